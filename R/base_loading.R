@@ -45,3 +45,6 @@ keep_until_unload <- function(kept) {
   .Call(C_unload_symbols, unname(mget(ls(own, pattern = "^C_"), own)))
   library.dynam.unload("warpbayes", libpath)
 }
+
+# The version that is loaded. Another one may have been installed since.
+package_version_text <- function() unname(getNamespaceVersion("warpbayes"))

@@ -1,7 +1,7 @@
 #' Massively parallel Bayesian computation
 #'
-#' Bayesian models whose inner steps are millions of small independent computations. The vector units of all processor
-#' cores, or a graphics card, compute them at the rate that the hardware allows.
+#' Bayesian models whose inner steps are millions of small independent computations, on the vector units of all
+#' processor cores or on a graphics card.
 #'
 #' @section Where to begin:
 #' \tabular{ll}{
@@ -60,22 +60,21 @@
 #'
 #' @section Life cycle:
 #' The package is experimental: names, arguments and the draws of a seed may change before version 1.0, and `NEWS` says
-#' so. The [C interface][c_interface] only grows. `citation("warpbayes")` has the papers of the methods.
+#' so. `citation("warpbayes")` has the papers of the methods.
 #'
 #' @section Installation:
 #' A C compiler is enough. If the installation finds a CUDA compiler (`nvcc` 11.8 or newer in `NVCC`, `CUDA_HOME`, the
 #' `PATH` or `/usr/local/cuda`), it also builds the plugin for graphics cards; if that fails, [warp_info()] says why.
-#' With the environment variable `WARPBAYES_CUDA` set to `yes`, failure stops the installation; `no` does not look for
-#' one. To use a graphics card, only its driver is needed.
+#' To use a graphics card, only its driver is needed. The environment variable `WARPBAYES_CUDA` set to `yes` makes
+#' failure an error; `no` builds no plugin.
 #'
 #' @section Options:
 #' \describe{
 #'   \item{`warpbayes.backend`}{`"cpu"`, `"cuda"` or `"auto"`, the default: the faster of the two for each call.}
 #'   \item{`warpbayes.threads`}{the number of processor threads.}
-#'   \item{`warpbayes.chains`}{the number of chains if `chains = NULL`. This is the only option that changes results in
-#'     double precision. [computing] has the default.}
-#'   \item{`warpbayes.isa`}{the vector instruction set: `"avx512"`, `"avx2"`, `"neon"` or `"baseline"`; by default the
-#'     widest that the processor has.}
+#'   \item{`warpbayes.chains`}{the number of chains if `chains = NULL`. No other option changes results in double
+#'     precision.}
+#'   \item{`warpbayes.isa`}{the vector instruction set: `"avx512"`, `"avx2"`, `"neon"` or `"baseline"`; the widest.}
 #'   \item{`warpbayes.device`}{the index of the graphics card, from 0 (the default).}
 #'   \item{`warpbayes.device_memory`}{the most bytes of device memory to use; by default all that is free.}
 #'   \item{`warpbayes.plugin`}{the path of another CUDA plugin.}

@@ -2,20 +2,14 @@
 
 #' Draws from many discrete distributions
 #'
-#' Draws one item from each row of a matrix of weights, or many items from one vector of weights.
+#' Draws one item from each row of a matrix of weights, or many items from one vector of weights. Weights need not sum
+#' to 1. An item of weight zero is never drawn.
 #'
-#' Weights need not sum to 1. An item of weight zero is never drawn.
+#' Draw `d` of row `i` depends only on the seed, `i`, `d` and the weights of the row, not on the number of threads or
+#' the processor. With `precision = "double"` a graphics card gives the same items.
 #'
-#' Draw `d` of row `i` depends only on the seed, `i`, `d` and the weights of the row. The other rows, the number of
-#' threads and the processor do not change it. A sparse matrix gives the same items as the same matrix with its zeros
-#' stored. If you ask for more draws, the first ones stay the same. With `precision = "double"` a graphics card gives
-#' the same items as a processor.
-#'
-#' @section Method:
-#' The first draw of each row is made in one pass over the matrix, which takes about as long as reading it. The pass
-#' looks at blocks of 16 items. A block takes over the draw with a probability of its own sum divided by the sum so
-#' far. Further draws search the prefix sums of the row. If there are many further draws, a guide table (Chen and Asau
-#' 1974) speeds up the search.
+#' The probability of an item is right to a relative error of 1e-15 times the number of items in its row, as long as it
+#' is above 1e-16.
 #'
 #' @param weights a numeric, integer or logical matrix whose rows are distributions; or a vector, which is one
 #'   distribution; or a matrix of package Matrix (a sparse one stays sparse). Weights are finite and not negative, and
@@ -25,36 +19,25 @@
 #'   matrices.
 #' @inheritParams computing_arguments
 #' @param precision `"double"` or `"single"`: the precision of sums and uniform numbers. In single precision
-#'   probabilities are rounded to multiples of about 1e-7, and items less probable than that may never be drawn. Many
-#'   such items can be lost together: after a weight of 1, 100,000 weights of 1e-9 have a probability of 1e-4 in all,
-#'   but are never drawn. Use `"double"` for long tails.
+#'   probabilities are rounded to multiples of about 1e-7, and items less probable than that may never be drawn. Use
+#'   `"double"` for long tails.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @return Items as integers from 1. For a matrix and one draw, a vector with an item for each row. For a matrix and
 #'   more draws, a matrix with the rows of `weights` and a column for each draw. For a vector, a vector of length
 #'   `draws`. Row names are kept.
 #' @section Errors:
 #' `warpbayes_error_input` for weights that are negative, missing or infinite, or all zero in a row, and for arguments
-#' of the wrong type or length. The message names the first bad row, which is found while drawing.
-#' `warpbayes_error_memory` for more draws than memory holds.
+#' of the wrong type or length. `warpbayes_error_memory` for more draws than memory holds.
 #' @references
-#' Steele, G. L. and Tristan, J.-B. (2017). Using butterfly-patterned partial sums to draw from discrete
-#' distributions. *PPoPP '17*, 341-355. \doi{10.1145/3018743.3018757}
-#'
-#' Chen, H.-C. and Asau, Y. (1974). On generating random variates from an empirical distribution. *AIIE Transactions*
-#' 6(2), 163-166. \doi{10.1080/05695557408974949}
+#' Steele, G. L. and Tristan, J.-B. (2017). Using butterfly-patterned partial sums to draw from discrete distributions.
+#' *PPoPP '17*, 341-355. \doi{10.1145/3018743.3018757}
 #' @seealso [rpmf()] for draws of one distribution on whole numbers.
 #' @examples
 #' # One draw from each row.
 #' weights <- rbind(c(1, 0, 0), c(0, 1, 1), c(5, 3, 2))
 #' rcategorical(weights, seed = 1, threads = 2)
-#'
 #' # Many draws from one distribution.
 #' table(rcategorical(c(a = 5, b = 3, c = 2), draws = 1000, seed = 1, threads = 2))
-#'
-#' # Classes of a latent-class model from log likelihoods.
-#' x <- c(-2, 0, 2, 4)
-#' joint <- cbind(log(0.3) + dnorm(x, -1, log = TRUE), log(0.7) + dnorm(x, 3, log = TRUE))
-#' rcategorical(joint, draws = 5, log = TRUE, seed = 1, threads = 2)
 #' @export
 rcategorical <- function(weights, draws = 1, log = FALSE, seed = NULL, backend = NULL, threads = NULL,
                          precision = c("double", "single"), ...) {
@@ -90,8 +73,9 @@ rcategorical <- function(weights, draws = 1, log = FALSE, seed = NULL, backend =
 
 # A double matrix, a double vector, or a "dgCMatrix". The weights themselves are checked while drawing.
 as_categorical_weights <- function(weights, log) {
-  if (isS4(weights) && methods::is(weights, "Matrix")) weights <- as_plain_matrix(weights, log)
-  if (!methods::is(weights, "Matrix")) {
+  is_known <- isS4(weights) && methods::is(weights, "Matrix")
+  if (is_known) weights <- as_plain_matrix(weights, log)
+  if (!is_known || !isS4(weights)) {
     weights <- without_integer64(weights)
     if (!(is.numeric(weights) || is.logical(weights)) || length(dim(weights)) > 2L) {
       stop_input("weights", "must be a numeric matrix with a distribution in each row, or a vector, not ",

@@ -3,61 +3,51 @@
 
 #' Compare the abundance of cell types between groups of samples
 #'
-#' Says which cell types are more or less frequent in one group of patients than in another. Each type gets an interval
-#' for the change of its share, one for its absolute change, and a false discovery rate over all types. The intervals
-#' are about the population that the samples come from.
+#' Says which cell types are more or less frequent in one group of patients than in another, with intervals for the
+#' changes and a false discovery rate over all types.
 #'
 #' @param types cell types from [cell_types()] of a fit of several samples. Or a matrix of counts: types x samples.
 #' @param formula what the abundance depends on: `~ group`, `~ group + age` or, for patients with several samples each,
 #'   `~ group + (1 | patient)`. At most one term `(1 | g)`.
 #' @param data a data frame with the variables of the formula and a row for each sample. Its row names, or a column
-#'   `sample` or `sample_id`, name the samples. Without such names, rows are in the order of the samples. Samples with
-#'   missing values are left out. `NULL`: the variables are where the formula was written, and may have the names of the
-#'   samples.
+#'   `sample` or `sample_id`, name the samples; otherwise rows are in the order of the samples. Samples with missing
+#'   values are left out. `NULL`: the variables are where the formula was written.
 #' @param effect what is compared: names of terms or coefficients, or combinations of coefficients, such as `c("C - B" =
 #'   "groupC - groupB")`. `NULL`: the first term.
 #' @param level probability of the intervals, between 0 and 1.
 #' @param fdr types are reported at this false discovery rate, between 0 and 1.
 #' @param totals for a matrix of counts: the number of cells of each sample. `NULL`: the sums of the columns.
-#' @param ndraws for cell types: how many draws of the fit give counts. More draws describe uncertain cells better.
+#' @param ndraws for cell types: how many draws of the fit give counts.
 #' @param chains number of chains for each draw of the counts. `NULL`: 2, or 4 for a matrix.
 #' @param iter,warmup sweeps of a chain, and how many of them are left out.
 #' @param ... not used.
-#' @param change which changes are tested: `"absolute"`, of absolute numbers, or `"share"`. `"auto"`: `"absolute"` for
-#'   at least four tested types; with fewer, nobody can tell the two apart.
+#' @param change which changes are tested: of `"absolute"` numbers or of the `"share"`. `"auto"`: `"absolute"` for at
+#'   least four tested types, otherwise `"share"`.
 #' @inheritParams computing_arguments
 #' @return An object of class `differential_abundance`. `as.data.frame()`, `tidy()` and `glance()` give tables.
 #'   \item{effects}{a data frame with a row for each `type` and `effect`, a coefficient such as `grouppatient`. `share`:
-#'     the mean share in the samples. `tested`: specks of [cell_types()] and types without cells are not; their numbers
-#'     are `NA`. `estimate`, `lower`, `upper`: posterior median and interval of the effect on the log odds. `above`: the
-#'     probability that it is above 0. `change`, `change_lower`, `change_upper`: the same of the log of the absolute
-#'     number or, with `change = "share"`, of the share. `null`: the probability of no change. `lfsr`: of no change or
-#'     one with the other sign. `p`: twice the probability of the less probable sign. `fdr`: the smallest false
-#'     discovery rate at which the type is reported. `deviation`: the posterior median of the standard deviation between
-#'     samples, in log odds. `rhat`, `ess`: see [convergence].}
+#'     the mean share in the samples. `tested`: `FALSE` for specks and types without cells. `estimate`, `lower`,
+#'     `upper`: posterior median and interval of the effect on the log odds; `above`: the probability that it is above
+#'     0. `change`, `change_lower`, `change_upper`: the same of the change that is tested, on the log scale. `p`: twice
+#'     the probability of the less probable sign. `fdr`: the smallest false discovery rate at which the type is reported
+#'     (Benjamini and Hochberg 1995). `null` and `lfsr`: the probabilities of no change, and of no change or the other
+#'     sign (Stephens 2017). `deviation`: the posterior median of the standard deviation between samples, in log odds.
+#'     `rhat`, `ess`: see [convergence].}
 #'   \item{counts, totals}{the counts, types x samples (mean over draws), and all cells of each sample.}
 #'   \item{draws}{`effects` (draws x chains x tested types x coefficients), `deviation` (draws x chains x tested types),
 #'     and `group_deviation` if the formula has groups.}
-#'   \item{shift, no_effect}{for each coefficient: the change of the log of the share of a type that keeps its absolute
-#'     number, and the mean share of types without a change.}
-#'   \item{converged}{whether every \eqn{\hat R} is at most 1.05 and every effective sample size at least 100.} The
-#'   other elements say how it was made.
+#'   \item{converged}{whether every \eqn{\hat R} is at most 1.05 and every effective sample size at least 100.}
 #' @section Model:
-#' The number of cells of a type in a sample is binomial, out of all cells of the sample. The log odds are the sum of
-#' the predictors, an intercept of the patient (with `(1 | patient)`) and a deviation of the sample, so samples of a
-#' group differ by more than counting explains. The log of the standard deviation of these deviations is normal over
-#' types, with a trend in their frequency. All of this is learned from all types, so types borrow from each other, as in
-#' limma. Coefficients of predictors with standard deviation 1 are normal with standard deviation 2.5.
+#' The number of cells of a type in a sample is binomial. The log odds are the sum of the predictors, an intercept of
+#' the patient (with `(1 | patient)`) and a deviation of the sample, whose standard deviation is learned from all types.
+#' Coefficients of predictors with standard deviation 1 are normal with standard deviation 2.5.
 #'
 #' Shares add up to 1: if a frequent type trebles, all other shares fall. So each effect has a common shift of the logs
-#' of all shares, learned from all types. The change beyond it is the absolute change. This is right if the types that
-#' change in one direction are not the majority.
-#'
-#' `p` is as of a test of one type. `fdr` is by Benjamini and Hochberg (1995). `null` and `lfsr` are stricter: their
-#' model has a share of types that do not change (Stephens 2017). `bench/type-groups.R` compares with limma and edgeR.
+#' of all shares. The change beyond this shift is the absolute change. This is right if the types that change in one
+#' direction are not the majority.
 #' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used, for variables that do not fit the samples, for
-#' predictors that depend on each other, and for no more samples than coefficients.
+#' `warpbayes_error_input` for an argument that cannot be used, for predictors that depend on each other, and for no
+#' more samples than coefficients.
 #' @references
 #' Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate. *Journal of the Royal Statistical
 #' Society B* **57**, 289-300.
@@ -65,11 +55,8 @@
 #' Stephens, M. (2017). False discovery rates: a new deal. *Biostatistics* **18**, 275-294.
 #' @seealso [type_proportions()] for the proportions themselves, [differential_state()] for markers
 #' @examples
-#' # Numbers of cells of three types in six samples. The second type grows.
-#' counts <- rbind(
-#'   T = c(510, 480, 450, 400, 380, 440), B = c(40, 52, 45, 160, 120, 143), NK = c(12, 0, 9, 4, 11, 7)
-#' )
-#' colnames(counts) <- paste0("s", 1:6)
+#' # Numbers of cells of two types in six samples. The second type grows.
+#' counts <- rbind(T = c(510, 480, 450, 400, 380, 440), B = c(40, 52, 45, 160, 120, 143))
 #' patients <- data.frame(group = rep(c("control", "patient"), each = 3))
 #' result <- differential_abundance(counts, ~ group, patients, totals = rep(1000, 6), seed = 1)
 #' result
@@ -92,7 +79,7 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
   if (inherits(types, "cell_types")) {
     check_cell_types(types)
     if (!is.null(totals)) stop_input("totals", "is for a matrix of counts; cell types know the cells of their samples")
-    counts <- draw_type_counts(types, ndraws, seed, run)
+    counts <- draw_type_counts(types, ndraws)
     totals <- tabulate(types$fit$sample, length(types$fit$samples))
   } else {
     counts <- check_type_counts(types)

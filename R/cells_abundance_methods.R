@@ -122,8 +122,8 @@ abundance_table <- function(x, effects = x$effects) {
 #' Print, summarise or plot a comparison of groups of samples
 #'
 #' `print()` shows the types with the smallest false discovery rates: the odds ratio of the share, and `absolute`, the
-#' factor by which the absolute number changes. `summary()` shows all types, and how the samples differ. `plot()` draws
-#' the logs of the changes that are tested, with their intervals; types that are reported are filled.
+#' factor of the absolute number. `summary()` shows all types. `plot()` draws the logs of the tested changes with their
+#' intervals; reported types are filled.
 #'
 #' @param x,object from [differential_abundance()].
 #' @param types names or numbers of types to plot; `NULL`: the twelve with the smallest false discovery rates.
@@ -131,10 +131,10 @@ abundance_table <- function(x, effects = x$effects) {
 #' @param main title, `NULL` for none.
 #' @param conf.level probability of the intervals of `tidy()`.
 #' @param ... not used.
-#' @return `print()` and `plot()` return `x`, invisibly. `as.data.frame()` gives `x$effects`. `summary()` gives a list
-#'   of class `summary.differential_abundance`: `words`, `effects`, `level`, `change`, `verdict` (sentences),
-#'   `no_effect`, `deviation`. `tidy()` gives a data frame with `type`, `term`, `estimate`, `std.error`, `conf.low`,
-#'   `conf.high`, `fdr`, `rhat`, `ess_bulk`. `glance()` gives one row.
+#' @return `print()` and `plot()` return `x`, invisibly. `as.data.frame()` gives `x$effects`. `summary()` gives a list:
+#'   `words`, `effects`, `level`, `change`, `verdict` (sentences), `no_effect`, `deviation`. `tidy()` gives a data frame
+#'   with `type`, `term`, `estimate`, `std.error`, `conf.low`, `conf.high`, `fdr`, `rhat`, `ess_bulk`. `glance()` gives
+#'   one row.
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used.
 #' @examples
@@ -143,8 +143,6 @@ abundance_table <- function(x, effects = x$effects) {
 #'   totals = rep(1000, 4), seed = 1
 #' )
 #' summary(result)
-#' as.data.frame(result)[1:5]
-#' plot(result)
 #' @name summary.differential_abundance
 NULL
 
@@ -175,8 +173,7 @@ summary.differential_abundance <- function(object, ...) {
 
 in_console.summary.differential_abundance <- function(x, ...) {
   cat(x$words, sep = "\n")
-  cat("\nOdds ratios:\n")
-  print(abundance_table(x), row.names = FALSE)
+  print_tables(in_chunk(x)$tables)
   cat("\n")
   cat(between_samples_words(x), "", sep = "\n")
   print_sentences(x$verdict)
@@ -250,7 +247,6 @@ glance_of.differential_abundance <- function(x) {
 #' @export
 plot.differential_abundance <- function(x, types = NULL, effect = NULL, main = NULL, ...) {
   check_dots_empty(...)
-  check_title(main)
   paint_picture(abundance_picture(x, types, effect, main))
   invisible(x)
 }
@@ -314,11 +310,11 @@ part_counts <- function(samples) {
 }
 
 #' @rdname autoplot.warpbayes
+#' @usage NULL
 #' @method autoplot differential_abundance
 #' @exportS3Method ggplot2::autoplot differential_abundance
 autoplot.differential_abundance <- function(object, types = NULL, effect = NULL, main = NULL, ...) {
   check_dots_empty(...)
-  check_title(main)
   gg_draw(abundance_picture(object, types, effect, main))
 }
 

@@ -1,25 +1,19 @@
 # The model of differential_abundance(): counts of cells, the design, the chains, and what is said of the effects.
 
 # The numbers of cells of each type in each sample, in draws of the fit: types x samples x draws.
-draw_type_counts <- function(types, draws, seed, run) {
+draw_type_counts <- function(types, draws) {
   some <- chosen_draws(types, draws)
   count <- types$map$count
   samples <- types$fit$samples
   counts <- array(0, c(count, length(samples), length(some)), list(types$types$type, samples, NULL))
+  # The sampler has counted the cells of each component.
   sizes <- types$fit$draws$sample_sizes
-  if (!is.null(sizes)) {
-    # The sampler has counted the cells of each component.
-    for (i in seq_along(some)) {
-      used <- types$map$used[some[[i]], ]
-      of_type <- outer(seq_len(count), types$map$type_of[, some[[i]]], "==")
-      counts[, , i] <- of_type %*% matrix(sizes[, , used$draw, used$chain], types$fit$components)
-    }
-    return(counts)
+  if (is.null(sizes)) stop_changed("types", "fit$draws$sample_sizes", "the cells of each component", sizes)
+  for (i in seq_along(some)) {
+    used <- types$map$used[some[[i]], ]
+    of_type <- outer(seq_len(count), types$map$type_of[, some[[i]]], "==")
+    counts[, , i] <- of_type %*% matrix(sizes[, , used$draw, used$chain], types$fit$components)
   }
-  draw_cell_types(types, some, seed, run, function(i, rows, type) {
-    sample <- types$fit$sample[rows]
-    counts[, , i] <<- counts[, , i] + tabulate(type + (sample - 1L) * count, count * length(samples))
-  })
   counts
 }
 

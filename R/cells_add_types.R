@@ -2,20 +2,18 @@
 
 #' Write cell types into the object that the cells came from
 #'
-#' Adds the type of each cell, and its probability, to the object that was given to [dp_mixture()].
+#' Adds each cell's type, and its probability, to the object that was given to [dp_mixture()].
 #' @param x the object that was fitted, with the same cells in the same order: a matrix, a data frame, a list of them,
 #'   a `flowFrame`, a `flowSet`, or a `SummarizedExperiment` or `SingleCellExperiment`.
 #' @param types cell types from [cell_types()] of the fit of `x`.
 #' @param name the name of the new column. The probability's name is this and `_probability`.
-#' @param check_values whether the values of a marker must be those of the fit. `FALSE`: only the numbers of cells are
-#'   compared, so `x` may hold the cells before compensation or transformation.
+#' @param check_values whether the values must be those of the fit. `FALSE`: only numbers of cells are compared, so `x`
+#'   may hold the cells before compensation.
 #' @return An object of the class of `x`, with the type (a factor) and its probability; a matrix becomes a data frame. A
-#'   `SummarizedExperiment` has them in its `colData()`. The frames of a `flowFrame` or `flowSet` hold only numbers, so
-#'   the new channel has the number of the type, and its description all names: `"1 = CD4+; 2 = CD8+"` (with `/` for
-#'   `|`).
+#'   `SummarizedExperiment` has them in its `colData()`. In a `flowFrame` or `flowSet` the new channel has the number of
+#'   the type, and its description all names: `"1 = CD4+; 2 = CD8+"` (with `/` for `|`).
 #' @section FCS files with compensation:
-#' Programs that read an FCS file compensate its values by its `$SPILLOVER`. So write types into the frames as
-#' `read.flowSet()` gave them, not into those that you compensated:
+#' Programs that read an FCS file compensate its values. So write types into the frames that `read.flowSet()` gave:
 #' ```
 #' raw <- flowCore::read.flowSet("files")
 #' compensated <- flowCore::compensate(raw, flowCore::spillover(raw[[1]])$SPILL)
@@ -23,18 +21,16 @@
 #' flowCore::write.flowSet(add_types(raw, types, check_values = FALSE), "files with types")
 #' ```
 #' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used, if `x` has other cells than the fit, or if it has a
-#' column of that name.
-#' @seealso [cell_types()]; `generics::augment()` gives a data frame of cells and types
+#' `warpbayes_error_input` for an argument that cannot be used, and if `x` has other cells than the fit or already has
+#' the column.
+#' @seealso [cell_types()]; `generics::augment()` gives a data frame
 #' @examples
 #' set.seed(1)
 #' draw <- function(n, share) cbind(CD4 = rnorm(n) + 5 * (runif(n) < share), CD8 = rnorm(n))
 #' samples <- list(one = draw(400, 0.2), two = draw(300, 0.5))
 #' fit <- dp_mixture(samples, components = 8, iter = 100, seed = 1, threads = 2)
-#' types <- cell_types(fit, threads = 2)
-#' with_types <- add_types(samples, types)
+#' with_types <- add_types(samples, cell_types(fit, threads = 2))
 #' head(with_types$two)
-#' sapply(with_types, function(cells) table(cells$type))
 #' @export
 add_types <- function(x, types, name = "type", check_values = TRUE) {
   check_cell_types(types)

@@ -1,18 +1,17 @@
 # autoplot() of mixtures, relabelled mixtures and cell types.
 
 #' @rdname autoplot.warpbayes
+#' @usage NULL
 #' @method autoplot dp_mixture
 #' @exportS3Method ggplot2::autoplot dp_mixture
 autoplot.dp_mixture <- function(object, data = NULL, type = c("pairs", "trace", "weights", "heatmap"), markers = NULL,
                                 min_weight = 0.005, main = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
-  min_weight <- check_mixture_picture(object, "object", data, min_weight, main)
-  type <- check_choice(type, "type", c("pairs", "trace", "weights", "heatmap"))
-  if (type == "heatmap") return(do.call(gg_heat, mean_heat(object, min_weight, main), quote = TRUE))
-  gg_draw(mixture_picture(object, data, type, markers, min_weight, main, backend, threads))
+  gg_draw(mixture_picture(object, "object", data, type, markers, min_weight, main, backend, threads))
 }
 
 #' @rdname autoplot.warpbayes
+#' @usage NULL
 #' @method autoplot relabelled_mixture
 #' @exportS3Method ggplot2::autoplot relabelled_mixture
 autoplot.relabelled_mixture <- function(object, type = c("components", "pairs", "trace", "weights", "heatmap"),
@@ -20,20 +19,15 @@ autoplot.relabelled_mixture <- function(object, type = c("components", "pairs", 
   type <- check_choice(type, "type", c("components", "pairs", "trace", "weights", "heatmap"))
   if (type != "components") return(autoplot.dp_mixture(object, type = type, markers = markers, main = main, ...))
   check_dots_empty(...)
-  check_title(main)
   gg_draw(component_picture(object, components, markers, main))
 }
 
 #' @rdname autoplot.warpbayes
+#' @usage NULL
 #' @method autoplot cell_types
 #' @exportS3Method ggplot2::autoplot cell_types
 autoplot.cell_types <- function(object, type = c("tree", "cells", "heatmap", "proportions"), markers = NULL,
                                 specks = FALSE, main = NULL, ...) {
   check_dots_empty(...)
-  check_title(main)
-  check_cell_types(object, "object")
-  type <- check_choice(type, "type", c("tree", "cells", "heatmap", "proportions"))
-  shown <- shown_types(object, specks)
-  if (type == "heatmap") return(do.call(gg_heat, median_heat(object, shown, main), quote = TRUE))
-  gg_draw(type_picture(object, type, shown, markers, main))
+  gg_draw(type_picture(object, "object", type, markers, specks, main))
 }

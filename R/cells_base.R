@@ -4,8 +4,8 @@
 #   settings   the settings of warp_control() that only this method has;
 #   starts     the number of chains if the user gives none; NULL: as many as the data ask for;
 #   schedule   function(iter, warmup, control): the checked numbers of sweeps or steps, as elements of the fit;
-#   start      function(fit, start, run): the fit with the first states of its chains;
-#   sampler    function(fit): what R/run_chains.R runs;
+#   start      function(fit, start, run, atoms): the fit with the first states of its chains; `atoms`: of find_atoms();
+#   sampler    function(fit, atoms): what R/run_chains.R runs; `atoms` may be missing;
 #   sampled    whether the fit has draws from the posterior;
 #   spread     whether several graphics cards share the cells of a session;
 #   parts      function(fit): the names of its draws;
@@ -18,7 +18,7 @@ mixture_methods <- list2env(list(gibbs = list(name = "gibbs"), bem = list(name =
 
 add_method <- function(name, ...) mixture_methods[[name]] <- c(mixture_methods[[name]], list(...))
 
-method_of <- function(fit) mixture_methods[[if (is.null(fit$method)) "gibbs" else fit$method]]
+method_of <- function(fit) mixture_methods[[fit$method]]
 
 # Whether a fit has modes of the posterior and no draws from it.
 
@@ -51,23 +51,17 @@ check_intact.dp_mixture <- function(x, argument) check_mixture_fit(x, argument)
 
 check_mixture_fit <- function(fit, argument = "fit") {
   check_fit_class(fit, argument, "dp_mixture", "dp_mixture()")
-  check <- part_checks(fit, argument)
-  if (!is.null(fit$method)) check$choice("method", c("gibbs", "bem"))
-  check$names("markers")
-  check$count("components", 1)
-  check_chain_parts(fit, check)
-  for (part in c("prior", "transform")) check$list(part)
-  if (!is.null(fit$piled) && !is.data.frame(fit$piled)) stop_changed(argument, "piled", "a table", fit$piled)
-  k <- fit$components
+  check_described(fit, argument, list(
+    method = part_choice(c("gibbs", "bem")), markers = part_names(), components = part_whole(1), prior = part_list(),
+    transform = part_list(), piled = part_is("a table", is.data.frame)
+  ), c("prior", "transform"))
+  check_chain_parts(fit, argument)
   p <- length(fit$markers)
-  check$numbers("center", p)
-  check$numbers("scale", p)
-  check$array("sizes", c(k, fit$chains))
-  if (!is.null(fit$x)) check$array("x", c(fit$rows, p))
-  check$numbers("steps", fit$chains)
-  check$stored(mixture_plan(fit), method_of(fit)$draws(fit))
+  sized <- list(center = p, scale = p, sizes = c(fit$components, fit$chains), x = c(fit$rows, p), steps = fit$chains)
+  check_described(fit, argument, lapply(sized, part_numbers), names(sized))
+  check_stored(fit, argument, mixture_plan(fit), method_of(fit)$draws(fit))
   if (!is.null(fit$samples) || !is.null(fit$sample)) {
-    check$names("samples")
+    check_described(fit, argument, list(samples = part_names()))
     if (!are_samples(fit$sample, fit)) {
       stop_input(argument, "has been changed since it was made: its `sample` is not the sample of each cell")
     }

@@ -3,39 +3,32 @@
 
 #' Bayesian EM: modes of a mixture's posterior
 #'
-#' `dp_mixture(x, method = "bem")` climbs to a mode of the posterior instead of sampling from it. It is much faster than
-#' sampling. Use it for a first look, or to find a start for the sampler: `warp_control(start = fit)`. Modes fit new
-#' cells less well than draws do.
+#' `dp_mixture(x, method = "bem")` climbs to a mode of the posterior instead of sampling from it. Use it for a fast
+#' first look, or to find a start for the sampler: `warp_control(start = fit)`. Modes fit new cells less well than draws
+#' do.
 #'
 #' @section How it works:
-#' A step weighs each cell by its probabilities of all components, and sets means, covariances, component weights and
-#' concentration to their most probable values given these. A component that has lost all its cells is left out of the
-#' following steps. A start has converged when a step changes the log posterior by no more than `tolerance` (1e-5 if not
-#' given) per cell. It also stops after `iter` steps.
+#' A step weighs each cell by its probabilities of all components, and sets the parameters to their most probable values
+#' given these. With `warp_control(estimate = "mean")` it sets them to their conditional means; the log posterior may
+#' then fall. A start ends after `iter` steps, or when a step changes the log posterior by no more than `tolerance`
+#' (default: 1e-5) per cell.
 #'
-#' With `warp_control(estimate = "mean")`, steps set the parameters to their conditional means instead. Covariances are
-#' then wider, components without cells have weights, and the log posterior may fall.
-#'
-#' The log posterior is the density in the coordinates \eqn{\mu_j}, the entries of \eqn{\Sigma_j}, \eqn{-\log(1 - v_j)}
-#' for each stick \eqn{v_j}, and \eqn{\alpha}: the sticks have a mode there. It differs from the log posterior of Gibbs
-#' sampling by the sum of the \eqn{\log(1 - v_j)}.
+#' The log posterior is the density in \eqn{\mu_j}, \eqn{\Sigma_j}, \eqn{-\log(1 - v_j)} for each stick \eqn{v_j}, and
+#' \eqn{\alpha}.
 #'
 #' @section Starts:
 #' `chains` is the number of starts, which end at different modes. Each begins from its own clustering with `warmup`
-#' Gibbs sweeps (100 by default, none from a fit). In those of the first start, the parts of the prior that [dp_prior()]
-#' learns are learned; then they are fixed, in all starts, at their average over the second half of these sweeps (the
-#' geometric mean for `mean_scale` and `df`). Fixing `scale` also keeps the log posterior bounded.
+#' Gibbs sweeps (100 by default, none from a fit). The parts of the prior that [dp_prior()] learns are learned in those
+#' of the first start. They are then fixed, in all starts, at their average over the second half of these sweeps.
 #'
 #' @section The fit:
-#' It is as [dp_mixture()] describes, with these differences: sweeps are steps, and chains are starts, whose traces
-#' repeat the last value after they have stopped. `draws` has one mixture for each start. `sizes` are expected numbers,
-#' rounded, and `occupied` counts components with half a cell or more. `steps` and `converged` have a value for each
-#' start, and `start_sweeps`, `tolerance` and `estimate` are as given.
+#' It is as [dp_mixture()] describes, but sweeps are steps, and chains are starts. `draws` has one mixture for each
+#' start. `steps` and `converged` have a value for each start.
 #'
 #' [predict.dp_mixture()], [cell_types()], [simulate()], `logLik()`, `tidy()` and `plot()` take the start with the
-#' highest log posterior. There are no draws from the posterior: intervals, \eqn{\hat R} and effective sample sizes are
-#' `NA`, and [relabel()], [co_clustering()], [drop_warmup()] and the conversions to packages posterior and coda give an
-#' error. [continue()] makes more steps of the starts that have not converged.
+#' highest log posterior. Intervals, \eqn{\hat R} and effective sample sizes are `NA`, and [relabel()],
+#' [co_clustering()], [drop_warmup()] and conversions to packages posterior and coda give an error. [continue()] makes
+#' more steps.
 #'
 #' One sample without missing values is required.
 #' @references
@@ -49,7 +42,6 @@
 #' # The best of three modes of the posterior.
 #' mode <- dp_mixture(x, components = 8, method = "bem", chains = 3, seed = 1, threads = 2)
 #' mode
-#' table(population, predict(mode, threads = 2))
 #' # A sampler that starts there.
 #' dp_mixture(x, components = 8, iter = 50, seed = 1, threads = 2,
 #'   control = warp_control(start = mode))
@@ -78,15 +70,15 @@ check_bem_cells <- function(fit) {
 
 # The first states of the steps, and their prior. The Gibbs sweeps of the first start learn what the prior has to learn,
 # or `start` gives it.
-start_bem <- function(fit, start, run) {
+start_bem <- function(fit, start, run, atoms) {
   check_bem_cells(fit)
-  first <- first_states(fit, start, fit$start_sweeps, run)
+  first <- first_states(fit, start, fit$start_sweeps, run, atoms)
   held <- held_prior(fit, start)
   sweep <- function(state, held) list(state = state, prior = if (is.null(held)) state$prior else held)
   if (fit$start_sweeps > 0) {
     session <- open_fit(fit, run)
     on.exit(close_fit(session))
-    sweep <- start_sweeps(fit, session)
+    sweep <- start_sweeps(fit, session, atoms)
   }
   fit <- start_chains(fit, numbered(function(key, chain) {
     swept <- sweep(c(list(key = key, sweep = 0), first(key, chain)), held)
@@ -131,9 +123,8 @@ hold_prior <- function(prior, values) {
 # Gibbs sweeps as function(state, held): the state after them, and the `prior` that the steps hold. This is `held`, or,
 # if that is NULL, the average of the learned parts over the second half of the sweeps: the mean of m and Phi, the
 # geometric mean of gamma and nu.
-start_sweeps <- function(fit, session) {
+start_sweeps <- function(fit, session, atoms) {
   prior <- compiled_prior(fit$prior)
-  atoms <- find_atoms(fit)
   no_probe <- matrix(0, length(fit$markers), 0L)
   sweeps <- fit$start_sweeps
   positive <- length(fit$markers) + 1:2
@@ -171,7 +162,7 @@ order_by_size <- function(statistics, p) {
   c(statistics[, order(-statistics[1L, ])])
 }
 
-bem_sampler <- function(fit) {
+bem_sampler <- function(fit, atoms = NULL) {
   c(mixture_plan(fit)["traces"], list(
     draws = list(),
     open = function(run) open_fit(fit, run, FALSE),

@@ -4,32 +4,25 @@
 #' Mixtures on a cluster
 #'
 #' With `control = warp_control(cluster = parallel::makeCluster(4))`, the workers of the cluster share the cells of one
-#' fit of [dp_mixture()]. Each worker holds some of the cells, and goes through them with its threads or its graphics
-#' card.
+#' fit of [dp_mixture()].
 #'
 #' @section What to give it:
 #' Any cluster that package parallel can use: processes on one machine, several machines, or MPI through package snow.
 #' The workers load warpbayes from their own library, which must have the same version. `backend`, `threads` and
 #' `devices` apply to each worker. With `NULL`, each worker follows its own options, and workers on one machine share
-#' its cores.
-#'
-#' The cells of a matrix are sent once, when the fit begins. Cells that no machine could hold are read by the workers
-#' themselves: `x` is then a [row_reader()].
+#' its cores. Cells that no machine could hold are read by the workers themselves: `x` is then a [row_reader()].
 #'
 #' @section What comes back:
-#' The fit is `identical()` to the fit without a cluster, for any number of workers, in double precision also with
-#' graphics cards. This process holds the state of the chains and writes the checkpoint. [continue()] and [resume()]
-#' work with a `cluster` or without. If the workers read the cells, a `cluster` is required. Chains run one after the
-#' other.
+#' The fit is `identical()` to the fit without a cluster, in double precision also with graphics cards. [continue()] and
+#' [resume()] work with a `cluster` or without. If the workers read the cells, a `cluster` is required.
 #'
 #' @section Errors and interrupts:
 #' If a worker ends, or sends nothing for an hour (`options(warpbayes.worker_timeout = 60)`: for a minute), the
 #' completed sweeps are returned with a warning that names the worker. If no sweep was completed, it is an error of
-#' class `warpbayes_error_device`. The cluster cannot be used again. Messages that are damaged on their way and replies
-#' that no cells can give are noticed. This detects accidents: workers and the network between them must be trusted.
+#' class `warpbayes_error_device`. The cluster cannot be used again. Workers and the network must be trusted.
 #'
 #' If you interrupt the fit, it waits for the replies of the current sweep, and the cluster can be used again. A second
-#' interrupt ends the wait: the completed sweeps are returned, and the cluster cannot be used again.
+#' interrupt ends the wait and the cluster's use.
 #' @seealso [row_reader()], [computing]
 #' @examples
 #' x <- cbind(a = c(rnorm(3000), rnorm(3000, 6)), b = rnorm(6000))
@@ -38,8 +31,6 @@
 #' control <- warp_control(cluster = cluster)
 #' fit <- dp_mixture(x, components = 8, iter = 100, seed = 1, control = control)
 #' parallel::stopCluster(cluster)
-#' here <- dp_mixture(x, components = 8, iter = 100, seed = 1)
-#' identical(fit$draws, here$draws)
 #' }
 #' @name mixture_clusters
 NULL

@@ -3,10 +3,8 @@
 #' How probably pairs of cells belong together
 #'
 #' Gives the posterior probability that two cells belong to the same component or, given [cell_types()], to the same
-#' type. It does not depend on how components are numbered.
-#'
-#' The probability is the mean over draws \eqn{d} of \eqn{\sum_j p_{dj}(x) p_{dj}(y)}, where \eqn{p_{dj}} are the
-#' probabilities of the components, or types, of that draw.
+#' type. The probability is the mean over draws \eqn{d} of \eqn{\sum_j p_{dj}(x) p_{dj}(y)}, where \eqn{p_{dj}} are the
+#' probabilities of the components, or types, in that draw.
 #'
 #' @param fit a fit from [dp_mixture()] that kept weights, means and covariances, or cell types from [cell_types()].
 #' @param cells which rows of the fitted data, or of `newdata`; `NULL`: all.
@@ -17,8 +15,7 @@
 #' @inheritParams computing_arguments
 #' @return A symmetric matrix with a row and a column for each of the cells, and 1 on the diagonal.
 #' @section Errors:
-#' `warpbayes_error_input` for rows that do not exist, and as in [predict.dp_mixture()]. `warpbayes_error_memory` if the
-#' matrix needs more memory than there is.
+#' `warpbayes_error_input` for rows that do not exist, and as in [predict.dp_mixture()].
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 5), ncol = 2))

@@ -2,13 +2,9 @@
 
 #' Dirichlet-process mixture of Gaussians
 #'
-#' Fits a Dirichlet-process mixture of multivariate normal distributions to up to tens of millions of cells, tens of
-#' markers and hundreds of components. It samples from the posterior by blocked Gibbs sampling, or finds modes of the
-#' posterior by [Bayesian EM][bayesian_em]. It was made for flow cytometry.
-#'
-#' [mixture_model] has the formulas. Each sweep draws means, covariances, weights and the concentration given the
-#' component of each cell, then the component of each cell given these. The same `seed` gives the same draws on any
-#' number of threads and any processor and, in double precision, on a graphics card.
+#' Fits a Dirichlet-process mixture of multivariate normal distributions to cells, for example of flow cytometry. It
+#' samples from the posterior by blocked Gibbs sampling, or finds modes of the posterior by [Bayesian EM][bayesian_em].
+#' [mixture_model] has the formulas.
 #'
 #' @param x cells by markers: a numeric matrix or data frame, or an object of class `flowFrame`, `flowSet`, `cytoframe`,
 #'   `cytoset`, `SummarizedExperiment` or `SingleCellExperiment`. For [several samples][mixture_samples] also a list of
@@ -16,15 +12,12 @@
 #' @param components \eqn{k}: the largest number of components.
 #' @param method `"gibbs"`: blocked Gibbs sampling. `"bem"`: [Bayesian EM][bayesian_em].
 #' @param prior a prior from [dp_prior()], or the `prior` of another fit to the same markers.
-#' @param chains number of chains, each from a start of its own; `NULL`: four for small data, and one for large data or
-#'   `"bem"`; see [computing].
-#' @param iter number of sweeps of each chain, including the warm-up. For `"bem"`: the largest number of steps.
-#' @param warmup number of sweeps at the start of each chain whose draws are not kept; `NULL`: half of `iter`. For
-#'   `"bem"`: the number of Gibbs sweeps before the first step.
+#' @param chains number of chains; `NULL`: four for small data, one for large data or `"bem"`; see [computing].
+#' @param iter,warmup number of sweeps of each chain, and how many of these, at its start, are not kept; `NULL`: half.
+#'   For `"bem"`: the largest number of steps, and the number of Gibbs sweeps before the first step.
 #' @param markers columns of `x` to use, by name or number; `NULL`: all.
-#' @param sample the [sample][mixture_samples] of each cell: a vector or factor, or the name of a column of `x`, which
-#'   is then no marker. `NULL`: the elements of a list, `flowSet` or `cytoset`; otherwise one sample. `FALSE`: one
-#'   sample in any case.
+#' @param sample the [sample][mixture_samples] of each cell: a vector or factor, or the name of a column of `x`. `NULL`:
+#'   the elements of a list, `flowSet` or `cytoset`; otherwise one sample. `FALSE`: one sample.
 #' @param transform `"none"`, `"logicle"`, or arcsinh with a cofactor, `c(arcsinh = 150)`; or one of these for each
 #'   [marker][marker_transform] by name: `c(CD3 = "logicle", CD4 = 150)`.
 #' @param control rare settings, from [warp_control()]; see below.
@@ -32,60 +25,44 @@
 #' @inheritParams computing_arguments
 #'
 #' @section Settings of `control`:
-#' \describe{
-#'   \item{`start`}{where chains start. `NULL`: each from its own clustering of some cells. Labels: for each cell a
-#'     component, or `NA` for a cell that the start leaves out. Or a fit to the same markers: chains start from its last
-#'     states, or from the most probable components of other cells.}
-#'   \item{`moves`}{whether sweeps also propose to split and join components (Jain and Neal 2004). Without these, chains
-#'     of cytometry data often stay in different modes. With more than 125,000 cells, not all sweeps propose them.}
-#'   \item{`thin`, `keep`}{for `"gibbs"`: which sweeps and draws are kept: any of `"weights"`, `"means"`,
-#'     `"covariances"` (the default: prediction needs these) and `"labels"`.}
-#'   \item{`tolerance`, `estimate`}{for [`"bem"`][bayesian_em].}
-#'   \item{`missing`}{`"model"`: `NA` are [values missing at random][mixture_missing]. `"error"`: they are errors.}
-#'   \item{`assay`}{the assay of a `SummarizedExperiment`, by name or number. `NULL`: `exprs`, or else the first.}
-#'   \item{`cluster`}{a [cluster][mixture_clusters] whose workers share the cells.}
-#' }
-#' [warp_control()] has the others: `precision`, `devices`, `checkpoint` and `checkpoint_every`.
+#' * `start`: where chains start. `NULL`: each from its own clustering of some cells. Or for each cell the number of a
+#'   component, or `NA` to leave it out. Or a fit to the same markers.
+#' * `moves`: whether sweeps also propose to split and join components (Jain and Neal 2004).
+#' * `thin`, `keep` (for `"gibbs"`): which sweeps and draws are kept. `keep` is any of `"weights"`, `"means"`,
+#'   `"covariances"` (the default: prediction needs these) and `"labels"`.
+#' * `missing`: `"model"` takes `NA` as [values missing at random][mixture_missing]; `"error"` refuses them.
+#' * `assay`: the assay of a `SummarizedExperiment`, by name or number. `NULL`: `exprs`, or else the first.
+#' * `cluster`: a [cluster][mixture_clusters] whose workers share the cells.
+#' * `tolerance`, `estimate` (for [`"bem"`][bayesian_em]), `precision`, `devices`, `checkpoint`, `checkpoint_every`: see
+#'   [warp_control()].
 #'
 #' @return An object of class `dp_mixture`, in the data's units (after the transformation). With S sweeps, D kept draws
 #'   of each of C chains, k components, p markers and n cells, it has
 #'   \item{draws}{`weights` (k x D x C), `means` (k x p x D x C), `covariances` (p x p x k x D x C), `labels` (n x D x
 #'     C), if kept; `concentration` (D x C); and the learned parts of the prior: `prior_mean` (p x D x C),
 #'     `prior_mean_scale` and `prior_df` (D x C), `prior_scale` (p x p x D x C).}
-#'   \item{log_likelihood, log_posterior}{S x C: the log density of the data given the parameters, with the factor of
-#'     the floor (see [mixture_model]), and its sum with the log prior density.}
+#'   \item{log_likelihood, log_posterior}{S x C: the log density of the data, and its sum with the log prior density.}
 #'   \item{concentration_trace, occupied}{S x C: the concentration, and the number of components that hold cells.}
-#'   \item{probe, probe_density}{five cells (5 x p), and the log density of the mixture there (S x C x 5).}
-#'   \item{sizes}{k x C: number of cells of each component after the last sweep.}
+#'   \item{probe_density}{S x C x 5: the log density of the mixture at five cells, `probe`.}
 #'   \item{prior}{the prior with all parts, in the units of the sampler, (x - `prior$center`) / `prior$unit`.}
-#'   \item{samples, sample}{names of the samples, and the number of each cell's sample; `NULL` for one sample.}
-#'   \item{x, rows, markers, center, scale, transform}{the cells that were fitted, and how they were scaled.}
+#'   \item{x, markers, samples, sample}{the fitted cells, and the names and numbers of their samples.}
 #'   \item{piled}{the [values that many cells share][piled_values] at an end of a marker.}
-#'   \item{reader, workers}{the [row_reader()], and the number of workers of a `cluster` that had cells.}
-#'   \item{call, backend, threads, elapsed, interrupted}{how the fit was run; `elapsed` is in seconds.}
-#'   \item{state}{what [continue()] needs to run more sweeps.}
 #'
 #' If you interrupt the fit, or a sweep fails, the completed sweeps are returned with a warning, and [continue()] runs
 #' the remaining ones.
-#'
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used; `warpbayes_error_memory` if memory runs out;
 #' `warpbayes_error_backend` or `warpbayes_error_device` if a graphics card or a worker fails. Fewer cells than markers
-#' are an error unless the prior has a `scale`: the matrix may be transposed.
+#' are an error unless the prior has a `scale`.
 #' @references
 #' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking priors. *Journal of the American
 #' Statistical Association* **96**, 161-173.
 #'
 #' Jain, S. and Neal, R. M. (2004). A split-merge Markov chain Monte Carlo procedure for the Dirichlet process mixture
 #' model. *Journal of Computational and Graphical Statistics* **13**, 158-182.
-#'
-#' Suchard, M. A., Wang, Q., Chan, C., Frelinger, J., Cron, A. and West, M. (2010). Understanding GPU programming for
-#' statistical computation: studies in massively parallel massive mixtures. *Journal of Computational and Graphical
-#' Statistics* **19**, 419-438.
 #' @seealso [predict.dp_mixture()], [summary.dp_mixture()], [plot.dp_mixture()], [cell_types()], [relabel()],
 #'   [continue()], [mixture_memory], [computing]
 #' @examples
-#' # Three populations in two markers.
 #' set.seed(1)
 #' population <- sample(3, 2000, replace = TRUE, prob = c(5, 3, 2))
 #' x <- matrix(rnorm(4000), ncol = 2, dimnames = list(NULL, c("CD4", "CD8")))
@@ -129,9 +106,11 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
     devices = if (!is.null(control$devices)) as.integer(control$devices), prior = prior, call = short_call(match.call())
   )
   fit <- new_mixture(settings, schedule, cells, run)
-  check_store_memory(method$sampler(fit), fit, iter)
-  fit <- method$start(fit, start, run)
-  advance_chains(fit, iter, method$sampler, run, progress, threads, checkpoint)
+  atoms <- find_atoms(fit)
+  sampler <- with_atoms(method$sampler, atoms)
+  check_store_memory(sampler(fit), fit, iter)
+  fit <- method$start(fit, start, run, atoms)
+  advance_chains(fit, iter, sampler, run, progress, threads, checkpoint)
 }
 
 # The settings of warp_control() that all methods have.
@@ -247,21 +226,17 @@ probe_cells <- function(x, center) {
 
 #' Mixtures of cells with missing values
 #'
-#' With `control = warp_control(missing = "model")`, [dp_mixture()] takes cells with values that are `NA` or `NaN`. They
-#' are unknowns of the model, like the parameters, and the known values of each cell are all used: the component of a
-#' cell is drawn by the density of its known values, then the missing values are drawn given these and the component
-#' (Little and Rubin 2019).
+#' With `control = warp_control(missing = "model")`, [dp_mixture()] takes cells with values that are `NA` or `NaN`. The
+#' component of a cell is drawn by the density of its known values. The missing values are then drawn given these and
+#' the component (Little and Rubin 2019).
 #'
 #' This is right if values are *missing at random*: whether a value is missing may depend on known values, but not on
 #' the missing value itself. Values below a detector's threshold are not missing at random.
 #'
-#' A marker without any value is an error. A cell without any value gives a warning. Infinite values are always errors.
+#' `log_likelihood`, [predict.dp_mixture()] and [cell_types()] use the density of the known values, for new cells too.
 #'
-#' `log_likelihood`, [predict.dp_mixture()], [cell_types()] and the other functions use the density of the known values,
-#' and also take new cells with missing values. [simulate()] gives cells without missing values.
-#'
-#' A cell with missing values takes three to six times as long as a whole cell. On a graphics card, all cells must fit
-#' into its memory.
+#' A marker without any value is an error, and so is an infinite value. A cell without any value gives a warning. On a
+#' graphics card, all cells must fit into its memory.
 #' @references
 #' Little, R. J. A. and Rubin, D. B. (2019). *Statistical Analysis with Missing Data*, third edition. Wiley.
 #' @seealso [dp_mixture()]
@@ -271,7 +246,6 @@ probe_cells <- function(x, center) {
 #' x[sample(length(x), 100)] <- NA
 #' fit <- dp_mixture(x, components = 6, iter = 100, seed = 1, threads = 2,
 #'   control = warp_control(missing = "model"))
-#' fit
 #' # A cell whose CD8 is not known.
 #' predict(fit, cbind(CD4 = 5, CD8 = NA_real_), type = "log_density", threads = 2)
 #' @name mixture_missing

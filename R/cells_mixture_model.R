@@ -2,29 +2,24 @@
 
 #' Log likelihoods, simulated cells and updates of a mixture
 #'
-#' `log_lik()` gives the log density of each cell under each draw, as `loo::loo(log_lik(fit))` takes it. `logLik()` is
-#' the log likelihood of the reference draw (see [predict.dp_mixture()]); its degrees of freedom count the parameters of
-#' the components that hold a cell or more. `simulate()` draws data sets of the size of the fitted data, each from the
-#' mixture of a kept draw that is chosen at random. `update()` fits again with other arguments. It takes the cells from
-#' the fit if they were not transformed, otherwise from the call.
+#' `log_lik()` gives the log density of each cell under each draw, for package loo. `logLik()` is the log likelihood of
+#' the reference draw (see [predict.dp_mixture()]); its degrees of freedom count the parameters of components that hold
+#' cells. `simulate()` draws data sets of the size of the fitted data, each from the mixture of a randomly chosen kept
+#' draw. `update()` fits again with other arguments; if the cells were transformed, it reads them again by the call.
 #'
-#' In a fit of several samples, each cell has the weights of its sample.
 #' @param object a fit from [dp_mixture()] that kept weights, means and covariances.
-#' @param newdata the cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
+#' @param newdata,sample the cells and their sample, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
 #' @param ndraws number of kept draws to use, evenly spaced over all chains; `NULL`: all.
-#' @param sample for a fit of several samples: the sample of the cells, as in [predict.dp_mixture()].
 #' @param nsim number of simulated data sets.
 #' @param seed one whole number for [set.seed()], or `NULL`.
 #' @param evaluate for `update()`: `FALSE` gives the call instead of the fit.
 #' @param ... for `update()`: arguments of [dp_mixture()] to change. Otherwise not used.
 #' @inheritParams computing_arguments
-#' @return `log_lik()`: a matrix, draws x cells, of densities per unit of the transformed values. With all draws these
-#'   are chain after chain, so that the chains are `rep(seq_len(fit$chains), each = nrow(.) / fit$chains)`.
-#'
-#'   `logLik()`: a number of class `logLik`. `nobs()`: the number of cells. `simulate()`: a list of `nsim` matrices,
-#'   cells x markers, in the data's units. `update()`: a fit.
+#' @return `log_lik()`: a matrix, draws (chain after chain) x cells, of log densities per unit of the transformed
+#'   values. `logLik()`: a number of class `logLik`. `nobs()`: the number of cells. `simulate()`: a list of `nsim`
+#'   matrices, cells x markers, in the data's units. `update()`: a fit.
 #' @section Errors:
-#' As in [predict.dp_mixture()], and `warpbayes_error_memory` if the matrix needs more memory than there is.
+#' As in [predict.dp_mixture()].
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))
@@ -32,7 +27,6 @@
 #' dim(log_lik(fit, ndraws = 20, threads = 2))
 #' BIC(fit)
 #' colMeans(simulate(fit, seed = 1)[[1]])
-#' update(fit, components = 4)
 #' @name log_lik.dp_mixture
 NULL
 

@@ -239,7 +239,7 @@ marker_layers <- function(parts, ends) {
     layer("lines", x = parts$at, y = height(parts$density), colour = density_colour, width = 1.4),
     layer("segments", x = spikes$at, y = ends[[1L]], xend = spikes$at, yend = height(0.6 * parts$top),
       colour = signal_colour, width = 2.5),
-    layer("text", x = spikes$at, y = height(0.6 * parts$top), label = percent_words(spikes$share), hjust = beside,
+    layer("text", x = spikes$at, y = height(0.6 * parts$top), label = percent(spikes$share), hjust = beside,
       vjust = -0.3, colour = signal_text_colour)
   )
 }

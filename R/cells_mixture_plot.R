@@ -3,35 +3,29 @@
 
 #' Plot a fitted mixture
 #'
-#' Four pictures in base graphics, in colours that colour-blind readers can distinguish. Cells are drawn as an image and
-#' not as points, so that a picture of a million cells takes seconds and its file is small.
+#' Four pictures in base graphics.
 #'
 #' @param x a fit from [dp_mixture()].
 #' @param data for `"pairs"`: the cells, as `newdata` of [predict.dp_mixture()]; `NULL`: those that were fitted.
 #' @param type which picture; see below.
-#' @param markers for `"pairs"`: names or numbers of two or more markers (one gives its histogram). `NULL`: all, or of
-#'   more than five the five in which components differ most.
+#' @param markers for `"pairs"`: names or numbers of markers. `NULL`: all, or of more than five the five in which
+#'   components differ most.
 #' @param min_weight for `"heatmap"` and the ellipses: components with a smaller weight are left out.
 #' @param main title, `NULL` for none.
 #' @param ... not used.
 #' @inheritParams computing_arguments
 #' @return `x`, invisibly.
-#'
 #' @section The pictures:
-#' \describe{
-#'   \item{`"pairs"`}{Markers against each other, in the reference draw (see [predict.dp_mixture()]). Below the
-#'     diagonal: the cells, coloured by component, with the ellipses that hold 90% of each component. Above: the regions
-#'     of highest density that hold 50, 80, 95 and 99% of the mixture. On the diagonal: the histogram of each marker
-#'     with the density of the mixture. The nine heaviest components have colours. After a transformation, axes show the
-#'     values before it.}
-#'   \item{`"trace"`}{The log likelihood, the number of occupied components, the concentration and the log density at a
-#'     fixed cell over the sweeps, with \eqn{\hat R}. The warm-up is shaded. With more than 600 sweeps, lines show means
-#'     of blocks of sweeps, and bands the range of each block.}
-#'   \item{`"weights"`}{The weights in order of size, with the median and the interval that holds 90% of the draws. A
-#'     weight below the dashed line is worth less than one cell.}
-#'   \item{`"heatmap"`}{Component by marker in the reference draw: how many standard deviations of the marker the
-#'     component's mean lies above or below the mean of all cells. Similar components are neighbours.}
-#' }
+#' * `"pairs"`: markers against each other, in the reference draw (see [predict.dp_mixture()]). Below the diagonal:
+#'   cells coloured by component, with an ellipse around 90% of each component. Above: regions that hold 50, 80, 95 and
+#'   99% of the mixture. On the diagonal: histograms with the mixture's density. Axes show the values before a
+#'   transformation.
+#' * `"trace"`: the log likelihood, the number of occupied components, the concentration and the log density at a cell
+#'   over the sweeps. The warm-up is shaded.
+#' * `"weights"`: the weights in order of size, with the median and the interval that holds 90% of the draws. A weight
+#'   below the dashed line is worth less than one cell.
+#' * `"heatmap"`: component by marker: how many standard deviations of the marker the component's mean lies above or
+#'   below the mean of all cells.
 #' @section Errors:
 #' `warpbayes_error_input` as in [predict.dp_mixture()], and for `markers` that the fit does not have.
 #' @examples
@@ -41,34 +35,25 @@
 #' fit <- dp_mixture(x, components = 10, iter = 200, chains = 2, seed = 1, threads = 2)
 #' plot(fit)
 #' plot(fit, type = "trace")
-#' plot(fit, type = "weights")
-#' plot(fit, type = "heatmap")
 #' @export
 plot.dp_mixture <- function(x, data = NULL, type = c("pairs", "trace", "weights", "heatmap"), markers = NULL,
                             min_weight = 0.005, main = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
-  min_weight <- check_mixture_picture(x, "x", data, min_weight, main)
-  type <- check_choice(type, "type", c("pairs", "trace", "weights", "heatmap"))
-  if (type == "heatmap") {
-    do.call(plot_heat, mean_heat(x, min_weight, main), quote = TRUE)
-  } else {
-    paint_picture(mixture_picture(x, data, type, markers, min_weight, main, backend, threads))
-  }
+  paint_picture(mixture_picture(x, "x", data, type, markers, min_weight, main, backend, threads))
   invisible(x)
 }
 
-# Checks what plot() and autoplot() of mixtures share, and returns `min_weight`.
-check_mixture_picture <- function(x, argument, data, min_weight, main) {
+# The picture of plot() and autoplot().
+mixture_picture <- function(fit, argument, data, type, markers, min_weight, main, backend, threads) {
   check_title(main)
-  check_mixture_fit(x, argument)
-  if (is.character(data) && any(data %in% c("pairs", "trace", "weights", "heatmap"))) {
+  check_mixture_fit(fit, argument)
+  types <- c("pairs", "trace", "weights", "heatmap")
+  if (is.character(data) && any(data %in% types)) {
     stop_input("data", "must be cells, not ", show_value(data), "; the kind of picture is `type`")
   }
-  check_number(min_weight, "min_weight", min = 0, max = 1, open = FALSE)
-}
-
-mixture_picture <- function(fit, data, type, markers, min_weight, main, backend, threads) {
-  switch(type,
+  min_weight <- check_number(min_weight, "min_weight", min = 0, max = 1, open = FALSE)
+  switch(check_choice(type, "type", types),
+    heatmap = mean_heat(fit, min_weight, main),
     pairs = pairs_picture(fit, pairs_parts(fit, data, markers, min_weight, backend, threads), min_weight, main),
     trace = trace_picture(trace_parts(fit), main),
     weights = weights_picture(fit, main)
@@ -112,13 +97,14 @@ weights_picture <- function(fit, main) {
   "Weight: median and 90% interval")
 }
 
-# The means of the components in standard deviations of the marker, similar components together, with their weights:
-# the arguments of plot_heat(). The first row is at the bottom.
+# The means of the components in standard deviations of the marker, similar components together, with their weights.
+# The first row is at the bottom.
 mean_heat <- function(fit, min_weight, main) {
   reference <- reference_draw(fit)
   shown <- which(reference$weights >= min(min_weight, max(reference$weights)))
   means <- sweep(sweep(reference$means[shown, , drop = FALSE], 2L, fit$center), 2L, fit$scale, "/")
   order <- rev(if (length(shown) > 2L) stats::hclust(stats::dist(means), "average")$order else seq_along(shown))
-  list(means[order, , drop = FALSE], paste0(shown, " (", percent(reference$weights[shown]), ")")[order], fit$markers,
-    heat_limit(means), "Mean (marker's sd from that of all cells)", main, "Component (weight)")
+  names <- paste0(shown, " (", percent(reference$weights[shown]), ")")
+  heat_picture(means[order, , drop = FALSE], names[order], fit$markers, heat_limit(means),
+    "Mean (marker's sd from that of all cells)", main, "Component (weight)")
 }

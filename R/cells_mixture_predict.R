@@ -2,39 +2,30 @@
 
 #' Classify new cells, or give their density
 #'
-#' Gives each cell its component, its cell type, its probabilities of all components, or its density under the fit.
+#' Gives each cell's component, cell type, probabilities of all components, or density.
 #'
 #' @param object a fit from [dp_mixture()] that kept weights, means and covariances.
-#' @param newdata the cells, in any of the forms that [dp_mixture()] takes; `NULL`: those that were fitted. Markers are
-#'   found by name, and other columns are ignored. Without column names, markers are taken by position. The
-#'   transformation of the fit is applied.
+#' @param newdata the cells, in any form that [dp_mixture()] takes; `NULL`: those that were fitted. Markers are found by
+#'   name or, without column names, by position. Other columns are ignored. The fit's transformation is applied.
 #' @param type what to return; see below.
 #' @param ndraws for `"log_density"` and `"type"`: the number of kept draws to average over, evenly spaced over all
 #'   chains; `NULL`: all, or 50 for `"type"`.
 #' @param sample for a fit of [several samples][mixture_samples]: the sample of the cells, one name, or one for each
-#'   cell. `NULL`: fitted cells have the weights of their own samples, and other cells the weights of all samples
-#'   together. `FALSE`: all cells have the latter, as for `type = "type"`.
+#'   cell. `NULL`: the own sample of each fitted cell; for other cells, all samples together. `FALSE`: all samples
+#'   together, as for `type = "type"`.
 #' @inheritParams computing_arguments
 #' @param ... not used.
 #' @return One entry or row per cell, named as the rows of `newdata`:
-#' \describe{
-#'   \item{`"class"`}{the most probable component in the reference draw.}
-#'   \item{`"prob"`}{a matrix, cells x components: the probabilities in the reference draw.}
-#'   \item{`"type"`}{the most probable of the types that [cell_types()] finds with its defaults. 1 is the most
-#'     frequent.}
-#'   \item{`"log_density"`}{the log of the posterior predictive density, \eqn{\log \frac1D \sum_d g(x \mid \theta_d)},
-#'     per unit of the transformed values.}
-#' }
+#' * `"class"`: the most probable component in the reference draw.
+#' * `"prob"`: a matrix, cells x components: the probabilities in the reference draw.
+#' * `"type"`: the number of the most probable type of [cell_types()] with its defaults. 1 is the most frequent.
+#' * `"log_density"`: the log of the posterior predictive density, per unit of the transformed values.
 #'
-#' The **reference draw** is the kept draw with the highest log posterior of all chains. The same population may have
-#' different numbers in different draws, so classes cannot be averaged over draws, unless [relabel()] gives components
-#' the same numbers in all draws.
-#'
-#' `"class"` and `"prob"` take about as long as one sweep, and `"log_density"` as long as one sweep for each draw.
+#' The **reference draw** is the kept draw with the highest log posterior of all chains. [relabel()] lets classes be
+#' averaged over draws.
 #' @section Errors:
-#' `warpbayes_error_input` if `newdata` cannot be read, lacks a marker of the fit or has a value that is not finite, and
-#' if the fit did not keep the draws that are needed. `warpbayes_error_memory` if probabilities need more memory than
-#' there is.
+#' `warpbayes_error_input` if `newdata` lacks a marker or has a value that is not finite, and if the fit did not keep
+#' the draws. `warpbayes_error_memory` if the result does not fit into memory.
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))

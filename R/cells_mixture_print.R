@@ -21,33 +21,28 @@ list_shares <- function(shares) {
 
 #' Print or summarise a fitted mixture
 #'
-#' `print()` says in a few lines what was fitted and how many components hold cells. `summary()` adds the largest
-#' components, statistics of convergence, and what these mean in words.
+#' `print()` says what was fitted and how many components hold cells. `summary()` adds the largest components, and
+#' statistics of convergence with a verdict in words.
 #'
-#' The same population may have different component numbers in two chains. Chains are therefore compared by quantities
-#' that do not depend on the numbers: the log likelihood, the number of occupied components, the concentration
-#' \eqn{\alpha}, and the log density of the mixture at five fixed cells. [convergence] explains the verdict. Occupied
-#' components and the concentration do not decide it: they depend on components of a few cells. If several chains do not
-#' agree, `summary()` shows in which populations. Further sentences name what may be the cause, and say whether all
-#' components hold cells in more than 5% of the sweeps, [many cells share a value][piled_values], or cells are few for
-#' the number of markers.
+#' Component numbers may differ between chains. Chains are therefore compared by the log likelihood and by the log
+#' density of the mixture at five cells; [convergence] explains the verdict. The number of occupied components and the
+#' concentration are shown, too.
 #'
 #' @param object a fit from [dp_mixture()].
 #' @param ... not used.
 #' @return `summary()` gives a list of class `summary.dp_mixture`:
-#' \describe{
-#'   \item{`learned`}{the learned parts of the prior: `part`, `mean`, `q5`, `q95`, in the data's units. `sd[marker]` is
-#'     the root of the diagonal of `scale`.}
-#'   \item{`diagnostics`}{a row for each quantity: `quantity`, `mean`, `sd`, `q5`, `median`, `q95`, `rhat`, `ess_bulk`.}
-#'   \item{`converged`, `verdict`}{`TRUE`, `FALSE`, or `NA` if it cannot be judged; and sentences.}
-#'   \item{`populations`}{if several chains do not agree: a row for each [cell type][cell_types()] with 1% of the cells
-#'     or more. It has `type`, `share`, `rhat` of the share, `common` (see [cell_types_method]), `differs` (by more than
-#'     chance explains), the share in each chain, and `means`.}
-#'   \item{`components`, `reference`}{the components of the reference draw (see [predict.dp_mixture()]) by decreasing
-#'     weight, and its `draw` and `chain`.}
-#'   \item{`piled`}{the [values that many cells share][piled_values].}
-#'   \item{`occupied`}{draws of the number of components that hold cells, sweeps x chains, without the warmup.}
-#' }
+#' * `learned`: the learned parts of the prior: `part`, `mean`, `q5`, `q95`, in the data's units. `sd[marker]` is the
+#'   root of the diagonal of `scale`.
+#' * `diagnostics`: a row for each quantity: `quantity`, `mean`, `sd`, `q5`, `median`, `q95`, `rhat`, `ess_bulk`.
+#' * `converged`, `verdict`: `TRUE`, `FALSE`, or `NA` if it cannot be judged; and sentences.
+#' * `populations`: if chains do not agree: a row for each [cell type][cell_types()] with 1% of the cells or more. It
+#'   has `type`, `share`, `rhat` of the share, `common` (see [cell_types_method]), `differs` (by more than chance
+#'   explains), the share in each chain, and `means`.
+#' * `components`, `reference`: the components of the reference draw (see [predict.dp_mixture()]) by decreasing weight,
+#'   and its `draw` and `chain`.
+#' * `piled`: the [values that many cells share][piled_values].
+#' * `occupied`: draws of the number of components that hold cells, sweeps x chains, without the warm-up.
+#'
 #' For [Bayesian EM][bayesian_em], `starts` (a row for each start) and `best` replace `learned`, `diagnostics` and
 #' `occupied`.
 #'
@@ -208,56 +203,39 @@ in_console.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
   print_lines(x$words)
   cat("\n")
   print(x$prior)
-  if (!is.null(x$learned)) {
-    cat("\nLearned of the prior (mean, and 90% of the draws):\n")
-    numbers <- lapply(x$learned[-1L], function(values) {
-      formatC(signif(values, digits + 1), format = "fg", digits = digits + 1, big.mark = ",")
-    })
-    print(data.frame(part = x$learned$part, numbers), row.names = FALSE, right = TRUE)
-  }
-  print_components(x, components, digits)
-  print_piled(x$piled)
-  if (is.null(x$starts)) {
-    cat("\nConvergence, over the sweeps after the warmup:\n")
-    print(diagnostics_words(x$diagnostics, digits), row.names = FALSE, right = TRUE)
-  } else {
-    cat("\nStarts:\n")
-    print(format(x$starts, digits = 10), row.names = FALSE)
-  }
+  print_tables(summary_tables(x, components, digits))
   if (!is.null(x$populations)) {
     cat("\nCell types above 1%, and their shares in each chain:\n")
     print_chain_shares(x$populations)
     differing <- x$populations[x$populations$differs, ]
     if (nrow(differing)) {
-      cat("\nMeans of the types in which chains differ, ", scale_words(x$transform), ":\n", sep = "")
-      print(data.frame(type = differing$type, signif(differing$means, digits + 1), check.names = FALSE),
-        row.names = FALSE)
+      print_tables(stats::setNames(list(
+        data.frame(type = differing$type, signif(differing$means, digits + 1), check.names = FALSE)
+      ), paste0("Means of the types in which chains differ, ", scale_words(x$transform))))
     }
     cat("\n")
   }
   print_sentences(x$verdict)
 }
 
+# The tables of a summary, by their titles.
+summary_tables <- function(x, components = 12L, digits = 2) {
+  largest <- components_words(x, components, digits)
+  if (!is.null(largest$rest)) attr(largest$table, "below") <- largest$rest
+  bem <- !is.null(x$starts)
+  tables <- list(learned_words(x$learned, digits), largest$table, piled_rows(x$piled),
+    if (bem) starts_words(x$starts) else diagnostics_words(x$diagnostics, digits))
+  names(tables) <- c("Learned of the prior (mean, and 90% of the draws)",
+    paste0("", largest$caption),
+    "Values that many cells share at an end of a marker",
+    if (bem) "Starts" else "Convergence, over the sweeps after the warmup")
+  tables
+}
+
 # The draw, or the start, that a summary shows.
 place_words <- function(x) {
   if (is.null(x$starts)) return(sprintf("draw %d of chain %d", x$reference$draw, x$reference$chain))
   sprintf("start %d", x$best)
-}
-
-# The first `components` components of the reference draw.
-print_components <- function(x, components, digits) {
-  if (!is.null(x$components) && components > 0) {
-    shown <- x$components[seq_len(min(nrow(x$components), components)), ]
-    cat(sprintf("\nLargest components of %s (highest log posterior)", place_words(x)))
-    cat(", ", scale_words(x$transform), ":\n", sep = "")
-    shown$weight <- paste0(formatC(100 * shown$weight, format = "f", digits = 1), "%")
-    print(format(shown, digits = digits + 1), row.names = FALSE)
-    rest <- x$components$weight[-seq_len(nrow(shown))]
-    if (length(rest)) {
-      cat(sprintf("and %s with %s%% of the weight together\n", count_words(length(rest), "more component"),
-        formatC(100 * sum(rest), format = "f", digits = 1)))
-    }
-  }
 }
 
 # The quantities that judge convergence: sweeps x chains each.
@@ -313,3 +291,39 @@ more_components <- function(when, fit) {
 add_method("gibbs", words = fit_words, held = held_words, verdict = short_verdict, summary = gibbs_summary,
   glance = gibbs_glance, title = "Mixture of Gaussians", axis = "Sweep"
 )
+
+# The heaviest components as a table, with its caption and a sentence about the others.
+components_words <- function(summary, most, digits = 2) {
+  table <- summary$components
+  if (is.null(table) || most == 0) return(list())
+  # The others do not hold a cell.
+  held <- max(1L, sum(table$weight * summary$rows >= 1))
+  shown <- table[seq_len(min(held, most)), ]
+  rest <- table$weight[-seq_len(nrow(shown))]
+  shown$weight <- percent(shown$weight)
+  shown[-(1:2)] <- lapply(shown[-(1:2)], column_words, digits + 1)
+  list(
+    table = shown,
+    caption = sprintf("Largest components of %s (highest log posterior), %s",
+      place_words(summary), scale_words(summary$transform)),
+    rest = if (length(rest)) {
+      sprintf("and %s with %s of the weight together", count_words(length(rest), "more component"), percent(sum(rest)))
+    }
+  )
+}
+
+learned_words <- function(table, digits = 2) {
+  if (is.null(table)) return(NULL)
+  numbers <- lapply(table[-1L], function(values) {
+    formatC(signif(values, digits + 1), format = "fg", digits = digits + 1, big.mark = ",")
+  })
+  data.frame(part = table$part, numbers, check.names = FALSE)
+}
+
+starts_words <- function(starts) {
+  for (part in c("log_posterior", "log_likelihood")) {
+    starts[[part]] <- formatC(starts[[part]], format = "f", digits = 1, big.mark = ",", decimal.mark = ".")
+  }
+  starts$converged <- ifelse(starts$converged, "yes", "no")
+  stats::setNames(starts, gsub("_", " ", names(starts)))
+}

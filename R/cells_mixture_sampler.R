@@ -1,13 +1,13 @@
 # The Gibbs sampler of the mixture as R/run_chains.R runs it, and where the cells lie while sweeps run: in this process,
 # on graphics cards, or on the workers of a cluster.
 
-mixture_sampler <- function(fit) {
+mixture_sampler <- function(fit, atoms = find_atoms(fit)) {
   plan <- mixture_plan(fit)
   c(plan, list(
     several = mixture_kept_together(plan$draws),
     open = function(run) open_fit(fit, spread_over_devices(run, fit$devices, sweep_work(fit, fit$rows))),
     close = close_fit,
-    step = mixture_step(fit),
+    step = mixture_step(fit, atoms),
     together = TRUE,
     finish = function(fit) {
       sizes <- lapply(fit$state, function(state) as.integer(state$sizes))
@@ -17,18 +17,24 @@ mixture_sampler <- function(fit) {
   ))
 }
 
+# The sampler of a new fit, whose atoms its start has used. It is sent to workers, so it holds nothing else.
+with_atoms <- function(sampler, atoms) {
+  force(sampler)
+  force(atoms)
+  function(fit) sampler(fit, atoms)
+}
+
 # How many draws a slice may keep. They exist twice until they are stored: 2^19 values take at most 8 MB.
 mixture_kept_together <- function(draws) {
   max(1, floor(2^19 / sum(vapply(draws, function(part) prod(part$dim), 0))))
 }
 
-mixture_step <- function(fit) {
+mixture_step <- function(fit, atoms = find_atoms(fit)) {
   prior <- compiled_prior(fit$prior)
   probe <- (t(fit$probe) - fit$center) / fit$scale
   log_unit <- sum(log(fit$scale))
-  # Both read the data. A sampler is made several times for a fit, but once to run.
+  # Both this and `atoms` read the data. A sampler is made several times for a fit, but once to run.
   delayedAssign("jacobian", unit_jacobian(fit))
-  delayedAssign("atoms", find_atoms(fit))
   keep_parts <- c("labels", "means", "covariances") %in% fit$keep
   units <- prior_units(fit)
   carried <- c(
@@ -131,23 +137,17 @@ count_beside <- function(i, counts) {
 
 #' Memory of a mixture fit, and saving it
 #'
-#' How much memory [dp_mixture()] needs for \eqn{n} cells, \eqn{p} markers and \eqn{k} components, and how to make a fit
-#' smaller.
+#' How much memory [dp_mixture()] needs for \eqn{p} markers and \eqn{k} components, and how to make a fit smaller.
 #'
 #' @section On the processor:
-#' Besides the data, the sampler needs 4 bytes per cell for `moves`, 4 bytes per cell if labels are kept, and a few
-#' buffers of about \eqn{10 k p^2} bytes each. Each kept draw takes \eqn{8 k} bytes for the weights, \eqn{8 k p} for the
-#' means, \eqn{8 k p^2} for the covariances and 4 bytes per cell for the labels. With 256 components and 14 markers, a
-#' draw without labels takes 0.4 MB. [`warp_control(keep = , thin = )`][warp_control()] keep less.
+#' Besides the data, the sampler needs about 4 bytes per cell. Each kept draw takes \eqn{8 k p^2} bytes for the
+#' covariances, \eqn{8 k p} for the means, and 4 bytes per cell for labels. With 256 components and 14 markers, a draw
+#' without labels takes 0.4 MB. [`warp_control(keep = , thin = )`][warp_control()] keep less.
 #'
 #' @section On a graphics card:
-#' The card holds the scaled cells, \eqn{8 p} bytes each, or \eqn{4 p} in single precision. A sweep also needs a tenth
-#' of that or 32 MB, or, with many markers, \eqn{420 k p^2} bytes, at most an eighth of the free memory. With 14 markers
-#' in single precision, 100 million cells take 5.6 GB of the card.
-#'
-#' Cells that do not fit, or that `options(warpbayes.device_memory)` leaves out, travel to the card in each sweep. In
-#' single precision, a copy of these is kept in page-locked host memory, \eqn{4 p} bytes each, if that is at most half
-#' of the available memory. Otherwise the original data are page-locked during sweeps.
+#' The card holds the scaled cells: \eqn{8 p} bytes each, or \eqn{4 p} in single precision. A sweep needs about a tenth
+#' more. Cells that do not fit into the card's memory, or that `options(warpbayes.device_memory)` leaves out, travel to
+#' the card in each sweep.
 #'
 #' @section Saving a fit:
 #' A fit holds the data. To save it without them: `fit$x <- NULL; saveRDS(fit, file)`. Summaries, plots, draws,
@@ -159,14 +159,13 @@ count_beside <- function(i, counts) {
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(4000), ncol = 2)
-#' fit <- dp_mixture(x, components = 8, iter = 100, seed = 1, threads = 2)
-#' print(object.size(fit), units = "auto")
 #' # Fewer draws, and no data.
-#' thinned <- dp_mixture(x, components = 8, iter = 100, seed = 1, threads = 2,
+#' fit <- dp_mixture(x, components = 8, iter = 100, seed = 1, threads = 2,
 #'   control = warp_control(thin = 5))
-#' thinned$x <- NULL
-#' print(object.size(thinned), units = "auto")
-#' predict(thinned, rbind(c(0, 0)), type = "log_density", threads = 2)
+#' print(object.size(fit), units = "auto")
+#' fit$x <- NULL
+#' print(object.size(fit), units = "auto")
+#' predict(fit, rbind(c(0, 0)), type = "log_density", threads = 2)
 #' @name mixture_memory
 NULL
 

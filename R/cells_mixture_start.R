@@ -1,8 +1,8 @@
 # Where the chains of a mixture start: from a clustering of their own, from labels, or from another fit.
 
 # The first states of Gibbs sweeps.
-start_gibbs <- function(fit, start, run) {
-  first <- first_states(fit, start, fit$warmup, run)
+start_gibbs <- function(fit, start, run, atoms) {
+  first <- first_states(fit, start, fit$warmup, run, atoms)
   start_chains(fit, numbered(function(key, chain) {
     state <- first(key, chain)
     if (is.null(fit$samples)) state else c(state, sample_state(fit, state$merge))
@@ -20,11 +20,11 @@ numbered <- function(start) {
 
 # function(key, chain): the first state of chain number `chain`. Components may be joined in the first of its `sweeps`
 # sweeps.
-first_states <- function(fit, start, sweeps, run) {
+first_states <- function(fit, start, sweeps, run, atoms) {
   merge <- if (is.null(start)) merge_after(sweeps, fit$moves) else 0
-  statistics <- first_statistics(fit, start, merge, run)
+  statistics <- first_statistics(fit, start, merge, run, atoms)
   prior <- compiled_prior(fit$prior)
-  values <- compiled_prior(narrow_prior(fit))$values
+  values <- compiled_prior(narrow_prior(fit$prior, atoms))$values
   function(key, chain) {
     list(
       merge = if (merge > 0) merge + 1 else 0, statistics = statistics(key, chain),
@@ -43,9 +43,8 @@ merge_after <- function(warmup, moves) {
 
 # The prior whose learned scale is narrow in markers with values that many cells share. The scale of the default lets no
 # component shrink on to such a value, and without such components the scale would stay wide.
-narrow_prior <- function(fit) {
-  prior <- fit$prior
-  narrow <- if ("scale" %in% setdiff(prior$learn, prior$given)) unique(find_atoms(fit)[1L, ]) + 1
+narrow_prior <- function(prior, atoms) {
+  narrow <- if ("scale" %in% setdiff(prior$learn, prior$given)) unique(atoms[1L, ]) + 1
   diag(prior$scale)[narrow] <- prior_defaults$piled_sd^2
   prior
 }
@@ -61,18 +60,17 @@ sample_state <- function(fit, merge) {
 }
 
 # The statistics of the first states: function(key, chain). `start` is NULL, labels, or a fit.
-first_statistics <- function(fit, start, merge, run) {
-  if (!inherits(start, "dp_mixture")) return(from_clusters(fit, start, merge, run))
+first_statistics <- function(fit, start, merge, run, atoms) {
+  if (!inherits(start, "dp_mixture")) return(from_clusters(fit, start, merge, run, atoms))
   check_start_fit(start, fit)
-  if (!same_cells(start, fit)) return(from_clusters(fit, labels_from_fit(start, fit, run), merge, run))
+  if (!same_cells(start, fit)) return(from_clusters(fit, labels_from_fit(start, fit, run), merge, run, atoms))
   statistics <- lapply(start$state, statistics_for, fit = fit)
   function(key, chain) statistics[[(chain - 1) %% length(statistics) + 1]]
 }
 
 # From `labels` or, where these are NULL, from a clustering of some cells, a different one for each chain.
-from_clusters <- function(fit, labels, merge, run) {
+from_clusters <- function(fit, labels, merge, run, atoms) {
   prior <- compiled_prior(start_prior(fit$prior))
-  atoms <- find_atoms(fit)
   k <- as.integer(fit$components)
   inverse <- 1 / fit$scale
   if (is.null(fit$reader)) {

@@ -6,24 +6,18 @@
 #' that is too bright. `print()` and `summary()` of a fit name the markers with such piled values, and the share of the
 #' cells. `plot(fit)` draws them as spikes.
 #'
-#' A value is called piled if at least 0.5% of the cells have it, no more than 1% of the cells lie beyond it, and it
-#' comes five times as often as any of the ten next values. Up to 10,000 cells, evenly spaced over the rows, are looked
-#' at.
+#' A value is called piled if at least 0.5% of the cells have it, no more than 1% of the cells lie beyond it, and it is
+#' five times as frequent as any of the ten next values.
 #'
-#' @section What a mixture makes of them:
-#' The cells with a piled value lie in a plane. The mixture describes them by thin components, which the floor of
-#' [dp_prior()] keeps from collapsing. Thin components may lie across several populations.
-#'
-#' If few cells have a piled value, it may help to leave them out. If most cells of a marker have it, consider leaving
-#' the marker out: `markers`.
-#'
+#' The mixture describes cells with a piled value by thin components, which may lie across several populations. If few
+#' cells have a piled value, it may help to leave these cells out. If most cells have it, consider leaving the marker
+#' out by `markers`.
 #' @seealso [dp_mixture()], [cell_types()]
 #' @examples
 #' set.seed(1)
 #' x <- cbind(CD4 = pmax(rnorm(1000, 1), 0), CD8 = rnorm(1000, 5))
 #' fit <- dp_mixture(x, components = 6, iter = 60, seed = 1, threads = 2)
 #' fit$piled
-#' fit
 #' @name piled_values
 NULL
 
@@ -72,7 +66,7 @@ piled_words <- function(fit) {
   piled$value <- zap_values(piled)
   shown <- utils::head(piled, 6L)
   sprintf("Many cells share one value at an end of a marker: %s%s. Thin components describe them; see ?piled_values.",
-    paste0(shown$marker, " = ", format_each(shown$value), " (", percent_words(shown$share), ")", collapse = ", "),
+    paste0(shown$marker, " = ", format_each(shown$value), " (", percent(shown$share), ")", collapse = ", "),
     if (nrow(piled) > 6L) sprintf(" and %d more", nrow(piled) - 6L) else "")
 }
 
@@ -81,18 +75,11 @@ zap_values <- function(piled) ifelse(abs(piled$value) < 1e-9, 0, piled$value)
 
 format_each <- function(values) vapply(values, format, "", digits = 4)
 
-percent_words <- function(share) paste0(formatC(100 * share, format = "f", digits = 1), "%")
-
 # The table of summary().
-print_piled <- function(piled) {
-  if (is.null(piled) || nrow(piled) == 0L) return(invisible())
-  cat("\nValues that many cells share at an end of a marker:\n")
-  print(piled_rows(piled), row.names = FALSE)
-}
-
 piled_rows <- function(piled) {
+  if (!nrow(piled)) return(NULL)
   data.frame(
-    marker = piled$marker, end = piled$end, value = format_each(zap_values(piled)), cells = percent_words(piled$share)
+    marker = piled$marker, end = piled$end, value = format_each(zap_values(piled)), cells = percent(piled$share)
   )
 }
 

@@ -83,3 +83,20 @@ populations_words <- function(types) {
   }
   c(said, common_words(types$common, which(types$differs), seq_len(nrow(types)), types$type))
 }
+
+# Whether any two chains have most cells in common of the types that differ between chains, and of all `shown` types.
+# NULL if there is nothing to say, or if that is not known.
+common_words <- function(common, differs, shown, names) {
+  unlike <- union(differs, shown[which(common[shown] <= 0.5)])
+  if (all(is.na(common[unlike]))) return(NULL)
+  least <- unlike[[which.min(common[unlike])]]
+  has <- if (common[[least]] <= 0.5) {
+    paste("Most draws of a chain lack type", names[[least]])
+  } else if (length(unlike) > 1L) {
+    "All chains have these types"
+  } else {
+    "All chains have this type"
+  }
+  sprintf("%s: of the cells of type %s, the two chains that differ most have %s in common.", has, names[[least]],
+    percent(common[[least]], 0))
+}

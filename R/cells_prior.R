@@ -6,42 +6,35 @@ prior_parts <- c("mean", "mean_scale", "df", "scale")
 
 #' Prior of a Dirichlet-process mixture
 #'
-#' The prior distribution of the components and weights of [dp_mixture()]. `dp_prior()` without arguments is the
-#' default. Every part that is `NULL` is set from the data when the mixture is fitted. A prior prints as a description
-#' in words. [mixture_model] has the formulas.
+#' The prior distribution of the components and weights of [dp_mixture()]; [mixture_model] has the formulas. A part that
+#' is `NULL` is set from the data when the mixture is fitted.
 #'
-#' `mean`, `mean_scale`, `df` and `scale` are learned along with the mixture if they are `NULL`: the chain then starts
-#' from the default. A part that is given is fixed, unless `learn` names it. `learn = character()` fixes all parts. Of
-#' all parts, `scale` changes the fit most: smaller values give more and tighter components. Several of them then
-#' describe a population that is not Gaussian.
+#' `mean`, `mean_scale`, `df` and `scale` are also learned if they are `NULL`. A part that is given is fixed, unless
+#' `learn` names it. `scale` changes the fit most: smaller values give more and tighter components.
 #'
 #' @param mean \eqn{m}, the centre of the component means: one number per marker, or one for all, in the data's units.
 #'   `NULL`: the mean of each marker.
 #' @param mean_scale \eqn{\gamma > 0}: the covariance of a component's mean, as a multiple of the component's own
-#'   covariance. The prior mean counts as `1 / mean_scale` cells. `NULL`: 5, so that component means spread a little
-#'   wider than the data.
+#'   covariance. The prior mean counts as `1 / mean_scale` cells. `NULL`: 5.
 #' @param df \eqn{\nu > 0}: the number of cells that the prior's `scale` counts as. `NULL`: p + 2 for p markers.
-#' @param scale \eqn{\Phi}, the expected covariance of a component: a positive definite matrix, or the variances of the
-#'   markers, or one variance for all, in the data's units squared. `NULL`: diagonal, with standard deviations half of
-#'   each marker's.
+#' @param scale \eqn{\Phi}, the expected covariance of a component: a positive definite matrix, or one variance per
+#'   marker, or one for all, in the data's units squared. `NULL`: diagonal, with half of each marker's standard
+#'   deviation.
 #' @param concentration shape \eqn{e} and rate \eqn{f} of the gamma distribution of the concentration \eqn{\alpha}: two
 #'   positive numbers. `NULL`: 1 and 1. Larger \eqn{\alpha} means more components with weight. It is always learned.
 #' @param sample_concentration for [several samples][mixture_samples]: shape and rate of the gamma distribution of their
 #'   concentration \eqn{a}. `NULL`: 2 and 0.1, with mean 20. The larger \eqn{a}, the more alike the samples.
 #' @param floor the standard deviation to within which values are known, in the data's units: one number per marker, or
 #'   one for all; 0: exactly. `NULL`: a thousandth of each marker's standard deviation, or the error of rounding if that
-#'   is larger. See [mixture_model].
-#' @param learn names of the parts to be learned along with the mixture: any of `"mean"`, `"mean_scale"`, `"df"`,
-#'   `"scale"`. The others are fixed. `NULL`: the parts that are not given.
-#'
+#'   is larger.
+#' @param learn names of the parts to learn: any of `"mean"`, `"mean_scale"`, `"df"`, `"scale"`. `NULL`: the parts that
+#'   are not given. `character()`: none.
 #' @return An object of class `dp_prior`: a list of the arguments.
 #'
-#' Defaults and units belong to the scale of the fitted mixture: to the transformed values if there is a `transform`.
-#' For a marker that does not vary, 1 stands for its standard deviation.
+#' Defaults and units belong to the transformed values if the fit has a `transform`.
 #' @section Errors:
-#' `warpbayes_error_input`, naming the argument: for values that are not finite numbers, a `mean_scale`, `df` or
-#' `concentration` that is not positive, a negative `floor`, and a `scale` that is not symmetric and positive definite.
-#' When the mixture is fitted, also for a `mean` or `scale` whose size or names do not match the markers.
+#' `warpbayes_error_input` for values outside their range and a `scale` that is not positive definite. When the mixture
+#' is fitted, also for parts that do not match the markers.
 #' @references
 #' Suchard, M. A., Wang, Q., Chan, C., Frelinger, J., Cron, A. and West, M. (2010). Understanding GPU programming for
 #' statistical computation: studies in massively parallel massive mixtures. *Journal of Computational and Graphical
@@ -49,13 +42,8 @@ prior_parts <- c("mean", "mean_scale", "df", "scale")
 #' @seealso [mixture_model], [dp_mixture()], [summary.dp_mixture()] for the values that were learned
 #' @examples
 #' dp_prior()
-#' # Components are expected to have standard deviation 30 in every marker, which counts
-#' # as much as 200 cells.
-#' dp_prior(scale = 30^2, df = 200)
-#' # The same, but the covariance is learned, starting from there.
+#' # Standard deviations of about 30, which count as much as 200 cells, are then learned.
 #' dp_prior(scale = 30^2, df = 200, learn = "scale")
-#' # Fewer components.
-#' dp_prior(concentration = c(shape = 1, rate = 10))
 #' @export
 dp_prior <- function(mean = NULL, mean_scale = NULL, df = NULL, scale = NULL,
                      concentration = NULL, floor = NULL, learn = NULL, sample_concentration = NULL) {

@@ -2,8 +2,7 @@
 
 #' The model of Dirichlet-process mixtures
 #'
-#' The formulas behind [dp_mixture()] and [dp_prior()]: the mixture, the priors of the parts that are learned, several
-#' samples, and the floor.
+#' The formulas behind [dp_mixture()] and [dp_prior()].
 #'
 #' @section The mixture:
 #' For cells \eqn{x_i} with \eqn{p} markers, and at most \eqn{k} components,
@@ -14,18 +13,15 @@
 #'   v_j \sim Be(1, \alpha),\quad \alpha \sim Ga(e, f).}
 #' The inverse Wishart distribution has \eqn{\nu + p + 1} degrees of freedom in the usual parametrisation, and scale
 #' matrix \eqn{\nu\Phi}. So a component with \eqn{n} cells and scatter \eqn{S} about the prior mean has expected
-#' covariance about \eqn{(\nu\Phi + S)/(\nu + n)}: `df`, which is \eqn{\nu}, counts as that many cells.
+#' covariance about \eqn{(\nu\Phi + S)/(\nu + n)}.
 #'
 #' @section Parts that are learned:
-#' A part of the prior that is learned has a prior distribution around its value, in units of each marker's standard
-#' deviation:
-#' \itemize{
-#'   \item `mean` is normal with the value as its mean, and variance 1;
-#'   \item `mean_scale` is inverse gamma with shape 2 and the value as its mean;
-#'   \item `scale` is Wishart with p + 2 degrees of freedom and the value as its mean;
-#'   \item `df` is uniform on 25 numbers, evenly spaced on the log scale: from 1/4 to 8 (p + 2) or, if a value is given,
-#'     from an eighth of it to eight times it. If nearly all draws are at an end of these numbers, the fit says so.
-#' }
+#' A part that is learned has a prior distribution around its value, in units of each marker's standard deviation:
+#' * `mean` is normal with the value as its mean, and variance 1;
+#' * `mean_scale` is inverse gamma with shape 2 and the value as its mean;
+#' * `scale` is Wishart with p + 2 degrees of freedom and the value as its mean;
+#' * `df` is uniform on 25 numbers, evenly spaced on the log scale: from 1/4 to 8 (p + 2) or, if a value is given,
+#'   from an eighth of it to eight times it.
 #'
 #' @section Several samples:
 #' [Several samples][mixture_samples] have the same components, and each sample \eqn{s} has its own weights \eqn{\pi_s},
@@ -33,21 +29,17 @@
 #' \deqn{\beta_1 = v_1,\ \beta_j = v_j \prod_{r<j}(1 - v_r),\quad
 #'   \pi_s \mid \beta \sim Dirichlet(a\beta_1, \ldots, a\beta_k),\quad a \sim Ga,}
 #' with sticks \eqn{v_j} as above. A share \eqn{\beta_j} varies between samples with variance \eqn{\beta_j(1 -
-#' \beta_j)/(a + 1)}. With \eqn{a = 20}, a population of 20% has standard deviation 9%. The weights of a sample with few
-#' cells are drawn towards \eqn{\beta}, that is, towards the other samples. \eqn{a} is learned.
+#' \beta_j)/(a + 1)}. The weights of a sample with few cells are drawn towards \eqn{\beta}. \eqn{a} is learned.
 #'
 #' @section The floor:
-#' An instrument may write zero for everything that it cannot see. Many cells then agree exactly in a marker, and a
-#' component could shrink on to that value without end. Each cell is therefore taken to be known only to within a
-#' standard deviation, the `floor`. The posterior is proportional to the prior times \eqn{\prod_i N(x_i \mid \mu_{z_i},
-#' \Sigma_{z_i}) \exp(-\mathrm{tr}(\Sigma_{z_i}^{-1} E) / 2)}, where \eqn{E} is the diagonal matrix of squared floors:
-#' the geometric mean of the density over errors with covariance \eqn{E}. It adds \eqn{E} to the scale matrix of a
-#' component once for each of its cells. The log likelihood and log posterior of a fit include this factor; predicted
-#' densities do not.
+#' If many cells agree exactly in a marker, a component could shrink without end. So each value is known only to within
+#' a standard deviation, the `floor`. The posterior is proportional to the prior times \eqn{\prod_i N(x_i \mid
+#' \mu_{z_i}, \Sigma_{z_i}) \exp(-\mathrm{tr}(\Sigma_{z_i}^{-1} E) / 2)}, where \eqn{z_i} is the component of cell
+#' \eqn{i}, and \eqn{E} is the diagonal matrix of squared floors. The log likelihood and log posterior of a fit include
+#' this factor; predicted densities do not.
 #'
-#' By default, the floor of a marker is a thousandth of its standard deviation. If more than half of the values share
-#' their point of a grid, such as whole numbers, it is at least the standard deviation of rounding, the distance of
-#' neighbouring points divided by \eqn{\sqrt{12}} (after a transformation, the median of these distances).
+#' If more than half of a marker's values lie on a grid, such as whole numbers, the default floor is at least the
+#' distance of neighbouring points divided by \eqn{\sqrt{12}}.
 #' @references
 #' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking priors. *Journal of the American
 #' Statistical Association* **96**, 161-173.

@@ -3,14 +3,11 @@
 #' Proportions of cell types in several samples
 #'
 #' For cell types of a fit of [several samples][mixture_samples], `type_proportions()` gives the proportion of each
-#' type in each sample, with an interval. [differential_abundance()] compares groups of samples, such as patients and
-#' controls.
+#' type in each sample, with an interval. [differential_abundance()] compares groups of samples.
 #'
-#' The proportion of a type in a sample is the sum of the sample's weights over the components of the type. The
-#' interval describes the population from which the cells of **this sample** were drawn, and includes the uncertainty
-#' about where types end. So it is wide if a sample has few cells, and says nothing about other patients. The
-#' proportions of a sample with few cells are drawn towards the other samples. Intervals come from the draws that
-#' [cell_types()] used: 50, unless you give it another `ndraws`.
+#' The interval describes the population from which the cells of **this sample** were drawn, and includes the
+#' uncertainty about where types end. It says nothing about other patients. Proportions of a sample with few cells are
+#' drawn towards the other samples.
 #'
 #' @param types cell types from [cell_types()] of a fit of several samples.
 #' @param level probability of the intervals, between 0 and 1.
@@ -27,17 +24,13 @@
 #' @examples
 #' set.seed(1)
 #' sample_with <- function(share, n = 400) {
-#'   rare <- runif(n) < share
-#'   cbind(CD4 = rnorm(n) + 5 * rare, CD8 = rnorm(n))
+#'   cbind(CD4 = rnorm(n) + 5 * (runif(n) < share), CD8 = rnorm(n))
 #' }
-#' samples <- list(
-#'   a1 = sample_with(0.1), a2 = sample_with(0.15),
-#'   b1 = sample_with(0.4), b2 = sample_with(0.35)
-#' )
+#' samples <- lapply(c(a1 = 0.1, a2 = 0.15, b1 = 0.4, b2 = 0.35), sample_with)
 #' fit <- dp_mixture(samples, components = 8, iter = 200, seed = 1, threads = 2)
-#' types <- cell_types(fit, threads = 2)
-#' type_proportions(types)
-#' plot(type_proportions(types), group = c("A", "A", "B", "B"))
+#' shares <- type_proportions(cell_types(fit, threads = 2))
+#' shares
+#' plot(shares, group = c("A", "A", "B", "B"))
 #' @export
 type_proportions <- function(types, level = 0.9, ...) {
   check_dots_empty(...)

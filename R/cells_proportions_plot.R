@@ -2,8 +2,7 @@
 
 #' Plot proportions of cell types by sample
 #'
-#' The picture has a panel for each type. It shows the proportion and interval of each sample, in the colour of the
-#' sample's group.
+#' A panel for each type shows the proportion and interval of each sample, in the colour of its group.
 #'
 #' @param x from [type_proportions()].
 #' @param group the group of each sample: a vector or factor with an entry for each, in their order or with their names.
@@ -18,19 +17,17 @@
 #' set.seed(1)
 #' x <- list(a = matrix(rnorm(400), 200), b = matrix(rnorm(400, mean = rep(c(0, 5), 100)), 200))
 #' types <- cell_types(dp_mixture(x, components = 6, iter = 200, seed = 1, threads = 2), threads = 2)
-#' plot(type_proportions(types))
 #' plot(type_proportions(types), group = c("control", "patient"))
 #' @export
 plot.type_proportions <- function(x, group = NULL, types = NULL, main = NULL, ...) {
   check_dots_empty(...)
-  check_title(main)
-  check_table(x, "x", type_share_table())
-  paint_picture(share_picture(x, group, types, main))
+  paint_picture(share_picture(x, "x", group, types, main))
   invisible(x)
 }
 
 # A panel for each of the chosen types, in which each sample has a point with its interval.
-share_picture <- function(x, group, types, main) {
+share_picture <- function(x, argument, group, types, main) {
+  check_table(x, argument, type_share_table())
   samples <- levels(x$sample)
   if (!is.null(group)) group <- sample_groups(group, samples)
   shown <- chosen_types(types, levels(x$type))
@@ -54,11 +51,10 @@ share_picture <- function(x, group, types, main) {
 }
 
 #' @rdname autoplot.warpbayes
+#' @usage NULL
 #' @method autoplot type_proportions
 #' @exportS3Method ggplot2::autoplot type_proportions
 autoplot.type_proportions <- function(object, group = NULL, types = NULL, main = NULL, ...) {
   check_dots_empty(...)
-  check_title(main)
-  check_table(object, "object", type_share_table())
-  gg_draw(share_picture(object, group, types, main))
+  gg_draw(share_picture(object, "object", group, types, main))
 }

@@ -3,42 +3,30 @@
 
 #' Give the components of a mixture the same numbers in all draws
 #'
-#' The same population may have different numbers in different draws. `relabel()` renumbers the components of every kept
-#' draw as in the reference draw (the draw with the highest log posterior of all chains). Then posterior means and
-#' intervals of components, and probabilities averaged over draws, have a meaning.
+#' Component numbers differ between draws. `relabel()` renumbers the components of every kept draw as in the reference
+#' draw (the draw with the highest log posterior of all chains). Then averages of components over draws have a meaning.
 #'
 #' @param fit,object,x a fit from [dp_mixture()] that kept weights, means and covariances; the methods take the
 #'   relabelled fit.
 #' @param type for `plot()`: `"components"` for means by marker and weights with 90% intervals, or a picture of
-#'   [plot.dp_mixture()]. For `predict()`: `"class"`: the component with the highest average probability over draws;
-#'   `"prob"`: the average probabilities; `"uncertainty"`: one minus the highest of them; `"type"` and `"log_density"`
-#'   as in [predict.dp_mixture()].
+#'   [plot.dp_mixture()]. For `predict()`: `"prob"`: the average probabilities over draws; `"class"`: the component with
+#'   the highest; `"uncertainty"`: one minus the highest; others as in [predict.dp_mixture()].
 #' @param components how many of the heaviest components to plot.
-#' @param newdata for `predict()`: the cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
+#' @param newdata the cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
 #' @param ndraws number of kept draws to average over, evenly spaced over all chains; `NULL`: all.
 #' @inheritParams computing_arguments
-#' @return `relabel()` gives the fit, also of class `relabelled_mixture`, with the kept draws of weights, means,
-#'   covariances and labels renumbered, and with
-#'   \item{match}{components x draws x chains: the number that each component had in each draw.}
-#'   \item{agreement}{draws x chains: the share of the cells that are in the same component as in the reference draw.}
+#' @return `relabel()` gives the fit, also of class `relabelled_mixture`, with its draws renumbered, and with
+#'   \item{match}{components x draws x chains: the number that each component had.}
+#'   \item{agreement}{draws x chains: the share of the cells in the same component as in the reference draw.}
 #'   \item{component_weights}{a data frame, the heaviest component first: `component`, `present`, `stability`, and of
-#'     the weight the posterior `mean` and the 90% interval, `lower` and `upper`. `NA` for components that hold no cells
-#'     of the reference draw.}
-#'   \item{component_means}{the same for the means of the components: a row for each component and `marker`.}
-#'   \item{reference}{`draw` and `chain` of the reference draw.}
-#'
-#' `predict()` gives one entry or row per cell, as [predict.dp_mixture()] does.
+#'     the weight the posterior `mean` and the 90% interval, `lower` and `upper`.}
+#'   \item{component_means}{the same for the means: a row for each component and `marker`.}
 #'
 #' @section How draws are matched:
-#' The components of a draw are matched one to one to components of the reference draw, so that as many cells as
-#' possible have the same component in both (Cron and West 2011), exactly, by the Hungarian method. Cells are compared
-#' by the kept labels if the fit has them, otherwise by their most probable component: at most 10,000 cells, evenly
-#' spaced.
-#'
-#' A component of the reference draw may have no counterpart in another draw, for example if two components are one
-#' there. `present` is the share of the draws in which it shares cells with its counterpart: the result describes it by
-#' these. `stability` is the mean over all draws of the Jaccard index: cells in both by cells in either. Do not rely on
-#' the mean of a component with low stability. [cell_types()] are usually more stable.
+#' Components are matched one to one, so that as many cells as possible have the same component in both draws (Cron and
+#' West 2011). `present` is the share of the draws in which a component has a counterpart; averages are over these
+#' draws. `stability` is the mean over all draws of the Jaccard index: cells in both by cells in either. Do not rely on
+#' components with low stability; [cell_types()] are more stable.
 #'
 #' After [continue()], relabel the longer fit anew.
 #' @section Errors:
@@ -54,7 +42,6 @@
 #' matched <- relabel(fit, threads = 2)
 #' matched
 #' plot(matched)
-#' predict(matched, rbind(c(0, 0), c(5, 5), c(2.5, 2.5)), type = "uncertainty", threads = 2)
 #' @export
 relabel.dp_mixture <- function(fit, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
@@ -258,6 +245,7 @@ each_slice_of_probabilities <- function(fit, used, cells, run, use) {
 }
 
 #' @rdname continue
+#' @usage NULL
 #' @export
 continue.relabelled_mixture <- function(fit, more, ...) {
   continue(without_numbers(fit), more, ...)
@@ -303,7 +291,6 @@ drop_warmup.relabelled_mixture <- function(fit, n = NULL, ...) {
 #' @export
 plot.relabelled_mixture <- function(x, type = c("components", "pairs", "trace", "weights", "heatmap"), components = 12,
                                     markers = NULL, main = NULL, ...) {
-  check_title(main)
   type <- check_choice(type, "type", c("components", "pairs", "trace", "weights", "heatmap"))
   if (type != "components") return(plot.dp_mixture(x, type = type, markers = markers, main = main, ...))
   check_dots_empty(...)

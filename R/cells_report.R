@@ -62,41 +62,6 @@ mixture_sections <- function(fit, summary, markers) {
   )
 }
 
-# The heaviest components as a table, with its caption and a sentence about the others.
-components_words <- function(summary, most) {
-  table <- summary$components
-  if (is.null(table)) return(list())
-  # The others do not hold a cell.
-  held <- max(1L, sum(table$weight * summary$rows >= 1))
-  shown <- table[seq_len(min(held, most)), ]
-  rest <- table$weight[-seq_len(nrow(shown))]
-  shown$weight <- percent(shown$weight)
-  shown[-(1:2)] <- lapply(shown[-(1:2)], column_words)
-  list(
-    table = shown,
-    caption = sprintf("Weights and means of the largest components of %s (highest log posterior), %s",
-      place_words(summary), scale_words(summary$transform)),
-    rest = if (length(rest)) {
-      sprintf("and %s with %s of the weight together", count_words(length(rest), "more component"), percent(sum(rest)))
-    }
-  )
-}
-
-starts_words <- function(starts) {
-  for (part in c("log_posterior", "log_likelihood")) {
-    starts[[part]] <- formatC(starts[[part]], format = "f", digits = 1, big.mark = ",", decimal.mark = ".")
-  }
-  starts$converged <- ifelse(starts$converged, "yes", "no")
-  stats::setNames(starts, gsub("_", " ", names(starts)))
-}
-
-learned_words <- function(table) {
-  numbers <- lapply(table[-1L], function(values) {
-    formatC(signif(values, 3), format = "fg", digits = 3, big.mark = ",")
-  })
-  data.frame(part = table$part, numbers, check.names = FALSE)
-}
-
 mixture_code <- function(fit) {
   needed <- needed_objects(fit$call, c("x", "sample"))
   c(
@@ -125,14 +90,12 @@ report_content.cell_types <- function(fit, markers = NULL, cells = 2000, ...) {
 
 types_sections <- function(types, markers, cells) {
   fit <- types$fit
-  table <- types$types[!types$types$speck | types$types$cells > 0, ]
+  tables <- types_tables(list(types = types$types, medians = types$medians, transform = fit$transform))
   draw <- function(...) function() plot.cell_types(types, ...)
-  medians <- types$medians[table$type, , drop = FALSE]
-  medians <- data.frame(type = rownames(medians), format_medians(medians), check.names = FALSE)
   list(
     list(title = "Types", parts = list(
-      table_part(types_table(table)),
-      if (any(table$speck)) {
+      table_part(tables[[1L]]),
+      if (any(types$types$speck & types$types$cells > 0)) {
         paragraphs(sprintf("* a speck, with less than %s of the cells", percent(types$speck)), "note")
       },
       paragraphs(paste("Nearest: the type with the nearest mean; overlap: of two normal populations as far apart;",
@@ -143,7 +106,7 @@ types_sections <- function(types, markers, cells) {
     list(title = "Markers", parts = list(
       picture_part("Median of each type, in standard deviations of the marker from the mean of all cells.",
         draw("heatmap"), c(0.7, 1.1)),
-      table_part(medians, paste("Medians", scale_words(fit$transform)))
+      table_part(tables[[2L]], names(tables)[[2L]])
     )),
     list(title = "Which types are close", parts = list(
       picture_part(paste("The finest branches of the density, and the overlap at which they join. Where types join",
@@ -156,14 +119,9 @@ types_sections <- function(types, markers, cells) {
 }
 
 # Numbers of one column, with so many decimals that their standard deviation has three significant digits.
-column_words <- function(values) {
+column_words <- function(values, digits = 3) {
   spread <- if (length(values) > 1L) stats::sd(values) else abs(values)
-  sub("^-(0[.]?0*)$", "\\1", format_to_spread(values, spread, 3))
-}
-
-format_medians <- function(medians) {
-  columns <- lapply(seq_len(ncol(medians)), function(j) column_words(medians[, j]))
-  stats::setNames(as.data.frame(columns, optional = TRUE), colnames(medians))
+  sub("^-(0[.]?0*)$", "\\1", format_to_spread(values, spread, digits))
 }
 
 sample_section <- function(types) {
@@ -192,25 +150,11 @@ types_code <- function(types) {
 in_chunk.cell_types <- function(x) in_chunk.warpbayes_fit(x)
 
 in_chunk.summary.dp_mixture <- function(x) {
-  bem <- !is.null(x$starts)
-  components <- components_words(x, 12L)
-  tables <- list(
-    components$table, if (!is.null(x$learned)) learned_words(x$learned),
-    if (!is.null(x$piled) && nrow(x$piled)) piled_rows(x$piled),
-    if (bem) starts_words(x$starts) else diagnostics_words(x$diagnostics, 2)
-  )
-  names(tables) <- c(if (is.null(components$table)) "" else components$caption,
-    "Learned of the prior (mean, and 90% of the draws)", "Values that many cells share at an end of a marker",
-    if (bem) "Starts" else "Convergence, over the sweeps after the warmup")
-  list(words = c(x$words, prior_words(x$prior)), tables = tables, verdict = x$verdict)
+  list(words = c(x$words, prior_words(x$prior)), tables = summary_tables(x), verdict = x$verdict)
 }
 
 in_chunk.summary.cell_types <- function(x) {
-  types <- x$types[!x$types$speck | x$types$cells > 0, ]
-  medians <- x$medians[types$type, , drop = FALSE]
-  tables <- list(types_table(types), data.frame(type = types$type, format_medians(medians), check.names = FALSE))
-  names(tables) <- c("Types", paste("Medians,", scale_words(x$transform)))
-  list(words = x$words, tables = tables, verdict = c(x$verdict, if (any(types$speck)) "* a speck."))
+  list(words = x$words, tables = types_tables(x), verdict = c(x$verdict, if (any(x$types$speck)) "* a speck."))
 }
 
 in_chunk.dp_prior <- function(x) list(sentences = prior_words(x))

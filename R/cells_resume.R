@@ -18,7 +18,7 @@ mixture_with_data <- function(saved, x, envir) {
   given <- read_samples(x, saved$given$sample, markers, assay = fit$assay)
   transform <- if (is.null(fit$transform)) "none" else fit$transform
   data <- as_marker_matrix(given$x, given$markers, transform,
-    missing = if (is.null(fit$missing)) "error" else fit$missing, assay = given$assay)
+    missing = fit$missing, assay = given$assay)
   # If the data do not tell the samples, the checkpoint's samples stay.
   sample <- check_samples(given$sample, nrow(data$x))
   if (!is.null(sample)) fit$sample <- as.integer(sample)

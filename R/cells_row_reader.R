@@ -14,31 +14,25 @@
 #' @section How to write `read()`:
 #' A worker calls `read()` in its own process. It gets the function with the environment of its definition, but not the
 #' global environment. So name packages, as in `data.table::fread()`, and put files where the worker can read them.
-#' `read()` must return the same rows whenever it is called: at the start, and again for [continue()] and [resume()].
+#' `read()` must return the same rows whenever it is called, also for [continue()] and [resume()].
 #'
 #' @section The fit:
-#' The fit is `identical()` to a fit of the whole matrix, and so are its prior, start and draws. It does not hold the
-#' cells: `fit$x` is `NULL`, and `fit$reader` says how they are read. Functions that need all cells, such as `logLik()`
-#' or `predict()` without new data, give an error. Give `predict()` some cells at a time, with `type = "type"` for their
-#' cell types.
+#' The fit is `identical()` to a fit of the whole matrix, but `fit$x` is `NULL`. Functions that need all cells, such as
+#' `logLik()`, give an error. Give `predict()` some cells at a time.
 #'
-#' Missing values, a `start` with labels or a fit of other cells, and `sample` as the name of a column are not possible.
+#' Missing values, a `start` with labels, and `sample` as the name of a column are not possible.
 #' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used. If `read()` fails or returns something else,
-#' [dp_mixture()] gives an error that names the worker and the rows.
+#' `warpbayes_error_input` for arguments that cannot be used. If `read()` fails, the error names the worker and the
+#' rows.
 #' @examples
 #' x <- cbind(a = c(rnorm(3000), rnorm(3000, 6)), b = rnorm(6000))
 #' file <- tempfile()
-#' writeBin(as.double(t(x)), file)
-#' # A binary file with two numbers for each row.
+#' write.table(x, file, sep = ",", row.names = FALSE, col.names = FALSE)
 #' reader <- row_reader(6000, local({
 #'   path <- file
 #'   function(first, last) {
-#'     connection <- file(path, "rb")
-#'     on.exit(close(connection))
-#'     seek(connection, 16 * (first - 1))
-#'     values <- readBin(connection, "double", 2 * (last - first + 1))
-#'     matrix(values, ncol = 2, byrow = TRUE, dimnames = list(NULL, c("a", "b")))
+#'     utils::read.csv(path, header = FALSE, skip = first - 1, nrows = last - first + 1,
+#'       col.names = c("a", "b"))
 #'   }
 #' }))
 #' reader

@@ -3,13 +3,13 @@
 #' Mixtures of several samples
 #'
 #' [dp_mixture()] fits several samples together: all samples have the same components, and each sample has its own
-#' weights. So a population has the same number in all samples, and a sample with few cells borrows strength from the
-#' others. The model is the hierarchical Dirichlet process of Teh et al. (2006); [dp_prior()] has its formula.
+#' weights. So a sample with few cells borrows strength from the others. The model is a hierarchical Dirichlet process
+#' (Teh et al. 2006; see [mixture_model]).
 #'
 #' @section How to give the samples:
 #' Either `x` is a list of matrices, data frames or frames, a `flowSet` or a `cytoset`; or `sample` has the sample of
-#' each cell, or the name of the column of `x`, or of its `colData()`, that does. A list with a single sample is fitted
-#' by the same model. For a plain mixture, give the matrix itself, or `sample = FALSE`.
+#' each cell, or the name of the column of `x`, or of its `colData()`, that does. For a plain mixture, give the matrix
+#' itself, or `sample = FALSE`.
 #'
 #' @section What comes back:
 #' The fit has `samples` (the names of the samples) and `sample` (the number of each cell's sample). If `"weights"` are
@@ -17,15 +17,10 @@
 #' each sample, and how many of its cells each component has. `sample_concentration` is draws x chains.
 #'
 #' `weights` are the mean of the samples' weights, weighted by their numbers of cells. They are used wherever no sample
-#' is named. [type_proportions()] gives the proportions of cell types in each sample, and [differential_abundance()]
-#' compares groups of samples.
+#' is named.
 #'
 #' @section Warm-up:
-#' In the first half of the warm-up, all cells are treated as one sample, with all moves. Later sweeps still exchange
-#' the labels of components, but do not split and join them: those moves are defined for one sample only.
-#'
-#' If the samples should share nothing, fit them one by one: `lapply(samples, dp_mixture, seed = 1)`. The component
-#' numbers of separate fits are unrelated.
+#' In the first half of the warm-up, all cells are one sample. Later sweeps do not split and join components.
 #' @references
 #' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the
 #' American Statistical Association* **101**, 1566-1581.
@@ -38,11 +33,6 @@
 #' fit <- dp_mixture(samples, components = 8, iter = 100, seed = 1, threads = 2)
 #' fit
 #' round(apply(fit$draws$sample_weights, 1:2, mean), 2)
-#' # The same cells in one matrix.
-#' all <- do.call(rbind, samples)
-#' sample <- rep(c("one", "two"), c(1000, 600))
-#' again <- dp_mixture(all, components = 8, iter = 100, sample = sample, seed = 1, threads = 2)
-#' identical(again$draws, fit$draws)
 #' @name mixture_samples
 NULL
 

@@ -3,37 +3,29 @@
 
 #' Compare markers within cell types between groups of samples
 #'
-#' Says which markers are higher or lower in a cell type in one group of patients than in another. The median (or mean)
-#' of the marker among the cells of the type is compared between samples.
+#' Says which markers are higher or lower in a cell type in one group of patients than in another. It compares the
+#' medians (or means) of the type's cells between samples.
 #' @param types cell types from [cell_types()] of a fit of several samples.
-#' @param formula,data,effect,level as in [differential_abundance()]. With a term `(1 | patient)`, patients are compared
-#'   with themselves.
-#' @param markers names of markers to compare; `NULL`: all. Give those that describe what cells do, not those that
-#'   define the types.
+#' @param formula,data,effect,level,fdr as in [differential_abundance()]. With a term `(1 | patient)`, patients are
+#'   compared with themselves.
+#' @param markers names of markers to compare; `NULL`: all. Markers that define the types should be left out.
 #' @param statistic `"median"` or `"mean"` of the cells of a type in a sample.
-#' @param fdr types and markers are reported at this false discovery rate, between 0 and 1.
 #' @param min_cells a sample counts for a type if it has at least this many of its cells.
 #' @param seed seed of the draws of the cells' types.
 #' @param ... not used.
 #' @inheritParams differential_abundance
-#' @return A data frame of class `differential_state` with a row for each type, marker and coefficient:
-#'   \describe{
-#'     \item{`type`, `marker`, `effect`}{the type, the marker, and the coefficient of the formula;}
-#'     \item{`samples`, `cells`}{how many samples count, and the median number of cells that they have of the type;}
-#'     \item{`estimate`, `lower`, `upper`}{the posterior median of the change of the marker, and its interval, in the
-#'       units of the fit (after its transformation);}
-#'     \item{`p`, `fdr`}{the two-sided tail probability, and the smallest false discovery rate at which the row is
-#'       reported (Benjamini and Hochberg 1995). `NA` if too few samples have cells of the type;}
-#'     \item{`reported`}{whether `fdr` is at most the limit;}
-#'     \item{`deviation`}{the posterior mean of the standard deviation between samples.}
-#'   }
-#'   Specks are left out.
+#' @return A data frame of class `differential_state` with a row for each type (but no specks), marker and coefficient:
+#'   * `type`, `marker`, `effect`: the type, the marker, and the coefficient of the formula;
+#'   * `samples`, `cells`: how many samples count, and the median number of their cells of the type;
+#'   * `estimate`, `lower`, `upper`: the posterior median of the change of the marker, and its interval, in the units of
+#'     the fit (after its transformation);
+#'   * `p`, `fdr`: the two-sided tail probability, and the smallest false discovery rate at which the row is reported;
+#'   * `reported`: whether `fdr` is at most the argument `fdr`;
+#'   * `deviation`: the posterior mean of the standard deviation between samples.
 #' @section Model:
-#' The statistic of a type and marker in a sample is normal around the linear predictor of the formula. Its variance is
-#' that of the samples, \eqn{\sigma^2}, plus that of counting, plus the variance between draws of the cells' types. The
-#' log of \eqn{\sigma}, in standard deviations of the marker, is normal over all types and markers, with a mean and
-#' standard deviation that are learned from them. So each borrows from the others, as in limma. Coefficients of
-#' predictors with standard deviation 1 are normal with a standard deviation of 2.5 standard deviations of the marker.
+#' The statistic of a type and marker in a sample is normal around the linear predictor of the formula. The variance
+#' between samples is learned from all types and markers. Coefficients of predictors with standard deviation 1 are
+#' normal with a standard deviation of 2.5 standard deviations of the marker.
 #' @section Errors:
 #' As in [differential_abundance()].
 #' @references
@@ -41,7 +33,7 @@
 #' high-dimensional cytometry via high-resolution clustering. *Communications Biology* **2**, 183.
 #' @seealso [differential_abundance()] for the numbers of cells; [cell_types()]
 #' @examples
-#' # Two types in six samples. In the second group the first type has more of pSTAT5.
+#' # In the second group, the first type has more of pSTAT5.
 #' set.seed(1)
 #' sample_of <- function(more) {
 #'   first <- runif(300) < 0.5
@@ -49,9 +41,8 @@
 #' }
 #' samples <- lapply(c(a1 = 0, a2 = 0.1, a3 = 0, b1 = 1, b2 = 1.1, b3 = 1), sample_of)
 #' fit <- dp_mixture(samples, components = 8, iter = 200, seed = 1, threads = 2)
-#' types <- cell_types(fit, threads = 2)
 #' patients <- data.frame(group = rep(c("a", "b"), each = 3))
-#' differential_state(types, ~ group, patients, markers = "pSTAT5", seed = 1)
+#' differential_state(cell_types(fit, threads = 2), ~ group, patients, markers = "pSTAT5", seed = 1)
 #' @export
 differential_state <- function(types, formula, data = NULL, effect = NULL, markers = NULL,
                                statistic = c("median", "mean"), level = 0.9, fdr = 0.1, min_cells = 10, ndraws = 10,

@@ -15,14 +15,11 @@
 #'   `marker_thresholds()`: a named vector with a threshold for each marker, `NA` if its density has no valley between
 #'   the lowest and the highest median of the types.
 #' @section How thresholds are found:
-#' The density of a marker is estimated from the cells; each type counts by the square root of its share, and specks do
-#' not count. For each valley, take the highest peak on each side. The threshold is the valley that is lowest relative
-#' to the smaller of its two peaks. A ratio above 0.9 is no valley, nor is a valley that has all types on one side.
-#' Cells that share a value at an end of the marker are left out, unless there is no valley without them. Look at a
-#' threshold before you use it: a marker with three levels has two valleys, and a smear of positive cells has none.
+#' For each valley of a marker's density, take the highest peak on each side. The threshold is the valley that is lowest
+#' relative to the smaller of its two peaks. A ratio above 0.9 is no valley. Look at a threshold before you use it: a
+#' marker with three levels has two valleys, and a smear of positive cells has none.
 #' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used, for markers that the fit lacks, and if no marker has a
-#' threshold.
+#' `warpbayes_error_input` for an argument that cannot be used, and if no marker has a threshold.
 #' @seealso [cell_types()], [plot.cell_types()] with `type = "heatmap"`
 #' @examples
 #' set.seed(1)

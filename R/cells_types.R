@@ -4,65 +4,51 @@
 #' Join the components of a mixture into cell types
 #'
 #' A population of cells is rarely Gaussian, so a mixture describes it by several components. `cell_types()` joins
-#' components unless a valley of the density lies between them and their means are far enough apart.
-#' [cell_types_method] explains the rule. [join_types()] and [split_type()] change types by hand.
+#' components unless a valley of the density lies between them and their means are far enough apart (see
+#' [cell_types_method]). [join_types()] and [split_type()] change types by hand.
 #'
-#' `print()` and `summary()` say whether all chains have the same types. They also name types that have the same signs
-#' by [marker_thresholds()] and no valley between them in any marker: these may be parts of one population.
+#' `print()` and `summary()` say whether all chains have the same types, and which types may be one population.
 #' @param fit a fit from [dp_mixture()] that kept weights, means and covariances, and its data.
 #' @param types `NULL`: the rule decides. Or the number of types; specks count only with `specks = "keep"`.
 #' @param overlap how close two types may be: if the best plane would take more than this share of either for the
 #'   other, they become one. Between 0 and 0.5; a larger value gives more types.
-#' @param specks what to do with types that have less than `speck` of the cells. `"keep"`: they stay types, which
-#'   `print()` and `plot()` show apart. `"join"`: each joins the nearest type. `"auto"`: `"keep"` if `types` is `NULL`,
-#'   otherwise `"join"`.
+#' @param specks what to do with specks. `"keep"`: they stay types, shown apart. `"join"`: each joins the nearest type.
+#'   `"auto"`: `"keep"` if `types` is `NULL`, otherwise `"join"`.
 #' @param speck a type with a smaller share of the cells is a speck, unless it is a type of its own in at least 95% of
-#'   the draws and has at least 20 cells, and more cells than markers. A type is a speck too if it is the most probable
-#'   type of no cell, or if most draws lack it.
-#' @param names names of the types, the most frequent first; there may be fewer. `levels(x) <-` names types later.
+#'   the draws and has at least 20 cells, and more cells than markers. Types that most draws lack are specks, too.
+#' @param names names of the types, the most frequent first; there may be fewer. `levels(x) <- value` renames types.
 #' @param ndraws number of kept draws to use, evenly spaced over all chains; `NULL`: all.
 #' @param ... not used.
 #' @inheritParams computing_arguments
-#' @return An object of class `cell_types`. Let T be the types, D the draws, n the cells, p the markers:
-#'   \item{types}{a data frame with a row for each type, the most frequent first:
-#'     \describe{
-#'       \item{`type`}{the name;}
-#'       \item{`proportion`, `lower`, `upper`}{the posterior mean of its share of the cells, and the 90% interval
-#'         (`NA` for Bayesian EM). Both include the uncertainty about which types there are;}
-#'       \item{`rhat`, `ess`}{\eqn{\hat R} and effective sample size of that share (see [convergence]);}
-#'       \item{`cells`, `components`}{how many cells, and components of the chosen draw, it has;}
-#'       \item{`nearest`, `overlap`}{the type with the nearest mean, and their overlap;}
-#'       \item{`apart`}{in which share of the draws it is a type of its own;}
-#'       \item{`stability`}{from 0 to 1: how well the draws agree on its cells (`NA` for cuts by hand or number);}
-#'       \item{`speck`}{whether it is a speck.}
-#'     }}
+#' @return An object of class `cell_types`. With T types, D draws, n cells and p markers, it has
+#'   \item{types}{a data frame with a row for each type, the most frequent first. `type`: the name. `proportion`,
+#'     `lower`, `upper`: the posterior mean of its share of the cells, and the 90% interval. `rhat`, `ess`: \eqn{\hat R}
+#'     and effective sample size of that share. `cells`, `components`: how many cells, and components of the chosen
+#'     draw, it has. `nearest`, `overlap`: the nearest type, and their overlap. `apart`: in which share of the draws it
+#'     is a type of its own. `stability`: from 0 to 1: how well the draws agree on its cells. `speck`: whether it is a
+#'     speck.}
 #'   \item{type, probability}{n: the most probable type of each fitted cell (a factor), and its probability.}
 #'   \item{proportions}{D x T: the share of each type in each draw.}
 #'   \item{medians}{T x p: medians of the cells of a type, in the units of the fit (after its transformation).}
-#'   \item{tree}{an object of class `hclust`. Its leaves are the finest branches of the density, and its heights are
-#'     \eqn{-\log_{10}} of the overlaps at which they join. `tree$level` has the overlaps themselves.}
-#'   \item{leaf_type, component_type}{the number of the type of each leaf, and of each component of the chosen draw.}
+#'   \item{tree}{an object of class `hclust`. Heights are \eqn{-\log_{10}} of the overlaps at which branches join.}
 #'   \item{draw, chain}{the chosen draw, which agrees best with the others.}
-#'   \item{limit, requested, specks, speck, call, fit, map}{how it was made.}
 #' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used, for a fit without draws or data, and for more `types`
-#' than the density has peaks.
-#' @seealso [join_types()], [predict.cell_types()], [plot.cell_types()], [type_proportions()] for several samples,
-#'   [relabel()] for components
+#' `warpbayes_error_input` for an argument that cannot be used, and for more `types` than the density has peaks.
+#' @seealso [predict.cell_types()], [plot.cell_types()], [type_proportions()] for several samples, [relabel()] for
+#'   components
 #' @examples
 #' # Two populations; one is not Gaussian.
 #' set.seed(1)
 #' bent <- rnorm(1500)
 #' x <- rbind(
-#'   cbind(bent, bent^2 + rnorm(1500, sd = 0.3)),
+#'   cbind(CD4 = bent, CD8 = bent^2 + rnorm(1500, sd = 0.3)),
 #'   cbind(rnorm(500, 4, 0.5), rnorm(500, -4, 0.5))
 #' )
-#' colnames(x) <- c("CD4", "CD8")
 #' fit <- dp_mixture(x, components = 16, iter = 200, seed = 1, threads = 2)
 #' types <- cell_types(fit, threads = 2)
 #' types
-#' plot(types, type = "cells")
 #' levels(types) <- c("bent", "round")
+#' plot(types, type = "cells")
 #' @export
 cell_types <- function(fit, types = NULL, overlap = 0.04, specks = c("auto", "keep", "join"), speck = 0.005,
                        names = NULL, ndraws = 50, backend = NULL, threads = NULL, ...) {

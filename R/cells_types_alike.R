@@ -53,3 +53,9 @@ alike_words <- function(x, groups = alike_types(x)) {
     paste(as_given, collapse = ", "))
   }, "")
 }
+
+# A share that may be so small that no digits tell it from zero.
+share_words <- function(share) {
+  shown <- ifelse(share < 1e-4, "< 0.01%", paste0(formatC(100 * share, digits = 2, format = "fg"), "%"))
+  ifelse(is.na(share), "-", shown)
+}

@@ -5,8 +5,7 @@
 #' `join_types()` makes one type of several. `split_type()` splits a type in two, where its branches join last in the
 #' [tree][plot.cell_types()]. All other types keep their names.
 #'
-#' All parts of the result are computed again. In every draw, a type that was split is cut as in the averaged density.
-#' So its interval does not include the uncertainty of that cut.
+#' Intervals of split types do not include the uncertainty of the cut.
 #' @param types cell types from [cell_types()].
 #' @param ... for `join_types()`: two or more types, each by its name or, if no type has that name, its row in
 #'   `types$types`.
@@ -14,16 +13,15 @@
 #' @param name the name of the joined type; `NULL`: the name of the most frequent of the joined types.
 #' @param names two names, the larger part first; `NULL`: the old name with `"a"` and `"b"`.
 #' @inheritParams computing_arguments
-#' @return Cell types, as from [cell_types()]. Types are in the order of their frequency.
+#' @return Cell types, as from [cell_types()], with all parts computed again.
 #' @section Errors:
-#' `warpbayes_error_input` for a type that does not exist, for fewer than two types to join, for a type without a
-#' valley to split at, and for names that other types have.
+#' `warpbayes_error_input` for a type that does not exist or has no valley to split at, and for names that other types
+#' have.
 #' @seealso [cell_types()], [plot.cell_types()]
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(1500), ncol = 2) + rep(c(0, 5, 10), c(350, 250, 150))
 #' types <- cell_types(dp_mixture(x, components = 10, iter = 200, seed = 1, threads = 2), threads = 2)
-#' types
 #' joined <- join_types(types, 1, 2, name = "both", threads = 2)
 #' joined
 #' split_type(joined, "both", threads = 2)

@@ -23,8 +23,8 @@ levels.cell_types <- function(x) x$types$type
 
 #' Cell types of new cells
 #'
-#' Gives each cell its most probable type, its probabilities of all types, or its uncertainty. It averages over the same
-#' draws, with the same types, as [cell_types()].
+#' Gives each cell its most probable type, its probabilities of all types, or its uncertainty, averaged over the draws
+#' of [cell_types()].
 #'
 #' @param object cell types from [cell_types()].
 #' @param newdata the cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
@@ -36,8 +36,7 @@ levels.cell_types <- function(x) x$types$type
 #'   types. `"uncertainty"`: a numeric vector.
 #' @section Errors:
 #' As in [predict.dp_mixture()].
-#' @seealso [predict.dp_mixture()]: its `type = "type"` gives the types that [cell_types()] finds by default, as
-#'   numbers
+#' @seealso [predict.dp_mixture()]
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 6), ncol = 2))
@@ -108,12 +107,6 @@ types_table <- function(types, digits = 2) {
     nearest = ifelse(is.na(types$nearest), "-", types$nearest), overlap = share_words(types$overlap),
     apart = percent(types$apart, 0), check.names = FALSE
   )
-}
-
-# A share that may be so small that no digits tell it from zero.
-share_words <- function(share) {
-  shown <- ifelse(share < 1e-4, "< 0.01%", paste0(formatC(100 * share, digits = 2, format = "fg"), "%"))
-  ifelse(is.na(share), "-", shown)
 }
 
 types_verdict <- function(x, agreement = types_agreement(x)) {
@@ -207,23 +200,6 @@ types_agreement <- function(x) {
     short = setdiff(shown[which(table$ess_bulk[shown] < ess_needed)], differs), common = cells_in_common(x$map))
 }
 
-# Whether any two chains have most cells in common of the types that differ between chains, and of all `shown` types.
-# NULL if there is nothing to say, or if that is not known.
-common_words <- function(common, differs, shown, names) {
-  unlike <- union(differs, shown[which(common[shown] <= 0.5)])
-  if (all(is.na(common[unlike]))) return(NULL)
-  least <- unlike[[which.min(common[unlike])]]
-  has <- if (common[[least]] <= 0.5) {
-    paste("Most draws of a chain lack type", names[[least]])
-  } else if (length(unlike) > 1L) {
-    "All chains have these types"
-  } else {
-    "All chains have this type"
-  }
-  sprintf("%s: of the cells of type %s, the two chains that differ most have %s in common.", has, names[[least]],
-    percent(common[[least]], 0))
-}
-
 # Whether the chains agree on the shares of types, and what the cause is if that cannot be told.
 chains_words <- function(x, agreement = types_agreement(x)) {
   if (is.null(agreement)) return(NULL)
@@ -296,12 +272,10 @@ summary.cell_types <- function(object, ...) {
 in_console.summary.cell_types <- function(x, digits = 3, ...) {
   digits <- check_count(digits, "digits", max = 15)
   cat(x$words, sep = "\n")
-  cat("\nTypes:\n")
-  types <- x$types[!x$types$speck | x$types$cells > 0, ]
-  print(types_table(types), row.names = FALSE)
-  if (any(types$speck)) cat("* a speck\n")
-  cat("\nMedians, ", scale_words(x$transform), ":\n", sep = "")
-  print(signif(x$medians[types$type, , drop = FALSE], digits))
+  tables <- types_tables(x, digits)
+  print_tables(tables[1L])
+  if (any(x$types$speck)) cat("* a speck\n")
+  print_tables(tables[2L])
   print_types_by_chain(x$by_chain)
   if (is.null(x$by_chain)) cat("\n")
   print_sentences(x$verdict)
@@ -335,4 +309,13 @@ glance_of.cell_types <- function(x) {
 frame_of.cell_types <- function(x, ...) {
   check_method(x, "x", ...)
   x$types
+}
+
+# The tables of a summary, or of a report, by their titles.
+types_tables <- function(x, digits = 3) {
+  types <- x$types[!x$types$speck | x$types$cells > 0, ]
+  medians <- x$medians[types$type, , drop = FALSE]
+  medians[] <- apply(medians, 2L, column_words, digits)
+  tables <- list(types_table(types), data.frame(type = types$type, medians, check.names = FALSE, row.names = NULL))
+  stats::setNames(tables, c("Types", paste("Medians,", scale_words(x$transform))))
 }

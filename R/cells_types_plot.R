@@ -2,8 +2,7 @@
 
 #' Plot cell types
 #'
-#' Four pictures of cell types. The nine most frequent types have colours that colour-blind readers can distinguish; the
-#' others are grey.
+#' Four pictures of cell types. The nine most frequent types have colours; the others are grey.
 #'
 #' @param x cell types from [cell_types()].
 #' @param type which picture; see below.
@@ -14,15 +13,12 @@
 #' @param ... not used.
 #' @return `x`, invisibly.
 #' @section The pictures:
-#' \describe{
-#'   \item{`"tree"`}{The joins of the finest branches of the density, from the bottom up, by the overlap of their means,
-#'     on a log scale. A dashed line shows the `overlap` of the rule. If types join close to it, they may as well be
-#'     one.}
-#'   \item{`"cells"`}{Markers against each other, with cells coloured by type and darker where there are more.}
-#'   \item{`"heatmap"`}{Type by marker: how many standard deviations of the marker the type's median lies above or below
-#'     the mean of all cells.}
-#'   \item{`"proportions"`}{The share of each type, on a log scale, with the 90% interval.}
-#' }
+#' * `"tree"`: the joins of the finest branches of the density, from the bottom up, by the overlap of their means, on a
+#'   log scale. A dashed line shows the `overlap` of the rule. Types that join close to it may be one.
+#' * `"cells"`: markers against each other, with cells coloured by type and darker where there are more.
+#' * `"heatmap"`: type by marker: how many standard deviations the type's median lies above or below the mean of all
+#'   cells.
+#' * `"proportions"`: the share of each type, on a log scale, with the 90% interval.
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used.
 #' @examples
@@ -32,35 +28,26 @@
 #' types <- cell_types(dp_mixture(x, components = 10, iter = 200, seed = 1, threads = 2), threads = 2)
 #' plot(types)
 #' plot(types, type = "cells")
-#' plot(types, type = "heatmap")
-#' plot(types, type = "proportions")
 #' @export
 plot.cell_types <- function(x, type = c("tree", "cells", "heatmap", "proportions"), markers = NULL, specks = FALSE,
                             main = NULL, ...) {
   check_dots_empty(...)
-  check_title(main)
-  check_cell_types(x, "x")
-  type <- check_choice(type, "type", c("tree", "cells", "heatmap", "proportions"))
-  shown <- shown_types(x, specks)
-  if (type == "heatmap") {
-    do.call(plot_heat, median_heat(x, shown, main), quote = TRUE)
-  } else {
-    paint_picture(type_picture(x, type, shown, markers, main))
-  }
+  paint_picture(type_picture(x, "x", type, markers, specks, main))
   invisible(x)
 }
 
-type_picture <- function(x, type, shown, markers, main) {
+# The picture of plot() and autoplot().
+type_picture <- function(x, argument, type, markers, specks, main) {
+  check_title(main)
+  check_cell_types(x, argument)
+  type <- check_choice(type, "type", c("tree", "cells", "heatmap", "proportions"))
+  shown <- which(check_flag(specks, "specks") | are_shown(x))
   switch(type,
+    heatmap = median_heat(x, shown, main),
     tree = tree_picture(x, main),
     cells = type_cells_picture(x, markers, main),
     proportions = type_share_picture(x, shown, main)
   )
-}
-
-shown_types <- function(x, specks) {
-  specks <- check_flag(specks, "specks")
-  which(specks | are_shown(x))
 }
 
 type_colours <- function(x) {
@@ -156,12 +143,12 @@ type_key <- function(x, coloured) {
   text
 }
 
-# Medians of types in standard deviations of the marker from the mean of all cells: the arguments of plot_heat(). The
-# most frequent type is on top.
+# Medians of types in standard deviations of the marker from the mean of all cells. The most frequent type is
+# on top.
 median_heat <- function(x, shown, main) {
   values <- sweep(sweep(x$medians[shown, , drop = FALSE], 2L, x$fit$center), 2L, x$fit$scale, "/")
   names <- picture_names(x$types$type, Inf)[shown]
-  list(values, names, x$fit$markers, heat_limit(values), "Median (marker's sd from the mean)", main)
+  heat_picture(values, names, x$fit$markers, heat_limit(values), "Median (marker's sd from the mean)", main)
 }
 
 type_share_picture <- function(x, shown, main) {

@@ -2,55 +2,46 @@
 
 #' How cell types are found
 #'
-#' [cell_types()] looks for the valleys of the mixture's density, and averages over draws. This page has the formulas.
+#' [cell_types()] looks for the valleys of the mixture's density, and averages over draws.
 #'
 #' @section Density:
-#' Let \eqn{w_j}, \eqn{m_j}, \eqn{S_j} be the weights, means and covariances of components that hold a cell or more.
-#' The pooled covariance \eqn{W = \sum_j w_j S_j / \sum_j w_j} is the unit of all lengths, so the result does not change
-#' if markers are scaled or mixed linearly. Eigenvalues of \eqn{S_j}, in units of \eqn{W}, are raised to at least
-#' \eqn{0.7^2}: cells that share one value would give components as thin as a sheet.
+#' Let \eqn{w_j} and \eqn{S_j} be the weights and covariances of components that hold cells. The pooled covariance
+#' \eqn{W = \sum_j w_j S_j / \sum_j w_j} is the unit of all lengths, so the scales of markers do not matter. Eigenvalues
+#' of \eqn{S_j}, in units of \eqn{W}, are raised to at least \eqn{0.7^2}.
 #'
 #' @section Peaks, saddles and branches:
 #' Every component climbs from its mean to a peak of the density by modal EM (Li, Ray and Lindsay 2007). Straight lines
-#' connect each mean with its peak, each mean and peak with the 12 nearest, and all peaks with each other. The height of
-#' a line is the least density on it. The lines are taken from the highest down. Two branches that a line connects
-#' become one
+#' connect each mean with its peak, each mean and peak with the 12 nearest, and all peaks. The height of a line is the
+#' least density on it. Lines are taken from the highest down. Two branches that a line connects become one
 #' * if the height is at least 0.9 times the density at the lower of the two peaks: no valley lies between;
 #' * or if their means are closer than \eqn{-2 \Phi^{-1}(}`overlap`\eqn{)} in units of \eqn{W}: 3.50 for 0.04. Of two
 #'   normal populations so far apart, the best plane puts the share `overlap` on the wrong side.
 #'
 #' @section Averaging over draws:
 #' At most eight draws together give the averaged density, whose branches are the types. Every draw is also cut by
-#' itself. Each of its branches belongs to the type that holds most of the weight of the branch. A draw that joins two
-#' types gives one of them the share zero, so intervals include the uncertainty of the cut. `apart` is the share of the
-#' draws in which a type was a branch. `stability` is the mean over draws of the largest Jaccard index of the type and a
-#' branch of the draw.
+#' itself. Each of its branches belongs to the type that holds most of the weight of the branch. `stability` is the mean
+#' over draws of the largest Jaccard index of the type and a branch of the draw.
 #'
-#' The type of a cell is the most probable one over the draws, each with its own cut. Large data use fewer draws for
-#' this, but at least four. Cells of several samples are classified under the mixture of all samples, so the type of a
-#' cell does not depend on its sample.
+#' The type of a cell is the most probable one over the draws. Cells of several samples are classified under the mixture
+#' of all samples.
 #'
 #' @section Chains that differ:
-#' A component between two types belongs to one of them in some draws and to the other in others. Chains change such
-#' components slowly, so \eqn{\hat R} of a share is often high although all chains have the type. `print()` and
-#' `summary()` therefore say how many cells of the type two chains have in common: twice the cells in both by the sum of
-#' the cells in each (Dice), the smallest over pairs of chains. Above one half, the chains differ in where the type
-#' ends. Near zero, most draws of a chain lack it.
+#' \eqn{\hat R} of a share is often high although all chains have the type. `print()` and `summary()` therefore say how
+#' many cells of the type two chains have in common: twice the cells in both by the sum of the cells in each (Dice), the
+#' smallest over pairs of chains. Above one half, the chains differ in where the type ends. Near zero, most draws of a
+#' chain lack it.
 #'
 #' @section The tree:
 #' The leaves are the finest branches that valleys separate. The leaves of each type join first, then the types, always
 #' the two whose means are closest. The overlap of two branches at the distance \eqn{d} is \eqn{\Phi(-d/2)}. With a
-#' number of `types`, the tree is cut into that many types that are not specks, if it can be. All draws then have that
-#' cut, so intervals do not include its uncertainty.
+#' number of `types`, the tree is cut into that many types in all draws, so intervals do not include the uncertainty of
+#' the cut.
 #' @references
 #' Hennig, C. (2010). Methods for merging Gaussian mixture components. *Advances in Data Analysis and Classification*
 #' **4**, 3-34.
 #'
 #' Li, J., Ray, S. and Lindsay, B. G. (2007). A nonparametric statistical approach to clustering via mode
 #' identification. *Journal of Machine Learning Research* **8**, 1687-1723.
-#'
-#' Ray, S. and Lindsay, B. G. (2005). The topography of multivariate normal mixtures. *Annals of Statistics* **33**,
-#' 2042-2065.
 #' @seealso [cell_types()], [plot.cell_types()] for the tree
 #' @name cell_types_method
 NULL

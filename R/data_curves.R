@@ -33,7 +33,7 @@ natural_spline <- function(x, k = 5, ..., spline = NULL) {
     ends <- range(distinct)
     knots <- stats::quantile((distinct - ends[[1L]]) / diff(ends), seq(0, 1, length.out = k), names = FALSE)
     spline <- list(ends = ends, knots = knots, root = diag(k))
-    spline$root <- qr.R(qr(cbind(1, spline_columns(spline, distinct)) / sqrt(length(distinct)), LAPACK = FALSE))
+    spline$root <- orthonormal(cbind(1, spline_columns(spline, distinct)) / sqrt(length(distinct)))$r
   }
   columns <- spline_columns(spline, x)
   colnames(columns) <- seq_len(ncol(columns))
@@ -43,7 +43,7 @@ natural_spline <- function(x, k = 5, ..., spline = NULL) {
 spline_columns <- function(spline, values) {
   place <- (values - spline$ends[[1L]]) / diff(spline$ends)
   columns <- cbind(1, with_curves(matrix(place), list(spline$knots)))
-  (columns %*% backsolve(spline$root, diag(ncol(columns))))[, -1L, drop = FALSE]
+  product(columns, solve_upper(spline$root, diag(ncol(columns))))[, -1L, drop = FALSE]
 }
 
 #' @importFrom stats makepredictcall

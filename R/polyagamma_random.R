@@ -9,32 +9,20 @@ polyagamma_methods <- c("auto", "devroye", "sum", "alternate", "saddlepoint", "n
 #' - 1/2)^2 + c^2/2)} with independent gamma variables \eqn{G_k} of shape \eqn{b}. Given such variables, logistic and
 #' negative binomial regressions are normal.
 #'
-#' Draw `i` depends only on the seed, on `i` and on its own shape and tilt. The other elements, the backend and the
-#' number of threads do not change it.
+#' Draw `i` depends only on the seed, on `i` and on its own shape and tilt.
 #'
 #' @section Methods:
 #' `method = "auto"` chooses for each element the fastest way whose law is within a Kolmogorov distance of
-#' \eqn{10^{-6}}{1e-6} of \eqn{PG(b, c)}. `bench/polyagamma-law.R` of the sources computes that distance on a grid of
-#' shapes from 0.001 to \eqn{10^6}{1e6} and tilts from 0 to \eqn{10^4}{1e4}. The ways are:
+#' \eqn{10^{-6}}{1e-6} of \eqn{PG(b, c)}. The other methods are for comparison:
 #' \describe{
-#'   \item{shape below 12}{Sums of exact draws of shape 1 and of the fraction, or, for \eqn{|c| \ge 2.4}{|c| >= 2.4},
-#'     of equal parts of shape at most 4. Each is drawn by rejection with the alternating series of the density.}
-#'   \item{shape from 12}{The expansion of Cornish and Fisher, a polynomial of one normal variable. It has eight
-#'     cumulants, and six from shape 30 on.}
-#'   \item{\eqn{|c| \ge 15 + \frac12 \log \max(b, 1)}{|c| >= 15 + log(max(b, 1))/2}}{The inverse Gaussian distribution
-#'     of mean \eqn{b/(2|c|)} and shape \eqn{b^2/4}.}
-#' }
-#' The other methods come from the literature, for comparison:
-#' \describe{
-#'   \item{`"devroye"`}{Shape 1: exact, by the method of Devroye (2009) and Polson, Scott and Windle (2013).}
+#'   \item{`"devroye"`}{Shape 1: exact.}
 #'   \item{`"sum"`}{Whole shapes up to \eqn{2^{20}}{2^20}: the sum of as many draws of shape 1; exact.}
-#'   \item{`"alternate"`}{Shapes up to 4: the alternating series, after Windle, Polson and Scott (2014). A proposal is
-#'     accepted with probability \eqn{(1 + e^{-|c|})^{-b}}{(1 + exp(-|c|))^-b}. The law is within
+#'   \item{`"alternate"`}{Shapes up to 4: the alternating series of Windle, Polson and Scott (2014). The law is within
 #'     \eqn{10^{-8}}{1e-8}.}
-#'   \item{`"saddlepoint"`}{Shapes from 1: draws from the normalised saddlepoint approximation of the density, as
-#'     Windle, Polson and Scott (2014) propose. The distance to the law is 2e-4 at shape 14 and 3e-6 at shape 171.}
-#'   \item{`"normal"`}{Shapes above 170: the normal distribution of the same mean and variance. The distance to the
-#'     law is 0.01 at shape 171 and 4e-3 at shape 1000.}
+#'   \item{`"saddlepoint"`}{Shapes from 1: the saddlepoint approximation of the density. The distance to the law is 2e-4
+#'     at shape 14.}
+#'   \item{`"normal"`}{Shapes above 170: the normal distribution of the same mean and variance. The distance to the law
+#'     is 0.01 at shape 171.}
 #' }
 #'
 #' @param n number of draws. A vector of more than one entry stands for its length.
@@ -48,19 +36,15 @@ polyagamma_methods <- c("auto", "devroye", "sum", "alternate", "saddlepoint", "n
 #'   parameters of length zero give `NA`, both with a warning.
 #' @section Errors:
 #' `warpbayes_error_input` for an `n` that is not a number of draws, for parameters that are not numeric, and for
-#' shapes that are not positive or that the method cannot draw; the message names the first such entry.
-#' `warpbayes_error_memory` if the result would not fit in memory.
-#' @seealso [polyagamma_mean()] for moments, [dpolyagamma()] for density, probabilities and
-#'   quantiles.
+#' shapes that are not positive or that the method cannot draw. `warpbayes_error_memory` if the result would not fit in
+#' memory.
+#' @seealso [polyagamma_mean()] for moments, [dpolyagamma()] for density, probabilities and quantiles.
 #' @references
 #' Polson, N. G., Scott, J. G. and Windle, J. (2013). Bayesian inference for logistic models using Polya-Gamma latent
 #' variables. *Journal of the American Statistical Association* 108, 1339-1349. \doi{10.1080/01621459.2013.829001}
 #'
 #' Windle, J., Polson, N. G. and Scott, J. G. (2014). Sampling Polya-Gamma random variates: alternate and approximate
 #' techniques. *arXiv* 1405.0506.
-#'
-#' Devroye, L. (2009). On exact simulation algorithms for some distributions related to Jacobi theta functions.
-#' *Statistics & Probability Letters* 79, 2251-2259. \doi{10.1016/j.spl.2009.07.028}
 #' @examples
 #' rpolyagamma(5, seed = 1, threads = 2)
 #' w <- rpolyagamma(1e5, shape = c(0.5, 1, 20), tilt = 2, seed = 1, threads = 2)

@@ -5,13 +5,12 @@
 #' Draws new coefficients of a logistic regression, given the present ones. [bayes_logit()] repeats this step. Use it in
 #' your own sampler that has a logistic regression inside it, with priors or levels that [bayes_logit()] lacks.
 #'
-#' The step has two parts. It draws the Polya-Gamma variable of every row given the coefficients, \eqn{\omega_i \sim
-#' PG(n_i, x_i'\beta + o_i)}{omega_i ~ PG(n_i, x_i'beta + o_i)}. Then it draws new coefficients from
-#' \eqn{N(Q^{-1}b, Q^{-1})}{N(Q^-1 b, Q^-1)} with \eqn{Q = X'\Omega X + P}{Q = X' Omega X + P} and \eqn{b = X'(y - n/2
-#' - \Omega o) + P m}{b = X'(y - n/2 - Omega o) + P m}.
+#' The step draws the Polya-Gamma variable of every row, \eqn{\omega_i \sim PG(n_i, x_i'\beta + o_i)}{omega_i ~ PG(n_i,
+#' x_i'beta + o_i)}. Then it draws new coefficients from \eqn{N(Q^{-1}b, Q^{-1})}{N(Q^-1 b, Q^-1)} with \eqn{Q =
+#' X'\Omega X + P}{Q = X' Omega X + P} and \eqn{b = X'(y - n/2 - \Omega o) + P m}{b = X'(y - n/2 - Omega o) + P m}.
 #'
 #' The result depends only on the values, the `seed` and `iteration`. Your sampler keeps one seed and counts its steps
-#' by `iteration`. Then each step has random numbers of its own.
+#' by `iteration`, so that each step has random numbers of its own.
 #'
 #' @param x the design: a numeric matrix, rows by coefficients, or a sparse matrix of package Matrix, which is never
 #'   made dense. Centre columns that are nearly dependent.
@@ -28,9 +27,7 @@
 #' @return A list of `beta`, the new coefficients; `precision`, \eqn{Q}; and `linear`, \eqn{b}.
 #' @section Errors:
 #' `warpbayes_error_input` for values that cannot be used, and where \eqn{Q} is not positive definite.
-#' @references
-#' Polson, N. G., Scott, J. G. and Windle, J. (2013). Bayesian inference for logistic models using Polya-Gamma latent
-#' variables. *Journal of the American Statistical Association* **108**, 1339-1349. \doi{10.1080/01621459.2013.829001}
+#' @seealso [rpolyagamma()]
 #' @examples
 #' x <- cbind(1, scale(mtcars$wt))
 #' beta <- c(0, 0)

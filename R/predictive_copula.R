@@ -451,3 +451,11 @@ bootstrap_sums <- function(fit, influence, run) {
   })
   do.call(rbind, lapply(drawn, matrix, ncol = ncol(influence)))
 }
+
+# Whether the data allow that resamples are calibrated.
+is_calibrated <- function(fit) {
+  y <- fit$data$y
+  d <- ncol(y)
+  if (!isTRUE(fit$model$calibrate) || nrow(y) <= d || d > 3L) return(FALSE)
+  if (d == 1L) diff(range(y)) > 0 else qr(sweep(y, 2L, colMeans(y)), tol = 1e-5)$rank == d
+}

@@ -3,8 +3,8 @@
 #' Quantities of a resampled population
 #'
 #' Quantities of a population, for the argument `functional` of [predictive_resample()]: quantiles, the probability of
-#' an interval with both its ends, the mean of the largest values (the expected shortfall), and the coefficients that
-#' minimise the population's mean loss. No model is assumed to be true.
+#' an interval with both its ends, the mean of the largest values, and the coefficients that minimise the population's
+#' mean loss.
 #'
 #' @param probs probabilities.
 #' @param lower,upper ends of an interval, in the data's units. They may be infinite.
@@ -19,12 +19,6 @@
 #'   functional = coefficients_of(mpg ~ wt), draws = 200, seed = 1, threads = 2
 #' )
 #' summary(fit)
-#'
-#' several <- predictive_resample(precip, bayesian_bootstrap(),
-#'   functional = list("mean", "gini", quantiles_of(0.9), tail_mean_of(0.9)),
-#'   draws = 200, seed = 1, threads = 2
-#' )
-#' summary(several)
 #' @export
 quantiles_of <- function(probs = c(0.25, 0.5, 0.75)) {
   check_probs(probs)

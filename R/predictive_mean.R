@@ -285,3 +285,20 @@ classes_line <- list(
   },
   drawn = function(fit, x) -drawn_lines(fit, cbind(1, x))
 )
+
+regression_quantities <- function(fit, functional) {
+  refuse_kinds(functional, c("coefficients", "correlation"))
+  if (is.null(functional)) {
+    if (length(fit$response_at) < 2L) return(indexed("cdf", fit$cdf))
+    functional <- list(new_functional("mean"))
+  }
+  cdf <- orders_by_points(record(fit)$loops$response(fit$state)$conditional, 1L)
+  each <- values_each(fit)
+  inner <- seq(length(fit$response_at) + 1L, each)
+  do.call(cbind, lapply(seq_len(nrow(fit$points)), function(i) {
+    at <- fit$inner_at + fit$at$trend[[i]]
+    value <- grid_functional(at, cdf[, (i - 1L) * each + inner, drop = FALSE], functional)
+    colnames(value) <- sprintf("%s[%d]", colnames(value), i)
+    value
+  }))
+}

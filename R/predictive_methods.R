@@ -16,24 +16,20 @@ continue.martingale_posterior <- function(fit, more, backend = NULL, threads = N
 
 #' Summary of a martingale posterior
 #'
-#' `print()` shows the model, the horizon and how much of the variance the horizon leaves out. Then it says what the
-#' bandwidth, the scale, the covariates or the prior do to the posterior, and which quantities the data hardly support.
-#' `summary()` has a table of the quantities, too. `quantile()` gives quantiles of the draws.
+#' `print()` shows the model, the horizon, and which quantities the data hardly support. `summary()` adds a table of the
+#' quantities. `quantile()` gives quantiles of the draws.
 #'
 #' @param object,x a fit from [predictive_resample()].
 #' @param probs probabilities.
 #' @param ... must be empty.
 #' @return `summary()` gives a list of class `summary.martingale_posterior`: `table` is a data frame of `quantity`,
-#'   `mean`, `sd` and the quantiles, `remaining` is the share of the variance that is left out, and `verdict`,
-#'   `unsupported`, `scale`, `bandwidth`, `covariates`, `beyond` and `missing` are the sentences that are printed
-#'   (`NULL` if there is nothing to say).
-#'   `quantile()` gives a matrix, quantities x probabilities.
+#'   `mean`, `sd` and the quantiles, `remaining` is the share of the variance that is left out, and the other elements
+#'   are the sentences that are printed. `quantile()` gives a matrix, quantities x probabilities.
 #' @examples
 #' fit <- predictive_resample(precip, bayesian_bootstrap(),
 #'   functional = c("mean", "sd"), draws = 500, seed = 1, threads = 2
 #' )
 #' summary(fit)
-#' quantile(fit, c(0.025, 0.975))
 #' @export
 summary.martingale_posterior <- function(object, probs = c(0.05, 0.5, 0.95), ...) {
   check_method(object, "object", ...)
@@ -125,12 +121,11 @@ resample_words <- function(fit) {
 #' Predicts at new points, with bands from the resamples, which are repeated there.
 #'
 #' @param object a fit from [predictive_resample()] with a copula model or [normal_mean()].
-#' @param newdata the points: as `points` of [copula_density()], or a data frame with the covariates. For densities of
-#'   a regression it must also have the response. `NULL` takes the points of the fit. It is not used for a normal
-#'   mean, whose next observation is predicted.
+#' @param newdata the points: as `points` of [copula_density()], or a data frame with the covariates (for densities of
+#'   a regression also the response). `NULL` takes the points of the fit. It is not used for a normal mean.
 #' @param type `"density"` or `"cdf"` at the points; `"mean"` of the response given covariates; `"probability"` of the
 #'   second class; `"class"`; or `"log_density"`, the log density (or log probability of the class) of each row of
-#'   `newdata` as predicted from the data. Their mean is the test log score. `NULL` gives density, mean or probability.
+#'   `newdata` as predicted from the data. `NULL` gives density, mean or probability.
 #' @param level the probability of the band. `NULL` gives no band, which saves the resampling.
 #' @inheritParams computing_arguments
 #' @param ... must be empty.
@@ -141,7 +136,6 @@ resample_words <- function(fit) {
 #'   draws = 50, horizon = 200, seed = 1, threads = 2
 #' )
 #' predict(fit, data.frame(speed = c(10, 20)), threads = 2)
-#' mean(predict(fit, cars, type = "log_density", threads = 2))
 #' @export
 predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, level = 0.9, backend = NULL,
                                          threads = NULL, ...) {
@@ -155,24 +149,23 @@ predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, le
 
 #' Future observations from a martingale posterior
 #'
-#' `simulate()` draws new data from the posterior predictive distribution. Each simulated data set comes from another
-#' resample: its observations are independent draws from what this resample predicts. `coef()` gives the posterior
-#' means of the quantities, `vcov()` their covariances, and `confint()` credible intervals.
+#' `simulate()` draws new data from the posterior predictive distribution: each data set from what another resample
+#' predicts. `coef()` gives the posterior means of the quantities, `vcov()` their covariances, and `confint()` credible
+#' intervals.
 #'
 #' @param object a fit from [predictive_resample()].
-#' @param nsim number of data sets. More than there are resamples use each of them several times.
+#' @param nsim number of data sets.
 #' @param seed passed to [set.seed()] if not `NULL`.
 #' @param ... must be empty.
 #' @return `simulate()` gives a data frame with a column for each data set, of as many values as there are observations.
-#'   A regression or classification has a value, or a class, for each row of its `points`. A bootstrap of a matrix or
-#'   data frame gives a list of resampled data. A density of several variables is refused.
+#'   A regression or classification has a value for each row of its `points`. A bootstrap of a matrix or data frame
+#'   gives a list of resampled data. A density of several variables is an error.
 #' @examples
 #' fit <- predictive_resample(precip, copula_density(),
 #'   horizon = 300, draws = 100, seed = 1, threads = 2
 #' )
 #' new <- simulate(fit, nsim = 20, seed = 1)
 #' quantile(unlist(new), c(0.05, 0.95))
-#' coef(fit)
 #' @export
 simulate.martingale_posterior <- function(object, nsim = 1, seed = NULL, ...) {
   check_dots_empty(...)

@@ -6,33 +6,21 @@
 #' A nonparametric model for [predictive_resample()]: a density of one or several variables.
 #'
 #' The prediction starts from a standard normal distribution of the standardised data. Each observation i is mixed in
-#' with the weight \eqn{\alpha_i = (2 - 1/i)/(i + 1)}, through a Gaussian copula of correlation `rho`. A larger `rho` is
-#' a smaller bandwidth. Several coordinates are updated one after the other, each given those before it. The result
-#' depends on the order of the data. It is averaged over `permutations` random orders.
+#' with the weight \eqn{\alpha_i = (2 - 1/i)/(i + 1)}, through a Gaussian copula of correlation `rho` (Fong, Holmes and
+#' Walker 2023). A larger `rho` is a smaller bandwidth. The result is averaged over `permutations` random orders of the
+#' data.
 #'
 #' @section Calibration:
-#' With the published settings the posterior of a mean is about 2 `rho` times as wide as s/sqrt(n), and data that look
-#' normal choose the smallest `rho`. Therefore densities of up to three variables are calibrated:
-#' \itemize{
-#'   \item `rho` is chosen within \[0.7, 0.95\] (two and three variables: \[0.5, 0.95\]).
-#'   \item The weights of the drawn observations are at most c/(i + 1), such that the steps give the mean 1.1 times the
-#'     deviation s/sqrt(n), and their correlation gives densities the variance of the prediction's error.
-#'   \item Each resample has another location and scale, with the variance that the steps do not give.
-#' }
-#' The intervals cover well if the tails are light. `summary()` names quantities that the data do not support.
+#' Densities of up to three variables are calibrated, because posteriors are too wide or too narrow with the published
+#' settings: `rho` is chosen within \[0.7, 0.95\] (two and three variables: \[0.5, 0.95\]), and the standard deviation
+#' of the mean is about s/sqrt(n). The intervals cover well if the tails are light.
 #'
 #' @section Scale and point masses:
-#' One variable is predicted on a scale where it looks more like a normal law: the data's own scale, one that shortens
-#' the empty space before far outliers, asinh((y - centre)/width), or for data in two groups the normal quantile of the
-#' distribution function of two normal laws. The best prequential score is taken, if it wins by two units of log
-#' likelihood. With `support` the data are first mapped to the line, by a logit or a log. All results are in the
-#' units of the data.
+#' One variable is predicted on the scale with the best prequential score: the data's own, one for far outliers, or one
+#' for data in two groups. With `support` the data are first mapped to the line. All results are in the data's units.
 #'
-#' A value that is far more frequent than others, such as 0 in amounts, is a point mass. So is a value on a bound of
-#' `support`. Its probability has a beta distribution (Polya's urn), and the density is that of the other values.
-#'
-#' Two and three variables are predicted on axes without correlation if that raises the score. If they fall into two
-#' groups along a direction, this is the first axis.
+#' A value that is far more frequent than others, such as 0 in amounts, is a point mass, and so is a value on a bound of
+#' `support`. The density is that of the other values.
 #'
 #' @param rho the correlation of the copula, strictly between 0 and 1: one number, or one for each coordinate. `NULL`
 #'   chooses the correlation with the largest prequential log score.
@@ -43,8 +31,7 @@
 #'   n) first. Without this, the data should look like draws from a standard normal distribution.
 #' @param permutations number of random orders; 0 for the order as given.
 #' @param bandwidths if correlations are chosen: `"one"` for all coordinates, or one for `"each"`.
-#' @param calibrate whether to give posteriors the width that the data ask for. `FALSE` chooses `rho` within \[0.001,
-#'   0.999\] and resamples as published.
+#' @param calibrate whether to calibrate. `FALSE` chooses `rho` within \[0.001, 0.999\] and resamples as published.
 #' @param support ends of the values that are possible, for one variable, such as `c(0, Inf)` for amounts and `c(0, 1)`
 #'   for shares.
 #' @param scale `"auto"` chooses the scale of one variable. `"data"` keeps the data's scale, and so does `calibrate =
@@ -53,12 +40,8 @@
 #' @references
 #' Fong, E., Holmes, C. and Walker, S. G. (2023). Martingale posterior distributions. *Journal of the Royal Statistical
 #' Society B* 85, 1357-1391. \doi{10.1093/jrsssb/qkad005}
-#'
-#' Bonett, D. G. (2006). Approximate confidence interval for standard deviation of nonnormal distributions.
-#' *Computational Statistics & Data Analysis* 50, 775-782. \doi{10.1016/j.csda.2004.10.003}
 #' @seealso [predictive_resample()], [copula_regression()]
 #' @examples
-#' copula_density(rho = 0.9)
 #' copula_density(support = c(0, Inf))
 #' @export
 copula_density <- function(rho = NULL, points = NULL, standardize = TRUE, permutations = 10,
@@ -99,14 +82,6 @@ add_kind("densities", function() density_kind(
   calibrate = calibrate_several, unplaced = several_unplaced, base = several_base, own = several_quantities,
   verdicts = list(unsupported = several_unsupported, bandwidth = densities_bandwidth, scale = axes_verdict)
 ))
-
-# Whether the data allow that resamples are calibrated.
-is_calibrated <- function(fit) {
-  y <- fit$data$y
-  d <- ncol(y)
-  if (!isTRUE(fit$model$calibrate) || nrow(y) <= d || d > 3L) return(FALSE)
-  if (d == 1L) diff(range(y)) > 0 else qr(sweep(y, 2L, colMeans(y)), tol = 1e-5)$rank == d
-}
 
 # Data ---------------------------------------------------------------------------
 
@@ -154,9 +129,6 @@ check_support <- function(y, support) {
   }
 }
 
-# The data of one variable in its units, without point masses.
-own_units <- function(fit) from_scale(fit$scale, fit$standard$center + fit$standard$scale * drop(fit$data$y))
-
 # The data and points of a density of one variable on a scale. `y`: the data without atoms.
 on_scale <- function(fit, y, scale) {
   scale <- with_ends(scale, y)
@@ -164,40 +136,6 @@ on_scale <- function(fit, y, scale) {
   standard <- standard_of(y, fit$model$standardize, "y")
   fit <- with_parts(fit, scale = scale, standard = standard, data = density_data(y, standard))
   with_parts(fit, at = density_points(fit, matrix(fit$points)))
-}
-
-# Points as the loops read them. `density` is the density before any data. It is multiplied by the gains from the loops.
-# Points outside of the support are far away. With the scale of groups, `before` and `slope_before` are what enters it.
-density_points <- function(fit, points) {
-  far <- function(y) pmin(pmax(y, -1e300), 1e300)
-  before <- slope_before <- NULL
-  if (is.null(fit$scale)) {
-    slope <- 0
-    y <- apply_standard(points, fit$standard)
-  } else {
-    slope <- log_slope(fit$scale, drop(points))
-    y <- apply_standard(matrix(to_scale(fit$scale, drop(points))), fit$standard)
-  }
-  y[] <- far(y)
-  if (!is.null(fit$axes)) {
-    y <- solve_lower(fit$axes, y)
-    slope <- slope - sum(log(diag(fit$axes)))
-  }
-  if (!is.null(fit$first)) {
-    y <- turned(fit$first$turn, y)
-    before <- y[, 1L]
-    slope_before <- slope
-    slope <- slope + log_slope(fit$first$scale, before)
-    y[, 1L] <- to_scale(fit$first$scale, before)
-  }
-  if (!is.null(fit$scale$groups)) {
-    scale <- replace(fit$scale, "groups", list(NULL))
-    before <- far(to_scale(scale, drop(points)))
-    slope_before <- log_slope(scale, drop(points))
-  }
-  log_density <- rowSums(stats::dnorm(y, log = TRUE)) - sum(log(fit$standard$scale)) + slope
-  list(y = unname(y), x = matrix(0, nrow(y), 0L), shown = seq_len(nrow(y)), slope = slope, log_density = log_density,
-    density = exp(log_density), before = before, slope_before = slope_before)
 }
 
 density_new_points <- function(fit, newdata, type) {
@@ -282,15 +220,6 @@ both_below <- function(h, r) {
     }
   }
   stats::pnorm(h)^2 + sum * top / 2 / (2 * pi)
-}
-
-# The fit as its prediction after the data, or as one of its resamples, for inner_places().
-as_one <- function(fit, r = NULL) {
-  calibration <- fit$calibration
-  moved <- c("shift", "stretch")
-  calibration[moved] <- if (is.null(r)) list(NULL) else lapply(calibration[moved], `[`, r)
-  calibration["groups"] <- list(if (!is.null(r)) calibration$groups[r, , drop = FALSE])
-  with_parts(fit, count = 1L, calibration = calibration)
 }
 
 simulate_density <- function(fit, r) {

@@ -6,19 +6,16 @@
 #'
 #' By default the mean and the variance are unknown. The prior is normal-inverse-gamma: the variance s2 is inverse gamma
 #' with the `shape` and the `rate`, and given s2 the mean is normal about `mean` with variance s2/`weight`. The default,
-#' `c(mean = 0, weight = 0, shape = -0.5, rate = 0)`, is the reference prior 1/s2. The next observation is then
-#' Student's t with n - 1 degrees of freedom, and the interval of the mean is the t interval.
+#' `c(mean = 0, weight = 0, shape = -0.5, rate = 0)`, is the reference prior 1/s2, whose interval of the mean is the t
+#' interval.
 #'
-#' With a known `variance` the mean has a normal prior, `c(mean = 0, variance = Inf)`. The default is flat, and the
-#' interval of the mean is the z interval. [summary()][summary.martingale_posterior] says if the data disagree with a
-#' given variance or prior mean.
+#' With a known `variance` the mean has a normal prior, by default the flat `c(mean = 0, variance = Inf)`.
 #'
 #' @param variance the variance of an observation; `NULL`: it is unknown.
 #' @param prior a named numeric vector, as above. Entries that are not named keep their defaults.
 #' @return A list of class `predictive_model`.
 #' @seealso [predictive_resample()]
 #' @examples
-#' normal_mean()
 #' normal_mean(variance = 4, prior = c(mean = 10, variance = 100))
 #' @export
 normal_mean <- function(variance = NULL, prior = NULL) {

@@ -6,36 +6,21 @@
 #' `copula_classification()` does the same for a response with two classes.
 #'
 #' Observations are mixed in as in [copula_density()], and those with close covariates weigh more, through copulas of
-#' correlation `rho_x`.
-#'
-#' @section Mean functions:
-#' Copulas smooth over the covariates. Therefore a mean function lies beneath those of a regression, and log odds
-#' beneath those of a classification. The copulas predict what it leaves.
-#' \itemize{
-#'   \item `mean = "auto"` fits straight lines and natural cubic splines of each covariate with 4, 6, 9 and 13 knots.
-#'     It takes the one with the best penalised likelihood (of a regression's splines, the next larger one). It takes
-#'     none if the prequential score is better without a mean function. Lines need 5 observations for each slope
-#'     (classes: 1 of the rarer class), and splines 5 of either.
-#'   \item Each resample has slopes of its own: those of a regression from a Bayesian bootstrap, for errors of any
-#'     variance, and those of a classification nearly normal, with a weak normal prior that keeps them finite.
-#'   \item The steps of a regression then move the level, so that with the slopes its deviation is 1.1 s/sqrt(n).
-#' }
-#' Jumps and narrow peaks are smoothed, and `summary()` says so.
+#' correlation `rho_x`. Copulas smooth over the covariates. Therefore they predict what a mean function (of a
+#' classification: its log odds) leaves. `mean = "auto"` takes straight lines, natural cubic splines of each covariate,
+#' or no mean function, whichever predicts best.
 #'
 #' @section The joint method:
 #' `method = "joint"` models the covariates and the response together, as [copula_density()] models several variables,
-#' and predicts the response given the covariates (Fong, Holmes and Walker 2023). Resamples then draw covariates from
-#' their predicted density. The conditional method draws those of the data again, with weights of a Bayesian bootstrap.
-#' Prefer the joint method to predict new observations from numeric covariates, above all if these are skewed. It needs
-#' numeric covariates and takes about twice as long.
+#' and predicts the response given the covariates (Fong, Holmes and Walker 2023). Prefer it to predict new observations,
+#' above all from skewed covariates. It needs numeric covariates and takes about twice as long.
 #'
-#' @param formula response and covariates, as for [stats::lm()]. A factor has an indicator column for each level, so
-#'   that the order of its levels does not matter. The levels of an ordered factor are numbered.
+#' @param formula response and covariates, as for [stats::lm()]. A factor has an indicator column for each level. The
+#'   levels of an ordered factor are numbered.
 #' @param points where distributions are evaluated: a data frame with the covariates. `NULL` takes those of the data.
 #' @param at values of the response, in its units, where the distribution given each row of `points` is evaluated.
 #'   `NULL` takes 50 values that cover the data with a margin of one standard deviation.
-#' @param rho the correlation of the copula of the response, strictly between 0 and 1. `NULL` chooses the correlation
-#'   with the largest prequential log score.
+#' @param rho the correlation of the copula of the response, as in [copula_density()].
 #' @param rho_x the same for the covariates: one number, or one for each covariate or each of their columns.
 #' @param bandwidths if `rho_x` is chosen: `"one"` for all covariates, or one for `"each"`.
 #' @param calibrate whether `rho` stays within \[0.7, 0.999\] and there is a mean function by default. `FALSE` chooses
@@ -49,10 +34,10 @@
 #' Society B* 85, 1357-1391. \doi{10.1093/jrsssb/qkad005}
 #' @seealso [predictive_resample()], [predict.martingale_posterior()]
 #' @examples
-#' copula_regression(dist ~ speed)
 #' fit <- predictive_resample(cars,
-#'   copula_regression(dist ~ speed, data.frame(speed = c(10, 20)), rho = 0.7,
-#'   rho_x = 0.6), horizon = 200, draws = 50, seed = 1, threads = 2)
+#'   copula_regression(dist ~ speed, data.frame(speed = c(10, 20)), rho = 0.7, rho_x = 0.6),
+#'   horizon = 200, draws = 50, seed = 1, threads = 2
+#' )
 #' quantile(fit)
 #' @export
 copula_regression <- function(formula, points = NULL, at = NULL, rho = NULL, rho_x = NULL, standardize = TRUE,
@@ -181,23 +166,6 @@ regression_points <- function(fit) {
   points[[deparse1(fit$model$formula[[2L]])]] <- rep(fit$response_at, nrow(fit$points))
   rownames(points) <- NULL
   points
-}
-
-regression_quantities <- function(fit, functional) {
-  refuse_kinds(functional, c("coefficients", "correlation"))
-  if (is.null(functional)) {
-    if (length(fit$response_at) < 2L) return(indexed("cdf", fit$cdf))
-    functional <- list(new_functional("mean"))
-  }
-  cdf <- orders_by_points(record(fit)$loops$response(fit$state)$conditional, 1L)
-  each <- values_each(fit)
-  inner <- seq(length(fit$response_at) + 1L, each)
-  do.call(cbind, lapply(seq_len(nrow(fit$points)), function(i) {
-    at <- fit$inner_at + fit$at$trend[[i]]
-    value <- grid_functional(at, cdf[, (i - 1L) * each + inner, drop = FALSE], functional)
-    colnames(value) <- sprintf("%s[%d]", colnames(value), i)
-    value
-  }))
 }
 
 simulate_regression <- function(fit, r) {

@@ -4,26 +4,22 @@
 #' Urns as predictive models
 #'
 #' Models for [predictive_resample()]: the next observation repeats an earlier one or is a new value.
-#' `bayesian_bootstrap()` only repeats: each earlier observation is equally likely (Polya's urn), and the weights of the
-#' data have a uniform Dirichlet distribution in the limit. `dirichlet_process()` and `pitman_yor()` are the rules of
-#' these processes, and `gnedin()` is the rule of a population with finitely many types.
+#' `bayesian_bootstrap()` only repeats, which gives the data uniform Dirichlet weights (Rubin 1981).
+#' `dirichlet_process()` and `pitman_yor()` are the rules of these processes, and `gnedin()` is the rule of a population
+#' with finitely many types.
 #'
 #' @section Dirichlet and Pitman-Yor processes:
 #' After n observations with k distinct values, the next one is a new value with probability
 #' \eqn{(\theta + \sigma k)/(\theta + n)}, where \eqn{\theta} is the concentration and \eqn{\sigma} the discount. It is
-#' the value j, seen \eqn{n_j} times, with probability \eqn{(n_j - \sigma)/(\theta + n)}. New values come from the base
-#' measure. In the limit (Pitman 1996) the values seen and all new ones together have Dirichlet masses, and the mass of
-#' the new ones is broken into sticks: as many as leave a thousandth of it to the last one on average, at most 2,000.
+#' the value j, seen \eqn{n_j} times, with probability \eqn{(n_j - \sigma)/(\theta + n)}. Resamples draw from the limit
+#' (Pitman 1996), with at most 2,000 new values.
 #'
 #' @section Gnedin's urn:
 #' The next observation is a new value with probability \eqn{k(k - \gamma)/(n(n + \gamma))}, and the value j with
 #' probability \eqn{(n_j + 1)(n - k + \gamma)/(n(n + \gamma))}. The number of types K is finite. Before any data it is
 #' \eqn{\kappa} with probability \eqn{\gamma (1 - \gamma) \cdots (\kappa - 1 - \gamma)/\kappa!}. A larger \eqn{\gamma}
-#' gives fewer types.
-#'
-#' Each resample draws K, and then Dirichlet masses of the K types. A function as `functional` is called with K values,
-#' so `function(y, weights) length(y)` gives the posterior of K. At most 2,000 new values are drawn. If K is larger,
-#' each of them stands for equally many types. This happens if nearly all data are distinct: then take `pitman_yor()`.
+#' gives fewer types. `functional = function(y, weights) length(y)` gives the posterior of K. If nearly all data are
+#' distinct, take `pitman_yor()`.
 #'
 #' @param concentration the concentration \eqn{\theta}, above 0.
 #' @param discount the discount \eqn{\sigma}, at least 0 and below 1.
@@ -47,12 +43,6 @@
 #'   functional = c("mean", "median"), draws = 200, seed = 1, threads = 2
 #' )
 #' summary(fit)
-#'
-#' # How many types are there, after 10 observations of 4 types?
-#' types <- predictive_resample(c(1, 1, 1, 1, 2, 2, 2, 3, 3, 4), gnedin(0.5, qnorm),
-#'   functional = function(y, weights) c(types = length(y)), draws = 200, seed = 1, threads = 2
-#' )
-#' quantile(types)
 #' @name pitman_yor
 NULL
 

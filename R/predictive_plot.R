@@ -4,21 +4,18 @@
 #'
 #' By default the model decides what is drawn:
 #' \itemize{
-#'   \item A normal mean: the distribution of the mean, with the exact posterior dashed, and the paths of the mean if
-#'     they were kept.
+#'   \item A normal mean: its distribution, with the exact posterior dashed, and its paths if they were kept.
 #'   \item A density: the estimate with a band.
 #'   \item A regression with one numeric covariate: the curve of means with a band, and the data.
-#'   \item A classification with one or two numeric covariates: the probability of the second class, with a band or with
-#'     each resample's contour at one half, and the data.
+#'   \item A classification with one or two numeric covariates: the probability of the second class, and the data.
 #'   \item Other regressions and classifications: a curve for each covariate with the others at their medians or most
-#'     frequent levels. They are predicted anew ([predict.martingale_posterior()]), which takes time.
+#'     frequent levels.
 #'   \item Everything else: histograms of the quantities.
 #' }
-#' Several panels go into the layout that `par(mfrow = )` has set, if there is one.
 #'
 #' @param x a fit from [predictive_resample()].
-#' @param type `"model"` for the picture above; `"draws"` for histograms; `"trajectories"` for the paths of the
-#'   quantities of a copula model or of a normal mean, if they were kept. At most nine quantities are drawn.
+#' @param type `"model"` for the picture above; `"draws"` for histograms; `"trajectories"` for the paths that were kept
+#'   of the quantities of a copula model or of a normal mean. At most nine quantities are drawn.
 #' @param level the probability of the bands, pointwise.
 #' @param paths the largest number of paths or contours to draw.
 #' @param main title.
@@ -45,7 +42,6 @@ plot.martingale_posterior <- function(x, type = c("model", "draws", "trajectorie
   invisible(x)
 }
 
-#' @rdname autoplot.warpbayes
 #' @method autoplot martingale_posterior
 #' @exportS3Method ggplot2::autoplot martingale_posterior
 autoplot.martingale_posterior <- function(object, type = c("model", "draws", "trajectories"), level = 0.9,

@@ -4,8 +4,8 @@
 #' Posteriors by predictive resampling
 #'
 #' Computes a posterior without a likelihood and without a Markov chain. Each resample draws the rest of the population
-#' from predictions that are updated after each draw, and computes quantities of the whole population. Over many
-#' resamples these follow a (martingale) posterior.
+#' from predictions that are updated after each draw. The quantities of the whole population then follow a (martingale)
+#' posterior.
 #'
 #' | model | posterior |
 #' |---|---|
@@ -16,14 +16,11 @@
 #' | [dirichlet_process()], [pitman_yor()], [gnedin()] | urns with a base measure |
 #'
 #' @section How long a horizon:
-#' A finite horizon leaves out the variance of the steps that would follow. Its share in the whole is known: about
-#' n/(n + N) after N steps, for n observations. `horizon = "auto"` takes the N for which this share is `tolerance`. For
-#' a density of one variable it goes on until the resamples show this share, or the horizon reaches 1,000,000.
-#' `summary()` says how much is left out.
+#' A horizon of N steps leaves out a share of about n/(n + N) of the variance, for n observations. `horizon = "auto"`
+#' takes the N for which this share is `tolerance`.
 #'
 #' @section Functions:
-#' A function as `functional` is called once for each resample. It needs an argument for each of these names, in any
-#' order, and is refused without them.
+#' A function as `functional` is called once for each resample, with these arguments:
 #' \describe{
 #'   \item{[bayesian_bootstrap()] and urns}{`functional(data, weights = )`: the data (rows, for a matrix or data frame)
 #'     and their weights, which sum to 1.}
@@ -42,7 +39,7 @@
 #' @param functional what to compute from each resample: `NULL` for the model's own quantities; names among `"mean"`,
 #'   `"variance"`, `"sd"`, `"median"`, `"quantile"` (the quartiles), `"tail_mean"` (of the largest 5%), `"gini"` and
 #'   `"correlation"`; [quantiles_of()] and its kin; a list of several of these; or a function that returns a numeric
-#'   vector of the same length for each resample. Variances are those of the population, with divisor n.
+#'   vector of the same length for each resample. Variances have the divisor n.
 #' @param trajectories number of points in time at which to keep the paths of the mean, or of a copula model's
 #'   quantities; 0 for none. Not for urns.
 #' @param tolerance for `horizon = "auto"`: the share of the variance that may be left out.
@@ -53,48 +50,28 @@
 #' \describe{
 #'   \item{`draws`}{draws x quantities, a matrix with column names.}
 #'   \item{`points`}{where distributions were evaluated: a vector, matrix or data frame, in the data's units.}
-#'   \item{`cdf`, `density`}{draws x points, in the data's units. For several coordinates `cdf` is for the last one
-#'     given the others. Classification has `probability` instead, of the second class.}
+#'   \item{`cdf`, `density`}{draws x points. For several coordinates `cdf` is for the last one given the others.
+#'     Classification has `probability` instead, of the second class.}
 #'   \item{`cdf0`, `density0`, `probability0`}{the same before resampling: what the data predict.}
-#'   \item{`score`}{the mean log density (or log probability) of an observation of the standardised response, predicted
-#'     from those before it.}
+#'   \item{`score`}{the mean log density (or log probability) of an observation, predicted from those before it.}
 #'   \item{`rho`, `rho_x`}{the correlations in use.}
-#'   \item{`calibration`, `scale`, `atoms`, `axes`, `trend`}{how a copula model was calibrated: its scale and point
-#'     masses, axes without correlation, and the mean function, with what each resample has of its own.}
-#'   \item{`orders`}{for each order of the data its `score`, and `cdf` and `density` (or `probability`) at the points.}
-#'   \item{`horizon`, `n`, `remaining`}{steps done, number of observations, and the share of the variance that is left
-#'     out.}
-#'   \item{`trajectories`, `times`}{if asked for: draws x times of a normal mean, or draws x times x quantities of a
-#'     copula model.}
-#'   \item{`seed`, `backend`, `model`, `elapsed`, `interrupted`, `failure`, `call`}{how the run was made. A run that is
-#'     interrupted or fails keeps the completed steps, or the completed resamples of an urn; `failure` is the reason.}
+#'   \item{`horizon`, `n`, `remaining`}{steps done, observations, and the share of the variance that is left out.}
+#'   \item{`trajectories`, `times`}{draws x times of a normal mean, or draws x times x quantities of a copula model.}
 #' }
+#' A run that is interrupted or fails keeps what is completed, and `failure` is the reason.
 #' @section Errors:
 #' `warpbayes_error_input` for data, points or a `functional` that cannot be used, `warpbayes_error_memory` for results
-#' larger than memory. A `functional` that fails on some resamples gives `NA` for these, with a warning. It is an error
-#' if it fails on all of the first 10.
+#' larger than memory. A `functional` that fails on some resamples gives `NA` for these, with a warning.
 #' @references
 #' Fong, E., Holmes, C. and Walker, S. G. (2023). Martingale posterior distributions. *Journal of the Royal Statistical
 #' Society B* 85, 1357-1391. \doi{10.1093/jrsssb/qkad005}
-#' @seealso [plot.martingale_posterior()], [predict.martingale_posterior()], [simulate.martingale_posterior()],
-#'   [continue()]
+#' @seealso [summary.martingale_posterior()], [plot.martingale_posterior()], [predict.martingale_posterior()],
+#'   [simulate.martingale_posterior()], [continue()]
 #' @examples
-#' # The posterior of a normal mean.
-#' y <- c(2.1, 1.2, 3.3, 2.6, 1.9)
-#' fit <- predictive_resample(y, normal_mean(), horizon = 500, draws = 200, seed = 1, threads = 2)
-#' fit
-#'
-#' # A density, without a likelihood.
 #' fit <- predictive_resample(faithful$eruptions, copula_density(rho = 0.9),
 #'   horizon = 300, draws = 50, seed = 1, threads = 2
 #' )
 #' plot(fit)
-#'
-#' # A median by the Bayesian bootstrap.
-#' medians <- predictive_resample(precip, bayesian_bootstrap(),
-#'   functional = "median", draws = 500, seed = 1, threads = 2
-#' )
-#' quantile(medians)
 #' @aliases predictive_models
 #' @export
 predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functional = NULL, trajectories = 0,

@@ -402,15 +402,6 @@ group_scores <- function(groups, x) {
     (1 - first) * (z[, 2L]^2 - 1))
 }
 
-# Where the groups lie: exact if nothing but a straight line comes before them.
-group_words <- function(scale) {
-  groups <- drop(scale$groups)
-  at <- back_through(scale_layers(scale)[1:2], groups[2:3])
-  share <- 100 * stats::plogis(c(1, -1) * groups[[1L]])
-  sprintf("the scale of two groups, %s%% about %s and %s%% about %s", figure(share[[1L]]), figure(at[[1L]]),
-    figure(share[[2L]]), figure(at[[2L]]))
-}
-
 # The share of the variance within the two groups of the best split, and the weight of the first.
 split_share <- function(z, weight) {
   order <- order(z)
@@ -424,3 +415,15 @@ split_share <- function(z, weight) {
 
 # 1% of normal samples of 25 or more have a smaller share, by the best of these directions for `d` variables.
 group_limit <- function(n, d = 1L) 1 - 2 / pi - (if (d < 3L) 1 else 1.15) / sqrt(n)
+
+# The data of one variable in its units, without point masses.
+own_units <- function(fit) from_scale(fit$scale, fit$standard$center + fit$standard$scale * drop(fit$data$y))
+
+# The fit as its prediction after the data, or as one of its resamples, for inner_places().
+as_one <- function(fit, r = NULL) {
+  calibration <- fit$calibration
+  moved <- c("shift", "stretch")
+  calibration[moved] <- if (is.null(r)) list(NULL) else lapply(calibration[moved], `[`, r)
+  calibration["groups"] <- list(if (!is.null(r)) calibration$groups[r, , drop = FALSE])
+  with_parts(fit, count = 1L, calibration = calibration)
+}

@@ -280,3 +280,37 @@ several_quantities <- function(fit, functional) {
   })
   do.call(rbind, values)
 }
+
+# Points as the loops read them. `density` is the density before any data. It is multiplied by the gains from the loops.
+# Points outside of the support are far away. With the scale of groups, `before` and `slope_before` are what enters it.
+density_points <- function(fit, points) {
+  far <- function(y) pmin(pmax(y, -1e300), 1e300)
+  before <- slope_before <- NULL
+  if (is.null(fit$scale)) {
+    slope <- 0
+    y <- apply_standard(points, fit$standard)
+  } else {
+    slope <- log_slope(fit$scale, drop(points))
+    y <- apply_standard(matrix(to_scale(fit$scale, drop(points))), fit$standard)
+  }
+  y[] <- far(y)
+  if (!is.null(fit$axes)) {
+    y <- solve_lower(fit$axes, y)
+    slope <- slope - sum(log(diag(fit$axes)))
+  }
+  if (!is.null(fit$first)) {
+    y <- turned(fit$first$turn, y)
+    before <- y[, 1L]
+    slope_before <- slope
+    slope <- slope + log_slope(fit$first$scale, before)
+    y[, 1L] <- to_scale(fit$first$scale, before)
+  }
+  if (!is.null(fit$scale$groups)) {
+    scale <- replace(fit$scale, "groups", list(NULL))
+    before <- far(to_scale(scale, drop(points)))
+    slope_before <- log_slope(scale, drop(points))
+  }
+  log_density <- rowSums(stats::dnorm(y, log = TRUE)) - sum(log(fit$standard$scale)) + slope
+  list(y = unname(y), x = matrix(0, nrow(y), 0L), shown = seq_len(nrow(y)), slope = slope, log_density = log_density,
+    density = exp(log_density), before = before, slope_before = slope_before)
+}

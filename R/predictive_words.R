@@ -300,3 +300,12 @@ joint_words <- function(fit) {
   sprintf(paste("%s has only %d distinct values, and the joint method models a density of it: method = \"conditional\"",
     "does not."), colnames(fit$data$x)[[few[[1L]]]], distinct[[few[[1L]]]])
 }
+
+# Where the groups lie: exact if nothing but a straight line comes before them.
+group_words <- function(scale) {
+  groups <- drop(scale$groups)
+  at <- back_through(scale_layers(scale)[1:2], groups[2:3])
+  share <- 100 * stats::plogis(c(1, -1) * groups[[1L]])
+  sprintf("the scale of two groups, %s%% about %s and %s%% about %s", figure(share[[1L]]), figure(at[[1L]]),
+    figure(share[[2L]]), figure(at[[2L]]))
+}

@@ -11,7 +11,7 @@ predictive_error.bayes_logit <- function(object, newdata = NULL, re_formula = NU
   rep(response$observed, each = nrow(predicted)) - predicted
 }
 
-#' @rdname posterior_predict.bayes_logit
+#' @rdname log_lik.bayes_logit
 #' @method loo_R2 bayes_logit
 #' @exportS3Method rstantools::loo_R2 bayes_logit
 loo_R2.bayes_logit <- function(object, ndraws = 4000, seed = NULL, ...) {

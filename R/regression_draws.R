@@ -19,33 +19,28 @@ array_of_draws.bayes_logit <- function(x, groups = FALSE, ...) {
 
 #' Tables of a fitted regression
 #'
-#' Methods for the generics of package generics (package broom re-exports them).
+#' Methods for the generics of package generics, which broom re-exports.
 #'
 #' @param x a fit from [bayes_logit()].
 #' @param conf.int,conf.level whether to give intervals, and their probability.
-#' @param effects `NULL` for the coefficients, the dispersion, and deviations and correlations of groups and smooths. As
-#'   in package broom.mixed, `"fixed"` is for coefficients only, `"ran_pars"` for the deviations and correlations, and
-#'   `"ran_vals"` for the effect of each group. The table then has the columns `effect`, `group` and `level` first.
-#' @param exponentiate `TRUE`: odds ratios (for counts: rate ratios) in the place of `estimate`, `conf.low` and
-#'   `conf.high` of coefficients. As in broom, `std.error` stays.
+#' @param effects `NULL` for all parameters. As in broom.mixed, `"fixed"`: coefficients only, `"ran_pars"`: deviations
+#'   and correlations, `"ran_vals"`: the effect of each group, with the columns `effect`, `group` and `level` first.
+#' @param exponentiate `TRUE`: coefficients as odds ratios (for counts: rate ratios). `std.error` stays as it is.
 #' @param data a data frame of the fitted rows, for the result; `NULL` for the model frame of the fit.
 #' @param newdata a data frame of other rows for the result, as in [predict.bayes_logit()].
 #' @param ... must be empty.
-#' @return `tidy()` gives a data frame with a row for each coefficient (and for `dispersion` and `sd(group)`) and
-#'   columns `term`, `estimate` (posterior mean), `std.error` (standard deviation), `conf.low`, `conf.high`, `rhat`,
-#'   `ess_bulk`.
+#' @return `tidy()` gives a data frame with a row for each parameter and columns `term`, `estimate` (posterior mean),
+#'   `std.error` (posterior standard deviation), `conf.low`, `conf.high`, `rhat`, `ess_bulk`.
 #'
 #'   `glance()` gives one row with `nobs`, `log_likelihood` (mean), `chains`, `draws`, `rhat` (largest), `ess_bulk`
 #'   (smallest), `converged`, `seconds`.
 #'
-#'   `augment()` gives the data with columns `.fitted` and `.resid`, as in [predict.bayes_logit()]. For
-#'   `"multinomial"` and `"cratio"` it adds one column of fitted probabilities for each class instead.
+#'   `augment()` gives the data with columns `.fitted` and `.resid`. For `"multinomial"` and `"cratio"` it adds one
+#'   column of fitted probabilities for each class instead.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' if (requireNamespace("generics", quietly = TRUE)) {
 #'   generics::tidy(fit)
-#'   generics::glance(fit)
-#'   head(generics::augment(fit))
 #' }
 #' @name tidy.bayes_logit
 NULL

@@ -2,21 +2,18 @@
 
 #' Marginal means of a fitted regression by package emmeans
 #'
-#' With these methods `emmeans()`, `contrast()`, `emtrends()` and the other functions of package emmeans work on a fit.
-#' They use the posterior draws, so their summaries are posterior medians with highest posterior density intervals.
+#' With these methods the functions of package emmeans work on a fit. They show posterior medians with highest posterior
+#' density intervals.
 #'
 #' Effects of groups, as of `(1 | g)`, are 0, and a smooth has its mean over the observations. `type = "response"` gives
-#' probabilities or mean counts, and contrasts of them are odds ratios and ratios of means. For `"multinomial"` the
-#' classes are a factor named after the response, as in `emmeans(fit, ~ x | class)`, and the means are probabilities, or
-#' with `mode = "latent"` the linear predictors of all classes minus their average, as for `nnet::multinom()`. For
-#' `"cratio"` they are linear predictors averaged over the steps.
+#' probabilities or mean counts. For `"multinomial"` the classes are a factor named after the response, as in
+#' `emmeans(fit, ~ x | class)`. For `"cratio"` the means are linear predictors, averaged over the steps.
 #'
 #' @param object a fit from [bayes_logit()].
 #' @param ... arguments that package emmeans passes on.
 #' @return What package emmeans needs. It is not for direct use.
 #' @section Errors:
-#' `warpbayes_error_input` for a fit with a matrix as `sparse`, whose columns no grid of predictors can give, and for a
-#' multinomial with offsets.
+#' `warpbayes_error_input` for a fit with a matrix as `sparse`, and for a multinomial with offsets.
 #' @examples
 #' fit <- bayes_logit(am ~ wt + factor(vs), mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' if (requireNamespace("emmeans", quietly = TRUE) && requireNamespace("coda", quietly = TRUE)) {
@@ -40,7 +37,8 @@ recover_data.bayes_logit <- function(object, ...) {
 
 #' @rdname emm_basis.bayes_logit
 #' @param trms,xlev,grid terms, levels of factors, and the grid of predictors, which package emmeans makes.
-#' @param mode for `"multinomial"`: `"prob"` or `"latent"`; `"cratio"` has `"latent"` alone.
+#' @param mode for `"multinomial"`: `"prob"`, or `"latent"` for the linear predictors of all classes minus their
+#'   average; `"cratio"` has `"latent"` alone.
 #' @exportS3Method emmeans::emm_basis
 emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "latent"), ...) {
   check_logit_fit(object, "object")

@@ -2,86 +2,60 @@
 
 #' Logistic, ordinal, multinomial, Poisson and negative binomial regression
 #'
-#' Fits Bayesian regressions with a logit link by the Gibbs sampler of Polson, Scott and Windle (2013): given
-#' Polya-Gamma variables, one for each row, the coefficients are normal. Nothing has to be tuned. The same `seed` gives
-#' the same draws on any number of threads, on any processor and on a graphics card.
+#' Fits Bayesian regressions with a logit or log link by the Gibbs sampler of Polson, Scott and Windle (2013). Nothing
+#' has to be tuned.
 #'
 #' @section Families:
 #' \describe{
-#'   \item{`"binomial"`}{Successes of a row. The logit of their probability is linear in the predictors. If shares vary
-#'     more than that, add `(1 | row)` for a factor `row` with a level for each row.}
+#'   \item{`"binomial"`}{Successes of a row. The logit of their probability is linear in the predictors.}
 #'   \item{`"poisson"`}{Counts. The log of their mean is linear in the predictors.}
-#'   \item{`"negbinomial"`}{Counts that vary more: their variance is mean + mean\eqn{^2/r}{^2/r}. The dispersion
-#'     \eqn{r} is learned. If it is large, counts vary like Poisson counts.}
-#'   \item{`"multinomial"`}{Classes. The log odds of every class against the first are linear in the predictors. Each
-#'     class except the first has coefficients of its own.}
+#'   \item{`"negbinomial"`}{Counts that vary more: their variance is mean + mean\eqn{^2/r}{^2/r}, with a dispersion
+#'     \eqn{r} that is learned.}
+#'   \item{`"multinomial"`}{Classes. The log odds of every class against the first are linear in the predictors, with
+#'     coefficients for each class except the first.}
 #'   \item{`"cratio"`}{Ordered classes. A response that is at least class k goes on to a higher class with a
 #'     probability whose logit is the intercept of step k plus a linear predictor that all steps share. A positive
-#'     coefficient means higher classes. These are continuation ratios, `cratio(parallel = TRUE)` of package VGAM.
-#'     Package brms has the same coefficients, and thresholds that are the intercepts with opposite signs. Cumulative
-#'     models, as of `MASS::polr()`, are other models. With classes of time, this is a regression of discrete hazards.}
+#'     coefficient means higher classes. These are continuation ratios, not the cumulative models of `MASS::polr()`.}
 #' }
-#' Groups of rows are added to the formula as in package lme4, such as `(1 | g)`: see [grouping_terms]. Smooth functions
-#' `s(x)`, and effects of areas and times, are in [smooth_terms].
+#' Terms such as `(1 | g)` add effects of groups: see [grouping_terms]. Smooth functions `s(x)`, and effects of areas
+#' and times, are in [smooth_terms].
 #'
-#' @param formula the response and the predictors, as for [stats::glm()], and terms such as `(1 | g)`. The
-#'   response of `"binomial"` is a logical, numbers 0 and 1, a factor whose first level is failure, or
-#'   `cbind(successes, failures)`. The response of `"multinomial"` is a factor or a matrix of counts with a column for
-#'   each class; the first class is the reference. The response of `"cratio"` is an ordered factor, or such a matrix
-#'   with the classes in their order.
-#' @param data a data frame. Dates, times and durations are numbers, as in [stats::glm()], and so is `integer64`.
-#' @param family one of the families below, [stats::binomial()] or [stats::poisson()].
+#' @param formula the response and the predictors, as for [stats::glm()]. The response of `"binomial"` is a logical,
+#'   numbers 0 and 1, a factor whose first level is failure, or `cbind(successes, failures)`. The response of
+#'   `"multinomial"` is a factor or a matrix of counts with a column for each class; the first class is the reference.
+#'   The response of `"cratio"` is an ordered factor, or such a matrix.
+#' @param data a data frame. Dates, times and durations are used as numbers.
+#' @param family one of the families, [stats::binomial()] or [stats::poisson()].
 #' @param prior a prior from [logit_prior()]. With `zi` or `hu` also a list of two, named `count` and `zero`.
-#' @param weights `NULL`, or numbers of at least 0: the likelihood of each row is raised to this power. Rows of weight 0
-#'   do not change the fit.
+#' @param weights `NULL`, or numbers of at least 0: the likelihood of each row is raised to this power.
 #' @param zi,hu `NULL`, or a formula such as `~ x`: the regression of zeros of zero-inflated or of hurdle counts. See
 #'   [zero_inflated_counts].
-#' @param chains number of chains, each from a start of its own. If package future.apply is installed and
-#'   `future::plan()` has several workers, chains run on these.
+#' @param chains number of chains. They run on the workers of `future::plan()`, if package future.apply is installed.
 #' @param iter sweeps per chain, including the warm-up.
 #' @param warmup sweeps at the start of each chain whose draws are not kept.
-#' @param control settings that few change, by [warp_control()]: `thin`, `sparse`, `prior_only`, `checkpoint` and
-#'   `checkpoint_every`. `sparse = TRUE` stores the design as a sparse matrix of package Matrix (not for `"cratio"`); a
-#'   sparse matrix with a row for each row of the data adds its columns to the predictors. A sparse design is not
-#'   centred: the prior of its intercept is about a row whose predictors are all 0.
+#' @param control rare settings, by [warp_control()]: `thin`, `sparse`, `prior_only`, `checkpoint` and
+#'   `checkpoint_every`. `sparse = TRUE` stores the design as a sparse matrix of package Matrix (not for `"cratio"`). A
+#'   sparse matrix with a row for each row of the data adds its columns to the predictors.
 #' @param ... `offset`, `subset`, `na.action` and `contrasts`, as for [stats::glm()]. The offset of a multinomial of
-#'   more than two classes is a matrix: a column for each class except the reference is added to the log odds of its
-#'   class; of a column for every class, the first is subtracted from the others. Anything else is an error.
+#'   more than two classes is a matrix with a column for each class, or for each class except the reference. Anything
+#'   else is an error.
 #' @inheritParams computing_arguments
 #'
 #' @return An object of class `bayes_logit`. With S sweeps, D kept draws per chain, C chains, p coefficients and G
 #'   groups:
 #'   \item{coefficient_trace}{S x C x p: the coefficients after each sweep, in the data's units.}
 #'   \item{log_likelihood}{S x C: the log likelihood after each sweep.}
-#'   \item{dispersion_trace, group_deviation}{S x C: the dispersion, and the standard deviation of the groups'
-#'     intercepts.}
-#'   \item{smooth_deviation}{S x C x smooths: the standard deviations of [smooths][smooth_terms], and the
-#'     correlations of `ar1()`.}
+#'   \item{dispersion_trace, group_deviation}{S x C: the dispersion, and the standard deviation of groups' intercepts.}
+#'   \item{smooth_deviation}{S x C x smooths: their standard deviations, and the correlations of `ar1()`.}
 #'   \item{draws}{with groups: `intercepts`, G x D x C. For other terms than one `(1 | g)` see [grouping_terms].}
 #'   \item{prior}{the prior, including what the data decided.}
-#'
-#'   The other elements say how the fit was made. See [summary.bayes_logit()], [predict.bayes_logit()],
-#'   [plot.bayes_logit()], [as_draws.warpbayes_fit()], [tidy.bayes_logit()].
 #' @section Sampler:
-#' Chains start at random points about the mode of the posterior, twice as far from it as draws of the posterior are.
-#' Where Polya-Gamma sweeps alone mix slowly, other exact moves are added or take their place, and a printed fit says
-#' so:
-#' \itemize{
-#'   \item Many trials or large counts in a row: elliptical slice moves of all coefficients, effects and the dispersion
-#'     follow each sweep (Murray, Adams and MacKay 2010).
-#'   \item Few events in many groups: slice moves of coefficients and deviations, while each effect stays as many of
-#'     its own standard deviations from its mean (Murray and Graham 2016).
-#'   \item More coefficients than rows: a system of as many equations as rows (Bhattacharya, Chakraborty and Mallick
-#'     2016).
-#'   \item Poisson rows: a sweep draws by negative binomial rows of large dispersion, and a Metropolis step corrects it.
-#' }
-#' @section Interruption:
-#' An interrupt from the keyboard returns the completed sweeps as a fit, with a warning. [continue()] goes on where it
-#' stopped. With a checkpoint, [resume()] goes on after the process was killed.
+#' Where Polya-Gamma sweeps alone mix slowly, the sampler adds slice moves (Murray, Adams and MacKay 2010; Murray and
+#' Graham 2016), and a printed fit says so. An interrupt from the keyboard returns the completed sweeps as a fit, with a
+#' warning; [continue()] runs more.
 #' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used (the message names the argument), and for values of
-#' predictors that are not finite. `warpbayes_error_memory` if memory runs out. `warpbayes_error_backend` or
-#' `warpbayes_error_device` if a graphics card was asked for and fails.
+#' `warpbayes_error_input` for arguments that cannot be used. `warpbayes_error_memory` if memory runs out,
+#' `warpbayes_error_backend` or `warpbayes_error_device` if a graphics card fails.
 #' @references
 #' Polson, N. G., Scott, J. G. and Windle, J. (2013). Bayesian inference for logistic models using Polya-Gamma latent
 #' variables. *Journal of the American Statistical Association* **108**, 1339-1349. \doi{10.1080/01621459.2013.829001}
@@ -91,22 +65,10 @@
 #'
 #' Murray, I. and Graham, M. M. (2016). Pseudo-marginal slice sampling. *Proceedings of Machine Learning Research*
 #' **51**, 911-919.
-#'
-#' Bhattacharya, A., Chakraborty, A. and Mallick, B. K. (2016). Fast sampling with Gaussian scale mixture priors in
-#' high-dimensional regression. *Biometrika* **103**, 985-991.
-#' @seealso [logit_prior()], [rpolyagamma()], [continue()]
+#' @seealso [summary.bayes_logit()], [plot.bayes_logit()], [predict.bayes_logit()], [tidy.bayes_logit()],
+#'   [as_draws.warpbayes_fit()], [resume()]
 #' @examples
-#' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
-#' fit
-#'
-#' # Insects that died of six doses, in batches.
-#' set.seed(1)
-#' dose <- rep(1:6, 5)
-#' batch <- rep(letters[1:5], each = 6)
-#' died <- rbinom(30, 20, plogis(dose - 3.5 + rnorm(5)[factor(batch)]))
-#' bayes_logit(cbind(died, 20 - died) ~ dose + (1 | batch),
-#'   chains = 2, iter = 400, seed = 1, threads = 2
-#' )
+#' bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' @export
 bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", "negbinomial", "multinomial", "cratio"),
                         prior = logit_prior(), weights = NULL, zi = NULL, hu = NULL, chains = 4, iter = 2000,

@@ -1,48 +1,26 @@
 # Generics of packages rstantools, bayesplot, nlme, coda and stats for fitted regressions, so that no inherited method
 # takes the fit for a plain list.
 
-#' Draws and parts of a fitted regression under the names of other packages
+#' Draws of predictions of a fitted regression
 #'
-#' Methods of generics of packages rstantools, bayesplot and nlme, and of R. For parts of grouping terms see
-#' [ranef.bayes_logit()].
+#' Methods of generics of package rstantools. [predict.bayes_logit()] gives summaries.
 #'
-#' @param object,x,formula a fit from [bayes_logit()].
-#' @param newdata,re_formula,ndraws as in [predict.bayes_logit()]. `pp_check()` shows the rows that were fitted, with so
-#'   many replications.
-#' @param seed for draws of responses: passed to [set.seed()] if not `NULL`. R's generator is then left as it was.
-#' @param trials for fits whose response is `cbind(successes, failures)` or a matrix of counts: the number of trials of
-#'   each row of `newdata`, or one number for all. `NULL` for the row sums of the response in `newdata`.
-#' @param type for `pp_check()`: a function of package bayesplot without its `ppc_`, such as `"bars"`, `"stat"` or
-#'   `"dens_overlay"`.
+#' @param object a fit from [bayes_logit()].
+#' @param newdata,re_formula,ndraws as in [predict.bayes_logit()].
+#' @param seed for draws of responses, as in [predict.bayes_logit()].
+#' @param trials for responses with several trials: the number of trials of each row of `newdata`, or one number for
+#'   all. `NULL` for the row sums of the response in `newdata`.
 #' @param prob the probability of each interval.
-#' @param pars `NULL` for all parameters, or their names.
-#' @param ... must be empty; for `pp_check()`, arguments of that function.
+#' @param ... must be empty.
 #' @return `posterior_linpred()` and `posterior_epred()` give draws of linear predictors and of means: a matrix, draws x
-#'   rows, or for classes an array, draws x rows x classes. `posterior_predict()` draws responses: a matrix of successes
-#'   or counts, or of the numbers of classes, whose names are its attribute `levels`; for counts of classes an array.
-#'   `predictive_error()` gives observed minus drawn responses.
+#'   rows, or for classes an array, draws x rows x classes. `posterior_predict()` draws responses: a matrix of
+#'   successes, counts or class numbers (the attribute `levels` has their names), and for counts of classes an array.
 #'
-#'   `posterior_interval()` and `predictive_interval()` give a matrix with a row for each parameter or row of data, and
-#'   the lower and upper ends of central intervals.
-#'
-#'   `pp_check()` plots observed and replicated responses: bars of two or more classes, or the distribution functions of
-#'   counts. Rows of weight 0 are left out, and a factor is shown by the numbers of its levels, from 0 for a binomial.
-#'
-#'   `fixef()` gives the posterior means of the coefficients, `prior_summary()` the prior, `model.matrix()` the design,
-#'   `model.frame()` the data of the formula, `terms()` the terms of its predictors without grouping terms, `weights()`
-#'   the weights of rows, and `case.names()` and `variable.names()` the names of rows and coefficients. `sigma()` is 1,
-#'   as in lme4. `family()` gives a family object as of [stats::glm()], for classes with functions of matrices, rows x
-#'   classes (linear predictors without the first).
-#'
-#'   `bayes_R2()` gives draws of the share of the variance of the responses that the means explain (Gelman and others
-#'   2019). `loo_R2()` gives `ndraws` draws of the share that predictions of rows from the other rows explain, by the
-#'   Bayesian bootstrap over rows; it can be negative. Packages rstanarm and brms define both so too.
-#' @references
-#' Gelman, A., Goodrich, B., Gabry, J. and Vehtari, A. (2019). R-squared for Bayesian regression models. *American
-#' Statistician* **73**, 307-309.
+#'   `predictive_error()` gives observed minus drawn responses. `predictive_interval()` gives a matrix of the lower and
+#'   upper ends of central intervals, with a row for each row of data.
 #' @section Errors:
-#' `warpbayes_error_input` as in [predict.bayes_logit()], for rows with missing values, and for new data that do not say
-#' how many trials they have.
+#' `warpbayes_error_input` as in [predict.bayes_logit()], for missing values, and for unknown numbers of trials.
+#' @seealso [predict.bayes_logit()], [log_lik.bayes_logit()], `pp_check()` in [plot.bayes_logit()]
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' if (requireNamespace("rstantools", quietly = TRUE)) {
@@ -102,7 +80,7 @@ posterior_predict.bayes_logit <- function(object, newdata = NULL, re_formula = N
   drawn
 }
 
-#' @rdname posterior_predict.bayes_logit
+#' @rdname summary.bayes_logit
 #' @method posterior_interval bayes_logit
 #' @exportS3Method rstantools::posterior_interval bayes_logit
 posterior_interval.bayes_logit <- function(object, prob = 0.9, pars = NULL, ...) {
@@ -161,7 +139,7 @@ trials_of_rows <- function(fit, newdata, trials) {
   rep_len(as.double(trials), rows)
 }
 
-#' @rdname posterior_predict.bayes_logit
+#' @rdname plot.bayes_logit
 #' @method pp_check bayes_logit
 #' @exportS3Method bayesplot::pp_check bayes_logit
 pp_check.bayes_logit <- function(object, type = NULL, ndraws = 50, seed = NULL, ...) {
@@ -192,7 +170,7 @@ pp_check.bayes_logit <- function(object, type = NULL, ndraws = 50, seed = NULL, 
   plot(observed[has_weight], unname(replicated[, has_weight, drop = FALSE]), ...)
 }
 
-#' @rdname posterior_predict.bayes_logit
+#' @rdname summary.bayes_logit
 #' @method prior_summary bayes_logit
 #' @exportS3Method rstantools::prior_summary bayes_logit
 prior_summary.bayes_logit <- function(object, ...) {
@@ -207,14 +185,14 @@ as.array.bayes_logit <- function(x, ...) {
   draws[, , dimnames(draws)[[3L]] != "log_likelihood", drop = FALSE]
 }
 
-#' @rdname posterior_predict.bayes_logit
+#' @rdname ranef.bayes_logit
 #' @method fixef bayes_logit
 #' @exportS3Method nlme::fixef bayes_logit
 fixef.bayes_logit <- function(object, ...) {
   coef(object)
 }
 
-#' @rdname posterior_predict.bayes_logit
+#' @rdname ranef.bayes_logit
 #' @importFrom stats model.matrix
 #' @export
 model.matrix.bayes_logit <- function(object, ...) {
@@ -222,7 +200,7 @@ model.matrix.bayes_logit <- function(object, ...) {
   object$design$x
 }
 
-#' @rdname posterior_predict.bayes_logit
+#' @rdname ranef.bayes_logit
 #' @importFrom stats model.frame
 #' @export
 model.frame.bayes_logit <- function(formula, ...) {
@@ -230,7 +208,7 @@ model.frame.bayes_logit <- function(formula, ...) {
   formula$frame
 }
 
-#' @rdname posterior_predict.bayes_logit
+#' @rdname ranef.bayes_logit
 #' @importFrom stats terms
 #' @export
 terms.bayes_logit <- function(x, ...) {
@@ -239,7 +217,7 @@ terms.bayes_logit <- function(x, ...) {
 }
 
 # As in lme4: no family has a scale besides its parameters.
-#' @rdname posterior_predict.bayes_logit
+#' @rdname ranef.bayes_logit
 #' @importFrom stats sigma
 #' @export
 sigma.bayes_logit <- function(object, ...) {
@@ -247,7 +225,7 @@ sigma.bayes_logit <- function(object, ...) {
   1
 }
 
-#' @rdname posterior_predict.bayes_logit
+#' @rdname ranef.bayes_logit
 #' @importFrom stats weights
 #' @export
 weights.bayes_logit <- function(object, ...) {
@@ -255,7 +233,7 @@ weights.bayes_logit <- function(object, ...) {
   pad_rows(object, stats::setNames(object$weights, rownames(object$frame)))
 }
 
-#' @rdname posterior_predict.bayes_logit
+#' @rdname ranef.bayes_logit
 #' @importFrom stats case.names
 #' @export
 case.names.bayes_logit <- function(object, ...) {
@@ -263,7 +241,7 @@ case.names.bayes_logit <- function(object, ...) {
   rownames(object$frame)
 }
 
-#' @rdname posterior_predict.bayes_logit
+#' @rdname ranef.bayes_logit
 #' @importFrom stats variable.names
 #' @export
 variable.names.bayes_logit <- function(object, ...) {

@@ -2,22 +2,20 @@
 
 #' Probabilities of statements about coefficients
 #'
-#' The posterior probability of statements such as `"wt < 0"` or `"exp(wt) > 2 * exp(hp)"`, and the posterior of the
-#' difference of their two sides. Package brms has a function of the same name.
+#' The posterior probability of statements such as `"wt < 0"`, and the posterior of the difference of their two sides.
 #'
 #' A statement has names of parameters as [summary()][summary.bayes_logit()] shows them, numbers, `+`, `-`, `*`, `/`,
 #' `^`, parentheses, the functions `exp`, `log`, `sqrt`, `abs`, `plogis` and `qlogis`, and at most one of `<`, `<=`, `>`
-#' and `>=`. Names that R would read otherwise stand in backticks: `` "`factor(cyl)8-b` > 0" ``. `Intercept` means
-#' `(Intercept)`. Nothing else is evaluated. A statement with `=` is refused, because its probability is 0.
+#' and `>=`. Names that are not names of R stand in backticks: `` "`factor(cyl)8` > 0" ``. `Intercept` means
+#' `(Intercept)`.
 #'
 #' @param x a fit from [bayes_logit()].
 #' @param statement one or several statements, as text. Names of the vector name the rows.
 #' @param level probability of the interval.
 #' @param ... must be empty.
 #' @return A data frame with a row for each statement: `statement`; `mean`, `sd`, `lower`, `median` and `upper` of the
-#'   left side minus the right side; `probability`, the share of draws for which the statement holds (`NA` without a
-#'   comparison); `mcse`, the Monte Carlo standard error of this share (`NA` if it is 0 or 1); `evidence_ratio`, the
-#'   odds of the statement; `rhat` and `ess_bulk` of the difference (see [convergence]).
+#'   left side minus the right side; `probability` (`NA` without a comparison); `mcse`, its Monte Carlo standard error;
+#'   `evidence_ratio`, the odds of the statement; `rhat` and `ess_bulk` of the difference (see [convergence]).
 #' @section Errors:
 #' `warpbayes_error_input` for statements that cannot be read, or that are not numbers in each draw.
 #' @seealso [summary.bayes_logit()], [tidy.bayes_logit()]

@@ -2,28 +2,22 @@
 
 #' K-fold cross-validation of a regression
 #'
-#' A method of the generic `kfold()` in package loo, for fits whose `loo()` warns of high Pareto k, and for leaving out
-#' whole groups. For each fold the model is fitted to the other rows, and predicts the responses of the fold. The left
-#' out rows have weight 0: levels of factors and bases of splines are those of all rows. A group whose rows are all left
-#' out gets effects from the distribution of groups.
+#' A method for `kfold()` of package loo, for fits whose `loo()` warns of high Pareto k, and for leaving out whole
+#' groups. For each fold the model is fitted to the other rows, and predicts the responses of the fold.
 #'
 #' @param x a fit from [bayes_logit()]. Its data must still have the name that they had when it was made.
 #' @param K number of folds, at least 2.
 #' @param group `NULL`, or the name of a variable in the data, or a vector with a value for each row that was fitted:
-#'   rows with the same value are left out together. With at most `K` groups, one group is left out at a time.
+#'   rows with the same value are left out together.
 #' @param folds `NULL` for random folds of equal size, or the number of the fold of each row, from 1.
-#' @param seed for the random folds: passed to [set.seed()] if not `NULL`. R's generator is then left as it was.
+#' @param seed for the random folds, as in [predict.bayes_logit()].
 #' @param ... must be empty.
-#' @return An object of class `kfold` and `loo`, which package loo prints and compares by `loo::loo_compare()`.
-#'   `estimates` has `elpd_kfold`, `p_kfold` and `kfoldic`, with standard errors, and `pointwise` has them for each row
-#'   with weight and trials, or with `group` for each group. The attribute `folds` has the fold of each row.
+#' @return An object of class `kfold` and `loo`, for `loo::loo_compare()`. `estimates` has `elpd_kfold`, `p_kfold` and
+#'   `kfoldic`, with standard errors. `pointwise` has them for each row, or with `group` for each group. The attribute
+#'   `folds` has the fold of each row.
 #' @section Errors:
-#' `warpbayes_error_input` for a fit to the prior alone, for data that cannot be found or have changed,
-#' and for folds that leave nothing to fit.
-#' @references
-#' Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out
-#' cross-validation and WAIC. *Statistics and Computing* 27, 1413-1432. \doi{10.1007/s11222-016-9696-4}
-#' @seealso [loo][log_lik.bayes_logit()]
+#' `warpbayes_error_input` for a fit to the prior alone, and for data that cannot be found or have changed.
+#' @seealso [loo][log_lik.bayes_logit()], with a reference
 #' @examples
 #' if (requireNamespace("loo", quietly = TRUE)) {
 #'   fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 200, seed = 1, threads = 2)

@@ -1,35 +1,34 @@
 # Log likelihoods of rows, of the fit or of new data, and what package loo makes of them.
 
-#' Log likelihoods of rows and leave-one-out cross-validation
+#' Log likelihoods of rows, cross-validation and explained variance
 #'
-#' `log_lik()` gives the log likelihood of each row under each draw. `loo()` estimates from it how well the fit predicts
-#' a row that it has not seen, by Pareto smoothed importance sampling (Vehtari et al. 2017). It is a method of the
-#' generic in package loo.
+#' `log_lik()` gives the log likelihood of each row under each draw. `loo()` of package loo estimates from it how well
+#' the fit predicts a row that it has not seen (Vehtari et al. 2017). `bayes_R2()` of package rstantools gives the share
+#' of the variance of the responses that the means explain (Gelman et al. 2019), and `loo_R2()` the share that
+#' predictions of rows from the other rows explain.
 #'
 #' @param object,x a fit from [bayes_logit()].
-#' @param newdata a data frame with the predictors and the response, of the same types as in the fit; `NULL` for the
-#'   rows that were fitted, with their weights. New rows have weight 1. A group that is not in the fit gets, in each
-#'   draw, effects from the distribution of groups, by R's generator.
-#' @param ndraws how many of the kept draws to use, evenly spaced; `NULL` for all. `loo()` uses the same number of each
-#'   chain.
-#' @param re_formula as in [predict.bayes_logit()].
-#' @param ... for `log_lik()` it must be empty. `loo()` passes it on to `loo::loo()`, for example `cores`.
-#' @return `log_lik()` gives a matrix, draws x rows. It is a method of the generic in package rstantools, which need not
-#'   be installed.
-#'
-#'   `loo()` gives the object of package loo. Its printout says for how many rows the estimate is good, and `loo()`
-#'   warns of rows whose Pareto k is too high. Rows without weight or trials have no part in the estimate. Each row is
-#'   left out alone, while the other rows of its group stay: the estimate is about new rows of the same groups.
+#' @param newdata a data frame with the predictors and the response, whose rows have weight 1; `NULL` for the rows that
+#'   were fitted, with their weights.
+#' @param ndraws how many of the kept draws to use, evenly spaced; `NULL` for all. For `loo_R2()`: the number of draws
+#'   of the Bayesian bootstrap over rows.
+#' @param re_formula,seed as in [predict.bayes_logit()].
+#' @param ... `loo()` passes it on, for example `cores`. Otherwise it must be empty.
+#' @return `log_lik()` gives a matrix, draws x rows. `bayes_R2()` and `loo_R2()` give a vector of draws. `loo()` gives
+#'   the object of package loo, and warns of rows whose Pareto k is too high. Its estimate is about new rows of the same
+#'   groups.
 #' @section Errors:
-#' `warpbayes_error_input` as in [predict.bayes_logit()], for rows with missing values, for a response that the fit
-#' could not have had, and in `loo()` for a fit to the prior alone or for fewer than 10 draws of a chain.
+#' `warpbayes_error_input` as in [predict.bayes_logit()], for missing values, and in `loo()` for a fit to the prior
+#' alone or for fewer than 10 draws of a chain.
 #' @references
 #' Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out
 #' cross-validation and WAIC. *Statistics and Computing* 27, 1413-1432. \doi{10.1007/s11222-016-9696-4}
-#' @seealso [predict.bayes_logit()], [residuals.bayes_logit()]
+#'
+#' Gelman, A., Goodrich, B., Gabry, J. and Vehtari, A. (2019). R-squared for Bayesian regression models. *American
+#' Statistician* **73**, 307-309.
+#' @seealso [kfold.bayes_logit()], [predict.bayes_logit()], [residuals.bayes_logit()]
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
-#' dim(log_lik(fit))
 #' log_lik(fit, data.frame(wt = c(2, 3), am = 1), ndraws = 3)
 #' if (requireNamespace("loo", quietly = TRUE)) {
 #'   loo::loo(fit)

@@ -1,7 +1,7 @@
 # Parts of a fitted regression under the names of packages nlme, lme4 and rstantools: the family, effects of groups,
 # their covariances, and the explained variance.
 
-#' @rdname posterior_predict.bayes_logit
+#' @rdname ranef.bayes_logit
 #' @importFrom stats family
 #' @export
 family.bayes_logit <- function(object, ...) {
@@ -11,25 +11,25 @@ family.bayes_logit <- function(object, ...) {
   structure(family$object(size), class = "family")
 }
 
-#' Effects of groups in a fitted regression
+#' Effects of groups and other parts of a fitted regression
 #'
-#' `ranef()` gives the effects of groups and `VarCorr()` their covariances. Both are generics of package nlme, which
-#' lme4 re-exports.
+#' `ranef()`, `VarCorr()` and `fixef()` are generics of package nlme, which lme4 re-exports. The others are generics of
+#' R.
 #'
-#' @param object,x a fit from [bayes_logit()] with grouping terms.
+#' @param object,x,formula a fit from [bayes_logit()].
 #' @param prob `NULL`, or the probability of intervals of the effects.
 #' @param sigma not used.
 #' @param ... must be empty.
-#' @return `ranef()` gives a list with a data frame of the groups' posterior means for each term. With `prob` the data
-#'   frames have a row for each group and effect, and columns `group`, `effect`, `mean`, `sd`, `lower` and `upper`.
+#' @return `ranef()` gives a list with a data frame for each term: the posterior means of the groups' effects, or with
+#'   `prob` the columns `group`, `effect`, `mean`, `sd`, `lower` and `upper`. `VarCorr()` gives a list with a matrix for
+#'   each term: the posterior mean of the covariance of its effects, with attributes `stddev` and `correlation`.
 #'
-#'   `VarCorr()` gives a list with a matrix for each term: the posterior mean of the covariance of its effects, with
-#'   attributes `stddev` and `correlation`. It prints as in lme4, and `as.data.frame()` gives lme4's table. The
-#'   deviations in `summary()` are posterior means of the deviations themselves, so they are a little smaller.
-#'
-#'   For a multinomial both have the effects of all classes except the reference, which are independent.
+#'   `fixef()` gives the posterior means of the coefficients, `model.matrix()` the design, `model.frame()` the data of
+#'   the formula, `terms()` the terms of its predictors without grouping terms, `weights()` the weights of rows, and
+#'   `case.names()` and `variable.names()` the names of rows and coefficients. `sigma()` is 1. `family()` gives a family
+#'   object as of [stats::glm()], for classes with functions of matrices, rows x classes.
 #' @section Errors:
-#' `warpbayes_error_input` for a fit without grouping terms.
+#' `warpbayes_error_input` for a fit without grouping terms, and in `family()` for [zero_inflated_counts].
 #' @seealso [grouping_terms]
 #' @examples
 #' fit <- bayes_logit(am ~ wt + (1 | cyl), mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
@@ -37,6 +37,7 @@ family.bayes_logit <- function(object, ...) {
 #'   nlme::ranef(fit, prob = 0.9)
 #'   nlme::VarCorr(fit)
 #' }
+#' head(model.matrix(fit), 3)
 #' @method ranef bayes_logit
 #' @exportS3Method nlme::ranef bayes_logit
 ranef.bayes_logit <- function(object, prob = NULL, ...) {
@@ -145,7 +146,7 @@ frame_of.group_covariances <- function(x, ...) {
   as_table(do.call(rbind, rows))
 }
 
-#' @rdname posterior_predict.bayes_logit
+#' @rdname log_lik.bayes_logit
 #' @method bayes_R2 bayes_logit
 #' @exportS3Method rstantools::bayes_R2 bayes_logit
 bayes_R2.bayes_logit <- function(object, re_formula = NULL, ndraws = NULL, ...) {

@@ -2,39 +2,37 @@
 
 #' Plot a fitted regression
 #'
-#' Draws the coefficients, the chains, or how well the fitted responses agree with the observed ones.
+#' `plot()` draws one of four pictures. `pp_check()` of package bayesplot compares observed with replicated responses.
 #'
 #' \describe{
-#'   \item{`"coefficients"`}{Posterior means, with intervals that hold 50% and 90% of the draws. A coefficient of a
-#'     numeric predictor of several values is multiplied by the standard deviation of the predictor. Its name then ends
-#'     with "(per sd)".}
-#'   \item{`"trace"`}{The log likelihood and the first coefficients over the sweeps, with a line for each chain. The
-#'     warm-up is shaded, and \eqn{\hat R} stands in the margin.}
+#'   \item{`"coefficients"`}{Posterior means, with intervals that hold 50% and 90% of the draws. Names that end with
+#'     "(per sd)" are coefficients multiplied by the standard deviation of the predictor.}
+#'   \item{`"trace"`}{The log likelihood and the first coefficients over the sweeps, with a line for each chain.}
 #'   \item{`"calibration"`}{The mean observed response of ten groups of rows, by predicted response, against its mean
-#'     prediction, with two standard errors. A row is predicted from the posterior without this row (draws are weighted
-#'     by its inverse likelihood, truncated as in Ionides 2008). For classes each class of a row counts as a row.}
-#'   \item{`"smooths"`}{For each [smooth][smooth_terms] of one variable its effect on the linear predictor, with
-#'     intervals that hold 50% and 90% of the draws at each value.}
+#'     prediction, with two standard errors. A row is predicted from the posterior without it (Ionides 2008).}
+#'   \item{`"smooths"`}{The effect of each [smooth][smooth_terms] of one variable on the linear predictor, with
+#'     intervals of 50% and 90%.}
 #' }
 #'
-#' @param x a fit from [bayes_logit()].
-#' @param type which picture.
-#' @param parameters for `"coefficients"` and `"trace"`: names or numbers of parameters. `NULL` shows all coefficients
-#'   except the intercept, or the traces of the log likelihood and of the first five parameters. For `"smooths"`: their
-#'   names or numbers; `NULL` shows all that have one variable.
+#' @param x,object a fit from [bayes_logit()].
+#' @param type which picture. For `pp_check()`: a function of package bayesplot without its `ppc_`, such as `"stat"`;
+#'   `NULL` for bars of classes, or the distribution functions of counts.
+#' @param parameters names or numbers of parameters, or of smooths. `NULL` shows all coefficients except the intercept,
+#'   the traces of the log likelihood and of the first five parameters, or all smooths of one variable.
+#' @param standardize `FALSE` shows coefficients in the units of the data.
+#' @param main title, `NULL` for none.
+#' @param ndraws number of replications.
+#' @param seed for the replications, as in [predict.bayes_logit()].
+#' @param ... for `pp_check()`, arguments of the function of bayesplot. Otherwise it must be empty.
+#' @return `plot()` gives `x`, invisibly; `pp_check()` a ggplot object.
+#' @section Errors:
+#' `warpbayes_error_input` for parameters that the fit does not have.
 #' @references
 #' Ionides, E. L. (2008). Truncated importance sampling. *Journal of Computational and Graphical Statistics* **17**,
 #' 295-311.
-#' @param standardize for `"coefficients"`: `FALSE` shows the coefficients in the units of the data.
-#' @param main title, `NULL` for none.
-#' @param ... must be empty.
-#' @return `x`, invisibly.
-#' @section Errors:
-#' `warpbayes_error_input` for parameters that the fit does not have.
 #' @examples
 #' fit <- bayes_logit(am ~ wt + hp, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' plot(fit)
-#' plot(fit, "trace")
 #' plot(fit, "calibration")
 #' @export
 plot.bayes_logit <- function(x, type = c("coefficients", "trace", "calibration", "smooths"), parameters = NULL,
@@ -176,7 +174,6 @@ calibration_points <- function(fit) {
     high = summaries[2L, ] + summaries[3L, ])
 }
 
-#' @rdname autoplot.warpbayes
 #' @method autoplot bayes_logit
 #' @exportS3Method ggplot2::autoplot bayes_logit
 autoplot.bayes_logit <- function(object, type = c("coefficients", "trace", "calibration", "smooths"), parameters = NULL,

@@ -2,41 +2,33 @@
 
 #' Predictions of a fitted regression
 #'
-#' Predicts the response or the linear predictor of rows from the kept draws of a fit: posterior means, standard
-#' deviations and intervals. The other functions are R's functions for fitted models.
+#' Posterior means, standard deviations and intervals of mean responses or linear predictors.
 #'
 #' @param object a fit from [bayes_logit()].
-#' @param newdata a data frame with all variables of the formula, of the same types as in the fit; `NULL` for the rows
-#'   that were fitted. A factor level that is not in the fit is an error. A group that is not in the fit gets, in each
-#'   draw, effects from the distribution of groups, by R's generator: `set.seed()` makes them repeatable.
-#' @param sparse if the fit had a matrix as `sparse`: such a matrix for the rows of `newdata`.
+#' @param newdata a data frame with all variables of the formula; `NULL` for the rows that were fitted. A group that is
+#'   not in the fit gets, in each draw, effects from the distribution of groups, by R's generator.
+#' @param sparse if the fit had a matrix as `sparse`: one for the rows of `newdata`.
 #' @param type `"response"`: the probability of success, the mean count, or the probabilities of the classes.
-#'   `"link"`: the linear predictor (for counts the log of the mean, for classes their log odds against the first). For
-#'   `"cratio"` the linear predictor that has the name of a class is the log odds that a response reaches this class,
-#'   given that it reaches the class before. `"count"` and `"zero"` are for [zero_inflated_counts].
+#'   `"link"`: the linear predictor, for `"cratio"` the log odds of reaching a class from the class before. `"count"`
+#'   and `"zero"` are for [zero_inflated_counts].
 #' @param level probability of the equal-tailed interval of the mean.
-#' @param re_formula `NULL` for predictions with the groups of the rows. `NA` or `~ 0` for predictions of a group whose
-#'   effects are 0. A formula such as `~ (1 | g)` keeps these terms and sets other effects to 0. It may have a part of a
-#'   term: `(1 | g)` of `(x | g)`.
+#' @param re_formula `NULL`: with the effects of groups. `NA`: effects of groups are 0. A formula such as `~ (1 | g)`
+#'   keeps these terms, or parts of terms, and sets other effects to 0.
 #' @param ndraws how many of the kept draws to use, evenly spaced; `NULL` for all.
 #' @param nsim number of simulated responses.
-#' @param seed for `simulate()`, as in [stats::simulate()]: passed to [set.seed()] if not `NULL`; R's generator is then
-#'   left as it was.
+#' @param seed passed to [set.seed()] if not `NULL`; R's generator is then left as it was.
 #' @inheritParams computing_arguments
 #' @param ... must be empty.
 #' @return `predict()` gives a matrix with a row for each row of the data and columns `mean`, `sd`, `lower`, `upper`.
-#'   For classes it gives an array of rows x classes x these four. Rows with missing values are `NA`. An argument
-#'   `offset` of the fit is evaluated in the new data. If the fit had `na.action = na.exclude`, the rows that it left
-#'   out are `NA` in `predict()`, `fitted()` and `residuals()`.
+#'   For classes it gives an array, rows x classes x these four. Rows with missing values are `NA`. An argument `offset`
+#'   of the fit is evaluated in the new data. `fitted()` gives the means as a vector, or for classes as a matrix.
 #'
-#'   `fitted()` gives the means of `type = "response"` as a vector, or for classes as a matrix.
-#'
-#'   `simulate()` gives a data frame of `nsim` responses from the posterior predictive distribution, each from another
-#'   draw: successes, counts or classes. For classes with more than one trial it gives a list of matrices.
+#'   `simulate()` gives a data frame of `nsim` responses from the posterior predictive distribution, or for classes with
+#'   more than one trial a list of matrices.
 #' @seealso [residuals.bayes_logit()], [log_lik.bayes_logit()], [posterior_predict.bayes_logit()]
 #' @section Errors:
-#' `warpbayes_error_input` for new data that lack a variable, that have a variable of another type than the fit (such as
-#' numbers for a factor), or that have new levels of a factor.
+#' `warpbayes_error_input` for new data that lack a variable, or whose variables have other types or new levels of a
+#' factor.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' predict(fit, data.frame(wt = c(2, 3, 4)), type = "response")

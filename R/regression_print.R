@@ -57,38 +57,28 @@ logit_fit_words <- function(fit) {
 #' Print or summarise a fitted regression
 #'
 #' `print()` shows what was fitted and the coefficients. `summary()` adds the prior, the convergence of the chains and a
-#' verdict in words. The other functions are R's functions for models. Where the methods of [stats::glm()] give
-#' estimates and standard errors, these give means, standard deviations and intervals of the posterior.
+#' verdict in words. The other functions are generics of R and of package rstantools.
 #'
-#' The verdict follows [convergence]. More sentences follow where the data leave the answer to the prior: all responses
-#' are equal; predictors separate the successes from the failures, or the classes; a class does not occur at one value
-#' of a predictor of two values; columns of the design depend on each other; each level of a grouping has only successes
-#' or only failures; a class has no response; or a grouping has one level. Other kinds of separation are not looked for.
-#' A sentence also says if the counts of a Poisson regression vary at least twice as much as their means say.
+#' The verdict follows [convergence]. More sentences say where the data leave the answer to the prior, for example if
+#' predictors separate the classes, and if Poisson counts vary at least twice as much as their means say.
 #'
 #' @param object,x a fit from [bayes_logit()], or its summary.
 #' @param parm names or numbers of coefficients; all if missing.
-#' @param level probability of the interval.
+#' @param pars names of parameters; `NULL` for all.
+#' @param level,prob probability of the interval.
 #' @param formula.,evaluate for `update()`: as in [stats::update()].
 #' @param ... for `update()`: arguments of [bayes_logit()] to change. Otherwise not used.
-#' @return `coef()` gives posterior means, a named vector. `vcov()` gives the posterior covariance matrix, `confint()`
-#'   a matrix of equal-tailed intervals, `nobs()` the number of rows, and `formula()` the formula. `logLik()` is not
-#'   defined: see `log_lik()` in [predict.bayes_logit()].
+#' @return `coef()` gives posterior means, `vcov()` the posterior covariance matrix, `confint()` and
+#'   `posterior_interval()` a matrix of equal-tailed intervals, `nobs()` the number of rows, `formula()` the formula and
+#'   `prior_summary()` the prior. There is no `logLik()`: see [log_lik()].
 #'
 #'   `summary()` gives a list of class `summary.bayes_logit`. `coefficients` is a data frame with `quantity`, `mean`,
-#'   `sd`, `q5`, `median`, `q95`, `rhat`, `ess_bulk` and `ess_tail`. `mean` and `sd` are `NA` where they may not exist:
-#'   for a coefficient that the data do not limit under a prior with tails like those of a Cauchy distribution. After
-#'   the coefficients come `dispersion`, `sd(group)` and `log_likelihood`. `converged` is `TRUE`, `FALSE`, or `NA` if it
-#'   cannot be judged. `verdict` has sentences, and `prior` the prior. `print(fit)` and `print(summary(fit))` show 50
-#'   coefficients; `n = 100` shows 100. The verdict is about all.
-#' @references
-#' Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. and Buerkner, P.-C. (2021). Rank-normalization, folding, and
-#' localization: an improved \eqn{\hat R} for assessing convergence of MCMC. *Bayesian Analysis* **16**, 667-718.
+#'   `sd` (both `NA` where they may not exist), `q5`, `median`, `q95`, `rhat`, `ess_bulk` and `ess_tail`; other
+#'   parameters follow the coefficients. `converged` is `TRUE`, `FALSE`, or `NA` if it cannot be judged. `verdict` has
+#'   sentences, and `prior` the prior.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
-#' fit
 #' summary(fit)
-#' coef(fit)
 #' confint(fit)
 #' coef(update(fit, . ~ . + hp))
 #' @name summary.bayes_logit

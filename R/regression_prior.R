@@ -59,70 +59,58 @@ placed_words <- function(prior, each) {
 
 #' Prior of a regression
 #'
-#' Describes what is believed about the coefficients of [bayes_logit()] before the data are seen. Printing a prior
-#' says in words what it means. The prior of a fit, `fit$prior`, also prints the numbers that the data decided.
+#' The prior of [bayes_logit()]. Printing it says in words what it means. The prior of a fit, `fit$prior`, also prints
+#' the numbers that the data decided.
 #'
 #' @section Types:
 #' \describe{
-#'   \item{`"normal"`}{Independent normal coefficients. With `autoscale = TRUE` the standard deviation of a coefficient
-#'     is `scale` divided by the standard deviation of its predictor over the observations (1 if it does not vary). A
-#'     row counts as often as it has trials, times its weight, and a Poisson row in proportion to `exp(offset)`.}
+#'   \item{`"normal"`}{Independent normal coefficients. With `autoscale = TRUE` their standard deviations are `scale`
+#'     divided by the standard deviation of the predictor over the observations.}
 #'   \item{`"student_t"`, `"cauchy"`}{The same with Student t distributions of `df` degrees of freedom, 1 for
 #'     `"cauchy"`.}
 #'   \item{`"zellner"`}{All coefficients except the intercept are jointly normal with mean 0 and covariance
 #'     \eqn{g (X' W X)^{-1}}{g (X'WX)^-1}. \eqn{X} are the centred predictors and \eqn{W} the information of each row:
-#'     a quarter of its trials times its weight, or for Poisson counts its mean count without predictors. By default
-#'     `g` is the number of trials, or of Poisson events.}
+#'     a quarter of its trials, or for Poisson counts the mean count.}
 #'   \item{`"horseshoe"`}{The coefficient of standardised predictor \eqn{j} is normal with standard deviation
 #'     \eqn{\lambda_j \tau}{lambda_j tau}. \eqn{\lambda_j}{lambda_j} is half-Cauchy of scale 1, and
-#'     \eqn{\tau}{tau} is half-Cauchy of scale `global_scale`. Most coefficients are shrunk to almost nothing, large
-#'     ones hardly at all (Carvalho, Polson and Scott 2010). With a `slab_scale` these are Student t with `slab_df`
-#'     degrees of freedom and this scale (Piironen and Vehtari 2017).}
+#'     \eqn{\tau}{tau} is half-Cauchy of scale `global_scale` (Carvalho, Polson and Scott 2010). With a `slab_scale`
+#'     large coefficients are Student t (Piironen and Vehtari 2017).}
 #' }
-#' With all types the intercept is normal with mean `intercept_location` and standard deviation `intercept_scale`. It is
-#' the intercept at the means of all predictors, because the sampler centres them. A design without intercept and a
-#' sparse design are not centred.
+#' With all types the intercept is normal, at the means of all predictors (a sparse design: at 0).
 #'
 #' @section Defaults:
 #' What the default priors say, with probability 0.9. `sd` is the standard deviation of the predictor.
 #' \tabular{lll}{
 #'   **parameter** \tab **prior** \tab **in the units of the data** \cr
-#'   intercept, binomial or ordinal \tab normal(0, 2.5) \tab the probability at predictors' means is 0.016 to 0.984 \cr
-#'   intercept, multinomial \tab normal(0, 2.5) \tab the odds of a class against the first are 1/61 to 61 \cr
-#'   intercept, counts \tab normal(log rate, 2.5) \tab the rate there is 1/61 to 61 times the rate of all data \cr
+#'   intercept, binomial or ordinal \tab normal(0, 2.5) \tab the probability is 0.016 to 0.984 \cr
+#'   intercept, multinomial \tab normal(0, 2.5) \tab odds against the first class are 1/61 to 61 \cr
+#'   intercept, counts \tab normal(log rate, 2.5) \tab the rate is 1/61 to 61 times that of all data \cr
 #'   coefficient \tab normal(0, 2.5 / sd) \tab one sd multiplies odds or mean counts by 1/61 to 61 \cr
-#'   sd of groups' intercepts \tab half-Cauchy(2.5) \tab below 16; below 2.5 (odds times 12) with probability 0.5 \cr
-#'   sd of groups' slopes \tab half-t, 2 degrees of freedom, scale 2.5 / sd \tab below 7.3 / sd \cr
-#'   sd of a smooth, `s(x)` \tab half-Cauchy(1) \tab below 6.3; below 1 with probability 0.5 \cr
-#'   correlation of `ar1(time)` \tab uniform \tab 0.05 to 0.95 \cr
-#'   correlations of effects \tab uniform \tab -0.9 to 0.9 \cr
-#'   1/sqrt(r) of counts \tab half-Cauchy(1) \tab below 6.3; means vary by less than 1% with probability 0.006
+#'   sd of groups' intercepts \tab half-Cauchy(2.5) \tab below 16 \cr
+#'   sd of groups' slopes \tab half-t(2), scale 2.5 / sd \tab below 7.3 / sd \cr
+#'   sd of a smooth, `s(x)` \tab half-Cauchy(1) \tab below 6.3 \cr
+#'   correlations \tab uniform \tab -0.9 to 0.9 (`ar1(time)`: 0.05 to 0.95) \cr
+#'   1/sqrt(r) of counts \tab half-Cauchy(1) \tab below 6.3
 #' }
-#' \eqn{1/\sqrt r}{1/sqrt(r)} is the coefficient of variation of the means of counts besides the predictors.
 #'
 #' @param type the prior of the coefficients. Several types are given by the names of coefficients, with one type
 #'   without a name for the others: `c("normal", dose = "cauchy")`. `"zellner"` is for all coefficients or none.
-#' @param location,scale for `"normal"`, `"student_t"` and `"cauchy"`: mean (or median) and standard deviation (or
-#'   scale) of the coefficients: one number, one for each coefficient except the intercept, or numbers with the names of
-#'   coefficients and one without for the others, such as `c(2.5, dose = 1)`. `location` is in the units of the
-#'   coefficients; so is `scale` if `autoscale = FALSE`.
+#' @param location,scale median, in the units of the coefficients, and standard deviation or scale: one number, one for
+#'   each coefficient except the intercept, or numbers with names as for `type`.
 #' @param df for `"student_t"`: degrees of freedom, given as `scale` is.
-#' @param autoscale whether `scale` is for predictors of standard deviation 1.
+#' @param autoscale `FALSE`: `scale` is in the units of the coefficients, not for predictors of standard deviation 1.
 #' @param intercept_location,intercept_scale mean and standard deviation of the intercept. A mean of `NULL` is 0, or
 #'   for counts the log of their sum divided by the sum of `exp(offset)`.
-#' @param g for `"zellner"`: a positive number, or `NULL` for the number of trials or events.
+#' @param g for `"zellner"`: a positive number, or `NULL` for the number of trials, or of Poisson events.
 #' @param global_scale for `"horseshoe"`: a positive number.
-#' @param slab_scale,slab_df for `"horseshoe"`: scale and degrees of freedom of the slab. `NULL` for no slab.
-#' @param group_scale,smooth_scale the standard deviations of the groups' intercepts, and of each smooth over the
-#'   observations, are half-Cauchy of this scale. For other effects see [grouping_terms] and [smooth_terms].
-#' @param dispersion_scale for `"negbinomial"`: \eqn{1/\sqrt r}{1/sqrt(r)}, where \eqn{r} is the dispersion, is
-#'   half-Cauchy of this scale.
+#' @param slab_scale,slab_df for `"horseshoe"`: scale (`NULL` for no slab) and degrees of freedom of large coefficients.
+#' @param group_scale,smooth_scale scales of the half-Cauchy priors of the standard deviations of groups' intercepts and
+#'   of smooths. See [grouping_terms] and [smooth_terms].
+#' @param dispersion_scale for `"negbinomial"`: scale of the half-Cauchy prior of \eqn{1/\sqrt r}{1/sqrt(r)}, where
+#'   \eqn{r} is the dispersion.
 #' @param dispersion `NULL`, or shape and rate of a gamma prior of \eqn{r} in its place.
 #' @param ... must be empty.
-#' @return An object of class `logit_prior`: a list of the arguments.
-#' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used. Whether the numbers fit the predictors is checked when
-#' the model is fitted.
+#' @return An object of class `logit_prior`: a list of the arguments. An argument that cannot be used is an error.
 #' @references
 #' Piironen, J. and Vehtari, A. (2017). Sparsity information and regularization in the horseshoe and other shrinkage
 #' priors. *Electronic Journal of Statistics* **11**, 5018-5051.
@@ -131,7 +119,6 @@ placed_words <- function(prior, each) {
 #' **97**, 465-480.
 #' @examples
 #' logit_prior()
-#' logit_prior("horseshoe", global_scale = 0.1, slab_scale = 2)
 #' logit_prior(c("normal", dose = "cauchy"), scale = c(2.5, dose = 1))
 #' @export
 logit_prior <- function(type = c("normal", "zellner", "horseshoe", "student_t", "cauchy"), location = 0, scale = 2.5,

@@ -2,8 +2,7 @@
 
 #' Residuals and deviance of a fitted regression
 #'
-#' The residuals of rows, the deviance and the residual degrees of freedom, as [stats::glm()] defines them, at the
-#' posterior means.
+#' As [stats::glm()] defines them, at the posterior means.
 #'
 #' @param object a fit from [bayes_logit()].
 #' @param type `"response"`: observed minus fitted shares of successes, counts, or shares of classes. `"pearson"`: these
@@ -11,18 +10,14 @@
 #'   deviance.
 #' @param ... must be empty.
 #' @return `residuals()` gives a vector, or for classes a matrix of rows x classes. Rows without trials are `NA`,
-#'   and so are rows that `na.action = na.exclude` left out. Weights of rows multiply the squares of Pearson and
-#'   deviance residuals.
+#'   and so are rows that `na.action = na.exclude` left out.
 #'
-#'   `deviance()` gives twice the log likelihood of a model that fits every row, less twice the log likelihood at the
-#'   fitted means and the posterior mean of the dispersion. Unlike the deviance of `glm()` it is not the least possible
-#'   one. `df.residual()` gives the number of rows with a part in the likelihood (for classes times their number less
-#'   1), less the number of coefficients.
+#'   `deviance()` gives a number. `df.residual()` gives the number of rows with a part in the likelihood (for classes
+#'   times their number less 1), less the number of coefficients.
 #' @seealso [predict.bayes_logit()], [log_lik.bayes_logit()]
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' head(residuals(fit))
-#' sum(residuals(fit, "deviance")^2)
 #' deviance(fit)
 #' @importFrom stats residuals
 #' @export

@@ -265,40 +265,30 @@ is_shown_coefficient <- function(fit) {
 #' | `ar1(time)` | effects of times that follow a stationary first-order autoregression |
 #' | `ar1(time | unit)` | an autoregression of each unit, which has the unit's level in it |
 #'
-#' `s()` and `t2()` take the arguments of package mgcv, such as `k` and `bs`, but not `sp`, `id` and `pc`. `te()` and
-#' `ti()` are not known: `t2()` is for the same surfaces.
+#' `s()` and `t2()` take the arguments of package mgcv, such as `k` and `bs`, but not `sp`, `id` and `pc`. Use `t2()` in
+#' place of `te()` and `ti()`.
 #'
 #' `adjacency` is a symmetric matrix with the names of the areas as row names, 1 for neighbours (or other weights) and 0
 #' for others, or a list that has for each area, by its name, the names or numbers of its neighbours. Areas without rows
-#' can be predicted. Parts of the map that are not connected have levels of their own, as coefficients without penalty.
-#' The variance of a step of `rw()` is proportional to its length. Effects of `ar1()` at a distance of two steps have
-#' the square of the correlation at one. Each area, or time of a unit, is a column of the design, at most 1024. Beyond
-#' 300 the time of a sweep grows with the cube of their number.
+#' can be predicted. A term has at most 1024 areas, or times of units; above 300, sweeps are slow.
 #'
 #' @section Model and prior:
 #' A smooth is a sum of two parts. Its penalised part is normal, with the precision that the penalty gives, divided by a
-#' variance \eqn{\sigma^2}{sigma^2} that is learned. (This is the mixed model whose REML estimate [mgcv::gam()] gives;
-#' see Wood 2017, section 5.8.) Its unpenalised part, such as the linear function of `s(x)`, has coefficients with the
-#' prior of other coefficients, called `s(x).fixed1` and so on, for columns of standard deviation 1.
+#' variance \eqn{\sigma^2}{sigma^2} that is learned (Wood 2017, section 5.8). Its unpenalised part, such as the linear
+#' function of `s(x)`, has coefficients with the prior of other coefficients, called `s(x).fixed1` and so on.
 #'
-#' The penalised part is scaled such that \eqn{\sigma}{sigma}, `sd(s(x))` in summaries, is its standard deviation over
-#' the observations. It is half-Cauchy with the scale `smooth_scale` of [logit_prior()], by default 1, whatever the unit
-#' of `x`. A smooth of `t2()` has a standard deviation for each part, and for `"multinomial"` each class has its own.
+#' \eqn{\sigma}{sigma}, `sd(s(x))` in summaries, is the standard deviation of the penalised part over the observations.
+#' It is half-Cauchy with the scale `smooth_scale` of [logit_prior()]. Each part of `t2()`, and each class of
+#' `"multinomial"`, has its own. A smooth has mean 0 over the observations.
 #'
-#' A smooth has mean 0 over the observations, with a factor as `by` over those of its level, and `rw(time | unit)` over
-#' those of each unit. A smooth that is multiplied by numbers keeps its mean.
-#'
-#' The effects of `ar1()` have the mean 0, the standard deviation \eqn{\sigma}{sigma} and, at times \eqn{s} and \eqn{t}
-#' of the same unit, the correlation \eqn{\rho^{|s - t| / h}}{rho^(|s - t|/h)}. `cor(ar1(time))` in summaries is
-#' \eqn{\rho}{rho}, which is uniform between 0 and 1. The step \eqn{h} is the median distance of neighbouring times of
-#' a unit; `print(fit$prior)` shows it. An effect that lasts all the time, as of `(1 | unit)`, is hard to tell from
-#' `ar1(time | unit)` with a high correlation.
+#' The variance of a step of `rw()` is proportional to its length. The effects of `ar1()` have the mean 0, the standard
+#' deviation \eqn{\sigma}{sigma} and, at times \eqn{s} and \eqn{t} of the same unit, the correlation
+#' \eqn{\rho^{|s - t| / h}}{rho^(|s - t|/h)}. `cor(ar1(time))` in summaries is \eqn{\rho}{rho}, which is uniform between
+#' 0 and 1. The step \eqn{h} is the median distance of neighbouring times of a unit.
 #' @section Methods:
-#' `predict()` and all other methods include smooths; `re_formula` is about grouping terms only. `plot(fit, "smooths")`
-#' shows the smooths. Summaries leave out the penalised coefficients, which mean nothing alone; `coef()` and
-#' `posterior::as_draws()` have them. For a time or an area that the term does not know, `predict()` gives an error. But
-#' effects of `ar1()` at other times are drawn, by R's generator, given those of the data. The marginal means of package
-#' emmeans are for smooths at their means, and for effects of `ar1()` of 0.
+#' All methods include smooths. Summaries leave out the penalised coefficients; `coef()` and `posterior::as_draws()`
+#' have them. A time or an area that the term does not know is an error in `predict()`, except that effects of `ar1()`
+#' at other times are drawn by R's generator.
 #' @references
 #' Wood, S. N. (2017). *Generalized Additive Models: An Introduction with R*, 2nd edition. Chapman and Hall/CRC.
 #'
@@ -308,14 +298,7 @@ is_shown_coefficient <- function(fit) {
 #' @examples
 #' if (requireNamespace("mgcv", quietly = TRUE)) {
 #'   fit <- bayes_logit(am ~ s(wt, k = 5), mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
-#'   print(fit)
 #'   plot(fit, "smooths")
 #' }
-#' # Five areas in a row.
-#' neighbours <- list(a = "b", b = c("a", "c"), c = c("b", "d"), d = c("c", "e"), e = "d")
-#' cases <- data.frame(area = letters[1:5], y = c(2, 3, 6, 9, 12), population = 10:14)
-#' bayes_logit(y ~ car(area, neighbours) + offset(log(population)), cases, "poisson",
-#'   chains = 2, iter = 400, seed = 1, threads = 2
-#' )
 #' @name smooth_terms
 NULL

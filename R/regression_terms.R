@@ -321,59 +321,43 @@ covariance_root <- function(covariance) {
 #' | `(1 | g:h)` | an intercept for each combination of levels that the data have |
 #' | `(1 | g/h)` | the same as `(1 | g) + (1 | h:g)`: levels of `h` within levels of `g` |
 #'
-#' The left side is a formula of up to 16 effects, such as `x + I(x^2)` or a factor. With `||` every column of a factor
-#' has effects of its own that are uncorrelated with the others. A model has up to 16 terms. Two terms must not have the
-#' same effect of the same groups. As in lme4, the predictors of the left side are not centred.
+#' The left side is a formula of up to 16 effects, such as `x + I(x^2)` or a factor. A model has up to 16 terms. Two
+#' terms must not have the same effect of the same groups.
 #'
 #' @section Model and prior:
 #' The effects of a level are normal with mean 0 and a covariance matrix of their term, which is learned. Let
 #' \eqn{s}{s} be `group_scale` of [logit_prior()], divided by the standard deviation of the predictor if `autoscale =
 #' TRUE`. The standard deviation of one effect, or of uncorrelated effects, is half-Cauchy of scale \eqn{s}{s}.
 #' Correlated effects have the prior of Huang and Wand (2013) with \eqn{\nu = 2}{nu = 2}: each standard deviation is
-#' half-t with 2 degrees of freedom and scale \eqn{s}{s}, and each correlation is uniform between -1 and 1, whatever the
-#' number of effects.
+#' half-t with 2 degrees of freedom and scale \eqn{s}{s}, and each correlation is uniform between -1 and 1.
 #'
-#' In a regression of family `"multinomial"` each class except the reference has effects and a covariance matrix of its
-#' own in every term. Effects of different classes are independent a priori, so the prior depends on which class is the
-#' reference.
-#'
-#' @section Sampler:
-#' A sweep draws, for each term, the coefficients together with all effects of the term. So crossed groupings mix
-#' however many levels they have (Papaspiliopoulos, Roberts and Zanella 2020). Exact steps for deviations, correlations
-#' and nested groupings follow. Standard deviations near 0 give about 150 to 350 effective draws in 1,000 sweeps: see
-#' `ess_bulk` in [summary.bayes_logit()].
+#' With `"multinomial"` each class except the reference has effects and a covariance matrix of its own in every term,
+#' independent of other classes a priori.
 #'
 #' @section Parts of a fit:
 #' A fit with one term `(1 | g)` has the parts described in [bayes_logit()], unless the family is multinomial. In other
 #' fits, with S sweeps, D kept draws per chain and C chains:
 #' \describe{
 #'   \item{`draws$effects`}{effects x D x C, in the data's units, named `b[x g:a]` for the slope of `x` in level `a` of
-#'     `g`, as in package rstanarm. Terms follow each other; within a term, levels do; within a level, effects do.}
+#'     `g`. Terms follow each other; within a term, levels do; within a level, effects do.}
 #'   \item{`group_deviation`}{S x C x standard deviations, named `sd(g)` for intercepts and `sd(x | g)` for slopes.}
 #'   \item{`group_correlation`}{S x C x correlations, named `cor((Intercept), x | g)`, if there are any.}
 #' }
 #' For a multinomial these are the parts of the second class, then of the third, and so on, with names such as
-#' `class:b[x g:a]`. [predict.bayes_logit()] draws the effects of a new level from their normal distribution.
+#' `class:b[x g:a]`.
 #' @section Errors:
-#' `warpbayes_error_input` for a term that cannot be read, and for groups or predictors of a term that have missing or
-#' infinite values after `na.action`.
+#' `warpbayes_error_input` for a term that cannot be read or has missing values after `na.action`.
 #' @references
 #' Huang, A. and Wand, M. P. (2013). Simple marginally noninformative prior distributions for covariance matrices.
 #' *Bayesian Analysis* **8**, 439-452.
-#'
-#' Papaspiliopoulos, O., Roberts, G. O. and Zanella, G. (2020). Scalable inference for crossed random effects models.
-#' *Biometrika* **107**, 25-40.
-#' @seealso [bayes_logit()], [logit_prior()]
+#' @seealso [bayes_logit()], [logit_prior()], [ranef.bayes_logit()]
 #' @examples
 #' set.seed(1)
 #' d <- data.frame(day = rep(0:9, 18), subject = rep(1:18, each = 10))
-#' level <- rnorm(18)
-#' slope <- rnorm(18, 0.1, 0.1)
-#' d$errors <- rnbinom(180, mu = exp(1 + level[d$subject] + slope[d$subject] * d$day), size = 5)
+#' d$errors <- rnbinom(180, mu = exp(1 + rnorm(18)[d$subject] + 0.1 * d$day), size = 5)
 #' fit <- bayes_logit(errors ~ day + (day | subject), d, "negbinomial",
 #'   chains = 2, iter = 400, seed = 1, threads = 2
 #' )
-#' fit
 #' predict(fit, data.frame(day = 10, subject = c(1, 99)))
 #' @name grouping_terms
 NULL

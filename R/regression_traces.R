@@ -39,10 +39,8 @@ check_intact.bayes_logit <- function(x, argument) check_logit_fit(x, argument)
 
 check_logit_fit <- function(fit, argument = "fit") {
   check_fit_class(fit, argument, "bayes_logit", "bayes_logit()")
-  check <- part_checks(fit, argument)
-  check$choice("family", names(logit_families))
-  check$names("coefficient_names")
-  check_chain_parts(fit, check)
+  check_described(fit, argument, list(family = part_choice(names(logit_families)), coefficient_names = part_names()))
+  check_chain_parts(fit, argument)
   lists <- c("prior", "design", "response", "xlevels")
   check_described(fit, argument, stats::setNames(rep(list(part_list()), 4L), lists), lists)
   family_of(fit)$check(fit, argument)
@@ -56,7 +54,7 @@ check_logit_fit <- function(fit, argument = "fit") {
       identical(as.double(dim(x)), c(as.double(fit$rows), columns))
     })
   ), if (!is.null(fit$group_name)) list(`design$group` = group)), c("group_name", "weights", "offset"))
-  check$stored(logit_plan(fit))
+  check_stored(fit, argument, logit_plan(fit))
 }
 
 # Draws of the coefficients and of everything else that is learned, except the groups' intercepts, as an array of kept

@@ -7,6 +7,9 @@ isa_names <- c("baseline", "avx2", "avx512", "neon")
 # package's own plugin. After a failure of a device `doubtful` is TRUE.
 backend_state <- keep_until_unload(new.env(parent = emptyenv()))
 
+# The last answers of resolve_run().
+kept_runs <- keep_until_unload(new.env(parent = emptyenv()))
+
 resolve_backend <- function(backend) {
   argument <- "backend"
   if (is.null(backend)) {
@@ -204,45 +207,30 @@ environment_count <- function(name) {
   if (grepl("^[0-9]{1,9}$", first) && as.numeric(first) >= 1) as.numeric(first) else NA_real_
 }
 
-# The fused multiply-adds per second of `threads` threads, or of the graphics card. No computation takes less time than
-# its multiply-adds divided by this rate.
-measure_multiply_add_rate <- function(threads = NULL, precision = "double", backend = NULL) {
-  precision <- check_precision(precision)
-  run <- resolve_run(backend, threads)
-  native(C_backend_rate, run, as.integer(precision == "single"))
-}
-
-# The bytes per second from page-locked memory to the graphics card, and back. No copy is faster.
-measure_bus_rate <- function(backend = "cuda") {
-  rates <- native(C_backend_bus_rate, resolve_run(backend, 1L))
-  c(to_device = rates[[1L]], from_device = rates[[2L]])
-}
-
 #' Backend, processor and graphics cards in use
 #'
 #' Shows how the package was built, the processor's cores and vector instructions, the graphics cards or the reason why
-#' none can be used, and which backend `backend = NULL` uses. The first call asks the driver for the graphics cards,
-#' which can take a second. From then on CUDA works in this process only, not in children forked from it.
+#' none can be used, and which backend `backend = NULL` uses. After the first call CUDA works in this process only, not
+#' in children forked from it.
 #'
 #' @return A list of class `warp_info`:
 #' \describe{
 #'   \item{`version`, `compiler`, `openmp`}{the version, the compiler of the C code, and whether it uses threads.}
 #'   \item{`isa`, `isa_widest`}{the vector instruction set in use, and the widest one of the processor: `"avx512"`,
-#'   `"avx2"`, `"neon"` (arm64) or `"baseline"`.} \item{`fma`}{whether the processor has a fused multiply-add
-#'   instruction. Without it the package is about a hundred times slower and gives the same results.} \item{`threads`,
-#'   `cores`}{the number of threads used by default, and of cores that the process may use.} \item{`backend`, `why`}{the
-#'   backend used by default, and the reason in words.} \item{`cuda`}{a list of `available`, `reason` (why a graphics
-#'   card cannot be used), `plugin` (its path) and `devices`, a data frame with one row for each graphics card: `device`
-#'   (its index, from 0), `name`, `memory` and `memory_free` in bytes, compute capability `major` and `minor`, and the
-#'   versions of `driver` and `runtime`, as 1000 times the major version plus 10 times the minor version.} }
-#'
+#'     `"avx2"`, `"neon"` (arm64) or `"baseline"`.}
+#'   \item{`fma`}{whether the processor has a fused multiply-add instruction. Without it the package is much slower.}
+#'   \item{`threads`, `cores`}{the number of threads used by default, and of cores that the process may use.}
+#'   \item{`backend`, `why`}{the backend used by default, and the reason in words.}
+#'   \item{`cuda`}{a list of `available`, `reason` (why a graphics card cannot be used), `plugin` (its path) and
+#'     `devices`, a data frame with one row for each graphics card: `device` (its index, from 0), `name`, `memory` and
+#'     `memory_free` in bytes, compute capability `major` and `minor`, and the versions of `driver` and `runtime`.}
+#' }
 #' @section Errors:
 #' `warpbayes_error_input` if an option of the package has an invalid value. `warpbayes_error_backend` if an option asks
-#' for a backend, a device or an instruction set that is not available. See [warpbayes-package] for the options.
+#' for a backend, a device or an instruction set that is not available. [warpbayes-package] lists the options.
 #'
 #' @examples
 #' warp_info()
-#' warp_info()$threads
 #' @export
 warp_info <- function() {
   processor <- .Call(C_backend_processor)

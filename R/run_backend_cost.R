@@ -57,23 +57,6 @@ card_slower <- function(card, precision) {
   )
 }
 
-# `run`, or the same run on the processor if the user leaves the choice to the package and the processor is estimated
-# to be faster. `cost` is computed only where there is a choice.
-faster_run <- function(run, cost, precision = "double") {
-  if (!isTRUE(run$automatic) || run$backend != "cuda" || !is.null(run$devices)) return(run)
-  card <- backend_state$devices[match(run$device, backend_state$devices$device), ]
-  if (processor_seconds(cost, run$threads, run$isa) <= card_seconds(cost, card, run$threads, precision)) {
-    on_processor(run)
-  } else {
-    run
-  }
-}
-
-on_processor <- function(run) {
-  run[c("backend", "pointer", "device")] <- list("cpu", .Call(C_backend_cpu), 0L)
-  run
-}
-
 # More sweeps of a fit.
 fit_cost <- function(fit, sweeps) UseMethod("fit_cost")
 

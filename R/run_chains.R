@@ -34,15 +34,14 @@
 #            draws;
 #   interrupted  NULL, or function(done, total): the warning of an interrupted run, where it is not about draws;
 #   finish   function(fit): adds what follows from the last states, and returns the fit.
-# The sampler must be a function of the package's namespace, because it is sent to the
-# workers of a future plan by its name.
+# The sampler is sent to the workers of a future plan: nothing large may be in its environment.
 #
 # A topic calls
 #   start_chains(fit, start)                for a new fit, then
 #   advance_chains(fit, iter, sampler, run, progress, threads, checkpoint);
 #   continue_chains(fit, iter, sampler, ...)  in its method of continue().
 # R/cells_mixture_sampler.R is an example. For runs with checkpoints, a topic also has an entry in resumable() of
-# R/run_resume.R.
+# R/run_checkpoint.R.
 
 # How one trace or one part of a draw is stored. `dim` has its dimensions in one sweep or draw, numeric() for a number.
 # `names` is NULL, or the dimnames of these dimensions.

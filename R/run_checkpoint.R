@@ -4,7 +4,7 @@
 # A checkpoint has a head, serialized by R. The traces and kept draws follow as they are in memory, one array after the
 # other. The head is a list of
 #   package      the version of warpbayes, as text;
-#   class        the class of the fit; see resumable() of R/run_resume.R;
+#   class        the class of the fit; see resumable() below;
 #   fit          the fit, with NULL in the places of its data, traces and draws;
 #   total        sweeps that each chain is to run, including those done;
 #   every        seconds from one checkpoint to the next;
@@ -132,9 +132,6 @@ checkpoint_head <- function(fit, plan, total, checkpoint) {
   )
 }
 
-# The version that is loaded. Another one may have been installed since.
-package_version_text <- function() unname(getNamespaceVersion("warpbayes"))
-
 # Returns NULL, or a failure.
 write_checkpoint <- function(file, head, plan, store) {
   done <- head$fit$iter
@@ -153,64 +150,17 @@ write_checkpoint <- function(file, head, plan, store) {
   if (is_failure(failure)) failure
 }
 
-# Fingerprints -------------------------------------------------------------------
+# What each class of fits adds --------------------------------------------------------
 
-# A fingerprint of data: `size`, named numbers; `parts`, the name of each part in messages; `digests`, a raw matrix
-# with a column of 16 bytes for each part.
-fingerprint_of <- function(size, parts, digests) {
-  list(size = size, parts = parts, digests = matrix(digests, 16L))
-}
+# For a class with checkpoints a list, otherwise NULL. The list has
+#   sampler       as R/run_chains.R describes it;
+#   without_data  function(fit): the fit with its data set to NULL, so that the order of its elements stays;
+#   with_data     function(saved, x, envir): the fit in the head `saved`, with its data made from the user's `x`;
+#   fingerprint   function(fit): the fingerprint of the data in a fit;
+#   check_state   function(fit): raises an error if R code cannot use the states. The compiled code checks them too.
+resumable <- function(x) UseMethod("resumable")
 
-# Digests of a vector of numbers or bytes: 16 bytes for each piece of `length` elements.
-digest_numbers <- function(values, length = base::length(values)) {
-  native(C_checkpoint_digest, values, as.double(length))
-}
+resumable.default <- function(x) NULL
 
-digest_text <- function(text) {
-  text <- enc2utf8(text)
-  bytes <- charToRaw(paste(text, collapse = ""))
-  digest_numbers(c(digest_numbers(bytes), digest_numbers(c(nchar(text, "bytes"), as.integer(is.na(text))))))
-}
-
-# The digest of a variable of a model frame.
-digest_variable <- function(values) {
-  if (is.factor(values)) {
-    digest_numbers(c(digest_text(levels(values)), digest_numbers(as.integer(values))))
-  } else if (is.character(values)) {
-    digest_text(values)
-  } else if (is.numeric(values) || is.logical(values)) {
-    digest_numbers(c(digest_numbers(as.double(values)), digest_numbers(c(0L, dim(values)))))
-  } else {
-    # The first 14 bytes name the version of R.
-    digest_numbers(serialize(values, NULL, xdr = TRUE, version = 2L)[-(1:14)])
-  }
-}
-
-# Stops if the data are not the checkpoint's. `was` and `is` are the fingerprints of the checkpoint and of the data.
-check_fingerprint <- function(was, is) {
-  number <- function(count) format(count, big.mark = ",", decimal.mark = ".", scientific = FALSE, trim = TRUE)
-  differs <- which(was$size != is$size)
-  if (length(differs)) {
-    i <- differs[[1L]]
-    stop_input("x", sprintf(
-      "has %s %s; the checkpoint was made with %s", number(is$size[[i]]), names(is$size)[[i]], number(was$size[[i]])
-    ))
-  }
-  if (!identical(was$parts, is$parts)) {
-    columns <- function(parts) list_parts(sub("^values in ", "", parts))
-    stop_input("x", "has ", columns(is$parts), "; the checkpoint was made with ", columns(was$parts))
-  }
-  differs <- which(colSums(was$digests != is$digests) > 0)
-  if (length(differs)) {
-    stop_input("x", "has other ", was$parts[[differs[[1L]]]],
-      if (length(differs) > 1L) sprintf(" (and in %d more)", length(differs) - 1L),
-      " than the data that the checkpoint was made with")
-  }
-}
-
-list_parts <- function(parts, most = 12L) {
-  paste0(
-    paste(utils::head(parts, most), collapse = ", "),
-    if (length(parts) > most) sprintf(" and %d more", length(parts) - most)
-  )
-}
+# The same by the name of the class, which a file holds.
+resumable_class <- function(class) resumable(structure(list(), class = class))

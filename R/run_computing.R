@@ -3,33 +3,27 @@
 
 #' Where and how a computation runs
 #'
-#' Arguments that many functions share: the backend, the number of threads, the random seed and progress. They do not
-#' change the model. [warp_control()] has those that few users set.
+#' Arguments that many functions share. They do not change the model. [warp_control()] has those that few users set.
 #'
 #' @section Seed:
 #' `seed` is a whole number from 0 to \eqn{2^{53} - 1}. The default, `NULL`, draws it from R's generator, so
-#' [set.seed()] makes the result repeatable. A fit stores the seed that was used as `fit$seed`.
-#'
-#' **The same seed gives the same result**, to the last bit, on any number of threads, any processor and any number of
-#' cluster workers, and in double precision on a graphics card too.
+#' [set.seed()] makes the result repeatable. **The same seed gives the same result**, to the last bit, on any number of
+#' threads, any processor and any number of cluster workers, and in double precision on a graphics card too.
 #'
 #' @section Backend and threads:
-#' `backend` is `"cpu"`, `"cuda"` (a graphics card) or `"auto"`. With `"auto"`, each call runs where the package expects
-#' it to be faster for the sizes of its arguments. The default, `NULL`, takes `getOption("warpbayes.backend", "auto")`.
-#' It is an error to ask for `"cuda"` where no graphics card can be used. [warp_info()] shows what this machine has. If
-#' a card fails, the call is an error; a fit that has completed sweeps returns them with a warning.
+#' `backend` is `"cpu"`, `"cuda"` (a graphics card, or else an error) or `"auto"`, which takes the faster of the two for
+#' the sizes of the arguments. The default, `NULL`, takes `getOption("warpbayes.backend", "auto")`. If a card fails, a
+#' fit returns the completed sweeps with a warning; other calls are errors.
 #'
 #' `threads` is the number of processor threads, from 1 to 4096. The default, `NULL`, takes
 #' `getOption("warpbayes.threads")`, then the environment variable `OMP_NUM_THREADS`, then all cores that this process
-#' may use. In a container or a Slurm job these are the cores that it was given. While other programs keep cores busy,
-#' calls run on fewer threads, unless the environment variable `WARPBAYES_FIXED_THREADS` is set.
+#' may use. While other programs keep cores busy, calls run on fewer threads, unless the environment variable
+#' `WARPBAYES_FIXED_THREADS` is set.
 #'
 #' @section Chains:
 #' `chains = NULL` runs `getOption("warpbayes.chains")` chains. If that option is not set, it runs four chains where a
-#' sweep takes at most 0.01 s on one core and a chain keeps at most 80 MB of draws, and one chain otherwise. Examples of
-#' the largest data with four chains: 23,000 cells of 10 markers with 64 components; 1,500 documents of 60 different
-#' words each with 20 topics. The number depends on the sizes of the data and of the model only. [bayes_logit()] runs
-#' four chains.
+#' sweep takes at most 0.01 s on one core and a chain keeps at most 80 MB of draws, and one chain otherwise.
+#' [bayes_logit()] runs four chains.
 #'
 #' @section Graphics cards:
 #' With `backend = "cuda"`, the cells of a mixture are shared by the graphics cards of [`warp_control(devices =
@@ -37,24 +31,20 @@
 #' up the fit. The result does not depend on their number.
 #'
 #' @section Precision:
-#' Single precision is faster on graphics cards for consumers, and halves the memory of the data on the card. It applies
-#' to densities and probabilities of single cells; sums over cells are always in double precision. Results on a card
-#' then differ slightly from results on the processor.
+#' Single precision is faster on some graphics cards, and halves the memory of the data there. It applies to densities
+#' and probabilities of single cells. Results then differ slightly from results on the processor.
 #'
 #' @section Progress:
-#' `progress = TRUE` shows a text bar, `FALSE` shows none. The default, `NULL`, shows one in interactive sessions, but
-#' not in documents that knitr makes. If package progressr is installed, progress is signalled to it.
+#' `progress = TRUE` shows a text bar, `FALSE` shows none. The default, `NULL`, shows one in interactive sessions. If
+#' package progressr is installed, progress is signalled to it.
 #'
 #' @section Interrupts:
 #' If you interrupt a fit from the keyboard, it returns the completed sweeps with a warning, and [continue()] runs more.
-#' The interrupt then goes on to R, so a loop over fits ends after the interrupted one has been assigned. A function
-#' that does more work after the fit ends as well. With a checkpoint, [resume()] still has the completed sweeps. On
-#' Windows the interrupt ends only the fit.
+#' Except on Windows, the interrupt then also ends a loop over fits, after the interrupted one has been assigned.
 #'
 #' @seealso [warp_info()], [warp_control()], [resume()], [continue()], [mixture_clusters]. [warpbayes-package] lists the
 #'   options of a session.
 #' @examples
-#' warp_info()
 #' # The same draws on one thread and on two.
 #' weights <- matrix(runif(20000), ncol = 20)
 #' one <- rcategorical(weights, seed = 1, threads = 1)

@@ -4,26 +4,21 @@
 #'
 #' Runs more sweeps of every chain. The result is the same, to the last bit, as one run of the whole length gives.
 #'
-#' The averages of a topic model hold all sweeps after the warm-up, and cannot be taken back in part. If you left
-#' `warmup` at its default and add at least as many sweeps as the fit has, all sweeps so far become warm-up, and the
-#' averages begin anew. Otherwise the warm-up stays as it was, or becomes what you give as `warmup`.
-#'
-#' Fits of modes make more steps of Bayesian EM. In martingale posteriors, each resample makes more steps.
+#' The averages of a topic model hold all sweeps after the warm-up. If the fit has the default warm-up and you add at
+#' least as many sweeps as it has, all sweeps so far become warm-up, and the averages begin anew.
 #'
 #' @param fit a fit from [dp_mixture()], [topic_model()], [bayes_logit()] or [predictive_resample()].
-#' @param more how many more sweeps each chain runs. For Bayesian EM: at most how many more steps each start makes. For
-#'   a martingale posterior: by how many steps the horizon of each resample grows.
+#' @param more how many more sweeps each chain runs. For Bayesian EM: at most so many more steps. For a martingale
+#'   posterior: by how many steps the horizon grows.
 #' @param warmup for a topic model: sweeps at the start of each chain that are not used, counted from the first sweep of
-#'   the fit. The present warm-up, or at least the sweeps that the fit has.
-#' @param ... must be empty: a misspelt argument is an error.
-#' @return The longer fit, of the same class. It raises the same errors as the function that made the fit.
+#'   the fit. It is the present warm-up, or at least the number of sweeps of the fit. `NULL`: as described above.
+#' @param ... must be empty.
+#' @return The longer fit, of the same class. Errors are those of the function that made the fit.
 #' @seealso [drop_warmup()], which makes the warm-up longer, and [resume()] for a run that was killed.
 #' @examples
 #' x <- cbind(a = c(rnorm(200), rnorm(100, 6)), b = rnorm(300))
 #' fit <- dp_mixture(x, components = 4, iter = 50, seed = 1, threads = 2)
 #' longer <- continue(fit, 50, threads = 2)
-#' at_once <- dp_mixture(x, components = 4, iter = 100, warmup = 25, seed = 1, threads = 2)
-#' identical(longer$draws, at_once$draws)
 #' @export
 continue <- function(fit, more, ...) {
   check_present(!missing(more) || "iter" %in% names(list(...)), "more")

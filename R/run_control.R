@@ -6,8 +6,8 @@
 #' sampler does not have is an error that names it.
 #'
 #' @param thin keep the draws of every `thin`-th sweep.
-#' @param keep names of the quantities whose draws are kept; `NULL`: those that the sampler's help page names.
-#' @param start how chains begin; the sampler's help page has the choices. `NULL`: its default.
+#' @param keep names of the quantities whose draws are kept. The sampler's help page has the choices and the default.
+#' @param start how chains begin. The sampler's help page has the choices and the default.
 #' @param moves whether sweeps also propose larger changes, such as to split and join components.
 #' @param tolerance relative change below which a search for a mode ends; `NULL`: the sampler's default.
 #' @param estimate for a search for modes: `"mode"`, or `"mean"` of the conditional posterior. Of [topic_model()]:

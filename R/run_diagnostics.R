@@ -9,8 +9,7 @@
 #'
 #' @section The statistics:
 #' Each quantity has `rhat`, the rank-normalised split \eqn{\hat R}, and `ess_bulk`, the bulk effective sample size,
-#' both of Vehtari et al. (2021), from all sweeps after the warm-up. \eqn{\hat R} is the larger of two: for location and
-#' for spread.
+#' both of Vehtari et al. (2021), from all sweeps after the warm-up.
 #'
 #' @section The verdict:
 #' Its first words are the answer. "Usable": converged, with enough effective draws for what the summary shows. "With
@@ -21,13 +20,8 @@
 #' if an \eqn{\hat R} exceeds 1.05 *and* chance does not explain it. Several chains that drift in the same direction
 #' have not converged if \eqn{\hat R} exceeds 1.5.
 #'
-#' @section What chance explains:
-#' Each half of a chain is cut into five batches of sweeps. An analysis of variance compares the means of the halves
-#' with the means of their batches, both of normal scores. The ratio of variances is divided by a factor for
-#' autocorrelation, and compared with an F distribution at the level \eqn{0.03 / (2 q)} for \eqn{q} quantities. At most
-#' 5% of the fits whose chains had converged were called not converged in simulations (`bench/convergence.R`). One of
-#' four chains that lies one standard deviation off is found in at least 90% of the fits, if each is worth 100
-#' independent draws.
+#' Chance is judged by an analysis of variance of normal scores, of halves of chains against five batches of sweeps in
+#' each, at the level \eqn{0.03 / (2 q)} for \eqn{q} quantities.
 #'
 #' @references Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. and Buerkner, P.-C. (2021). Rank-normalization,
 #'   folding, and localization: an improved \eqn{\hat R} for assessing convergence of MCMC. *Bayesian Analysis* **16**,

@@ -2,24 +2,22 @@
 
 #' Count more sweeps of a fit as warm-up
 #'
-#' Drops the first draws of a fit. Use it if `summary()` says that a quantity was still rising or falling: [continue()]
-#' adds sweeps, but keeps the warm-up and the draws after it.
+#' Drops the first draws of a fit. Use it if `summary()` says that a quantity was still rising or falling.
 #'
 #' @param fit a fit from [dp_mixture()] or [bayes_logit()].
 #' @param n how many sweeps of each chain after the present warm-up to drop, rounded up to whole draws if the fit is
-#'   thinned. `NULL`: as many as make the warm-up half of all sweeps, as in a new fit.
-#' @param ... must be empty: a misspelt argument is an error.
+#'   thinned. `NULL`: as many as make the warm-up half of all sweeps.
+#' @param ... must be empty.
 #' @return The fit as if it had been made with the longer warm-up. It keeps the traces of all sweeps. A relabelled
 #'   mixture has to be relabelled anew.
 #' @section Errors:
-#' `warpbayes_error_input` if no draw would remain, and for other fits. The averages of a [topic_model()] cannot be
-#' taken back: fit it again with a longer `warmup`.
+#' `warpbayes_error_input` if no draw would remain, and for other fits. Fit a [topic_model()] again with a longer
+#' `warmup`.
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(400), ncol = 2), matrix(rnorm(200, mean = 6), ncol = 2))
 #' fit <- dp_mixture(x, components = 4, iter = 100, seed = 1, threads = 2)
-#' longer <- continue(fit, 100, threads = 2)
-#' c(longer$warmup, drop_warmup(longer)$warmup)
+#' drop_warmup(fit, 20)$warmup
 #' @export
 drop_warmup <- function(fit, n = NULL, ...) {
   UseMethod("drop_warmup")

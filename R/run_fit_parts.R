@@ -74,8 +74,8 @@ part_table <- function(...) {
 # parts that a result need not have.
 check_described <- function(result, argument, parts, absent = character()) {
   for (part in names(parts)) {
-    value <- Reduce(function(whole, name) if (is.list(whole)) .subset2(whole, name),
-      strsplit(part, "$", fixed = TRUE)[[1L]], result)
+    path <- if (grepl("$", part, fixed = TRUE)) strsplit(part, "$", fixed = TRUE)[[1L]] else part
+    value <- Reduce(function(whole, name) if (is.list(whole)) .subset2(whole, name), path, result)
     if (!(is.null(value) && part %in% absent) && !parts[[part]]$test(value)) {
       stop_changed(argument, part, parts[[part]]$words, value)
     }
@@ -87,47 +87,26 @@ check_table <- function(x, argument, table) {
   if (!table$test(x)) stop_input(argument, "has been changed since it was made: its columns do not agree")
 }
 
-# The same one by one, as functions of the name of a part. `value` is for a part of a part. A part that is absent passes
-# as a list, numbers or an array: a method that needs it says so.
-part_checks <- function(fit, argument) {
-  check <- function(part, described, value = fit[[part]], absent = FALSE) {
-    if (!(absent && is.null(value)) && !described$test(value)) stop_changed(argument, part, described$words, value)
-  }
-  array <- function(part, dims, value = fit[[part]], absent = TRUE) check(part, part_numbers(dims), value, absent)
-  list(
-    count = function(part, min, max = 2^53) check(part, part_whole(min, max)),
-    choice = function(part, choices) check(part, part_choice(choices)),
-    names = function(part, least = 1L) check(part, part_names(least)),
-    list = function(part) check(part, part_list(), absent = TRUE),
-    numbers = function(part, length, value = fit[[part]]) check(part, part_numbers(length), value, absent = TRUE),
-    array = array,
-    # The traces and draws have the dimensions that the plan of the sampler says.
-    stored = function(plan, draws = kept_draws(fit$iter, fit), absent = TRUE) {
-      dims <- tryCatch(stored_dims(plan, fit$iter, draws, fit$chains), error = function(error) {
-        pass_on(error)
-        stop_input(argument, "has been changed since it was made: its parts do not agree")
-      })
-      # All at once, which takes a few microseconds, unless one of them is absent or wrong.
-      parts <- c(fit[names(dims$traces)], fit$draws[names(dims$draws)])
-      right <- lapply(c(dims$traces, dims$draws), as.integer)
-      if (identical(lapply(parts, dim), right) && all(vapply(parts, is.numeric, NA))) return()
-      for (part in names(dims$traces)) array(part, dims$traces[[part]], absent = absent)
-      for (part in names(dims$draws)) {
-        if (length(fit$draws[[part]])) array(paste0("draws$", part), dims$draws[[part]], fit$draws[[part]])
-      }
-    }
-  )
+# Stops unless the traces and draws have the dimensions that the plan of the sampler says. Draws may be absent, and
+# traces if `absent` says so: a method that needs them says so.
+check_stored <- function(fit, argument, plan, draws = kept_draws(fit$iter, fit), absent = TRUE) {
+  dims <- tryCatch(stored_dims(plan, fit$iter, draws, fit$chains), error = function(error) {
+    pass_on(error)
+    stop_input(argument, "has been changed since it was made: its parts do not agree")
+  })
+  # All at once, which takes a few microseconds, unless one of them is absent or wrong.
+  parts <- c(fit[names(dims$traces)], fit$draws[names(dims$draws)])
+  right <- lapply(c(dims$traces, dims$draws), as.integer)
+  if (identical(lapply(parts, dim), right) && all(vapply(parts, is.numeric, NA))) return()
+  kept <- dims$draws[lengths(fit$draws[names(dims$draws)]) > 0L]
+  names(kept) <- sprintf("draws$%s", names(kept))
+  check_described(fit, argument, lapply(c(dims$traces, kept), part_numbers), if (absent) names(dims$traces))
 }
 
 # Parts that all fits by chains have.
-check_chain_parts <- function(fit, check) {
-  check$list("draws")
-  check$count("chains", 1, 1e4)
-  check$count("iter", 0)
-  check$count("warmup", 0)
-  check$count("thin", 1)
-  check$count("rows", 1)
-  check$list("state")
-  elapsed <- unlist(fit$elapsed)
-  if (!is.null(elapsed)) check$numbers("elapsed", length(elapsed), unname(elapsed))
+check_chain_parts <- function(fit, argument) {
+  check_described(fit, argument, list(
+    draws = part_list(), chains = part_whole(1, 1e4), iter = part_whole(), warmup = part_whole(), thin = part_whole(1),
+    rows = part_whole(1), state = part_list(), elapsed = part_is("numbers", function(value) is.numeric(unlist(value)))
+  ), c("draws", "state", "elapsed"))
 }

@@ -2,16 +2,14 @@
 
 #' Give components the same numbers in all draws
 #'
-#' The components of a mixture, or topics, have no fixed numbers: two draws or two chains that found the same
-#' components may have numbered them differently. `relabel()` gives them the numbers that they have in a reference, so
-#' that averages over draws have a meaning.
+#' Two draws or two chains that found the same components of a mixture, or topics, may have numbered them differently.
+#' `relabel()` gives them the numbers that they have in a reference, so that averages over draws have a meaning.
 #'
 #' @param fit a fit from [dp_mixture()] or [topic_model()].
 #' @param ... further arguments of the methods.
 #' @return The fit with its draws renumbered; see [relabel.dp_mixture()] and [relabel.topic_model()].
 #' @section Errors:
 #' `warpbayes_error_input` for anything else.
-#' @seealso [relabel.dp_mixture()], [relabel.topic_model()]
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(400), ncol = 2), matrix(rnorm(200, mean = 6), ncol = 2))

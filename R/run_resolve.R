@@ -1,8 +1,6 @@
 # Resolves where a call runs: backend, device, threads and instruction set. A call may take microseconds, so the last
 # answers are kept until something changes that they depend on.
 
-kept_runs <- keep_until_unload(new.env(parent = emptyenv()))
-
 # Multiply-adds of a call that a second thread would not make faster.
 short_work <- 4e6
 
@@ -39,6 +37,23 @@ resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NU
   }
   run <- if (is.null(devices)) kept$run else run_on_devices(kept$run, devices)
   if (missing(cost)) run else faster_run(run, cost)
+}
+
+# `run`, or the same run on the processor if the user leaves the choice to the package and the processor is estimated
+# to be faster. `cost` is computed only where there is a choice.
+faster_run <- function(run, cost, precision = "double") {
+  if (!isTRUE(run$automatic) || run$backend != "cuda" || !is.null(run$devices)) return(run)
+  card <- backend_state$devices[match(run$device, backend_state$devices$device), ]
+  if (processor_seconds(cost, run$threads, run$isa) <= card_seconds(cost, card, run$threads, precision)) {
+    on_processor(run)
+  } else {
+    run
+  }
+}
+
+on_processor <- function(run) {
+  run[c("backend", "pointer", "device")] <- list("cpu", .Call(C_backend_cpu), 0L)
+  run
 }
 
 thread_settings <- function() {
@@ -115,3 +130,17 @@ spread_over_devices <- function(run, devices, work) {
 
 # The `backend` that a fit reports.
 run_backend <- function(run) if (is.null(run$cluster)) run$backend else run$cluster$backend
+
+# The fused multiply-adds per second of `threads` threads, or of the graphics card. No computation takes less time than
+# its multiply-adds divided by this rate.
+measure_multiply_add_rate <- function(threads = NULL, precision = "double", backend = NULL) {
+  precision <- check_precision(precision)
+  run <- resolve_run(backend, threads)
+  native(C_backend_rate, run, as.integer(precision == "single"))
+}
+
+# The bytes per second from page-locked memory to the graphics card, and back. No copy is faster.
+measure_bus_rate <- function(backend = "cuda") {
+  rates <- native(C_backend_bus_rate, resolve_run(backend, 1L))
+  c(to_device = rates[[1L]], from_device = rates[[2L]])
+}

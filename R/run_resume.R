@@ -2,45 +2,38 @@
 
 #' Resume a run from its checkpoint
 #'
-#' A fit with `control = warp_control(checkpoint = "file")` saves its progress to that file at intervals. If the process
-#' is killed, the machine restarts or the run is interrupted, `resume("file", x)` runs the remaining sweeps. The result
-#' is the same, to the last bit, as that of a run that was never stopped. Only `elapsed`, `call`, `backend` and
-#' `threads` may differ.
+#' A fit with `control = warp_control(checkpoint = "file")` saves its progress to that file at intervals. If the run
+#' stops, `resume("file", x)` runs the remaining sweeps. The result is the same, to the last bit, as that of a run that
+#' was never stopped.
 #'
-#' The remaining sweeps may run on another number of threads, on workers of a future plan, on a `cluster` or, in double
-#' precision, on a graphics card. They update the same checkpoint. After the last sweep, `resume()` returns the fit
-#' without running anything. You can delete the file once you have the fit.
+#' The remaining sweeps may run on another number of threads, on a `cluster` or, in double precision, on a graphics
+#' card. They update the same checkpoint.
 #'
 #' @param file name of the checkpoint.
 #' @param x the fitted data, in the same form as in the first call: `x` of [dp_mixture()] or [topic_model()], the
 #'   [row_reader()] if the fit had one, or `data` of [bayes_logit()] (`NULL` if it had none). Variables of a formula
 #'   that are not in `data` are looked up where `resume()` is called.
 #' @param checkpoint_every seconds from one checkpoint to the next; `NULL`: as before.
-#' @param ... must be empty: a misspelt argument is an error.
+#' @param ... must be empty.
 #' @inheritParams computing_arguments
 #' @return The fit, of the class of the function that wrote the checkpoint.
 #'
 #' @section The file:
-#' A checkpoint holds the model, the states of all chains, and all draws and traces so far, but not the data. For each
-#' column of the data it holds a digest, so that `resume()` can refuse other data.
+#' A checkpoint holds the model, the states of all chains, and all draws and traces so far. It does not hold the data,
+#' but digests of them, so that `resume()` can refuse other data.
 #'
-#' The first checkpoint is written before the first sweep, and it is an error if that fails. If a later one fails, for
-#' example because the disk is full, there is one warning and the fit goes on. A new checkpoint replaces the old one
-#' only when it is complete, so the disk needs room for two. Writing takes at most a twentieth of the time, unless
-#' `checkpoint_every = 0` asks for a checkpoint after every slice of about 0.2 seconds.
-#'
-#' A checkpoint is overwritten, even if it is of another fit: runs at the same time need a file each. A file that is not
-#' a checkpoint is never overwritten.
+#' If a checkpoint after the first cannot be written, there is a warning and the fit goes on. The disk needs room for
+#' two checkpoints. A checkpoint is overwritten, even if it is of another fit: runs at the same time need a file each.
+#' Other files are never overwritten.
 #'
 #' @section Trust:
 #' Resume only from files whose source you trust: `unserialize()` reads the head, and the formula of a regression is
-#' code that is evaluated with the data. Nothing else in the file is evaluated. A regression with a checkpoint takes
-#' only functions of package stats as `na.action` and `contrasts`, by their names; matrices give any other contrasts.
+#' evaluated. A regression with a checkpoint takes only functions of package stats, by their names, as `na.action` and
+#' `contrasts`, and contrasts as matrices.
 #'
 #' @section Errors:
-#' `warpbayes_error_input` if the file is missing, not a checkpoint, truncated, damaged or from another version of
-#' warpbayes, or if the data differ from the checkpoint's. The message says which, and where the data differ. Other
-#' errors are as in the function that wrote the checkpoint.
+#' `warpbayes_error_input` if the file is missing, not a checkpoint, damaged or from another version of warpbayes, or if
+#' the data differ.
 #' @seealso [continue()], which runs more sweeps than were asked for at first.
 #' @examples
 #' x <- cbind(a = c(rnorm(200), rnorm(100, 6)), b = rnorm(300))
@@ -234,21 +227,6 @@ put_arrays <- function(fit, saved, sampler, file) {
   })
   fit
 }
-
-# What each class of fits adds --------------------------------------------------------
-
-# For a class with checkpoints a list, otherwise NULL. The list has
-#   sampler       as R/run_chains.R describes it;
-#   without_data  function(fit): the fit with its data set to NULL, so that the order of its elements stays;
-#   with_data     function(saved, x, envir): the fit in the head `saved`, with its data made from the user's `x`;
-#   fingerprint   function(fit): the fingerprint of the data in a fit;
-#   check_state   function(fit): raises an error if R code cannot use the states. The compiled code checks them too.
-resumable <- function(x) UseMethod("resumable")
-
-resumable.default <- function(x) NULL
-
-# The same by the name of the class, which a file holds.
-resumable_class <- function(class) resumable(structure(list(), class = class))
 
 without_parts <- function(fit, names) {
   fit[names] <- list(NULL)

@@ -3,25 +3,16 @@
 
 #' Pictures as ggplot objects
 #'
-#' Every picture that `plot()` draws in base graphics is also available as a ggplot object: `autoplot()` takes the same
-#' arguments, shows the same numbers, and can be extended with `+`, saved with `ggsave()`, or put into a report. Package
-#' ggplot2 must be loaded; it is not needed for `plot()`. Both draw cells as an image, so a picture of a million cells
-#' stays small.
+#' `autoplot()` gives every picture that `plot()` draws in base graphics as a ggplot object. It takes the same arguments
+#' and shows the same numbers. Load package ggplot2 first.
 #'
-#' @param object a fit or result, as `x` of the `plot()` methods: [plot.bayes_logit()], [plot.dp_mixture()],
-#'   [relabel.dp_mixture()], [plot.cell_types()], [plot.type_proportions()], [plot.differential_abundance()],
-#'   [plot.topic_model()], [compare_topics()], [plot.martingale_posterior()], [plot.pmf()].
+#' @param object a fit or result that has a `plot()` method, such as [plot.dp_mixture()] or [plot.cell_types()].
 #' @param type which picture.
 #' @param main title, `NULL` for none.
 #' @param y,log,lower.tail,xlim,ylim,xlab,ylab,col,legend for a distribution, as in [plot.pmf()]. `xlim` chooses the
 #'   values that are computed.
-#' @param data,min_weight,backend,threads for a mixture, as in [plot.dp_mixture()].
-#' @param parameters,standardize for a regression, as in [plot.bayes_logit()].
-#' @param markers,components,specks for mixtures and cell types, as in their `plot()` methods.
-#' @param group,types,effect for tables of types, as in their `plot()` methods.
 #' @param topics,n,by for topic models, as in [plot.topic_model()].
-#' @param level,paths for martingale posteriors, as in [plot.martingale_posterior()].
-#' @param ... must be empty; for a relabelled mixture, arguments of the method for mixtures.
+#' @param ... further arguments of the `plot()` method.
 #' @return A ggplot object.
 #' @section Errors:
 #' `warpbayes_error_input` as in the `plot()` methods.
@@ -29,12 +20,10 @@
 #' if (requireNamespace("ggplot2", quietly = TRUE)) {
 #'   library(ggplot2)
 #'   fit <- bayes_logit(am ~ wt + hp, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
-#'   autoplot(fit)
 #'   autoplot(fit, "trace") + ggtitle("Two chains")
-#'   die <- pmf(rep(1 / 6, 6), from = 1)
-#'   autoplot(die + die, 2 * die, legend = c("two dice", "one die doubled"))
 #' }
 #' @name autoplot.warpbayes
+#' @aliases autoplot.bayes_logit autoplot.martingale_posterior
 NULL
 
 # aes() of columns by name: aes_of(x = "value").
@@ -72,7 +61,7 @@ gg_image <- function(image, xlim, ylim, panel = NULL, interpolate = FALSE) {
 }
 
 # A heat map of a matrix, its first row on top, with the key of paint_heat().
-gg_heat <- function(values, rows, columns, limit, title, main, ylab = NULL) {
+gg_heat <- function(values, rows, columns, limit, title, main, ylab) {
   cells <- data.frame(
     x = rep(seq_len(ncol(values)), each = nrow(values)), y = rep(-seq_len(nrow(values)), ncol(values)),
     value = pmin(pmax(as.vector(values), -limit), limit)
@@ -99,6 +88,7 @@ gg_heat <- function(values, rows, columns, limit, title, main, ylab = NULL) {
 
 # A picture as a ggplot object. Layers of one shape and style are one layer of all panels.
 gg_draw <- function(picture) {
+  if (!is.null(picture$heat)) return(do.call(gg_heat, picture$heat, quote = TRUE))
   panels <- picture$panels
   shown <- which(!vapply(panels, is.null, NA))
   places <- lapply(shown, function(i) {

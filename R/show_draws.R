@@ -3,10 +3,7 @@
 
 #' Draws of a fit for posterior, coda and base R
 #'
-#' Methods for the generics `as_draws()`, `as_draws_array()`, `as_draws_matrix()`, `as_draws_df()`, `as_draws_list()`
-#' and `as_draws_rvars()` of package posterior, for `as.mcmc()` and `as.mcmc.list()` of package coda, and for
-#' `as.array()`, `as.matrix()` and `as.data.frame()`. Those of posterior and coda can be used when these packages are
-#' installed.
+#' Methods for the generics of these packages, such as `as_draws()` and `as.mcmc.list()`.
 #'
 #' By default the variables do not depend on how components or topics are numbered, so that draws and chains can be
 #' compared. Component `j` or topic `k` is the same in all draws only after [relabel()].
@@ -22,11 +19,8 @@
 #' | [topic_model()] | `log_likelihood`, and `alpha_sum` and `beta` if they were learned | `topics = TRUE`: also
 #'   `alpha[k]`, `phi[k,term]` and `theta[document,k]`, as far as they were kept |
 #' | [differential_abundance()] | `log_odds[type,effect]`, `sd[type]` (between samples), and `group_sd[type]` if there
-#'   are groups; a chain has the draws for each draw of the counts, one after the other, so its draws are many, but the
-#'   counts differ only as often as there are draws of them | |
+#'   are groups | |
 #' | [predictive_resample()] | the quantities; resamples are independent, so they are one chain | |
-#'
-#' The stick-breaking prior in `log_posterior` does depend on the order of the components.
 #'
 #' @param x a fit.
 #' @param ... `components`, `groups` or `topics`, as the table says.
@@ -43,9 +37,6 @@
 #' dim(as.matrix(fit))
 #' if (requireNamespace("posterior", quietly = TRUE)) {
 #'   posterior::summarise_draws(posterior::as_draws(fit), "mean", "rhat")
-#' }
-#' if (requireNamespace("coda", quietly = TRUE)) {
-#'   coda::effectiveSize(coda::as.mcmc.list(fit))
 #' }
 #' @name as_draws.warpbayes_fit
 NULL
@@ -156,5 +147,6 @@ as_tibble.warpbayes <- function(x, ..., .rows = NULL, .name_repair = "check_uniq
   if (length(rownames) > 1L || !is.null(rownames) && !is.atomic(rownames)) {
     stop_input("rownames", "must be NULL, NA or a name for a column, not ", show_value(rownames))
   }
+  if (!is.null(.rows)) .rows <- check_count(.rows, ".rows", min = 0)
   tibble::as_tibble(as.data.frame(x, ...), .rows = .rows, .name_repair = .name_repair, rownames = rownames)
 }

@@ -25,11 +25,20 @@ panel <- function(xlim, ylim, layers, x = axis_of(xlim), y = axis_of(ylim), titl
 # base graphics, one `plain` panel has the margins of the device and no key, so that lines() and the like can add to it.
 picture <- function(panels, main, xlab = NULL, ylab = NULL, columns = ceiling(sqrt(length(panels))), names = NULL,
                     key = NULL, caption = NULL, aspect = NULL, plain = FALSE) {
+  check_title(main)
   several <- length(panels) > 1L
   same <- function(what) several && all(vapply(panels, function(one) identical(one[[what]], panels[[1L]][[what]]), NA))
   list(panels = panels, main = main, xlab = xlab, ylab = ylab, columns = columns, names = names, key = key,
     caption = caption, aspect = aspect, plain = plain, one_x = columns == 1 && same("x"),
     one_y = columns > 1 && same("y"))
+}
+
+# A heat map, the only picture without panels. `rows` and `columns` are names; the first row is on top. Colours go from
+# -limit to limit; `title` says of what.
+heat_picture <- function(values, rows, columns, limit, title, main, ylab = NULL) {
+  check_title(main)
+  list(heat = list(values = values, rows = rows, columns = columns, limit = limit, title = title, main = main,
+    ylab = ylab))
 }
 
 # Round numbers within `ends`, and their labels.
@@ -87,6 +96,7 @@ interval_picture <- function(rows, main, xlab, xlim = around(c(0, rows$lower, ro
 
 # Draws a picture in base graphics.
 paint_picture <- function(picture) {
+  if (!is.null(picture$heat)) return(do.call(plot_heat, picture$heat, quote = TRUE))
   panels <- picture$panels
   if (picture$plain) {
     graphics::plot.new()

@@ -71,7 +71,7 @@ names_in_margin <- function(names, inches, cex, room = 0.4) {
 heat_limit <- function(values) max(1, stats::quantile(abs(values), 0.98))
 
 # A heat map of a matrix, its first row on top, grey where values are missing.
-plot_heat <- function(values, rows, columns, limit, title, main, ylab = NULL) {
+plot_heat <- function(values, rows, columns, limit, title, main, ylab) {
   count <- nrow(values)
   p <- ncol(values)
   rows <- names_in_margin(rows, graphics::par("din")[[1L]], min(0.9, 22 / count))

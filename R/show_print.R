@@ -2,24 +2,23 @@
 
 #' Print results
 #'
-#' Shows what a fit or another result says in a few lines. Fits and their summaries end with a verdict in sentences. At
-#' the end of a chunk of R Markdown or Quarto, fits and summaries show text and tables instead.
+#' Shows what a fit or another result says in a few lines. At the end of a chunk of R Markdown or Quarto, fits and
+#' summaries show text and tables instead.
 #'
 #' | what | arguments |
 #' |---|---|
 #' | [dp_mixture()], its summary | for the summary `components = 12`, how many of the largest components to show, and
-#'   `digits = 2`, the number of significant digits of the standard deviations in the table of convergence; the other
-#'   numbers in a row have as many decimals |
+#'   `digits = 2`, the significant digits of standard deviations in the table of convergence |
 #' | [relabel.dp_mixture()] | `components = 12`, how many of the heaviest components to show |
-#' | [cell_types()], its summary | for the summary `digits = 3`, the number of significant digits of medians |
+#' | [cell_types()], its summary | for the summary `digits = 3`, the significant digits of medians |
 #' | [differential_abundance()] | `types = 12`, how many of the types to show, the smallest false discovery rate first |
-#' | [bayes_logit()], its summary | `digits = 2`, significant digits to which standard deviations are printed, and
-#'   `n = 50`, how many coefficients, and how many of the other quantities, to show |
+#' | [bayes_logit()], its summary | `digits = 2`, the significant digits of standard deviations, and `n = 50`, how many
+#'   coefficients, and how many of the other quantities, to show |
 #' | [differential_state()] | `types = 12`, how many rows to show, the smallest tail probability first |
 #' | [topic_model()] | `n = 10` and `terms = 6`, how many of the largest topics, and of their terms |
 #' | summary of [topic_model()] | `n = 20`, how many of the largest topics |
 #' | [topic_effects()] | `n = 40`, how many rows |
-#' | [pmf()], its summary | `digits = 4`, significant digits to show |
+#' | [pmf()], its summary | `digits = 4`, the significant digits |
 #'
 #' @param x a fit, a summary, a prior, a distribution, or another result of this package.
 #' @param ... how much to show, as the table says.
@@ -65,4 +64,13 @@ print_lines <- function(lines) {
 print_rest <- function(all, shown, how, item = "more topic", n = all) {
   how <- sprintf(how, format(n, scientific = FALSE))
   if (shown < all) cat(sprintf("  and %s; %s\n", count_words(all - shown, item), how))
+}
+
+# Tables below their names, as summaries have them. A table may have an attribute `below`: a line that follows it.
+print_tables <- function(tables) {
+  for (title in names(tables)[lengths(tables) > 0L]) {
+    cat("\n", title, ":\n", sep = "")
+    print(tables[[title]], row.names = FALSE, right = TRUE)
+    writeLines(as.character(attr(tables[[title]], "below")))
+  }
 }

@@ -79,6 +79,7 @@ refusal_words <- c(
   unique.topic_model = "if text2vec masks coherence(), write warpbayes::coherence(x); `x$phi` has the topics",
   weights.dp_mixture = "tidy() of package generics gives the weights of components",
   logLik.bayes_logit = "log_lik() gives the draws of the log likelihood of each row",
+  update.topic_model = "add_documents() goes on with new documents; topic_model() fits anew",
   logLik.topic_model = "`x$log_likelihood` has that of each sweep",
   ess = "posterior::summarise_draws(x) gives diagnostics of each quantity",
   mean.dp_mixture = "tidy() of package generics gives the means of components",
@@ -123,7 +124,7 @@ keeps_generic <- function(generic, x) {
   is_table <- is.data.frame(x)
   (is_table || inherits(x, "pmf_list")) && generic %in% vector_generics ||
     is_table && (generic == "model.frame" || !is.null(utils::getS3method(generic, "data.frame", optional = TRUE))) ||
-    generic == "update" && is.call(unclass(x)$call) ||
+    generic == "update" && is.call(unclass(x)$call) && !inherits(x, "topic_model") ||
     generic %in% c("summarise_draws", "summarize_draws") && inherits(x, "warpbayes_fit")
 }
 

@@ -17,15 +17,9 @@
 
 #' A report of a fit, as a page that can be sent
 #'
-#' Writes a page that a colleague can open in any browser: what was fitted, the verdict in words, tables and pictures,
-#' the prior, how it was made, and the code that repeats it. The page is one HTML file without scripts, and needs no
-#' network.
-#'
-#' In the page of a topic model, a click on the map of topics shows the terms of a topic. The page of cell types has a
-#' picture of cells in two markers that the reader chooses.
-#'
-#' The page shows some of the data: up to `cells` cells, the names of documents, and terms. Look at it before you send
-#' it.
+#' Writes one HTML file without scripts: what was fitted, the verdict in words, tables and pictures, the prior, and the
+#' code that repeats it. The page shows some of the data: up to `cells` cells, the names of documents, and terms. Look
+#' at it before you send it.
 #'
 #' @param fit a fit from [dp_mixture()], [topic_model()], [bayes_logit()] or [predictive_resample()], cell types from
 #'   [cell_types()], a distribution from [pmf()], or a table or comparison from [differential_abundance()],
@@ -39,11 +33,9 @@
 #'   * mixtures and cell types: `markers`, names or numbers of the markers to show. `NULL`: the markers that differ
 #'     most;
 #'   * cell types: `cells`, how many cells to show, chosen at random, by default 2000;
-#'   * topic models: `topics` and `terms`, how many topics to show on the map, and terms of each, by default 100 and 15.
+#'   * topic models: `topics` and `terms`, how many topics to show on the map (Sievert and Shirley 2014), and terms of
+#'     each, by default 100 and 15.
 #' @return The name of the file, invisibly.
-#' @section In R Markdown and Quarto:
-#' There, a fit or its summary at the end of a chunk shows the words, the main table and the verdict. `print(fit)` shows
-#' the text that the console shows.
 #' @section Errors:
 #' `warpbayes_error_input` for a file that cannot be written or is not a report, and other arguments that cannot be
 #' used. If a picture cannot be drawn, the page says why in its place.

@@ -242,13 +242,6 @@ explorer_ticks <- function(limits, transform, marker) {
   list(at = ticks$at, labels = labels)
 }
 
-# Rows of a table without its columns are a plain table, of which there is nothing to report.
-check_report_table <- function(fit, columns) {
-  if (!is.data.frame(fit) || !all(columns %in% names(fit)) || !nrow(fit)) {
-    stop_input("fit", "has been changed since it was made: its columns do not agree")
-  }
-}
-
 # Content with one section. `note`: sentences below the table that hold for all such tables.
 table_content <- function(title, words, table, caption, picture = NULL, note = NULL, verdict = NULL, converged = NA,
                           seed = NULL) {

@@ -2,13 +2,12 @@
 
 #' Tables in the form of broom
 #'
-#' All fits and results have methods for the generics `tidy()`, `glance()` and `augment()` of package generics, which
-#' broom and the tidymodels packages re-export. `tidy()` gives a row for each parameter or part, `glance()` one row for
-#' the whole, `augment()` the data with new columns.
+#' Methods for the generics of package generics, which broom re-exports. `tidy()` gives a row for each parameter or
+#' part, `glance()` one row for the whole, `augment()` the data with new columns.
 #'
 #' Columns have broom's names: `term`, `estimate` (posterior mean), `std.error` (posterior standard deviation),
 #' `conf.low` and `conf.high` (ends of a credible interval with equal tails). If package tibble is loaded, the tables
-#' are tibbles. Otherwise they are data frames.
+#' are tibbles.
 #'
 #' | what was fitted | `tidy()` | `glance()` | `augment()` |
 #' |---|---|---|---|
@@ -23,17 +22,15 @@
 #' | [predictive_resample()] | quantities | yes | no |
 #' | [pmf()] | values | yes | no |
 #'
-#' @param x for these methods: cell types, a table of proportions or differences, a relabelled mixture, a martingale
-#'   posterior, or a distribution.
-#' @param conf.level probability of the intervals; `NULL`: the table's. Only tables that keep their draws can be given
-#'   another.
+#' @param x for these methods: cell types, a table of proportions, a relabelled mixture, a martingale posterior, or a
+#'   distribution.
+#' @param conf.level probability of the intervals; `NULL`: the table's.
 #' @param ... must be empty.
 #' @return A data frame or tibble.
 #'   * Cell types: `type`, `estimate` (share of the cells), `conf.low`, `conf.high`, `cells`, `components`, `rhat`,
 #'     `ess`. `glance()`: `nobs`, `types`, `specks` (number of specks), `overlap` (the largest between two types),
 #'     `apart` and `stability` (the smallest of the types that are no specks).
-#'   * Proportions: `type`, `sample`, `cells`, `estimate`, `conf.low`, `conf.high`. Differences: `type`, `contrast`
-#'     (such as `"patient - control"`), `estimate`, `conf.low`, `conf.high`, `above` (probability of being above 0).
+#'   * Proportions: `type`, `sample`, `cells`, `estimate`, `conf.low`, `conf.high`.
 #'   * A relabelled mixture: `component`, `term` (`"weight"` or the marker, for the mean), `estimate`, `conf.low`,
 #'     `conf.high` (90%), `present` and `stability` as in [relabel.dp_mixture()].
 #'   * A martingale posterior, `glance()`: `nobs`, `quantities`, `draws`, `horizon`, `remaining` (the largest share of
@@ -42,14 +39,10 @@
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used.
 #' @examples
-#' set.seed(1)
-#' x <- list(a = matrix(rnorm(400), 200), b = matrix(rnorm(400, mean = rep(c(0, 5), 100)), 200))
-#' types <- cell_types(dp_mixture(x, components = 6, iter = 200, seed = 1, threads = 2), threads = 2)
 #' if (requireNamespace("generics", quietly = TRUE)) {
-#'   generics::tidy(types)
-#'   generics::glance(types)
-#'   generics::tidy(type_proportions(types))
-#'   generics::glance(pmf(rep(1 / 6, 6), from = 1))
+#'   fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
+#'   generics::tidy(fit)
+#'   generics::glance(fit)
 #' }
 #' @name tidiers
 NULL

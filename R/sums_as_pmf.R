@@ -3,21 +3,15 @@
 #' Distributions from other objects, and for other packages
 #'
 #' `as_pmf()` makes a [pmf()] from a table, a vector with names, a data frame, a sample with or without weights, or a
-#' distribution of package distributional. The generics of that package work for the result, whether it is attached
-#' before or after this package: `density()`, `cdf()`, `quantile()`, `generate()`, `mean()`, `median()`, `variance()`,
-#' `skewness()`, `kurtosis()` and `support()`.
-#'
-#' In a tibble, a list of distributions such as `c(x, y)` is a column, and each of them prints as one line. `tidy()` and
-#' `glance()` of package generics and `autoplot()` of ggplot2 have methods, too: [tidiers], [autoplot.warpbayes].
+#' distribution of package distributional. The generics of that package work for the result.
 #'
 #' @details
 #' A numeric vector without names is a *sample*: `as_pmf(c(1, 1, 2, 5))` has the values 1, 2 and 5. If all its names are
-#' numbers, these are the values, and the vector has their probabilities or counts: `as_pmf(c("1" = 2, "5" = 1))`.
-#' [pmf()] makes a distribution from a vector of probabilities. Weights, counts and probabilities are divided by their
-#' sum.
+#' numbers, these are the values, and the vector has their probabilities or counts. Weights, counts and probabilities
+#' are divided by their sum.
 #'
-#' A distribution on whole numbers is taken value by value, up to `tail`. Any other one is put onto multiples of `by`
-#' by [discretize_pmf()]. Package distributional has no upper tails, so probabilities near 1e-16 have no correct digits
+#' A distribution on whole numbers is taken value by value, up to `tail`. Any other one is put onto multiples of `by` by
+#' [discretize_pmf()]. Package distributional has no upper tails, so probabilities near 1e-16 have no correct digits
 #' there.
 #'
 #' @param x what to convert; for the other functions a distribution made by [pmf()].
@@ -31,13 +25,13 @@
 #' @param times number of draws.
 #' @param seed as in [rpmf()].
 #' @param ... must be empty.
-#' @return A [pmf()]; for several distributions a list of them. `density()`, `cdf()` and `generate()` give numeric
-#'   vectors, as [dpmf()], [ppmf()] and [rpmf()] do. `support()` gives all possible values. `skewness()` and
-#'   `kurtosis()` give numbers; the kurtosis of a normal variable is 0.
+#' @return A [pmf()]; for several distributions a list of them, which is a column in a tibble. `density()`, `cdf()` and
+#'   `generate()` give what [dpmf()], [ppmf()] and [rpmf()] do, and `support()` all possible values. The kurtosis of a
+#'   normal variable is 0.
 #' @section Errors:
 #' `warpbayes_error_input` for objects that are none of these, for missing values in a sample, for samples that are not
 #' decimal fractions if `by` is not given, and for multivariate or missing distributions.
-#' @seealso [pmf()], [discretize_pmf()], [pmf_distribution].
+#' @seealso [pmf()], [discretize_pmf()], [pmf_distribution], [tidiers].
 #' @examples
 #' as_pmf(table(c(1, 1, 2, 5)))
 #' as_pmf(c(1, 1, 2, 5), weights = c(0.5, 1, 1, 2))
@@ -46,7 +40,6 @@
 #'   delay <- as_pmf(distributional::dist_gamma(2, 0.5), by = 0.1)
 #'   claims + delay
 #'   distributional::cdf(claims, 5)
-#'   distributional::support(claims)
 #' }
 #' @export
 as_pmf <- function(x, ...) {
@@ -141,6 +134,8 @@ as_pmf.distribution <- function(x, by = NULL, tail = 1e-10, method = c("rounding
 law_of_distribution <- function(x, by, tail, method) {
   name <- format(x)
   if (anyNA(name) || is.na(x)) stop_input("x", "has a missing distribution")
+  made <- if (is.null(by) || by == 1) law_of_parts(x, tail, method)
+  if (!is.null(made)) return(made)
   cdf <- function(q) as.double(unlist(distributional::cdf(x, q)))
   # It is unknown for some distributions.
   support <- tryCatch(unclass(distributional::support(x)), error = pass_on)
@@ -168,6 +163,38 @@ law_of_distribution <- function(x, by, tail, method) {
   truncate_pmf(discretize_pmf(shifted, by, method, tail = tail) + first)
 }
 
+# A distribution that is made of others on whole numbers, or of given values; NULL for any other one.
+law_of_parts <- function(x, tail, method) {
+  of <- unclass(x)[[1L]]
+  inner <- function() {
+    base <- structure(list(of$dist), class = class(x))
+    # Without a step only distributions on whole numbers have a law.
+    tryCatch(law_of_distribution(base, NULL, tail, method), warpbayes_error_input = function(error) NULL)
+  }
+  switch(class(of)[[1L]],
+    dist_bernoulli = pmf(c(1 - of$p, of$p)),
+    dist_categorical = {
+      values <- if (is.null(of$x)) seq_along(of$p) else of$x
+      if (is.numeric(values)) pmf(of$p, values = values, normalize = TRUE)
+    },
+    dist_sample = if (is.numeric(of$x)) {
+      tryCatch(sample_pmf(of$x, NULL, NULL), warpbayes_error_input = function(error) NULL)
+    },
+    dist_mixture = {
+      laws <- lapply(of$dist, function(one) {
+        tryCatch(law_of_distribution(structure(list(one), class = class(x)), NULL, tail, method),
+          warpbayes_error_input = function(error) NULL)
+      })
+      if (!any(vapply(laws, is.null, NA))) mix_pmf(laws, of$w / sum(of$w))
+    },
+    dist_truncated = if (!is.null(law <- inner())) truncate_pmf(law, of$lower, of$upper),
+    dist_inflated = if (!is.null(law <- inner())) mix_pmf(list(pmf(1, from = of$x), law), c(of$p, 1 - of$p)),
+    dist_transformed = if (!is.null(law <- inner())) {
+      tryCatch(map_pmf(law, of$transform), warpbayes_error_input = function(error) NULL)
+    }
+  )
+}
+
 # The first whole number that is exceeded with a probability of at most `tail`.
 last_whole <- function(cdf, ends, tail) {
   first_whole(function(value) 1 - cdf(value) <= tail, ends[[1L]], min(ends[[2L]], 2^52))
@@ -179,7 +206,7 @@ last_whole <- function(cdf, ends, tail) {
 density.pmf <- function(x, at, log = FALSE, ...) {
   check_method(x, "x", ...)
   require_arguments("at")
-  dpmf(at, x, log)
+  dpmf(x, at, log)
 }
 
 #' @rdname as_pmf
@@ -187,7 +214,7 @@ density.pmf <- function(x, at, log = FALSE, ...) {
 cdf.pmf <- function(x, q, ...) {
   check_method(x, "x", ...)
   require_arguments("q")
-  ppmf(q, x)
+  ppmf(x, q)
 }
 
 #' @rdname as_pmf
@@ -196,7 +223,7 @@ cdf.pmf <- function(x, q, ...) {
 generate.pmf <- function(x, times, seed = NULL, ...) {
   check_method(x, "x", ...)
   require_arguments("times")
-  rpmf(times, x, seed)
+  rpmf(x, times, seed)
 }
 
 #' @rdname as_pmf
@@ -228,7 +255,7 @@ at_load(function() {
       if (exists(generic, namespace, inherits = FALSE)) registerS3method(generic, class, method, envir = namespace)
     })
   }
-  add("distributional", "log_cdf", "pmf", function(x, q, ...) ppmf(q, x, log.p = TRUE))
+  add("distributional", "log_cdf", "pmf", function(x, q, ...) ppmf(x, q, log.p = TRUE))
   add("pillar", "obj_sum", "pmf", function(x) format(x))
   add("vctrs", "vec_proxy", "pmf_list", function(x, ...) unclass(x))
   add("vctrs", "vec_restore", "pmf_list", function(x, to, ...) structure(x, class = class(to)))

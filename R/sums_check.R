@@ -53,3 +53,14 @@ pmf_problem <- function(x) {
 is_finite_number <- function(value) is.numeric(value) && length(value) == 1L && is.finite(value)
 
 check_intact.pmf <- function(x, argument) check_pmf(x, argument)
+
+check_tail <- function(tail, zero = TRUE) {
+  usable <- is_finite_number(tail) && ((zero && tail == 0) || (tail >= 1e-300 && tail <= 1e-8))
+  if (!usable) {
+    stop_input("tail", "must be one number from 1e-300 to 1e-08", if (zero) ", or 0", ", not ", show_value(tail))
+  }
+  as.double(tail)
+}
+
+# The logarithm of a tail; of 0 that of the smallest double.
+log_tail <- function(tail) if (tail == 0) -1074 * log(2) else log(tail)

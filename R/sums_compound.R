@@ -6,65 +6,40 @@
 #' variables are independent copies of one. An example is the total of all claims in a year: `number` is the
 #' distribution of the number of claims, and `size` the distribution of the size of one claim.
 #'
-#' @section Method:
-#' If the number is logarithmic, Poisson, negative binomial or geometric, Panjer's recursion is used, in a form in
-#' which all terms are positive. If it is binomial, the sum is a power of one trial's distribution. Large Poisson and
-#' negative binomial numbers are split into independent parts, whose sums are added. For any other distribution of the
-#' number the powers of `size` are weighted by its probabilities. This takes longer: about \eqn{2 \sqrt{n}}{2 sqrt(n)}
-#' convolutions if the largest number is n. No Fourier transform wraps the far end of the result around, so there is
-#' no aliasing.
+#' Every entry of at least 1e-290 has a relative error of about 1e-16 times the number of variables that typically add
+#' up to it. The fast method of [convolve_pmf()] adds at most `accuracy`, or 1e-13 times the number of variables if that
+#' is more. A `number` given as a [pmf()] takes more time than one given by its name (Panjer's recursion).
 #'
-#' @section Accuracy:
-#' Every entry of at least 1e-290 has a small relative error: about 1e-16 times the number of variables that typically
-#' add up to this entry, so below 1e-12 for up to 10,000 variables. (A relative error of 1e-16 in the given
-#' probabilities changes the result as much.) The fast method of [convolve_pmf()] adds at most `accuracy`, or 1e-13
-#' times the number of variables if that is more. In practice it adds far less.
-#'
-#' @section Values of the result:
-#' The values of `size` must not be negative, and are multiples of a step. Results lie on all multiples of this step, up
-#' to the value beyond which the whole upper tail has a probability of at most `tail`, by Chernoff's bound. If the tail
-#' of `number` was cut off before, its probability is left out in addition.
-#'
-#' @param number `"poisson"`, `"binomial"`, `"negative_binomial"`, `"geometric"` or `"logarithmic"`, with the
-#'   parameters below; or a distribution on 0, 1, 2, ... made by [pmf()].
-#' @param size the distribution of one variable, made by [pmf()]. Its probabilities are divided by their sum.
+#' @param number `"poisson"`, `"binomial"`, `"negative_binomial"`, `"geometric"` or `"logarithmic"`, with the parameters
+#'   below; or a distribution on 0, 1, 2, ... made by [pmf()].
+#' @param size the distribution of one variable, made by [pmf()]: not negative. Its probabilities are divided by their
+#'   sum.
 #' @param lambda the mean of a Poisson number.
-#' @param trials,prob number of trials and probability of success of a binomial number. `prob` is also the parameter
-#'   of negative binomial, geometric and logarithmic numbers, as in [pmf_families].
+#' @param trials,prob number of trials and probability of success of a binomial number. `prob` is also the parameter of
+#'   negative binomial, geometric and logarithmic numbers, as in [pmf_families].
 #' @param successes,mu for a negative binomial number, the arguments of [pmf_negative_binomial()]; `mu` is the mean
 #'   instead of `prob`.
-#' @param zero if given, the probability that the number is 0. The probabilities of the other numbers are scaled
-#'   accordingly.
-#' @param tail the probability of larger values that may be left out, from 1e-300 to 1e-8, or 0 for the whole
-#'   range of doubles.
+#' @param zero if given, the probability that the number is 0. The other probabilities are scaled accordingly.
+#' @param tail the probability of larger values that may be left out, from 1e-300 to 1e-8, or 0 for the whole range of
+#'   doubles.
 #' @inheritParams convolve_pmf
 #' @return A [pmf()] of probabilities (not logarithms).
 #' @section Errors:
-#' `warpbayes_error_input` for distributions with negative or fractional numbers, for negative sizes, and for
-#' parameters that are missing, beyond their range, or not parameters of this number. `warpbayes_error_memory` for
-#' results that do not fit in memory.
-#' @seealso [sum_pmf()] and [rep_sum_pmf()] for a fixed number; [zero_modify_pmf()], [expected_value()],
-#'   [tail_value_at_risk()].
+#' `warpbayes_error_input` for numbers and sizes that are negative or, for numbers, fractional, and for parameters that
+#' are missing, beyond their range, or not parameters of this number. `warpbayes_error_memory` for results that do not
+#' fit in memory.
+#' @seealso [sum_pmf()] and [rep_sum_pmf()] for a fixed number; [zero_modify_pmf()], [tail_value_at_risk()].
 #' @references
 #' Panjer, H. H. (1981). Recursive evaluation of a family of compound distributions. *ASTIN Bulletin* 12(1), 22-26.
 #' \doi{10.1017/S0515036100006796}
-#'
-#' Klugman, S. A., Panjer, H. H. and Willmot, G. E. (2012). *Loss Models: From Data to Decisions*, 4th edition. Wiley.
-#'
-#' Paterson, M. S. and Stockmeyer, L. J. (1973). On the number of nonscalar multiplications necessary to evaluate
-#' polynomials. *SIAM Journal on Computing* 2(1), 60-66. \doi{10.1137/0202007}
 #' @examples
 #' size <- pmf(c(0.4, 0.3, 0.2, 0.1), values = c(100, 250, 500, 5000))
 #' year <- compound_pmf("poisson", size, lambda = 30, threads = 2)
 #' year
-#' qpmf(0.995, year)
+#' qpmf(year, 0.995)
 #' stop_loss_premium(year, 25000)
-#'
-#' # No claim in 9 of 10 years, otherwise a negative binomial number of at least one.
-#' compound_pmf("negative_binomial", size, successes = 1.5, mu = 3, zero = 0.9, threads = 2)
-#'
 #' # As many claims as two dice say.
-#' die <- pmf(rep(1 / 6, 6), from = 1)
+#' die <- pmf_uniform(1, 6)
 #' compound_pmf(die + die, die, threads = 2)
 #' @export
 compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero = NULL, tail = 1e-15, accuracy = 1e-12,
@@ -147,8 +122,8 @@ refuse_parameters <- function(given, taken, of_what) {
 }
 
 # The distribution of one variable on a lattice that begins with 0: `none` is the probability of zero, and `some` the
-# probability of the other values. `f` has the weights of the lattice's positions given that the variable is not zero,
-# so its first entry is 0.
+# probability of the other values. `at` are the positions of these, and `weights` their probabilities given that the
+# variable is not zero.
 size_on_lattice <- function(size) {
   weights <- prob_of(size)
   possible <- which(weights > 0)
@@ -165,15 +140,27 @@ size_on_lattice <- function(size) {
   step <- common_divisor(c(lattice$step, first))
   if (step == 0) step <- lattice$parts
   at <- whole / step
-  check_result_size(at[[length(at)]] + 1, NULL, "probabilities")
   none <- if (at[[1L]] == 0) weights[[possible[[1L]]]] else 0
   others <- possible[at > 0]
   total <- if (length(others) > 0L) total_weight(weights[others], FALSE) else 0
   some <- total / (none + total)
   none <- none / (none + total)
-  f <- numeric(at[[length(at)]] + 1)
-  f[at[at > 0] + 1] <- if (total > 0) weights[others] / total
-  list(f = f, lattice = new_lattice(0, step, lattice$parts), none = none, some = some)
+  list(at = at[at > 0], weights = weights[others] / total, lattice = new_lattice(0, step, lattice$parts), none = none,
+    some = some)
+}
+
+# The same with `f`, a weight for each position from 0, so that its first entry is 0. If most positions are impossible
+# and at most `most` variables are not zero, gaps are shorter, and `value` gives the positions of sums.
+spread_size <- function(size, most) {
+  last <- max(size$at, 0)
+  code <- list(at = size$at, value = identity)
+  if (!wants_dense(last + 1, length(size$at)) && is.finite(most)) code <- encode_gaps(size$at, most)
+  check_result_size(max(code$at, 0) + 1, NULL, "probabilities")
+  size$f <- numeric(max(code$at, 0) + 1)
+  size$f[code$at + 1] <- size$weights
+  size$value <- code$value
+  size$last <- last
+  size
 }
 
 number_weights <- function(number) {
@@ -195,6 +182,8 @@ compound_by_name <- function(counting, size, zero, tail, accuracy, run) {
   largest <- if (is.null(counting$trial)) Inf else counting$parts
   # Modifying the probability of zero scales the tail, too.
   scale <- if (is.null(zero)) 1 else (1 - zero) / counting$some
+  # More variables than this have a probability below 1e-320.
+  size <- spread_size(size, outputs_to_tail(counting, largest, c(0, 1), log_tail(0)))
   outputs <- outputs_to_tail(counting, largest, size$f, log_tail(tail) - log(2) - log(max(scale, 1)))
   check_result_size(outputs, "tail", "probabilities", copies = result_copies(FALSE, accuracy))
   f <- size$f[seq_len(min(length(size$f), outputs))]
@@ -208,7 +197,7 @@ compound_by_name <- function(counting, size, zero, tail, accuracy, run) {
   }
   g <- first_of_power(g, counting$parts, outputs, accuracy, run)
   if (!is.null(zero)) g <- c(zero + scale * counting$moved, scale * g[-1L])
-  trim_compound(g, size$lattice, tail, outputs <= largest * (length(size$f) - 1))
+  trim_compound(g, size, tail, outputs <= largest * (length(size$f) - 1))
 }
 
 # The `accuracy` of one convolution whose error enters the result `times` times. It is not set below 1e-13, because no
@@ -241,21 +230,25 @@ first_of_sum <- function(x, y, outputs, accuracy, run) {
 
 # The distribution without its upper tail and without impossible values before the first possible one. `cut` says
 # whether `g` ends before the last possible value.
-trim_compound <- function(g, lattice, tail, cut) {
+trim_compound <- function(g, size, tail, cut) {
   upper <- native(C_pmf_cumulate, g, FALSE, TRUE, resolve_run("cpu", work = 0))
   last <- max(which(upper > tail / 2))
   trimmed <- if (last < length(g)) log(upper[[last + 1L]]) else -Inf
   beyond <- log_of_sum(c(if (cut) log_tail(tail) - log(2), trimmed))
-  leave_out(from_first_possible(g[seq_len(last)], lattice), c(-Inf, beyond))
+  kept <- g[seq_len(last)]
+  if (identical(size$value, identity)) return(leave_out(from_first_possible(kept, size$lattice), c(-Inf, beyond)))
+  possible <- which(kept > 0)
+  leave_out(from_positions(size$value(possible - 1), kept[possible], size$lattice, FALSE), c(-Inf, beyond))
 }
 
 # sum_n p_n f^n for any p, by blocks of powers (Paterson and Stockmeyer 1973): the powers of f up to b are
 # computed once, and blocks of b terms are joined by Horner's rule in f^b.
 compound_of_any <- function(p, size, tail, accuracy, run) {
   if (size$some == 0 || length(p) == 1L) return(new_pmf(1, 0, FALSE))
+  most <- length(p) - 1
+  size <- spread_size(size, most)
   f <- size$f * size$some
   f[[1L]] <- size$none
-  most <- length(p) - 1
   n <- seq_along(p) - 1
   log_p <- log(p)
   log_generating <- function(excess) log_of_sum(log_p + n * log1p(size$some * excess))
@@ -278,7 +271,7 @@ compound_of_any <- function(p, size, tail, accuracy, run) {
       result <- add_scaled(result, if (j == 0) 1 else power[[j]], p[[first + j + 1]])
     }
   }
-  trim_compound(result, size$lattice, tail, outputs <= most * (length(size$f) - 1))
+  trim_compound(result, size, tail, outputs <= most * (length(size$f) - 1))
 }
 
 add_scaled <- function(sum, x, weight) {

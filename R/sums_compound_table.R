@@ -4,24 +4,22 @@
 #'
 #' Gives the joint distribution of the totals of two lines of business whose numbers of claims are the same: of
 #' \eqn{S = X_1 + \dots + X_N}{S = X_1 + ... + X_N} and \eqn{T = Y_1 + \dots + Y_N}{T = Y_1 + ... + Y_N}. An example is
-#' N accidents that each cause damage to a car and an injury. Given N, all sizes are independent. The common number
-#' makes the totals dependent: their covariance is \eqn{Var(N)\,E(X)\,E(Y)}{Var(N) E(X) E(Y)}.
+#' N accidents that each cause damage to a car and an injury. Given N, all sizes are independent.
 #'
-#' The joint probabilities are the sum over n of \eqn{P(N = n)} times the distributions of n sizes of either line. All
-#' terms are positive and added directly. Time grows with the largest number of claims times the size of the table.
+#' All terms are positive and added directly. Time grows with the largest number of claims times the size of the table.
 #'
 #' @param number the distribution of N on 0, 1, 2, ..., such as `pmf_poisson(3)`.
 #' @param x,y the distributions of one size in either line, made by [pmf()]. They must not be negative.
 #' @param tail the probability of larger totals that may be left out, for each of the lines, from 1e-300 to 1e-8.
-#' @return A matrix of class `table` with a row for each value of S and a column for each value of T, as from
-#'   [joint_table()]. `addmargins()` adds the distributions of both.
+#' @return A matrix of class `table`, as from [joint_table()], with a row for each value of S and a column for each
+#'   value of T. If few values of a total are possible, only these have a row or a column.
 #' @section Errors:
 #' `warpbayes_error_input` for what [compound_pmf()] refuses. `warpbayes_error_memory` for tables that do not fit in
 #' memory.
 #' @references
 #' Sundt, B. and Vernic, R. (2009). *Recursions for Convolutions and Compound Distributions with Insurance
 #' Applications*. Springer. \doi{10.1007/978-3-540-92900-0}
-#' @seealso [compound_pmf()] for one total, [joint_table()], [mix_over_pmf()] for other common factors.
+#' @seealso [compound_pmf()] for one total, [mix_over_pmf()] for other common factors.
 #' @examples
 #' car <- pmf(c(0.5, 0.3, 0.2), values = c(1, 2, 5))
 #' injury <- pmf(c(0.8, 0.1, 0.1), values = c(0, 1, 10))
@@ -56,24 +54,30 @@ compound_table <- function(number, x, y, tail = 1e-15) {
       joint[rows, columns] <- joint[rows, columns] + outer(weight[[match(n, count)]] * of_x, of_y)
     }
   }
-  structure(joint, dimnames = list(x = line_x$names, y = line_y$names), class = "table")
+  # Codes that stand for no total are left out.
+  rows <- which(!line_x$is_code | rowSums(joint) > 0)
+  columns <- which(!line_y$is_code | colSums(joint) > 0)
+  structure(joint[rows, columns, drop = FALSE], class = "table",
+    dimnames = list(x = format_value(line_x$value[rows]), y = format_value(line_y$value[columns])))
 }
 
-# The probabilities of one size on 0, by, 2 by, ..., how long the distribution of the total is, and the names of its
-# values.
+# The probabilities of one size on 0, by, 2 by, ..., how long the distribution of the total is, and its values. Sizes
+# far apart have codes instead.
 line_of_business <- function(number, size, argument, tail) {
   check_pmf(size, argument)
   frame <- as.data.frame(size)[is_possible(size), ]
   if (frame$value[[1L]] < 0) stop_input(argument, "has negative values, such as ", show_value(frame$value[[1L]]))
   total <- compound_pmf(number, size, tail = tail)
-  # The common lattice of 0, all sizes and all totals.
-  shared <- positions_together(list(new_pmf(1, 0, FALSE), size, total))
-  zero <- shared$at[[1L]]
-  at <- shared$at[[2L]][is_possible(size)] - zero
-  prob <- numeric(at[[length(at)]] + 1)
-  prob[at + 1] <- exp(possible_weights(size)$log_share)
-  last <- max(shared$at[[3L]]) - zero
-  list(prob = prob, length = last + 1, names = format_value(lattice_value(shared$lattice, zero + 0:last)))
+  one <- size_on_lattice(size)
+  most <- last_of(number)
+  one <- spread_size(one, most)
+  # The codes of all totals, of which the largest is the last that compound_pmf() keeps.
+  codes <- seq(0, most * (length(one$f) - 1))
+  value <- lattice_value(one$lattice, one$value(codes))
+  prob <- one$f * one$some
+  prob[[1L]] <- one$none
+  last <- findInterval(last_of(total), value)
+  list(prob = prob, length = last, value = value[seq_len(last)], is_code = !identical(one$value, identity))
 }
 
 # The probabilities of the totals of n + 1 sizes from those of n; NULL if the table has none of them.

@@ -2,29 +2,23 @@
 
 #' Two independent variables given their sum
 #'
-#' If X and Y are independent, \eqn{P(X = i \mid X + Y = s)}{P(X = i | X + Y = s)} is proportional to
-#' \eqn{P(X = i) P(Y = s - i)}. So an observed total says how probable each value of its two parts is.
+#' `condition_on_sum_pmf()` says how probable each value of two variables is once their total is known. For independent
+#' variables \eqn{P(X = i \mid X + Y = s)}{P(X = i | X + Y = s)} is proportional to \eqn{P(X = i) P(Y = s - i)}. The
+#' result is right even if all products underflow as doubles.
 #'
-#' Products are kept as mantissas and exponents. The result is therefore right even if the total is so improbable that
-#' all products underflow as doubles.
-#'
-#' @param x,y distributions made by [pmf()], or vectors of non-negative weights for 0, 1, ... The weights need not sum
-#'   to 1: the results are divided by their sum.
+#' @param x,y distributions made by [pmf()], or vectors of non-negative weights for 0, 1, ...
 #' @param total the observed value of the sum: one number.
 #' @param log whether both results are on the log scale. For vectors it also says whether `x` and `y` are. The default
 #'   is `TRUE` if `x` or `y` is a distribution on the log scale.
 #' @return A list of the distributions of X and of Y given the sum, `x` and `y`.
 #' @section Errors:
-#' `warpbayes_error_input` for weights that [convolve_pmf()] refuses, for a `total` outside the range of the sum (the
-#' message names the range), and for a `total` within the range whose probability is zero.
-#' @seealso [convolve_pmf()] for the distribution of the sum.
-#' @references
-#' Murray, L. M. and others (2018). Delayed sampling and automatic Rao-Blackwellization of
-#' probabilistic programs. *AISTATS 2018*, PMLR 84, 1037-1046: conditioning on observed sums in probabilistic programs.
+#' `warpbayes_error_input` for weights that [convolve_pmf()] refuses, for a `total` outside the range of the sum, and
+#' for a `total` whose probability is zero.
+#' @seealso [convolve_pmf()] for the distribution of the sum, [joint_table()].
 #' @examples
 #' # 7 defects in two batches together: how many came from the first?
-#' first <- pmf(dbinom(0:100, 100, 0.02))
-#' second <- pmf(dbinom(0:50, 50, 0.06))
+#' first <- pmf_binomial(100, 0.02)
+#' second <- pmf_binomial(50, 0.06)
 #' condition_on_sum_pmf(first, second, 7)$x
 #' @export
 condition_on_sum_pmf <- function(x, y, total, log = NULL) {
@@ -122,14 +116,14 @@ check_total <- function(total) {
 #' Two variables in a table
 #'
 #' A table of the joint probabilities of X and of the sum X + Y of two independent variables. With `given = TRUE` each
-#' column is the distribution of X given the sum instead, as [condition_on_sum_pmf()] gives it for one total.
+#' column is the distribution of X given the sum, as [condition_on_sum_pmf()] gives it for one total.
 #'
 #' @param x,y distributions made by [pmf()], or vectors of probabilities of 0, 1, ... that sum to 1.
 #' @param totals the values of the sum that are columns. The default is all of them, with `given = TRUE` all that are
 #'   possible.
 #' @param given `FALSE` for joint probabilities, `TRUE` for the distribution of X given each total.
-#' @return A matrix of class `table`: a row for each value of X, a column for each total. The names are these values.
-#'   `addmargins()` adds the marginal distributions of X and of the sum, if all totals are there.
+#' @return A matrix of class `table`: a row for each value of X, a column for each total. `addmargins()` adds the
+#'   marginal distributions.
 #' @section Errors:
 #' `warpbayes_error_input` for what [condition_on_sum_pmf()] refuses. `warpbayes_error_memory` for a table that does not
 #' fit in memory.
@@ -176,7 +170,7 @@ joint_table <- function(x, y, totals = NULL, given = FALSE) {
     if (!any(can_x[met] & can_y[pair[met]])) {
       stop_input("totals", "has the entry ", show_value(total), ", a value that the sum takes with probability zero")
     }
-    dpmf(values_of(x), condition_on_sum_pmf(x, y, total, log = FALSE)$x)
+    dpmf(condition_on_sum_pmf(x, y, total, log = FALSE)$x, values_of(x))
   }
   structure(
     if (given || length(at) > length(totals)) {

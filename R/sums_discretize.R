@@ -6,24 +6,18 @@
 #' `by`, `2 * by`, ..., so that sums of it can be computed. A deductible and a limit are applied first.
 #'
 #' @details
-#' The methods say where the probability between two neighbouring values goes:
+#' `method` says where the probability between two neighbouring values goes:
 #' \describe{
 #'   \item{`"rounding"`}{to the nearest value.}
-#'   \item{`"up"`}{up, to the larger value. The distribution function lies at or below the true one, so losses are
-#'     overstated.}
-#'   \item{`"down"`}{down, to the smaller value. The distribution function lies at or above the true one, so losses
-#'     are understated.}
-#'   \item{`"unbiased"`}{to both values, so that the mean stays. So do the means of the loss limited at each value.}
+#'   \item{`"up"`}{to the larger value: losses are overstated. Elsewhere this is called `"lower"`, after the
+#'     distribution function.}
+#'   \item{`"down"`}{to the smaller value: losses are understated. Elsewhere `"upper"`.}
+#'   \item{`"unbiased"`}{to both values, so that the mean stays, and the means of the loss limited at each value.}
 #' }
-#' Sums of losses by `"up"` and by `"down"` enclose the true distribution of the sum. Other software calls these methods
-#' `"lower"` and `"upper"`, after the distribution function.
-#'
 #' With a deductible d and a limit u, a loss x is paid by \eqn{\min(x, u) - d}{min(x, u) - d} if it exceeds d, and not
-#' at all otherwise. The limit is the largest loss that counts, so no payment exceeds u - d.
+#' at all otherwise.
 #'
-#' If the distribution function has an argument `lower.tail`, as R's own functions have, upper tails keep their relative
-#' accuracy. Integrals of `"unbiased"` use eight points of Gauss and Legendre for each step. They are exact to rounding
-#' if the distribution function is smooth within each step.
+#' If the distribution function has an argument `lower.tail`, upper tails keep their relative accuracy.
 #'
 #' @param x the distribution function of the loss, such as [pgamma], called as `x(q, ...)`; or a numeric vector of
 #'   observed losses; or a distribution made by [pmf()], whose step is to become another.
@@ -44,9 +38,6 @@
 #' `warpbayes_error_input` for losses below 0, for a function that does not give a distribution function, for
 #' deductibles and limits that cannot be used, and for a tail that reaches too far: give `to`, `limit` or a longer step.
 #' @references
-#' Gerber, H. U. and Jones, D. A. (1976). Some practical considerations in connection with the calculation of stop-loss
-#' premiums. *Transactions of the Society of Actuaries* 28, 215-231.
-#'
 #' Klugman, S. A., Panjer, H. H. and Willmot, G. E. (2012). *Loss Models: From Data to Decisions*, 4th edition. Wiley.
 #' @seealso [compound_pmf()] and [portfolio_pmf()] for sums of losses, [layer_pmf()], [value_at_risk()].
 #' @examples
@@ -54,7 +45,6 @@
 #' claim <- discretize_pmf(pgamma,
 #'   by = 0.5, shape = 2, method = "unbiased", deductible = 1, limit = 20
 #' )
-#' mean(claim)
 #' year <- compound_pmf("poisson", claim, lambda = 10, threads = 2)
 #' value_at_risk(year, 0.995)
 #'

@@ -2,24 +2,19 @@
 
 #' Distributions by name
 #'
-#' These functions make well-known discrete distributions as [pmf()] objects, ready for sums. The probabilities come
-#' from R's own functions.
+#' These functions make well-known discrete distributions as [pmf()] objects, ready for sums.
 #'
-#' The range of values is chosen so that what is left out has a probability of at most `tail` at either end.
-#' [left_out()] says how probable it is, and [dpmf()] and [ppmf()] of the distribution itself are exact beyond the
-#' range, too (except for `pmf_logarithmic()`). Sums only know a bound. If their far tails matter, ask for a smaller
-#' `tail`, such as 1e-300 or 0.
+#' What is left out has a probability of at most `tail` at either end; [left_out()] says how probable it is. The
+#' relative error of a probability p is below 2e-14 (1 + |log p|).
 #'
 #' The parameters are as in R's functions, with these remarks:
 #' \itemize{
-#'   \item `pmf_geometric()` counts the failures before the first success, as [dgeom()] does.
-#'   \item `pmf_negative_binomial()` counts the failures before success number `successes`, which need not be whole, as
-#'     [dnbinom()] does.
+#'   \item `pmf_geometric()` counts the failures before the first success, `pmf_negative_binomial()` those before
+#'     success number `successes`, which need not be whole.
 #'   \item `pmf_logarithmic()` is on 1, 2, ... with probabilities in proportion to \eqn{p^k / k}.
 #'   \item `pmf_poisson_binomial()` is the number of independent events that happen. Events of kind i have the
 #'     probability `prob[i]`, and there are `weights[i]` of them.
 #' }
-#' [zero_modify_pmf()] gives zero another probability in any of them.
 #'
 #' @param lambda the mean, from 0.
 #' @param trials the number of trials.
@@ -38,55 +33,63 @@
 #' @section Errors:
 #' `warpbayes_error_input` for parameters outside their range. `warpbayes_error_memory` for ranges that do not fit in
 #' memory.
-#' @seealso [pmf()] for any other distribution; [compound_pmf()] for random sums.
+#' @seealso [pmf()] for any other distribution; [compound_pmf()] for random sums; [zero_modify_pmf()].
 #' @references
 #' Hong, Y. (2013). On computing the distribution function for the Poisson binomial distribution. *Computational
 #' Statistics & Data Analysis* 59, 41-51. \doi{10.1016/j.csda.2012.10.006}
 #' @examples
 #' pmf_poisson(3) + pmf_binomial(10, 0.3)
 #' pmf_negative_binomial(2.5, mu = 4)
-#' zero_modify_pmf(pmf_geometric(0.2), 0.6)
 #' summary(pmf_hypergeometric(50, 100, 20))
 #' summary(pmf_poisson_binomial(c(0.1, 0.5, 0.9), weights = c(100, 20, 3), threads = 2))
-#' ppmf(100, pmf_poisson(3, tail = 1e-300), lower.tail = FALSE)
 #' @name pmf_families
 NULL
-
-check_tail <- function(tail, zero = TRUE) {
-  usable <- is_finite_number(tail) && ((zero && tail == 0) || (tail >= 1e-300 && tail <= 1e-8))
-  if (!usable) {
-    stop_input("tail", "must be one number from 1e-300 to 1e-08", if (zero) ", or 0", ", not ", show_value(tail))
-  }
-  as.double(tail)
-}
-
-# The logarithm of a tail; of 0 that of the smallest double.
-log_tail <- function(tail) if (tail == 0) -1074 * log(2) else log(tail)
 
 # density(value, log) and tail_of(value, lower, log), which is P(X <= value) or P(X > value), of a distribution by name.
 family_functions <- function(family) {
   p <- family$parameters
+  of <- function(plain, log_density, tail_of, last = Inf, first = 0) {
+    density <- function(x, log) {
+      # R's own functions are right for small parameters.
+      if (max(p) <= 100) return(plain(x, log))
+      result <- rep_len(-Inf, length(x))
+      inside <- which(x >= first & x <= last)
+      result[inside] <- log_density(x[inside])
+      if (log) result else exp(result)
+    }
+    # R warns of values so far in the tail that they are 0.
+    list(density = density, tail_of = function(x, lower, log) suppressWarnings(tail_of(x, lower, log)))
+  }
   switch(family$name,
-    poisson = list(
-      density = function(x, log) stats::dpois(x, p[[1L]], log),
-      tail_of = function(x, lower, log) stats::ppois(x, p[[1L]], lower, log)
+    poisson = of(function(x, log) stats::dpois(x, p[[1L]], log), function(x) log_poisson(x, p[[1L]]),
+      function(x, lower, log) stats::ppois(x, p[[1L]], lower, log)),
+    binomial = of(function(x, log) stats::dbinom(x, p[[1L]], p[[2L]], log),
+      function(x) log_binomial(x, p[[1L]], p[[2L]]),
+      function(x, lower, log) stats::pbinom(x, p[[1L]], p[[2L]], lower, log), p[[1L]]),
+    negative_binomial = of(
+      function(x, log) stats::dnbinom(x, p[[1L]], p[[2L]], log = log),
+      function(x) {
+        odds <- (1 - p[[2L]]) / p[[2L]]
+        log_negative_binomial(x, p[[1L]], odds, function(x) apart_by_probability(x, p[[1L]], p[[2L]]))
+      },
+      function(x, lower, log) stats::pnbinom(x, p[[1L]], p[[2L]], lower.tail = lower, log.p = log)
     ),
-    binomial = list(
-      density = function(x, log) stats::dbinom(x, p[[1L]], p[[2L]], log),
-      tail_of = function(x, lower, log) stats::pbinom(x, p[[1L]], p[[2L]], lower, log)
-    ),
-    negative_binomial = list(
-      density = function(x, log) stats::dnbinom(x, p[[1L]], p[[2L]], log = log),
-      tail_of = function(x, lower, log) stats::pnbinom(x, p[[1L]], p[[2L]], lower.tail = lower, log.p = log)
+    negative_binomial_mean = of(
+      function(x, log) stats::dnbinom(x, p[[1L]], mu = p[[2L]], log = log),
+      function(x) {
+        odds <- p[[2L]] / p[[1L]]
+        log_negative_binomial(x, p[[1L]], odds, function(x) (x - p[[2L]]) / (1 + odds))
+      },
+      function(x, lower, log) stats::pnbinom(x, p[[1L]], mu = p[[2L]], lower.tail = lower, log.p = log)
     ),
     geometric = list(
       density = function(x, log) stats::dgeom(x, p[[1L]], log),
       tail_of = function(x, lower, log) stats::pgeom(x, p[[1L]], lower, log)
     ),
-    hypergeometric = list(
-      density = function(x, log) stats::dhyper(x, p[[1L]], p[[2L]], p[[3L]], log),
-      tail_of = function(x, lower, log) stats::phyper(x, p[[1L]], p[[2L]], p[[3L]], lower, log)
-    ),
+    hypergeometric = of(function(x, log) stats::dhyper(x, p[[1L]], p[[2L]], p[[3L]], log),
+      function(x) log_hypergeometric(x, p[[1L]], p[[2L]], p[[3L]]),
+      function(x, lower, log) stats::phyper(x, p[[1L]], p[[2L]], p[[3L]], lower, log), min(p[[3L]], p[[1L]]),
+      max(0, p[[3L]] - p[[2L]])),
     logarithmic = logarithmic_functions(p[[1L]])
   )
 }
@@ -183,16 +186,16 @@ pmf_negative_binomial <- function(successes, prob, mu, tail = 1e-15, log = FALSE
   require_arguments("successes")
   successes <- check_number(successes, "successes", min = 0)
   if (missing(prob) == missing(mu)) stop_input("prob", "or `mu` must be given, and not both")
-  prob <- if (missing(mu)) {
-    check_probability(prob, "prob", zero = FALSE)
-  } else {
-    successes / (successes + check_number(mu, "mu", min = 0, open = FALSE))
+  if (missing(mu)) {
+    parameters <- c(successes, check_probability(prob, "prob", zero = FALSE))
+    return(family_pmf("negative_binomial", parameters, 0, Inf, check_tail(tail), check_flag(log, "log"), "successes"))
   }
-  if (prob == 0) {
+  mu <- check_number(mu, "mu", min = 0, open = FALSE)
+  if (mu / successes == Inf) {
     stop_input("successes", "is ", show_value(successes),
       ", so much smaller than `mu` that successes / (successes + mu) is 0")
   }
-  family_pmf("negative_binomial", c(successes, prob), 0, Inf, check_tail(tail), check_flag(log, "log"), "successes")
+  family_pmf("negative_binomial_mean", c(successes, mu), 0, Inf, check_tail(tail), check_flag(log, "log"), "successes")
 }
 
 #' @rdname pmf_families

@@ -3,15 +3,11 @@
 #' Entropy, cumulants, modes and generating function of a distribution
 #'
 #' `shannon_entropy()` is the Shannon entropy, `cumulants()` gives the first cumulants, `modes()` the most probable
-#' values, `support_size()` how many values are possible, and `generating_function()` the probability
-#' generating function \eqn{E(z^X)}{E z^X}. [median()][pmf_distribution], `mean()` and `variance()` are on another page,
-#' and `summary()` has several of them together.
+#' values, `support_size()` how many values are possible, and `generating_function()` the probability generating
+#' function \eqn{E(z^X)}{E z^X}. With `log = TRUE`, `generating_function(x, exp(t))` is the cumulant generating function
+#' at t.
 #'
-#' With `log = TRUE`, `generating_function(x, exp(t))` is the cumulant generating function at t. Nothing overflows
-#' on the way.
-#'
-#' Cumulants are computed from central moments, of which those of high order cancel: the cumulants of a distribution
-#' that is almost normal lose about a digit with each order above 4.
+#' The cumulants of a distribution that is almost normal lose about a digit with each order above 4.
 #'
 #' @param x a distribution made by [pmf()].
 #' @param base the base of the logarithm: the entropy is in nats for `exp(1)` and in bits for 2.
@@ -20,8 +16,7 @@
 #' @param log whether to give the natural logarithm. `z` must then not be negative.
 #' @return A number for `shannon_entropy()` and `support_size()`; a vector of `order` cumulants, of which the first is
 #'   the mean and the second the variance; for `modes()` all values whose probability is the largest, up to a
-#'   relative difference of 1e-12; for `generating_function()` a number for each `z`. If probabilities do not sum to
-#'   exactly 1, they are divided by their sum.
+#'   relative difference of 1e-12; for `generating_function()` a number for each `z`.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments of the wrong type or outside their range.
 #' @seealso [pmf_distribution], [expected_value()].
@@ -30,7 +25,6 @@
 #' shannon_entropy(die, base = 2)
 #' cumulants(pmf_poisson(3), 4)
 #' modes(die + die)
-#' modes(pmf_binomial(3, 0.5))
 #' support_size(2 * die)
 #' # The probability that a branching process has died out after one, two, three generations.
 #' offspring <- pmf_poisson(1.2)

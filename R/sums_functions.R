@@ -2,13 +2,9 @@
 
 #' All functions of discrete distributions
 #'
-#' A distribution is an object of class [pmf]. The names follow three rules:
-#' * `pmf_x()` makes the distribution with the name x.
-#' * `x_pmf()` makes a distribution from other distributions or from data.
-#' * Functions that give numbers or tables have the names of the field, such as `mean()` and `value_at_risk()`.
-#'
-#' The distribution is the first argument of every function. `dpmf()`, `ppmf()`, `qpmf()` and `rpmf()` also take it as
-#' the second one, as R's own functions would.
+#' A distribution is an object of class [pmf]. `pmf_x()` makes the distribution with the name x, and `x_pmf()` makes one
+#' from other distributions or from data. Functions that give numbers or tables have the names of the field. The
+#' distribution is the first argument of every function.
 #'
 #' @section Make a distribution:
 #' | function | what it makes |
@@ -34,8 +30,8 @@
 #' | function | what it does |
 #' |---|---|
 #' | `x + y`, `x - y`, [`sum_pmf(x, y, z)`][sum_pmf] | sums of independent variables |
-#' | [`convolve_pmf(x, y)`][convolve_pmf] | the sum of two, or of many pairs of vectors |
 #' | [`rep_sum_pmf(x, times)`][rep_sum_pmf] | the sum of copies of one |
+#' | [`convolve_pmf(x, y)`][convolve_pmf] | the convolution of vectors, also of many pairs |
 #' | [`compound_pmf(number, size)`][compound_pmf] | the sum of a random number of copies |
 #' | `max(x, y)`, `min(x, y)` | the largest and the smallest |
 #' | [`order_statistic_pmf(x, k)`][order_statistic_pmf] | the k-th smallest or largest |
@@ -45,24 +41,21 @@
 #' | [`mix_over_pmf(factor, given)`][mix_over_pmf] | a distribution that depends on a common factor |
 #' | [`condition_on_sum_pmf(x, y, total)`][condition_on_sum_pmf] | two variables, given their sum |
 #' | [`joint_table(x, y)`][joint_table] | a variable and the sum, in a table |
-#' | [`compound_table(number, x, y)`][compound_table] | two totals with a common number of terms, in a table |
+#' | [`compound_table(number, x, y)`][compound_table] | two totals with a common number of terms |
 #'
 #' @section Ask it:
 #' | function | what it gives |
 #' |---|---|
 #' | [`dpmf(x, 3)`][dpmf], [`ppmf(x, 3)`][ppmf] | probabilities and cumulative probabilities |
 #' | [`qpmf(x, 0.5)`][qpmf], [`rpmf(x, 9)`][rpmf] | quantiles and draws |
-#' | [`mean(x)`][mean.pmf], [`variance(x)`][variance], [`median(x)`][median.pmf] | moments and median |
-#' | [`quantile(x)`][quantile.pmf], [`summary(x)`][summary.pmf] | quantiles, and all of these |
+#' | [`mean(x)`][mean.pmf], [`variance(x)`][variance], [`summary(x)`][summary.pmf] | moments |
 #' | [`expected_value(x, f)`][expected_value] | the expected value of a function |
 #' | [`probability(x, event)`][probability] | the probability of an event |
-#' | [`value_at_risk(x, p)`][value_at_risk] | the value that is exceeded with probability 1 - p |
-#' | [`tail_value_at_risk(x, p)`][tail_value_at_risk] | the mean of the worst share 1 - p of outcomes |
+#' | [`value_at_risk(x, p)`][value_at_risk], [`tail_value_at_risk(x, p)`][tail_value_at_risk] | risk measures |
 #' | [`stop_loss_premium(x, retention)`][stop_loss_premium] | the expected excess |
 #' | [`lorenz_share(x, p)`][lorenz_share] | the share of the smallest outcomes in the total |
-#' | [`exact_p_value(x, statistic)`][exact_p_value] | one- and two-sided p-values |
-#' | [`shannon_entropy(x)`][shannon_entropy], [`cumulants(x)`][cumulants] | entropy and cumulants |
-#' | [`modes(x)`][modes], [`support_size(x)`][support_size] | the most probable values, and how many are possible |
+#' | [`rank_test(x, y)`][rank_test], [`exact_p_value(x, statistic)`][exact_p_value] | exact tests |
+#' | [`shannon_entropy(x)`][shannon_entropy], [`cumulants(x)`][cumulants], [`modes(x)`][modes] | descriptions |
 #' | [`generating_function(x, z)`][generating_function] | the probability generating function |
 #' | [`left_out(x)`][left_out] | bounds for what the distribution leaves out |
 #' | [`plot(x)`][plot.pmf], [`as.data.frame(x)`][as.data.frame.pmf] | pictures and tables |

@@ -91,16 +91,6 @@ read_lattice <- function(from, by) {
   new_lattice(origin, step[[1L]] * times, step[[2L]] * times)
 }
 
-# The lattice of a distribution. Objects of earlier versions have no `parts`, and objects that were changed by hand may
-# have others than their values.
-lattice_of <- function(x) {
-  by <- step_of(x)
-  parts <- if (is.null(x$parts)) 1 else x$parts
-  origin <- parts_in(x$from, parts)
-  step <- parts_in(by, parts)
-  if (is.na(origin) || is.na(step)) read_lattice(x$from, by) else list(origin = origin, step = step, parts = parts)
-}
-
 # The whole number of which `value` is the quotient by `parts`; NA if there is none.
 parts_in <- function(value, parts) {
   whole <- round(value * parts) + c(0, -1, 1)
@@ -112,16 +102,6 @@ lattice_value <- function(lattice, position) {
   whole <- lattice$origin + lattice$step * position
   if (lattice$parts == 1) return(whole)
   whole / lattice$parts
-}
-
-# A distribution from weights at the positions `at` of a lattice, which begin with 0; NULL for 0, 1, 2, ... A single
-# value has no step.
-on_lattice <- function(weights, lattice, log, at = NULL) {
-  if (length(weights) == 1L) lattice <- new_lattice(lattice$origin, lattice$parts, lattice$parts)
-  if (lattice$parts == 1) return(new_pmf(weights, lattice$origin, log, lattice$step, at))
-  x <- new_pmf(weights, lattice$origin / lattice$parts, log, lattice$step / lattice$parts, at)
-  x$parts <- lattice$parts
-  x
 }
 
 # Several lattices with the same parts: `origin` of each in these parts, the longest `step` that divides all steps and,
@@ -194,4 +174,43 @@ common_step_of_two <- function(a, b) {
     q <- c(q[[2L]], whole * q[[2L]] + q[[1L]])
   }
   b / q[[2L]]
+}
+
+# Codes of whole numbers `at`, so that sums of at most `most` of them need few positions: long gaps between numbers
+# become shorter, but are still longer than all that smaller gaps can add up to. So `value(code)` gives the sum that a
+# sum of codes stands for, and both have the same order.
+encode_gaps <- function(at, most) {
+  values <- sort(unique(c(0, at)))
+  gap <- diff(values)
+  by_length <- order(gap)
+  longer <- gap[by_length]
+  whole <- cumsum(longer)
+  short <- longer
+  base <- 0
+  fixed <- 0
+  for (k in seq_along(longer)) {
+    if (longer[[k]] > most * base + 1) {
+      short[[k]] <- most * base + 1
+      base <- base + short[[k]]
+    } else {
+      # This gap cannot be told from sums of smaller ones, which all keep their lengths.
+      fixed <- k
+      base <- whole[[k]]
+    }
+  }
+  short[seq_len(fixed)] <- longer[seq_len(fixed)]
+  short[by_length] <- short
+  changed <- rev(by_length[seq_along(by_length) > fixed])
+  changed <- changed[short[changed] < gap[changed]]
+  code <- c(0, cumsum(short))[match(at, values)]
+  value <- function(code) {
+    sum <- 0
+    for (i in changed) {
+      times <- code %/% short[[i]]
+      sum <- sum + times * gap[[i]]
+      code <- code - times * short[[i]]
+    }
+    sum + code
+  }
+  list(at = code, value = if (length(changed) > 0L) value else identity)
 }

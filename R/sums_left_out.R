@@ -27,13 +27,6 @@ leave_out <- function(x, bounds) {
   x
 }
 
-# The probabilities that a distribution by name gives to the values above or below its own, exactly. NULL for others.
-outside_of <- function(x, upper, log) {
-  if (is.null(x$family)) return(NULL)
-  value <- if (upper) last_of(x) else x$from - 1
-  family_functions(x$family)$tail_of(value, !upper, log)
-}
-
 # A bound as text, rounded up to two digits.
 format_bound <- function(log_bound) {
   if (log_bound < -700) return(sprintf("1e%.0f", ceiling(log_bound / log(10))))
@@ -51,12 +44,11 @@ format_left_out <- function(x) {
 #' What a distribution leaves out
 #'
 #' Distributions with infinitely many values are cut where their tails are small, and [sum_pmf()] can leave out
-#' improbable values. `left_out()` says how probable the values that were left out are at most. The probability of
-#' any event is right to within the sum of both numbers, apart from rounding.
+#' improbable values. `left_out()` says how probable the values that were left out are at most. The probability of any
+#' event is right to within the sum of both numbers, apart from rounding.
 #'
-#' A distribution by name ([pmf_families]) also knows the exact probabilities beyond its range: [dpmf()] and [ppmf()]
-#' give them. Of other distributions they are unknown, so `ppmf()` warns if it is asked for a tail beyond the range of a
-#' distribution that was cut there.
+#' A distribution by name ([pmf_families]) knows the exact probabilities beyond its range. For other distributions
+#' `ppmf()` warns if it is asked for a tail beyond the range.
 #'
 #' @param x a distribution made by [pmf()].
 #' @param log whether to give natural logarithms.
@@ -65,8 +57,7 @@ format_left_out <- function(x) {
 #' @section Errors:
 #' `warpbayes_error_input` if `x` is not a distribution.
 #' @examples
-#' claims <- pmf_poisson(3) + pmf_poisson(4)
-#' left_out(claims)
+#' left_out(pmf_poisson(3) + pmf_poisson(4))
 #' left_out(pmf_binomial(10, 0.5))
 #' @seealso [pmf_families] and [compound_pmf()], whose argument `tail` says what may be left out.
 #' @export

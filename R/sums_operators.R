@@ -148,5 +148,5 @@ in_console.pmf_list <- function(x, ...) {
 #' @noRd
 #' @export
 `[.pmf` <- function(x, ...) {
-  stop_warpbayes("input", "`[` is not known for distributions; dpmf(values, x) gives probabilities")
+  stop_warpbayes("input", "`[` is not known for distributions; dpmf(x, values) gives probabilities")
 }

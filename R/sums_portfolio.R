@@ -2,29 +2,21 @@
 
 #' The total loss of a portfolio
 #'
-#' `portfolio_pmf()` gives the distribution of the sum of the losses of many independent policies, each with its own
-#' probability of a claim and its own size of it. `mix_over_pmf()` makes losses dependent through a common factor.
-#' `map_pmf()` gives the distribution of a function of a variable, and `layer_pmf()` the distribution of the part of a
-#' loss in a layer, as reinsurers cover it.
+#' `portfolio_pmf()` gives the distribution of the sum of the losses of many independent policies. `mix_over_pmf()`
+#' makes losses dependent through a common factor, such as the weather or the economy: it averages the distributions
+#' given each value of the factor. `map_pmf()` gives the distribution of a function of a variable, and `layer_pmf()` the
+#' part of a loss in a layer, as reinsurers cover it.
 #'
-#' @details
-#' In the individual model (`number = "bernoulli"`) policy i has a claim with probability `prob[i]`, and at most one.
-#' Policies with equal sizes form a group, whose number of claims is Poisson-binomial. The totals of the groups are
-#' computed as in [compound_pmf()] and added. With `number = "poisson"` policy i has a Poisson number of claims with the
-#' mean `prob[i]`. The total is then a compound Poisson variable.
+#' With `number = "bernoulli"` policy i has a claim with probability `prob[i]`, and at most one. With `number =
+#' "poisson"` it has a Poisson number of claims with the mean `prob[i]`.
 #'
-#' No Fourier transform wraps around and nothing is subtracted. Only tails are left out, also of groups. So each
-#' probability is too small by at most `tail`, and has a small relative error besides. Time grows with the number of
-#' groups times the length of the result: 100,000 policies with 1,000 different sizes take about ten seconds. Round
-#' sizes if all are different.
-#'
-#' A common factor, such as the weather or the economy, changes all claim probabilities at once. Given the factor,
-#' losses are independent. `mix_over_pmf()` averages the distributions given each value of the factor.
+#' Each probability is too small by at most `tail`. Time grows with the number of different sizes times the length of
+#' the result.
 #'
 #' @param size the sizes of claims: one number above 0 for each policy; or a distribution made by [pmf()] for all; or a
-#'   list of distributions; `class` gives each policy's distribution by its number.
-#' @param prob the probability of a claim of each policy; for `number = "poisson"` its mean number of claims. One number
-#'   counts for all policies.
+#'   list of distributions.
+#' @param prob the probability of a claim of each policy, or its mean number of claims. One number counts for all
+#'   policies.
 #' @param class for a list of sizes, the index of each policy's size in this list.
 #' @param number `"bernoulli"` or `"poisson"`: see Details.
 #' @param tail the probability that may be left out at either end, from 1e-300 to 1e-8, or 0 for the whole range of
@@ -33,21 +25,17 @@
 #' @param factor a distribution: the common factor.
 #' @param given a function of one value of the factor that gives a distribution.
 #' @param x a distribution.
-#' @param f a function that takes a vector of values and gives a number for each, such as
-#'   `function(v) pmin(pmax(v - 5, 0), 10)`.
+#' @param f a function that takes a vector of values and gives a number for each.
 #' @param by the step of the result; by default the longest that fits.
 #' @param retention,limit the layer: the part of the loss above `retention`, at most `limit`.
 #' @return A [pmf()].
 #' @section Errors:
-#' `warpbayes_error_input` for numbers of policies that do not agree, for probabilities outside their range, for sizes
-#' that are not above 0 or have no common step, and for functions that do not give what they should.
-#' `warpbayes_error_memory` for results that do not fit in memory.
+#' `warpbayes_error_input` for numbers of policies that do not agree, for probabilities and sizes outside their range,
+#' and for sizes without a common step. `warpbayes_error_memory` for results that do not fit in memory.
 #' @references
 #' De Pril, N. (1989). The aggregate claims distribution in the individual model with arbitrary positive claims. *ASTIN
 #' Bulletin* 19(1), 9-24. \doi{10.2143/AST.19.1.2014912}
-#'
-#' Klugman, S. A., Panjer, H. H. and Willmot, G. E. (2012). *Loss Models: From Data to Decisions*, 4th edition. Wiley.
-#' @seealso [compound_pmf()], [discretize_pmf()], [value_at_risk()], [min()][pmf_verbs] and `max()`.
+#' @seealso [compound_pmf()], [discretize_pmf()], [value_at_risk()], [pmf_verbs]
 #' @examples
 #' set.seed(1)
 #' policies <- 2000
@@ -60,9 +48,9 @@
 #' shaken <- mix_over_pmf(year, function(v) portfolio_pmf(sums_insured, death * v, threads = 2))
 #' tail_value_at_risk(total, 0.99)
 #' tail_value_at_risk(shaken, 0.99)
-#' # A reinsurer pays what exceeds 3000, up to 1000; the insurer keeps the rest.
+#' # A reinsurer pays what exceeds 3000, up to 1000.
 #' mean(layer_pmf(shaken, 3000, 1000))
-#' summary(map_pmf(shaken, function(v) v - pmin(pmax(v - 3000, 0), 1000)))
+#' mean(map_pmf(shaken, function(v) pmin(pmax(v - 3000, 0), 1000)))
 #' @export
 portfolio_pmf <- function(size, prob, class = NULL, number = c("bernoulli", "poisson"), tail = 1e-15, accuracy = 1e-12,
                           backend = NULL, threads = NULL) {
@@ -87,33 +75,32 @@ portfolio_pmf <- function(size, prob, class = NULL, number = c("bernoulli", "poi
   }
   # Each group, each number of claims in it, and each of the sums leaves out a share.
   share <- if (tail == 0) 0 else max(tail / (4 * length(sizes)), 1e-300)
-  # Zero is on the lattice, so that its step divides all sizes.
-  lattice <- positions_together(c(list(new_pmf(1, 0, FALSE)), sizes))$lattice
-  lattice$origin <- 0
   totals <- lapply(seq_along(sizes), function(i) {
     heed_interrupt()
-    p <- used[[i]]
-    p <- p[p > 0]
-    claims <- pmf_poisson_binomial(p, accuracy = accuracy, backend = backend, threads = threads)
-    claims <- without_tails(list(first = claims$from, weights = claims$prob), share)
-    claims <- new_pmf(claims$weights, claims$first, FALSE)
-    total <- if (size_of(sizes[[i]]) == 1L) {
+    p <- used[[i]][used[[i]] > 0]
+    claims <- if (length(p) == 1L) c(1 - p, p) else sum_rows_of(cbind(1 - p, p), FALSE, accuracy, run)
+    claims <- without_improbable(new_pmf(claims, 0, FALSE), share)
+    if (size_of(sizes[[i]]) == 1L) {
       one <- lattice_of(sizes[[i]])
-      on_lattice(claims$prob, new_lattice(claims$from * one$origin, one$origin, one$parts), FALSE)
-    } else {
-      compound_pmf(claims, sizes[[i]], tail = min(share, 1e-8), accuracy = accuracy, backend = backend,
-        threads = threads)
+      return(on_lattice(claims$prob, new_lattice(claims$from * one$origin, one$origin, one$parts), FALSE))
     }
-    without_tails(spread_on_lattice(total, lattice, accuracy), share)
+    without_improbable(compound_pmf(claims, sizes[[i]], tail = min(share, 1e-8), accuracy = accuracy,
+      backend = backend, threads = threads), share)
   })
-  total <- add_without_tails(totals, share, accuracy, run)
-  lattice$origin <- lattice$step * total$first
+  # Totals of few values are added one by one, from the smallest sizes on; then the others, the shortest first.
+  few <- vapply(sizes, function(x) size_of(x) == 1L, NA)
+  sorted <- order(vapply(totals[few], last_of, 0))
+  add <- function(x, y) {
+    heed_interrupt()
+    add_positions(x, y, FALSE, accuracy, run, share)
+  }
+  totals <- c(if (any(few)) list(Reduce(add, totals[few][sorted])), totals[!few])
+  total <- add_many_positions(totals, FALSE, shared_accuracy(accuracy, length(totals)), run, 2 * share * length(totals))
   # What the sizes leave out counts once for each expected claim.
   expected <- vapply(used, sum, 0)
   from_sizes <- left_out_together(sizes, log(expected))
-  leave_out(from_first_possible(total$weights, lattice), c(
-    log_of_sum(c(log_tail(tail), from_sizes[[1L]])), log_of_sum(c(log_tail(tail), from_sizes[[2L]]))
-  ))
+  total$left_out <- NULL
+  leave_out(total, c(log_of_sum(c(log_tail(tail), from_sizes[[1L]])), log_of_sum(c(log_tail(tail), from_sizes[[2L]]))))
 }
 
 check_claims <- function(prob, number) {
@@ -171,66 +158,6 @@ policy_groups <- function(size, class, probabilities) {
   )
 }
 
-# Weights on consecutive positions of a lattice that begins with 0 and has all values: a list of the first position and
-# the weights.
-spread_on_lattice <- function(x, lattice, accuracy) {
-  own <- lattice_of(x)
-  at <- round((own$origin + own$step * positions_of(x)) * (lattice$parts / own$parts) / lattice$step)
-  check_result_size(at[[length(at)]] - at[[1L]] + 1, "size", "probabilities", copies = result_copies(FALSE, accuracy))
-  weights <- numeric(at[[length(at)]] - at[[1L]] + 1)
-  weights[at - at[[1L]] + 1] <- prob_of(x)
-  list(first = at[[1L]], weights = weights)
-}
-
-# The same without the ends, as far as each of them has a sum of at most `tail`.
-without_tails <- function(x, tail) {
-  sums <- function(upper) native(C_pmf_cumulate, x$weights, FALSE, upper, resolve_run("cpu", work = 0))
-  last <- max(which(sums(TRUE) > tail), 1)
-  first <- min(which(sums(FALSE) > tail), last)
-  if (first == 1L && last == length(x$weights)) return(x)
-  list(first = x$first + first - 1, weights = x$weights[seq(first, last)])
-}
-
-# Totals of few possible values, such as multiples of one sum insured, are added 32 at a time, value by value. Neither a
-# direct sum nor a Fourier transform makes use of the gaps between the values.
-add_few_values <- function(all, tail) {
-  few <- vapply(all, function(x) 16 * sum(x$weights > 0) < length(x$weights), NA)
-  sparse <- all[few]
-  sparse <- sparse[order(vapply(sparse, function(x) length(x$weights), 0L))]
-  joined <- lapply(split(sparse, (seq_along(sparse) - 1L) %/% 32L), function(part) {
-    Reduce(function(x, y) {
-      heed_interrupt()
-      sum <- numeric(length(x$weights) + length(y$weights) - 1)
-      for (at in which(y$weights > 0)) {
-        here <- at:(at + length(x$weights) - 1)
-        sum[here] <- sum[here] + x$weights * y$weights[[at]]
-      }
-      without_tails(list(first = x$first + y$first, weights = sum), tail)
-    }, part)
-  })
-  c(unname(joined), all[!few])
-}
-
-# The sum of many. Those of similar length are added in pairs, and the ends of each sum are left out.
-add_without_tails <- function(all, tail, accuracy, run) {
-  share <- shared_accuracy(accuracy, length(all))
-  all <- add_few_values(all, tail)
-  while (length(all) > 1L) {
-    all <- all[order(vapply(all, function(x) length(x$weights), 0L))]
-    pairs <- length(all) %/% 2L
-    # The longest of an odd number waits.
-    waiting <- all[seq_along(all) > 2L * pairs]
-    all <- c(lapply(seq_len(pairs), function(i) {
-      heed_interrupt()
-      x <- all[[2L * i - 1L]]
-      y <- all[[2L * i]]
-      sum <- first_of_sum(x$weights, y$weights, length(x$weights) + length(y$weights) - 1, share, run)
-      without_tails(list(first = x$first + y$first, weights = sum), tail)
-    }), waiting)
-  }
-  all[[1L]]
-}
-
 #' @rdname portfolio_pmf
 #' @export
 mix_over_pmf <- function(factor, given) {
@@ -266,7 +193,7 @@ map_pmf <- function(x, f, by = NULL) {
   found <- if (!is.null(by)) {
     lattice_of_values(value, check_number(by, "by", min = 0))
   } else {
-    tryCatch(lattice_of_values(value), warpbayes_error_input = function(error) {
+    tryCatch(lattice_of_values(value, operands = values_of(x, possible)), warpbayes_error_input = function(error) {
       stop_input("f", "gives values that are neither whole numbers nor decimal fractions: give their step, `by`")
     })
   }

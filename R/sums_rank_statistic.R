@@ -1,26 +1,23 @@
 # Exact distributions of rank statistics under permutation, with ties and any scores.
 
-#' Exact distributions of rank statistics
+#' Exact rank tests, and distributions of rank statistics
 #'
-#' These functions give the permutation distribution of a rank statistic for the ties that the data have.
-#' `pmf_signed_rank()` is for Wilcoxon's signed-rank statistic, `pmf_rank_sum()` for Wilcoxon's rank-sum statistic (the
-#' U of Mann and Whitney). `pmf_linear_rank()` is for the sum of any scores of a group drawn at random, and
-#' `pmf_signed_scores()` for the sum of scores that count with probability 1/2. `exact_p_value()` gives p-values from
-#' any distribution. `rank_test()` does all of it for two samples or pairs.
+#' `rank_test()` is an exact permutation test of two samples or of pairs, with or without ties. The other functions give
+#' the null distributions of
+#' \itemize{
+#'   \item `pmf_signed_rank()`: Wilcoxon's signed-rank statistic;
+#'   \item `pmf_rank_sum()`: Wilcoxon's rank-sum statistic W of [wilcox.test()] (the U of Mann and Whitney);
+#'   \item `pmf_linear_rank()`: the sum of the scores of a group drawn at random;
+#'   \item `pmf_signed_scores()`: the sum of scores that count with probability 1/2.
+#' }
+#' `exact_p_value()` gives p-values from any distribution.
 #'
 #' @details
-#' Without ties the distributions are those of [psignrank()] and [pwilcox()]. [wilcox.test()] uses them only then, and
-#' a normal approximation otherwise. With ties, equal values get the mean of their ranks.
+#' Equal values get the mean of their ranks. Differences (of pairs, or from `mu`) count as equal if rounding explains
+#' their difference, such as 0.3 - 0.2 and 0.1. Samples of more than about 340 values each are refused.
 #'
-#' Numbers of groups are counted for each size of the group and each sum of scores, so nothing is approximated or
-#' drawn. Counts are exact up to 2^53 and have a small relative error beyond. The time does not grow with the number of
-#' permutations, but with the number of different sums: two groups of 30 take 0.01 s, two of 100 take 0.4 s, two of 200
-#' take 6 s. More than about two groups of 340 are refused.
-#'
-#' Scores may be any numbers. Sums of ranks are counted exactly, and so are sums of whole numbers and of decimal
-#' fractions, as long as there are not too many of them. Other scores are rounded to multiples of a step, which a
-#' message names; `by` sets it. A test with rounded scores is still exact if its statistic is the sum of the same
-#' rounded scores, as in `rank_test()`.
+#' Scores with too many different sums are rounded to multiples of a step, which a message names. The test is exact for
+#' the rounded scores.
 #'
 #' The usual definitions of a two-sided p-value differ if the distribution is not symmetric:
 #' \describe{
@@ -30,47 +27,46 @@
 #' }
 #'
 #' @param x,y samples; for `pmf_signed_rank()` differences, or pairs if `y` is given. For `exact_p_value()` `x` is a
-#'   distribution made by [pmf()]. Missing values are left out. Values that differ by less than 1e-13 times the largest
-#'   absolute value are equal, so that rounding does not break ties such as 0.3 - 0.2 and 0.1.
-#' @param zeros what happens to differences of 0. `"drop"` leaves them out before ranking, as Wilcoxon did. `"pratt"`
-#'   ranks them and then leaves their ranks out.
+#'   distribution made by [pmf()]. For `rank_test()` `x` may be a formula: `value ~ group`, or `value ~ group | block`
+#'   if ranks count within blocks. The first level of `group` is the first sample. Missing values are left out.
+#' @param data for a formula, a data frame; also as second argument.
+#' @param zeros `"drop"` leaves differences of 0 out before ranking, as Wilcoxon did; `"pratt"` ranks them and then
+#'   leaves their ranks out.
 #' @param scores a score for each value. For `rank_test()` a function that gives the scores of ranks, for example
 #'   `function(r) qnorm(r / (length(r) + 1))` for normal scores; the default is the ranks themselves.
 #' @param size how many of the values are in the group whose scores are added.
-#' @param by the step that scores are rounded to. The default is the longest that makes them exact; see Details.
+#' @param by the step that scores are rounded to. The default is the longest that makes them exact.
 #' @param statistic observed values of the statistic.
 #' @param alternative `"two.sided"`, `"less"` or `"greater"`.
 #' @param method the definition of two-sided p-values: see Details.
 #' @param paired whether `x` and `y` are pairs.
 #' @param mu the difference under the null hypothesis.
-#' @return A [pmf()]. `pmf_rank_sum()` is for the statistic W of [wilcox.test()], the sum of the ranks of `x` less its
-#'   least value without ties. `exact_p_value()` gives a number for each statistic. `rank_test()` gives an object of
-#'   class `htest`, as [wilcox.test()] does, which also has `distribution`, the null distribution.
+#' @param level the level of an interval for the difference, if the scores are ranks; `NULL` for none. The interval has
+#'   all `mu` that the test does not reject.
+#' @return A [pmf()]. `exact_p_value()` gives a number for each statistic. `rank_test()` gives an object of class
+#'   `htest`, as [wilcox.test()] does, with the Hodges-Lehmann estimate, and with the null distribution as
+#'   `distribution`.
 #' @section Errors:
-#' `warpbayes_error_input` for samples that are not numbers or have no values left, for scores that are not finite, and
-#' for groups larger than the sample.
+#' `warpbayes_error_input` for samples that are not numbers or have no values left, for scores that are not finite, for
+#' groups larger than the sample, and for sums too many to count.
 #' @references
 #' Streitberg, B. and Roehmel, J. (1986). Exact distributions for permutation and rank tests: an introduction to some
 #' recently published algorithms. *Statistical Software Newsletter* 12(1), 10-17.
 #'
-#' Pratt, J. W. (1959). Remarks on zeros and ties in the Wilcoxon signed rank procedures. *Journal of the American
-#' Statistical Association* 54, 655-667. \doi{10.1080/01621459.1959.10501526}
-#' @seealso [pmf_hypergeometric()], [ppmf()].
+#' Hodges, J. L. and Lehmann, E. L. (1963). Estimates of location based on rank tests. *Annals of Mathematical
+#' Statistics* 34, 598-611. \doi{10.1214/aoms/1177704172}
 #' @examples
 #' # Pairs with ties: an exact p-value, where wilcox.test() would approximate.
 #' before <- c(7, 5, 6, 9, 8, 7, 4, 8)
 #' after <- c(5, 4, 5, 6, 6, 6, 4, 7)
-#' rank_test(before, after, paired = TRUE)
-#'
-#' # Two samples, by ranks and by normal scores.
-#' treated <- c(3, 3, 5, 6, 7, 7, 9)
-#' control <- c(1, 2, 3, 3, 4, 5)
-#' rank_test(treated, control)
-#' rank_test(treated, control, scores = function(r) qnorm(r / (length(r) + 1)))
+#' rank_test(before, after, paired = TRUE, level = 0.95)
+#' # Two samples, and ranks within blocks.
+#' rank_test(extra ~ group, sleep)
+#' rank_test(yield ~ N | block, npk)
 #'
 #' # The distribution itself.
-#' w <- pmf_rank_sum(treated, control)
-#' exact_p_value(w, 36.5, method = "distance")
+#' w <- pmf_rank_sum(c(3, 3, 5, 6, 7), c(1, 2, 3, 3))
+#' exact_p_value(w, 18, method = "distance")
 #' @name rank_statistics
 NULL
 
@@ -109,45 +105,55 @@ pmf_signed_scores <- function(scores, by = NULL) {
 least_rank_sum <- function(size) size * (size + 1) / 2
 
 linear_lattice <- function(scores, size, by, argument = "scores") {
-  lattice_of_scores(scores, by, function(at) group_additions(at, size), argument)
+  lattice_of_scores(scores, by, size, function(at) group_additions(at, size), argument)
 }
 
 linear_rank_law <- function(lattice, size) {
-  counts <- count_groups(sort(lattice$at), size)
-  pmf(counts$weights / total_weight(counts$weights, FALSE), from = size * lattice$first + lattice$by * counts$first,
-    by = lattice$by)
+  code <- encode_gaps(lattice$at, size)
+  counts <- count_groups(sort(code$at), size)
+  first <- min(code$value(counts$first))
+  scores_law(counts$weights, code$value(counts$first + seq_along(counts$weights) - 1) - first,
+    size * lattice$first + lattice$by * first, lattice$by)
+}
+
+# The law of a sum that is `from` + `by` times the positions `at`, from weights in proportion to the probabilities.
+scores_law <- function(weights, at, from, by) {
+  possible <- weights > 0
+  pmf_at(weights[possible] / total_weight(weights, FALSE), at[possible], read_lattice(from, by), FALSE)
 }
 
 # The scores are multiples of the step.
 signed_lattice <- function(scores, by, argument = "scores") {
-  lattice <- lattice_of_scores(c(0, scores), by, function(at) length(at) * sum(abs(at - at[[1L]])), argument)
-  list(first = 0, by = lattice$by, at = lattice$at[-1L] - lattice$at[[1L]])
+  additions <- function(at) length(at) * sum(at)
+  lattice <- lattice_of_scores(c(0, abs(scores)), by, length(scores), additions, argument)
+  list(first = 0, by = lattice$by, at = sign(scores) * lattice$at[-1L])
 }
 
 signed_scores_law <- function(lattice) {
-  at <- lattice$at[lattice$at != 0]
+  code <- encode_gaps(c(0, abs(lattice$at)), length(lattice$at))
   weights <- 1
-  for (score in sort(abs(at))) {
+  for (score in sort(code$at[code$at > 0])) {
     heed_interrupt()
     weights <- 0.5 * (c(weights, numeric(score)) + c(numeric(score), weights))
   }
-  pmf(weights, from = lattice$by * sum(at[at < 0]), by = lattice$by)
+  scores_law(weights, code$value(seq_along(weights) - 1), lattice$by * sum(lattice$at[lattice$at < 0]), lattice$by)
 }
 
 # Scores are first + by * at, where `at` are whole numbers from 0. `work(at)` is how many additions counting takes, and
 # `argument` is what has the scores or the sample.
-lattice_of_scores <- function(scores, by, work, argument) {
+lattice_of_scores <- function(scores, by, size, work, argument) {
   least <- min(scores)
   rounded_to <- function(step) {
     steps <- round(scores / step)
     list(first = step * min(steps), by = step, at = steps - min(steps))
   }
+  work_of <- function(lattice) work(encode_gaps(lattice$at, size)$at)
   if (!is.null(by)) {
     by <- check_number(by, "by", min = 0)
     if (max(abs(scores)) / by > 2^52) stop_input("by", "is ", show_value(by), ": scores are more than 2^52 such steps")
     lattice <- rounded_to(by)
-    check_result_size(work(lattice$at) / length(scores), "by", "sums")
-    check_operations(work(lattice$at), "by")
+    check_result_size(work_of(lattice) / length(scores), "by", "sums")
+    check_operations(work_of(lattice), "by")
     return(lattice)
   }
   # R does some 2e8 additions a second.
@@ -156,12 +162,13 @@ lattice_of_scores <- function(scores, by, work, argument) {
   if (!is.null(step)) {
     lattice <- list(first = least, by = step, at = round((scores - least) / step))
     # Ranks, and what has no more different values, are not rounded.
-    if (work(lattice$at) <= if (max(lattice$at) <= 100 * length(scores)) 1e10 else 25 * quick) return(lattice)
+    if (work_of(lattice) <= if (max(lattice$at) <= 100 * length(scores)) 1e10 else 25 * quick) return(lattice)
   }
   steps <- as.vector(outer(c(1, 2, 5), 10^(floor(log10(max(scores) - least)) - 6:1)))
-  quick_enough <- vapply(steps, function(step) work(rounded_to(step)$at) <= quick, NA)
+  quick_enough <- vapply(steps, function(step) work_of(rounded_to(step)) <= quick, NA)
   if (!any(quick_enough)) {
     stop_input(argument, sprintf("has too many values (%d) to count all groups", length(scores)),
+      if (!is.null(step)) sprintf(", which takes %.2g additions", work_of(lattice)),
       ". A normal approximation is accurate here")
   }
   step <- steps[quick_enough][[1L]]
@@ -173,12 +180,11 @@ lattice_of_scores <- function(scores, by, work, argument) {
 
 # The longest step that divides the distances of all scores; NULL if they are no decimal fractions.
 exact_step <- function(scores) {
-  law <- tryCatch(pmf(rep(1, length(scores)), values = scores, normalize = TRUE),
-    warpbayes_error_input = function(error) NULL)
-  if (is.null(law)) NULL else if (is.null(law$by)) 1 else law$by
+  found <- tryCatch(lattice_of_values(scores), warpbayes_error_input = function(error) NULL)
+  if (is.null(found)) NULL else found$lattice$step / found$lattice$parts
 }
 
-# About how many additions count_groups() takes. Beginning one for a group takes as long as 300 additions.
+# About how many additions count_groups() takes.
 group_additions <- function(at, size) {
   size <- min(size, length(at) - size)
   sorted <- sort(at)
@@ -196,24 +202,10 @@ count_groups <- function(at, size) {
   if (lchoose(n, size) > 1300) {
     stop_input("size", sprintf("gives too many groups of %.0f among %.0f values to count them in doubles", size, n))
   }
-  # rows[[g + 1]]: groups of g scores, by their sums from that of the g least scores on. The factor keeps the largest
-  # numbers below 1e308.
-  rows <- vector("list", size + 1)
-  rows[[1L]] <- 2^-900
-  for (i in seq_len(n)) {
-    heed_interrupt()
-    # Smaller groups cannot become large enough.
-    for (of in rev(seq_len(min(i, size)))) {
-      if (of < size - n + i) break
-      more <- rows[[of]]
-      shift <- at[[i]] - at[[of]]
-      whole <- c(rows[[of + 1L]], numeric(max(0, shift + length(more) - length(rows[[of + 1L]]))))
-      index <- shift + seq_along(more)
-      whole[index] <- whole[index] + more
-      rows[[of + 1L]] <- whole
-    }
-  }
-  list(first = sum(at[seq_len(size)]), weights = rows[[size + 1L]])
+  first <- sum(at[seq_len(size)])
+  count <- sum(rev(at)[seq_len(size)]) - first + 1
+  check_result_size(count * size / 2, "size", "numbers of groups")
+  list(first = first, weights = native(C_pmf_groups, at, size, count, resolve_run("cpu", work = 0)))
 }
 
 check_scores <- function(scores) {
@@ -232,10 +224,22 @@ check_sample <- function(x, argument) {
   as.double(values)
 }
 
-# Values that differ only by rounding become equal. `scale` is the size of the numbers that were subtracted.
-without_rounding <- function(values, scale) {
-  unit <- 2^(ceiling(log2(max(scale, .Machine$double.xmin))) - 43)
-  round(values / unit) * unit
+# The mean ranks of values, of which two are equal if they differ by at most the sum of their rounding errors.
+ranks_of <- function(values, errors) {
+  sorted <- order(values)
+  later <- sorted[-1L]
+  earlier <- sorted[-length(sorted)]
+  group <- cumsum(c(TRUE, values[later] - values[earlier] > errors[later] + errors[earlier]))
+  ranks <- numeric(length(values))
+  ranks[sorted] <- rank(group)
+  ranks
+}
+
+# How much rounding, also of the numbers that are subtracted, can change a difference; 0 if nothing was subtracted.
+rounding_of <- function(...) {
+  sizes <- lapply(list(...), abs)
+  if (sum(vapply(sizes, function(size) any(size > 0), NA)) < 2L) return(0 * Reduce(`+`, sizes))
+  .Machine$double.eps * Reduce(`+`, sizes)
 }
 
 # Scores of the absolute differences that are not zero, and which of them are positive.
@@ -246,12 +250,16 @@ signed_ranks <- function(x, y, mu, zeros, scores) {
     y <- check_sample(y, "y")
     if (length(x) != length(y)) stop_input("y", sprintf("has %d values and `x` has %d", length(y), length(x)))
   }
-  difference <- (if (is.null(y)) x else x - y) - mu
-  used <- !is.na(difference)
-  difference <- without_rounding(difference[used], max(abs(c(x[used], y[used], mu))))
-  if (zeros == "drop") difference <- difference[difference != 0]
+  used <- !is.na(if (is.null(y)) x else x - y)
+  x <- x[used]
+  y <- if (is.null(y)) 0 else y[used]
+  difference <- x - y - mu
+  errors <- rounding_of(x, y, mu)
+  difference[abs(difference) <= errors] <- 0
+  kept <- if (zeros == "drop") difference != 0 else TRUE
+  difference <- difference[kept]
   if (!any(difference != 0)) stop_input("x", "has no differences other than 0")
-  values <- scores_of_ranks(abs(difference), scores)
+  values <- scores_of_ranks(ranks_of(abs(difference), errors[kept]), scores)
   list(scores = values[difference != 0], positive = difference[difference != 0] > 0)
 }
 
@@ -263,12 +271,11 @@ pooled_scores <- function(x, y, mu, scores) {
   y <- y[!is.na(y)]
   if (length(x) == 0L) stop_input("x", "has no values")
   if (length(y) == 0L) stop_input("y", "has no values")
-  values <- without_rounding(c(x - mu, y), max(abs(c(x, y, mu))))
-  list(scores = scores_of_ranks(values, scores), group = seq_along(x))
+  ranks <- ranks_of(c(x - mu, y), c(rounding_of(x, mu), numeric(length(y))))
+  list(scores = scores_of_ranks(ranks, scores), group = seq_along(x))
 }
 
-scores_of_ranks <- function(values, scores) {
-  ranks <- rank(values)
+scores_of_ranks <- function(ranks, scores) {
   if (is.null(scores)) return(ranks)
   if (!is.function(scores)) stop_input("scores", "must be a function of ranks, not ", show_value(scores))
   result <- scores(ranks)
@@ -288,58 +295,155 @@ exact_p_value <- function(x, statistic, alternative = c("two.sided", "less", "gr
   statistic <- check_values(statistic, "statistic")
   alternative <- check_choice(alternative, "alternative", c("two.sided", "less", "greater"))
   method <- check_choice(method, "method", c("doubled", "distance", "likelihood"))
-  least <- ppmf(statistic, x)
+  least <- ppmf(x, statistic)
   # P(X >= t), also for numbers that are no values.
-  most <- pmin(ppmf(statistic, x, lower.tail = FALSE) + dpmf(statistic, x), 1)
+  most <- pmin(ppmf(x, statistic, lower.tail = FALSE) + dpmf(x, statistic), 1)
   if (alternative == "less") return(least)
   if (alternative == "greater") return(most)
   if (method == "doubled") return(pmin(2 * pmin(least, most), 1))
-  frame <- as.data.frame(x)
-  extremity <- if (method == "distance") abs(frame$value - mean(x)) else -dpmf(frame$value, x, log = TRUE)
-  observed <- if (method == "distance") abs(statistic - mean(x)) else -dpmf(statistic, x, log = TRUE)
-  # A relative tolerance for equal distances and probabilities that were rounded differently.
-  slack <- if (method == "distance") 1e-10 * max(abs(frame$value)) else 1e-7
-  vapply(observed, function(one) {
-    if (is.na(one)) return(NA_real_)
-    min(probability(x, frame$value[extremity >= one - slack]), 1)
-  }, 0)
+  # Probabilities have relative errors below 1e-11, and twice the mean in steps of the law is a whole number if it is
+  # close to one. Distances in steps are then exact.
+  at <- positions_of(x)
+  if (method == "likelihood") {
+    extremity <- -prob_of(x, TRUE)
+    observed <- -dpmf(x, statistic, log = TRUE) - 1e-11
+  } else {
+    lattice <- lattice_of(x)
+    twice <- 2 * (mean(x) * lattice$parts - lattice$origin) / lattice$step
+    if (abs(twice - round(twice)) <= 1e-12 * max(twice, 1)) twice <- round(twice)
+    near <- nearest_position(lattice, statistic)
+    position <- ifelse(near$there, near$position, (statistic * lattice$parts - lattice$origin) / lattice$step)
+    extremity <- abs(2 * at - twice)
+    observed <- abs(2 * position - twice)
+  }
+  weights <- prob_of(x)
+  vapply(observed, function(one) if (is.na(one)) NA_real_ else min(sum(weights[extremity >= one]), 1), 0)
 }
 
 #' @rdname rank_statistics
 #' @export
 rank_test <- function(x, y = NULL, paired = FALSE, mu = 0, alternative = c("two.sided", "less", "greater"),
                       method = c("doubled", "distance", "likelihood"), scores = NULL, zeros = c("drop", "pratt"),
-                      by = NULL) {
+                      by = NULL, level = NULL, data = NULL) {
   require_arguments("x")
   paired <- check_flag(paired, "paired")
   mu <- check_number(mu, "mu")
   alternative <- check_choice(alternative, "alternative", c("two.sided", "less", "greater"))
-  names <- paste(c(deparse1(substitute(x)), if (!is.null(y)) deparse1(substitute(y))), collapse = " and ")
-  if (is.null(y) && paired) stop_input("y", "is missing: pairs need it")
-  signed <- is.null(y) || paired
-  if (signed) {
-    ranks <- signed_ranks(x, y, mu, zeros, scores)
-    chosen <- ranks$positive
-    lattice <- signed_lattice(ranks$scores, by, "x")
-    law <- signed_scores_law(lattice)
+  method <- check_choice(method, "method", c("doubled", "distance", "likelihood"))
+  if (!is.null(level)) level <- check_probability(level, "level", zero = FALSE, one = FALSE)
+  if (inherits(x, "formula")) {
+    # The second argument of a formula may be the data.
+    if (is.null(data)) data <- y
+    names <- paste(deparse1(x[[2L]]), "by", deparse1(x[[3L]]))
+    samples <- samples_of_formula(x, data)
   } else {
-    ranks <- pooled_scores(x, y, mu, scores)
-    chosen <- ranks$group
-    lattice <- linear_lattice(ranks$scores, length(chosen), by, "x")
-    law <- linear_rank_law(lattice, length(chosen))
+    if (!is.null(data)) stop_input("data", "is for a formula")
+    if (is.null(y) && paired) stop_input("y", "is missing: pairs need it")
+    names <- paste(c(deparse1(substitute(x)), if (!is.null(y)) deparse1(substitute(y))), collapse = " and ")
+    samples <- list(list(x = x, y = y))
   }
-  # The statistic of the scores as they were counted.
-  statistic <- sum(lattice$first + lattice$by * lattice$at[chosen])
-  if (!signed && is.null(scores)) {
-    law <- law - least_rank_sum(length(chosen))
-    statistic <- statistic - least_rank_sum(length(chosen))
+  if (paired && length(samples) > 1L) {
+    stop_input("paired", "is TRUE, and `x` has blocks: each pair is a block of its own")
   }
+  signed <- is.null(samples[[1L]]$y) || paired
+  at <- function(mu) {
+    parts <- lapply(samples, function(one) {
+      if (signed) signed_part(one$x, one$y, mu, zeros, scores, by) else rank_sum_part(one$x, one$y, mu, scores, by)
+    })
+    laws <- lapply(parts, `[[`, "law")
+    list(law = if (length(laws) == 1L) laws[[1L]] else sum_pmf(laws, accuracy = 0),
+      statistic = sum(vapply(parts, `[[`, 0, "statistic")))
+  }
+  test <- at(mu)
+  shift <- if (signed && is.null(samples[[1L]]$y)) "location" else "location shift"
+  differences <- if (is.null(scores)) shifts_of(samples, signed)
   structure(list(
-    statistic = stats::setNames(statistic, if (!is.null(scores)) "S" else if (signed) "V" else "W"), parameter = NULL,
-    p.value = exact_p_value(law, statistic, alternative, method),
-    null.value = stats::setNames(mu, if (signed && is.null(y)) "location" else "location shift"),
-    alternative = alternative, data.name = names, distribution = law,
-    method = sprintf("Exact %s test%s", if (signed) "signed-rank" else "rank-sum",
-      if (is.null(scores)) "" else " with scores")
+    statistic = stats::setNames(test$statistic, if (!is.null(scores)) "S" else if (signed) "V" else "W"),
+    parameter = NULL, p.value = exact_p_value(test$law, test$statistic, alternative, method),
+    conf.int = if (!is.null(level) && is.null(scores)) interval_of_shifts(differences, at, alternative, level),
+    estimate = if (is.null(scores)) {
+      stats::setNames(stats::median(differences), if (signed) "(pseudo)median" else "difference in location")
+    },
+    null.value = stats::setNames(mu, shift), alternative = alternative, data.name = names, distribution = test$law,
+    method = sprintf("Exact %s test%s%s", if (signed) "signed-rank" else "rank-sum",
+      if (is.null(scores)) "" else " with scores", if (length(samples) > 1L) " within blocks" else "")
   ), class = "htest")
+}
+
+# The law and the value of a statistic, for the scores as they were counted.
+signed_part <- function(x, y, mu, zeros, scores, by) {
+  ranks <- signed_ranks(x, y, mu, zeros, scores)
+  lattice <- signed_lattice(ranks$scores, by, "x")
+  list(law = signed_scores_law(lattice), statistic = lattice$by * sum(lattice$at[ranks$positive]))
+}
+
+rank_sum_part <- function(x, y, mu, scores, by) {
+  ranks <- pooled_scores(x, y, mu, scores)
+  size <- length(ranks$group)
+  lattice <- linear_lattice(ranks$scores, size, by, "x")
+  least <- if (is.null(scores)) least_rank_sum(size) else 0
+  list(law = linear_rank_law(lattice, size) - least,
+    statistic = sum(lattice$first + lattice$by * lattice$at[ranks$group]) - least)
+}
+
+# The samples of `value ~ group`, or of each block of `value ~ group | block`.
+samples_of_formula <- function(formula, data) {
+  if (!is.null(data) && !is.data.frame(data)) stop_input("data", "must be a data frame, not ", show_value(data))
+  if (length(formula) != 3L) stop_input("x", "must have the values on its left side, not ", show_value(formula))
+  right <- formula[[3L]]
+  has_blocks <- is.call(right) && identical(right[[1L]], quote(`|`))
+  column <- function(what) {
+    tryCatch(eval(what, data, environment(formula)), error = function(error) {
+      stop_input("x", sprintf("has `%s`, which cannot be computed: ", deparse1(what)), because = error)
+    })
+  }
+  value <- column(formula[[2L]])
+  group <- factor(column(if (has_blocks) right[[2L]] else right))
+  block <- if (has_blocks) factor(column(right[[3L]])) else factor(rep(1, length(value)))
+  if (length(group) != length(value) || length(block) != length(value)) {
+    stop_input("x", sprintf("has %d values, %d groups and %d blocks", length(value), length(group), length(block)))
+  }
+  used <- !is.na(value) & !is.na(group) & !is.na(block)
+  group <- droplevels(group[used])
+  if (nlevels(group) != 2L) stop_input("x", sprintf("must have two groups, not %d", nlevels(group)))
+  first <- group == levels(group)[[1L]]
+  # A block with one group says nothing.
+  parts <- Filter(function(one) length(one$x) > 0L && length(one$y) > 0L, lapply(levels(block), function(name) {
+    inside <- block[used] == name
+    list(x = value[used][inside & first], y = value[used][inside & !first])
+  }))
+  if (length(parts) == 0L) stop_input("x", "has no block with both groups")
+  parts
+}
+
+# All shifts at which the order of the ranks changes.
+shifts_of <- function(samples, signed) {
+  unlist(lapply(samples, function(one) {
+    x <- as.double(one$x[!is.na(one$x)])
+    if (!signed) return(as.vector(outer(x, as.double(one$y[!is.na(one$y)]), "-")))
+    if (!is.null(one$y)) {
+      x <- as.double(one$x) - as.double(one$y)
+      x <- x[!is.na(x)]
+    }
+    means <- outer(x / 2, x / 2, "+")
+    means[lower.tri(means, diag = TRUE)]
+  }))
+}
+
+# All shifts that the test does not reject. It changes only at `shifts`, and is asked between them.
+interval_of_shifts <- function(shifts, at, alternative, level) {
+  ends <- sort(unique(shifts))
+  middles <- c(ends[[1L]] - 1, ends[-1L] / 2 + ends[-length(ends)] / 2, ends[[length(ends)]] + 1)
+  share <- if (alternative == "two.sided") (1 - level) / 2 else 1 - level
+  kept <- function(i, side) {
+    # Without differences other than 0 nothing is rejected.
+    test <- tryCatch(at(middles[[i]]), warpbayes_error_input = function(error) NULL)
+    is.null(test) || exact_p_value(test$law, test$statistic, side) > share
+  }
+  # Shifts far below are rejected as too small ("greater"), shifts far above as too large.
+  lower <- if (alternative == "less") 1 else first_whole(function(i) kept(i, "greater"), 1, length(middles))
+  upper <- if (alternative == "greater") length(middles) else {
+    length(middles) + 1 - first_whole(function(i) kept(length(middles) + 1 - i, "less"), 1, length(middles))
+  }
+  structure(c(c(-Inf, ends)[[lower]], c(ends, Inf)[[upper]]), conf.level = level)
 }

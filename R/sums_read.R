@@ -45,9 +45,176 @@ is_number_text <- function(text) grepl("^\\s*[-+]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([
 check_values_agree <- function(argument, values, read) {
   named <- read$values
   if (is.null(named)) return(invisible())
-  apart <- which(is.na(named) | abs(named - values) > 1e-12 * max(abs(values)))
+  apart <- which(is.na(named) | abs(named - values) > 1e-12 * pmax(abs(named), abs(values)))
   if (length(apart) == 0L) return(invisible())
   at <- apart[[1L]]
   stop_input(argument, sprintf("says that entry %d of `%s` belongs to %s, but `%s` says %s: ", at, read$argument,
     format_value(values[[at]]), read$source, show_value(named[[at]])), "give one of them")
+}
+
+# How far the sum of a distribution's probabilities may be from 1. All functions take the probabilities as they
+# are, so results are right to within this tolerance.
+sum_tolerance <- 1e-8
+
+# `argument` names what held the values: the argument `values`, or a part of `prob`.
+check_pmf_values <- function(values, size, argument = "values") {
+  values <- without_integer64(values)
+  if (!is.numeric(values) || is.data.frame(values) || length(values) != size ||
+    any(!is.finite(values)) || max(abs(values)) > 2^52) {
+    stop_input(argument,
+      sprintf("must be numbers of at most 2^52 in absolute value, as many as probabilities (%d), not ", size),
+      show_value(values))
+  }
+  as.double(values)
+}
+
+# The lattice of these values, and their positions. Without a step the values must be whole numbers or decimal
+# fractions, and the step is the longest that divides all their distances.
+lattice_of_values <- function(values, by = NULL, argument = "values", operands = 0) {
+  first <- min(values)
+  if (!is.null(by)) return(list(lattice = read_lattice(first, by), at = positions_on_step(values, first, by, argument)))
+  distance <- values - first
+  for (scale in 10^(0:9)) {
+    whole <- round(distance * scale)
+    slack <- 8 * .Machine$double.eps * scale * pmax(abs(values), abs(first), abs(operands))
+    if (max(whole) < 2^52 && all(abs(whole - distance * scale) <= slack)) {
+      step <- common_divisor(whole)
+      if (step == 0) return(list(lattice = read_lattice(first, 1), at = whole))
+      return(list(lattice = read_lattice(first, step / scale), at = whole / step))
+    }
+  }
+  # More decimals, if the values are exactly what they print with 15 digits. Rounding errors of positions up to 2^47 are
+  # less than a tenth, so that none becomes its neighbour.
+  for (scale in 10^(10:15)) {
+    whole <- round(values * scale)
+    if (max(abs(whole)) > 1e15) break
+    if (all(whole / scale == values)) {
+      origin <- min(whole)
+      step <- common_divisor(whole - origin)
+      if (max(abs(whole)) <= 2^47 * step) {
+        return(list(lattice = new_lattice(origin, step, scale), at = (whole - origin) / step))
+      }
+    }
+  }
+  stop_input(argument, "are neither whole numbers nor decimal fractions: give the step, `by`")
+}
+
+positions_on_step <- function(values, first, by, argument) {
+  at <- (values - first) / by
+  off <- which(abs(at - round(at)) > 1e-6 + 8 * .Machine$double.eps * (abs(values) + abs(first)) / by)
+  if (length(off) > 0L || max(at) > 2^52 || abs(first) > 2^52 * min(by, 1)) {
+    stop_input(argument, "must be multiples of `by`, ", format(by, digits = 15),
+      ", apart, and at most 2^52 of them, which ",
+      format(if (length(off) > 0L) values[[off[[1L]]]] else max(values), digits = 15), " is not")
+  }
+  round(at)
+}
+
+# A distribution from weights at positions in any order.
+pmf_at <- function(weights, at, lattice, log) {
+  gathered <- gather_positions(at, weights, log)
+  from_positions(gathered$at, gathered$weights, lattice, log)
+}
+
+# A double vector without attributes. If `weights` is one already, it is returned unchecked: the compiled code finds
+# weights that cannot be used, and check_weights() then says what is wrong. Any other vector is checked here.
+plain_weights <- function(weights, argument, log) {
+  plain <- is.double(weights) && is.null(attributes(weights)) && length(weights) > 0L
+  if (plain) return(weights)
+  # Such a vector or table would count as weights of 0, 1, ...
+  if (is.numeric(weights) && !is.null(names(weights)) && all(is_number_text(names(weights)))) {
+    stop_input(argument, "has values in its names: pmf() makes a distribution of it")
+  }
+  check_weights(weights, argument, log)
+}
+
+# A double vector of usable weights (or logarithms), or an error that names the first unusable entry.
+check_weights <- function(weights, argument, log) {
+  if (is.double(weights) && is.null(attributes(weights)) && .Call(C_pmf_usable, weights, log)) return(weights)
+  weights <- without_integer64(weights)
+  if (!is.numeric(weights) || (!is.null(dim(weights)) && length(dim(weights)) != 1L)) {
+    stop_input(argument, "must be a numeric vector, not ", show_value(weights))
+  }
+  if (length(weights) == 0L) stop_input(argument, "is empty: a distribution has at least one value")
+  weights <- as.double(weights)
+  bad <- bad_weight(weights, log)
+  if (bad > 0) {
+    stop_input(argument, sprintf("has the entry %s at position %.0f; ", format(weights[[bad]], digits = 15), bad),
+      weight_rule(log))
+  }
+  if (max(weights) <= if (log) -Inf else 0) stop_input(argument, "is all zero: at least one value must be possible")
+  weights
+}
+
+# Logarithms below this are refused: the compiled code keeps numbers as mantissas and binary
+# exponents of up to 2^50 (src/numeric/wide.h).
+least_log <- -2^49
+
+# The position of the first entry that is not a weight, or 0.
+bad_weight <- function(weights, log) {
+  range <- range(weights)
+  if (log) {
+    if (!anyNA(range) && range[[2L]] < Inf && range[[2L]] <= -least_log && (range[[1L]] >= least_log)) return(0)
+    bad <- which(is.na(weights) | weights > -least_log | (weights < least_log & weights > -Inf))
+  } else {
+    if (!anyNA(range) && range[[1L]] >= 0 && range[[2L]] < Inf) return(0)
+    bad <- which(is.na(weights) | weights < 0 | weights == Inf)
+  }
+  if (length(bad) > 0L) bad[[1L]] else 0
+}
+
+weight_rule <- function(log) {
+  if (log) {
+    "logarithms of probabilities must be numbers or -Inf, and not beyond 2^49"
+  } else {
+    "probabilities must be numbers from 0"
+  }
+}
+
+# A vector given together with a distribution is the distribution of a variable on 0, 1, ..., unless it has its values
+# with it, as a table has.
+pmf_or_vector <- function(x, argument) {
+  if (inherits(x, "pmf")) return(check_pmf(x, argument))
+  read <- read_weights(x, FALSE, argument)
+  x <- check_weights(read$weights, read$argument, FALSE)
+  total <- total_weight(x, FALSE)
+  if (abs(total - 1) > sum_tolerance) {
+    stop_input(argument, "is a vector that sums to ", format(total, digits = 10),
+      ", not 1: together with a distribution it must be one")
+  }
+  if (is.null(read$values)) return(new_pmf(x, 0, FALSE))
+  found <- lattice_of_values(check_pmf_values(read$values, length(x), read$source), argument = read$source)
+  pmf_at(x, found$at, found$lattice, FALSE)
+}
+
+# A double matrix; a vector is a single row. The entry finds weights that cannot be used, and check_weight_rows() then
+# says what is wrong.
+plain_weight_rows <- function(x, argument, log) {
+  if (!is.matrix(x)) {
+    x <- plain_weights(x, argument, log)
+    dim(x) <- c(1L, length(x))
+  }
+  if (is.double(x) && !is.object(x) && length(x) > 0L) x else check_weight_rows(x, argument, log)
+}
+
+# A double matrix of usable rows, or an error that names the first unusable weight or row.
+check_weight_rows <- function(x, argument, log) {
+  x <- without_integer64(x)
+  if (!is.numeric(x)) stop_input(argument, "must be numeric, not ", show_value(x))
+  if (length(x) == 0L) stop_input(argument, "is empty: a ", paste(dim(x), collapse = " x "), " matrix")
+  dimensions <- dim(x)
+  x <- as.double(x)
+  bad <- bad_weight(x, log)
+  if (bad > 0) {
+    stop_input(argument, sprintf("has the entry %s in row %.0f, column %.0f; ", format(x[[bad]], digits = 15),
+      (bad - 1) %% dimensions[[1L]] + 1, (bad - 1) %/% dimensions[[1L]] + 1
+    ), weight_rule(log))
+  }
+  dim(x) <- dimensions
+  positive <- if (log) rowSums(x > -Inf) else rowSums(x)
+  if (any(positive == 0)) {
+    stop_input(argument,
+      sprintf("is all zero in row %d: at least one value must be possible", which(positive == 0)[[1L]]))
+  }
+  x
 }

@@ -6,17 +6,15 @@
 #' event. `value_at_risk()`, `tail_value_at_risk()`, `stop_loss_premium()` and `lorenz_share()` are the risk measures of
 #' actuaries.
 #'
-#' The stop-loss premium of the retention d is the expected excess \eqn{E(X - d)_+}{E max(X - d, 0)}.
-#'
-#' The value at risk at the level p is the smallest value that is exceeded with a probability of at most 1 - p: `qpmf(p,
-#' x)`. The Lorenz share is the part of the expected total that the smallest share p of the outcomes contributes; 1 less
-#' it is the part of the worst outcomes. `plot(x, type = "lorenz")` draws it.
-#'
-#' The tail value at risk at the level p is \eqn{q + E(X - q)_+ / (1 - p)}{q + E max(X - q, 0) / (1 - p)}, where q is
-#' the value at risk, `qpmf(p, x)`. It is the mean of the worst share 1 - p of outcomes, also called expected
-#' shortfall. If P(X <= q) is more than p, part of the probability of q belongs to that share.
-#'
-#' Excesses are sums of upper tails. These are summed from their far end, without cancellation.
+#' \describe{
+#'   \item{`stop_loss_premium(x, d)`}{is the expected excess \eqn{E(X - d)_+}{E max(X - d, 0)}.}
+#'   \item{`value_at_risk(x, p)`}{is the quantile `qpmf(x, p)`.}
+#'   \item{`tail_value_at_risk(x, p)`}{is \eqn{q + E(X - q)_+ / (1 - p)}{q + E max(X - q, 0) / (1 - p)}, where q is the
+#'     value at risk: the mean of the worst share 1 - p of outcomes, also called expected shortfall.}
+#'   \item{`lorenz_share(x, p)`}{is the part of the expected total that the smallest share p of the outcomes
+#'     contributes.}
+#' }
+#' The relative error of an excess is that of the probabilities plus 1e-15.
 #'
 #' @param x a distribution made by [pmf()].
 #' @param f a function that takes a vector of values and gives a number for each.
@@ -33,17 +31,14 @@
 #' @references
 #' Acerbi, C. and Tasche, D. (2002). On the coherence of expected shortfall. *Journal of Banking & Finance* 26(7),
 #' 1487-1503. \doi{10.1016/S0378-4266(02)00283-2}
-#'
-#' Klugman, S. A., Panjer, H. H. and Willmot, G. E. (2012). *Loss Models: From Data to Decisions*, 4th edition. Wiley.
 #' @examples
-#' dice <- rep_sum_pmf(pmf(rep(1 / 6, 6), from = 1), 10)
+#' dice <- rep_sum_pmf(pmf_uniform(1, 6), 10)
 #' expected_value(dice, sqrt)
 #' probability(dice, function(x) x %% 2 == 0)
-#' probability(dice, c(10, 60), log = TRUE)
 #' loss <- pmf_negative_binomial(2, 0.01)
+#' value_at_risk(loss, 0.995)
 #' tail_value_at_risk(loss, c(0.95, 0.995))
 #' stop_loss_premium(loss, c(0, 100, 1000))
-#' value_at_risk(loss, 0.995)
 #' 1 - lorenz_share(loss, 0.99)
 #' @export
 expected_value <- function(x, f, ...) {
@@ -91,7 +86,7 @@ probability <- function(x, event, log = FALSE) {
 value_at_risk <- function(x, p) {
   require_arguments("x", "p")
   check_pmf(x, "x")
-  qpmf(check_levels(p), x)
+  qpmf(x, check_levels(p))
 }
 
 check_levels <- function(p) {
@@ -111,7 +106,7 @@ lorenz_share <- function(x, p) {
   result[which(p == 1)] <- 1
   # The worst share 1 - p of the outcomes contributes (1 - p) times the tail value at risk.
   inside <- which(p < 1)
-  at_risk <- qpmf(p[inside], x)
+  at_risk <- qpmf(x, p[inside])
   result[inside] <- pmax(1 - ((1 - p[inside]) * at_risk + stop_loss_premium(x, at_risk)) / total, 0)
   result
 }
@@ -132,7 +127,7 @@ tail_value_at_risk <- function(x, p) {
   require_arguments("x", "p")
   check_pmf(x, "x")
   p <- check_levels(p)
-  at_risk <- qpmf(p, x)
+  at_risk <- qpmf(x, p)
   at_risk + stop_loss_premium(x, at_risk) / (1 - p)
 }
 

@@ -2,23 +2,15 @@
 
 #' The distribution of the sum of many independent variables
 #'
-#' `sum_pmf()` adds many variables. `rep_sum_pmf()` adds independent copies of one variable.
-#'
-#' `sum_pmf()` replaces the two shortest distributions by their convolution until one distribution is left. In this
-#' order thousands of short distributions take about as long as one convolution of two long ones. A Poisson-binomial
-#' distribution, `sum_pmf(cbind(1 - p, p))` for 10,000 probabilities `p`, takes milliseconds.
-#'
-#' Probabilities below 1e-308 become zero in doubles. With `log = TRUE` nothing underflows, neither on the way nor in
-#' the result.
+#' `sum_pmf()` adds many variables. `rep_sum_pmf()` adds independent copies of one variable. Thousands of short
+#' distributions take about as long as one convolution of two long ones. With `log = TRUE` nothing underflows.
 #'
 #' @param x for `sum_pmf()` a list of distributions made by [pmf()] and vectors of weights, or a matrix whose rows are
 #'   distributions from 0 (or weights). For `rep_sum_pmf()` one distribution or one vector of weights.
 #' @param ... for `sum_pmf()`: more distributions, if `x` is one, as in `sum_pmf(x, y, z)`.
 #' @param times how many independent copies are added; 0 gives the constant 0.
 #' @param accuracy the relative error that the fast method may make in an entry of the result; 0 for direct sums only.
-#'   The convolutions that are large enough for the fast method get equal shares of it. Rounding errors of direct sums
-#'   come in addition: at worst about 1e-16 times the number of variables, usually far less (1.5e-11 for a million
-#'   copies of one variable).
+#'   Rounding errors of direct sums come in addition: at worst about 1e-16 times the number of variables.
 #' @param tail the probability that may be left out of a sum of distributions, from 1e-300 to 1e-8; 0 leaves out
 #'   nothing. The values at the ends are left out, or of a few values far apart the least probable ones.
 #'   [left_out()] of the result says how much was left out.
@@ -28,29 +20,23 @@
 #' @return A [pmf()] if one of the variables was given as one. Otherwise a vector of weights for 0, 1, ... (logarithms
 #'   with `log = TRUE`).
 #' @section Errors:
-#' `warpbayes_error_input` for an empty list or matrix, for weights that [convolve_pmf()] refuses (the message names
-#' the element), and for `times` that is not a whole number. `warpbayes_error_memory` for results that do not fit in
-#' memory (the message says how large they would be).
+#' `warpbayes_error_input` for an empty list or matrix, for weights that [convolve_pmf()] refuses, and for `times` that
+#' is not a whole number. `warpbayes_error_memory` for results that do not fit in memory.
+#' @seealso [convolve_pmf()], [compound_pmf()]
 #' @examples
 #' # Poisson-binomial: how many of 10,000 independent events happen.
 #' set.seed(1)
 #' p <- runif(1e4)
 #' count <- sum_pmf(log(cbind(1 - p, p)), log = TRUE, threads = 2)
-#' ppmf(9000, pmf(count, log = TRUE), lower.tail = FALSE, log.p = TRUE)
+#' ppmf(pmf(count, log = TRUE), 9000, lower.tail = FALSE, log.p = TRUE)
 #'
 #' # Damage by several causes.
-#' causes <- list(pmf(dpois(0:50, 2)), pmf(dbinom(0:10, 10, 0.1)), pmf(c(0.9, 0, 0, 0.1)))
-#' sum_pmf(causes, threads = 2)
-#' sum_pmf(pmf_poisson(2), pmf_binomial(10, 0.1))
+#' sum_pmf(pmf_poisson(2), pmf_binomial(10, 0.1), pmf(c(0.9, 0, 0, 0.1)))
 #'
-#' # The mass of a molecule of glucose, C6 H12 O6, by its isotopes: 2548 values far apart.
-#' carbon <- pmf(c(0.9893, 0.0107), values = c(12, 13.00335))
+#' # The mass of a molecule of water by its isotopes: values far apart.
 #' hydrogen <- pmf(c(0.999885, 0.000115), values = c(1.00783, 2.0141))
 #' oxygen <- pmf(c(0.99757, 0.00038, 0.00205), values = c(15.99491, 16.99913, 17.99916))
-#' sum_pmf(rep_sum_pmf(carbon, 6), rep_sum_pmf(hydrogen, 12), rep_sum_pmf(oxygen, 6))
-#'
-#' # Ten dice.
-#' rep_sum_pmf(pmf(rep(1 / 6, 6), from = 1), 10, threads = 2)
+#' sum_pmf(rep_sum_pmf(hydrogen, 2), oxygen)
 #' @export
 sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, tail = 0, backend = NULL, threads = NULL) {
   require_arguments("x")
@@ -84,6 +70,11 @@ sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, tail = 0, backend = NU
     return(sum_vectors(values, log, accuracy, run))
   }
   x <- lapply(seq_along(x), function(i) pmf_or_vector(x[[i]], element_name(i)))
+  add_distributions(x, log, accuracy, tail, run)
+}
+
+# The sum of a list of distributions.
+add_distributions <- function(x, log, accuracy, tail, run) {
   inside <- any(vapply(x, is_log, NA)) || isTRUE(log)
   log <- if (is.null(log)) inside else log
   shared <- lattice_of_sum(x)
@@ -99,18 +90,21 @@ is_summand <- function(value) is.list(value) || is.numeric(value)
 
 element_name <- function(i) sprintf("x[[%d]]", i)
 
-# The sum of a list of double vectors. The entry checks their weights.
-sum_vectors <- function(values, log, accuracy, run) {
-  length <- sum(as.double(lengths(values)) - 1) + 1
+# The sum of a list of double vectors, which have these `names` in messages.
+sum_vectors <- function(values, log, accuracy, run, names = element_name(seq_along(values))) {
+  sizes <- as.double(lengths(values))
+  length <- sum(sizes - 1) + 1
   check_result_size(length, NULL, "probabilities", copies = result_copies(log, accuracy))
   # Whatever the order, direct sums multiply each weight of a distribution with each of every other one.
-  products <- if (accuracy == 0) (length^2 - sum((as.double(lengths(values)) - 1)^2)) / 2 else length
-  check_operations(products, NULL)
-  result <- .Call(C_pmf_sum, values, length, log, accuracy, fourier_cache(), run)
+  check_operations(if (accuracy == 0) (length^2 - sum((sizes - 1)^2)) / 2 else length, NULL)
+  result <- if (length(values) == 2L) {
+    .Call(C_pmf_convolve, values[[1L]], values[[2L]], log, accuracy, fourier_cache(), run)
+  } else {
+    .Call(C_pmf_sum, values, length, log, accuracy, fourier_cache(), run)
+  }
+  # The entry says only that weights cannot be used. These checks say which, and why.
   if (is_failure(result)) {
-    for (i in seq_along(values)) {
-      check_weights(values[[i]], element_name(i), log)
-    }
+    Map(check_weights, values, names, log)
     stop_failure(result)
   }
   result
@@ -188,4 +182,150 @@ repeat_positions <- function(x, times, log, accuracy, run, tail) {
     copies <- 2 * copies
     x <- add(x, x, share * copies / times)
   }
+}
+
+# The tables for Fourier transforms, up to 2 MB, which all sums of the session share.
+fourier_cache <- function() {
+  if (is.null(fourier_state$cache)) fourier_state$cache <- .Call(C_pmf_cache)
+  fourier_state$cache
+}
+fourier_state <- keep_until_unload(new.env(parent = emptyenv()))
+
+is_accuracy <- function(accuracy) {
+  is.numeric(accuracy) && length(accuracy) == 1L && !is.na(accuracy) && accuracy >= 0 && accuracy <= 0.01
+}
+
+# The measured peak memory of a sum, as a multiple of the result's size. Direct sums copy both vectors. Windows need
+# several more copies, and a Fourier transform of up to twice the result's length with its tables.
+result_copies <- function(log, accuracy) {
+  if (log) 18 else if (accuracy > 0) 16 else 3
+}
+
+check_accuracy <- function(accuracy) {
+  if (!is_accuracy(accuracy)) stop_input("accuracy", "must be one number from 0 to 0.01, not ", show_value(accuracy))
+  as.double(accuracy)
+}
+
+# The sum of two distributions that have different steps, or gaps in at least one. A probability of at most `tail` may
+# be left out.
+add_positions <- function(x, y, log, accuracy, run, tail = 0) {
+  shared <- lattice_of_sum(list(x, y))
+  left_out <- left_out_together(list(x, y))
+  times <- shared$times
+  positions <- c(last_position(x), last_position(y)) * times + 1
+  values <- as.double(c(size_of(x), size_of(y)))
+  way <- way_to_add(positions, values, log)
+  if (way == "pairs") {
+    combine <- if (log) "+" else "*"
+    at <- as.vector(outer(positions_of(x) * times[[1L]], positions_of(y) * times[[2L]], "+"))
+    sum <- gather_positions(at, as.vector(outer(prob_of(x, log), prob_of(y, log), combine)), log)
+  } else {
+    check_result_size(sum(positions) - 1, NULL, "probabilities", copies = result_copies(log, accuracy))
+    weights <- if (way == "shifts") {
+      few <- which.min(values)
+      other <- dense_weights(list(x, y)[[3L - few]], times[[3L - few]], FALSE)
+      one <- list(x, y)[[few]]
+      native(C_pmf_add_values, other, positions_of(one) * times[[few]], prob_of(one), sum(positions) - 1,
+        resolve_run("cpu", work = 0))
+    } else {
+      sum_vectors(list(dense_weights(x, times[[1L]], log), dense_weights(y, times[[2L]], log)), log, accuracy, run)
+    }
+    if (way == "shifts" && wants_dense(length(weights), prod(values))) {
+      return(without_improbable(leave_out(on_lattice(weights, shared$lattice, log), left_out), tail))
+    }
+    sum <- list(at = which(weights > if (log) -Inf else 0))
+    if (wants_dense(length(weights), length(sum$at))) {
+      return(without_improbable(leave_out(on_lattice(weights, shared$lattice, log), left_out), tail))
+    }
+    sum <- list(at = sum$at - 1, weights = weights[sum$at])
+  }
+  if (length(sum$at) == 0L) {
+    stop_warpbayes("input", "all probabilities of the sum are below 5e-324: log = TRUE gives their logarithms")
+  }
+  without_improbable(leave_out(from_positions(sum$at, sum$weights, shared$lattice, log), left_out), tail)
+}
+
+# The fastest way to add two distributions with so many `positions` and `values`: "pairs" of values, which are sorted;
+# "shifts" of one by each of the few values of the other; or "dense", a direct sum over all positions. Fourier
+# transforms rarely serve distributions with gaps. More than 2e8 pairs would take too much memory.
+way_to_add <- function(positions, values, log) {
+  pairs <- prod(values)
+  seconds <- c(
+    dense = 2e-5 + 1.5e-10 * prod(positions) + 2e-8 * sum(positions),
+    pairs = if (pairs > 2e8) Inf else 3e-5 + 2.5e-7 * pairs,
+    shifts = if (log || pairs < 1e4) Inf else 2e-5 + 1e-9 * min(values) * max(positions) + 2e-8 * sum(positions)
+  )
+  names(which.min(seconds))
+}
+
+# The sum of many distributions. The two with the fewest values are added first.
+add_many_positions <- function(all, log, accuracy, run, tail) {
+  share <- tail / (2 * length(all))
+  all <- lapply(all, without_improbable, share)
+  while (length(all) > 1L) {
+    heed_interrupt()
+    shortest <- order(vapply(all, size_of, 0L))[1:2]
+    sum <- add_positions(all[[shortest[[1L]]]], all[[shortest[[2L]]]], log, accuracy, run, share)
+    all <- c(all[-shortest], list(sum))
+  }
+  all[[1L]]
+}
+
+# The distribution without values whose probabilities sum to at most `tail`: a dense one without its ends, a sparse one
+# without its least probable values.
+without_improbable <- function(x, tail) {
+  if (tail == 0 || size_of(x) == 1L) return(x)
+  log <- is_log(x)
+  weights <- weights_of(x)
+  limit <- if (log) log(tail / 2) else tail / 2
+  if (is_sparse(x)) {
+    sorted <- order(weights)
+    sums <- native(C_pmf_cumulate, weights[sorted], log, FALSE, resolve_run("cpu", work = 0))
+    limit <- limit + if (log) log(2) else limit
+    dropped <- min(findInterval(limit, sums), length(sums) - 1L)
+    if (dropped == 0L) return(x)
+    kept <- sort(sorted[-seq_len(dropped)])
+    left_out <- rep(sums[[dropped]], 2L)
+  } else {
+    ends <- lapply(c(FALSE, TRUE), function(upper) light_end(weights, limit, log, upper))
+    if (ends[[1L]]$count == 0 && ends[[2L]]$count == 0) return(x)
+    last <- length(weights) - ends[[2L]]$count
+    kept <- seq(min(ends[[1L]]$count + 1, last), last)
+    left_out <- vapply(ends, `[[`, 0, "sum")
+  }
+  before <- left_out_of(x)
+  left_out <- if (log) left_out else base::log(left_out)
+  lattice <- lattice_of(x)
+  cut <- if (is_sparse(x)) {
+    from_positions(positions_of(x, kept), weights[kept], lattice, log)
+  } else {
+    first <- lattice$origin + lattice$step * (kept[[1L]] - 1)
+    on_lattice(weights[kept], new_lattice(first, lattice$step, lattice$parts), log)
+  }
+  leave_out(cut, c(
+    log_of_sum(c(before[[1L]], left_out[[1L]])), log_of_sum(c(before[[2L]], left_out[[2L]]))
+  ))
+}
+
+# How many weights at one end have a sum of at most `limit`, and this sum. The end is summed in longer and longer parts.
+light_end <- function(weights, limit, log, upper) {
+  size <- length(weights)
+  length <- min(1024, size)
+  repeat {
+    part <- if (upper) weights[seq(size, size - length + 1)] else weights[seq_len(length)]
+    sums <- if (log) native(C_pmf_cumulate, part, TRUE, FALSE, resolve_run("cpu", work = 0)) else cumsum(part)
+    if (sums[[length]] > limit || length == size) break
+    length <- min(8 * length, size)
+  }
+  count <- findInterval(limit, sums)
+  list(count = count, sum = if (count > 0L) sums[[count]] else if (log) -Inf else 0)
+}
+
+# The same distribution on the log scale, or not.
+as_log <- function(x, log) {
+  if (is_log(x) == log) return(x)
+  result <- on_lattice(prob_of(x, log), lattice_of(x), log, x$at)
+  result$left_out <- x$left_out
+  result$family <- x$family
+  result
 }

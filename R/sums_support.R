@@ -154,17 +154,6 @@ dense_weights <- function(x, times, log) {
 # are possible values. A dense distribution is faster, but its impossible values take memory and time.
 wants_dense <- function(positions, values) positions <= max(1000, 4 * values)
 
-# Estimated seconds for a sum of two distributions: value by value, which sorts the products of all pairs, or over all
-# positions by a direct sum. Fourier transforms rarely serve distributions with gaps.
-sparse_seconds <- function(products) 3e-5 + 2.5e-7 * products
-
-dense_seconds <- function(x_positions, y_positions) {
-  2e-5 + 1.5e-10 * x_positions * y_positions + 2e-8 * (x_positions + y_positions)
-}
-
-# More products than this would take too much memory.
-most_products <- 2e8
-
 # The sum of weights at each of the positions, which may repeat.
 gather_positions <- function(position, weights, log) {
   possible <- weights > if (log) -Inf else 0
@@ -219,87 +208,55 @@ from_positions <- function(at, weights, lattice, log) {
   on_lattice(weights, lattice, log, at)
 }
 
-# The sum of two distributions that have different steps, or gaps in at least one. A probability of at most `tail` may
-# be left out.
-add_positions <- function(x, y, log, accuracy, run, tail = 0) {
-  shared <- lattice_of_sum(list(x, y))
-  left_out <- left_out_together(list(x, y))
-  times <- shared$times
-  x_positions <- last_position(x) * times[[1L]] + 1
-  y_positions <- last_position(y) * times[[2L]] + 1
-  products <- as.double(size_of(x)) * size_of(y)
-  if (dense_seconds(x_positions, y_positions) <= sparse_seconds(products) || products > most_products) {
-    check_result_size(x_positions + y_positions - 1, NULL, "probabilities", copies = result_copies(log, accuracy))
-    parts <- list(dense_weights(x, times[[1L]], log), dense_weights(y, times[[2L]], log))
-    weights <- sum_vectors(parts, log, accuracy, run)
-    sum <- list(at = which(weights > if (log) -Inf else 0))
-    if (wants_dense(length(weights), length(sum$at))) {
-      return(without_improbable(leave_out(on_lattice(weights, shared$lattice, log), left_out), tail))
-    }
-    sum <- list(at = sum$at - 1, weights = weights[sum$at])
+is_log <- function(x) !is.null(x$log_prob)
+
+weights_of <- function(x) if (is_log(x)) x$log_prob else x$prob
+
+size_of <- function(x) length(weights_of(x))
+
+# Probabilities, or with log = TRUE their logarithms. The distribution may hold either.
+prob_of <- function(x, log = FALSE) {
+  if (is_log(x)) {
+    if (log) x$log_prob else exp_of(x$log_prob)
   } else {
-    check_result_size(products, NULL, "products of probabilities", copies = 12)
-    combine <- if (log) "+" else "*"
-    at <- as.vector(outer(positions_of(x) * times[[1L]], positions_of(y) * times[[2L]], "+"))
-    sum <- gather_positions(at, as.vector(outer(prob_of(x, log), prob_of(y, log), combine)), log)
+    if (log) log_of(x$prob) else x$prob
   }
-  if (length(sum$at) == 0L) {
-    stop_warpbayes("input", "all probabilities of the sum are below 5e-324: log = TRUE gives their logarithms")
-  }
-  without_improbable(leave_out(from_positions(sum$at, sum$weights, shared$lattice, log), left_out), tail)
 }
 
-# The sum of many distributions. The two with the fewest values are added first.
-add_many_positions <- function(all, log, accuracy, run, tail) {
-  share <- tail / (2 * length(all))
-  all <- lapply(all, without_improbable, share)
-  while (length(all) > 1L) {
-    heed_interrupt()
-    shortest <- order(vapply(all, size_of, 0L))[1:2]
-    sum <- add_positions(all[[shortest[[1L]]]], all[[shortest[[2L]]]], log, accuracy, run, share)
-    all <- c(all[-shortest], list(sum))
-  }
-  all[[1L]]
+# Weights in proportion to the probabilities, for moments and draws. For a distribution on the log scale the largest
+# weight is 1, so that only negligible entries underflow.
+relative_weights <- function(x) {
+  if (!is_log(x)) return(x$prob)
+  largest <- max(x$log_prob)
+  by_blocks(length(x$log_prob), function(at) exp(x$log_prob[at] - largest))
 }
 
-# The distribution without values whose probabilities sum to at most `tail`: a dense one without its ends, a sparse one
-# without its least probable values.
-without_improbable <- function(x, tail) {
-  if (tail == 0 || size_of(x) == 1L) return(x)
-  log <- is_log(x)
-  weights <- weights_of(x)
-  limit <- if (log) log(tail / 2) else tail / 2
-  if (is_sparse(x)) {
-    sorted <- order(weights)
-    sums <- native(C_pmf_cumulate, weights[sorted], log, FALSE, resolve_run("cpu", work = 0))
-    limit <- limit + if (log) log(2) else limit
-    dropped <- min(findInterval(limit, sums), length(sums) - 1L)
-    if (dropped == 0L) return(x)
-    kept <- sort(sorted[-seq_len(dropped)])
-    left_out <- rep(sums[[dropped]], 2L)
-  } else {
-    sums <- function(upper) native(C_pmf_cumulate, weights, log, upper, resolve_run("cpu", work = 0))
-    below <- sums(FALSE)
-    above <- sums(TRUE)
-    first <- findInterval(limit, below) + 1L
-    last <- length(weights) - findInterval(limit, rev(above))
-    if (first == 1L && last == length(weights)) return(x)
-    kept <- seq(min(first, last), last)
-    left_out <- c(if (first > 1L) below[[first - 1L]] else NA, if (last < length(weights)) above[[last + 1L]] else NA)
-    left_out[is.na(left_out)] <- if (log) -Inf else 0
-  }
-  before <- left_out_of(x)
-  left_out <- if (log) left_out else base::log(left_out)
-  leave_out(from_positions(positions_of(x, kept), weights[kept], lattice_of(x), log), c(
-    log_of_sum(c(before[[1L]], left_out[[1L]])), log_of_sum(c(before[[2L]], left_out[[2L]]))
-  ))
+total_weight <- function(weights, log) {
+  if (length(weights) == 1L) return(weights)
+  native(C_pmf_cumulate, weights, log, FALSE, resolve_run("cpu", work = 0))[[length(weights)]]
 }
 
-# The same distribution on the log scale, or not.
-as_log <- function(x, log) {
-  if (is_log(x) == log) return(x)
-  result <- on_lattice(prob_of(x, log), lattice_of(x), log, x$at)
-  result$left_out <- x$left_out
-  result$family <- x$family
-  result
+# Values as text: whole numbers with all digits.
+format_value <- function(value) {
+  format(value, digits = if (all(value == floor(value))) 17 else 15, scientific = FALSE, trim = TRUE)
+}
+
+# The lattice of a distribution. Objects of earlier versions have no `parts`, and objects that were changed by hand may
+# have others than their values.
+lattice_of <- function(x) {
+  by <- step_of(x)
+  parts <- if (is.null(x$parts)) 1 else x$parts
+  origin <- parts_in(x$from, parts)
+  step <- parts_in(by, parts)
+  if (is.na(origin) || is.na(step)) read_lattice(x$from, by) else list(origin = origin, step = step, parts = parts)
+}
+
+# A distribution from weights at the positions `at` of a lattice, which begin with 0; NULL for 0, 1, 2, ... A single
+# value has no step.
+on_lattice <- function(weights, lattice, log, at = NULL) {
+  if (length(weights) == 1L) lattice <- new_lattice(lattice$origin, lattice$parts, lattice$parts)
+  if (lattice$parts == 1) return(new_pmf(weights, lattice$origin, log, lattice$step, at))
+  x <- new_pmf(weights, lattice$origin / lattice$parts, log, lattice$step / lattice$parts, at)
+  x$parts <- lattice$parts
+  x
 }

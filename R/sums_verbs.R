@@ -75,7 +75,7 @@ from_possible <- function(at, weights, lattice, log) {
 #' several distributions. `zero_modify_pmf()` gives the value zero another probability. `max(x, y)` and `min(x, y)` are
 #' the largest and the smallest of independent variables; a number counts as a constant.
 #'
-#' All of them add and multiply positive numbers only, so every probability keeps its relative error.
+#' Every probability keeps its relative error.
 #'
 #' @param con,x a distribution made by [pmf()]; for `mix_pmf()` a list of distributions. (`truncate()` is R's generic,
 #'   whose first argument is `con`.)
@@ -94,9 +94,7 @@ from_possible <- function(at, weights, lattice, log) {
 #' @examples
 #' claim <- pmf_geometric(0.01)
 #' mean(truncate_pmf(claim, upper = 200, outside = "ends"))
-#' mean(truncate_pmf(claim, upper = 200))
-#' die <- pmf(rep(1 / 6, 6), from = 1)
-#' max(die, die, die)
+#' die <- pmf_uniform(1, 6)
 #' max(die - 3, 0)
 #' mix_pmf(list(die, 2 * die), c(0.9, 0.1))
 #' zero_modify_pmf(pmf_poisson(2), 0.5)

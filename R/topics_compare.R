@@ -5,19 +5,9 @@
 #' Fits a topic model with each of several numbers of topics. It shows how well they predict the words of documents that
 #' were not fitted, and how coherent their topics are.
 #'
-#' The documents are divided at random into `folds` parts. Each of the first `held_out` parts is left out once, and the
-#' model is fitted to the other documents. In the documents left out, [perplexity()] estimates \eqn{\theta} from one part
-#' of the words and predicts the other part. All numbers of topics predict the same words. One more fit has all
-#' documents: its topics are judged by [coherence()]. So there are `held_out + 1` fits for each number of topics.
-#'
-#' @section Errors of the comparison:
-#' `difference` is the mean log probability of a predicted word, less the same mean for the best number of topics.
-#' `difference_se` is the larger of two standard errors: over documents, and, if at least three parts are left out, over
-#' these parts. A number of topics whose difference is within two standard errors of zero is not told apart from the
-#' best one. The standard error of coherence is over topics.
-#'
-#' Prediction and stable topics are two questions. `found` answers the second one: the share of the fits to parts that
-#' find a topic of the fit to all documents, by the rule of [topic_stability()]; it is the mean over topics.
+#' The documents are divided at random into `folds` parts. Each of the first `held_out` parts is left out once, and
+#' [perplexity()] says how well a fit to the other documents predicts it. One more fit to all documents is judged by
+#' [coherence()].
 #'
 #' @param x counts, documents by terms, as in [topic_model()].
 #' @param topics the numbers of topics, at least two.
@@ -32,21 +22,19 @@
 #' @param main title of the picture.
 #' @inheritParams computing_arguments
 #' @return An object of class `topic_comparison`: a list with
-#'   \item{table}{a data frame with a row for each number of topics: `topics`, `perplexity` of the words left out and
-#'     its standard error `perplexity_se`, `difference`, `difference_se`, `coherence` (the mean over topics),
-#'     `coherence_se`, `found` (the share of topics that fits to parts find; `NA` if there are too many terms and topics
-#'     to match), and `seconds` of all fits.}
+#'   \item{table}{a data frame with a row for each number of topics: `topics`; `perplexity` and its standard error
+#'     `perplexity_se`; `difference`, the mean log probability of a predicted word minus that of the best number of
+#'     topics, and `difference_se`; `coherence` and `coherence_se`; `found`, the share of topics that other fits find,
+#'     as in [topic_stability()]; `seconds`.}
 #'   \item{best}{the number of topics with the lowest perplexity.}
-#'   \item{alike}{the numbers of topics that are not told apart from the best one, including it.}
+#'   \item{alike}{the numbers of topics whose `difference` is within two standard errors of zero.}
 #'   \item{verdict}{sentences.}
 #'   \item{fits}{the fits to all documents.}
-#'   \item{log_likelihood, tokens}{of each left-out document (rows) with each number of topics: the log probability of
-#'     its predicted words, and how many they are.}
+#'   \item{log_likelihood, tokens}{left-out documents by numbers of topics: the log probability of the predicted words,
+#'     and their number.}
 #'
-#'   `x[[20]]` gives the fit with 20 topics. `plot()` and `autoplot()` show `difference` and coherence with bars of two
-#'   standard errors: a number of topics whose bar reaches zero is not told apart from the best. `summary()` gives the
-#'   table with the verdict, `tidy()` of package generics the table alone, and `glance()` one row: `documents` and
-#'   `tokens` left out, `best`, `smallest_alike`, `perplexity` and `seconds`.
+#'   `x[[20]]` gives the fit with 20 topics. `plot()` and `autoplot()` show `difference` and `coherence` with bars of
+#'   two standard errors. `summary()` gives the table with the verdict.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments that cannot be used.
 #' @references
@@ -54,9 +42,7 @@
 #' *Proceedings of the 26th International Conference on Machine Learning*, 1105-1112.
 #' @seealso [topic_model()], [perplexity()], [coherence()], [topic_stability()]
 #' @examples
-#' set.seed(1)
-#' subject <- rbind(c(3, 3, 3, 0, 0, 0, 1), c(0, 0, 0, 3, 3, 3, 1))
-#' x <- t(sapply(1:60, function(d) rmultinom(1, 30, subject[1 + d %% 2, ])))
+#' x <- t(sapply(1:60, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' compared <- compare_topics(x, c(1, 2, 4), folds = 3, iter = 60, n = 3, seed = 1, threads = 2)
 #' compared
 #' compared[[2]]

@@ -2,41 +2,30 @@
 
 #' Effects on the shares of topics
 #'
-#' Regresses the shares of topics in documents on covariates, such as the party of the author or the day. The
-#' intervals contain three sources of doubt: which topic each word has, how documents of the same covariates differ, and
-#' how few documents there are.
+#' Regresses the shares of topics in documents on covariates, such as the party of the author or the day.
 #'
-#' `topic_model(prevalence = ~ party + s(day), data = )` has the covariates in the prior of the topics, and
-#' `topic_effects(fit)` reads the effects from its draws. For a fit without `prevalence`, or for another `formula`, a
-#' further chain begins with the topics of the reference chain. It runs `100 + 2 * ndraws` sweeps, of which the first
-#' 100 are warm-up, and is then forgotten. Both have the same sampler, and effects of the same quality.
+#' `topic_effects(fit)` reads the effects from the draws of a fit with `prevalence`. For another fit or `formula`, a
+#' further chain of `100 + 2 * ndraws` sweeps begins with the topics of the reference chain.
 #'
 #' @section Model:
 #' The prior depends on the covariates \eqn{x_d} of a document: \eqn{\theta_d \sim \mathrm{Dir}(\alpha_d)}{theta_d ~
 #' Dir(alpha_d)} with \eqn{\log \alpha_{dk} = x_d' \lambda_k}{log alpha_dk = x_d' lambda_k} (Mimno and McCallum 2008).
-#' With one prior for all documents the shares of short documents would be drawn towards their mean. The priors of
-#' \eqn{\lambda} are normal: N(0, 5^2) for intercepts, and N(0, 2.5^2) for other coefficients after covariates with two
-#' values are divided by their range, and others by two standard deviations.
+#' The priors of \eqn{\lambda} are N(0, 5^2) for intercepts and N(0, 2.5^2) for other coefficients. For this prior,
+#' covariates with two values are divided by their range, and others by two standard deviations.
 #'
 #' For each draw of \eqn{\theta}, the shares \eqn{\theta_{dk}} are regressed on the covariates by least squares, with
-#' random exponential weights of the documents (the Bayesian bootstrap, Rubin 1981). The estimates of all draws together
-#' are the posterior of the effects (Treier and Jackman 2008).
+#' random exponential weights of the documents (the Bayesian bootstrap, Rubin 1981). The estimates of all draws are the
+#' posterior of the effects (Treier and Jackman 2008).
 #'
-#' `s(day)` is a natural cubic spline with `k = 5` knots; `s(day, k = 8)` bends more often. A document with missing
-#' covariates has their mean in the prior, and does not count for coefficients and effects.
+#' `s(day)` is a natural cubic spline with `k = 5` knots; `s(day, k = 8)` bends more often.
 #'
-#' @section What it cannot do:
-#' The regression of the shares is linear and that of \eqn{\log \alpha} is not, so for documents of a few tokens the
-#' form of a curve is partly that of the prior. Expected shares of rare topics may be below 0.
-#'
-#' A chain hardly leaves the topics that it has found: a star marks topics that some chain does not find. With several
-#' chains a fit with `prevalence` compares their effects (`rhat`) for topics that all find.
+#' The regression of the shares is linear: expected shares of rare topics may be below 0. A star marks topics that some
+#' chain does not find.
 #'
 #' @param fit a fit from [topic_model()].
-#' @param formula the covariates, such as `~ party + s(day)`; `NULL`: the
-#'   covariates of a fit with `prevalence`.
-#' @param data a data frame with the covariates and a row for each document, in the order of `fit$documents`. Variables
-#'   that it does not have are looked up where the formula was made.
+#' @param formula the covariates, such as `~ party + s(day)`; `NULL`: the covariates of `prevalence`.
+#' @param data a data frame with the covariates and a row for each document, in the order of `fit$documents`. Other
+#'   variables are looked up where the formula was made.
 #' @param at `NULL` for the coefficients of the formula. Or a data frame with values of the covariates, for which the
 #'   expected shares are wanted.
 #' @param topics numbers or names of topics; `NULL` for all.
@@ -48,8 +37,8 @@
 #' @inheritParams computing_arguments
 #' @return A data frame of class `topic_effects` with a row for each topic and coefficient, or for each topic and row of
 #'   `at`: `topic`, `name` (if you have set [topic_names()]), `term`, `estimate` (mean), `se` (standard deviation),
-#'   `lower`, `upper`, and of several chains with `prevalence` also `rhat`. Documents without tokens, or with missing
-#'   covariates, are left out, with a message for the latter. `plot()` shows the intervals, the intercept left out.
+#'   `lower`, `upper`, and of several chains with `prevalence` also `rhat`. Documents without tokens or with missing
+#'   covariates do not count. `plot()` shows the intervals, without the intercept.
 #' @section Errors:
 #' `warpbayes_error_input` for a formula or data that cannot be used.
 #' @references
@@ -71,7 +60,6 @@
 #'   threads = 2)
 #' topic_effects(fit)
 #' topic_effects(fit, at = data.frame(party = c("left", "right")))
-#' # Other covariates of a fit that has none, or other ones.
 #' topic_effects(fit, ~ second, ndraws = 20, seed = 1, threads = 2)
 #' @export
 topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = NULL, level = 0.9, ndraws = 100,

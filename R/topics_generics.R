@@ -2,8 +2,8 @@
 
 #' Moving from topicmodels or text2vec to topic_model()
 #'
-#' The same task in three packages. `x` are the counts, `new` the counts of other documents, `m` is a model of the other
-#' package, and `fit` is from [topic_model()].
+#' `x` are the counts, `new` the counts of other documents, `m` is a model of the other package, and `fit` is from
+#' [topic_model()].
 #'
 #' | topicmodels | text2vec | here |
 #' | --- | --- | --- |
@@ -20,9 +20,7 @@
 #' | | `m$plot()` | `report(fit)` |
 #' | `tidytext::tidy(m, "gamma")` | | `generics::tidy(fit, "gamma")` |
 #'
-#' [topic_model()] takes the counts of both packages as they are: a `DocumentTermMatrix` and the `dgCMatrix` that
-#' `create_dtm()` makes. Documents without words may stay: topicmodels refuses them, here they get the mean of the
-#' prior.
+#' [topic_model()] takes the counts of both packages as they are. Documents without words may stay.
 #'
 #' @section Arguments:
 #' | topicmodels, in `control` | text2vec | here |
@@ -33,26 +31,20 @@
 #' | `iter` | `n_iter` of `fit_transform()` | `iter` |
 #' | `nstart` | | `chains` |
 #' | `seed` | `set.seed()` | `seed` |
-#'
-#' `seedwords` of topicmodels is a matrix of weights; `seed_words` here is a list of words, see [topic_model_structure].
-#' There is no correlated topic model (`CTM()`).
+#' | `seedwords`, a matrix of weights | | `seed_words`, a list of words |
 #'
 #' @section What differs:
-#' `phi` and `theta` are averages over many sweeps. The Gibbs sampler of topicmodels returns the state with the highest
-#' likelihood, if it is not told otherwise. text2vec returns the last state.
+#' Here `phi` and `theta` are averages over many sweeps. topicmodels returns the state with the highest likelihood, and
+#' text2vec the last state.
 #'
-#' The three functions `perplexity()` are not comparable. Here \eqn{\theta} of a new document comes from one half of its
-#' words, and the other half is scored. topicmodels and text2vec estimate \eqn{\theta} from the same words that they
-#' score, so their numbers are lower.
+#' The numbers of the three functions `perplexity()` are not comparable: topicmodels and text2vec estimate \eqn{\theta}
+#' from the same words that they score, so their numbers are lower.
 #'
-#' @section Both packages attached:
 #' While topicmodels is loaded, its functions `posterior()`, `terms()`, `topics()`, `get_terms()`, `get_topics()` and
-#' `perplexity()` also take fits of [topic_model()], and return what they return for their own models. The order in
-#' which the packages were attached matters for two names only: see the section on other packages in [perplexity()] and
-#' [coherence()].
+#' `perplexity()` also take fits of [topic_model()].
 #'
-#' LDAvis takes `createJSON(fit$phi, fit$theta, fit$document_tokens, fit$terms, Matrix::colSums(x))`. It needs a matrix
-#' `x` whose columns are `fit$terms`, and has no use for documents without words.
+#' LDAvis takes `createJSON(fit$phi, fit$theta, fit$document_tokens, fit$terms, Matrix::colSums(x))`, where the columns
+#' of `x` are `fit$terms`. Leave out documents without words.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' colnames(x) <- c("goal", "team", "price", "trade")

@@ -7,15 +7,12 @@ check_topic_fit <- function(fit, argument = "fit") {
   refuse <- function(part, ...) {
     stop_input(argument, "has a part `", part, "` that is not ", ..., ": it has been changed since it was made")
   }
-  is_whole <- function(value) is.numeric(value) && length(value) == 1L && value %in% seq_len(16384)
-  check <- part_checks(fit, argument)
-  check$count("chains", 1, 1e4)
-  for (part in c("iter", "warmup")) check$count(part, 0)
-  check$count("thin", 1)
-  for (part in c("draws", "learn", "state")) check$list(part)
-  check$choice("method", c("gibbs", "mean_for_mode"))
-  if (!is_whole(fit$topics)) refuse("topics", "a number of topics, but ", show_value(fit$topics))
-  if (!inherits(fit$x, "count_matrix")) refuse("x", "the counts that were fitted, but ", show_value(fit$x))
+  check_described(fit, argument, list(
+    chains = part_whole(1, 1e4), iter = part_whole(), warmup = part_whole(), thin = part_whole(1), draws = part_list(),
+    learn = part_list(), state = part_list(), method = part_choice(c("gibbs", "mean_for_mode")),
+    topics = part_is("a number of topics", part_whole(1, 16384)$test), earlier = part_numbers(1L),
+    elapsed = part_numbers(2L), x = part_is("the counts that were fitted", function(x) inherits(x, "count_matrix"))
+  ), c("draws", "learn", "state", "earlier", "elapsed"))
   size <- c(fit$topics, length(fit$documents), length(fit$terms))
   if (!is.character(fit$documents) || !is.character(fit$terms) ||
     !identical(as.double(fit$x$size), as.double(size[2:3]))) {
@@ -29,14 +26,12 @@ check_topic_fit <- function(fit, argument = "fit") {
   }
   shape("phi", size[[1L]], size[[3L]])
   shape("theta", size[[2L]], size[[1L]])
-  check$stored(topic_plan(fit), absent = FALSE)
-  check$count("reference", 1, fit$chains)
-  check$numbers("elapsed", 2L)
+  check_stored(fit, argument, topic_plan(fit), absent = FALSE)
+  check_described(fit, argument, list(reference = part_whole(1, fit$chains)))
   if (!is.numeric(fit$alpha) || length(fit$alpha) != size[[1L]] || !all(is.finite(fit$alpha) & fit$alpha > 0)) {
     refuse("alpha", "a positive number for each topic")
   }
   check_structure_parts(fit, refuse)
-  check$numbers("earlier", 1L)
   if (!is.numeric(fit$document_tokens) || length(fit$document_tokens) != size[[2L]]) {
     refuse("document_tokens", "a number of tokens for each document")
   }

@@ -2,97 +2,69 @@
 
 #' Topic model (latent Dirichlet allocation)
 #'
-#' Fits latent Dirichlet allocation to counts of terms in documents, by Gibbs sampling. All tokens are drawn in
-#' parallel, by all threads or on a graphics card. The same seed gives the same topics on any number of threads.
+#' Fits latent Dirichlet allocation to counts of terms in documents, by Gibbs sampling on all threads or on a graphics
+#' card. The same seed gives the same topics on any number of threads.
 #'
 #' @section Model:
 #' A token of document \eqn{d} has topic \eqn{k} with probability \eqn{\theta_{dk}}, and is then term \eqn{w} with
 #' probability \eqn{\phi_{kw}}. The priors are \eqn{\theta_d \sim \mathrm{Dir}(\alpha_1, \dots, \alpha_K)}{theta_d ~
 #' Dir(alpha_1, ..., alpha_K)} and \eqn{\phi_k \sim \mathrm{Dir}(\beta, \dots, \beta)}{phi_k ~ Dir(beta, ..., beta)}.
-#' A sweep draws \eqn{\theta} and \eqn{\phi} given the topics of all tokens, and then the topics given \eqn{\theta}
-#' and \eqn{\phi}. A term that occurs five times in a document is five tokens.
 #'
 #' Learned \eqn{\alpha} and \eqn{\beta} have gamma priors with shape and rate 1. `alpha = list("symmetric", shape = 2,
-#' rate = 1)` and `beta = list("learn", shape = 2, rate = 1)` have others. They are drawn with \eqn{\theta} and
-#' \eqn{\phi} integrated out (Teh and others 2006). An asymmetric \eqn{\alpha} describes topics of different sizes
-#' better (Wallach, Mimno and McCallum 2009).
-#'
-#' @section What is averaged:
-#' `phi` and `theta` are averages over the kept sweeps of one chain, the reference chain: the one with the highest mean
-#' log likelihood after the warm-up. Topics have no fixed numbers, so another chain numbers them differently. The other
-#' chains show how far the topics depend on the start; [relabel()] matches their topics.
+#' rate = 1)` and `beta = list("learn", shape = 2, rate = 1)` have others. An asymmetric \eqn{\alpha} suits topics of
+#' different sizes (Wallach, Mimno and McCallum 2009). Chains number the same topics differently; see [relabel()].
 #'
 #' @section Settings:
-#' `control = warp_control(...)` takes
-#' \itemize{
-#'   \item `thin`, and `keep`: any of `"phi"` and `"theta"`, whose draws are kept besides the averages;
-#'   \item `start`: `"merged"`, the default, begins with three times as many topics, of which the most similar are
-#'     merged step by step; `"random"` begins with random topics. From random topics a chain more often keeps two topics
-#'     for one subject;
-#'   \item `estimate = "mean"`: mean-for-mode estimation, a stochastic form of EM. It takes the means of \eqn{\theta}
-#'     and \eqn{\phi} given the topics instead of draws. It needs fewer and cheaper sweeps, but does not show how
-#'     uncertain the model is;
-#'   \item `precision`, `checkpoint` and `checkpoint_every`.
-#' }
+#' `control = warp_control(...)` takes `thin`, `precision`, `checkpoint`, `checkpoint_every`, `keep`, `start` and
+#' `estimate`. `keep` is any of `"phi"` and `"theta"`, whose draws are kept besides the averages. `start = "random"`
+#' begins with random topics; the default, `"merged"`, less often keeps two topics for one subject. `estimate = "mean"`
+#' is mean-for-mode estimation (Tristan and others 2015): faster, but without uncertainty.
 #'
-#' @param x counts, documents by terms: a `dgCMatrix` or any other matrix of package Matrix, a quanteda `dfm`, a tm
-#'   `DocumentTermMatrix` (or `TermDocumentMatrix`), a `simple_triplet_matrix`, a numeric matrix, or a data frame with
-#'   columns `document`, `term` and `count` (or usual names of these, such as `doc_id`, `word` and `n`). Documents
-#'   without tokens keep their row.
-#' @param topics number of topics \eqn{K}, 1 to 16384; with `alpha = "hdp"` the most topics that there may be.
+#' @param x counts, documents by terms: any matrix of package Matrix, a quanteda `dfm`, a tm `DocumentTermMatrix` or
+#'   `TermDocumentMatrix`, a `simple_triplet_matrix`, a numeric matrix, or a data frame with columns `document`, `term`
+#'   and `count` (or usual names of these, such as `doc_id`, `word` and `n`).
+#' @param topics number of topics \eqn{K}, 1 to 16384; with `alpha = "hdp"` the largest number.
 #' @param alpha one positive number, one for each topic, or how it is learned: `"asymmetric"`, `"symmetric"`, `"hdp"`
 #'   (the number of topics too, see [number_of_topics()]), or `"mixture"` (each document has one topic, see
 #'   [topic_model_structure]).
 #' @param beta one positive number, one for each term, a matrix of topics x terms, or `"learn"`.
 #' @param iter sweeps per chain, including the warm-up.
-#' @param warmup sweeps at the start of each chain that are not used; see [continue()] for its meaning later.
-#' @param chains number of chains, each from a start of its own; `NULL`: four for small data, and one for large data;
-#'   see [computing].
+#' @param warmup sweeps at the start of each chain that are not used.
+#' @param chains number of chains; `NULL`: four for small data, and one for large data; see [computing].
 #' @param seed_words a list with the words of some topics, such as `list(sport = c("goal", "match"))`, which names them;
 #'   see [topic_model_structure].
 #' @param prevalence covariates of the documents that the prior of their topics depends on, such as `~ party + s(day)`;
 #'   see [topic_effects()].
 #' @param data a data frame with the variables of `prevalence` and a row for each document, in the order of `x`.
-#' @param control settings by [warp_control()]; see the section on settings.
+#' @param control settings by [warp_control()]; see below.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
 #' @return An object of class `topic_model`. With D documents, V terms, K topics, S sweeps, C chains and N kept draws:
 #'   \item{phi}{K x V: the terms of each topic; rows sum to one.}
-#'   \item{theta}{D x K: the topics of each document; rows sum to one. A document without tokens has the mean of its
-#'     prior.}
+#'   \item{theta}{D x K: the topics of each document; rows sum to one. A document without tokens has the prior mean.}
 #'   \item{alpha, beta}{the given values, or the means over the kept sweeps of the reference chain.}
 #'   \item{log_likelihood}{S x C: log probability of the words given \eqn{\theta} and \eqn{\phi} of each sweep.}
 #'   \item{alpha_sum, beta_trace}{S x C: the sum of the \eqn{\alpha_k}, and \eqn{\beta}, after each sweep.}
 #'   \item{draws}{`beta` (N x C); `alpha` (K x N x C) if learned; `phi` (K x V x N x C) and `theta` (K x D x N x C) if
 #'     kept; with `prevalence` also `effects` and `coefficients`.}
 #'   \item{chain_phi, tokens}{the average `phi` of each chain; K x C: the tokens of each topic in its last sweep.}
-#'   \item{reference}{the number of the reference chain.}
-#'   \item{x}{the counts.}
-#'   \item{state}{where [continue()] goes on.}
-#'
-#'   The other elements say how the fit was made.
+#'   \item{reference}{the number of the reference chain, whose kept sweeps `phi` and `theta` average: the chain with the
+#'     highest mean log likelihood after the warm-up.}
 #' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used; the message names the argument and, for counts, the
-#' document and term. An interrupt returns the completed sweeps as a fit, with a warning; [continue()] goes on.
+#' `warpbayes_error_input` for arguments that cannot be used; for counts the message names the document and term. An
+#' interrupt returns the completed sweeps, with a warning.
 #' @references
-#' Blei, D. M., Ng, A. Y. and Jordan, M. I. (2003). Latent Dirichlet allocation. *Journal of Machine Learning
-#' Research* **3**, 993-1022.
-#'
-#' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the
-#' American Statistical Association* **101**, 1566-1581.
+#' Blei, D. M., Ng, A. Y. and Jordan, M. I. (2003). Latent Dirichlet allocation. *Journal of Machine Learning Research*
+#' **3**, 993-1022.
 #'
 #' Tristan, J.-B., Tassarotti, J. and Steele, G. L. (2015). Efficient training of LDA on a GPU by mean-for-mode
 #' estimation. *Proceedings of the 32nd International Conference on Machine Learning*, 59-68.
 #'
-#' Wallach, H. M., Mimno, D. and McCallum, A. (2009). Rethinking LDA: why priors matter. *Advances in Neural
-#' Information Processing Systems* **22**, 1973-1981.
-#' @seealso [compare_topics()], which fits several numbers of topics; [add_documents()], which goes on
-#'   with new documents; [topic_model_peers], for users of topicmodels and text2vec; [predict.topic_model()],
-#'   [perplexity()], [topic_effects()], [topic_names()], [top_terms()], [coherence()], [relabel()],
-#'   [plot.topic_model()], [continue()]
+#' Wallach, H. M., Mimno, D. and McCallum, A. (2009). Rethinking LDA: why priors matter. *Advances in Neural Information
+#' Processing Systems* **22**, 1973-1981.
+#' @seealso [compare_topics()], [add_documents()], [topic_model_peers], [predict.topic_model()], [perplexity()],
+#'   [topic_effects()], [top_terms()], [coherence()], [relabel()], [plot.topic_model()], [continue()]
 #' @examples
-#' # Two subjects that share one word.
-#' set.seed(1)
 #' words <- c("ball", "goal", "team", "market", "price", "trade", "win")
 #' subject <- rbind(c(3, 3, 3, 0, 0, 0, 1), c(0, 0, 0, 3, 3, 3, 1))
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, subject[1 + d %% 2, ])))

@@ -3,9 +3,7 @@
 #' Names of topics
 #'
 #' `topic_names(fit)` gives a name for each topic: the name that you have set, or the most relevant terms of the topic.
-#' `topic_names(fit) <- value` sets the names. They then stand in the rows of `phi`, the columns of `theta` and of
-#' [predict()][predict.topic_model()], the tables, the printed fit and the pictures. [continue()] and [relabel()] keep
-#' them.
+#' `topic_names(fit) <- value` sets the names, which then stand in `phi`, `theta`, tables, printed fits and pictures.
 #'
 #' @param fit a fit from [topic_model()].
 #' @param n how many terms make a name, where you have set none. Terms are ranked by relevance, see [top_terms()].

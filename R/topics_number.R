@@ -2,22 +2,18 @@
 
 #' The number of topics that was learned
 #'
-#' The law of the number of topics of a fit with `alpha = "hdp"`. In each draw a topic counts if it has at least a tenth
-#' of the tokens of an average topic that counts: topics with hardly a token come and go in each sweep.
+#' Gives the posterior of the number of topics of a fit with `alpha = "hdp"`. In each draw a topic counts if it has at
+#' least a tenth of the tokens of an average topic that counts.
 #'
-#' Texts may use all topics that are allowed. Then the number says nothing, and the printed fit says so;
-#' [compare_topics()] answers how many topics predict best. Chains seldom join or split topics, so a number is learned
-#' within one start. The rows of several chains show whether they agree.
+#' If the texts use all topics that are allowed, the number says nothing, and the printed fit says so. Chains seldom
+#' join or split topics, so compare the rows of several chains. [compare_topics()] answers how many topics predict best.
 #'
 #' @section Model:
 #' `alpha = "hdp"` is a hierarchical Dirichlet process (Teh and others 2006), truncated at `topics` by the approximation
-#' of Ishwaran and Zarepour (2002): \eqn{\alpha_k \sim \mathrm{Ga}(s/K, rate)}{alpha_k ~ Ga(s/K, rate)}, where
-#' \eqn{s} is `shape` times one of 1/4, 1/2, 1, 2, ..., 64, equally probable a priori. Most \eqn{\alpha_k} are then
-#' nearly 0, and their topics have hardly a token. Print, summary, pictures and verdicts leave these topics out; `phi`
-#' and `theta` have all of them. Choose `topics` at least twice as large as the number that you expect.
-#'
-#' With `start = "merged"`, the default, a chain begins with about as many topics as predict words well that are left
-#' out of the start; the other topics are empty.
+#' of Ishwaran and Zarepour (2002): \eqn{\alpha_k \sim \mathrm{Ga}(s/K, rate)}{alpha_k ~ Ga(s/K, rate)}, where \eqn{s}
+#' is `shape` times one of 1/4, 1/2, 1, 2, ..., 64, equally probable a priori. Most \eqn{\alpha_k} are then nearly 0.
+#' Print, summary and pictures leave out these nearly empty topics; `phi` and `theta` have all topics. Choose `topics`
+#' at least twice as large as the number that you expect.
 #'
 #' @param fit a fit from [topic_model()] with `alpha = "hdp"`.
 #' @param ... must be empty: a misspelt argument is an error.
@@ -31,7 +27,7 @@
 #'
 #' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the
 #' American Statistical Association* **101**, 1566-1581.
-#' @seealso [compare_topics()], which compares given numbers by the words that they predict
+#' @seealso [compare_topics()]
 #' @examples
 #' set.seed(1)
 #' subject <- rbind(rep(c(3, 0.1), each = 10), rep(c(0.1, 3), each = 10))

@@ -38,23 +38,18 @@ plot.topic_model <- function(x, type = c("terms", "prevalence", "log_likelihood"
                              topics = NULL, n = 8, by = c("probability", "lift", "frex", "relevance"), main = NULL,
                              ...) {
   check_dots_empty(...)
-  check_title(main)
   check_topic_fit(x, "x")
   type <- check_choice(type, "type", c("terms", "prevalence", "log_likelihood", "correlation", "map"))
   by <- check_choice(by, "by", term_rankings)
   n <- check_count(n, "n")
   shown <- shown_topics(x, type, topics)
-  if (type == "correlation") {
-    do.call(plot_heat, correlation_heat(x, shown, main), quote = TRUE)
-  } else {
-    paint_picture(topic_picture(x, type, shown, n, by, main))
-  }
+  paint_picture(topic_picture(x, type, shown, n, by, main))
   invisible(x)
 }
 
 topic_picture <- function(fit, type, shown, n, by, main) {
   switch(type,
-    terms = term_picture(fit, shown, n, by, main),
+    correlation = correlation_heat(fit, shown, main), terms = term_picture(fit, shown, n, by, main),
     prevalence = prevalence_picture(fit, shown, n, main),
     log_likelihood = {
       values <- fit$log_likelihood / fit$x$tokens
@@ -130,7 +125,7 @@ topic_correlation <- function(theta) {
   result
 }
 
-# Correlations of the shown topics, similar ones together: the arguments of plot_heat(). The end of the scale is a round
+# Correlations of the shown topics, similar ones together. The end of the scale is a round
 # number, the same on both sides, so that white is zero.
 correlation_heat <- function(fit, shown, main) {
   if (length(shown) < 4L || nrow(fit$theta) < 3L) {
@@ -143,7 +138,7 @@ correlation_heat <- function(fit, shown, main) {
   diag(correlation[rev(seq_along(order)), ]) <- NA
   limit <- max(0.2, ceiling(10 * max(abs(correlation), na.rm = TRUE)) / 10)
   labels <- marked_labels(fit, shown[order])
-  list(correlation, rev(paste(labels, term_lines(fit, shown[order], 2))), labels, limit,
+  heat_picture(correlation, rev(paste(labels, term_lines(fit, shown[order], 2))), labels, limit,
     "Correlation of the amounts of topics", main)
 }
 
@@ -199,12 +194,10 @@ autoplot.topic_model <- function(object, type = c("terms", "prevalence", "log_li
                                  topics = NULL, n = 8, by = c("probability", "lift", "frex", "relevance"),
                                  main = NULL, ...) {
   check_dots_empty(...)
-  check_title(main)
   check_topic_fit(object, "object")
   type <- check_choice(type, "type", c("terms", "prevalence", "log_likelihood", "correlation", "map"))
   by <- check_choice(by, "by", term_rankings)
   n <- check_count(n, "n")
   shown <- shown_topics(object, type, topics)
-  if (type == "correlation") return(do.call(gg_heat, correlation_heat(object, shown, main), quote = TRUE))
   gg_draw(topic_picture(object, type, shown, n, by, main))
 }

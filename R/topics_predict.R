@@ -2,8 +2,7 @@
 
 #' Topics of new documents
 #'
-#' Estimates the topics of new documents. The terms of the topics, \eqn{\phi}, are held at their averages in the fit.
-#' \eqn{\theta} and the topics of the tokens are drawn in turn.
+#' Estimates the topics of new documents by Gibbs sampling, with \eqn{\phi} held at its averages in the fit.
 #'
 #' Terms are matched by name, or by position if the fit or `newdata` has no names. Terms that the fit does not have are
 #' left out, and a message tells their share. The prior of \eqn{\theta} is \eqn{\mathrm{Dir}(\alpha)} with the average
@@ -91,23 +90,17 @@ infer_topics <- function(fit, counts, iter, seed, run, prior) {
 
 #' Perplexity of held-out words
 #'
-#' Measures how well a fit predicts words that it has not seen, by document completion: \eqn{\theta} of each new
-#' document is estimated from one part of its words, and the other part is predicted. Lower is better. A fit that
-#' knows nothing has the number of terms as its perplexity.
+#' Measures how well a fit predicts words that it has not seen. Lower is better: a fit that knows nothing has the number
+#' of terms as its perplexity.
 #'
-#' The tokens of each document are split at random. Each token belongs to the predicted part with probability `share`,
-#' independently of the others. The perplexity is \eqn{\exp(-\sum \log p(w) / n)} over the \eqn{n} predicted tokens,
-#' with \eqn{p(w) = \sum_k \theta_{dk} \phi_{kw}}. Words used to estimate \eqn{\theta} are not scored, so more
-#' topics do not win by themselves.
+#' Each token of a new document belongs at random to the predicted part, with probability `share`. \eqn{\theta} is
+#' estimated from the other part (document completion). The perplexity is \eqn{\exp(-\sum \log p(w) / n)} over the
+#' \eqn{n} predicted tokens, with \eqn{p(w) = \sum_k \theta_{dk} \phi_{kw}}. Without `newdata` the words that were
+#' fitted are scored, which does not measure prediction.
 #'
-#' Without `newdata` the words that were fitted are scored as they are. This does not measure prediction.
-#' [compare_topics()] holds out documents and compares several numbers of topics.
-#'
-#' @section Other packages:
-#' topicmodels, seededlda and text2vec have functions of the same name. If topicmodels or seededlda was attached last,
-#' `perplexity(fit, x)` works as described here, with the first argument unnamed. The function of text2vec is not generic:
-#' then write `warpbayes::perplexity(fit, x)`. Their numbers cannot be compared with those here: [topic_model_peers] says
-#' why.
+#' topicmodels, seededlda and text2vec have functions of the same name; [topic_model_peers] says how they differ. If
+#' text2vec was attached last, write `warpbayes::perplexity(fit, x)`. If one of the others was attached last, leave the
+#' first argument unnamed.
 #'
 #' @param fit a fit from [topic_model()].
 #' @param newdata counts of documents that were not fitted, in any of the forms that [topic_model()] takes.
@@ -119,8 +112,9 @@ infer_topics <- function(fit, counts, iter, seed, run, prior) {
 #' @section Errors:
 #' `warpbayes_error_input` if `newdata` cannot be read or shares no term with the fit.
 #' @references
-#' Wallach, H. M., Murray, I., Salakhutdinov, R. and Mimno, D. (2009). Evaluation methods for topic models.
-#' *Proceedings of the 26th International Conference on Machine Learning*, 1105-1112.
+#' Wallach, H. M., Murray, I., Salakhutdinov, R. and Mimno, D. (2009). Evaluation methods for topic models. *Proceedings
+#' of the 26th International Conference on Machine Learning*, 1105-1112.
+#' @seealso [compare_topics()]
 #' @examples
 #' x <- t(sapply(1:60, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x[1:40, ], topics = 2, iter = 60, seed = 1, threads = 2)

@@ -133,7 +133,7 @@ prevalence_prior <- function(fit, data, documents) {
 # What the sampler takes of a design. The columns of `frame` are an orthonormal basis of those of `x`.
 covariate_structure <- function(design) {
   frame <- matrix(0, ncol(design$x), length(design$group))
-  frame[, design$used] <- t(qr.Q(qr(design$x)))
+  frame[, design$used] <- t(orthonormal(design$x)$q)
   list(basis = as.vector(t(design$basis[design$first, , drop = FALSE])),
     used = as.integer(seq_along(design$group) %in% design$used), frame = as.vector(frame))
 }
@@ -142,13 +142,13 @@ covariate_structure <- function(design) {
 # coefficients of the frame.
 covariate_draws <- function(design, kept) {
   coefficients <- matrix(kept$coefficients, ncol(design$basis))
-  effects <- backsolve(qr.R(qr(design$x)), matrix(kept$effects, ncol(design$x)))
+  effects <- solve_upper(orthonormal(design$x)$r, matrix(kept$effects, ncol(design$x)))
   list(prevalence_alpha(coefficients[1L, ]), kept$coefficients, as.vector(effects))
 }
 
 # With several rows of a basis, documents x topics.
 prevalence_alpha <- function(coefficients, basis = NULL) {
-  exp(pmin(pmax(if (is.null(basis)) coefficients else basis %*% coefficients, -200), 15))
+  exp(pmin(pmax(if (is.null(basis)) coefficients else product(basis, coefficients), -200), 15))
 }
 
 # The coefficients of a chain that starts with these alphas.

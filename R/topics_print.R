@@ -46,12 +46,11 @@ topic_words <- function(fit) {
 #' words. Of a fit with `alpha = "hdp"` both show only topics that are used; see [number_of_topics()].
 #'
 #' @section Convergence:
-#' The verdict answers three questions. Is the run long enough? The log likelihood is judged by the rule of
-#' [convergence]. Which topics do all chains find? See [topic_stability()]. Does anything else differ? The verdict tells
-#' the perplexity of each chain, and by how much the shares of topics differ between chains.
+#' The verdict says whether the run is long enough, by the log likelihood and the rule of [convergence]; which topics
+#' all chains find, see [topic_stability()]; and how much the perplexity and the shares of topics differ between chains.
 #'
-#' `converged` is `TRUE` if the log likelihood does not drift and all chains find the same topics. Such chains may differ
-#' a little in log likelihood, each at a mode of its own, as long as their perplexities differ by less than 1%.
+#' `converged` is `TRUE` if the log likelihood does not drift, all chains find the same topics, and their perplexities
+#' differ by less than 1%.
 #'
 #' @param object a fit from [topic_model()].
 #' @param terms how many terms of each topic to show, the most relevant first; see [top_terms()].

@@ -6,19 +6,13 @@
 #' gives them the numbers of the reference chain.
 #'
 #' The topics of each chain are matched one to one to topics of the reference chain, so that the total variation
-#' distance between their terms, summed over topics, is least (an assignment problem). The draws, averages and topics of
-#' the chain are renumbered accordingly. If `phi` was kept, each draw is matched on its own, so that topics that change
-#' places within a chain are matched too.
-#'
+#' distance between their terms, summed over topics, is least. If `phi` was kept, each draw is matched on its own.
 #' Topics whose priors differ, such as those with seed words, keep their numbers.
 #'
 #' With `average = TRUE` topics that are nearly the same in all chains become averages over chains, if the averages
-#' predict the words of fitted documents better than the reference chain. Topics with total variation distances below
-#' 0.3, 0.2 and 0.1 are tried, on at most 1000 documents, by [perplexity()]. A gain must be at least one standard error
-#' of the paired difference. The other topics stay as they are in the reference chain: an average of topics that differ
-#' is a topic of no chain. In each document the shares of averaged topics are scaled so that all shares sum to one.
-#'
-#' Topics that some chain does not find are marked by a star in print, summary and pictures; see [topic_stability()].
+#' predict the words of fitted documents better than the reference chain. The gain of [perplexity()] must be at least
+#' one standard error. The other topics stay as they are in the reference chain. In each document the shares of averaged
+#' topics are scaled so that all shares sum to one.
 #'
 #' @param fit a fit from [topic_model()].
 #' @param average whether topics that all chains find become averages over all chains.

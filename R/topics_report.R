@@ -87,7 +87,8 @@ repeating_names <- function(names) {
 
 report_content.topic_effects <- function(fit, ...) {
   check_dots_empty(...)
-  check_report_table(fit, c("topic", "term", "estimate", "lower", "upper"))
+  check_table(fit, "fit", part_table(topic = is.atomic, term = is.atomic, estimate = is.numeric, lower = is.numeric,
+    upper = is.numeric))
   expected <- isTRUE(attr(fit, "expected"))
   words <- sprintf("%s in %s", if (expected) "Expected shares of topics" else "Effects on the shares of topics",
     count_words(attr(fit, "documents"), "document"))

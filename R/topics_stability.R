@@ -2,16 +2,14 @@
 
 #' Which topics another start finds
 #'
-#' Compares the topics of a fit with those of its other chains, and of further chains that are run for this purpose.
-#' A topic that all of them find belongs to the documents. A topic that some of them do not find belongs to this run:
-#' do not build on it alone.
+#' Compares the topics of a fit with those of its other chains, and of further chains that are run for this purpose. A
+#' topic that some of them do not find belongs to this run: do not build on it alone.
 #'
 #' The topics of each chain are matched one to one to the topics of the fit, as [relabel()][relabel.topic_model()] does.
 #' A chain finds a topic if the total variation distance between the terms of the topic and of its match is below 0.5,
-#' and below three quarters of the distance to the nearest other topic of the fit. The second rule leaves out topics of
-#' noise, which hardly differ from each other.
+#' and below three quarters of the distance to the nearest other topic of the fit.
 #'
-#' The further chains have the same data, priors and sweeps as the fit, and other starts. They are dropped afterwards.
+#' The further chains have the same data, priors and sweeps as the fit, and other starts.
 #'
 #' @param fit a fit from [topic_model()], which may be relabelled.
 #' @param restarts how many further chains are run. `NULL`: as many as make six chains in all.

@@ -2,39 +2,36 @@
 
 #' Seed words and priors of terms in topic models
 #'
-#' [topic_model()] can be told what is known beforehand: words that belong to a topic (`seed_words`), how probable each
-#' term is (`beta`), and what is known of the documents (`prevalence`, see [topic_effects()]).
+#' [topic_model()] can be told words that belong to a topic (`seed_words`), how probable each term is (`beta`), and what
+#' is known of the documents (`prevalence`, see [topic_effects()]).
 #'
 #' @section Seed words:
 #' `seed_words = list(sport = c("goal", "match"), money = c("price", "market"))` makes topic 1 the topic `sport` and
-#' topic 2 the topic `money`. Topics beyond the list have no seed words and are named `other1`, `other2`, and so on. A
-#' dictionary of package quanteda serves too. A word with `*` or `?` stands for all terms that match it, such as
-#' `econom*`. Words that no document has are left out with a message. A topic without any other word is an error.
+#' topic 2 the topic `money`. Topics beyond the list are named `other1`, `other2`, and so on. A dictionary of package
+#' quanteda serves too. A word with `*` or `?` stands for all terms that match it, such as `econom*`. Words that no
+#' document has are left out with a message.
 #'
 #' Let \eqn{n_w} be the number of tokens of term \eqn{w}. A seed word adds \eqn{s n_w}{s n_w} prior counts of \eqn{w} to
 #' its topic, with a weight \eqn{s}: the prior of \eqn{\phi_k} is Dirichlet with \eqn{\beta + c_{kw}}, where
-#' \eqn{c_{kw}} are the prior counts. The prior only favours the words: the data can still give them to another topic.
-#' The prior counts make the seed words larger in `phi`, by about a tenth with \eqn{s = 0.1}.
+#' \eqn{c_{kw}} are the prior counts. The data can still give the words to another topic.
 #'
 #' By default each list has its own weight: the least of 0.1, 0.3 and 0.9 with which at least four fifths of its tokens
-#' stay in its topic, as short trial sweeps tell. The fit has the weights as `seed_weight`. `seed_words = list(sport =
-#' "goal", weight = 0.5)` gives one weight to all lists. If the documents use the words of two lists together, even the
-#' largest weight may not hold them: choose other words.
+#' stay in its topic in short trial sweeps. `seed_words = list(sport = "goal", weight = 0.5)` gives one weight to all
+#' lists. The fit has the weights as `seed_weight`.
 #'
 #' The printed fit says for each list which share of its tokens stays in its topic. A share below one half gives a
-#' warning: such a topic has another subject than its name.
+#' warning: choose other words, because the topic has another subject than its name.
 #'
 #' @section Priors of terms:
 #' `beta` may be a vector with a number for each term, or a matrix of topics x terms, all positive. Names of the vector,
-#' or column names of the matrix, are matched with the terms. This prior is used as given. In the fit, `beta` is its
-#' least value, and `prior_counts` has what is above it. With seed words `beta = "learn"` learns the one number
-#' \eqn{\beta}; the prior counts \eqn{c_{kw}} stay fixed.
+#' or column names of the matrix, are matched with the terms. In the fit, `beta` is its least value, and `prior_counts`
+#' has what is above it. With seed words `beta = "learn"` learns the one number \eqn{\beta}; the prior counts
+#' \eqn{c_{kw}} stay fixed.
 #'
 #' @section One topic a document:
 #' With `alpha = "mixture"` all tokens of a document have one topic, which is \eqn{k} with probability \eqn{\pi_k}, and
-#' \eqn{\pi \sim \mathrm{Dir}(1, \dots, 1)}{pi ~ Dir(1, ..., 1)}: a mixture of unigrams (Nigam and others 2000). A text
-#' of under ten words hardly shows more than one topic. `theta` is the probability of each topic, and `alpha` the
-#' average of \eqn{\pi}.
+#' \eqn{\pi \sim \mathrm{Dir}(1, \dots, 1)}{pi ~ Dir(1, ..., 1)}: a mixture of unigrams (Nigam and others 2000), for
+#' texts of under ten words. `theta` is the probability of each topic, and `alpha` the average of \eqn{\pi}.
 #'
 #' @references
 #' Jagarlamudi, J., Daume III, H. and Udupa, R. (2012). Incorporating lexical priors into topic models. *Proceedings of

@@ -113,13 +113,10 @@ term_scores <- function(fit, by, weight = 0.5) {
 #'     information with all top terms, which is 1 with itself. \eqn{C_v} is the mean cosine between the vector of a term
 #'     and the sum of all vectors. It is 1 if all top terms occur in the same documents.
 #' }
-#' Roeder and others count in windows of 110 words. Counts have no order of words, so windows here are whole documents,
-#' and values differ from programs that read texts.
+#' Roeder and others count in windows of 110 words; windows here are whole documents.
 #'
-#' @section Other packages:
-#' text2vec has a function of the same name, which is not generic. If text2vec was attached last, write
-#' `warpbayes::coherence(fit)`. If this package was attached last, write `text2vec::coherence(words, tcm)` for words of
-#' text2vec.
+#' text2vec has a function of the same name. If both packages are attached, write `warpbayes::coherence(fit)` or
+#' `text2vec::coherence(words, tcm)`.
 #'
 #' @param fit a fit from [topic_model()].
 #' @param newdata counts for looking up documents with both terms, in any form that [topic_model()] takes; `NULL` for
@@ -140,7 +137,6 @@ term_scores <- function(fit, by, weight = 0.5) {
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)
-#' coherence(fit, n = 3)
 #' coherence(fit, n = 3, measure = "npmi")
 #' @export
 coherence <- function(fit, newdata = NULL, n = 10, measure = c("umass", "npmi", "cv"), ...) {

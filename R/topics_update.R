@@ -2,27 +2,19 @@
 
 #' Go on with new documents
 #'
-#' Fits the topic model to new documents and keeps what it learned from the earlier ones: the topics keep their numbers,
-#' names and terms, and move as far as the new words say. The earlier documents are not read again.
+#' Fits the topic model to new documents and keeps what it learned from the earlier ones, which are not read again: the
+#' topics keep their numbers, names and terms, and move as far as the new words say.
 #'
 #' @section The posterior:
-#' Let \eqn{n_{kw}} be the number of tokens of term \eqn{w} that had topic \eqn{k} after the last sweep of the reference
-#' chain, and \eqn{c_{kw}} the prior counts that the fit had already, for example from seed words. The new documents are
-#' fitted with the priors
+#' Let \eqn{n_{kw}} be the tokens of term \eqn{w} with topic \eqn{k} after the last sweep of the reference chain, and
+#' \eqn{c_{kw}} the prior counts of the fit, for example from seed words. The new documents are fitted with the priors
 #' \deqn{\phi_k \sim \mathrm{Dir}(\beta + a (c_{kw} + n_{kw}))_w, \quad \theta_d \sim \mathrm{Dir}(\alpha)}{phi_k ~
 #' Dir(beta + a (c_kw + n_kw)) over w, theta_d ~ Dir(alpha)}
-#' where \eqn{a} is `weight`, and \eqn{\alpha} and \eqn{\beta} are the averages of the fit. With `weight = 1` this is the
-#' posterior in the model of all documents, given the topics of the earlier tokens. A new fit to all documents has
-#' another posterior, because it draws the topics of earlier tokens again.
+#' where \eqn{a} is `weight`, and \eqn{\alpha} and \eqn{\beta} are the averages of the fit. With `weight < 1` the topics
+#' follow a language that changes.
 #'
-#' With `weight < 1` earlier documents count less, and still less after each further update: the topics follow a
-#' language that changes.
-#'
-#' @section Terms and covariates:
-#' The fit decides the terms. Tokens of other terms are left out, and a message tells their share. New documents without
-#' any term of the fit are an error. To add terms, fit all documents again.
-#'
-#' After a fit with `prevalence` the new documents have the \eqn{\alpha} of the mean of the covariates.
+#' Tokens of terms that the fit does not have are left out, with a message. After a fit with `prevalence` new documents
+#' have the \eqn{\alpha} of the mean of the covariates.
 #'
 #' @param object a fit from [topic_model()], which may be an update itself.
 #' @param newdata counts of the new documents, in any of the forms that [topic_model()] takes.
@@ -32,21 +24,16 @@
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
 #' @return A fit of class `topic_model` with the `documents`, `theta`, `x` and `tokens` of the new documents, and with
-#'   `phi` from the posterior above. `prior_counts` has the weighted earlier counts, and `earlier` their sum. All
-#'   functions for fits take it: [continue()], [predict()][predict.topic_model()], and `add_documents()` again.
+#'   `phi` from the posterior above. `prior_counts` has the weighted earlier counts, and `earlier` their sum.
 #' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used.
+#' `warpbayes_error_input` for arguments that cannot be used, and for new documents without any term of the fit.
 #' @references
 #' Banerjee, A. and Basu, S. (2007). Topic models over text streams: a study of batch, online and hybrid algorithms.
 #' *Proceedings of the SIAM International Conference on Data Mining*, 431-436.
-#' @seealso [predict.topic_model()] for topics of new documents that leave the model as it is; [continue()] for more
-#'   sweeps with the same documents.
+#' @seealso [predict.topic_model()], which leaves the model as it is; [continue()]
 #' @examples
-#' set.seed(1)
-#' words <- c("ball", "goal", "team", "market", "price", "trade", "win")
-#' subject <- rbind(c(3, 3, 3, 0, 0, 0, 1), c(0, 0, 0, 3, 3, 3, 1))
-#' x <- t(sapply(1:60, function(d) rmultinom(1, 30, subject[1 + d %% 2, ])))
-#' colnames(x) <- words
+#' x <- t(sapply(1:60, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
+#' colnames(x) <- c("goal", "team", "price", "trade")
 #' fit <- topic_model(x[1:30, ], topics = 2, iter = 100, seed = 1, threads = 2)
 #' fit <- add_documents(fit, x[31:60, ], iter = 20, seed = 2, threads = 2)
 #' fit

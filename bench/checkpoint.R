@@ -69,8 +69,9 @@ x <- cells(20000)
 fit <- function(...) {
   dp_mixture(x, components = 64, iter = 150, seed = 1, threads = 2, backend = "cpu", progress = FALSE, ...)
 }
+kept <- warp_control(checkpoint = file, checkpoint_every = 1)
 seconds <- medians(interleave(
-  without = function() elapsed(fit()), with = function() elapsed(fit(checkpoint = file, checkpoint_every = 1)),
+  without = function() elapsed(fit()), with = function() elapsed(fit(control = kept)),
   times = 3
 ))
 unlink(file)

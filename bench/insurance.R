@@ -16,7 +16,7 @@ rows <- lapply(c("rounding", "upper", "lower", "unbiased"), function(method) {
   here <- seq_len(44)
   data.frame(
     task = paste("discretize,", method), ours = mean(ours), actuar = sum(theirs * 0.5 * (seq_along(theirs) - 1)),
-    largest_difference = max(abs(theirs[here] - dpmf(0.5 * (here - 1), ours)))
+    largest_difference = max(abs(theirs[here] - dpmf(ours, 0.5 * (here - 1))))
   )
 })
 
@@ -40,7 +40,7 @@ rows <- c(rows, list(
   compare(paste("value at risk,", level), at_risk, actuar::VaR(theirs, level)),
   # CTE() leaves out the value at risk itself.
   compare(paste("mean beyond the value at risk,", level),
-    at_risk + stop_loss_premium(year, at_risk) / ppmf(at_risk, year, lower.tail = FALSE), actuar::CTE(theirs, level)
+    at_risk + stop_loss_premium(year, at_risk) / ppmf(year, at_risk, lower.tail = FALSE), actuar::CTE(theirs, level)
   )
 ))
 paid <- discretize_pmf(pgamma, 0.1, "unbiased", deductible = 1, limit = 10, per = "payment", shape = 5, rate = 0.6)

@@ -33,9 +33,9 @@ for (name in names(sets)) {
     sampled <- add("gibbs", fit(iter = 400))
     add("bem", fit(method = "bem"))
     add("bem, 4 starts", fit(method = "bem", chains = 4))
-    add("bem, means", fit(method = "bem", estimate = "mean"))
+    add("bem, means", fit(method = "bem", control = warp_control(estimate = "mean")))
     add("bem, no sweeps", fit(method = "bem", warmup = 0))
-    add("bem, from gibbs", fit(method = "bem", init = sampled))
+    add("bem, from gibbs", fit(method = "bem", control = warp_control(start = sampled)))
     message(name)
     if (name %in% c(paste("GvHD sample", 4:6), "HIPC")) next
     models <- c("VVV", "VVE", "EVV")

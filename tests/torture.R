@@ -78,7 +78,7 @@ results <- function() {
   sums <- list(
     die + die, l - die, convolve_pmf(rows, rows), convolve_pmf(log(rows), log(rows), log = TRUE),
     sum_pmf(list(1:3, 4:5)), sum_pmf(rows), rep_sum_pmf(die, 5), rep_sum_pmf(l, 3), condition_on_sum_pmf(die, l, 9),
-    ppmf(3, l, log.p = TRUE), rpmf(10, die, seed = 1),
+    ppmf(l, 3, log.p = TRUE), rpmf(die, 10, seed = 1),
     tryCatch(condition_on_sum_pmf(c(1, 0, 1), c(1, 0, 1), 1), error = conditionMessage),
     convolve_pmf(1:9000 + 0, 9000:1 + 0, threads = 2), compound_pmf("geometric", die, prob = 0.3),
     compound_pmf(pmf_binomial(5, 0.3), die)

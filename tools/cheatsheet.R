@@ -11,7 +11,7 @@ boxes <- list(
     "report(fit, \"fit.html\") || a page to send",
     "plot(fit), autoplot(fit) || pictures by base graphics, by ggplot2",
     "tidy(fit), as_draws(fit) || tables; draws for posterior and bayesplot",
-    "saveRDS(fit, \"fit.rds\") || keeps a fit; checkpoint = and resume() survive a crash"
+    "saveRDS(fit, \"fit.rds\") || keeps a fit; warp_control(checkpoint = ) and resume() survive a crash"
   )),
   list("Computing", c(
     "seed = 1 || the same numbers on any machine and number of threads",

@@ -30,7 +30,8 @@ print(warp_info())
 # A fit that converges -------------------------------------------------------
 
 heading("Eruptions of a geyser (data of R): 272 rows, four chains")
-geyser <- dp_mixture(faithful, components = 10, chains = 4, iter = 12000, thin = 5, seed = 1)
+geyser <- dp_mixture(faithful, components = 10, chains = 4, iter = 12000, seed = 1,
+  control = warp_control(thin = 5))
 print(summary(geyser))
 print(cell_types(geyser))
 
@@ -40,7 +41,8 @@ data(GvHD, package = "mclust")
 samples <- list(patient = GvHD.pos, control = GvHD.control)
 fits <- lapply(names(samples), function(name) {
   heading("GvHD ", name, ": Dirichlet-process mixture, four chains")
-  fit <- dp_mixture(samples[[name]], components = 64, chains = 4, iter = 2000, thin = 4, seed = 1)
+  fit <- dp_mixture(samples[[name]], components = 64, chains = 4, iter = 2000, seed = 1,
+    control = warp_control(thin = 4))
   print(summary(fit))
   fit
 })
@@ -61,7 +63,8 @@ x <- centres[population, ] + matrix(rnorm(cells * markers), cells)
 
 components <- 128
 sweeps <- 200
-simulated <- dp_mixture(x, components = components, chains = 1, iter = sweeps, thin = 10, seed = 1)
+simulated <- dp_mixture(x, components = components, chains = 1, iter = sweeps, seed = 1,
+  control = warp_control(thin = 10))
 print(simulated)
 class <- predict(simulated)
 seconds <- simulated$elapsed[["sweeps"]]

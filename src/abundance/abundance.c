@@ -58,7 +58,6 @@ static double log_likelihood(double count, double total, double logit) {
   return wb_regression_log_likelihood(wb_fma(-0.5, total, count), total, logit);
 }
 
-/* Type t of a chain. */
 typedef struct one_type {
   const wb_abundance_data *data;
   const wb_abundance_prior *prior;
@@ -76,7 +75,6 @@ typedef struct one_type {
   double linear, curvature; /* of the log prior along the direction */
 } one_type;
 
-/* The logit of one sample. */
 typedef struct one_logit {
   double count, total, mean, precision;
 } one_logit;
@@ -357,7 +355,6 @@ static double mean_of_law(const shared_law *law, int32_t t) {
   return wb_fma(law->scale[1], law->rarity[t], law->scale[0]);
 }
 
-/* The density of the standard deviation, given the log deviations. */
 static double spread_density(const void *of, double at) {
   const shared_law *const law = of;
   if (at < -MOST_LOG || at > MOST_LOG) return -wb_infinity();
@@ -369,7 +366,6 @@ static double spread_density(const void *of, double at) {
   return law_of_scale(law->prior, 2, at) - law->data->types * at - 0.5 * squares * wb_exp(-2.0 * at);
 }
 
-/* The density of an entry of `scale`, given the standardised log deviations. */
 static double carried_density(const void *of, double at) {
   const shared_law *const law = of;
   const double level = law->which == 0 ? at : law->scale[0], slope = law->which == 1 ? at : law->scale[1];

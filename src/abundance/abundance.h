@@ -4,10 +4,8 @@
  *   psi_ts = x_s' beta_t + b_tg(s) + u_ts,   b_tg ~ N(0, omega_t^2),   u_ts ~ N(0, sigma_t^2).
  * log(sigma_t) is normal. Its mean is linear in the rarity of the type, and its standard deviation says how alike the
  * types are. Level, slope and standard deviation are learned from all types: the first two have normal laws, the third
- * is half-normal. log(omega_t) has such a law of its own.
- */
-#ifndef WB_ABUNDANCE_H
-#define WB_ABUNDANCE_H
+ * is half-normal. log(omega_t) has such a law of its own. */
+#pragma once
 
 #include "backend/types.h"
 
@@ -26,7 +24,6 @@ typedef struct wb_abundance_prior {
   double spread;                  /* scale of the half-normal law of the standard deviation of log(sigma_t) */
 } wb_abundance_prior;
 
-/* The parts of a chain's state, all of them doubles. */
 typedef struct wb_abundance_state {
   double *logit;         /* types x samples: psi */
   double *coefficients;  /* columns x types: beta */
@@ -58,5 +55,3 @@ typedef struct wb_abundance_chain {
  * failure it has written a message. */
 int wb_abundance_run(wb_abundance_chain *chain, int32_t chains, const wb_abundance_prior *prior, int32_t threads,
                      wb_poll *poll, wb_message *message);
-
-#endif

@@ -5,8 +5,7 @@
  * returns a wb_status. A function that fails has written one sentence into `message` and freed what it had allocated,
  * and its outputs are unspecified. No function prints, exits or jumps. Host arrays belong to the caller. The functions
  * of one session are called from one thread at a time. */
-#ifndef WB_BACKEND_H
-#define WB_BACKEND_H
+#pragma once
 
 #include "backend/categorical_table.h"
 #include "backend/mixture_table.h"
@@ -51,7 +50,6 @@ typedef struct wb_backend {
   const wb_predictive_functions *predictive;
 } wb_backend;
 
-/* The backend that is compiled into the package. */
 const wb_backend *wb_cpu_backend(void);
 
 /* Where a host algorithm computes, how it can be stopped, and where it writes what went wrong. wb_call_from_list() of
@@ -70,5 +68,4 @@ int wb_backend_has(const wb_backend *backend, const void *functions, const char 
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,12 +1,7 @@
 /* Draws from many discrete distributions: a part of the table of backend.h. */
-#ifndef WB_BACKEND_CATEGORICAL_TABLE_H
-#define WB_BACKEND_CATEGORICAL_TABLE_H
+#pragma once
 
 #include "backend/types.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Draws and the place of their results. The draws of a row are numbered from 0, over all calls. Draw 0 is made in one
  * pass over the row, the others by inversion (see core/categorical_draw.h). Asking for more draws does not change the
@@ -48,8 +43,3 @@ typedef struct wb_categorical_functions {
   int (*draw_sparse)(const wb_categorical_sparse *rows, const wb_categorical_draws *draws, const wb_run *run,
                      wb_message *message);
 } wb_categorical_functions;
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,12 +1,7 @@
 /* The table of functions for Gaussian mixtures: a part of the table of backend.h. mixture/mixture.h has the model. */
-#ifndef WB_BACKEND_MIXTURE_TABLE_H
-#define WB_BACKEND_MIXTURE_TABLE_H
+#pragma once
 
 #include "backend/types.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Which values are missing: the NaNs of x. Rows that lack the same columns share a pattern. The most frequent pattern
  * comes first. */
@@ -110,7 +105,6 @@ typedef struct wb_mixture_measures {
  * Its transfers do not depend on the number of rows, and are only a few numbers for each component. */
 typedef struct wb_mixture_functions {
   int (*open)(const wb_mixture_data *data, const wb_run *run, wb_mixture_session **session, wb_message *message);
-  /* Sets the number of components and the statistics of all. */
   int (*set_components)(wb_mixture_session *session, int32_t components, const double *statistics, wb_message *message);
   /* Statistics of components first, ..., first + count - 1: count x WB_MIXTURE_STATISTICS(columns). */
   int (*set_statistics)(wb_mixture_session *session, int32_t first, int32_t count, const double *statistics,
@@ -182,8 +176,3 @@ typedef struct wb_mixture_functions {
   int (*get_row)(wb_mixture_session *session, int64_t row, double *values, wb_message *message);
   void (*close)(wb_mixture_session *session); /* NULL-safe, never fails */
 } wb_mixture_functions;
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,12 +1,7 @@
 /* The table of functions for sums of discrete random variables: a part of the table of backend.h. */
-#ifndef WB_BACKEND_PMF_TABLE_H
-#define WB_BACKEND_PMF_TABLE_H
+#pragma once
 
 #include "backend/types.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* `pairs` independent convolutions r = p * q, where p has m and q has n finite weights. Each array has two strides:
  * between elements of a vector, and between the vectors of two pairs. Fastest if m <= n.
@@ -38,8 +33,3 @@ typedef struct wb_pmf_functions {
   int (*convolve)(const wb_convolution *convolution, const wb_run *run, wb_poll *poll, unsigned *seen,
                   wb_message *message);
 } wb_pmf_functions;
-
-#ifdef __cplusplus
-}
-#endif
-#endif

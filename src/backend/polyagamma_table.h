@@ -1,12 +1,7 @@
 /* Polya-Gamma variables: a part of the table of backend.h. */
-#ifndef WB_BACKEND_POLYAGAMMA_TABLE_H
-#define WB_BACKEND_POLYAGAMMA_TABLE_H
+#pragma once
 
 #include "backend/types.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Element i of count, i from 0, is a draw of PG(shape[(begin + i) % shapes], tilt[(begin + i) % tilts]). It depends
  * only on key, iteration, first + i, its shape and its tilt: it is the draw that wb_polyagamma_draw of
@@ -40,8 +35,3 @@ typedef struct wb_polyagamma_functions {
   int (*draw)(const wb_polyagamma_work *work, const wb_run *run, wb_message *message);
   int (*evaluate)(const wb_polyagamma_points *points, const wb_run *run, wb_message *message);
 } wb_polyagamma_functions;
-
-#ifdef __cplusplus
-}
-#endif
-#endif

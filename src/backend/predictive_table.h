@@ -3,14 +3,9 @@
  * A resample is one run of the recursion "draw the next observation from its predictive law, then update that law". The
  * draw of step t of resample r depends only on (key, r, t). A call advances some resamples by some steps. The caller
  * keeps their states between calls, so memory does not grow with the steps. */
-#ifndef WB_BACKEND_PREDICTIVE_TABLE_H
-#define WB_BACKEND_PREDICTIVE_TABLE_H
+#pragma once
 
 #include "backend/types.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The mean of a normal law. Before step 0 the mean is worth `weight` observations. Known variance (scale NULL):
  * y = mean + sd sqrt(1 + 1/weight) eps. Unknown variance: y is Student's t with 2 shape degrees of freedom about the
@@ -114,8 +109,3 @@ typedef struct wb_predictive_functions {
   int (*copula_fit)(const wb_copula_fit *work, const wb_run *run, wb_message *message);
   int (*copula_update)(const wb_copula_update *work, const wb_run *run, wb_message *message);
 } wb_predictive_functions;
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,13 +1,8 @@
 /* The table of functions for regressions by Polya-Gamma variables: a part of the table of backend.h.
  * core/regression_row.h has the formulas of a row. */
-#ifndef WB_BACKEND_REGRESSION_TABLE_H
-#define WB_BACKEND_REGRESSION_TABLE_H
+#pragma once
 
 #include "backend/types.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* A grouping term (z | g): each level of g has effects of its own on the q columns of z, which are added to the linear
  * predictors of its rows. `index` has the rows by level, and in ascending order within a level. */
@@ -58,7 +53,7 @@ typedef struct wb_regression_data {
   int32_t term_count;          /* grouping terms, only without groups; each outcome has effects of its own. 0: none */
   const wb_regression_term *terms;
   const wb_regression_zeros *zeros; /* of a session of counts beside a session of zeros; NULL: there is none */
-  double *completed;                /* what complete() writes: `dispersed` of counts, or `kappa` of zeros; or NULL */
+  double *completed;                /* host copy of what complete() changes: `dispersed`, or `kappa`; or NULL */
 } wb_regression_data;
 
 /* The weights of the rows in X'WX and X'z. */
@@ -187,7 +182,7 @@ typedef struct wb_regression_functions {
   int (*place_levels)(wb_regression_session *session, const wb_regression_placing *placing, double *to, double *density,
                       wb_message *message);
   /* Of a session of counts and its session of zeros, with the parameters of both: completes the data by draws of
-   * (key, iteration, row), or by expectations. */
+   * (key, iteration, row), or by expectations, for which a search for a mode reads `completed`. */
   int (*complete)(const wb_regression_pair *pair, const uint64_t *key, uint32_t iteration, wb_message *message);
   /* The log likelihood of all rows up to a constant, with what completes the data summed out. `linear`: rows x 2, gets
    * psi of the counts and the linear predictor of zeros, in the order of the counts; or NULL. */
@@ -199,8 +194,3 @@ typedef struct wb_regression_functions {
   int (*predict)(const wb_regression_prediction *prediction, int64_t first, int64_t count, const wb_run *run,
                  double *out, wb_message *message);
 } wb_regression_functions;
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -10,14 +10,9 @@
  *
  * A draw depends only on (key, iteration, element), where the element is the pair of row and topic (phi, theta) or the
  * token. */
-#ifndef WB_BACKEND_TOPIC_MODEL_TABLE_H
-#define WB_BACKEND_TOPIC_MODEL_TABLE_H
+#pragma once
 
 #include "backend/types.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Topics take 16 bits a token, and a document's shares stay close to where they are used. */
 #define WB_TOPIC_MOST 16384
@@ -58,7 +53,6 @@ typedef struct wb_topic_settings {
 
 typedef struct wb_topic_session wb_topic_session;
 
-/* The arguments of a sweep besides the topics. */
 typedef struct wb_topic_draw {
   uint64_t key;
   uint32_t iteration;
@@ -73,7 +67,6 @@ typedef struct wb_topic_draw {
 typedef struct wb_topic_model_functions {
   int (*open)(const wb_topic_corpus *corpus, const wb_topic_settings *settings, const wb_run *run,
               wb_topic_session **session, wb_message *message);
-  /* The topics of all tokens, from 0. */
   int (*set_topics)(wb_topic_session *session, const uint16_t *topic, wb_message *message);
   int (*get_topics)(wb_topic_session *session, uint16_t *topic, wb_message *message);
   /* phi | topics, beta. */
@@ -108,8 +101,3 @@ typedef struct wb_topic_model_functions {
   int (*score)(wb_topic_session *session, const double *theta, double *log_likelihood, wb_message *message);
   void (*close)(wb_topic_session *session); /* NULL-safe, never fails */
 } wb_topic_model_functions;
-
-#ifdef __cplusplus
-}
-#endif
-#endif

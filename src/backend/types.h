@@ -1,6 +1,5 @@
 /* What the functions of every topic take and return: status, message, and where to run. */
-#ifndef WB_BACKEND_TYPES_H
-#define WB_BACKEND_TYPES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -89,5 +88,4 @@ void wb_message_write(wb_message *message, const char *format, ...)
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -13,12 +13,12 @@
 #define SLICE_WEIGHTS ((int64_t)1 << 28)
 #define SLICE_DRAWS ((int64_t)1 << 26)
 
-/* A factor that keeps sums of 2^31 finite weights finite. */
+/* Factors that keep sums of 2^31 finite weights finite, and make sums of subnormal weights usable. */
 #define SCALE_DOWN 0x1p-64
+#define SCALE_UP 0x1p200
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* One row of a dense or sparse matrix. column NULL: the row has all columns. */
 typedef struct row_view {
   const double *weights;
   int64_t stride, count, columns;
@@ -70,7 +70,8 @@ static int judge(int is_vector, const row_view *view, int64_t row, wb_message *m
   return WB_ERROR_INPUT;
 }
 
-/* One draw from one valid row, in double, from a copy of its weights whose sum is finite. `copy` has room for a row. */
+/* One draw from one valid row, in double, from a copy of its weights whose sum is neither infinite nor subnormal.
+ * `copy` has room for a row. */
 static int draw_apart(const wb_call *call, const row_view *view, const wb_categorical_draws *draws, int64_t row,
                       int64_t draw, int32_t *index, double *copy) {
   double largest = -wb_infinity(), sum = 0;
@@ -79,7 +80,7 @@ static int draw_apart(const wb_call *call, const row_view *view, const wb_catego
     largest = x > largest ? x : largest;
     sum += x;
   }
-  const double factor = sum < wb_infinity() ? 1.0 : SCALE_DOWN;
+  const double factor = !(sum < wb_infinity()) ? SCALE_DOWN : sum < 0x1p-900 ? SCALE_UP : 1.0;
   for (int64_t i = 0; i < view->count; i++) {
     const double x = view->weights[i * view->stride];
     /* + 0.0 turns -0 into 0. */
@@ -126,7 +127,6 @@ static void count_from_one(void *context, int64_t part) {
   all->open[part] = least < 1;
 }
 
-/* Whether any item of a slice is open. */
 static int count_slice(const wb_call *call, const wb_categorical_draws *draws, int64_t rows) {
   /* One line of items takes no notice of rows. */
   const int is_line = draws->index_stride == rows || draws->draws == 1;
@@ -171,8 +171,7 @@ static int complete(const wb_call *call, const wb_categorical_rows *dense, const
 static int draw_slices(wb_call *call, const wb_categorical_rows *dense, const wb_categorical_sparse *sparse,
                        int is_vector, int64_t per_row, const wb_categorical_draws *draws) {
   const wb_categorical_functions *const functions = call->backend->categorical;
-  int status = wb_backend_has(call->backend, functions, "categorical draws", call->message);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_backend_has(call->backend, functions, "categorical draws", call->message));
   const int64_t rows = dense ? dense->rows : sparse->rows;
   int64_t row_step = SLICE_WEIGHTS / (per_row > 0 ? per_row : 1);
   if (row_step < 512) row_step = 512;
@@ -190,16 +189,15 @@ static int draw_slices(wb_call *call, const wb_categorical_rows *dense, const wb
         wb_categorical_rows part = *dense;
         part.rows = count;
         part.weights += row * dense->row_stride;
-        status = functions->draw(&part, &slice, &call->run, call->message);
-        if (status == WB_OK) status = complete(call, &part, NULL, is_vector, count, row, &slice);
+        WB_TRY(functions->draw(&part, &slice, &call->run, call->message));
+        WB_TRY(complete(call, &part, NULL, is_vector, count, row, &slice));
       } else {
         wb_categorical_sparse part = *sparse;
         part.rows = count;
         part.offset += row;
-        status = functions->draw_sparse(&part, &slice, &call->run, call->message);
-        if (status == WB_OK) status = complete(call, NULL, &part, 0, count, row, &slice);
+        WB_TRY(functions->draw_sparse(&part, &slice, &call->run, call->message));
+        WB_TRY(complete(call, NULL, &part, 0, count, row, &slice));
       }
-      if (status != WB_OK) return status;
     }
   }
   return WB_OK;

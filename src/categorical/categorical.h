@@ -1,7 +1,6 @@
 /* Draws from many discrete distributions: the interface for src/entry. Functions return a wb_status. On failure they
  * have written into the message. */
-#ifndef WB_CATEGORICAL_CATEGORICAL_H
-#define WB_CATEGORICAL_CATEGORICAL_H
+#pragma once
 
 #include "backend/backend.h"
 
@@ -18,5 +17,3 @@ int wb_categorical_draw_sparse(wb_call *call, const wb_categorical_sparse *rows,
  * columns. */
 void wb_categorical_rows_of(int64_t rows, int64_t columns, const int32_t *start, const int32_t *row,
                             const double *weights, int64_t *offset, int32_t *column, double *by_row);
-
-#endif

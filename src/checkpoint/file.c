@@ -261,7 +261,6 @@ static long long read_all(int file, unsigned char *bytes, size_t count) {
   return (long long)done;
 }
 
-/* Opens the file, reads its header and checks the magic. */
 static int open_checkpoint(const char *path, int *file, unsigned char header[WB_CHECKPOINT_HEADER], size_t *held,
                            uint64_t *size, wb_message *message) {
 #ifdef O_NONBLOCK /* without it open() would wait for a pipe that nobody writes to */
@@ -328,9 +327,8 @@ static int check_header(const unsigned char *header, size_t held, uint64_t size,
 int wb_checkpoint_open(wb_checkpoint_reader *reader, const char *path, wb_message *message) {
   unsigned char header[WB_CHECKPOINT_HEADER];
   size_t held;
-  int status = open_checkpoint(path, &reader->file, header, &held, &reader->size, message);
-  if (status == WB_OK) status = check_header(header, held, reader->size, message);
-  if (status != WB_OK) return status;
+  WB_TRY(open_checkpoint(path, &reader->file, header, &held, &reader->size, message));
+  WB_TRY(check_header(header, held, reader->size, message));
   reader->head = wb_whole_from_bytes(header + 24);
   memcpy(reader->digest, header + DIGESTED, sizeof reader->digest);
   wb_digest_start(&reader->found);

@@ -7,8 +7,7 @@
  *   32-39        bytes of the whole file     40-47   the order of bytes: the number WB_CHECKPOINT_ORDER
  *   48-63        digest of the 48 bytes before it and of all bytes after it
  * Numbers are little-endian on every machine. R/run_checkpoint.R defines what the parts mean. */
-#ifndef WB_CHECKPOINT_FILE_H
-#define WB_CHECKPOINT_FILE_H
+#pragma once
 
 #include "backend/types.h"
 #include "numeric/digest.h"
@@ -52,5 +51,3 @@ typedef struct wb_checkpoint_reader {
 int wb_checkpoint_open(wb_checkpoint_reader *reader, const char *path, wb_message *message);
 int wb_checkpoint_read(wb_checkpoint_reader *reader, void *values, size_t count, size_t width, wb_message *message);
 int wb_checkpoint_close(wb_checkpoint_reader *reader, int status, wb_message *message);
-
-#endif

@@ -7,10 +7,8 @@
  * all weights.
  *
  * Weights come as logarithms, are scaled by the largest seen so far, and `before` is rescaled where a larger one comes.
- * The loops are in cpu/ and cuda/.
- */
-#ifndef WB_BLOCK_DRAW_H
-#define WB_BLOCK_DRAW_H
+ * The loops are in cpu/ and cuda/. */
+#pragma once
 
 #include "core/host_device.h"
 
@@ -26,7 +24,6 @@
 #define WB_BLOCK_NOTHING (-0x1p1000)
 #define WB_BLOCK_NOTHINGF (-0x1p120f)
 
-/* The next smaller number; x positive. */
 WB_HD double wb_next_below(double x) {
   int64_t bits;
   memcpy(&bits, &x, sizeof bits);
@@ -57,5 +54,3 @@ WB_HD float wb_block_positionf(float u, float before, float sum) {
   const float last = wb_next_belowf(sum);
   return position < last ? position : last;
 }
-
-#endif

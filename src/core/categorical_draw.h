@@ -4,13 +4,16 @@
  * One pass (one draw for each row of a matrix): blocks of WB_BLOCK_ITEMS items take one uniform each
  * (core/block_draw.h). Prefix sums within a block are added in order, and so are the sums of the blocks.
  *
- * Inversion (many draws): the first item whose prefix sum, added up in order, exceeds wb_target(u, total).
- */
-#ifndef WB_CORE_CATEGORICAL_DRAW_H
-#define WB_CORE_CATEGORICAL_DRAW_H
+ * Inversion (many draws): the first item whose prefix sum, added up in order, exceeds wb_target(u, total). */
+#pragma once
 
 #include "core/host_device.h"
 #include "core/block_draw.h"
+
+/* Whether draws from weights with this sum have the digits of their precision. Products of smaller sums would be
+ * subnormal: such a row is scaled first (categorical/categorical.c). */
+WB_HD int wb_categorical_usable(double total) { return total >= 0x1p-960 && total - total == 0; }
+WB_HD int wb_categorical_usablef(float total) { return total >= 0x1p-100f && total - total == 0; }
 
 /* The value that a prefix sum must exceed; total is positive and finite. It is below the total for every u in (0, 1),
  * so that such a prefix sum exists. Its item has a positive weight, since it raised the sum. */
@@ -22,5 +25,3 @@ WB_HD float wb_targetf(float u, float total) {
   const float target = u * total, last = wb_next_belowf(total);
   return target < last ? target : last;
 }
-
-#endif

@@ -4,10 +4,8 @@
  * The state of a response of d coordinates at a point y is the conditional distribution functions
  * u_j = P(Y_j <= y_j | y_1..y_{j-1}), and the densities of the first j + 1 coordinates relative to those before the
  * first observation. An observation enters by its normal scores z_j = Phi^-1(v_j), where v_j are its own conditional
- * distribution functions before the update.
- */
-#ifndef WB_COPULA_H
-#define WB_COPULA_H
+ * distribution functions before the update. */
+#pragma once
 
 #include "core/normal_distribution.h"
 
@@ -71,5 +69,3 @@ WB_HD double wb_copula_binary(double q, double r, double inverse, int y, double 
   double share = wb_select(y, smaller, q - smaller) * inverse;
   return wb_fma(step, share - q, q);
 }
-
-#endif

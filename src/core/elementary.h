@@ -19,10 +19,8 @@
  * The functions with a count have no branches, so that a loop that calls them is vectorized. The count is of all
  * instructions in such a loop, load and store included, without the three of the loop itself (GCC 12 with AVX2; AVX-512
  * and clang differ by a few). Three devices avoid branches. Bit masks make selections. Adding 2^52 converts integers to
- * and from doubles, since AVX2 cannot convert 64-bit integers. Adding to the exponent field multiplies by 2^k.
- */
-#ifndef WB_ELEMENTARY_H
-#define WB_ELEMENTARY_H
+ * and from doubles, since AVX2 cannot convert 64-bit integers. Adding to the exponent field multiplies by 2^k. */
+#pragma once
 
 #include "core/fma_chain.h"
 
@@ -62,7 +60,6 @@ WB_HD float wb_selectf(int condition, float yes, float no) {
 
 #define WB_TO_INTEGER 6755399441055744.0 /* 1.5 * 2^52; adding it rounds to an integer */
 
-/* The nearest integer, for |x| below 2^51. */
 WB_HD double wb_nearest(double x) { return (x + WB_TO_INTEGER) - WB_TO_INTEGER; }
 
 /* 2^e for an integer e in [-1000, 1023]; 0 for e below. */
@@ -364,5 +361,3 @@ WB_HD double wb_normal_quantile(double p) {
                             0.0004770381103215788, 0.010038900160617757, 0.10426029879467752, 0.5210943346294743, 1.0);
   return -top / bottom;
 }
-
-#endif

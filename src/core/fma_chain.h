@@ -1,7 +1,6 @@
 /* Chains of fused multiply-adds, each written as the list of its numbers. A chain has one wb_fma() for each number or
  * pair after the first, in the order of the list. */
-#ifndef WB_FMA_CHAIN_H
-#define WB_FMA_CHAIN_H
+#pragma once
 
 #include "core/host_device.h"
 
@@ -52,5 +51,3 @@
 #define WB_ADD_9(sum, pair, ...) WB_ADD_8(WB_ADD_1(sum, pair), __VA_ARGS__)
 #define WB_ADD_10(sum, pair, ...) WB_ADD_9(WB_ADD_1(sum, pair), __VA_ARGS__)
 #define WB_ADD_11(sum, pair, ...) WB_ADD_10(WB_ADD_1(sum, pair), __VA_ARGS__)
-
-#endif

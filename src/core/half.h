@@ -1,6 +1,5 @@
 /* Halves: numbers of 16 bits (IEEE 754 binary16), as bits. */
-#ifndef WB_HALF_H
-#define WB_HALF_H
+#pragma once
 
 #include "core/elementary.h"
 
@@ -23,5 +22,3 @@ WB_HD void wb_split_half(float x, uint32_t *high, uint32_t *low) {
   *high = wb_half(x);
   *low = wb_half(x - wb_half_value(*high));
 }
-
-#endif

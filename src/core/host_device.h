@@ -1,8 +1,7 @@
 /* Lets C99, C++ and CUDA compile the same source: fused multiply-adds, WB_HD in front of an inline function, and
  * WB_HD_CALLED in front of a long function that is called from several places. WB_INLINE is in front of what loops of
  * the processor inline. */
-#ifndef WB_HOST_DEVICE_H
-#define WB_HOST_DEVICE_H
+#pragma once
 
 #include "core/rounding.h"
 
@@ -42,5 +41,3 @@ static inline __attribute__((always_inline)) double wb_fma(double a, double b, d
 WB_HD double wb_fma(double a, double b, double c) { return fma(a, b, c); }
 #endif
 WB_HD float wb_fmaf(float a, float b, float c) { return fmaf(a, b, c); }
-
-#endif

@@ -3,10 +3,8 @@
  *
  * A lower triangle L, or the lower half of a symmetric matrix, is packed row by row: entry (r, c), c <= r, is at
  * r (r + 1)/2 + c. Every sum runs over increasing index with one fused multiply-add for each term. This order is fixed,
- * since other orders round differently. "may be L itself" means that the result may overwrite L.
- */
-#ifndef WB_LINEAR_ALGEBRA_H
-#define WB_LINEAR_ALGEBRA_H
+ * since other orders round differently. "may be L itself" means that the result may overwrite L. */
+#pragma once
 
 #include "core/elementary.h"
 
@@ -129,6 +127,12 @@ WB_HD void wb_triangle_solve_transposed(int p, const double *l, const double *b,
   }
 }
 
+/* Solves L L' x = b; x may be b itself. */
+WB_HD void wb_cholesky_solve(int p, const double *l, const double *b, double *x) {
+  wb_triangle_solve(p, l, b, x);
+  wb_triangle_solve_transposed(p, l, x, x);
+}
+
 /* log det L: half of log det(L L'). */
 WB_HD double wb_triangle_log_determinant(int p, const double *l) {
   double sum = 0.0;
@@ -144,5 +148,3 @@ WB_HD void wb_symmetric_add_outer(int p, double weight, const double *x, double 
     for (int c = 0; c <= r; c++) row[c] = wb_fma(scaled, x[c], row[c]);
   }
 }
-
-#endif

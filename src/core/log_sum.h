@@ -1,6 +1,5 @@
 /* The logarithm of a sum of two numbers, given their logarithms. */
-#ifndef WB_CORE_LOG_SUM_H
-#define WB_CORE_LOG_SUM_H
+#pragma once
 
 #include "core/elementary.h"
 
@@ -11,5 +10,3 @@ WB_HD double wb_log_sum(double a, double b) {
   const double below = wb_select(high > -wb_infinity(), low - high, 0.0);
   return high + wb_log1p(wb_exp_weight(below));
 }
-
-#endif

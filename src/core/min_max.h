@@ -1,6 +1,5 @@
 /* The smaller and the larger of two numbers. */
-#ifndef WB_MIN_MAX_H
-#define WB_MIN_MAX_H
+#pragma once
 
 #include "core/host_device.h"
 
@@ -8,5 +7,3 @@ WB_HD int64_t wb_min_int(int64_t a, int64_t b) { return a < b ? a : b; }
 WB_HD int64_t wb_max_int(int64_t a, int64_t b) { return a > b ? a : b; }
 WB_HD double wb_min_real(double a, double b) { return a < b ? a : b; }
 WB_HD double wb_max_real(double a, double b) { return a > b ? a : b; }
-
-#endif

@@ -5,10 +5,8 @@
  *   mu | Sigma ~ N(m, gamma Sigma),  Sigma ~ IW(nu + p + 1, nu Phi)
  *
  * The statistics of a component are the number of its rows, their p sums, and the sums of their products as a packed
- * lower triangle, all in scaled units.
- */
-#ifndef WB_MIXTURE_COMPONENT_H
-#define WB_MIXTURE_COMPONENT_H
+ * lower triangle, all in scaled units. */
+#pragma once
 
 #include "core/purpose.h"
 #include "core/team.h"
@@ -216,5 +214,3 @@ WB_HD double wb_component_add_precision(int p, double weight, const double *fact
   for (int k = r; k < p; row += ++k) sum = wb_fma(weight * row[r], row[c], sum);
   return sum;
 }
-
-#endif

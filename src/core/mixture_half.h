@@ -1,6 +1,5 @@
 /* Allocates a row of two mixture components to one of two halves, for split and merge moves (mixture/split_merge.c). */
-#ifndef WB_MIXTURE_HALF_H
-#define WB_MIXTURE_HALF_H
+#pragma once
 
 #include "core/elementary.h"
 #include "core/philox.h"
@@ -26,5 +25,3 @@ WB_HD double wb_half_draw(double d, uint64_t bits, double *log_first, double *lo
 /* A row's ticket: the row with the smallest one is uniform over any set of rows. Rows count from 0 and are below
  * 2^32. */
 WB_HD uint64_t wb_half_ticket(uint64_t bits, uint64_t row) { return (bits & 0xFFFFFFFF00000000u) | row; }
-
-#endif

@@ -25,10 +25,8 @@
  * component is
  *   pi_j N(x_O | mu_O, Sigma_OO) exp(-tr(Sigma_j^-1 E)/2),
  * with the same trace for all patterns. If the factor had only the observed coordinates, exp(-tr(Sigma_OO^-1 E_OO)/2),
- * the covariances would not have an inverse Wishart law.
- */
-#ifndef WB_MIXTURE_MISSING_H
-#define WB_MIXTURE_MISSING_H
+ * the covariances would not have an inverse Wishart law. */
+#pragma once
 
 #include "core/linear_algebra.h"
 #include "core/mixture_component.h"
@@ -99,5 +97,3 @@ WB_HD void wb_missing_reorder(const int lanes, int p, int observed, const int32_
     constant[l] += 0.5 * (p - observed) * WB_LOG_2_PI - sum;
   }
 }
-
-#endif

@@ -2,10 +2,8 @@
  * lanes are vectorized.
  *
  * Worst error against quadruple precision, measured by tests/vectors/ulp.c: 2.2 ulp above 0 (bound 2.5), 7.6 ulp in the
- * far lower tail (bound 8; a relative error of 1e-15). The inverse is wb_normal_quantile() of elementary.h.
- */
-#ifndef WB_NORMAL_DISTRIBUTION_H
-#define WB_NORMAL_DISTRIBUTION_H
+ * far lower tail (bound 8; a relative error of 1e-15). The inverse is wb_normal_quantile() of elementary.h. */
+#pragma once
 
 #include "core/elementary.h"
 
@@ -34,5 +32,3 @@ WB_HD double wb_normal_cdf(double x) {
   double tail = weight * wb_mills_top(t) / wb_mills_bottom(t);
   return wb_select(x > 0.0, 1.0 - tail, tail);
 }
-
-#endif

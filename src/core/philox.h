@@ -6,10 +6,8 @@
  *   c0 = block within the element's stream,   c1 = element, low 32 bits,
  *   c2 = element, bits 32..47 | purpose << 16, c3 = iteration,
  * so a draw depends on (seed, chain, purpose, iteration, element) alone, never on the thread, the vector width, the
- * launch grid or the machine.
- */
-#ifndef WB_PHILOX_H
-#define WB_PHILOX_H
+ * launch grid or the machine. */
+#pragma once
 
 #include "core/host_device.h"
 #include "core/purpose.h"
@@ -128,5 +126,3 @@ WB_HD wb_stream wb_stream_from(wb_stream stream, uint32_t word) {
 }
 
 WB_HD double wb_stream_uniform(wb_stream *stream) { return wb_uniform(wb_stream_bits(stream)); }
-
-#endif

@@ -12,8 +12,7 @@
  * The other ways are the methods of the literature. A trial takes one block (two words) of the element's stream and has
  * no branches: a loop over lanes makes many trials at a time, and rejected elements try again. Block part << 12 | trial
  * belongs to one trial, so that a draw depends on its key, iteration and element alone. */
-#ifndef WB_POLYAGAMMA_DRAW_H
-#define WB_POLYAGAMMA_DRAW_H
+#pragma once
 
 #include "core/philox.h"
 #include "core/polyagamma_expansion.h"
@@ -243,7 +242,6 @@ WB_HD double wb_polyagamma_expand_either(int cumulants, double b, double c, uint
 /* At least the smallest positive double: the smallest shapes have draws below it. */
 WB_HD double wb_polyagamma_positive(double x) { return x > 4.9406564584124654e-324 ? x : 4.9406564584124654e-324; }
 
-/* One block of an element's stream. */
 typedef struct wb_polyagamma_stream {
   uint64_t key;
   uint32_t c1, c2, c3;
@@ -337,5 +335,3 @@ WB_HD double wb_polyagamma_draw(uint64_t key, uint32_t iteration, uint64_t eleme
   return wb_polyagamma_positive(
       wb_polyagamma_expand_either(way == WB_POLYAGAMMA_EXPANSION_8 ? 8 : 6, shape, c, wb_bits64(bits, 0)));
 }
-
-#endif

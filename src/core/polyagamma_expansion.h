@@ -3,10 +3,8 @@
  * 1264-1273), and the cumulants it needs. There are no branches, so that loops over lanes are vectorized.
  *
  * The coefficients of the expansion were computed for this file in rational arithmetic, by inverting Edgeworth's series
- * order by order.
- */
-#ifndef WB_POLYAGAMMA_EXPANSION_H
-#define WB_POLYAGAMMA_EXPANSION_H
+ * order by order. */
+#pragma once
 
 #include "core/elementary.h"
 #include "core/unroll.h"
@@ -122,7 +120,6 @@ typedef struct wb_polyagamma_expansion {
   double mean, sd, p[8];
 } wb_polyagamma_expansion;
 
-/* From the cumulants of PG(1, c). */
 WB_HD wb_polyagamma_expansion wb_polyagamma_expansion_from(const double *kappa, double b, int cumulants) {
   wb_polyagamma_expansion series = {0.0, 0.0, {0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}};
   double l[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
@@ -155,5 +152,3 @@ WB_HD double wb_polyagamma_expansion_at(wb_polyagamma_expansion series, double z
   for (int i = cumulants > 6 ? 6 : 4; i >= 0; i--) w = wb_fma(w, z, series.p[i]);
   return wb_fma(series.sd, w, series.mean);
 }
-
-#endif

@@ -8,10 +8,8 @@
  * it the integrand is a bump without oscillation, so nothing cancels and the trapezoidal rule converges geometrically
  * (Trefethen & Weideman 2014, "The exponentially convergent trapezoidal rule", SIAM Review 56, 385-458). For an inverse
  * Gaussian the parabola is the path of steepest descent. The pole of the distribution function at s = 0 is left of the
- * parabola for the lower tail and right of it for the upper.
- */
-#ifndef WB_POLYAGAMMA_LAW_H
-#define WB_POLYAGAMMA_LAW_H
+ * parabola for the lower tail and right of it for the upper. */
+#pragma once
 
 #include "core/polyagamma_expansion.h"
 #include "core/trigonometric.h"
@@ -334,5 +332,3 @@ WB_HD double wb_polyagamma_evaluate(int quantity, int log, double x, double b, d
   double value = wb_polyagamma_log_evaluate(quantity, x, b, c);
   return log ? value : wb_called_exp(value);
 }
-
-#endif

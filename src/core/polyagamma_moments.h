@@ -1,8 +1,7 @@
 /* Mean, variance and cumulants of PG(b, c) to a few units in the last place, at every tilt:
  *   kappa_r = b (r - 1)! sum_{k >= 1} d_k^-r,   d_k = 2 pi^2 (k - 1/2)^2 + c^2/2.
  * core/polyagamma_expansion.h computes the first eight less accurately, without branches. */
-#ifndef WB_POLYAGAMMA_MOMENTS_H
-#define WB_POLYAGAMMA_MOMENTS_H
+#pragma once
 
 #include "core/elementary.h"
 
@@ -96,5 +95,3 @@ WB_HD double wb_polyagamma_cumulant(double b, double c, int order) {
   return b * (c <= WB_POLYAGAMMA_SUM_TILT ? wb_polyagamma_unit_cumulant_sum(c, order)
                                           : wb_polyagamma_unit_cumulant_recursion(c, order));
 }
-
-#endif

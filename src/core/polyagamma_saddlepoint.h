@@ -6,10 +6,8 @@
  * z = sqrt(b) r the density is the normal density times w = r/(t sqrt(K''(t))). As Michael, Schucany & Haas 1976 do for
  * the inverse Gaussian, the two roots x of one z^2 are proposed together. Their weights add up to 2 for an inverse
  * Gaussian, and here to at most 2.323 (at c = 0, on a grid of c and r), so that a trial is accepted with probability
- * 0.85 or more.
- */
-#ifndef WB_POLYAGAMMA_SADDLEPOINT_H
-#define WB_POLYAGAMMA_SADDLEPOINT_H
+ * 0.85 or more. */
+#pragma once
 
 #include "core/philox.h"
 #include "core/polyagamma_law.h"
@@ -58,5 +56,3 @@ WB_HD double wb_polyagamma_saddlepoint_trial(double b, double c, uint64_t first,
   }
   return -1.0;
 }
-
-#endif

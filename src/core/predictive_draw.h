@@ -1,7 +1,6 @@
 /* Random numbers of the steps of predictive resampling (core/copula.h; backend/predictive_table.h for the chains). Each
  * is a function of the key, the resample and the step (or the observation) alone. */
-#ifndef WB_PREDICTIVE_DRAW_H
-#define WB_PREDICTIVE_DRAW_H
+#pragma once
 
 #include "core/copula.h"
 #include "core/random_gamma.h"
@@ -46,7 +45,6 @@ WB_HD void wb_resample_place(uint64_t key, uint64_t resample, double df, double 
   *shift = *stretch * sd * normal;
 }
 
-/* The uniform of coordinate j of a step. */
 WB_HD double wb_step_uniform(uint64_t key, uint64_t resample, uint32_t step, uint32_t j) {
   uint64_t first, second;
   wb_philox_wide(key, j >> 1, resample & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_RESAMPLE, resample), step, &first,
@@ -55,7 +53,6 @@ WB_HD double wb_step_uniform(uint64_t key, uint64_t resample, uint32_t step, uin
   return wb_uniform((first & ~odd) | (second & odd));
 }
 
-/* The exponential weight of an observation in a resample. */
 WB_HD double wb_bootstrap_weight(uint64_t key, uint64_t resample, uint64_t observation) {
   uint64_t first, second;
   /* The resample takes the place of the iteration, which has 32 bits. */
@@ -131,7 +128,6 @@ WB_HD double wb_urn_unseen(uint64_t key, uint64_t resample, double n, double k, 
   return wb_urn_poisson(&stream, wb_exp(log_mean < 690.0 ? log_mean : 690.0));
 }
 
-/* The uniform that chooses the row of a step. */
 WB_HD double wb_row_uniform(uint64_t key, uint64_t resample, uint32_t step) {
   uint64_t first, second;
   wb_philox_wide(key, 0, resample & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_RESAMPLE_ROW, resample), step, &first,
@@ -153,5 +149,3 @@ WB_HD int32_t wb_row_at(const double *cumulative, int32_t rows, double u) {
   }
   return low;
 }
-
-#endif

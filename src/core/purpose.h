@@ -2,10 +2,8 @@
  * of its own.
  *
  * The brackets hold what the elements of a purpose are. Since "the same seed gives the same result" holds across
- * versions, numbers are added and never changed.
- */
-#ifndef WB_PURPOSE_H
-#define WB_PURPOSE_H
+ * versions, numbers are added and never changed. */
+#pragma once
 
 typedef enum wb_purpose {
   WB_PURPOSE_CHAIN = 1, /* a chain's key from the seed */
@@ -118,5 +116,3 @@ typedef enum wb_purpose {
   WB_PURPOSE_NORMAL_VECTOR = 267,    /* a normal vector */
   WB_PURPOSE_WISHART = 268           /* a Wishart matrix */
 } wb_purpose;
-
-#endif

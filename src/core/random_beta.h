@@ -1,8 +1,7 @@
 /* Beta and Dirichlet draws on the log scale, from gammas: V = G(a)/(G(a) + G(b)) (Devroye 1986, Non-Uniform Random
  * Variate Generation, sections IX.4 and XI.4). log V and log(1 - V) have small relative errors even if V rounds to 1 or
  * underflows. */
-#ifndef WB_RANDOM_BETA_H
-#define WB_RANDOM_BETA_H
+#pragma once
 
 #include "core/random_gamma.h"
 
@@ -35,5 +34,3 @@ WB_HD void wb_draw_log_dirichlet(wb_stream *stream, int k, const double *shape, 
   double log_largest = -wb_log1p(rest);
   for (int i = 0; i < k; i++) log_p[i] = (log_p[i] - top) + log_largest;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Binomial draws: by inversion for small means, otherwise by transformed rejection (Hormann 1993, "The generation of
  * binomial random variates", Journal of Statistical Computation and Simulation 46, 101-110, algorithm BTRS). Both take
  * p and q = 1 - p, so that neither loses digits. */
-#ifndef WB_RANDOM_BINOMIAL_H
-#define WB_RANDOM_BINOMIAL_H
+#pragma once
 
 #include "core/elementary.h"
 #include "core/philox.h"
@@ -72,5 +71,3 @@ WB_HD int64_t wb_draw_binomial(wb_stream *stream, int64_t n, double p, double q)
                         : wb_binomial_reject(stream, n, least, other);
   return many ? n - x : x;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Exponential draws by inversion, and gamma draws by Marsaglia & Tsang 2000, "A simple method for generating gamma
  * variables", ACM Transactions on Mathematical Software 26, 363-372; all of scale 1. */
-#ifndef WB_RANDOM_GAMMA_H
-#define WB_RANDOM_GAMMA_H
+#pragma once
 
 #include "core/random_normal.h"
 
@@ -51,5 +50,3 @@ WB_HD double wb_draw_gamma(wb_stream *stream, double shape) {
   if (shape < 1.0) return wb_exp(wb_draw_log_gamma(stream, shape));
   return wb_draw_gamma_from_one(stream, shape);
 }
-
-#endif

@@ -10,10 +10,8 @@
  *
  * Words: trial 0 of element e takes word e % 2 of block 0 of element e / 2. 9 bits choose the strip, 12 are the height,
  * 43 the point along it. If that does not decide, blocks 1, 2, ... of element e follow: one word has further digits of
- * the height; after a rejection the other is the next trial.
- */
-#ifndef WB_RANDOM_GAMMA_STRIPS_H
-#define WB_RANDOM_GAMMA_STRIPS_H
+ * the height; after a rejection the other is the next trial. */
+#pragma once
 
 #include "core/elementary.h"
 #include "core/philox.h"
@@ -50,7 +48,6 @@ WB_HD int wb_gamma_strips_serve(double base, int fixed, int64_t gammas) {
   return (base >= 1e-4) & (base <= 1e3) & (gammas >= (fixed ? 100000 : 150000));
 }
 
-/* A word's parts. */
 WB_HD uint64_t wb_gamma_strip_index(uint64_t bits) { return bits & (WB_GAMMA_STRIPS - 1); }
 WB_HD uint64_t wb_gamma_strip_height(uint64_t bits) { return bits >> 9 & (WB_GAMMA_HEIGHTS - 1); }
 /* (43 bits + 1/2) 2^-43. */
@@ -166,5 +163,3 @@ WB_HD void wb_gamma_strips_build(double shape, wb_gamma_law *law, wb_gamma_strip
   } while (!wb_gamma_strips_fit(law, left + right));
   wb_gamma_strips_end(law, left, right, left_tail, right_tail, strip);
 }
-
-#endif

@@ -7,14 +7,11 @@
  * distributions", Computing 12, 223-246, algorithm GS. At least 72% of trials are accepted, more than 90% for shapes
  * below 0.15. Draws below 2^-1022 are returned as 0.
  *
- * Shape from 1 on: Marsaglia & Tsang 2000, as in random_gamma.h.
- */
-#ifndef WB_RANDOM_GAMMA_TRIAL_H
-#define WB_RANDOM_GAMMA_TRIAL_H
+ * Shape from 1 on: Marsaglia & Tsang 2000, as in random_gamma.h. */
+#pragma once
 
 #include "core/random_gamma.h"
 
-/* What the trials of a shape below 1 share. */
 typedef struct wb_gamma_small {
   double inverse;  /* 1/shape */
   double bound;    /* 1 + shape/e */
@@ -96,5 +93,3 @@ WB_HD double wb_draw_gamma_by_trials(uint64_t key, uint32_t purpose, uint32_t it
     }
   }
 }
-
-#endif

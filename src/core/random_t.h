@@ -1,7 +1,6 @@
 /* Student's t by the polar method: Bailey 1994, "Polar generation of random variates with the t-distribution",
  * Mathematics of Computation 62, 779-781. */
-#ifndef WB_RANDOM_T_H
-#define WB_RANDOM_T_H
+#pragma once
 
 #include "core/elementary.h"
 #include "core/philox.h"
@@ -14,7 +13,6 @@ WB_HD double wb_t_trial(double first, double second, double *u) {
   return wb_fma(*u, *u, v * v);
 }
 
-/* The draw from an accepted trial. */
 WB_HD double wb_t_of_trial(double u, double w, double df) {
   return u * wb_sqrt(df * wb_expm1(-2.0 / df * wb_log(w)) / w);
 }
@@ -28,5 +26,3 @@ WB_HD double wb_draw_t(wb_stream *stream, double df) {
     return wb_t_of_trial(u, w, df);
   }
 }
-
-#endif

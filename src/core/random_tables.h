@@ -1,8 +1,7 @@
 /* The number of tables in a Chinese restaurant process (Antoniak 1974, "Mixtures of Dirichlet processes", Annals of
  * Statistics 2, 1152-1174): customer i, from 1, opens a table with probability c/(c + i - 1), independently of the
  * others. */
-#ifndef WB_RANDOM_TABLES_H
-#define WB_RANDOM_TABLES_H
+#pragma once
 
 #include "core/elementary.h"
 #include "core/philox.h"
@@ -25,5 +24,3 @@ WB_HD double wb_draw_tables(wb_stream *stream, double concentration, double cust
   }
   return tables;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Normal draws between two bounds, by rejection without any tail probability (Robert 1995, "Simulation of truncated
  * normal variables", Statistics and Computing 5, 121-125; Geweke 1991). At least 37% of the trials are accepted. */
-#ifndef WB_RANDOM_TRUNCATED_NORMAL_H
-#define WB_RANDOM_TRUNCATED_NORMAL_H
+#pragma once
 
 #include "core/random_normal.h"
 
@@ -38,5 +37,3 @@ WB_HD double wb_draw_truncated_normal(wb_stream *stream, double lower, double up
     }
   }
 }
-
-#endif

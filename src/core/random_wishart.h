@@ -2,10 +2,8 @@
  * 1972, Algorithm AS 53, Applied Statistics 21, 341-345).
  *
  * With Sigma ~ inverse Wishart(df, Psi), Psi = L L' and T from wb_draw_wishart_gram_factor():
- * Sigma^-1 = (T L^-1)' (T L^-1), and T L^-1 is again a lower triangle.
- */
-#ifndef WB_RANDOM_WISHART_H
-#define WB_RANDOM_WISHART_H
+ * Sigma^-1 = (T L^-1)' (T L^-1), and T L^-1 is again a lower triangle. */
+#pragma once
 
 #include "core/linear_algebra.h"
 #include "core/random_gamma.h"
@@ -23,5 +21,3 @@ WB_HD void wb_draw_wishart_gram_factor(wb_stream *stream, int p, double df, doub
     row[r] = wb_draw_chi(stream, df - (double)(p - 1 - r));
   }
 }
-
-#endif

@@ -6,8 +6,7 @@
  *   linear'u - sum_j (weight/t) log(1 - t + t exp(z_j'(u - u* + G (beta - beta*)))),
  * where weight, t, z and G give the level's slope and information there, and its information with the coefficients.
  * Rows with q = 1 are z = 1. With an intercept and q - 1 slopes there are two rows for each slope. */
-#ifndef WB_REGRESSION_LEVEL_H
-#define WB_REGRESSION_LEVEL_H
+#pragma once
 
 #include "core/linear_algebra.h"
 #include "core/random_gamma.h"
@@ -17,6 +16,10 @@
 #define WB_LEVEL_MOST 4
 #define WB_LEVEL_MOST_PACKED (WB_LEVEL_MOST * (WB_LEVEL_MOST + 1) / 2)
 #define WB_LEVEL_STEPS 6
+/* Newton steps of effects and coefficients end here, so that the first ones do not overshoot; and exponents end where
+ * exp() is finite. */
+#define WB_LEVEL_MOST_STEP 2.0
+#define WB_LEVEL_MOST_LOGIT 600.0
 
 /* Doubles of the record of a level: weight, t, u* (q), linear (q), z (rows x q), G (q x p). */
 #define WB_LEVEL_ROWS(q) ((q) == 1 ? 1 : 2 * (q)-2)
@@ -34,6 +37,37 @@ WB_HD double wb_level_within(double x, double most) {
   return wb_select(x > most, most, wb_select(x < -most, -most, x));
 }
 
+/* Weight and t of a level's binomial rows: with the slope e - m, e of them events and m expected, m is the sum of the
+ * rows' means, and the information is m (1 - t). Below t = 1 the rows have information. */
+WB_HD void wb_level_stand_in(int rows, double events, double slope, double information, double *record) {
+  const double most = 1.0 - 1e-9, expected = events - slope;
+  const double t = expected > 0.0 ? wb_select(information < expected, 1.0 - information / expected, 0.0) : 0.0;
+  record[0] = expected > 0.0 ? expected / rows : 0.0;
+  record[1] = t < most ? t : most;
+}
+
+WB_HD double wb_level_share(double deviation, double information) {
+  const double known = deviation * deviation * information;
+  return known / (1.0 + known);
+}
+
+/* How much of a deviation is drawn anew by a sweep, which draws it given the effects, and then given the effects in
+ * units of the deviation (regression/rescale.h). Take the information about its logarithm, and 1 for the prior: it is
+ * `informed` if effects are integrated out, 2 for each level if effects are known, and `rows` if standardised effects
+ * are known. The first step remembers the share 1 - informed/(2 levels), the second 1 - informed/rows, and both
+ * together about the product (Yu & Meng 2011, theorem 1). */
+WB_HD double wb_level_forgotten(double informed, double levels, double rows) {
+  const double known = 1.0 + informed;
+  const double first = 1.0 - known / (1.0 + 2.0 * levels), second = known < rows ? 1.0 - known / rows : 0.0;
+  return (1.0 - first * second) / (1.0 + first * second);
+}
+
+/* The effective draws in 1,000 Polya-Gamma sweeps, if they draw the share `forgotten` anew. lambda is the largest ratio
+ * of what a sweep holds fixed, the information of the Polya-Gamma variables' means, to the information of the data. */
+WB_HD double wb_level_effective_draws(double forgotten, double lambda) {
+  return 1000.0 * forgotten / (2.0 * lambda - 1.0);
+}
+
 /* The slope of the log density at u, and its precision; `shift` is G (beta - beta*) - u*. `third`, unless it is NULL:
  * the derivative of log det(precision), whose root is given. */
 WB_HD void wb_level_weigh(int q, const double *record, const double *tie, const double *u, const double *shift,
@@ -48,7 +82,8 @@ WB_HD void wb_level_weigh(int q, const double *record, const double *tie, const 
   for (int j = 0; j < WB_LEVEL_ROWS(q); j++, z += q) {
     double at = 0.0, length = 0.0, own[WB_LEVEL_MOST];
     for (int k = 0; k < q; k++) at = wb_fma(z[k], u[k] + shift[k], at);
-    const double e = wb_exp(wb_level_within(at, 600.0)), under = wb_fma(t, e, 1.0 - t), mean = weight * e / under;
+    const double e = wb_exp(wb_level_within(at, WB_LEVEL_MOST_LOGIT)), under = wb_fma(t, e, 1.0 - t),
+                 mean = weight * e / under;
     const double information = mean * (1.0 - t) / under;
     for (int k = 0; k < q; k++) slope[k] = wb_fma(-mean, z[k], slope[k]);
     wb_symmetric_add_outer(q, information, z, precision);
@@ -65,12 +100,12 @@ WB_HD void wb_level_map_one(double weight, double t, double mode, double linear,
   double u = wb_level_within(mode, most), information = 0.0, precision = 0.0, share = 0.0;
   WB_UNROLL
   for (int step = 0; step <= WB_LEVEL_STEPS; step++) {
-    double e = wb_exp(wb_level_within(u + shift, 600.0)), over = 1.0 / wb_fma(t, e, 1.0 - t);
+    double e = wb_exp(wb_level_within(u + shift, WB_LEVEL_MOST_LOGIT)), over = 1.0 / wb_fma(t, e, 1.0 - t);
     double expected = weight * e * over;
     information = expected * (1.0 - t) * over;
     precision = information + tie;
     share = t * e * over;
-    if (step < WB_LEVEL_STEPS) u += wb_level_within(wb_fma(-tie, u, linear - expected) / precision, 2.0);
+    if (step < WB_LEVEL_STEPS) u += wb_level_within(wb_fma(-tie, u, linear - expected) / precision, WB_LEVEL_MOST_STEP);
   }
   *mean = wb_fma(-0.5 * information / (precision * precision), wb_fma(-2.0, share, 1.0), u);
   *root = wb_sqrt(precision);
@@ -95,15 +130,13 @@ WB_HD void wb_level_map_several(int q, const wb_level_place *place, const double
   for (int step = 0; step < WB_LEVEL_STEPS; step++) {
     wb_level_weigh(q, record, place->tie, mean, shift, slope, root, NULL, NULL);
     (void)wb_cholesky(q, root);
-    wb_triangle_solve(q, root, slope, slope);
-    wb_triangle_solve_transposed(q, root, slope, slope);
-    for (int k = 0; k < q; k++) mean[k] += wb_level_within(slope[k], 2.0);
+    wb_cholesky_solve(q, root, slope, slope);
+    for (int k = 0; k < q; k++) mean[k] += wb_level_within(slope[k], WB_LEVEL_MOST_STEP);
   }
   wb_level_weigh(q, record, place->tie, mean, shift, slope, root, NULL, NULL);
   (void)wb_cholesky(q, root);
   wb_level_weigh(q, record, place->tie, mean, shift, slope, last, root, third);
-  wb_triangle_solve(q, root, third, third);
-  wb_triangle_solve_transposed(q, root, third, third);
+  wb_cholesky_solve(q, root, third, third);
   for (int k = 0; k < q; k++) mean[k] = wb_fma(-0.5, third[k], mean[k]);
 }
 
@@ -117,7 +150,6 @@ WB_HD_CALLED void wb_level_map(const wb_level_place *place, const double *record
   else wb_level_map_several(place->q, place, record, mean, root);
 }
 
-/* The log density of effects under the prior, without its determinant. */
 WB_HD double wb_level_log_prior(int q, const double *tie, const double *u) {
   double sum = 0.0;
   for (int k = 0; k < q; k++)
@@ -167,5 +199,3 @@ WB_HD_CALLED double wb_level_act(const wb_level_place *place, int action, const 
   return wb_level_log_prior(q, place->tie, to) - wb_level_log_prior(q, place->tie, from) + wb_level_log_t(q, own) -
          wb_level_log_t(q, z) + wb_draw_exponential(stream);
 }
-
-#endif

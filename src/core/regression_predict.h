@@ -1,7 +1,6 @@
 /* Summaries of a regression's draws for one row: means of the response, their standard deviation, and quantiles as R's
  * stats::quantile() has them (type 7: Hyndman & Fan 1996, American Statistician 50, 361-365). */
-#ifndef WB_REGRESSION_PREDICT_H
-#define WB_REGRESSION_PREDICT_H
+#pragma once
 
 #include "core/elementary.h"
 
@@ -31,5 +30,3 @@ WB_HD double wb_predict_variance(double sum, double squares, double draws) {
 WB_HD double wb_predict_between(double first, double second, double part) {
   return part > 0.0 && second != first ? (1.0 - part) * first + part * second : first;
 }
-
-#endif

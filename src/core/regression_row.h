@@ -9,10 +9,8 @@
  *   negative binomial  a = y, b = y + r, psi = log(mean) - log(r)
  *   Poisson            its surrogate is the negative binomial row with a large r; see wb_regression_log_poisson()
  *   multinomial        outcome by outcome: a = its count, b = all counts, fixed = its offset and effects - log of the
- *                      sum of the other outcomes' exp(predictor) (ibid., section 4.3 of its supplement)
- */
-#ifndef WB_REGRESSION_ROW_H
-#define WB_REGRESSION_ROW_H
+ *                      sum of the other outcomes' exp(predictor) (ibid., section 4.3 of its supplement) */
+#pragma once
 
 #include "core/elementary.h"
 #include "core/polyagamma_moments.h"
@@ -30,7 +28,6 @@ WB_HD double wb_regression_fold(const double *part) {
   return ((part[0] + part[4]) + (part[2] + part[6])) + ((part[1] + part[5]) + (part[3] + part[7]));
 }
 
-/* log(2 cosh(psi/2)) */
 WB_HD double wb_regression_log_cosh(double psi) {
   double size = psi < 0.0 ? -psi : psi;
   return wb_fma(0.5, size, wb_log_biased(1.0 + wb_exp_weight(-size), 1023.0, -0.0));
@@ -48,7 +45,6 @@ WB_HD double wb_regression_log_counts(double base, double shape, double shift, d
   return wb_fma(base, psi - shift, -(shape * (above + wb_log1p(wb_exp_weight(-size)))));
 }
 
-/* The mean of omega ~ PG(shape, psi). */
 WB_HD double wb_regression_expected(double shape, double psi) {
   return shape * wb_polyagamma_unit_mean(psi < 0.0 ? -psi : psi);
 }
@@ -74,7 +70,6 @@ WB_HD double wb_regression_poisson_information(double kappa, double shape, doubl
 WB_HD double wb_regression_poisson_slope(double kappa, double shape, double psi) {
   return wb_fma(0.5, shape, kappa) - wb_regression_poisson_information(kappa, shape, psi);
 }
-/* The log likelihood of a Poisson row less that of its surrogate. */
 WB_HD double wb_regression_log_ratio(double kappa, double shape, double psi) {
   return wb_regression_log_poisson(kappa, shape, psi) - wb_regression_log_likelihood(kappa, shape, psi);
 }
@@ -119,5 +114,3 @@ WB_HD_CALLED double wb_regression_row_outcomes(int outcomes, double trials, cons
     sum = wb_fma(wb_fma(0.5, trials, kappa[(size_t)k * kappa_stride]), linear[(size_t)k * stride], sum);
   return sum;
 }
-
-#endif

@@ -7,19 +7,16 @@
  * What completes the data: a count of 0 is an excess zero with the probability of wb_zero_share(). A count above 0
  * beyond a hurdle is the first one after some zeros that nobody saw. Their number is geometric, and at least j with the
  * probability exp(none)^j. Given these, the counts and the zeros are two regressions. */
-#ifndef WB_REGRESSION_ZERO_H
-#define WB_REGRESSION_ZERO_H
+#pragma once
 
 #include "core/philox.h"
 #include "core/regression_row.h"
 
-/* log(1 + exp(x)) */
 WB_HD double wb_zero_softplus(double x) {
   double size = x < 0.0 ? -x : x, above = x < 0.0 ? 0.0 : x;
   return above + wb_log1p(wb_exp_weight(-size));
 }
 
-/* The log probability of a count of 0. */
 WB_HD double wb_zero_log_none(int poisson, double size, double psi) {
   return -size * (poisson ? wb_exp(psi) : wb_zero_softplus(psi));
 }
@@ -35,12 +32,10 @@ WB_HD double wb_zero_log_likelihood(int hurdle, double count, double counted, do
   return wb_select(count == 0.0, of_zero, of_count) - wb_zero_softplus(zero);
 }
 
-/* The log likelihood of a count alone. */
 WB_HD double wb_zero_log_count(int poisson, double count, double size, double shift, double psi) {
   return poisson ? wb_fma(count, psi, -size * wb_exp(psi)) : wb_regression_log_counts(count, count + size, shift, psi);
 }
 
-/* The probability that a count of 0 is an excess zero. */
 WB_HD double wb_zero_share(double none, double zero) { return 1.0 / (1.0 + wb_exp(none - zero)); }
 
 /* How many of `weight` counts of 0 are excess zeros, or how many zeros were missed before `weight` counts above 0. The
@@ -69,5 +64,3 @@ WB_HD void wb_zero_completed(int hurdle, double count, double weight, double uni
   *dispersed = unit * (weight - excess + (hurdle ? more : 0.0));
   *kappa = excess - 0.5 * weight;
 }
-
-#endif

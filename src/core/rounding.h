@@ -1,8 +1,7 @@
 /* Keeps the compiler from turning a * b + c into a fused multiply-add where the source does not say wb_fma. Every C
  * file that computes includes this first. The package's compiler flag is not enough, since R puts its own and the
  * user's flags after it. nvcc and the C++ compilers get the flag on their command lines. */
-#ifndef WB_ROUNDING_H
-#define WB_ROUNDING_H
+#pragma once
 
 #if !defined(__cplusplus)
 #if defined(__GNUC__) && !defined(__clang__)
@@ -14,6 +13,4 @@
 #else
 #pragma STDC FP_CONTRACT OFF
 #endif
-#endif
-
 #endif

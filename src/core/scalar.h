@@ -8,8 +8,7 @@
  * WB_SCALAR_HOT before this include has more of them inlined.
  *
  * Files with numeric/isa.h do not include this: their compilers know the instruction, and make vectors of it. */
-#ifndef WB_SCALAR_H
-#define WB_SCALAR_H
+#pragma once
 
 #define WB_SCALAR
 
@@ -26,6 +25,4 @@
 __attribute__((visibility("hidden"))) /* so that it is read without a table of addresses; Windows has no such table */
 #endif
 extern int wb_fma_instruction;
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* Data in the units of a mixture's computation: (x - center) * inverse_scale, clipped so that no squared distance
  * overflows. A row further out goes to the component nearest to the bound. */
-#ifndef WB_SCALED_VALUE_H
-#define WB_SCALED_VALUE_H
+#pragma once
 
 #include "core/host_device.h"
 
@@ -25,5 +24,3 @@ WB_HD float wb_scaled_valuef(double scaled) {
   const double below = scaled > most ? most : scaled;
   return (float)(below < -most ? -most : below);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Fused multiply-adds from integers, exact on any processor and in any C library: a * b + c with one rounding to the
  * nearest, ties to even. For platforms whose fma() rounds twice; see numeric/fma.c. */
-#ifndef WB_SOFTWARE_FMA_H
-#define WB_SOFTWARE_FMA_H
+#pragma once
 
 #include "core/host_device.h"
 
@@ -115,5 +114,3 @@ static inline float wb_software_fmaf(float a, float b, float c) {
   }
   return (float)sum;
 }
-
-#endif

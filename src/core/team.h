@@ -7,10 +7,8 @@
  * WB_TEAM_BARRIER().
  *
  * cuda/mixture/components.cu defines both macros before it includes this. On the GPU these functions are not inlined:
- * inlining adds 100 KB.
- */
-#ifndef WB_TEAM_H
-#define WB_TEAM_H
+ * inlining adds 100 KB. */
+#pragma once
 
 #include "core/linear_algebra.h"
 #include "core/random_gamma.h"
@@ -156,5 +154,3 @@ WB_TEAM void wb_team_wishart_gram_factor(wb_team team, const wb_stream *stream, 
   }
   WB_TEAM_BARRIER();
 }
-
-#endif

@@ -7,10 +7,8 @@
  * finds the row by adding its weights again: the same additions with the same results.
  *
  * A topic of zero weight is never drawn. It adds nothing to any sum, and each step takes the first sum above the
- * position, which is below the last sum.
- */
-#ifndef WB_TOPIC_DRAW_H
-#define WB_TOPIC_DRAW_H
+ * position, which is below the last sum. */
+#pragma once
 
 #include "core/block_draw.h"
 #include "core/elementary.h"
@@ -83,5 +81,3 @@ WB_HD int wb_topic_lane(const double *tree, double u, double *position) {
   *position = at;
   return node;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The draw of a document's topic where all its tokens have the same one. The log weight of topic k is log_share_k plus,
  * for each term of the document in order, its count times the log of phi_kw, by fused multiply-adds. */
-#ifndef WB_CORE_TOPIC_MEMBER_H
-#define WB_CORE_TOPIC_MEMBER_H
+#pragma once
 
 #include "core/categorical_draw.h"
 #include "core/elementary.h"
@@ -27,5 +26,3 @@ WB_HD int wb_topic_member(const double *weight, int topics, uint64_t key, uint32
   }
   return k;
 }
-
-#endif

@@ -11,8 +11,7 @@
  * Likewise -log h is a sum over i < N of independent exponentials of rate A + i, so that the sum of -log h over many
  * rows is a sum over i of gammas of rate A + i. The shape of the gamma is the number of rows with more than i tokens.
  */
-#ifndef WB_TOPIC_TABLES_H
-#define WB_TOPIC_TABLES_H
+#pragma once
 
 #include "core/random_beta.h"
 #include "core/random_binomial.h"
@@ -103,5 +102,3 @@ WB_HD double wb_topic_log_stick(uint64_t key, uint32_t purpose, uint32_t iterati
   wb_draw_log_beta(&stream, shape_sum, (double)tokens, &log_v, &log_1mv);
   return log_v;
 }
-
-#endif

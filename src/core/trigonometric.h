@@ -1,9 +1,7 @@
 /* Sine, cosine and the angle of a point from +, -, *, /, fma alone, and the complex arithmetic that uses them.
  * Coefficients: minimax fits by the Remez algorithm, computed in 50 digits for this file. tests/vectors/ulp.c measures
- * the errors: 0.9 ulp for sine and cosine (|x| <= 1e5), 2.3 ulp for the angle.
- */
-#ifndef WB_TRIGONOMETRIC_H
-#define WB_TRIGONOMETRIC_H
+ * the errors: 0.9 ulp for sine and cosine (|x| <= 1e5), 2.3 ulp for the angle. */
+#pragma once
 
 #include "core/elementary.h"
 
@@ -94,5 +92,3 @@ WB_HD_CALLED wb_complex wb_complex_exp(wb_complex z) {
 WB_HD_CALLED wb_complex wb_complex_log1p(wb_complex z) {
   return wb_complex_of(0.5 * wb_called_log1p(wb_fma(z.re, z.re + 2.0, z.im * z.im)), wb_angle(z.im, 1.0 + z.re));
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Asks the compiler to unroll a loop: WB_UNROLL completely, so that its arrays live in registers; WB_ROLLED not at all,
  * if unrolling costs more than it saves; WB_UNROLL_BY(n) so many times, in CUDA. */
-#ifndef WB_UNROLL_H
-#define WB_UNROLL_H
+#pragma once
 
 #define WB_PRAGMA_(text) _Pragma(#text)
 
@@ -19,6 +18,4 @@
 #else
 #define WB_UNROLL WB_PRAGMA_(GCC unroll 64)
 #define WB_ROLLED WB_PRAGMA_(GCC unroll 1)
-#endif
-
 #endif

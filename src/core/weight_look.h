@@ -1,6 +1,5 @@
 /* Checks that weights make a distribution: finite, not negative, and not all zero. */
-#ifndef WB_WEIGHT_LOOK_H
-#define WB_WEIGHT_LOOK_H
+#pragma once
 
 #include "core/elementary.h"
 
@@ -30,5 +29,3 @@ WB_HD unsigned wb_weight_judge(wb_weight_bits seen) {
   return ((seen.all | seen.above) >> 63 != 0 || seen.all == 0 ? WB_WEIGHTS_UNUSABLE : 0u) |
          (seen.large >> 63 != 0 ? WB_WEIGHTS_LARGE : 0u);
 }
-
-#endif

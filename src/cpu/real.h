@@ -17,6 +17,7 @@
 #undef REAL_NARROW
 #undef REAL_POSITION
 #undef REAL_TARGET
+#undef REAL_USABLE
 #undef REAL_NOTHING
 #undef REAL_NEGLIGIBLE
 #undef REAL_UNIFORMS
@@ -39,6 +40,7 @@
 #define REAL_NARROW(x) (x)
 #define REAL_POSITION wb_block_position
 #define REAL_TARGET wb_target
+#define REAL_USABLE wb_categorical_usable
 #define REAL_NOTHING WB_BLOCK_NOTHING
 #define REAL_NEGLIGIBLE WB_BLOCK_NEGLIGIBLE
 #define REAL_UNIFORMS 2
@@ -61,6 +63,7 @@
 #define REAL_NARROW wb_scaled_valuef
 #define REAL_POSITION wb_block_positionf
 #define REAL_TARGET wb_targetf
+#define REAL_USABLE wb_categorical_usablef
 #define REAL_NOTHING WB_BLOCK_NOTHINGF
 #define REAL_NEGLIGIBLE WB_BLOCK_NEGLIGIBLEF
 #define REAL_UNIFORMS 4

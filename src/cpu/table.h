@@ -1,6 +1,5 @@
 /* The function tables of the CPU backend, one for each topic, and what the processor supports. */
-#ifndef WB_CPU_TABLE_H
-#define WB_CPU_TABLE_H
+#pragma once
 
 #include "backend/backend.h"
 
@@ -26,7 +25,4 @@ int wb_cpu_fma(void);
 /* The cores that this process may use; 1 without OpenMP. */
 int wb_cpu_cores(void);
 
-/* Whether the package was compiled with OpenMP. */
 int wb_cpu_openmp(void);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * Measured on 16 cores beside an H200, for 80 MB, which cross the bus in 1.5 ms: cudaMemcpy() 10 ms to the card, 7 ms
  * back, and 68 ms back to new memory. Threads touch 80 MB of new memory in 5.2 ms, or in 2.6 ms with large pages. */
-#ifndef WB_CUDA_COPIES_CUH
-#define WB_CUDA_COPIES_CUH
+#pragma once
 
 #include <cstring>
 
@@ -135,7 +134,6 @@ int fetch_by(const wb_run *run, written to, int64_t count, Make make, Store stor
   return WB_OK;
 }
 
-/* The items that make() makes, to `to`. */
 template <typename T, typename Make>
 int fetch_made(const wb_run *run, T *to, int64_t count, Make make, const char *what, wb_message *message) {
   return fetch_by<T>(
@@ -183,5 +181,3 @@ int fetch(const wb_run *run, T *to, const T *from, int64_t count, const char *wh
 }
 
 } // namespace wb
-
-#endif

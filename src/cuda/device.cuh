@@ -1,7 +1,6 @@
 /* What all CUDA sources share: CUDA's errors as statuses, memory, streams and events that free themselves, and the
  * choice of the device. Launches are in cuda/launch.cuh. */
-#ifndef WB_CUDA_DEVICE_CUH
-#define WB_CUDA_DEVICE_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -139,7 +138,6 @@ public:
   }
 };
 
-/* The bytes of all these. */
 template <typename... Memory>
 uint64_t bytes_of(const Memory &...memory) {
   return (uint64_t(0) + ... + memory.bytes());
@@ -238,5 +236,3 @@ public:
 };
 
 } // namespace wb
-
-#endif

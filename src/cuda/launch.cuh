@@ -1,6 +1,5 @@
 /* Grids, the number of a thread in its grid, the launch of a kernel, and batches of work that fit on the device. */
-#ifndef WB_CUDA_LAUNCH_CUH
-#define WB_CUDA_LAUNCH_CUH
+#pragma once
 
 #include "cuda/device.cuh"
 
@@ -30,7 +29,6 @@ __device__ __forceinline__ Number thread_number() {
   return static_cast<Number>(blockIdx.x) * static_cast<Number>(blockDim.x) + static_cast<Number>(threadIdx.x);
 }
 
-/* The configuration of a launch. */
 struct launch_shape {
   dim3 blocks;
   dim3 threads;
@@ -95,5 +93,3 @@ int in_batches(int64_t all, int64_t at_once, Work work) {
 }
 
 } // namespace wb
-
-#endif

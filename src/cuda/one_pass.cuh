@@ -1,9 +1,7 @@
 /* The draw in a single pass of core/block_draw.h, and the evaluation of all weights in the same order, for the R rows
  * of a thread. core/block_draw.h explains the law. The mixture's labels, its rows with missing values, and categorical
- * draws use it.
- */
-#ifndef WB_CUDA_ONE_PASS_CUH
-#define WB_CUDA_ONE_PASS_CUH
+ * draws use it. */
+#pragma once
 
 #include "core/block_draw.h"
 #include "core/unroll.h"
@@ -144,5 +142,3 @@ __device__ __forceinline__ void evaluate_in_one_pass(one_pass<Real, R> &seen, We
 }
 
 } // namespace wb
-
-#endif

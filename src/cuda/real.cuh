@@ -1,6 +1,5 @@
 /* Precision traits of kernels, for double and float. The twin of cpu/real.h. */
-#ifndef WB_CUDA_REAL_CUH
-#define WB_CUDA_REAL_CUH
+#pragma once
 
 #include "core/block_draw.h"
 #include "core/elementary.h"
@@ -59,5 +58,3 @@ struct precise<float> {
   template decltype(function<float>) function<float>;
 
 } // namespace wb
-
-#endif

@@ -1,6 +1,5 @@
 /* The tables of the functions that launch kernels, one for each topic. */
-#ifndef WB_CUDA_TABLE_CUH
-#define WB_CUDA_TABLE_CUH
+#pragma once
 
 #include "backend/backend.h"
 
@@ -13,5 +12,3 @@ extern const wb_regression_functions wb_cuda_regression;
 extern const wb_predictive_functions wb_cuda_predictive;
 int wb_cuda_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message);
 int wb_cuda_bus_rate(const wb_run *run, double *to_device, double *from_device, wb_message *message);
-
-#endif

@@ -87,7 +87,6 @@ SEXP wb_entry_backend_open(SEXP symbol) {
   return pointer;
 }
 
-/* The columns of a data frame with one row for each device. */
 SEXP wb_entry_backend_devices(SEXP pointer) {
   static const char *const names[] = {"device", "name", "memory", "memory_free", "major", "minor", "driver", "runtime"};
   const wb_backend *backend = (const wb_backend *)R_ExternalPtrAddr(pointer);
@@ -121,7 +120,6 @@ SEXP wb_entry_backend_devices(SEXP pointer) {
   return devices;
 }
 
-/* Fused multiply-adds per second of a run. */
 SEXP wb_entry_backend_rate(SEXP run, SEXP precision) {
   wb_message message;
   const wb_call call = wb_call_from_list(run, &message);
@@ -144,7 +142,6 @@ SEXP wb_entry_backend_bus_rate(SEXP run) {
   return both;
 }
 
-/* Frees what a run's backend keeps between calls. */
 SEXP wb_entry_backend_release(SEXP run) {
   const wb_backend *backend = wb_call_from_list(run, NULL).backend;
   if (backend->release) backend->release();

@@ -1,7 +1,6 @@
 /* What the files of entry/ share: conversions between R's values and values of C, and the list of all entries.
  * An entry converts values and computes nothing. */
-#ifndef WB_ENTRY_H
-#define WB_ENTRY_H
+#pragma once
 
 #ifndef R_NO_REMAP
 #define R_NO_REMAP
@@ -28,7 +27,6 @@ SEXP wb_failure(int status, const wb_message *message);
  * only be WB_OK or WB_INTERRUPTED. */
 SEXP wb_finish(SEXP result, int status, const wb_message *message);
 
-/* The failure for arguments that cannot be used. */
 SEXP wb_refuse(const char *what);
 
 /* The failure for a fit whose parts do not agree: a fit is a list that its user can change. */
@@ -105,5 +103,3 @@ int wb_read_sparse(SEXP list, double rows, double columns, const int32_t **row_s
 #define ENTRY(name, arguments) SEXP wb_entry_##name(WB_ARGUMENTS_##arguments);
 #include "entry/entries.h"
 #undef ENTRY
-
-#endif

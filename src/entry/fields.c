@@ -78,7 +78,6 @@ SEXP wb_key_to_raw(uint64_t key) {
   return value;
 }
 
-/* The length that a field has; -1 if a dimension is negative. */
 static double length_of(const wb_field *f, const double *size) {
   double length = 1;
   for (int d = 0; d < 3 && f->dim[d] != WB_NONE; d++) {

@@ -1,8 +1,7 @@
 /* Lists of R by tables. A table has a line for each element of a list: its name, its type, its dimensions, and where a
  * struct holds it. The same table checks a list and reads it, or makes a list for results. A fit is a list that its
  * user can change, so nothing of it is read before its size is known. */
-#ifndef WB_ENTRY_FIELDS_H
-#define WB_ENTRY_FIELDS_H
+#pragma once
 
 #include "entry/entry.h"
 
@@ -41,5 +40,3 @@ void wb_fields_copy(SEXP from, const wb_field *field, int count, SEXP to);
 
 #define WB_READ(list, table, size, to) wb_fields_read(list, table, (int)(sizeof(table) / sizeof *(table)), size, to)
 #define WB_NEW(table, size, to) wb_fields_new(table, (int)(sizeof(table) / sizeof *(table)), size, to)
-
-#endif

@@ -1,7 +1,6 @@
 /* Slices of sweeps: of one chain, or of several chains at the same time. Only work() runs beside others, so it makes
  * no call of R. */
-#ifndef WB_SLICES_H
-#define WB_SLICES_H
+#pragma once
 
 #include "entry/entry.h"
 
@@ -27,5 +26,3 @@ SEXP wb_slice_run(wb_slice_prepare *prepare, const SEXP *argument);
 /* chains: a list of the arguments of each chain, lists of `arguments` elements. Each chain needs a session of its own.
  * Returns a list of their results, or the first failure. */
 SEXP wb_slices_run(wb_slice_prepare *prepare, int arguments, SEXP chains);
-
-#endif

@@ -63,7 +63,6 @@ static copy copy_from_sexp(R_xlen_t i, SEXP values, SEXP offset, SEXP stride, SE
   return c;
 }
 
-/* Whether both ends of every run lie within the array and the values. */
 static int copy_fits(const copy *c, SEXP array, SEXP values) {
   if (TYPEOF(array) != TYPEOF(values) || (TYPEOF(array) != INTSXP && TYPEOF(array) != REALSXP)) return 0;
   if (c->run < 0 || c->offset < 0 || c->stride < 0 || c->run > c->value_stride) return 0;
@@ -100,7 +99,6 @@ SEXP wb_entry_store_fill(SEXP store, SEXP which, SEXP offset, SEXP stride, SEXP 
   return R_NilValue;
 }
 
-/* Returns copies of the arrays. */
 SEXP wb_entry_store_copy(SEXP store) {
   SEXP arrays = wb_store_arrays(store);
   return arrays == R_NilValue ? closed() : Rf_duplicate(arrays);

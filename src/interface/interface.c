@@ -43,9 +43,8 @@ int wb_interface_threads(wb_interface_call *call, int32_t threads) {
 }
 
 int wb_interface_source(wb_interface_call *call, const warpbayes_source *from, int64_t count) {
-  int status = wb_interface_pointer("from", from, call->message);
-  if (status == WB_OK) status = wb_interface_threads(call, from->threads);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_interface_pointer("from", from, call->message));
+  WB_TRY(wb_interface_threads(call, from->threads));
   if (count >= 0 && from->first < MOST_ELEMENTS && (uint64_t)count <= MOST_ELEMENTS - from->first) return WB_OK;
   wb_message_write(call->message, "`first` is %.0f, and %.0f elements follow: their numbers must be below 2^48",
                    (double)from->first, (double)count);
@@ -75,18 +74,18 @@ int wb_interface_matrix(const char *name, int64_t rows, int64_t columns, wb_mess
 
 int wb_interface_numbers(const char *name, const double *values, int64_t length, double least, double most,
                          wb_message *message) {
-  int status = wb_interface_pointer(name, values, message);
-  if (status == WB_OK && length < 1) {
+  WB_TRY(wb_interface_pointer(name, values, message));
+  if (length < 1) {
     wb_message_write(message, "`%s` has length %.0f, but needs at least one number", name, (double)length);
-    status = WB_ERROR_INPUT;
+    return WB_ERROR_INPUT;
   }
-  for (int64_t i = 0; i < length && status == WB_OK; i++) {
+  for (int64_t i = 0; i < length; i++) {
     if (values[i] >= least && values[i] <= most) continue;
     wb_message_write(message, "`%s` has the value %.15g at position %.0f, but must be from %g to %g", name, values[i],
                      (double)(i + 1), least, most);
-    status = WB_ERROR_INPUT;
+    return WB_ERROR_INPUT;
   }
-  return status;
+  return WB_OK;
 }
 
 uint64_t wb_interface_iterated_key(const warpbayes_source *from) {

@@ -1,8 +1,7 @@
 /* The C interface for other packages: the functions behind the table of inst/include/warpbayes.h, which says what they
  * do, and what they share. They check all arguments, compute nothing and never call R. Their struct types must not
  * change; the types of backend/ may. */
-#ifndef WB_INTERFACE_H
-#define WB_INTERFACE_H
+#pragma once
 
 #define WARPBAYES_WITHOUT_R
 #include <warpbayes.h>
@@ -107,5 +106,3 @@ int wb_interface_mixture_evaluate(const warpbayes_mixture *mixture, int64_t rows
                                   warpbayes_message *message);
 int wb_interface_mixture_allocate(const warpbayes_source *from, const warpbayes_mixture *mixture, int64_t rows,
                                   const double *x, int32_t *component, double *log_density, warpbayes_message *message);
-
-#endif

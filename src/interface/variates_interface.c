@@ -7,11 +7,9 @@
 #include "numeric/idle.h"
 #include "numeric/variates.h"
 
-/* Elements of a piece of work. */
 #define PIECE 2048
 /* Columns of vectors and matrices with a covariance. */
 #define MOST_COLUMNS 1024
-/* Trials of a binomial draw. */
 #define MOST_TRIALS 2147483647.0
 
 uint64_t wb_interface_key(uint64_t seed, uint32_t stream) { return wb_chain_key_of(seed, stream); }
@@ -23,58 +21,56 @@ static int check_shape(const char *name, const double *shape, int64_t shapes, wb
 }
 
 static int check_trials(const double *size, int64_t sizes, wb_message *message) {
-  int status = wb_interface_numbers("size", size, sizes, 0, MOST_TRIALS, message);
-  for (int64_t i = 0; i < sizes && status == WB_OK; i++) {
+  WB_TRY(wb_interface_numbers("size", size, sizes, 0, MOST_TRIALS, message));
+  for (int64_t i = 0; i < sizes; i++) {
     if (size[i] == (double)(int64_t)size[i]) continue;
     wb_message_write(message, "`size` has the value %.15g at position %.0f, but must be whole", size[i],
                      (double)(i + 1));
-    status = WB_ERROR_INPUT;
+    return WB_ERROR_INPUT;
   }
-  return status;
+  return WB_OK;
 }
 
-/* The bounds of `count` draws. */
 static int check_bounds(const wb_variates_law *law, int64_t count, wb_message *message) {
-  int status = wb_interface_numbers("lower", law->a, law->as, -INFINITY, INFINITY, message);
-  if (status == WB_OK) status = wb_interface_numbers("upper", law->b, law->bs, -INFINITY, INFINITY, message);
-  for (int64_t i = 0; i < count && status == WB_OK; i++) {
+  WB_TRY(wb_interface_numbers("lower", law->a, law->as, -INFINITY, INFINITY, message));
+  WB_TRY(wb_interface_numbers("upper", law->b, law->bs, -INFINITY, INFINITY, message));
+  for (int64_t i = 0; i < count; i++) {
     const double lower = law->a[i % law->as], upper = law->b[i % law->bs];
     if (lower < upper) continue;
     wb_message_write(message, "`lower` is %.15g and `upper` is %.15g at position %.0f, but `lower` must be less", lower,
                      upper, (double)(i + 1));
-    status = WB_ERROR_INPUT;
+    return WB_ERROR_INPUT;
   }
-  return status;
+  return WB_OK;
 }
 
 static int check_law(wb_variate kind, const wb_variates_law *law, int64_t count, wb_message *message) {
-  int status = WB_OK;
   if (kind == WB_VARIATE_GAMMA) return check_shape("shape", law->a, law->as, message);
   if (kind == WB_VARIATE_TRUNCATED_NORMAL) return check_bounds(law, count, message);
   if (kind == WB_VARIATE_BETA) {
-    status = check_shape("a", law->a, law->as, message);
-    if (status == WB_OK) status = check_shape("b", law->b, law->bs, message);
+    WB_TRY(check_shape("a", law->a, law->as, message));
+    WB_TRY(check_shape("b", law->b, law->bs, message));
   } else if (kind == WB_VARIATE_BINOMIAL) {
-    status = check_trials(law->a, law->as, message);
-    if (status == WB_OK) status = wb_interface_numbers("prob", law->b, law->bs, 0, 1, message);
+    WB_TRY(check_trials(law->a, law->as, message));
+    WB_TRY(wb_interface_numbers("prob", law->b, law->bs, 0, 1, message));
   }
-  return status;
+  return WB_OK;
 }
 
 /* Weights of multinomial draws. Their sums must not overflow, hence the bound. */
 static int check_weights(const wb_variates_rows *rows, int64_t count, wb_message *message) {
   const int64_t different = rows->parameter_step ? count : 1;
-  int status =
-      wb_interface_numbers("weights", rows->parameters, different * rows->columns, 0, WB_INTERFACE_SHAPE_MOST, message);
-  for (int64_t i = 0; i < different && status == WB_OK; i++) {
+  WB_TRY(wb_interface_numbers("weights", rows->parameters, different * rows->columns, 0, WB_INTERFACE_SHAPE_MOST,
+                              message));
+  for (int64_t i = 0; i < different; i++) {
     int is_zero = 1;
     for (int64_t j = 0; j < rows->columns; j++)
       if (rows->parameters[i * rows->parameter_step + j * rows->parameter_stride] > 0) is_zero = 0;
     if (!is_zero) continue;
     wb_message_write(message, "`weights` has no weight above 0 in row %.0f", (double)(i + 1));
-    status = WB_ERROR_INPUT;
+    return WB_ERROR_INPUT;
   }
-  return status;
+  return WB_OK;
 }
 
 /* What `count` rows of draws are given. Sets the factor of a matrix, which the caller frees. */
@@ -84,8 +80,8 @@ static int check_rows(wb_variate kind, wb_variates_rows *rows, const double *mat
   *factor = NULL;
   if (kind == WB_VARIATE_DIRICHLET) return check_shape("shape", rows->parameters, numbers, message);
   if (kind == WB_VARIATE_MULTINOMIAL) {
-    const int status = check_trials(rows->trials, rows->trial_count, message);
-    return status == WB_OK ? check_weights(rows, count, message) : status;
+    WB_TRY(check_trials(rows->trials, rows->trial_count, message));
+    return check_weights(rows, count, message);
   }
   int status = wb_interface_size("columns", rows->columns, 1, MOST_COLUMNS, message);
   if (status != WB_OK) return status;
@@ -108,45 +104,44 @@ static int check_rows(wb_variate kind, wb_variates_rows *rows, const double *mat
 int wb_interface_stream_open(uint64_t key, uint32_t iteration, uint64_t element, warpbayes_stream *stream,
                              warpbayes_message *message) {
   wb_interface_call call;
-  int status = wb_interface_pointer("stream", stream, wb_interface_begin(&call, message));
+  WB_TRY(wb_interface_pointer("stream", stream, wb_interface_begin(&call, message)));
   const warpbayes_source from = {key, element, iteration, 1};
-  if (status == WB_OK) status = wb_interface_source(&call, &from, 1);
-  if (status == WB_OK) wb_variates_stream_open(key, iteration, element, stream->word);
-  return status;
+  WB_TRY(wb_interface_source(&call, &from, 1));
+  wb_variates_stream_open(key, iteration, element, stream->word);
+  return WB_OK;
 }
 
 static int check_stream(wb_interface_call *call, const warpbayes_stream *stream, int64_t count, const double *draws,
                         warpbayes_message *message) {
   wb_message *const text = wb_interface_begin(call, message);
-  int status = wb_interface_pointer("stream", stream, text);
-  if (status == WB_OK && !wb_variates_stream_is(stream->word)) {
+  WB_TRY(wb_interface_pointer("stream", stream, text));
+  if (!wb_variates_stream_is(stream->word)) {
     wb_message_write(text, "`stream` was not opened by stream_open()");
-    status = WB_ERROR_INPUT;
+    return WB_ERROR_INPUT;
   }
-  if (status == WB_OK) status = wb_interface_size("count", count, 0, 0, text);
-  if (status == WB_OK && count > 0) status = wb_interface_pointer("draws", draws, text);
-  return status;
+  WB_TRY(wb_interface_size("count", count, 0, 0, text));
+  if (count > 0) WB_TRY(wb_interface_pointer("draws", draws, text));
+  return WB_OK;
 }
 
 static int stream_draw(warpbayes_stream *stream, wb_variate kind, const wb_variates_law law, int64_t count,
                        double *draws, warpbayes_message *message) {
   wb_interface_call call;
-  int status = check_stream(&call, stream, count, draws, message);
-  if (status == WB_OK) status = check_law(kind, &law, count, call.message);
-  if (status == WB_OK) wb_variates_stream_draw(stream->word, kind, &law, count, draws);
-  return status;
+  WB_TRY(check_stream(&call, stream, count, draws, message));
+  WB_TRY(check_law(kind, &law, count, call.message));
+  wb_variates_stream_draw(stream->word, kind, &law, count, draws);
+  return WB_OK;
 }
 
-/* One row. */
 static int stream_row(warpbayes_stream *stream, wb_variate kind, wb_variates_rows rows, const double *matrix,
                       double *draws, warpbayes_message *message) {
   wb_interface_call call;
   double *factor = NULL;
-  int status = check_stream(&call, stream, 1, draws, message);
+  WB_TRY(check_stream(&call, stream, 1, draws, message));
   const char *const name = kind == WB_VARIATE_DIRICHLET ? "count" : "columns";
-  if (status == WB_OK) status = wb_interface_size(name, rows.columns, 1, INT32_MAX, call.message);
+  WB_TRY(wb_interface_size(name, rows.columns, 1, INT32_MAX, call.message));
   rows.stride = rows.parameter_stride = 1;
-  if (status == WB_OK) status = check_rows(kind, &rows, matrix, 1, &factor, call.message);
+  int status = check_rows(kind, &rows, matrix, 1, &factor, call.message);
   if (status == WB_OK) status = wb_variates_stream_draw_row(stream->word, kind, &rows, draws, call.message);
   wb_variates_free(factor);
   return status;
@@ -263,10 +258,9 @@ static void rows_piece(void *context, int64_t piece) {
 static int check_draws(wb_interface_call *call, const warpbayes_source *from, wb_variate kind, int64_t count,
                        double *draws, warpbayes_message *message, variates_pieces *pieces) {
   wb_message *const text = wb_interface_begin(call, message);
-  int status = wb_interface_size("count", count, 0, 0, text);
-  if (status == WB_OK) status = wb_interface_source(call, from, count);
-  if (status == WB_OK && count > 0) status = wb_interface_pointer("draws", draws, text);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_interface_size("count", count, 0, 0, text));
+  WB_TRY(wb_interface_source(call, from, count));
+  if (count > 0) WB_TRY(wb_interface_pointer("draws", draws, text));
   pieces->work = (wb_variates){kind, from->key, from->iteration, from->first, count, draws};
   pieces->isa = call->call.run.isa;
   return WB_OK;
@@ -287,9 +281,8 @@ static int draw_many(const warpbayes_source *from, wb_variate kind, const wb_var
                      double nanoseconds, double *draws, warpbayes_message *message) {
   wb_interface_call call;
   variates_pieces all;
-  int status = check_draws(&call, from, kind, count, draws, message, &all);
-  if (status == WB_OK) status = check_law(kind, &law, count, call.message);
-  if (status != WB_OK) return status;
+  WB_TRY(check_draws(&call, from, kind, count, draws, message, &all));
+  WB_TRY(check_law(kind, &law, count, call.message));
   all.law = law;
   spread(&call, &all, law_piece, nanoseconds);
   return WB_OK;
@@ -304,18 +297,17 @@ static int draw_rows(const warpbayes_source *from, wb_variate kind, wb_variates_
   double *factor = NULL;
   const int is_matrix = kind == WB_VARIATE_WISHART;
   wb_message *const text = wb_interface_begin(&call, message);
-  int status = wb_interface_size(is_matrix ? "count" : "rows", count, 0, 0, text);
-  if (status == WB_OK)
-    status = wb_interface_size("columns", rows.columns, 1, is_matrix ? MOST_COLUMNS : INT32_MAX, text);
+  WB_TRY(wb_interface_size(is_matrix ? "count" : "rows", count, 0, 0, text));
+  WB_TRY(wb_interface_size("columns", rows.columns, 1, is_matrix ? MOST_COLUMNS : INT32_MAX, text));
   const int64_t numbers = is_matrix ? rows.columns * rows.columns : rows.columns;
-  if (status == WB_OK) status = wb_interface_matrix("draws", count, numbers, text);
-  if (status == WB_OK) status = check_draws(&call, from, kind, count, draws, message, &all);
-  if (status != WB_OK || count == 0) return status;
+  WB_TRY(wb_interface_matrix("draws", count, numbers, text));
+  WB_TRY(check_draws(&call, from, kind, count, draws, message, &all));
+  if (count == 0) return WB_OK;
   rows.step = is_matrix ? numbers : 1;
   rows.stride = count;
   rows.parameter_step = each_row != 0;
   rows.parameter_stride = each_row ? count : 1;
-  status = check_rows(kind, &rows, matrix, count, &factor, text);
+  int status = check_rows(kind, &rows, matrix, count, &factor, text);
   if (status == WB_OK) {
     all.rows = rows;
     all.status = &failed;

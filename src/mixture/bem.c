@@ -85,7 +85,6 @@ static int set_parameters(wb_mixture_chain *chain, int means) {
   return WB_OK;
 }
 
-/* Log density of the prior at the parameters. */
 static double log_prior(const wb_mixture_prior *prior, wb_mixture_state *state) {
   const wb_team alone = {0, 1};
   const int p = state->columns;
@@ -147,9 +146,8 @@ static int weigh(wb_mixture_chain *chain, pass_memory pass, double *log_likeliho
     state->source[count++] = j;
   }
   const wb_mixture_parameters parameters = {count, pass.factor, pass.offset, pass.log_constant};
-  const int status = chain->backend->mixture->weigh_rows(chain->session, &parameters, state->statistics, log_likelihood,
-                                                         chain->message);
-  if (status != WB_OK) return status;
+  WB_TRY(chain->backend->mixture->weigh_rows(chain->session, &parameters, state->statistics, log_likelihood,
+                                             chain->message));
   for (int32_t j = state->components - 1; j >= 0; j--) {
     double *to = state->statistics + (size_t)j * size;
     if (count > 0 && state->source[count - 1] == j)

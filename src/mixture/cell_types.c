@@ -12,7 +12,6 @@
 #include "numeric/poll.h"
 #include "numeric/spread.h"
 
-/* What all pieces of work read. */
 typedef struct search {
   const wb_mixture_draws *draws;
   double least;
@@ -106,7 +105,6 @@ static int32_t leaf_at(const search *s, const double *z, double *share, double *
   return best;
 }
 
-/* The memory of one draw's work, and its density. */
 typedef struct own_cut {
   wb_peaks_component *component;
   wb_peaks_density density;
@@ -119,13 +117,11 @@ static int cut_draw(const search *s, int32_t draw, own_cut *own, wb_message *mes
   const wb_mixture_draws *const draws = s->draws;
   const size_t k = (size_t)draws->components, p = (size_t)draws->columns;
   for (int32_t i = 0; i < own->count; i++) own->component[i] = component_of(draws, draw, own->used[i]);
-  int status = wb_peaks_open(&own->density, own->count, draws->columns, k, own->component, message);
-  if (status == WB_OK) status = place_all(&own->density, k, own->component, s->rule->floor);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_peaks_open(&own->density, own->count, draws->columns, k, own->component, message));
+  WB_TRY(place_all(&own->density, k, own->component, s->rule->floor));
   memcpy(own->top, own->density.mean, (size_t)own->count * p * sizeof(double));
   for (int32_t i = 0; i < own->count; i++) wb_peaks_climb(&own->density, own->top + (size_t)i * p, own->room);
-  status = wb_peaks_branches(&own->density, own->top, s->rule, 1, own->branch, message);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_peaks_branches(&own->density, own->top, s->rule, 1, own->branch, message));
   find_nearest(s, &own->density, draw, own->count, own->used, own->room, own->nearest);
   int32_t *const branch = s->out->own + (size_t)draw * k, *const leaf = s->out->leaf + (size_t)draw * k;
   double *const z = own->room, *const share = z + p, *const mass = share + wb_peaks_share_size(s->density.components);
@@ -238,11 +234,11 @@ static void number_leaves(search *s, const int32_t *finest, const int32_t *type)
 static int cut_average(search *s, int32_t *branch, int32_t threads, wb_poll *poll, wb_message *message) {
   const size_t k = (size_t)s->density.components;
   const double step = (double)k * (double)wb_packed_size(s->density.columns);
-  int status = spread(s, climb_piece, (int64_t)k, 1 + 30 * step, threads, poll, message);
+  WB_TRY(spread(s, climb_piece, (int64_t)k, 1 + 30 * step, threads, poll, message));
   const wb_peaks_rule rules[2] = {{s->rule->floor, 0, 0}, *s->rule};
-  if (status == WB_OK) status = wb_peaks_branches(&s->density, s->top, rules, 2, branch, message);
-  if (status == WB_OK) number_leaves(s, branch, branch + k);
-  return status;
+  WB_TRY(wb_peaks_branches(&s->density, s->top, rules, 2, branch, message));
+  number_leaves(s, branch, branch + k);
+  return WB_OK;
 }
 
 int32_t wb_mixture_most_leaves(const wb_mixture_draws *draws, double least, int32_t averaged, const int32_t *which,

@@ -1,6 +1,5 @@
 /* Joins the components of several draws of a mixture into cell types. */
-#ifndef WB_MIXTURE_CELL_TYPES_H
-#define WB_MIXTURE_CELL_TYPES_H
+#pragma once
 
 #include "backend/types.h"
 #include "mixture/mixture.h"
@@ -26,5 +25,3 @@ int32_t wb_mixture_most_leaves(const wb_mixture_draws *draws, double least, int3
 int wb_mixture_find_types(const wb_mixture_draws *draws, double least, int32_t averaged, const int32_t *which,
                           const wb_peaks_rule *rule, int32_t threads, wb_poll *poll, wb_mixture_types *out,
                           wb_message *message);
-
-#endif

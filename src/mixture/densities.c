@@ -57,7 +57,6 @@ int wb_mixture_add_densities(const wb_backend *backend, wb_mixture_session *sess
   return status;
 }
 
-/* Rows that a thread takes together. */
 #define ROWS_TOGETHER 4096
 
 typedef struct choice {

@@ -47,8 +47,7 @@ static int learn_mean_scale(wb_mixture_chain *chain, uint32_t iteration) {
   const wb_mixture_hyperprior *const hyper = prior->hyper;
   const wb_mixture_state *const state = &chain->state;
   const wb_mixture_measures measures = {.center = prior->mean, .distance = state->distance};
-  const int status = chain->backend->mixture->measure(chain->session, &measures, chain->message);
-  if (status != WB_OK) return status;
+  WB_TRY(chain->backend->mixture->measure(chain->session, &measures, chain->message));
   double rate = hyper->mean_scale_rate;
   for (int32_t j = 0; j < state->components; j++) rate += 0.5 * state->distance[j];
   wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_PRIOR_MEAN_SCALE, iteration, 0);
@@ -91,8 +90,7 @@ static int learn_df(wb_mixture_chain *chain, uint32_t iteration) {
   if (wb_cholesky(p, root) != 0) return WB_OK;
   const double log_scale = 2 * wb_triangle_log_determinant(p, root);
   const wb_mixture_measures measures = {.log_determinant = state->log_determinant, .root = root, .trace = state->trace};
-  const int status = chain->backend->mixture->measure(chain->session, &measures, chain->message);
-  if (status != WB_OK) return status;
+  WB_TRY(chain->backend->mixture->measure(chain->session, &measures, chain->message));
   for (int32_t j = 0; j < k; j++) {
     trace += state->trace[j];
     log_determinant += state->log_determinant[j];
@@ -126,7 +124,6 @@ int wb_mixture_learn_prior(wb_mixture_chain *chain, uint32_t iteration) {
   /* The draw of Phi reuses the memory of the precision of m. */
   double *scale_precision = state->workspace, *mean_precision = scale_precision + triangle;
   double *root = mean_precision + triangle, *pull = root + triangle;
-  int status = WB_OK;
   if (hyper->learn_mean) begin_mean(hyper, p, mean_precision, pull);
   const int scale = hyper->learn_scale && begin_scale(hyper, p, root, scale_precision);
   if (hyper->learn_mean || scale) {
@@ -135,12 +132,12 @@ int wb_mixture_learn_prior(wb_mixture_chain *chain, uint32_t iteration) {
                                         .pull = hyper->learn_mean ? pull : NULL,
                                         .mean_precision = hyper->learn_mean ? mean_precision : NULL,
                                         .scale_precision = scale ? scale_precision : NULL};
-    status = chain->backend->mixture->add_precisions(chain->session, &sums, chain->message);
+    WB_TRY(chain->backend->mixture->add_precisions(chain->session, &sums, chain->message));
   }
-  if (status == WB_OK && hyper->learn_mean) learn_mean(prior, chain->key, iteration, mean_precision, pull);
-  if (status == WB_OK && hyper->learn_mean_scale) status = learn_mean_scale(chain, iteration);
-  if (status == WB_OK && scale) learn_scale(chain, iteration, scale_precision, mean_precision, root);
-  return status == WB_OK && hyper->learn_df ? learn_df(chain, iteration) : status;
+  if (hyper->learn_mean) learn_mean(prior, chain->key, iteration, mean_precision, pull);
+  if (hyper->learn_mean_scale) WB_TRY(learn_mean_scale(chain, iteration));
+  if (scale) learn_scale(chain, iteration, scale_precision, mean_precision, root);
+  return hyper->learn_df ? learn_df(chain, iteration) : WB_OK;
 }
 
 double wb_mixture_log_hyperprior(const wb_mixture_hyperprior *hyper, const wb_mixture_prior *prior,

@@ -59,7 +59,6 @@ double wb_mixture_log_marginal(const wb_mixture_prior *prior, double of_prior, c
          0.5 * p * wb_log1p(prior->mean_scale * n);
 }
 
-/* A cluster's term of the log marginal posterior. */
 static double cluster_score(const merge *m, const double *statistics) {
   const double n = statistics[0];
   if (n <= 0) return 0;

@@ -88,7 +88,6 @@ static int64_t count_missing(const double *x, int64_t values, int32_t threads) {
   return count;
 }
 
-/* A hash of each row's missing columns; 0 for a row that lacks none. */
 static void hash_rows(const double *x, int64_t rows, int32_t columns, uint64_t *hash) {
   memset(hash, 0, (size_t)rows * sizeof *hash);
   for (int32_t c = 0; c < columns; c++) {

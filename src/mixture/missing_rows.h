@@ -1,6 +1,5 @@
 /* Which rows of a mixture's data lack which values. */
-#ifndef WB_MIXTURE_MISSING_ROWS_H
-#define WB_MIXTURE_MISSING_ROWS_H
+#pragma once
 
 #include "backend/backend.h"
 
@@ -9,5 +8,3 @@
 int wb_mixture_missing_find(const double *x, int64_t rows, int32_t columns, int32_t threads,
                             wb_mixture_missing **missing, wb_message *message);
 void wb_mixture_missing_free(wb_mixture_missing *missing); /* takes NULL too */
-
-#endif

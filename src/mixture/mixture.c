@@ -160,9 +160,7 @@ static int draw_parameters(wb_mixture_chain *chain, uint32_t iteration, int move
   if (moves) exchange_labels(state, key, iteration);
   if (several) wb_mixture_exchange_samples(samples, state->source);
   const wb_mixture_law law = {prior->mean, prior->mean_scale, prior->df, prior->scale, prior->floor};
-  const int status =
-      chain->backend->mixture->draw_components(chain->session, &law, state->source, key, iteration, chain->message);
-  if (status != WB_OK) return status;
+  WB_TRY(chain->backend->mixture->draw_components(chain->session, &law, state->source, key, iteration, chain->message));
   draw_sticks(state, key, iteration);
   draw_concentration(prior, state, key, iteration);
   if (samples) wb_mixture_draw_samples(samples, tables, state->log_weight, key, iteration);
@@ -182,19 +180,18 @@ wb_mixture_parameters wb_mixture_parameters_of(const wb_mixture_state *state) {
 int wb_mixture_begin_sweep(wb_mixture_chain *chain, uint32_t iteration, int moves, int32_t *labels) {
   const wb_mixture_state *const state = &chain->state;
   const double *const log_weight = state->samples ? state->samples->log_weight : state->log_weight;
-  int status = draw_parameters(chain, iteration, moves);
-  if (status == WB_OK)
-    status =
-        chain->backend->mixture->draw_labels(chain->session, log_weight, chain->key, iteration, labels, chain->message);
-  return status == WB_OK && chain->prior.hyper ? wb_mixture_learn_prior(chain, iteration) : status;
+  WB_TRY(draw_parameters(chain, iteration, moves));
+  WB_TRY(
+      chain->backend->mixture->draw_labels(chain->session, log_weight, chain->key, iteration, labels, chain->message));
+  return chain->prior.hyper ? wb_mixture_learn_prior(chain, iteration) : WB_OK;
 }
 
 int wb_mixture_finish_sweep(wb_mixture_chain *chain, double *log_likelihood) {
   wb_mixture_samples *samples = chain->state.samples;
   double *const sizes = samples ? samples->sizes : chain->state.sizes;
-  const int status = chain->backend->mixture->finish_labels(chain->session, sizes, log_likelihood, chain->message);
-  if (status == WB_OK && samples) wb_mixture_add_samples(samples, chain->state.sizes);
-  return status;
+  WB_TRY(chain->backend->mixture->finish_labels(chain->session, sizes, log_likelihood, chain->message));
+  if (samples) wb_mixture_add_samples(samples, chain->state.sizes);
+  return WB_OK;
 }
 
 double wb_mixture_log_prior_of(const wb_mixture_prior *prior, const wb_mixture_state *state, const double *root,
@@ -231,8 +228,7 @@ int wb_mixture_log_prior(wb_mixture_chain *chain, int32_t points, const double *
                                         .points = points,
                                         .point = point,
                                         .point_distance = state->point_distance};
-  const int status = chain->backend->mixture->measure(chain->session, &measures, chain->message);
-  if (status != WB_OK) return status;
+  WB_TRY(chain->backend->mixture->measure(chain->session, &measures, chain->message));
   if (!is_proper) {
     *log_prior = wb_nan();
     return WB_OK;

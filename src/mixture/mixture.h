@@ -20,8 +20,7 @@
  * Missing values are unknowns too (Little & Rubin 2019). A sweep draws the labels with the missing values integrated
  * out. Then it draws the missing values given the row's other values and its component. core/mixture_missing.h has the
  * target. The statistics count the completed rows. */
-#ifndef WB_MIXTURE_H
-#define WB_MIXTURE_H
+#pragma once
 
 #include "backend/backend.h"
 
@@ -102,7 +101,6 @@ void wb_mixture_state_place(wb_mixture_state *state, int32_t components, int32_t
 size_t wb_mixture_samples_size(int32_t samples, int32_t components);
 void wb_mixture_samples_place(wb_mixture_samples *samples, int32_t count, int32_t components, double *memory);
 
-/* Draws the numbers of tables of all samples and sums them by component. */
 void wb_mixture_draw_tables(wb_mixture_samples *samples, double *tables, uint64_t key, uint32_t iteration);
 
 /* Reorders the sizes after an exchange of labels. */
@@ -200,7 +198,6 @@ typedef struct wb_mixture_kept {
 #define WB_MIXTURE_PRIOR_VALUES(columns) (2 + (size_t)(columns) + (size_t)(columns) * ((size_t)(columns) + 1) / 2)
 void wb_mixture_prior_values(const wb_mixture_prior *prior, double *values);
 
-/* Runs the sweeps and keeps draws of some of them. */
 int wb_mixture_run(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, const wb_mixture_kept *kept);
 
 /* The values of a row in scaled units, in double precision whatever the session's. They come from the session if some
@@ -215,7 +212,6 @@ void wb_mixture_moments(wb_mixture_state *state, const wb_mixture_draw *draw);
 /* What the backend reads of a state to evaluate the density. */
 wb_mixture_parameters wb_mixture_parameters_of(const wb_mixture_state *state);
 
-/* Sets log_constant from log_weight and log_determinant. */
 void wb_mixture_set_constants(wb_mixture_state *state);
 
 /* Log density of the prior at the parameters drawn last: of mu, Sigma, v, alpha and what is learned. Also measures
@@ -331,5 +327,3 @@ int wb_mixture_start(const wb_mixture_spots *spots, const wb_mixture_prior *prio
  * no row comes twice. */
 int64_t wb_mixture_start_count(int64_t rows, int32_t components);
 void wb_mixture_start_rows(int64_t rows, int64_t count, uint64_t key, int64_t *row);
-
-#endif

@@ -213,8 +213,7 @@ void wb_peaks_climb(const wb_peaks_density *density, double *z, double *room) {
       for (size_t c = 0; c < n; c++) next[c] += share[j] * pull[c];
     }
     if (wb_cholesky(p, precision) != 0) return;
-    wb_triangle_solve(p, precision, next, next);
-    wb_triangle_solve_transposed(p, precision, next, next);
+    wb_cholesky_solve(p, precision, next, next);
     double moved = 0;
     for (size_t c = 0; c < n; c++) {
       moved += (next[c] - z[c]) * (next[c] - z[c]);

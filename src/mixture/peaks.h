@@ -1,8 +1,7 @@
 /* The density of a mixture whose thin directions are widened, its peaks, and the branches that valleys separate.
  *
  * Lengths are in units of the pooled covariance W = sum_j w_j S_j / sum_j w_j = C C': z = C^-1 (x - center). */
-#ifndef WB_MIXTURE_PEAKS_H
-#define WB_MIXTURE_PEAKS_H
+#pragma once
 
 #include "backend/types.h"
 
@@ -59,5 +58,3 @@ void wb_peaks_climb(const wb_peaks_density *density, double *z, double *room);
  * the first rule, then for the second. top: components x columns, where each climbs to. */
 int wb_peaks_branches(const wb_peaks_density *density, const double *top, const wb_peaks_rule *rule, int32_t rules,
                       int32_t *branch, wb_message *message);
-
-#endif

@@ -41,7 +41,6 @@ void wb_mixture_samples_place(wb_mixture_samples *s, int32_t samples, int32_t co
   s->shape_of = s->log_share + k;
 }
 
-/* Sets shape_of to a beta_j. */
 static void set_shapes(wb_mixture_samples *s) {
   for (int32_t j = 0; j < s->components; j++) {
     const double shape = s->concentration * wb_exp(s->log_share[j]);

@@ -36,7 +36,6 @@
 #include "mixture/mixture.h"
 #include "numeric/memory.h"
 
-/* Steps of a launch. */
 #define STEPS 4
 
 /* The ways in which a launch begins, and their probabilities. SPIKE_LOG_ODDS is the log odds at the centre of a spike.
@@ -124,7 +123,6 @@ static double log_joined_at_most(const moves *m, int32_t g) {
   return log_sum(in_low, wb_lgamma(last + rows)) - wb_lgamma(1 + n_low) - wb_lgamma(last + n_high);
 }
 
-/* A random order of the components. */
 static void shuffle_components(const moves *m, uint64_t key, uint32_t iteration, int32_t *order) {
   const int32_t k = m->state->components;
   wb_stream stream = wb_stream_open(key, WB_PURPOSE_PAIR, iteration, (uint64_t)k);
@@ -244,7 +242,6 @@ static void clear_half(moves *m, size_t half) {
   m->log_constant[half] = 0;
 }
 
-/* A number between low and high, uniform on the log scale. */
 static double log_uniform_between(double low, double high, double u) { return low * wb_exp(u * wb_log(high / low)); }
 
 /* Tells values of column r near `value`, closer than about three `sd`, from all others. */
@@ -304,7 +301,6 @@ static int begin_launch(moves *m, int32_t g, uint64_t key, uint32_t iteration) {
   return 1;
 }
 
-/* Accepts or refuses the proposal of pair g, whose halves are drawn. */
 static void decide(moves *m, int32_t g) {
   const size_t size = WB_MIXTURE_STATISTICS(m->state->columns), place = (size_t)m->place[g];
   const int32_t a = m->first[g], b = m->second[g];
@@ -365,8 +361,8 @@ static int propose(moves *m, uint32_t iteration) {
   const uint64_t key = m->chain->key;
   const wb_mixture_pairs pairs = {m->state->components, m->pairs, m->pair, m->side};
   const wb_mixture_parameters halves = {2 * m->pairs, m->factor, m->offset, m->log_constant};
-  int status = table->choose_anchors(session, &pairs, key, iteration, m->anchor, m->chain->message);
-  for (uint32_t step = m->neighbours ? STEPS : 0; step <= STEPS && status == WB_OK; step++) {
+  WB_TRY(table->choose_anchors(session, &pairs, key, iteration, m->anchor, m->chain->message));
+  for (uint32_t step = m->neighbours ? STEPS : 0; step <= STEPS; step++) {
     for (int32_t g = 0; g < m->all; g++) {
       if (m->place[g] < 0 || prepare_step(m, g, step, key, iteration)) continue;
       if (m->status != WB_OK) return m->status;
@@ -374,10 +370,10 @@ static int propose(moves *m, uint32_t iteration) {
       clear_half(m, 2 * (size_t)m->place[g] + 1);
       m->place[g] = -1;
     }
-    status = table->draw_halves(session, &pairs, &halves, m->anchor, step == STEPS, key, iteration, step, m->halves,
-                                m->log_probability, m->chain->message);
+    WB_TRY(table->draw_halves(session, &pairs, &halves, m->anchor, step == STEPS, key, iteration, step, m->halves,
+                              m->log_probability, m->chain->message));
   }
-  return status;
+  return WB_OK;
 }
 
 int wb_mixture_split_merge(wb_mixture_chain *chain, const wb_mixture_spots *spots, int neighbours, uint32_t iteration) {

@@ -85,7 +85,6 @@ void wb_mixture_start_rows(int64_t rows, int64_t count, uint64_t key, int64_t *r
   }
 }
 
-/* Reads the rows that s->row numbers. */
 static void read_rows(sample *s, const wb_mixture_spots *spots) {
   const wb_mixture_data *data = spots->data;
   s->gaps = 0;
@@ -212,8 +211,7 @@ int wb_mixture_start(const wb_mixture_spots *spots, const wb_mixture_prior *prio
   const wb_mixture_data *data = spots->data;
   const size_t size = WB_MIXTURE_STATISTICS(data->columns);
   sample s;
-  int status = sample_open(&s, spots, wb_mixture_start_count(rows, components), components, message);
-  if (status != WB_OK) return status;
+  WB_TRY(sample_open(&s, spots, wb_mixture_start_count(rows, components), components, message));
   if (data->rows == rows) wb_mixture_start_rows(rows, s.count, key, s.row);
   else
     for (int64_t i = 0; i < s.count; i++) s.row[i] = i;

@@ -34,12 +34,10 @@ static void note_density(const wb_mixture_sweeps *sweeps, const wb_mixture_state
         wb_mixture_log_density(state, state->point_distance + (size_t)q * (size_t)state->components);
 }
 
-/* Notes the traces of the parameters, while labels are drawn. */
 static int note(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, int32_t sweep) {
   wb_mixture_state *const state = &chain->state;
   int32_t points = sweeps->points < WB_MIXTURE_POINTS ? sweeps->points : WB_MIXTURE_POINTS;
-  int status = wb_mixture_log_prior(chain, points, sweeps->probe, &sweeps->log_prior[sweep]);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_mixture_log_prior(chain, points, sweeps->probe, &sweeps->log_prior[sweep]));
   sweeps->concentration[sweep] = state->concentration;
   wb_mixture_set_constants(state);
   note_density(sweeps, state, sweep, 0, points);
@@ -48,19 +46,17 @@ static int note(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, int32_
     const wb_mixture_measures more = {.points = points,
                                       .point = sweeps->probe + (size_t)first * (size_t)state->columns,
                                       .point_distance = state->point_distance};
-    status = chain->backend->mixture->measure(chain->session, &more, chain->message);
-    if (status != WB_OK) return status;
+    WB_TRY(chain->backend->mixture->measure(chain->session, &more, chain->message));
     note_density(sweeps, state, sweep, first, points);
   }
   return WB_OK;
 }
 
-/* Joins clusters of the session's statistics. */
 static int merge(wb_mixture_chain *chain) {
   const int32_t k = chain->state.components;
-  int status = wb_mixture_fetch_statistics(chain);
-  if (status == WB_OK) status = wb_mixture_merge(&chain->prior, k, chain->state.statistics, chain->message);
-  return status == WB_OK ? wb_mixture_send_statistics(chain, 0, k) : status;
+  WB_TRY(wb_mixture_fetch_statistics(chain));
+  WB_TRY(wb_mixture_merge(&chain->prior, k, chain->state.statistics, chain->message));
+  return wb_mixture_send_statistics(chain, 0, k);
 }
 
 /* Whether a sweep has splits and joins. The first hundred sweeps all do, to find the populations. After them up to
@@ -84,7 +80,6 @@ void wb_mixture_prior_values(const wb_mixture_prior *prior, double *values) {
   memcpy(values + p + 2, prior->scale, wb_packed_size(prior->columns) * sizeof(double));
 }
 
-/* The position of a sweep's draw among the kept draws, -1 if it is not kept. */
 static int64_t kept_at(const wb_mixture_kept *kept, int32_t sweep) {
   if (kept->count == 0 || sweep < kept->first || (sweep - kept->first) % kept->every != 0) return -1;
   const int32_t at = (sweep - kept->first) / kept->every;
@@ -107,30 +102,29 @@ static int keep(wb_mixture_chain *chain, const wb_mixture_kept *kept, size_t at)
   if (!moments.means && !moments.covariances) return WB_OK;
   if (moments.means) moments.means += at * k * p;
   if (moments.covariances) moments.covariances += at * k * p * p;
-  const int status = wb_mixture_fetch_parameters(chain);
-  if (status == WB_OK) wb_mixture_moments(state, &moments);
-  return status;
+  WB_TRY(wb_mixture_fetch_parameters(chain));
+  wb_mixture_moments(state, &moments);
+  return WB_OK;
 }
 
 int wb_mixture_run(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, const wb_mixture_kept *kept) {
   const wb_mixture_state *const state = &chain->state;
-  int status = wb_mixture_begin(chain);
-  for (int32_t i = 0; i < sweeps->count && status == WB_OK; i++) {
+  WB_TRY(wb_mixture_begin(chain));
+  for (int32_t i = 0; i < sweeps->count; i++) {
     const int64_t at = kept_at(kept, i);
     int32_t *labels = at >= 0 && kept->labels ? kept->labels + at * kept->rows : NULL;
     const uint32_t iteration = sweeps->iteration + (uint32_t)i;
-    if (sweeps->merge == iteration && !sweeps->spots) status = merge(chain);
-    if (status == WB_OK) status = wb_mixture_begin_sweep(chain, iteration, sweeps->moves, labels);
-    if (status == WB_OK) status = note(chain, sweeps, i);
-    if (status == WB_OK) status = wb_mixture_finish_sweep(chain, &sweeps->log_likelihood[i]);
-    if (status != WB_OK) break;
+    if (sweeps->merge == iteration && !sweeps->spots) WB_TRY(merge(chain));
+    WB_TRY(wb_mixture_begin_sweep(chain, iteration, sweeps->moves, labels));
+    WB_TRY(note(chain, sweeps, i));
+    WB_TRY(wb_mixture_finish_sweep(chain, &sweeps->log_likelihood[i]));
     sweeps->occupied[i] = occupied(state);
     if (i == sweeps->count - 1) memcpy(sweeps->sizes, state->sizes, (size_t)state->components * sizeof(double));
-    if (at >= 0) status = keep(chain, kept, (size_t)at);
+    if (at >= 0) WB_TRY(keep(chain, kept, (size_t)at));
     /* Splits and joins change the components' rows, but not the sizes in each sample. */
-    if (status == WB_OK && sweeps->spots && (!state->samples || iteration < state->samples->pooled) &&
+    if (sweeps->spots && (!state->samples || iteration < state->samples->pooled) &&
         splits(iteration, sweeps->spots->data->rows))
-      status = wb_mixture_split_merge(chain, sweeps->spots, joins_neighbours(iteration, sweeps->merge), iteration);
+      WB_TRY(wb_mixture_split_merge(chain, sweeps->spots, joins_neighbours(iteration, sweeps->merge), iteration));
   }
-  return status == WB_OK ? wb_mixture_fetch_statistics(chain) : status;
+  return wb_mixture_fetch_statistics(chain);
 }

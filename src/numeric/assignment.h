@@ -1,6 +1,5 @@
 /* The assignment problem: gives each of n agents one task so that the sum of costs is least. */
-#ifndef WB_ASSIGNMENT_H
-#define WB_ASSIGNMENT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,5 +11,3 @@ size_t wb_assignment_memory(int32_t n);
  * least sum is exact if sums and differences of costs are exact, as for counts. Among several optimal assignments the
  * choice is deterministic and prefers the task of the agent's own number. Takes at most O(n^3) steps. */
 void wb_assignment_solve(int32_t n, const double *cost, int32_t *task, void *memory);
-
-#endif

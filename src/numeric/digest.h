@@ -6,8 +6,7 @@
  * changing one word always changes its lane. The last words are padded with zeros. At the end the lanes are the keys of
  * eight successive Philox steps; the first step starts from the number of bytes. One core digests at the speed of
  * memory: eight products for 64 bytes. */
-#ifndef WB_DIGEST_H
-#define WB_DIGEST_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ void wb_lowest_first(void *to, const void *values, size_t count, size_t width);
 /* An integer of eight bytes, lowest first. */
 uint64_t wb_whole_from_bytes(const unsigned char *bytes);
 void wb_whole_to_bytes(uint64_t whole, unsigned char *bytes);
-
-#endif

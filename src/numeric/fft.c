@@ -79,7 +79,6 @@ static int threads_for(size_t length, int32_t threads) {
   return threads < 2 || most < 2 ? 1 : wb_idle_threads(most < (size_t)threads ? (int)most : threads);
 }
 
-/* Part of a pass: the indices begin..end - 1. */
 typedef void part_function(void *context, size_t begin, size_t end);
 
 typedef struct whole_pass {
@@ -108,7 +107,6 @@ static int do_all(part_function *function, void *context, size_t count, size_t p
   return WB_OK;
 }
 
-/* Roots of unity to be put in a table for steps of length n. */
 typedef struct root_table {
   const octant *eighths;
   double *roots;
@@ -256,25 +254,23 @@ static int step(transforms *t, step_function *function, const double *roots, siz
  * cache. */
 static int square(const wb_fft *fft, double *re, double *im, wb_isa isa, int32_t threads, wb_poll *poll) {
   transforms t = {.fft = fft, .re = re, .im = im, .n = fft->length, .level = fft->top, .isa = isa};
-  int status = WB_OK;
   if (fft->halving) {
-    status = step(&t, WB_LOOP(fft_halve, isa), fft->halving, 2, threads, poll);
+    WB_TRY(step(&t, WB_LOOP(fft_halve, isa), fft->halving, 2, threads, poll));
     t.n /= 2;
   }
-  while (status == WB_OK && (t.n > AT_ONCE || (threads > 1 && fft->length < 2 * (size_t)threads * t.n))) {
-    status = step(&t, WB_LOOP(fft_divide, isa), fft->roots[t.level], 4, threads, poll);
+  while (t.n > AT_ONCE || (threads > 1 && fft->length < 2 * (size_t)threads * t.n)) {
+    WB_TRY(step(&t, WB_LOOP(fft_divide, isa), fft->roots[t.level], 4, threads, poll));
     t.n /= 4;
     t.level--;
   }
-  if (status == WB_OK) status = do_all(do_squares, &t, fft->length / t.n, t.n, STEP_TIME, threads, poll);
-  while (status == WB_OK && t.level < fft->top) {
+  WB_TRY(do_all(do_squares, &t, fft->length / t.n, t.n, STEP_TIME, threads, poll));
+  while (t.level < fft->top) {
     t.n *= 4;
     t.level++;
-    status = step(&t, WB_LOOP(fft_unite, isa), fft->roots[t.level], 4, threads, poll);
+    WB_TRY(step(&t, WB_LOOP(fft_unite, isa), fft->roots[t.level], 4, threads, poll));
   }
   t.n = fft->length;
-  if (fft->halving && status == WB_OK) status = step(&t, WB_LOOP(fft_join, isa), fft->halving, 2, threads, poll);
-  return status;
+  return fft->halving ? step(&t, WB_LOOP(fft_join, isa), fft->halving, 2, threads, poll) : WB_OK;
 }
 
 /* to = scale * from, padded with zeros. */
@@ -301,10 +297,9 @@ static int fill(size_t length, size_t count, const double *from, double scale, d
 int wb_fft_multiply(const wb_fft *fft, int64_t m, const double *p, int64_t n, const double *q, double scale, double *re,
                     double *im, int64_t first, int64_t count, double *r, wb_isa isa, int32_t threads, wb_poll *poll) {
   const int useful = threads_for(fft->length, threads);
-  int status = fill(fft->length, (size_t)m, p, 1.0, re, useful, poll);
-  if (status == WB_OK) status = fill(fft->length, (size_t)n, q, scale, im, useful, poll);
-  if (status == WB_OK) status = square(fft, re, im, isa, useful, poll);
-  if (status != WB_OK) return status;
+  WB_TRY(fill(fft->length, (size_t)m, p, 1.0, re, useful, poll));
+  WB_TRY(fill(fft->length, (size_t)n, q, scale, im, useful, poll));
+  WB_TRY(square(fft, re, im, isa, useful, poll));
   /* The transforms omit the division by their length. */
   return fill((size_t)count, (size_t)count, im + first, 0.5 / scale / (double)fft->length, r, useful, poll);
 }

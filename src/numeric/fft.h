@@ -1,6 +1,5 @@
 /* The product of two real sequences by the fast Fourier transform, with a bound on its error. */
-#ifndef WB_FFT_H
-#define WB_FFT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ double wb_fft_product_error(int log2_length, double p_square, double q_square, d
  * isa and any number of threads. Returns WB_OK or WB_INTERRUPTED. */
 int wb_fft_multiply(const wb_fft *fft, int64_t m, const double *p, int64_t n, const double *q, double scale, double *re,
                     double *im, int64_t first, int64_t count, double *r, wb_isa isa, int32_t threads, wb_poll *poll);
-
-#endif

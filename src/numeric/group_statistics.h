@@ -1,6 +1,5 @@
 /* Medians or means of groups of rows. */
-#ifndef WB_GROUP_STATISTICS_H
-#define WB_GROUP_STATISTICS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ typedef struct wb_grouping {
  * Returns 0 if memory does not suffice for one thread. */
 int wb_group_statistics(const double *x, const int32_t *columns, int32_t count, const wb_grouping *grouping, int mean,
                         int64_t least, int32_t threads, double *value, double *variance);
-
-#endif

@@ -1,12 +1,9 @@
 /* How many threads are worth starting while other programs keep some of the machine's cores busy. OpenMP's threads wait
  * for each other by spinning. If the system has suspended one of them, the others spin until it runs again. On two
  * cores that are busy with other programs, two threads took ten times as long as one. */
-#ifndef WB_IDLE_H
-#define WB_IDLE_H
+#pragma once
 
 /* The smaller of `wanted` and the number of cores that other programs left idle in the last tenths of a second; at
  * least 1. `wanted` if the system does not tell, or if the environment variable WARPBAYES_FIXED_THREADS is set. For the
  * calling thread of the package only. It asks the clock (30 ns), and each 0.1 s the system (about 50 microseconds). */
 int wb_idle_threads(int wanted);
-
-#endif

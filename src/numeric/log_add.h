@@ -1,6 +1,5 @@
 /* Adds and compares numbers whose logarithms are given. */
-#ifndef WB_LOG_ADD_H
-#define WB_LOG_ADD_H
+#pragma once
 
 #include "backend/types.h"
 
@@ -12,5 +11,3 @@ void wb_log_add_to(wb_isa isa, int64_t count, const double *b, const double *uni
  * 0; the first of equal ones), and its share of their sum, NaN if this is 0. log_number: `numbers` vectors. */
 void wb_log_largest(wb_isa isa, int64_t first, int64_t count, int32_t numbers, const double *const *log_number,
                     int32_t *largest, double *share);
-
-#endif

@@ -5,7 +5,6 @@
 
 #include "core/elementary.h"
 
-/* Values whose logarithms are computed together. */
 #define LOG_GAMMA_CHUNK 256
 
 /* What Stirling's series adds to (x - 1/2) log(x) - x + log(2 pi)/2; its next term is 1/(1260 x^5). */

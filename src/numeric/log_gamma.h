@@ -1,6 +1,5 @@
 /* Sums of logarithms of gamma functions. */
-#ifndef WB_LOG_GAMMA_H
-#define WB_LOG_GAMMA_H
+#pragma once
 
 #include "backend/types.h"
 
@@ -10,5 +9,3 @@ double wb_log_gamma_sum(wb_isa isa, int64_t count, const double *value, const do
 /* The sum of weight (lgamma(value + shift) - lgamma(shift) - value log(shift)), in this order, for a shift of at least
  * 1000. It loses no digits to a large shift. */
 double wb_log_gamma_excess_sum(wb_isa isa, int64_t count, const double *value, const double *weight, double shift);
-
-#endif

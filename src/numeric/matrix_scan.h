@@ -1,12 +1,10 @@
 /* One pass over a matrix of data: whether every value is finite, and the mean, standard deviation, minimum and maximum
  * of each column. The matrix may come in parts, one after the other. Every part but the last has a multiple of
  * WB_LEAF_ROWS rows. The result is that of the whole matrix. */
-#ifndef WB_MATRIX_SCAN_H
-#define WB_MATRIX_SCAN_H
+#pragma once
 
 #include <stdint.h>
 
-/* What is found in a column, or in a matrix. */
 typedef struct wb_matrix_scan {
   int64_t not_finite; /* how many values are NA, NaN or infinite */
   int64_t row;        /* from 0: the first row with such a value, -1 if none */
@@ -25,11 +23,8 @@ typedef struct wb_matrix_moments {
 void wb_matrix_scan_rows(const double *x, int64_t rows, int32_t columns, int64_t first_row, int32_t threads,
                          wb_matrix_moments *moments, wb_matrix_scan *scan);
 
-/* What is found in the matrix, given its columns. */
 wb_matrix_scan wb_matrix_scan_join(const wb_matrix_scan *scan, int32_t columns);
 
 /* Writes one value for each column into each of the four arrays. sd has the divisor rows - 1 and is 0 for one row. */
 void wb_matrix_scan_finish(const wb_matrix_moments *moments, int32_t columns, double *mean, double *sd, double *min,
                            double *max);
-
-#endif

@@ -1,6 +1,5 @@
 /* Memory for host algorithms and the CPU backend. */
-#ifndef WB_MEMORY_H
-#define WB_MEMORY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ void wb_large_pages(void *memory, size_t bytes);
 /* Writes the message that `bytes` for `purpose` (for example "statistics") could not be allocated. Returns
  * WB_ERROR_MEMORY. */
 int wb_out_of_memory(wb_message *message, const char *purpose, size_t bytes);
-
-#endif

@@ -1,6 +1,5 @@
 /* Large pages of memory: 2 MB each, and each begins at a multiple of its size. */
-#ifndef WB_PAGES_H
-#define WB_PAGES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ static inline void wb_touch_page(void *memory, int64_t i) {
   volatile char *const at = (char *)memory + wb_before_pages(memory) + (uintptr_t)i * WB_LARGE_PAGE;
   *at = 0;
 }
-
-#endif

@@ -3,7 +3,6 @@
  * 32 bit products are written with intrinsics, because GCC makes 64 x 64 bit products of them, which are three times as
  * slow on Intel processors. */
 
-/* Elements that are computed together. */
 #ifndef WB_PHILOX_TILE
 #define WB_PHILOX_TILE 16
 /* Put before a loop over a tile. GCC would otherwise unroll the loop completely and then miss vectors in it. */

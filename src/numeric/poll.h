@@ -1,6 +1,5 @@
 /* Polls for an interrupt now and then during long work, on the calling thread, never inside a parallel region. */
-#ifndef WB_POLL_H
-#define WB_POLL_H
+#pragma once
 
 #include "backend/types.h"
 
@@ -14,5 +13,3 @@ static inline int wb_poll_after(wb_poll *poll, double nanoseconds) {
   poll->work = 0;
   return poll->interrupted();
 }
-
-#endif

@@ -2,8 +2,7 @@
  * leaves in any order. Node i of a level is always the sum of nodes 2i and 2i + 1 of the level below; a last node
  * without a sibling moves up unchanged. Since a + b = b + a in every bit, the result depends on the leaves alone. If
  * leaves are completed nearly in order, about threads + log2(leaves) vectors are held at a time. */
-#ifndef WB_REDUCTION_TREE_H
-#define WB_REDUCTION_TREE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -122,5 +121,3 @@ static void wb_reduction_give(wb_reduction_tree *tree, int64_t leaf, double *sum
 
 /* The sums over all leaves, after all leaves were handed over. NULL if memory ran out. */
 static const double *wb_reduction_root(const wb_reduction_tree *tree) { return tree->failed ? NULL : tree->root; }
-
-#endif

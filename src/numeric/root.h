@@ -2,8 +2,7 @@
  * entry is the same sum as in core/linear_algebra.h, so that the numbers have the same bits. The matrix is square, row
  * by row, with `stride` numbers between rows; n and the stride are multiples of 8, and the matrix is at a multiple of
  * 64. Numbers below the diagonal are not read, and overwritten. */
-#ifndef WB_ROOT_H
-#define WB_ROOT_H
+#pragma once
 
 #include "backend/types.h"
 
@@ -22,5 +21,3 @@ int32_t wb_root_packed(wb_isa isa, int32_t n, double *a);
 /* Solves U'x = b, and U x = b; x holds b at the start. */
 void wb_root_solve_transposed(wb_isa isa, int32_t n, size_t stride, const double *u, double *x);
 void wb_root_solve(wb_isa isa, int32_t n, size_t stride, const double *u, double *x);
-
-#endif

@@ -1,6 +1,5 @@
 /* Runs independent pieces of work on several threads. */
-#ifndef WB_SPREAD_H
-#define WB_SPREAD_H
+#pragma once
 
 #include <stddef.h>
 #ifdef _OPENMP
@@ -49,5 +48,3 @@ static inline int wb_thread_of(int threads) {
 /* Has new memory cleared by several threads, each its own pages. Where threads write to one new page at the same time,
  * each of them clears it. What was in the memory is lost. */
 void wb_touch_pages(void *memory, size_t bytes, int32_t threads);
-
-#endif

@@ -29,7 +29,6 @@ static void *do_piece(void *argument) {
   return NULL;
 }
 
-/* Starts all pieces but the first. */
 static void start_pieces(piece *piece_of, int32_t pieces) {
   sigset_t all, before;
   pthread_attr_t attributes;

@@ -1,6 +1,5 @@
 /* Runs long pieces of work at the same time, each of which may use several threads of its own. */
-#ifndef WB_TOGETHER_H
-#define WB_TOGETHER_H
+#pragma once
 
 #include "backend/types.h"
 
@@ -9,5 +8,3 @@
  * no signals. If the system gives no more threads, in a forked child and on Windows, the calling thread does what is
  * left. */
 void wb_together(int32_t pieces, wb_piece *work, void *context);
-
-#endif

@@ -1,7 +1,6 @@
 /* Vectorised draws of consecutive elements. They are apart from numeric/variates.c, whose scalar draws would be inlined
  * for vectors at each of their calls: that made the object six times as large. */
-#ifndef WB_VARIATE_TILES_H
-#define WB_VARIATE_TILES_H
+#pragma once
 
 #include "backend/types.h"
 #include "core/purpose.h"
@@ -14,5 +13,3 @@ void wb_variate_tiles(uint64_t key, wb_purpose purpose, uint32_t iteration, uint
  * from the beginning of their streams: those of shapes below 1, and some others. */
 void wb_variate_gammas(uint64_t key, uint32_t iteration, uint64_t first, int64_t count, const double *shape,
                        int64_t shapes, int64_t begin, double *draws, wb_isa isa);
-
-#endif

@@ -119,7 +119,6 @@ static void draw_wishart(wb_stream *stream, const wb_variates_rows *rows, double
       draws[r + (int64_t)c * p] = draws[c + (int64_t)r * p] = product[wb_packed_row(r) + (size_t)c];
 }
 
-/* Element i, into `draws`. */
 static void draw_row(wb_stream *stream, wb_variate kind, const wb_variates_rows *rows, int64_t i, double *room,
                      double *draws) {
   const int64_t columns = rows->columns;

@@ -1,7 +1,6 @@
 /* Draws by the laws of core/, for callers outside the package. Element i's draw depends only on (key, law, iteration,
  * i) and its own parameters. */
-#ifndef WB_VARIATES_H
-#define WB_VARIATES_H
+#pragma once
 
 #include "backend/types.h"
 
@@ -20,7 +19,6 @@ typedef enum wb_variate {
   WB_VARIATE_WISHART           /* df; factor, of the scale */
 } wb_variate;
 
-/* Draws of `count` elements from `first` on. */
 typedef struct wb_variates {
   wb_variate kind;
   uint64_t key;
@@ -63,11 +61,8 @@ void wb_variates_free(double *factor);
 /* The stream of one element, for draws one after the other. It holds a wb_stream of core/philox.h. */
 #define WB_VARIATES_STREAM_WORDS 6
 void wb_variates_stream_open(uint64_t key, uint32_t iteration, uint64_t element, uint64_t *stream);
-/* Whether the stream was opened. */
 int wb_variates_stream_is(const uint64_t *stream);
 void wb_variates_stream_draw(uint64_t *stream, wb_variate kind, const wb_variates_law *law, int64_t count,
                              double *draws);
 int wb_variates_stream_draw_row(uint64_t *stream, wb_variate kind, const wb_variates_rows *rows, double *draws,
                                 wb_message *message);
-
-#endif

@@ -1,8 +1,7 @@
 /* Wide numbers: mantissa * 2^exponent >= 0, for probabilities that a double cannot hold. The exponent is an integer in
  * a separate double, so relative accuracy is the same at any size. The mantissa lies in [1/2, 2). Zero has mantissa 0
  * and exponent WB_WIDE_NOTHING. */
-#ifndef WB_WIDE_H
-#define WB_WIDE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ wb_wide wb_wide_surround(const wb_wide *x, double *memory);
  * times slower than with doubles. q comes from wb_wide_surround(). */
 void wb_wide_convolve(const wb_wide *p, const wb_wide *q, int64_t first, int64_t count, double *mantissa,
                       double *exponent, wb_isa isa);
-
-#endif

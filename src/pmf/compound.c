@@ -12,8 +12,7 @@
  *
  * Entry s needs all entries before it. So the outputs are halved again and again: when the first half of an interval is
  * known, one direct sum adds its terms to the second half. The backend's convolution does all but a 128th of the
- * products. The order of the terms, and with it every bit, is the same on every machine.
- */
+ * products. The order of the terms, and with it every bit, is the same on every machine. */
 #include "core/rounding.h"
 
 #include "pmf/convolve.h"
@@ -72,9 +71,9 @@ static int add_owed(recursion *r, const double *weights, const double *known, in
 /* Adds to the outputs from `middle` on the terms of outputs begin..middle - 1. */
 static int add_first_half(recursion *r, int64_t begin, int64_t middle, int64_t end) {
   const int64_t from = wb_max_int(begin, middle - r->reach), last = wb_min_int(end, middle + r->reach);
-  int status = add_owed(r, r->u, r->g, from, middle, last);
-  if (status == WB_OK && r->v) status = add_owed(r, r->v, r->h, from, middle, last);
-  return status;
+  WB_TRY(add_owed(r, r->u, r->g, from, middle, last));
+  if (r->v) WB_TRY(add_owed(r, r->v, r->h, from, middle, last));
+  return WB_OK;
 }
 
 static int leaf(recursion *r, int64_t begin, int64_t end) {
@@ -99,10 +98,9 @@ static int solve(recursion *r, int64_t begin, int64_t end) {
   if (end - begin <= LEAF) return leaf(r, begin, end);
   int64_t half = LEAF;
   while (2 * half < end - begin) half *= 2;
-  int status = solve(r, begin, begin + half);
-  if (status == WB_OK) status = add_first_half(r, begin, begin + half, end);
-  if (status == WB_OK) status = solve(r, begin + half, end);
-  return status;
+  WB_TRY(solve(r, begin, begin + half));
+  WB_TRY(add_first_half(r, begin, begin + half, end));
+  return solve(r, begin + half, end);
 }
 
 int wb_pmf_compound(const wb_pmf_method *method, const wb_pmf_counting *counting, int64_t size, const double *f,

@@ -61,8 +61,8 @@ int wb_pmf_convolve_first(const wb_pmf_method *method, int64_t m, const double *
   if (use_windows(method, products)) return convolve_by_windows(method, m, p, n, q, count, r);
   if (use_flat(method, products) && products < WB_PMF_WINDOWS_FROM) {
     int done;
-    const int status = convolve_flat(method, m, p, n, q, count, r, &done);
-    if (status != WB_OK || done) return status;
+    WB_TRY(convolve_flat(method, m, p, n, q, count, r, &done));
+    if (done) return WB_OK;
   }
   const wb_convolution work = wb_pmf_one_pair(m, p, n, q, 0, count, r);
   return wb_pmf_direct(method, method->table, &work);

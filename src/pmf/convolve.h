@@ -3,8 +3,7 @@
  *
  * "Wide" weights are those of numeric/wide.h. p is always the shorter vector: then vectors of sums need no zeros in
  * between, and the order of a sum does not depend on which vector was named first. */
-#ifndef WB_PMF_CONVOLVE_H
-#define WB_PMF_CONVOLVE_H
+#pragma once
 
 #include "numeric/wide.h"
 #include "pmf/pmf.h"
@@ -42,5 +41,3 @@ int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p
  * p_plain and q_plain are the same factors as doubles. If r is NULL, they go into r_wide. */
 int wb_pmf_convolve_windows(const wb_pmf_method *method, const wb_wide *p, const wb_wide *q, const double *p_plain,
                             const double *q_plain, int64_t all, double *r, wb_wide *r_wide);
-
-#endif

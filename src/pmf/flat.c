@@ -3,8 +3,7 @@
  * Without a tilt the transform certifies the outputs that are not much smaller than the product of the factors' 2-norms
  * (wb_fft_product_error). For weights of similar size only about 3% at either end are not certified, and these are
  * summed directly. Vectors too short for windows gain most. Four outputs, an eighth of the length from either end,
- * decide whether the transform is tried.
- */
+ * decide whether the transform is tried. */
 #include "core/rounding.h"
 
 #include "pmf/convolve.h"
@@ -67,15 +66,14 @@ int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p
 
   const size_t length = (size_t)1 << log2, bytes = 2 * length * sizeof(double);
   const wb_fft *fft;
-  int status = wb_fft_keep(method->cache, log2, method->call->run.isa, &fft, method->call->message);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_fft_keep(method->cache, log2, method->call->run.isa, &fft, method->call->message));
   _Alignas(64) double small[2 * SMALL_LENGTH];
   double *const taken = length > SMALL_LENGTH ? wb_aligned_malloc(bytes) : NULL;
   double *const re = length > SMALL_LENGTH ? taken : small;
   if (!re) return wb_out_of_memory(method->call->message, "a Fourier transform", bytes);
   double *const im = re + length;
-  status = wb_fft_multiply(fft, m, p, n, q, scale, re, im, 0, outputs, im, method->call->run.isa,
-                           method->call->run.threads, &method->call->poll);
+  int status = wb_fft_multiply(fft, m, p, n, q, scale, re, im, 0, outputs, im, method->call->run.isa,
+                               method->call->run.threads, &method->call->poll);
   /* Accepts the outputs from the middle to the first refused one on either side. */
   int64_t first = outputs / 2, last = outputs / 2;
   while (first > 0 && im[first - 1] >= least) first--;

@@ -3,8 +3,7 @@
  * A distribution is a vector of weights: finite, not negative, at least one positive. With log = 1 it is a vector of
  * their natural logarithms, -inf for zero. Every function that can fail returns a wb_status. On failure it has written
  * one sentence into the message, except for WB_INTERRUPTED, which needs none. */
-#ifndef WB_PMF_H
-#define WB_PMF_H
+#pragma once
 
 #include "backend/backend.h"
 #include "core/weight_look.h"
@@ -77,6 +76,16 @@ typedef struct wb_pmf_counting {
 int wb_pmf_compound(const wb_pmf_method *method, const wb_pmf_counting *counting, int64_t size, const double *f,
                     int64_t outputs, double *g);
 
+/* How many groups of `size` of the n scores have each sum, times 2^-900. Scores are whole numbers from 0 in increasing
+ * order. `result` has an entry for each sum from that of the least scores to that of the largest. Numbers of groups are
+ * exact up to 2^53, with relative errors below n 2^-53 beyond; the largest must be below 2^1900. */
+int wb_pmf_count_groups(wb_call *call, int64_t n, const double *scores, int64_t size, double *result);
+
+/* The first `outputs` weights of the sum of a variable with the weights x and one of few `values`, which are whole
+ * numbers from 0 in increasing order, with these weights. */
+int wb_pmf_add_values(wb_call *call, int64_t count, const double *x, int64_t values, const double *at,
+                      const double *weights, int64_t outputs, double *result);
+
 /* result[i] = p[i] q[i] / sum_k p[k] q[k]. WB_ERROR_INPUT if all products are zero. */
 int wb_pmf_condition(wb_call *call, int64_t count, const double *p, const double *q, int log_in, int log_out,
                      double *result);
@@ -87,5 +96,3 @@ int wb_pmf_cumulate(wb_call *call, int64_t count, const double *x, int log, int 
 
 /* Draws positions (from 0) with probabilities whose cumulative sums are given. Draw i depends on (seed, i) alone. */
 int wb_pmf_draw(int64_t count, const double *cumulative, uint64_t seed, int64_t draws, double *position, wb_poll *poll);
-
-#endif

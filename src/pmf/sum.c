@@ -6,8 +6,7 @@
  * is divided among the pairs that are large enough for the fast method.
  *
  * Weights that are not probabilities may have partial sums that a double cannot hold although it can hold the result.
- * Then the partial sums are kept as wide numbers, too.
- */
+ * Then the partial sums are kept as wide numbers, too. */
 #include "core/rounding.h"
 
 #include "pmf/convolve.h"
@@ -58,8 +57,7 @@ static int term_allocate(term *p, int64_t length, int wide, wb_message *message)
 static int term_convert(term *p, const form *as, wb_message *message) {
   if (!as->wide || !p->values) return WB_OK;
   const double *const values = p->values;
-  const int status = term_allocate(p, p->length, 1, message);
-  if (status != WB_OK) return status;
+  WB_TRY(term_allocate(p, p->length, 1, message));
   if (as->log) wb_wide_from_log(p->length, values, p->own.mantissa, p->own.exponent, as->isa);
   else wb_wide_from_double(p->length, values, p->own.mantissa, p->own.exponent, as->isa);
   return WB_OK;
@@ -71,20 +69,19 @@ static const double *plain_values(const term *p) { return p->values ? p->values 
 static int term_convolve(const wb_pmf_method *method, term *a, term *b, const form *as, term *r) {
   wb_pmf_method here = *method;
   if ((double)a->length * (double)b->length < DEVICE_FROM) here.table = here.call->processor->pmf;
-  int status = term_convert(a, as, method->call->message);
-  if (status == WB_OK) status = term_convert(b, as, method->call->message);
-  if (status == WB_OK) status = term_allocate(r, a->length + b->length - 1, as->wide, method->call->message);
-  if (status != WB_OK) return status;
-  if (as->wide) status = wb_pmf_convolve_wide(&here, &a->own, &b->own, &r->own);
-  else status = wb_pmf_convolve(&here, a->length, plain_values(a), b->length, plain_values(b), r->own.mantissa);
+  WB_TRY(term_convert(a, as, method->call->message));
+  WB_TRY(term_convert(b, as, method->call->message));
+  WB_TRY(term_allocate(r, a->length + b->length - 1, as->wide, method->call->message));
+  int status = as->wide
+                   ? wb_pmf_convolve_wide(&here, &a->own, &b->own, &r->own)
+                   : wb_pmf_convolve(&here, a->length, plain_values(a), b->length, plain_values(b), r->own.mantissa);
   if (status == WB_OK && wb_poll_after(&method->call->poll, 1e3 + (double)r->length)) status = WB_INTERRUPTED;
   if (status != WB_OK) term_free(r);
   return status;
 }
 
 static int term_write(term *p, const form *as, double *result, wb_message *message) {
-  const int status = term_convert(p, as, message);
-  if (status != WB_OK) return status;
+  WB_TRY(term_convert(p, as, message));
   if (as->log) {
     wb_wide_to_log(p->length, p->own.mantissa, p->own.exponent, result, as->isa);
   } else if (as->wide) {

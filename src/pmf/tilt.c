@@ -180,8 +180,7 @@ int wb_pmf_find_slope(const wb_pmf_factor *p, const wb_pmf_factor *q, double slo
   double low = 0, high = 0, step = 1.0;
   int has_low = 0, has_high = 0;
   for (int round = 0; round < 60; round++) {
-    const int status = wb_pmf_tilt(p, q, slope, SEARCH_CUT, w, call);
-    if (status != WB_OK) return status;
+    WB_TRY(wb_pmf_tilt(p, q, slope, SEARCH_CUT, w, call));
     const double reach = width * w->deviation;
     const double target = wb_min_real(middle, (double)begin + 0.85 * reach);
     const double missing = target - w->mean;

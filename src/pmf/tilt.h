@@ -1,7 +1,6 @@
 /* Exponential tilting: entry j of a vector is multiplied by 2^(slope j). This moves its mass to the entries that
  * contribute to a window of outputs. */
-#ifndef WB_PMF_TILT_H
-#define WB_PMF_TILT_H
+#pragma once
 
 #include "backend/backend.h"
 #include "numeric/poll.h"
@@ -48,5 +47,3 @@ int wb_pmf_tilt(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, do
  * or WB_INTERRUPTED. */
 int wb_pmf_find_slope(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, int64_t begin, int64_t end,
                       double width, wb_pmf_window *window, wb_call *call);
-
-#endif

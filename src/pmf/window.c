@@ -10,8 +10,7 @@
  *   - the transform: at most wb_fft_product_error().
  * An output is certified if the sum of both is at most `accuracy` times the output. Refused outputs get a window of
  * their own, and in the end the direct sum. So the choice of windows affects speed and never correctness. It counts
- * operations and reads no clock, so it is the same on every machine.
- */
+ * operations and reads no clock, so it is the same on every machine. */
 #include "core/rounding.h"
 
 #include "pmf/convolve.h"
@@ -83,8 +82,7 @@ typedef struct task {
 
 /* Finds the slope of a window for these outputs and tilts by it. Entries `cut` bits below the largest are left out. */
 static int open_window(task *t, int64_t begin, int64_t end, double width, double cut, wb_pmf_window *w) {
-  int status = wb_pmf_find_slope(&t->p, &t->q, t->slope, begin, end, width, w, t->method->call);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_pmf_find_slope(&t->p, &t->q, t->slope, begin, end, width, w, t->method->call));
   t->slope = w->slope;
   return wb_pmf_tilt(&t->p, &t->q, w->slope, cut, w, t->method->call);
 }
@@ -136,9 +134,8 @@ static int nothing_lost(const task *t, const wb_pmf_window *w) {
 static int refused_runs(task *t, const interval *wanted, int64_t from, int64_t count, const double *tilted,
                         double least, int depth, int64_t *refused) {
   int64_t run_begin = wanted->begin, run_end = from;
-  int status = WB_OK;
   *refused = 0;
-  for (int64_t i = 0; i <= count && status == WB_OK; i++) {
+  for (int64_t i = 0; i <= count; i++) {
     if (i < count && tilted[i] >= least) continue;
     const int64_t first = from + i, end = i < count ? first + 1 : wanted->end;
     if (run_end > run_begin && first - run_end < MERGE) {
@@ -146,13 +143,12 @@ static int refused_runs(task *t, const interval *wanted, int64_t from, int64_t c
       continue;
     }
     *refused += run_end - run_begin;
-    if (run_end > run_begin && depth >= 0) status = postpone(t, run_begin, run_end, depth);
+    if (run_end > run_begin && depth >= 0) WB_TRY(postpone(t, run_begin, run_end, depth));
     run_begin = first;
     run_end = end;
   }
   *refused += run_end - run_begin;
-  if (status == WB_OK && run_end > run_begin && depth >= 0) status = postpone(t, run_begin, run_end, depth);
-  return status;
+  return run_end > run_begin && depth >= 0 ? postpone(t, run_begin, run_end, depth) : WB_OK;
 }
 
 /* Stores the outputs of the window that are at least `least`, and postpones the other outputs of `wanted`.
@@ -164,8 +160,7 @@ static int settle(task *t, const wb_pmf_window *w, const interval *wanted, int64
   if (good < count && direct_sums && nothing_lost(t, w)) least = 0;
   refused_runs(t, wanted, from, count, tilted, least, -1, &refused);
   const int64_t settled = wanted->end - wanted->begin - refused;
-  const int status = settled > 0 ? store(t, w, from, count, tilted) : WB_OK;
-  if (status != WB_OK) return status;
+  WB_TRY(settled > 0 ? store(t, w, from, count, tilted) : WB_OK);
   return refused_runs(t, wanted, from, count, tilted, least, wanted->depth + (settled * 8 < count), &refused);
 }
 
@@ -217,8 +212,7 @@ static int within_reach(const wb_pmf_window *w, int64_t *from, int64_t *to) {
 
 static int window_direct(task *t, const wb_pmf_window *w, const interval *wanted, int64_t from, int64_t to) {
   if (!within_reach(w, &from, &to)) return postpone(t, wanted->begin, wanted->end, wanted->depth + 1);
-  const int status = tilted_direct(t, w, from, to);
-  if (status != WB_OK) return status;
+  WB_TRY(tilted_direct(t, w, from, to));
   return settle(t, w, wanted, from, to - from, t->tilted, wb_max_real(lost_bound(w) / LEFT_OUT, LEAST_OUTPUT), 1);
 }
 
@@ -235,7 +229,6 @@ static double least_by_fft(const task *t, const wb_pmf_window *w, int log2, doub
   return wb_max_real((lost_bound(w) + error) / (0.99 * (t->method->accuracy - 3e-15)), LEAST_OUTPUT);
 }
 
-/* Memory and tables for a transform. */
 static int fft_room(task *t, int log2, const wb_fft **fft) {
   const size_t n = (size_t)1 << log2;
   if (log2 > t->fft_room) {
@@ -265,20 +258,17 @@ static int window_fft(task *t, const wb_pmf_window *w, const interval *wanted, i
   const double scale = wb_fft_balance(w->p.sums.square, w->q.sums.square), least = least_by_fft(t, w, log2, scale);
   const int64_t middle = wb_max_int(from, wb_min_int((int64_t)w->mean, to - 1));
   const int64_t sample = wb_max_int(from, middle - 32), sample_end = wb_min_int(to, middle + 32);
-  int status = tilted_direct(t, w, sample, sample_end);
-  if (status != WB_OK) return status;
+  WB_TRY(tilted_direct(t, w, sample, sample_end));
   int64_t good = 0;
   for (int64_t i = 0; i < sample_end - sample; i++) good += t->tilted[i] >= least;
   if (good * 4 < (sample_end - sample) * 3) return WB_OK;
 
   *tried = 1;
   const wb_fft *fft;
-  status = fft_room(t, log2, &fft);
-  if (status != WB_OK) return status;
+  WB_TRY(fft_room(t, log2, &fft));
   wb_call *const call = t->method->call;
-  status = wb_fft_multiply(fft, w->p.count, w->p.x, w->q.count, w->q.x, scale, t->re, t->im, from - origin, to - from,
-                           t->tilted, call->run.isa, call->run.threads, &call->poll);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_fft_multiply(fft, w->p.count, w->p.x, w->q.count, w->q.x, scale, t->re, t->im, from - origin, to - from,
+                         t->tilted, call->run.isa, call->run.threads, &call->poll));
   return settle(t, w, wanted, from, to - from, t->tilted, least, 0);
 }
 
@@ -287,8 +277,8 @@ static int window_fft(task *t, const wb_pmf_window *w, const interval *wanted, i
 static int direct_stretch(task *t, const interval *wanted) {
   const int64_t stop = wb_min_int(wanted->end, wanted->begin + t->direct_length);
   if (t->direct_length < t->outputs) t->direct_length *= 2;
-  const int status = direct(t, wanted->begin, stop);
-  return status == WB_OK && stop < wanted->end ? postpone(t, stop, wanted->end, 0) : status;
+  WB_TRY(direct(t, wanted->begin, stop));
+  return stop < wanted->end ? postpone(t, stop, wanted->end, 0) : WB_OK;
 }
 
 /* The outputs of the interval within `width` standard deviations of the window's mean. */
@@ -304,18 +294,15 @@ static int attempt(task *t, wb_pmf_window *w, const interval *wanted) {
   const double plain = (double)wb_min_int(t->p.length, t->q.length);
   const double count = (double)(end - begin);
   const int give_up = t->r ? 2 : 4;
-  int status;
   if (wanted->depth >= give_up) return direct_stretch(t, wanted);
 
   if (!t->r && wanted->depth == 0 && (double)t->p.length * (double)t->q.length <= WHOLE_UP_TO) {
-    status = open_window(t, begin, end, 1e6, WHOLE_CUT, w);
-    if (status != WB_OK) return status;
+    WB_TRY(open_window(t, begin, end, 1e6, WHOLE_CUT, w));
     const interval next = {begin, end, 1};
     return window_direct(t, w, &next, begin, end);
   }
 
-  status = open_window(t, begin, end, DIRECT_WIDTH, DIRECT_CUT, w);
-  if (status != WB_OK) return status;
+  WB_TRY(open_window(t, begin, end, DIRECT_WIDTH, DIRECT_CUT, w));
   const double entries = (double)(w->p.count + w->q.count);
   const double overhead = COST_TILT * entries + COST_WINDOW;
   const double direct_count = wb_min_real(count, 2 * DIRECT_WIDTH * w->deviation + 1);
@@ -326,15 +313,13 @@ static int attempt(task *t, wb_pmf_window *w, const interval *wanted) {
   const double fft_cost = (fft_point * (double)((int64_t)1 << log2) + overhead) / fft_count;
   if (wanted->depth < 2 && t->method->accuracy >= WB_PMF_LEAST_FFT_ACCURACY && fft_cost < 0.7 * direct_cost &&
       (!t->r || fft_cost < 0.25 * plain)) {
-    status = open_window(t, begin, end, FFT_WIDTH, FFT_CUT, w);
-    if (status != WB_OK) return status;
+    WB_TRY(open_window(t, begin, end, FFT_WIDTH, FFT_CUT, w));
     int64_t from, to;
     int tried = 0;
     reach(w, 1.5 * FFT_WIDTH, wanted, &from, &to);
-    status = window_fft(t, w, wanted, from, to, &tried);
-    if (status != WB_OK || tried) return status;
-    status = open_window(t, begin, end, DIRECT_WIDTH, DIRECT_CUT, w);
-    if (status != WB_OK) return status;
+    WB_TRY(window_fft(t, w, wanted, from, to, &tried));
+    if (tried) return WB_OK;
+    WB_TRY(open_window(t, begin, end, DIRECT_WIDTH, DIRECT_CUT, w));
   }
   if (t->r && direct_cost > 0.25 * plain) return direct_stretch(t, wanted);
   int64_t from, to;
@@ -342,7 +327,6 @@ static int attempt(task *t, wb_pmf_window *w, const interval *wanted) {
   return window_direct(t, w, wanted, from, to);
 }
 
-/* Sets outputs [begin, end) to zero. */
 static void clear(double *r, const wb_wide *r_wide, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) {
     if (r) {
@@ -357,13 +341,13 @@ static void clear(double *r, const wb_wide *r_wide, int64_t begin, int64_t end) 
 /* Computes every output, window by window. Outputs that a window refuses go on top of the stack, for the next
  * window. */
 static int compute_all(task *t, wb_pmf_window *w) {
-  int status = postpone(t, 0, t->outputs, 0);
-  while (status == WB_OK && t->stack_count > 0) {
+  WB_TRY(postpone(t, 0, t->outputs, 0));
+  while (t->stack_count > 0) {
     const interval next = t->stack[--t->stack_count];
-    status = attempt(t, w, &next);
-    if (status == WB_OK && wb_poll_after(&t->method->call->poll, 1e4)) status = WB_INTERRUPTED;
+    WB_TRY(attempt(t, w, &next));
+    if (wb_poll_after(&t->method->call->poll, 1e4)) return WB_INTERRUPTED;
   }
-  return status;
+  return WB_OK;
 }
 
 int wb_pmf_convolve_windows(const wb_pmf_method *method, const wb_wide *p, const wb_wide *q, const double *p_plain,

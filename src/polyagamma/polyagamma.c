@@ -26,7 +26,7 @@ static int64_t slice_of(const double *shape, int64_t shapes, int method) {
 int wb_polyagamma_fill(wb_call *call, int64_t count, const double *shape, int64_t shapes, const double *tilt,
                        int64_t tilts, int method, uint64_t seed, double *draws) {
   const wb_polyagamma_functions *functions = call->backend->polyagamma;
-  int status = wb_backend_has(call->backend, functions, "Polya-Gamma variables", call->message);
+  WB_TRY(wb_backend_has(call->backend, functions, "Polya-Gamma variables", call->message));
   wb_polyagamma_work work = {
       .shape = shape,
       .shapes = shapes,
@@ -36,15 +36,15 @@ int wb_polyagamma_fill(wb_call *call, int64_t count, const double *shape, int64_
       .key = wb_chain_key(seed, 0),
   };
   const int64_t slice = slice_of(shape, shapes, method);
-  for (int64_t done = 0; done < count && status == WB_OK; done += slice) {
+  for (int64_t done = 0; done < count; done += slice) {
     if (done > 0 && wb_poll_after(&call->poll, WB_POLL_EVERY)) return WB_INTERRUPTED;
     work.count = count - done < slice ? count - done : slice;
     work.begin = done;
     work.first = (uint64_t)done;
     work.draws = draws + done;
-    status = functions->draw(&work, &call->run, call->message);
+    WB_TRY(functions->draw(&work, &call->run, call->message));
   }
-  return status;
+  return WB_OK;
 }
 
 /* The pieces of a search, each by one thread. */
@@ -80,9 +80,9 @@ static int64_t points_of_slice(const wb_call *call, int32_t quantity) {
 
 int wb_polyagamma_values(wb_call *call, const wb_polyagamma_points *points) {
   const wb_polyagamma_functions *functions = call->backend->polyagamma;
-  int status = wb_backend_has(call->backend, functions, "Polya-Gamma variables", call->message);
+  WB_TRY(wb_backend_has(call->backend, functions, "Polya-Gamma variables", call->message));
   const int64_t most = points_of_slice(call, points->quantity);
-  for (int64_t done = 0; done < points->count && status == WB_OK; done += most) {
+  for (int64_t done = 0; done < points->count; done += most) {
     if (done > 0 && wb_poll_after(&call->poll, WB_POLL_EVERY)) return WB_INTERRUPTED;
     const int64_t left = points->count - done;
     wb_polyagamma_points slice = *points;
@@ -91,9 +91,9 @@ int wb_polyagamma_values(wb_call *call, const wb_polyagamma_points *points) {
     slice.shape += done;
     slice.tilt += done;
     slice.value += done;
-    status = functions->evaluate(&slice, &call->run, call->message);
+    WB_TRY(functions->evaluate(&slice, &call->run, call->message));
   }
-  return status;
+  return WB_OK;
 }
 
 void wb_polyagamma_cumulants(int64_t count, const double *shape, const double *tilt, const double *order,

@@ -1,7 +1,6 @@
 /* Polya-Gamma variables: the interface for src/entry. Functions return a wb_status. On failure they have written into
  * the message. */
-#ifndef WB_POLYAGAMMA_H
-#define WB_POLYAGAMMA_H
+#pragma once
 
 #include "backend/backend.h"
 
@@ -11,7 +10,6 @@
 int wb_polyagamma_fill(wb_call *call, int64_t count, const double *shape, int64_t shapes, const double *tilt,
                        int64_t tilts, int method, uint64_t seed, double *draws);
 
-/* Whether any of the draws is not a number. */
 int wb_polyagamma_any_nan(const wb_call *call, int64_t count, const double *draws);
 
 /* Evaluates laws in slices; see wb_polyagamma_points. */
@@ -20,5 +18,3 @@ int wb_polyagamma_values(wb_call *call, const wb_polyagamma_points *points);
 /* value[i] is the cumulant of PG(shape[i], tilt[i]) of order order[i], from 1 (the mean) to 20. */
 void wb_polyagamma_cumulants(int64_t count, const double *shape, const double *tilt, const double *order,
                              double *value);
-
-#endif

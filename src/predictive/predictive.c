@@ -117,7 +117,6 @@ static wb_copula_model model_of(const wb_predictive_data *data) {
   return model;
 }
 
-/* Takes an array from the memory of a call. */
 static double *take(double **memory, int64_t doubles) {
   double *const mine = *memory;
   *memory += doubles;
@@ -152,8 +151,7 @@ static double mean_log(const wb_predictive_data *data, const double *gain) {
 
 int wb_predictive_fit(const wb_call *call, const wb_predictive_data *data, int32_t sets, const double *rho,
                       const double *rho_x, int32_t count, const int32_t *order, double *log_score, double *score) {
-  const int status = wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", call->message);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", call->message));
   const int64_t n = data->n, d = data->dimensions, q = data->covariates, groups = (int64_t)sets * count;
   const int64_t doubles = groups * (d + n * (3 * d + 3 + 2 * q));
   double *const memory = wb_aligned_malloc((size_t)doubles * sizeof(double));
@@ -199,8 +197,7 @@ int wb_predictive_fit(const wb_call *call, const wb_predictive_data *data, int32
 int wb_predictive_state(const wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth,
                         int32_t count, const int32_t *order, const double *score, int64_t points, const double *y,
                         const double *x, double *conditional, double *gain) {
-  const int status = wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", call->message);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", call->message));
   const int64_t n = data->n, d = data->dimensions, q = data->covariates;
   const int64_t doubles = (n + points) * (q + 1);
   double *const memory = wb_aligned_malloc((size_t)doubles * sizeof(double));
@@ -254,8 +251,7 @@ void wb_predictive_average(int32_t count, int32_t dimensions, int64_t points, co
 
 int wb_predictive_resample(const wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth,
                            const wb_predictive_resamples *resamples) {
-  const int status = wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", call->message);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", call->message));
   const int64_t n = data->n, q = data->covariates, points = resamples->points;
   const int64_t doubles = points * (q + 1) + n * (2 * q + 2) + 1;
   double *const memory = wb_aligned_malloc((size_t)doubles * sizeof(double));

@@ -1,7 +1,6 @@
 /* Host part of predictive resampling by copulas (core/copula.h has the formulas): orders of the data, the prequential
  * fit, the prediction after the data, and resamples. */
-#ifndef WB_PREDICTIVE_H
-#define WB_PREDICTIVE_H
+#pragma once
 
 #include "backend/backend.h"
 
@@ -76,5 +75,3 @@ typedef struct wb_predictive_resamples {
 
 int wb_predictive_resample(const wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth,
                            const wb_predictive_resamples *resamples);
-
-#endif

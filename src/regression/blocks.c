@@ -40,7 +40,6 @@ static double log_density(const void *what, double log_variance) {
   return wb_fma(0.5, sum, prior) - wb_triangle_log_determinant(law->k, law->factor);
 }
 
-/* The block of a packed matrix whose first row is `first`. */
 static void copy_block(int first, int k, const double *from, double *to) {
   for (int r = 0; r < k; r++)
     memcpy(to + wb_packed_row(r), from + wb_packed_row(first + r) + (size_t)first, ((size_t)r + 1) * sizeof(double));

@@ -1,7 +1,6 @@
 /* What the files of this folder share: the prior of a regression, its grouping terms, and a running chain with its
  * state. Coefficients are in the units of the scaled design. */
-#ifndef WB_REGRESSION_CHAIN_H
-#define WB_REGRESSION_CHAIN_H
+#pragma once
 
 #include "backend/backend.h"
 
@@ -116,5 +115,3 @@ typedef struct wb_regression_chain {
   double level_moves; /* regression/level_moves.h: 0 never, 1 where they pay, 2 always */
   wb_message *message;
 } wb_regression_chain;
-
-#endif

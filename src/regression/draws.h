@@ -1,6 +1,5 @@
 /* The draws of a sweep, and what they share. */
-#ifndef WB_REGRESSION_DRAWS_H
-#define WB_REGRESSION_DRAWS_H
+#pragma once
 
 #include "core/philox.h"
 #include "regression/chain.h"
@@ -48,7 +47,6 @@ wb_regression_ar_step wb_regression_ar_step_of(double gap, double logit);
 size_t wb_regression_block_room(const wb_regression_prior *prior);
 void wb_regression_draw_blocks(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, uint64_t draw,
                                const double *information, const double *linear, double *room);
-/* Draws them given the coefficients. */
 void wb_regression_draw_blocks_given(const wb_regression_chain *chain, int32_t outcome, wb_stream *stream);
 
 /* Draws of the scales of the coefficients' prior (regression/shrinkage.c). */
@@ -102,5 +100,3 @@ int wb_regression_root(wb_isa isa, int32_t n, double *a);
 /* Draws from N(Q^-1 b, Q^-1). Q is in `precision` and b in `linear`; both are overwritten. `normal`: room. */
 int wb_regression_draw_normal(wb_isa isa, int32_t columns, double *precision, double *linear, double *normal,
                               wb_stream *stream, uint32_t iteration, double *coefficients, wb_message *message);
-
-#endif

@@ -121,16 +121,14 @@ int wb_regression_draw_dual(const wb_regression_chain *chain, int32_t outcome, u
   wb_regression_dual *const dual = chain->dual;
   const int32_t p = state->columns, n = state->dual_rows;
   double *const coefficients = state->coefficients + (size_t)outcome * (size_t)p;
-  int status = WB_OK;
   if (!dual->known) {
     wb_regression_prior_variances(&chain->prior, state, outcome, dual->variance);
-    status = table->gram(chain->session, dual->variance, dual->stride, dual->gram, chain->message);
+    WB_TRY(table->gram(chain->session, dual->variance, dual->stride, dual->gram, chain->message));
     dual->known = !chain->prior.law;
   }
   for (int32_t c = 0; c < p; c++)
     dual->point[c] = wb_fma(wb_sqrt(dual->variance[c]), wb_draw_normal(stream), chain->prior.mean[c]);
-  if (status == WB_OK) status = table->multiply(chain->session, dual->point, dual->linear, chain->message);
-  if (status != WB_OK) return status;
+  WB_TRY(table->multiply(chain->session, dual->point, dual->linear, chain->message));
   int positive = !grouping || draw_effects(grouping, stream, dual->effects);
   memset(dual->root, 0, (size_t)dual->padded * sizeof(double));
   memset(dual->solution, 0, (size_t)dual->padded * sizeof(double));
@@ -153,9 +151,9 @@ int wb_regression_draw_dual(const wb_regression_chain *chain, int32_t outcome, u
   wb_root_solve_transposed(chain->counts.isa, dual->padded, dual->stride, dual->system, dual->solution);
   wb_root_solve(chain->counts.isa, dual->padded, dual->stride, dual->system, dual->solution);
   for (int32_t i = 0; i < n; i++) dual->solution[i] *= dual->root[i];
-  status = table->multiply_transposed(chain->session, dual->solution, coefficients, chain->message);
+  WB_TRY(table->multiply_transposed(chain->session, dual->solution, coefficients, chain->message));
   for (int32_t c = 0; c < p; c++) coefficients[c] = wb_fma(dual->variance[c], coefficients[c], dual->point[c]);
-  return status;
+  return WB_OK;
 }
 
 int wb_regression_dual_sums(const wb_regression_chain *chain, int32_t outcome,

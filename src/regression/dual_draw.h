@@ -9,8 +9,7 @@
  * and u + D X' S w is a draw of the coefficients. C is the covariance of the rows that the effects of a grouping give
  * them, which are integrated out, and a a draw of these effects. The effects are drawn afterwards, given the
  * coefficients. All of this is exact, also for rows without weight. */
-#ifndef WB_REGRESSION_DUAL_DRAW_H
-#define WB_REGRESSION_DUAL_DRAW_H
+#pragma once
 
 #include "core/philox.h"
 #include "regression/chain.h"
@@ -59,5 +58,3 @@ int wb_regression_dual_sums(const wb_regression_chain *chain, int32_t outcome,
 /* The effects of a term change by `change` (columns x levels): takes weight W Z change from z. */
 void wb_regression_dual_change(const wb_regression_term *term, int32_t rows, const double *change, double weight,
                                const double *omega, double *z);
-
-#endif

@@ -66,7 +66,6 @@ int wb_regression_move_along(const wb_regression_curve *curve, wb_stream *stream
   }
 }
 
-/* The posterior of a chain, and the ellipse about its mode. */
 typedef struct ellipse_context {
   const wb_regression_target *t;
   const wb_regression_quadratic *e;
@@ -114,13 +113,13 @@ int wb_regression_move(const wb_regression_chain *chain, uint32_t iteration, dou
   wb_regression_factor_solve(&e, &f, centre);
   wb_regression_get_point(&t, ahead);
   double density;
-  int status = wb_regression_log_density(&t, ahead, spare, &density);
+  WB_TRY(wb_regression_log_density(&t, ahead, spare, &density));
   for (size_t i = 0; i < size; i++) ahead[i] -= centre[i];
   ellipse_context context = {&t, &e, &f, spare};
   const wb_regression_curve curve = {size, centre, &context, log_density, whiten, colour};
-  for (int move = 0; move < moves && status == WB_OK; move++) {
+  for (int move = 0; move < moves; move++) {
     wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_ELLIPSE, iteration, (uint64_t)move);
-    status = wb_regression_move_along(&curve, &stream, ahead, white, aside, trial, &density);
+    WB_TRY(wb_regression_move_along(&curve, &stream, ahead, white, aside, trial, &density));
   }
-  return status;
+  return WB_OK;
 }

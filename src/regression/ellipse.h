@@ -9,8 +9,7 @@
  *
  * Several outcomes move together: outcomes share information, so that each alone could move less. A sweep draws one
  * outcome after the other, and lambda is defined by how fast that approaches the mode (lambda_of_outcomes()). */
-#ifndef WB_REGRESSION_ELLIPSE_H
-#define WB_REGRESSION_ELLIPSE_H
+#pragma once
 
 #include "core/philox.h"
 #include "regression/chain.h"
@@ -60,5 +59,3 @@ int wb_regression_move_along(const wb_regression_curve *curve, wb_stream *stream
  * wb_regression_move_room() doubles. */
 size_t wb_regression_move_room(const wb_regression_state *state);
 int wb_regression_move(const wb_regression_chain *chain, uint32_t iteration, double *room, int *moved);
-
-#endif

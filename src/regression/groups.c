@@ -316,25 +316,23 @@ static int correct_term(const wb_regression_chain *chain, const term_place *term
                covariance = WB_REGRESSION_COVARIANCE(q) * sizeof(double);
   double kept[WB_REGRESSION_COVARIANCE(MOST)];
   int taken;
-  int status = wb_regression_accept(chain, iteration, 2 * (uint64_t)term->term, log_ratio, &taken);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_regression_accept(chain, iteration, 2 * (uint64_t)term->term, log_ratio, &taken));
   if (!taken) {
     memcpy(term->coefficients, before, (size_t)p * sizeof(double));
     memcpy(chain->state.shrinkage, before + p, 2 * (size_t)p * sizeof(double));
     memcpy(term->effects, change, effects);
-    if (is_dual) status = sum_dual(chain, term);
-    if (status != WB_OK) return status;
+    if (is_dual) WB_TRY(sum_dual(chain, term));
     draw_effects(term, wb_regression_summed(&chain->state), chain->key, iteration, 0, change, scales);
   }
   memcpy(before + 3 * p, term->effects, effects);
   memcpy(kept, term->covariance, covariance);
   const int32_t column = (int32_t)(iteration % (uint32_t)q);
   rescale_effects(term, independent, scale, scales, column, column + 1, stream);
-  status = wb_regression_accept(chain, iteration, 2 * (uint64_t)term->term + 1, log_ratio, &taken);
-  if (taken) return status;
+  WB_TRY(wb_regression_accept(chain, iteration, 2 * (uint64_t)term->term + 1, log_ratio, &taken));
+  if (taken) return WB_OK;
   memcpy(term->effects, before + 3 * p, effects);
   memcpy(term->covariance, kept, covariance);
-  return status;
+  return WB_OK;
 }
 
 /* Draws the coefficients with the effects of a term integrated out, and leaves the statistics of its levels. */
@@ -345,9 +343,8 @@ static int draw_dual(const wb_regression_chain *chain, const term_place *term, u
   const wb_regression_dual_grouping grouping = {state->grouping->terms[term->term], term->covariance};
   memcpy(chain->dual->residual, z, (size_t)n * sizeof(double));
   wb_regression_dual_change(&grouping.term, n, term->effects, -1.0, omega, chain->dual->residual);
-  const int status =
-      wb_regression_draw_dual(chain, term->outcome, iteration, &grouping, omega, chain->dual->residual, stream);
-  return status == WB_OK ? sum_dual(chain, term) : status;
+  WB_TRY(wb_regression_draw_dual(chain, term->outcome, iteration, &grouping, omega, chain->dual->residual, stream));
+  return sum_dual(chain, term);
 }
 
 /* The same by the precision of the coefficients; `v` and `room` as in draw_term(). */
@@ -383,16 +380,15 @@ static int draw_term(const wb_regression_chain *chain, const term_place *term, u
   wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_TERM_COEFFICIENT, iteration, term->number);
   memcpy(before, term->coefficients, (size_t)state->columns * sizeof(double));
   memcpy(before + state->columns, state->shrinkage, 2 * (size_t)state->columns * sizeof(double));
-  int status =
-      n > 0 ? draw_dual(chain, term, iteration, &stream) : draw_coefficients(chain, term, iteration, &stream, v, room);
-  if (status != WB_OK) return status;
+  WB_TRY(n > 0 ? draw_dual(chain, term, iteration, &stream)
+               : draw_coefficients(chain, term, iteration, &stream, v, room));
   scale_sums scales;
   draw_effects(term, p, chain->key, iteration, 1, change, &scales);
   stream = wb_stream_open(chain->key, WB_PURPOSE_TERM_SCALE, iteration, term->number);
   const double *scale = chain->prior.effect_scale;
   for (int32_t t = 0; t < term->term; t++) scale += state->grouping->terms[t].columns;
   if (chain->data->poisson) {
-    status = correct_term(chain, term, iteration, scale, change, &scales, before, log_ratio, &stream);
+    WB_TRY(correct_term(chain, term, iteration, scale, change, &scales, before, log_ratio, &stream));
   } else {
     rescale_effects(term, state->grouping->independent[term->term], scale, &scales, 0, term->columns, &stream);
     if (!state->grouping->independent[term->term]) redraw_root(term, p, &stream);
@@ -401,7 +397,7 @@ static int draw_term(const wb_regression_chain *chain, const term_place *term, u
   if (n > 0)
     wb_regression_dual_change(state->grouping->terms + term->term, n, change, 1.0, state->statistics,
                               state->statistics + n);
-  return status;
+  return WB_OK;
 }
 
 /* The mean effect of the levels that lie in a level of the parent is known far less well than the sum of both. So each
@@ -515,31 +511,30 @@ int wb_regression_draw_terms(const wb_regression_chain *chain, int32_t outcome, 
   const wb_regression_parameters parameters =
       wb_regression_parameters_of(state, state->scalars[WB_REGRESSION_DISPERSION]);
   double log_likelihood, log_ratio;
-  int status = table->sweep(chain->session, &parameters, outcome, chain->key, iteration, state->statistics,
-                            state->dual_rows > 0 ? NULL : sums, &log_likelihood, chain->message);
-  if (status == WB_OK) status = wb_regression_log_ratios(chain, &log_ratio);
+  WB_TRY(table->sweep(chain->session, &parameters, outcome, chain->key, iteration, state->statistics,
+                      state->dual_rows > 0 ? NULL : sums, &log_likelihood, chain->message));
+  WB_TRY(wb_regression_log_ratios(chain, &log_ratio));
   double *const change = behind_statistics(state, outcome, sums);
   double *const before = change + wb_regression_effects(grouping);
   double *const v = before + 3 * (size_t)state->columns + wb_regression_effects(grouping);
   double *const linear = v + MOST * (size_t)wb_regression_summed(state);
-  for (int32_t t = 0; t < grouping->count && status == WB_OK; t++) {
+  for (int32_t t = 0; t < grouping->count; t++) {
     const term_place term = place_of(state, outcome, sums, t);
-    status = draw_term(chain, &term, iteration, change, v, room, before, &log_ratio);
-    if (status != WB_OK || t + 1 == grouping->count) break;
-    if (state->dual_rows > 0) continue;
+    WB_TRY(draw_term(chain, &term, iteration, change, v, room, before, &log_ratio));
+    if (state->dual_rows > 0 || t + 1 == grouping->count) continue;
     const term_place next = place_of(state, outcome, sums, t + 1);
-    status = table->change_effects(chain->session, t, change, t + 1, linear, chain->message);
-    for (int32_t l = 0; l < next.levels && status == WB_OK; l++)
+    WB_TRY(table->change_effects(chain->session, t, change, t + 1, linear, chain->message));
+    for (int32_t l = 0; l < next.levels; l++)
       memcpy(next.sums + (size_t)l * next.size + next.triangle + (size_t)next.columns * (size_t)state->columns,
              linear + (size_t)l * (size_t)next.columns, (size_t)next.columns * sizeof(double));
   }
   const double *scale = chain->prior.effect_scale;
-  if (status == WB_OK) wb_regression_shift_terms(chain, outcome, iteration, sums);
-  for (int32_t t = 0; t < grouping->count && status == WB_OK; scale += grouping->terms[t++].columns) {
+  wb_regression_shift_terms(chain, outcome, iteration, sums);
+  for (int32_t t = 0; t < grouping->count; scale += grouping->terms[t++].columns) {
     const term_place term = place_of(state, outcome, sums, t);
     wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_TERM_COVARIANCE, iteration, term.number);
     if (grouping->independent[t]) draw_variances(&term, scale, &stream);
-    else if (!draw_covariance(&term, scale, &stream)) status = not_positive(&term, iteration, chain->message);
+    else if (!draw_covariance(&term, scale, &stream)) return not_positive(&term, iteration, chain->message);
   }
-  return status;
+  return WB_OK;
 }

@@ -22,9 +22,6 @@ wb_regression_parameters wb_regression_own_parameters(const wb_regression_state 
   return wb_regression_parameters_of(state, state->scalars[WB_REGRESSION_DISPERSION]);
 }
 
-/* A draw from the inverse gamma law of shape 1. */
-static double draw_inverse_exponential(wb_stream *stream, double scale) { return scale / wb_draw_exponential(stream); }
-
 void wb_regression_draw_group_scale(const wb_regression_chain *chain, uint32_t iteration) {
   const wb_regression_state *const state = &chain->state;
   const double scale = chain->prior.group_scale;
@@ -34,7 +31,7 @@ void wb_regression_draw_group_scale(const wb_regression_chain *chain, uint32_t i
   double sum = 0.0;
   for (int32_t g = 0; g < state->groups; g++) sum = wb_fma(state->intercepts[g], state->intercepts[g], sum);
   *variance = wb_fma(0.5, sum, 1.0 / *auxiliary) / wb_draw_gamma(&stream, 0.5 * ((double)state->groups + 1.0));
-  *auxiliary = draw_inverse_exponential(&stream, 1.0 / (scale * scale) + 1.0 / *variance);
+  *auxiliary = (1.0 / (scale * scale) + 1.0 / *variance) / wb_draw_exponential(&stream);
 }
 
 /* The sum of lgamma(y + r) - lgamma(r) - y log(r). For large r the gamma functions would lose all digits. */
@@ -60,9 +57,9 @@ double wb_regression_log_dispersion(const wb_regression_prior *prior, double log
 static int log_density(const wb_regression_chain *chain, double log_r, double *density) {
   const double r = wb_exp(log_r);
   const wb_regression_parameters parameters = wb_regression_parameters_of(&chain->state, r);
-  const int status = chain->backend->regression->log_likelihood(chain->session, &parameters, density, chain->message);
+  WB_TRY(chain->backend->regression->log_likelihood(chain->session, &parameters, density, chain->message));
   *density += wb_regression_count_constant(&chain->counts, r) + wb_regression_log_dispersion(&chain->prior, log_r);
-  return status;
+  return WB_OK;
 }
 
 /* Steps out of the slice sampler on both sides together (Neal 2003, "Slice sampling", Annals of Statistics 31, 705-767,
@@ -76,30 +73,27 @@ int wb_regression_draw_dispersion(const wb_regression_chain *chain, uint32_t ite
   /* A few standard deviations of log(r) where it is well determined. */
   const double wide = 6.0 / wb_sqrt(chain->counts.rows + 1.0), width = wide > 1.0 ? 1.0 : wide;
   double level, density = 0.0, low, high;
-  int status = log_density(chain, current, &level);
+  WB_TRY(log_density(chain, current, &level));
   level -= wb_draw_exponential(&stream);
   low = current - width * wb_stream_uniform(&stream);
   high = low + width;
   int left = (int)(DISPERSION_STEPS * wb_stream_uniform(&stream)), right = DISPERSION_STEPS - 1 - left;
-  for (; left > 0 && low > -WB_REGRESSION_DISPERSION_MOST && status == WB_OK; left--, low -= width) {
-    status = log_density(chain, low, &density);
+  for (; left > 0 && low > -WB_REGRESSION_DISPERSION_MOST; left--, low -= width) {
+    WB_TRY(log_density(chain, low, &density));
     if (!(density > level)) break;
   }
-  for (; right > 0 && high < WB_REGRESSION_DISPERSION_MOST && status == WB_OK; right--, high += width) {
-    status = log_density(chain, high, &density);
+  for (; right > 0 && high < WB_REGRESSION_DISPERSION_MOST; right--, high += width) {
+    WB_TRY(log_density(chain, high, &density));
     if (!(density > level)) break;
   }
   if (low < -WB_REGRESSION_DISPERSION_MOST) low = -WB_REGRESSION_DISPERSION_MOST;
   if (high > WB_REGRESSION_DISPERSION_MOST) high = WB_REGRESSION_DISPERSION_MOST;
-  while (status == WB_OK) {
+  for (;;) {
     const double at = wb_fma(high - low, wb_stream_uniform(&stream), low);
-    status = log_density(chain, at, &density);
-    if (density > level || !(high - low > 1e-14)) {
-      if (density > level) *dispersion = wb_exp(at);
-      break;
-    }
+    WB_TRY(log_density(chain, at, &density));
+    if (density > level) *dispersion = wb_exp(at);
+    if (density > level || !(high - low > 1e-14)) return WB_OK;
     if (at < current) low = at;
     else high = at;
   }
-  return status;
 }

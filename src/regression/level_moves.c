@@ -62,7 +62,6 @@ void wb_level_open(const wb_regression_chain *chain, double *memory) {
   wb_level_count_events(chain, room.events);
 }
 
-/* A term in a sweep. */
 typedef struct level_pass {
   const wb_regression_chain *chain;
   wb_level_term t;
@@ -141,7 +140,6 @@ static int move(level_pass *pass, int number, double *theta, wb_level_covariance
   for (int32_t c = 0; c < d; c++) aside[c] = scale * wb_draw_normal(&stream);
   const double level = *density + half_df * wb_log1p(own / WB_REGRESSION_T_FREEDOM) - wb_draw_exponential(&stream);
   double angle = TWO_PI * wb_stream_uniform(&stream), low = angle - TWO_PI, high = angle;
-  int status = WB_OK;
   while (high - low > 1e-10) {
     double sine, cosine;
     wb_sine_cosine(angle, &sine, &cosine);
@@ -150,9 +148,8 @@ static int move(level_pass *pass, int number, double *theta, wb_level_covariance
     for (int32_t c = 0; c < d; c++) trial[c] += t->mean[c];
     if (wb_level_covariance_of(t, trial + t->p, &there)) {
       double value = 0.0;
-      status = act(pass, WB_LEVEL_FOLLOW, trial, &there, pass->room.standard, pass->room.effects + t->effect, &value);
-      if (status == WB_OK) status = evaluate(pass, trial, pass->room.effects, pass->room.trial_logs, &value);
-      if (status != WB_OK) return status;
+      WB_TRY(act(pass, WB_LEVEL_FOLLOW, trial, &there, pass->room.standard, pass->room.effects + t->effect, &value));
+      WB_TRY(evaluate(pass, trial, pass->room.effects, pass->room.trial_logs, &value));
       value += log_prior(pass, trial, &there, precision);
       const double square = wb_regression_dot((size_t)d, turned, turned);
       if (value + half_df * wb_log1p(square / WB_REGRESSION_T_FREEDOM) > level) {
@@ -168,25 +165,23 @@ static int move(level_pass *pass, int number, double *theta, wb_level_covariance
     else high = angle;
     angle = wb_fma(high - low, wb_stream_uniform(&stream), low);
   }
-  return status;
+  return WB_OK;
 }
 
-/* New effects of all levels. */
 static int redraw(level_pass *pass, const double *theta, const wb_level_covariance *at) {
   const wb_level_term *const t = &pass->t;
   const size_t q = (size_t)t->q;
   double *const proposed = pass->room.effects + t->effect;
-  int status = act(pass, WB_LEVEL_PROPOSE, theta, at, t->effects, proposed, NULL);
-  if (status == WB_OK) status = evaluate(pass, theta, pass->room.effects, pass->room.trial_logs, NULL);
-  for (int32_t l = 0; l < t->levels && status == WB_OK; l++) {
+  WB_TRY(act(pass, WB_LEVEL_PROPOSE, theta, at, t->effects, proposed, NULL));
+  WB_TRY(evaluate(pass, theta, pass->room.effects, pass->room.trial_logs, NULL));
+  for (int32_t l = 0; l < t->levels; l++) {
     if (!(pass->room.trial_logs[l] - pass->room.logs[l] + pass->room.density[l] > 0.0)) continue;
     memcpy(t->effects + (size_t)l * q, proposed + (size_t)l * q, q * sizeof(double));
     pass->room.logs[l] = pass->room.trial_logs[l];
   }
-  return status;
+  return WB_OK;
 }
 
-/* Adds theta to the sums of the warm-up. */
 static void note(const wb_level_term *t, const double *theta) {
   double off[MOST];
   for (int32_t c = 0; c < t->d; c++) {
@@ -203,12 +198,11 @@ static int sweep_term(level_pass *pass, int learning, double *statistics, double
   double theta[MOST], covariance[WB_LEVEL_MOST_PACKED], density = 0.0;
   double precision[WB_LEVEL_MOST_COEFFICIENTS * (WB_LEVEL_MOST_COEFFICIENTS + 1) / 2];
   wb_level_covariance at;
-  int status = WB_OK;
   memcpy(pass->room.effects, state->groups > 0 ? state->intercepts : state->effects,
          all_effects(state) * sizeof(double));
   /* What else the map depends on has changed. */
   if (wb_level_terms(state) > 1 || chain->counts.distinct > 0) {
-    status = wb_level_make_records(chain, t, pass->room.events, pass->room.effects, statistics, sums);
+    WB_TRY(wb_level_make_records(chain, t, pass->room.events, pass->room.effects, statistics, sums));
     pass->renewed = 1;
     memcpy(pass->room.effects + t->effect, t->effects, (size_t)t->levels * (size_t)t->q * sizeof(double));
   }
@@ -216,23 +210,21 @@ static int sweep_term(level_pass *pass, int learning, double *statistics, double
   memcpy(theta, state->coefficients, (size_t)t->p * sizeof(double));
   wb_level_get_covariance(chain, t, covariance);
   wb_level_scales_of(t, covariance, theta + t->p);
-  if (status == WB_OK && *pass->room.fresh == 0.0)
-    status = evaluate(pass, theta, pass->room.effects, pass->room.logs, NULL);
-  if (status == WB_OK && !wb_level_covariance_of(t, theta + t->p, &at)) {
+  if (*pass->room.fresh == 0.0) WB_TRY(evaluate(pass, theta, pass->room.effects, pass->room.logs, NULL));
+  if (!wb_level_covariance_of(t, theta + t->p, &at)) {
     wb_message_write(chain->message, "the covariance of the effects of grouping term %d is singular in sweep %u",
                      (int)t->term + 1, (unsigned)pass->iteration);
     return WB_ERROR_INPUT;
   }
-  if (status == WB_OK) status = act(pass, WB_LEVEL_STANDARDISE, theta, &at, t->effects, pass->room.standard, &density);
-  if (status != WB_OK) return status;
+  WB_TRY(act(pass, WB_LEVEL_STANDARDISE, theta, &at, t->effects, pass->room.standard, &density));
   for (int32_t l = 0; l < t->levels; l++) density += pass->room.logs[l];
   density += log_prior(pass, theta, &at, precision);
-  for (int i = 0; i < WB_LEVEL_MOVES && status == WB_OK; i++) status = move(pass, i, theta, &at, &density, precision);
-  if (status == WB_OK) status = redraw(pass, theta, &at);
+  for (int i = 0; i < WB_LEVEL_MOVES; i++) WB_TRY(move(pass, i, theta, &at, &density, precision));
+  WB_TRY(redraw(pass, theta, &at));
   memcpy(state->coefficients, theta, (size_t)t->p * sizeof(double));
   wb_level_put_covariance(chain, t, &at);
   if (learning) note(t, theta);
-  return status;
+  return WB_OK;
 }
 
 /* Sweeps of the warm-up after which the ellipse and the reference points are learned from the sweeps since the time
@@ -251,16 +243,15 @@ int wb_level_sweep(const wb_regression_chain *chain, uint32_t iteration, double 
   const int32_t terms = wb_level_terms(state);
   const int learning = iteration <= chain->warmup && iteration > 0.05 * chain->warmup;
   double *const of_levels = state->groups > 0 ? state->group_statistics : sums;
-  int status = WB_OK;
-  for (int32_t i = 0; i < terms && status == WB_OK; i++) {
+  for (int32_t i = 0; i < terms; i++) {
     level_pass pass = {chain, wb_level_term_of(chain, i), room, iteration, *room.fresh == 0.0};
     if (terms > 1 || chain->counts.distinct > 0) *room.fresh = 0.0;
-    status = sweep_term(&pass, learning, state->statistics, of_levels);
+    WB_TRY(sweep_term(&pass, learning, state->statistics, of_levels));
     *room.fresh = 1.0;
     *log_likelihood = 0.0;
     for (int32_t l = 0; l < pass.t.levels; l++) *log_likelihood += room.logs[l];
   }
-  if (!learning || status != WB_OK) return status;
+  if (!learning) return WB_OK;
   state->moves[WB_LEVEL_COUNT] += 1.0;
   if (!learns_after(chain->warmup, iteration) || state->moves[WB_LEVEL_COUNT] < 10.0) return WB_OK;
   *room.fresh = 0.0;

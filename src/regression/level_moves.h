@@ -15,8 +15,7 @@
  * Scales of a term are the deviation of each column and, unless columns are independent, the inverse hyperbolic
  * tangents of the partial correlations below the diagonal (Lewandowski, Kurowicka & Joe 2009, Journal of Multivariate
  * Analysis 100, 1989-2001). The auxiliary variables of Sigma's prior are integrated out. */
-#ifndef WB_REGRESSION_LEVEL_MOVES_H
-#define WB_REGRESSION_LEVEL_MOVES_H
+#pragma once
 
 #include "core/regression_level.h"
 #include "regression/draws.h"
@@ -54,7 +53,6 @@ enum { WB_LEVEL_USED, WB_LEVEL_EXPECTED, WB_LEVEL_COUNT, WB_LEVEL_HEAD };
 int32_t wb_level_terms(const wb_regression_state *state);
 wb_level_term wb_level_term_of(const wb_regression_chain *chain, int32_t number);
 
-/* The statistics of a level in a pass. */
 typedef struct wb_level_sums {
   const double *own, *cross, *slope; /* Z'WZ packed, Z'WX, Z'z */
 } wb_level_sums;
@@ -81,7 +79,6 @@ typedef struct wb_level_covariance {
 /* Returns 0 if the scales are outside of their space. */
 int wb_level_covariance_of(const wb_level_term *t, const double *scales, wb_level_covariance *to);
 
-/* The covariance in the state. */
 void wb_level_get_covariance(const wb_regression_chain *chain, const wb_level_term *t, double *covariance);
 void wb_level_put_covariance(const wb_regression_chain *chain, const wb_level_term *t, const wb_level_covariance *from);
 
@@ -95,5 +92,3 @@ size_t wb_level_room(const wb_regression_chain *chain);
 void wb_level_open(const wb_regression_chain *chain, double *room);
 int wb_level_sweep(const wb_regression_chain *chain, uint32_t iteration, double *room, double *sums,
                    double *log_likelihood);
-
-#endif

@@ -8,6 +8,22 @@
 #include "numeric/memory.h"
 #include "regression/quadratic.h"
 
+/* Numbers of the start and of learning. They change how fast chains mix, not their law (regression/level_moves.h).
+ * The climb from the start begins at these deviations. Its passes take the terms in turn: this many, and more for each
+ * term. No deviation gets below the least one, at which effects would stay. */
+enum { CLIMB_PASSES = 10, CLIMB_PASSES_OF_TERM = 5, LEARNING_STEPS = 5, EIGENVALUE_STEPS = 60 };
+#define FIRST_DEVIATION 0.5
+#define LEAST_DEVIATION 0.05
+/* A sample of scales is used if it has so many draws: two for each scale and five more. Its covariance is taken as 1%
+ * wider, which makes it positive. */
+#define DRAWS_OF_SCALE 2.0
+#define MORE_DRAWS 5.0
+#define WIDER 1.01
+/* Below these, numbers are rounding errors of what they were taken from, or their squares may underflow. */
+#define RELATIVE_PIVOT 1e-10
+#define RELATIVE_RIDGE 1e-8
+#define LEAST_PIVOT 1e-280
+
 int32_t wb_level_terms(const wb_regression_state *state) {
   return state->groups > 0 ? 1 : state->grouping ? state->grouping->count : 0;
 }
@@ -119,7 +135,7 @@ static void semidefinite_root(int32_t n, double *a) {
     double *const pivot = a + wb_packed_row(c) + (size_t)c, whole = *pivot;
     double left = whole;
     for (int32_t k = 0; k < c; k++) left = wb_fma(-pivot[k - c], pivot[k - c], left);
-    const int empty = !(left > 1e-10 * whole && left > 1e-280);
+    const int empty = !(left > RELATIVE_PIVOT * whole && left > LEAST_PIVOT);
     *pivot = empty ? 0.0 : wb_sqrt(left);
     for (int32_t r = c + 1; r < n; r++) {
       double *const row = a + wb_packed_row(r), sum = row[c];
@@ -134,11 +150,9 @@ static void semidefinite_root(int32_t n, double *a) {
 static void make_record(const wb_level_term *t, wb_level_sums sums, double events, double *record) {
   const int32_t q = t->q, p = t->p, rows = WB_LEVEL_ROWS(q);
   double *const linear = record + 2 + q, *const z = linear + q, *const g = z + (size_t)rows * (size_t)q;
-  const double information = sums.own[0], expected = events - sums.slope[0];
-  double t1 = expected > 0.0 ? 1.0 - information / expected : 0.0, factor[WB_LEVEL_MOST_PACKED];
-  t1 = t1 > 0.0 ? t1 : 0.0;
-  record[0] = expected > 0.0 ? expected / rows : 0.0;
-  record[1] = t1 < 1.0 - 1e-9 ? t1 : 1.0 - 1e-9;
+  const double information = sums.own[0];
+  double factor[WB_LEVEL_MOST_PACKED];
+  wb_level_stand_in(rows, events, sums.slope[0], information, record);
   for (int32_t j = 0; j < rows; j++) z[(size_t)j * (size_t)q] = 1.0;
   if (q > 1) {
     double mean[WB_LEVEL_MOST], spread[WB_LEVEL_MOST_PACKED];
@@ -164,16 +178,13 @@ static void make_record(const wb_level_term *t, wb_level_sums sums, double event
   memcpy(factor, sums.own, wb_packed_size(q) * sizeof(double));
   for (int32_t k = 0; k < q; k++) {
     double *const diagonal = factor + wb_packed_row(k) + (size_t)k;
-    *diagonal = wb_fma(1e-8, *diagonal, *diagonal) + 1e-280;
+    *diagonal = wb_fma(RELATIVE_RIDGE, *diagonal, *diagonal) + LEAST_PIVOT;
   }
   const int known = wb_cholesky(q, factor) == 0;
   for (int32_t c = 0; c < p; c++) {
     double column[WB_LEVEL_MOST];
     for (int32_t k = 0; k < q; k++) column[k] = sums.cross[(size_t)k * (size_t)p + (size_t)c];
-    if (known) {
-      wb_triangle_solve(q, factor, column, column);
-      wb_triangle_solve_transposed(q, factor, column, column);
-    }
+    if (known) wb_cholesky_solve(q, factor, column, column);
     for (int32_t k = 0; k < q; k++) g[(size_t)k * (size_t)p + (size_t)c] = known ? column[k] : 0.0;
   }
 }
@@ -183,11 +194,11 @@ int wb_level_make_records(const wb_regression_chain *chain, const wb_level_term 
   const size_t q = (size_t)t->q;
   for (int32_t l = 0; l < t->levels; l++)
     memcpy(effects + t->effect + (size_t)l * q, t->records + (size_t)l * t->record + 2, q * sizeof(double));
-  const int status = weigh(chain, t->mean, effects, WB_REGRESSION_INFORMATION, statistics, sums);
-  for (int32_t l = 0; l < t->levels && status == WB_OK; l++)
+  WB_TRY(weigh(chain, t->mean, effects, WB_REGRESSION_INFORMATION, statistics, sums));
+  for (int32_t l = 0; l < t->levels; l++)
     make_record(t, wb_level_sums_of(chain, t, sums, l), events[t->first + (uint64_t)l],
                 t->records + (size_t)l * t->record);
-  return status;
+  return WB_OK;
 }
 
 /* The information about the coefficients with the effects of a term integrated out, packed. Returns 0 if a level's is
@@ -244,9 +255,8 @@ static void step_levels(const wb_regression_chain *chain, const wb_level_term *t
       for (int32_t c = 0; c < p && change; c++)
         step[k] = wb_fma(-own.cross[(size_t)k * (size_t)p + (size_t)c], change[c], step[k]);
     }
-    wb_triangle_solve(q, factor, step, step);
-    wb_triangle_solve_transposed(q, factor, step, step);
-    for (int32_t k = 0; k < q; k++) u[k] += wb_level_within(step[k], 2.0);
+    wb_cholesky_solve(q, factor, step, step);
+    for (int32_t k = 0; k < q; k++) u[k] += wb_level_within(step[k], WB_LEVEL_MOST_STEP);
     wb_symmetric_add_outer(q, 1.0, u, squares);
     wb_triangle_inverse(q, factor, factor);
     wb_triangle_gram(q, factor, factor);
@@ -263,8 +273,7 @@ static void inform_scales(const wb_regression_chain *chain, const wb_level_term 
     const wb_level_sums own = wb_level_sums_of(chain, t, sums, l);
     double share[WB_LEVEL_MOST];
     for (int32_t k = 0; k < t->q; k++) {
-      const double known = scales[k] * scales[k] * own.own[wb_packed_row(k) + (size_t)k];
-      share[k] = known / (1.0 + known);
+      share[k] = wb_level_share(scales[k], own.own[wb_packed_row(k) + (size_t)k]);
       squares[k] = wb_fma(2.0 * share[k], share[k], squares[k]);
     }
     for (int32_t k = 1, at = t->q; k < t->q && !t->independent; k++)
@@ -288,7 +297,7 @@ static void make_ellipse(const wb_regression_chain *chain, const wb_level_term *
   int known = covariance != NULL;
   for (int32_t k = 0; k < count && known; k++) {
     memcpy(inverse + wb_packed_row(k), covariance + wb_packed_row(p + k) + p, ((size_t)k + 1) * sizeof(double));
-    inverse[wb_packed_row(k) + (size_t)k] *= 1.01;
+    inverse[wb_packed_row(k) + (size_t)k] *= WIDER;
   }
   known = known && wb_cholesky(count, inverse) == 0;
   if (!known) {
@@ -325,7 +334,7 @@ static void make_ellipse(const wb_regression_chain *chain, const wb_level_term *
 
 int wb_level_learn(const wb_regression_chain *chain, const double *events, double *effects, double *statistics,
                    double *sums) {
-  enum { STEPS = 5, MOST = WB_LEVEL_MOST_COEFFICIENTS + WB_LEVEL_MOST_SCALES };
+  enum { MOST = WB_LEVEL_MOST_COEFFICIENTS + WB_LEVEL_MOST_SCALES };
   double covariance[MOST * (MOST + 1) / 2], squares[WB_LEVEL_MOST_PACKED];
   const double count = chain->state.moves[WB_LEVEL_COUNT];
   int status = WB_OK;
@@ -347,7 +356,7 @@ int wb_level_learn(const wb_regression_chain *chain, const double *events, doubl
       memcpy(effects + t.effect + (size_t)l * (size_t)t.q, t.records + (size_t)l * t.record + 2,
              (size_t)t.q * sizeof(double));
     const int good = wb_level_covariance_of(&t, t.mean + t.p, &at);
-    for (int step = 0; step < STEPS && good && status == WB_OK; step++) {
+    for (int step = 0; step < LEARNING_STEPS && good && status == WB_OK; step++) {
       status = weigh(chain, t.mean, effects, WB_REGRESSION_INFORMATION, statistics, sums);
       if (status == WB_OK) step_levels(chain, &t, at.tie, sums, NULL, effects, squares);
     }
@@ -355,7 +364,8 @@ int wb_level_learn(const wb_regression_chain *chain, const double *events, doubl
       memcpy(t.records + (size_t)l * t.record + 2, effects + t.effect + (size_t)l * (size_t)t.q,
              (size_t)t.q * sizeof(double));
     if (status == WB_OK) status = wb_level_make_records(chain, &t, events, effects, statistics, sums);
-    if (status == WB_OK) make_ellipse(chain, &t, statistics, sums, count > 2.0 * (t.d - t.p) + 5.0 ? covariance : NULL);
+    if (status == WB_OK)
+      make_ellipse(chain, &t, statistics, sums, count > DRAWS_OF_SCALE * (t.d - t.p) + MORE_DRAWS ? covariance : NULL);
   }
   chain->state.moves[WB_LEVEL_COUNT] = 0.0;
   return status;
@@ -367,14 +377,13 @@ static double largest_ratio(int32_t p, double *a, const double *b) {
   wb_stream stream = wb_stream_open(0, WB_PURPOSE_ELLIPSE, 0, 0);
   if (wb_cholesky(p, a) > 0) return 1.0;
   for (int32_t c = 0; c < p; c++) x[c] = wb_draw_normal(&stream);
-  for (int i = 0; i < 60; i++) {
+  for (int i = 0; i < EIGENVALUE_STEPS; i++) {
     wb_triangle_apply_transposed(p, a, x, y);
     const double below = wb_regression_dot((size_t)p, y, y);
     wb_regression_apply_symmetric(p, b, x, y);
     const double ratio = wb_regression_dot((size_t)p, x, y) / below;
     if (ratio > most) most = ratio;
-    wb_triangle_solve(p, a, y, y);
-    wb_triangle_solve_transposed(p, a, y, y);
+    wb_cholesky_solve(p, a, y, y);
     const double unit = 1.0 / wb_sqrt(wb_regression_dot((size_t)p, y, y));
     for (int32_t c = 0; c < p; c++) x[c] = unit * y[c];
   }
@@ -397,7 +406,6 @@ static int fits(const wb_regression_chain *chain) {
   return most >= WB_LEVEL_LEAST_LEVELS || chain->level_moves > 1.0;
 }
 
-/* Working memory of the start. */
 typedef struct start_room {
   double *coefficients, *effects, *statistics, *sums, *expected, *expected_sums, *events, *precision, *linear, *other;
 } start_room;
@@ -406,7 +414,6 @@ typedef struct start_room {
  * Laird & Rubin 1977), from the sums of a pass. */
 static void step_term(const wb_regression_chain *chain, const wb_level_term *t, const start_room *room) {
   const int32_t p = t->p, q = t->q;
-  const double least = 0.05;
   wb_level_covariance at;
   double squares[WB_LEVEL_MOST_PACKED];
   if (!wb_level_covariance_of(t, t->mean + p, &at)) return;
@@ -418,39 +425,32 @@ static void step_term(const wb_regression_chain *chain, const wb_level_term *t, 
   if (!eliminate(chain, t, at.tie, room->statistics, room->sums, room->effects, room->precision, change) ||
       wb_cholesky(p, room->precision) > 0)
     return;
-  wb_triangle_solve(p, room->precision, change, change);
-  wb_triangle_solve_transposed(p, room->precision, change, change);
+  wb_cholesky_solve(p, room->precision, change, change);
   for (int32_t c = 0; c < p; c++) {
-    change[c] = wb_level_within(change[c], 2.0);
+    change[c] = wb_level_within(change[c], WB_LEVEL_MOST_STEP);
     room->coefficients[c] += change[c];
   }
   step_levels(chain, t, at.tie, room->sums, change, room->effects, squares);
   for (int32_t k = 0; k < q; k++)
     for (int32_t m = 0; m <= k; m++) {
       double *const entry = squares + wb_packed_row(k) + (size_t)m;
-      *entry = m == k ? *entry / t->levels + least * least : t->independent ? 0.0 : *entry / t->levels;
+      *entry = m == k           ? *entry / t->levels + LEAST_DEVIATION * LEAST_DEVIATION
+               : t->independent ? 0.0
+                                : *entry / t->levels;
     }
   wb_level_scales_of(t, squares, t->mean + p);
 }
 
-/* How much of a deviation is drawn anew by a sweep, which draws it given the effects, and then given the effects in
- * units of the deviation (regression/rescale.h). Take the information about its logarithm, and 1 for the prior: it is
- * `informed` if effects are integrated out, 2 for each level if effects are known, and `rows` if standardised effects
- * are known. The first step remembers the share 1 - informed/(2 levels), the second 1 - informed/rows, and both
- * together about the product (Yu & Meng 2011, theorem 1). */
+/* wb_level_forgotten() of column k of a term's effects. */
 static double share_forgotten(const wb_regression_chain *chain, const wb_level_term *t, const double *sums, int32_t k,
                               double informed) {
-  const double scale = t->mean[t->p + k], known = 1.0 + informed;
+  const double scale = t->mean[t->p + k];
   double rows = 1.0;
   for (int32_t l = 0; l < t->levels; l++)
     rows = wb_fma(scale * scale, wb_level_sums_of(chain, t, sums, l).own[wb_packed_row(k) + (size_t)k], rows);
-  const double first = 1.0 - known / (1.0 + 2.0 * t->levels), second = known < rows ? 1.0 - known / rows : 0.0;
-  return (1.0 - first * second) / (1.0 + first * second);
+  return wb_level_forgotten(informed, t->levels, rows);
 }
 
-/* The effective draws in 1,000 Polya-Gamma sweeps: 1,000/(2 lambda - 1) times the share above. lambda is the largest
- * ratio of what a sweep holds fixed, the information of the Polya-Gamma variables' means, to the information of the
- * data. */
 static double expected_effective(const wb_regression_chain *chain, const start_room *room) {
   double most = 1.0, least = 1.0, informed[WB_LEVEL_MOST_SCALES], drawn[WB_LEVEL_MOST_SCALES];
   for (int32_t i = 0; i < wb_level_terms(&chain->state); i++) {
@@ -469,38 +469,34 @@ static double expected_effective(const wb_regression_chain *chain, const start_r
       if (share < least) least = share;
     }
   }
-  return 1000.0 * least / (2.0 * most - 1.0);
+  return wb_level_effective_draws(least, most);
 }
 
 /* Climbs from the start of all chains, and makes records and ellipses there. */
 static int climb(const wb_regression_chain *chain, const start_room *room) {
   const wb_regression_state *const state = &chain->state;
   const int32_t p = state->columns, terms = wb_level_terms(state);
-  int status = WB_OK;
   memcpy(room->coefficients, state->coefficients, (size_t)p * sizeof(double));
   wb_level_count_events(chain, room->events);
   for (int32_t i = 0; i < terms; i++) {
     const wb_level_term t = wb_level_term_of(chain, i);
-    for (int32_t k = 0; k < t.d - p; k++) t.mean[p + k] = k < t.q ? 0.5 : 0.0;
+    for (int32_t k = 0; k < t.d - p; k++) t.mean[p + k] = k < t.q ? FIRST_DEVIATION : 0.0;
   }
-  for (int32_t i = 0; i < 10 + 5 * terms && status == WB_OK; i++) {
+  for (int32_t i = 0; i < CLIMB_PASSES + CLIMB_PASSES_OF_TERM * terms; i++) {
     const wb_level_term t = wb_level_term_of(chain, i % terms);
-    status = weigh(chain, room->coefficients, room->effects, WB_REGRESSION_INFORMATION, room->statistics, room->sums);
-    if (status == WB_OK) step_term(chain, &t, room);
+    WB_TRY(weigh(chain, room->coefficients, room->effects, WB_REGRESSION_INFORMATION, room->statistics, room->sums));
+    step_term(chain, &t, room);
   }
-  for (int32_t i = 0; i < terms && status == WB_OK; i++) {
+  for (int32_t i = 0; i < terms; i++) {
     const wb_level_term t = wb_level_term_of(chain, i);
     memcpy(t.mean, room->coefficients, (size_t)p * sizeof(double));
     for (int32_t l = 0; l < t.levels; l++)
       memcpy(t.records + (size_t)l * t.record + 2, room->effects + t.effect + (size_t)l * (size_t)t.q,
              (size_t)t.q * sizeof(double));
-    status = wb_level_make_records(chain, &t, room->events, room->effects, room->statistics, room->sums);
-    if (status == WB_OK) make_ellipse(chain, &t, room->statistics, room->sums, NULL);
+    WB_TRY(wb_level_make_records(chain, &t, room->events, room->effects, room->statistics, room->sums));
+    make_ellipse(chain, &t, room->statistics, room->sums, NULL);
   }
-  if (status == WB_OK)
-    status =
-        weigh(chain, room->coefficients, room->effects, WB_REGRESSION_EXPECTED, room->expected, room->expected_sums);
-  return status;
+  return weigh(chain, room->coefficients, room->effects, WB_REGRESSION_EXPECTED, room->expected, room->expected_sums);
 }
 
 int wb_level_start(const wb_regression_chain *chain) {

@@ -92,28 +92,26 @@ static void put_information(const wb_regression_target *t, const wb_regression_q
 static int inform(const wb_regression_target *t, const wb_regression_quadratic *e, double log_r, int32_t weights,
                   search *s, double *gradient, double *value) {
   const int32_t each = t->place.each, q = t->place.each_q;
-  int status = WB_OK;
   memset(e->information, 0, wb_packed_size(e->p) * sizeof(double));
   for (int32_t b = 0; b < e->blocks; b++)
     memset(e->block + (size_t)b * e->stride, 0, (e->stride - (size_t)e->q) * sizeof(double));
-  for (int32_t k = 0; k < t->place.outcomes && status == WB_OK; k++) {
+  for (int32_t k = 0; k < t->place.outcomes; k++) {
     const wb_regression_weighing alone = {weights, k, k};
-    status = wb_regression_pass(t, log_r, alone, s->statistics[0], s->blocks[0], value);
-    if (status != WB_OK) return status;
+    WB_TRY(wb_regression_pass(t, log_r, alone, s->statistics[0], s->blocks[0], value));
     put_information(t, e, alone, 1.0, s->statistics[0], s->blocks[0]);
     if (!gradient) continue;
     memcpy(gradient + (size_t)k * (size_t)each, s->statistics[0] + wb_packed_size(each), (size_t)each * sizeof(double));
     for (int32_t b = 0; b < e->blocks; b++)
       memcpy(gradient + e->d + (size_t)b * (size_t)e->q + (size_t)k * (size_t)q, sums_of(t, s->blocks[0], b).slope,
              (size_t)q * sizeof(double));
-    for (int32_t other = 0; other < k && status == WB_OK; other++) {
+    for (int32_t other = 0; other < k; other++) {
       const wb_regression_weighing pair = {WB_REGRESSION_CROSS, k, other};
       double unused;
-      status = wb_regression_pass(t, log_r, pair, s->statistics[0], s->blocks[0], &unused);
-      if (status == WB_OK) put_information(t, e, pair, -1.0, s->statistics[0], s->blocks[0]);
+      WB_TRY(wb_regression_pass(t, log_r, pair, s->statistics[0], s->blocks[0], &unused));
+      put_information(t, e, pair, -1.0, s->statistics[0], s->blocks[0]);
     }
   }
-  return status;
+  return WB_OK;
 }
 
 /* The information at the state, the gradient of the log likelihood, and the log posterior. The derivatives in log(r)
@@ -127,10 +125,9 @@ static int measure(const wb_regression_target *t, const wb_regression_quadratic 
   double value[3] = {0, 0, 0};
   wb_regression_get_point(t, s->point);
   const double log_r = d > p ? s->point[p] : 0.0;
-  int status = inform(t, e, log_r, WB_REGRESSION_INFORMATION, s, s->gradient, &value[0]);
-  for (int i = 1; d > p && i < 3 && status == WB_OK; i++)
-    status = wb_regression_pass(t, i == 1 ? log_r + h : log_r - h, one, s->statistics[i], s->blocks[i], value + i);
-  if (status != WB_OK) return status;
+  WB_TRY(inform(t, e, log_r, WB_REGRESSION_INFORMATION, s, s->gradient, &value[0]));
+  for (int i = 1; d > p && i < 3; i++)
+    WB_TRY(wb_regression_pass(t, i == 1 ? log_r + h : log_r - h, one, s->statistics[i], s->blocks[i], value + i));
   if (d > p) {
     double *const row = e->information + wb_packed_row(p);
     for (int32_t c = 0; c < p; c++)
@@ -184,8 +181,8 @@ static int climb(const wb_regression_target *t, const wb_regression_quadratic *e
   *found = 0;
   for (int i = 0; i < 100; i++) {
     double promise, length = 1.0, density;
-    int status = measure(t, e, s), better = 0;
-    if (status != WB_OK) return status;
+    int better = 0;
+    WB_TRY(measure(t, e, s));
     if (!newton_step(t, e, s, &promise)) return WB_OK;
     if (promise < 1e-6) {
       *found = 1;
@@ -197,8 +194,7 @@ static int climb(const wb_regression_target *t, const wb_regression_quadratic *e
     }
     for (int j = 0; j < 40 && !better; j++, length *= 0.5) {
       for (size_t c = 0; c < size; c++) s->trial[c] = wb_fma(length, s->step[c], s->point[c]);
-      status = wb_regression_log_density(t, s->trial, s->room, &density);
-      if (status != WB_OK) return status;
+      WB_TRY(wb_regression_log_density(t, s->trial, s->room, &density));
       better = density > s->density;
     }
     if (!better) {
@@ -311,11 +307,10 @@ static int widen_dispersion(const wb_regression_target *t, const wb_regression_q
   const int32_t p = e->p;
   double *const row = e->information + wb_packed_row(p), curvature = row[p];
   double half = 1.0 / wb_sqrt(curvature), density = wb_infinity();
-  int status = WB_OK;
-  for (int i = 0; i < 20 && status == WB_OK; i++) {
+  for (int i = 0; i < 20; i++) {
     memcpy(s->trial, s->point, wb_regression_quadratic_points(e) * sizeof(double));
     s->trial[p] += 2.0 * half;
-    status = wb_regression_log_density(t, s->trial, s->room, &density);
+    WB_TRY(wb_regression_log_density(t, s->trial, s->room, &density));
     if (!(density > s->density - 2.0)) break;
     half *= 1.25;
   }
@@ -326,16 +321,16 @@ static int widen_dispersion(const wb_regression_target *t, const wb_regression_q
   for (int32_t b = 0; b < e->blocks; b++)
     for (int32_t k = 0; k < e->q; k++)
       e->block[(size_t)b * e->stride + (size_t)k * ((size_t)p + 1) + (size_t)p] *= ratio;
-  return status;
+  return WB_OK;
 }
 
 /* The approximation at the mode, and lambda. Leaves a draw about the mode in the target's state. */
 static int approximate(const wb_regression_target *t, const wb_regression_quadratic *e, search *s, double spread,
                        double *head) {
   int found = 0;
-  int status = climb(t, e, s, &found);
-  if (status == WB_OK && found && e->d > e->p) status = widen_dispersion(t, e, s);
-  if (status != WB_OK || !found) return status;
+  WB_TRY(climb(t, e, s, &found));
+  if (found && e->d > e->p) WB_TRY(widen_dispersion(t, e, s));
+  if (!found) return WB_OK;
   double lambda = 1.0, nothing[WB_REGRESSION_MOST_PACKED] = {0};
   /* The linear term of the approximation: information times mode, and the gradient there. */
   double *const none = s->statistics[1];
@@ -347,11 +342,11 @@ static int approximate(const wb_regression_target *t, const wb_regression_quadra
   for (int32_t b = 0; b < e->blocks; b++)
     memcpy(wb_regression_quadratic_linear(e, b), s->trial + e->d + (size_t)b * (size_t)e->q,
            (size_t)e->q * sizeof(double));
-  status = find_lambda(t, e, s, &lambda);
+  WB_TRY(find_lambda(t, e, s, &lambda));
   head[0] = pays(t, e, lambda) ? WB_REGRESSION_MOVES : 0.0;
   head[1] = lambda;
   if (spread > 0.0) scatter(t, e, s, spread);
-  return status;
+  return WB_OK;
 }
 
 /* Searches with the effects of all terms but the main one as coefficients of a wide design, so that the backend makes
@@ -360,8 +355,7 @@ static int search_wide(const wb_regression_target *t, const wb_regression_quadra
                        double *head, double *room) {
   wb_regression_target wide = *t;
   wb_regression_wide_design design;
-  int status = wb_regression_wide_open(&t->chain, t->place.main, &design);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_regression_wide_open(&t->chain, t->place.main, &design));
   wide.chain.session = design.session;
   wide.chain.state.columns = t->place.each;
   wide.chain.state.coefficients = room;
@@ -370,7 +364,7 @@ static int search_wide(const wb_regression_target *t, const wb_regression_quadra
   wide.place.main = 0;
   wb_regression_copy_point(t, s->point, 1);
   wb_regression_copy_point(&wide, s->point, 0);
-  status = approximate(&wide, e, s, spread, head);
+  int status = approximate(&wide, e, s, spread, head);
   wb_regression_get_point(&wide, s->point);
   wb_regression_put_point(t, s->point);
   wb_regression_wide_close(&design, t->chain.backend);

@@ -14,8 +14,7 @@ static double score_of(double count, double draws) {
 
 int wb_regression_predict(const wb_call *call, wb_regression_prediction *prediction, const double *probability,
                           int64_t first, int64_t count, double *out) {
-  const int status = wb_backend_has(call->backend, call->backend->regression, "regressions", call->message);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_backend_has(call->backend, call->backend->regression, "regressions", call->message));
   const double draws = (double)prediction->draws;
   for (int tail = 0; tail < 2; tail++) {
     const double place = (draws - 1.0) * probability[tail];

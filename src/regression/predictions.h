@@ -1,6 +1,5 @@
 /* Predictions of a regression from draws of its coefficients, as stats::quantile() and sd() of R would give them. */
-#ifndef WB_REGRESSION_PREDICTIONS_H
-#define WB_REGRESSION_PREDICTIONS_H
+#pragma once
 
 #include "backend/backend.h"
 
@@ -8,5 +7,3 @@
  * ascending order. Their indices are set here. */
 int wb_regression_predict(const wb_call *call, wb_regression_prediction *prediction, const double *probability,
                           int64_t first, int64_t count, double *out);
-
-#endif

@@ -143,20 +143,17 @@ void wb_regression_factor_solve(const wb_regression_quadratic *e, const wb_regre
   double own[MOST];
   for (int32_t l = 0; l < e->blocks; l++) {
     const double *const factor = f->own + (size_t)l * triangle, *const cross = block_of(e, l);
-    wb_triangle_solve(e->q, factor, b + f->leading + (size_t)l * (size_t)e->q, own);
-    wb_triangle_solve_transposed(e->q, factor, own, own);
+    wb_cholesky_solve(e->q, factor, b + f->leading + (size_t)l * (size_t)e->q, own);
     for (int32_t k = 0; k < e->q; k++)
       for (int32_t c = 0; c < f->leading; c++) b[c] = wb_fma(-own[k], cross[(size_t)k * most + (size_t)c], b[c]);
   }
-  wb_triangle_solve(f->leading, f->lower, b, b);
-  wb_triangle_solve_transposed(f->leading, f->lower, b, b);
+  wb_cholesky_solve(f->leading, f->lower, b, b);
   for (int32_t l = 0; l < e->blocks; l++) {
     const double *const factor = f->own + (size_t)l * triangle;
     double *const to = b + f->leading + (size_t)l * (size_t)e->q;
     explain(e, l, f->leading, b, own);
     for (int32_t k = 0; k < e->q; k++) to[k] -= own[k];
-    wb_triangle_solve(e->q, factor, to, to);
-    wb_triangle_solve_transposed(e->q, factor, to, to);
+    wb_cholesky_solve(e->q, factor, to, to);
   }
 }
 

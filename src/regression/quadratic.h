@@ -1,7 +1,6 @@
 /* Quadratic functions of leading coordinates and of blocks of other coordinates. Each block is tied to the leading
  * coordinates alone: the log posterior about its mode, as regression/ellipse.c needs it. */
-#ifndef WB_REGRESSION_QUADRATIC_H
-#define WB_REGRESSION_QUADRATIC_H
+#pragma once
 
 #include "backend/backend.h"
 
@@ -61,5 +60,3 @@ void wb_regression_quadratic_apply(const wb_regression_quadratic *e, const wb_re
 void wb_regression_apply_symmetric(int n, const double *a, const double *x, double *out);
 
 double wb_regression_dot(size_t n, const double *x, const double *y);
-
-#endif

@@ -22,7 +22,6 @@ static int pass(const wb_regression_chain *chain, int32_t outcome, uint32_t iter
       state->groups > 0 && state->dual_rows == 0 ? state->group_statistics : NULL, log_likelihood, chain->message);
 }
 
-/* A pass for the log likelihood alone. */
 static int evaluate(const wb_regression_chain *chain, double *log_likelihood) {
   const wb_regression_parameters parameters = wb_regression_own_parameters(&chain->state);
   return chain->backend->regression->log_likelihood(chain->session, &parameters, log_likelihood, chain->message);
@@ -148,53 +147,51 @@ static int draw_without_terms(const wb_regression_chain *chain, uint32_t iterati
                 *const scalars = state->scalars;
   double log_ratio, unused;
   int taken;
-  int status = wb_regression_log_ratios(chain, &log_ratio);
+  WB_TRY(wb_regression_log_ratios(chain, &log_ratio));
   if (chain->data->poisson) {
     memcpy(before, state->coefficients, coefficients);
     memcpy(local, state->shrinkage, 2 * coefficients);
     if (groups > 0) memcpy(intercepts, state->intercepts, groups);
   }
-  for (int32_t k = 0; k < state->outcomes && status == WB_OK; k++) {
-    status = draw_coefficients(chain, k, iteration, room);
-    if (status == WB_OK && k + 1 < state->outcomes) status = pass(chain, k + 1, iteration, &unused);
+  for (int32_t k = 0; k < state->outcomes; k++) {
+    WB_TRY(draw_coefficients(chain, k, iteration, room));
+    if (k + 1 < state->outcomes) WB_TRY(pass(chain, k + 1, iteration, &unused));
   }
-  if (status == WB_OK) status = refresh_groups(chain);
-  if (status != WB_OK) return status;
+  WB_TRY(refresh_groups(chain));
   wb_regression_factor_law law = {0};
   if (groups > 0) law = weigh_intercepts(chain, iteration, 1);
-  status = wb_regression_accept(chain, iteration, 0, &log_ratio, &taken);
+  WB_TRY(wb_regression_accept(chain, iteration, 0, &log_ratio, &taken));
   if (!taken) {
     memcpy(state->coefficients, before, coefficients);
     memcpy(state->shrinkage, local, 2 * coefficients);
     if (groups > 0) memcpy(state->intercepts, intercepts, groups);
+    WB_TRY(refresh_groups(chain));
   }
-  if (status == WB_OK && !taken) status = refresh_groups(chain);
-  if (status != WB_OK || groups == 0) return status;
+  if (groups == 0) return WB_OK;
   if (!taken) law = weigh_intercepts(chain, iteration, 0);
   if (chain->data->poisson) memcpy(intercepts, state->intercepts, groups);
   const double variance = scalars[WB_REGRESSION_GROUP_VARIANCE], auxiliary = scalars[WB_REGRESSION_GROUP_AUXILIARY];
   rescale_intercepts(chain, &law, iteration);
-  status = wb_regression_accept(chain, iteration, 1, &log_ratio, &taken);
-  if (taken) return status;
+  WB_TRY(wb_regression_accept(chain, iteration, 1, &log_ratio, &taken));
+  if (taken) return WB_OK;
   memcpy(state->intercepts, intercepts, groups);
   scalars[WB_REGRESSION_GROUP_VARIANCE] = variance;
   scalars[WB_REGRESSION_GROUP_AUXILIARY] = auxiliary;
-  return status;
+  return WB_OK;
 }
 
 /* A sweep by the moves of regression/level_moves.h, without Polya-Gamma variables. */
 static int move_levels(const wb_regression_chain *chain, uint32_t iteration, double *level_room, double *level_sums,
                        double *log_likelihood) {
   const wb_regression_state *const state = &chain->state;
-  int status = wb_level_sweep(chain, iteration, level_room, level_sums, log_likelihood);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_level_sweep(chain, iteration, level_room, level_sums, log_likelihood));
   if (state->grouping) wb_regression_shift_terms(chain, 0, iteration, level_sums);
   if (chain->prior.law) wb_regression_draw_shrinkage(chain, 0, iteration);
   if (chain->counts.distinct == 0) return WB_OK;
-  status = wb_regression_draw_dispersion(chain, iteration);
-  if (status == WB_OK) status = evaluate(chain, log_likelihood);
+  WB_TRY(wb_regression_draw_dispersion(chain, iteration));
+  WB_TRY(evaluate(chain, log_likelihood));
   *log_likelihood += wb_regression_count_constant(&chain->counts, state->scalars[WB_REGRESSION_DISPERSION]);
-  return status;
+  return WB_OK;
 }
 
 int wb_regression_sweep(const wb_regression_sweeper *sweeper, uint32_t iteration, double *log_likelihood) {
@@ -202,26 +199,25 @@ int wb_regression_sweep(const wb_regression_sweeper *sweeper, uint32_t iteration
   const wb_regression_state *const state = &chain->state;
   double *const room = sweeper->room, *const more = sweeper->more;
   const int learned = chain->counts.distinct > 0;
-  int status = WB_OK, moved = 0;
+  int moved = 0;
   if (wb_level_used(state)) return move_levels(chain, iteration, sweeper->level_room, more, log_likelihood);
-  for (int32_t k = 0; k < state->outcomes && status == WB_OK && state->grouping; k++)
-    status = wb_regression_draw_terms(chain, k, iteration, more, room);
-  if (!state->grouping && chain->data->completed) status = pass(chain, 0, iteration, log_likelihood);
-  if (status == WB_OK && !state->grouping) status = draw_without_terms(chain, iteration, room, more);
-  if (status != WB_OK) return status;
+  for (int32_t k = 0; k < state->outcomes && state->grouping; k++)
+    WB_TRY(wb_regression_draw_terms(chain, k, iteration, more, room));
+  if (!state->grouping && chain->data->completed) WB_TRY(pass(chain, 0, iteration, log_likelihood));
+  if (!state->grouping) WB_TRY(draw_without_terms(chain, iteration, room, more));
   if (state->groups > 0) wb_regression_draw_group_scale(chain, iteration);
   for (int32_t k = 0; k < state->outcomes && chain->prior.law; k++) wb_regression_draw_shrinkage(chain, k, iteration);
-  for (int32_t k = 0; k < state->outcomes && chain->prior.law && state->dual_rows > 0 && status == WB_OK; k++)
-    status = wb_regression_move_shrinkage(chain, k, iteration);
-  if (status == WB_OK) status = wb_regression_move(chain, iteration, room, &moved);
+  for (int32_t k = 0; k < state->outcomes && chain->prior.law && state->dual_rows > 0; k++)
+    WB_TRY(wb_regression_move_shrinkage(chain, k, iteration));
+  WB_TRY(wb_regression_move(chain, iteration, room, &moved));
   /* With groups, the moves may be short. */
-  if (status == WB_OK && learned && (!moved || state->groups > 0 || state->grouping))
-    status = wb_regression_draw_dispersion(chain, iteration);
-  if (status != WB_OK || chain->data->completed) return status;
-  status = passes_first(chain) ? evaluate(chain, log_likelihood) : pass(chain, 0, iteration, log_likelihood);
+  if (learned && (!moved || state->groups > 0 || state->grouping))
+    WB_TRY(wb_regression_draw_dispersion(chain, iteration));
+  if (chain->data->completed) return WB_OK;
+  WB_TRY(passes_first(chain) ? evaluate(chain, log_likelihood) : pass(chain, 0, iteration, log_likelihood));
   if (learned)
     *log_likelihood += wb_regression_count_constant(&chain->counts, state->scalars[WB_REGRESSION_DISPERSION]);
-  return status;
+  return WB_OK;
 }
 
 void wb_regression_note(const wb_regression_sweeps *sweeps, const wb_regression_chain *chain, int32_t sweep,
@@ -299,17 +295,15 @@ int wb_regression_run(const wb_regression_chain *chain, const wb_regression_swee
 
 int wb_regression_step(const wb_call *call, const wb_regression_data *data, wb_regression_chain *chain,
                        uint32_t iteration) {
-  const wb_regression_state *const state = &chain->state;
   const size_t bytes = draw_room(chain) * sizeof(double);
   const wb_backend *const backend = chain->backend = call->backend;
   chain->counts.isa = call->run.isa;
   double log_likelihood;
-  int status = wb_backend_has(backend, backend->regression, "regressions", chain->message);
-  if (status == WB_OK) status = backend->regression->open(data, &call->run, &chain->session, chain->message);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_backend_has(backend, backend->regression, "regressions", chain->message));
+  WB_TRY(backend->regression->open(data, &call->run, &chain->session, chain->message));
   double *const room = wb_aligned_malloc(bytes);
-  status = room ? pass(chain, 0, iteration, &log_likelihood)
-                : wb_out_of_memory(chain->message, "the coefficients' precision", bytes);
+  int status = room ? pass(chain, 0, iteration, &log_likelihood)
+                    : wb_out_of_memory(chain->message, "the coefficients' precision", bytes);
   if (status == WB_OK) status = draw_coefficients(chain, 0, iteration, room);
   wb_aligned_free(room);
   backend->regression->close(chain->session);

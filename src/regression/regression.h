@@ -1,7 +1,6 @@
 /* Regressions by Polya-Gamma variables, the Gibbs sampler of Polson, Scott & Windle (2013, JASA 108, 1339-1349): the
  * interface for src/entry. Functions return a wb_status. On failure they have written into the message. */
-#ifndef WB_REGRESSION_H
-#define WB_REGRESSION_H
+#pragma once
 
 #include "regression/chain.h"
 
@@ -34,5 +33,3 @@ int wb_regression_run(const wb_regression_chain *chain, const wb_regression_swee
  * chain has no session before and after. On return the state's statistics are sums of these variables. */
 int wb_regression_step(const wb_call *call, const wb_regression_data *data, wb_regression_chain *chain,
                        uint32_t iteration);
-
-#endif

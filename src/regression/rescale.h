@@ -1,8 +1,7 @@
 /* The factor of the effects of groups and of their deviation, which is drawn given everything else. Effects and
  * deviation otherwise hold each other where they are (Liu & Sabatti 2000, "Generalised Gibbs sampler and multigrid
  * Monte Carlo for Bayesian computation", Biometrika 87, 353-369, with the group of scales). */
-#ifndef WB_REGRESSION_RESCALE_H
-#define WB_REGRESSION_RESCALE_H
+#pragma once
 
 #include "core/philox.h"
 
@@ -15,5 +14,3 @@ typedef struct wb_regression_factor_law {
 
 /* A draw of t by slice sampling from t = 0. */
 double wb_regression_draw_log_factor(const wb_regression_factor_law *law, wb_stream *stream);
-
-#endif

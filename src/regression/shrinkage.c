@@ -107,12 +107,12 @@ static int moved_density(const wb_regression_chain *chain, int32_t outcome, cons
   const double factor = wb_exp(t), scale = prior->global_scale;
   for (int c = 0; c < prior->columns; c++)
     if (prior->law[c] == WB_REGRESSION_HORSESHOE) coefficients[c] = factor * from[c];
-  const int status = chain->backend->regression->log_likelihood(chain->session, &parameters, density, chain->message);
+  WB_TRY(chain->backend->regression->log_likelihood(chain->session, &parameters, density, chain->message));
   *density += t - wb_log1p(*own->global * factor * factor / (scale * scale));
   if (prior->slab_scale > 0.0)
     *density -=
         0.5 * prior->slab_df * wb_fma(2.0, t, prior->slab_scale * prior->slab_scale / (*own->slab * factor * factor));
-  return status;
+  return WB_OK;
 }
 
 /* Large coefficients and their scales hold each other where they are, above all where the data are separated: a draw of
@@ -124,28 +124,28 @@ int wb_regression_move_shrinkage(const wb_regression_chain *chain, int32_t outco
   const wb_regression_prior *const prior = &chain->prior;
   const wb_regression_scales own = wb_regression_scales_of(&chain->state, outcome);
   double *const from = chain->dual->point;
-  int shrunk = 0, status;
+  int shrunk = 0;
   for (int c = 0; c < prior->columns; c++) shrunk |= prior->law[c] == WB_REGRESSION_HORSESHOE;
   if (!shrunk) return WB_OK;
   memcpy(from, chain->state.coefficients + (size_t)outcome * (size_t)prior->columns,
          (size_t)prior->columns * sizeof(double));
   wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_SHRINKAGE_MOVE, iteration, (uint64_t)outcome);
   double level, density = 0.0, at = 0.0;
-  status = moved_density(chain, outcome, from, &own, 0.0, &level);
+  WB_TRY(moved_density(chain, outcome, from, &own, 0.0, &level));
   level -= wb_draw_exponential(&stream);
   double low = -wb_stream_uniform(&stream), high = low + 1.0;
   int left = (int)(STEPS * wb_stream_uniform(&stream)), right = STEPS - 1 - left;
-  for (; left > 0 && status == WB_OK; left--, low -= 1.0) {
-    status = moved_density(chain, outcome, from, &own, low, &density);
+  for (; left > 0; left--, low -= 1.0) {
+    WB_TRY(moved_density(chain, outcome, from, &own, low, &density));
     if (!(density > level)) break;
   }
-  for (; right > 0 && status == WB_OK; right--, high += 1.0) {
-    status = moved_density(chain, outcome, from, &own, high, &density);
+  for (; right > 0; right--, high += 1.0) {
+    WB_TRY(moved_density(chain, outcome, from, &own, high, &density));
     if (!(density > level)) break;
   }
-  while (status == WB_OK) {
+  for (;;) {
     at = high - low > 1e-12 ? wb_fma(high - low, wb_stream_uniform(&stream), low) : 0.0;
-    status = moved_density(chain, outcome, from, &own, at, &density);
+    WB_TRY(moved_density(chain, outcome, from, &own, at, &density));
     if (density > level || at == 0.0) break;
     if (at < 0.0) low = at;
     else high = at;
@@ -154,5 +154,5 @@ int wb_regression_move_shrinkage(const wb_regression_chain *chain, int32_t outco
   *own.global *= square;
   if (prior->slab_scale > 0.0) *own.slab *= square;
   else *own.global_auxiliary = draw_inverse_exponential(&stream, 1.0 / (scale * scale) + 1.0 / *own.global);
-  return status;
+  return WB_OK;
 }

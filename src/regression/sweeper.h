@@ -1,6 +1,5 @@
 /* A chain while it sweeps, with its working memory. */
-#ifndef WB_REGRESSION_SWEEPER_H
-#define WB_REGRESSION_SWEEPER_H
+#pragma once
 
 #include "regression/dual_draw.h"
 #include "regression/regression.h"
@@ -22,5 +21,3 @@ int wb_regression_sweep(const wb_regression_sweeper *sweeper, uint32_t iteration
 /* Writes the state after the sweep with this index into the traces. */
 void wb_regression_note(const wb_regression_sweeps *sweeps, const wb_regression_chain *chain, int32_t sweep,
                         double log_likelihood);
-
-#endif

@@ -115,7 +115,6 @@ static void widen_prior(const wb_regression_target *t, double *mean, double *pre
     }
 }
 
-/* The precision of a block. */
 static const double *tie_of(const wb_regression_state *state, const wb_regression_layout *place, double *tie) {
   *tie = 1.0 / state->scalars[WB_REGRESSION_GROUP_VARIANCE];
   if (place->main < 0) return tie;

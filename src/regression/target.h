@@ -1,7 +1,6 @@
 /* The posterior of a regression's coefficients, effects and dispersion together, as a density of points: what
  * regression/mode.c climbs and regression/ellipse.c moves in. */
-#ifndef WB_REGRESSION_TARGET_H
-#define WB_REGRESSION_TARGET_H
+#pragma once
 
 #include "regression/draws.h"
 #include "regression/quadratic.h"
@@ -37,7 +36,6 @@ void wb_regression_target_tie(wb_regression_target *t, double *mean, double *pre
 
 /* Copies all coordinates but log(r) between a point and the state: `to_point`, or to the state. */
 void wb_regression_copy_point(const wb_regression_target *t, double *point, int to_point);
-/* All coordinates. */
 void wb_regression_get_point(const wb_regression_target *t, double *point);
 void wb_regression_put_point(const wb_regression_target *t, double *point);
 
@@ -54,5 +52,3 @@ int wb_regression_pass(const wb_regression_target *t, double log_r, wb_regressio
  * 2 wide. */
 double wb_regression_log_prior(const wb_regression_target *t, const double *point, double *room);
 int wb_regression_log_density(const wb_regression_target *t, double *point, double *room, double *density);
-
-#endif

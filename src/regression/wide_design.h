@@ -1,6 +1,5 @@
 /* The design of a regression with grouping terms. The effects of all terms but one are coefficients. */
-#ifndef WB_REGRESSION_WIDE_DESIGN_H
-#define WB_REGRESSION_WIDE_DESIGN_H
+#pragma once
 
 #include "regression/chain.h"
 
@@ -15,5 +14,3 @@ typedef struct wb_regression_wide_design {
  * with the main term as its only one. */
 int wb_regression_wide_open(const wb_regression_chain *chain, int32_t main, wb_regression_wide_design *design);
 void wb_regression_wide_close(wb_regression_wide_design *design, const wb_backend *backend);
-
-#endif

@@ -65,7 +65,6 @@ static int log_likelihood(const wb_regression_both *both, double *linear, double
   return WB_OK;
 }
 
-/* Copies the coordinates between the states and a point. */
 static void copy_point(const joint_law *law, double *point, int to_point) {
   for (int i = 0; i < 2; i++) {
     double *const own = part_of(law->both, i)->state.coefficients;
@@ -227,8 +226,7 @@ static int climb(joint_law *law, double *linear, double *x, double *trial, doubl
     derivatives(law, point, linear, x, trial, root);
     if (!make_root(both->counts.counts.isa, (int)d, root, room)) return WB_OK;
     if (i == 20) break;
-    wb_triangle_solve((int)d, root, trial, x);
-    wb_triangle_solve_transposed((int)d, root, x, x);
+    wb_cholesky_solve((int)d, root, trial, x);
     for (there = density; length > 1e-3; length *= 0.5) {
       for (size_t c = 0; c < d; c++) trial[c] = wb_fma(length, x[c], point[c]);
       WB_TRY(log_density(law, trial, &there));

@@ -3,8 +3,7 @@
  * other; each takes its sweep; and a move of all coefficients and of the dispersion follows, which does not need the
  * completed data. Excess zeros and a small dispersion explain the same zeros, so that sweeps alone mix slowly. The move
  * leaves effects of groups as they are. */
-#ifndef WB_REGRESSION_ZEROS_H
-#define WB_REGRESSION_ZEROS_H
+#pragma once
 
 #include "regression/regression.h"
 
@@ -26,5 +25,3 @@ int wb_regression_both_start(wb_regression_both *both, double spread);
 /* Sweeps. The traces of the counts get the log likelihood. */
 int wb_regression_both_run(wb_regression_both *both, const wb_regression_sweeps *counts,
                            const wb_regression_sweeps *zeros);
-
-#endif

@@ -108,8 +108,7 @@ static void look_at(const work *w, size_t k, place *at) {
   }
   /* At least the prior's precision is on the diagonal. */
   (void)wb_cholesky(p, at->root);
-  wb_triangle_solve(p, at->root, at->mean, at->mean);
-  wb_triangle_solve_transposed(p, at->root, at->mean, at->mean);
+  wb_cholesky_solve(p, at->root, at->mean, at->mean);
   for (int j = 0; j < p; j++) at->mean[j] += at->value[j];
   at->log_density = log_density;
 }
@@ -169,13 +168,13 @@ int wb_topic_draw_coefficients(wb_topic_chain *chain, uint32_t iteration) {
   int32_t *const count = (int32_t *)(root + 2 * wb_packed_size((int)p));
   uint16_t *const topic = (uint16_t *)(count + counts);
   work w = {chain,
-                  c,
-                  count,
-                  memory,
-                  score,
-                  square,
-                  {value, value + p, root, now, 0},
-                  {value + 3 * p, value + 2 * p, root + wb_packed_size((int)p), next, 0}};
+            c,
+            count,
+            memory,
+            score,
+            square,
+            {value, value + p, root, now, 0},
+            {value + 3 * p, value + 2 * p, root + wb_packed_size((int)p), next, 0}};
   const int status = chain->backend->topic_model->get_topics(chain->session, topic, chain->message);
   if (status == WB_OK) {
     tally(corpus, topic, count);
@@ -203,10 +202,7 @@ int wb_topic_draw_effects(const wb_topic_chain *chain, uint32_t iteration, const
   }
   /* The columns of the frame are orthonormal, and no weight is 0. */
   (void)wb_cholesky((int)q, gram);
-  for (size_t k = 0; k < topics; k++) {
-    wb_triangle_solve((int)q, gram, effects + k * q, effects + k * q);
-    wb_triangle_solve_transposed((int)q, gram, effects + k * q, effects + k * q);
-  }
+  for (size_t k = 0; k < topics; k++) wb_cholesky_solve((int)q, gram, effects + k * q, effects + k * q);
   free(gram);
   return WB_OK;
 }

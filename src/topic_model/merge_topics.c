@@ -19,7 +19,6 @@
 
 #define TABLE 4096
 
-/* c log c. */
 static double count_log_count(double count) { return count > 0 ? count * wb_log(count) : 0; }
 
 typedef struct merger {

@@ -307,7 +307,6 @@ int wb_topic_sweep(wb_topic_chain *chain, uint32_t iteration, double *log_likeli
   return status;
 }
 
-/* Topics that a thread looks at together. */
 #define RANGE_TOGETHER 65536
 
 typedef struct topic_range {
@@ -386,7 +385,6 @@ static void add_piece(void *context, int64_t piece) {
   free(tally);
 }
 
-/* Counts a share of the tokens by topic. */
 static void count_share(void *context, int64_t share) {
   const wb_topic_means *const m = context;
   const int64_t tokens = m->corpus->tokens, end = tokens * (share + 1) / m->shares;

@@ -21,10 +21,8 @@
  * pi ~ Dir(1, ..., 1). Its alpha is pi times WB_TOPIC_MEMBERS.
  *
  * A sweep draws theta and phi given the topics of all tokens, then new topics, then new alpha and beta with theta and
- * phi integrated out.
- */
-#ifndef WB_TOPIC_MODEL_H
-#define WB_TOPIC_MODEL_H
+ * phi integrated out. */
+#pragma once
 
 #include "backend/backend.h"
 
@@ -69,7 +67,6 @@ typedef struct wb_topic_state {
   int32_t columns;
 } wb_topic_state;
 
-/* A running chain. */
 typedef struct wb_topic_chain {
   const wb_backend *backend;
   wb_topic_session *session;
@@ -134,5 +131,3 @@ int wb_topic_in_range(const uint16_t *topic, int64_t count, int32_t topics, int3
 
 /* Adds them on at most `threads` threads. */
 int wb_topic_add_means(wb_topic_means *means, int32_t threads, wb_message *message);
-
-#endif

@@ -68,7 +68,7 @@ simulate_fit <- function(n = 2000, k = 6, p = 3, sweeps = 100, warmup = 50, chai
     thin = 1, keep = c("weights", "means", "covariances"), seed = 1, backend = "cpu", precision = "double",
     threads = 2L, prior = resolve_prior(dp_prior(), center, scale, markers), markers = markers, rows = n,
     center = center, scale = scale, elapsed = list(total = 1.5), interrupted = FALSE, transform = NULL,
-    x = x, call = quote(dp_mixture(x))
+    method = "gibbs", missing = "error", piled = find_piled(list()), x = x, call = quote(dp_mixture(x))
   )
   structure(fit, class = c("dp_mixture", "warpbayes_fit", "warpbayes"), labels = labels)
 }

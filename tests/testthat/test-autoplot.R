@@ -85,7 +85,7 @@ test_that("every picture of distributions and martingale posteriors is drawn", {
   autoplot <- ggplot2::autoplot
   die <- pmf(rep(1 / 6, 6), from = 1)
   bars <- draws(autoplot(die + die, 2 * die, legend = c("two dice", "doubled")))
-  expect_equal(bars$data[[1L]]$ymax[1:11], dpmf(2:12, die + die))
+  expect_equal(bars$data[[1L]]$ymax[1:11], dpmf(die + die, 2:12))
   for (type in c("line", "distribution", "quantile", "lorenz", "stop_loss")) {
     draws(autoplot(die, if (type != "line") die + 1, type = type))
   }

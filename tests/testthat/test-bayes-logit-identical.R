@@ -1,6 +1,6 @@
 # A fit must not depend on threads, vector instructions, the device, slices or interruption.
 
-regression_rows <- function(n) {
+rows_for_regression <- function(n) {
   set.seed(5)
   d <- data.frame(
     x1 = rnorm(n), x2 = rnorm(n, 5, 2), f = factor(sample(letters[1:3], n, TRUE)), g = factor(sample(1:20, n, TRUE)),
@@ -15,7 +15,7 @@ regression_rows <- function(n) {
 }
 
 regression_fits <- function(n = 4500, ...) {
-  d <- regression_rows(n)
+  d <- rows_for_regression(n)
   few <- function(..., iter = 4) bayes_logit(..., data = d, seed = 1, iter = iter, warmup = 2, progress = FALSE)
   fits <- list(
     few(y ~ x1 + x2 + f + offset(o), chains = 2, ...),
@@ -57,7 +57,7 @@ test_that("GPU and CPU give the same bits", {
 })
 
 test_that("a continued fit equals a fit of the whole length", {
-  d <- regression_rows(200)
+  d <- rows_for_regression(200)
   parts <- c("coefficient_trace", "log_likelihood", "dispersion_trace", "group_deviation", "draws", "state", "iter")
   for (formula in list(y ~ x1, y ~ x1 + (1 | g), c ~ x1)) {
     family <- if (formula[[2]] == "c") "negbinomial" else "binomial"
@@ -84,7 +84,7 @@ test_that("a continued fit equals a fit of the whole length", {
 
 test_that("an interrupted fit continues as if it had not been interrupted", {
   skip_if(resolve_run()$backend != "cpu", "the clock of the emulator")
-  d <- regression_rows(3000)
+  d <- rows_for_regression(3000)
   fit <- bayes_logit(y ~ x1, d, chains = 2, iter = 10, warmup = 2, seed = 4, threads = 2, progress = FALSE)
   stopped <- fit
   stopped$interrupted <- TRUE
@@ -96,7 +96,7 @@ test_that("an interrupted fit continues as if it had not been interrupted", {
 })
 
 test_that("scaling and the order of sums agree with plain R", {
-  d <- regression_rows(3000)
+  d <- rows_for_regression(3000)
   fit <- bayes_logit(y ~ x1 + x2, d, chains = 1, iter = 3, warmup = 1, seed = 1, threads = 2, progress = FALSE)
   beta <- fit$coefficient_trace[3, 1, ]
   linear <- as.vector(cbind(1, d$x1, d$x2) %*% beta)

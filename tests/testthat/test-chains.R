@@ -255,7 +255,7 @@ test_that("the default is four chains of small data and one of large data, by si
     # The number does not depend on the machine, and large data and many draws have one.
     cells <- function(rows) list(rows = rows, markers = letters[1:10])
     number <- function(rows, iter = 1000, keep = "means") {
-      mixture_chains(NULL, "gibbs", cells(rows), 64, iter, list(warmup = 0, thin = 1), keep)
+      mixture_chains(NULL, cells(rows), 64, iter, list(warmup = 0, thin = 1), keep)
     }
     expect_identical(vapply(c(1e3, 23000, 24000, 3e7), number, 0), c(4, 4, 1, 1))
     expect_identical(number(1e3, iter = 2000), 1)

@@ -534,7 +534,7 @@ test_that("a run that did not finish one sweep can be resumed", {
   # A function that runs with a failing sampler.
   failing <- function(name, sampler) {
     plan_of <- get(sampler, asNamespace("warpbayes"))
-    planted <- function(fit) {
+    planted <- function(fit, ...) {
       plan <- plan_of(fit)
       plan$step <- function(...) stop_warpbayes("input", "a planted failure")
       plan
@@ -814,7 +814,7 @@ test_that("a full disk loses nothing but the new checkpoint", {
     "cat('warnings:', warnings, 'digest:', format(warpbayes:::digest_numbers(fit$draws$labels)), '\\n')"
   )), ready, limit = "ulimit -f 100;")
   wait_for(function() !is_running(child), paste0(ready, ".log"))
-  whole <- eval(parse(text = sub(", checkpoint = .*", ", progress = FALSE)", run)))
+  whole <- eval(parse(text = sub(", checkpoint = .*", "), progress = FALSE)", run)))
   said <- readLines(paste0(ready, ".log"))
   digest <- paste(format(digest_numbers(whole$draws$labels)), collapse = " ")
   expect_match(said, paste("warnings: 1 digest:", digest), all = FALSE)

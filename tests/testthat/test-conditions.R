@@ -41,7 +41,7 @@ test_that("errors name the call within functions of the user and of R", {
   expect_identical(call_of(eval(quote(rcategorical(wrong))), values), quote(rcategorical(wrong)))
   # Functions that the user gives to the package.
   expect_identical(call_of(map_pmf(die, function(v) rcategorical(wrong)), values), quote(rcategorical(wrong)))
-  expect_identical(call_of(mix_over_pmf(die, function(v) rpmf(-1, die)), values), quote(rpmf(-1, die)))
+  expect_identical(call_of(mix_over_pmf(die, function(v) rpmf(die, -1)), values), quote(rpmf(die, -1)))
   expect_identical(call_of(mix_over_pmf(die, sqrt), values), quote(mix_over_pmf(die, sqrt)))
 })
 

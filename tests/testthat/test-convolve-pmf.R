@@ -422,7 +422,7 @@ test_that("long work stops within half a second of an interrupt", {
     "heard(compound_pmf(\"poisson\", sizes, lambda = 5))",
     "heard(compound_pmf(\"negative_binomial\", sizes, successes = 2, mu = 5, accuracy = 0))",
     # Last, since the gigabytes that it leaves make later calls slower.
-    "heard(rpmf(2e8, x))"
+    "heard(rpmf(x, 2e8))"
   ), file)
   out <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(file)), stdout = TRUE)
   expect_identical(trimws(out), rep("TRUE", 6))

@@ -435,16 +435,22 @@ test_that("counts of cell types come from draws of the fit, and add up to the ce
   # The number of cells of a type in a sample is that of the most probable types, up to cells between the types.
   own <- table(types$type, factor(fit$samples[fit$sample], fit$samples))
   expect_lt(max(abs(result$counts - own[rownames(result$counts), ])), 6)
-  # The sampler's counts are those of its labels. A fit of an earlier version has no counts: its labels are counted, or
-  # drawn from the same law if it has none.
-  run <- resolve_run(NULL, 2)
-  counts <- draw_type_counts(types, 4, 1, run)
-  earlier <- types
-  earlier$fit$draws$sample_sizes <- NULL
-  expect_identical(draw_type_counts(earlier, 4, 1, run), counts)
-  expect_true(agrees_with_sweeps(earlier$fit, mixture_plan(earlier$fit)))
-  earlier$fit$draws$labels <- NULL
-  expect_lt(max(abs(draw_type_counts(earlier, 4, 1, run) - counts)), 10)
+  # The sampler's counts are those of its labels, or of labels drawn from the same law.
+  counts <- draw_type_counts(types, 4)
+  count_labels <- function(types) {
+    counted <- 0 * counts
+    draw_cell_types(types, chosen_draws(types, 4), 1, resolve_run(NULL, 2), function(i, rows, type) {
+      own <- table(factor(type, seq_len(nrow(counts))), factor(fit$sample[rows], seq_len(ncol(counts))))
+      counted[, , i] <<- counted[, , i] + own
+    })
+    counted
+  }
+  expect_identical(count_labels(types), counts)
+  drawn <- types
+  drawn$fit$draws$labels <- NULL
+  expect_lt(max(abs(count_labels(drawn) - counts)), 10)
+  drawn$fit$draws$sample_sizes <- NULL
+  expect_error(draw_type_counts(drawn, 4), "changed since it was made", class = "warpbayes_error_input")
   # New numbers of components hold for the counts, too.
   numbered <- relabel(fit, threads = 2)
   for (i in c(1, 30)) {

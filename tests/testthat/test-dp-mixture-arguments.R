@@ -136,8 +136,8 @@ test_that("continue() needs a fit with its data", {
 
 test_that("the condition holds the argument and the call", {
   wrong <- list(
-    iter = 0, warmup = -1, seed = -1, precision = "half", moves = NA, keep = "all", start = 1, prior = 1,
-    transform = "log", chains = 0
+    iter = 0, warmup = -1, seed = -1, components = 0, prior = 1, transform = "log", chains = 0, threads = -1,
+    markers = "none", sample = 1
   )
   for (argument in names(wrong)) {
     error <- tryCatch(do.call("dp_mixture", c(list(small), wrong[argument])), error = identity)
@@ -194,8 +194,8 @@ test_that("a fit that was changed by hand is refused before its parts are read",
   refuse(other("x", fit$x[, 1, drop = FALSE]), "`fit` has other data")
   refuse(other("thin", 3), "changed since it was made")
   refuse(other("chains", 2), "changed since it was made")
+  refuse(other("scale", fit$scale[1]), "changed since it was made")
   changed <- "the parts of the fit do not agree"
-  refuse(other("scale", fit$scale[1]), changed)
   state <- fit$state
   state[[1]]$statistics <- state[[1]]$statistics[-1]
   refuse(other("state", state), changed)

@@ -40,7 +40,8 @@ test_that("NA is an error unless `missing` allows it, and infinite values always
   x[1, ] <- 1:3
   x[2, 2] <- NA
   expect_error(dp_mixture(x),
-    "`x` has NA in row 2, column 2 \\(\"CD2\"\\).*; missing = \"model\" takes NA as missing at random", class = error
+    "`x` has NA in row 2, column 2 \\(\"CD2\"\\).*; warp_control\\(missing = \"model\"\\) takes NA as missing",
+    class = error
   )
   expect_error(dp_mixture(x, control = warp_control(missing = "drop")),
     "`missing` must be one of \"error\", \"model\", not \"drop\"", class = error
@@ -64,7 +65,8 @@ test_that("NA is an error unless `missing` allows it, and infinite values always
   fit <- dp_mixture(whole, components = 3, iter = 4, seed = 1, threads = 2)
   expect_identical(fit$missing, "error")
   expect_error(predict(fit, x),
-    "`newdata` has NA in row 2, .*; a fit with missing = \"model\" takes cells with missing values", class = error
+    "`newdata` has NA in row 2, .*; a fit with warp_control\\(missing = \"model\"\\) takes cells with missing values",
+    class = error
   )
   fit <- fit_gappy(x, iter = 4, warmup = 2)
   expect_error(predict(fit, y * Inf), "`newdata` has Inf in row 1", class = error)

@@ -47,10 +47,10 @@ test_that("there are atoms only if values are piled up", {
 
 test_that("a learned scale starts narrow in markers with piled values only", {
   fit <- dp_mixture(piled_cells(500), 4, iter = 2, seed = 1, threads = 2, backend = "cpu")
-  expect_equal(diag(narrow_prior(fit)$scale), c(0.25, 0.01, 0.25), tolerance = 1e-12)
+  expect_equal(diag(narrow_prior(fit$prior, find_atoms(fit))$scale), c(0.25, 0.01, 0.25), tolerance = 1e-12)
   for (prior in list(dp_prior(scale = 1), dp_prior(scale = 1, learn = "scale"), dp_prior(learn = "mean"))) {
     fit <- dp_mixture(piled_cells(500), 4, iter = 2, seed = 1, threads = 2, backend = "cpu", prior = prior)
-    expect_identical(narrow_prior(fit), fit$prior)
+    expect_identical(narrow_prior(fit$prior, find_atoms(fit)), fit$prior)
   }
 })
 

@@ -64,9 +64,6 @@ test_that("print and summary name piled values where there are some, and only th
   expect_identical(nrow(plain$piled), 0L)
   expect_no_match(words_of(plain), "share one value")
   expect_no_match(paste(capture.output(print(summary(plain))), collapse = " "), "many cells share")
-  # A fit of an earlier version has no such element.
-  fit$piled <- NULL
-  expect_no_match(words_of(fit), "share one value")
 })
 
 test_that("pictures show the spike and its share", {

@@ -79,7 +79,7 @@ test_that("invalid arguments of predict() are refused", {
   without$draws$covariances <- NULL
   without$keep <- c("weights", "means")
   expect_error(predict(without, x),
-    "did not keep; fit with keep = c\\(\"weights\", \"means\", \"covariances\"\\)", class = error
+    "did not keep; fit with warp_control\\(keep = c\\(\"weights\", \"means\", \"covariances\"\\)", class = error
   )
   none <- simulate_fit(n = 50, sweeps = 51, warmup = 50)
   none$draws <- lapply(none$draws, function(draws) array(0, 0))

@@ -146,7 +146,7 @@ test_that("samples that cannot be used are errors", {
   }
   gaps <- some_samples()
   gaps$b[3, 1] <- NA
-  fails("has NA in row 3 of sample \"b\", column 1 \\(\"CD4\"\\); missing", gaps)
+  fails("has NA in row 3 of sample \"b\", column 1 \\(\"CD4\"\\); warp_control\\(missing", gaps)
   fails("`sample` has 859 values for 860 cells", stacked, sample = of[-1])
   fails("`sample` is missing for row 7", stacked, sample = replace(of, 7, NA))
   fails("`sample` has no cell of \"d\"", stacked, sample = factor(of, c("a", "b", "c", "d")))
@@ -320,7 +320,7 @@ test_that("proportions of samples agree with the draws, and have a picture", {
   on.exit(grDevices::dev.off())
   expect_identical(plot(table, group = c("x", "y", NA), main = "Samples"), table)
   expect_identical(plot(table, group = c(c = "y", a = "x", b = "y"), types = 1), table)
-  colours <- function(group) share_picture(table, group, 1, NULL)$panels[[1]]$layers[[2]]$data$fill
+  colours <- function(group) share_picture(table, "x", group, 1, NULL)$panels[[1]]$layers[[2]]$data$fill
   expect_identical(colours(c(c = "y", a = "x", b = "y")), colours(c("x", "y", "y")))
   expect_identical(colours(c("x", "y", NA))[[3]], other_colour)
   fails("`group` must have a group for each of the 3 samples", plot(table, c("x", "y")))

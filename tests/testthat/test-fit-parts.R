@@ -36,7 +36,7 @@ test_that("methods refuse a regression of which a part was changed, and name the
     for (method in list(print, summary, predict, simulate, log_lik, residuals, vcov, function(fit) continue(fit, 2))) {
       error <- tryCatch(method(changed), error = identity)
       expect_s3_class(error, "warpbayes_error_input")
-      parts <- c(names(wrong)[[i]], "log_likelihood", "design", "offset")
+      parts <- c(names(wrong)[[i]], "log_likelihood", "design", "offset", "weights")
       expect_match(conditionMessage(error), paste0("part `(", paste(parts, collapse = "|"), ")"))
     }
   }

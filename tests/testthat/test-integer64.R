@@ -157,7 +157,7 @@ test_that("vectors of numbers are read", {
   expect_identical(pmf(int64(c(0, 1, 0))), pmf(c(0, 1, 0)))
   expect_identical(pmf(c(0.5, 0.5), values = int64(c(-3, 4))), pmf(c(0.5, 0.5), values = c(-3, 4)))
   expect_input_error(pmf(too_large), refused)
-  expect_identical(dpmf(int64(1), pmf(c(0.5, 0.5))), 0.5)
+  expect_identical(dpmf(pmf(c(0.5, 0.5)), int64(1)), 0.5)
   expect_identical(convolve_pmf(int64(c(1, 2)), c(1, 1), threads = 2), c(1, 3, 2))
   expect_input_error(convolve_pmf(too_large, c(1, 1), threads = 2), refused)
   rows <- rbind(c(0, 1), c(1, 0))

@@ -258,7 +258,7 @@ topic_cases <- alist(
     colnames(counts) <- paste0("w", seq_len(70))
     fit <- topics(counts, 5, precision, seed_words = list(one = c("w3", "w70"), two = "w4*", weight = 0.5),
       prevalence = ~ kind, data = data.frame(kind = factor(rep(1:3, c(9, 9, 2)))), chains = 2)
-    new <- data.frame(kind = c(2, NA, 1, 4))
+    new <- data.frame(kind = factor(c(2, NA, 1, 4)))
     list(topic_values(fit), predict(fit, counts[1:4, ], iter = 4, data = new, seed = 1))
   },
   "prior counts, mean for mode" = {
@@ -687,14 +687,14 @@ pmf_cases <- alist(
     x <- pmf(known_weights(40, 12), from = -3)
     y <- pmf(known_weights(9, 13), from = 2)
     list(
-      lapply(list(x + y, x - y, max(x, y), min(x, y), 2 * x + y), unclass), ppmf(-4:40, x),
-      ppmf(-4:40, x, lower.tail = FALSE),
-      qpmf(c(0.125, 0.5, 0.875), x), rpmf(500, x, seed = 3)
+      lapply(list(x + y, x - y, max(x, y), min(x, y), 2 * x + y), unclass), ppmf(x, -4:40),
+      ppmf(x, -4:40, lower.tail = FALSE),
+      qpmf(x, c(0.125, 0.5, 0.875)), rpmf(x, 500, seed = 3)
     )
   },
   "logarithms" = {
     x <- pmf(weights_or_logs(40, TRUE, 14), log = TRUE, normalize = TRUE)
-    list(unclass(x), unclass(x + x), ppmf(0:40, x, log.p = TRUE))
+    list(unclass(x), unclass(x + x), ppmf(x, 0:40, log.p = TRUE))
   }
 )
 

@@ -3,7 +3,7 @@
 test_that("a missing first argument is named", {
   skip_where_repeated()
   without <- c("copula_density", "dp_prior", "logit_prior", "normal_mean", "probability_of", "quantiles_of",
-    "tail_mean_of")
+    "tail_mean_of", "warp_control")
   for (name in setdiff(getNamespaceExports("warpbayes"), without)) {
     exported <- getExportedValue("warpbayes", name)
     if (!is.function(exported) || length(formals(exported)) == 0L) next

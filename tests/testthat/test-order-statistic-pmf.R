@@ -17,7 +17,7 @@ error_against <- function(x, exact) {
   exact <- exact[exact$prob > 0, ]
   frame <- as.data.frame(x)
   expect_equal(sum(is.finite(frame$value) & frame[[2]] > if (is_log(x)) -Inf else 0), nrow(exact))
-  max(abs(dpmf(exact$value, x) / exact$prob - 1))
+  max(abs(dpmf(x, exact$value) / exact$prob - 1))
 }
 
 highest_sum <- function(k) function(v) sum(sort(v, decreasing = TRUE)[seq_len(k)])
@@ -53,7 +53,7 @@ test_that("eleven dice of which eight are kept, whether they are one kind or not
   kept <- apply(counts, 1, function(count) sum(rev(rep(1:6, count))[1:8]))
   exact <- tapply(round(prob * 6^11), kept, sum) / 6^11
   same <- sum_of_highest_pmf(rep(die, 11), 8)
-  expect_lt(max(abs(dpmf(as.numeric(names(exact)), same) / exact - 1)), 1e-14)
+  expect_lt(max(abs(dpmf(same, as.numeric(names(exact))) / exact - 1)), 1e-14)
   # A die on the same values that is not identical takes the other way.
   mixed <- sum_of_highest_pmf(c(rep(die, 10), pmf(c(die$prob, 0), from = 1)), 8)
   expect_lt(max(abs(mixed$prob / same$prob - 1)), 1e-14)
@@ -74,8 +74,8 @@ test_that("other units, and logarithms of probabilities", {
   expect_equal(sorted_pool(logs, 2), sorted_pool(pool, 2), tolerance = 1e-14)
   # Far beyond doubles: the least of 20 variables that are 1 with the probability e^-100.
   rare <- pmf(c(log1p(-exp(-100)), -100), log = TRUE)
-  expect_equal(dpmf(1, order_statistic_pmf(rep(rare, 20), 1), log = TRUE), -2000)
-  expect_equal(dpmf(19, sum_of_highest_pmf(rep(rare, 20), 19), log = TRUE), -1900 + log(20))
+  expect_equal(dpmf(order_statistic_pmf(rep(rare, 20), 1), 1, log = TRUE), -2000)
+  expect_equal(dpmf(sum_of_highest_pmf(rep(rare, 20), 19), 19, log = TRUE), -1900 + log(20))
 })
 
 test_that("the ten highest of 20 dice of different kinds", {
@@ -92,7 +92,7 @@ test_that("k out of n, against the binomial distribution", {
   lifetime <- pmf_geometric(0.05, tail = 1e-15)
   system <- order_statistic_pmf(rep(lifetime, 10), 7, highest = TRUE)
   # The system works beyond t as long as at least 7 of 10 parts do.
-  expect_equal(ppmf(0:40, system, lower.tail = FALSE),
+  expect_equal(ppmf(system, 0:40, lower.tail = FALSE),
     pbinom(6, 10, pgeom(0:40, 0.05, lower.tail = FALSE), lower.tail = FALSE), tolerance = 1e-12)
 })
 

@@ -12,7 +12,7 @@ test_that("exponential delays have a closed form, with and without growth", {
   for (growth in c(0, 0.2, -0.3, 5, -15)) {
     law <- pmf_doubly_censored(pexp, growth = growth, tail = 1e-200, rate = 0.4)
     exact <- exponential_delay(0:1000, 0.4, growth)
-    expect_lt(max(abs(dpmf(0:1000, law) / exact - 1)), 1e-11)
+    expect_lt(max(abs(dpmf(law, 0:1000) / exact - 1)), 1e-11)
     # In hours instead of days.
     hours <- pmf_doubly_censored(pexp, by = 24, growth = growth / 24, tail = 1e-200, rate = 0.4 / 24)
     expect_equal(hours$prob[1:100], law$prob[1:100], tolerance = 1e-13)
@@ -20,7 +20,7 @@ test_that("exponential delays have a closed form, with and without growth", {
   }
   # Without an argument lower.tail.
   plain <- pmf_doubly_censored(function(q) ifelse(q < 0, 0, 1 - exp(-0.4 * q)), growth = 0.2)
-  expect_equal(dpmf(0:10, plain), exponential_delay(0:10, 0.4, 0.2), tolerance = 1e-10)
+  expect_equal(dpmf(plain, 0:10), exponential_delay(0:10, 0.4, 0.2), tolerance = 1e-10)
 })
 
 test_that("without growth it is the method \"unbiased\", and keeps the mean", {
@@ -28,7 +28,7 @@ test_that("without growth it is the method \"unbiased\", and keeps the mean", {
   expect_identical(law, discretize_pmf(plnorm, 1, "unbiased", meanlog = 1.6, sdlog = 0.5))
   expect_equal(mean(law), exp(1.6 + 0.5^2 / 2), tolerance = 1e-6)
   # It is continuous in the growth.
-  expect_equal(dpmf(0:20, pmf_doubly_censored(plnorm, growth = 1e-12, meanlog = 1.6, sdlog = 0.5)), dpmf(0:20, law),
+  expect_equal(dpmf(pmf_doubly_censored(plnorm, growth = 1e-12, meanlog = 1.6, sdlog = 0.5), 0:20), dpmf(law, 0:20),
     tolerance = 1e-10)
 })
 
@@ -44,7 +44,7 @@ test_that("simulated delays have these frequencies, also if data end early", {
     seen <- days[days < truncation]
     # The false-alarm rate is 1e-4.
     counts <- tabulate(pmin(seen, 12) + 1, min(13, truncation))
-    expected <- c(dpmf(0:11, law), ppmf(11, law, lower.tail = FALSE))[seq_along(counts)]
+    expected <- c(dpmf(law, 0:11), ppmf(law, 11, lower.tail = FALSE))[seq_along(counts)]
     expect_gt(suppressWarnings(chisq.test(counts, p = expected, rescale.p = TRUE))$p.value, 1e-4)
   }
 })
@@ -52,7 +52,7 @@ test_that("simulated delays have these frequencies, also if data end early", {
 test_that("truncation conditions on delays that are seen", {
   law <- pmf_doubly_censored(pgamma, shape = 2, rate = 0.5)
   seen <- pmf_doubly_censored(pgamma, truncation = 6, shape = 2, rate = 0.5)
-  expect_equal(seen$prob, dpmf(0:5, law) / ppmf(5, law))
+  expect_equal(seen$prob, dpmf(law, 0:5) / ppmf(law, 5))
   expect_equal(pmf_doubly_censored(pgamma, by = 0.1, truncation = 0.3, shape = 2, rate = 5)$prob, seen$prob[1:3] / sum(
     seen$prob[1:3]))
   expect_identical(pmf_doubly_censored(pexp, truncation = 1)$prob, 1)

@@ -99,10 +99,10 @@ check_verbs <- function(label) {
   expect_exact(given, joint, say("condition"), exact_prob(joint) / max(exact_sums(joint)))
   # The values, as they print, find their probabilities.
   value <- as.numeric(format(ax$value / ax$parts, digits = 15))
-  expect_identical(dpmf(value, x), exact_prob(ax), label = say("dpmf"))
-  error <- c(ppmf(value, x) / pmin(exact_sums(ax), 1), dpmf(value[[1L]], x) / exact_prob(ax)[[1L]])
+  expect_identical(dpmf(x, value), exact_prob(ax), label = say("dpmf"))
+  error <- c(ppmf(x, value) / pmin(exact_sums(ax), 1), dpmf(x, value[[1L]]) / exact_prob(ax)[[1L]])
   upper <- c(exact_sums(ax, upper = TRUE)[-1L], 0)
-  above <- ppmf(value, x, lower.tail = FALSE)
+  above <- ppmf(x, value, lower.tail = FALSE)
   error <- abs(c(error, (above / pmin(upper, 1))[upper > 0]) - 1)
   largest_error <<- max(largest_error, error)
   expect_lt(max(error), 1e-14, label = say("ppmf"))
@@ -164,11 +164,11 @@ test_that("binomial compounds are exact in every entry, at the corners of their 
     last <- as.data.frame(x)$value
     sum <- exact_keep(sum, sum$value <= max(last))
     seen <- exact_prob(sum) > 1e-290
-    error <- max(abs(dpmf(sum$value, x)[seen] / exact_prob(sum)[seen] - 1))
+    error <- max(abs(dpmf(x, sum$value)[seen] / exact_prob(sum)[seen] - 1))
     expect_lt(error, 2e-15 * (trials + 2), label = paste("binomial", i, trials, prob, none))
   }
   bad <- compound_pmf("binomial", pmf(c(1e-12, 1 - 1e-12)), trials = 20, prob = 1, tail = 1e-300, threads = 1)
-  expect_equal(dpmf(0, bad) / 1e-240, 1, tolerance = 1e-14)
+  expect_equal(dpmf(bad, 0) / 1e-240, 1, tolerance = 1e-14)
 })
 
 test_that("other compounds are right at the corners of their parameters", {
@@ -215,7 +215,7 @@ test_that("other compounds are right at the corners of their parameters", {
     exact <- c(case[[2]], case[[3]])
     at <- which(exact > 1e-290 & c(0, n) <= max(as.data.frame(x)$value))
     # Errors grow with the number of variables, and exp() of a large number loses as many digits as the number has.
-    error <- max(abs(dpmf(c(0, n), x)[at] / exact[at] - 1) / (1 + c(0, n)[at] + abs(log(exact[at]))))
+    error <- max(abs(dpmf(x, c(0, n))[at] / exact[at] - 1) / (1 + c(0, n)[at] + abs(log(exact[at]))))
     largest <- max(largest, error)
     expect_lt(error, 2e-15, label = label)
   }

@@ -3,7 +3,7 @@
 test_that("families agree with R and leave out no more than `tail`", {
   check <- function(x, density, distribution, tail) {
     value <- as.data.frame(x)$value
-    expect_identical(x$prob, density(value))
+    expect_lt(max(abs(x$prob / density(value) - 1)[x$prob > 1e-290]), 1e-11)
     expect_lte(distribution(value[[1]] - 1, TRUE), tail)
     expect_lte(distribution(value[[length(value)]], FALSE), tail)
     # No shorter range would be enough.

@@ -74,7 +74,7 @@ test_that("joint totals with a common number of claims", {
   total <- compound_pmf(number, x)
   s <- as.numeric(rownames(joint))
   t <- as.numeric(colnames(joint))
-  expect_equal(unname(rowSums(joint)), dpmf(s, total), tolerance = 1e-11)
+  expect_equal(unname(rowSums(joint)), dpmf(total, s), tolerance = 1e-11)
   covariance <- sum(joint * outer(s - sum(s * rowSums(joint)), t - sum(t * colSums(joint))))
   expect_equal(covariance, variance(number) * mean(x) * mean(y), tolerance = 1e-8)
   # In other units.

@@ -9,7 +9,7 @@ test_that("max() and min() are the extremes of independent variables, with a sma
   expect_identical(max(die - 3, 0)$from, 0)
   expect_equal(max(die - 3, 0)$prob, c(3, 1, 1, 1) / 6)
   expect_equal(as.data.frame(min(die, 2.5))$value[c(1, 3, 4)], c(1, 2, 2.5))
-  expect_equal(dpmf(c(1, 2, 2.5), min(die, 2.5)), c(1, 1, 4) / 6)
+  expect_equal(dpmf(min(die, 2.5), c(1, 2, 2.5)), c(1, 1, 4) / 6)
   expect_equal(max(pmf(c(0.5, 0.5), by = 0.5), die / 3)$by, 1 / 6)
   # The minimum of geometric variables is geometric. Its tail loses no digits.
   x <- pmf(dgeom(0:5000, 0.02))
@@ -49,7 +49,7 @@ test_that("truncate() conditions, or moves probability to the ends", {
 test_that("mixtures and modified zeros", {
   mixed <- mix_pmf(list(die, 2 * die + 0.5), c(0.9, 0.1))
   expect_equal(mean(mixed), 0.9 * 3.5 + 0.1 * 7.5)
-  expect_equal(dpmf(c(2, 2.5, 3), mixed), c(0.15, 0.1 / 6, 0.15))
+  expect_equal(dpmf(mixed, c(2, 2.5, 3)), c(0.15, 0.1 / 6, 0.15))
   expect_identical(mix_pmf(list(die, die), c(1, 0)), die)
   l <- pmf(log(die$prob), from = 1, log = TRUE)
   expect_equal(exp(mix_pmf(list(l, die + 1), c(0.5, 0.5))$log_prob), c(1, 2, 2, 2, 2, 2, 1) / 12)
@@ -74,7 +74,7 @@ test_that("expectations and events", {
   x <- pmf(dbinom(0:20, 20, 0.3), from = -5)
   expect_equal(expected_value(x, identity), mean(x))
   expect_equal(expected_value(x, function(v, power) (v - mean(x))^power, power = 2), variance(x))
-  expect_equal(expected_value(x, function(v) v > 3), ppmf(3, x, lower.tail = FALSE))
+  expect_equal(expected_value(x, function(v) v > 3), ppmf(x, 3, lower.tail = FALSE))
   # A function that is infinite only where the probability is zero.
   expect_equal(expected_value(pmf(c(0, 1)), function(v) 1 / v), 1)
   expect_equal(probability(x, function(v) v %% 2 == 0), sum(dbinom(seq(1, 20, 2), 20, 0.3)))

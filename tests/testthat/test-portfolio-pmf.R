@@ -12,11 +12,11 @@ test_that("each method puts the probability between two values where its definit
   h <- 0.5
   at <- seq(h, 19.5, h)
   make <- function(method) discretize_pmf(pgamma, h, method, limit = 20, shape = 2, rate = 1)
-  expect_equal(dpmf(c(0, at), make("rounding")), c(f(h / 2), f(at + h / 2) - f(at - h / 2)), tolerance = 1e-12)
-  expect_equal(dpmf(c(0, at), make("up")), c(0, f(at) - f(at - h)), tolerance = 1e-12)
-  expect_equal(dpmf(c(0, at), make("down")), c(f(h), f(at + h) - f(at)), tolerance = 1e-12)
+  expect_equal(dpmf(make("rounding"), c(0, at)), c(f(h / 2), f(at + h / 2) - f(at - h / 2)), tolerance = 1e-12)
+  expect_equal(dpmf(make("up"), c(0, at)), c(0, f(at) - f(at - h)), tolerance = 1e-12)
+  expect_equal(dpmf(make("down"), c(0, at)), c(f(h), f(at + h) - f(at)), tolerance = 1e-12)
   lev <- function(x) limited_gamma(x, 2, 1)
-  expect_equal(dpmf(at, make("unbiased")), (2 * lev(at) - lev(at - h) - lev(at + h)) / h, tolerance = 1e-11)
+  expect_equal(dpmf(make("unbiased"), at), (2 * lev(at) - lev(at - h) - lev(at + h)) / h, tolerance = 1e-11)
   for (method in c("rounding", "up", "down", "unbiased")) {
     expect_equal(sum(make(method)$prob), 1, tolerance = 1e-14)
   }
@@ -26,12 +26,12 @@ test_that("each method puts the probability between two values where its definit
     expect_equal(mean(min(make("unbiased"), limit)), lev(limit), tolerance = 1e-12)
   }
   q <- seq(0, 19.5, h)
-  expect_true(all(ppmf(q, make("up")) <= f(q) + 1e-15))
-  expect_true(all(ppmf(q, make("down")) >= f(q) - 1e-15))
+  expect_true(all(ppmf(make("up"), q) <= f(q) + 1e-15))
+  expect_true(all(ppmf(make("down"), q) >= f(q) - 1e-15))
   # Far tails keep their digits, because pgamma() has lower.tail.
   far <- discretize_pmf(pgamma, h, limit = 400, shape = 2, rate = 1)
   beyond <- pgamma(c(299.75, 300.25), 2, 1, lower.tail = FALSE)
-  expect_equal(dpmf(300, far) / (beyond[[1]] - beyond[[2]]), 1, tolerance = 1e-12)
+  expect_equal(dpmf(far, 300) / (beyond[[1]] - beyond[[2]]), 1, tolerance = 1e-12)
 })
 
 test_that("deductible, limit and the default end", {
@@ -55,15 +55,15 @@ test_that("deductible, limit and the default end", {
     tolerance = 1e-9
   )
   rare <- discretize_pmf(function(q) ifelse(q < 0, 0, 1 - 0.1 * exp(-q)), 0.1, "up")
-  expect_equal(dpmf(0, rare), 0.9)
+  expect_equal(dpmf(rare, 0), 0.9)
 })
 
 test_that("observed losses and other distributions are put onto a step", {
   x <- c(120, 455, 460, 2300)
   expect_equal(discretize_pmf(x, 100)$from, 0)
-  expect_equal(dpmf(c(100, 500, 2300), discretize_pmf(x, 100)), c(1, 2, 1) / 4)
-  expect_equal(dpmf(c(200, 500, 2300), discretize_pmf(x, 100, "up")), c(1, 2, 1) / 4)
-  expect_equal(dpmf(c(100, 400, 2300), discretize_pmf(x, 100, "down")), c(1, 2, 1) / 4)
+  expect_equal(dpmf(discretize_pmf(x, 100), c(100, 500, 2300)), c(1, 2, 1) / 4)
+  expect_equal(dpmf(discretize_pmf(x, 100, "up"), c(200, 500, 2300)), c(1, 2, 1) / 4)
+  expect_equal(dpmf(discretize_pmf(x, 100, "down"), c(100, 400, 2300)), c(1, 2, 1) / 4)
   expect_equal(mean(discretize_pmf(x, 100, "unbiased")), mean(x))
   expect_equal(mean(discretize_pmf(x, 100, "unbiased", weights = c(4, 3, 2, 1))), sum(x * 4:1) / 10)
   expect_equal(mean(discretize_pmf(x, 100, "unbiased", deductible = 400, limit = 1000)), mean(c(0, 55, 60, 600)))
@@ -86,7 +86,7 @@ test_that("a portfolio is the sum of its policies", {
   x <- portfolio_pmf(size, prob, tail = 1e-30, threads = 2)
   value <- as.data.frame(x)$value
   expect_identical(x$by, 0.5)
-  expect_lt(max(abs(dpmf(value, x) / dpmf(value, exact) - 1)[dpmf(value, exact) > 1e-12]), 1e-11)
+  expect_lt(max(abs(dpmf(x, value) / dpmf(exact, value) - 1)[dpmf(exact, value) > 1e-12]), 1e-11)
   expect_equal(mean(x), sum(size * prob))
   expect_equal(variance(x), sum(size^2 * prob * (1 - prob)))
   sizes <- list(die, 3 * die, pmf(c(0.5, 0.5), values = c(2, 40)))
@@ -94,12 +94,12 @@ test_that("a portfolio is the sum of its policies", {
   exact <- brute_force(sizes[class], prob)
   x <- portfolio_pmf(sizes, prob, class, tail = 1e-30, threads = 2)
   value <- as.data.frame(x)$value
-  expect_lt(max(abs(dpmf(value, x) / dpmf(value, exact) - 1)[dpmf(value, exact) > 1e-12]), 1e-11)
+  expect_lt(max(abs(dpmf(x, value) / dpmf(exact, value) - 1)[dpmf(exact, value) > 1e-12]), 1e-11)
   # Equal policies: a binomial number of claims.
-  expect_equal(dpmf(0:40, portfolio_pmf(die, rep(0.1, 30), threads = 2)),
-    dpmf(0:40, compound_pmf("binomial", die, trials = 30, prob = 0.1, threads = 2)), tolerance = 1e-12
+  expect_equal(dpmf(portfolio_pmf(die, rep(0.1, 30), threads = 2), 0:40),
+    dpmf(compound_pmf("binomial", die, trials = 30, prob = 0.1, threads = 2), 0:40), tolerance = 1e-12
   )
-  expect_equal(dpmf(5 * (0:15), portfolio_pmf(rep(5, 30), 0.1, threads = 2)), dbinom(0:15, 30, 0.1), tolerance = 1e-12)
+  expect_equal(dpmf(portfolio_pmf(rep(5, 30), 0.1, threads = 2), 5 * (0:15)), dbinom(0:15, 30, 0.1), tolerance = 1e-12)
   # Poisson numbers: a compound Poisson variable.
   x <- portfolio_pmf(c(1, 2, 3), c(4, 5, 6), number = "poisson", threads = 2)
   expect_equal(mean(x), 32)
@@ -129,7 +129,7 @@ test_that("a common factor makes losses dependent", {
   # A gamma factor of the Poisson mean gives negative binomial numbers.
   factor <- discretize_pmf(pgamma, 0.02, "unbiased", shape = 4, rate = 4, limit = 6)
   x <- mix_over_pmf(factor, function(v) pmf_poisson(10 * v))
-  expect_equal(dpmf(0:60, x), dnbinom(0:60, 4, mu = 10), tolerance = 1e-3)
+  expect_equal(dpmf(x, 0:60), dnbinom(0:60, 4, mu = 10), tolerance = 1e-3)
   expect_input_error(mix_over_pmf(year, die), "`given` must be a function")
   expect_input_error(mix_over_pmf(year, function(v) v), "`given` must give a distribution for each value of the factor")
 })
@@ -146,7 +146,7 @@ test_that("layers, functions of a variable and risk measures", {
   expect_equal(map_pmf(die, function(v) v / 3, by = 1 / 3)$by, 1 / 3)
   expect_input_error(pmin(total, 100), "min\\(\\) and max\\(\\) take the place of pmin\\(\\) and pmax\\(\\)")
   p <- c(0, 0.5, 0.9, 0.995)
-  expect_identical(value_at_risk(total, p), qpmf(p, total))
+  expect_identical(value_at_risk(total, p), qpmf(total, p))
   expect_equal(lorenz_share(total, p), 1 - (1 - p) * tail_value_at_risk(total, p) / mean(total))
   expect_equal(lorenz_share(pmf(c(0.8, 0.2), values = c(0, 7)), c(0.8, 0.9, 1)), c(0, 0.5, 1))
   expect_equal(lorenz_share(die, c(0.5, NA)), c(6 / 21, NA))
@@ -171,7 +171,7 @@ test_that("the example of package actuar gives its figures", {
   expect_identical(value_at_risk(year, c(0.9, 0.95, 0.975, 0.99, 0.995)), c(30.5, 34, 37, 41, 43.5))
   # actuar's CTE() is the mean beyond the value at risk and leaves out the value itself.
   at_risk <- c(30.5, 34, 41)
-  beyond <- at_risk + stop_loss_premium(year, at_risk) / ppmf(at_risk, year, lower.tail = FALSE)
+  beyond <- at_risk + stop_loss_premium(year, at_risk) / ppmf(year, at_risk, lower.tail = FALSE)
   expect_equal(beyond, c(35.41873757, 38.54920060, 45.01066191), tolerance = 1e-4)
 })
 

@@ -14,7 +14,7 @@ test_that("distributions and draws beyond memory are refused", {
   refused(rep(die, 1e15), "times")
   refused(rep(die, each = 1e15), "each")
   refused(rep(die, length.out = 1e15), "length.out")
-  refused(rpmf(1e15, die), "n")
+  refused(rpmf(die, 1e15), "n")
   refused(rep_sum_pmf(die, 1e14), "times")
   refused(pmf_uniform(0, 1e15), "to")
   refused(pmf_geometric(1e-12), "prob")

@@ -69,7 +69,6 @@ int wb_cluster_answer_size(const wb_cluster_worker *worker, const void *request,
   return WB_OK;
 }
 
-/* Adds the sums of the worker's pieces to the sums of its nodes. */
 static int put_nodes(const wb_cluster_worker *worker, const wb_cluster_head *head, const shard *s, double *nodes,
                      wb_message *message) {
   const size_t size = (size_t)wb_cluster_summed(head) * WB_MIXTURE_STATISTICS(worker->data.columns) + 1;
@@ -114,16 +113,16 @@ static int draw(wb_cluster_worker *worker, const wb_cluster_request *r, const wb
 static int choose_anchors(const wb_cluster_worker *worker, const wb_cluster_head *head, const wb_mixture_pairs *pairs,
                           const wb_cluster_part *part, wb_message *message) {
   const size_t p = (size_t)worker->data.columns;
-  int status = worker->backend->mixture->choose_anchors(worker->session, pairs, head->key, head->iteration,
-                                                        part->anchors, message);
-  for (size_t i = 0; i < 2 * (size_t)pairs->pairs && status == WB_OK; i++) {
+  WB_TRY(worker->backend->mixture->choose_anchors(worker->session, pairs, head->key, head->iteration, part->anchors,
+                                                  message));
+  for (size_t i = 0; i < 2 * (size_t)pairs->pairs; i++) {
     const int64_t row = part->anchors[i];
     if (row < 0) memset(part->values + i * p, 0, p * sizeof(double));
     else
-      status = wb_mixture_scaled_row(worker->backend, worker->session, &worker->data, row - worker->data.first_row,
-                                     part->values + i * p, message);
+      WB_TRY(wb_mixture_scaled_row(worker->backend, worker->session, &worker->data, row - worker->data.first_row,
+                                   part->values + i * p, message));
   }
-  return status;
+  return WB_OK;
 }
 
 int wb_cluster_answer(wb_cluster_worker *worker, const void *request, void *reply, wb_message *message) {

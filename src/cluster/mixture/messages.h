@@ -6,8 +6,7 @@
  *
  * Requests and replies are bytes in this machine's order: items one after the other, each padded to a multiple of 8.
  * Their size depends on components and columns, not on rows, unless labels are kept. */
-#ifndef WB_CLUSTER_MIXTURE_MESSAGES_H
-#define WB_CLUSTER_MIXTURE_MESSAGES_H
+#pragma once
 
 #include "backend/backend.h"
 
@@ -60,7 +59,6 @@ typedef enum wb_cluster_kind {
   WB_CLUSTER_WEIGH
 } wb_cluster_kind;
 
-/* The beginning of a request. */
 typedef struct wb_cluster_head {
   uint64_t key, component_key; /* of rows, and of components */
   uint32_t iteration, component_iteration, step;
@@ -83,7 +81,6 @@ typedef struct wb_cluster_request {
   int64_t *anchors; /* HALVES */
 } wb_cluster_request;
 
-/* The items of a reply. */
 typedef struct wb_cluster_part {
   double *nodes;           /* DRAW, HALVES, WEIGH */
   double *sizes;           /* DRAW: samples x components, if there are several samples */
@@ -103,7 +100,6 @@ size_t wb_cluster_place_part(wb_cluster_part *part, const wb_cluster_head *head,
 /* The number of components that the nodes of a request's replies sum. */
 int32_t wb_cluster_summed(const wb_cluster_head *head);
 
-/* The rows of a worker, as both sides know them. */
 typedef struct wb_cluster_share {
   int32_t columns, samples, nodes;
   int64_t first_row, rows, whole; /* whole: the rows of all workers */
@@ -133,5 +129,3 @@ void wb_cluster_add(double **sums, int64_t count, size_t size);
  * pointer a piece. */
 double *wb_cluster_root(int64_t pieces, const wb_cluster_node *nodes, double *const *sums, int32_t count, size_t size,
                         double **slots);
-
-#endif

@@ -41,7 +41,6 @@ typedef struct cluster_session {
 
 static cluster_session *of(wb_mixture_session *session) { return (cluster_session *)session; }
 
-/* Enlarges memory that keeps its size between calls. */
 static int make_room(void **memory, size_t *held, size_t bytes, const char *purpose, wb_message *message) {
   if (*held >= bytes) return WB_OK;
   free(*memory);
@@ -112,7 +111,6 @@ static wb_cluster_share share_of(const cluster_session *s, int32_t w) {
   return share;
 }
 
-/* The reply of a worker to the last request. */
 static wb_cluster_part reply_of(const cluster_session *s, const wb_cluster_head *head, int32_t w) {
   const wb_cluster_share share = share_of(s, w);
   wb_cluster_part part;
@@ -134,22 +132,21 @@ static const char *wrong_reply(const cluster_session *s, const wb_cluster_head *
 
 /* Sends a request to all workers; their replies then have the right size and possible values. */
 static int ask(cluster_session *s, const wb_cluster_head *head, const void *request, size_t size, wb_message *message) {
-  const int status = s->cluster.exchange(s->cluster.context, request, size, s->replies, message);
-  for (int32_t w = 0; w < s->cluster.workers && status == WB_OK; w++) {
+  WB_TRY(s->cluster.exchange(s->cluster.context, request, size, s->replies, message));
+  for (int32_t w = 0; w < s->cluster.workers; w++) {
     const char *const wrong = wrong_reply(s, head, w);
     if (!wrong) continue;
     wb_message_write(message, "`cluster`: %s has sent a reply %s", s->cluster.name(s->cluster.context, w), wrong);
     return WB_ERROR_DEVICE;
   }
-  return status;
+  return WB_OK;
 }
 
 /* The sums over all rows from the workers' nodes: the statistics of the summed components, then the log likelihood. */
 static int sum_nodes(cluster_session *s, const wb_cluster_head *head, const double **total, wb_message *message) {
   const size_t size = (size_t)wb_cluster_summed(head) * WB_MIXTURE_STATISTICS(s->columns) + 1;
-  const int status = make_room((void **)&s->values, &s->value_bytes, (size_t)s->nodes * size * sizeof(double),
-                               "sums of rows", message);
-  if (status != WB_OK) return status;
+  WB_TRY(make_room((void **)&s->values, &s->value_bytes, (size_t)s->nodes * size * sizeof(double), "sums of rows",
+                   message));
   for (int32_t w = 0; w < s->cluster.workers; w++) {
     const size_t nodes = (size_t)(s->first_node[w + 1] - s->first_node[w]);
     memcpy(s->values + (size_t)s->first_node[w] * size, reply_of(s, head, w).nodes, nodes * size * sizeof(double));
@@ -165,10 +162,10 @@ static int set_components(wb_mixture_session *session, int32_t components, const
                           wb_message *message) {
   cluster_session *s = of(session);
   const size_t table = (size_t)(s->samples > 0 ? s->samples : 1) * (size_t)components;
-  int status = make_room((void **)&s->sizes, &s->size_bytes, table * sizeof(double), "sizes of components", message);
-  if (status == WB_OK) status = s->local->mixture->set_components(s->components, components, statistics, message);
-  if (status == WB_OK) s->count = components;
-  return status;
+  WB_TRY(make_room((void **)&s->sizes, &s->size_bytes, table * sizeof(double), "sizes of components", message));
+  WB_TRY(s->local->mixture->set_components(s->components, components, statistics, message));
+  s->count = components;
+  return WB_OK;
 }
 
 static int set_statistics(wb_mixture_session *session, int32_t first, int32_t count, const double *statistics,
@@ -202,8 +199,7 @@ static int draw_components(wb_mixture_session *session, const wb_mixture_law *la
       .component_key = key, .component_iteration = iteration, .kind = WB_CLUSTER_DRAW, .components = s->count};
   wb_cluster_request r;
   const size_t bytes = wb_cluster_place_request(&r, &head, s->columns, s->samples, NULL);
-  int status = make_room(&s->draw, &s->draw_bytes, bytes, "a request to the workers", message);
-  if (status != WB_OK) return status;
+  WB_TRY(make_room(&s->draw, &s->draw_bytes, bytes, "a request to the workers", message));
   memset(s->draw, 0, bytes);
   (void)wb_cluster_place_request(&r, &head, s->columns, s->samples, s->draw);
   s->head = head;
@@ -213,9 +209,8 @@ static int draw_components(wb_mixture_session *session, const wb_mixture_law *la
   memcpy(r.law + 2 + p, law->scale, triangle * sizeof(double));
   if (law->floor) memcpy(r.law + 2 + p + triangle, law->floor, p * sizeof(double));
   memcpy(r.source, source, (size_t)s->count * sizeof(int32_t));
-  status = get_statistics(session, 0, s->count, r.statistics, message);
-  return status == WB_OK ? s->local->mixture->draw_components(s->components, law, source, key, iteration, message)
-                         : status;
+  WB_TRY(get_statistics(session, 0, s->count, r.statistics, message));
+  return s->local->mixture->draw_components(s->components, law, source, key, iteration, message);
 }
 
 /* Rows ------------------------------------------------------------------------------------- */
@@ -233,9 +228,8 @@ static int draw_labels(wb_mixture_session *session, const double *log_weight, ui
   const size_t bytes = wb_cluster_place_request(&r, &s->head, s->columns, s->samples, s->draw);
   memcpy(s->draw, &s->head, sizeof s->head);
   memcpy(r.log_weight, log_weight, (table > 0 ? table : k) * sizeof(double));
-  int status = ask(s, &s->head, s->draw, bytes, message);
-  if (status == WB_OK) status = sum_nodes(s, &s->head, &total, message);
-  if (status != WB_OK) return status;
+  WB_TRY(ask(s, &s->head, s->draw, bytes, message));
+  WB_TRY(sum_nodes(s, &s->head, &total, message));
   s->log_likelihood = total[k * WB_MIXTURE_STATISTICS(s->columns)];
   memset(s->sizes, 0, table * sizeof(double));
   for (size_t j = 0; j < k && table == 0; j++) s->sizes[j] = total[j * WB_MIXTURE_STATISTICS(s->columns)];
@@ -260,8 +254,7 @@ static int finish_labels(wb_mixture_session *session, double *sizes, double *log
 static int begin_request(cluster_session *s, const wb_cluster_head *head, wb_cluster_request *r, size_t *bytes,
                          wb_message *message) {
   *bytes = wb_cluster_place_request(r, head, s->columns, s->samples, NULL);
-  const int status = make_room(&s->request, &s->request_bytes, *bytes, "a request to the workers", message);
-  if (status != WB_OK) return status;
+  WB_TRY(make_room(&s->request, &s->request_bytes, *bytes, "a request to the workers", message));
   memset(s->request, 0, *bytes);
   memcpy(s->request, head, sizeof *head);
   (void)wb_cluster_place_request(r, head, s->columns, s->samples, s->request);
@@ -298,10 +291,9 @@ static int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *p
   const size_t p = (size_t)s->columns;
   wb_cluster_request r;
   size_t bytes;
-  int status = begin_request(s, &head, &r, &bytes, message);
-  if (status != WB_OK) return status;
+  WB_TRY(begin_request(s, &head, &r, &bytes, message));
   put_pairs(pairs, &r);
-  status = ask(s, &head, s->request, bytes, message);
+  int status = ask(s, &head, s->request, bytes, message);
   s->anchors = 0;
   for (int32_t i = 0; i < 2 * pairs->pairs && status == WB_OK; i++) {
     uint64_t least = UINT64_MAX;
@@ -335,14 +327,12 @@ static int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pair
   wb_cluster_request r;
   size_t bytes;
   const double *total;
-  int status = begin_request(s, &head, &r, &bytes, message);
-  if (status != WB_OK) return status;
+  WB_TRY(begin_request(s, &head, &r, &bytes, message));
   put_pairs(pairs, &r);
   put_parameters(s, halves, &r);
   memcpy(r.anchors, anchors, 2 * (size_t)pairs->pairs * sizeof(int64_t));
-  status = ask(s, &head, s->request, bytes, message);
-  if (status == WB_OK) status = sum_nodes(s, &head, &total, message);
-  if (status != WB_OK) return status;
+  WB_TRY(ask(s, &head, s->request, bytes, message));
+  WB_TRY(sum_nodes(s, &head, &total, message));
   memcpy(statistics, total, 2 * (size_t)pairs->pairs * WB_MIXTURE_STATISTICS(s->columns) * sizeof(double));
   for (int32_t g = 0; g < pairs->pairs; g++) log_probability[g] = 0;
   /* These are integer multiples of one power of two, so their sum is exact in any order. */
@@ -359,12 +349,10 @@ static int weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *
   wb_cluster_request r;
   size_t bytes;
   const double *total;
-  int status = begin_request(s, &head, &r, &bytes, message);
-  if (status != WB_OK) return status;
+  WB_TRY(begin_request(s, &head, &r, &bytes, message));
   put_parameters(s, parameters, &r);
-  status = ask(s, &head, s->request, bytes, message);
-  if (status == WB_OK) status = sum_nodes(s, &head, &total, message);
-  if (status != WB_OK) return status;
+  WB_TRY(ask(s, &head, s->request, bytes, message));
+  WB_TRY(sum_nodes(s, &head, &total, message));
   memcpy(statistics, total, sums * sizeof(double));
   *log_likelihood = total[sums];
   return WB_OK;

@@ -76,7 +76,6 @@ static void draw_dense_piece(void *context, int64_t piece) {
                                                      NULL, rows->is_log, draws->key, row + (uint64_t)i);
 }
 
-/* Draw 0 of all rows. */
 static void draw_first(const wb_categorical_rows *rows, const wb_categorical_draws *draws, const wb_run *run) {
   const int threads = threads_for((double)rows->rows * (double)rows->columns, run);
   /* Whole tiles, several for each thread if possible. The size of tiles does not change results. */
@@ -117,7 +116,6 @@ static void sum_one(summed_row *row, const double *weights, int64_t stride, int 
   }
 }
 
-/* Draws first..first + count - 1 of row i. */
 static void invert_one(const summed_row *row, const wb_categorical_draws *draws, wb_isa isa, int64_t i, int64_t first,
                        int64_t count) {
   int32_t *const index = draws->index + i + (first - draws->first_draw) * draws->index_stride;
@@ -152,7 +150,6 @@ static row_entries sparse_entries(const wb_categorical_sparse *rows, int64_t i) 
   return entries;
 }
 
-/* Rounds up to whole cache lines. */
 static size_t whole_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 /* Draws first..end - 1 of rows. One of `dense` and `sparse` is NULL. */
@@ -188,7 +185,6 @@ static void draw_rows(void *context, int64_t piece, void *memory) {
       invert_one(summed + i, call->draws, call->isa, base + i, d, wb_min_int(DRAW_TILE, call->end - d));
 }
 
-/* A row whose draws threads share. */
 typedef struct shared_row {
   const more_draws *call;
   int64_t row;
@@ -258,7 +254,6 @@ static int draw(const wb_categorical_rows *rows, const wb_categorical_draws *dra
   return draw_more(rows, NULL, rows->rows, rows->columns, draws, first_of_more(draws), run, message);
 }
 
-/* Sparse rows of a piece. */
 #define SPARSE_TOGETHER 256
 
 static void draw_sparse_piece(void *context, int64_t piece) {

@@ -38,7 +38,7 @@ static int32_t draw_row(int64_t count, const double *weights, int64_t stride, co
     const REAL u = REAL_UNIFORM(one, two, block % REAL_UNIFORMS);
     block_take_one((REAL_INDEX)first, entries, prefix, u, &total, &chosen);
   }
-  if (bad || !(total > 0) || total - total != 0) return -1;
+  if (bad || !REAL_USABLE(total)) return -1;
   return column ? column[chosen] : (int32_t)chosen;
 }
 
@@ -56,7 +56,7 @@ static int prefix_sums(int64_t count, const double *weights, int64_t stride, int
     bad |= log ? !(x < wb_infinity()) : (int)(wb_double_bits(x) >> 63);
     prefix[j] = total += log ? REAL_EXP_WEIGHT((REAL)(x - largest)) : (REAL)x;
   }
-  return !bad && total > 0 && total - total == 0;
+  return !bad && REAL_USABLE(total);
 }
 
 /* The first item of low..high whose prefix sum exceeds the target; there is one. */

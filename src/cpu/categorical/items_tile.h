@@ -138,8 +138,7 @@ static void categorical_tile(int rows, int64_t columns, int log, const double *r
       categorical_part(rows - whole, log, (int32_t)base, count, w + whole, stride, u + whole, total + whole,
                        largest + whole, signs + whole, chosen + whole);
   }
-  for (int l = 0; l < rows; l++)
-    index[l] = !(signs[l] >> 63) && total[l] > 0 && total[l] - total[l] == 0 ? (int32_t)chosen[l] : -1;
+  for (int l = 0; l < rows; l++) index[l] = !(signs[l] >> 63) && REAL_USABLE(total[l]) ? (int32_t)chosen[l] : -1;
 }
 
 #undef LANES

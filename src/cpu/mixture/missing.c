@@ -45,7 +45,6 @@ static int64_t leaves_of(const wb_mixture_session *session) {
 
 static int is_single(const wb_mixture_session *session) { return session->data.precision == WB_SINGLE; }
 
-/* Numbers in a block of components. */
 static size_t block_size(const wb_mixture_session *session) {
   return (wb_missing_size(session->data.columns) + 1) * WB_MISSING_LANES;
 }
@@ -56,7 +55,6 @@ static size_t table_bytes(const wb_mixture_session *session, int32_t components)
   return (size_t)blocks_of(components) * block_size(session) * (is_single(session) ? sizeof(float) : sizeof(double));
 }
 
-/* Sorts the incomplete rows by leaf. */
 static void sort_by_leaf(const wb_mixture_missing *data, int64_t leaves, struct wb_cpu_missing *m) {
   memset(m->first, 0, (size_t)(leaves + 1) * sizeof(int64_t));
   const int64_t count = data->first[data->patterns];
@@ -190,7 +188,6 @@ static void take_pattern(const wb_mixture_session *session, int32_t pattern, des
                                                            d->work, d->table + (size_t)b * bytes);
 }
 
-/* Scales the observed values of a row. */
 static void gather(const wb_mixture_session *session, int64_t row, desk *d) {
   const wb_mixture_data *data = &session->data;
   for (int i = 0; i < d->observed; i++) {
@@ -218,7 +215,6 @@ static int64_t shares_of(const wb_mixture_session *session) {
   return (data->first[data->patterns] + SHARE_ROWS - 1) / SHARE_ROWS;
 }
 
-/* Where a share of the list ends. */
 static int64_t share_end(const wb_mixture_session *session, int64_t share) {
   const wb_mixture_missing *data = session->data.missing;
   const int64_t count = data->first[data->patterns], end = (share + 1) * SHARE_ROWS;
@@ -269,8 +265,7 @@ int wb_cpu_missing_draw(wb_mixture_session *session, const wb_mixture_parameters
     m->value = m->log_sum + count;
     m->label = (int32_t *)(m->value + data->values);
   }
-  const int status = lay_out_all(session, parameters, message);
-  if (status != WB_OK) return status;
+  WB_TRY(lay_out_all(session, parameters, message));
   const int threads = mixture_threads(session, m->components, session->data.rows, leaves_of(session));
   if (threads == 1) {
     for (int64_t share = 0; share < shares_of(session); share++) draw_share(session, key, iteration, share, 0);
@@ -351,8 +346,7 @@ int wb_cpu_missing_evaluate(wb_mixture_session *session, const wb_mixture_parame
                             int64_t count, int32_t *labels, double *log_density, double *probability,
                             wb_message *message) {
   if (!session->missing) return WB_OK;
-  const int status = lay_out_all(session, parameters, message);
-  if (status != WB_OK) return status;
+  WB_TRY(lay_out_all(session, parameters, message));
   const int threads = mixture_threads(session, parameters->components, count, shares_of(session));
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
   for (int64_t share = 0; share < shares_of(session); share++)

@@ -1,6 +1,5 @@
 /* Declares what cpu/mixture/session.c needs of rows with missing values (cpu/mixture/missing.c). */
-#ifndef WB_CPU_MIXTURE_MISSING_H
-#define WB_CPU_MIXTURE_MISSING_H
+#pragma once
 
 #include "cpu/mixture/sums.h"
 
@@ -31,5 +30,3 @@ int wb_cpu_missing_evaluate(wb_mixture_session *session, const wb_mixture_parame
 void wb_cpu_missing_fill(const wb_mixture_session *session, int64_t leaf, double *row, size_t stride);
 
 int wb_cpu_mixture_get_row(wb_mixture_session *session, int64_t row, double *values, wb_message *message);
-
-#endif

@@ -14,7 +14,6 @@
 /* Tiles that a thread takes at a time when anchors are chosen. */
 #define TILES_TOGETHER 64
 
-/* The arguments of choose_anchors(). */
 typedef struct anchors_request {
   const wb_mixture_session *session;
   const wb_mixture_pairs *pairs;
@@ -71,7 +70,6 @@ int wb_cpu_mixture_choose_anchors(wb_mixture_session *session, const wb_mixture_
 /* Rows that are drawn together: a divisor of MIXTURE_TILE, and a multiple of WB_PHILOX_TILE. */
 #define PAIR_LANES 16
 
-/* The arguments of draw_halves(). */
 typedef struct halves_request {
   const wb_mixture_pairs *pairs;
   const void *packed; /* the halves' coefficients */
@@ -178,9 +176,8 @@ int wb_cpu_mixture_draw_halves(wb_mixture_session *session, const wb_mixture_pai
                                uint32_t iteration, uint32_t step, double *statistics, double *log_probability,
                                wb_message *message) {
   void *packed;
-  int status = note_pairs(session, pairs, message);
-  if (status == WB_OK) status = wb_cpu_mixture_pack(session, halves, &packed, message);
-  if (status != WB_OK) return status;
+  WB_TRY(note_pairs(session, pairs, message));
+  WB_TRY(wb_cpu_mixture_pack(session, halves, &packed, message));
   int64_t total[WB_MIXTURE_MOST_PAIRS] = {0};
   double unused = 0;
   const halves_request ask = {pairs, packed, anchors, known, key, iteration, step};
@@ -190,7 +187,7 @@ int wb_cpu_mixture_draw_halves(wb_mixture_session *session, const wb_mixture_pai
                              .counts = (size_t)pairs->pairs,
                              .leaf = halve_leaf,
                              .ask = &ask};
-  status = wb_cpu_mixture_pass(session, &pass, statistics, &unused, total, message);
+  int status = wb_cpu_mixture_pass(session, &pass, statistics, &unused, total, message);
   for (int32_t g = 0; g < pairs->pairs && status == WB_OK; g++) log_probability[g] = (double)total[g] / WB_HALF_UNIT;
   free(packed);
   return status;

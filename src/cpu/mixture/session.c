@@ -63,7 +63,6 @@ static int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixtu
   return status;
 }
 
-/* The arguments of draw_labels(). */
 typedef struct draw_request {
   const void *packed; /* coefficients */
   uint64_t key;
@@ -71,7 +70,6 @@ typedef struct draw_request {
   int32_t *labels;
 } draw_request;
 
-/* Draws the components of the tile's rows. */
 static void draw_tile(const wb_mixture_session *session, const draw_request *ask, tile *t) {
   const int p = session->data.columns, k = session->components;
   const int32_t *sample = session->data.sample;
@@ -197,9 +195,8 @@ static int draw_labels(wb_mixture_session *session, const double *log_weight, ui
   const wb_mixture_parameters allocation = {k, session->factor, session->offset, session->log_constant};
   set_constants(session, log_weight);
   void *packed;
-  int status = wb_cpu_missing_draw(session, &allocation, key, iteration, message);
-  if (status == WB_OK) status = wb_cpu_mixture_pack(session, &allocation, &packed, message);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_cpu_missing_draw(session, &allocation, key, iteration, message));
+  WB_TRY(wb_cpu_mixture_pack(session, &allocation, &packed, message));
   const draw_request ask = {packed, key, iteration, labels};
   const mixture_pass pass = {.work = k,
                              .lists = k > groups ? k : groups + 1,
@@ -209,7 +206,8 @@ static int draw_labels(wb_mixture_session *session, const double *log_weight, ui
                              .ask = &ask};
   session->pairing++;
   if (counts > 0) memset(session->sizes, 0, counts * sizeof(int64_t));
-  status = wb_cpu_mixture_pass(session, &pass, session->statistics, &session->log_likelihood, session->sizes, message);
+  int status =
+      wb_cpu_mixture_pass(session, &pass, session->statistics, &session->log_likelihood, session->sizes, message);
   free(packed);
   return status;
 }
@@ -263,8 +261,7 @@ static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *pa
                     int32_t *labels, double *log_density, double *probability, wb_message *message) {
   const int64_t tiles = (count + MIXTURE_TILE - 1) / MIXTURE_TILE;
   void *packed;
-  int status = wb_cpu_mixture_pack(session, parameters, &packed, message);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_cpu_mixture_pack(session, parameters, &packed, message));
   const int threads = mixture_threads(session, parameters->components, count, tiles);
   const size_t bytes = wb_cpu_mixture_tile_bytes(session, 0, 0, 0);
   /* Pieces of several tiles: threads that write side by side would clear the same new pages of the results. */

@@ -1,7 +1,6 @@
 /* The state of a mixture session on the processor: its rows (cpu/mixture/session.c, cpu/mixture/pairs.c) and components
  * (cpu/mixture/components.c). */
-#ifndef WB_CPU_MIXTURE_STATE_H
-#define WB_CPU_MIXTURE_STATE_H
+#pragma once
 
 #include "backend/backend.h"
 #include "numeric/idle.h"
@@ -50,7 +49,6 @@ static inline int mixture_threads(const wb_mixture_session *session, int compone
 
 int wb_cpu_mixture_get_nodes(wb_mixture_session *session, double *nodes, wb_message *message);
 
-/* Functions of the table that need only the components. */
 int wb_cpu_mixture_set_components(wb_mixture_session *session, int32_t components, const double *statistics,
                                   wb_message *message);
 int wb_cpu_mixture_set_statistics(wb_mixture_session *session, int32_t first, int32_t count, const double *statistics,
@@ -62,5 +60,3 @@ int wb_cpu_mixture_draw_components(wb_mixture_session *session, const wb_mixture
 int wb_cpu_mixture_add_precisions(wb_mixture_session *session, const wb_mixture_precisions *sums, wb_message *message);
 int wb_cpu_mixture_measure(wb_mixture_session *session, const wb_mixture_measures *measures, wb_message *message);
 int wb_cpu_mixture_get_components(wb_mixture_session *session, double *mean, double *factor, wb_message *message);
-
-#endif

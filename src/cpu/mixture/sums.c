@@ -204,7 +204,6 @@ static double unpack_root(const double *root, int p, int components, double *sta
   return root[(size_t)components * size];
 }
 
-/* Writes the sums of a part's pieces; each piece has its own tree. */
 static int unpack_pieces(wb_mixture_session *session, int components, const wb_reduction_tree *trees, int64_t pieces,
                          wb_message *message) {
   const size_t sums = (size_t)components * WB_MIXTURE_STATISTICS(session->data.columns), node = sums + 1;
@@ -232,7 +231,6 @@ int wb_cpu_mixture_get_nodes(wb_mixture_session *session, double *nodes, wb_mess
   return WB_OK;
 }
 
-/* What the threads of a pass share. */
 typedef struct shared_pass {
   const wb_mixture_session *session;
   const mixture_pass *pass;
@@ -242,7 +240,6 @@ typedef struct shared_pass {
   int threads;
 } shared_pass;
 
-/* One thread's share of the leaves. */
 static void pass_leaves(void *context) {
   shared_pass *const all = context;
   tile t;

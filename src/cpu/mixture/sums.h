@@ -5,8 +5,7 @@
  * side by side in a tile, so vectors run across rows. Then the thread adds the rows to the sums of their components, in
  * order. The sums of completed leaves are combined by a binary tree over leaf indices. No sum depends on the number of
  * threads. */
-#ifndef WB_CPU_MIXTURE_SUMS_H
-#define WB_CPU_MIXTURE_SUMS_H
+#pragma once
 
 #include "cpu/mixture/state.h"
 
@@ -120,14 +119,12 @@ static inline void mixture_has_leaf(tile *t, int64_t leaf) {
 /* Sorts the rows of the leaf into lists by t->drawn, in order within each list. */
 void wb_cpu_mixture_leaf_sort(int lists, int rows, tile *t);
 
-/* Doubles of a component's padded sums. */
 size_t wb_cpu_mixture_padded_sums(int p);
 
 /* Packs the coefficients for the loops, in memory that the caller frees. */
 int wb_cpu_mixture_pack(const wb_mixture_session *session, const wb_mixture_parameters *parameters, void **packed,
                         wb_message *message);
 
-/* A pass over all leaves. */
 typedef struct mixture_pass {
   /* Uses the threads that evaluating this many components would use. All passes of a sweep give the same number,
    * because OpenMP would end and start threads for a team of another size. */
@@ -146,7 +143,6 @@ typedef struct mixture_pass {
 int wb_cpu_mixture_pass(wb_mixture_session *session, const mixture_pass *pass, double *statistics, double *last,
                         int64_t *counts, wb_message *message);
 
-/* Functions of the table for pairs of components. */
 int wb_cpu_mixture_choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *pairs, uint64_t key,
                                   uint32_t iteration, int64_t *anchors, wb_message *message);
 int wb_cpu_mixture_draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs,
@@ -154,8 +150,5 @@ int wb_cpu_mixture_draw_halves(wb_mixture_session *session, const wb_mixture_pai
                                uint32_t iteration, uint32_t step, double *statistics, double *log_probability,
                                wb_message *message);
 
-/* The pass of a Bayesian EM step; see backend/mixture_table.h. */
 int wb_cpu_mixture_weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *parameters, double *statistics,
                               double *log_likelihood, wb_message *message);
-
-#endif

@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 
-/* The arguments of the pass. */
 typedef struct weigh_request {
   int components;
   const void *packed; /* coefficients */
@@ -60,8 +59,7 @@ int wb_cpu_mixture_weigh_rows(wb_mixture_session *session, const wb_mixture_para
                               double *log_likelihood, wb_message *message) {
   const int k = parameters->components;
   void *packed;
-  int status = wb_cpu_mixture_pack(session, parameters, &packed, message);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_cpu_mixture_pack(session, parameters, &packed, message));
   const weigh_request ask = {k, packed};
   const mixture_pass pass = {.work = k,
                              .lists = 1,
@@ -69,7 +67,7 @@ int wb_cpu_mixture_weigh_rows(wb_mixture_session *session, const wb_mixture_para
                              .room = weigh_room(session->data.columns, k),
                              .leaf = weigh_leaf,
                              .ask = &ask};
-  status = wb_cpu_mixture_pass(session, &pass, statistics, log_likelihood, NULL, message);
+  int status = wb_cpu_mixture_pass(session, &pass, statistics, log_likelihood, NULL, message);
   free(packed);
   return status;
 }

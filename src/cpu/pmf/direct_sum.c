@@ -125,7 +125,6 @@ static unsigned look_at(int64_t count, const double *weights) {
   return wb_weight_judge(bits);
 }
 
-/* A pair whose chunks threads share. */
 typedef struct pair_call {
   const wb_convolution *work;
   wb_isa isa;
@@ -227,7 +226,6 @@ static void convolve_lanes(const wb_convolution *work, wb_isa isa, int64_t first
   from_lanes(r + work->first * WB_CONVOLUTION_LANES, room, work->count, count, work->r + first, work->r_stride);
 }
 
-/* Pairs that threads share. */
 typedef struct batch_call {
   const wb_convolution *work;
   const wb_run *run;
@@ -313,8 +311,7 @@ static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll
   for (int64_t pair = 0; pair < work->pairs; pair += pairs)
     for (int64_t output = 0; output < work->count; output += count) {
       const wb_convolution slice = slice_of(work, pair, pairs, output, count);
-      const int status = convolve_slice(&slice, run, seen, message);
-      if (status != WB_OK) return status;
+      WB_TRY(convolve_slice(&slice, run, seen, message));
       const double done = (double)slice.m * (double)slice.count * (double)slice.pairs;
       if (wb_poll_after(poll, 1e3 + done / most * WB_POLL_EVERY)) return WB_INTERRUPTED;
     }

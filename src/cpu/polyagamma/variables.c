@@ -34,7 +34,6 @@ typedef struct polyagamma_lanes {
   int count;
 } polyagamma_lanes;
 
-/* A thread's working memory. */
 typedef struct polyagamma_room {
   polyagamma_lanes list;  /* the elements of one way; lane i belongs to sum i */
   polyagamma_lanes part;  /* its elements that need one more part */
@@ -80,7 +79,6 @@ static void copy_lane(polyagamma_lanes *to, int j, const polyagamma_lanes *from,
   to->to[j] = from->to[i];
 }
 
-/* One trial of each lane, into room->x. */
 static void try_lanes(const wb_polyagamma_work *work, wb_isa isa, int way, uint32_t block,
                       const polyagamma_lanes *lanes, polyagamma_room *room) {
   const int count = to_whole_vectors(lanes->count);
@@ -114,7 +112,6 @@ static void try_lanes(const wb_polyagamma_work *work, wb_isa isa, int way, uint3
   loop(count, room->first, room->second, lanes->value[0], lanes->value[1], room->x);
 }
 
-/* Adds a draw of each lane to its sum. */
 static void draw_lanes(const wb_polyagamma_work *work, wb_isa isa, int way, uint32_t part, polyagamma_lanes *lanes,
                        polyagamma_room *room) {
   const double *const x = room->x;
@@ -164,7 +161,6 @@ static void prepare_list(wb_isa isa, int way, polyagamma_room *room) {
                                    list->value[2], list->value[3]);
 }
 
-/* The draws of room->list in one way, into room->sum. */
 static void draw_list(const wb_polyagamma_work *work, wb_isa isa, int way, polyagamma_room *room) {
   polyagamma_lanes *const list = &room->list, *const part = &room->part;
   const int count = list->count;
@@ -259,7 +255,6 @@ static uint32_t find_ways(int method, wb_isa isa, int count, polyagamma_room *ro
   return ways;
 }
 
-/* Draws elements begin..begin + count - 1. */
 static void draw_chunk(const wb_polyagamma_work *work, wb_isa isa, int64_t begin, int count, polyagamma_room *room) {
   recycle(work->shape, work->shapes, work->begin + begin, count, room->shape);
   recycle(work->tilt, work->tilts, work->begin + begin, count, room->tilt);
@@ -354,7 +349,6 @@ int wb_cpu_polyagamma_draw_alone(const wb_polyagamma_work *work, wb_isa isa, voi
   return WB_OK;
 }
 
-/* Points that a thread takes together. */
 #define POINTS_TOGETHER 64
 
 static void evaluate_points(void *context, int64_t piece) {

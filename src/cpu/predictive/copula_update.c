@@ -29,7 +29,6 @@
 #define COPULA_CHUNK 128
 #define COPULA_TILE 256
 
-/* One observation that updates `count` points. */
 typedef struct copula_step {
   int count, dimensions, covariates;
   int64_t stride; /* between coordinates, and between covariates */
@@ -104,7 +103,6 @@ static void tile_store(const tile *points, const wb_copula_model *model, int64_t
   }
 }
 
-/* One observation that updates the points of a tile. */
 typedef struct observation {
   double alpha;
   const double *score; /* dimensions */
@@ -140,7 +138,6 @@ static void update_tile(const tile *points, const wb_copula_model *model, wb_isa
   else WB_LOOP(copula_update_points, isa)(&step);
 }
 
-/* Gathers the covariates of a row. */
 static void take_row(observation *seen, const wb_copula_model *model, const wb_copula_closeness *closeness,
                      int64_t group, int64_t row, double *covariate) {
   if (model->covariates == 0) return;

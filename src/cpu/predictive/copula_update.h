@@ -1,10 +1,7 @@
 /* Declares the functions of cpu/predictive/copula_update.c for the table in cpu/predictive/resample.c. */
-#ifndef WB_CPU_PREDICTIVE_COPULA_UPDATE_H
-#define WB_CPU_PREDICTIVE_COPULA_UPDATE_H
+#pragma once
 
 #include "cpu/table.h"
 
 int wb_cpu_copula_fit(const wb_copula_fit *work, const wb_run *run, wb_message *message);
 int wb_cpu_copula_update(const wb_copula_update *work, const wb_run *run, wb_message *message);
-
-#endif

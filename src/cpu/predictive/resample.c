@@ -31,7 +31,6 @@
 #define WB_LOOPS "cpu/predictive/resample_loops.h"
 #include "numeric/isa.h"
 
-/* The place of a step's record, or NULL. */
 static double *record_of(const wb_normal_chains *work, int64_t step) {
   if (!work->trajectory || (step + 1) % work->every != 0) return NULL;
   return work->trajectory + ((step + 1) / work->every - 1 - work->first_step / work->every) * work->resamples;

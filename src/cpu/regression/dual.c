@@ -35,7 +35,6 @@ static int useful_threads(int threads, double operations) {
   return most < threads ? (int)most : threads;
 }
 
-/* Working memory of gram_block(). */
 typedef struct gram_room {
   double left[GRAM_LINES * REGRESSION_TILE], right[REGRESSION_TILE * GRAM_WIDTH], sums[GRAM_LINES * GRAM_WIDTH];
 } gram_room;

@@ -1,6 +1,5 @@
 /* Products of a design with more columns than rows, for the session of cpu/regression/sweep.c. */
-#ifndef WB_CPU_REGRESSION_DUAL_H
-#define WB_CPU_REGRESSION_DUAL_H
+#pragma once
 
 #include "backend/regression_table.h"
 
@@ -10,5 +9,3 @@ int wb_cpu_dual_gram(const wb_regression_data *data, wb_isa isa, int threads, co
 void wb_cpu_dual_multiply(const wb_regression_data *data, wb_isa isa, int threads, const double *v, double *product);
 int wb_cpu_dual_multiply_transposed(const wb_regression_data *data, wb_isa isa, int threads, const double *v,
                                     double *product, wb_message *message);
-
-#endif

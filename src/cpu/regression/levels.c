@@ -17,7 +17,6 @@ typedef struct level_work {
   double *to, *density;
 } level_work;
 
-/* The maps of `count` levels from `first` on, for levels with one effect. */
 static void map_columns(const level_work *work, int32_t first, int32_t count, wb_level_columns *columns) {
   const size_t size = WB_LEVEL_RECORD(1, work->place.p);
   for (int32_t i = 0; i < count; i++) {

@@ -30,7 +30,6 @@ typedef struct prediction_plan {
   wb_isa isa;
 } prediction_plan;
 
-/* A thread's working memory. */
 typedef struct prediction_room {
   double *x;                            /* columns x PREDICT_ROWS */
   double *linear;                       /* outcomes x PREDICT_ROWS x padded */
@@ -131,7 +130,6 @@ static double respond_one(int kind, double linear) {
   return kind == WB_REGRESSION_MEAN ? wb_exp(linear) : linear;
 }
 
-/* Mean and standard deviation. */
 static void describe(const prediction_plan *plan, const double *value, double *mean, double *deviation) {
   double sum[WB_PREDICT_LANES] __attribute__((aligned(64))), squares[WB_PREDICT_LANES] __attribute__((aligned(64)));
   WB_LOOP(regression_sums, plan->isa)(plan->padded, value, sum, squares);

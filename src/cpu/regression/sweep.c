@@ -173,7 +173,6 @@ static void load_tile(const wb_regression_session *session, int64_t first, int r
   }
 }
 
-/* Starts the linear predictors with the intercepts of the groups. */
 static void add_intercepts(const wb_regression_session *session, const wb_regression_parameters *parameters,
                            int64_t leaf, int64_t begin, leaf_room *room) {
   for (int64_t s = session->leaf_segment[leaf]; s < session->leaf_segment[leaf + 1]; s++)
@@ -199,7 +198,6 @@ static void predict_leaf(const wb_regression_session *session, const wb_regressi
                                             room->linear + (size_t)k * WB_LEAF_ROWS);
 }
 
-/* What offset and effects add to the linear predictors of an outcome. */
 static void add_fixed(const wb_regression_session *session, const wb_regression_parameters *parameters, int outcome,
                       int64_t begin, int rows, double *fixed) {
   const wb_regression_data *data = &session->data;
@@ -226,7 +224,6 @@ static void fix_outcome(const wb_regression_session *session, const wb_regressio
   for (int l = 0; l < rows; l++) room->fixed[l] -= room->log_likelihood[l];
 }
 
-/* Shape, kappa, fixed part and logit of each row for one outcome. */
 static void weigh_leaf(const wb_regression_session *session, const wb_regression_parameters *parameters, int outcome,
                        int64_t begin, int rows, leaf_room *room) {
   const wb_regression_data *data = &session->data;
@@ -239,7 +236,6 @@ static void weigh_leaf(const wb_regression_session *session, const wb_regression
       room->kappa, room->fixed, room->psi);
 }
 
-/* The log likelihood of a leaf, summed over its rows in order. */
 static double evaluate_leaf(const wb_regression_session *session, const wb_regression_parameters *parameters,
                             int64_t begin, int rows, leaf_room *room) {
   const wb_regression_data *data = &session->data;
@@ -268,7 +264,6 @@ static double evaluate_leaf(const wb_regression_session *session, const wb_regre
   return sum;
 }
 
-/* The weights omega and z of a leaf. */
 static int draw_leaf(const wb_regression_session *session, const wb_regression_parameters *parameters, int outcome,
                      uint64_t key, uint32_t iteration, int64_t begin, int rows, leaf_room *room, wb_message *message) {
   const int32_t weights = parameters->weights;
@@ -304,10 +299,9 @@ static int draw_leaf(const wb_regression_session *session, const wb_regression_p
       .first = (uint64_t)outcome * (uint64_t)session->data.rows + (uint64_t)begin,
       .draws = room->omega,
   };
-  const int status = wb_cpu_polyagamma_draw_alone(&work, session->isa, room->variables, message);
-  if (status == WB_OK)
-    WB_LOOP(regression_complete, session->isa)(rows, room->shape, room->fixed, room->omega, room->kappa);
-  return status;
+  WB_TRY(wb_cpu_polyagamma_draw_alone(&work, session->isa, room->variables, message));
+  WB_LOOP(regression_complete, session->isa)(rows, room->shape, room->fixed, room->omega, room->kappa);
+  return WB_OK;
 }
 
 static void sum_leaf(const wb_regression_session *session, int64_t begin, int64_t end, leaf_room *room, double *sums) {
@@ -338,7 +332,6 @@ static void sum_segments(const wb_regression_session *session, int64_t leaf, int
   }
 }
 
-/* The sums of each group over its segments, in order. */
 static void add_segments(const wb_regression_session *session, const double *segment_sums, double *group_statistics) {
   const size_t size = WB_REGRESSION_GROUP_STATISTICS(session->data.columns);
   memset(group_statistics, 0, (size_t)session->data.groups * size * sizeof(double));
@@ -373,7 +366,6 @@ typedef struct pair_rows {
   double *linear;
 } pair_rows;
 
-/* A pass over the rows that threads share. */
 typedef struct shared_pass {
   wb_regression_session *session;
   const wb_regression_parameters *parameters;
@@ -406,7 +398,6 @@ static void complete_leaf(const shared_pass *pass, int64_t begin, int rows, cons
   }
 }
 
-/* Completes the rows of a leaf, or adds their log likelihoods. */
 static void pair_leaf(const shared_pass *pass, int64_t begin, int rows, leaf_room *room, double *sum) {
   const wb_regression_data *const data = &pass->session->data;
   const wb_regression_zeros *const what = data->zeros;
@@ -530,7 +521,6 @@ static int log_likelihood(wb_regression_session *session, const wb_regression_pa
   return run_pass(pass, NULL, NULL, sum);
 }
 
-/* Makes room for a value of each row. */
 static int hold_row_values(wb_regression_session *session, wb_message *message) {
   const size_t bytes = (size_t)session->data.rows * sizeof(double);
   if (!session->row_values) session->row_values = wb_aligned_malloc(bytes);
@@ -564,7 +554,6 @@ static int pair_log_likelihood(const wb_regression_pair *pair, double *linear, d
   return pass_pair(pair, &rows, 0, sum, message);
 }
 
-/* The sums of each group over its segments, in order. */
 static void total_segments(const wb_regression_session *session, double *total) {
   memset(total, 0, (size_t)session->data.groups * sizeof(double));
   for (int64_t s = 0; s < session->segments; s++) {

@@ -3,7 +3,6 @@
 
 #include "cpu/regression/products_loops.h"
 
-/* Scales one column of a tile. */
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(regression_load)(const double *restrict x, double center, double inverse_scale,
                                      double *restrict line) {
@@ -39,7 +38,6 @@ static void WB_NAME(regression_inform)(int count, const double *restrict shape, 
   for (int l = 0; l < count; l++) kappa[l] = wb_regression_slope(kappa[l], shape[l], psi[l]);
 }
 
-/* The same of Poisson rows. */
 static void WB_NAME(regression_inform_poisson)(int count, const double *restrict shape, const double *restrict psi,
                                                double *restrict omega, double *restrict kappa) {
   for (int l = 0; l < count; l++) omega[l] = wb_regression_poisson_information(kappa[l], shape[l], psi[l]);
@@ -98,7 +96,6 @@ static void WB_NAME(regression_log_likelihood)(int count, const double *restrict
   for (int l = 0; l < count; l++) log_likelihood[l] = wb_regression_log_likelihood(kappa[l], shape[l], psi[l]);
 }
 
-/* The same of negative binomial rows. */
 static void WB_NAME(regression_log_counts)(int count, double shift, const double *restrict base,
                                            const double *restrict shape, const double *restrict psi,
                                            double *restrict log_likelihood) {

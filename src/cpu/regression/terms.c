@@ -83,7 +83,6 @@ void wb_cpu_terms_add(const wb_regression_data *data, wb_isa isa, const double *
   }
 }
 
-/* The sums of each level over its pieces, in order. */
 static void add_pieces(const wb_term_sums *sums, int t, int32_t levels, size_t size, double *to) {
   memset(to, 0, (size_t)levels * size * sizeof(double));
   for (int64_t i = 0; i < sums->pieces[t]; i++) {

@@ -1,6 +1,5 @@
 /* Sums over the levels of grouping terms, for the sweep of cpu/regression/sweep.c. */
-#ifndef WB_CPU_REGRESSION_TERMS_H
-#define WB_CPU_REGRESSION_TERMS_H
+#pragma once
 
 #include "backend/regression_table.h"
 
@@ -47,5 +46,3 @@ typedef struct wb_level_columns {
   double shift[WB_LEVEL_COLUMNS], mean[WB_LEVEL_COLUMNS], root[WB_LEVEL_COLUMNS];
 } wb_level_columns;
 void wb_cpu_level_map(wb_isa isa, int count, wb_level_columns *columns, double tie, double most);
-
-#endif

@@ -149,7 +149,6 @@ static void WB_NAME(term_change)(const wb_regression_data *data, const wb_regres
   for (int i = 0; i < rows; i++) z[begin + i] = wb_fma(-omega[begin + i], added[i], z[begin + i]);
 }
 
-/* The maps of levels with one effect. */
 static void WB_NAME(level_map)(int count, const double *restrict weight, const double *restrict share,
                                const double *restrict mode, const double *restrict linear, const double *restrict shift,
                                double tie, double most, double *restrict mean, double *restrict root) {

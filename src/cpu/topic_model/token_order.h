@@ -2,8 +2,7 @@
  * the row of a term is fetched once for a group, and the thetas of the group stay in the second-level cache. The topics
  * of tokens are stored in this order too, as they are drawn. Counting the topics of a term then goes through memory in
  * order, and counting the topics of a document stays within its group. */
-#ifndef WB_CPU_TOPIC_MODEL_TOKEN_ORDER_H
-#define WB_CPU_TOPIC_MODEL_TOKEN_ORDER_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -145,5 +144,3 @@ static int topic_order_build(const wb_topic_corpus *c, int64_t group, topic_orde
   free(next);
   return ready;
 }
-
-#endif

@@ -395,7 +395,6 @@ static int64_t terms_alike(const wb_topic_session *s, int64_t term, int64_t end)
   return next - term;
 }
 
-/* A draw of all terms that threads share by leaves. */
 typedef struct terms_pass {
   wb_topic_session *session;
   const wb_topic_draw *draw;
@@ -454,8 +453,7 @@ static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message
   const int64_t leaves = leaves_of(s);
   const wb_gamma_strips *strips = NULL;
   if (draw->beta_tables) {
-    const int status = prepare_strips(s, draw->beta, &s->term_strips, message);
-    if (status != WB_OK) return status;
+    WB_TRY(prepare_strips(s, draw->beta, &s->term_strips, message));
     strips = s->term_strips;
   }
   const int stream = (size_t)s->corpus.terms * s->width * real_size(s) > TOPIC_STREAM;
@@ -541,7 +539,6 @@ static void pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t d
   }
 }
 
-/* Draws theta of documents first..end - 1 into bench->weight. */
 static void draw_group(const wb_topic_session *s, const wb_topic_draw *draw, const wb_gamma_strips *strips,
                        int64_t first, int64_t end, workbench *bench, double *theta) {
   const int topics = s->settings.topics;
@@ -567,7 +564,6 @@ static void draw_group(const wb_topic_session *s, const wb_topic_draw *draw, con
   }
 }
 
-/* A pass over all documents that threads share by groups of documents. */
 typedef struct documents_pass {
   wb_topic_session *session;
   const wb_topic_draw *draw;
@@ -612,8 +608,7 @@ static int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const 
   const int64_t documents = s->corpus.documents, size = s->order.group, groups = (documents + size - 1) / size;
   const wb_gamma_strips *strips = NULL;
   if (draw && draw->alpha_tables) {
-    const int status = prepare_strips(s, draw->alpha[0], &s->share_strips, message);
-    if (status != WB_OK) return status;
+    WB_TRY(prepare_strips(s, draw->alpha[0], &s->share_strips, message));
     strips = s->share_strips;
   }
   documents_pass pass = {s, draw, strips, given, log_likelihood, theta, 0, 0};

@@ -3,7 +3,6 @@
 
 #include "numeric/philox_loops.h"
 
-/* Gathers numbers of a table. */
 WB_INLINE void WB_NAME(gather_tile)(const double *table, const uint64_t *at, double *value) {
 #if WB_VECTOR_BYTES == 64
   WB_UNROLL

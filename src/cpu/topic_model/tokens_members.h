@@ -3,10 +3,8 @@
  *
  * Lower bound of a sweep besides draw_terms(): a logarithm for each topic of each term, a multiply-add and two loads
  * for each topic of each pair, and an exponential for each topic of each document. */
-#ifndef WB_CPU_TOPIC_MODEL_TOKENS_MEMBERS_H
-#define WB_CPU_TOPIC_MODEL_TOKENS_MEMBERS_H
+#pragma once
 
-/* A pass over all terms, and then over all documents. */
 typedef struct members_pass {
   wb_topic_session *session;
   const wb_topic_draw *draw;
@@ -84,5 +82,3 @@ static int draw_members(wb_topic_session *s, const wb_topic_draw *draw, const do
     members[s->member[d]] += s->corpus.first_pair[d] < s->corpus.first_pair[d + 1];
   return WB_OK;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * includes this file, after its session.
  *
  * Lower bound: the topics of all tokens are read and counted twice, by document and by term. */
-#ifndef WB_CPU_TOPIC_MODEL_TOKENS_TABLES_H
-#define WB_CPU_TOPIC_MODEL_TOKENS_TABLES_H
+#pragma once
 
 /* Adds to the histograms the counts of a group of documents, and the tables of their tokens above the levels. */
 static void add_document_levels(const wb_topic_session *s, const wb_topic_draw *draw, int64_t first, int64_t end,
@@ -25,7 +24,6 @@ static void add_document_levels(const wb_topic_session *s, const wb_topic_draw *
   }
 }
 
-/* What threads share that count the topics of documents. */
 typedef struct document_tables_pass {
   wb_topic_session *session;
   const wb_topic_draw *draw;
@@ -155,7 +153,6 @@ static void add_term_levels(const wb_topic_session *s, const wb_topic_draw *draw
   }
 }
 
-/* What threads share that count the topics of terms. */
 typedef struct term_tables_pass {
   const wb_topic_session *session;
   const wb_topic_draw *draw;
@@ -215,5 +212,3 @@ static int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int6
   s->terms_counted = s->term_counts && !pass.failed;
   return pass.failed ? wb_out_of_memory(message, "learning beta", 12 * topics) : WB_OK;
 }
-
-#endif

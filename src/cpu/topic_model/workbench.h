@@ -1,7 +1,6 @@
 /* The working memory of a thread that draws terms or documents. A session keeps it between passes. Only
  * cpu/topic_model/tokens.c includes this file, after its session. */
-#ifndef WB_CPU_TOPIC_MODEL_WORKBENCH_H
-#define WB_CPU_TOPIC_MODEL_WORKBENCH_H
+#pragma once
 
 struct workbench {
   workbench *next;      /* in the list of idle ones */
@@ -65,5 +64,3 @@ static void workbench_put(wb_topic_session *s, workbench *bench) {
     s->idle = bench;
   }
 }
-
-#endif

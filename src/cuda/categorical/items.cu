@@ -3,8 +3,7 @@
  *
  * R stores a matrix column by column, so threads with one row each read neighbouring weights. Draw 0 of all rows is
  * one pass over the matrix, which stores nothing and exchanges nothing between threads. If there are too few rows to
- * fill the card, several lanes of a warp share a row.
- */
+ * fill the card, several lanes of a warp share a row. */
 #include "cuda/table.cuh"
 #include "cuda/copies.cuh"
 
@@ -29,10 +28,8 @@ __device__ __forceinline__ int sign_of(double x) { return __double2hiint(x); }
 __device__ __forceinline__ int sign_of(float) { return 0; }
 float narrow(double x) { return wb_double_bits(x) >> 63 ? wb_nanf() : static_cast<float>(x); }
 
-template <typename Real>
-__device__ __forceinline__ bool usable(Real total) {
-  return total > 0 && total - total == 0;
-}
+__device__ __forceinline__ bool usable(double total) { return wb_categorical_usable(total); }
+__device__ __forceinline__ bool usable(float total) { return wb_categorical_usablef(total); }
 
 constexpr int BLOCK = WB_BLOCK_ITEMS, DRAW_THREADS = 128;
 
@@ -328,7 +325,6 @@ int lanes_for(int64_t rows, int64_t columns, int processors) {
   return rows >= 24 * static_cast<int64_t>(processors) || columns <= 32 * BLOCK ? 4 : 32;
 }
 
-/* Some rows on the device, and what is drawn there. */
 template <typename Stored, typename Real, bool LOG>
 class row_part {
 public:

@@ -5,8 +5,7 @@
  * Components stay on the card from sweep to sweep. One page-locked buffer holds what the host sends and reads, with a
  * place for each item. A call that does not wait leaves its place alone until the host has waited for the next pass
  * over the rows. During that pass, questions are answered on a stream of their own. Sums over components are added by
- * one thread each, in order.
- */
+ * one thread each, in order. */
 #include "core/half.h"
 #include "cuda/mixture/state.cuh"
 
@@ -236,14 +235,12 @@ __global__ void __launch_bounds__(GATHER_THREADS) mixture_gather(mixture_compone
   if (j == 0) answer[2 * k] = c.statistics[k * size];
 }
 
-/* Points whose distances are measured at a time. */
 constexpr int POINTS = 8;
 /* Blocks that work on components at a time: more would find no room on any card. */
 constexpr uint64_t MOST_BLOCKS = 1024;
 
 uint64_t triangle_of(const wb_mixture_session *s) { return wb_packed_size(s->data.columns); }
 
-/* Doubles of what is sent and read. */
 uint64_t law_size(const wb_mixture_session *s, uint64_t k) {
   return 2 * static_cast<uint64_t>(s->data.columns) + triangle_of(s) + (k + 1) / 2;
 }
@@ -314,7 +311,6 @@ int send(const stream &by, double *to, const double *from, size_t count, wb_mess
                    "sending numbers of components to the device", message);
 }
 
-/* Reads `count` doubles and waits for them. */
 int fetch(wb_mixture_session *s, stream &by, const double *from, size_t count, wb_message *message) {
   WB_TRY(status_of(cudaMemcpyAsync(s->room.fetched, from, count * sizeof(double), cudaMemcpyDeviceToHost, by.get()),
                    "fetching numbers of components", message));

@@ -4,8 +4,7 @@
  * the same components from the same statistics. A part begins where a node of the tree over all leaves begins. It
  * returns the sums of its largest complete subtrees. The host adds these in the order of the tree, so results do not
  * depend on the number of cards. A call starts the work of all parts before it waits for one. With one card there is
- * one part, and the sums stay there.
- */
+ * one part, and the sums stay there. */
 #include "core/mixture_half.h"
 #include "cuda/mixture/state.cuh"
 #include "cuda/table.cuh"
@@ -209,7 +208,6 @@ int draw_labels(wb_mixture_session *session, const double *log_weight, uint64_t 
       });
 }
 
-/* Fetches the nodes of all parts. */
 int fetch_sums(wb_mixture_session *session, wb_message *message) {
   const size_t size = node_size(session, session->room.count);
   WB_TRY(for_parts(session, message, [&](wb_mixture_session *s, auto) {

@@ -14,10 +14,8 @@
  *
  * A warp has 16 rows. Lane 4g + q has rows g and g + 8, and components 2q and 2q + 1 of each eight. It draws one of its
  * own components and knows the sum of their weights. At the end one of the four lanes of a row is drawn by these sums.
- * So weights are not sent from lane to lane.
- */
-#ifndef WB_CUDA_MIXTURE_DRAW_HALF_CUH
-#define WB_CUDA_MIXTURE_DRAW_HALF_CUH
+ * So weights are not sent from lane to lane. */
+#pragma once
 
 #include <cuda_pipeline.h>
 
@@ -128,7 +126,6 @@ public:
 private:
   static constexpr int TOGETHER = half_together(GROUPS);
 
-  /* The halves of row v. */
   __device__ __forceinline__ void split(int v, const float *values) {
     float value[GROUPS][2], largest = 1;
     WB_UNROLL
@@ -306,5 +303,3 @@ __global__ void __launch_bounds__(half_threads(GROUPS), 1)
 }
 
 } // namespace wb
-
-#endif

@@ -5,10 +5,8 @@
  * A line of the triangle is a matrix product of 16 components and 8 rows. A warp has 32 rows. Lane 4g + q holds
  * columns q, q + 4, ... of rows g, g + 8, g + 16 and g + 24 in its registers, as the product needs them. The lane gets
  * the squared distances of components g and g + 8 at two rows of each eight. The weights then go through shared memory
- * to the lane that draws for their row.
- */
-#ifndef WB_CUDA_MIXTURE_DRAW_TENSOR_CUH
-#define WB_CUDA_MIXTURE_DRAW_TENSOR_CUH
+ * to the lane that draws for their row. */
+#pragma once
 
 #include <cuda_pipeline.h>
 
@@ -100,7 +98,6 @@ public:
   __device__ __forceinline__ double &weight(int j, int) { return shared_.weight[warp_][j * STRIDE + lane_]; }
 
 private:
-  /* Adds the squares of a line of panel s. */
   __device__ __forceinline__ void add_squares(int s, const double *line, double (&squares)[TILES][4]) {
     const double2 offset = reinterpret_cast<const double2 *>(line)[lane_ / 4];
     double z[TILES][4];
@@ -170,5 +167,3 @@ __global__ void __launch_bounds__(TENSOR_THREADS, tensor_blocks(PANELS))
 }
 
 } // namespace wb
-
-#endif

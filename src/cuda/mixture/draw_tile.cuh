@@ -7,10 +7,8 @@
  * travels from device memory to the other half of the buffer.
  *
  * A thread keeps the weights of its own rows in a column of shared memory that no other thread reads. It needs neither
- * shuffles nor barriers to sum or search them.
- */
-#ifndef WB_CUDA_MIXTURE_DRAW_TILE_CUH
-#define WB_CUDA_MIXTURE_DRAW_TILE_CUH
+ * shuffles nor barriers to sum or search them. */
+#pragma once
 
 #include <utility>
 
@@ -487,5 +485,3 @@ mixture_evaluate_kernel<Real> find_mixture_evaluate(int p) {
 }
 
 } // namespace wb
-
-#endif

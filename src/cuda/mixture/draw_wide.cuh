@@ -3,10 +3,8 @@
  * pieces of a few columns.
  *
  * A warp works on four lines of the triangle at a time, so that each value of a row that it reads serves four products.
- * Rows may be kept in single precision. Products and squared distances are in double precision even then.
- */
-#ifndef WB_CUDA_MIXTURE_DRAW_WIDE_CUH
-#define WB_CUDA_MIXTURE_DRAW_WIDE_CUH
+ * Rows may be kept in single precision. Products and squared distances are in double precision even then. */
+#pragma once
 
 #include <cuda_pipeline.h>
 
@@ -227,5 +225,3 @@ __global__ void __launch_bounds__(WIDE_THREADS, 2)
 }
 
 } // namespace wb
-
-#endif

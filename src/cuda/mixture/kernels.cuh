@@ -1,16 +1,13 @@
 /* What the host knows of the mixture's kernels: the layout of coefficients and of sorted keys, and which kernel serves
  * how many columns. Draws and tensor-core sums are compiled in files of their own (draw_double.cu, draw_single.cu,
- * draw_tensor.cu, sums_tensor.cu), so that nvcc compiles them in parallel.
- */
-#ifndef WB_CUDA_MIXTURE_KERNELS_CUH
-#define WB_CUDA_MIXTURE_KERNELS_CUH
+ * draw_tensor.cu, sums_tensor.cu), so that nvcc compiles them in parallel. */
+#pragma once
 
 #include "cuda/device.cuh"
 #include "cuda/real.cuh"
 
 namespace wb {
 
-/* Threads of a block. */
 constexpr int MIXTURE_THREADS = 64;
 constexpr int32_t MIXTURE_MOST_COMPONENTS = 1 << 20;
 constexpr int32_t MIXTURE_MOST_COLUMNS = 6000; /* a row in 48 KB of shared memory */
@@ -42,9 +39,7 @@ static_assert(FRAGMENT_COMPONENTS == WB_BLOCK_ITEMS, "one block of a draw is one
 constexpr __host__ __device__ int fragment_line(int r) {
   return FRAGMENT_COMPONENTS * r + FRAGMENT_LINE * ((r / 4 + 1) * (r / 4 * 2 + r % 4));
 }
-/* Values of a block. */
 constexpr __host__ __device__ int fragment_block(int p) { return fragment_line(p) + FRAGMENT_COMPONENTS; }
-/* Of so many components. */
 constexpr __host__ __device__ int fragment_blocks(int components) {
   return (components + FRAGMENT_COMPONENTS - 1) / FRAGMENT_COMPONENTS;
 }
@@ -70,12 +65,10 @@ constexpr __host__ __device__ int half_groups(int p) { return p / HALF_LINES + 1
 constexpr __host__ __device__ int half_lines(int p, int s) { return p - (HALF_LINES * s - 1) <= 2 ? 2 : HALF_LINES; }
 /* Where group s begins. */
 constexpr __host__ __device__ int half_group(int s) { return HALF_LINES * HALF_CORE * s * (s + 1); }
-/* Bytes of eight components. */
 constexpr __host__ __device__ int half_bytes(int p) {
   const int s = half_groups(p) - 1;
   return half_group(s) + 2 * (s + 1) * half_lines(p, s) * HALF_CORE + HALF_CONSTANTS;
 }
-/* Eights of so many components. */
 constexpr __host__ __device__ int half_eights(int components) {
   return (components + HALF_COMPONENTS - 1) / HALF_COMPONENTS;
 }
@@ -178,5 +171,3 @@ template <typename Real>
 mixture_sum_kernel<Real> find_mixture_sum_tensor(int p);
 
 } // namespace wb
-
-#endif

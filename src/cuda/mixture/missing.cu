@@ -4,8 +4,7 @@
  * Rows that lack the same columns share a pattern. A pattern has a table of all components, with the columns in the
  * pattern's order. Tables are made for some patterns at a time; then one thread draws each row of these patterns. Rows
  * of a pattern are side by side, so the threads of a warp mostly read the same numbers. Drawn values are written into
- * the session's copy of the rows.
- */
+ * the session's copy of the rows. */
 #include "cuda/mixture/state.cuh"
 
 #include <vector>
@@ -177,7 +176,6 @@ struct missing_row {
   }
 };
 
-/* The uniforms of a row's draw. */
 template <typename Real>
 struct missing_uniforms {
   typedef precise<Real> as;

@@ -3,8 +3,7 @@
  *
  * A row finds its component in the sorted key that the last draw left (cuda/mixture/sums.cu). Threads of a warp
  * therefore mostly share a pair. Only whole numbers are added or compared across rows, so atomic operations give the
- * same result in any order.
- */
+ * same result in any order. */
 #include "cuda/mixture/state.cuh"
 
 #include "core/mixture_half.h"

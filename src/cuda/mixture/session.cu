@@ -7,8 +7,7 @@
  * in every pass (cuda/mixture/stream.cu). Each chunk of rows goes through four kernels: one draws components, one
  * sorts the rows of each leaf by component, one sums their products leaf by leaf, and one combines the sums of a group
  * of leaves. Working memory is at most a twelfth of the data, 32 MB, or room for the sums of 64 leaves, plus 4 bytes a
- * row if labels are kept.
- */
+ * row if labels are kept. */
 #include "cuda/mixture/state.cuh"
 
 #include <memory>
@@ -112,7 +111,6 @@ int open_workspace(wb_mixture_session *s, uint64_t coefficients, wb_message *mes
   return WB_OK;
 }
 
-/* Where labels of leaf `leaf` go. */
 int32_t *drawn_labels(const wb_mixture_session *s, int64_t leaf) {
   return s->data.keep_labels ? s->work.keys.data() + leaf * WB_LEAF_ROWS : s->work.labels.data();
 }
@@ -149,7 +147,6 @@ struct density_sums {
   bool begun;          /* whether some may have been added */
 };
 
-/* Device memory of an evaluation. */
 struct prediction {
   int64_t chunk; /* leaves at a time */
   int64_t pass;  /* rows at a time */

@@ -1,6 +1,5 @@
 /* One device's part of a mixture session: its memory, and its functions in all files of cuda/mixture/. */
-#ifndef WB_CUDA_MIXTURE_STATE_CUH
-#define WB_CUDA_MIXTURE_STATE_CUH
+#pragma once
 
 #include <cstdio>
 #include <cstring>
@@ -70,7 +69,6 @@ struct mixture_workspace {
   uint64_t bytes() const { return bytes_of(coefficients, x, labels, log_sums, nodes, roots, keys, pairs, weighing); }
 };
 
-/* Rows of a sample with a label. */
 typedef unsigned long long sample_count;
 static_assert(sizeof(sample_count) == sizeof(double), "counts lie among doubles");
 
@@ -163,17 +161,14 @@ struct wb_mixture_session {
   uint64_t leaf() const { return real() * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
   bool resident() const { return kept == leaves; }
   uint64_t held() const { return wb::bytes_of(units, sample, x, work, gaps, room.memory); }
-  /* The piece that leaf `leaf` belongs to. */
   wb::mixture_piece piece_of(int64_t leaf) const;
   int64_t pieces() const { return piece_of(leaves - 1).number + 1; }
-  /* Launches on the session's stream. */
   wb::launch_shape grid(int threads, int64_t x, int64_t y = 1) const {
     return wb::grid(threads, x, y).on(stream.get());
   }
   wb::launch_shape cover(int threads, int64_t count, int64_t y = 1) const {
     return wb::cover(threads, count, y).on(stream.get());
   }
-  /* Rows of leaves first..first + count - 1. */
   int64_t rows(int64_t first, int64_t count) const {
     return wb::smaller(data.rows, (first + count) * WB_LEAF_ROWS) - first * WB_LEAF_ROWS;
   }
@@ -239,7 +234,6 @@ int on_device(wb_mixture_session *s, wb_message *message, Work work) {
 
 /* session.cu ---------------------------------------------------------------------- */
 
-/* Which rows are a device's. */
 struct mixture_part {
   int32_t device;
   int64_t first_row, rows, piece;
@@ -431,5 +425,3 @@ template <typename Real>
 int get_part_row(wb_mixture_session *s, int64_t row, double *values, wb_message *message);
 
 } // namespace wb
-
-#endif

@@ -1,7 +1,6 @@
 /* Sums the sufficient statistics of rows after their components are drawn: the rows of a leaf in their order, then all
  * leaves by a binary tree. The twin of cpu/mixture/sums.c and numeric/reduction_tree.h. There are no
- * atomic additions: one thread adds each number, in an order that does not depend on the launch.
- */
+ * atomic additions: one thread adds each number, in an order that does not depend on the launch. */
 #include "cuda/mixture/sums.cuh"
 
 #include "cuda/mixture/state.cuh"
@@ -246,11 +245,9 @@ int waiting_nodes(int64_t leaves, int64_t group) {
 
 /* With fewer components than this, each leaf has a node of its own, so that leaves are summed side by side. */
 constexpr int32_t FEW_COMPONENTS = 64;
-/* Blocks of a node. */
 constexpr int64_t LEAST_SUM_BLOCKS = 8, MOST_SUM_BLOCKS = 128;
 /* Blocks of a launch, if memory allows. A multiprocessor has room for 5 to 9, and they take different times. */
 constexpr int64_t WISHED_BLOCKS = 4096;
-/* Nodes of a launch. */
 constexpr int64_t MOST_NODES = 1 << 15;
 
 /* Blocks that share the components of a node, with tensor cores. */

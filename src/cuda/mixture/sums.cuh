@@ -1,14 +1,12 @@
 /* What the kernels of sums.cu, sums_tensor.cu and weigh.cu share: the place of a statistic, the layout of rows in
  * shared memory, and the order of sums. */
-#ifndef WB_CUDA_MIXTURE_SUMS_CUH
-#define WB_CUDA_MIXTURE_SUMS_CUH
+#pragma once
 
 #include "core/unroll.h"
 #include "cuda/mixture/kernels.cuh"
 
 namespace wb {
 
-/* Threads of a block that adds rows. */
 constexpr int SUM_THREADS = 128;
 
 /* How many values a thread reads before it adds them one after the other: an addition
@@ -79,5 +77,3 @@ __device__ void sum_logs(const Real *log_sum, int64_t rows, double *logs, double
 }
 
 } // namespace wb
-
-#endif

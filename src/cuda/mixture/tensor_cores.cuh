@@ -5,10 +5,8 @@
  * NVIDIA does not document this. It was measured on an H200 with 5e7 numbers of all sizes, including zeros of both
  * signs, subnormal numbers, infinities and NaN. tests/emulator/selftest/operations.cu repeats the measurement on every
  * such card on which tools/gpu-test runs. Other generations lack the instruction or have it at a lower rate. For them
- * the kernels that use it are compiled empty and never called.
- */
-#ifndef WB_CUDA_MIXTURE_TENSOR_CORES_CUH
-#define WB_CUDA_MIXTURE_TENSOR_CORES_CUH
+ * the kernels that use it are compiled empty and never called. */
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -35,5 +33,3 @@ __device__ __forceinline__ void multiply_add_16x8x4(double (&d)[4], double upper
 }
 
 } // namespace wb
-
-#endif

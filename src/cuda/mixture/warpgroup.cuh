@@ -3,10 +3,8 @@
  * has it. For other targets the kernels that use it are compiled empty and never called.
  *
  * Products of halves are exact. NVIDIA does not document how their sums are rounded. They seem to be cut off: errors
- * have a bias. The emulator rounds each sum of 17 terms once.
- */
-#ifndef WB_CUDA_MIXTURE_WARPGROUP_CUH
-#define WB_CUDA_MIXTURE_WARPGROUP_CUH
+ * have a bias. The emulator rounds each sum of 17 terms once. */
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -114,5 +112,3 @@ __device__ __forceinline__ void show_products() {
 }
 
 } // namespace wb
-
-#endif

@@ -3,8 +3,7 @@
  * mixture_evaluate() writes the probabilities of a chunk of rows. Then mixture_weigh() adds the rows of each leaf to
  * the sums of the components, in order, leaving out probabilities below WB_MIXTURE_LEAST_WEIGHT. A chunk needs 8 bytes
  * for each row and component. It may take some hundred megabytes, because smaller chunks would leave multiprocessors
- * idle.
- */
+ * idle. */
 #include "cuda/mixture/state.cuh"
 #include "cuda/mixture/sums.cuh"
 

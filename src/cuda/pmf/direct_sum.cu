@@ -3,8 +3,7 @@
  *
  * There are two kernels. convolve_tiled keeps outputs in registers and is limited by multiply-adds. convolve_skew
  * gives a small pair to a warp and moves the sums of the skew diagonals x + y = i of the outer product through its
- * lanes (Murray, "Fast enumeration of sums of discrete random variables").
- */
+ * lanes (Murray, "Fast enumeration of sums of discrete random variables"). */
 #include "cuda/table.cuh"
 #include "cuda/copies.cuh"
 
@@ -177,7 +176,6 @@ int64_t extent(int64_t length, int64_t stride, int64_t pairs, int64_t pair_strid
  * empty; bench/convolution-cuda.R compares the two. Their shared memory is 40 KB at most. */
 bool use_skew(const convolve_arguments &a) { return a.pairs >= skew_pairs && a.m <= 64 && a.n <= 256; }
 
-/* Looks at p and q. */
 int launch_look(const convolve_arguments &a, unsigned *seen, cudaStream_t stream, wb_message *message) {
   const auto look = [&](const double *values, int64_t length, int64_t stride, int64_t pair_stride) {
     const int64_t vectors = pair_stride == 0 ? 1 : a.pairs;

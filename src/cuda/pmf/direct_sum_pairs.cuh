@@ -5,8 +5,7 @@
  * to page-locked memory, one crosses the bus, one is computed, and the sums of one come back. The host treats a
  * chunk's inputs and the sums of an earlier chunk in one parallel region. It reads and writes each number once.
  * Before that, the threads touch the pages of the result, which the system clears at their first touch. */
-#ifndef WB_CUDA_PMF_DIRECT_SUM_PAIRS_CUH
-#define WB_CUDA_PMF_DIRECT_SUM_PAIRS_CUH
+#pragma once
 
 namespace wb {
 
@@ -102,7 +101,6 @@ private:
     return WB_OK;
   }
 
-  /* Copies pairs begin..end - 1 of the c-th column of what is sent. */
   void fill(const slot &s, int64_t c, int64_t begin, int64_t end) const {
     const bool is_p = c < work_.m;
     const int64_t j = is_p ? c : c - work_.m, values = is_p ? p_values_ : q_values_;
@@ -183,5 +181,3 @@ private:
 } // namespace
 
 } // namespace wb
-
-#endif

@@ -78,9 +78,8 @@ __global__ void __launch_bounds__(sort_threads) polyagamma_sort(draw_arguments a
 }
 
 /* Launch: a thread for each element of the list, or, with list == nullptr, of the work. Bytes of
- * global memory: 28 an element; operations of a trial: 120 of the generator and 150 to 500 in double
- * precision. Single parts and parts of any shape differ only in their number, so they share a kernel that reads
- * `way`. */
+ * global memory: 28 an element; operations of a trial: 120 of the generator and 150 to 500 in double precision. Single
+ * parts and parts of any shape differ only in their number, so they share a kernel that reads `way`. */
 template <int Way>
 __global__ void __launch_bounds__(draw_threads)
     polyagamma_draw(draw_arguments a, int way, const int32_t *list, int32_t count) {
@@ -124,7 +123,6 @@ __global__ void __launch_bounds__(draw_threads)
   if (i < count) value[i] = wb_polyagamma_evaluate(quantity, log, x[i], shape[i], tilt[i]);
 }
 
-/* What one call keeps on the device. */
 class drawing {
 public:
   drawing(const wb_polyagamma_work &work, const wb_run *run) : work_(work), run_(run) {}
@@ -138,7 +136,6 @@ public:
     return counts_.allocate(places, "the lists of elements", message);
   }
 
-  /* Elements done..done + count - 1 of the work. */
   int run(int64_t done, int32_t count, wb_message *message) {
     WB_TRY(upload(shape_, work_.shape, work_.shapes, work_.begin + done, count, message));
     WB_TRY(upload(tilt_, work_.tilt, work_.tilts, work_.begin + done, count, message));

@@ -201,7 +201,6 @@ __global__ void fit_sequence(fit_arguments a) {
   }
 }
 
-/* An array of the host on the device. */
 int bring(device_array<double> &to, const double *from, int64_t count, wb_message *message) {
   return to.hold(from, static_cast<size_t>(count), "arrays of predictive resampling", message);
 }
@@ -247,7 +246,6 @@ private:
   device_array<double> point_term_, point_covariate_, row_term_, row_covariate_;
 };
 
-/* Groups first..first + count - 1 through all steps. */
 class update_part {
 public:
   int run(const wb_copula_update &work, update_arguments a, const double *alpha, int64_t first, int64_t count,

@@ -1,6 +1,5 @@
 /* The functions of cuda/predictive/copula_update.cu, for the table in cuda/predictive/resample.cu. */
-#ifndef WB_CUDA_PREDICTIVE_COPULA_UPDATE_CUH
-#define WB_CUDA_PREDICTIVE_COPULA_UPDATE_CUH
+#pragma once
 
 #include "backend/backend.h"
 
@@ -10,5 +9,3 @@ int copula_fit(const wb_copula_fit *work, const wb_run *run, wb_message *message
 int copula_update(const wb_copula_update *work, const wb_run *run, wb_message *message);
 
 } // namespace wb
-
-#endif

@@ -105,7 +105,6 @@ int go(void (*kernel)(Arguments), int64_t threads, const char *what, const Argum
   return launch(cover(chain_threads, threads), kernel, what, message, a);
 }
 
-/* Resamples first..first + count - 1 through all steps. */
 class chain_part {
 public:
   int go_through(const wb_normal_chains &work, const wb_run *run, const double *gain, int64_t records, int64_t first,

@@ -1,6 +1,5 @@
 /* Products of a design with more columns than rows, for the session of cuda/regression/sweep.cu. */
-#ifndef WB_CUDA_REGRESSION_DUAL_CUH
-#define WB_CUDA_REGRESSION_DUAL_CUH
+#pragma once
 
 #include <vector>
 
@@ -8,7 +7,6 @@
 
 namespace wb {
 
-/* The design on the device; x is scaled, or nullptr: the design is sparse. */
 struct dual_design {
   const double *x;
   const int32_t *row_start, *column;
@@ -31,5 +29,3 @@ private:
 };
 
 } // namespace wb
-
-#endif

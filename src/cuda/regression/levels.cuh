@@ -1,6 +1,5 @@
 /* Actions on the effects of all levels of a term, for cuda/regression/sweep.cu. */
-#ifndef WB_CUDA_REGRESSION_LEVELS_CUH
-#define WB_CUDA_REGRESSION_LEVELS_CUH
+#pragma once
 
 #include <vector>
 
@@ -27,5 +26,3 @@ int total_pieces(const double *value, const int32_t *index, const int32_t *start
 int total_segments(const double *value, const int64_t *start, int64_t segments, double *sums, wb_message *message);
 
 } // namespace wb
-
-#endif

@@ -108,7 +108,6 @@ __device__ double respond(int kind, double linear) {
   return kind == WB_REGRESSION_MEAN ? wb_exp(linear) : linear;
 }
 
-/* Mean and standard deviation of a response. */
 __device__ void describe(const double *value, int64_t block, int draws, int kind, double *mean, double *deviation) {
   double sum[WB_PREDICT_LANES] = {}, squares[WB_PREDICT_LANES] = {};
   const double shift = respond(kind, value[0]);
@@ -228,7 +227,6 @@ int put_rows(const wb_run *run, device_array<T> &to, const T *from, int64_t rows
 /* Bytes of draws that are held at a time. */
 constexpr size_t draws_held = static_cast<size_t>(512) << 20;
 
-/* What lies on the device for a call. */
 struct prediction_session {
   const wb_run *const caller;
   device_array<double> x, value, offset, coefficients, linear, reference, out;

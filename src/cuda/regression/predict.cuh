@@ -1,6 +1,5 @@
 /* Predictions of regressions on a graphics card: `predict` of backend/regression_table.h. */
-#ifndef WB_CUDA_REGRESSION_PREDICT_CUH
-#define WB_CUDA_REGRESSION_PREDICT_CUH
+#pragma once
 
 #include "backend/backend.h"
 
@@ -8,5 +7,3 @@ namespace wb {
 int regression_predict(const wb_regression_prediction *what, int64_t first, int64_t count, const wb_run *run,
                        double *out, wb_message *message);
 }
-
-#endif

@@ -58,7 +58,6 @@ __device__ double fixed_part(const regression_rows &data, const term_list &terms
   return fixed;
 }
 
-/* The part of a linear predictor that is not fixed. */
 __device__ double free_part(const regression_rows &data, const regression_point &at, int outcome, int64_t row) {
   const double *const coefficients = at.coefficients + static_cast<size_t>(outcome) * data.columns;
   double sum = data.group != nullptr ? at.intercepts[data.group[row]] : 0.0;
@@ -73,7 +72,6 @@ __device__ double free_part(const regression_rows &data, const regression_point 
   return sum;
 }
 
-/* The log likelihood of a row of one outcome. */
 __device__ double one_log_likelihood(const regression_rows &data, const regression_point &at, int64_t row, double kappa,
                                      double shape, double psi) {
   if (data.poisson != 0 && at.weights == WB_REGRESSION_RATIO) return wb_regression_log_ratio(kappa, shape, psi);
@@ -546,7 +544,7 @@ int wb_regression_session::join(const wb_regression_pair &pair, bool completing,
                     other.terms.list(), key == nullptr, key == nullptr ? uint64_t(0) : *key, iteration,
                     completing ? dispersed.data() : nullptr, other.kappa.data(),
                     to == nullptr ? nullptr : linear.data(), log_likelihood.data()));
-  /* A search for a mode opens sessions of other columns from the host's copies. */
+  if (completing && key != nullptr) return WB_OK;
   if (completing) {
     WB_TRY(dispersed.download(completed, n, "copying the completed counts from the device", message));
     return other.kappa.download(other.completed, n, "copying the completed counts from the device", message);

@@ -138,7 +138,6 @@ int term_sums::set_effects(const double *effects, wb_message *message) {
   return effects_.upload(effects, effects_.size(), "copying the groups' effects to the device", message);
 }
 
-/* The sums of each level over its pieces, in order. */
 int term_sums::take(const term &from, size_t size, int levels, double *to, wb_message *message) {
   const size_t pieces = from.piece_level.size();
   WB_TRY(piece_sums_.download(host_.data(), pieces * size, "copying the levels' sums from the device", message));

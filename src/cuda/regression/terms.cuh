@@ -1,6 +1,5 @@
 /* Sums over the levels of grouping terms, for the sweep of cuda/regression/sweep.cu. */
-#ifndef WB_CUDA_REGRESSION_TERMS_CUH
-#define WB_CUDA_REGRESSION_TERMS_CUH
+#pragma once
 
 #include <vector>
 
@@ -9,7 +8,6 @@
 
 namespace wb {
 
-/* A term as the kernels read it. */
 struct term_rows {
   int columns, levels;
   const double *z; /* nullptr: 1 */
@@ -29,7 +27,6 @@ __device__ inline double add_term(const term_rows &term, int64_t rows, const dou
   return value;
 }
 
-/* What the sums over levels read of the rows. */
 struct level_rows {
   const double *x; /* scaled; nullptr: the design is sparse */
   const int32_t *row_start, *column;
@@ -72,5 +69,3 @@ private:
 };
 
 } // namespace wb
-
-#endif

@@ -1,7 +1,6 @@
 /* Topic models on a graphics card: the twin of cpu/topic_model/tokens.c, with the same bits in double precision. The
  * corpus, the topics of all tokens and phi stay on the device. A sweep sends alpha and returns a number for each
- * document. The kernels are in cuda/topic_model/tokens_kernels.cuh.
- */
+ * document. The kernels are in cuda/topic_model/tokens_kernels.cuh. */
 #include "cuda/table.cuh"
 
 #include <algorithm>
@@ -76,7 +75,6 @@ int find_threads(const wb_topic_session *s, int most_shared) {
   return 0;
 }
 
-/* Sends what differs between documents and terms. */
 int send_structure(wb_topic_session *s, const wb_topic_structure &t, wb_message *message) {
   if (s->groups > 1) WB_TRY(send(s->group, t.group, s->corpus.documents, message));
   if (t.extras > 0) WB_TRY(send(s->extra_of, t.extra_of, s->corpus.terms, message));
@@ -211,7 +209,6 @@ int get_topics(wb_topic_session *s, uint16_t *topic, wb_message *message) {
   });
 }
 
-/* The tables of a base, made unless they are there from an earlier sweep. */
 int prepare_strips(double base, wb::device_array<wb_gamma_strips> &strips, double &last, const wb_gamma_strips **made,
                    wb_message *message) {
   if (strips.size() == 0) WB_TRY(strips.allocate(1, "tables of gammas", message));
@@ -276,7 +273,6 @@ int get_phi(wb_topic_session *s, double *phi, wb_message *message) {
   });
 }
 
-/* What the kernel of documents takes, whatever documents these are. */
 template <typename Real>
 document_arguments<Real> arguments_of(const wb_topic_session *s, const wb_topic_draw *draw,
                                       const wb_gamma_strips *strips) {

@@ -4,10 +4,8 @@
  * Terms: a thread draws the gammas of a topic for a leaf of terms, from counts that lie where phi will be. Documents: a
  * block counts the topics of a document in shared memory and draws gammas with one thread for each topic. Then a team
  * of threads passes over each pair of the document. A thread of a team has so many lanes of core/topic_draw.h that it
- * reads 16 bytes of phi at a time.
- */
-#ifndef WB_CUDA_TOPIC_MODEL_TOKENS_KERNELS_CUH
-#define WB_CUDA_TOPIC_MODEL_TOKENS_KERNELS_CUH
+ * reads 16 bytes of phi at a time. */
+#pragma once
 
 #include "core/elementary.h"
 #include "core/philox.h"
@@ -58,7 +56,6 @@ __device__ __forceinline__ const double *extra_row(const device_corpus &c, int64
 __device__ __forceinline__ void narrow(double value, double *weight) { *weight = wb_topic_weight(value); }
 __device__ __forceinline__ void narrow(double value, float *weight) { *weight = wb_topic_weightf(value); }
 
-/* Topics of a term's tokens, counted by all threads of the block. */
 __device__ void count_term(const device_corpus &c, int64_t term, const uint16_t *topic, int topics, int32_t *tally) {
   for (int k = static_cast<int>(threadIdx.x); k < topics; k += static_cast<int>(blockDim.x)) tally[k] = 0;
   __syncthreads();
@@ -215,7 +212,6 @@ __device__ int choose(int rows, const Real *theta, const Real *phi, const Real *
   return row * WB_TOPIC_LANES + lane;
 }
 
-/* What a document's kernel takes. */
 template <typename Real>
 struct document_arguments {
   device_corpus corpus;
@@ -562,5 +558,3 @@ __global__ void topic_chunk_tables(int32_t levels, uint64_t key, uint32_t iterat
 }
 
 } // namespace
-
-#endif

@@ -53,8 +53,8 @@ SEXP wb_entry_checkpoint_write(SEXP path, SEXP head, SEXP stored, SEXP stride, S
 
 /* Opens the file again: it must be the one that has this digest. */
 static int open_same(wb_checkpoint_reader *reader, SEXP path, const unsigned char *digest, wb_message *message) {
-  const int status = wb_checkpoint_open(reader, path_from_sexp(path), message);
-  if (status != WB_OK || memcmp(reader->digest, digest, WB_DIGEST_BYTES) == 0) return status;
+  WB_TRY(wb_checkpoint_open(reader, path_from_sexp(path), message));
+  if (memcmp(reader->digest, digest, WB_DIGEST_BYTES) == 0) return WB_OK;
   wb_message_write(message, "changed while it was read");
   return WB_ERROR_INPUT;
 }

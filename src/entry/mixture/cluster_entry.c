@@ -1,6 +1,5 @@
-/* Entries of a mixture whose rows are on the workers of a cluster: the manager's session (R/cells_cluster.R),
- * whose requests an R function carries to the workers, and a worker's session (R/cells_worker.R), which answers
- * them. */
+/* Entries of a mixture whose rows are on the workers of a cluster: the manager's session (R/cells_cluster.R), whose
+ * requests an R function carries to the workers, and a worker's session (R/cells_worker.R), which answers them. */
 #include "entry/entry.h"
 
 #include <stdlib.h>
@@ -217,7 +216,6 @@ SEXP wb_entry_mixture_open_worker(SEXP x, SEXP worker, SEXP first_row, SEXP piec
   return result;
 }
 
-/* The reply to a request. */
 SEXP wb_entry_mixture_answer(SEXP pointer, SEXP request) {
   wb_message message;
   open_worker *opened = TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;

@@ -65,7 +65,6 @@ static wb_mixture_data data_from_sexp(SEXP x, SEXP center, SEXP inverse_scale, w
   return data;
 }
 
-/* The data of an open session, in the units with which it was opened. */
 static wb_mixture_data session_data(SEXP pointer, const open_mixture *opened, SEXP center, SEXP scale) {
   double *inverse_scale = (double *)R_alloc((size_t)opened->columns, sizeof(double));
   for (int32_t c = 0; c < opened->columns; c++) inverse_scale[c] = 1 / REAL_RO(scale)[c];
@@ -316,7 +315,6 @@ static int read_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP 
          read_prior(prior, wb_list_element(prior, "values"), Rf_ncols(x), to);
 }
 
-/* The statistics of a start by k-means. */
 static SEXP start_from(SEXP x, SEXP center, SEXP inverse_scale, const reading *from, SEXP components, SEXP key,
                        SEXP merge, SEXP atoms, int64_t rows) {
   wb_message message;
@@ -415,7 +413,6 @@ static wb_mixture_kept put_kept(SEXP out, SEXP sweeps, const int *keep, const op
   return kept;
 }
 
-/* A chain whose sweeps run. */
 typedef struct running {
   reading at;
   const open_mixture *opened;
@@ -427,9 +424,9 @@ typedef struct running {
 
 static int run_sweeps(void *chain) {
   running *const r = chain;
-  const int status = wb_mixture_run(&r->at.chain, &r->sweeps, &r->kept);
-  if (status == WB_OK && r->kept.labels) count_from_one(r->kept.labels, r->opened->rows * r->kept.count);
-  return status;
+  WB_TRY(wb_mixture_run(&r->at.chain, &r->sweeps, &r->kept));
+  if (r->kept.labels) count_from_one(r->kept.labels, r->opened->rows * r->kept.count);
+  return WB_OK;
 }
 
 static void finish_sweeps(void *chain, SEXP out) {

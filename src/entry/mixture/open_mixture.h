@@ -1,6 +1,5 @@
 /* An open mixture: what the entries of mixture_entry.c, densities_entry.c and cluster_entry.c share. */
-#ifndef WB_ENTRY_MIXTURE_OPEN_MIXTURE_H
-#define WB_ENTRY_MIXTURE_OPEN_MIXTURE_H
+#pragma once
 
 #include "entry/entry.h"
 
@@ -23,7 +22,4 @@ typedef struct open_mixture {
 open_mixture *wb_mixture_from_sexp(SEXP pointer);
 SEXP wb_mixture_closed(void);
 
-/* Closes the session: the pointer's finalizer. */
 void wb_mixture_close(SEXP pointer);
-
-#endif

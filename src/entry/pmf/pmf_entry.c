@@ -8,7 +8,6 @@
 
 #include <R_ext/RS.h>
 
-/* A call, and how its sums are computed. */
 typedef struct asked {
   wb_message message;
   wb_call call;
@@ -40,7 +39,6 @@ SEXP wb_entry_pmf_cache(void) {
   return pointer;
 }
 
-/* The rows and columns of a matrix; a vector is one row. */
 typedef struct shape {
   int is_plain, is_matrix; /* plain: a vector or a matrix without a class */
   int64_t rows, columns;
@@ -169,6 +167,25 @@ SEXP wb_entry_pmf_compound(SEXP x, SEXP counting, SEXP length, SEXP accuracy, SE
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(length)));
   status = wb_pmf_compound(&a.method, &of_number, Rf_xlength(x), REAL_RO(x), Rf_xlength(result), REAL(result));
   return wb_finish(result, status, &a.message);
+}
+
+/* scores: increasing whole numbers from 0. count: of different sums. */
+SEXP wb_entry_pmf_groups(SEXP scores, SEXP size, SEXP count, SEXP run) {
+  SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
+  wb_message message;
+  wb_call call = wb_call_from_list(run, &message);
+  const int status =
+      wb_pmf_count_groups(&call, Rf_xlength(scores), REAL_RO(scores), wb_size_from_sexp(size), REAL(result));
+  return wb_finish(result, status, &message);
+}
+
+/* The first `count` weights of the sum of a variable with the weights x and one with few values. */
+SEXP wb_entry_pmf_add_values(SEXP x, SEXP at, SEXP weights, SEXP count, SEXP run) {
+  SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
+  wb_call call = wb_call_from_list(run, NULL);
+  const int status = wb_pmf_add_values(&call, Rf_xlength(x), REAL_RO(x), Rf_xlength(at), REAL_RO(at), REAL_RO(weights),
+                                       Rf_xlength(result), REAL(result));
+  return wb_finish(result, status, NULL);
 }
 
 /* The normalized elementwise product of two vectors of equal length. */

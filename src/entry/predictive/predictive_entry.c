@@ -53,7 +53,6 @@ SEXP wb_entry_predictive_places(SEXP seed, SEXP count, SEXP df, SEXP sd) {
 
 enum { PARTS = WB_OWN, STICKS, RESAMPLES };
 
-/* An urn, and the number of new types of each resample. */
 typedef struct urn {
   wb_predictive_urn draws;
   double *unseen;

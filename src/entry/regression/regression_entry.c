@@ -123,7 +123,6 @@ static int term_columns(SEXP term) {
   return Rf_isMatrix(z) ? Rf_ncols(z) : 1;
 }
 
-/* How many terms there are; -1 if they cannot be used. */
 static int32_t read_terms(SEXP data, double rows, given_term *given) {
   SEXP terms = wb_list_element(data, "terms");
   const R_xlen_t count = Rf_xlength(terms);
@@ -151,7 +150,6 @@ static int32_t read_terms(SEXP data, double rows, given_term *given) {
   return (int32_t)count;
 }
 
-/* Indexes the levels of the terms. */
 static int open_terms(SEXP data, const given_term *given, int32_t count, open_regression *opened, wb_message *message) {
   const size_t rows = (size_t)opened->data.rows;
   wb_regression_grouping *const grouping = &opened->grouping;
@@ -261,7 +259,6 @@ SEXP wb_entry_regression_close(SEXP pointer) {
 
 /* Chains --------------------------------------------------------------------------------------------------------- */
 
-/* A chain, and what its sweeps write. */
 typedef struct sampling {
   wb_regression_chain chain;
   wb_regression_sweeps sweeps;
@@ -272,7 +269,6 @@ typedef struct sampling {
 #define IN_STATE(member) offsetof(sampling, chain.state.member)
 #define IN_SWEEPS(member) offsetof(sampling, sweeps.member)
 
-/* Sizes of the prior, of the state, and of what sweeps write. */
 enum {
   COEFFICIENTS_OF_ONE = WB_OWN,
   PRECISION,
@@ -314,7 +310,6 @@ static const wb_field prior_fields[] = {
     {"moves", REALSXP, {WB_TWO}, WB_OPTIONAL | WB_COPIED, offsetof(sampling, chain.warmup)},
 };
 
-/* What the law of the dispersion needs, if it is learned. */
 static const wb_field counts_fields[] = {
     {"value", REALSXP, {DISTINCT}, 0, IN_COUNTS(value)},
     {"weight", REALSXP, {DISTINCT}, 0, IN_COUNTS(weight)},

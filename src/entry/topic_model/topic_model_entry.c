@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the external pointer of a session holds. */
 typedef struct session {
   const wb_backend *backend;
   wb_topic_session *topic;
@@ -226,7 +225,6 @@ static const wb_field kept_fields[] = {
     {"phi", REALSXP, {PHI}, WB_OPTIONAL, offsetof(kept_sweeps, phi)},
 };
 
-/* A chain whose sweeps run, and what they write. */
 typedef struct running {
   session *s;
   wb_topic_chain chain;
@@ -238,7 +236,6 @@ typedef struct running {
   kept_sweeps kept;
 } running;
 
-/* Keeps the draw of sweep i, if it is one that is kept. */
 static int keep_sweep(const running *r, int32_t i) {
   const int number = kept_number(&r->kept, i);
   if (number < 0) return WB_OK;
@@ -251,10 +248,8 @@ static int keep_sweep(const running *r, int32_t i) {
   if (kept->coefficients) {
     const size_t size = k * (size_t)s->covariates.columns;
     memcpy(kept->coefficients + at * size, state->coefficients, size * sizeof(double));
-    const int status =
-        wb_topic_draw_effects(&r->chain, r->first + (uint32_t)i, kept->theta + at * k * (size_t)s->corpus.documents,
-                              kept->effects + at * k * (size_t)s->covariates.terms);
-    if (status != WB_OK) return status;
+    WB_TRY(wb_topic_draw_effects(&r->chain, r->first + (uint32_t)i, kept->theta + at * k * (size_t)s->corpus.documents,
+                                 kept->effects + at * k * (size_t)s->covariates.terms));
   }
   return s->backend->topic_model->get_topics(s->topic, (uint16_t *)(void *)kept->topics + at * (size_t)s->corpus.tokens,
                                              r->chain.message);
@@ -365,7 +360,6 @@ SEXP wb_entry_topic_sweeps(SEXP chains) { return wb_slices_run(prepare_sweeps, 1
 
 static int is_matrix(SEXP values, double rows, double columns) { return wb_is_numbers(values, rows * columns); }
 
-/* Sweeps whose means are added to the sums of a chain. */
 typedef struct adding {
   const session *s;
   R_xlen_t sweeps;
@@ -379,8 +373,7 @@ typedef struct adding {
 static int add_means(void *chain) {
   const adding *const a = chain;
   const size_t of_sweep = (size_t)alphas(a->s);
-  int status = WB_OK;
-  for (R_xlen_t i = 0; i < a->sweeps && status == WB_OK; i++) {
+  for (R_xlen_t i = 0; i < a->sweeps; i++) {
     memcpy(a->own, a->alpha + (size_t)i * of_sweep, of_sweep * sizeof(double));
     const wb_topic_state state = {a->s->topics, a->own, a->beta[i], NULL, 0};
     wb_topic_means means = {.corpus = &a->s->corpus,
@@ -389,9 +382,9 @@ static int add_means(void *chain) {
                             .topic = a->topic + i * (R_xlen_t)a->s->corpus.tokens,
                             .theta_sum = a->theta_sum,
                             .phi_sum = a->phi_sum};
-    status = wb_topic_add_means(&means, a->s->threads, a->message);
+    WB_TRY(wb_topic_add_means(&means, a->s->threads, a->message));
   }
-  return status;
+  return WB_OK;
 }
 
 static SEXP prepare_means(const SEXP *argument, wb_slice *slice) {
@@ -423,7 +416,6 @@ static SEXP prepare_means(const SEXP *argument, wb_slice *slice) {
  * alpha and beta belong to one or more sweeps, one after the other. */
 SEXP wb_entry_topic_add_means(SEXP chains) { return wb_slices_run(prepare_means, 5, chains); }
 
-/* Sets phi, topics x terms, for later calls. */
 SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi) {
   wb_message message;
   session *const s = open_session(pointer);

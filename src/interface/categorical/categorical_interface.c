@@ -7,16 +7,15 @@ int wb_interface_categorical_draw(const warpbayes_source *from, int64_t rows, in
                                   int is_log, int64_t draws, int32_t *items, warpbayes_message *message) {
   wb_interface_call call;
   wb_message *const text = wb_interface_begin(&call, message);
-  int status = wb_interface_size("rows", rows, 0, 0, text);
-  if (status == WB_OK) status = wb_interface_size("columns", columns, 1, INT32_MAX, text);
-  if (status == WB_OK) status = wb_interface_size("draws", draws, 0, 0, text);
-  if (status == WB_OK) status = wb_interface_matrix("weights", rows, columns, text);
-  if (status == WB_OK) status = wb_interface_matrix("items", rows, draws, text);
-  if (status == WB_OK) status = wb_interface_source(&call, from, rows);
-  if (status != WB_OK || rows == 0 || draws == 0) return status;
-  status = wb_interface_pointer("weights", weights, text);
-  if (status == WB_OK) status = wb_interface_pointer("items", items, text);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_interface_size("rows", rows, 0, 0, text));
+  WB_TRY(wb_interface_size("columns", columns, 1, INT32_MAX, text));
+  WB_TRY(wb_interface_size("draws", draws, 0, 0, text));
+  WB_TRY(wb_interface_matrix("weights", rows, columns, text));
+  WB_TRY(wb_interface_matrix("items", rows, draws, text));
+  WB_TRY(wb_interface_source(&call, from, rows));
+  if (rows == 0 || draws == 0) return WB_OK;
+  WB_TRY(wb_interface_pointer("weights", weights, text));
+  WB_TRY(wb_interface_pointer("items", items, text));
   const wb_categorical_rows given = {
       .rows = rows,
       .columns = columns,
@@ -32,8 +31,7 @@ int wb_interface_categorical_draw(const warpbayes_source *from, int64_t rows, in
       .index = items,
       .index_stride = rows,
   };
-  status = wb_categorical_draw(&call.call, &given, 0, &asked);
-  if (status == WB_OK)
-    for (int64_t i = 0; i < rows * draws; i++) items[i]--;
-  return status;
+  WB_TRY(wb_categorical_draw(&call.call, &given, 0, &asked));
+  for (int64_t i = 0; i < rows * draws; i++) items[i]--;
+  return WB_OK;
 }

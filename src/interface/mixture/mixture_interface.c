@@ -26,27 +26,23 @@ static void close_rows(const wb_interface_call *call, open_mixture_rows *opened)
 }
 
 static int check_mixture(const warpbayes_mixture *mixture, wb_message *message) {
-  int status = wb_interface_pointer("mixture", mixture, message);
-  if (status == WB_OK) status = wb_interface_size("components", mixture->components, 1, INT32_MAX, message);
-  if (status == WB_OK) status = wb_interface_size("columns", mixture->columns, 1, MOST_COLUMNS, message);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_interface_pointer("mixture", mixture, message));
+  WB_TRY(wb_interface_size("components", mixture->components, 1, INT32_MAX, message));
+  WB_TRY(wb_interface_size("columns", mixture->columns, 1, MOST_COLUMNS, message));
   const int64_t k = mixture->components, p = mixture->columns;
-  status = wb_interface_matrix("covariances", k, p * p, message);
-  if (status == WB_OK) status = wb_interface_numbers("weights", mixture->weights, k, DBL_MIN, DBL_MAX, message);
-  if (status == WB_OK) status = wb_interface_numbers("means", mixture->means, k * p, -DBL_MAX, DBL_MAX, message);
+  WB_TRY(wb_interface_matrix("covariances", k, p * p, message));
+  WB_TRY(wb_interface_numbers("weights", mixture->weights, k, DBL_MIN, DBL_MAX, message));
+  WB_TRY(wb_interface_numbers("means", mixture->means, k * p, -DBL_MAX, DBL_MAX, message));
   /* The upper triangles are not read; the rest is checked by the Cholesky factors. */
-  if (status == WB_OK) status = wb_interface_pointer("covariances", mixture->covariances, message);
-  if (status == WB_OK && mixture->center)
-    status = wb_interface_numbers("center", mixture->center, p, -DBL_MAX, DBL_MAX, message);
-  if (status == WB_OK && mixture->scale)
-    status = wb_interface_numbers("scale", mixture->scale, p, DBL_MIN, DBL_MAX, message);
-  return status;
+  WB_TRY(wb_interface_pointer("covariances", mixture->covariances, message));
+  if (mixture->center) WB_TRY(wb_interface_numbers("center", mixture->center, p, -DBL_MAX, DBL_MAX, message));
+  if (mixture->scale) WB_TRY(wb_interface_numbers("scale", mixture->scale, p, DBL_MIN, DBL_MAX, message));
+  return WB_OK;
 }
 
 static int check_rows(int64_t rows, int64_t columns, const double *x, wb_message *message) {
-  int status = wb_interface_size("rows", rows, 0, INT32_MAX, message);
-  if (status == WB_OK && rows > 0) status = wb_interface_pointer("x", x, message);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_interface_size("rows", rows, 0, INT32_MAX, message));
+  if (rows > 0) WB_TRY(wb_interface_pointer("x", x, message));
   for (int64_t i = 0; i < rows * columns; i++)
     if (!(x[i] - x[i] == 0)) {
       wb_message_write(message, "`x` has a value that is not finite in row %.0f, column %.0f", (double)(i % rows + 1),
@@ -56,7 +52,6 @@ static int check_rows(int64_t rows, int64_t columns, const double *x, wb_message
   return WB_OK;
 }
 
-/* Opens the rows and the mixture; close_rows() frees them. */
 static int open_rows(wb_interface_call *call, const warpbayes_mixture *mixture, int64_t rows, const double *x,
                      open_mixture_rows *opened) {
   const int32_t k = mixture->components, p = mixture->columns;
@@ -80,20 +75,19 @@ static int open_rows(wb_interface_call *call, const warpbayes_mixture *mixture, 
       .inverse_scale = inverse_scale,
       .precision = WB_DOUBLE,
   };
-  const int status = wb_mixture_from_moments(&opened->state, mixture->weights, mixture->means, mixture->covariances,
-                                             center, inverse_scale, call->message);
-  return status == WB_OK ? call->call.backend->mixture->open(&data, &call->call.run, &opened->session, call->message)
-                         : status;
+  WB_TRY(wb_mixture_from_moments(&opened->state, mixture->weights, mixture->means, mixture->covariances, center,
+                                 inverse_scale, call->message));
+  return call->call.backend->mixture->open(&data, &call->call.run, &opened->session, call->message);
 }
 
 /* Evaluates rows first, ..., first + count - 1. Outputs may be NULL. */
 static int evaluate_rows(const wb_interface_call *call, const open_mixture_rows *opened, int64_t first, int64_t count,
                          double *log_density, double *probability, int32_t *component) {
-  const int status = wb_mixture_evaluate(call->call.backend, opened->session, &opened->state, first, count, component,
-                                         log_density, probability, call->message);
-  if (status == WB_OK && log_density)
+  WB_TRY(wb_mixture_evaluate(call->call.backend, opened->session, &opened->state, first, count, component, log_density,
+                             probability, call->message));
+  if (log_density)
     for (int64_t i = 0; i < count; i++) log_density[i] -= opened->log_unit;
-  return status;
+  return WB_OK;
 }
 
 int wb_interface_mixture_evaluate(const warpbayes_mixture *mixture, int64_t rows, const double *x, int32_t threads,
@@ -102,12 +96,12 @@ int wb_interface_mixture_evaluate(const warpbayes_mixture *mixture, int64_t rows
   wb_interface_call call;
   open_mixture_rows opened;
   wb_message *const text = wb_interface_begin(&call, message);
-  int status = wb_interface_threads(&call, threads);
-  if (status == WB_OK) status = check_mixture(mixture, text);
-  if (status == WB_OK) status = check_rows(rows, mixture->columns, x, text);
-  if (status == WB_OK) status = wb_interface_matrix("probability", rows, mixture->components, text);
-  if (status != WB_OK || rows == 0) return status;
-  status = open_rows(&call, mixture, rows, x, &opened);
+  WB_TRY(wb_interface_threads(&call, threads));
+  WB_TRY(check_mixture(mixture, text));
+  WB_TRY(check_rows(rows, mixture->columns, x, text));
+  WB_TRY(wb_interface_matrix("probability", rows, mixture->components, text));
+  if (rows == 0) return WB_OK;
+  int status = open_rows(&call, mixture, rows, x, &opened);
   if (status == WB_OK) status = evaluate_rows(&call, &opened, 0, rows, log_density, probability, component);
   close_rows(&call, &opened);
   return status;
@@ -117,8 +111,7 @@ int wb_interface_mixture_evaluate(const warpbayes_mixture *mixture, int64_t rows
 static int allocate_slices(wb_interface_call *call, const warpbayes_source *from, const open_mixture_rows *opened,
                            int64_t rows, int64_t step, double *probability, int32_t *component, double *log_density) {
   const int32_t k = opened->state.components;
-  int status = WB_OK;
-  for (int64_t first = 0; first < rows && status == WB_OK; first += step) {
+  for (int64_t first = 0; first < rows; first += step) {
     const int64_t count = rows - first < step ? rows - first : step;
     const wb_categorical_rows given = {
         .rows = count,
@@ -134,16 +127,16 @@ static int allocate_slices(wb_interface_call *call, const warpbayes_source *from
         .index = component + first,
         .index_stride = count,
     };
-    status = evaluate_rows(call, opened, first, count, log_density ? log_density + first : NULL, probability, NULL);
-    if (status == WB_OK) status = call->call.backend->categorical->draw(&given, &asked, &call->call.run, call->message);
-    for (int64_t i = first; i < first + count && status == WB_OK; i++) {
+    WB_TRY(evaluate_rows(call, opened, first, count, log_density ? log_density + first : NULL, probability, NULL));
+    WB_TRY(call->call.backend->categorical->draw(&given, &asked, &call->call.run, call->message));
+    for (int64_t i = first; i < first + count; i++) {
       if (component[i] >= 0) continue;
       /* The densities of all components are zero, and the probabilities no numbers. */
       wb_message_write(call->message, "row %.0f of `x` is too far from every component", (double)(i + 1));
-      status = WB_ERROR_INPUT;
+      return WB_ERROR_INPUT;
     }
   }
-  return status;
+  return WB_OK;
 }
 
 int wb_interface_mixture_allocate(const warpbayes_source *from, const warpbayes_mixture *mixture, int64_t rows,
@@ -152,18 +145,18 @@ int wb_interface_mixture_allocate(const warpbayes_source *from, const warpbayes_
   wb_interface_call call;
   open_mixture_rows opened;
   wb_message *const text = wb_interface_begin(&call, message);
-  int status = check_mixture(mixture, text);
-  if (status == WB_OK) status = check_rows(rows, mixture->columns, x, text);
-  if (status == WB_OK) status = wb_interface_source(&call, from, rows);
-  if (status == WB_OK && rows > 0) status = wb_interface_pointer("component", component, text);
-  if (status != WB_OK || rows == 0) return status;
+  WB_TRY(check_mixture(mixture, text));
+  WB_TRY(check_rows(rows, mixture->columns, x, text));
+  WB_TRY(wb_interface_source(&call, from, rows));
+  if (rows > 0) WB_TRY(wb_interface_pointer("component", component, text));
+  if (rows == 0) return WB_OK;
   int64_t step = PROBABILITIES / mixture->components;
   if (step < LEAST_ROWS) step = LEAST_ROWS;
   if (step > rows) step = rows;
   const size_t bytes = (size_t)step * (size_t)mixture->components * sizeof(double);
   double *const probability = wb_aligned_malloc(bytes);
   if (!probability) return wb_out_of_memory(text, "probabilities of components", bytes);
-  status = open_rows(&call, mixture, rows, x, &opened);
+  int status = open_rows(&call, mixture, rows, x, &opened);
   if (status == WB_OK) status = allocate_slices(&call, from, &opened, rows, step, probability, component, log_density);
   close_rows(&call, &opened);
   wb_aligned_free(probability);

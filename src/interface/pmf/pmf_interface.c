@@ -4,7 +4,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "pmf/pmf.h"
+#include "pmf/convolve.h"
 
 /* Log weights go down to -infinity. */
 static int check_weights(const char *name, const double *weights, int64_t length, int is_log, wb_message *message) {
@@ -16,34 +16,18 @@ int wb_interface_pmf_convolve(int64_t m, const double *p, int64_t n, const doubl
                               int32_t threads, double *r, warpbayes_message *message) {
   wb_interface_call call;
   wb_message *const text = wb_interface_begin(&call, message);
-  int status = wb_interface_size("m", m, 1, 0, text);
-  if (status == WB_OK) status = wb_interface_size("n", n, 1, 0, text);
-  if (status == WB_OK) status = check_weights("p", p, m, is_log, text);
-  if (status == WB_OK) status = check_weights("q", q, n, is_log, text);
-  if (status == WB_OK) status = wb_interface_pointer("r", r, text);
-  if (status == WB_OK) status = wb_interface_numbers("accuracy", &accuracy, 1, 0, 0.01, text);
-  if (status == WB_OK) status = wb_interface_threads(&call, threads);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_interface_size("m", m, 1, 0, text));
+  WB_TRY(wb_interface_size("n", n, 1, 0, text));
+  WB_TRY(check_weights("p", p, m, is_log, text));
+  WB_TRY(check_weights("q", q, n, is_log, text));
+  WB_TRY(wb_interface_pointer("r", r, text));
+  WB_TRY(wb_interface_numbers("accuracy", &accuracy, 1, 0, 0.01, text));
+  WB_TRY(wb_interface_threads(&call, threads));
   unsigned seen = 0;
   wb_fft_cache cache = {{0}};
   const wb_pmf_method method = {&call.call, call.call.backend->pmf, accuracy, &cache};
-  const wb_convolution work = {
-      .pairs = 1,
-      .m = m,
-      .n = n,
-      .p = p,
-      .p_stride = 1,
-      .p_pair_stride = m,
-      .q = q,
-      .q_stride = 1,
-      .q_pair_stride = n,
-      .first = 0,
-      .count = m + n - 1,
-      .r = r,
-      .r_stride = 1,
-      .r_pair_stride = m + n - 1,
-  };
-  status = wb_pmf_check_pairs(&work, is_log != 0, &seen, text);
+  const wb_convolution work = wb_pmf_one_pair(m, p, n, q, 0, m + n - 1, r);
+  int status = wb_pmf_check_pairs(&work, is_log != 0, &seen, text);
   if (status == WB_OK) status = wb_pmf_convolve_pairs(&method, &work, is_log != 0, &seen);
   if (status == WB_OK) status = wb_pmf_check_result(seen, m + n - 1, r, text);
   wb_fft_cache_clear(&cache);

@@ -7,12 +7,12 @@ int wb_interface_polyagamma_draw(const warpbayes_source *from, int64_t count, co
                                  const double *tilt, int64_t tilts, double *draws, warpbayes_message *message) {
   wb_interface_call call;
   wb_message *const text = wb_interface_begin(&call, message);
-  int status = wb_interface_size("count", count, 0, 0, text);
-  if (status == WB_OK) status = wb_interface_source(&call, from, count);
-  if (status == WB_OK && count > 0) status = wb_interface_pointer("draws", draws, text);
-  if (status == WB_OK) status = wb_interface_numbers("shape", shape, shapes, DBL_MIN, DBL_MAX, text);
-  if (status == WB_OK) status = wb_interface_numbers("tilt", tilt, tilts, -DBL_MAX, DBL_MAX, text);
-  if (status != WB_OK || count == 0) return status;
+  WB_TRY(wb_interface_size("count", count, 0, 0, text));
+  WB_TRY(wb_interface_source(&call, from, count));
+  if (count > 0) WB_TRY(wb_interface_pointer("draws", draws, text));
+  WB_TRY(wb_interface_numbers("shape", shape, shapes, DBL_MIN, DBL_MAX, text));
+  WB_TRY(wb_interface_numbers("tilt", tilt, tilts, -DBL_MAX, DBL_MAX, text));
+  if (count == 0) return WB_OK;
   const wb_polyagamma_work work = {
       .count = count,
       .shape = shape,

@@ -1,0 +1,79 @@
+/* Sums that neither a direct sum over all positions nor a Fourier transform serves: groups of a given size, counted by
+ * their sum of scores (Streitberg and Roehmel 1986), and variables with few values far apart. */
+#include "core/rounding.h"
+
+#include "pmf/pmf.h"
+
+#include <string.h>
+
+#include "numeric/memory.h"
+
+/* Nanoseconds of an addition, at most. */
+#define ADDITION_TIME 1.0
+
+/* Keeps numbers of groups up to 2^1900 below the largest double. */
+#define GROUP_SCALE 0x1p-900
+
+static void add_shifted(int64_t count, const double *restrict from, double weight, double *restrict to) {
+  for (int64_t i = 0; i < count; i++) to[i] += weight * from[i];
+}
+
+/* row[g] + s: the number of groups of g scores whose sum is s above that of the g least scores. ahead[i]: the sum of
+ * the i least scores. */
+static int count_rows(wb_call *call, int64_t n, const double *scores, int64_t size, const int64_t *ahead,
+                      double *const *row) {
+  row[0][0] = GROUP_SCALE;
+  for (int64_t i = 0; i < n; i++) {
+    double work = 0;
+    /* Smaller groups cannot become large enough. */
+    const int64_t least = size - (n - 1 - i) > 1 ? size - (n - 1 - i) : 1;
+    for (int64_t g = i + 1 < size ? i + 1 : size; g >= least; g--) {
+      const int64_t shift = (int64_t)(scores[i] - scores[g - 1]);
+      const int64_t count = ahead[i] - ahead[i - g + 1] - ahead[g - 1] + 1;
+      add_shifted(count, row[g - 1], 1.0, row[g] + shift);
+      work += (double)count;
+    }
+    if (wb_poll_after(&call->poll, ADDITION_TIME * work)) return WB_INTERRUPTED;
+  }
+  return WB_OK;
+}
+
+int wb_pmf_count_groups(wb_call *call, int64_t n, const double *scores, int64_t size, double *result) {
+  const size_t numbers = ((size_t)n + 1) * sizeof(int64_t) + ((size_t)size + 1) * sizeof(double *);
+  int64_t *const ahead = wb_aligned_malloc(numbers);
+  if (!ahead) return wb_out_of_memory(call->message, "sums of scores", numbers);
+  double **const row = (double **)(void *)(ahead + n + 1);
+  ahead[0] = 0;
+  for (int64_t i = 0; i < n; i++) ahead[i + 1] = ahead[i] + (int64_t)scores[i];
+  size_t entries = 0;
+  for (int64_t g = 0; g < size; g++) entries += (size_t)(ahead[n] - ahead[n - g] - ahead[g] + 1);
+  double *const memory = wb_aligned_malloc(entries * sizeof(double));
+  int status = memory ? WB_OK : wb_out_of_memory(call->message, "numbers of groups", entries * sizeof(double));
+  if (status == WB_OK) {
+    const int64_t last = ahead[n] - ahead[n - size] - ahead[size] + 1;
+    memset(memory, 0, entries * sizeof(double));
+    memset(result, 0, (size_t)last * sizeof(double));
+    double *next = memory;
+    for (int64_t g = 0; g < size; g++) {
+      row[g] = next;
+      next += ahead[n] - ahead[n - g] - ahead[g] + 1;
+    }
+    row[size] = result;
+    status = count_rows(call, n, scores, size, ahead, row);
+  }
+  wb_aligned_free(memory);
+  wb_aligned_free(ahead);
+  return status;
+}
+
+int wb_pmf_add_values(wb_call *call, int64_t count, const double *x, int64_t values, const double *at,
+                      const double *weights, int64_t outputs, double *result) {
+  memset(result, 0, (size_t)outputs * sizeof(double));
+  for (int64_t j = 0; j < values; j++) {
+    const int64_t first = (int64_t)at[j], room = outputs - first;
+    if (room <= 0) break;
+    add_shifted(room < count ? room : count, x, weights[j], result + first);
+    if (wb_poll_after(&call->poll, ADDITION_TIME * (double)count)) return WB_INTERRUPTED;
+  }
+  return WB_OK;
+}

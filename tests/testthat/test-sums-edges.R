@@ -1,0 +1,91 @@
+# Properties of sums and ranks at the edges: ties, cancellation, values far apart, tiny weights.
+
+test_that("ranks do not change under monotone maps", {
+  set.seed(1)
+  for (i in 1:5) {
+    x <- sample(12, 6, TRUE)
+    y <- sample(12, 7, TRUE)
+    p <- rank_test(x, y)$p.value
+    maps <- list(exp, log, function(v) v + 1e9, function(v) v * 1e-300, function(v) v * 1e300,
+      function(v) 1.7e9 + v * 1e-5,
+      function(v) 10^(25 * (v - 12)))
+    for (map in maps) expect_identical(rank_test(map(x), map(y))$p.value, p)
+  }
+  expect_equal(rank_test(11:17, c(1:5, 1e15))$p.value, 0.0512820512820513)
+  # Subtraction rounds: these differences are equal.
+  expect_identical(rank_test(c(0.3, 0.2, 0.7), c(0.2, 0.1, 0.2), paired = TRUE)$p.value,
+    rank_test(c(1, 1, 5))$p.value)
+})
+
+test_that("rank tests take formulas and blocks, and intervals agree with wilcox.test()", {
+  skip_where_repeated()
+  d <- data.frame(v = c(1.1, 2.3, 3.7, 4.2, 0.4, 5.9, 6.1), g = c("a", "b", "a", "b", "a", "b", "b"))
+  a <- d$v[d$g == "a"]
+  b <- d$v[d$g == "b"]
+  for (alternative in c("two.sided", "less", "greater")) {
+    mine <- rank_test(v ~ g, d, alternative = alternative, level = 0.8)
+    r <- wilcox.test(a, b, alternative = alternative, conf.int = TRUE, conf.level = 0.8)
+    expect_equal(mine$p.value, r$p.value)
+    expect_equal(unname(mine$estimate), unname(r$estimate), tolerance = 1e-4)
+    expect_equal(as.vector(mine$conf.int), as.vector(r$conf.int), tolerance = 1e-4)
+  }
+  # Blocks: the statistics add, and each block is permuted on its own.
+  block <- rep(1:2, c(4, 3))
+  parts <- lapply(1:2, function(k) pmf_rank_sum(d$v[block == k & d$g == "a"], d$v[block == k & d$g == "b"]))
+  test <- rank_test(v ~ g | block, d)
+  expect_equal(test$distribution$prob, (parts[[1L]] + parts[[2L]])$prob)
+  expect_error(rank_test(v ~ v, d), "must have two groups", class = "warpbayes_error_input")
+})
+
+test_that("densities by name have all digits for large parameters", {
+  density <- function(name, parameters, x) {
+    family_functions(list(name = name, parameters = parameters))$density(x, TRUE)
+  }
+  # By 60-digit arithmetic.
+  expect_equal(density("poisson", 18076598.991433393, 18119115), -59.2346717955070607, tolerance = 1e-14)
+  expect_equal(density("binomial", c(268218316, 0.9999999957331869), 268218311), -5.25736324374358145,
+    tolerance = 1e-14)
+  expect_equal(density("negative_binomial", c(236978212308476.75, 0.9999999996579025), 81069), -6.57047008766841014,
+    tolerance = 1e-14)
+  expect_equal(density("negative_binomial_mean", c(429722224.3488428, 0.03231625035280353), 1), -3.46450131879821838,
+    tolerance = 1e-14)
+  expect_no_warning(x <- pmf_negative_binomial(1e15, mu = 10))
+  expect_equal(mean(x), 10, tolerance = 1e-13)
+  expect_equal(dpmf(pmf_negative_binomial(1e8, mu = 1e-8), 1), 1e-8, tolerance = 1e-7)
+})
+
+test_that("values far apart stay few", {
+  policies <- portfolio_pmf(c(19.99, 249.95, 100000.01), c(0.1, 0.1, 0.001))
+  parts <- sum_pmf(pmf(c(0.9, 0.1), values = c(0, 19.99)), pmf(c(0.9, 0.1), values = c(0, 249.95)),
+    pmf(c(0.999, 0.001), values = c(0, 100000.01)))
+  expect_equal(as.data.frame(policies), as.data.frame(parts), tolerance = 1e-14)
+  expect_output(print(policies), "100269.95")
+  claims <- compound_pmf("poisson", pmf(c(0.7, 0.3), values = c(1, 1e9)), lambda = 3)
+  grid <- expand.grid(i = 0:8, j = 0:8)
+  expect_lt(max(abs(dpmf(claims, grid$i + 1e9 * grid$j) / (dpois(grid$i, 2.1) * dpois(grid$j, 0.9)) - 1)), 1e-13)
+  both <- compound_table(pmf_poisson(2), pmf(c(0.5, 0.5), values = c(1, 1e4)), pmf_uniform(1, 2))
+  expect_equal(sum(both), 1, tolerance = 1e-13)
+  law <- pmf_linear_rank(c(1:10, 1e9), 5)
+  expect_identical(range(as.data.frame(law)$value), c(15, 1e9 + 34))
+  expect_equal(ppmf(law, 1e6), 6 / 11)
+})
+
+test_that("subnormal weights are drawn in proportion", {
+  weights <- c(3, 2, 1) * 5e-324
+  for (precision in c("double", "single")) {
+    one <- rcategorical(matrix(weights, 6000, 3, byrow = TRUE), seed = 1, precision = precision, threads = 2)
+    many <- rcategorical(weights, draws = 6000, seed = 2, precision = precision, threads = 2)
+    # False alarms: 1e-9 for each.
+    for (items in list(one, many)) expect_gt(chisq.test(tabulate(items, 3), p = c(3, 2, 1) / 6)$p.value, 1e-9)
+  }
+})
+
+test_that("distributions on whole numbers convert without a step", {
+  skip_if_not_installed("distributional")
+  count <- distributional::dist_poisson(2)
+  expect_equal(as_pmf(distributional::dist_bernoulli(0.3))$prob, c(0.7, 0.3))
+  expect_equal(dpmf(as_pmf(distributional::dist_inflated(count, 0.3)), 0), 0.3 + 0.7 * exp(-2), tolerance = 1e-9)
+  mixed <- as_pmf(distributional::dist_mixture(count, distributional::dist_binomial(4, 0.3), weights = c(0.4, 0.6)))
+  expect_equal(dpmf(mixed, 2), 0.4 * dpois(2, 2) + 0.6 * dbinom(2, 4, 0.3), tolerance = 1e-9)
+  expect_equal(as_pmf(distributional::dist_sample(list(c(1, 2, 2, 5))))$prob, c(0.25, 0.5, 0, 0, 0.25))
+})
