@@ -34,6 +34,7 @@
 #   types            what predict() shows of linear predictors, by its argument `type`
 #   log_likelihood(linear, observed, trials, size)   of each draw and row, without weights
 #   variance(mean, size)                  of a response, divided by its trials
+#   residual_weights(fit, trials)         of residuals of rows
 #   lost(observed, mean, size)            half the deviance of a trial
 #   object(size)     the family object, as of glm()
 # Fits with another regression besides (family_wrappers). These elements have the whole fit as argument.
@@ -59,6 +60,7 @@ family_record <- function(...) {
     steps = function(linear, intercepts) linear,
     link = identity,
     variance = function(mean, size) mean * (1 - mean),
+    residual_weights = function(fit, trials) fit$weights * trials,
     regressions = list,
     join = function(linear, size) linear[[1L]],
     check = function(fit, argument) NULL,

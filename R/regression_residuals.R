@@ -39,7 +39,7 @@ row_residuals <- function(fit, type) {
   difference <- observed - mean
   if (type == "response") return(difference)
   family <- family_of(fit)
-  weights <- fit$weights * family$trials(fit$response)
+  weights <- family$residual_weights(fit, family$trials(fit$response))
   size <- if (family$has_dispersion) mean(dispersion_used(fit, draws_used(fit, NULL)))
   if (type == "pearson") return(ifelse(difference == 0, 0, difference * sqrt(weights / family$variance(mean, size))))
   # The difference of the log likelihoods of a row, which is 0 at the observed value and otherwise positive.

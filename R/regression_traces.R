@@ -48,8 +48,9 @@ check_logit_fit <- function(fit, argument = "fit") {
   columns <- (length(fit$coefficient_names) - sum(others)) / outcomes_of(fit)
   group <- part_is("the group of each row", function(group) is.factor(group) && length(group) == fit$rows)
   check_described(fit, argument, c(list(
-    group_name = part_names(), weights = part_numbers(fit$rows),
+    group_name = part_names(),
     offset = part_numbers(c(fit$rows, if (is.matrix(fit$offset)) length(fit$response$classes) - 1)),
+    weights = part_numbers(fit$rows),
     `design$x` = part_is("the design of the fitted rows and coefficients", function(x) {
       identical(as.double(dim(x)), c(as.double(fit$rows), columns))
     })

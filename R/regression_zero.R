@@ -124,11 +124,10 @@ zero_view <- function(fit) {
 }
 
 check_zero_parts <- function(fit, argument) {
-  part <- fit$zero$part
   if (!is.matrix(fit$design$x)) stop_changed(argument, "design$x", "the design of the counts", fit$design$x)
-  if (!is.list(part) || !isTRUE(fit$zero$kind %in% names(zero_kinds)) || !is.list(part$design)) {
-    stop_changed(argument, "zero", "the regression of zeros", fit$zero)
-  }
+  is_whole <- is.list(fit$zero) && isTRUE(fit$zero$kind %in% names(zero_kinds)) && is.list(fit$zero$part) &&
+    is.list(fit$zero$part$design)
+  if (!is_whole) stop_changed(argument, "zero", "the regression of zeros", fit$zero)
   check_logit_fit(zero_view(fit), argument)
 }
 
@@ -232,6 +231,7 @@ family_wrappers$zero <- function(record, fit) {
       response = moments, link = of_counts, count = function(linear) exp(of_counts(linear)),
       zero = function(linear) stats::plogis(linear[, , 2L])
     ),
+    residual_weights = function(fit, trials) 1,
     variance = function(...) {
       summarise_by_blocks(fit, prediction_rows(fit, NULL), draws_used(fit, NULL), 1L, c(0, 1),
         function(linear) zero_moments(fit, linear, variance = TRUE))[, 1L, 1L]

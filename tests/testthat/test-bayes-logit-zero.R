@@ -237,3 +237,15 @@ test_that("data that say nothing of zeros, and wrong arguments, are named", {
   expect_error(quick(zi = ~z, prior = list(1)), "two such priors named count and zero", class = input)
   expect_error(quick(y / 2 ~ x, zi = ~z), "not a vector of counts", class = input)
 })
+
+test_that("methods refuse a fit whose regression of zeros was changed", {
+  rows <- data.frame(y = rep(c(0, 0, 1, 3), 10), x = rep(1:5, 8))
+  fit <- bayes_logit(y ~ x, rows, "poisson", zi = ~ 1, chains = 1, iter = 6, seed = 1, threads = 1)
+  for (wrong in list(3, "zi", list(kind = "other"), list(kind = "zi", part = 1))) {
+    changed <- fit
+    changed$zero <- wrong
+    for (method in list(print, summary, predict, coef)) {
+      expect_error(method(changed), "part `zero`", class = "warpbayes_error_input")
+    }
+  }
+})
