@@ -114,13 +114,14 @@ results <- function() {
   counts <- matrix(c(3, 0, 1, 2, 0, 4, 1, 1, 5), 3, dimnames = list(NULL, c("a", "b", "c")))
   topics <- topic_model(counts, 2, iter = 4, seed = 1, control = warp_control(keep = c("phi", "theta")))
   topics$elapsed <- NULL
-  seeded <- topic_model(counts, 3, iter = 4, seed = 1, seed_words = list(one = "a"), prevalence = ~ c(1, 2, 4))
+  seeded <- topic_model(counts, 3, iter = 4, seed = 1, seed_words = list(one = "a"),
+    prevalence = ~v, data = data.frame(v = c(1, 2, 4)))
   seeded$elapsed <- NULL
   many <- suppressWarnings(topic_model(counts, 201, iter = 2, seed = 1))
   many$elapsed <- NULL
   words <- list(
     topics, seeded, many, predict(topics, counts, iter = 4, seed = 1), perplexity(topics, counts, iter = 4, seed = 1),
-    predict(seeded, counts, iter = 4, groups = c("y", NA, "x"), seed = 1)
+    predict(seeded, counts, iter = 4, data = data.frame(v = c(1, NA, 3)), seed = 1)
   )
   classes <- data.frame(y = x[, "a"] > 2, a = x[, "a"], b = x[, "b"])[1:9, ]
   resamples <- list(
