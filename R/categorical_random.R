@@ -8,9 +8,6 @@
 #' Draw `d` of row `i` depends only on the seed, `i`, `d` and the weights of the row, not on the number of threads or
 #' the processor. With `precision = "double"` a graphics card gives the same items.
 #'
-#' The probability of an item is right to a relative error of 1e-15 times the number of items in its row, as long as it
-#' is above 1e-16.
-#'
 #' @param weights a numeric, integer or logical matrix whose rows are distributions; or a vector, which is one
 #'   distribution; or a matrix of package Matrix (a sparse one stays sparse). Weights are finite and not negative, and
 #'   each row has at least one positive weight.

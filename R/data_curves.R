@@ -33,7 +33,12 @@ natural_spline <- function(x, k = 5, ..., spline = NULL) {
     ends <- range(distinct)
     knots <- stats::quantile((distinct - ends[[1L]]) / diff(ends), seq(0, 1, length.out = k), names = FALSE)
     spline <- list(ends = ends, knots = knots, root = diag(k))
-    spline$root <- orthonormal(cbind(1, spline_columns(spline, distinct)) / sqrt(length(distinct)))$r
+    root <- orthonormal(cbind(1, spline_columns(spline, distinct)) / sqrt(length(distinct)))$r
+    # Below this the columns are rounding errors.
+    if (!isTRUE(all(diag(root) > 1e-13 * sqrt(colSums(root^2))))) {
+      refuse(", whose values lie too far apart for curves: take its logarithm")
+    }
+    spline$root <- root
   }
   columns <- spline_columns(spline, x)
   colnames(columns) <- seq_len(ncol(columns))

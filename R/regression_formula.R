@@ -23,7 +23,7 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   offset <- row_offset(frame, predictor_classes(response))
   record <- logit_families[[family]]
   if (sum(response$shape) == 0 && !record$is_count) {
-    stop_input("weights", "leave nothing to fit: all rows have weight 0 or no trials")
+    stop_input("weights", "leave nothing to fit: no row with a weight has trials")
   }
   # The sampler has a shorter way for a single term (1 | g) of one linear predictor.
   is_single <- length(parts$bars) == 1L && is_intercept_bar(parts$bars[[1L]]) && !record$has_outcomes

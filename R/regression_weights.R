@@ -5,6 +5,7 @@ check_row_weights <- function(weights, rows) {
   if (!is.numeric(weights) || is.matrix(weights) || any(!is.finite(weights) | weights < 0)) {
     stop_input("weights", "must be finite numbers of at least 0, one for each row, not ", show_value(weights))
   }
+  if (!any(weights > 0)) stop_input("weights", "leave nothing to fit: all rows have weight 0")
   as.double(weights)
 }
 

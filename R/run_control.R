@@ -21,6 +21,7 @@
 #' @param cluster `NULL`, or a cluster of package parallel whose workers share the rows of a fit.
 #' @param checkpoint `NULL`, or the name of a file that [resume()] reads after an interruption.
 #' @param checkpoint_every seconds between two checkpoints.
+#' @param ... must be empty: a misspelt setting is an error.
 #' @return A list of class `"warp_control"`.
 #' @examples
 #' x <- cbind(a = c(rnorm(100), rnorm(100, 5)))
@@ -29,26 +30,31 @@
 warp_control <- function(thin = 1, keep = NULL, start = NULL, moves = TRUE, tolerance = NULL,
                          estimate = c("mode", "mean"), missing = c("error", "model"), assay = NULL, sparse = FALSE,
                          prior_only = FALSE, precision = c("double", "single"), devices = NULL, cluster = NULL,
-                         checkpoint = NULL, checkpoint_every = 60) {
-  given <- setdiff(names(match.call()), "")
-  control <- mget(names(formals()))
+                         checkpoint = NULL, checkpoint_every = 60, ...) {
+  check_dots_empty(...)
+  control <- mget(control_names())
   control$estimate <- check_choice(estimate, "estimate", c("mode", "mean"))
   control$missing <- check_choice(missing, "missing", c("error", "model"))
   control$precision <- check_precision(precision)
   for (name in c("moves", "prior_only")) control[[name]] <- check_flag(control[[name]], name)
-  structure(control, given = given, class = "warp_control")
+  structure(control, class = "warp_control")
 }
 
-# The settings as a list. `takes` names those that the sampler of the user's call has.
+control_names <- function() setdiff(names(formals(warp_control)), "...")
+
+# The settings as a list, checked again, because it may have been changed. `takes` names those that the sampler of the
+# user's call has; the others must have their defaults.
 check_control <- function(control, takes) {
   if (is.null(control)) control <- warp_control()
   if (!inherits(control, "warp_control")) {
     stop_input("control", "must be made by warp_control(), not ", show_value(control))
   }
-  others <- setdiff(attr(control, "given"), takes)
+  control <- unclass(do.call(warp_control, unclass(control)))
+  is_default <- mapply(identical, control, unclass(warp_control())[names(control)])
+  others <- setdiff(names(control)[!is_default], takes)
   if (length(others)) {
     stop_input("control", sprintf("sets `%s`, which this sampler does not have. It has %s", others[[1L]],
       list_some(takes, 20L)))
   }
-  unclass(control)
+  control
 }

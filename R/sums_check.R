@@ -16,7 +16,7 @@ changed_tolerance <- 0.01
 # nothing is.
 pmf_problem <- function(x) {
   if (!is.list(x)) return(paste("it is", show_value(unclass(x)), "instead of a list"))
-  if (!inherits(x, "warpbayes")) return("it lacks the class \"warpbayes\", which earlier versions did not have")
+  if (!inherits(x, "warpbayes")) return("it lacks the class \"warpbayes\", which all results have")
   log <- !is.null(x[["log_prob"]])
   weights <- if (log) x[["log_prob"]] else x[["prob"]]
   name <- if (log) "`log_prob`" else "`prob`"

@@ -6,8 +6,8 @@
 #' functions of R's other distributions do. The distribution is the first argument. `mean()`, `variance()` and
 #' `median()` give numbers.
 #'
-#' A sum of probabilities, such as an upper tail with `lower.tail = FALSE`, has at most their relative error plus 4e-16,
-#' however small it is. Draw `i` of `rpmf()` depends only on the seed and on `i`.
+#' An upper tail with `lower.tail = FALSE` is a sum of its own, so that small tails keep their digits. Draw `i` of
+#' `rpmf()` depends only on the seed and on `i`.
 #'
 #' @param dist,x a distribution made by [pmf()]; the `x` of `dpmf()` are values.
 #' @param q values.

@@ -5,7 +5,7 @@
 #' These functions make well-known discrete distributions as [pmf()] objects, ready for sums.
 #'
 #' What is left out has a probability of at most `tail` at either end; [left_out()] says how probable it is. The
-#' relative error of a probability p is below 2e-14 (1 + |log p|).
+#' relative error of a probability p is below 5e-15 (1 + |log p|).
 #'
 #' The parameters are as in R's functions, with these remarks:
 #' \itemize{

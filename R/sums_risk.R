@@ -14,7 +14,6 @@
 #'   \item{`lorenz_share(x, p)`}{is the part of the expected total that the smallest share p of the outcomes
 #'     contributes.}
 #' }
-#' The relative error of an excess is that of the probabilities plus 1e-15.
 #'
 #' @param x a distribution made by [pmf()].
 #' @param f a function that takes a vector of values and gives a number for each.

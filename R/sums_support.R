@@ -241,8 +241,7 @@ format_value <- function(value) {
   format(value, digits = if (all(value == floor(value))) 17 else 15, scientific = FALSE, trim = TRUE)
 }
 
-# The lattice of a distribution. Objects of earlier versions have no `parts`, and objects that were changed by hand may
-# have others than their values.
+# The lattice of a distribution. Objects that were changed by hand may have no `parts`, or others than their values.
 lattice_of <- function(x) {
   by <- step_of(x)
   parts <- if (is.null(x$parts)) 1 else x$parts

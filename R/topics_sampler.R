@@ -131,9 +131,7 @@ add_pending <- function(sessions, fit, states) {
   due <- which(vapply(states, function(state) state$sums$added < state$kept, NA))
   if (length(due)) {
     native(C_topic_add_means, Map(function(session, state) {
-      # Checkpoints of earlier versions have one pending sweep, the last one.
-      pending <- if (is.null(state$pending)) state else state$pending
-      list(session, pending$topics, pending$alpha, pending$beta, state$sums$store)
+      list(session, state$pending$topics, state$pending$alpha, state$pending$beta, state$sums$store)
     }, sessions[due], states[due]))
   }
   lapply(states, function(state) {

@@ -55,7 +55,10 @@ test_that("messages name the arguments that cannot be used", {
   expect_error(quick(y ~ x, family = binomial("probit")), "the link \"logit\", not \"probit\"", class = input)
   expect_error(quick(y ~ as.complex(x)), "predictors that give no design", class = input)
   expect_error(quick(y ~ x, weights = 1:3), "`weights` must have one number for each row", class = input)
-  expect_error(quick(y ~ x, weights = rep(0, 60)), "`weights` leave nothing to fit", class = input)
+  for (family in names(logit_families)) {
+    expect_error(quick(y ~ x, family = family, weights = rep(0, 60)), "`weights` leave nothing to fit", class = input)
+  }
+  expect_error(quick(y ~ x, family = "poisson", zi = ~1, weights = rep(0, 60)), "leave nothing to fit", class = input)
   expect_error(quick(y ~ x, offset = rep(Inf, 60)), "`offset` must be finite", class = input)
   expect_error(quick(m ~ x, family = "multinomial", offset = rep(1, 60)), "`offset` must be a matrix", class = input)
   expect_error(quick(y ~ x, prior = 1), "`prior` must come from logit_prior\\(\\), not 1", class = input)

@@ -138,3 +138,11 @@ test_that("each door refuses by name what it cannot take", {
       label = name)
   }
 })
+
+test_that("curves of ordinary and of extreme values have finite columns, or the error says why", {
+  for (values in list(rexp(40)^4, c(rnorm(39), 1e6), rep(0:3, 10), c(rep(0, 30), 1:10), 1e9 + 1:40, 1:40 * 1e-9)) {
+    expect_true(all(is.finite(natural_spline(values))))
+  }
+  for (far in c(1e12, 1e300)) expect_error(natural_spline(c(rnorm(39), far)), "too far apart")
+  expect_error(natural_spline(rep(1, 5)), "does not vary")
+})

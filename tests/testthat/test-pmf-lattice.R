@@ -192,7 +192,7 @@ test_that("equal values are equal doubles, whatever they were computed from", {
   expect_identical(values_in(tiny + tiny), c(2e-9, 3e9, 6e9))
 })
 
-test_that("objects of earlier versions, and objects changed by hand, have the same values", {
+test_that("objects that were changed by hand have the same values", {
   x <- die / 10
   old <- structure(list(prob = die$prob, from = 0.1, by = 0.1), class = c("pmf", "warpbayes"))
   expect_identical(values_in(old), values_in(x))

@@ -37,18 +37,16 @@ test_that("rank tests take formulas and blocks, and intervals agree with wilcox.
   expect_error(rank_test(v ~ v, d), "must have two groups", class = "warpbayes_error_input")
 })
 
-test_that("densities by name have all digits for large parameters", {
-  density <- function(name, parameters, x) {
-    family_functions(list(name = name, parameters = parameters))$density(x, TRUE)
-  }
-  # By 60-digit arithmetic.
-  expect_equal(density("poisson", 18076598.991433393, 18119115), -59.2346717955070607, tolerance = 1e-14)
-  expect_equal(density("binomial", c(268218316, 0.9999999957331869), 268218311), -5.25736324374358145,
-    tolerance = 1e-14)
-  expect_equal(density("negative_binomial", c(236978212308476.75, 0.9999999996579025), 81069), -6.57047008766841014,
-    tolerance = 1e-14)
-  expect_equal(density("negative_binomial_mean", c(429722224.3488428, 0.03231625035280353), 1), -3.46450131879821838,
-    tolerance = 1e-14)
+# families-exact.csv: parameters drawn over their whole ranges (means of 1e-8 to 1e12, sizes of 1e-3 to 1e15), values
+# from far below the mean to far above it, and log densities by log gamma functions of 60 digits (mpmath).
+test_that("densities by name have the stated error over the whole range of parameters", {
+  exact <- utils::read.csv(test_path("families-exact.csv"))
+  found <- vapply(seq_len(nrow(exact)), function(i) {
+    parameters <- unlist(exact[i, c("first", "second", "third")], use.names = FALSE)
+    family <- list(name = exact$family[[i]], parameters = parameters[!is.na(parameters)])
+    family_functions(family)$density(exact$x[[i]], TRUE)
+  }, 0)
+  expect_lt(max(abs(found - exact$log_density) / (1 + abs(exact$log_density))), 5e-15)
   expect_no_warning(x <- pmf_negative_binomial(1e15, mu = 10))
   expect_equal(mean(x), 10, tolerance = 1e-13)
   expect_equal(dpmf(pmf_negative_binomial(1e8, mu = 1e-8), 1), 1e-8, tolerance = 1e-7)

@@ -373,11 +373,6 @@ static void set_sizes(const wb_regression_state *state, double *size) {
   size[MOVES] = moves > 0 ? (double)moves : -1;
 }
 
-/* Fits of earlier versions that have several outcomes have the head of an ellipse alone, without moves. */
-static int is_old_ellipse(SEXP values, int32_t outcomes) {
-  return outcomes > 1 && wb_is_numbers(values, WB_REGRESSION_ELLIPSE_HEAD) && REAL_RO(values)[0] == 0;
-}
-
 /* Reads the session, the prior and the state of a chain. Returns a failure, or NULL. */
 static SEXP read_chain(SEXP pointer, SEXP prior, SEXP state, double *size, sampling *to, wb_message *message) {
   open_regression *opened = TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;
@@ -403,11 +398,7 @@ static SEXP read_chain(SEXP pointer, SEXP prior, SEXP state, double *size, sampl
   if (!read_prior(prior, data->columns, data->dual, opened->scales, size, to) ||
       !WB_READ(state, position_fields, size, to))
     return wb_changed_fit();
-  const double ellipse = size[ELLIPSE];
-  if (is_old_ellipse(wb_list_element(state, "ellipse"), data->outcomes)) size[ELLIPSE] = WB_REGRESSION_ELLIPSE_HEAD;
-  const int fits = wb_fields_read(state, result_fields, STATE_PARTS, size, to);
-  size[ELLIPSE] = ellipse;
-  return fits ? NULL : wb_changed_fit();
+  return wb_fields_read(state, result_fields, STATE_PARTS, size, to) ? NULL : wb_changed_fit();
 }
 
 /* The state with which a chain starts: near the mode with a spread above 0, otherwise the given one. */
