@@ -128,6 +128,8 @@ check_zero_parts <- function(fit, argument) {
   is_whole <- is.list(fit$zero) && isTRUE(fit$zero$kind %in% names(zero_kinds)) && is.list(fit$zero$part) &&
     is.list(fit$zero$part$design)
   if (!is_whole) stop_changed(argument, "zero", "the regression of zeros", fit$zero)
+  order <- part_is("an order of the rows", function(order) setequal(order, seq_len(fit$rows)))
+  for (part in list(fit, fit$zero$part)) check_described(part, argument, list(`design$order` = order), "design$order")
   check_logit_fit(zero_view(fit), argument)
 }
 

@@ -248,4 +248,9 @@ test_that("methods refuse a fit whose regression of zeros was changed", {
       expect_error(method(changed), "part `zero`", class = "warpbayes_error_input")
     }
   }
+  changed <- fit
+  for (order in list(c(1e9, 2:fit$rows), NaN, rep(1, fit$rows))) {
+    changed$zero$part$design$order <- order
+    expect_error(continue(changed, 1), "part `design\\$order`", class = "warpbayes_error_input")
+  }
 })
