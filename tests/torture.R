@@ -7,6 +7,8 @@ options(warpbayes.threads = 2, warpbayes.chains = 1)
 
 set.seed(1)
 x <- cbind(a = c(rnorm(15), rnorm(15, 5)), b = rnorm(30))
+# A fit keeps its formula, whose environment must be that of both runs.
+prevalence <- ~v
 
 # A sweep of a manager whose only worker is in this process, and the other entries that workers call.
 run_on_cluster <- function(fit) {
@@ -115,7 +117,7 @@ results <- function() {
   topics <- topic_model(counts, 2, iter = 4, seed = 1, control = warp_control(keep = c("phi", "theta")))
   topics$elapsed <- NULL
   seeded <- topic_model(counts, 3, iter = 4, seed = 1, seed_words = list(one = "a"),
-    prevalence = ~v, data = data.frame(v = c(1, 2, 4)))
+    prevalence = prevalence, data = data.frame(v = c(1, 2, 4)))
   seeded$elapsed <- NULL
   many <- suppressWarnings(topic_model(counts, 201, iter = 2, seed = 1))
   many$elapsed <- NULL
