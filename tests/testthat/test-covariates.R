@@ -83,7 +83,7 @@ test_that("each door reads the same covariates from tables of different kinds", 
     unused = transform(covariates, f = factor(f, c("a", "b", "z", "c"))),
     date = transform(covariates, day = as.Date("1970-01-01") + day),
     time = transform(covariates, day = as.POSIXct(day, origin = "1970-01-01", tz = "UTC")),
-    duration = transform(covariates, day = as.difftime(day, units = "hours"),
+    duration = transform(covariates, day = as.difftime(day, units = "hours")),
     integer64 = replace(covariates, "day", list(int64(covariates$day)))
   )
   doors <- doors()
