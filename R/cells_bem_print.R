@@ -32,18 +32,19 @@ bem_usable <- function(fit) {
 # What happened, in sentences: the steps, where the starts ended, and what a mode cannot say.
 bem_verdict <- function(fit) {
   if (fit$iter == 0) {
-    return(c(paste(answer_words(FALSE), "No step was made; continue(fit, more) makes some."), data_words(fit)))
+    return(new_verdict("the mode", worded("mode_not_reached", "No step was made; continue(fit, more) makes some."),
+      worded("mixture_reservation", data_words(fit))))
   }
   starts <- bem_starts(fit)
   best <- which.max(starts$log_posterior)
   number <- function(value) formatC(value, format = "f", digits = 1, big.mark = ",", decimal.mark = ".")
   highest <- number(starts$log_posterior[[best]])
-  c(
-    paste(answer_words(bem_usable(fit), "without intervals"), if (fit$chains == 1) {
+  words <- c(
+    if (fit$chains == 1) {
       sprintf("Log posterior %s.", highest)
     } else {
       sprintf("Start %d of %d has the highest log posterior, %s.", best, fit$chains, highest)
-    }),
+    },
     stopped_words(fit, starts[best, ]),
     others_words(starts[-best, ], starts$log_posterior[[best]], number),
     if (fit$components > 1 && fit$components < fit$rows && starts$occupied[[best]] == fit$components) {
@@ -52,9 +53,10 @@ bem_verdict <- function(fit) {
     paste(
       "A mode has no spread: intervals, Rhat and effective sample sizes need draws;",
       "warp_control(start = fit) samples from here."
-    ),
-    data_words(fit)
+    )
   )
+  new_verdict("the mode", worded(if (bem_usable(fit)) "mode_reached" else "mode_not_reached", words),
+    worded("mixture_reservation", data_words(fit)))
 }
 
 # Whether the best start has converged.

@@ -61,7 +61,7 @@ in_console.dp_mixture <- function(x, ...) {
   method <- method_of(x)
   print_lines(method$words(x))
   print_lines(method$held(x))
-  print_sentences(method$verdict(x))
+  print_verdict(method$verdict(x))
 }
 
 held_words <- function(fit) {
@@ -82,18 +82,27 @@ largest_words <- function(title, sizes, rows) {
   if (length(largest)) sprintf("%s: %s of the cells", title, list_shares(largest / rows))
 }
 
-# All that print() and summary() say of a fit, in sentences.
-verdict_words <- function(fit, verdict) {
-  reservations <- c(truncation_words(fit), df_at_edge(fit), data_words(fit))
-  c(with_answer(verdict, reservations)$sentences, cause_words(fit, verdict$converged), reservations)
+add_rules(
+  mixture_reservation = rule("usable with reservations", "{words}"),
+  mixture_cause = rule("usable", "{words}"),
+  mixture_populations = rule("usable", "{words}"),
+  mode_not_reached = rule("not yet", "{words}"),
+  mode_reached = rule("usable with reservations", "{words}", "without intervals")
+)
+
+#' @export
+verdict.dp_mixture <- function(x, ...) {
+  check_method(x, "x", ...)
+  method_of(x)$verdict(x)
 }
 
-# What print() says of convergence. summary() has the populations.
-short_verdict <- function(fit) {
-  verdict <- convergence_verdict(fit, diagnose(fit))
-  c(verdict_words(fit, verdict), if (isFALSE(verdict$converged) && fit$chains > 1L) {
-    "summary() shows in which populations the chains differ."
-  })
+# `populations`: the shares of cell types in each chain, if they are known.
+gibbs_verdict <- function(fit, table = diagnose(fit), populations = NULL) {
+  chains <- convergence_reasons(fit, table)
+  usable <- is_usable(new_verdict("", chains))
+  new_verdict("the mixture", chains,
+    worded("mixture_reservation", c(truncation_words(fit), df_at_edge(fit), data_words(fit))),
+    worded("mixture_cause", cause_words(fit, usable)), worded("mixture_populations", populations_words(populations)))
 }
 
 data_words <- function(fit) c(piled_words(fit), few_cells_words(fit))
@@ -170,11 +179,11 @@ summary.dp_mixture <- function(object, ...) {
 
 gibbs_summary <- function(fit, reference) {
   table <- diagnose(fit)
-  verdict <- convergence_verdict(fit, table)
-  populations <- if (isFALSE(verdict$converged)) populations_by_chain(fit)
+  usable <- is_usable(gibbs_verdict(fit, table))
+  populations <- if (isFALSE(usable)) populations_by_chain(fit)
   list(
-    learned = learned_table(fit), diagnostics = table, converged = verdict$converged,
-    verdict = c(verdict_words(fit, verdict), populations_words(populations)), populations = populations,
+    learned = learned_table(fit), diagnostics = table, converged = usable,
+    verdict = gibbs_verdict(fit, table, populations), populations = populations,
     occupied = trace_quantities(fit)$occupied
   )
 }
@@ -185,7 +194,7 @@ gibbs_glance <- function(fit) {
   list(
     occupied = value("occupied", "median"), concentration = value("concentration", "mean"),
     log_likelihood = value("log_likelihood", "mean"), draws = count_kept(fit), rhat = extreme(table$rhat, max),
-    ess_bulk = extreme(table$ess_bulk, min), converged = convergence_verdict(fit, table)$converged
+    ess_bulk = extreme(table$ess_bulk, min), converged = is_usable(gibbs_verdict(fit, table))
   )
 }
 
@@ -215,7 +224,7 @@ in_console.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
     }
     cat("\n")
   }
-  print_sentences(x$verdict)
+  print_verdict(x$verdict)
 }
 
 # The tables of a summary, by their titles.
@@ -271,7 +280,7 @@ diagnose <- function(fit) {
 
 # The fit is judged by what it says about the data. The number of components that hold cells and the concentration
 # depend on components of a few cells, which come and go more slowly than the density changes.
-convergence_verdict <- function(fit, table) {
+convergence_reasons <- function(fit, table) {
   judge_convergence(trace_quantities(fit), table, quantity_words, c("occupied", "concentration"))
 }
 
@@ -288,7 +297,7 @@ more_components <- function(when, fit) {
     format(fit$components), when, format(2 * fit$components))
 }
 
-add_method("gibbs", words = fit_words, held = held_words, verdict = short_verdict, summary = gibbs_summary,
+add_method("gibbs", words = fit_words, held = held_words, verdict = gibbs_verdict, summary = gibbs_summary,
   glance = gibbs_glance, title = "Mixture of Gaussians", axis = "Sweep"
 )
 

@@ -122,7 +122,7 @@ glance_of.bayes_logit <- function(x) {
   data.frame(
     nobs = x$rows, log_likelihood = table$mean[[nrow(table)]], chains = x$chains,
     draws = x$chains * kept_draws(x$iter, x), rhat = extreme(table$rhat, max), ess_bulk = extreme(table$ess_bulk, min),
-    converged = logit_verdict(x, table)$converged, seconds = elapsed_seconds(x$elapsed)
+    converged = is_usable(logit_verdict(x, table)), seconds = elapsed_seconds(x$elapsed)
   )
 }
 

@@ -4,22 +4,32 @@ logit_words <- function(name) {
   ifelse(name == "log_likelihood", "the log likelihood", ifelse(name == "dispersion", "the dispersion", name))
 }
 
+add_rules(
+  data_leave_to_prior = rule("usable with reservations", "{words}"),
+  more_sweeps = rule("usable", "At the present rate, continue(fit, {more}) gives {wanted} effective draws.")
+)
+
+#' @export
+verdict.bayes_logit <- function(x, ...) {
+  check_method(x, "x", ...)
+  logit_verdict(x, logit_table(x))
+}
+
 logit_verdict <- function(fit, table, quantities = logit_quantities(fit)) {
-  verdict <- judge_convergence(quantities, table, logit_words)
-  support <- support_words(fit)
-  verdict$sentences <- c(verdict$sentences, lengthening_words(fit, table, verdict$converged), support)
-  with_answer(verdict, support)
+  chains <- judge_convergence(quantities, table, logit_words)
+  new_verdict("the regression", chains, lengthening_reason(fit, table, chains),
+    worded("data_leave_to_prior", support_words(fit)))
 }
 
 # How many more sweeps give 100 effective draws a chain, if the draws so far show how fast the chains move.
-lengthening_words <- function(fit, table, converged) {
+lengthening_reason <- function(fit, table, chains) {
   least <- suppressWarnings(min(table$ess_bulk, na.rm = TRUE))
   wanted <- ess_wanted * fit$chains
-  if (isFALSE(converged) || !is.finite(least) || least >= wanted) return(NULL)
+  if (chains[[1L]]$answer == "not yet" || !is.finite(least) || least >= wanted) return(NULL)
   more <- (fit$iter - fit$warmup) * (wanted / max(least, 1) - 1)
   unit <- 10^max(1, floor(log10(more)) - 1)
-  more <- format(unit * ceiling(more / unit), scientific = FALSE)
-  sprintf("At the present rate, continue(fit, %s) gives %s effective draws.", more, whole_words(wanted))
+  reason("more_sweeps", figure = least, wanted = whole_words(wanted),
+    more = format(unit * ceiling(more / unit), scientific = FALSE))
 }
 
 # The table of quantities for users. Means that may not exist are NA.
@@ -112,7 +122,7 @@ in_console.bayes_logit <- function(x, digits = 2, n = 50, ...) {
   quantities <- logit_quantities(x)
   table <- logit_table(x, quantities)
   print_logit_table(table[table$quantity != "log_likelihood", ], sum(is_shown_coefficient(x)), digits, n, "fit")
-  print_sentences(logit_verdict(x, table, quantities)$sentences)
+  print_verdict(logit_verdict(x, table, quantities))
 }
 
 # The first `coefficients` rows of the table are coefficients. At most `n` of them are shown, and `n` of the others.
@@ -135,8 +145,8 @@ summary.bayes_logit <- function(object, ...) {
   table <- logit_table(object, quantities, tail = TRUE)
   verdict <- logit_verdict(object, table, quantities)
   structure(
-    list(words = logit_fit_words(object), prior = object$prior, coefficients = table, converged = verdict$converged,
-      verdict = verdict$sentences, shown = sum(is_shown_coefficient(object))),
+    list(words = logit_fit_words(object), prior = object$prior, coefficients = table, converged = is_usable(verdict),
+      verdict = verdict, shown = sum(is_shown_coefficient(object))),
     class = c("summary.bayes_logit", "warpbayes")
   )
 }
@@ -149,7 +159,7 @@ in_console.summary.bayes_logit <- function(x, digits = 2, n = 50, ...) {
   print(x$prior)
   cat("\n")
   print_logit_table(x$coefficients, x$shown, digits, n, "summary(fit)")
-  print_sentences(x$verdict)
+  print_verdict(x$verdict)
 }
 
 #' @rdname summary.bayes_logit

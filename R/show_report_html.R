@@ -205,7 +205,7 @@ verdict_part <- function(content) {
   class <- if (isTRUE(content$converged)) "good" else if (isFALSE(content$converged)) "bad"
   c(
     paste0("<div class=\"", paste(c("verdict", class), collapse = " "), "\">"), tag("h2", "Verdict"),
-    tag("ul", paste(tag("li", escape_html(content$verdict)), collapse = "\n")), "</div>"
+    tag("ul", paste(tag("li", escape_html(as.character(content$verdict))), collapse = "\n")), "</div>"
   )
 }
 

@@ -103,7 +103,7 @@ summary.topic_model <- function(object, terms = 8, ...) {
   topics$terms <- term_lines(object, order, terms)
   structure(list(
     words = topic_words(object), topics = topics, star = star_words(object, order),
-    diagnostics = diagnostics, converged = verdict$converged, verdict = verdict$sentences
+    diagnostics = diagnostics, converged = is_usable(verdict), verdict = verdict
   ), class = c("summary.topic_model", "warpbayes"))
 }
 
@@ -133,28 +133,35 @@ topic_quantity_words <- function(name) {
 # Chains whose perplexities differ by less than this share are of the same quality.
 same_perplexity <- 0.01
 
+add_rules(
+  topic_estimate = rule("cannot tell", "Mean-for-mode estimation gives an estimate, not draws from the posterior."),
+  same_quality = rule("usable",
+    "The chains are of the same quality: their perplexities differ by less than 1%, each at a mode of its own."),
+  topics_differ = rule("not yet", "The run is long enough, but the chains do not find the same topics."),
+  topic_remark = rule("usable", "{words}")
+)
+
+#' @export
+verdict.topic_model <- function(x, ...) {
+  check_method(x, "x", ...)
+  topic_verdict(x, topic_diagnostics(x))
+}
+
 topic_verdict <- function(fit, diagnostics) {
-  agreement <- c(agreement_sentences(fit), effect_agreement(fit), short_text_words(fit))
-  if (fit$method == "mean_for_mode") {
-    sentences <- c("Mean-for-mode estimation gives an estimate, not draws from the posterior.", agreement)
-    return(with_answer(list(converged = NA, sentences = sentences)))
-  }
+  agreement <- worded("topic_remark", c(agreement_sentences(fit), effect_agreement(fit), short_text_words(fit)))
+  if (fit$method == "mean_for_mode") return(new_verdict("the estimate", reason("topic_estimate"), agreement))
   traces <- judged_traces(fit)
-  verdict <- judge_convergence(traces, diagnostics, topic_quantity_words, c("alpha_sum", "beta"),
+  chains <- judge_convergence(traces, diagnostics, topic_quantity_words, c("alpha_sum", "beta"),
     drift_advice = restart_advice(fit))
   ends <- range(chain_perplexity(fit))
-  if (isFALSE(verdict$converged) && fit$chains > 1 && drift_of(traces$log_likelihood) == 0 &&
+  if (chains[[1L]]$answer == "not yet" && fit$chains > 1 && drift_of(traces$log_likelihood) == 0 &&
     diff(ends) < same_perplexity * ends[[1L]]) {
-    verdict <- list(converged = TRUE, sentences = c(
-      "The chains are of the same quality: their perplexities differ by less than 1%, each at a mode of its own.",
-      verdict$also))
+    chains <- c(reason("same_quality"), Filter(function(reason) reason$code == "rest_slow", chains))
   }
-  if (isTRUE(verdict$converged) && any(found_topics(fit)[used_topics(fit)] < 1)) {
-    verdict$converged <- FALSE
-    verdict$sentences <- c("The run is long enough, but the chains do not find the same topics.", verdict$sentences)
+  if (is_usable(new_verdict("", chains)) %in% TRUE && any(found_topics(fit)[used_topics(fit)] < 1)) {
+    chains <- c(reason("topics_differ"), chains)
   }
-  verdict$sentences <- c(verdict$sentences, agreement)
-  with_answer(verdict)
+  new_verdict("the topics", chains, agreement)
 }
 
 # Below so many tokens a document has hardly more than one topic.
@@ -189,5 +196,5 @@ in_console.summary.topic_model <- function(x, n = 20, ...) {
   cat("\n")
   print(x$diagnostics, digits = 4, row.names = FALSE)
   cat("\n")
-  print_sentences(x$verdict)
+  print_verdict(x$verdict)
 }
