@@ -19,14 +19,18 @@ repeated <- function() sanitized() || on_cran() || nzchar(Sys.getenv("WARPBAYES_
 full_run <- function() nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))
 extended <- function() full_run() && !repeated()
 
+# Long lists of cases are cut into five parts, and each day has another one: 0 to 4, which tools/run-tests.R prints.
+# With --full all cases run.
+test_part <- as.integer(Sys.getenv("WARPBAYES_TEST_PART", as.integer(Sys.Date()) %% 5L))
+todays <- function(cases) if (full_run()) cases else cases[seq_along(cases) %% 5L == test_part]
+
 skip_where_repeated <- function() {
   testthat::skip_if(repeated(), "a long run; another step of tools/test has it")
 }
 
-# The emulator is several times slower with a sanitizer. Tests that compare results of kernels are left to the emulator
-# without one, if other tests run these kernels under the sanitizer.
-skip_on_sanitized_emulator <- function() {
-  testthat::skip_if(sanitized() && on_cuda(), "the emulator runs it without the sanitizer")
+# For long tests that compare no draws with a law.
+skip_on_other_days <- function(part) {
+  testthat::skip_if(!full_run() && test_part != part, "a long test that runs each fifth day")
 }
 
 # The name of a file, or a folder, that is removed when the calling test or function ends.
