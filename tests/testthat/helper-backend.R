@@ -10,10 +10,10 @@ instruction_sets <- function() isa_names[available_isa(.Call(C_backend_processor
 
 sanitized <- function() nzchar(Sys.getenv("WARPBAYES_SANITIZERS"))
 
-# tools/test runs the suite several times, with the same draws each time. The step `cpu` runs all tests. The other
-# steps, and CRAN, leave out: long comparisons of draws with a law, because other tests run the same code; tests that
-# start workers; and tests of R code alone, such as plots. With --full only the step `cpu` has the long forms of such
-# comparisons. Tests of one backend have their long forms wherever that backend is tested.
+# Several steps of tools/test run tests of the suite, with the same draws each time. The step `cpu` runs all of them.
+# Other steps, and CRAN, leave out: long comparisons of draws with a law, because other tests run the same code; tests
+# that start workers; and tests of R code alone, such as plots. With --full only the step `cpu` has the long forms of
+# such comparisons. Tests of one backend have their long forms wherever that backend is tested.
 on_cran <- function() !identical(Sys.getenv("NOT_CRAN"), "true")
 repeated <- function() sanitized() || on_cran() || nzchar(Sys.getenv("WARPBAYES_TEST_REPEATED"))
 full_run <- function() nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))
