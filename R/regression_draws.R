@@ -58,6 +58,9 @@ tidy.bayes_logit <- function(x, conf.int = TRUE, conf.level = 0.9, exponentiate 
   kinds <- if (!is.null(effects)) tidy_kinds(x, effects, names(quantities))
   if (!is.null(effects)) quantities <- c(quantities, if ("ran_vals" %in% effects) group_quantities(x))[kinds$quantity]
   table <- diagnose_quantities(quantities)
+  long <- table$quantity %in% long_tailed(x)
+  table$mean[long] <- table$median[long]
+  table$sd[long] <- NA
   bound <- function(p) vapply(quantities, stats::quantile, 0, p, names = FALSE)
   result <- data.frame(
     term = table$quantity, estimate = table$mean, std.error = table$sd, conf.low = bound((1 - conf.level) / 2),
@@ -118,11 +121,12 @@ tidy_kinds <- function(fit, effects, quantities) {
 }
 
 glance_of.bayes_logit <- function(x) {
-  table <- diagnose_quantities(logit_quantities(x))
+  table <- logit_table(x)
+  verdict <- logit_verdict(x, table)
   data.frame(
     nobs = x$rows, log_likelihood = table$mean[[nrow(table)]], chains = x$chains,
     draws = x$chains * kept_draws(x$iter, x), rhat = extreme(table$rhat, max), ess_bulk = extreme(table$ess_bulk, min),
-    converged = is_usable(logit_verdict(x, table)), seconds = elapsed_seconds(x$elapsed)
+    converged = is_usable(verdict), verdict = verdict$answer, seconds = elapsed_seconds(x$elapsed)
   )
 }
 

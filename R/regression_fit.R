@@ -102,8 +102,13 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", 
   parts <- logit_data(given, formula, data, family, contrasts, sparse, parent.frame())
   response <- parts$response
   design <- parts$design
-  if (!is.null(zero)) response$mean <- untruncated_mean(response$observed, parts$weights)
-  prior <- resolve_logit_prior(prior, design, family, response$mean, log_mean_exposure(parts$offset, parts$weights))
+  centre <- if (is.null(zero)) {
+    logit_families[[family]]$centre(response, parts$weights, parts$offset)
+  } else {
+    response$mean <- untruncated_mean(response$observed, parts$weights)
+    log(response$mean) - log_mean_exposure(parts$offset, parts$weights)
+  }
+  prior <- resolve_logit_prior(prior, design, family, centre, outcomes_of(list(response = response)))
   sweeps <- iter * chains
   run <- resolve_run(backend, threads,
     cost = logit_cost(nrow(parts$frame), length(coefficient_names(design, response)), family, response, sweeps)

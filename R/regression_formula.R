@@ -62,10 +62,13 @@ logit_design <- function(frame, terms, contrasts, group, sparse, sizes, smooths 
     parts <- sparse_design(frame, terms, contrasts, sparse)
     if (!are_single_rows(sizes)) parts$sd <- sparse_deviation(parts$x, sizes)
     else if (!all(counts)) parts$sd <- sparse_deviation(parts$x[counts, , drop = FALSE])
+    check_squares(parts$sd, colnames(parts$x))
     is_intercept <- parts$assigned == 0L
     varies <- parts$sd > 0 & is.finite(1 / parts$sd)
+    scale <- unname(ifelse(is_intercept | !varies, 1, parts$sd))
     return(list(
-      x = parts$x, center = numeric(ncol(parts$x)), scale = unname(ifelse(is_intercept | !varies, 1, parts$sd)),
+      x = parts$x, center = numeric(ncol(parts$x)), scale = scale,
+      prior_unit = rare_units(parts$x, scale, sizes$of_rows),
       is_intercept = is_intercept, contrasts = parts$contrasts, group = group, group_start = NULL, order = NULL
     ))
   }
@@ -83,6 +86,7 @@ logit_design <- function(frame, terms, contrasts, group, sparse, sizes, smooths 
   scan <- native(C_matrix_scan, x, 1L)
   if (!are_single_rows(sizes)) scan <- column_moments(x, sizes)
   else if (!all(counts)) scan <- native(C_matrix_scan, x[counts, , drop = FALSE], 1L)
+  check_squares(scan$sd, colnames(x))
   is_intercept <- assigned == 0L
   varies <- scan$sd > 0 & is.finite(1 / scan$sd)
   # Blocks have a scale of their own.
@@ -93,7 +97,44 @@ logit_design <- function(frame, terms, contrasts, group, sparse, sizes, smooths 
   for (smooth in smooths$smooths) if (!is.null(smooth$gap)) center[intersect(smooth$columns, seq_along(center))] <- 0
   c(list(
     x = if (more > 0L) with_smooths(x, smooths["levels"]) else x, center = unname(c(center, numeric(more))),
-    scale = unname(c(scale, rep(1, more))), is_intercept = c(is_intercept, logical(more)), contrasts = used,
+    scale = unname(c(scale, rep(1, more))), prior_unit = c(rare_units(x, unname(scale), sizes$of_rows), rep(1, more)),
+    is_intercept = c(is_intercept, logical(more)), contrasts = used,
     group = group, group_start = NULL, order = NULL
   ), if (length(smooths)) list(smooths = smooths$smooths, block = block, primal = TRUE))
+}
+
+check_squares <- function(deviations, names) {
+  bad <- which(!is.finite(deviations))
+  if (length(bad) == 0L) return(invisible())
+  stop_input("data", "has values of predictor ", dQuote(names[[bad[[1L]]]], FALSE), " that are too large to be squared: ",
+    "change its unit")
+}
+
+# The unit of each predictor in its prior: its standard deviation. Where most observations have one value, as for a rare
+# level of a factor, it is at least half the root mean square of the distances of the others from it. Otherwise the
+# prior would be wider the fewer observations there are: an effect that the data do not limit would be 0 or infinite.
+rare_units <- function(x, scale, sizes) {
+  is_sparse <- is_sparse_matrix(x)
+  if (is_sparse) squares <- cbind(Matrix::crossprod(x != 0, sizes), Matrix::crossprod(x^2, sizes))
+  used <- if (all(sizes > 0)) TRUE else sizes > 0
+  sizes <- sizes[used]
+  are_equal <- all(sizes == sizes[[1L]])
+  middle <- ceiling(length(sizes) / 2)
+  vapply(seq_along(scale), function(column) {
+    if (is_sparse) {
+      away <- squares[column, ]
+    } else {
+      values <- x[used, column]
+      usual <- if (are_equal) {
+        sort(values, partial = middle)[[middle]]
+      } else {
+        order <- order(values)
+        values[order][[which(cumsum(sizes[order]) >= sum(sizes) / 2)[[1L]]]]
+      }
+      differs <- values != usual
+      away <- c(sum(sizes[differs]), sum(sizes[differs] * (values[differs] - usual)^2))
+    }
+    if (!(away[[1L]] > 0 && 2 * away[[1L]] < sum(sizes))) return(scale[[column]])
+    max(scale[[column]], sqrt(away[[2L]] / away[[1L]]) / 2)
+  }, 0)
 }

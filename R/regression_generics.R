@@ -39,10 +39,11 @@ drawn_rows <- function(object, newdata, re_formula, draws, values_of) {
   values <- values_of(linear_draws(object, rows, used, seq_len(n)), used)
   classes <- object$response$classes
   if (is.null(classes) || is.matrix(values)) {
-    return(matrix(values, length(used), n, dimnames = list(NULL, rownames(rows$x))))
+    values <- matrix(values, length(used), n, dimnames = list(NULL, rownames(rows$x)))
+  } else {
+    dimnames(values) <- list(NULL, rownames(rows$x), utils::tail(classes, dim(values)[[3L]]))
   }
-  dimnames(values) <- list(NULL, rownames(rows$x), utils::tail(classes, dim(values)[[3L]]))
-  values
+  judged(values, "the prediction", list(object))
 }
 
 #' @rdname posterior_predict.bayes_logit

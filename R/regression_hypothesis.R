@@ -52,9 +52,9 @@ hypothesis.bayes_logit <- function(x, statement, level = 0.9, ...) {
   differences <- lapply(read, function(one) one$difference)
   table <- diagnose_quantities(stats::setNames(differences, statement))
   bounds <- vapply(differences, stats::quantile, c(0, 0), interval_ends(level), names = FALSE)
-  long <- unlimited_tails(x)
+  long <- long_tailed(x)
   if ("(Intercept)" %in% long) long <- c(long, "Intercept")
-  table[vapply(read, function(one) any(one$names %in% long), NA), c("mean", "sd")] <- NA
+  table[vapply(read, function(one) any(one$names %in% long), NA), c("mean", "sd")] <- NA_real_
   probability <- vapply(read, function(one) if (is.null(one$holds)) NA_real_ else mean(one$holds), 0)
   mcse <- vapply(read, function(one) if (is.null(one$holds)) NA_real_ else share_error(one$holds), 0)
   result <- data.frame(
@@ -64,7 +64,9 @@ hypothesis.bayes_logit <- function(x, statement, level = 0.9, ...) {
   )
   labels <- names(statement)
   if (!is.null(labels)) rownames(result) <- make.unique(ifelse(nzchar(labels), labels, seq_along(labels)))
-  result
+  names(differences) <- table$quantity <- make.unique(statement)
+  judged(result, "the statement", list(x), 
+    Filter(function(one) one$answer != answers[[1L]], judge_convergence(differences, table, identity)))
 }
 
 # The Monte Carlo standard error of the share of draws, sweeps x chains, that are TRUE.

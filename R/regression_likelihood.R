@@ -140,5 +140,5 @@ loo.bayes_logit <- function(x, ndraws = NULL, ...) {
   # Effective sizes do not depend on the unit of the likelihoods, and the largest of a row as unit avoids zeros.
   likelihoods <- exp(values - rep(apply(values, 2L, max), each = nrow(values)))
   share <- loo::relative_eff(likelihoods, chain_id = rep(seq_len(x$chains), each = length(of_chain)))
-  loo::loo(values, r_eff = ifelse(is.finite(share), share, 1), ...)
+  judged(loo::loo(values, r_eff = ifelse(is.finite(share), share, 1), ...), "the estimate", list(x))
 }

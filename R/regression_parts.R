@@ -7,7 +7,7 @@
 family.bayes_logit <- function(object, ...) {
   check_logit_fit(object, "object")
   family <- family_of(object)
-  size <- if (family$has_dispersion) mean(dispersion_used(object, draws_used(object, NULL)))
+  size <- dispersion_estimate(object)
   structure(family$object(size), class = "family")
 }
 
@@ -89,7 +89,8 @@ effect_intervals <- function(term, draws, prob) {
 VarCorr.bayes_logit <- function(x, sigma = 1, ...) {
   check_logit_fit(x, "x")
   by_term <- of_groupings(x, "x", function(fit, terms) {
-    means <- lapply(covariance_draws(fit), function(draws) rowMeans(draws, dims = 2L))
+    long <- vapply(terms, function(term) any(deviation_names(list(term)) %in% long_deviations(fit)), NA)
+    means <- Map(function(draws, long) apply(draws, 1:2, if (long) stats::median else mean), covariance_draws(fit), long)
     lapply(of_terms(fit, means), class_covariances, predictor_classes(fit$response))
   })
   structure(by_term, class = c("group_covariances", "warpbayes"))
@@ -158,5 +159,5 @@ bayes_R2.bayes_logit <- function(object, re_formula = NULL, ndraws = NULL, ...) 
   mean <- mean[, counts, drop = FALSE]
   residual <- rep(observed[counts], each = nrow(mean)) - mean
   explained <- apply(mean, 1L, stats::var)
-  explained / (explained + apply(residual, 1L, stats::var))
+  judged(explained / (explained + apply(residual, 1L, stats::var)), "the explained variance", list(object))
 }

@@ -44,17 +44,29 @@ predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "li
   level <- check_number(level, "level", min = 0, max = 1)
   rows <- prediction_rows(object, newdata, sparse, check_re_formula(re_formula, object))
   used <- draws_used(object, ndraws)
-  tails <- interval_ends(level)
+  no_mean <- without_mean(object, rows, type)
+  tails <- c(interval_ends(level), if (any(no_mean)) 0.5)
   out <- summarise_rows(object, rows, used, type, tails, backend, threads)
   classes <- object$response$classes
-  statistics <- c("mean", "sd", "lower", "upper")
+  statistics <- c("mean", "sd", "lower", "upper", if (any(no_mean)) "median")
   if (is.null(classes)) {
-    dim(out) <- c(nrow(rows$x), 4L)
+    dim(out) <- dim(out)[-2L]
     dimnames(out) <- list(rownames(rows$x), statistics)
+    if (any(no_mean)) {
+      out[no_mean, c("mean", "sd")] <- NA
+      out <- out[, c("mean", "sd", "median", "lower", "upper"), drop = FALSE]
+    }
   } else {
     dimnames(out) <- list(rownames(rows$x), utils::tail(classes, dim(out)[[2L]]), statistics)
   }
-  if (is.null(newdata)) pad_rows(object, out) else out
+  judged(if (is.null(newdata)) pad_rows(object, out) else out, "the prediction", list(object),
+    if (any(no_mean)) no_mean_reason(no_mean, type), heading = if (type == "response") modelled_words(object))
+}
+
+no_mean_reason <- function(no_mean, type) {
+  rows <- which(no_mean)
+  reason("no_mean", n = length(rows), shown = c(utils::head(rows, 5L), if (length(rows) > 5L) "..."),
+    what = if (type == "link") "a part of it" else "a group, an area or a time without data")
 }
 
 # Which effects of groups are part of a prediction: TRUE for all, FALSE for none, or for each grouping, by its name, the
@@ -122,8 +134,14 @@ fitted_means <- function(object, groups = TRUE) {
 # Posterior means of new rows, NA where values are missing.
 predict_means <- function(object, newdata) {
   values <- predict.bayes_logit(object, newdata)
-  if (is.matrix(values)) return(values[, "mean"])
+  if (is.matrix(values)) return(predicted_means(values))
   matrix(values[, , "mean"], nrow(values), dimnames = dimnames(values)[1:2])
+}
+
+# The means of a prediction, or the medians where they do not exist.
+predicted_means <- function(values) {
+  means <- values[, "mean"]
+  if ("median" %in% colnames(values)) ifelse(is.na(means), values[, "median"], means) else means
 }
 
 #' @rdname predict.bayes_logit

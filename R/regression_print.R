@@ -1,41 +1,9 @@
 # What a fitted regression says about itself: print(), summary() and the accessors of models.
 
-logit_words <- function(name) {
-  ifelse(name == "log_likelihood", "the log likelihood", ifelse(name == "dispersion", "the dispersion", name))
-}
-
-add_rules(
-  data_leave_to_prior = rule("usable with reservations", "{words}"),
-  more_sweeps = rule("usable", "At the present rate, continue(fit, {more}) gives {wanted} effective draws.")
-)
-
-#' @export
-verdict.bayes_logit <- function(x, ...) {
-  check_method(x, "x", ...)
-  logit_verdict(x, logit_table(x))
-}
-
-logit_verdict <- function(fit, table, quantities = logit_quantities(fit)) {
-  chains <- judge_convergence(quantities, table, logit_words)
-  new_verdict("the regression", chains, lengthening_reason(fit, table, chains),
-    worded("data_leave_to_prior", support_words(fit)))
-}
-
-# How many more sweeps give 100 effective draws a chain, if the draws so far show how fast the chains move.
-lengthening_reason <- function(fit, table, chains) {
-  least <- suppressWarnings(min(table$ess_bulk, na.rm = TRUE))
-  wanted <- ess_wanted * fit$chains
-  if (chains[[1L]]$answer == "not yet" || !is.finite(least) || least >= wanted) return(NULL)
-  more <- (fit$iter - fit$warmup) * (wanted / max(least, 1) - 1)
-  unit <- 10^max(1, floor(log10(more)) - 1)
-  reason("more_sweeps", figure = least, wanted = whole_words(wanted),
-    more = format(unit * ceiling(more / unit), scientific = FALSE))
-}
-
 # The table of quantities for users. Means that may not exist are NA.
 logit_table <- function(fit, quantities = logit_quantities(fit), tail = FALSE) {
   table <- diagnose_quantities(quantities, tail)
-  table[table$quantity %in% unlimited_tails(fit), c("mean", "sd")] <- NA
+  table[table$quantity %in% long_tailed(fit), c("mean", "sd")] <- NA
   table
 }
 
@@ -60,7 +28,7 @@ logit_fit_words <- function(fit) {
       if (groups) sprintf(" in %s of %s", count_words(groups, "group"), fit$group_name) else term_words(fit)),
     chain_words(fit, fit$chains * kept_draws(fit$iter, fit), sprintf("%s on %s, seed %s", elapsed_words(fit$elapsed),
       fit$backend, format(fit$seed, digits = 16))),
-    logit_sampler_words(fit)
+    logit_sampler_words(fit), modelled_words(fit)
   )
 }
 
@@ -167,16 +135,34 @@ in_console.summary.bayes_logit <- function(x, digits = 2, n = 50, ...) {
 #' @export
 coef.bayes_logit <- function(object, ...) {
   check_dots_empty(...)
-  colMeans(coefficient_draws(object))
+  draws <- coefficient_draws(object)
+  means <- colMeans(draws)
+  for (name in names_of_regressions(object, long_coefficients)) means[[name]] <- stats::median(draws[, name])
+  means
 }
 
 #' @rdname summary.bayes_logit
 #' @importFrom stats vcov
 #' @export
-vcov.bayes_logit <- function(object, ...) {
+vcov.bayes_logit <- function(object, complete = TRUE, ...) {
   check_dots_empty(...)
-  stats::var(coefficient_draws(object))
+  covariance <- stats::var(coefficient_draws(object))
+  long <- names_of_regressions(object, long_coefficients)
+  covariance[long, ] <- covariance[, long] <- NA
+  covariance
 }
+
+#' @rdname summary.bayes_logit
+#' @export
+coef.summary.bayes_logit <- function(object, ...) {
+  check_dots_empty(...)
+  table <- utils::head(object$coefficients, object$shown)
+  estimate <- ifelse(is.na(table$mean), table$median, table$mean)
+  matrix(c(estimate, table$sd), ncol = 2L, dimnames = list(table$quantity, c("Estimate", "Std. Error")))
+}
+
+#' @export
+`==.bayes_logit` <- function(e1, e2) identical(e1, e2)
 
 #' @rdname summary.bayes_logit
 #' @importFrom stats confint

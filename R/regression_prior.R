@@ -170,10 +170,10 @@ check_prior_types <- function(type) {
 }
 
 # Adds what the data decide. `mean` and `precision` (packed; with more coefficients than rows its diagonal) are for the
-# coefficients of one outcome, in the sampler's units, `law`, `law_df` and `law_scale` are for
-# src/regression/regression.h, and `deviation` has the standard deviations in the units of the coefficients, for
-# printing. `design` comes from logit_design(), `log_exposure` from log_mean_exposure().
-resolve_logit_prior <- function(prior, design, family, response_mean, log_exposure) {
+# coefficients of each outcome and of one given the others, in the sampler's units, `law`, `law_df` and `law_scale` are
+# for src/regression/chain.h, and `deviation` has the standard deviations in the units of the coefficients, for
+# printing. `design` comes from logit_design(), `centre` from the record of the family.
+resolve_logit_prior <- function(prior, design, family, centre, outcomes = 1L) {
   if (!inherits(prior, "logit_prior")) stop_input("prior", "must come from logit_prior(), not ", show_value(prior))
   names <- colnames(design$x)
   block <- if (is.null(design$block)) integer(length(names)) else design$block
@@ -186,30 +186,31 @@ resolve_logit_prior <- function(prior, design, family, response_mean, log_exposu
   is_fixed <- lengths(lapply(records, `[[`, "df")) > 0L
   prior$df[is_fixed] <- unlist(lapply(records, `[[`, "df"))
   family <- logit_families[[family]]
-  if (is.null(prior$intercept_location)) {
-    prior$intercept_location <- family$centre(response_mean, nrow(design$x), log_exposure)
-  }
+  if (is.null(prior$intercept_location)) prior$intercept_location <- unname(centre)
   unit <- design$scale
-  mean <- numeric(length(names))
+  mean <- matrix(0, length(names), outcomes)
   deviation <- rep(prior$intercept_scale, length(names))
-  mean[design$is_intercept] <- prior$intercept_location
-  deviation[slopes] <- if (prior$autoscale) prior$scale else prior$scale * unit[slopes]
+  mean[design$is_intercept, ] <- prior$intercept_location
+  deviation[slopes] <- prior$scale * unit[slopes] / if (prior$autoscale) design$prior_unit[slopes] else 1
   deviation[block > 0L] <- prior$smooth_scale
-  precision <- ifelse(block > 0L, 1, 1 / deviation^2)
   located <- lengths(lapply(records, `[[`, "moments")) > 0L
   laws <- vapply(records, `[[`, 0L, "law")
-  mean[slopes[located]] <- (prior$location * unit[slopes])[located]
+  mean[slopes[located], ] <- (prior$location * unit[slopes])[located]
+  # Coefficients of two classes have the correlation 1/2, so that it does not matter which is the reference.
+  shared <- rep(2 * outcomes / (outcomes + 1), length(names))
+  shared[c(slopes[laws > 0L], which(block > 0L))] <- 1
+  precision <- ifelse(block > 0L, 1, shared / deviation^2)
   if (identical(unname(prior$type), "zellner")) {
     if (is.null(prior$g)) prior$g <- design$observations
     precision <- diag(precision, length(names))
-    precision[slopes, slopes] <- zellner_precision(design, slopes, prior$g)
+    precision[slopes, slopes] <- shared[[1L]] * zellner_precision(design, slopes, prior$g)
   } else if (!is_dual(design)) {
     precision <- diag(precision, length(names))
   }
   for (smooth in Filter(has_level_columns, design$smooths)) {
     precision[smooth$columns, smooth$columns] <- smooth$structure
   }
-  prior$mean <- mean
+  prior$mean <- as.vector(mean)
   prior$precision <- if (is.matrix(precision)) pack(precision) else precision
   prior$types <- stats::setNames(types, names[slopes])
   prior[c("law", "law_df", "law_scale")] <- list(NULL, numeric(length(names)), deviation)

@@ -17,6 +17,10 @@ regression_rows <- function(fit, newdata, sparse, groups) {
   if (!is.null(sparse) && (is.null(newdata) || !is_sparse_matrix(fit$design$x) || length(fit$design$smooths))) {
     stop_unread_sparse(if (is.null(newdata)) "`newdata` is not" else "the fit had no matrix as `sparse`")
   }
+  # Without rows, terms such as ns(x, 3) could not be evaluated.
+  if (is.data.frame(newdata) && nrow(newdata) == 0L) {
+    return(subset_rows(regression_rows(fit, NULL, NULL, groups), integer()))
+  }
   if (is.null(newdata)) {
     return(list(
       x = fit$design$x, offset = fit$offset, complete = rep(TRUE, fit$rows),
@@ -37,7 +41,7 @@ regression_rows <- function(fit, newdata, sparse, groups) {
   if (ncol(x) != ncol(fit$design$x)) {
     stop_input("newdata", sprintf("gives a design of %d columns, but the fit had %d", ncol(x), ncol(fit$design$x)))
   }
-  rows <- list(x = x, offset = new_offset(fit, frame, newdata), paths = smooths$paths)
+  rows <- list(x = x, offset = new_offset(fit, frame, newdata), paths = smooths$paths, unseen = smooths$unseen)
   rows$complete <- complete_rows(x) & stats::complete.cases(frame) & finite_offset(rows$offset)
   if (any(unlist(kept))) {
     rows$terms <- new_term_rows(fit, newdata, kept)

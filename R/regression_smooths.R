@@ -221,7 +221,8 @@ new_smooth_columns <- function(fit, newdata) {
   colnames(out) <- colnames(fit$design$x)[first + seq_len(ncol(out))]
   list(x = out, levels = if (any(has_levels)) {
     Reduce(methods::cbind2, Map(level_columns, smooths[has_levels], data[has_levels]))
-  }, paths = Filter(length, Map(new_path_rows, seq_along(smooths), smooths, data)))
+  }, paths = Filter(length, Map(new_path_rows, seq_along(smooths), smooths, data)),
+    unseen = Reduce(`|`, Map(unseen_levels, smooths, data, list(fit))))
 }
 
 # A design with the columns of smooths: sparse, if there are columns of levels.

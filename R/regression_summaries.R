@@ -1,11 +1,13 @@
 # Summaries of rows over the draws of a fit, computed in blocks of rows by the compiled code, and the draws themselves.
 
-# Mean, standard deviation and two quantiles of each row: an array of rows x (1, classes or linear predictors) x 4. Rows
-# that are not complete are NA. `tails` has the probabilities of the quantiles.
+# Mean, standard deviation and two or three quantiles of each row: an array of rows x (1, classes or linear predictors)
+# x 4 or 5. Rows that are not complete are NA. `tails` has the probabilities of the quantiles.
 summarise_rows <- function(fit, rows, used, type, tails = c(0.05, 0.95), backend = NULL, threads = NULL) {
   family <- family_of(fit)
   shown <- max(1L, length(fit$response$classes) - (type == "link"))
-  if (is.null(family$kernel)) return(summarise_by_blocks(fit, rows, used, shown, tails, family$types[[type]]))
+  if (is.null(family$kernel) || length(tails) > 2L) {
+    return(summarise_by_blocks(fit, rows, used, shown, tails, family$types[[type]]))
+  }
   coefficients <- coefficient_draws(fit)[used, , drop = FALSE]
   n <- nrow(rows$x)
   check_result_size(4 * n * shown, "newdata", "summaries", copies = 2)
@@ -27,11 +29,11 @@ summarise_rows <- function(fit, rows, used, type, tails = c(0.05, 0.95), backend
   out
 }
 
-# Summaries of `shown` values of each row, which `values_of` makes of linear predictors: rows x shown x 4.
+# Summaries of `shown` values of each row, which `values_of` makes of linear predictors: rows x shown x summaries.
 summarise_by_blocks <- function(fit, rows, used, shown, tails, values_of) {
   n <- nrow(rows$x)
   check_result_size(4 * as.double(n) * shown, "newdata", "summaries", copies = 2)
-  out <- array(NA_real_, c(n, shown, 4L))
+  out <- array(NA_real_, c(n, shown, 2L + length(tails)))
   effects <- row_effects(fit, rows, used)
   for (block in row_blocks(which(rows$complete), length(used) * shown)) {
     values <- values_of(linear_draws(fit, rows, used, block, effects))
@@ -40,7 +42,7 @@ summarise_by_blocks <- function(fit, rows, used, shown, tails, values_of) {
   out
 }
 
-# Mean, standard deviation and two quantiles (type 7) of each column.
+# Mean, standard deviation and quantiles (type 7) of each column.
 summaries_of_columns <- function(values, tails) {
   draws <- nrow(values)
   mean <- colMeans(values)
@@ -52,7 +54,7 @@ summaries_of_columns <- function(values, tails) {
     high <- min(low + 1, draws)
     sorted[low, ] + (at - low) * (sorted[high, ] - sorted[low, ])
   }
-  cbind(mean, deviation, quantile(tails[[1L]]), quantile(tails[[2L]]), deparse.level = 0L)
+  cbind(mean, deviation, matrix(vapply(tails, quantile, mean), length(mean)), deparse.level = 0L)
 }
 
 # Rows whose groups are not in the fit need draws of these groups. Each block holds 64 MB of these draws, and blocks

@@ -39,6 +39,7 @@ grouping_term <- function(bar, frame, contrasts, sizes) {
     complain(sprintf("with %s; 1 to 16 are known", count_words(ncol(z), "effect")), " for each level")
   }
   deviation <- if (all(sizes$of_rows == 1)) apply(z, 2L, stats::sd) else column_moments(z, sizes)$sd
+  check_squares(deviation, colnames(z))
   term$scale <- unname(ifelse(deviation > 0 & is.finite(1 / deviation), deviation, 1))
   term$contrasts <- attr(z, "contrasts")
   term$columns <- colnames(z)

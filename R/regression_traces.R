@@ -117,6 +117,12 @@ draws_used <- function(fit, draws) {
   unique(round(seq(1, total, length.out = draws)))
 }
 
+# The posterior mean of the dispersion, or its median if the prior leaves it no mean.
+dispersion_estimate <- function(fit) {
+  if (!family_of(fit)$has_dispersion) return(NULL)
+  (if (is_long_dispersion(fit)) stats::median else mean)(dispersion_used(fit, draws_used(fit, NULL)))
+}
+
 dispersion_used <- function(fit, used) {
   sweeps <- kept_sweeps(fit)
   as.vector(fit$dispersion_trace[sweeps, ])[used]
