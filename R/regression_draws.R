@@ -1,18 +1,26 @@
 # A fitted regression in the forms of other packages: the draws of posterior and coda, and the tables of tidy(),
 # glance() and augment(). The methods are registered when those packages are loaded.
 
-array_of_draws.bayes_logit <- function(x, groups = FALSE, ...) {
+array_of_draws.bayes_logit <- function(x, groups = FALSE, pars = NULL, ...) {
   check_dots_empty(...)
-  groups <- check_flag(groups, "groups")
   parts <- logit_quantities(x, all = TRUE)
+  groups <- check_flag(groups, "groups") || is.character(pars) && !all(pars %in% names(parts))
   draws <- nrow(parts[[1L]])
   for (part in if (groups) regressions_of(x)) {
-    for (group in levels(part$design$group)) {
+    for (group in if (isTRUE(part$design$single)) part$design$terms[[1L]]$levels) {
       parts[[paste0(part$prefix, "intercept[", group, "]")]] <- matrix(part$draws$intercepts[group, , ], draws)
     }
-    for (effect in if (is.null(part$group_name)) dimnames(part$draws$effects)[[1L]]) {
+    for (effect in if (!isTRUE(part$design$single)) dimnames(part$draws$effects)[[1L]]) {
       parts[[paste0(part$prefix, effect)]] <- matrix(part$draws$effects[effect, , ], draws)
     }
+  }
+  if (!is.null(pars)) {
+    unknown <- if (is.character(pars)) setdiff(pars, names(parts)) else pars
+    if (!is.character(pars) || length(pars) == 0L || length(unknown)) {
+      stop_input("pars", "must be names of parameters, such as ", dQuote(names(parts)[[1L]], FALSE), ", not ",
+        show_value(if (is.character(pars) && length(pars)) unknown[[1L]] else pars))
+    }
+    parts <- parts[pars]
   }
   bind_draws(parts, draws, x$chains)
 }
@@ -30,10 +38,11 @@ array_of_draws.bayes_logit <- function(x, groups = FALSE, ...) {
 #' @param newdata a data frame of other rows for the result, as in [predict.bayes_logit()].
 #' @param ... must be empty.
 #' @return `tidy()` gives a data frame with a row for each parameter and columns `term`, `estimate` (posterior mean),
-#'   `std.error` (posterior standard deviation), `conf.low`, `conf.high`, `rhat`, `ess_bulk`.
+#'   `std.error` (posterior standard deviation), `conf.low`, `conf.high`, `rhat`, `ess_bulk`. Where the mean does not
+#'   exist, `estimate` is the median and `std.error` is `NA`.
 #'
 #'   `glance()` gives one row with `nobs`, `log_likelihood` (mean), `chains`, `draws`, `rhat` (largest), `ess_bulk`
-#'   (smallest), `converged`, `seconds`.
+#'   (smallest), `converged`, `verdict` and `seconds`.
 #'
 #'   `augment()` gives the data with columns `.fitted` and `.resid`. For `"multinomial"` and `"cratio"` it adds one
 #'   column of fitted probabilities for each class instead.
@@ -82,7 +91,7 @@ group_quantities <- function(fit) {
   kept <- dim(values[[1L]])[3:4]
   draws <- do.call(rbind, lapply(values, function(draws) matrix(draws, ncol = prod(kept))))
   draws <- lapply(seq_len(nrow(draws)), function(i) matrix(draws[i, ], kept[[1L]]))
-  stats::setNames(draws, effect_names(fit_terms(fit)))
+  stats::setNames(draws, effect_names(outcome_terms(fit)))
 }
 
 # The rows of tidy(effects = ), in the order of `effects`: `quantity`, `effect`, `group` and `level`.
@@ -91,7 +100,7 @@ tidy_kinds <- function(fit, effects, quantities) {
   if (!is.character(effects) || length(effects) == 0L || !all(effects %in% known)) {
     stop_input("effects", "must be among ", paste(dQuote(known, FALSE), collapse = ", "), ", not ", show_value(effects))
   }
-  terms <- fit_terms(fit)
+  terms <- outcome_terms(fit)
   if ("ran_vals" %in% effects && length(terms) == 0L) {
     stop_input("effects", "has \"ran_vals\", but the fit has no grouping terms")
   }

@@ -7,13 +7,12 @@
 #'
 #' Effects of groups, as of `(1 | g)`, are 0, and a smooth has its mean over the observations. `type = "response"` gives
 #' probabilities or mean counts. For `"multinomial"` the classes are a factor named after the response, as in
-#' `emmeans(fit, ~ x | class)`. For `"cratio"` the means are linear predictors, averaged over the steps.
+#' `emmeans(fit, ~ x | class)`. So they are for `"cratio"` with `mode = "prob"`; by default its means are linear
+#' predictors, averaged over the steps.
 #'
 #' @param object a fit from [bayes_logit()].
 #' @param ... arguments that package emmeans passes on.
 #' @return What package emmeans needs. It is not for direct use.
-#' @section Errors:
-#' `warpbayes_error_input` for a fit with a matrix as `sparse`, and for a multinomial with offsets.
 #' @examples
 #' fit <- bayes_logit(am ~ wt + factor(vs), mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' if (requireNamespace("emmeans", quietly = TRUE) && requireNamespace("coda", quietly = TRUE)) {
@@ -38,7 +37,7 @@ recover_data.bayes_logit <- function(object, ...) {
 #' @rdname emm_basis.bayes_logit
 #' @param trms,xlev,grid terms, levels of factors, and the grid of predictors, which package emmeans makes.
 #' @param mode for `"multinomial"`: `"prob"`, or `"latent"` for the linear predictors of all classes minus their
-#'   average; `"cratio"` has `"latent"` alone.
+#'   average; for `"cratio"` the default is `"latent"`.
 #' @exportS3Method emmeans::emm_basis
 emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "latent"), ...) {
   check_logit_fit(object, "object")

@@ -84,15 +84,17 @@ family_record <- function(...) {
 times_log <- function(y, ratio) ifelse(y > 0, y * log(ratio), 0)
 
 # What counts have in common.
-count_record <- function(...) {
+count_record <- function(..., dispersed = FALSE) {
   family_record(
-    is_count = TRUE, kernel = 2L, scale = list(tran = "log", inv.lbl = "response"),
+    is_count = TRUE, has_dispersion = dispersed, kernel = 2L, scale = list(tran = "log", inv.lbl = "response"),
     trials = function(response) rep(1, length(response$observed)),
     sizes = function(response, weights, offset) weights,
     occurs = function(response) cbind(response$observed == 0, response$observed > 0),
     centre = function(response, weights, offset) {
       total <- sum(weights * response$observed)
-      log(if (total >= 2) response$mean else prior_counts(total) / sum(weights)) - log_mean_exposure(offset, weights)
+      # Rows without events may come from a large mean if counts vary without limit.
+      rate <- if (total >= 2) response$mean else (if (dispersed) 2 else prior_counts(total)) / sum(weights)
+      log(rate) - log_mean_exposure(offset, weights)
     },
     cost = function(outcomes) c(4, 2.5),
     mean = exp, ...
@@ -171,7 +173,7 @@ logit_families <- list(
   ),
   negbinomial = count_record(
     title = "Negative binomial regression", kind = "a negative binomial", law = "negative binomial counts",
-    has_dispersion = TRUE,
+    dispersed = TRUE,
     response = function(values, weights, complain) {
       y <- whole_counts(values, complain)
       list(

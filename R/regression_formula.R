@@ -25,16 +25,15 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   if (sum(response$shape) == 0 && !record$is_count) {
     stop_input("weights", "leave nothing to fit: no row with a weight has trials")
   }
-  # The sampler has a shorter way for a single term (1 | g) of one linear predictor.
-  is_single <- length(parts$bars) == 1L && is_intercept_bar(parts$bars[[1L]]) && !record$has_outcomes
-  group <- if (is_single) group_factor(frame, parts$bars[[1L]]$group)
   check_factors(frame, terms, contrasts)
   sizes <- row_sizes(response, record, weights, offset)
-  design <- logit_design(frame, terms, contrasts, group, sparse, sizes, smooths)
+  design <- logit_design(frame, terms, contrasts, sparse, sizes, smooths)
   design <- record$design(design, response)
-  design$terms <- if (length(parts$bars) && !is_single) grouping_terms(frame, parts$bars, contrasts, sizes)
+  design$terms <- if (length(parts$bars)) grouping_terms(frame, parts$bars, contrasts, sizes)
+  # The sampler has a shorter way for a single term (1 | g) of one linear predictor.
+  design$single <- length(parts$bars) == 1L && is_intercept_bar(parts$bars[[1L]]) && !record$has_outcomes
   effects <- vapply(design$terms, function(term) length(term$levels) * length(term$columns), 0L)
-  response <- record$complete(response, offset, weights, ncol(design$x) + nlevels(group) + sum(effects))
+  response <- record$complete(response, offset, weights, ncol(design$x) + sum(effects))
   design$information <- response$information
   design$observations <- if (record$has_surrogates) sum(response$information) else sizes$total
   list(
@@ -42,7 +41,7 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
     # Lattices have levels of their own.
     xlevels = all_xlevels(frame, terms, c(design$terms, Filter(function(one) is.null(one$lattice), design$smooths))),
     response = response, design = sort_groups(design),
-    group_name = if (is_single) deparse1(parts$bars[[1L]]$group), na.action = attr(frame, "na.action")
+    group_name = if (isTRUE(design$single)) design$terms[[1L]]$group, na.action = attr(frame, "na.action")
   )
 }
 
@@ -53,9 +52,9 @@ coefficient_names <- function(design, response) {
   as.vector(outer(names, classes[-1L], function(name, class) paste0(class, ":", name)))
 }
 
-# The design with the mean and the scale of each column, and the group of each row. `sizes` comes from row_sizes(): a
+# The design with the mean and the scale of each column. `sizes` comes from row_sizes(): a
 # row of weight 0 must not change the units of the prior.
-logit_design <- function(frame, terms, contrasts, group, sparse, sizes, smooths = list()) {
+logit_design <- function(frame, terms, contrasts, sparse, sizes, smooths = list()) {
   counts <- sizes$of_rows > 0
   if (!isFALSE(sparse)) {
     if (length(smooths)) stop_input("sparse", "must be FALSE for a formula with smooths, whose columns are not sparse")
@@ -69,7 +68,7 @@ logit_design <- function(frame, terms, contrasts, group, sparse, sizes, smooths 
     return(list(
       x = parts$x, center = numeric(ncol(parts$x)), scale = scale,
       prior_unit = rare_units(parts$x, scale, sizes$of_rows),
-      is_intercept = is_intercept, contrasts = parts$contrasts, group = group, group_start = NULL, order = NULL
+      is_intercept = is_intercept, contrasts = parts$contrasts, group_start = NULL, order = NULL
     ))
   }
   x <- design_matrix(terms, frame, contrasts)
@@ -99,7 +98,7 @@ logit_design <- function(frame, terms, contrasts, group, sparse, sizes, smooths 
     x = if (more > 0L) with_smooths(x, smooths["levels"]) else x, center = unname(c(center, numeric(more))),
     scale = unname(c(scale, rep(1, more))), prior_unit = c(rare_units(x, unname(scale), sizes$of_rows), rep(1, more)),
     is_intercept = c(is_intercept, logical(more)), contrasts = used,
-    group = group, group_start = NULL, order = NULL
+    group_start = NULL, order = NULL
   ), if (length(smooths)) list(smooths = smooths$smooths, block = block, primal = TRUE))
 }
 

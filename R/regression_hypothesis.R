@@ -16,8 +16,6 @@
 #' @return A data frame with a row for each statement: `statement`; `mean`, `sd`, `lower`, `median` and `upper` of the
 #'   left side minus the right side; `probability` (`NA` without a comparison); `mcse`, its Monte Carlo standard error;
 #'   `evidence_ratio`, the odds of the statement; `rhat` and `ess_bulk` of the difference (see [convergence]).
-#' @section Errors:
-#' `warpbayes_error_input` for statements that cannot be read, or that are not numbers in each draw.
 #' @seealso [summary.bayes_logit()], [tidy.bayes_logit()]
 #' @examples
 #' fit <- bayes_logit(am ~ wt + hp, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)

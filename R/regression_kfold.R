@@ -15,8 +15,6 @@
 #' @return An object of class `kfold` and `loo`, for `loo::loo_compare()`. `estimates` has `elpd_kfold`, `p_kfold` and
 #'   `kfoldic`, with standard errors. `pointwise` has them for each row, or with `group` for each group. The attribute
 #'   `folds` has the fold of each row.
-#' @section Errors:
-#' `warpbayes_error_input` for a fit to the prior alone, and for data that cannot be found or have changed.
 #' @seealso [loo][log_lik.bayes_logit()], with a reference
 #' @examples
 #' if (requireNamespace("loo", quietly = TRUE)) {

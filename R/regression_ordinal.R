@@ -72,7 +72,6 @@ rows_of_steps <- function(fit) {
   x <- design$x[row, , drop = FALSE]
   x[cbind(seq_along(row), step)] <- 1
   design$x <- x
-  design$group <- design$group[row]
   design$terms <- lapply(design$terms, function(term) {
     term$level <- term$level[row]
     if (!is.null(term$z)) term$z <- term$z[row, , drop = FALSE]

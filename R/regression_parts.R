@@ -28,8 +28,6 @@ family.bayes_logit <- function(object, ...) {
 #'   the formula, `terms()` the terms of its predictors without grouping terms, `weights()` the weights of rows, and
 #'   `case.names()` and `variable.names()` the names of rows and coefficients. `sigma()` is 1. `family()` gives a family
 #'   object as of [stats::glm()], for classes with functions of matrices, rows x classes.
-#' @section Errors:
-#' `warpbayes_error_input` for a fit without grouping terms, and in `family()` for [zero_inflated_counts].
 #' @seealso [grouping_terms]
 #' @examples
 #' fit <- bayes_logit(am ~ wt + (1 | cyl), mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
@@ -61,7 +59,7 @@ ranef.bayes_logit <- function(object, prob = NULL, ...) {
 # What `values_of` each regression and its terms makes, as one list by the names of the groupings.
 of_groupings <- function(fit, argument, values_of) {
   values <- lapply(unname(regressions_of(fit)), function(part) {
-    terms <- fit_terms(part)
+    terms <- outcome_terms(part)
     if (length(terms) == 0L) return(list())
     by_term <- values_of(part, terms)
     groups <- vapply(terms[seq_along(by_term)], function(term) term$group, "")
@@ -159,5 +157,5 @@ bayes_R2.bayes_logit <- function(object, re_formula = NULL, ndraws = NULL, ...) 
   mean <- mean[, counts, drop = FALSE]
   residual <- rep(observed[counts], each = nrow(mean)) - mean
   explained <- apply(mean, 1L, stats::var)
-  judged(explained / (explained + apply(residual, 1L, stats::var)), "the explained variance", list(object))
+  explained / (explained + apply(residual, 1L, stats::var))
 }

@@ -25,8 +25,6 @@
 #' @param seed for the replications, as in [predict.bayes_logit()].
 #' @param ... for `pp_check()`, arguments of the function of bayesplot. Otherwise it must be empty.
 #' @return `plot()` gives `x`, invisibly; `pp_check()` a ggplot object.
-#' @section Errors:
-#' `warpbayes_error_input` for parameters that the fit does not have.
 #' @references
 #' Ionides, E. L. (2008). Truncated importance sampling. *Journal of Computational and Graphical Statistics* **17**,
 #' 295-311.

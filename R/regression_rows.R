@@ -24,7 +24,7 @@ regression_rows <- function(fit, newdata, sparse, groups) {
   if (is.null(newdata)) {
     return(list(
       x = fit$design$x, offset = fit$offset, complete = rep(TRUE, fit$rows),
-      terms = if (any(unlist(kept))) Map(function(term, kept) c(term, list(kept = kept)), row_terms(fit), kept)
+      terms = if (any(unlist(kept))) Map(function(term, kept) c(term, list(kept = kept)), fit$design$terms, kept)
     ))
   }
   newdata <- new_data(fit, newdata)
@@ -46,6 +46,10 @@ regression_rows <- function(fit, newdata, sparse, groups) {
   if (any(unlist(kept))) {
     rows$terms <- new_term_rows(fit, newdata, kept)
     for (term in rows$terms) {
+      if (isTRUE(attr(groups, "only_known")) && any(term$level %in% 0L)) {
+        stop_input("newdata", sprintf("has in row %d a group that the fit has not seen, but `allow_new_levels` is FALSE",
+          which(term$level == 0L)[[1L]]))
+      }
       rows$complete <- rows$complete & !is.na(term$level) & (if (is.null(term$z)) TRUE else complete_rows(term$z))
     }
   }
@@ -57,7 +61,7 @@ prediction_terms <- function(fit) with_bases(stats::delete.response(fit$terms), 
 
 # For each of these terms, which of its effects are part of a prediction.
 kept_columns <- function(fit, groups) {
-  lapply(row_terms(fit), function(term) {
+  lapply(fit$design$terms, function(term) {
     if (is.list(groups)) term$columns %in% groups[[term$group]] else rep(groups, length(term$columns))
   })
 }

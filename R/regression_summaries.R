@@ -119,7 +119,7 @@ regression_effects <- function(fit, rows, used) {
   terms <- rows$terms
   paths <- path_effects(fit, rows$paths, used)
   if (length(terms) == 0L) return(paths)
-  fitted <- fit_terms(fit)
+  fitted <- outcome_terms(fit)
   values <- if (is.null(fit$group_name)) fit$draws$effects else fit$draws$intercepts
   covariances <- if (any(vapply(terms, function(term) any(term$level %in% 0L), NA))) covariance_draws(fit)
   first <- c(0, cumsum(vapply(fitted, function(term) length(term$columns) * as.double(length(term$levels)), 0)))

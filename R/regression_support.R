@@ -124,10 +124,10 @@ long_coefficients <- function(fit) {
 }
 
 long_deviations <- function(fit) {
-  terms <- fit_terms(fit)
+  terms <- outcome_terms(fit)
   if (length(terms) == 0L || isTRUE(fit$prior_only)) return(deviation_names(terms))
   rows <- family_of(fit)$rows(fit)
-  levels <- lapply(row_terms(rows), `[[`, "level")
+  levels <- lapply(rows$design$terms, `[[`, "level")
   counts <- rows$weights > 0
   occurs <- class_occurs(rows, counts)
   if (family_of(rows)$is_count) occurs <- cbind(occurs[, 2L], occurs[, 2L])
@@ -173,7 +173,7 @@ class_occurs <- function(fit, counts) family_of(fit)$occurs(fit$response)[counts
 # threshold will do for two classes.
 is_separated <- function(fit, x, occurs) {
   if (kept_draws(fit$iter, fit) == 0 || any(rowSums(occurs) > 1)) return(FALSE)
-  linear <- x %*% matrix(stats::coef(fit), ncol(x))
+  linear <- x %*% matrix(colMeans(coefficient_draws(fit)), ncol(x))
   if (ncol(occurs) == 2L) {
     between <- c(max(linear[occurs[, 1L]]), min(linear[occurs[, 2L]]))
     return(between[[1L]] < between[[2L]] && (any(fit$design$is_intercept) || between[[1L]] < 0 && between[[2L]] > 0))
@@ -246,7 +246,7 @@ predictor_words <- function(fit, name, value, pair) {
 # 0.
 levels_alone <- function(fit, counts) {
   occurs <- class_occurs(fit, counts) + 0
-  of_terms <- lapply(row_terms(fit), function(term) {
+  of_terms <- lapply(fit$design$terms, function(term) {
     if (length(term$levels) == 1L) return(reason("one_level", quantity = term$group, figure = 1))
     sums <- rowsum(occurs, term$level[counts]) > 0
     is_pure <- ncol(sums) == 2L && !family_of(fit)$is_count && "(Intercept)" %in% term$columns && nrow(sums) > 1L &&

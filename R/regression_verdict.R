@@ -54,6 +54,14 @@ judged <- function(x, about, fits, ..., heading = NULL) {
   x
 }
 
+# Rows of a table keep its verdict.
+#' @export
+`[.judged` <- function(x, ...) {
+  out <- NextMethod()
+  if (is.null(dim(out)) || is.data.frame(out)) return(out)
+  structure(out, verdict = attr(x, "verdict"), heading = attr(x, "heading"), class = unique(c("judged", class(out))))
+}
+
 #' @export
 print.judged <- function(x, ...) {
   verdict <- attr(x, "verdict")
@@ -95,7 +103,7 @@ without_mean <- function(fit, rows, type) {
   if (!is_mean_count && type != "link") return(logical(n))
   long <- long_deviations(part)
   counts <- fit$weights > 0
-  terms <- row_terms(part)
+  terms <- part$design$terms
   unseen <- lapply(seq_along(rows$terms), function(i) {
     level <- rows$terms[[i]]$level
     new <- level %in% setdiff(c(0L, unique(level)), terms[[i]]$level[counts])

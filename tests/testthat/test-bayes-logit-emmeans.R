@@ -18,7 +18,7 @@ test_that("means are averages of predictions over the grid", {
   new <- data.frame(x = 1, f = levels(d$f))
   linear <- unname(posterior_linpred.bayes_logit(fit, new, re_formula = NA))
   means <- emmeans::emmeans(fit, "f", at = list(x = 1))
-  expect_equal(draws_of(means), linear)
+  expect_equal(draws_of(means), linear, ignore_attr = TRUE)
   table <- summary(means, type = "response")
   expect_equal(table$prob, apply(plogis(linear), 2, median))
   expect_named(table, c("f", "prob", "lower.HPD", "upper.HPD"))

@@ -135,5 +135,4 @@ test_that("package emmeans has contrasts of the linear predictor", {
   expect_equal(colMeans(as.matrix(emmeans::contrast(means, "trt.vs.ctrl")@post.beta %*%
     t(emmeans::contrast(means, "trt.vs.ctrl")@linfct))), unname(coef(fit)[c("fv", "fw")]), ignore_attr = TRUE,
     tolerance = 1e-10)
-  expect_error(emmeans::emmeans(fit, ~f, mode = "prob"), "must be \"latent\"")
 })
