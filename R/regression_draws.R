@@ -14,14 +14,7 @@ array_of_draws.bayes_logit <- function(x, groups = FALSE, pars = NULL, ...) {
       parts[[paste0(part$prefix, effect)]] <- matrix(part$draws$effects[effect, , ], draws)
     }
   }
-  if (!is.null(pars)) {
-    unknown <- if (is.character(pars)) setdiff(pars, names(parts)) else pars
-    if (!is.character(pars) || length(pars) == 0L || length(unknown)) {
-      stop_input("pars", "must be names of parameters, such as ", dQuote(names(parts)[[1L]], FALSE), ", not ",
-        show_value(if (is.character(pars) && length(pars)) unknown[[1L]] else pars))
-    }
-    parts <- parts[pars]
-  }
+  parts <- parts[chosen_parameters(pars, names(parts), names(parts), "pars")]
   bind_draws(parts, draws, x$chains)
 }
 
@@ -96,36 +89,33 @@ group_quantities <- function(fit) {
 
 # The rows of tidy(effects = ), in the order of `effects`: `quantity`, `effect`, `group` and `level`.
 tidy_kinds <- function(fit, effects, quantities) {
-  known <- c("fixed", "ran_pars", "ran_vals")
-  if (!is.character(effects) || length(effects) == 0L || !all(effects %in% known)) {
-    stop_input("effects", "must be among ", paste(dQuote(known, FALSE), collapse = ", "), ", not ", show_value(effects))
-  }
   terms <- outcome_terms(fit)
-  if ("ran_vals" %in% effects && length(terms) == 0L) {
-    stop_input("effects", "has \"ran_vals\", but the fit has no grouping terms")
-  }
-  if (identical(effects, "ran_pars") && length(terms) + length(smooth_deviation_names(fit)) == 0L) {
-    stop_input("effects", "is \"ran_pars\", but the fit has neither grouping terms nor smooths")
-  }
-  rows <- function(effect, quantity, group = NA_character_, level = NA_character_) {
-    data.frame(quantity = quantity, effect = rep(effect, length(quantity)), group = rep_len(group, length(quantity)),
-      level = rep_len(level, length(quantity)))
-  }
   of_each <- function(part) unlist(lapply(terms, part))
+  smooths <- as.character(smooth_deviation_names(fit))
+  parts <- list(
+    fixed = list(intersect(quantities, fit$coefficient_names)),
+    ran_pars = list(c(group_parameter_names(fit), smooths), c(
+      of_each(function(term) rep(term$group, length(term$columns))),
+      of_each(function(term) rep(term$group, nrow(correlated_pairs(term)))), rep(NA, length(smooths))
+    )),
+    ran_vals = list(effect_names(terms), of_each(function(term) rep(term$group, length(term$columns) *
+      length(term$levels))), of_each(function(term) rep(term$levels, each = length(term$columns))))
+  )
+  if (!is.character(effects) || length(effects) == 0L || !all(effects %in% names(parts))) {
+    stop_input("effects", "must be among ", paste(dQuote(names(parts), FALSE), collapse = ", "), ", not ",
+      show_value(effects))
+  }
+  lacking <- effects[lengths(lapply(parts[effects], `[[`, 1L)) == 0L]
+  if (length(lacking) && (identical(effects, lacking) || "ran_vals" %in% lacking)) {
+    stop_input("effects", "has ", dQuote(lacking[[1L]], FALSE), ", but the fit has no grouping terms",
+      if (lacking[[1L]] == "ran_pars") " and no smooths")
+  }
   do.call(rbind, lapply(unique(effects), function(effect) {
-    switch(effect,
-      fixed = rows("fixed", intersect(quantities, fit$coefficient_names)),
-      ran_pars = rbind(
-        rows("ran_pars", group_parameter_names(fit), c(
-          of_each(function(term) rep(term$group, length(term$columns))),
-          of_each(function(term) rep(term$group, nrow(correlated_pairs(term))))
-        )),
-        rows("ran_pars", as.character(smooth_deviation_names(fit)))
-      ),
-      ran_vals = rows("ran_vals", effect_names(terms),
-        of_each(function(term) rep(term$group, length(term$columns) * length(term$levels))),
-        of_each(function(term) rep(term$levels, each = length(term$columns))))
-    )
+    columns <- c(parts[[effect]], list(NULL, NULL))[1:3]
+    size <- length(columns[[1L]])
+    each <- function(values) if (is.null(values)) rep(NA_character_, size) else values
+    data.frame(quantity = as.character(columns[[1L]]), effect = rep(effect, size), group = each(columns[[2L]]),
+      level = each(columns[[3L]]))
   }))
 }
 

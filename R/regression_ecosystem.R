@@ -33,13 +33,13 @@ neff_ratio.bayes_logit <- function(object, pars = NULL, ...) {
 describe_posterior.bayes_logit <- function(posteriors, ...) {
   shown <- posteriors$coefficient_names[is_shown_coefficient(posteriors)]
   draws <- as.data.frame(coefficient_draws(posteriors)[, shown, drop = FALSE], optional = TRUE)
-  bayestestR::describe_posterior(draws, ...)
+  getExportedValue("bayestestR", "describe_posterior")(draws, ...)
 }
 
 #' @method model_parameters bayes_logit
 #' @exportS3Method parameters::model_parameters bayes_logit
 model_parameters.bayes_logit <- function(model, ...) {
-  parameters::model_parameters(posterior::as_draws_df(as.array(model)), ...)
+  getExportedValue("parameters", "model_parameters")(posterior::as_draws_df(as.array(model)), ...)
 }
 
 # The means of rows with intervals, as package insight keeps them.

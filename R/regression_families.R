@@ -221,8 +221,8 @@ logit_families <- list(
     centre = function(response, weights, offset) {
       counts <- prior_counts(colSums(weights * response$observed))
       size <- weights * response$trials
-      odds <- signif(log(counts[-1L] / counts[[1L]]), 12)
-      odds - colSums(size * matrix(offset, length(weights), length(counts) - 1L)) / sum(size)
+      offsets <- matrix(offset, length(weights), length(counts) - 1L)
+      fixed_point(log(counts[-1L] / counts[[1L]]), 30) - colSums(size * offsets) / sum(size)
     },
     start = function(response) log(response$mean[-1L] / response$mean[[1L]]),
     mean = function(linear) {
@@ -265,7 +265,8 @@ logit_families <- list(
     centre = function(response, weights, offset) {
       reached <- reached_counts(response$observed)
       above <- reached - response$observed[, -ncol(response$observed), drop = FALSE]
-      vapply(seq_len(ncol(reached)), function(k) logit_of_share(weights * above[, k], weights * reached[, k], offset), 0)
+      of_step <- function(k) logit_of_share(weights * above[, k], weights * reached[, k], offset)
+      vapply(seq_len(ncol(reached)), of_step, 0)
     },
     start = function(response) stats::qlogis(response$mean),
     steps = function(linear, intercepts) step_linear(linear, intercepts),
@@ -340,14 +341,16 @@ prior_counts <- function(counts) {
 # The intercept with which rows of weighted `trials` have as many successes as the prior expects.
 logit_of_share <- function(successes, trials, offset) {
   counts <- prior_counts(c(sum(trials) - sum(successes), sum(successes)))
-  # Rounded, it is the same on every machine.
-  centre <- signif(log(counts[[2L]] / counts[[1L]]), 12)
+  centre <- fixed_point(log(counts[[2L]] / counts[[1L]]), 30)
   offset <- offset[trials > 0]
   trials <- trials[trials > 0]
   if (length(trials) == 0L || all(offset == offset[[1L]])) return(centre - if (length(trials)) offset[[1L]] else 0)
   short <- function(at) sum(trials * stats::plogis(at + offset)) / sum(trials) - stats::plogis(centre)
-  signif(stats::uniroot(short, centre - rev(range(offset)) + c(-1e-6, 1e-6), tol = 1e-10)$root, 6)
+  fixed_point(stats::uniroot(short, centre - rev(range(offset)) + c(-1e-6, 1e-6), tol = 1e-10)$root, 20)
 }
+
+# Rounded logarithms are the same on every machine.
+fixed_point <- function(value, bits) round(value * 2^bits) / 2^bits
 
 # Reading responses -------------------------------------------------------------------
 

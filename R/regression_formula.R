@@ -19,6 +19,7 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   }
   weights <- check_row_weights(stats::model.weights(frame), nrow(frame))
   terms <- stats::terms(parts$fixed, data = if (is.data.frame(data)) data else NULL)
+  attr(terms, "of_all_rows") <- terms_of_all_rows(terms, frame, data)
   response <- logit_response(stats::model.response(frame), family, weights)
   offset <- row_offset(frame, predictor_classes(response))
   record <- logit_families[[family]]
@@ -43,6 +44,23 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
     response = response, design = sort_groups(design),
     group_name = if (isTRUE(design$single)) design$terms[[1L]]$group, na.action = attr(frame, "na.action")
   )
+}
+
+# Terms whose value in a row depends on other rows, such as I(x - mean(x)): alone, the first and the last row have other
+# values. Such terms cannot be predicted.
+terms_of_all_rows <- function(terms, frame, data) {
+  if (!is.data.frame(data)) return(NULL)
+  expressions <- as.list(attr(with_bases(stats::delete.response(terms), frame), "predvars"))[-1L]
+  names <- vapply(as.list(attr(stats::delete.response(terms), "variables"))[-1L], deparse1, "")
+  depends <- vapply(seq_along(expressions), function(i) is.call(expressions[[i]]) && names[[i]] %in% names(frame) &&
+    !all(vapply(c(1L, nrow(frame)), function(row) {
+      own <- data[match(rownames(frame)[[row]], rownames(data)), , drop = FALSE]
+      alone <- tryCatch(eval(expressions[[i]], own, environment(terms)), error = function(error) NULL)
+      plain <- function(x) if (is.factor(x)) as.character(x) else as.vector(x)
+      whole <- if (is.matrix(frame[[names[[i]]]])) frame[[names[[i]]]][row, ] else frame[[names[[i]]]][row]
+      isTRUE(all.equal(plain(alone), plain(whole), check.attributes = FALSE))
+    }, NA)), NA)
+  names[depends]
 }
 
 coefficient_names <- function(design, response) {
@@ -105,8 +123,8 @@ logit_design <- function(frame, terms, contrasts, sparse, sizes, smooths = list(
 check_squares <- function(deviations, names) {
   bad <- which(!is.finite(deviations))
   if (length(bad) == 0L) return(invisible())
-  stop_input("data", "has values of predictor ", dQuote(names[[bad[[1L]]]], FALSE), " that are too large to be squared: ",
-    "change its unit")
+  stop_input("data", "has values of predictor ", dQuote(names[[bad[[1L]]]], FALSE), " that are too large to be ",
+    "squared: change its unit")
 }
 
 # The unit of each predictor in its prior: its standard deviation. Where most observations have one value, as for a rare

@@ -121,10 +121,7 @@ check_folds <- function(folds, fit, point, has_part) {
 # The log of the mean likelihood of rows over the draws of `fit`, which has no weights for them: those of `original`.
 log_mean_densities <- function(fit, rows, original) {
   used <- draws_used(fit, NULL)
-  predictors <- prediction_rows(fit, NULL)
-  effects <- row_effects(fit, predictors, used)
-  unlist(lapply(row_blocks(rows, length(used)), function(block) {
-    linear <- linear_draws(fit, predictors, used, block, effects)
+  unlist(for_blocks(fit, prediction_rows(fit, NULL), used, rows, function(linear, block) {
     values <- matrix(row_log_likelihood(fit, linear, used, block, original$response, original$weights), length(used))
     most <- apply(values, 2L, max)
     most[!is.finite(most)] <- 0

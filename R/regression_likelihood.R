@@ -3,8 +3,8 @@
 #' Log likelihoods of rows, cross-validation and explained variance
 #'
 #' `log_lik()` gives the log likelihood of each row under each draw. `loo()` of package loo estimates from it how well
-#' the fit predicts a row that it has not seen (Vehtari et al. 2017), and so does `waic()`. `bayes_R2()` of package rstantools gives the share
-#' of the variance of the responses that the means explain, and `loo_R2()` the share that
+#' the fit predicts a row that it has not seen (Vehtari et al. 2017), and so does `waic()`. `bayes_R2()` of package
+#' rstantools gives the share of the variance of the responses that the means explain, and `loo_R2()` the share that
 #' predictions of rows from the other rows explain.
 #'
 #' @param object,x a fit from [bayes_logit()].
@@ -66,11 +66,9 @@ log_likelihoods <- function(fit, newdata, used, re_formula) {
   }
   check_result_size(length(used) * as.double(n), "ndraws", "log likelihoods", copies = 1)
   out <- matrix(0, length(used), n)
-  effects <- row_effects(fit, rows, used)
-  for (block in row_blocks(seq_len(n), length(used))) {
-    linear <- linear_draws(fit, rows, used, block, effects)
-    out[, block] <- row_log_likelihood(fit, linear, used, block, of_rows$response, of_rows$weights)
-  }
+  for_blocks(fit, rows, used, seq_len(n), function(linear, block) {
+    out[, block] <<- row_log_likelihood(fit, linear, used, block, of_rows$response, of_rows$weights)
+  })
   out
 }
 

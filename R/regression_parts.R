@@ -88,7 +88,8 @@ VarCorr.bayes_logit <- function(x, sigma = 1, ...) {
   check_logit_fit(x, "x")
   by_term <- of_groupings(x, "x", function(fit, terms) {
     long <- vapply(terms, function(term) any(deviation_names(list(term)) %in% long_deviations(fit)), NA)
-    means <- Map(function(draws, long) apply(draws, 1:2, if (long) stats::median else mean), covariance_draws(fit), long)
+    middle <- function(draws, long) apply(draws, 1:2, if (long) stats::median else mean)
+    means <- Map(middle, covariance_draws(fit), long)
     lapply(of_terms(fit, means), class_covariances, predictor_classes(fit$response))
   })
   structure(by_term, class = c("group_covariances", "warpbayes"))
@@ -111,18 +112,13 @@ in_console.group_covariances <- function(x, digits = 3, ...) {
   digits <- check_count(digits, "digits", max = 15)
   parts <- unclass(x)
   size <- max(vapply(parts, nrow, 0L))
-  rows <- do.call(rbind, lapply(seq_along(parts), function(i) {
-    deviation <- attr(parts[[i]], "stddev")
-    correlation <- attr(parts[[i]], "correlation")
-    pairs <- matrix("", length(deviation), size - 1L)
-    for (row in seq_along(deviation)) {
-      for (column in seq_len(row - 1L)) {
-        pairs[row, column] <- formatC(correlation[row, column], digits = 2, format = "f")
-      }
-    }
-    cbind(c(names(parts)[[i]], rep("", length(deviation) - 1L)), names(deviation), format(deviation, digits = digits),
-      pairs)
-  }))
+  rows <- do.call(rbind, Map(function(part, name) {
+    deviation <- attr(part, "stddev")
+    pairs <- formatC(attr(part, "correlation"), digits = 2, format = "f")
+    pairs[upper.tri(pairs, TRUE)] <- ""
+    pairs <- cbind(pairs, matrix("", nrow(pairs), size))[, seq_len(size - 1L), drop = FALSE]
+    cbind(c(name, rep("", length(deviation) - 1L)), names(deviation), format(deviation, digits = digits), pairs)
+  }, parts, names(parts)))
   colnames(rows) <- c("Groups", "Name", "Std.Dev.", if (size > 1L) c("Corr", rep("", size - 2L)))
   rownames(rows) <- rep("", nrow(rows))
   print(rows, quote = FALSE)

@@ -22,8 +22,9 @@
 #'   `allow_new_levels = FALSE` to refuse groups that are not in the fit.
 #' @return `predict()` gives a matrix with a row for each row of the data and columns `mean`, `sd`, `lower`, `upper`.
 #'   For classes it gives an array, rows x classes x these four. Rows with missing values are `NA`. The mean count of a
-#'   group, an area or a time without data does not exist: `mean` and `sd` are `NA`, and there is a column `median`. An argument `offset`
-#'   of the fit is evaluated in the new data. `fitted()` gives the means as a vector, or for classes as a matrix.
+#'   group, an area or a time without data does not exist: `mean` and `sd` are `NA`, and there is a column `median`. An
+#'   argument `offset` of the fit is evaluated in the new data. `fitted()` gives the means as a vector, or for classes
+#'   as a matrix.
 #'
 #'   `simulate()` gives a data frame of `nsim` responses from the posterior predictive distribution, or for classes with
 #'   more than one trial a list of matrices.

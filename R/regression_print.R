@@ -57,9 +57,9 @@ logit_fit_words <- function(fit) {
 #' @param complete not used.
 #' @param formula.,evaluate for `update()`: as in [stats::update()].
 #' @param ... for `update()`: arguments of [bayes_logit()] to change. Otherwise not used.
-#' @return `coef()` gives posterior means (medians where they may not exist), `vcov()` the posterior covariance matrix, `confint()` and
-#'   `posterior_interval()` a matrix of equal-tailed intervals, `nobs()` the number of rows, `formula()` the formula and
-#'   `prior_summary()` the prior. There is no `logLik()`: see [log_lik()].
+#' @return `coef()` gives posterior means (medians where they may not exist), `vcov()` the posterior covariance matrix,
+#'   `confint()` and `posterior_interval()` a matrix of equal-tailed intervals, `nobs()` the number of rows, `formula()`
+#'   the formula and `prior_summary()` the prior. There is no `logLik()`: see [log_lik()].
 #'
 #'   `summary()` gives a list of class `summary.bayes_logit`. `coefficients` is a data frame with `quantity`, `mean`,
 #'   `sd` (both `NA` where they may not exist), `q5`, `median`, `q95`, `rhat`, `ess_bulk` and `ess_tail`; other
@@ -184,17 +184,8 @@ confint.bayes_logit <- function(object, parm, level = 0.9, ...) {
   check_dots_empty(...)
   level <- check_number(level, "level", min = 0, max = 1)
   draws <- coefficient_draws(object)
-  if (!missing(parm)) {
-    if (!is.atomic(parm) || length(parm) == 0L) {
-      stop_input("parm", "must be names or numbers of coefficients, not ", show_value(parm))
-    }
-    known <- if (is.character(parm)) parm %in% colnames(draws) else parm %in% seq_len(ncol(draws))
-    if (!is.character(parm) && !is.numeric(parm) || !all(known)) {
-      stop_input("parm", "has ", show_value(c(parm[!known], parm)[[1L]]), ", which is no coefficient of the fit")
-    }
-    draws <- draws[, parm, drop = FALSE]
-  }
-  interval_of_draws(draws, level, "level")
+  chosen <- chosen_parameters(if (!missing(parm)) parm, colnames(draws), colnames(draws), "parm")
+  interval_of_draws(draws[, chosen, drop = FALSE], level, "level")
 }
 
 # The central interval of each column.

@@ -77,8 +77,8 @@ placed_words <- function(prior, each) {
 #'     \eqn{\tau}{tau} of scale `global_scale`. With a `slab_scale` large coefficients are Student t (Piironen and
 #'     Vehtari 2017).}
 #' }
-#' The intercept is normal, at the means of all predictors (a sparse design: at 0). Normal coefficients of two classes of
-#' a multinomial have the correlation 1/2, so that predictions do not depend on which class is the reference.
+#' The intercept is normal, at the means of all predictors (a sparse design: at 0). Normal coefficients of two classes
+#' of a multinomial have the correlation 1/2, so that predictions do not depend on which class is the reference.
 #'
 #' @section Defaults:
 #' What the default priors say, with probability 0.9. `sd` is the unit of the predictor, and "rate" that of the data (at

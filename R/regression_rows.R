@@ -28,6 +28,11 @@ regression_rows <- function(fit, newdata, sparse, groups) {
     ))
   }
   newdata <- new_data(fit, newdata)
+  whole <- attr(fit$terms, "of_all_rows")
+  if (length(whole)) {
+    stop_input("newdata", "cannot be predicted: the value of ", whole[[1L]], " in a row depends on other rows. Write ",
+      "numbers in their place, as in I(x - 2.5), or scale(x)")
+  }
   terms <- prediction_terms(fit)
   frame <- new_frame(fit, terms, newdata)
   x <- if (is_sparse_matrix(fit$design$x) && length(fit$design$smooths) == 0L) {
@@ -47,8 +52,8 @@ regression_rows <- function(fit, newdata, sparse, groups) {
     rows$terms <- new_term_rows(fit, newdata, kept)
     for (term in rows$terms) {
       if (isTRUE(attr(groups, "only_known")) && any(term$level %in% 0L)) {
-        stop_input("newdata", sprintf("has in row %d a group that the fit has not seen, but `allow_new_levels` is FALSE",
-          which(term$level == 0L)[[1L]]))
+        stop_input("newdata", sprintf("has in row %d a group that the fit has not seen, but %s",
+          which(term$level == 0L)[[1L]], "`allow_new_levels` is FALSE"))
       }
       rows$complete <- rows$complete & !is.na(term$level) & (if (is.null(term$z)) TRUE else complete_rows(term$z))
     }

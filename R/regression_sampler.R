@@ -122,7 +122,7 @@ ellipse_start <- function(fit) {
   if (is_dual(fit$design)) return(numeric(2L))
   if (length(terms) == 0L) return(numeric(ellipse_size(p, outcomes = outcomes_of(fit))))
   numeric(ellipse_size(p, vapply(terms, function(term) length(term$levels), 0),
-    vapply(terms, function(term) length(term$columns), 0), is_group = isTRUE(fit$design$single), outcomes = outcomes_of(fit)))
+    vapply(terms, function(term) length(term$columns), 0), isTRUE(fit$design$single), outcomes_of(fit)))
 }
 
 # Which sampler ran, in one line.

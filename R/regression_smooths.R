@@ -287,8 +287,8 @@ is_shown_coefficient <- function(fit) {
 #' \eqn{\rho^{|s - t| / h}}{rho^(|s - t|/h)}. `cor(ar1(time))` in summaries is \eqn{\rho}{rho}, which is uniform between
 #' 0 and 1. The step \eqn{h} is the median distance of neighbouring times of a unit.
 #'
-#' Summaries leave out the penalised coefficients; `coef()` and `posterior::as_draws()` have them. A time or an area that
-#' the term does not know is an error in `predict()`, except that effects of `ar1()` at other times are drawn.
+#' Summaries leave out the penalised coefficients; `coef()` and `posterior::as_draws()` have them. A time or an area
+#' that the term does not know is an error in `predict()`, except that effects of `ar1()` at other times are drawn.
 #' @references
 #' Wood, S. N. (2017). *Generalized Additive Models: An Introduction with R*, 2nd edition. Chapman and Hall/CRC.
 #' @seealso [bayes_logit()], [logit_prior()], [plot.bayes_logit()], [grouping_terms]

@@ -34,11 +34,9 @@ summarise_by_blocks <- function(fit, rows, used, shown, tails, values_of) {
   n <- nrow(rows$x)
   check_result_size(4 * as.double(n) * shown, "newdata", "summaries", copies = 2)
   out <- array(NA_real_, c(n, shown, 2L + length(tails)))
-  effects <- row_effects(fit, rows, used)
-  for (block in row_blocks(which(rows$complete), length(used) * shown)) {
-    values <- values_of(linear_draws(fit, rows, used, block, effects))
-    out[block, , ] <- summaries_of_columns(matrix(values, length(used)), tails)
-  }
+  for_blocks(fit, rows, used, which(rows$complete), function(linear, block) {
+    out[block, , ] <<- summaries_of_columns(matrix(values_of(linear), length(used)), tails)
+  }, shown)
   out
 }
 
@@ -175,10 +173,13 @@ regression_linear <- function(fit, rows, used, block, effects) {
   family_of(fit)$steps(linear, coefficients[, fit$design$is_intercept, drop = FALSE])
 }
 
-# Splits rows into blocks whose draws take at most 64 MB.
-row_blocks <- function(rows, draws) {
-  size <- max(1, floor(2^23 / draws))
-  split(rows, ceiling(seq_along(rows) / size))
+# What `values_of` makes of the linear predictors of blocks of rows, whose draws of `each` values take at most 64 MB.
+for_blocks <- function(fit, rows, used, which, values_of, each = 1) {
+  effects <- row_effects(fit, rows, used)
+  size <- max(1, floor(2^23 / (length(used) * each)))
+  lapply(split(which, ceiling(seq_along(which) / size)), function(block) {
+    values_of(linear_draws(fit, rows, used, block, effects), block)
+  })
 }
 
 # Autoregressions at new times --------------------------------------------------------

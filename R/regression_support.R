@@ -8,8 +8,8 @@ add_rules(
     "All responses are {kind}: the prior decides how far the coefficients lie from 0.{first}"
   )),
   separated = rule(answers[[2L]], paste(
-    "The predictors separate {classes}: the data set no limit to the coefficients, and the prior decides how large they",
-    "are."
+    "The predictors separate {classes}: the data set no limit to the coefficients, and the prior decides how large",
+    "they are."
   )),
   unlimited = rule(answers[[2L]], paste(
     "The data do not limit {n|the coefficient of|some coefficients in one direction, and the prior decides how large",
@@ -20,8 +20,8 @@ add_rules(
     "columns, and the prior decides how they share what the data say. lm() gives NA there."
   )),
   long_tail = rule(answers[[2L]], paste(
-    "The posterior of {shown} has the long tail of the prior: {n|its|their} mean or standard deviation may not exist, so",
-    "the median and quantiles are shown."
+    "The posterior of {shown} has the long tail of the prior: {n|its|their} mean or standard deviation may not exist,",
+    "so the median and quantiles are shown."
   )),
   pure_levels = rule(answers[[2L]], paste(
     "Each level of `{quantity}` has only {success} or only {failure}: the data set no upper limit to the deviation of",
@@ -52,12 +52,14 @@ support_reasons <- function(fit) {
   fit <- family$rows(fit)
   counts <- fit$weights > 0
   c(if (family$has_classes) absent_classes(whole) else equal_responses(fit, counts), separation(fit, counts)$reasons,
-    dependence(fit, counts), long_tail(whole), levels_alone(fit, counts), misfit(whole), family_of(whole)$support(whole))
+    dependence(fit, counts), long_tail(whole), levels_alone(fit, counts), misfit(whole),
+    family_of(whole)$support(whole))
 }
 
 absent_classes <- function(fit) {
   totals <- colSums(fit$response$observed[fit$weights > 0, , drop = FALSE])
-  unlist(lapply(names(totals)[totals == 0], function(class) reason("absent_class", quantity = class)), recursive = FALSE)
+  absent <- names(totals)[totals == 0]
+  unlist(lapply(absent, function(class) reason("absent_class", quantity = class)), recursive = FALSE)
 }
 
 equal_responses <- function(fit, counts) {
@@ -304,7 +306,8 @@ misfit <- function(fit, draws = 50L, most = 20000L) {
   expected <- share(mean)
   variance <- rowsum((weight * trials)^2 * variance, part) / size^2
   off <- compare(function(y) sum((share(y) - expected)^2 / variance), sqrt(20))
-  far <- abs(stats::qlogis((size * share(observed) + 1) / (size + 2)) - stats::qlogis((size * expected + 1) / (size + 2)))
+  logit <- function(share) stats::qlogis((size * share + 1) / (size + 2))
+  far <- abs(logit(share(observed)) - logit(expected))
   if (off$beyond <= 6 || max(far) < log(1.5)) return(NULL)
   worst <- which.max(far)
   shown <- function(share) format_to_spread(share[[worst]], 0.1)

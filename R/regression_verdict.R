@@ -7,8 +7,8 @@ logit_words <- function(name) {
 add_rules(
   more_sweeps = rule("usable", "At the present rate, continue(fit, {more}) gives {wanted} effective draws."),
   no_mean = rule("usable", paste(
-    "{n|The mean of row|Means of rows} {shown} {n|does|do} not exist, because {what} has the long tail of its prior: the",
-    "median and the interval are shown."
+    "{n|The mean of row|Means of rows} {shown} {n|does|do} not exist, because {what} has the long tail of its prior:",
+    "the median and the interval are shown."
   ))
 )
 
@@ -44,35 +44,6 @@ lengthening_reason <- function(fit, table, chains) {
   unit <- 10^max(1, floor(log10(more)) - 1)
   reason("more_sweeps", figure = least, wanted = whole_words(wanted),
     more = format(unit * ceiling(more / unit), scientific = FALSE))
-}
-
-# The verdict of what is made from fits is kept as an attribute. Where it says something, print() shows it.
-judged <- function(x, about, fits, ..., heading = NULL) {
-  attr(x, "verdict") <- new_verdict(about, ..., rests_on = lapply(fits, verdict))
-  attr(x, "heading") <- heading
-  class(x) <- unique(c("judged", class(x)))
-  x
-}
-
-# Rows of a table keep its verdict.
-#' @export
-`[.judged` <- function(x, ...) {
-  out <- NextMethod()
-  if (is.null(dim(out)) || is.data.frame(out)) return(out)
-  structure(out, verdict = attr(x, "verdict"), heading = attr(x, "heading"), class = unique(c("judged", class(out))))
-}
-
-#' @export
-print.judged <- function(x, ...) {
-  verdict <- attr(x, "verdict")
-  heading <- attr(x, "heading")
-  attributes(x)[c("verdict", "heading")] <- NULL
-  others <- setdiff(class(x), c("judged", "matrix", "array", "numeric", "integer"))
-  oldClass(x) <- if (length(others)) others
-  if (!is.null(heading)) print_sentences(heading)
-  print(x, ...)
-  if (length(verdict$reasons$words)) print_verdict(verdict)
-  invisible(x)
 }
 
 #' @method loo_compare judged

@@ -94,8 +94,9 @@ with_zero_part <- function(fit, zero, data, contrasts, prior, envir) {
   fit$zero <- list(kind = zero$kind, part = structure(list(
     draws = NULL, family = "binomial", formula = zero$formula, terms = parts$terms, xlevels = parts$xlevels,
     contrasts = parts$design$contrasts, group_name = parts$group_name,
-    prior = resolve_logit_prior(prior, parts$design, "binomial", centre), coefficient_names = names, weights = parts$weights,
-    offset = parts$offset, response = parts$response, design = parts$design, frame = parts$frame
+    prior = resolve_logit_prior(prior, parts$design, "binomial", centre), coefficient_names = names,
+    weights = parts$weights, offset = parts$offset, response = parts$response, design = parts$design,
+    frame = parts$frame
   ), class = class(fit)))
   fit$prior$zero <- fit$zero$part$prior
   fit$coefficient_names <- c(fit$coefficient_names, paste0(zero$kind, "_", names))

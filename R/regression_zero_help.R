@@ -11,10 +11,10 @@
 #'   \item{`hu = ~ z`}{A row is 0 with a probability whose logit is linear in `z`. The other rows are counts above 0,
 #'     from the distribution of counts without its 0.}
 #' }
-#' A positive coefficient means more zeros, as in package brms; in `pscl::hurdle()` the signs are opposite. Both formulas
-#' may have [grouping terms][grouping_terms], [smooths][smooth_terms] and offsets; the argument `offset` belongs to the
-#' counts. `subset` and `weights`, which are whole numbers up to 1,000,000, apply to both. `na.action`, `sparse`,
-#' `prior_only` and `checkpoint` cannot be used.
+#' A positive coefficient means more zeros, as in package brms; in `pscl::hurdle()` the signs are opposite. Both
+#' formulas may have [grouping terms][grouping_terms], [smooths][smooth_terms] and offsets; the argument `offset`
+#' belongs to the counts. `subset` and `weights`, which are whole numbers up to 1,000,000, apply to both. `na.action`,
+#' `sparse`, `prior_only` and `checkpoint` cannot be used.
 #'
 #' `prior` holds for both regressions, or `list(count = logit_prior(...), zero = logit_prior(...))` gives each its own.
 #' The counts' intercept is by default about the log of the Poisson mean that fits the counts above 0, less the log of

