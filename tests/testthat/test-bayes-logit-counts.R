@@ -24,7 +24,7 @@ test_that("a Poisson regression has the methods of other families", {
   expect_identical(dim(simulate(fit, 2, seed = 1)), c(60L, 2L))
   expect_identical(nrow(predict(fit, data.frame(x = 1, g = "new", e = 2))), 1L)
   zeros <- few(y ~ x, data.frame(x = 1:6, y = 0), "poisson")
-  expect_match(summary(zeros)$verdict, "All counts are 0", all = FALSE)
+  expect_match(as.character(summary(zeros)$verdict), "All counts are 0", all = FALSE)
   none <- few(y ~ x, counted, "poisson", control = warp_control(prior_only = TRUE))
   expect_true(all(none$log_likelihood == 0))
   expect_error(few(-y ~ x, counted, "poisson"), "not a vector of counts", class = "warpbayes_error_input")
