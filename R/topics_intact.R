@@ -63,7 +63,7 @@ check_topic_state <- function(fit) {
   }
   check_structure_parts(fit, refuse)
   if (!is.list(fit$state)) refuse("state", "a list with one state for each chain")
-  size <- fit$topics * c(theta = length(fit$documents), phi = length(fit$terms))
+  size <- fit$topics * c(theta = length(fit$documents), first = length(fit$documents), phi = length(fit$terms))
   for (chain in seq_along(fit$state)) {
     state <- fit$state[[chain]]
     name <- paste0("state[[", chain, "]]")
@@ -77,7 +77,7 @@ check_topic_state <- function(fit) {
     }
     if (is.null(state$sums)) next
     if (!is.list(state$sums)) {
-      refuse(paste0(name, "$sums"), "a list of theta, phi and added, but ", show_value(state$sums))
+      refuse(paste0(name, "$sums"), "a list of theta, first, phi and added, but ", show_value(state$sums))
     }
     for (part in names(size)) {
       sum <- state$sums[[part]]
