@@ -116,8 +116,8 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
     formula = formula, design = model$x, contrasts = model$contrasts, effect_labels = model$labels,
     samples = rownames(model$x), omitted = colnames(mean)[!kept], level = level, limit = fdr, seed = seed,
     chains = chains, iter = iter, warmup = warmup, tables = dim(counts)[[3L]], group_name = model$group_name,
-    matched = list(how = model$matched, values = format(model$variables[[1L]])),
-    of_fit = if (inherits(types, "cell_types")) disagreement_words(types, tested),
+    matched = matched_words(model),
+    rests_on = if (inherits(types, "cell_types")) list(verdict(types)),
     call = short_call(match.call(), "differential_abundance")
   ), class = c("differential_abundance", "warpbayes_fit", "warpbayes"))
 }

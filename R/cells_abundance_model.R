@@ -110,6 +110,9 @@ abundance_model <- function(formula, data, samples, effect) {
   )
 }
 
+# How rows of the design found their samples, and the value that each sample got.
+matched_words <- function(model) list(how = model$matched, values = format(model$variables[[1L]]))
+
 # The g of the term (1 | g), or NULL.
 sample_group <- function(bars) {
   other <- Filter(Negate(is_intercept_bar), bars)
