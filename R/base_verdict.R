@@ -15,8 +15,8 @@
 #'   \item{`answer`}{`"usable"`, `"usable with reservations"` (reasons restrict what the result says), `"not yet"` (the
 #'     computation has to go on, or to be set up in another way) or `"cannot tell"`.}
 #'   \item{`about`}{what the verdict speaks of.}
-#'   \item{`reasons`}{a data frame: `code` names the rule, `answer` is the best answer that it allows, `quantity` is what
-#'     is concerned and `figure` its value, `NA` if there is none; `words` is the sentence.}
+#'   \item{`reasons`}{a data frame: `code` names the rule, `answer` is the best answer that it allows, `quantity` is
+#'     what is concerned and `figure` its value, `NA` if there is none; `words` is the sentence.}
 #' }
 #' `as.character()` gives the sentences.
 #' @seealso [convergence]

@@ -323,8 +323,8 @@ add_rules(
   no_sweeps = rule("cannot tell", "Convergence cannot be judged: there {figure|is|are} {sweeps} after the warmup."),
   nothing_varies = rule("cannot tell", "Convergence cannot be judged: no quantity varies."),
   too_few_draws = rule("cannot tell", paste(
-    "Too few draws to be sure: {quantity} has an effective sample size of {size}; {needed} ({each} per chain) are needed",
-    "to tell. {among} highest Rhat is {rhat} ({worst}). continue(fit, more) adds more."
+    "Too few draws to be sure: {quantity} has an effective sample size of {size}; {needed} ({each} per chain) are",
+    "needed to tell. {among} highest Rhat is {rhat} ({worst}). continue(fit, more) adds more."
   )),
   chains_differ = rule("not yet", paste(
     "Not converged: Rhat is above {limit} for {shown}. Estimates differ between chains or parts of them;",
@@ -335,16 +335,17 @@ add_rules(
   )),
   drifts = rule("not yet", "{Quantity} is still {way}: a longer warmup is needed; {advice}."),
   chains_agree = rule("usable", paste(
-    "No sign against convergence{elsewhere}: Rhat is at most {rhat} ({worst}{chance}), the effective sample size at least",
-    "{size} ({quantity})."
+    "No sign against convergence{elsewhere}: Rhat is at most {rhat} ({worst}{chance}), the effective sample size at",
+    "least {size} ({quantity})."
   )),
   rough = rule("usable with reservations", paste(
-    "{chains|The halves of the chain|The chains} agree{elsewhere} (Rhat is at most {rhat}, {worst}{chance}), but {why}:",
-    "{quantity} has an effective sample size of {size} of {draws} draws. Intervals of {quantity} are rough; with {wanted}",
-    "effective draws ({each} per chain) they are not. continue(fit, more) adds draws."
+    "{chains|The halves of the chain|The chains} agree{elsewhere} (Rhat is at most {rhat}, {worst}{chance}), but",
+    "{why}: {quantity} has an effective sample size of {size} of {draws} draws. Intervals of {quantity} are rough;",
+    "with {wanted} effective draws ({each} per chain) they are not. continue(fit, more) adds draws."
   ), "with rough intervals"),
   # What does not decide does not weaken the answer, which does not speak of it.
-  rest_slow = rule("usable", "What is said of {shown} is rough: {rows|it moves|they move} slowly.", "except {quantity}"),
+  rest_slow = rule("usable", "What is said of {shown} is rough: {rows|it moves|they move} slowly.",
+    "except {quantity}"),
   rest_rough = rule("usable", "Intervals of {quantity} are rough, with an effective sample size of {size}.",
     "with rough intervals of {quantity}"),
   one_chain = rule("usable",
