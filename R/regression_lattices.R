@@ -148,7 +148,8 @@ lattice_levels <- function(smooth, data) {
     row <- data[which(is.na(level))[[1L]], , drop = FALSE]
     shown <- paste(vapply(row, function(value) format(value, digits = 15), ""), collapse = " of ")
     argument <- if (is.null(smooth$names)) "data" else "newdata"
-    stop_input(argument, "has ", dQuote(shown, FALSE), " in ", smooth$label, ", ", lattice_kinds[[lattice$kind]]$unknown)
+    stop_input(argument, "has ", dQuote(shown, FALSE), " in ", smooth$label, ", ",
+      lattice_kinds[[lattice$kind]]$unknown)
   }
   level
 }

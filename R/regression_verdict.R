@@ -67,7 +67,7 @@ modelled_words <- function(fit) {
 # Rows of a prediction whose mean does not exist: the effect of a group, an area or a time without data has the tail of
 # the prior of its deviation, and the exponential of such an effect has no mean. So has a linear predictor of a
 # coefficient or a group whose own posterior has such a tail.
-without_mean <- function(fit, rows, type) {
+lacks_mean <- function(fit, rows, type) {
   part <- regressions_of(fit)[[1L]]
   n <- nrow(rows$x)
   is_mean_count <- family_of(fit)$is_count && type %in% c("response", "count")
