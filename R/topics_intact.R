@@ -50,47 +50,17 @@ check_topic_fit <- function(fit, argument = "fit") {
 
 check_intact.topic_model <- function(x, argument) check_topic_fit(x, argument)
 
-# Checks the parts of the chains' states that R code reads. The entries check the other parts.
+# Checks the parts of a fit that more sweeps read. The entries check the topics of tokens.
 check_topic_state <- function(fit) {
-  refuse <- function(part, ...) {
+  check_described(fit, "fit", list(
+    topics = part_whole(1, 16384), iter = part_whole(0, 2^31), chains = part_whole(1, 1e4), state = part_list()
+  ))
+  check_structure_parts(fit, function(part, ...) {
     stop_input("fit", "has a part `", part, "` that is not ", ..., ": it has been changed since it was made")
-  }
-  is_count <- function(value, most) {
-    is.numeric(value) && length(value) == 1L && !is.na(value) && value >= 0 && value <= most && value == floor(value)
-  }
-  for (part in c("topics", "iter")) {
-    if (!is_count(fit[[part]], 2^31)) refuse(part, "a whole number, but ", show_value(fit[[part]]))
-  }
-  check_structure_parts(fit, refuse)
-  if (!is.list(fit$state)) refuse("state", "a list with one state for each chain")
-  size <- fit$topics * c(theta = length(fit$documents), phi = length(fit$terms))
-  for (chain in seq_along(fit$state)) {
-    state <- fit$state[[chain]]
-    name <- paste0("state[[", chain, "]]")
-    if (!is.list(state)) refuse(name, "a list")
-    if (!is_count(state$kept, fit$iter)) {
-      refuse(paste0(name, "$kept"), "the number of draws kept so far, but ", show_value(state$kept))
-    }
-    if (!is.null(state$pending) && !is.list(state$pending)) refuse(paste0(name, "$pending"), "a list")
-    if (!is.null(fit$prevalence) && !is_number_matrix(state$coefficients, ncol(fit$prevalence$basis), fit$topics)) {
-      refuse(paste0(name, "$coefficients"), "a matrix with a column for each topic")
-    }
-    if (is.null(state$sums)) next
-    if (!is.list(state$sums)) {
-      refuse(paste0(name, "$sums"), "a list of theta, phi and added, but ", show_value(state$sums))
-    }
-    for (part in names(size)) {
-      sum <- state$sums[[part]]
-      if (!is.double(sum) || length(sum) != size[[part]]) {
-        refuse(paste0(name, "$sums$", part), "a vector of ", format(size[[part]], big.mark = ","), " numbers, but ",
-          show_value(sum)
-        )
-      }
-    }
-    if (!is_count(state$sums$added, state$kept)) {
-      refuse(paste0(name, "$sums$added"), "the number of draws in the sums, but ", show_value(state$sums$added))
-    }
-  }
+  })
+  check_states(fit, resumable(fit), function(path, rule) {
+    stop_input("fit", "has a part `", path, "` that is not ", rule, ": it has been changed since it was made")
+  })
 }
 
 # Checks the parts of a fit that topic_structure() reads. refuse(part, ...) stops.

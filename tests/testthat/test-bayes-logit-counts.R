@@ -44,6 +44,7 @@ prior_in_data_units <- function(fit) {
 }
 
 test_that("aggregated rows and the rows that they come from have the same prior and posterior", {
+  skip_where_repeated()
   rows <- data.frame(x = rep(c(0, 1, 4), c(40, 50, 20)), z = rep(c(2, 3), 55))
   rows$y <- rep(c(0, 1, 0, 1, 1), 22)
   rows$k <- rep(c("a", "b", "b", "c", "a"), 22)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <vector>
@@ -349,8 +350,9 @@ int clear_tables(wb_topic_session *s, wb_message *message) {
   return wb::clear(s->tables.data(), s->tables.bytes(), "clearing tables", message);
 }
 
-int bring_tables(wb_topic_session *s, std::vector<unsigned long long> &tables, wb_message *message) {
-  tables.resize(s->alpha.size() + 1);
+/* A number for each alpha, one more, and the first `more` of what follows. */
+int bring_tables(wb_topic_session *s, size_t more, std::vector<unsigned long long> &tables, wb_message *message) {
+  tables.resize(s->alpha.size() + 1 + more);
   return s->tables.download(tables.data(), tables.size(), "bringing tables from the device", message);
 }
 
@@ -375,29 +377,28 @@ int draw_members(wb_topic_session *s, const wb_topic_draw *draw, const double *l
                                "bringing topics from the device", message);
     }));
     std::vector<unsigned long long> counted;
-    WB_TRY(bring_tables(s, counted, message));
+    WB_TRY(bring_tables(s, 0, counted, message));
     for (int64_t k = 0; k < topics; k++) members[k] = static_cast<int64_t>(counted[static_cast<size_t>(k)]);
     return s->log_likelihood.download(log_likelihood, static_cast<size_t>(all),
                                       "bringing log likelihoods from the device", message);
   });
 }
 
-int draw_document_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *tables, wb_message *message) {
+int count_documents(wb_topic_session *s, const wb_topic_draw *draw, int32_t *histogram, int64_t *tables,
+                    wb_message *message) {
   wb::device_scope scope;
   WB_TRY(scope.enter(s->device, message, &s->stream));
-  const size_t alphas = s->alpha.size();
-  const int64_t numbers = static_cast<int64_t>(alphas);
+  const size_t alphas = s->alpha.size(), cells = alphas * (static_cast<size_t>(s->alpha_levels) + 1);
   WB_TRY(clear_tables(s, message));
   WB_TRY(send_alpha(s, draw->alpha, message));
   const size_t tally = static_cast<size_t>(s->topics) * sizeof(int32_t);
   WB_TRY(wb::launch(wb::grid(TABLE_THREADS, s->corpus.documents).sharing(tally), topic_document_tables,
                     "drawing tables", message, s->corpus, s->topic.data(), s->topics, s->alpha_levels, draw->key,
                     draw->iteration, s->alpha.data(), s->histogram(), s->tables.data()));
-  WB_TRY(wb::launch(wb::cover(TABLE_THREADS, numbers), topic_level_tables, "drawing tables", message, numbers,
-                    s->alpha_levels, draw->key, draw->iteration, s->alpha.data(), s->histogram(), s->tables.data()));
   std::vector<unsigned long long> drawn;
-  WB_TRY(bring_tables(s, drawn, message));
+  WB_TRY(bring_tables(s, (cells + 1) / 2, drawn, message));
   for (size_t i = 0; i < alphas; i++) tables[i] = static_cast<int64_t>(drawn[i]);
+  std::memcpy(histogram, drawn.data() + alphas + 1, cells * sizeof(int32_t));
   return WB_OK;
 }
 
@@ -414,7 +415,7 @@ int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *ta
                     message, s->beta_levels, draw->key, draw->iteration, draw->beta, s->histogram(),
                     s->tables.data() + topics));
   std::vector<unsigned long long> drawn;
-  WB_TRY(bring_tables(s, drawn, message));
+  WB_TRY(bring_tables(s, 0, drawn, message));
   for (size_t k = 0; k < topics; k++) size[k] = static_cast<int64_t>(drawn[k]);
   *tables = static_cast<int64_t>(drawn[topics]);
   return WB_OK;
@@ -423,6 +424,6 @@ int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *ta
 } // namespace
 
 const wb_topic_model_functions wb_cuda_topic_model = {
-    open_session,   set_topics,   get_topics,           draw_terms,       set_phi, get_phi,
-    draw_documents, draw_members, draw_document_tables, draw_term_tables, score,   close_session,
+    open_session,   set_topics,   get_topics,      draw_terms,       set_phi, get_phi,
+    draw_documents, draw_members, count_documents, draw_term_tables, score,   close_session,
 };

@@ -366,7 +366,7 @@ typedef struct adding {
   const uint16_t *topic;
   const double *alpha, *beta;
   double *own; /* the alphas of a sweep */
-  double *theta_sum, *phi_sum;
+  double *theta_sum, *first_sum, *phi_sum;
   wb_message *message;
 } adding;
 
@@ -381,6 +381,7 @@ static int add_means(void *chain) {
                             .state = &state,
                             .topic = a->topic + i * (R_xlen_t)a->s->corpus.tokens,
                             .theta_sum = a->theta_sum,
+                            .first_sum = a->first_sum,
                             .phi_sum = a->phi_sum};
     WB_TRY(wb_topic_add_means(&means, a->s->threads, a->message));
   }
@@ -394,9 +395,10 @@ static SEXP prepare_means(const SEXP *argument, wb_slice *slice) {
   const uint16_t *topic = topics_from_sexp(argument[1], s, sweeps);
   SEXP arrays = wb_store_arrays(argument[4]);
   const R_xlen_t count = Rf_xlength(arrays);
-  if (!topic || !is_positive(argument[2], sweeps * of_sweep) || !is_positive(argument[3], sweeps) || count < 1 ||
-      count > 2 || !is_matrix(VECTOR_ELT(arrays, 0), (double)k, s->corpus.documents) ||
-      (count == 2 && !is_matrix(VECTOR_ELT(arrays, 1), (double)k, s->corpus.terms)))
+  if (!topic || !is_positive(argument[2], sweeps * of_sweep) || !is_positive(argument[3], sweeps) || count < 2 ||
+      count > 3 || !is_matrix(VECTOR_ELT(arrays, 0), (double)k, s->corpus.documents) ||
+      !is_matrix(VECTOR_ELT(arrays, 1), (double)k, s->corpus.documents) ||
+      (count == 3 && !is_matrix(VECTOR_ELT(arrays, 2), (double)k, s->corpus.terms)))
     return wb_changed_fit();
   adding *const a = (adding *)R_alloc(1, sizeof *a);
   *a = (adding){.s = s,
@@ -406,13 +408,14 @@ static SEXP prepare_means(const SEXP *argument, wb_slice *slice) {
                 .beta = REAL_RO(argument[3]),
                 .own = (double *)R_alloc((size_t)of_sweep, sizeof(double)),
                 .theta_sum = REAL(VECTOR_ELT(arrays, 0)),
-                .phi_sum = count == 2 ? REAL(VECTOR_ELT(arrays, 1)) : NULL,
+                .first_sum = REAL(VECTOR_ELT(arrays, 1)),
+                .phi_sum = count == 3 ? REAL(VECTOR_ELT(arrays, 2)) : NULL,
                 .message = &slice->message};
   return wb_slice_ready(slice, PROTECT(R_NilValue), a, add_means, NULL);
 }
 
 /* Adds the means given the topics to the sums of some chains, at the same time. chains: lists of a session, topics,
- * alpha, beta, and a store of theta, topics x documents, and, if it has two arrays, of phi, topics x terms. topics,
+ * alpha, beta, and a store of theta and of first topics, topics x documents, and, if it has three arrays, of phi. topics,
  * alpha and beta belong to one or more sweeps, one after the other. */
 SEXP wb_entry_topic_add_means(SEXP chains) { return wb_slices_run(prepare_means, 5, chains); }
 
