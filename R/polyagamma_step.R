@@ -25,8 +25,6 @@
 #' @inheritParams computing_arguments
 #' @param ... must be empty.
 #' @return A list of `beta`, the new coefficients; `precision`, \eqn{Q}; and `linear`, \eqn{b}.
-#' @section Errors:
-#' `warpbayes_error_input` for values that cannot be used, and where \eqn{Q} is not positive definite.
 #' @seealso [rpolyagamma()]
 #' @examples
 #' x <- cbind(1, scale(mtcars$wt))

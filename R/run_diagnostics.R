@@ -340,8 +340,8 @@ add_rules(
   )),
   rough = rule("usable with reservations", paste(
     "{chains|The halves of the chain|The chains} agree{elsewhere} (Rhat is at most {rhat}, {worst}{chance}), but",
-    "{why}: {quantity} has an effective sample size of {size} of {draws} draws. Intervals of {quantity} are rough; with",
-    "{wanted} effective draws ({each} per chain) they are not. continue(fit, more) adds draws."
+    "{why}: {quantity} has an effective sample size of {size} of {draws} draws. Intervals of {quantity} are rough;",
+    "with {wanted} effective draws ({each} per chain) they are not. continue(fit, more) adds draws."
   ), "with rough intervals"),
   # What does not decide does not weaken the answer, which does not speak of it.
   rest_slow = rule("usable", "What is said of {shown} is rough: {rows|it moves|they move} slowly.",

@@ -42,37 +42,15 @@ check_topic_fit <- function(fit, argument = "fit") {
 
 check_intact.topic_model <- function(x, argument) check_topic_fit(x, argument)
 
-# Checks the parts of the chains' states that R code reads. The entries check the other parts.
+# Checks the parts of a fit that more sweeps read. The entries check the topics of tokens.
 check_topic_state <- function(fit) {
-  count <- function(most, words = "a whole number") part_is(words, part_whole(0, most)$test)
-  check_described(fit, "fit", list(topics = count(2^31), iter = count(2^31)))
+  check_described(fit, "fit", list(
+    topics = part_whole(1, 16384), iter = part_whole(0, 2^31), chains = part_whole(1, 1e4), state = part_list()
+  ))
   check_structure_parts(fit, "fit")
-  if (!is.list(fit$state)) stop_changed("fit", "state", "a list with one state for each chain", fit$state)
-  size <- fit$topics * c(theta = length(fit$documents), first = length(fit$documents), phi = length(fit$terms))
-  numbers <- lapply(size, function(length) {
-    part_is(sprintf("a vector of %s numbers", whole_words(length)), function(sum) {
-      is.double(sum) && base::length(sum) == length
-    })
+  check_states(fit, resumable(fit), function(path, rule) {
+    stop_input("fit", "has a part `", path, "` that is not ", rule, ": it has been changed since it was made")
   })
-  for (chain in seq_along(fit$state)) {
-    state <- fit$state[[chain]]
-    name <- paste0("state[[", chain, "]]")
-    check <- function(parts, absent = character(), below = "$") {
-      names(parts) <- paste0(name, below, names(parts))
-      check_described(stats::setNames(list(state), name), "fit", parts, paste0(name, below, absent))
-    }
-    if (!is.list(state)) stop_changed("fit", name, "a list", state)
-    check(list(kept = count(fit$iter, "the number of draws kept so far"), pending = part_list(), sums = part_list()),
-      c("pending", "sums"))
-    if (!is.null(fit$prevalence)) {
-      check(list(coefficients = part_is("a matrix with a column for each topic", function(value) {
-        is_number_matrix(value, ncol(fit$prevalence$basis), fit$topics)
-      })))
-    }
-    if (!is.null(state$sums)) {
-      check(c(numbers, list(added = count(state$kept, "the number of draws in the sums"))), below = "$sums$")
-    }
-  }
 }
 
 # Checks the parts of a fit that topic_structure() reads.

@@ -117,7 +117,7 @@ topic_step <- function(fit) {
       if (!is.null(design) && keep) draw[c("alpha", "coefficients", "effects")] <- covariate_draws(design, kept)
       if (kind$number_learned && keep) {
         topics <- matrix(kept$topics, ncol = count)
-        draw$tokens <- as.double(vapply(seq_len(count), function(i) topic_sizes(topics[, i], fit$topics),
+        draw$tokens <- as.double(vapply(seq_len(count), function(i) tabulate(topic_numbers(topics[, i]), fit$topics),
           numeric(fit$topics)))
       }
       list(state = state, traces = slice[c("log_likelihood", "alpha_sum", "beta_trace")], draw = if (keep) draw)
@@ -189,7 +189,9 @@ topic_finish <- function(fit) {
     fit$state[[fit$reference]]$beta
   }
   fit$chain_phi <- if (fit$chains > 1) lapply(averages, `[[`, "phi")
-  fit$tokens <- matrix(unlist(lapply(fit$state, function(state) topic_sizes(state$topics, fit$topics))), fit$topics)
+  fit$tokens <- vapply(fit$state, function(state) tabulate(topic_numbers(state$topics), fit$topics),
+    integer(fit$topics))
+  dim(fit$tokens) <- c(fit$topics, fit$chains)
   # What relabel() added is of fewer sweeps.
   fit[c("agreement", "match", "found", "averaged")] <- NULL
   if (fit$chains > 1) fit$agreement <- agreement_of(fit, most_matched)

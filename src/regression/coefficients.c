@@ -11,10 +11,12 @@ void wb_regression_add_prior(const wb_regression_prior *prior, const wb_regressi
                              double *precision, double *linear) {
   const int p = state->columns;
   wb_regression_prior_precision(prior, state, outcome, precision);
-  for (int r = 0; r < p; r++)
-    for (int c = 0; c < p; c++)
-      linear[r] = wb_fma(precision[c <= r ? wb_packed_row(r) + (size_t)c : wb_packed_row(c) + (size_t)r],
-                         prior->mean[c], linear[r]);
+  for (int c = 0; c < p; c++) {
+    const double mean = wb_regression_prior_mean(prior, state, outcome, c);
+    for (int r = 0; r < p; r++)
+      linear[r] =
+          wb_fma(precision[c <= r ? wb_packed_row(r) + (size_t)c : wb_packed_row(c) + (size_t)r], mean, linear[r]);
+  }
 }
 
 int wb_regression_root(wb_isa isa, int32_t n, double *a) {

@@ -127,7 +127,8 @@ int wb_regression_draw_dual(const wb_regression_chain *chain, int32_t outcome, u
     dual->known = !chain->prior.law;
   }
   for (int32_t c = 0; c < p; c++)
-    dual->point[c] = wb_fma(wb_sqrt(dual->variance[c]), wb_draw_normal(stream), chain->prior.mean[c]);
+    dual->point[c] = wb_fma(wb_sqrt(dual->variance[c]), wb_draw_normal(stream),
+                            wb_regression_prior_mean(&chain->prior, state, outcome, c));
   WB_TRY(table->multiply(chain->session, dual->point, dual->linear, chain->message));
   int positive = !grouping || draw_effects(grouping, stream, dual->effects);
   memset(dual->root, 0, (size_t)dual->padded * sizeof(double));

@@ -229,6 +229,7 @@ static double lambda_of_outcomes(const wb_regression_target *t, const wb_regress
       wb_regression_quadratic_apply(information, &t->ties, information->p, s->step, s->trial, s->room);
       keep_outcome(t, information, k, s->trial);
       wb_regression_factor_solve(expected, &s->f, s->trial);
+      keep_outcome(t, information, k, s->trial);
       for (size_t c = 0; c < size; c++) s->step[c] -= s->trial[c];
     }
     wb_regression_quadratic_apply(information, &t->ties, information->p, s->step, s->trial, s->room);

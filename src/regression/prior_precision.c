@@ -87,6 +87,15 @@ void wb_regression_prior_precision(const wb_regression_prior *prior, const wb_re
   }
 }
 
+double wb_regression_prior_mean(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
+                                int32_t column) {
+  const size_t p = (size_t)prior->columns, c = (size_t)column;
+  double others = 0.0;
+  for (int32_t k = 0; k < state->outcomes && (!prior->law || prior->law[c] == WB_REGRESSION_NORMAL); k++)
+    if (k != outcome) others += state->coefficients[(size_t)k * p + c] - prior->mean[(size_t)k * p + c];
+  return prior->mean[(size_t)outcome * p + c] + others / state->outcomes;
+}
+
 void wb_regression_prior_variances(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
                                    double *variance) {
   const wb_regression_scales own = wb_regression_scales_of(state, outcome);

@@ -316,7 +316,6 @@ test_that("types can be named, printed, summarised and plotted", {
 })
 
 test_that("cell_types() works for one component, one marker and a sampled fit", {
-  skip_on_sanitized_emulator()
   set.seed(5)
   x <- matrix(c(rnorm(40), rnorm(20, 12)), ncol = 1)
   one <- cell_types(dp_mixture(x, components = 1, iter = 4, seed = 1, threads = 2), threads = 2)
@@ -462,7 +461,6 @@ test_that("input that cannot be joined is refused", {
 })
 
 test_that("draws that were changed by hand are refused, and few cells are one type", {
-  skip_on_sanitized_emulator()
   set.seed(1)
   few <- matrix(rnorm(40), 20)
   prior <- dp_prior(concentration = c(shape = 2000, rate = 1))

@@ -83,16 +83,16 @@ test_that("many quantities at a time have the statistics of each", {
   expect_equal(diagnose_quantities(list(a = draws), TRUE)$ess_tail, posterior::ess_tail(draws), tolerance = 1e-10)
 })
 
-verdict <- function(fit) convergence_verdict(fit, diagnose(fit))
+mixture_verdict <- function(fit) convergence_verdict(fit, diagnose(fit))
 
 test_that("the verdict names the quantity and its value", {
   fit <- simulate_fit(sweeps = 600, warmup = 100, chains = 2)
-  expect_true(verdict(fit)$converged)
-  expect_match(verdict(fit)$sentences[[1]], "No sign against convergence: Rhat is at most 1.0")
+  expect_true(mixture_verdict(fit)$converged)
+  expect_match(mixture_verdict(fit)$sentences[[1]], "No sign against convergence: Rhat is at most 1.0")
   one <- simulate_fit(sweeps = 600, warmup = 100, chains = 1)
-  expect_match(verdict(one)$sentences[[2]], "With one chain, its halves are compared")
+  expect_match(mixture_verdict(one)$sentences[[2]], "With one chain, its halves are compared")
 
-  apart <- verdict(simulate_fit(chains = 4, shift = -60))
+  apart <- mixture_verdict(simulate_fit(chains = 4, shift = -60))
   expect_false(apart$converged)
   expect_match(apart$sentences[[1]], "Not converged: Rhat is above 1.05 for the log likelihood \\(1.[0-9]+\\)")
   expect_match(apart$sentences[[2]],
@@ -101,16 +101,16 @@ test_that("the verdict names the quantity and its value", {
 
   rising <- simulate_fit(sweeps = 200, warmup = 100, chains = 2)
   rising$log_likelihood <- rising$log_likelihood + seq_len(200)
-  expect_match(verdict(rising)$sentences, "log likelihood is still rising: a longer warmup", all = FALSE)
+  expect_match(mixture_verdict(rising)$sentences, "log likelihood is still rising: a longer warmup", all = FALSE)
   rising$log_likelihood <- -rising$log_likelihood
-  expect_match(verdict(rising)$sentences, "log likelihood is still falling", all = FALSE)
+  expect_match(mixture_verdict(rising)$sentences, "log likelihood is still falling", all = FALSE)
 
-  short <- verdict(simulate_fit(sweeps = 65, warmup = 50))
+  short <- mixture_verdict(simulate_fit(sweeps = 65, warmup = 50))
   expect_identical(short$converged, NA)
   expect_match(short$sentences,
     "Too few draws to be sure: .* 40 \\(20 per chain\\) are needed to tell. The highest Rhat is 1", all = FALSE
   )
-  rough <- verdict(simulate_fit(sweeps = 110, warmup = 50))
+  rough <- mixture_verdict(simulate_fit(sweeps = 110, warmup = 50))
   expect_true(rough$converged)
   expect_match(rough$sentences,
     "Intervals of the log .* are rough; with 200 effective draws \\(100 per chain\\) they are not", all = FALSE
@@ -120,7 +120,7 @@ test_that("the verdict names the quantity and its value", {
 test_that("small components are mentioned but do not decide, and a binding truncation is reported", {
   fit <- simulate_fit(sweeps = 600, warmup = 100)
   fit$occupied[] <- rep(2:3, each = 600)
-  result <- verdict(fit)
+  result <- mixture_verdict(fit)
   expect_true(result$converged)
   expect_match(result$sentences,
     "What is said of the number of occupied components \\(Rhat infinite, .* is rough: it moves slowly", all = FALSE
@@ -137,15 +137,15 @@ test_that("small components are mentioned but do not decide, and a binding trunc
 })
 
 test_that("the verdict says when chains are too short or do not move", {
-  expect_match(verdict(simulate_fit(sweeps = 55, warmup = 50))$sentences, "there are 5 sweeps after the warmup")
-  expect_match(verdict(simulate_fit(sweeps = 51, warmup = 50))$sentences, "there is one sweep after the warmup")
+  expect_match(mixture_verdict(simulate_fit(sweeps = 55, warmup = 50))$sentences, "there are 5 sweeps after the warmup")
+  expect_match(mixture_verdict(simulate_fit(sweeps = 51, warmup = 50))$sentences, "there is one sweep after the warmup")
   fit <- simulate_fit()
   fit$log_likelihood <- fit$log_likelihood[1:30, ]
-  expect_match(verdict(fit)$sentences, "there is no sweep after the warmup")
-  expect_true(is.na(verdict(fit)$converged))
+  expect_match(mixture_verdict(fit)$sentences, "there is no sweep after the warmup")
+  expect_true(is.na(mixture_verdict(fit)$converged))
   still <- simulate_fit()
   still$log_likelihood[] <- still$concentration_trace[] <- still$occupied[] <- still$probe_density[] <- 1
-  expect_match(verdict(still)$sentences, "no quantity varies")
+  expect_match(mixture_verdict(still)$sentences, "no quantity varies")
 })
 
 # The verdict on a mixture covers six quantities. Each line of `alarms` has a rate of at most 5% (bench/convergence.R),

@@ -75,7 +75,6 @@ test_that("with a decimal comma, thousands are not separated by commas", {
 })
 
 test_that("the summary shows what was learned, and says when df is at an end of its range", {
-  skip_on_sanitized_emulator()
   set.seed(1)
   x <- cbind(CD4 = rnorm(300, 10), CD8 = rnorm(300))
   fit <- dp_mixture(x, components = 4, iter = 40, seed = 1, threads = 2)

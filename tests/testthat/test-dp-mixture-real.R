@@ -17,6 +17,7 @@ everything <- function(fit, newdata) {
 
 test_that("all functions work on a fit of the GvHD cells", {
   skip_where_repeated()
+  skip_on_other_days(2L)
   skip_if_not_installed("mclust")
   data("GvHD", package = "mclust", envir = environment())
   # Few cells if every cell is slow.
@@ -57,7 +58,6 @@ test_that("densities agree with plain R, in the data's units, for either precisi
 })
 
 test_that("all functions work on fits of unusual data", {
-  skip_on_sanitized_emulator()
   set.seed(61)
   x <- cbind(a = rnorm(60), constant = 3, copy = 0, whole = rpois(60, 5))
   x[, "copy"] <- x[, "a"]

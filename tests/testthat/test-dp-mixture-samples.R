@@ -106,7 +106,6 @@ test_that("a continued fit equals the whole fit", {
 })
 
 test_that("samples can be a list, a vector, a factor or a column", {
-  skip_on_sanitized_emulator()
   x <- some_samples()
   fit <- fit_samples(x)
   stacked <- do.call(rbind, x)
@@ -174,7 +173,6 @@ test_that("proportions of the samples are found", {
   # Populations are so far apart that every cell is in the right one. Given the counts, the posterior of a proportion is
   # close to Beta(n_j + a beta_j, n - n_j + a (1 - beta_j)). The bounds hold for any a below 100. The prior alone
   # exceeds 100 with probability below 1e-3, and the posterior here lies below 20.
-  skip_on_sanitized_emulator()
   x <- some_samples()
   for (way in c("sorted", "mixed")) {
     stacked <- do.call(rbind, x)

@@ -34,7 +34,7 @@ test_that("each table and comparison has a page with its words, table and pictur
     unlink(file)
     expect_no_match(text, "cannot be drawn", label = kind)
     expect_identical(grepl("<img alt=", text, fixed = TRUE), kind != "differential_state", label = kind)
-    for (words in c(content$words, content$verdict, names(content$main()))) {
+    for (words in c(content$words, as.character(content$verdict), names(content$main()))) {
       expect_match(text, escape_html(words), fixed = TRUE, label = kind)
     }
     table <- content$main()

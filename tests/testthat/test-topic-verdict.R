@@ -19,7 +19,6 @@ test_that("a document is sure if its first topic is that of nine tenths of all c
 })
 
 test_that("first topics are counted as plain R counts them", {
-  skip_on_sanitized_emulator()
   kept <- fit_topics(planted[1:12, ], 3, iter = 9, warmup = 4, chains = 2, alpha = 0.5, beta = 0.1, keep = "theta",
     seed = 4, threads = 2)
   for (chain in 1:2) {
@@ -37,7 +36,6 @@ test_that("first topics are counted as plain R counts them", {
 
 test_that("predictions and tables say how sure first topics are", {
   skip_where_repeated()
-  skip_on_sanitized_emulator()
   known <- document_certainty(fit)
   class <- predict(fit, type = "class")
   certainty <- attr(class, "certainty")
@@ -55,7 +53,6 @@ test_that("predictions and tables say how sure first topics are", {
 
 test_that("what rests on a fit is never said to be better than the fit", {
   skip_where_repeated()
-  skip_on_sanitized_emulator()
   rank <- function(x) match(verdict(x)$answer, answers)
   day <- data.frame(day = 1:60)
   for (iter in c(2, 30, 400)) {
@@ -80,7 +77,6 @@ test_that("what rests on a fit is never said to be better than the fit", {
 
 test_that("seed words that the data pull away are named, with the topic that has them", {
   skip_where_repeated()
-  skip_on_sanitized_emulator()
   # w1 belongs to the first planted topic, w7 and w8 to the second.
   seeds <- list(one = c("w1", "w2"), two = c("w7", "w8", "w3"), weight = 0.01)
   seeded <- topic_model(planted, 3, seed_words = seeds, iter = 60, seed = 1, threads = 2)

@@ -46,8 +46,9 @@ test_that("the answer follows from the table, for what decides and for the rest"
 test_that("a verdict is the weakest of its reasons and of what it rests on", {
   set.seed(1)
   some <- function(answer) {
-    worded(c(usable = "topic_remark", `usable with reservations` = "data_leave_to_prior", `not yet` = "mode_not_reached",
-      `cannot tell` = "topic_estimate")[[answer]], "A sentence.")
+    codes <- c(usable = "one_chain", `usable with reservations` = "rough", `not yet` = "drifts",
+      `cannot tell` = "nothing_varies")
+    reason(codes[[answer]], Quantity = "A", quantity = "a", chains = 2, way = "rising", advice = "wait")
   }
   for (i in 1:100) {
     own <- sample(answers, sample(0:3, 1), TRUE)
@@ -103,7 +104,8 @@ test_that("the verdict of each class opens with its answer, and its report and t
     expect_match(box, sprintf("<div class=\"verdict%s\">", class), fixed = TRUE)
     for (shown in list(fit, summary)) {
       printed <- gsub("\\s+", " ", paste(capture.output(print(shown)), collapse = " "))
-      expect_match(printed, gsub("\\s+", " ", paste(utils::head(sentences, 4), collapse = " ")), fixed = TRUE, label = label)
+      first <- gsub("\\s+", " ", paste(utils::head(sentences, 4), collapse = " "))
+      expect_match(printed, first, fixed = TRUE, label = label)
     }
   }
   said <- vapply(fits, function(fit) verdict(fit)$answer, "")

@@ -295,7 +295,7 @@ enum {
 };
 
 static const wb_field prior_fields[] = {
-    {"mean", REALSXP, {COEFFICIENTS_OF_ONE}, 0, IN_PRIOR(mean)},
+    {"mean", REALSXP, {COEFFICIENTS}, 0, IN_PRIOR(mean)},
     {"precision", REALSXP, {PRECISION}, 0, IN_PRIOR(precision)},
     {"law", INTSXP, {COEFFICIENTS_OF_ONE}, WB_OPTIONAL, IN_PRIOR(law)},
     {"df", REALSXP, {COEFFICIENTS_OF_ONE}, 0, IN_PRIOR(df)},
@@ -572,7 +572,9 @@ SEXP wb_entry_regression_step(SEXP data, SEXP prior, SEXP coefficients, SEXP key
   double size[SIZES] = {WB_SIZES}, scalars[WB_REGRESSION_SCALARS] = {0, 1, 1};
   sampling at = {.chain = {.message = &message, .state = {.outcomes = 1, .scalars = scalars}}};
   wb_regression_data rows = {.x = NULL};
-  if (!read_data(data, &rows) || !read_prior(prior, rows.columns, 0, 0, size, &at) ||
+  if (!read_data(data, &rows)) return wb_changed_fit();
+  size[COEFFICIENTS] = rows.columns;
+  if (!read_prior(prior, rows.columns, 0, 0, size, &at) ||
       !wb_is_numbers(coefficients, rows.columns) || TYPEOF(key) != RAWSXP || Rf_xlength(key) != 8)
     return wb_changed_fit();
   const wb_call call = wb_call_from_list(run, &message);
