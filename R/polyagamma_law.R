@@ -12,9 +12,6 @@
 #'
 #' @return A numeric vector: `NA` where an argument is missing, `NaN` where the shape is infinite, and 0 where the
 #'   tilt is.
-#' @section Errors:
-#' `warpbayes_error_input` for arguments that are not numeric, for shapes that are not positive and for orders that
-#' are not whole numbers from 1 to 20.
 #' @seealso [rpolyagamma()], [dpolyagamma()].
 #' @examples
 #' polyagamma_mean(1, c(0, 1, 1000))
@@ -82,9 +79,6 @@ recycle_doubles <- function(values) {
 #'
 #' @return A numeric vector of the length of the longest argument: `NA` where an argument is missing, `NaN` where a
 #'   parameter is infinite.
-#' @section Errors:
-#' `warpbayes_error_input` for arguments that are not numeric, for shapes that are not positive and for probabilities
-#' outside \eqn{[0, 1]}.
 #' @seealso [rpolyagamma()] for draws, [polyagamma_mean()] for moments.
 #' @references
 #' Trefethen, L. N. and Weideman, J. A. C. (2014). The exponentially convergent trapezoidal rule. *SIAM Review* 56,

@@ -17,7 +17,7 @@ polyagamma_methods <- c("auto", "devroye", "sum", "alternate", "saddlepoint", "n
 #' \describe{
 #'   \item{`"devroye"`}{Shape 1: exact.}
 #'   \item{`"sum"`}{Whole shapes up to \eqn{2^{20}}{2^20}: the sum of as many draws of shape 1; exact.}
-#'   \item{`"alternate"`}{Shapes up to 4: the alternating series of Windle, Polson and Scott (2014). The law is within
+#'   \item{`"alternate"`}{Shapes up to 4: the alternating series of Windle, Polson and Scott (2014, arXiv 1405.0506). The law is within
 #'     \eqn{10^{-8}}{1e-8}.}
 #'   \item{`"saddlepoint"`}{Shapes from 1: the saddlepoint approximation of the density. The distance to the law is 2e-4
 #'     at shape 14.}
@@ -34,17 +34,10 @@ polyagamma_methods <- c("auto", "devroye", "sum", "alternate", "saddlepoint", "n
 #'
 #' @return A numeric vector of length `n`. As with R's own functions, missing or infinite parameters give `NaN`, and
 #'   parameters of length zero give `NA`, both with a warning.
-#' @section Errors:
-#' `warpbayes_error_input` for an `n` that is not a number of draws, for parameters that are not numeric, and for
-#' shapes that are not positive or that the method cannot draw. `warpbayes_error_memory` if the result would not fit in
-#' memory.
 #' @seealso [polyagamma_mean()] for moments, [dpolyagamma()] for density, probabilities and quantiles.
 #' @references
 #' Polson, N. G., Scott, J. G. and Windle, J. (2013). Bayesian inference for logistic models using Polya-Gamma latent
 #' variables. *Journal of the American Statistical Association* 108, 1339-1349. \doi{10.1080/01621459.2013.829001}
-#'
-#' Windle, J., Polson, N. G. and Scott, J. G. (2014). Sampling Polya-Gamma random variates: alternate and approximate
-#' techniques. *arXiv* 1405.0506.
 #' @examples
 #' rpolyagamma(5, seed = 1, threads = 2)
 #' w <- rpolyagamma(1e5, shape = c(0.5, 1, 20), tilt = 2, seed = 1, threads = 2)

@@ -164,6 +164,16 @@ finish_levels <- function(smooth, data, sizes, basis, fail) {
   smooth
 }
 
+# Rows of new data whose area, or time of a unit, no row of the fit that counts has.
+unseen_levels <- function(smooth, data, fit) {
+  out <- logical(nrow(data))
+  if (is.null(smooth$lattice) || !is.null(smooth$gap)) return(out)
+  complete <- stats::complete.cases(data)
+  seen <- lattice_levels(smooth, smooth_data(smooth, fit$frame[fit$weights > 0, , drop = FALSE]))
+  out[complete] <- !lattice_levels(smooth, data[complete, , drop = FALSE]) %in% seen
+  out
+}
+
 level_names <- function(lattice) {
   if (lattice$kind == "car") return(lattice$levels)
   times <- format(lattice$times, trim = TRUE, digits = 15)

@@ -221,7 +221,8 @@ new_smooth_columns <- function(fit, newdata) {
   colnames(out) <- colnames(fit$design$x)[first + seq_len(ncol(out))]
   list(x = out, levels = if (any(has_levels)) {
     Reduce(methods::cbind2, Map(level_columns, smooths[has_levels], data[has_levels]))
-  }, paths = Filter(length, Map(new_path_rows, seq_along(smooths), smooths, data)))
+  }, paths = Filter(length, Map(new_path_rows, seq_along(smooths), smooths, data)),
+    unseen = Reduce(`|`, Map(unseen_levels, smooths, data, list(fit))))
 }
 
 # A design with the columns of smooths: sparse, if there are columns of levels.
@@ -285,15 +286,11 @@ is_shown_coefficient <- function(fit) {
 #' deviation \eqn{\sigma}{sigma} and, at times \eqn{s} and \eqn{t} of the same unit, the correlation
 #' \eqn{\rho^{|s - t| / h}}{rho^(|s - t|/h)}. `cor(ar1(time))` in summaries is \eqn{\rho}{rho}, which is uniform between
 #' 0 and 1. The step \eqn{h} is the median distance of neighbouring times of a unit.
-#' @section Methods:
-#' All methods include smooths. Summaries leave out the penalised coefficients; `coef()` and `posterior::as_draws()`
-#' have them. A time or an area that the term does not know is an error in `predict()`, except that effects of `ar1()`
-#' at other times are drawn by R's generator.
+#'
+#' Summaries leave out the penalised coefficients; `coef()` and `posterior::as_draws()` have them. A time or an area
+#' that the term does not know is an error in `predict()`, except that effects of `ar1()` at other times are drawn.
 #' @references
 #' Wood, S. N. (2017). *Generalized Additive Models: An Introduction with R*, 2nd edition. Chapman and Hall/CRC.
-#'
-#' Besag, J., York, J. and Mollie, A. (1991). Bayesian image restoration, with two applications in spatial statistics.
-#' *Annals of the Institute of Statistical Mathematics* **43**, 1-20.
 #' @seealso [bayes_logit()], [logit_prior()], [plot.bayes_logit()], [grouping_terms]
 #' @examples
 #' if (requireNamespace("mgcv", quietly = TRUE)) {

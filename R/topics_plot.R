@@ -48,7 +48,7 @@ plot.topic_model <- function(x, type = c("terms", "prevalence", "log_likelihood"
 }
 
 topic_picture <- function(fit, type, shown, n, by, main) {
-  switch(type,
+  with_answer_below(switch(type,
     correlation = correlation_heat(fit, shown, main), terms = term_picture(fit, shown, n, by, main),
     prevalence = prevalence_picture(fit, shown, n, main),
     log_likelihood = {
@@ -60,7 +60,7 @@ topic_picture <- function(fit, type, shown, n, by, main) {
         titles = "Log likelihood per token", range = list(visible), rhat = NA, differs = FALSE, axis = "Sweep"), main)
     },
     map = map_picture(fit, shown, n, main)
-  )
+  ), verdict(fit))
 }
 
 # The most prevalent topics, as many as asked for or as the picture has room for.

@@ -82,9 +82,7 @@ renumber_chain <- function(fit, chain, order, target) {
   if (fit$chains > 1) fit$chain_phi[[chain]] <- fit$chain_phi[[chain]][order, , drop = FALSE]
   fit$tokens[, chain] <- fit$tokens[order, chain]
   state <- fit$state[[chain]]
-  sizes <- c(length(fit$documents), length(fit$terms))
-  state$sums$theta <- as.vector(matrix(state$sums$theta, k)[order, ])
-  state$sums$phi <- as.vector(matrix(state$sums$phi, k)[order, ])
+  for (part in c("theta", "first", "phi")) state$sums[[part]] <- as.vector(matrix(state$sums[[part]], k)[order, ])
   state$alpha <- as.vector(matrix(state$alpha, k)[order, ])
   if (!is.null(state$coefficients)) state$coefficients <- state$coefficients[, order, drop = FALSE]
   state$topics <- writeBin(match(topic_numbers(state$topics), order) - 1L, raw(), size = 2L)

@@ -51,7 +51,8 @@ topic_fields <- function() c(
 topic_state <- function() c(
   state_fields, topics = "raw[2 * tokens]", alpha = "finite[topics * groups]", beta = "finite",
   kept = "whole 0..sweep", added = "whole", coefficients = "finite[basis, topics]?", sums = "list?",
-  `sums$added` = "whole 0..kept", `sums$theta` = "finite[topics * documents]", `sums$phi` = "finite[topics * terms]",
+  `sums$added` = "whole 0..kept", `sums$theta` = "finite[topics * documents]",
+  `sums$first` = "finite[topics * documents]", `sums$phi` = "finite[topics * terms]",
   pending = "list?", `pending$topics` = "raw[*]",
   `pending$beta` = "finite[`pending$topics` / (2 * tokens)]",
   `pending$alpha` = "finite[topics * groups * `pending$topics` / (2 * tokens)]"

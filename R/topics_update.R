@@ -72,7 +72,7 @@ add_documents <- function(object, newdata, weight = 1, iter = 100, warmup = floo
     precision = object$precision, threads = run$threads, documents = counts$documents, terms = counts$terms,
     document_tokens = document_sizes(counts), seed_words = NULL,
     prior_counts = weight * earlier, earlier = weight * sum(earlier), x = counts,
-    elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call()
+    elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call(), rests_on = list(verdict(object))
   ), class = c("topic_model", "warpbayes_fit", "warpbayes"))
   fit$topic_names <- object$topic_names
   check_store_memory(topic_sampler(fit), fit, sweeps$iter)

@@ -30,7 +30,6 @@ unfinished <- function(file, total, change = identity, to = file) {
 }
 
 test_that("resume() gives the fit of a run that was not stopped", {
-  skip_on_sanitized_emulator()
   file <- scratch()
   x <- cells()
   whole <- fit_cells(x)
@@ -55,7 +54,6 @@ test_that("resume() gives the fit of a run that was not stopped", {
 })
 
 test_that("resume() uses the markers and transformations of the fit", {
-  skip_on_sanitized_emulator()
   file <- scratch()
   x <- unname(cbind(cells(), cells()[, 2:1] + 1))
   whole <- fit_cells(x, markers = c(4, 1), transform = c(1, 5), checkpoint = file)
@@ -80,7 +78,6 @@ test_that("the backend may change between the parts of a run", {
 })
 
 test_that("topic models can be resumed from their checkpoints", {
-  skip_on_sanitized_emulator()
   file <- scratch()
   set.seed(2)
   x <- matrix(rpois(300, 1), 30, dimnames = list(NULL, letters[1:10]))
@@ -110,7 +107,6 @@ test_that("topic models can be resumed from their checkpoints", {
 })
 
 test_that("regressions can be resumed from their checkpoints", {
-  skip_on_sanitized_emulator()
   file <- scratch()
   fit <- function(iter, formula, family, ...) {
     bayes_logit(formula, mtcars, family, subset = hp < 300, chains = 2, iter = iter, warmup = 10, seed = 1, threads = 2,
@@ -385,7 +381,6 @@ test_that("files that are not complete checkpoints are refused with the reason",
 })
 
 test_that("a file with a right digest and wrong content gives an error, not a crash", {
-  skip_on_sanitized_emulator()
   file <- scratch()
   other <- scratch()
   x <- cells(60)
@@ -495,7 +490,6 @@ test_that("a checkpoint that cannot be written is an error before the fit starts
 })
 
 test_that("relative file names work from any folder, and a checkpoint is overwritten", {
-  skip_on_sanitized_emulator()
   folder <- tempfile()
   dir.create(folder)
   before <- setwd(folder)
@@ -536,7 +530,6 @@ at_sweep <- function(sweep, what) {
 }
 
 test_that("an interrupted or failed run can be resumed", {
-  skip_on_sanitized_emulator()
   file <- scratch()
   x <- cells()
   whole <- fit_cells(x)
@@ -555,7 +548,6 @@ test_that("an interrupted or failed run can be resumed", {
 })
 
 test_that("a run that did not finish one sweep can be resumed", {
-  skip_on_sanitized_emulator()
   file <- scratch()
   # A function that runs with a failing sampler.
   failing <- function(name, sampler) {
@@ -595,7 +587,6 @@ test_that("a run that did not finish one sweep can be resumed", {
 })
 
 test_that("if a checkpoint cannot be written there is a warning, and the one before stays", {
-  skip_on_sanitized_emulator()
   folder <- tempfile()
   dir.create(folder)
   file <- file.path(folder, "run")
@@ -856,7 +847,7 @@ test_that("a run that is interrupted from the keyboard can be resumed", {
   skip_on_cran()
   skip_on_os("windows")
   skip_where_repeated()
-  skip_if(on_cuda(), "the emulator is slow")
+  skip_on_other_days(1L)
   folder <- scratch(folder = TRUE)
   file <- file.path(folder, "run")
   result <- file.path(folder, "result")

@@ -7,7 +7,7 @@ planted <- simulate_documents(60, 40, block_topics(3, 8), rep(0.1, 3), seed = 3)
 delayedAssign("compared", compare_topics(planted, c(3, 1, 6), folds = 4, iter = 60, n = 5, seed = 2, threads = 2))
 
 test_that("a comparison has the numbers of its parts, computed by hand", {
-  skip_on_sanitized_emulator()
+  skip_where_repeated()
   expect_identical(compared$table$topics, c(1, 3, 6))
   # The second part with three topics, again.
   part <- with_seed(2, sample(rep_len(1:4, 60)))
@@ -39,7 +39,6 @@ test_that("a comparison has the numbers of its parts, computed by hand", {
 })
 
 test_that("the words say what the documents can tell", {
-  skip_on_sanitized_emulator()
   # One topic is worse by far.
   expect_match(compared$verdict, "3 topics predict the words left out best", all = FALSE)
   expect_match(compared$verdict, "1 (topic is|and 6 topics are) worse by more than two standard errors", all = FALSE)
@@ -57,7 +56,6 @@ test_that("the words say what the documents can tell", {
 })
 
 test_that("a comparison can be plotted, and takes one part, groups and other arguments", {
-  skip_on_sanitized_emulator()
   file <- tempfile(fileext = ".pdf")
   grDevices::pdf(file)
   expect_identical(plot(compared, main = "Numbers of topics"), compared)
@@ -91,7 +89,6 @@ test_that("differences that are noise are within error, at the stated rate", {
 })
 
 test_that("bad arguments of a comparison are refused", {
-  skip_on_sanitized_emulator()
   compare <- function(...) compare_topics(planted, ..., iter = 2, seed = 1, threads = 2)
   expect_error(compare(), "`topics`", class = input)
   expect_error(compare(3), "at least two whole numbers", class = input)
@@ -106,7 +103,6 @@ test_that("bad arguments of a comparison are refused", {
 })
 
 test_that("C_v and NPMI agree with a computation by hand", {
-  skip_on_sanitized_emulator()
   fit <- compared[[3]]
   x <- planted > 0
   of_topic <- function(k, n) {

@@ -21,7 +21,6 @@ delayedAssign("within", fit_topics(planted, 3, prevalence = ~ party + day, data 
 
 test_that("effects are weighted least squares of each draw", {
   skip_where_repeated()
-  skip_on_sanitized_emulator()
   chain <- within$reference
   # The weights of the documents: exponential draws of streams with the number of the document.
   weights_of <- function(sweep) {
@@ -53,7 +52,6 @@ test_that("effects are weighted least squares of each draw", {
 
 test_that("effects do not depend on units, threads or documents without covariates", {
   skip_where_repeated()
-  skip_on_sanitized_emulator()
   one <- topic_effects(fit, ~ party + day, ndraws = 4, seed = 1, threads = 2)
   expect_equal(as.data.frame(one), as.data.frame(topic_effects(fit, ~ party + day, ndraws = 4, seed = 1, threads = 1)))
   expect_equal(one$estimate[one$term == "day"],
@@ -99,7 +97,6 @@ test_that("s() is a natural cubic spline with the same knots for new values", {
 
 test_that("a fit with prevalence goes on, predicts, is relabelled and says what it is", {
   skip_where_repeated()
-  skip_on_sanitized_emulator()
   formula <- ~ party + s(day, k = 3)
   model <- function(iter, ...) {
     fit_topics(planted, 3, prevalence = formula, data = covariates, iter = iter, warmup = 6, thin = 2, chains = 2,
@@ -246,7 +243,6 @@ test_that("coefficients and topics have their joint distribution", {
 
 test_that("groups have intervals, and names, stars and missing values are heeded", {
   skip_where_repeated()
-  skip_on_sanitized_emulator()
   grouped <- topic_model(planted, 3, prevalence = ~ party, iter = 60, chains = 2, seed = 1, threads = 2)
   topic_names(grouped) <- c("a", "b", "c")
   table <- topic_effects(grouped, at = data.frame(party = c("left", "right")))
@@ -270,7 +266,6 @@ test_that("groups have intervals, and names, stars and missing values are heeded
 
 test_that("bad formulas and data are refused", {
   skip_where_repeated()
-  skip_on_sanitized_emulator()
   expect_error(topic_effects(fit), "`formula` is missing", class = input)
   expect_error(topic_effects(fit, y ~ party), "without a response", class = input)
   expect_error(topic_effects(fit, ~ nowhere), "cannot be evaluated with `data`: .*nowhere", class = input)

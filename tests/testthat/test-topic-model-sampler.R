@@ -60,7 +60,6 @@ test_that("results do not depend on threads, instruction set or backend", {
 })
 
 test_that("a continued run equals a longer run, also if a fit is continued twice", {
-  skip_on_sanitized_emulator()
   x <- small_counts()
   whole <- fit_small(x, iter = 20, warmup = 5, thin = 2, chains = 2)
   half <- fit_small(x, iter = 8, warmup = 5, thin = 2, chains = 2)
@@ -73,7 +72,6 @@ test_that("a continued run equals a longer run, also if a fit is continued twice
 })
 
 test_that("slices over several kept draws give what slices of one sweep give", {
-  skip_on_sanitized_emulator()
   x <- small_counts()
   for (case in list(list(), list(alpha = "symmetric", topics = 4), list(estimate = "mean", alpha = 0.3))) {
     fit <- function(iter) {
@@ -88,7 +86,6 @@ test_that("slices over several kept draws give what slices of one sweep give", {
 })
 
 test_that("the same seed repeats a fit, and NULL uses R's generator", {
-  skip_on_sanitized_emulator()
   x <- small_counts()
   expect_identical(fit_small(x, seed = 5)$phi, fit_small(x, seed = 5)$phi)
   expect_false(identical(fit_small(x, seed = 5)$phi, fit_small(x, seed = 6)$phi))
@@ -225,7 +222,6 @@ test_that("words and parameters have their joint distribution, and planted error
 
 test_that("the number of topics is learned, and unused topics are left out", {
   skip_where_repeated()
-  skip_on_sanitized_emulator()
   data <- simulate_documents(200, 60, block_topics(4, 20), c(0.4, 0.3, 0.2, 0.2), seed = 4)
   fit <- topic_model(data$x, 12, alpha = "hdp", iter = 200, chains = 2, seed = 2, threads = 1)
   table <- number_of_topics(fit)

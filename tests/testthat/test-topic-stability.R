@@ -9,7 +9,6 @@ delayedAssign("clear", topic_model(planted, 4, iter = 60, chains = 3, seed = 1, 
 
 test_that("restarts are the chains that a fit with more chains has", {
   skip_where_repeated()
-  skip_on_sanitized_emulator()
   one <- topic_model(planted, 7, iter = 60, seed = 1, threads = 2)
   table <- topic_stability(one, restarts = 2, threads = 2)
   others <- topic_model(planted, 7, iter = 60, chains = 3, seed = 1, threads = 2)$chain_phi[2:3]
@@ -43,7 +42,6 @@ test_that("restarts are the chains that a fit with more chains has", {
 
 test_that("relabel() averages topics that all chains find, and keeps the others", {
   skip_where_repeated()
-  skip_on_sanitized_emulator()
   matched <- relabel(split)
   shared <- matched$found == 1
   expect_identical(shared, apply(matched$agreement$distance, 1, max) < 0.5)
@@ -74,7 +72,6 @@ test_that("relabel() averages topics that all chains find, and keeps the others"
 
 test_that("topics that some chain does not find are marked wherever topics are shown", {
   skip_where_repeated()
-  skip_on_sanitized_emulator()
   shared <- relabel(split)$found == 1
   expect_output(print(split), sprintf("found by all 3 chains: %d of 7 topics", sum(shared)))
   lines <- utils::capture.output(print(split))
@@ -104,7 +101,6 @@ with_trace <- function(fit, values) {
 
 test_that("the verdict follows from the log likelihood and from topics, not from the sum of alpha", {
   skip_where_repeated()
-  skip_on_sanitized_emulator()
   fit <- topic_model(planted, 4, iter = 400, chains = 2, seed = 2, threads = 2)
   set.seed(1)
   level <- -2000
@@ -192,7 +188,6 @@ test_that("every function that a verdict advises takes the fit", {
 
 test_that("averages begin anew after a longer warm-up", {
   skip_where_repeated()
-  skip_on_sanitized_emulator()
   short <- topic_model(planted, 3, iter = 10, chains = 2, seed = 4, threads = 2)
   at_once <- topic_model(planted, 3, iter = 22, warmup = 10, chains = 2, seed = 4, threads = 2)
   # By default: as many sweeps or more.

@@ -7,7 +7,6 @@ colnames(tiny) <- c("a", "b", "c")
 
 test_that("topics have their law, which is enumerated", {
   skip_where_repeated()
-  skip_on_sanitized_emulator()
   # Prior counts of one topic keep topics apart.
   beta <- rbind(c(0.9, 0.4, 0.4), 0.4)
   n <- if (extended()) 60000 else 4000
@@ -47,7 +46,6 @@ dimnames(short) <- list(NULL, paste0("w", 1:18))
 
 test_that("short texts find their topic, and fits go on, predict and say what they are", {
   skip_where_repeated()
-  skip_on_sanitized_emulator()
   fit <- topic_model(short, 3, alpha = "mixture", iter = 60, chains = 2, seed = 1, threads = 2)
   found <- predict(fit, type = "class")
   expect_gt(sum(apply(table(found, class), 2, max)) / 120, 0.95)
