@@ -57,7 +57,7 @@ terms_of_all_rows <- function(terms, frame, data) {
   depends <- vapply(seq_along(expressions), function(i) is.call(expressions[[i]]) && names[[i]] %in% names(frame) &&
     !all(vapply(c(1L, nrow(frame)), function(row) {
       own <- data[match(rownames(frame)[[row]], rownames(data)), , drop = FALSE]
-      alone <- tryCatch(eval(expressions[[i]], own, environment(terms)), error = function(error) NULL)
+      alone <- tryCatch(eval(expressions[[i]], own, environment(terms)), error = pass_on)
       plain <- function(x) if (is.factor(x)) as.character(x) else as.vector(x)
       whole <- if (is.matrix(frame[[names[[i]]]])) frame[[names[[i]]]][row, ] else frame[[names[[i]]]][row]
       isTRUE(all.equal(plain(alone), plain(whole), check.attributes = FALSE))
