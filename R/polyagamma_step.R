@@ -29,15 +29,10 @@
 #' @examples
 #' x <- cbind(1, scale(mtcars$wt))
 #' beta <- c(0, 0)
-#' draws <- matrix(0, 500, 2)
 #' for (i in 1:500) {
-#'   step <- polyagamma_step(x, mtcars$am, beta,
-#'     prior_precision = 0.16, iteration = i, seed = 1, threads = 2
-#'   )
-#'   beta <- step$beta
-#'   draws[i, ] <- beta
+#'   beta <- polyagamma_step(x, mtcars$am, beta, prior_precision = 0.16, iteration = i, seed = 1, threads = 2)$beta
 #' }
-#' colMeans(draws)
+#' beta
 #' @export
 polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, prior_precision = 0, iteration = 1,
                             seed = NULL, backend = NULL, threads = NULL, ...) {

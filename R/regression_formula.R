@@ -52,17 +52,20 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
 # values. Such terms cannot be predicted.
 terms_of_all_rows <- function(terms, frame, data) {
   if (!is.data.frame(data)) return(NULL)
-  expressions <- as.list(attr(with_bases(stats::delete.response(terms), frame), "predvars"))[-1L]
-  names <- vapply(as.list(attr(stats::delete.response(terms), "variables"))[-1L], deparse1, "")
-  depends <- vapply(seq_along(expressions), function(i) is.call(expressions[[i]]) && names[[i]] %in% names(frame) &&
-    !all(vapply(c(1L, nrow(frame)), function(row) {
+  terms <- stats::delete.response(terms)
+  expressions <- as.list(attr(with_bases(terms, frame), "predvars"))[-1L]
+  names <- vapply(as.list(attr(terms, "variables"))[-1L], deparse1, "")
+  plain <- function(values) if (is.factor(values)) as.character(values) else as.vector(values)
+  depends <- function(expression, name) {
+    if (!is.call(expression) || !name %in% names(frame) || !all(all.vars(expression) %in% names(data))) return(FALSE)
+    for (row in c(1L, nrow(frame))) {
       own <- data[match(rownames(frame)[[row]], rownames(data)), , drop = FALSE]
-      alone <- tryCatch(eval(expressions[[i]], own, environment(terms)), error = pass_on)
-      plain <- function(x) if (is.factor(x)) as.character(x) else as.vector(x)
-      whole <- if (is.matrix(frame[[names[[i]]]])) frame[[names[[i]]]][row, ] else frame[[names[[i]]]][row]
-      isTRUE(all.equal(plain(alone), plain(whole), check.attributes = FALSE))
-    }, NA)), NA)
-  names[depends]
+      alone <- tryCatch(eval(expression, own, environment(terms)), error = function(error) NULL)
+      if (!isTRUE(all.equal(plain(alone), plain(frame[row, name]), check.attributes = FALSE))) return(TRUE)
+    }
+    FALSE
+  }
+  names[as.logical(unlist(Map(depends, expressions, names)))]
 }
 
 coefficient_names <- function(design, response) {

@@ -22,8 +22,6 @@
 #'   document, the number of tokens that are not terms of the fit. For `"class"` the attribute `certainty` has the share
 #'   of the draws of all chains, with topics matched, in which the topic is the document's first one. It is too sure:
 #'   of documents above 0.9 another fit gives 2 to 6% another first topic. [verdict()] works on both.
-#' @section Errors:
-#' `warpbayes_error_input` if `newdata` cannot be read, or if it has several documents and shares no term with the fit.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' colnames(x) <- c("goal", "team", "price", "trade")
@@ -153,8 +151,6 @@ infer_topics <- function(fit, counts, iter, seed, run, prior) {
 #' @inheritParams predict.topic_model
 #' @return A number of class `perplexity`. Its attributes have a value for each document: `log_likelihood` of the
 #'   predicted tokens, `tokens` (how many were predicted), and `unknown` (how many tokens are not terms of the fit).
-#' @section Errors:
-#' `warpbayes_error_input` if `newdata` cannot be read or shares no term with the fit.
 #' @references
 #' Wallach, H. M., Murray, I., Salakhutdinov, R. and Mimno, D. (2009). Evaluation methods for topic models. *Proceedings
 #' of the 26th International Conference on Machine Learning*, 1105-1112.
