@@ -8,7 +8,9 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   smooths <- lapply(parts$smooths, read_smooth, environment(formula))
   for (name in intersect(c("weights", "offset"), names(given))) {
     check_no_integer64(given[[name]], data, name, environment(formula))
-    if (is.atomic(given[[name]])) given[[name]] <- without_integer64(given[[name]])
+    values <- given[[name]]
+    if (is.name(values) && !as.character(values) %in% names(data)) values <- get0(values, environment(formula))
+    if (is.atomic(values)) given[[name]] <- by_rows(without_integer64(values), data, name)
   }
   variables <- unlist(lapply(smooths, `[[`, "variables"), recursive = FALSE)
   frame <- covariate_frame(frame_formula(parts$fixed, parts$bars, variables), data,
@@ -26,7 +28,7 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   if (sum(response$shape) == 0 && !record$is_count) {
     stop_input("weights", "leave nothing to fit: no row with a weight has trials")
   }
-  check_factors(frame, terms, contrasts)
+  contrasts <- check_factors(frame, terms, contrasts)
   sizes <- row_sizes(response, record, weights, offset)
   design <- logit_design(frame, terms, contrasts, sparse, sizes, smooths)
   design <- record$design(design, response)

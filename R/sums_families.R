@@ -240,6 +240,7 @@ pmf_uniform <- function(from, to, log = FALSE) {
 #' @export
 pmf_poisson_binomial <- function(prob, weights = NULL, log = FALSE, accuracy = 1e-12, backend = NULL, threads = NULL) {
   require_arguments("prob")
+  weights <- by_names(weights, names(prob), "weights", "trial")
   prob <- check_probabilities(prob, "prob", FALSE)
   log <- check_flag(log, "log")
   if (length(prob) == 0L || anyNA(prob)) {

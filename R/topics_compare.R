@@ -6,8 +6,7 @@
 #' were not fitted, and how coherent their topics are.
 #'
 #' The documents are divided at random into `folds` parts. Each of the first `held_out` parts is left out once, and
-#' [perplexity()] says how well a fit to the other documents predicts it. One more fit to all documents is judged by
-#' [coherence()].
+#' [perplexity()] says how well a fit to the others predicts it. One more fit, to all documents, has [coherence()].
 #'
 #' @param x counts, documents by terms, as in [topic_model()].
 #' @param topics the numbers of topics, at least two.
@@ -35,12 +34,10 @@
 #'
 #'   `x[[20]]` gives the fit with 20 topics. `plot()` and `autoplot()` show `difference` and `coherence` with bars of
 #'   two standard errors. `summary()` gives the table with the verdict.
-#' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used.
 #' @references
 #' Wallach, H. M., Murray, I., Salakhutdinov, R. and Mimno, D. (2009). Evaluation methods for topic models.
 #' *Proceedings of the 26th International Conference on Machine Learning*, 1105-1112.
-#' @seealso [topic_model()], [perplexity()], [coherence()], [topic_stability()]
+#' @seealso [perplexity()], [coherence()], [topic_stability()]
 #' @examples
 #' x <- t(sapply(1:60, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' compared <- compare_topics(x, c(1, 2, 4), folds = 3, iter = 60, n = 3, seed = 1, threads = 2)

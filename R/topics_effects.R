@@ -25,8 +25,8 @@
 #'
 #' @param fit a fit from [topic_model()].
 #' @param formula the covariates, such as `~ party + s(day)`; `NULL`: the covariates of `prevalence`.
-#' @param data a data frame with the covariates and a row for each document, in the order of `fit$documents`. Other
-#'   variables are looked up where the formula was made.
+#' @param data a data frame with the covariates and a row for each document, which is found by its [name][joining].
+#'   Other variables are looked up where the formula was made.
 #' @param at `NULL` for the coefficients of the formula. Or a data frame with values of the covariates, for which the
 #'   expected shares are wanted.
 #' @param topics numbers or names of topics; `NULL` for all.
@@ -41,8 +41,6 @@
 #'   `lower`, `upper`. Of several chains also `chains`, how many find the topic; `rhat`; and `differ`, whether these
 #'   chains differ by more than chance, which print and picture say. Documents without tokens or with missing covariates
 #'   do not count. `plot()` shows the intervals, without the intercept.
-#' @section Errors:
-#' `warpbayes_error_input` for a formula or data that cannot be used.
 #' @references
 #' Mimno, D. and McCallum, A. (2008). Topic models conditioned on arbitrary features with Dirichlet-multinomial
 #' regression. *Proceedings of UAI*, 411-418.
@@ -304,7 +302,7 @@ autoplot.topic_effects <- function(object, main = NULL, ...) {
   gg_draw(topic_effects_picture(object, main))
 }
 
-# Intervals of all terms but the intercept, topic by topic. The name of an effect on which chains differ says so.
+# Intervals of all terms but the intercept, topic by topic. An effect on which chains differ says so.
 topic_effects_picture <- function(x, main) {
   table <- plain_frame(x)
   label <- if (is.null(table$name)) paste("Topic", table$topic) else table$name
@@ -319,8 +317,8 @@ topic_effects_picture <- function(x, main) {
     caption <- sprintf("%s; the first %d of %d topics", caption, length(shown), length(topics))
   }
   what <- if (expected) "Expected share of the topic" else "Change of the share of the topic"
-  names <- paste0(label, ": ", table$term, if (any(table$differ)) ifelse(table$differ, " (chains differ)", ""))
-  picture <- interval_picture(data.frame(name = names[rows], estimate = table$estimate[rows],
-    lower = table$lower[rows], upper = table$upper[rows], colour = bar_colour), main, paste0(what, "\n", caption))
-  with_answer_below(picture, verdict(x))
+  marks <- data.frame(name = paste(label, table$term, sep = ": "), table[c("estimate", "lower", "upper")],
+    colour = bar_colour)
+  if (any(table$differ)) marks$right <- ifelse(table$differ, "chains differ", "")
+  with_answer_below(interval_picture(marks[rows, ], main, paste0(what, "\n", caption)), verdict(x))
 }

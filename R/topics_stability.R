@@ -19,10 +19,7 @@
 #' @return A data frame of class `topic_stability` with a row for each topic, the most prevalent first: `topic`; `name`, if you have set
 #'   [topic_names()]; `prevalence` (share of all tokens); `found` (the share of the other chains that find the topic,
 #'   `NA` without other chains); `terms`.
-#' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used, and for restarts of a fit from [add_documents()], whose
-#' start is the earlier fit.
-#' @seealso [relabel()][relabel.topic_model()], [compare_topics()]
+#' @seealso [compare_topics()]
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)

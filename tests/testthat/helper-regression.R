@@ -5,7 +5,7 @@
 # 2001.06465; the joint test of Geweke 2004 with independent replicates).
 
 # The sentences of a verdict that lie in the data.
-said_of <- function(fit) vapply(support_reasons(fit), `[[`, "", "words")
+support_said <- function(fit) vapply(support_reasons(fit), `[[`, "", "words")
 
 half_cauchy <- function(n, scale) abs(rcauchy(n, 0, scale))
 
