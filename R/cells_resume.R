@@ -20,7 +20,7 @@ mixture_with_data <- function(saved, x, envir) {
   data <- as_marker_matrix(given$x, given$markers, transform,
     missing = fit$missing, assay = given$assay)
   # If the data do not tell the samples, the checkpoint's samples stay.
-  sample <- check_samples(given$sample, nrow(data$x))
+  sample <- check_samples(given$sample, nrow(data$x), rownames(data$x))
   if (!is.null(sample)) fit$sample <- as.integer(sample)
   fit$x <- data$x
   fit$rows <- nrow(data$x)
@@ -43,10 +43,36 @@ mixture_fingerprint <- function(fit) {
   )
 }
 
+mixture_fields <- function() c(
+  components = "whole 1..1e5", keep = "text[*]", method = "text", missing = "text", moves = "flag", precision = "text",
+  assay = "value", devices = "whole[*]?", chain_fields, start_sweeps = "whole?", tolerance = "number?",
+  estimate = "text?", markers = "text[*]", rows = "whole 1..2^53", samples = "text[*]?",
+  sample = "whole[rows]? 1..samples", center = "finite[markers]", scale = "finite[markers]", transform = "list?",
+  `transform$type` = "text[*]", `transform$cofactor` = "number[markers]", `transform$logicle` = "number[markers, 4]?",
+  piled = "table", probe = "finite[*, markers]", prior = "list", `prior$mean` = "finite[markers]",
+  `prior$mean_scale` = "finite", `prior$df` = "finite", `prior$scale` = "finite[markers, markers]",
+  `prior$concentration` = "finite[2]", `prior$sample_concentration` = "finite[2]?", `prior$floor` = "finite[markers]",
+  `prior$learn` = "text[*]", `prior$df_grid` = "finite[*]", `prior$given` = "text[*]",
+  `prior$markers` = "text[markers]",
+  `prior$center` = "finite[markers]", `prior$unit` = "finite[markers]"
+)
+
+mixture_state <- function() c(
+  state_fields, merge = "number?",
+  statistics = "finite[components * (1 + markers + markers * (markers + 1) / 2)]", concentration = "finite",
+  prior = "finite[2 + markers + markers * (markers + 1) / 2]", sizes = "finite[components]?", pooled = "finite?",
+  sample_sizes = "finite[components * samples]?", log_share = "number[components]?", sample_concentration = "finite?",
+  # Of Bayesian EM.
+  log_posterior = "number?", stopped = "flag?", steps = "whole?", last = "number[*]?", mode = "list?",
+  `mode$weights` = "finite[components]", `mode$means` = "finite[components, markers]",
+  `mode$covariances` = "finite[markers, markers, components]"
+)
+
 resumable.dp_mixture <- function(x) {
   list(
     sampler = function(fit) method_of(fit)$sampler(fit),
     without_data = mixture_without_data, with_data = mixture_with_data,
-    fingerprint = mixture_fingerprint, check_state = identity
+    fingerprint = mixture_fingerprint, fields = mixture_fields(), state = mixture_state(),
+    given = c(`given$markers` = "value", `given$sample` = "value")
   )
 }

@@ -12,7 +12,7 @@ ignore_interrupts <- function() .Call(C_interrupts_ignore, TRUE)
 answer_manager <- function(sealed) {
   asked <- unseal(sealed)
   if (is.null(asked)) return(seal(list(number = NA_real_)))
-  suspendInterrupts({
+  undivided({
     value <- tryCatch(do.call(worker_tasks[[asked$task]], asked$arguments, quote = TRUE), error = as_failure)
     tryCatch(allowInterrupts(Sys.sleep(0)), interrupt = function(condition) NULL)
     seal(list(number = asked$number, value = value))

@@ -17,7 +17,6 @@
 #'   BayesLogit 0.6 \tab warpbayes\cr
 #'   `logit(y, X, n)` \tab `bayes_logit(cbind(n * y, n * (1 - y)) ~ X - 1)`\cr
 #'   one sweep of `logit(y, X, n, m0, P0)` \tab [polyagamma_step()]\cr
-#'   `logit.EM(y, X, n)` \tab `glm(cbind(n * y, n * (1 - y)) ~ X - 1, family = binomial())`\cr
 #'   `mlogit(y, X, n)` \tab `bayes_logit(n * cbind(1 - rowSums(y), y) ~ X - 1, family = "multinomial")`
 #' }
 #' `logit()` and `mlogit()` had flat priors, [bayes_logit()] has the weakly informative prior of [logit_prior()]. In
@@ -25,31 +24,20 @@
 #'
 #' @section What is different:
 #' \describe{
-#'   \item{Seeds}{`set.seed()` makes both packages repeatable, but the numbers are others.}
 #'   \item{Laws}{`rpg()` draws shapes 1 and 2 exactly and approximates the others. `rpolyagamma()` is within a
 #'     Kolmogorov distance of 1e-6 of the law for every shape.}
-#'   \item{Integers}{`rpg(5, 2L, 0)` gives zeros. `rpolyagamma(5, 2L, 0)` is right.}
 #'   \item{Shape 0}{is refused. With zeros in `h`: `w <- numeric(n); w[h > 0] <- rpolyagamma(sum(h > 0), h[h > 0], z[h >
 #'     0])`.}
-#'   \item{Fractions}{`rpg.devroye()` cuts `h` to whole numbers. `method = "sum"` refuses fractions.}
 #'   \item{Missing values}{BayesLogit stops. `rpolyagamma()` gives `NaN` with a warning.}
-#'   \item{Time}{A draw takes less time, a call takes more: draw all variables of a sweep in one call.}
 #' }
 #'
 #' @name polyagamma_from_BayesLogit
 #' @seealso [rpolyagamma()], [bayes_logit()], [polyagamma_step()], [c_interface]
 #' @examples
 #' h <- c(0, 1, 3, 0, 2)
-#' z <- seq(-2, 2, length.out = 5)
 #' w <- numeric(5)
-#' w[h > 0] <- rpolyagamma(sum(h > 0), h[h > 0], z[h > 0], threads = 2)
+#' w[h > 0] <- rpolyagamma(sum(h > 0), h[h > 0], threads = 2)
 #'
 #' X <- cbind(1, mtcars$wt)
-#' y <- mtcars$am
-#' n <- rep(1, 32)
-#' fit <- bayes_logit(cbind(n * y, n * (1 - y)) ~ X - 1, iter = 200, seed = 1, threads = 2)
-#' y <- cbind(mtcars$cyl == 4, mtcars$cyl == 6)
-#' fit <- bayes_logit(n * cbind(1 - rowSums(y), y) ~ X - 1,
-#'   family = "multinomial", iter = 200, seed = 1, threads = 2
-#' )
+#' fit <- bayes_logit(cbind(am, 1 - am) ~ X - 1, mtcars, iter = 200, seed = 1, threads = 2)
 NULL

@@ -422,14 +422,6 @@ check_function <- function(functional, kind) {
   functional
 }
 
-# How many resamples lack a quantity, in a sentence; NULL if none does.
-missing_verdict <- function(fit) {
-  lacking <- sum(rowSums(is.na(fit$draws)) > 0)
-  if (lacking == 0) return(NULL)
-  sprintf("%s of %s resamples lack a quantity (NA): tables leave them out, so intervals may be too narrow.",
-    whole_words(lacking), whole_words(nrow(fit$draws)))
-}
-
 # Distribution functions on a grid -----------------------------------------------
 
 # A matrix, draws x quantities. `points` are sorted: a vector, or a matrix with a row for each draw. `cdf` is draws x

@@ -19,7 +19,7 @@
 #   types                             what predict() gives, the default first; NULL if nothing
 #   predict(fit, newdata, type, level, run)
 #   picture(fit, level, paths, main)  NULL for histograms
-#   verdicts                          functions that give a sentence about a fit or NULL, by their names in the summary
+#   reasons                           functions that give reasons of the verdict on a fit, or NULL
 # Copulas have more: R/predictive_copula.R says what.
 kind_records <- new.env(parent = emptyenv())
 

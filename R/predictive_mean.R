@@ -96,14 +96,16 @@ best_jump <- function(fit, trend, simplest) {
 
 # The numbers of knots of the natural cubic splines that are tried.
 knot_counts <- c(4L, 6L, 9L, 13L)
+spread_knots <- function(x, count) {
+  stats::quantile(unique(x), c(0.02, seq_len(count - 2L) / (count - 1L), 0.98), names = FALSE)
+}
+
 mean_knots <- function(fit, wanted) {
   if (inherits(wanted, "formula") || wanted == "linear") return(list(NULL))
   x <- fit$design$data
   curves <- lapply(knot_counts, function(count) {
     knots <- lapply(seq_len(ncol(x)), function(j) {
-      if (length(unique(x[, j])) >= 2 * count) {
-        stats::quantile(unique(x[, j]), c(0.02, seq_len(count - 2L) / (count - 1L), 0.98), names = FALSE)
-      }
+      if (length(unique(x[, j])) >= 2 * count) spread_knots(x[, j], count)
     })
     if (any(lengths(knots) > 0L)) knots
   })

@@ -23,8 +23,8 @@ continue.martingale_posterior <- function(fit, more, backend = NULL, threads = N
 #' @param probs probabilities.
 #' @param ... must be empty.
 #' @return `summary()` gives a list of class `summary.martingale_posterior`: `table` is a data frame of `quantity`,
-#'   `mean`, `sd` and the quantiles, `remaining` is the share of the variance that is left out, and the other elements
-#'   are the sentences that are printed. `quantile()` gives a matrix, quantities x probabilities.
+#'   `mean`, `sd` and the quantiles, `remaining` is the share of the variance that is left out, and `verdict` the
+#'   [verdict()]. `quantile()` gives a matrix, quantities x probabilities.
 #' @examples
 #' fit <- predictive_resample(precip, bayesian_bootstrap(),
 #'   functional = c("mean", "sd"), draws = 500, seed = 1, threads = 2
@@ -37,29 +37,12 @@ summary.martingale_posterior <- function(object, probs = c(0.05, 0.5, 0.95), ...
   table <- data.frame(quantity = colnames(object$draws), mean = stats::coef(object), sd = draw_deviations(object),
     quantiles, row.names = NULL, check.names = FALSE)
   structure(
-    c(list(words = resample_words(object), table = table, remaining = object$remaining), resample_verdicts(object)),
+    list(words = resample_words(object), table = table, remaining = object$remaining, verdict = verdict(object)),
     class = c("summary.martingale_posterior", "warpbayes")
   )
 }
 
 draw_deviations <- function(fit) apply(fit$draws, 2L, stats::sd, na.rm = TRUE)
-
-# Intervals are too narrow if more than 5% of the variance is left out.
-resample_usable <- function(fit) !has_stopped(fit) && isTRUE(fit$remaining <= 0.05)
-
-# Sentences, or NULL, in the order of the console, of reports and of chunks.
-verdict_parts <- c("verdict", "unsupported", "scale", "bandwidth", "covariates", "beyond", "missing")
-
-resample_verdicts <- function(fit) {
-  say <- c(record(fit)$verdicts, verdict = horizon_verdict, missing = missing_verdict)
-  found <- lapply(stats::setNames(say[verdict_parts], verdict_parts), function(words) if (!is.null(words)) words(fit))
-  reserved <- length(c(found$unsupported, found$beyond, found$missing)) > 0L || isTRUE(fit$capped > 0) ||
-    any(grepl("too narrow|wider than|not calibrated", found$bandwidth))
-  found$verdict <- paste(answer_words(resample_usable(fit), if (reserved) "with reservations"), found$verdict)
-  found
-}
-
-resample_sentences <- function(x) unlist(x[verdict_parts], use.names = FALSE)
 
 #' @rdname summary.martingale_posterior
 #' @export
@@ -74,30 +57,34 @@ quantile.martingale_posterior <- function(x, probs = c(0.05, 0.25, 0.5, 0.75, 0.
 
 in_console.martingale_posterior <- function(x, ...) {
   check_method(x, "x", ...)
-  cat(resample_words(x), sep = "\n")
-  shown <- utils::head(seq_len(ncol(x$draws)), 6L)
-  mean <- stats::coef(x)
-  sd <- draw_deviations(x)
+  print_lines(resample_words(x))
+  print_quantities(summary.martingale_posterior(x, c(0.05, 0.95))$table, 6L)
+  print_verdict(verdict(x))
+}
+
+# The first quantities. Their standard deviations decide how many decimals a row has.
+print_quantities <- function(table, most) {
+  shown <- utils::head(table, most)
+  numbers <- t(vapply(seq_len(nrow(shown)), function(i) {
+    values <- unlist(shown[i, -1L])
+    if (isTRUE(shown$sd[[i]] > 0)) format_to_spread(values, shown$sd[[i]]) else format(values, digits = 4)
+  }, character(ncol(shown) - 1L)))
+  colnames(numbers) <- names(shown)[-1L]
   cat("\n")
-  for (j in shown) {
-    cat(sprintf("%s: mean %s, sd %s\n", colnames(x$draws)[[j]], format(mean[[j]], digits = 5),
-      format(sd[[j]], digits = 3)))
-  }
-  if (ncol(x$draws) > length(shown)) cat(sprintf("and %d more quantities\n", ncol(x$draws) - length(shown)))
-  cat("", resample_sentences(resample_verdicts(x)), sep = "\n")
+  print(data.frame(quantity = shown$quantity, numbers, check.names = FALSE), row.names = FALSE)
+  if (nrow(table) > nrow(shown)) cat(sprintf("and %s\n", count_words(nrow(table) - nrow(shown), "more quantity",
+    "more quantities")))
 }
 
 in_console.summary.martingale_posterior <- function(x, ...) {
   check_dots_empty(...)
-  cat(x$words, sep = "\n")
-  cat("\n")
-  print(utils::head(x$table, 20L), digits = 4, row.names = FALSE)
-  if (nrow(x$table) > 20L) cat(sprintf("and %d more quantities\n", nrow(x$table) - 20L))
-  cat("", resample_sentences(x), sep = "\n")
+  print_lines(x$words)
+  print_quantities(x$table, 20L)
+  print_verdict(x$verdict)
 }
 
 in_chunk.summary.martingale_posterior <- function(x) {
-  list(words = x$words, tables = list(x$table), verdict = resample_sentences(x), rows = 20L)
+  list(words = x$words, tables = list(x$table), verdict = x$verdict, rows = 20L)
 }
 
 resample_words <- function(fit) {
@@ -228,7 +215,8 @@ glance_of.martingale_posterior <- function(x) {
   check_parts(x, "x")
   data.frame(
     nobs = x$n, quantities = ncol(x$draws), draws = nrow(x$draws), horizon = as.double(x$horizon),
-    remaining = if (length(x$remaining)) max(x$remaining) else NA_real_, seconds = elapsed_seconds(x$elapsed)
+    remaining = if (length(x$remaining)) max(x$remaining) else NA_real_, verdict = verdict(x)$answer,
+    seconds = elapsed_seconds(x$elapsed)
   )
 }
 
@@ -239,8 +227,7 @@ report_content.martingale_posterior <- function(fit, ...) {
   model <- kind$words(fit$model)
   draw <- function(...) function() plot.martingale_posterior(fit, ...)
   list(
-    title = "Martingale posterior", words = summary$words, converged = resample_usable(fit),
-    verdict = resample_sentences(summary), main = function() summary$table,
+    title = "Martingale posterior", words = summary$words, verdict = summary$verdict, main = function() summary$table,
     sections = function() {
       several <- ncol(fit$draws) > 1L
       list(

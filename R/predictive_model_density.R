@@ -72,15 +72,14 @@ add_kind("copula_density", function() density_kind(
   },
   calibrate = calibrate_one, unplaced = unplaced_one, base = density_base, own = density_quantities,
   remaining = density_remaining, simulate = simulate_density, picture = density_picture,
-  verdicts = list(unsupported = density_unsupported, bandwidth = width_verdict, scale = scale_verdict,
-    beyond = points_verdict)
+  reasons = list(density_unsupported, width_reasons, scale_reasons, points_reason, density_checks)
 ))
 
 add_kind("densities", function() density_kind(
   choose = on_better_axes, ends = function(fit) if (is_calibrated(fit)) several_ends else rho_ends,
   inner = function(fit) if (ncol(fit$data$y) < 4L && is.list(fit$functional)) several_points(fit, inner_count),
   calibrate = calibrate_several, unplaced = several_unplaced, base = several_base, own = several_quantities,
-  verdicts = list(unsupported = several_unsupported, bandwidth = densities_bandwidth, scale = axes_verdict)
+  reasons = list(several_unsupported, densities_bandwidth, axes_reason, several_checks)
 ))
 
 # Data ---------------------------------------------------------------------------
@@ -93,6 +92,7 @@ read_density <- function(fit, y) {
   if (!is.null(model$rho) && !length(model$rho) %in% c(1L, d)) {
     stop_input("rho", sprintf("has %d values; the data have %s", length(model$rho), counted(d)))
   }
+  fit$model$rho <- by_names(model$rho, colnames(y), "rho", "variable")
   n <- nrow(y)
   atoms <- NULL
   if (d > 1L) {

@@ -86,7 +86,7 @@ add_kind("normal_mean", function() list(
   quantities = function(fit, run, progress) list(draws = normal_mean_quantities(fit, run)),
   left = function(fit) function(horizon) fit$start$weight / (fit$start$weight + horizon),
   simulate = simulate_normal, types = "mean", predict = predict_normal, picture = normal_mean_picture,
-  verdicts = list(unsupported = normal_mean_verdict)
+  reasons = list(normal_mean_reasons, values_checks)
 ))
 
 start_normal_mean <- function(fit, y, run) {
@@ -211,15 +211,22 @@ predict_normal <- function(fit, newdata, type, level, run) {
   data.frame(estimate = start$mean, lower = start$mean + ends[[1L]], upper = start$mean + ends[[2L]])
 }
 
-# What the data say against the model. Differences that chance explains at the level 0.001 are left out, and so are
-# those of less than 10% in the width of intervals.
+add_rules(
+  unsupported_variance = rule("usable with reservations", paste(
+    "The given variance is {given}, and that of the {count} values is {found}: intervals of the mean are {how}"
+  )),
+  unsupported_prior = rule("usable with reservations", paste(
+    "The prior expects a mean near {prior}, and the data have {data}: the posterior mean, {mean}, is a compromise."
+  )),
+  unsupported_moments = rule("usable with reservations", paste(
+    "With {count} the posterior of the mean is Student's t with {degrees}: it has no standard deviation, and that of",
+    "the variance no mean. Read the quantiles."
+  ))
+)
 
 # What the data say against the model. Differences that chance explains at the level 0.001 are left out, and so are
 # those of less than 10% in the width of intervals.
-normal_mean_verdict <- function(fit) {
-  words <- c(variance_words(fit), prior_mean_words(fit), degrees_words(fit))
-  if (length(words)) paste(words, collapse = " ")
-}
+normal_mean_reasons <- function(fit) c(variance_reason(fit), prior_mean_reason(fit), degrees_reason(fit))
 
 # The standard deviation, without overflow of squares.
 safe_sd <- function(y) {
@@ -228,25 +235,22 @@ safe_sd <- function(y) {
   if (largest == 0) 0 else largest * stats::sd(y / largest)
 }
 
-variance_words <- function(fit) {
+variance_reason <- function(fit) {
   variance <- fit$model$variance
   if (is.null(variance) || fit$n < 2L) return(NULL)
   spread <- safe_sd(fit$y)
   ratio <- spread / sqrt(variance)
   one_sided <- stats::pchisq(ratio^2 * (fit$n - 1), fit$n - 1, lower.tail = ratio < 1)
   if (one_sided > 0.0005 || abs(log(ratio)) < log(1.1)) return(NULL)
-  factor <- format(signif(max(ratio, 1 / ratio), 2))
-  paste0(
-    sprintf("The given variance is %s, and that of the %s values is %s: intervals of the mean are ",
-      format(signif(variance, 3)), whole_words(fit$n), format(signif(spread^2, 3))),
-    if (spread == 0) "wider than the data ask for." else {
-      sprintf("about %s times too %s. variance = NULL estimates it.", factor, if (ratio > 1) "narrow" else "wide")
-    }
-  )
+  reason("unsupported_variance", figure = ratio, given = format(signif(variance, 3)), count = whole_words(fit$n),
+    found = format(signif(spread^2, 3)), how = if (spread == 0) "wider than the data ask for." else {
+      sprintf("about %s times too %s. variance = NULL estimates it.", format(signif(max(ratio, 1 / ratio), 2)),
+        if (ratio > 1) "narrow" else "wide")
+    })
 }
 
 # A prior mean that the data contradict: the estimate lies between the two, where neither says it is.
-prior_mean_words <- function(fit) {
+prior_mean_reason <- function(fit) {
   prior <- as.list(fit$model$prior)
   known <- !is.null(fit$model$variance)
   if (!known && (prior$weight == 0 || fit$n < 2L) || known && is.infinite(prior$variance)) return(NULL)
@@ -257,15 +261,14 @@ prior_mean_words <- function(fit) {
     stats::pt(-abs(distance) / (safe_sd(fit$y) * sqrt(1 / fit$n + 1 / prior$weight)), fit$n - 1)
   }
   if (is.na(chance) || 2 * chance > 0.001) return(NULL)
-  sprintf("The prior expects a mean near %s, and the data have %s: the posterior mean, %s, is a compromise.",
-    format(signif(prior$mean, 4)), format(signif(mean(fit$y), 4)), format(signif(fit$start$mean, 4)))
+  reason("unsupported_prior", figure = prior$mean, prior = format(signif(prior$mean, 4)),
+    data = format(signif(mean(fit$y), 4)), mean = format(signif(fit$start$mean, 4)))
 }
 
 # Student's t has a standard deviation from more than two degrees of freedom on.
-degrees_words <- function(fit) {
+degrees_reason <- function(fit) {
   degrees <- 2 * fit$start$shape
   if (!is.null(fit$model$variance) || degrees > 2) return(NULL)
-  sprintf(paste("With %s the posterior of the mean is Student's t with %s: it has no standard deviation, and",
-    "that of the variance no mean. Read the quantiles."), count_words(fit$n, "value"),
-  count_words(degrees, "degree of freedom", "degrees of freedom"))
+  reason("unsupported_moments", figure = degrees, count = count_words(fit$n, "value"),
+    degrees = count_words(degrees, "degree of freedom", "degrees of freedom"))
 }

@@ -92,15 +92,15 @@ regression_kind <- function(what = "regression by", ...) {
     },
     own = regression_quantities, places = regression_points, simulate = simulate_regression,
     types = c("mean", "density", "cdf", "log_density"), picture = regression_picture,
-    verdicts = list(unsupported = smoothed_mean_words, bandwidth = regression_bandwidth,
-      covariates = covariates_verdict), ...)
+    reasons = list(smoothed_mean_reasons, regression_bandwidth, covariates_reasons, regression_checks), ...)
 }
 
 add_kind("copula_regression", regression_kind)
 
 add_kind("joint_regression", function() {
-  utils::modifyList(regression_kind("regression by joint"), list(loops = joint_loops, check_covariates = check_joint,
-    verdicts = list(covariates = function(fit) paste(c(covariates_verdict(fit), joint_words(fit)), collapse = " "))))
+  kind <- regression_kind("regression by joint")
+  kind[c("loops", "check_covariates", "reasons")] <- list(joint_loops, check_joint, c(kind$reasons, joint_reason))
+  kind
 })
 
 add_kind("copula_classification", function() {
@@ -120,7 +120,7 @@ add_kind("copula_classification", function() {
       factor(fit$classes[1L + (stats::runif(length(p)) < p)], fit$classes)
     },
     types = c("probability", "class", "log_density"), picture = classes_picture,
-    verdicts = list(unsupported = smoothed_mean_words, bandwidth = classes_bandwidth, covariates = covariates_verdict))
+    reasons = list(smoothed_mean_reasons, classes_bandwidth, covariates_reasons))
 })
 
 # Responses ----------------------------------------------------------------------

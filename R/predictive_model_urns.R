@@ -104,7 +104,7 @@ base_values <- function(base, u) {
 urn_kind <- list(
   cost = function(model, y, draws, steps) call_cost(), arguments = "weights", leading = 1L, types = NULL,
   advance = function(fit, steps, run, progress) with_parts(fit, horizon = fit$horizon + steps),
-  left = function(fit) function(horizon) 0, verdicts = list()
+  left = function(fit) function(horizon) 0, reasons = list(values_checks)
 )
 
 add_kind("bayesian_bootstrap", function() utils::modifyList(urn_kind, list(

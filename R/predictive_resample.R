@@ -158,38 +158,7 @@ advance_resamples <- function(fit, steps, run, progress) {
 # The last steps of predictive_resample() and continue().
 finish_resamples <- function(fit, start) {
   fit <- with_parts(fit, elapsed = fit$elapsed + proc.time()[[3L]] - start)
-  if (!is.null(fit$failure)) warning(horizon_verdict(fit), call. = FALSE)
+  if (!is.null(fit$failure)) warning(horizon_reason(fit)[[1L]]$words, call. = FALSE)
   if (fit$interrupted) pass_interrupt_on()
   fit
-}
-
-# How much of the variance the horizon leaves out, in a sentence.
-horizon_verdict <- function(fit) {
-  if (has_stopped(fit)) {
-    stopped <- if (is_text(fit$failure, 1L)) sprintf("Stopped by an error (%s)", fit$failure) else "Interrupted"
-    if (record(fit)$limit == "never") {
-      return(sprintf("%s after %s steps: continue(fit, more) runs more steps.", stopped,
-        format(fit$horizon, big.mark = ",")))
-    }
-    return(sprintf("%s after %s of %s resamples, which are kept.", stopped, whole_words(fit$count),
-      whole_words(fit$asked)))
-  }
-  if (isTRUE(fit$capped > 0)) {
-    return(sprintf(paste("In %s of %s resamples 2,000 new values stand for more new types than that.",
-      "The data hardly speak for finitely many types."), whole_words(fit$capped), whole_words(fit$count)))
-  }
-  if (fit$remaining == 0) return("The draws are from the limit: nothing is missing.")
-  if (fit$horizon == 0) {
-    drawn <- c(if (!is.null(fit$calibration$stretch)) "location and scale", if (!is.null(fit$trend)) "slopes")
-    return(if (is.null(drawn)) "Horizon 0: all resamples are the prediction after the data." else {
-      sprintf("Horizon 0: the resamples are the prediction after the data, with %s drawn.", drawn[[1L]])
-    })
-  }
-  share <- format(100 * signif(fit$remaining, 2), trim = TRUE)
-  sprintf(if (fit$remaining <= 0.05) {
-    "The horizon leaves out about %s%% of the posterior variance: long enough for most purposes."
-  } else {
-    paste("The horizon leaves out about %s%% of the posterior variance: intervals are too narrow.",
-      "continue(fit, more) runs more steps.")
-  }, share)
 }

@@ -1,19 +1,20 @@
 # A fitted regression in the forms of other packages: the draws of posterior and coda, and the tables of tidy(),
 # glance() and augment(). The methods are registered when those packages are loaded.
 
-array_of_draws.bayes_logit <- function(x, groups = FALSE, ...) {
+array_of_draws.bayes_logit <- function(x, groups = FALSE, pars = NULL, ...) {
   check_dots_empty(...)
-  groups <- check_flag(groups, "groups")
   parts <- logit_quantities(x, all = TRUE)
+  groups <- check_flag(groups, "groups") || is.character(pars) && !all(pars %in% names(parts))
   draws <- nrow(parts[[1L]])
   for (part in if (groups) regressions_of(x)) {
-    for (group in levels(part$design$group)) {
+    for (group in if (isTRUE(part$design$single)) part$design$terms[[1L]]$levels) {
       parts[[paste0(part$prefix, "intercept[", group, "]")]] <- matrix(part$draws$intercepts[group, , ], draws)
     }
-    for (effect in if (is.null(part$group_name)) dimnames(part$draws$effects)[[1L]]) {
+    for (effect in if (!isTRUE(part$design$single)) dimnames(part$draws$effects)[[1L]]) {
       parts[[paste0(part$prefix, effect)]] <- matrix(part$draws$effects[effect, , ], draws)
     }
   }
+  parts <- parts[chosen_parameters(pars, names(parts), names(parts), "pars")]
   bind_draws(parts, draws, x$chains)
 }
 
@@ -30,18 +31,17 @@ array_of_draws.bayes_logit <- function(x, groups = FALSE, ...) {
 #' @param newdata a data frame of other rows for the result, as in [predict.bayes_logit()].
 #' @param ... must be empty.
 #' @return `tidy()` gives a data frame with a row for each parameter and columns `term`, `estimate` (posterior mean),
-#'   `std.error` (posterior standard deviation), `conf.low`, `conf.high`, `rhat`, `ess_bulk`.
+#'   `std.error` (posterior standard deviation), `conf.low`, `conf.high`, `rhat`, `ess_bulk`. Where the mean does not
+#'   exist, `estimate` is the median and `std.error` is `NA`.
 #'
 #'   `glance()` gives one row with `nobs`, `log_likelihood` (mean), `chains`, `draws`, `rhat` (largest), `ess_bulk`
-#'   (smallest), `converged`, `seconds`.
+#'   (smallest), `converged`, `verdict` and `seconds`.
 #'
 #'   `augment()` gives the data with columns `.fitted` and `.resid`. For `"multinomial"` and `"cratio"` it adds one
 #'   column of fitted probabilities for each class instead.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
-#' if (requireNamespace("generics", quietly = TRUE)) {
-#'   generics::tidy(fit)
-#' }
+#' if (requireNamespace("generics", quietly = TRUE)) generics::tidy(fit)
 #' @name tidy.bayes_logit
 NULL
 
@@ -58,6 +58,9 @@ tidy.bayes_logit <- function(x, conf.int = TRUE, conf.level = 0.9, exponentiate 
   kinds <- if (!is.null(effects)) tidy_kinds(x, effects, names(quantities))
   if (!is.null(effects)) quantities <- c(quantities, if ("ran_vals" %in% effects) group_quantities(x))[kinds$quantity]
   table <- diagnose_quantities(quantities)
+  long <- table$quantity %in% long_tailed(x)
+  table$mean[long] <- table$median[long]
+  table$sd[long] <- NA
   bound <- function(p) vapply(quantities, stats::quantile, 0, p, names = FALSE)
   result <- data.frame(
     term = table$quantity, estimate = table$mean, std.error = table$sd, conf.low = bound((1 - conf.level) / 2),
@@ -79,50 +82,48 @@ group_quantities <- function(fit) {
   kept <- dim(values[[1L]])[3:4]
   draws <- do.call(rbind, lapply(values, function(draws) matrix(draws, ncol = prod(kept))))
   draws <- lapply(seq_len(nrow(draws)), function(i) matrix(draws[i, ], kept[[1L]]))
-  stats::setNames(draws, effect_names(fit_terms(fit)))
+  stats::setNames(draws, effect_names(outcome_terms(fit)))
 }
 
 # The rows of tidy(effects = ), in the order of `effects`: `quantity`, `effect`, `group` and `level`.
 tidy_kinds <- function(fit, effects, quantities) {
-  known <- c("fixed", "ran_pars", "ran_vals")
-  if (!is.character(effects) || length(effects) == 0L || !all(effects %in% known)) {
-    stop_input("effects", "must be among ", paste(dQuote(known, FALSE), collapse = ", "), ", not ", show_value(effects))
-  }
-  terms <- fit_terms(fit)
-  if ("ran_vals" %in% effects && length(terms) == 0L) {
-    stop_input("effects", "has \"ran_vals\", but the fit has no grouping terms")
-  }
-  if (identical(effects, "ran_pars") && length(terms) + length(smooth_deviation_names(fit)) == 0L) {
-    stop_input("effects", "is \"ran_pars\", but the fit has neither grouping terms nor smooths")
-  }
-  rows <- function(effect, quantity, group = NA_character_, level = NA_character_) {
-    data.frame(quantity = quantity, effect = rep(effect, length(quantity)), group = rep_len(group, length(quantity)),
-      level = rep_len(level, length(quantity)))
-  }
+  terms <- outcome_terms(fit)
   of_each <- function(part) unlist(lapply(terms, part))
+  smooths <- as.character(smooth_deviation_names(fit))
+  parts <- list(
+    fixed = list(intersect(quantities, fit$coefficient_names)),
+    ran_pars = list(c(group_parameter_names(fit), smooths), c(
+      of_each(function(term) rep(term$group, length(term$columns))),
+      of_each(function(term) rep(term$group, nrow(correlated_pairs(term)))), rep(NA, length(smooths))
+    )),
+    ran_vals = list(effect_names(terms), of_each(function(term) rep(term$group, length(term$columns) *
+      length(term$levels))), of_each(function(term) rep(term$levels, each = length(term$columns))))
+  )
+  if (!is.character(effects) || length(effects) == 0L || !all(effects %in% names(parts))) {
+    stop_input("effects", "must be among ", paste(dQuote(names(parts), FALSE), collapse = ", "), ", not ",
+      show_value(effects))
+  }
+  lacking <- effects[lengths(lapply(parts[effects], `[[`, 1L)) == 0L]
+  if (length(lacking) && (identical(effects, lacking) || "ran_vals" %in% lacking)) {
+    stop_input("effects", "has ", dQuote(lacking[[1L]], FALSE), ", but the fit has no grouping terms",
+      if (lacking[[1L]] == "ran_pars") " and no smooths")
+  }
   do.call(rbind, lapply(unique(effects), function(effect) {
-    switch(effect,
-      fixed = rows("fixed", intersect(quantities, fit$coefficient_names)),
-      ran_pars = rbind(
-        rows("ran_pars", group_parameter_names(fit), c(
-          of_each(function(term) rep(term$group, length(term$columns))),
-          of_each(function(term) rep(term$group, nrow(correlated_pairs(term))))
-        )),
-        rows("ran_pars", as.character(smooth_deviation_names(fit)))
-      ),
-      ran_vals = rows("ran_vals", effect_names(terms),
-        of_each(function(term) rep(term$group, length(term$columns) * length(term$levels))),
-        of_each(function(term) rep(term$levels, each = length(term$columns))))
-    )
+    columns <- c(parts[[effect]], list(NULL, NULL))[1:3]
+    size <- length(columns[[1L]])
+    each <- function(values) if (is.null(values)) rep(NA_character_, size) else values
+    data.frame(quantity = as.character(columns[[1L]]), effect = rep(effect, size), group = each(columns[[2L]]),
+      level = each(columns[[3L]]))
   }))
 }
 
 glance_of.bayes_logit <- function(x) {
-  table <- diagnose_quantities(logit_quantities(x))
+  table <- logit_table(x)
+  verdict <- logit_verdict(x, table)
   data.frame(
     nobs = x$rows, log_likelihood = table$mean[[nrow(table)]], chains = x$chains,
     draws = x$chains * kept_draws(x$iter, x), rhat = extreme(table$rhat, max), ess_bulk = extreme(table$ess_bulk, min),
-    converged = logit_verdict(x, table)$converged, seconds = elapsed_seconds(x$elapsed)
+    converged = is_usable(verdict), verdict = verdict$answer, seconds = elapsed_seconds(x$elapsed)
   )
 }
 

@@ -7,13 +7,12 @@
 #'
 #' Effects of groups, as of `(1 | g)`, are 0, and a smooth has its mean over the observations. `type = "response"` gives
 #' probabilities or mean counts. For `"multinomial"` the classes are a factor named after the response, as in
-#' `emmeans(fit, ~ x | class)`. For `"cratio"` the means are linear predictors, averaged over the steps.
+#' `emmeans(fit, ~ x | class)`. So they are for `"cratio"` with `mode = "prob"`; by default its means are linear
+#' predictors, averaged over the steps.
 #'
 #' @param object a fit from [bayes_logit()].
 #' @param ... arguments that package emmeans passes on.
-#' @return What package emmeans needs. It is not for direct use.
-#' @section Errors:
-#' `warpbayes_error_input` for a fit with a matrix as `sparse`, and for a multinomial with offsets.
+#' @return What package emmeans needs.
 #' @examples
 #' fit <- bayes_logit(am ~ wt + factor(vs), mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' if (requireNamespace("emmeans", quietly = TRUE) && requireNamespace("coda", quietly = TRUE)) {
@@ -38,22 +37,21 @@ recover_data.bayes_logit <- function(object, ...) {
 #' @rdname emm_basis.bayes_logit
 #' @param trms,xlev,grid terms, levels of factors, and the grid of predictors, which package emmeans makes.
 #' @param mode for `"multinomial"`: `"prob"`, or `"latent"` for the linear predictors of all classes minus their
-#'   average; `"cratio"` has `"latent"` alone.
+#'   average; for `"cratio"` the default is `"latent"`.
 #' @exportS3Method emmeans::emm_basis
 emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "latent"), ...) {
   check_logit_fit(object, "object")
   object <- regressions_of(object)[[1L]]
   family <- family_of(object)
-  mode <- check_choice(if (missing(mode)) family$modes else mode, "mode", c("prob", "latent"))
-  if (!mode %in% family$modes) {
-    stop_input("mode", "is \"prob\", but must be \"latent\" for an ordinal regression: predict() gives probabilities")
-  }
+  # Other packages pass modes that are for other models.
+  mode <- if (!family$has_classes || missing(mode) && !family$has_outcomes) "latent" else mode
+  mode <- check_choice(mode, "mode", c("prob", "latent"))
   if (family$has_outcomes && any(object$offset != 0)) {
     stop_input("object", "is a multinomial regression with offsets, which package emmeans has no place for")
   }
   frame <- stats::model.frame(trms, grid, na.action = stats::na.pass, xlev = xlev)
   x <- stats::model.matrix(trms, frame, contrasts.arg = object$contrasts)
-  x <- family$new_rows(object, x, average = TRUE)
+  x <- family$new_rows(object, x)
   # Smooths stand at their means over the observations.
   of_smooths <- utils::tail(object$design$center, length(unlist(lapply(object$design$smooths, `[[`, "columns"))))
   x <- cbind(x, matrix(of_smooths, nrow(x), length(of_smooths), byrow = TRUE))
@@ -63,13 +61,13 @@ emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "la
   }
   draws <- structure(coefficient_draws(object), n.chains = object$chains)
   misc <- family$scale
-  if (family$has_outcomes) {
+  if (family$has_outcomes || mode == "prob") {
     misc$ylevs <- stats::setNames(list(object$response$classes), deparse1(object$formula[[2L]]))
-    classes <- length(object$response$classes)
-    # Linear predictors minus their average over the classes. The first class has 0.
-    x <- kronecker(rbind(0, diag(classes - 1L)) - 1 / classes, x)
+  }
+  if (family$has_classes) {
+    x <- family$grid(x, length(object$response$classes), mode)
     colnames(x) <- colnames(draws)
-    if (mode == "prob") misc$postGridHook <- grid_of_probabilities
+    if (mode == "prob") misc$postGridHook <- function(grid, ...) grid_of_probabilities(grid, family)
   }
   list(
     X = x, bhat = colMeans(draws), nbasis = nonestimable_basis(object), V = stats::var(draws),
@@ -92,14 +90,12 @@ nonestimable_basis <- function(fit) {
 }
 
 # A grid of linear predictors of classes, which vary slowest, as a grid of their probabilities.
-grid_of_probabilities <- function(grid, ...) {
+grid_of_probabilities <- function(grid, family) {
   linear <- tcrossprod(grid@post.beta, grid@linfct)
   classes <- length(grid@levels[[grid@roles$multresp]])
-  size <- c(nrow(linear), ncol(linear) / classes, classes)
-  weight <- array(linear, size)
-  most <- apply(weight, 1:2, max)
-  weight <- exp(weight - as.vector(most))
-  share <- matrix(weight / as.vector(rowSums(weight, dims = 2L)), nrow(linear))
+  # Probabilities depend on the differences of the linear predictors from the first, and for steps on all but the last.
+  linear <- array(linear, c(nrow(linear), ncol(linear) / classes, classes))
+  share <- matrix(family$mean(family$of_grid(linear)), dim(linear)[[1L]])
   grid@post.beta <- structure(share, n.chains = attr(grid@post.beta, "n.chains"))
   grid@bhat <- colMeans(share)
   grid@V <- stats::var(share)

@@ -8,9 +8,12 @@
 #   has_outcomes     each class but the first has a linear predictor, with coefficients and effects of its own
 #   has_dispersion   a dispersion is learned, the `size` of other elements
 #   has_surrogates   rows have surrogates (src/regression/surrogate.c)
-#   finds            what R/regression_support.R looks for: "pure levels", "overdispersion"
+#   observations, law, wider   words of R/regression_support.R for responses, for the law that is fitted, and for what
+#                    learns that they vary more
 #   kernel           the number of src/backend/regression_table.h for summaries of means; NULL: R summarises rows
-#   modes, scale     what package emmeans calls its modes, and the link
+#   scale            the link, as package emmeans has it
+#   grid(x, classes, mode), of_grid(linear)   for classes: the rows of a grid of package emmeans from those of its
+#                    design, and linear predictors as for mean() from those of that grid
 # Data
 #   response(values, weights, complain)   what the sampler and the methods read of a response: `shape` and `kappa` of
 #                    src/backend/regression_table.h, the `constant` of the log likelihood, the `observed` values (rows x
@@ -19,10 +22,10 @@
 #   trials(response) trials of each row, 1 for counts
 #   sizes(response, weights, offset)      how many observations each row stands for
 #   occurs(response) whether a row has failures and successes, zeros and counts, or each class: rows x kinds
-#   design(design, response), new_rows(fit, x, average)   the design, and of new rows, from that of the formula
+#   design(design, response), new_rows(fit, x)            the design, and of new rows, from that of the formula
 #   rows(fit)        the fit whose rows the sampler reads
 # Prior, start and cost
-#   centre(mean, rows, log_exposure)      the mean of the intercept's default prior
+#   centre(response, weights, offset)     the mean of the default prior of each intercept
 #   start(response)  where intercepts start
 #   cost(outcomes)   what a sweep takes, as multiples of a binomial one: its time, and its fixed part
 # Rows. `linear` are linear predictors, draws x rows x outcomes, and `size` has the dispersion of each draw or NULL.
@@ -34,6 +37,7 @@
 #   types            what predict() shows of linear predictors, by its argument `type`
 #   log_likelihood(linear, observed, trials, size)   of each draw and row, without weights
 #   variance(mean, size)                  of a response, divided by its trials
+#   spread(linear, size)                  the same from linear predictors
 #   residual_weights(fit, trials)         of residuals of rows
 #   lost(observed, mean, size)            half the deviance of a trial
 #   object(size)     the family object, as of glm()
@@ -43,20 +47,19 @@
 #   join(linear, size)   linear predictors from those of each regression
 #   sampling         NULL, or the list of `sampler`, `start` and `words`, functions of the fit
 #   check(fit, argument)   stops where parts of the others have been changed
-#   formula_words(fit), support_words(fit)   what print() says of the others
+#   formula_words(fit), support(fit)   what print() says of the others, and reasons of the verdict
 
 family_record <- function(...) {
   given <- list(...)
   record <- list(
     is_count = FALSE, has_classes = FALSE, has_outcomes = FALSE, has_dispersion = FALSE, has_surrogates = FALSE,
-    finds = character(), kernel = NULL, modes = c("prob", "latent"), scale = list(),
+    observations = "counts", wider = "", kernel = NULL, scale = list(),
     complete = function(response, ...) response,
     trials = function(response) response$trials,
     sizes = function(response, weights, offset) weights * response$trials,
     design = function(design, response) design,
-    new_rows = function(fit, x, average = FALSE) x,
+    new_rows = function(fit, x) x,
     rows = function(fit) fit,
-    centre = function(mean, rows, log_exposure) 0,
     steps = function(linear, intercepts) linear,
     link = identity,
     variance = function(mean, size) mean * (1 - mean),
@@ -65,10 +68,11 @@ family_record <- function(...) {
     join = function(linear, size) linear[[1L]],
     check = function(fit, argument) NULL,
     formula_words = function(fit) NULL,
-    support_words = function(fit) NULL
+    support = function(fit) NULL
   )
   record[names(given)] <- given
   record$types <- list(response = record$mean, link = record$link)
+  if (is.null(record$spread)) record$spread <- function(linear, size) record$variance(record$mean(linear), size)
   if (is.null(record$respond)) {
     record$respond <- function(linear, trials, size, as_counts) {
       record$draw(record$mean(linear), trials, size, as_counts)
@@ -80,12 +84,18 @@ family_record <- function(...) {
 times_log <- function(y, ratio) ifelse(y > 0, y * log(ratio), 0)
 
 # What counts have in common.
-count_record <- function(...) {
+count_record <- function(..., dispersed = FALSE) {
   family_record(
-    is_count = TRUE, kernel = 2L, scale = list(tran = "log", inv.lbl = "response"),
+    is_count = TRUE, has_dispersion = dispersed, kernel = 2L, scale = list(tran = "log", inv.lbl = "response"),
     trials = function(response) rep(1, length(response$observed)),
     sizes = function(response, weights, offset) weights,
     occurs = function(response) cbind(response$observed == 0, response$observed > 0),
+    centre = function(response, weights, offset) {
+      total <- sum(weights * response$observed)
+      # Rows without events may come from a large mean if counts vary without limit.
+      rate <- if (total >= 2) response$mean else (if (dispersed) 2 else prior_counts(total)) / sum(weights)
+      log(rate) - log_mean_exposure(offset, weights)
+    },
     cost = function(outcomes) c(4, 2.5),
     mean = exp, ...
   )
@@ -104,7 +114,9 @@ class_record <- function(...) {
 
 logit_families <- list(
   binomial = family_record(
-    title = "Logistic regression", kind = "a logistic", finds = "pure levels", kernel = 1L,
+    title = "Logistic regression", kind = "a logistic", kernel = 1L,
+    observations = "shares of successes", law = "binomial ones",
+    wider = ": an effect of each row, such as (1 | row), learns how much",
     scale = list(tran = "logit", inv.lbl = "prob"),
     response = function(values, weights, complain) {
       counts <- binomial_counts(values, complain)
@@ -117,6 +129,9 @@ logit_families <- list(
       )
     },
     occurs = function(response) cbind(response$observed < response$trials, response$observed > 0),
+    centre = function(response, weights, offset) {
+      logit_of_share(weights * response$observed, weights * response$trials, offset)
+    },
     start = function(response) stats::qlogis(response$mean),
     cost = function(outcomes) c(1, 1),
     mean = stats::plogis,
@@ -136,14 +151,14 @@ logit_families <- list(
     object = function(size) stats::binomial()
   ),
   poisson = count_record(
-    title = "Poisson regression", kind = "a Poisson", finds = "overdispersion", has_surrogates = TRUE,
+    title = "Poisson regression", kind = "a Poisson", law = "Poisson counts", has_surrogates = TRUE,
+    wider = ", so intervals are too narrow: family = \"negbinomial\" learns how much counts vary",
     response = function(values, weights, complain) {
       y <- whole_counts(values, complain)
       list(observed = y, mean = stats::weighted.mean(y, weights))
     },
     complete = function(response, ...) with_surrogates(response, ...),
     sizes = function(response, weights, offset) weights * exp(offset - max(offset[weights > 0], -Inf)),
-    centre = function(mean, rows, log_exposure) log(max(mean, 0.5 / rows)) - log_exposure,
     start = function(response) response$start,
     draw = function(mean, trials, size, as_counts) {
       mean[] <- stats::rpois(length(mean), mean)
@@ -157,7 +172,8 @@ logit_families <- list(
     object = function(size) stats::poisson()
   ),
   negbinomial = count_record(
-    title = "Negative binomial regression", kind = "a negative binomial", has_dispersion = TRUE,
+    title = "Negative binomial regression", kind = "a negative binomial", law = "negative binomial counts",
+    dispersed = TRUE,
     response = function(values, weights, complain) {
       y <- whole_counts(values, complain)
       list(
@@ -165,7 +181,6 @@ logit_families <- list(
         constant = -sum(weights * lgamma(y + 1)), mean = stats::weighted.mean(y, weights), information = weights / 4
       )
     },
-    centre = function(mean, rows, log_exposure) log(max(mean, 0.1)) - log_exposure,
     start = function(response) log(response$mean + 0.1),
     draw = function(mean, trials, size, as_counts) {
       mean[] <- stats::rnbinom(length(mean), size = rep(size, length.out = length(mean)), mu = mean)
@@ -186,6 +201,9 @@ logit_families <- list(
   ),
   multinomial = class_record(
     title = "Multinomial logistic regression", kind = "a multinomial", has_outcomes = TRUE, kernel = 3L,
+    # Linear predictors minus their average over the classes. The first class has 0.
+    grid = function(x, classes, mode) kronecker(rbind(0, diag(classes - 1L)) - 1 / classes, x),
+    of_grid = function(linear) linear[, , -1L, drop = FALSE] - as.vector(linear[, , 1L]),
     response = function(values, weights, complain) {
       if (is.character(values) || is.logical(values)) values <- factor(values)
       counts <- class_counts(values, is.factor, complain,
@@ -200,6 +218,12 @@ logit_families <- list(
       )
     },
     occurs = function(response) response$observed > 0,
+    centre = function(response, weights, offset) {
+      counts <- prior_counts(colSums(weights * response$observed))
+      size <- weights * response$trials
+      offsets <- matrix(offset, length(weights), length(counts) - 1L)
+      fixed_point(log(counts[-1L] / counts[[1L]]), 30) - colSums(size * offsets) / sum(size)
+    },
     start = function(response) log(response$mean[-1L] / response$mean[[1L]]),
     mean = function(linear) {
       most <- pmax(0, apply(linear, c(1L, 2L), max))
@@ -214,7 +238,17 @@ logit_families <- list(
     }
   ),
   cratio = class_record(
-    title = "Continuation ratio regression", kind = "an ordinal", modes = "latent",
+    title = "Continuation ratio regression", kind = "an ordinal",
+    # Intercepts are of all steps, and of one more for the last class; or their average.
+    grid = function(x, classes, mode) {
+      steps <- seq_len(classes - 1L)
+      rows <- lapply(if (mode == "prob") c(steps, 1L) else list(steps), function(step) {
+        x[, step] <- 1 / length(step)
+        x
+      })
+      do.call(rbind, rows)
+    },
+    of_grid = function(linear) linear[, , -dim(linear)[[3L]], drop = FALSE],
     response = function(values, weights, complain) {
       counts <- class_counts(values, is.ordered, complain,
         "n ordinal one is an ordered factor, as ordered(y) makes it,")
@@ -226,8 +260,14 @@ logit_families <- list(
       )
     },
     design = function(design, response) with_step_intercepts(design, response$classes),
-    new_rows = function(fit, x, average = FALSE) new_step_rows(fit, x, average),
+    new_rows = function(fit, x) new_step_rows(fit, x),
     rows = function(fit) rows_of_steps(fit),
+    centre = function(response, weights, offset) {
+      reached <- reached_counts(response$observed)
+      above <- reached - response$observed[, -ncol(response$observed), drop = FALSE]
+      of_step <- function(k) logit_of_share(weights * above[, k], weights * reached[, k], offset)
+      vapply(seq_len(ncol(reached)), of_step, 0)
+    },
     start = function(response) stats::qlogis(response$mean),
     steps = function(linear, intercepts) step_linear(linear, intercepts),
     mean = function(linear) step_probabilities(linear),
@@ -288,6 +328,29 @@ check_family <- function(family) {
   }
   check_choice(if (identical(name, "negative_binomial")) "negbinomial" else name, "family", names(logit_families))
 }
+
+# The prior of an intercept lies about the rate of the data, or of two events if there is one. Without events the data
+# give its upper end alone: if the prior then lies about 100 events, or as many as there are others, 95% of the
+# posterior lie below 2.5 events. With the standard deviation 2.5, intervals of 90% cover a mean of 1 to 20 events with
+# a probability of 0.81 to 0.98.
+prior_counts <- function(counts) {
+  others <- if (length(counts) > 1L) max(counts) + 1 else Inf
+  ifelse(counts > 0, pmax(counts, 2), min(100, others))
+}
+
+# The intercept with which rows of weighted `trials` have as many successes as the prior expects.
+logit_of_share <- function(successes, trials, offset) {
+  counts <- prior_counts(c(sum(trials) - sum(successes), sum(successes)))
+  centre <- fixed_point(log(counts[[2L]] / counts[[1L]]), 30)
+  offset <- offset[trials > 0]
+  trials <- trials[trials > 0]
+  if (length(trials) == 0L || all(offset == offset[[1L]])) return(centre - if (length(trials)) offset[[1L]] else 0)
+  short <- function(at) sum(trials * stats::plogis(at + offset)) / sum(trials) - stats::plogis(centre)
+  fixed_point(stats::uniroot(short, centre - rev(range(offset)) + c(-1e-6, 1e-6), tol = 1e-10)$root, 20)
+}
+
+# Rounded logarithms are the same on every machine.
+fixed_point <- function(value, bits) round(value * 2^bits) / 2^bits
 
 # Reading responses -------------------------------------------------------------------
 

@@ -50,18 +50,12 @@
 #'   \item{draws}{with groups: `intercepts`, G x D x C. For other terms than one `(1 | g)` see [grouping_terms].}
 #'   \item{prior}{the prior, including what the data decided.}
 #' @section Sampler:
-#' Where Polya-Gamma sweeps alone mix slowly, the sampler adds slice moves (Murray, Adams and MacKay 2010; Murray and
-#' Graham 2016), and a printed fit says so. An interrupt from the keyboard returns the completed sweeps as a fit, with a
-#' warning; [continue()] runs more.
-#' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used. `warpbayes_error_memory` if memory runs out,
-#' `warpbayes_error_backend` or `warpbayes_error_device` if a graphics card fails.
+#' Where Polya-Gamma sweeps alone mix slowly, slice moves are added (Murray and Graham 2016), and a printed fit says so.
+#' An interrupt returns the completed sweeps with a warning; [continue()] runs more. What cannot be used is an error of
+#' class `warpbayes_error_input`; memory, backends and devices have classes of their own.
 #' @references
 #' Polson, N. G., Scott, J. G. and Windle, J. (2013). Bayesian inference for logistic models using Polya-Gamma latent
 #' variables. *Journal of the American Statistical Association* **108**, 1339-1349. \doi{10.1080/01621459.2013.829001}
-#'
-#' Murray, I., Adams, R. P. and MacKay, D. J. C. (2010). Elliptical slice sampling. *Proceedings of Machine Learning
-#' Research* **9**, 541-548.
 #'
 #' Murray, I. and Graham, M. M. (2016). Pseudo-marginal slice sampling. *Proceedings of Machine Learning Research*
 #' **51**, 911-919.
@@ -102,8 +96,13 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", 
   parts <- logit_data(given, formula, data, family, contrasts, sparse, parent.frame())
   response <- parts$response
   design <- parts$design
-  if (!is.null(zero)) response$mean <- untruncated_mean(response$observed, parts$weights)
-  prior <- resolve_logit_prior(prior, design, family, response$mean, log_mean_exposure(parts$offset, parts$weights))
+  centre <- if (is.null(zero)) {
+    logit_families[[family]]$centre(response, parts$weights, parts$offset)
+  } else {
+    response$mean <- untruncated_mean(response$observed, parts$weights)
+    log(response$mean) - log_mean_exposure(parts$offset, parts$weights)
+  }
+  prior <- resolve_logit_prior(prior, design, family, centre, outcomes_of(list(response = response)))
   sweeps <- iter * chains
   run <- resolve_run(backend, threads,
     cost = logit_cost(nrow(parts$frame), length(coefficient_names(design, response)), family, response, sweeps)

@@ -8,7 +8,9 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   smooths <- lapply(parts$smooths, read_smooth, environment(formula))
   for (name in intersect(c("weights", "offset"), names(given))) {
     check_no_integer64(given[[name]], data, name, environment(formula))
-    if (is.atomic(given[[name]])) given[[name]] <- without_integer64(given[[name]])
+    values <- given[[name]]
+    if (is.name(values) && !as.character(values) %in% names(data)) values <- get0(values, environment(formula))
+    if (is.atomic(values)) given[[name]] <- by_rows(without_integer64(values), data, name)
   }
   variables <- unlist(lapply(smooths, `[[`, "variables"), recursive = FALSE)
   frame <- covariate_frame(frame_formula(parts$fixed, parts$bars, variables), data,
@@ -19,22 +21,22 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   }
   weights <- check_row_weights(stats::model.weights(frame), nrow(frame))
   terms <- stats::terms(parts$fixed, data = if (is.data.frame(data)) data else NULL)
+  attr(terms, "of_all_rows") <- terms_of_all_rows(terms, frame, data)
   response <- logit_response(stats::model.response(frame), family, weights)
   offset <- row_offset(frame, predictor_classes(response))
   record <- logit_families[[family]]
   if (sum(response$shape) == 0 && !record$is_count) {
     stop_input("weights", "leave nothing to fit: no row with a weight has trials")
   }
-  # The sampler has a shorter way for a single term (1 | g) of one linear predictor.
-  is_single <- length(parts$bars) == 1L && is_intercept_bar(parts$bars[[1L]]) && !record$has_outcomes
-  group <- if (is_single) group_factor(frame, parts$bars[[1L]]$group)
-  check_factors(frame, terms, contrasts)
+  contrasts <- check_factors(frame, terms, contrasts)
   sizes <- row_sizes(response, record, weights, offset)
-  design <- logit_design(frame, terms, contrasts, group, sparse, sizes, smooths)
+  design <- logit_design(frame, terms, contrasts, sparse, sizes, smooths)
   design <- record$design(design, response)
-  design$terms <- if (length(parts$bars) && !is_single) grouping_terms(frame, parts$bars, contrasts, sizes)
+  design$terms <- if (length(parts$bars)) grouping_terms(frame, parts$bars, contrasts, sizes)
+  # The sampler has a shorter way for a single term (1 | g) of one linear predictor.
+  design$single <- length(parts$bars) == 1L && is_intercept_bar(parts$bars[[1L]]) && !record$has_outcomes
   effects <- vapply(design$terms, function(term) length(term$levels) * length(term$columns), 0L)
-  response <- record$complete(response, offset, weights, ncol(design$x) + nlevels(group) + sum(effects))
+  response <- record$complete(response, offset, weights, ncol(design$x) + sum(effects))
   design$information <- response$information
   design$observations <- if (record$has_surrogates) sum(response$information) else sizes$total
   list(
@@ -42,8 +44,28 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
     # Lattices have levels of their own.
     xlevels = all_xlevels(frame, terms, c(design$terms, Filter(function(one) is.null(one$lattice), design$smooths))),
     response = response, design = sort_groups(design),
-    group_name = if (is_single) deparse1(parts$bars[[1L]]$group), na.action = attr(frame, "na.action")
+    group_name = if (isTRUE(design$single)) design$terms[[1L]]$group, na.action = attr(frame, "na.action")
   )
+}
+
+# Terms whose value in a row depends on other rows, such as I(x - mean(x)): alone, the first and the last row have other
+# values. Such terms cannot be predicted.
+terms_of_all_rows <- function(terms, frame, data) {
+  if (!is.data.frame(data)) return(NULL)
+  terms <- stats::delete.response(terms)
+  expressions <- as.list(attr(with_bases(terms, frame), "predvars"))[-1L]
+  names <- vapply(as.list(attr(terms, "variables"))[-1L], deparse1, "")
+  plain <- function(values) if (is.factor(values)) as.character(values) else as.vector(values)
+  depends <- function(expression, name) {
+    if (!is.call(expression) || !name %in% names(frame) || !all(all.vars(expression) %in% names(data))) return(FALSE)
+    for (row in c(1L, nrow(frame))) {
+      own <- data[match(rownames(frame)[[row]], rownames(data)), , drop = FALSE]
+      alone <- tryCatch(eval(expression, own, environment(terms)), error = function(error) NULL)
+      if (!isTRUE(all.equal(plain(alone), plain(frame[row, name]), check.attributes = FALSE))) return(TRUE)
+    }
+    FALSE
+  }
+  names[as.logical(unlist(Map(depends, expressions, names)))]
 }
 
 coefficient_names <- function(design, response) {
@@ -53,20 +75,23 @@ coefficient_names <- function(design, response) {
   as.vector(outer(names, classes[-1L], function(name, class) paste0(class, ":", name)))
 }
 
-# The design with the mean and the scale of each column, and the group of each row. `sizes` comes from row_sizes(): a
+# The design with the mean and the scale of each column. `sizes` comes from row_sizes(): a
 # row of weight 0 must not change the units of the prior.
-logit_design <- function(frame, terms, contrasts, group, sparse, sizes, smooths = list()) {
+logit_design <- function(frame, terms, contrasts, sparse, sizes, smooths = list()) {
   counts <- sizes$of_rows > 0
   if (!isFALSE(sparse)) {
     if (length(smooths)) stop_input("sparse", "must be FALSE for a formula with smooths, whose columns are not sparse")
     parts <- sparse_design(frame, terms, contrasts, sparse)
     if (!are_single_rows(sizes)) parts$sd <- sparse_deviation(parts$x, sizes)
     else if (!all(counts)) parts$sd <- sparse_deviation(parts$x[counts, , drop = FALSE])
+    check_squares(parts$sd, colnames(parts$x))
     is_intercept <- parts$assigned == 0L
     varies <- parts$sd > 0 & is.finite(1 / parts$sd)
+    scale <- unname(ifelse(is_intercept | !varies, 1, parts$sd))
     return(list(
-      x = parts$x, center = numeric(ncol(parts$x)), scale = unname(ifelse(is_intercept | !varies, 1, parts$sd)),
-      is_intercept = is_intercept, contrasts = parts$contrasts, group = group, group_start = NULL, order = NULL
+      x = parts$x, center = numeric(ncol(parts$x)), scale = scale,
+      prior_unit = rare_units(parts$x, scale, sizes$of_rows),
+      is_intercept = is_intercept, contrasts = parts$contrasts, group_start = NULL, order = NULL
     ))
   }
   x <- design_matrix(terms, frame, contrasts)
@@ -83,6 +108,7 @@ logit_design <- function(frame, terms, contrasts, group, sparse, sizes, smooths 
   scan <- native(C_matrix_scan, x, 1L)
   if (!are_single_rows(sizes)) scan <- column_moments(x, sizes)
   else if (!all(counts)) scan <- native(C_matrix_scan, x[counts, , drop = FALSE], 1L)
+  check_squares(scan$sd, colnames(x))
   is_intercept <- assigned == 0L
   varies <- scan$sd > 0 & is.finite(1 / scan$sd)
   # Blocks have a scale of their own.
@@ -93,7 +119,44 @@ logit_design <- function(frame, terms, contrasts, group, sparse, sizes, smooths 
   for (smooth in smooths$smooths) if (!is.null(smooth$gap)) center[intersect(smooth$columns, seq_along(center))] <- 0
   c(list(
     x = if (more > 0L) with_smooths(x, smooths["levels"]) else x, center = unname(c(center, numeric(more))),
-    scale = unname(c(scale, rep(1, more))), is_intercept = c(is_intercept, logical(more)), contrasts = used,
-    group = group, group_start = NULL, order = NULL
+    scale = unname(c(scale, rep(1, more))), prior_unit = c(rare_units(x, unname(scale), sizes$of_rows), rep(1, more)),
+    is_intercept = c(is_intercept, logical(more)), contrasts = used,
+    group_start = NULL, order = NULL
   ), if (length(smooths)) list(smooths = smooths$smooths, block = block, primal = TRUE))
+}
+
+check_squares <- function(deviations, names) {
+  bad <- which(!is.finite(deviations))
+  if (length(bad) == 0L) return(invisible())
+  stop_input("data", "has values of predictor ", dQuote(names[[bad[[1L]]]], FALSE), " that are too large to be ",
+    "squared: change its unit")
+}
+
+# The unit of each predictor in its prior: its standard deviation. Where most observations have one value, as for a rare
+# level of a factor, it is at least half the root mean square of the distances of the others from it. Otherwise the
+# prior would be wider the fewer observations there are: an effect that the data do not limit would be 0 or infinite.
+rare_units <- function(x, scale, sizes) {
+  is_sparse <- is_sparse_matrix(x)
+  if (is_sparse) squares <- cbind(Matrix::crossprod(x != 0, sizes), Matrix::crossprod(x^2, sizes))
+  used <- if (all(sizes > 0)) TRUE else sizes > 0
+  sizes <- sizes[used]
+  are_equal <- all(sizes == sizes[[1L]])
+  middle <- ceiling(length(sizes) / 2)
+  vapply(seq_along(scale), function(column) {
+    if (is_sparse) {
+      away <- squares[column, ]
+    } else {
+      values <- x[used, column]
+      usual <- if (are_equal) {
+        sort(values, partial = middle)[[middle]]
+      } else {
+        order <- order(values)
+        values[order][[which(cumsum(sizes[order]) >= sum(sizes) / 2)[[1L]]]]
+      }
+      differs <- values != usual
+      away <- c(sum(sizes[differs]), sum(sizes[differs] * (values[differs] - usual)^2))
+    }
+    if (!(away[[1L]] > 0 && 2 * away[[1L]] < sum(sizes))) return(scale[[column]])
+    max(scale[[column]], sqrt(away[[2L]] / away[[1L]]) / 2)
+  }, 0)
 }

@@ -18,8 +18,6 @@
 #'
 #'   `predictive_error()` gives observed minus drawn responses. `predictive_interval()` gives a matrix of the lower and
 #'   upper ends of central intervals, with a row for each row of data.
-#' @section Errors:
-#' `warpbayes_error_input` as in [predict.bayes_logit()], for missing values, and for unknown numbers of trials.
 #' @seealso [predict.bayes_logit()], [log_lik.bayes_logit()], `pp_check()` in [plot.bayes_logit()]
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
@@ -30,8 +28,8 @@
 NULL
 
 # What `values_of` makes of the linear predictors of rows and the draws that are used.
-drawn_rows <- function(object, newdata, re_formula, draws, values_of) {
-  rows <- prediction_rows(object, newdata, groups = check_re_formula(re_formula, object))
+drawn_rows <- function(object, newdata, re_formula, draws, values_of, ...) {
+  rows <- prediction_rows(object, newdata, groups = check_re_formula(re_formula, object, ...))
   if (!all(rows$complete)) stop_input("newdata", "has missing values in row ", which(!rows$complete)[[1L]])
   used <- draws_used(object, draws)
   n <- nrow(rows$x)
@@ -39,26 +37,25 @@ drawn_rows <- function(object, newdata, re_formula, draws, values_of) {
   values <- values_of(linear_draws(object, rows, used, seq_len(n)), used)
   classes <- object$response$classes
   if (is.null(classes) || is.matrix(values)) {
-    return(matrix(values, length(used), n, dimnames = list(NULL, rownames(rows$x))))
+    values <- matrix(values, length(used), n, dimnames = list(NULL, rownames(rows$x)))
+  } else {
+    dimnames(values) <- list(NULL, rownames(rows$x), utils::tail(classes, dim(values)[[3L]]))
   }
-  dimnames(values) <- list(NULL, rownames(rows$x), utils::tail(classes, dim(values)[[3L]]))
-  values
+  judged(values, "the prediction", list(object))
 }
 
 #' @rdname posterior_predict.bayes_logit
 #' @method posterior_linpred bayes_logit
 #' @exportS3Method rstantools::posterior_linpred bayes_logit
 posterior_linpred.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, ndraws = NULL, ...) {
-  check_dots_empty(...)
-  drawn_rows(object, newdata, re_formula, ndraws, function(linear, used) family_of(object)$link(linear))
+  drawn_rows(object, newdata, re_formula, ndraws, function(linear, used) family_of(object)$link(linear), ...)
 }
 
 #' @rdname posterior_predict.bayes_logit
 #' @method posterior_epred bayes_logit
 #' @exportS3Method rstantools::posterior_epred bayes_logit
 posterior_epred.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, ndraws = NULL, ...) {
-  check_dots_empty(...)
-  drawn_rows(object, newdata, re_formula, ndraws, function(linear, used) family_of(object)$mean(linear))
+  drawn_rows(object, newdata, re_formula, ndraws, function(linear, used) family_of(object)$mean(linear), ...)
 }
 
 #' @rdname posterior_predict.bayes_logit
@@ -66,14 +63,13 @@ posterior_epred.bayes_logit <- function(object, newdata = NULL, re_formula = NUL
 #' @exportS3Method rstantools::posterior_predict bayes_logit
 posterior_predict.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, ndraws = NULL, seed = NULL,
                                           trials = NULL, ...) {
-  check_dots_empty(...)
   drawn <- draw_with_seed(seed, {
     # The effects of new groups are drawn too.
     drawn_rows(object, newdata, re_formula, ndraws, function(linear, used) {
       trials <- trials_of_rows(object, newdata, trials)
       family_of(object)$respond(linear, rep(trials, each = length(used)), dispersion_used(object, used),
         any(object$response$trials != 1, trials != 1))
-    })
+    }, ...)
   })
   attr(drawn, "seed") <- NULL
   if (is.matrix(drawn) && family_of(object)$has_classes) attr(drawn, "levels") <- object$response$classes
@@ -85,16 +81,7 @@ posterior_predict.bayes_logit <- function(object, newdata = NULL, re_formula = N
 #' @exportS3Method rstantools::posterior_interval bayes_logit
 posterior_interval.bayes_logit <- function(object, prob = 0.9, pars = NULL, ...) {
   check_dots_empty(...)
-  draws <- as.matrix(object)
-  if (!is.null(pars)) {
-    unknown <- if (is.character(pars)) setdiff(pars, colnames(draws)) else pars
-    if (!is.character(pars) || length(pars) == 0L || length(unknown)) {
-      stop_input("pars", "must be names of parameters, such as ", dQuote(colnames(draws)[[1L]], FALSE), ", not ",
-        show_value(if (is.character(pars) && length(pars)) unknown[[1L]] else pars))
-    }
-    draws <- draws[, pars, drop = FALSE]
-  }
-  interval_of_draws(draws, prob)
+  interval_of_draws(as.matrix(object, pars = pars), prob)
 }
 
 #' @rdname posterior_predict.bayes_logit
@@ -173,9 +160,7 @@ pp_check.bayes_logit <- function(object, type = NULL, ndraws = 50, seed = NULL, 
 #' @rdname summary.bayes_logit
 #' @method prior_summary bayes_logit
 #' @exportS3Method rstantools::prior_summary bayes_logit
-prior_summary.bayes_logit <- function(object, ...) {
-  object$prior
-}
+prior_summary.bayes_logit <- function(object, ...) object$prior
 
 # The log likelihood is no parameter.
 #' @export
@@ -188,63 +173,48 @@ as.array.bayes_logit <- function(x, ...) {
 #' @rdname ranef.bayes_logit
 #' @method fixef bayes_logit
 #' @exportS3Method nlme::fixef bayes_logit
-fixef.bayes_logit <- function(object, ...) {
-  coef(object)
+fixef.bayes_logit <- function(object, ...) coef(object)
+
+# Parts of a fit.
+part_of <- function(fit, argument, part, ...) {
+  check_method(fit, argument, ...)
+  part(fit)
 }
 
 #' @rdname ranef.bayes_logit
 #' @importFrom stats model.matrix
 #' @export
-model.matrix.bayes_logit <- function(object, ...) {
-  check_logit_fit(object, "object")
-  object$design$x
-}
+model.matrix.bayes_logit <- function(object, ...) part_of(object, "object", function(fit) fit$design$x)
 
 #' @rdname ranef.bayes_logit
 #' @importFrom stats model.frame
 #' @export
-model.frame.bayes_logit <- function(formula, ...) {
-  check_logit_fit(formula, "formula")
-  formula$frame
-}
+model.frame.bayes_logit <- function(formula, ...) part_of(formula, "formula", function(fit) fit$frame)
 
 #' @rdname ranef.bayes_logit
 #' @importFrom stats terms
 #' @export
-terms.bayes_logit <- function(x, ...) {
-  check_logit_fit(x, "x")
-  x$terms
-}
+terms.bayes_logit <- function(x, ...) part_of(x, "x", function(fit) fit$terms)
 
 # As in lme4: no family has a scale besides its parameters.
 #' @rdname ranef.bayes_logit
 #' @importFrom stats sigma
 #' @export
-sigma.bayes_logit <- function(object, ...) {
-  check_method(object, "object", ...)
-  1
-}
+sigma.bayes_logit <- function(object, ...) part_of(object, "object", function(fit) 1, ...)
 
 #' @rdname ranef.bayes_logit
 #' @importFrom stats weights
 #' @export
 weights.bayes_logit <- function(object, ...) {
-  check_method(object, "object", ...)
-  pad_rows(object, stats::setNames(object$weights, rownames(object$frame)))
+  part_of(object, "object", function(fit) pad_rows(fit, stats::setNames(fit$weights, rownames(fit$frame))), ...)
 }
 
 #' @rdname ranef.bayes_logit
 #' @importFrom stats case.names
 #' @export
-case.names.bayes_logit <- function(object, ...) {
-  check_method(object, "object", ...)
-  rownames(object$frame)
-}
+case.names.bayes_logit <- function(object, ...) part_of(object, "object", function(fit) rownames(fit$frame), ...)
 
 #' @rdname ranef.bayes_logit
 #' @importFrom stats variable.names
 #' @export
-variable.names.bayes_logit <- function(object, ...) {
-  check_method(object, "object", ...)
-  object$coefficient_names
-}
+variable.names.bayes_logit <- function(object, ...) part_of(object, "object", function(fit) fit$coefficient_names, ...)

@@ -16,8 +16,6 @@
 #' @return A data frame with a row for each statement: `statement`; `mean`, `sd`, `lower`, `median` and `upper` of the
 #'   left side minus the right side; `probability` (`NA` without a comparison); `mcse`, its Monte Carlo standard error;
 #'   `evidence_ratio`, the odds of the statement; `rhat` and `ess_bulk` of the difference (see [convergence]).
-#' @section Errors:
-#' `warpbayes_error_input` for statements that cannot be read, or that are not numbers in each draw.
 #' @seealso [summary.bayes_logit()], [tidy.bayes_logit()]
 #' @examples
 #' fit <- bayes_logit(am ~ wt + hp, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
@@ -52,9 +50,9 @@ hypothesis.bayes_logit <- function(x, statement, level = 0.9, ...) {
   differences <- lapply(read, function(one) one$difference)
   table <- diagnose_quantities(stats::setNames(differences, statement))
   bounds <- vapply(differences, stats::quantile, c(0, 0), interval_ends(level), names = FALSE)
-  long <- unlimited_tails(x)
+  long <- long_tailed(x)
   if ("(Intercept)" %in% long) long <- c(long, "Intercept")
-  table[vapply(read, function(one) any(one$names %in% long), NA), c("mean", "sd")] <- NA
+  table[vapply(read, function(one) any(one$names %in% long), NA), c("mean", "sd")] <- NA_real_
   probability <- vapply(read, function(one) if (is.null(one$holds)) NA_real_ else mean(one$holds), 0)
   mcse <- vapply(read, function(one) if (is.null(one$holds)) NA_real_ else share_error(one$holds), 0)
   result <- data.frame(
@@ -64,7 +62,9 @@ hypothesis.bayes_logit <- function(x, statement, level = 0.9, ...) {
   )
   labels <- names(statement)
   if (!is.null(labels)) rownames(result) <- make.unique(ifelse(nzchar(labels), labels, seq_along(labels)))
-  result
+  names(differences) <- table$quantity <- make.unique(statement)
+  judged(result, "the statement", list(x), 
+    Filter(function(one) one$answer != answers[[1L]], judge_convergence(differences, table, identity)))
 }
 
 # The Monte Carlo standard error of the share of draws, sweeps x chains, that are TRUE.

@@ -15,8 +15,6 @@
 #' @return An object of class `kfold` and `loo`, for `loo::loo_compare()`. `estimates` has `elpd_kfold`, `p_kfold` and
 #'   `kfoldic`, with standard errors. `pointwise` has them for each row, or with `group` for each group. The attribute
 #'   `folds` has the fold of each row.
-#' @section Errors:
-#' `warpbayes_error_input` for a fit to the prior alone, and for data that cannot be found or have changed.
 #' @seealso [loo][log_lik.bayes_logit()], with a reference
 #' @examples
 #' if (requireNamespace("loo", quietly = TRUE)) {
@@ -35,10 +33,12 @@ kfold.bayes_logit <- function(x, K = 10, group = NULL, folds = NULL, seed = NULL
   point <- if (is.null(group)) seq_len(x$rows) else kfold_groups(x, group, refit$data)
   folds <- if (is.null(folds)) random_folds(K, point, has_part, seed) else check_folds(folds, x, point, has_part)
   elpd <- numeric(x$rows)
+  verdicts <- list(verdict(x))
   for (fold in unique(folds[has_part])) {
     left_out <- which(folds == fold & has_part)
     fit <- refit$fit(ifelse(folds == fold, 0, x$weights))
     elpd[left_out] <- log_mean_densities(fit, left_out, x)
+    verdicts <- c(verdicts, list(verdict(fit)))
   }
   pointwise <- cbind(elpd_kfold = elpd, p_kfold = 0)
   pointwise[has_part, 2L] <- log_mean_densities(x, which(has_part), x) - elpd[has_part]
@@ -46,10 +46,11 @@ kfold.bayes_logit <- function(x, K = 10, group = NULL, folds = NULL, seed = NULL
   pointwise <- cbind(elpd_kfold = pointwise[, 1L], p_kfold = pointwise[, 2L], kfoldic = -2 * pointwise[, 1L])
   n <- nrow(pointwise)
   estimates <- cbind(Estimate = colSums(pointwise), SE = sqrt(n * apply(pointwise, 2L, stats::var)))
-  structure(list(
+  judged(structure(list(
     estimates = estimates, pointwise = pointwise, elpd_kfold = estimates[[1L, 1L]], se_elpd_kfold = estimates[[1L, 2L]],
     p_kfold = estimates[[2L, 1L]], se_p_kfold = estimates[[2L, 2L]]),
-    class = c("kfold", "loo"), K = length(unique(folds[has_part])), dims = c(length(used), n), folds = folds)
+    class = c("kfold", "loo"), K = length(unique(folds[has_part])), dims = c(length(used), n), folds = folds),
+    "the cross-validation", unique(verdicts))
 }
 
 # A function that fits the model of `fit` again with other weights of its rows, and the data.
@@ -90,6 +91,7 @@ kfold_groups <- function(fit, group, data) {
     if (!group %in% names(known)) stop_input("group", "is ", show_value(group), ", which is no variable of the data")
     group <- known[[group]]
   }
+  group <- by_rows(group, fit$frame, "group")
   if (!is.atomic(group) || length(group) != fit$rows || anyNA(group)) {
     stop_input("group", "must be the name of a variable, or a value for each of the ", fit$rows,
       " rows that were fitted, not ", show_value(group))
@@ -108,6 +110,7 @@ random_folds <- function(K, point, has_part, seed) {
 }
 
 check_folds <- function(folds, fit, point, has_part) {
+  folds <- by_rows(folds, fit$frame, "folds")
   if (!is.numeric(folds) || length(folds) != fit$rows || anyNA(folds) || any(folds != floor(folds) | folds < 1)) {
     stop_input("folds", "must be whole numbers from 1, one for each of the ", fit$rows, " rows that were fitted, not ",
       show_value(folds))
@@ -120,10 +123,7 @@ check_folds <- function(folds, fit, point, has_part) {
 # The log of the mean likelihood of rows over the draws of `fit`, which has no weights for them: those of `original`.
 log_mean_densities <- function(fit, rows, original) {
   used <- draws_used(fit, NULL)
-  predictors <- prediction_rows(fit, NULL)
-  effects <- row_effects(fit, predictors, used)
-  unlist(lapply(row_blocks(rows, length(used)), function(block) {
-    linear <- linear_draws(fit, predictors, used, block, effects)
+  unlist(for_blocks(fit, prediction_rows(fit, NULL), used, rows, function(linear, block) {
     values <- matrix(row_log_likelihood(fit, linear, used, block, original$response, original$weights), length(used))
     most <- apply(values, 2L, max)
     most[!is.finite(most)] <- 0

@@ -3,8 +3,8 @@
 #' Log likelihoods of rows, cross-validation and explained variance
 #'
 #' `log_lik()` gives the log likelihood of each row under each draw. `loo()` of package loo estimates from it how well
-#' the fit predicts a row that it has not seen (Vehtari et al. 2017). `bayes_R2()` of package rstantools gives the share
-#' of the variance of the responses that the means explain (Gelman et al. 2019), and `loo_R2()` the share that
+#' the fit predicts a row that it has not seen (Vehtari et al. 2017), and so does `waic()`. `bayes_R2()` of package
+#' rstantools gives the share of the variance of the responses that the means explain, and `loo_R2()` the share that
 #' predictions of rows from the other rows explain.
 #'
 #' @param object,x a fit from [bayes_logit()].
@@ -17,22 +17,14 @@
 #' @return `log_lik()` gives a matrix, draws x rows. `bayes_R2()` and `loo_R2()` give a vector of draws. `loo()` gives
 #'   the object of package loo, and warns of rows whose Pareto k is too high. Its estimate is about new rows of the same
 #'   groups.
-#' @section Errors:
-#' `warpbayes_error_input` as in [predict.bayes_logit()], for missing values, and in `loo()` for a fit to the prior
-#' alone or for fewer than 10 draws of a chain.
 #' @references
 #' Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out
 #' cross-validation and WAIC. *Statistics and Computing* 27, 1413-1432. \doi{10.1007/s11222-016-9696-4}
-#'
-#' Gelman, A., Goodrich, B., Gabry, J. and Vehtari, A. (2019). R-squared for Bayesian regression models. *American
-#' Statistician* **73**, 307-309.
 #' @seealso [kfold.bayes_logit()], [predict.bayes_logit()], [residuals.bayes_logit()]
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' log_lik(fit, data.frame(wt = c(2, 3), am = 1), ndraws = 3)
-#' if (requireNamespace("loo", quietly = TRUE)) {
-#'   loo::loo(fit)
-#' }
+#' if (requireNamespace("loo", quietly = TRUE)) loo::loo(fit)
 #' @name log_lik.bayes_logit
 NULL
 
@@ -72,11 +64,9 @@ log_likelihoods <- function(fit, newdata, used, re_formula) {
   }
   check_result_size(length(used) * as.double(n), "ndraws", "log likelihoods", copies = 1)
   out <- matrix(0, length(used), n)
-  effects <- row_effects(fit, rows, used)
-  for (block in row_blocks(seq_len(n), length(used))) {
-    linear <- linear_draws(fit, rows, used, block, effects)
-    out[, block] <- row_log_likelihood(fit, linear, used, block, of_rows$response, of_rows$weights)
-  }
+  for_blocks(fit, rows, used, seq_len(n), function(linear, block) {
+    out[, block] <<- row_log_likelihood(fit, linear, used, block, of_rows$response, of_rows$weights)
+  })
   out
 }
 
@@ -140,5 +130,5 @@ loo.bayes_logit <- function(x, ndraws = NULL, ...) {
   # Effective sizes do not depend on the unit of the likelihoods, and the largest of a row as unit avoids zeros.
   likelihoods <- exp(values - rep(apply(values, 2L, max), each = nrow(values)))
   share <- loo::relative_eff(likelihoods, chain_id = rep(seq_len(x$chains), each = length(of_chain)))
-  loo::loo(values, r_eff = ifelse(is.finite(share), share, 1), ...)
+  judged(loo::loo(values, r_eff = ifelse(is.finite(share), share, 1), ...), "the estimate", list(x))
 }

@@ -37,6 +37,7 @@ with_step_intercepts <- function(design, classes) {
   design$x <- x
   design$center <- c(numeric(steps), design$center[slopes])
   design$scale <- c(rep(1, steps), design$scale[slopes])
+  design$prior_unit <- c(rep(1, steps), design$prior_unit[slopes])
   design$is_intercept <- seq_len(ncol(x)) <= steps
   design$primal <- TRUE
   if (length(design$smooths)) {
@@ -49,10 +50,10 @@ with_step_intercepts <- function(design, classes) {
   design
 }
 
-# The design of new rows in the form of the fitted one, or with the average of the steps' intercepts.
-new_step_rows <- function(fit, x, average = FALSE) {
+# The design of new rows in the form of the fitted one.
+new_step_rows <- function(fit, x) {
   steps <- sum(fit$design$is_intercept)
-  cbind(matrix(if (average) 1 / steps else 0, nrow(x), steps), x[, attr(x, "assign") != 0L, drop = FALSE])
+  cbind(matrix(0, nrow(x), steps), x[, attr(x, "assign") != 0L, drop = FALSE])
 }
 
 # A fit whose rows are the steps that observations reached, as a binomial regression. Each observation has its first
@@ -71,7 +72,6 @@ rows_of_steps <- function(fit) {
   x <- design$x[row, , drop = FALSE]
   x[cbind(seq_along(row), step)] <- 1
   design$x <- x
-  design$group <- design$group[row]
   design$terms <- lapply(design$terms, function(term) {
     term$level <- term$level[row]
     if (!is.null(term$z)) term$z <- term$z[row, , drop = FALSE]

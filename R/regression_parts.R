@@ -7,7 +7,7 @@
 family.bayes_logit <- function(object, ...) {
   check_logit_fit(object, "object")
   family <- family_of(object)
-  size <- if (family$has_dispersion) mean(dispersion_used(object, draws_used(object, NULL)))
+  size <- dispersion_estimate(object)
   structure(family$object(size), class = "family")
 }
 
@@ -28,8 +28,6 @@ family.bayes_logit <- function(object, ...) {
 #'   the formula, `terms()` the terms of its predictors without grouping terms, `weights()` the weights of rows, and
 #'   `case.names()` and `variable.names()` the names of rows and coefficients. `sigma()` is 1. `family()` gives a family
 #'   object as of [stats::glm()], for classes with functions of matrices, rows x classes.
-#' @section Errors:
-#' `warpbayes_error_input` for a fit without grouping terms, and in `family()` for [zero_inflated_counts].
 #' @seealso [grouping_terms]
 #' @examples
 #' fit <- bayes_logit(am ~ wt + (1 | cyl), mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
@@ -61,7 +59,7 @@ ranef.bayes_logit <- function(object, prob = NULL, ...) {
 # What `values_of` each regression and its terms makes, as one list by the names of the groupings.
 of_groupings <- function(fit, argument, values_of) {
   values <- lapply(unname(regressions_of(fit)), function(part) {
-    terms <- fit_terms(part)
+    terms <- outcome_terms(part)
     if (length(terms) == 0L) return(list())
     by_term <- values_of(part, terms)
     groups <- vapply(terms[seq_along(by_term)], function(term) term$group, "")
@@ -89,7 +87,9 @@ effect_intervals <- function(term, draws, prob) {
 VarCorr.bayes_logit <- function(x, sigma = 1, ...) {
   check_logit_fit(x, "x")
   by_term <- of_groupings(x, "x", function(fit, terms) {
-    means <- lapply(covariance_draws(fit), function(draws) rowMeans(draws, dims = 2L))
+    long <- vapply(terms, function(term) any(deviation_names(list(term)) %in% long_deviations(fit)), NA)
+    middle <- function(draws, long) apply(draws, 1:2, if (long) stats::median else mean)
+    means <- Map(middle, covariance_draws(fit), long)
     lapply(of_terms(fit, means), class_covariances, predictor_classes(fit$response))
   })
   structure(by_term, class = c("group_covariances", "warpbayes"))
@@ -112,18 +112,13 @@ in_console.group_covariances <- function(x, digits = 3, ...) {
   digits <- check_count(digits, "digits", max = 15)
   parts <- unclass(x)
   size <- max(vapply(parts, nrow, 0L))
-  rows <- do.call(rbind, lapply(seq_along(parts), function(i) {
-    deviation <- attr(parts[[i]], "stddev")
-    correlation <- attr(parts[[i]], "correlation")
-    pairs <- matrix("", length(deviation), size - 1L)
-    for (row in seq_along(deviation)) {
-      for (column in seq_len(row - 1L)) {
-        pairs[row, column] <- formatC(correlation[row, column], digits = 2, format = "f")
-      }
-    }
-    cbind(c(names(parts)[[i]], rep("", length(deviation) - 1L)), names(deviation), format(deviation, digits = digits),
-      pairs)
-  }))
+  rows <- do.call(rbind, Map(function(part, name) {
+    deviation <- attr(part, "stddev")
+    pairs <- formatC(attr(part, "correlation"), digits = 2, format = "f")
+    pairs[upper.tri(pairs, TRUE)] <- ""
+    pairs <- cbind(pairs, matrix("", nrow(pairs), size))[, seq_len(size - 1L), drop = FALSE]
+    cbind(c(name, rep("", length(deviation) - 1L)), names(deviation), format(deviation, digits = digits), pairs)
+  }, parts, names(parts)))
   colnames(rows) <- c("Groups", "Name", "Std.Dev.", if (size > 1L) c("Corr", rep("", size - 2L)))
   rownames(rows) <- rep("", nrow(rows))
   print(rows, quote = FALSE)

@@ -18,17 +18,17 @@
 #' @param nsim number of simulated responses.
 #' @param seed passed to [set.seed()] if not `NULL`; R's generator is then left as it was.
 #' @inheritParams computing_arguments
-#' @param ... must be empty.
+#' @param ... must be empty, or have the names of packages lme4 and brms: `re.form` for `re_formula`, and
+#'   `allow_new_levels = FALSE` to refuse groups that are not in the fit.
 #' @return `predict()` gives a matrix with a row for each row of the data and columns `mean`, `sd`, `lower`, `upper`.
-#'   For classes it gives an array, rows x classes x these four. Rows with missing values are `NA`. An argument `offset`
-#'   of the fit is evaluated in the new data. `fitted()` gives the means as a vector, or for classes as a matrix.
+#'   For classes it gives an array, rows x classes x these four. Rows with missing values are `NA`. The mean count of a
+#'   group, an area or a time without data does not exist: `mean` and `sd` are `NA`, and there is a column `median`. An
+#'   argument `offset` of the fit is evaluated in the new data. `fitted()` gives the means as a vector, or for classes
+#'   as a matrix.
 #'
 #'   `simulate()` gives a data frame of `nsim` responses from the posterior predictive distribution, or for classes with
 #'   more than one trial a list of matrices.
 #' @seealso [residuals.bayes_logit()], [log_lik.bayes_logit()], [posterior_predict.bayes_logit()]
-#' @section Errors:
-#' `warpbayes_error_input` for new data that lack a variable, or whose variables have other types or new levels of a
-#' factor.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' predict(fit, data.frame(wt = c(2, 3, 4)), type = "response")
@@ -38,28 +38,52 @@
 predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "link", "count", "zero"), level = 0.9,
                                 ndraws = NULL, sparse = NULL, re_formula = NULL, backend = NULL, threads = NULL,
                                 ...) {
-  check_dots_empty(...)
   check_logit_fit(object, "object")
   type <- check_choice(if (missing(type)) "response" else type, "type", names(family_of(object)$types))
   level <- check_number(level, "level", min = 0, max = 1)
-  rows <- prediction_rows(object, newdata, sparse, check_re_formula(re_formula, object))
+  rows <- prediction_rows(object, newdata, sparse, check_re_formula(re_formula, object, ...))
   used <- draws_used(object, ndraws)
-  tails <- interval_ends(level)
+  no_mean <- lacks_mean(object, rows, type)
+  tails <- c(interval_ends(level), if (any(no_mean)) 0.5)
   out <- summarise_rows(object, rows, used, type, tails, backend, threads)
   classes <- object$response$classes
-  statistics <- c("mean", "sd", "lower", "upper")
+  statistics <- c("mean", "sd", "lower", "upper", if (any(no_mean)) "median")
   if (is.null(classes)) {
-    dim(out) <- c(nrow(rows$x), 4L)
+    dim(out) <- dim(out)[-2L]
     dimnames(out) <- list(rownames(rows$x), statistics)
+    if (any(no_mean)) {
+      out[no_mean, c("mean", "sd")] <- NA
+      out <- out[, c("mean", "sd", "median", "lower", "upper"), drop = FALSE]
+    }
   } else {
     dimnames(out) <- list(rownames(rows$x), utils::tail(classes, dim(out)[[2L]]), statistics)
   }
-  if (is.null(newdata)) pad_rows(object, out) else out
+  judged(if (is.null(newdata)) pad_rows(object, out) else out, "the prediction", list(object),
+    if (any(no_mean)) no_mean_reason(no_mean, type), heading = if (type == "response") modelled_words(object))
+}
+
+no_mean_reason <- function(no_mean, type) {
+  rows <- which(no_mean)
+  reason("no_mean", n = length(rows), shown = c(utils::head(rows, 5L), if (length(rows) > 5L) "..."),
+    what = if (type == "link") "a part of it" else "a group, an area or a time without data")
 }
 
 # Which effects of groups are part of a prediction: TRUE for all, FALSE for none, or for each grouping, by its name, the
-# columns.
-check_re_formula <- function(re_formula, fit) {
+# columns. `...` may have the names of packages lme4, rstanarm and brms. The attribute `only_known`: new groups are an
+# error.
+check_re_formula <- function(re_formula, fit, ...) {
+  given <- list(...)
+  names(given) <- chartr(".", "_", names(given))
+  if ("re_form" %in% names(given) && is.null(re_formula)) re_formula <- given$re_form
+  known <- given$allow_new_levels
+  given[c("re_form", "allow_new_levels")] <- NULL
+  if (length(given) || ...length() > 0L && is.null(...names())) check_dots_empty(...)
+  kept <- kept_effects(re_formula, fit)
+  if (!is.null(known) && !check_flag(known, "allow_new_levels")) attr(kept, "only_known") <- TRUE
+  kept
+}
+
+kept_effects <- function(re_formula, fit) {
   if (is.null(re_formula)) return(TRUE)
   if (is.atomic(re_formula) && length(re_formula) == 1L && is.na(re_formula)) return(FALSE)
   if (length(regressions_of(fit)) > 1L) {
@@ -77,7 +101,7 @@ check_re_formula <- function(re_formula, fit) {
     stop_input("re_formula", "must have grouping terms alone, such as ~ (1 | g), not ",
       dQuote(deparse1(re_formula), FALSE))
   }
-  terms <- fit_terms(fit)
+  terms <- outcome_terms(fit)
   kept <- list()
   for (bar in parts$bars) {
     group <- deparse1(bar$group)
@@ -106,8 +130,7 @@ bar_columns <- function(bar, fit) {
 #' @importFrom stats fitted
 #' @export
 fitted.bayes_logit <- function(object, re_formula = NULL, ...) {
-  check_dots_empty(...)
-  pad_rows(object, fitted_means(object, check_re_formula(re_formula, object)))
+  pad_rows(object, fitted_means(object, check_re_formula(re_formula, object, ...)))
 }
 
 # Posterior means of the fitted rows: a vector, or a matrix with a column for each class.
@@ -122,8 +145,14 @@ fitted_means <- function(object, groups = TRUE) {
 # Posterior means of new rows, NA where values are missing.
 predict_means <- function(object, newdata) {
   values <- predict.bayes_logit(object, newdata)
-  if (is.matrix(values)) return(values[, "mean"])
+  if (is.matrix(values)) return(predicted_means(values))
   matrix(values[, , "mean"], nrow(values), dimnames = dimnames(values)[1:2])
+}
+
+# The means of a prediction, or the medians where they do not exist.
+predicted_means <- function(values) {
+  means <- values[, "mean"]
+  if ("median" %in% colnames(values)) ifelse(is.na(means), values[, "median"], means) else means
 }
 
 #' @rdname predict.bayes_logit

@@ -1,35 +1,22 @@
 # What a fitted regression says about itself: print(), summary() and the accessors of models.
 
-logit_words <- function(name) {
-  ifelse(name == "log_likelihood", "the log likelihood", ifelse(name == "dispersion", "the dispersion", name))
-}
-
-logit_verdict <- function(fit, table, quantities = logit_quantities(fit)) {
-  verdict <- judge_convergence(quantities, table, logit_words)
-  support <- support_words(fit)
-  verdict$sentences <- c(verdict$sentences, lengthening_words(fit, table, verdict$converged), support)
-  with_answer(verdict, support)
-}
-
-# How many more sweeps give 100 effective draws a chain, if the draws so far show how fast the chains move.
-lengthening_words <- function(fit, table, converged) {
-  least <- suppressWarnings(min(table$ess_bulk, na.rm = TRUE))
-  wanted <- ess_wanted * fit$chains
-  if (isFALSE(converged) || !is.finite(least) || least >= wanted) return(NULL)
-  more <- (fit$iter - fit$warmup) * (wanted / max(least, 1) - 1)
-  unit <- 10^max(1, floor(log10(more)) - 1)
-  more <- format(unit * ceiling(more / unit), scientific = FALSE)
-  sprintf("At the present rate, continue(fit, %s) gives %s effective draws.", more, whole_words(wanted))
-}
-
 # The table of quantities for users. Means that may not exist are NA.
-logit_table <- function(fit, quantities = logit_quantities(fit), tail = FALSE) {
+logit_table <- function(fit, quantities = logit_quantities(fit), tail = FALSE, probs = NULL) {
   table <- diagnose_quantities(quantities, tail)
-  table[table$quantity %in% unlimited_tails(fit), c("mean", "sd")] <- NA
+  if (!is.null(probs)) {
+    if (!is.numeric(probs) || length(probs) == 0L || anyNA(probs) || any(probs < 0 | probs > 1)) {
+      stop_input("probs", "must be probabilities, not ", show_value(probs))
+    }
+    own <- t(matrix(vapply(quantities, stats::quantile, probs + 0, probs, names = FALSE), length(probs)))
+    colnames(own) <- paste0("q", 100 * probs)
+    at <- match("q5", names(table))
+    table <- cbind(table[seq_len(at - 1L)], own, table[setdiff(names(table)[-seq_len(at - 1L)], c("q5", "q95"))])
+  }
+  table[table$quantity %in% long_tailed(fit), c("mean", "sd")] <- NA
   table
 }
 
-# The groupings of a fit with grouping terms: " in 6 groups of g and 12 of h".
+# The groupings of a fit: " in 6 groups of g and 12 of h".
 term_words <- function(fit) {
   counts <- vapply(fit$design$terms, function(term) length(term$levels), 0)
   names <- vapply(fit$design$terms, function(term) term$group, "")
@@ -42,15 +29,14 @@ term_words <- function(fit) {
 
 logit_fit_words <- function(fit) {
   removed <- length(fit$na.action)
-  groups <- nlevels(fit$design$group)
   c(
     paste0(family_of(fit)$title, ": ", deparse1(fit$formula), family_of(fit)$formula_words(fit)),
     sprintf("%s%s%s", count_words(fit$rows, "row"),
       if (removed) sprintf(" (%d more with missing values left out)", removed) else "",
-      if (groups) sprintf(" in %s of %s", count_words(groups, "group"), fit$group_name) else term_words(fit)),
+      term_words(fit)),
     chain_words(fit, fit$chains * kept_draws(fit$iter, fit), sprintf("%s on %s, seed %s", elapsed_words(fit$elapsed),
       fit$backend, format(fit$seed, digits = 16))),
-    logit_sampler_words(fit)
+    logit_sampler_words(fit), modelled_words(fit)
   )
 }
 
@@ -59,23 +45,25 @@ logit_fit_words <- function(fit) {
 #' `print()` shows what was fitted and the coefficients. `summary()` adds the prior, the convergence of the chains and a
 #' verdict in words. The other functions are generics of R and of package rstantools.
 #'
-#' The verdict follows [convergence]. More sentences say where the data leave the answer to the prior, for example if
-#' predictors separate the classes, and if Poisson counts vary at least twice as much as their means say.
+#' The [verdict] follows [convergence]. More sentences say where the data leave the answer to the prior, for example if
+#' predictors separate the classes. Responses that are drawn from the fit are compared with those of the data: how much
+#' they vary, how many are 0, and the shares of successes in ten groups of rows.
 #'
 #' @param object,x a fit from [bayes_logit()], or its summary.
 #' @param parm names or numbers of coefficients; all if missing.
 #' @param pars names of parameters; `NULL` for all.
 #' @param level,prob probability of the interval.
+#' @param probs `NULL`, or the probabilities of quantiles in the place of 0.05 and 0.95.
+#' @param complete not used.
 #' @param formula.,evaluate for `update()`: as in [stats::update()].
 #' @param ... for `update()`: arguments of [bayes_logit()] to change. Otherwise not used.
-#' @return `coef()` gives posterior means, `vcov()` the posterior covariance matrix, `confint()` and
-#'   `posterior_interval()` a matrix of equal-tailed intervals, `nobs()` the number of rows, `formula()` the formula and
-#'   `prior_summary()` the prior. There is no `logLik()`: see [log_lik()].
+#' @return `coef()` gives posterior means (medians where they may not exist), `vcov()` the posterior covariance matrix,
+#'   `confint()` and `posterior_interval()` a matrix of equal-tailed intervals, `nobs()` the number of rows, `formula()`
+#'   the formula and `prior_summary()` the prior. There is no `logLik()`: see [log_lik()].
 #'
 #'   `summary()` gives a list of class `summary.bayes_logit`. `coefficients` is a data frame with `quantity`, `mean`,
 #'   `sd` (both `NA` where they may not exist), `q5`, `median`, `q95`, `rhat`, `ess_bulk` and `ess_tail`; other
-#'   parameters follow the coefficients. `converged` is `TRUE`, `FALSE`, or `NA` if it cannot be judged. `verdict` has
-#'   sentences, and `prior` the prior.
+#'   parameters follow the coefficients. `converged` is `TRUE`, `FALSE`, or `NA` if it cannot be judged.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' summary(fit)
@@ -87,13 +75,16 @@ NULL
 logit_table_words <- function(table, digits) {
   # The median is shown if a mean may not exist.
   is_long <- is.na(table$mean) & !is.na(table$median)
-  shown <- c("mean", "sd", "q5", if (any(is_long)) "median", "q95")
+  quantiles <- grep("^q[0-9.]+$", names(table), value = TRUE)
+  below <- as.numeric(sub("q", "", quantiles)) < 50
+  with_median <- any(is_long) && !"q50" %in% quantiles
+  shown <- c("mean", "sd", quantiles[below], if (with_median) "median", quantiles[!below])
   numbers <- t(vapply(seq_len(nrow(table)), function(i) {
     values <- unlist(table[i, shown])
-    spread <- if (is_long[[i]]) (table$q95[[i]] - table$q5[[i]]) / 3.29 else table$sd[[i]]
+    spread <- if (is_long[[i]]) diff(range(values, na.rm = TRUE)) / 3.29 else table$sd[[i]]
     ifelse(is.na(values), "-", format_to_spread(values, spread, digits))
   }, character(length(shown))))
-  colnames(numbers) <- c(mean = "mean", sd = "sd", q5 = "5%", median = "50%", q95 = "95%")[shown]
+  colnames(numbers) <- sub("^q(.*)$", "\\1%", sub("median", "q50", shown))
   sizes <- function(values) ifelse(is.na(values), "-", formatC(values, format = "f", digits = 0))
   words <- data.frame(
     ` ` = sub("^the ", "", logit_words(table$quantity)), numbers,
@@ -112,7 +103,7 @@ in_console.bayes_logit <- function(x, digits = 2, n = 50, ...) {
   quantities <- logit_quantities(x)
   table <- logit_table(x, quantities)
   print_logit_table(table[table$quantity != "log_likelihood", ], sum(is_shown_coefficient(x)), digits, n, "fit")
-  print_sentences(logit_verdict(x, table, quantities)$sentences)
+  print_verdict(logit_verdict(x, table, quantities))
 }
 
 # The first `coefficients` rows of the table are coefficients. At most `n` of them are shown, and `n` of the others.
@@ -129,14 +120,14 @@ print_logit_table <- function(table, coefficients, digits, n, name) {
 
 #' @rdname summary.bayes_logit
 #' @export
-summary.bayes_logit <- function(object, ...) {
+summary.bayes_logit <- function(object, probs = NULL, ...) {
   check_dots_empty(...)
   quantities <- logit_quantities(object)
-  table <- logit_table(object, quantities, tail = TRUE)
+  table <- logit_table(object, quantities, tail = TRUE, probs = probs)
   verdict <- logit_verdict(object, table, quantities)
   structure(
-    list(words = logit_fit_words(object), prior = object$prior, coefficients = table, converged = verdict$converged,
-      verdict = verdict$sentences, shown = sum(is_shown_coefficient(object))),
+    list(words = logit_fit_words(object), prior = object$prior, coefficients = table, converged = is_usable(verdict),
+      verdict = verdict, shown = sum(is_shown_coefficient(object))),
     class = c("summary.bayes_logit", "warpbayes")
   )
 }
@@ -149,7 +140,7 @@ in_console.summary.bayes_logit <- function(x, digits = 2, n = 50, ...) {
   print(x$prior)
   cat("\n")
   print_logit_table(x$coefficients, x$shown, digits, n, "summary(fit)")
-  print_sentences(x$verdict)
+  print_verdict(x$verdict)
 }
 
 #' @rdname summary.bayes_logit
@@ -157,16 +148,34 @@ in_console.summary.bayes_logit <- function(x, digits = 2, n = 50, ...) {
 #' @export
 coef.bayes_logit <- function(object, ...) {
   check_dots_empty(...)
-  colMeans(coefficient_draws(object))
+  draws <- coefficient_draws(object)
+  means <- colMeans(draws)
+  for (name in names_of_regressions(object, long_coefficients)) means[[name]] <- stats::median(draws[, name])
+  means
 }
 
 #' @rdname summary.bayes_logit
 #' @importFrom stats vcov
 #' @export
-vcov.bayes_logit <- function(object, ...) {
+vcov.bayes_logit <- function(object, complete = TRUE, ...) {
   check_dots_empty(...)
-  stats::var(coefficient_draws(object))
+  covariance <- stats::var(coefficient_draws(object))
+  long <- names_of_regressions(object, long_coefficients)
+  covariance[long, ] <- covariance[, long] <- NA
+  covariance
 }
+
+#' @rdname summary.bayes_logit
+#' @export
+coef.summary.bayes_logit <- function(object, ...) {
+  check_dots_empty(...)
+  table <- utils::head(object$coefficients, object$shown)
+  estimate <- ifelse(is.na(table$mean), table$median, table$mean)
+  matrix(c(estimate, table$sd), ncol = 2L, dimnames = list(table$quantity, c("Estimate", "Std. Error")))
+}
+
+#' @export
+`==.bayes_logit` <- function(e1, e2) identical(e1, e2)
 
 #' @rdname summary.bayes_logit
 #' @importFrom stats confint
@@ -175,17 +184,9 @@ confint.bayes_logit <- function(object, parm, level = 0.9, ...) {
   check_dots_empty(...)
   level <- check_number(level, "level", min = 0, max = 1)
   draws <- coefficient_draws(object)
-  if (!missing(parm)) {
-    if (!is.atomic(parm) || length(parm) == 0L) {
-      stop_input("parm", "must be names or numbers of coefficients, not ", show_value(parm))
-    }
-    known <- if (is.character(parm)) parm %in% colnames(draws) else parm %in% seq_len(ncol(draws))
-    if (!is.character(parm) && !is.numeric(parm) || !all(known)) {
-      stop_input("parm", "has ", show_value(c(parm[!known], parm)[[1L]]), ", which is no coefficient of the fit")
-    }
-    draws <- draws[, parm, drop = FALSE]
-  }
-  interval_of_draws(draws, level, "level")
+  chosen <- colnames(draws)
+  if (!missing(parm)) chosen <- chosen_parameters(if (is.null(parm)) list() else parm, chosen, NULL, "parm")
+  interval_of_draws(draws[, chosen, drop = FALSE], level, "level")
 }
 
 # The central interval of each column.
@@ -200,17 +201,12 @@ interval_of_draws <- function(draws, prob, argument = "prob") {
 #' @rdname summary.bayes_logit
 #' @importFrom stats nobs
 #' @export
-nobs.bayes_logit <- function(object, ...) {
-  check_logit_fit(object, "object")
-  object$rows
-}
+nobs.bayes_logit <- function(object, ...) part_of(object, "object", function(fit) fit$rows)
 
 #' @rdname summary.bayes_logit
 #' @importFrom stats formula
 #' @export
-formula.bayes_logit <- function(x, ...) {
-  x$formula
-}
+formula.bayes_logit <- function(x, ...) x$formula
 
 #' @rdname summary.bayes_logit
 #' @importFrom stats update

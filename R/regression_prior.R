@@ -64,27 +64,28 @@ placed_words <- function(prior, each) {
 #'
 #' @section Types:
 #' \describe{
-#'   \item{`"normal"`}{Independent normal coefficients. With `autoscale = TRUE` their standard deviations are `scale`
-#'     divided by the standard deviation of the predictor over the observations.}
+#'   \item{`"normal"`}{Normal coefficients. With `autoscale = TRUE` their standard deviations are `scale` divided by the
+#'     unit of the predictor: its standard deviation over the observations. If most observations have one value, as with
+#'     a rare level of a factor, the unit is at least half the root mean square of the others' distance from it.}
 #'   \item{`"student_t"`, `"cauchy"`}{The same with Student t distributions of `df` degrees of freedom, 1 for
 #'     `"cauchy"`.}
 #'   \item{`"zellner"`}{All coefficients except the intercept are jointly normal with mean 0 and covariance
 #'     \eqn{g (X' W X)^{-1}}{g (X'WX)^-1}. \eqn{X} are the centred predictors and \eqn{W} the information of each row:
 #'     a quarter of its trials, or for Poisson counts the mean count.}
 #'   \item{`"horseshoe"`}{The coefficient of standardised predictor \eqn{j} is normal with standard deviation
-#'     \eqn{\lambda_j \tau}{lambda_j tau}. \eqn{\lambda_j}{lambda_j} is half-Cauchy of scale 1, and
-#'     \eqn{\tau}{tau} is half-Cauchy of scale `global_scale` (Carvalho, Polson and Scott 2010). With a `slab_scale`
-#'     large coefficients are Student t (Piironen and Vehtari 2017).}
+#'     \eqn{\lambda_j \tau}{lambda_j tau}, where \eqn{\lambda_j}{lambda_j} is half-Cauchy of scale 1 and
+#'     \eqn{\tau}{tau} of scale `global_scale`. With a `slab_scale` large coefficients are Student t (Piironen and
+#'     Vehtari 2017).}
 #' }
-#' With all types the intercept is normal, at the means of all predictors (a sparse design: at 0).
+#' The intercept is normal, at the means of all predictors (a sparse design: at 0). Normal coefficients of two classes
+#' of a multinomial have the correlation 1/2, so that predictions do not depend on which class is the reference.
 #'
 #' @section Defaults:
-#' What the default priors say, with probability 0.9. `sd` is the standard deviation of the predictor.
+#' What the default priors say, with probability 0.9. `sd` is the unit of the predictor, and "rate" that of the data (at
+#' least two events, or 100 if there are none: then 95% of the posterior lie below about 3 events).
 #' \tabular{lll}{
 #'   **parameter** \tab **prior** \tab **in the units of the data** \cr
-#'   intercept, binomial or ordinal \tab normal(0, 2.5) \tab the probability is 0.016 to 0.984 \cr
-#'   intercept, multinomial \tab normal(0, 2.5) \tab odds against the first class are 1/61 to 61 \cr
-#'   intercept, counts \tab normal(log rate, 2.5) \tab the rate is 1/61 to 61 times that of all data \cr
+#'   intercept \tab normal(logit or log of the rate, 2.5) \tab odds or mean counts are 1/61 to 61 times the data's \cr
 #'   coefficient \tab normal(0, 2.5 / sd) \tab one sd multiplies odds or mean counts by 1/61 to 61 \cr
 #'   sd of groups' intercepts \tab half-Cauchy(2.5) \tab below 16 \cr
 #'   sd of groups' slopes \tab half-t(2), scale 2.5 / sd \tab below 7.3 / sd \cr
@@ -99,8 +100,8 @@ placed_words <- function(prior, each) {
 #'   each coefficient except the intercept, or numbers with names as for `type`.
 #' @param df for `"student_t"`: degrees of freedom, given as `scale` is.
 #' @param autoscale `FALSE`: `scale` is in the units of the coefficients, not for predictors of standard deviation 1.
-#' @param intercept_location,intercept_scale mean and standard deviation of the intercept. A mean of `NULL` is 0, or
-#'   for counts the log of their sum divided by the sum of `exp(offset)`.
+#' @param intercept_location,intercept_scale mean and standard deviation of the intercept. A mean of `NULL` is the
+#'   logit or log of the rate of the data: of successes, of each step or class, of zeros, or of counts.
 #' @param g for `"zellner"`: a positive number, or `NULL` for the number of trials, or of Poisson events.
 #' @param global_scale for `"horseshoe"`: a positive number.
 #' @param slab_scale,slab_df for `"horseshoe"`: scale (`NULL` for no slab) and degrees of freedom of large coefficients.
@@ -114,9 +115,6 @@ placed_words <- function(prior, each) {
 #' @references
 #' Piironen, J. and Vehtari, A. (2017). Sparsity information and regularization in the horseshoe and other shrinkage
 #' priors. *Electronic Journal of Statistics* **11**, 5018-5051.
-#'
-#' Carvalho, C. M., Polson, N. G. and Scott, J. G. (2010). The horseshoe estimator for sparse signals. *Biometrika*
-#' **97**, 465-480.
 #' @examples
 #' logit_prior()
 #' logit_prior(c("normal", dose = "cauchy"), scale = c(2.5, dose = 1))
@@ -170,10 +168,10 @@ check_prior_types <- function(type) {
 }
 
 # Adds what the data decide. `mean` and `precision` (packed; with more coefficients than rows its diagonal) are for the
-# coefficients of one outcome, in the sampler's units, `law`, `law_df` and `law_scale` are for
-# src/regression/regression.h, and `deviation` has the standard deviations in the units of the coefficients, for
-# printing. `design` comes from logit_design(), `log_exposure` from log_mean_exposure().
-resolve_logit_prior <- function(prior, design, family, response_mean, log_exposure) {
+# coefficients of each outcome and of one given the others, in the sampler's units, `law`, `law_df` and `law_scale` are
+# for src/regression/chain.h, and `deviation` has the standard deviations in the units of the coefficients, for
+# printing. `design` comes from logit_design(), `centre` from the record of the family.
+resolve_logit_prior <- function(prior, design, family, centre, outcomes = 1L) {
   if (!inherits(prior, "logit_prior")) stop_input("prior", "must come from logit_prior(), not ", show_value(prior))
   names <- colnames(design$x)
   block <- if (is.null(design$block)) integer(length(names)) else design$block
@@ -186,30 +184,31 @@ resolve_logit_prior <- function(prior, design, family, response_mean, log_exposu
   is_fixed <- lengths(lapply(records, `[[`, "df")) > 0L
   prior$df[is_fixed] <- unlist(lapply(records, `[[`, "df"))
   family <- logit_families[[family]]
-  if (is.null(prior$intercept_location)) {
-    prior$intercept_location <- family$centre(response_mean, nrow(design$x), log_exposure)
-  }
+  if (is.null(prior$intercept_location)) prior$intercept_location <- unname(centre)
   unit <- design$scale
-  mean <- numeric(length(names))
+  mean <- matrix(0, length(names), outcomes)
   deviation <- rep(prior$intercept_scale, length(names))
-  mean[design$is_intercept] <- prior$intercept_location
-  deviation[slopes] <- if (prior$autoscale) prior$scale else prior$scale * unit[slopes]
+  mean[design$is_intercept, ] <- prior$intercept_location
+  deviation[slopes] <- prior$scale * unit[slopes] / if (prior$autoscale) design$prior_unit[slopes] else 1
   deviation[block > 0L] <- prior$smooth_scale
-  precision <- ifelse(block > 0L, 1, 1 / deviation^2)
   located <- lengths(lapply(records, `[[`, "moments")) > 0L
   laws <- vapply(records, `[[`, 0L, "law")
-  mean[slopes[located]] <- (prior$location * unit[slopes])[located]
+  mean[slopes[located], ] <- (prior$location * unit[slopes])[located]
+  # Coefficients of two classes have the correlation 1/2, so that it does not matter which is the reference.
+  shared <- rep(2 * outcomes / (outcomes + 1), length(names))
+  shared[c(slopes[laws > 0L], which(block > 0L))] <- 1
+  precision <- ifelse(block > 0L, 1, shared / deviation^2)
   if (identical(unname(prior$type), "zellner")) {
     if (is.null(prior$g)) prior$g <- design$observations
     precision <- diag(precision, length(names))
-    precision[slopes, slopes] <- zellner_precision(design, slopes, prior$g)
+    precision[slopes, slopes] <- shared[[1L]] * zellner_precision(design, slopes, prior$g)
   } else if (!is_dual(design)) {
     precision <- diag(precision, length(names))
   }
   for (smooth in Filter(has_level_columns, design$smooths)) {
     precision[smooth$columns, smooth$columns] <- smooth$structure
   }
-  prior$mean <- mean
+  prior$mean <- as.vector(mean)
   prior$precision <- if (is.matrix(precision)) pack(precision) else precision
   prior$types <- stats::setNames(types, names[slopes])
   prior[c("law", "law_df", "law_scale")] <- list(NULL, numeric(length(names)), deviation)
@@ -230,8 +229,7 @@ resolve_logit_prior <- function(prior, design, family, response_mean, log_exposu
   prior$centred <- !is_sparse_matrix(design$x) || length(design$smooths) > 0L
   prior$has <- c(
     intercept = any(design$is_intercept), slopes = length(slopes) > 0L,
-    groups = !is.null(design$group_start) || length(design$terms) > 0L,
-    effects = length(design$terms) > 0L,
+    groups = length(design$terms) > 0L, effects = length(design$terms) > 0L && !isTRUE(design$single),
     independent = any(vapply(design$terms, function(term) term$independent, NA)),
     correlated = any(vapply(design$terms, function(term) !term$independent, NA)),
     dispersion = family$has_dispersion,
@@ -315,7 +313,9 @@ logit_prior_words <- function(prior) {
   }
   each <- function(values) {
     shown <- vapply(values, function(one) format(signif(one, 3)), "")
-    if (length(unique(values)) == 1L) shown[[1L]] else paste(shown, collapse = ", ")
+    if (length(unique(values)) == 1L) return(shown[[1L]])
+    if (length(shown) > 12L) shown <- c(shown[1:12], sprintf("and %d more", length(shown) - 12L))
+    paste(shown, collapse = ", ")
   }
   has <- function(what) if (isTRUE(prior$resolved)) isTRUE(prior$has[what][[1L]]) else what != "smooths"
   centre <- prior$intercept_location
@@ -323,7 +323,7 @@ logit_prior_words <- function(prior) {
     if (has("intercept")) {
       sprintf("intercept, where predictors %s: normal with mean %s and standard deviation %s",
         if (isFALSE(prior$centred)) "are 0" else "have their means",
-        if (is.null(centre)) "0 (for counts their log rate)" else each(centre), each(prior$intercept_scale))
+        if (is.null(centre)) "the logit or log of the rate of the data" else each(centre), each(prior$intercept_scale))
     },
     if (has("slopes")) {
       is_one <- length(unique(prior$type)) == 1L
@@ -356,17 +356,10 @@ group_prior_words <- function(prior, each) {
     return(sprintf("standard deviation of the groups' intercepts: half-Cauchy of scale %s", scale))
   }
   scale <- paste0(scale, if (prior$autoscale) ", divided by the standard deviation of the predictor" else "")
-  c(
-    if (prior$has[["independent"]]) {
-      paste("standard deviations of independent effects of groups: half-Cauchy of scale", scale)
-    },
-    if (prior$has[["correlated"]]) {
-      c(
-        paste("standard deviations of correlated effects of groups: half-t with 2 degrees of freedom, scale", scale),
-        "correlations of these effects: uniform, each on its own"
-      )
-    }
-  )
+  words <- c(independent = "independent effects of groups: half-Cauchy of",
+    correlated = "correlated effects of groups: half-t with 2 degrees of freedom,")
+  c(paste("standard deviations of", words[prior$has[names(words)]], "scale", scale),
+    if (prior$has[["correlated"]]) "correlations of these effects: uniform, each on its own")
 }
 
 # One line for each coefficient, or for each type given by name.

@@ -40,7 +40,7 @@ row_residuals <- function(fit, type) {
   if (type == "response") return(difference)
   family <- family_of(fit)
   weights <- family$residual_weights(fit, family$trials(fit$response))
-  size <- if (family$has_dispersion) mean(dispersion_used(fit, draws_used(fit, NULL)))
+  size <- dispersion_estimate(fit)
   if (type == "pearson") return(ifelse(difference == 0, 0, difference * sqrt(weights / family$variance(mean, size))))
   # The difference of the log likelihoods of a row, which is 0 at the observed value and otherwise positive.
   sign(difference) * sqrt(2 * weights * pmax(family$lost(observed, mean, size), 0))

@@ -2,32 +2,25 @@
 
 logit_data_parts <- c("terms", "xlevels", "weights", "offset", "response", "design", "na.action", "frame")
 
-# R calls the functions that `na.action` and `contrasts` name. A checkpoint may name only these, so that a file from
-# somebody else cannot name any other.
-is_na_action <- function(value) {
-  if (is.name(value)) value <- as.character(value)
-  is.null(value) || is_text(value, 1L) && value %in% c("na.omit", "na.exclude", "na.fail", "na.pass")
-}
-
-is_coding <- function(value) {
-  if (is.object(value)) return(FALSE)
-  is.matrix(value) && is.numeric(value) ||
-    is_text(value, 1L) && value %in% paste0("contr.", c("treatment", "sum", "helmert", "poly", "SAS"))
-}
-
 # The environment of a formula may hold anything, the data included: it is replaced by the global environment.
 logit_without_data <- function(fit) {
   fit <- without_parts(fit, logit_data_parts)
   environment(fit$formula) <- globalenv()
-  if (!is_na_action(fit$given$na.action)) {
+  if (!is.null(fit$given$na.action) && !field_kinds$action(fit$given$na.action)) {
     stop_input("na.action", "must be the name of a function of package stats if there is a checkpoint, such as ",
       "na.exclude, not ", show_value(fit$given$na.action))
   }
-  wrong <- Filter(Negate(is_coding), fit$contrasts)
+  wrong <- Filter(Negate(field_kinds$coding), fit$contrasts)
   if (length(wrong)) {
     stop_input("contrasts", "must be names of functions of package stats or matrices of numbers if there is a ",
       "checkpoint, such as list(f = \"contr.sum\"), but for ", dQuote(shorten(names(wrong)[[1L]]), FALSE), " they are ",
       show_value(wrong[[1L]]))
+  }
+  sparse <- fit$given$sparse
+  if (is_sparse_matrix(sparse)) {
+    sparse <- as_sparse_columns(sparse)
+    fit$given$sparse <- list(i = sparse@i, p = sparse@p, x = sparse@x, dims = sparse@Dim, dimnames = sparse@Dimnames,
+      index1 = FALSE)
   }
   fit$call <- call_without_data(fit$call, "data")
   if (inherits(fit$call$formula, "formula")) fit$call$formula <- fit$formula
@@ -38,18 +31,7 @@ logit_with_data <- function(saved, x, envir) {
   fit <- saved$fit
   environment(fit$formula) <- envir
   given <- fit$given
-  is_value <- function(part) is.null(part) || is.atomic(part) || is.name(part) || is_sparse_matrix(part)
-  if (!is.list(given) || !all(vapply(given, is_value, NA))) {
-    stop("its weights, subset or offset are neither values nor names")
-  }
-  # An argument without a name could become any argument of model.frame().
-  known <- names(given) %in% c("weights", "offset", "subset", "na.action", "sparse")
-  if (sum(known) < length(given) || !is_na_action(given$na.action)) {
-    stop("its na.action is not the name of a function of package stats, or it has unknown arguments")
-  }
-  if (!is.null(fit$contrasts) && !(is.list(fit$contrasts) && all(vapply(fit$contrasts, is_coding, NA)))) {
-    stop("its contrasts are neither names of functions of package stats nor matrices of numbers")
-  }
+  if (is.list(given$sparse)) fit$given$sparse <- given$sparse <- do.call(Matrix::sparseMatrix, given$sparse)
   sparse <- check_sparse(if (is.null(given$sparse)) FALSE else given$sparse)
   data <- logit_data(given, fit$formula, without_integer64(x), fit$family, fit$contrasts, sparse, envir)
   fit[logit_data_parts] <- data[logit_data_parts]
@@ -69,9 +51,35 @@ logit_fingerprint <- function(fit) {
   )
 }
 
+logit_fields <- function() c(
+  family = "text", formula = "formula", contrasts = "list?", `contrasts$*` = "coding", group_name = "text[*]?",
+  prior_only = "flag", chain_fields, coefficient_names = "text[*]", rows = "whole 1..2^53", given = "list?",
+  `given$weights` = "value", `given$offset` = "value", `given$subset` = "value", `given$na.action` = "action?",
+  # A flag, or the parts of a sparse matrix.
+  `given$sparse` = "sparse?", `given$sparse$i` = "whole[*]", `given$sparse$p` = "whole[*]",
+  `given$sparse$x` = "number[*]", `given$sparse$dims` = "whole[2]", `given$sparse$dimnames` = "list[2]",
+  `given$sparse$dimnames$*` = "text[*]?", `given$sparse$index1` = "flag",
+  prior = "list", `prior$type` = "text[*]", `prior$location` = "number[*]?", `prior$scale` = "number[*]?",
+  `prior$df` = "number[*]?", `prior$autoscale` = "flag", `prior$intercept_location` = "number?",
+  `prior$intercept_scale` = "number?", `prior$g` = "number?", `prior$global_scale` = "number?",
+  `prior$slab_scale` = "number?", `prior$slab_df` = "number?", `prior$group_scale` = "number?",
+  `prior$smooth_scale` = "number?", `prior$dispersion_scale` = "number?", `prior$dispersion` = "finite[2]?",
+  `prior$mean` = "finite[*]", `prior$precision` = "finite[*]", `prior$types` = "text[*]", `prior$law` = "whole[*]?",
+  `prior$law_df` = "number[*]", `prior$law_scale` = "number[*]", `prior$law_gap` = "number[*]?",
+  `prior$steps` = "number[*]?", `prior$deviation` = "number[*]", `prior$resolved` = "flag", `prior$centred` = "flag",
+  `prior$has` = "flag[*]"
+)
+
+# The compiled code knows the sizes that depend on the design.
+logit_state <- function() c(
+  state_fields, coefficients = "finite[coefficient_names]", statistics = "number[*]", intercepts = "finite[*]",
+  group_statistics = "number[*]", shrinkage = "number[*]", scalars = "finite[*]", ellipse = "number[*]",
+  effects = "finite[*]?", covariances = "finite[*]?", moves = "number[*]?"
+)
+
 resumable.bayes_logit <- function(x) {
   list(
     sampler = logit_sampler, without_data = logit_without_data, with_data = logit_with_data,
-    fingerprint = logit_fingerprint, check_state = identity
+    fingerprint = logit_fingerprint, fields = logit_fields(), state = logit_state()
   )
 }

@@ -17,13 +17,22 @@ regression_rows <- function(fit, newdata, sparse, groups) {
   if (!is.null(sparse) && (is.null(newdata) || !is_sparse_matrix(fit$design$x) || length(fit$design$smooths))) {
     stop_unread_sparse(if (is.null(newdata)) "`newdata` is not" else "the fit had no matrix as `sparse`")
   }
+  # Without rows, terms such as ns(x, 3) could not be evaluated.
+  if (is.data.frame(newdata) && nrow(newdata) == 0L) {
+    return(subset_rows(regression_rows(fit, NULL, NULL, groups), integer()))
+  }
   if (is.null(newdata)) {
     return(list(
       x = fit$design$x, offset = fit$offset, complete = rep(TRUE, fit$rows),
-      terms = if (any(unlist(kept))) Map(function(term, kept) c(term, list(kept = kept)), row_terms(fit), kept)
+      terms = if (any(unlist(kept))) Map(function(term, kept) c(term, list(kept = kept)), fit$design$terms, kept)
     ))
   }
   newdata <- new_data(fit, newdata)
+  whole <- attr(fit$terms, "of_all_rows")
+  if (length(whole)) {
+    stop_input("newdata", "cannot be predicted: the value of ", whole[[1L]], " in a row depends on other rows. Write ",
+      "numbers in their place, as in I(x - 2.5), or scale(x)")
+  }
   terms <- prediction_terms(fit)
   frame <- new_frame(fit, terms, newdata)
   x <- if (is_sparse_matrix(fit$design$x) && length(fit$design$smooths) == 0L) {
@@ -37,11 +46,15 @@ regression_rows <- function(fit, newdata, sparse, groups) {
   if (ncol(x) != ncol(fit$design$x)) {
     stop_input("newdata", sprintf("gives a design of %d columns, but the fit had %d", ncol(x), ncol(fit$design$x)))
   }
-  rows <- list(x = x, offset = new_offset(fit, frame, newdata), paths = smooths$paths)
+  rows <- list(x = x, offset = new_offset(fit, frame, newdata), paths = smooths$paths, unseen = smooths$unseen)
   rows$complete <- complete_rows(x) & stats::complete.cases(frame) & finite_offset(rows$offset)
   if (any(unlist(kept))) {
     rows$terms <- new_term_rows(fit, newdata, kept)
     for (term in rows$terms) {
+      if (isTRUE(attr(groups, "only_known")) && any(term$level %in% 0L)) {
+        stop_input("newdata", sprintf("has in row %d a group that the fit has not seen, but %s",
+          which(term$level == 0L)[[1L]], "`allow_new_levels` is FALSE"))
+      }
       rows$complete <- rows$complete & !is.na(term$level) & (if (is.null(term$z)) TRUE else complete_rows(term$z))
     }
   }
@@ -53,7 +66,7 @@ prediction_terms <- function(fit) with_bases(stats::delete.response(fit$terms), 
 
 # For each of these terms, which of its effects are part of a prediction.
 kept_columns <- function(fit, groups) {
-  lapply(row_terms(fit), function(term) {
+  lapply(fit$design$terms, function(term) {
     if (is.list(groups)) term$columns %in% groups[[term$group]] else rep(groups, length(term$columns))
   })
 }

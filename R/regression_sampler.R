@@ -39,7 +39,7 @@ regression_data <- function(fit) {
     shape = sorted(response$shape), kappa = rows(response$kappa), dispersed = sorted(response$dispersed),
     poisson = if (family$has_surrogates) 1L,
     primal = if (isTRUE(design$primal)) 1L, group_start = design$group_start,
-    terms = regression_terms(design$terms, order)
+    terms = if (!isTRUE(design$single)) regression_terms(design$terms, order)
   ))
 }
 
@@ -54,8 +54,8 @@ start_spread <- 2
 
 logit_step <- function(fit) {
   prior <- compiled_logit_prior(fit$prior, dispersion_counts(fit))
-  terms <- outcome_terms(fit)
-  prior$effect_scale <- effect_scales(fit$design$terms, fit$prior)
+  terms <- sampled_terms(fit)
+  prior$effect_scale <- effect_scales(if (length(terms)) fit$design$terms, fit$prior)
   prior$moves <- c(fit$warmup, level_moves)
   constant <- if (isTRUE(fit$prior_only)) 0 else fit$response$constant
   design <- fit$design
@@ -120,9 +120,9 @@ ellipse_start <- function(fit) {
   terms <- fit$design$terms
   p <- ncol(fit$design$x)
   if (is_dual(fit$design)) return(numeric(2L))
-  if (length(terms) == 0L) return(numeric(ellipse_size(p, nlevels(fit$design$group), outcomes = outcomes_of(fit))))
+  if (length(terms) == 0L) return(numeric(ellipse_size(p, outcomes = outcomes_of(fit))))
   numeric(ellipse_size(p, vapply(terms, function(term) length(term$levels), 0),
-    vapply(terms, function(term) length(term$columns), 0), is_group = FALSE, outcomes = outcomes_of(fit)))
+    vapply(terms, function(term) length(term$columns), 0), isTRUE(fit$design$single), outcomes_of(fit)))
 }
 
 # Which sampler ran, in one line.
@@ -159,7 +159,7 @@ logit_start <- function(fit) {
   family <- family_of(fit)
   if (!is.null(family$sampling)) return(family$sampling$start(fit))
   p <- ncol(fit$design$x)
-  groups <- nlevels(fit$design$group)
+  groups <- if (isTRUE(fit$design$single)) length(fit$design$terms[[1L]]$levels) else 0
   outcomes <- outcomes_of(fit)
   dual <- is_dual(fit$design)
   summed <- if (dual) 0 else p
@@ -170,7 +170,7 @@ logit_start <- function(fit) {
     statistics = numeric(if (dual) 2 * nrow(fit$design$x) else p * (p + 1) / 2 + p), intercepts = numeric(groups),
     group_statistics = numeric(groups * (summed + 2)), shrinkage = rep(shrinkage_start(fit$prior, p), outcomes),
     scalars = c(as.double(family$has_dispersion), 1, 1), ellipse = ellipse_start(fit)
-  ), if (length(fit$design$terms)) start_terms(outcome_terms(fit)))
+  ), if (length(sampled_terms(fit))) start_terms(sampled_terms(fit)))
 }
 
 # The distinct counts and their weights, for the gamma functions in the law of the dispersion.

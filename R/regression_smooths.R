@@ -11,7 +11,7 @@ read_smooth <- function(call, envir) {
     stop_input("formula", "has ", words, ", whose penalties overlap: t2() is for the same surfaces, and learns a ",
       "standard deviation for each of its parts")
   }
-  if (kind %in% c("car", "rw", "ar1")) return(read_lattice_term(call, envir))
+  if (kind %in% names(lattice_kinds)) return(read_lattice_term(call, envir))
   if (!requireNamespace("mgcv", quietly = TRUE)) stop_input("formula", "has ", words, ", which needs package mgcv")
   call[[1L]] <- getExportedValue("mgcv", kind)
   spec <- tryCatch(eval(call, envir), error = function(error) {
@@ -60,18 +60,7 @@ make_smooths <- function(smooth, frame, sizes) {
   sum <- Reduce(function(left, right) call("+", left, right), smooth$variables)
   smooth$terms <- bar_terms(list(left = sum), frame)
   data <- smooth_data(smooth, frame)
-  if (identical(smooth$lattice$kind, "ar1")) return(list(finish_autoregression(smooth, data, sizes, fail)))
-  if (!is.null(smooth$lattice)) {
-    smooth$lattice <- complete_lattice(smooth, data, fail)
-    bases <- smooth$lattice$bases
-    smooth$lattice$bases <- NULL
-    is_connected <- ncol(bases[[1L]]) == smooth$lattice$units
-    if (ncol(bases[[2L]]) >= fewest_level_columns && is_connected && requireNamespace("Matrix", quietly = TRUE)) {
-      return(list(finish_levels(smooth, data, sizes, bases[[2L]], fail)))
-    }
-    smooth$lattice$penalty <- NULL
-    return(list(finish_smooth(smooth, data, sizes, bases, fail)))
-  }
+  if (!is.null(smooth$lattice)) return(lattice_kinds[[smooth$lattice$kind]]$make(smooth, data, sizes, fail))
   is_text <- !vapply(data[smooth$spec$term], is.numeric, NA)
   if (any(is_text) && !inherits(smooth$spec, paste0(c("re", "fs", "sz", "mrf"), ".smooth.spec"))) {
     fail("whose variable ", dQuote(names(is_text)[is_text][[1L]], FALSE), " is not numeric: see `by` and `bs = \"re\"`")
@@ -221,7 +210,8 @@ new_smooth_columns <- function(fit, newdata) {
   colnames(out) <- colnames(fit$design$x)[first + seq_len(ncol(out))]
   list(x = out, levels = if (any(has_levels)) {
     Reduce(methods::cbind2, Map(level_columns, smooths[has_levels], data[has_levels]))
-  }, paths = Filter(length, Map(new_path_rows, seq_along(smooths), smooths, data)))
+  }, paths = Filter(length, Map(new_path_rows, seq_along(smooths), smooths, data)),
+    unseen = Reduce(`|`, Map(unseen_levels, smooths, data, list(fit))))
 }
 
 # A design with the columns of smooths: sparse, if there are columns of levels.
@@ -285,15 +275,11 @@ is_shown_coefficient <- function(fit) {
 #' deviation \eqn{\sigma}{sigma} and, at times \eqn{s} and \eqn{t} of the same unit, the correlation
 #' \eqn{\rho^{|s - t| / h}}{rho^(|s - t|/h)}. `cor(ar1(time))` in summaries is \eqn{\rho}{rho}, which is uniform between
 #' 0 and 1. The step \eqn{h} is the median distance of neighbouring times of a unit.
-#' @section Methods:
-#' All methods include smooths. Summaries leave out the penalised coefficients; `coef()` and `posterior::as_draws()`
-#' have them. A time or an area that the term does not know is an error in `predict()`, except that effects of `ar1()`
-#' at other times are drawn by R's generator.
+#'
+#' Summaries leave out the penalised coefficients; `coef()` and `posterior::as_draws()` have them. A time or an area
+#' that the term does not know is an error in `predict()`, except that effects of `ar1()` at other times are drawn.
 #' @references
 #' Wood, S. N. (2017). *Generalized Additive Models: An Introduction with R*, 2nd edition. Chapman and Hall/CRC.
-#'
-#' Besag, J., York, J. and Mollie, A. (1991). Bayesian image restoration, with two applications in spatial statistics.
-#' *Annals of the Institute of Statistical Mathematics* **43**, 1-20.
 #' @seealso [bayes_logit()], [logit_prior()], [plot.bayes_logit()], [grouping_terms]
 #' @examples
 #' if (requireNamespace("mgcv", quietly = TRUE)) {

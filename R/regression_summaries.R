@@ -1,11 +1,13 @@
 # Summaries of rows over the draws of a fit, computed in blocks of rows by the compiled code, and the draws themselves.
 
-# Mean, standard deviation and two quantiles of each row: an array of rows x (1, classes or linear predictors) x 4. Rows
-# that are not complete are NA. `tails` has the probabilities of the quantiles.
+# Mean, standard deviation and two or three quantiles of each row: an array of rows x (1, classes or linear predictors)
+# x 4 or 5. Rows that are not complete are NA. `tails` has the probabilities of the quantiles.
 summarise_rows <- function(fit, rows, used, type, tails = c(0.05, 0.95), backend = NULL, threads = NULL) {
   family <- family_of(fit)
   shown <- max(1L, length(fit$response$classes) - (type == "link"))
-  if (is.null(family$kernel)) return(summarise_by_blocks(fit, rows, used, shown, tails, family$types[[type]]))
+  if (is.null(family$kernel) || length(tails) > 2L) {
+    return(summarise_by_blocks(fit, rows, used, shown, tails, family$types[[type]]))
+  }
   coefficients <- coefficient_draws(fit)[used, , drop = FALSE]
   n <- nrow(rows$x)
   check_result_size(4 * n * shown, "newdata", "summaries", copies = 2)
@@ -27,20 +29,18 @@ summarise_rows <- function(fit, rows, used, type, tails = c(0.05, 0.95), backend
   out
 }
 
-# Summaries of `shown` values of each row, which `values_of` makes of linear predictors: rows x shown x 4.
+# Summaries of `shown` values of each row, which `values_of` makes of linear predictors: rows x shown x summaries.
 summarise_by_blocks <- function(fit, rows, used, shown, tails, values_of) {
   n <- nrow(rows$x)
   check_result_size(4 * as.double(n) * shown, "newdata", "summaries", copies = 2)
-  out <- array(NA_real_, c(n, shown, 4L))
-  effects <- row_effects(fit, rows, used)
-  for (block in row_blocks(which(rows$complete), length(used) * shown)) {
-    values <- values_of(linear_draws(fit, rows, used, block, effects))
-    out[block, , ] <- summaries_of_columns(matrix(values, length(used)), tails)
-  }
+  out <- array(NA_real_, c(n, shown, 2L + length(tails)))
+  for_blocks(fit, rows, used, which(rows$complete), function(linear, block) {
+    out[block, , ] <<- summaries_of_columns(matrix(values_of(linear), length(used)), tails)
+  }, shown)
   out
 }
 
-# Mean, standard deviation and two quantiles (type 7) of each column.
+# Mean, standard deviation and quantiles (type 7) of each column.
 summaries_of_columns <- function(values, tails) {
   draws <- nrow(values)
   mean <- colMeans(values)
@@ -52,7 +52,7 @@ summaries_of_columns <- function(values, tails) {
     high <- min(low + 1, draws)
     sorted[low, ] + (at - low) * (sorted[high, ] - sorted[low, ])
   }
-  cbind(mean, deviation, quantile(tails[[1L]]), quantile(tails[[2L]]), deparse.level = 0L)
+  cbind(mean, deviation, matrix(vapply(tails, quantile, mean), length(mean)), deparse.level = 0L)
 }
 
 # Rows whose groups are not in the fit need draws of these groups. Each block holds 64 MB of these draws, and blocks
@@ -117,7 +117,7 @@ regression_effects <- function(fit, rows, used) {
   terms <- rows$terms
   paths <- path_effects(fit, rows$paths, used)
   if (length(terms) == 0L) return(paths)
-  fitted <- fit_terms(fit)
+  fitted <- outcome_terms(fit)
   values <- if (is.null(fit$group_name)) fit$draws$effects else fit$draws$intercepts
   covariances <- if (any(vapply(terms, function(term) any(term$level %in% 0L), NA))) covariance_draws(fit)
   first <- c(0, cumsum(vapply(fitted, function(term) length(term$columns) * as.double(length(term$levels)), 0)))
@@ -173,10 +173,13 @@ regression_linear <- function(fit, rows, used, block, effects) {
   family_of(fit)$steps(linear, coefficients[, fit$design$is_intercept, drop = FALSE])
 }
 
-# Splits rows into blocks whose draws take at most 64 MB.
-row_blocks <- function(rows, draws) {
-  size <- max(1, floor(2^23 / draws))
-  split(rows, ceiling(seq_along(rows) / size))
+# What `values_of` makes of the linear predictors of blocks of rows, whose draws of `each` values take at most 64 MB.
+for_blocks <- function(fit, rows, used, which, values_of, each = 1) {
+  effects <- row_effects(fit, rows, used)
+  size <- max(1, floor(2^23 / (length(used) * each)))
+  lapply(split(which, ceiling(seq_along(which) / size)), function(block) {
+    values_of(linear_draws(fit, rows, used, block, effects), block)
+  })
 }
 
 # Autoregressions at new times --------------------------------------------------------
@@ -190,9 +193,8 @@ path_effects <- function(fit, paths, used) {
   unlist(lapply(paths, function(path) {
     smooth <- fit$design$smooths[[path$smooth]]
     lattice <- smooth$lattice
-    count <- length(lattice$times)
-    time <- lattice$times[(lattice$cells - 1L) %% count + 1L]
-    unit <- if (lattice$has_unit) lattice$unit_levels[(lattice$cells - 1L) %/% count + 1L] else rep("", length(time))
+    time <- lattice$at$place
+    unit <- lattice$at$unit
     lapply(seq_len(outcomes), function(k) {
       columns <- (k - 1L) * ncol(fit$design$x) + smooth$columns
       effects <- coefficient_draws(fit)[used, columns, drop = FALSE]

@@ -1,113 +1,147 @@
-# What the data of a regression cannot say, in words. A posterior exists in all these cases, because the priors are
-# proper, but the prior decides what is named.
+# What the data of a regression cannot say, and where they speak against it: reasons of its verdict. A posterior exists
+# in all these cases, because the priors are proper, but the prior decides what is named.
 
-# Sentences about `fit`, character() if there is nothing to say.
-support_words <- function(fit) {
-  if (isTRUE(fit$prior_only)) return(character())
-  of_others <- family_of(fit)$support_words(fit)
+add_rules(
+  absent_class = rule(answers[[2L]], "No response is of class `{quantity}`: the prior decides what is said of it."),
+  zero_counts = rule(answers[[2L]], "All counts are 0: the prior decides how small their mean is."),
+  equal_responses = rule(answers[[2L]], paste0(
+    "All responses are {kind}: the prior decides how far the coefficients lie from 0.{first}"
+  )),
+  separated = rule(answers[[2L]], paste(
+    "The predictors separate {classes}: the data set no limit to the coefficients, and the prior decides how large",
+    "they are."
+  )),
+  unlimited = rule(answers[[2L]], paste(
+    "The data do not limit {n|the coefficient of|some coefficients in one direction, and the prior decides how large",
+    "they are:} {shown}{n| in one direction: the prior decides how large it is.|.}"
+  )),
+  rank_deficient = rule(answers[[2L]], paste(
+    "The design is rank deficient (rank {rank} of {columns} columns): the data do not tell {shown} from the other",
+    "columns, and the prior decides how they share what the data say. lm() gives NA there."
+  )),
+  long_tail = rule(answers[[2L]], paste(
+    "The posterior of {shown} has the long tail of the prior: {n|its|their} mean or standard deviation may not exist,",
+    "so the median and quantiles are shown."
+  )),
+  pure_levels = rule(answers[[2L]], paste(
+    "Each level of `{quantity}` has only {success} or only {failure}: the data set no upper limit to the deviation of",
+    "its effects, and the prior decides how large it is."
+  )),
+  one_level = rule(answers[[2L]],
+    "The grouping `{quantity}` has one level: the prior alone decides about its effects and their deviation."
+  ),
+  overdispersed = rule(answers[[2L]], "The {responses} vary {ratio} times as much as {law} with the fitted means{so}."),
+  other_zeros = rule(answers[[2L]], paste(
+    "{figure} of {rows} counts are 0, but {expected} are expected of {law} with the fitted means: `zi = ~ 1` or",
+    "`hu = ~ 1` learn how many there are."
+  )),
+  miscalibrated = rule(answers[[2L]], paste(
+    "Observed shares of {success} differ from the fitted ones by far more than chance: {figure} where {expected} is",
+    "fitted. Predictors may act on the logit by curves, such as s(x), or together."
+  )),
+  no_excess = rule(answers[[2L]], "No count is 0: the prior decides how rare excess zeros are."),
+  no_count_above_1 = rule(answers[[2L]], "No count is above 1: the prior decides {what}.")
+)
+
+# Reasons that lie in the data of `fit`.
+support_reasons <- function(fit) {
+  if (isTRUE(fit$prior_only)) return(NULL)
+  whole <- fit
   fit <- regressions_of(fit)[[1L]]
   family <- family_of(fit)
-  of_classes <- if (family$has_classes) absent_class_words(fit)
   fit <- family$rows(fit)
-  finds <- family_of(fit)$finds
   counts <- fit$weights > 0
-  of_responses <- if (is.null(of_classes)) response_words(fit, counts) else of_classes
-  c(of_responses, separation(fit, counts)$words, rank_words(fit, counts), tail_words(fit),
-    if ("pure levels" %in% finds) pure_level_words(fit, counts), level_words(fit),
-    if ("overdispersion" %in% finds) overdispersion_words(fit, counts), of_others)
+  c(if (family$has_classes) absent_classes(whole) else equal_responses(fit, counts), separation(fit, counts)$reasons,
+    dependence(fit, counts), long_tail(whole), levels_alone(fit, counts), misfit(whole),
+    family_of(whole)$support(whole))
 }
 
-# Counts that vary far more than Poisson counts of the fitted means do: Pearson's statistic per degree of freedom is at
-# least 2, and chance does not explain it. Given its mean, a term of the statistic has mean 1 and variance 2 + 1/mean.
-overdispersion_words <- function(fit, counts) {
-  if (kept_draws(fit$iter, fit) == 0) return(character())
-  used <- draws_used(fit, 50)
-  mean <- summarise_rows(fit, prediction_rows(fit, NULL), used, "response")[counts, 1L, 1L]
-  weight <- fit$weights[counts]
-  statistic <- sum(weight * (fit$response$observed[counts] - mean)^2 / mean)
-  freedom <- sum(weight) - sum(is_shown_coefficient(fit))
-  ratio <- statistic / max(freedom, 1)
-  if (!isTRUE(ratio >= 2 && statistic - sum(weight) > 6 * sqrt(sum(weight * (2 + 1 / mean))))) return(character())
-  sprintf(paste("The counts vary %s times as much as Poisson counts with the fitted means, so intervals are too",
-    "narrow: family = \"negbinomial\" learns how much counts vary."), format(signif(ratio, 2), scientific = FALSE))
-}
-
-absent_class_words <- function(fit) {
+absent_classes <- function(fit) {
   totals <- colSums(fit$response$observed[fit$weights > 0, , drop = FALSE])
-  sprintf("No response is of class %s: the prior decides what is said of it.", show_name(names(totals)[totals == 0]))
+  absent <- names(totals)[totals == 0]
+  unlist(lapply(absent, function(class) reason("absent_class", quantity = class)), recursive = FALSE)
 }
 
-response_words <- function(fit, counts) {
+equal_responses <- function(fit, counts) {
   observed <- fit$response$observed[counts]
-  if (family_of(fit)$is_count) {
-    return(if (all(observed == 0)) "All counts are 0: the prior decides how small their mean is.")
-  }
+  if (family_of(fit)$is_count) return(if (all(observed == 0)) reason("zero_counts", figure = 0))
   trials <- fit$response$trials[counts]
-  if (all(observed == 0) || all(observed == trials)) {
-    levels <- fit$response$levels
-    first <- if (length(levels) == 1L) sprintf(" (%s is the first level, which counts as failure.)", show_name(levels))
-    kind <- outcome_words(fit)[[if (all(observed == 0)) 1L else 2L]]
-    paste0("All responses are ", kind, ": the prior decides how far the coefficients lie from 0.", first)
-  }
+  if (!all(observed == 0) && !all(observed == trials)) return(NULL)
+  levels <- fit$response$levels
+  first <- if (length(levels) == 1L) sprintf(" (`%s` is the first level, which counts as failure.)", levels) else ""
+  reason("equal_responses", kind = outcome_words(fit)[[if (all(observed == 0)) 1L else 2L]], first = first)
 }
 
 # Separation (Albert and Anderson 1984): the likelihood grows without end along a direction, so the prior decides how
 # far the coefficients lie from 0. Two signs are looked for, and each proves separation: the posterior means tell the
 # classes of all rows, or a class of response does not occur at one value of a predictor of two values. Other kinds of
 # separation are not found. Effects of groups do not limit such a direction. 1e6 rows and 10 predictors of two values
-# take 0.3 s.
+# take 0.3 s. The result has the reasons, and the columns whose coefficients are not limited.
 separation <- function(fit, counts) {
   x <- fit$design$x
   occurs <- class_occurs(fit, counts)
-  found <- function(words = character(), columns = character()) list(words = words, columns = columns)
-  if (is_sparse_matrix(x) || length(x) > 1e7 || sum(colSums(occurs) > 0) < 2L) return(found())
+  if (is_sparse_matrix(x) || length(x) > 1e7 || sum(colSums(occurs) > 0) < 2L) return(list())
   if (!all(counts)) x <- x[counts, , drop = FALSE]
   family <- family_of(fit)
   if (!family$is_count && is_separated(fit, x, occurs)) {
     is_two <- !family$has_classes && !isTRUE(fit$response$steps)
     classes <- "the classes of all rows"
     if (is_two) classes <- sprintf("all %s from all %s", outcome_words(fit)[[2L]], outcome_words(fit)[[1L]])
-    return(found(sprintf("The predictors separate %s: %s", classes,
-      "the data set no limit to the coefficients, and the prior decides how large they are."), colnames(x)))
+    return(list(reasons = reason("separated", classes = classes), columns = colnames(x)))
   }
   unlimited <- unlimited_columns(fit, x, occurs)
-  columns <- names(unlimited)
-  several <- length(unlimited) > 1L
-  if (length(unlimited) > 5L) unlimited <- c(unlimited[1:5], sprintf("and %d more", length(unlimited) - 5L))
-  found(if (several) {
-    paste0("The data do not limit some coefficients in one direction, and the prior decides how large they are: ",
-      paste(unlimited, collapse = ", "), ".")
-  } else {
-    sprintf("The data do not limit the coefficient of %s in one direction: the prior decides how large it is.",
-      unlimited)
-  }, columns)
+  n <- length(unlimited)
+  if (n == 0L) return(list())
+  shown <- c(utils::head(unlimited, 5L), if (n > 5L) sprintf("and %d more", n - 5L))
+  list(reasons = reason("unlimited", quantity = names(unlimited), n = n, shown = shown), columns = names(unlimited))
 }
 
-# Coefficients whose posterior has the tail of a prior without mean or variance, because the data do not limit them.
-unlimited_tails <- function(fit) {
-  fit <- regressions_of(fit)[[1L]]
+# Quantities of summaries whose posterior mean or standard deviation does not exist, because the data leave a long tail
+# to the prior: coefficients that the data do not limit, dispersions (counts cannot tell a large one from Poisson
+# counts), and deviations of groups of which fewer than two have responses of several kinds.
+long_tailed <- function(fit) {
+  names_of_regressions(fit, function(part) {
+    c(long_coefficients(part), long_deviations(part), if (is_long_dispersion(part)) "dispersion",
+      if (isTRUE(fit$prior_only)) grep("^sd|:sd", smooth_deviation_names(part), value = TRUE))
+  })
+}
+
+is_long_dispersion <- function(fit) family_of(fit)$has_dispersion && is.null(fit$prior$dispersion)
+
+long_coefficients <- function(fit) {
   prior <- fit$prior
-  types <- prior$types
-  is_long <- vapply(seq_along(types), function(i) {
-    coefficient_priors[[types[[i]]]]$is_long(prior$df[[i]], prior$slab_scale)
+  is_long <- vapply(seq_along(prior$types), function(i) {
+    coefficient_priors[[prior$types[[i]]]]$is_long(prior$df[[i]], prior$slab_scale)
   }, NA)
-  if (isTRUE(fit$prior_only) || !any(is_long)) return(character())
-  fit <- family_of(fit)$rows(fit)
-  columns <- intersect(names(types)[is_long], separation(fit, fit$weights > 0)$columns)
+  columns <- names(prior$types)[is_long]
+  if (length(columns) == 0L) return(character())
+  if (!isTRUE(fit$prior_only)) {
+    rows <- family_of(fit)$rows(fit)
+    columns <- intersect(columns, separation(rows, rows$weights > 0)$columns)
+  }
   # The intercept in the data's units has the means of the predictors times their coefficients.
   if (length(columns)) columns <- c(colnames(fit$design$x)[fit$design$is_intercept], columns)
   if (outcomes_of(fit) == 1L) return(columns)
   as.vector(outer(columns, fit$response$classes[-1L], function(name, class) paste0(class, ":", name)))
 }
 
-tail_words <- function(fit) {
-  names <- unlimited_tails(fit)
-  if (length(names) == 0L) return(character())
-  shown <- show_name(utils::head(names, 3L))
-  if (length(names) > 3L) shown <- c(shown, sprintf("%d more", length(names) - 3L))
-  one <- length(names) == 1L
-  sprintf(paste("The posterior of %s has the long tail of the prior: %s mean or standard deviation may not exist, so",
-    "the median and quantiles are shown."), paste(shown, collapse = ", "), if (one) "its" else "their")
+long_deviations <- function(fit) {
+  terms <- outcome_terms(fit)
+  if (length(terms) == 0L || isTRUE(fit$prior_only)) return(deviation_names(terms))
+  rows <- family_of(fit)$rows(fit)
+  levels <- lapply(rows$design$terms, `[[`, "level")
+  counts <- rows$weights > 0
+  occurs <- class_occurs(rows, counts)
+  if (family_of(rows)$is_count) occurs <- cbind(occurs[, 2L], occurs[, 2L])
+  is_long <- vapply(levels, function(level) sum(rowSums(rowsum(occurs + 0, level[counts]) > 0) > 1) < 2, NA)
+  deviation_names(terms[rep_len(is_long, length(terms))])
+}
+
+long_tail <- function(fit) {
+  names <- names_of_regressions(fit, long_coefficients)
+  n <- length(names)
+  shown <- c(sprintf("`%s`", utils::head(names, 3L)), if (n > 3L) sprintf("%d more", n - 3L))
+  if (n > 0L) reason("long_tail", quantity = names, n = n, shown = paste(shown, collapse = ", "))
 }
 
 # Columns of the design that depend linearly on the columns before them, as lm() finds them. 1e5 rows of 50 columns take
@@ -124,14 +158,13 @@ dependent_columns <- function(fit, counts = fit$weights > 0) {
   colnames(x)[parts$pivot[-seq_len(parts$rank)]]
 }
 
-rank_words <- function(fit, counts) {
+dependence <- function(fit, counts) {
   columns <- dependent_columns(fit, counts)
-  if (length(columns) == 0L) return(character())
+  n <- length(columns)
+  if (n == 0L) return(NULL)
   p <- sum(is_shown_coefficient(fit)) / outcomes_of(fit)
-  shown <- paste(show_name(columns), collapse = ", ")
-  if (length(columns) > 5L) shown <- sprintf("%d columns", length(columns))
-  sprintf(paste("The design is rank deficient (rank %d of %d columns): the data do not tell %s from the other columns,",
-    "and the prior decides how they share what the data say. lm() gives NA there."), p - length(columns), p, shown)
+  shown <- if (n > 5L) sprintf("%d columns", n) else sprintf("`%s`", columns)
+  reason("rank_deficient", quantity = columns, figure = p - n, rank = p - n, columns = p, shown = shown)
 }
 
 # Whether a row has responses of each class: rows x classes. The classes of other families than multinomial are failures
@@ -142,7 +175,7 @@ class_occurs <- function(fit, counts) family_of(fit)$occurs(fit$response)[counts
 # threshold will do for two classes.
 is_separated <- function(fit, x, occurs) {
   if (kept_draws(fit$iter, fit) == 0 || any(rowSums(occurs) > 1)) return(FALSE)
-  linear <- x %*% matrix(stats::coef(fit), ncol(x))
+  linear <- x %*% matrix(colMeans(coefficient_draws(fit)), ncol(x))
   if (ncol(occurs) == 2L) {
     between <- c(max(linear[occurs[, 1L]]), min(linear[occurs[, 2L]]))
     return(between[[1L]] < between[[2L]] && (any(fit$design$is_intercept) || between[[1L]] < 0 && between[[2L]] > 0))
@@ -174,12 +207,12 @@ unlimited_columns <- function(fit, x, occurs) {
       if (family$is_count) lacks[[1L]] <- FALSE
       if (any(lacks) && !all(at[[i]] == 0) && (has_intercept || pair[[i]] != 0 && pair[[3L - i]] == 0)) {
         kind <- if (family$has_classes) {
-          paste("no response of class", show_name(colnames(occurs)[lacks][[1L]]))
+          paste("no response of class", sprintf("`%s`", colnames(occurs)[lacks][[1L]]))
         } else {
           paste("only", if (family$is_count) "counts of 0" else outcome_words(fit)[[if (lacks[[2L]]) 1L else 2L]])
         }
         name <- colnames(x)[[column]]
-        words <- sprintf("%s (%s where %s)", show_name(name), kind, predictor_words(fit, name, pair[[i]], pair))
+        words <- sprintf("`%s` (%s where %s)", name, kind, predictor_words(fit, name, pair[[i]], pair))
         return(stats::setNames(words, name))
       }
     }
@@ -203,38 +236,81 @@ predictor_words <- function(fit, name, value, pair) {
     if (length(level) == 1L && identical(unname(pair), c(0, 1))) {
       here <- if (value == 1) factors[[variable]][[level]] else factors[[variable]][-level]
       is_other <- length(here) > 1L
-      return(sprintf("%s is %s\"%s\"", show_name(variable), if (is_other) "not " else "",
+      return(sprintf("`%s` is %s\"%s\"", variable, if (is_other) "not " else "",
         if (is_other) factors[[variable]][[level]] else here))
     }
   }
-  sprintf("%s is %s", show_name(name), format(value, digits = 6))
+  sprintf("`%s` is %s", name, format(value, digits = 6))
 }
 
-# Groupings of a logistic regression without a level that has both successes and failures. As their deviation grows, the
-# likelihood tends to a limit above 0.
-pure_level_words <- function(fit, counts) {
-  occurs <- class_occurs(fit, counts)
-  design <- fit$design
-  groupings <- c(if (!is.null(design$group)) list(list(name = fit$group_name, level = as.integer(design$group))),
-    lapply(design$terms, function(term) {
-      if ("(Intercept)" %in% term$columns) list(name = term$group, level = term$level)
-    }))
-  is_pure <- vapply(groupings, function(grouping) {
-    sums <- if (!is.null(grouping)) rowsum(occurs + 0, grouping$level[counts])
-    !is.null(sums) && nrow(sums) > 1L && all(colSums(sums) > 0) && !any(sums[, 1L] > 0 & sums[, 2L] > 0)
-  }, NA)
-  names <- unique(vapply(groupings[is_pure], function(grouping) grouping$name, ""))
-  sprintf(paste("Each level of %s has only %s or only %s: the data set no upper limit to the deviation of its effects,",
-    "and the prior decides how large it is."), show_name(names), outcome_words(fit)[[2L]], outcome_words(fit)[[1L]])
+# Groupings of one level, which say nothing of differences between levels; and groupings of a logistic regression
+# without a level that has both successes and failures: as their deviation grows, the likelihood tends to a limit above
+# 0.
+levels_alone <- function(fit, counts) {
+  occurs <- class_occurs(fit, counts) + 0
+  of_terms <- lapply(fit$design$terms, function(term) {
+    if (length(term$levels) == 1L) return(reason("one_level", quantity = term$group, figure = 1))
+    sums <- rowsum(occurs, term$level[counts]) > 0
+    is_pure <- ncol(sums) == 2L && !family_of(fit)$is_count && "(Intercept)" %in% term$columns && nrow(sums) > 1L &&
+      all(colSums(sums) > 0) && !any(sums[, 1L] & sums[, 2L])
+    words <- outcome_words(fit)
+    if (is_pure) reason("pure_levels", quantity = term$group, success = words[[2L]], failure = words[[1L]])
+  })
+  unique(unlist(of_terms, recursive = FALSE))
 }
 
-# A grouping with one level says nothing about differences between levels.
-level_words <- function(fit) {
-  design <- fit$design
-  names <- c(if (!is.null(design$group) && nlevels(design$group) == 1L) fit$group_name,
-    vapply(design$terms, function(term) if (length(term$levels) == 1L) term$group else "", ""))
-  sprintf("The grouping %s has one level: the prior alone decides about its effects and their deviation.",
-    unique(show_name(names[nzchar(names)])))
+# Posterior predictive checks. Responses that are drawn from the fit, under the law that was fitted, are compared with
+# those of the data: how much they vary about their means, how many counts are 0, and the shares of successes in ten
+# groups of rows by their probability. What is named is large, and beyond six standard deviations of what is drawn.
+misfit <- function(fit, draws = 50L, most = 20000L) {
+  family <- family_of(fit)
+  trials <- family$trials(fit$response)
+  rows <- which(fit$weights > 0 & trials > 0)
+  if (kept_draws(fit$iter, fit) == 0 || family$has_classes || length(rows) == 0L) return(NULL)
+  rows <- rows[unique(round(seq(1, length(rows), length.out = min(length(rows), most))))]
+  used <- draws_used(fit, draws)
+  linear <- linear_draws(fit, prediction_rows(fit, NULL), used, rows)
+  size <- dispersion_used(fit, used)
+  trials <- trials[rows]
+  weight <- fit$weights[rows]
+  each <- rep(trials, each = length(used))
+  mean <- colMeans(matrix(family$mean(linear), length(used)))
+  variance <- colMeans(matrix(family$spread(linear, size), length(used))) / trials
+  drawn <- draw_with_seed(1, matrix(family$respond(linear, each, size, TRUE) / each, length(used)))
+  observed <- fit$response$observed[rows] / trials
+  # The statistic of the data, what is drawn of it, and by how many standard deviations it is too large.
+  compare <- function(statistic, least = 0) {
+    of_drawn <- apply(drawn, 1L, statistic)
+    own <- statistic(observed)
+    list(own = own, expected = mean(of_drawn), beyond = (own - mean(of_drawn)) / max(stats::sd(of_drawn), least))
+  }
+  varies <- if (any(trials > 1) || family$is_count) {
+    compare(function(y) sum(weight * (y - mean)^2 / variance), sqrt(sum(weight * (2 + 1 / (trials * mean)))))
+  }
+  freedom <- max(sum(weight) - sum(is_shown_coefficient(fit)), 1) / sum(weight)
+  ratio <- varies$own / (varies$expected * freedom)
+  if (isTRUE(ratio >= 2 && varies$beyond > 6)) {
+    return(reason("overdispersed", figure = ratio, responses = family$observations, law = family$law,
+      so = family$wider, ratio = format(signif(ratio, 2), scientific = FALSE)))
+  }
+  if (family$is_count && length(regressions_of(fit)) == 1L) {
+    zeros <- compare(function(y) sum(weight * (y == 0)), 1)
+    if (abs(zeros$beyond) <= 6 || abs(log((zeros$own + 1) / (zeros$expected + 1))) < log(1.5)) return(NULL)
+    return(reason("other_zeros", figure = zeros$own, rows = whole_words(length(rows)), law = family$law,
+      expected = whole_words(round(zeros$expected))))
+  }
+  if (family$is_count || length(rows) < 10L) return(NULL)
+  part <- ceiling(10 * rank(mean, ties.method = "first") / length(rows))
+  size <- rowsum(weight * trials, part)
+  share <- function(y) rowsum(weight * trials * y, part) / size
+  expected <- share(mean)
+  variance <- rowsum((weight * trials)^2 * variance, part) / size^2
+  off <- compare(function(y) sum((share(y) - expected)^2 / variance), sqrt(20))
+  logit <- function(share) stats::qlogis((size * share + 1) / (size + 2))
+  far <- abs(logit(share(observed)) - logit(expected))
+  if (off$beyond <= 6 || max(far) < log(1.5)) return(NULL)
+  worst <- which.max(far)
+  shown <- function(share) format_to_spread(share[[worst]], 0.1)
+  reason("miscalibrated", success = outcome_words(fit)[[2L]], figure = shown(share(observed)),
+    expected = shown(expected))
 }
-
-show_name <- function(name) if (length(name)) paste0("`", name, "`") else character()

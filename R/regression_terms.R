@@ -39,6 +39,7 @@ grouping_term <- function(bar, frame, contrasts, sizes) {
     complain(sprintf("with %s; 1 to 16 are known", count_words(ncol(z), "effect")), " for each level")
   }
   deviation <- if (all(sizes$of_rows == 1)) apply(z, 2L, stats::sd) else column_moments(z, sizes)$sd
+  check_squares(deviation, colnames(z))
   term$scale <- unname(ifelse(deviation > 0 & is.finite(1 / deviation), deviation, 1))
   term$contrasts <- attr(z, "contrasts")
   term$columns <- colnames(z)
@@ -123,14 +124,12 @@ start_terms <- function(terms) {
 
 # The sampler reads rows in the order of their groups.
 sort_groups <- function(design) {
-  if (!is.null(design$group)) {
-    design$order <- order(as.integer(design$group), seq_along(design$group))
-    design$group_start <- as.double(c(0, cumsum(tabulate(as.integer(design$group), nlevels(design$group)))))
-  } else if (length(design$terms)) {
-    # The term of most levels has contiguous rows; rows of other terms are read through an index.
-    level <- design$terms[[which.max(vapply(design$terms, function(term) length(term$levels), 0))]]$level
-    design$order <- order(level, seq_along(level))
-  }
+  if (length(design$terms) == 0L) return(design)
+  # The term of most levels has contiguous rows; rows of other terms are read through an index.
+  sizes <- vapply(design$terms, function(term) length(term$levels), 0L)
+  level <- design$terms[[which.max(sizes)]]$level
+  design$order <- order(level, seq_along(level))
+  if (isTRUE(design$single)) design$group_start <- as.double(c(0, cumsum(tabulate(level, sizes))))
   design
 }
 
@@ -144,6 +143,9 @@ outcome_terms <- function(fit) {
   unlist(lapply(seq_along(classes), function(k) lapply(terms, c, list(class = classes[[k]], outcome = k - 1L))),
     recursive = FALSE)
 }
+
+# Those that the sampler treats as such.
+sampled_terms <- function(fit) if (!isTRUE(fit$design$single)) outcome_terms(fit)
 
 of_class <- function(term, names) if (is.null(term$class)) names else sprintf("%s:%s", term$class, names)
 
@@ -200,28 +202,7 @@ effects_to_data_units <- function(effects, terms) {
 
 # What methods read ----------------------------------------------------------------
 
-# The grouping terms of the linear predictors of any fit: a list of `label`, `group`, `columns`, `levels`, `level` (of
-# each row of the fit), `independent`, and for a multinomial `class` and `outcome`. A model of one term (1 | g) has its
-# group in the design.
-fit_terms <- function(fit) {
-  if (is.null(fit$group_name)) return(outcome_terms(fit))
-  list(list(
-    label = paste("1 |", fit$group_name), group = fit$group_name, columns = "(Intercept)",
-    levels = levels(fit$design$group), level = as.integer(fit$design$group), independent = TRUE,
-    expression = group_expression(fit), scale = 1
-  ))
-}
-
-# The grouping terms of one linear predictor.
-row_terms <- function(fit) if (is.null(fit$group_name)) fit$design$terms else fit_terms(fit)
-
-# The grouping as an expression. A variable may have any name, such as `1x`.
-group_expression <- function(fit) {
-  name <- fit$group_name
-  if (name %in% all.vars(fit$formula)) as.name(name) else str2lang(name)
-}
-
-# Values of fit_terms(), for each term and all linear predictors.
+# Values of outcome_terms(), for each term and all linear predictors.
 of_terms <- function(fit, values) {
   count <- length(values) / outcomes_of(fit)
   lapply(seq_len(count), function(i) values[seq(i, length(values), by = count)])
@@ -233,7 +214,7 @@ effect_draws <- function(fit) {
   kept <- dim(values)[2:3]
   values <- matrix(values, dim(values)[[1L]])
   first <- 0L
-  lapply(fit_terms(fit), function(term) {
+  lapply(outcome_terms(fit), function(term) {
     count <- length(term$columns) * length(term$levels)
     own <- values[first + seq_len(count), , drop = FALSE]
     first <<- first + count
@@ -250,7 +231,7 @@ covariance_draws <- function(fit) {
   deviations <- flat(fit$group_deviation)[rows, , drop = FALSE]
   correlations <- if (!is.null(fit$group_correlation)) flat(fit$group_correlation)[rows, , drop = FALSE]
   used <- c(0L, 0L)
-  lapply(fit_terms(fit), function(term) {
+  lapply(outcome_terms(fit), function(term) {
     q <- length(term$columns)
     pairs <- correlated_pairs(term)
     deviation <- deviations[, used[[1L]] + seq_len(q), drop = FALSE]
@@ -284,7 +265,7 @@ new_term_rows <- function(fit, newdata, kept) {
       stats::model.matrix(term$terms, new_frame(fit, term$terms, newdata), contrasts.arg = term$contrasts)
     }
     list(level = level, new_level = match(values, unique(values)), z = z, kept = kept)
-  }, row_terms(fit), kept)
+  }, fit$design$terms, kept)
 }
 
 # Effects of `count` new levels from the covariance of each draw: for each column draws x levels.
@@ -335,18 +316,10 @@ covariance_root <- function(covariance) {
 #' independent of other classes a priori.
 #'
 #' @section Parts of a fit:
-#' A fit with one term `(1 | g)` has the parts described in [bayes_logit()], unless the family is multinomial. In other
-#' fits, with S sweeps, D kept draws per chain and C chains:
-#' \describe{
-#'   \item{`draws$effects`}{effects x D x C, in the data's units, named `b[x g:a]` for the slope of `x` in level `a` of
-#'     `g`. Terms follow each other; within a term, levels do; within a level, effects do.}
-#'   \item{`group_deviation`}{S x C x standard deviations, named `sd(g)` for intercepts and `sd(x | g)` for slopes.}
-#'   \item{`group_correlation`}{S x C x correlations, named `cor((Intercept), x | g)`, if there are any.}
-#' }
-#' For a multinomial these are the parts of the second class, then of the third, and so on, with names such as
-#' `class:b[x g:a]`.
-#' @section Errors:
-#' `warpbayes_error_input` for a term that cannot be read or has missing values after `na.action`.
+#' A fit with one term `(1 | g)` has the parts described in [bayes_logit()], unless the family is multinomial. Other
+#' fits have `draws$effects` (effects x kept draws x chains) in the data's units, with names such as `b[x g:a]` for the
+#' slope of `x` in level `a` of `g`; `group_deviation`, with names such as `sd(g)` and `sd(x | g)`; and, if there are
+#' any, `group_correlation`. Names of a multinomial have the class before them.
 #' @references
 #' Huang, A. and Wand, M. P. (2013). Simple marginally noninformative prior distributions for covariance matrices.
 #' *Bayesian Analysis* **8**, 439-452.

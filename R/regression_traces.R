@@ -17,15 +17,16 @@ logit_plan <- function(fit) {
 }
 
 regression_plan <- function(fit) {
-  groups <- nlevels(fit$design$group)
   traces <- list(log_likelihood = stored(), coefficient_trace = stored(length(fit$coefficient_names)))
   if (family_of(fit)$has_dispersion) traces$dispersion_trace <- stored()
-  if (groups > 0L) traces$group_deviation <- stored()
   smooth_deviations <- length(smooth_deviation_names(fit))
   if (smooth_deviations > 0L) traces$smooth_deviation <- stored(smooth_deviations)
   terms <- outcome_terms(fit)
-  draws <- if (groups > 0L) list(intercepts = stored(groups, names = list(levels(fit$design$group)))) else list()
-  if (length(terms)) {
+  draws <- list()
+  if (isTRUE(fit$design$single)) {
+    traces$group_deviation <- stored()
+    draws <- list(intercepts = stored(length(terms[[1L]]$levels), names = list(terms[[1L]]$levels)))
+  } else if (length(terms)) {
     names <- effect_names(terms)
     draws <- list(effects = stored(length(names), names = list(names)))
     traces$group_deviation <- stored(length(deviation_names(terms)))
@@ -46,7 +47,9 @@ check_logit_fit <- function(fit, argument = "fit") {
   family_of(fit)$check(fit, argument)
   others <- lengths(lapply(regressions_of(fit)[-1L], `[[`, "coefficient_names"))
   columns <- (length(fit$coefficient_names) - sum(others)) / outcomes_of(fit)
-  group <- part_is("the group of each row", function(group) is.factor(group) && length(group) == fit$rows)
+  levels <- part_is("grouping terms with the level of each row", function(terms) {
+    all(vapply(terms, function(term) is.list(term) && length(term$level) == fit$rows, NA))
+  })
   check_described(fit, argument, c(list(
     group_name = part_names(),
     offset = part_numbers(c(fit$rows, if (is.matrix(fit$offset)) length(fit$response$classes) - 1)),
@@ -54,7 +57,7 @@ check_logit_fit <- function(fit, argument = "fit") {
     `design$x` = part_is("the design of the fitted rows and coefficients", function(x) {
       identical(as.double(dim(x)), c(as.double(fit$rows), columns))
     })
-  ), if (!is.null(fit$group_name)) list(`design$group` = group)), c("group_name", "weights", "offset"))
+  ), if (!is.null(fit$group_name)) list(`design$terms` = levels)), c("group_name", "weights", "offset"))
   check_stored(fit, argument, logit_plan(fit))
 }
 
@@ -75,14 +78,13 @@ logit_draws <- function(fit, warmup = FALSE) {
 # Deviations and correlations of the groups' effects: sweeps x chains x parameters, and their names.
 group_parameters <- function(fit, sweeps) {
   unlist(lapply(regressions_of(fit), function(fit) {
-    if (!is.null(fit$group_name)) return(fit$group_deviation[sweeps, , drop = FALSE])
-    c(fit$group_deviation[sweeps, , , drop = FALSE], fit$group_correlation[sweeps, , , drop = FALSE])
+    each <- function(trace) if (!is.null(trace)) array(trace, c(dim(trace), 1L)[1:3])[sweeps, , , drop = FALSE]
+    c(each(fit$group_deviation), each(fit$group_correlation))
   }))
 }
 
 group_parameter_names <- function(fit) {
   names_of_regressions(fit, function(fit) {
-    if (!is.null(fit$group_name)) return(sprintf("sd(%s)", fit$group_name))
     terms <- outcome_terms(fit)
     c(deviation_names(terms), correlation_names(terms))
   })
@@ -115,6 +117,12 @@ draws_used <- function(fit, draws) {
   if (is.null(draws)) return(seq_len(total))
   draws <- min(check_count(draws, "ndraws"), total)
   unique(round(seq(1, total, length.out = draws)))
+}
+
+# The posterior mean of the dispersion, or its median if the prior leaves it no mean.
+dispersion_estimate <- function(fit) {
+  if (!family_of(fit)$has_dispersion) return(NULL)
+  (if (is_long_dispersion(fit)) stats::median else mean)(dispersion_used(fit, draws_used(fit, NULL)))
 }
 
 dispersion_used <- function(fit, used) {

@@ -37,9 +37,14 @@ column_moments <- function(x, sizes) {
 # The sum of the argument `offset` and of the offsets of the formula, as one_offset() has them.
 row_offset <- function(frame, classes) {
   Reduce(`+`, lapply(frame_offsets(frame), function(values) {
-    if (!is.numeric(values) || any(!is.finite(values))) {
-      stop_input("offset", "must be finite numbers, ", if (is.null(classes)) "one for each row, ", "not ",
-        show_value(values))
+    bad <- if (is.numeric(values)) which(!is.finite(values) | abs(values) > 1e8)
+    if (length(bad)) {
+      row <- (bad[[1L]] - 1L) %% nrow(frame) + 1L
+      stop_input("offset", "must be finite numbers up to 1e8, but is ", format(values[[bad[[1L]]]]), " in row ",
+        dQuote(rownames(frame)[[row]], FALSE), if (identical(values[[bad[[1L]]]], -Inf)) ": is it the log of 0?")
+    }
+    if (!is.numeric(values)) {
+      stop_input("offset", "must be numbers, ", if (is.null(classes)) "one for each row, ", "not ", show_value(values))
     }
     one_offset(values, classes, "offset")
   }), numeric(nrow(frame)))

@@ -86,11 +86,17 @@ with_zero_part <- function(fit, zero, data, contrasts, prior, envir) {
   }
   names <- colnames(parts$design$x)
   parts$response$outcomes <- c("counts above 0", "counts of 0")
+  # The number of rows that are 0 beyond a hurdle, or beyond the zeros of counts with the mean of those above 0.
+  size <- sum(fit$weights)
+  zeros <- sum(fit$weights * parts$response$observed)
+  if (zero$kind == "zi") zeros <- max(0, (zeros - size * exp(-fit$response$mean)) / -expm1(-fit$response$mean))
+  centre <- logit_of_share(fit$weights * zeros / size, fit$weights, parts$offset)
   fit$zero <- list(kind = zero$kind, part = structure(list(
     draws = NULL, family = "binomial", formula = zero$formula, terms = parts$terms, xlevels = parts$xlevels,
     contrasts = parts$design$contrasts, group_name = parts$group_name,
-    prior = resolve_logit_prior(prior, parts$design, "binomial"), coefficient_names = names, weights = parts$weights,
-    offset = parts$offset, response = parts$response, design = parts$design, frame = parts$frame
+    prior = resolve_logit_prior(prior, parts$design, "binomial", centre), coefficient_names = names,
+    weights = parts$weights, offset = parts$offset, response = parts$response, design = parts$design,
+    frame = parts$frame
   ), class = class(fit)))
   fit$prior$zero <- fit$zero$part$prior
   fit$coefficient_names <- c(fit$coefficient_names, paste0(zero$kind, "_", names))
@@ -191,30 +197,21 @@ draw_zero_responses <- function(fit, linear) {
   array(ifelse(is_zero, 0, y), dim(linear)[1:2])
 }
 
-# Words ------------------------------------------------------------------------------
-
-zero_formula_words <- function(fit) {
-  zero <- fit$zero$part$formula
-  sprintf(", %s = ~ %s", fit$zero$kind, deparse1(zero[[3L]]))
-}
-
-# What the data cannot say of zeros, and of both regressions together.
-zero_support_words <- function(fit) {
+# Reasons that lie in the data of zeros, and of both regressions together.
+zero_support <- function(fit) {
   zeros <- zero_view(fit)
   counts <- zeros$weights > 0
   is_hurdle <- fit$zero$kind == "hu"
   # Where predictors separate counts of 0 from the others, the likelihood of excess zeros grows without end too.
-  words <- if (is_hurdle) {
-    support_words(zeros)
+  reasons <- if (is_hurdle) {
+    support_reasons(zeros)
   } else {
-    c(separation(zeros, counts)$words, rank_words(zeros, counts), level_words(zeros),
-      if (all(fit$response$observed > 0)) "No count is 0: the prior decides how rare excess zeros are.")
+    c(separation(zeros, counts)$reasons, dependence(zeros, counts), levels_alone(zeros, counts),
+      if (all(fit$response$observed > 0)) reason("no_excess", figure = 0))
   }
-  small <- if (max(fit$response$observed) == 1) {
-    paste("No count is above 1: the prior decides", if (is_hurdle) "how small the mean of the counts is." else
-      "which zeros are excess zeros.")
-  }
-  c(small, if (length(words)) paste("Regression of zeros:", words))
+  what <- if (is_hurdle) "how small the mean of the counts is" else "which zeros are excess zeros"
+  c(if (max(fit$response$observed) == 1) reason("no_count_above_1", figure = 1, what = what),
+    lapply(reasons, function(one) replace(one, "words", paste("Regression of zeros:", one$words))))
 }
 
 # The record of the family ---------------------------------------------------------------
@@ -251,7 +248,9 @@ family_wrappers$zero <- function(record, fit) {
     },
     sampling = list(sampler = zero_sampler, start = zero_start, words = zero_sampler_words), check = check_zero_parts,
     formula_words = function(fit) sprintf(", %s = ~ %s", fit$zero$kind, deparse1(fit$zero$part$formula[[3L]])),
-    support_words = zero_support_words
+    support = zero_support, law = paste(kind$words, record$law), spread = function(linear, ...) {
+      zero_moments(fit, linear, variance = TRUE)
+    }
   )
   record[names(own)] <- own
   record["kernel"] <- list(NULL)

@@ -11,32 +11,24 @@
 #'   \item{`hu = ~ z`}{A row is 0 with a probability whose logit is linear in `z`. The other rows are counts above 0,
 #'     from the distribution of counts without its 0.}
 #' }
-#' A positive coefficient means more zeros, as in package brms. In `pscl::hurdle()` the signs are opposite.
+#' A positive coefficient means more zeros, as in package brms; in `pscl::hurdle()` the signs are opposite. Both
+#' formulas may have [grouping terms][grouping_terms], [smooths][smooth_terms] and offsets; the argument `offset`
+#' belongs to the counts. `subset` and `weights`, which are whole numbers up to 1,000,000, apply to both. `na.action`,
+#' `sparse`, `prior_only` and `checkpoint` cannot be used.
 #'
-#' Both formulas may have [grouping terms][grouping_terms], [smooths][smooth_terms] and offsets. The argument `offset`
-#' belongs to the counts. `subset` and `weights` apply to both regressions. Weights are whole numbers up to 1,000,000: a
-#' row of weight 2 counts as two rows. Rows with a missing value in either formula are left out. `na.action`, `sparse`,
-#' `prior_only` and `checkpoint` cannot be used.
-#'
-#' @section Prior:
-#' `prior` holds for both regressions: see [logit_prior()]. `prior = list(count = logit_prior(...), zero =
-#' logit_prior(...))` gives each its own. The counts' intercept is by default about the log of the Poisson mean that
-#' fits the counts above 0, less the log of the mean exposure.
+#' `prior` holds for both regressions, or `list(count = logit_prior(...), zero = logit_prior(...))` gives each its own.
+#' The counts' intercept is by default about the log of the Poisson mean that fits the counts above 0, less the log of
+#' the mean exposure, and that of zeros about the share of zeros (`zi`: of those beyond the Poisson ones).
 #'
 #' @section Parts of a fit:
-#' Coefficients, deviations and effects of the regression of zeros have `zi_` or `hu_` before their names, such as
-#' `zi_(Intercept)`. In `fit$draws` and among traces of groups they have `zero_`.
-#'
-#' [predict.bayes_logit()] and `fitted()` give the mean response, zeros included. `type = "zero"` gives the probability
-#' of an excess zero (`zi`) or of a zero (`hu`), `type = "count"` the mean of the distribution of counts, and `type =
-#' "link"` its log. All other methods know both regressions, except that package emmeans sees the regression of counts.
-#' `deviance()`, its residuals and `family()` are errors. `re_formula` is `NULL` or `NA`.
+#' Parameters of the regression of zeros have `zi_` or `hu_` before their names, such as `zi_(Intercept)`, and `zero_`
+#' in `fit$draws` and among traces of groups. [predict.bayes_logit()] gives the mean response, zeros included. `type =
+#' "zero"` gives the probability of an excess zero (`zi`) or of a zero (`hu`), `type = "count"` the mean of the
+#' distribution of counts, and `type = "link"` its log. Package emmeans sees the regression of counts. `deviance()`, its
+#' residuals and `family()` are errors. `re_formula` is `NULL` or `NA`.
 #' @references
 #' Lambert, D. (1992). Zero-inflated Poisson regression, with an application to defects in manufacturing.
 #' *Technometrics* **34**, 1-14.
-#'
-#' Nishihara, R., Murray, I. and Adams, R. P. (2014). Parallel MCMC with generalized elliptical slice sampling. *Journal
-#' of Machine Learning Research* **15**, 2087-2112. (The sampler moves all coefficients by this method.)
 #' @seealso [bayes_logit()], [logit_prior()]
 #' @examples
 #' # Fish that groups of visitors caught. Some groups did not fish.

@@ -187,10 +187,12 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
   total <- fit$iter + iter
   plan <- sampler(fit)
   store <- open_store(fit, plan, total)
+  held <- hold_checkpoint(checkpoint)
+  on.exit(free_checkpoint(held))
   save <- checkpoint_writer(fit, plan, total, checkpoint)
   save(fit, store, 0, always = TRUE)
   ways <- chain_ways(plan, run, fit$chains)
-  on.exit(ways$close())
+  on.exit(ways$close(), add = TRUE)
   tick <- progress_signal(iter * fit$chains, progress)
   on.exit(tick(NULL), add = TRUE)
   started <- proc.time()[["elapsed"]]
@@ -210,12 +212,25 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
     tick(sweeps * length(chains))
   }
   together <- fit$state
+  # After a stop between chains, some chains are one slice ahead of the others. All go back to the last common sweep.
+  go_back <- function() {
+    if (length(unique(vapply(fit$state, `[[`, 0, "sweep"))) > 1L) fit$state <<- together
+  }
+  # R saves and ends, unless it was told to ignore the signal.
+  end_by_signal <- function() {
+    ahead <- fit$state
+    go_back()
+    save(fit, store, proc.time()[["elapsed"]] - started, always = TRUE)
+    fit$state <<- ahead
+    allowInterrupts(.Call(C_signals_release))
+    .Call(C_signals_hold)
+  }
   most <- Inf
   several <- if (is.null(plan$several)) 1 else plan$several
   advance_all <- function() {
     tryCatch(
       {
-        suspendInterrupts(while ((done <- fit$state[[1L]]$sweep) < total) {
+        undivided(while ((done <- fit$state[[1L]]$sweep) < total) {
           together <<- fit$state
           slice_started <- proc.time()[["elapsed"]]
           to_kept <- if (length(plan$draws)) sweeps_to_kept(done, fit) + (several - 1) * fit$thin else Inf
@@ -223,6 +238,7 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
           sweeps <- min(total - done, to_kept, max(1, floor(way$most / seconds)), most)
           for (chains in way$chains) {
             advance_some(way$sessions, chains, sweeps)
+            if (.Call(C_signals_wait)) end_by_signal()
             allowInterrupts(Sys.sleep(0))
           }
           passed <- (proc.time()[["elapsed"]] - slice_started) / sweeps
@@ -235,10 +251,6 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
       interrupt = function(condition) TRUE,
       warpbayes_error = identity
     )
-  }
-  # After a stop between chains, some chains are one slice ahead of the others. All go back to the last common sweep.
-  go_back <- function() {
-    if (length(unique(vapply(fit$state, `[[`, 0, "sweep"))) > 1L) fit$state <<- together
   }
   first <- fit$iter
   outcome <- advance_all()
@@ -383,6 +395,8 @@ advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
   total <- fit$iter + iter
   plan <- sampler(fit)
   store <- open_store(fit, plan, total)
+  held <- hold_checkpoint(checkpoint)
+  on.exit(free_checkpoint(held))
   save <- checkpoint_writer(fit, plan, total, checkpoint)
   save(fit, store, 0, always = TRUE)
   now <- function() proc.time()[["elapsed"]]

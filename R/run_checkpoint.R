@@ -1,21 +1,22 @@
 # Writes checkpoints: files for continuing a killed run. advance() of R/run_chains.R writes one when it begins, between
 # slices, and when it ends. R/run_resume.R reads them.
 #
-# A checkpoint has a head, serialized by R. The traces and kept draws follow as they are in memory, one array after the
-# other. The head is a list of
+# A checkpoint has a head of text, which R/run_fields.R describes. The values of its fields follow as they are in
+# memory, then those of the traces and kept draws. The fields are a list of
 #   package      the version of warpbayes, as text;
 #   class        the class of the fit; see resumable() below;
-#   fit          the fit, with NULL in the places of its data, traces and draws;
 #   total        sweeps that each chain is to run, including those done;
 #   every        seconds from one checkpoint to the next;
 #   given        a list of other arguments that resume() needs to read the user's data;
 #   fingerprint  of the data, see fingerprint_of();
-#   arrays       a data frame of the names, types and lengths of the arrays.
+#   arrays       the names of the traces and draws;
+#   fit          the declared elements of the fit, with NULL in the places of its data, traces and draws;
+#   state        the states of the chains.
 # src/checkpoint/file.h describes the bytes around them.
 
 # Checks the arguments `checkpoint` and `checkpoint_every`. Returns NULL, or a list of `file` (an absolute path, because
-# the working directory may change), `every` and `given`. A file that cannot be written is an error here, before any
-# sweep.
+# the working directory may change), `every`, `given` and `argument`. A file that cannot be written is an error here,
+# before any sweep.
 check_checkpoint <- function(checkpoint, every, given = list(), argument = "checkpoint") {
   every <- check_every(every)
   if (is.null(checkpoint)) return(NULL)
@@ -40,12 +41,13 @@ check_checkpoint <- function(checkpoint, every, given = list(), argument = "chec
   } else {
     file <- file.path(normalizePath(dirname(file)), basename(file))
   }
-  remove_leftovers(file)
+  target <- list(file = file, every = every, given = given, argument = argument)
+  free_checkpoint(hold_checkpoint(target))
   failure <- .Call(C_checkpoint_try, file)
   if (is_failure(failure)) {
     stop_input(argument, "cannot be written to ", dQuote(shorten(checkpoint), FALSE), ": ", shorten(failure$message))
   }
-  list(file = file, every = every, given = given)
+  target
 }
 
 check_every <- function(every) {
@@ -58,22 +60,17 @@ check_every <- function(every) {
 is_link <- function(file) nzchar(Sys.readlink(file), keepNA = TRUE) %in% TRUE
 is_dangling <- function(file) !file.exists(file) && is_link(file)
 
-# Deletes temporary files of processes of this machine that were killed while they wrote. src/checkpoint/file.h has the
-# form of their names. A file that holds anything else stays. Signal 0 asks whether a process exists. On
-# Windows it would end the process.
-remove_leftovers <- function(file) {
-  if (.Platform$OS.type == "windows") return(invisible())
-  names <- list.files(dirname(file), all.files = TRUE)
-  end <- substring(names, nchar(basename(file)) + 1L)
-  form <- sprintf("^\\.%s\\.([0-9]{1,9})\\.[0-9a-f]{16}\\.tmp$", .Call(C_checkpoint_host))
-  fits <- startsWith(names, basename(file)) & grepl(form, end)
-  process <- as.integer(sub(form, "\\1", end[fits]))
-  left <- file.path(dirname(file), names[fits][!vapply(process, tools::pskill, NA, signal = 0L)])
-  for (name in left[!is_link(left)]) {
-    # A process may be killed before it writes the first byte.
-    if (identical(file.size(name), 0) || !is_failure(.Call(C_checkpoint_is_one, name))) unlink(name)
+# Makes this process the only writer of a checkpoint until free_checkpoint() is given the result.
+hold_checkpoint <- function(checkpoint) {
+  if (is.null(checkpoint)) return(NULL)
+  lock <- .Call(C_checkpoint_hold, checkpoint$file)
+  if (is_failure(lock)) {
+    stop_input(checkpoint$argument, "is in use, ", dQuote(shorten(checkpoint$file), FALSE), ": ", lock$message)
   }
+  list(file = checkpoint$file, lock = lock)
 }
+
+free_checkpoint <- function(held) if (!is.null(held)) .Call(C_checkpoint_free, held$file, held$lock)
 
 # Writing -----------------------------------------------------------------------
 
@@ -96,7 +93,7 @@ checkpoint_writer <- function(fit, plan, total, checkpoint) {
     done <- fit$state[[1L]]$sweep
     if (done == saved || !(always || started >= due)) return(invisible())
     head$fit$iter <- done
-    head$fit$state <- lapply(fit$state, function(state) lapply(state, without_environment))
+    head$state <- lapply(fit$state, function(state) lapply(state, without_environment))
     head$fit$elapsed[["sweeps"]] <- before + seconds
     failure <- write_checkpoint(checkpoint$file, head, plan, store)
     if (!is.null(failure)) {
@@ -124,29 +121,32 @@ without_environment <- function(part) {
 checkpoint_head <- function(fit, plan, total, checkpoint) {
   topic <- resumable(fit)
   light <- topic$without_data(fit)
-  light[intersect(names(light), c("draws", "state", names(plan$traces)))] <- list(NULL)
+  light[setdiff(names(light), sub("[$].*", "", names(topic$fields)))] <- list(NULL)
   light$interrupted <- FALSE
+  refuse <- function(path, rule) {
+    stop_input("checkpoint", "cannot hold the part `", paste(path, collapse = "$"), "` of the fit, which is not ", rule)
+  }
+  check_fields(unclass(light), topic$fields, refuse)
+  check_fields(checkpoint["given"], c(given = "list", topic$given), refuse)
   list(
-    package = package_version_text(), class = class(fit)[[1L]], fit = light, total = total, every = checkpoint$every,
-    given = checkpoint$given, fingerprint = topic$fingerprint(fit)
+    package = package_version_text(), class = class(fit)[[1L]], total = as.double(total), every = checkpoint$every,
+    given = checkpoint$given, fingerprint = topic$fingerprint(fit), arrays = names(c(plan$traces, plan$draws)),
+    fit = unclass(light)
   )
 }
 
 # Returns NULL, or a failure.
 write_checkpoint <- function(file, head, plan, store) {
-  done <- head$fit$iter
-  kept <- kept_draws(done, head$fit)
-  parts <- c(plan$traces, plan$draws)
+  kept <- kept_draws(head$fit$iter, head$fit)
   length <- vapply(c(store$traces, store$draws), prod, 0)
   stride <- chain_lengths(store$traces, store$draws)
-  run <- c(rep(done, length(store$traces)), vapply(store$draws, draw_size, 0) * kept)
+  run <- c(rep(head$fit$iter, length(store$traces)), vapply(store$draws, draw_size, 0) * kept)
   runs <- ifelse(stride > 0, length / pmax(stride, 1), 0)
-  type <- vapply(parts, function(part) typeof(part$blank), "")
-  head$arrays <- data.frame(name = names(parts), type = type, length = runs * run, stringsAsFactors = FALSE)
-  failure <- .Call(
-    C_checkpoint_write, file, serialize(head, NULL, xdr = TRUE, version = 3L), store$pointer, as.double(stride),
-    as.double(run)
-  )
+  type <- vapply(c(plan$traces, plan$draws), function(part) typeof(part$blank), "")
+  fields <- to_fields(head)
+  lines <- c(fields$lines, paste(type, format(runs * run, scientific = FALSE, trim = TRUE))[seq_along(type)])
+  failure <- undivided(.Call(C_checkpoint_write, file, charToRaw(paste(lines, collapse = "\n")), fields$values,
+    store$pointer, as.double(stride), as.double(run)))
   if (is_failure(failure)) failure
 }
 
@@ -157,7 +157,10 @@ write_checkpoint <- function(file, head, plan, store) {
 #   without_data  function(fit): the fit with its data set to NULL, so that the order of its elements stays;
 #   with_data     function(saved, x, envir): the fit in the head `saved`, with its data made from the user's `x`;
 #   fingerprint   function(fit): the fingerprint of the data in a fit;
-#   check_state   function(fit): raises an error if R code cannot use the states. The compiled code checks them too.
+#   fields        the table of the fields of a fit without its data (R/run_fields.R);
+#   given         the same for `given` in the head;
+#   state         the table of the fields of a chain's state, and
+#   sizes         NULL, or function(fit): further sizes that this table needs, as a list.
 resumable <- function(x) UseMethod("resumable")
 
 resumable.default <- function(x) NULL

@@ -13,7 +13,7 @@ cluster_block <- 2^22
 # The two functions that a worker runs. They use nothing of this process.
 first_contact <- function(version, number) {
   # An interrupt while the package is loaded would keep the reply back.
-  suspendInterrupts({
+  undivided({
     problem <- if (!requireNamespace("warpbayes", quietly = TRUE)) {
       "has no package warpbayes in its library"
     } else {
@@ -117,7 +117,7 @@ ask_cluster <- function(connection, fun, each, number = next_call(), workers = s
   timeout <- worker_timeout()
   cluster <- connection$cluster[workers]
   started <- proc.time()[["elapsed"]]
-  replies <- suspendInterrupts(tryCatch(
+  replies <- undivided(tryCatch(
     exchange_messages(cluster, fun, each, number, timeout), error = identity, interrupt = identity
   ))
   if (inherits(replies, "interrupt")) {
@@ -191,7 +191,7 @@ lost_workers <- function(connection, workers, error, patience, timeout) {
     started <- proc.time()[["elapsed"]]
     one <- connection$cluster[i]
     ask <- function() within_timeout(one, patience, parallel::clusterCall(one, call_worker, close, 0))
-    if (!inherits(suspendInterrupts(tryCatch(ask(), error = identity)), "error")) return("here")
+    if (!inherits(undivided(tryCatch(ask(), error = identity)), "error")) return("here")
     if (proc.time()[["elapsed"]] - started < patience) "ended" else "silent"
   }, "")
   if (all(found == "here")) return(paste0("`cluster`: a call of its workers failed: ", conditionMessage(error)))

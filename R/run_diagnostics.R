@@ -319,131 +319,119 @@ column_quantiles <- function(values, probabilities) {
   (1 - share) * t(sorted[low, , drop = FALSE]) + share * t(sorted[pmin(low + 1, n), , drop = FALSE])
 }
 
-# The verdict on convergence: `sentences`, and `converged`, which is NA if convergence cannot be judged. Quantities
-# named in `secondary` are mentioned, but do not decide. `drift_advice` is what helps if a quantity still drifts.
+add_rules(
+  no_sweeps = rule("cannot tell", "Convergence cannot be judged: there {figure|is|are} {sweeps} after the warmup."),
+  nothing_varies = rule("cannot tell", "Convergence cannot be judged: no quantity varies."),
+  too_few_draws = rule("cannot tell", paste(
+    "Too few draws to be sure: {quantity} has an effective sample size of {size}; {needed} ({each} per chain) are",
+    "needed to tell. {among} highest Rhat is {rhat} ({worst}). continue(fit, more) adds more."
+  )),
+  chains_differ = rule("not yet", paste(
+    "Not converged: Rhat is above {limit} for {shown}. Estimates differ between chains or parts of them;",
+    "continue(fit, more) runs more sweeps."
+  )),
+  chain_apart = rule("not yet", paste(
+    "Chain {chain} stands apart: its median of {quantity} is {median}, the others' are between {low} and {high}."
+  )),
+  drifts = rule("not yet", "{Quantity} is still {way}: a longer warmup is needed; {advice}."),
+  chains_agree = rule("usable", paste(
+    "No sign against convergence{elsewhere}: Rhat is at most {rhat} ({worst}{chance}), the effective sample size at",
+    "least {size} ({quantity})."
+  )),
+  rough = rule("usable with reservations", paste(
+    "{chains|The halves of the chain|The chains} agree{elsewhere} (Rhat is at most {rhat}, {worst}{chance}), but",
+    "{why}: {quantity} has an effective sample size of {size} of {draws} draws. Intervals of {quantity} are rough;",
+    "with {wanted} effective draws ({each} per chain) they are not. continue(fit, more) adds draws."
+  ), "with rough intervals"),
+  # What does not decide does not weaken the answer, which does not speak of it.
+  rest_slow = rule("usable", "What is said of {shown} is rough: {rows|it moves|they move} slowly.",
+    "except {quantity}"),
+  rest_rough = rule("usable", "Intervals of {quantity} are rough, with an effective sample size of {size}.",
+    "with rough intervals of {quantity}"),
+  one_chain = rule("usable",
+    "With one chain, its halves are compared; chains = 4 from different starts would say more.")
+)
+
+# The reasons of a verdict that lie in the chains. Quantities named in `secondary` are mentioned, but do not decide.
+# `drift_advice` is what helps if a quantity still drifts.
 judge_convergence <- function(quantities, table, words, secondary = character(),
                               drift_advice = "drop_warmup(fit) makes it half of all sweeps") {
   sweeps <- nrow(quantities[[1L]])
   chains <- ncol(quantities[[1L]])
-  verdict <- function(converged, ...) list(converged = converged, sentences = c(...))
   if (sweeps < fewest_sweeps) {
     count <- if (sweeps <= 0L) "no sweep" else if (sweeps == 1L) "one sweep" else sprintf("%d sweeps", sweeps)
-    return(verdict(NA, sprintf(
-      "Convergence cannot be judged: there %s %s after the warmup.", if (sweeps > 1L) "are" else "is", count
-    )))
+    return(reason("no_sweeps", figure = max(sweeps, 1L), sweeps = count))
   }
   differs <- differing(quantities, table)
   decides <- !table$quantity %in% secondary
   slow <- !decides & (differs | (!is.na(table$ess_bulk) & table$ess_bulk < ess_needed * chains))
-  also <- secondary_words(table[slow, , drop = FALSE], words)
+  rest <- if (any(slow)) slow_reason(table[slow, , drop = FALSE], words)
   high <- table[decides & differs, , drop = FALSE]
-  if (nrow(high)) {
-    return(c(verdict(FALSE, differing_words(quantities, high, words, drift_advice), also), list(also = also)))
-  }
+  if (nrow(high)) return(c(differing_reasons(quantities, high, words, drift_advice), rest))
   other <- table$rhat[!decides]
-  all <- table
   shown <- table[!slow, , drop = FALSE]
   table <- table[decides, , drop = FALSE]
-  if (all(is.na(table$rhat))) return(verdict(NA, "Convergence cannot be judged: no quantity varies.", also))
+  if (all(is.na(table$rhat))) return(c(reason("nothing_varies"), rest))
   least <- table[which.min(table$ess_bulk), ]
   worst <- table[which.max(table$rhat), ]
+  sizes <- function(size) sprintf("%.0f", size)
   if (least$ess_bulk < ess_needed * chains) {
-    few <- too_few_words(least, worst, chains, words, any(other > worst$rhat, na.rm = TRUE))
-    return(verdict(NA, few, drifting(quantities, worst$quantity, words, drift_advice), also))
+    # Another sentence may name a quantity that does not decide and has a higher Rhat.
+    more <- any(other > worst$rhat, na.rm = TRUE)
+    return(c(
+      reason("too_few_draws", quantity = words(least$quantity), figure = least$ess_bulk, size = sizes(least$ess_bulk),
+        needed = ess_needed * chains, each = ess_needed, rhat = format_rhat(worst$rhat), worst = words(worst$quantity),
+        among = if (more) "Among the quantities that decide, the" else "The"),
+      drifting(quantities, worst$quantity, words, drift_advice), rest
+    ))
   }
-  agree <- agreement_words(least, shown, sweeps, chains, words, any(slow))
-  if (chains == 1L) {
-    also <- c(also, "With one chain, its halves are compared; chains = 4 from different starts would say more.")
-  }
-  list_of <- function(rows) paste(words(rows$quantity), collapse = " and ")
+  worst <- shown[which.max(shown$rhat), ]
+  is_rough <- least$ess_bulk < ess_wanted * chains
+  if (!is_rough) least <- shown[which.min(shown$ess_bulk), ]
   few <- shown[!shown$quantity %in% table$quantity & shown$ess_bulk < ess_wanted * chains & !is.na(shown$ess_bulk), ]
-  but <- c(if (any(slow)) paste("except", list_of(all[slow, ])),
-    if (length(agree) > 1L) "with rough intervals" else if (nrow(few)) paste("with rough intervals of", list_of(few)))
-  list(converged = TRUE, sentences = c(agree, also), but = but)
+  draws <- sweeps * chains
+  c(
+    rest,
+    reason(if (is_rough) "rough" else "chains_agree", quantity = words(least$quantity), figure = least$ess_bulk,
+      elsewhere = if (any(slow)) " elsewhere" else "", rhat = format_rhat(worst$rhat), worst = words(worst$quantity),
+      chance = if (worst$rhat > rhat_limit) ", which so few draws reach by chance" else "",
+      size = sizes(least$ess_bulk), chains = chains, draws = whole_words(draws), wanted = ess_wanted * chains,
+      each = ess_wanted, why = if (least$ess_bulk < draws / 4) "they move slowly" else "there are few draws"),
+    if (nrow(few) && !is_rough) {
+      reason("rest_rough", quantity = paste(words(few$quantity), collapse = " and "), figure = min(few$ess_bulk),
+        size = paste(sizes(few$ess_bulk), collapse = " and "))
+    },
+    if (chains == 1L) reason("one_chain", figure = 1)
+  )
 }
 
-# A verdict opens with its answer. `usable`: TRUE, FALSE or NA; `but`: what restricts the answer that it is.
-answer_words <- function(usable, but = NULL) {
-  word <- if (is.na(usable)) "Cannot tell" else if (usable) "Usable" else "Not yet"
-  paste0(paste(c(word, if (isTRUE(usable)) but), collapse = ", "), ".")
-}
-
-# `reservations`: further sentences of the verdict that restrict what the result says.
-with_answer <- function(verdict, reservations = NULL) {
-  answer <- answer_words(verdict$converged, c(verdict$but, if (length(reservations)) "with reservations"))
-  verdict$sentences[[1L]] <- paste(answer, verdict$sentences[[1L]])
-  verdict
-}
-
-# The sentences for chains that have not converged. `high` has the rows of the quantities that differ.
-differing_words <- function(quantities, high, words, drift_advice) {
+# The reasons of chains that have not converged. `high` has the rows of the quantities that differ.
+differing_reasons <- function(quantities, high, words, drift_advice) {
   high <- high[order(-high$rhat), , drop = FALSE]
   shown <- utils::head(high, 3L)
   more <- nrow(high) - nrow(shown)
   c(
-    sprintf("Not converged: Rhat is above %s for %s%s.", format(rhat_limit),
-      paste0(words(shown$quantity), " (", format_rhat(shown$rhat), ")", collapse = ", "),
-      if (more) sprintf(" and %d more", more) else ""),
+    reason("chains_differ", quantity = words(high$quantity[[1L]]), figure = high$rhat[[1L]], limit = format(rhat_limit),
+      shown = paste0(paste0(words(shown$quantity), " (", format_rhat(shown$rhat), ")", collapse = ", "),
+        if (more) sprintf(" and %d more", more))),
     outlying_chain(quantities, high$quantity[[1L]], words),
-    drifting(quantities, high$quantity[[1L]], words, drift_advice),
-    "Estimates differ between chains or parts of them; continue(fit, more) runs more sweeps."
+    drifting(quantities, high$quantity[[1L]], words, drift_advice)
   )
 }
 
-# `more`: whether a quantity that does not decide has a higher Rhat, which another sentence may name.
-too_few_words <- function(least, worst, chains, words, more) {
-  sprintf(
-    paste(
-      "Too few draws to be sure: %s has an effective sample size of %.0f; %.0f (%d per chain) are needed to tell.",
-      "%s highest Rhat is %s (%s). continue(fit, more) adds more."
-    ),
-    words(least$quantity), least$ess_bulk, ess_needed * chains, ess_needed,
-    if (more) "Among the quantities that decide, the" else "The", format_rhat(worst$rhat), words(worst$quantity)
-  )
-}
-
-# `least`: the row of the deciding quantity with the fewest effective draws. `shown`: all rows, but for those that
-# another sentence calls rough: `elsewhere` says whether there are such.
-agreement_words <- function(least, shown, sweeps, chains, words, elsewhere) {
-  elsewhere <- if (elsewhere) " elsewhere" else ""
-  worst <- shown[which.max(shown$rhat), ]
-  by_chance <- if (worst$rhat > rhat_limit) ", which so few draws reach by chance" else ""
-  if (least$ess_bulk >= ess_wanted * chains) {
-    least <- shown[which.min(shown$ess_bulk), ]
-    return(sprintf(
-      "No sign against convergence%s: Rhat is at most %s (%s%s), the effective sample size at least %.0f (%s).",
-      elsewhere, format_rhat(worst$rhat), words(worst$quantity), by_chance, least$ess_bulk, words(least$quantity)
-    ))
-  }
-  draws <- sweeps * chains
-  c(
-    sprintf("%s agree%s (Rhat is at most %s, %s%s), but %s: %s has an effective sample size of %.0f of %s draws.",
-      if (chains > 1L) "The chains" else "The halves of the chain", elsewhere, format_rhat(worst$rhat),
-      words(worst$quantity), by_chance, if (least$ess_bulk < draws / 4) "they move slowly" else "there are few draws",
-      words(least$quantity), least$ess_bulk, whole_words(draws)),
-    sprintf(
-      paste(
-        "Intervals of %s are rough; with %.0f effective draws (%d per chain) they are not. continue(fit, more) adds",
-        "draws."
-      ),
-      words(least$quantity), ess_wanted * chains, ess_wanted
-    )
-  )
-}
-
-# The sentence on quantities that do not decide, if they move slowly or differ between chains.
-secondary_words <- function(slow, words) {
-  if (!nrow(slow)) return(NULL)
+# Quantities that do not decide, if they move slowly or differ between chains.
+slow_reason <- function(slow, words) {
   shown <- paste0(words(slow$quantity), " (Rhat ", format_rhat(slow$rhat), ", effective sample size ",
     formatC(slow$ess_bulk, format = "f", digits = 0), ")", collapse = " and ")
-  sprintf("What is said of %s is rough: %s slowly.", shown, if (nrow(slow) == 1L) "it moves" else "they move")
+  reason("rest_slow", quantity = paste(words(slow$quantity), collapse = " and "), figure = min(slow$ess_bulk),
+    shown = shown, rows = nrow(slow))
 }
 
 format_rhat <- function(value) {
   ifelse(is.finite(value), formatC(value, format = "f", digits = 2), "infinite")
 }
 
-# The sentence on the one chain that stands apart from all others, if there are three or more chains and it exists.
+# The one chain that stands apart from all others, if there are three or more chains and it exists.
 outlying_chain <- function(quantities, quantity, words) {
   draws <- quantities[[quantity]]
   if (ncol(draws) < 3L) return(NULL)
@@ -452,9 +440,9 @@ outlying_chain <- function(quantities, quantity, words) {
   apart <- which.max(distance)
   spread <- stats::median(apply(draws, 2L, stats::mad))
   if (distance[[apart]] < 2 * spread || max(distance[-apart]) > distance[[apart]] / 3) return(NULL)
-  sprintf("Chain %d stands apart: its median of %s is %s, the others' are between %s and %s.", apart,
-    words(quantity), format_to_spread(place[[apart]], spread),
-    format_to_spread(min(place[-apart]), spread), format_to_spread(max(place[-apart]), spread))
+  reason("chain_apart", quantity = words(quantity), figure = place[[apart]], chain = apart,
+    median = format_to_spread(place[[apart]], spread), low = format_to_spread(min(place[-apart]), spread),
+    high = format_to_spread(max(place[-apart]), spread))
 }
 
 # 1 if the second half of the draws lies above the first in every chain, -1 if it lies below, otherwise 0.
@@ -468,8 +456,19 @@ drift_of <- function(draws) {
 drifting <- function(quantities, quantity, words, advice) {
   drift <- drift_of(quantities[[quantity]])
   if (drift == 0) return(NULL)
-  sprintf("%s is still %s: a longer warmup is needed; %s.", sub("^the ", "The ", words(quantity)),
-    if (drift > 0) "rising" else "falling", advice)
+  reason("drifts", quantity = words(quantity), Quantity = sub("^the ", "The ", words(quantity)),
+    way = if (drift > 0) "rising" else "falling", advice = advice)
+}
+
+# A verdict opens with its answer. `usable`: TRUE, FALSE or NA; `but`: what restricts the answer that it is.
+answer_words <- function(usable, but = NULL) {
+  word <- if (is.na(usable)) "Cannot tell" else if (usable) "Usable" else "Not yet"
+  paste0(paste(c(word, if (isTRUE(usable)) but), collapse = ", "), ".")
+}
+
+with_answer <- function(verdict) {
+  verdict$sentences[[1L]] <- paste(answer_words(verdict$converged, verdict$but), verdict$sentences[[1L]])
+  verdict
 }
 
 rhat_words <- function(rhat) ifelse(is.na(rhat), "-", format_rhat(rhat))

@@ -13,6 +13,16 @@ pass_interrupt_on <- function() {
   }
 }
 
+# Evaluates `code`, which an interrupt must not cut in two. R ignores the signals of batch systems, SIGUSR1 and SIGUSR2,
+# while interrupts are suspended, so these wait until `code` has ended. At a limit of the size of files, writing fails
+# instead of ending the process.
+undivided <- function(code) holding_signals(suspendInterrupts(code))
+
+holding_signals <- function(code) {
+  if (.Call(C_signals_hold)) on.exit(.Call(C_signals_release))
+  code
+}
+
 interrupt_process <- function() tools::pskill(Sys.getpid(), tools::SIGINT)
 
 # Evaluates `code` until R finds the interrupt, or to its end if the process ignores interrupts.

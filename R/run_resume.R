@@ -27,8 +27,9 @@
 #' Other files are never overwritten.
 #'
 #' @section Trust:
-#' Resume only from files whose source you trust: `unserialize()` reads the head, and the formula of a regression is
-#' evaluated. A regression with a checkpoint takes only functions of package stats, by their names, as `na.action` and
+#' A checkpoint holds numbers and text. Only its formula is evaluated, which may call functions of models, such as
+#' `log()` or `poly()`, and functions in your workspace. To allow another function of a package, assign it there first.
+#' A regression with a checkpoint takes only functions of package stats, by their names, as `na.action` and
 #' `contrasts`, and contrasts as matrices.
 #'
 #' @section Errors:
@@ -70,21 +71,24 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
     on.exit(leave_cluster(run$cluster))
     x <- on_cluster(x, run$cluster)
   }
-  fit <- intact(file, fit_with_data(topic, saved, x, envir))
-  intact(file, check_fingerprint(saved$fingerprint, topic$fingerprint(fit)))
-  run <- faster_run(run, fit_cost(fit, saved$total - fit$iter))
-  intact(file, topic$check_state(fit))
-  fit <- intact(file, put_arrays(fit, saved, topic$sampler, file))
-  saved$arrays <- NULL
-  fit$backend <- run_backend(run)
-  fit$threads <- run$threads
-  if (fit$iter < saved$total) {
-    every <- if (is.null(checkpoint_every)) saved$every else checkpoint_every
-    checkpoint <- check_checkpoint(file, every, saved$given, argument = "file")
-    advance_chains(fit, saved$total - fit$iter, topic$sampler, run, progress, threads, checkpoint)
-  } else {
-    topic$sampler(fit)$finish(fit)
-  }
+  intact(file, {
+    check_formula_calls(saved$fit$formula, envir)
+    fit <- fit_with_data(topic, saved, x, envir)
+    check_fingerprint(saved$fingerprint, topic$fingerprint(fit))
+    check_states(fit, topic, refuse_field(file, "fit"))
+    run <- faster_run(run, fit_cost(fit, saved$total - fit$iter))
+    fit <- put_arrays(fit, saved, topic$sampler, file)
+    saved$arrays <- NULL
+    fit$backend <- run_backend(run)
+    fit$threads <- run$threads
+    if (fit$iter < saved$total) {
+      every <- if (is.null(checkpoint_every)) saved$every else checkpoint_every
+      checkpoint <- check_checkpoint(file, every, saved$given, argument = "file")
+      advance_chains(fit, saved$total - fit$iter, topic$sampler, run, progress, threads, checkpoint)
+    } else {
+      topic$sampler(fit)$finish(fit)
+    }
+  })
 }
 
 # The data for workers that a connection leads to.
@@ -100,24 +104,60 @@ fit_with_data <- function(topic, saved, x, envir) {
   })
 }
 
-# Evaluates `code`, which uses the content of the file. Even an undamaged file may hold nonsense, which raises errors
-# of R. They become errors about the file.
+# Evaluates `code`, which uses the content of the file. Fields of the right types and sizes may still hold nonsense. An
+# error that is not about the user's data becomes one about the file.
 intact <- function(file, code) {
   tryCatch(code, error = function(error) {
-    if (inherits(error, "warpbayes_error")) stop(error)
     pass_on(error)
-    refuse_checkpoint(file, "has a content that no version of warpbayes has written (", conditionMessage(error), ")")
+    is_own <- inherits(error, "warpbayes_error")
+    if (is_own && (identical(error$argument, "x") || startsWith(conditionMessage(error), "`file`"))) stop(error)
+    if (!is_own) refuse_checkpoint(file, "does not hold a fit that can go on (", short_message(error), ")")
+    error$message <- paste0("`file`, ", show_value(file), ", cannot be resumed: ", conditionMessage(error))
+    stop(error)
   })
 }
 
 refuse_checkpoint <- function(file, ...) {
-  stop_warpbayes("input", paste0("`file`, ", dQuote(shorten(file), FALSE), ", ", ...), argument = "file")
+  stop_warpbayes("input", paste0("`file`, ", show_value(file), ", ", ...), argument = "file")
+}
+
+# What check_fields() calls for a field that is not as declared.
+refuse_field <- function(file, place) {
+  function(path, rule) {
+    refuse_checkpoint(file, "has a field ", shorten(paste(c(place, path), collapse = "$")), " that is not ", rule,
+      ": no version of warpbayes has written it")
+  }
+}
+
+# Functions of packages that a formula in a checkpoint may call.
+formula_functions <- c("~", "+", "-", "*", "/", "^", ":", "%in%", "%%", "%/%", "|", "||", "(", "[", "[[", "$", "c", "I",
+  "!", "&", "&&", "==", "!=", "<", ">", "<=", ">=", "is.na", "ifelse", "log", "log2", "log10", "log1p", "exp", "expm1",
+  "sqrt", "abs", "sign", "sin", "cos", "tan", "plogis", "qlogis", "floor", "ceiling", "round", "signif", "pmin", "pmax",
+  "mean", "median", "sd", "min", "max", "sum", "factor", "as.factor", "ordered", "as.ordered", "as.numeric",
+  "as.integer", "as.character", "as.logical", "as.Date", "cut", "findInterval", "interaction", "relevel", "droplevels",
+  "poly", "scale", "offset", "cbind", "list", "ns", "bs", "s", "t2", "car", "rw", "ar1", "qr", "rank", "nchar", "rev")
+
+# A function that the user has between `envir` and the workspace is the user's own.
+check_formula_calls <- function(code, envir) {
+  if (!is.call(code)) return(invisible())
+  name <- if (is.name(code[[1L]])) as.character(code[[1L]]) else ""
+  is_own <- function(place) {
+    if (isNamespace(place) || identical(place, emptyenv())) return(FALSE)
+    if (exists(name, place, mode = "function", inherits = FALSE)) return(TRUE)
+    !identical(place, globalenv()) && is_own(parent.env(place))
+  }
+  if (!nzchar(name) || !name %in% formula_functions && !is_own(envir)) {
+    shown <- shorten(paste(deparse(code[[1L]], nlines = 1L), collapse = ""))
+    stop("its formula calls ", shown, "(), which is not in your workspace: assign it there if you trust the file",
+      call. = FALSE)
+  }
+  for (part in as.list(code)[-1L]) if (is.call(part)) check_formula_calls(part, envir)
 }
 
 # Reading ------------------------------------------------------------------------
 
-# The head of the checkpoint; its `arrays` are the values instead of their description. `shown` is the name of the file
-# as the user gave it.
+# The head of the checkpoint; its `arrays` are the traces and draws. `shown` is the name of the file as the user gave
+# it.
 read_checkpoint <- function(file, shown) {
   refuse <- function(...) refuse_checkpoint(shown, ...)
   if (!file.exists(file)) refuse("does not exist")
@@ -128,79 +168,55 @@ read_checkpoint <- function(file, shown) {
     result
   }
   found <- read(.Call(C_checkpoint_head, file))
-  head <- tryCatch(unserialize(found[[1L]]), error = pass_on)
-  reason <- intact(shown, wrong_head(head))
-  if (!is.null(reason)) refuse(reason)
-  bytes <- sum(head$arrays$length * ifelse(head$arrays$type == "integer", 4, 8))
-  if (64 + length(found[[1L]]) + bytes != found[[3L]]) {
+  sizes <- tryCatch(stored_sizes(rawToChar(found[[1L]])), error = pass_on)
+  if (is.null(sizes)) refuse("has a head that no version of warpbayes has written")
+  if (64 + length(found[[1L]]) + sizes$bytes != found[[3L]]) {
     refuse("is damaged: its parts do not have the size that it states")
   }
-  values <- read(.Call(C_checkpoint_arrays, file, found[[2L]], head$arrays$type, head$arrays$length))
-  head$arrays <- stats::setNames(values, head$arrays$name)
+  stored <- nzchar(sizes$type)
+  values <- read(.Call(C_checkpoint_arrays, file, found[[2L]], sizes$type[stored], sizes$length[stored]))
+  intact(shown, check_head(from_fields(sizes, values), shown))
+}
+
+# The head with its fit, after every field was compared with its declaration. `read` is from from_fields().
+check_head <- function(read, shown) {
+  head <- read$value
+  if (!is.list(head) || !is_text(head$package, 1L) || !is_text(head$class, 1L)) {
+    refuse_checkpoint(shown, "has a head that no version of warpbayes has written")
+  }
+  written <- shorten(head$package)
+  if (written != package_version_text()) {
+    refuse_checkpoint(shown, sprintf(
+      "was written by warpbayes %s; this is version %s, whose sweeps may be others: resume it with version %s", written,
+      package_version_text(), written
+    ))
+  }
+  topic <- resumable_class(head$class)
+  if (is.null(topic)) {
+    refuse_checkpoint(shown, "holds a fit of class ", show_value(head$class), ", which cannot be resumed")
+  }
+  parts <- names(head) %in% c("fit", "state")
+  check_fields(head[!parts], c(head_fields, topic$given), refuse_field(shown, "head"))
+  sizes <- check_fields(head$fit, topic$fields, refuse_field(shown, "fit"))
+  if (!is.list(head$state) || length(head$state) != sizes$chains || sizes$iter > head$total ||
+    length(read$rest) != length(head$arrays)) {
+    refuse_checkpoint(shown, "is damaged: its chains, sweeps and draws do not agree")
+  }
+  head$fit <- structure(unclass(head$fit), class = c(head$class, "warpbayes_fit", "warpbayes"))
+  head$fit["state"] <- list(lapply(head$state, unclass))
+  head$arrays <- stats::setNames(read$rest, head$arrays)
   head
 }
 
-# What is wrong with a head, in words, or NULL.
-wrong_head <- function(head) {
-  is_whole <- function(value, min, max) {
-    is.double(value) && length(value) == 1L && !is.na(value) && value >= min && value <= max && value == floor(value)
+# Stops at the first part of a chain's state that is not as its class declares. refuse(path, rule).
+check_states <- function(fit, topic, refuse) {
+  sizes <- c(if (!is.null(topic$sizes)) topic$sizes(fit), field_sizes(unclass(fit)))
+  rules <- field_rules(topic$state)
+  for (chain in seq_along(fit$state)) {
+    check_rules(fit$state[[chain]], rules, function(path, rule) {
+      refuse(paste(c(sprintf("state[[%d]]", chain), path), collapse = "$"), rule)
+    }, sizes)
   }
-  is_text <- function(value) is.character(value) && length(value) == 1L && !is.na(value)
-  unknown <- "has a head that no version of warpbayes has written"
-  if (!is.list(head) || !is_text(head$package) || !is_text(head$class)) return(unknown)
-  if (head$package != package_version_text()) {
-    return(sprintf(
-      "was written by warpbayes %s; this is version %s, whose sweeps may be others: resume it with version %s",
-      head$package, package_version_text(), head$package
-    ))
-  }
-  if (is.null(resumable_class(head$class))) {
-    return(sprintf("holds a fit of class %s, which cannot be resumed", dQuote(head$class, FALSE)))
-  }
-  fit <- head$fit
-  arrays <- head$arrays
-  most <- .Machine$integer.max
-  place <- place_of_code(head)
-  if (!is.null(place)) {
-    return(paste0("holds code or an environment in ", place, ", where no version of warpbayes writes any: ",
-      "nothing of it was run"))
-  }
-  right <- is.list(fit) && inherits(fit, head$class) && is.call(fit$call) &&
-    is_fingerprint(head$fingerprint) && is.list(head$given) &&
-    is_whole(fit$chains, 1, 1e4) && is_whole(fit$warmup, 0, most) && is_whole(fit$thin, 1, most) &&
-    is_whole(fit$seed, 0, 2^53) && is_whole(fit$iter, 0, most) && is_whole(head$total, fit$iter, most) &&
-    is.numeric(head$every) && isTRUE(head$every >= 0) && length(head$every) == 1L &&
-    is.double(fit$elapsed) && identical(names(fit$elapsed), c("start", "sweeps")) &&
-    is.data.frame(arrays) && is.character(arrays$name) && all(arrays$type %in% c("double", "integer")) &&
-    is.double(arrays$length) &&
-    all(is.finite(arrays$length) & arrays$length >= 0 & arrays$length == floor(arrays$length)) &&
-    is.list(fit$state) && length(fit$state) == fit$chains &&
-    all(vapply(fit$state, function(state) {
-      is.list(state) && is.raw(state$key) && length(state$key) == 8L && identical(state$sweep, fit$iter)
-    }, NA))
-  if (right) NULL else unknown
-}
-
-# Where `value` holds anything but plain values and names, as text, or NULL. The call of a fit may hold code, because
-# resume() never evaluates it, and the formula is the code that the help page names.
-place_of_code <- function(value, place = "head", depth = 0L) {
-  if (place %in% c("head$fit$call", "head$fit$formula") && is.call(value)) return(NULL)
-  plain <- c("NULL", "logical", "integer", "double", "complex", "character", "raw", "list", "symbol", "S4")
-  if (depth > 50L || !typeof(value) %in% plain) return(shorten(place))
-  # Names are attributes too, and are plain.
-  inner <- attributes(value)
-  inner <- inner[names(inner) != "names"]
-  if (is.list(value)) inner <- c(inner, unclass(value))
-  for (i in seq_along(inner)) {
-    name <- if (is.null(names(inner))) i else names(inner)[[i]]
-    found <- place_of_code(inner[[i]], paste0(place, "$", name), depth + 1L)
-    if (!is.null(found)) return(found)
-  }
-}
-
-is_fingerprint <- function(value) {
-  is.list(value) && is.numeric(value$size) && is.character(names(value$size)) && is.character(value$parts) &&
-    is.raw(value$digests) && identical(dim(value$digests), c(16L, length(value$parts)))
 }
 
 # The fit with the traces and draws of the checkpoint, in the dimensions that they have after fit$iter sweeps.
@@ -210,7 +226,7 @@ put_arrays <- function(fit, saved, sampler, file) {
   dims <- c(dims$traces, dims$draws)
   parts <- c(plan$traces, plan$draws)
   fits <- identical(names(saved$arrays), names(parts)) && all(lengths(saved$arrays) == vapply(dims, prod, 0)) &&
-    all(mapply(function(values, part) typeof(values) == typeof(part$blank), saved$arrays, parts))
+    identical(lapply(saved$arrays, typeof), lapply(parts, function(part) typeof(part$blank)))
   if (!fits) refuse_checkpoint(file, "is damaged: its chains, sweeps and draws do not agree")
   values <- Map(function(values, dim) {
     dim(values) <- dim

@@ -51,6 +51,22 @@ print_sentences <- function(sentences) {
   cat(strwrap(paste(sentences, collapse = " "), width = 0.95 * getOption("width")), sep = "\n")
 }
 
+# The opening of a verdict and its first reasons; verdict() has all.
+print_verdict <- function(verdict, most = 3L) {
+  said <- as.character(verdict)
+  rest <- length(said) - 1L - most
+  print_sentences(c(utils::head(said, most + 1L), if (rest > 0) {
+    sprintf("(verdict() gives %s.)", count_words(rest, "more reason"))
+  }))
+}
+
+in_console.verdict <- function(x, ...) {
+  check_dots_empty(...)
+  print_verdict(x, Inf)
+}
+
+in_chunk.verdict <- function(x) list(verdict = as.character(x))
+
 # Lines that say what was fitted. Long ones go on in the next line, further to the right.
 print_lines <- function(lines) {
   wrapped <- function(line) {

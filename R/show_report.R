@@ -164,7 +164,7 @@ keeping_state <- function(code) {
       rm(".Random.seed", envir = globalenv())
     }
   })
-  code
+  holding_signals(code)
 }
 
 # How it was made ------------------------------------------------------------------

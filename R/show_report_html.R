@@ -202,10 +202,11 @@ report_page <- function(content, title, note) {
 
 verdict_part <- function(content) {
   if (!length(content$verdict)) return(NULL)
-  class <- if (isTRUE(content$converged)) "good" else if (isFALSE(content$converged)) "bad"
+  usable <- if (inherits(content$verdict, "verdict")) is_usable(content$verdict) else content$converged
+  class <- if (isTRUE(usable)) "good" else if (isFALSE(usable)) "bad"
   c(
     paste0("<div class=\"", paste(c("verdict", class), collapse = " "), "\">"), tag("h2", "Verdict"),
-    tag("ul", paste(tag("li", escape_html(content$verdict)), collapse = "\n")), "</div>"
+    tag("ul", paste(tag("li", escape_html(as.character(content$verdict))), collapse = "\n")), "</div>"
   )
 }
 

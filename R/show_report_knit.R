@@ -44,7 +44,8 @@ knit_print.warpbayes <- function(x, ...) {
   parts <- c(
     "<div class=\"warpbayes\" style=\"overflow-x: auto\">",
     if (length(shown$words)) paste(escape_markdown(shown$words), collapse = "  \n"), unlist(tables),
-    if (length(shown$verdict)) paste0("> ", paste(escape_markdown(shown$verdict), collapse = " ")), "</div>"
+    if (length(shown$verdict)) paste0("> ", paste(escape_markdown(as.character(shown$verdict)), collapse = " ")),
+    "</div>"
   )
   knitr::asis_output(paste0("\n\n", paste(parts, collapse = "\n\n"), "\n\n"))
 }

@@ -78,6 +78,7 @@ discretize_pmf <- function(x, by, method = c("rounding", "up", "down", "unbiased
     weights <- relative_weights(x)
     x <- values_of(x)
   } else {
+    weights <- by_names(weights, names(x), "weights", "observation")
     x <- check_losses(x)
     weights <- if (is.null(weights)) rep(1, length(x)) else check_weights(weights, "weights", FALSE)
     if (length(weights) != length(x)) {

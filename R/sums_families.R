@@ -44,8 +44,8 @@
 NULL
 
 # The names of these families in R.
-families_of_r <- c(poisson = "pois", binomial = "binom", negative_binomial = "nbinom", negative_binomial_mean = "nbinom",
-  geometric = "geom", hypergeometric = "hyper")
+families_of_r <- c(poisson = "pois", binomial = "binom", negative_binomial = "nbinom",
+  negative_binomial_mean = "nbinom", geometric = "geom", hypergeometric = "hyper")
 
 # density(value, log) and tail_of(value, lower, log), which is P(X <= value) or P(X > value), of a distribution by name.
 family_functions <- function(family) {
@@ -54,8 +54,9 @@ family_functions <- function(family) {
   if (name == "logarithmic") return(logarithmic_functions(p[[1L]]))
   if (name == "negative_binomial_mean") names(p) <- c("size", "mu")
   of_r <- function(letter, x, ...) {
+    its <- getExportedValue("stats", paste0(letter, families_of_r[[name]]))
     # R warns of values so far in the tail that they are 0.
-    suppressWarnings(do.call(getExportedValue("stats", paste0(letter, families_of_r[[name]])), c(list(x), p, list(...))))
+    suppressWarnings(do.call(its, c(list(x), p, list(...))))
   }
   list(
     density = function(x, log) {
@@ -214,6 +215,8 @@ pmf_uniform <- function(from, to, log = FALSE) {
 #' @rdname pmf_families
 #' @export
 pmf_poisson_binomial <- function(prob, weights = NULL, log = FALSE, accuracy = 1e-12, backend = NULL, threads = NULL) {
+  require_arguments("prob")
+  weights <- by_names(weights, names(prob), "weights", "trial")
   prob <- check_probabilities(prob, "prob", FALSE)
   log <- check_flag(log, "log")
   if (length(prob) == 0L || anyNA(prob)) {

@@ -165,10 +165,7 @@ lattice_of_scores <- function(scores, by, size, seconds, argument) {
       ". A normal approximation is accurate here")
   }
   step <- steps[quick_enough][[1L]]
-  message(structure(class = c("warpbayes_rounded", "message", "condition"), list(
-    message = sprintf("scores are rounded to multiples of %s; `by` sets another step
-", format(step)), call = NULL
-  )))
+  tell("rounded", sprintf("scores are rounded to multiples of %s; `by` sets another step", format(step)))
   rounded_to(step)
 }
 

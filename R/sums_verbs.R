@@ -151,7 +151,7 @@ mix_pmf <- function(x, weights) {
   for (i in seq_along(x)) {
     check_pmf(x[[i]], element_name(i))
   }
-  weights <- check_weights(weights, "weights", FALSE)
+  weights <- check_weights(by_names(weights, names(x), "weights", "distribution"), "weights", FALSE)
   if (length(weights) != length(x)) {
     stop_input("weights", sprintf("has %d entries for %d distributions", length(weights), length(x)))
   }

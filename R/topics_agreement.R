@@ -53,6 +53,17 @@ found_topics <- function(fit) {
   if (fit$chains > 1 && !is.null(fit$agreement)) share_found(fit$agreement, -fit$reference)
 }
 
+# The numbers of the fit's topics in a chain.
+matched_topics <- function(fit, chain) {
+  if (is.null(fit$agreement)) seq_len(fit$topics) else fit$agreement$match[, chain]
+}
+
+# The chains that find a topic, among them the reference.
+finding_chains <- function(fit, topic) {
+  if (is.null(fit$agreement)) return(fit$reference)
+  sort(union(fit$reference, which(fit$agreement$distance[topic, ] < fit$agreement$limit[[topic]])))
+}
+
 # Which pairs of topics have different priors of their terms, so that they cannot be renumbered.
 prior_differs <- function(fit) {
   prior <- fit$prior_counts

@@ -6,8 +6,7 @@
 #' were not fitted, and how coherent their topics are.
 #'
 #' The documents are divided at random into `folds` parts. Each of the first `held_out` parts is left out once, and
-#' [perplexity()] says how well a fit to the other documents predicts it. One more fit to all documents is judged by
-#' [coherence()].
+#' [perplexity()] says how well a fit to the others predicts it. One more fit, to all documents, has [coherence()].
 #'
 #' @param x counts, documents by terms, as in [topic_model()].
 #' @param topics the numbers of topics, at least two.
@@ -28,19 +27,17 @@
 #'     as in [topic_stability()]; `seconds`.}
 #'   \item{best}{the number of topics with the lowest perplexity.}
 #'   \item{alike}{the numbers of topics whose `difference` is within two standard errors of zero.}
-#'   \item{verdict}{sentences.}
+#'   \item{verdict}{an object of [verdict()].}
 #'   \item{fits}{the fits to all documents.}
 #'   \item{log_likelihood, tokens}{left-out documents by numbers of topics: the log probability of the predicted words,
 #'     and their number.}
 #'
 #'   `x[[20]]` gives the fit with 20 topics. `plot()` and `autoplot()` show `difference` and `coherence` with bars of
 #'   two standard errors. `summary()` gives the table with the verdict.
-#' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used.
 #' @references
 #' Wallach, H. M., Murray, I., Salakhutdinov, R. and Mimno, D. (2009). Evaluation methods for topic models.
 #' *Proceedings of the 26th International Conference on Machine Learning*, 1105-1112.
-#' @seealso [topic_model()], [perplexity()], [coherence()], [topic_stability()]
+#' @seealso [perplexity()], [coherence()], [topic_stability()]
 #' @examples
 #' x <- t(sapply(1:60, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' compared <- compare_topics(x, c(1, 2, 4), folds = 3, iter = 60, n = 3, seed = 1, threads = 2)
@@ -97,12 +94,13 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
     coherence_se = vapply(of_number, function(one) stats::sd(one$coherent) / sqrt(length(one$coherent)), 0),
     found = vapply(of_number, `[[`, 0, "found"), seconds = vapply(of_number, `[[`, 0, "seconds")
   )
+  fits <- lapply(of_number, `[[`, "fit")
   best <- which.max(table$difference)
   alike <- abs(table$difference) <= 2 * table$difference_se | seq_along(topics) == best
   structure(list(
     table = table, best = topics[[best]], alike = topics[which(alike)],
-    verdict = comparison_words(topics, best, alike, table), measure = measure, documents = length(left_out),
-    fits = lapply(of_number, `[[`, "fit"),
+    verdict = comparison_verdict(topics, best, alike, table, fits), measure = measure, documents = length(left_out),
+    fits = fits,
     log_likelihood = log_likelihood, tokens = tokens, seed = seed
   ), class = c("topic_comparison", "warpbayes"))
 }
@@ -145,31 +143,35 @@ compare_scores <- function(log_likelihood, tokens, part) {
   ))
 }
 
-comparison_words <- function(topics, best, alike, table) {
-  some <- function(numbers) {
-    last <- length(numbers)
-    text <- paste(c(if (last > 1L) paste(numbers[-last], collapse = ", "), numbers[[last]]), collapse = " and ")
-    paste(text, if (identical(numbers, 1)) "topic is" else "topics are")
-  }
-  others <- setdiff(which(alike), best)
-  told <- !is.na(alike)
-  alike <- told & alike
-  c(
-    sprintf("%s the words left out best (perplexity %s).",
-      count_words(topics[[best]], "topic predicts", "topics predict"),
-      format(signif(table$perplexity[[best]], 4))),
+add_rules(
+  number_best = rule("usable", "{topics} {figure|topic predicts|topics predict} the words left out best (perplexity {perplexity})."),
+  number_alike = rule("usable",
+    "Within two standard errors of that: {quantity} topics. These documents do not tell them apart.{smallest}"),
+  number_worse = rule("usable", "Worse by more than two standard errors: {quantity} topics."),
+  number_errors = rule("cannot tell", paste(
+    "One document was left out, so errors are not known. Fewer `folds` or more `held_out` leave out more."
+  )),
+  number_largest = rule("usable with reservations",
+    "The best is the largest number that was tried: larger ones may be better.", "but larger numbers may be better")
+)
+
+# It rests on the fits, of which the weakest counts.
+comparison_verdict <- function(topics, best, alike, table, fits) {
+  others <- topics[setdiff(which(alike), best)]
+  worse <- topics[which(!alike)]
+  of_fits <- lapply(fits, verdict)
+  weakest <- which.max(match(vapply(of_fits, `[[`, "", "answer"), answers))
+  new_verdict("the comparison",
+    reason("number_best", figure = topics[[best]], topics = whole_words(topics[[best]]),
+      perplexity = format(signif(table$perplexity[[best]], 4))),
     if (length(others)) {
-      sprintf("%s within two standard errors of that: these documents do not tell them apart.",
-        some(topics[others]))
+      reason("number_alike", quantity = others, figure = min(others), smallest = if (min(others) < topics[[best]]) {
+        sprintf(" The smallest number that is not worse is %s.", whole_words(min(others)))
+      })
     },
-    if (any(told & !alike)) sprintf("%s worse by more than two standard errors.", some(topics[told & !alike])),
-    if (!all(told)) {
-      "One document was left out, so errors are not known. Fewer `folds` or more `held_out` leave out more."
-    },
-    if (length(others) && min(topics[others]) < topics[[best]]) {
-      sprintf("The smallest number that is not worse is %s.", whole_words(min(topics[others])))
-    },
-    if (best == length(topics)) "The best is the largest number that was tried: larger ones may be better."
+    if (length(worse)) reason("number_worse", quantity = worse, figure = length(worse)),
+    if (anyNA(alike)) reason("number_errors"),
+    if (best == length(topics)) reason("number_largest", figure = topics[[best]]), rests_on = of_fits[weakest]
   )
 }
 
@@ -182,7 +184,7 @@ in_console.topic_comparison <- function(x, ...) {
   check_dots_empty(...)
   print_lines(comparison_title(x))
   print(shown_comparison(x), row.names = FALSE)
-  print_sentences(x$verdict)
+  print_verdict(x$verdict)
 }
 
 # The table with few digits, as text. The perplexities of one column have the same number of decimals.
@@ -233,7 +235,7 @@ tidy.topic_comparison <- function(x, ...) {
 
 glance_of.topic_comparison <- function(x) {
   data.frame(documents = x$documents, tokens = sum(x$tokens), best = x$best, smallest_alike = min(x$alike),
-    perplexity = min(x$table$perplexity), seconds = sum(x$table$seconds))
+    perplexity = min(x$table$perplexity), seconds = sum(x$table$seconds), verdict = x$verdict$answer)
 }
 
 #' @rdname compare_topics
@@ -281,11 +283,11 @@ comparison_picture <- function(x, main) {
       if (length(ring)) layer("points", x = at[ring], y = value[ring], size = 2.2)
     ), list(at = at, labels = as.character(table$topics)), title = title)
   }
-  picture(list(
+  with_answer_below(picture(list(
     line(table$difference, table$difference_se, "Log score, less the best",
       match(x$best, table$topics)),
     line(table$coherence, table$coherence_se, coherence_label(x))
-  ), main, "Topics", columns = 2L)
+  ), main, "Topics", columns = 2L), x$verdict)
 }
 
 #' @rdname autoplot.warpbayes

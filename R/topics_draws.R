@@ -61,10 +61,11 @@ topic_traces <- function(fit) {
 #'   the share of the other chains that find the topic; see [topic_stability()].
 #'
 #'   `augment()` gives a data frame with one row for each document and term that occurs in it: `document`, `term`,
-#'   `count` and `.topic`, the most probable topic of these tokens.
+#'   `count` and `.topic`, the most probable topic of these tokens; and of the document `.first`, its most probable
+#'   topic, and `.certainty`, as in [predict.topic_model()].
 #'
 #'   `glance()` gives a data frame with `topics`, `documents`, `terms`, `tokens`, `chains`, `iter`, `alpha_sum`,
-#'   `beta`, `log_likelihood`, `perplexity` and `seconds`. They describe the fitted words: `log_likelihood` is the
+#'   `beta`, `log_likelihood`, `perplexity`, `seconds` and `verdict`. They describe the fitted words: `log_likelihood` is the
 #'   mean over the sweeps of the reference chain after the warm-up, and `perplexity` follows from it.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
@@ -102,7 +103,8 @@ tidy.topic_model <- function(x, matrix = c("beta", "gamma"), ...) {
 augment.topic_model <- function(x, data = NULL, seed = NULL, backend = NULL, threads = NULL, ...) {
   check_method(x, "x", ...)
   counts <- if (is.null(data)) x$x else known_terms(x, data)
-  theta <- if (is.null(data)) x$theta else predict(x, data, seed = seed, backend = backend, threads = threads)
+  known <- topics_of_documents(x, if (!is.null(data)) counts, 100, NULL, seed, backend, threads, certain = TRUE)
+  theta <- known$theta
   document <- counts$i + 1L
   term <- term_columns(counts)
   topic <- integer(length(document))
@@ -113,7 +115,8 @@ augment.topic_model <- function(x, data = NULL, seed = NULL, backend = NULL, thr
     best <- pmax(best, weight)
   }
   as_table(data.frame(
-    document = counts$documents[document], term = counts$terms[term], count = counts$count, .topic = topic
+    document = counts$documents[document], term = counts$terms[term], count = counts$count, .topic = topic,
+    .first = max.col(theta, ties.method = "first")[document], .certainty = known$certainty[document]
   ))
 }
 
@@ -123,7 +126,7 @@ glance_of.topic_model <- function(x) {
   data.frame(
     topics = x$topics, documents = length(x$documents), terms = length(x$terms), tokens = x$x$tokens, chains = x$chains,
     iter = x$iter, alpha_sum = sum(x$alpha), beta = x$beta, log_likelihood = log_likelihood,
-    perplexity = exp(-log_likelihood / x$x$tokens), seconds = elapsed_seconds(x$elapsed)
+    perplexity = exp(-log_likelihood / x$x$tokens), seconds = elapsed_seconds(x$elapsed), verdict = verdict(x)$answer
   )
 }
 

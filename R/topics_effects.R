@@ -4,8 +4,9 @@
 #'
 #' Regresses the shares of topics in documents on covariates, such as the party of the author or the day.
 #'
-#' `topic_effects(fit)` reads the effects from the draws of a fit with `prevalence`. For another fit or `formula`, a
-#' further chain of `100 + 2 * ndraws` sweeps begins with the topics of the reference chain.
+#' `topic_effects(fit)` reads the effects from the draws of a fit with `prevalence`. For another fit or `formula`, each
+#' chain goes on with the covariates for 100 sweeps, and then makes its part of the draws. The draws of all chains that
+#' find a topic are taken together, with topics matched as in [relabel()].
 #'
 #' @section Model:
 #' The prior depends on the covariates \eqn{x_d} of a document: \eqn{\theta_d \sim \mathrm{Dir}(\alpha_d)}{theta_d ~
@@ -19,28 +20,27 @@
 #'
 #' `s(day)` is a natural cubic spline with `k = 5` knots; `s(day, k = 8)` bends more often.
 #'
-#' The regression of the shares is linear: expected shares of rare topics may be below 0. A star marks topics that some
-#' chain does not find.
+#' The regression of the shares is linear. Expected shares below 0 are set to 0, and those of a row are divided by their
+#' sum. A star marks topics that some chain does not find. Values of `at` outside the data are named.
 #'
 #' @param fit a fit from [topic_model()].
 #' @param formula the covariates, such as `~ party + s(day)`; `NULL`: the covariates of `prevalence`.
-#' @param data a data frame with the covariates and a row for each document, in the order of `fit$documents`. Other
-#'   variables are looked up where the formula was made.
+#' @param data a data frame with the covariates and a row for each document, which is found by its [name][joining].
+#'   Other variables are looked up where the formula was made.
 #' @param at `NULL` for the coefficients of the formula. Or a data frame with values of the covariates, for which the
 #'   expected shares are wanted.
 #' @param topics numbers or names of topics; `NULL` for all.
 #' @param level probability of the equal-tailed intervals.
-#' @param ndraws how many draws of \eqn{\theta} the further chain makes. All draws of a fit with `prevalence` are used.
+#' @param ndraws how many draws of \eqn{\theta} the chains make. All draws of a fit with `prevalence` are used.
 #' @param x a table of effects.
 #' @param main title of the picture.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
 #' @return A data frame of class `topic_effects` with a row for each topic and coefficient, or for each topic and row of
 #'   `at`: `topic`, `name` (if you have set [topic_names()]), `term`, `estimate` (mean), `se` (standard deviation),
-#'   `lower`, `upper`, and of several chains with `prevalence` also `rhat`. Documents without tokens or with missing
-#'   covariates do not count. `plot()` shows the intervals, without the intercept.
-#' @section Errors:
-#' `warpbayes_error_input` for a formula or data that cannot be used.
+#'   `lower`, `upper`. Of several chains also `chains`, how many find the topic; `rhat`; and `differ`, whether these
+#'   chains differ by more than chance, which print and picture say. Documents without tokens or with missing covariates
+#'   do not count. `plot()` shows the intervals, without the intercept.
 #' @references
 #' Mimno, D. and McCallum, A. (2008). Topic models conditioned on arbitrary features with Dirichlet-multinomial
 #' regression. *Proceedings of UAI*, 411-418.
@@ -49,7 +49,7 @@
 #'
 #' Treier, S. and Jackman, S. (2008). Democracy as a latent variable. *American Journal of Political Science* **52**,
 #' 201-217.
-#' @seealso [topic_model()]
+#' @seealso [topic_model()], [verdict()]
 #' @examples
 #' set.seed(1)
 #' subject <- rbind(c(3, 3, 0, 1), c(0, 1, 3, 3))
@@ -81,37 +81,45 @@ topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = 
   } else {
     effect_rows(design, at)
   }
-  labels <- if (is.null(at)) colnames(design$x) else row_labels(at)
-  drawn <- if (own) {
-    fit$draws$effects[, , , fit$reference, drop = FALSE]
+  rownames(rows) <- if (is.null(at)) colnames(design$x) else row_labels(at)
+  draws <- if (own) {
+    own_effects(fit, rows, topics, !is.null(at))
   } else {
     check_topic_state(fit)
     run <- resolve_run(backend, threads)
-    draw_effects(fit, design, ndraws, run, check_seed(seed))
+    topic_effect_draws(fit, draw_effects(fit, design, ndraws, run, check_seed(seed)), rows, topics, !is.null(at))
   }
-  count <- length(drawn) %/% (ncol(design$x) * fit$topics)
-  drawn <- array(drawn, c(ncol(design$x), fit$topics, count))
-  effects <- array(apply(drawn[, topics, , drop = FALSE], 3L, function(draw) rows %*% draw),
-    c(nrow(rows), length(topics), count))
-  # Differences of shares that are equal are off by rounding.
-  effects[abs(effects) < 1e-12] <- 0
-  tails <- c((1 - level) / 2, (1 + level) / 2)
-  summaries <- apply(effects, 1:2, function(values) {
-    c(mean(values), stats::sd(values), stats::quantile(values, tails, names = FALSE, type = 6))
-  })
-  table <- data.frame(topic = rep(topics, each = nrow(rows)), term = rep(labels, length(topics)))
-  table <- with_names(table, fit)
-  columns <- intersect(c("topic", "name", "term"), names(table))
-  parts <- matrix(summaries, 4L)
-  table <- data.frame(table[columns], estimate = parts[1L, ], se = parts[2L, ], lower = parts[3L, ],
-    upper = parts[4L, ])
-  if (own && fit$chains > 1) table$rhat <- as.vector(effect_rhat(fit, rows)[, topics])
+  table <- do.call(rbind, lapply(seq_along(draws), function(i) {
+    values <- matrix(draws[[i]], ncol = nrow(rows))
+    ends <- apply(values, 2L, stats::quantile, interval_ends(level), names = FALSE, type = 6)
+    data.frame(topic = topics[[i]], term = rownames(rows), estimate = colMeans(values),
+      se = apply(values, 2L, stats::sd), lower = ends[1L, ], upper = ends[2L, ], row.names = NULL)
+  }))
+  first <- intersect(c("topic", "name", "term"), names(table <- with_names(table, fit)))
+  table <- table[c(first, setdiff(names(table), first))]
+  if (fit$chains > 1) {
+    table$chains <- rep(vapply(draws, ncol, 1L), each = nrow(rows))
+    table[c("rhat", "differ")] <- effect_convergence(draws)[c("rhat", "differ")]
+  }
+  outside <- if (!is.null(at)) values_outside(design, at)
+  fewer <- topics[vapply(topics, function(topic) length(finding_chains(fit, topic)), 1L) < fit$chains]
+  reasons <- c(
+    effect_reason(draws, fit), if (length(outside)) reason("effects_outside", quantity = outside),
+    if (length(fewer)) reason("effects_missed", quantity = topic_labels(fit, fewer), figure = length(fewer))
+  )
   structure(
     table,
     level = level, documents = nrow(design$x), labels = marked_labels(fit, topics), star = star_words(fit, topics),
-    expected = !is.null(at), class = c("topic_effects", "warpbayes", "data.frame")
+    expected = !is.null(at), verdict = new_verdict("the effects", reasons, rests_on = list(verdict(fit))),
+    class = c("topic_effects", "warpbayes", "data.frame")
   )
 }
+
+add_rules(
+  effects_outside = rule("usable with reservations", "Values outside the data are extrapolated: {quantity}.",
+    "except values outside the data"),
+  effects_missed = rule("usable", "Effects on {figure|topic|topics} {quantity} are of the chains that find {figure|it|them}.")
+)
 
 chosen_topics <- function(fit, topics) {
   if (is.null(topics)) return(sort(used_topics(fit)))
@@ -122,62 +130,82 @@ chosen_topics <- function(fit, topics) {
   as.integer(at)
 }
 
-# The draws of the effects, coefficients x topics x draws, from a chain that begins where the reference chain stands.
+# The draws of the effects, coefficients x topics x draws x chains, from chains that begin where those of the fit stand.
 draw_effects <- function(fit, design, ndraws, run, seed) {
-  state <- fit$state[[fit$reference]]
-  fit$prevalence <- design
-  fit$learn$alpha <- "prevalence"
-  fit$method <- "gibbs"
-  fit$keep <- character()
+  other <- fit
+  other$prevalence <- design
+  other$learn$alpha <- "prevalence"
+  other$method <- "gibbs"
+  other$keep <- character()
   # Coefficients are drawn before every other sweep.
-  fit$thin <- 2
-  fit$warmup <- effect_warmup
-  start <- c(start_state(fit, state$topics, fit$alpha, state$beta), list(key = chain_key(seed, 0), sweep = 0))
-  sweeps <- effect_warmup + fit$thin * ndraws
-  together <- fit$thin * topic_kept_together(fit)
-  with_topics(fit, run, fit_structure(fit), function(session) {
-    effects <- list()
-    while (start$sweep < sweeps) {
-      count <- min(sweeps, max(effect_warmup, start$sweep + together)) - start$sweep
-      slice <- topic_step(fit)(list(session), list(start), count, start$sweep + count > effect_warmup)[[1L]]
-      effects <- c(effects, list(slice$draw$effects))
-      start <- slice$state
-      start$sweep <- start$sweep + count
-    }
-    unlist(effects)
+  other$thin <- 2
+  other$warmup <- effect_warmup
+  each <- ceiling(ndraws / fit$chains)
+  together <- other$thin * topic_kept_together(other)
+  sweeps <- effect_warmup + other$thin * each
+  drawn <- with_topics(other, run, fit_structure(other), function(session) {
+    lapply(seq_len(fit$chains), function(chain) {
+      state <- fit$state[[chain]]
+      alpha <- fit$alpha[order(matched_topics(fit, chain))]
+      # The chains of a fit count from 1.
+      key <- chain_key(seed, if (chain == fit$reference) 0 else fit$chains + chain)
+      start <- c(start_state(other, state$topics, alpha, state$beta), list(key = key, sweep = 0))
+      effects <- list()
+      while (start$sweep < sweeps) {
+        count <- min(sweeps, max(effect_warmup, start$sweep + together)) - start$sweep
+        slice <- topic_step(other)(list(session), list(start), count, start$sweep + count > effect_warmup)[[1L]]
+        effects <- c(effects, list(slice$draw$effects))
+        start <- slice$state
+        start$sweep <- start$sweep + count
+      }
+      unlist(effects)
+    })
   })
+  array(unlist(drawn), c(ncol(design$x), fit$topics, each, fit$chains))
 }
 
 # Sweeps before the first draw.
 effect_warmup <- 100
 
-# Rhat of rows of effects by topic. NA where it is not known, or where some chain does not find the topic.
-effect_rhat <- function(fit, rows) {
-  rhat <- matrix(NA_real_, nrow(rows), fit$topics)
-  draws <- fit$draws$effects
-  size <- dim(draws)
-  if (size[[3L]] < 12L || is.null(found_topics(fit))) return(rhat)
-  for (k in which(found_topics(fit) == 1)) {
-    values <- vapply(seq_len(fit$chains), function(chain) {
-      rows %*% matrix(draws[, fit$agreement$match[k, chain], , chain], size[[1L]])
-    }, matrix(0, nrow(rows), size[[3L]]))
-    rhat[, k] <- apply(array(values, c(nrow(rows), size[[3L]], fit$chains)), 1L, split_rhat)
-  }
-  rhat
+# For each of `topics` the draws of rows of coefficients, draws x chains x rows, of the chains that find it. `drawn` is
+# from draw_effects() or a fit. `expected`: the rows are shares, which lie in [0, 1] and sum to one.
+topic_effect_draws <- function(fit, drawn, rows, topics, expected = FALSE) {
+  size <- dim(drawn)
+  of_chain <- lapply(seq_len(size[[4L]]), function(chain) {
+    values <- array(rows %*% matrix(drawn[, , , chain], size[[1L]]), c(nrow(rows), size[2:3]))
+    # Differences of shares that are equal are off by rounding.
+    values[abs(values) < 1e-12] <- 0
+    if (!expected) return(values)
+    values[values < 0] <- 0
+    sweep(values, c(1L, 3L), apply(values, c(1L, 3L), sum), "/")
+  })
+  lapply(stats::setNames(topics, topics), function(topic) {
+    chains <- finding_chains(fit, topic)
+    values <- lapply(chains, function(chain) of_chain[[chain]][, matched_topics(fit, chain)[[topic]], ])
+    values <- aperm(array(unlist(values), c(nrow(rows), size[[3L]], length(chains))), c(2L, 3L, 1L))
+    dimnames(values)[[3L]] <- rownames(rows)
+    values
+  })
 }
 
-# Whether chains agree on the effects of topics that all find.
-effect_agreement <- function(fit) {
-  if (is.null(fit$prevalence) || fit$chains == 1L) return(NULL)
-  terms <- colnames(fit$prevalence$x)
-  rhat <- effect_rhat(fit, diag(1, length(terms)))
-  if (all(is.na(rhat))) return(NULL)
-  worst <- arrayInd(which.max(rhat), dim(rhat))
-  c(sprintf("The effects on topics that all find have Rhat of at most %s (topic %s, %s).", format(signif(max(rhat,
-    na.rm = TRUE), 3)), topic_labels(fit, worst[[2L]]), terms[[worst[[1L]]]]),
-  if (max(rhat, na.rm = TRUE) > 1.1) {
-    "Chains differ in effects: each has intervals for its own topics, and another start would give other ones."
-  })
+# From the draws of a fit with `prevalence`.
+own_effects <- function(fit, rows, topics, expected = FALSE) {
+  if (is.null(rownames(rows))) rownames(rows) <- colnames(fit$prevalence$x)
+  topic_effect_draws(fit, fit$draws$effects, rows, topics, expected)
+}
+
+# Rhat of effects, and whether chains differ in them by more than chance: a row for each topic and row of coefficients.
+# NA for one chain, and where there are too few draws.
+effect_convergence <- function(draws) {
+  quantities <- unlist(lapply(draws, function(values) {
+    lapply(seq_len(dim(values)[[3L]]), function(row) matrix(values[, , row], nrow(values)))
+  }), recursive = FALSE)
+  known <- vapply(quantities, function(values) nrow(values) >= fewest_sweeps && ncol(values) > 1L, NA)
+  rhat <- ifelse(known, vapply(quantities, split_rhat, 0), NA_real_)
+  rows <- dim(draws[[1L]])[[3L]]
+  term <- dimnames(draws[[1L]])[[3L]]
+  data.frame(topic = rep(as.integer(names(draws)), each = rows), term = if (is.null(term)) "" else term, rhat = rhat,
+    differ = differing(quantities, data.frame(rhat = rhat)))
 }
 
 effect_rows <- function(design, at) {
@@ -197,15 +225,63 @@ row_labels <- function(at) {
   do.call(paste, c(unname(text), sep = ", "))
 }
 
+# Values of `at` that the data of the design do not reach, such as "day = 300 (1 to 30)".
+values_outside <- function(design, at) {
+  unlist(lapply(names(Filter(is.numeric, at)), function(name) {
+    known <- design$variables[[name]]
+    if (!is.numeric(known)) return(NULL)
+    ends <- range(known[design$used], na.rm = TRUE)
+    out <- unique(at[[name]][which(at[[name]] < ends[[1L]] | at[[name]] > ends[[2L]])])
+    if (length(out)) {
+      sprintf("%s = %s (%s)", name, paste(c(format(signif(utils::head(out, 3L), 4), trim = TRUE),
+        if (length(out) > 3L) paste(length(out) - 3L, "more")), collapse = ", "),
+      paste(format(signif(ends, 4), trim = TRUE), collapse = " to "))
+    }
+  }))
+}
+
+effects_title <- function(x) {
+  sprintf("%s in %s, with intervals of %s%%",
+    if (isTRUE(attr(x, "expected"))) "Expected shares of topics" else "Effects on the shares of topics",
+    count_words(attr(x, "documents"), "document"), format(100 * attr(x, "level")))
+}
+
+# The rows as they are shown: an effect on which chains differ says so.
+shown_effects <- function(x) {
+  table <- plain_frame(x)
+  if (all(table$chains == max(table$chains, 0))) table$chains <- NULL
+  differ <- table$differ
+  table$differ <- NULL
+  if (any(differ)) table$note <- ifelse(differ, "chains differ", "")
+  if (all(is.na(table$rhat))) table$rhat <- NULL
+  table
+}
+
+# What is left of a table whose columns were chosen is a data frame.
 in_console.topic_effects <- function(x, n = 40, ...) {
   check_dots_empty(...)
   n <- check_count(n, "n")
-  print_lines(sprintf("%s of topics in %s, with intervals of %s%%",
-    if (isTRUE(attr(x, "expected"))) "Expected shares" else "Effects on the shares",
-    count_words(attr(x, "documents"), "document"), format(100 * attr(x, "level"))))
-  print(utils::head(plain_frame(x), n), digits = 3, row.names = FALSE)
-  if (nrow(x) > n) cat(sprintf("  and %s; print(x, n = %s) shows all\n", count_words(nrow(x) - n, "more row"), nrow(x)))
+  if (is.null(attr(x, "verdict"))) return(print(plain_frame(x)))
+  print_lines(effects_title(x))
+  print(utils::head(shown_effects(x), n), digits = 3, row.names = FALSE)
+  print_rest(nrow(x), min(n, nrow(x)), "print(x, n = %s) shows all", "more row")
   print_lines(attr(x, "star"))
+  print_verdict(verdict(x))
+}
+
+#' @rdname tidiers
+#' @method tidy topic_effects
+#' @exportS3Method generics::tidy topic_effects
+tidy.topic_effects <- function(x, ...) {
+  check_dots_empty(...)
+  table <- plain_frame(x)
+  names(table) <- sub("^se$", "std.error", sub("^lower$", "conf.low", sub("^upper$", "conf.high", names(table))))
+  as_table(table)
+}
+
+glance_of.topic_effects <- function(x) {
+  data.frame(documents = attr(x, "documents"), topics = length(unique(x$topic)), terms = length(unique(x$term)),
+    level = attr(x, "level"), rhat = extreme(c(x$rhat, NA), max), verdict = verdict(x)$answer)
 }
 
 #' @rdname topic_effects
@@ -217,12 +293,22 @@ plot.topic_effects <- function(x, main = NULL, ...) {
   invisible(x)
 }
 
-# Intervals of all terms but the intercept, topic by topic.
+#' @rdname autoplot.warpbayes
+#' @method autoplot topic_effects
+#' @exportS3Method ggplot2::autoplot topic_effects
+autoplot.topic_effects <- function(object, main = NULL, ...) {
+  check_dots_empty(...)
+  check_title(main)
+  gg_draw(topic_effects_picture(object, main))
+}
+
+# Intervals of all terms but the intercept, topic by topic. An effect on which chains differ says so.
 topic_effects_picture <- function(x, main) {
   table <- plain_frame(x)
   label <- if (is.null(table$name)) paste("Topic", table$topic) else table$name
-  rows <- if (isTRUE(attr(x, "expected"))) rep(TRUE, nrow(table)) else table$term != "(Intercept)"
-  if (!any(rows)) rows <- rep(TRUE, nrow(table))
+  expected <- isTRUE(attr(x, "expected"))
+  rows <- expected | table$term != "(Intercept)"
+  if (!any(rows)) rows[] <- TRUE
   topics <- unique(table$topic[rows])
   shown <- utils::head(topics, 50L %/% max(1L, sum(table$topic[rows] == topics[[1L]])) + 1L)
   rows <- rows & table$topic %in% shown
@@ -230,7 +316,9 @@ topic_effects_picture <- function(x, main) {
   if (length(shown) < length(topics)) {
     caption <- sprintf("%s; the first %d of %d topics", caption, length(shown), length(topics))
   }
-  what <- if (isTRUE(attr(x, "expected"))) "Expected share of the topic" else "Change of the share of the topic"
-  interval_picture(data.frame(name = paste(label, table$term, sep = ": ")[rows], estimate = table$estimate[rows],
-    lower = table$lower[rows], upper = table$upper[rows], colour = bar_colour), main, paste0(what, "\n", caption))
+  what <- if (expected) "Expected share of the topic" else "Change of the share of the topic"
+  marks <- data.frame(name = paste(label, table$term, sep = ": "), table[c("estimate", "lower", "upper")],
+    colour = bar_colour)
+  if (any(table$differ)) marks$right <- ifelse(table$differ, "chains differ", "")
+  with_answer_below(interval_picture(marks[rows, ], main, paste0(what, "\n", caption)), verdict(x))
 }

@@ -28,10 +28,6 @@ topic_words <- function(fit) {
     sprintf("log likelihood %s, perplexity of the fitted words %s",
       format(round(mean_log_likelihood(fit)), big.mark = ","),
       format(signif(exp(-mean_log_likelihood(fit) / fit$x$tokens), 4))),
-    if (!is.null(found_topics(fit))) {
-      sprintf("found by %s: %s of %s topics", all_chains(fit),
-        whole_words(sum(found_topics(fit)[used_topics(fit)] == 1)), whole_words(length(used_topics(fit))))
-    },
     if (!is.null(fit$averaged) && fit$chains > 1) {
       sprintf("relabelled: %s of these averaged over chains, the others as in chain %d", whole_words(sum(fit$averaged)),
         as.integer(fit$reference))
@@ -41,16 +37,15 @@ topic_words <- function(fit) {
 
 #' Print or summarise a fitted topic model
 #'
-#' `print()` says in a few lines what was fitted and shows the ten largest topics; `print(fit, n = 20)` shows 20.
-#' `summary()` shows all topics with their prevalence and coherence, the convergence of the chains, and a verdict in
-#' words. Of a fit with `alpha = "hdp"` both show only topics that are used; see [number_of_topics()].
+#' `print()` says in a few lines what was fitted and shows the ten largest topics with a verdict in words; `print(fit, n =
+#' 20)` shows 20. `summary()` shows all topics with their prevalence and coherence, and the convergence of the chains. Of a fit with `alpha = "hdp"` both show only topics that are used; see [number_of_topics()].
 #'
-#' @section Convergence:
-#' The verdict says whether the run is long enough, by the log likelihood and the rule of [convergence]; which topics
-#' all chains find, see [topic_stability()]; and how much the perplexity and the shares of topics differ between chains.
-#'
-#' `converged` is `TRUE` if the log likelihood does not drift, all chains find the same topics, and their perplexities
-#' differ by less than 1%.
+#' @section Verdict:
+#' The verdict of [verdict()] speaks of what is reported: which topics all chains find, see [topic_stability()]; the share
+#' of documents whose first topic is sure, because it is the first one in more than 90% of the draws of all chains, and
+#' how often another chain gives such a document another topic; and effects of covariates on which chains differ. The log
+#' likelihood says whether the run is long enough, by the rule of [convergence]. What moves slowly besides is called
+#' rough.
 #'
 #' @param object a fit from [topic_model()].
 #' @param terms how many terms of each topic to show, the most relevant first; see [top_terms()].
@@ -63,7 +58,7 @@ topic_words <- function(fit) {
 #'   \item{`diagnostics`}{a data frame: `quantity`, `mean`, `sd`, `rhat`, `ess_bulk`. `rhat` and `ess_bulk` are `NA`
 #'     if the quantity does not vary or if there are fewer than twelve sweeps after the warm-up.}
 #'   \item{`converged`}{`TRUE`, `FALSE`, or `NA` if it cannot be judged.}
-#'   \item{`verdict`}{sentences.}
+#'   \item{`verdict`}{an object of [verdict()].}
 #' }
 #' `print()` returns its argument invisibly.
 #' @examples
@@ -81,10 +76,28 @@ in_console.topic_model <- function(x, n = 10, terms = 6, ...) {
   prevalence <- topic_prevalence(x)
   used <- used_topics(x)
   shown <- utils::head(used, topics)
-  cat(sprintf("  %s  %s  %s", format(marked_labels(x, shown)),
-    format(paste0(format(100 * prevalence[shown], digits = 2), "%")), term_lines(x, shown, terms)), sep = "\n")
+  print_topics(marked_labels(x, shown), percent_words(prevalence[shown]), term_lines(x, shown, terms))
   print_rest(length(used), length(shown), "print(fit, n = %s) shows all")
   print_lines(star_words(x, shown))
+  print_verdict(verdict(x))
+}
+
+# Columns of words, of which the last one has terms: as many as the console has room for.
+print_topics <- function(...) {
+  columns <- list(...)
+  start <- do.call(paste, c(lapply(columns[-length(columns)], format), sep = "  "))
+  cat(paste0("  ", start, "  ", fitting_terms(columns[[length(columns)]], getOption("width") - nchar(start) - 4)),
+    sep = "\n")
+}
+
+percent_words <- function(shares) paste0(format(100 * shares, digits = 2), "%")
+
+# The first terms of lines that are not longer than `most`.
+fitting_terms <- function(lines, most) {
+  vapply(strsplit(lines, ", ", fixed = TRUE), function(terms) {
+    fits <- cumsum(nchar(terms, "width") + 2) - 2 <= most[[1L]]
+    if (any(fits)) paste(terms[fits], collapse = ", ") else substr(c(terms, "")[[1L]], 1L, max(most[[1L]], 3))
+  }, "")
 }
 
 #' @rdname print.topic_model
@@ -103,75 +116,8 @@ summary.topic_model <- function(object, terms = 8, ...) {
   topics$terms <- term_lines(object, order, terms)
   structure(list(
     words = topic_words(object), topics = topics, star = star_words(object, order),
-    diagnostics = diagnostics, converged = verdict$converged, verdict = verdict$sentences
+    diagnostics = diagnostics, converged = is_usable(verdict), verdict = verdict
   ), class = c("summary.topic_model", "warpbayes"))
-}
-
-topic_diagnostics <- function(fit) {
-  traces <- judged_traces(fit)
-  usable <- function(draws) nrow(draws) >= 12L && stats::var(as.vector(draws)) > 0
-  data.frame(
-    quantity = names(traces),
-    mean = vapply(traces, function(draws) if (length(draws)) mean(draws) else NA_real_, 0),
-    sd = vapply(traces, function(draws) if (length(draws) > 1L) stats::sd(draws) else NA_real_, 0),
-    rhat = vapply(traces, function(draws) if (usable(draws)) split_rhat(draws) else NA_real_, 0),
-    ess_bulk = vapply(traces, function(draws) if (usable(draws)) bulk_size(draws) else NA_real_, 0),
-    row.names = NULL
-  )
-}
-
-judged_traces <- function(fit) {
-  after <- seq_len(fit$iter) > fit$warmup
-  lapply(topic_traces(fit), function(trace) trace[after, , drop = FALSE])
-}
-
-topic_quantity_words <- function(name) {
-  words <- c(log_likelihood = "the log likelihood", alpha_sum = "the sum of the alphas", beta = "beta")
-  unname(words[name])
-}
-
-# Chains whose perplexities differ by less than this share are of the same quality.
-same_perplexity <- 0.01
-
-topic_verdict <- function(fit, diagnostics) {
-  agreement <- c(agreement_sentences(fit), effect_agreement(fit), short_text_words(fit))
-  if (fit$method == "mean_for_mode") {
-    sentences <- c("Mean-for-mode estimation gives an estimate, not draws from the posterior.", agreement)
-    return(with_answer(list(converged = NA, sentences = sentences)))
-  }
-  traces <- judged_traces(fit)
-  verdict <- judge_convergence(traces, diagnostics, topic_quantity_words, c("alpha_sum", "beta"),
-    drift_advice = restart_advice(fit))
-  ends <- range(chain_perplexity(fit))
-  if (isFALSE(verdict$converged) && fit$chains > 1 && drift_of(traces$log_likelihood) == 0 &&
-    diff(ends) < same_perplexity * ends[[1L]]) {
-    verdict <- list(converged = TRUE, sentences = c(
-      "The chains are of the same quality: their perplexities differ by less than 1%, each at a mode of its own.",
-      verdict$also))
-  }
-  if (isTRUE(verdict$converged) && any(found_topics(fit)[used_topics(fit)] < 1)) {
-    verdict$converged <- FALSE
-    verdict$sentences <- c("The run is long enough, but the chains do not find the same topics.", verdict$sentences)
-  }
-  verdict$sentences <- c(verdict$sentences, agreement)
-  with_answer(verdict)
-}
-
-# Below so many tokens a document has hardly more than one topic.
-short_text <- 10
-
-short_text_words <- function(fit) {
-  mean <- mean(fit$document_tokens[fit$document_tokens > 0])
-  if (mean < short_text && fit$topics > 1 && !kind_of(fit)$one_topic) {
-    sprintf("Documents have %s tokens on average: topic_model() with alpha = \"mixture\" may describe them better.",
-      format(signif(mean, 2)))
-  }
-}
-
-# The averages of a topic model cannot be taken back, but they can begin anew.
-restart_advice <- function(fit) {
-  more <- whole_words(fit$iter)
-  sprintf("continue(fit, %s, warmup = %s) adds as many sweeps and averages only these", more, more)
 }
 
 in_console.summary.topic_model <- function(x, n = 20, ...) {
@@ -181,13 +127,12 @@ in_console.summary.topic_model <- function(x, n = 20, ...) {
   shown <- utils::head(x$topics, topics)
   star <- if (is.null(shown$found)) "" else ifelse(shown$found < 1, "*", "")
   cat("\nTopics by prevalence (coherence: UMass)\n")
-  cat(sprintf("  %s  %s  %s  %s", format(paste0(shown$name, star)),
-    format(paste0(format(100 * shown$prevalence, digits = 2), "%")), format(shown$coherence, digits = 2), shown$terms),
-  sep = "\n")
+  print_topics(paste0(shown$name, star), percent_words(shown$prevalence), format(shown$coherence, digits = 2),
+    shown$terms)
   print_rest(nrow(x$topics), nrow(shown), "print(summary(fit), n = %s) shows all")
   if (any(star == "*")) print_lines(x$star)
   cat("\n")
   print(x$diagnostics, digits = 4, row.names = FALSE)
   cat("\n")
-  print_sentences(x$verdict)
+  print_verdict(x$verdict)
 }

@@ -24,8 +24,6 @@
 #'
 #'   With one chain nothing is compared, and `found` is `NA`. Then the draws are averaged if `phi` and `theta` were
 #'   kept.
-#' @section Errors:
-#' `warpbayes_error_input` for anything that is not a fit that can be relabelled.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, chains = 3, seed = 1, threads = 2)
@@ -82,9 +80,7 @@ renumber_chain <- function(fit, chain, order, target) {
   if (fit$chains > 1) fit$chain_phi[[chain]] <- fit$chain_phi[[chain]][order, , drop = FALSE]
   fit$tokens[, chain] <- fit$tokens[order, chain]
   state <- fit$state[[chain]]
-  sizes <- c(length(fit$documents), length(fit$terms))
-  state$sums$theta <- as.vector(matrix(state$sums$theta, k)[order, ])
-  state$sums$phi <- as.vector(matrix(state$sums$phi, k)[order, ])
+  for (part in c("theta", "first", "phi")) state$sums[[part]] <- as.vector(matrix(state$sums[[part]], k)[order, ])
   state$alpha <- as.vector(matrix(state$alpha, k)[order, ])
   if (!is.null(state$coefficients)) state$coefficients <- state$coefficients[, order, drop = FALSE]
   state$topics <- writeBin(match(topic_numbers(state$topics), order) - 1L, raw(), size = 2L)

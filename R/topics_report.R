@@ -90,17 +90,15 @@ report_content.topic_effects <- function(fit, ...) {
   check_table(fit, "fit", part_table(topic = is.atomic, term = is.atomic, estimate = is.numeric, lower = is.numeric,
     upper = is.numeric))
   expected <- isTRUE(attr(fit, "expected"))
-  words <- sprintf("%s in %s", if (expected) "Expected shares of topics" else "Effects on the shares of topics",
-    count_words(attr(fit, "documents"), "document"))
   picture <- picture_part("Means and intervals.", function() plot.topic_effects(fit),
     c(min(2, 0.35 + 0.03 * nrow(fit)), min(2.5, 0.5 + 0.05 * nrow(fit))))
-  table_content(if (expected) "Expected shares of topics" else "Effects on topics", words, plain_frame(fit),
-    paste("lower, upper:", interval_name(attr(fit, "level"))), picture, attr(fit, "star"))
+  table_content(if (expected) "Expected shares of topics" else "Effects on topics", effects_title(fit), shown_effects(fit),
+    paste("lower, upper:", interval_name(attr(fit, "level"))), picture, attr(fit, "star"), verdict(fit))
 }
 
 report_content.topic_comparison <- function(fit, ...) {
   check_dots_empty(...)
-  if (!is.data.frame(fit$table) || !is_text(fit$verdict)) {
+  if (!is.data.frame(fit$table) || !inherits(fit$verdict, "verdict")) {
     stop_input("fit", "has been changed since it was made: its parts do not agree")
   }
   table_content("Comparison of numbers of topics", comparison_title(fit), shown_comparison(fit),
@@ -116,7 +114,9 @@ in_chunk.summary.topic_model <- function(x) {
   list(words = x$words, tables = tables, verdict = x$verdict, rows = 20L)
 }
 
-in_chunk.topic_effects <- function(x) list(tables = list(plain_frame(x)), rows = 200L)
+in_chunk.topic_effects <- function(x) {
+  list(words = effects_title(x), tables = list(shown_effects(x)), verdict = attr(x, "verdict"), rows = 200L)
+}
 
 in_chunk.topic_comparison <- function(x) {
   list(words = comparison_title(x), tables = list(shown_comparison(x)), verdict = x$verdict)

@@ -27,10 +27,6 @@ topics_with_data <- function(saved, x, envir) {
   fit
 }
 
-topics_check_state <- function(fit) {
-  tryCatch(check_topic_state(fit), warpbayes_error_input = function(error) stop(conditionMessage(error), call. = FALSE))
-}
-
 topics_fingerprint <- function(fit) {
   counts <- fit$x
   fingerprint_of(
@@ -43,9 +39,31 @@ topics_fingerprint <- function(fit) {
   )
 }
 
+topic_fields <- function() c(
+  topics = "whole 1..16384", chain_fields, keep = "text[*]", method = "text", start = "text", learn = "list",
+  `learn$alpha` = "text", `learn$beta` = "flag", prior = "finite[*]", precision = "text", prevalence = "list?",
+  `prevalence$variables` = "table", formula = "formula?", seed_words = "list?", `seed_words$*` = "text[*]",
+  seed_weight = "number[*]?", topic_names = "text[topics]?", prior_counts = "finite[topics, *]? 0..Inf",
+  earlier = "number?", default_warmup = "flag?", seeds_alone = "flag?"
+)
+
+# A token's topic takes two bytes. The sums are of `kept` sweeps, without the `pending` ones.
+topic_state <- function() c(
+  state_fields, topics = "raw[2 * tokens]", alpha = "finite[topics * groups]", beta = "finite",
+  kept = "whole 0..sweep", added = "whole", coefficients = "finite[basis, topics]?", sums = "list?",
+  `sums$added` = "whole 0..kept", `sums$theta` = "finite[topics * documents]",
+  `sums$first` = "finite[topics * documents]", `sums$phi` = "finite[topics * terms]",
+  pending = "list?", `pending$topics` = "raw[*]",
+  `pending$beta` = "finite[`pending$topics` / (2 * tokens)]",
+  `pending$alpha` = "finite[topics * groups * `pending$topics` / (2 * tokens)]"
+)
+
 resumable.topic_model <- function(x) {
   list(
     sampler = topic_sampler, without_data = topics_without_data, with_data = topics_with_data,
-    fingerprint = topics_fingerprint, check_state = topics_check_state
+    fingerprint = topics_fingerprint, fields = topic_fields(), state = topic_state(),
+    sizes = function(fit) {
+      list(tokens = fit$x$tokens, groups = max(1L, nlevels(fit$prevalence$group)), basis = NCOL(fit$prevalence$basis))
+    }
   )
 }

@@ -60,8 +60,8 @@ topic_plan <- function(fit) {
 topic_sampler <- function(fit) {
   k <- fit$topics
   c(topic_plan(fit), list(
-    # The sums of theta and phi, and each token's topic.
-    state_bytes = 8 * as.double(k) * (length(fit$documents) + length(fit$terms)) + 2 * sum(fit$document_tokens),
+    # The sums of theta, first topics and phi, and each token's topic.
+    state_bytes = 8 * as.double(k) * (2 * length(fit$documents) + length(fit$terms)) + 2 * sum(fit$document_tokens),
     open = function(run) open_topics(fit$x, k, fit$precision, run, fit_structure(fit)),
     close = function(session) .Call(C_topic_close, session),
     step = topic_step(fit),
@@ -117,7 +117,7 @@ topic_step <- function(fit) {
       if (!is.null(design) && keep) draw[c("alpha", "coefficients", "effects")] <- covariate_draws(design, kept)
       if (kind$number_learned && keep) {
         topics <- matrix(kept$topics, ncol = count)
-        draw$tokens <- as.double(vapply(seq_len(count), function(i) topic_sizes(topics[, i], fit$topics),
+        draw$tokens <- as.double(vapply(seq_len(count), function(i) tabulate(topic_numbers(topics[, i]), fit$topics),
           numeric(fit$topics)))
       }
       list(state = state, traces = slice[c("log_likelihood", "alpha_sum", "beta_trace")], draw = if (keep) draw)
@@ -145,11 +145,11 @@ with_open_sums <- function(state, fit) {
   if (is.environment(state$sums)) return(state)
   old <- state$sums
   state$sums <- new.env(parent = emptyenv())
-  size <- fit$topics * c(length(fit$documents), length(fit$terms))
-  state$sums$store <- new_sums(theta = size[[1L]], phi = size[[2L]])
+  size <- fit$topics * c(length(fit$documents), length(fit$documents), length(fit$terms))
+  state$sums$store <- new_sums(theta = size[[1L]], first = size[[2L]], phi = size[[3L]])
   state$sums$added <- 0
   if (!is.null(old)) {
-    fill_store(list(pointer = state$sums$store), 0, size, old[c("theta", "phi")], size, size)
+    fill_store(list(pointer = state$sums$store), 0, size, old[c("theta", "first", "phi")], size, size)
     state$sums$added <- old$added
   }
   state
@@ -189,7 +189,9 @@ topic_finish <- function(fit) {
     fit$state[[fit$reference]]$beta
   }
   fit$chain_phi <- if (fit$chains > 1) lapply(averages, `[[`, "phi")
-  fit$tokens <- matrix(unlist(lapply(fit$state, function(state) topic_sizes(state$topics, fit$topics))), fit$topics)
+  fit$tokens <- vapply(fit$state, function(state) tabulate(topic_numbers(state$topics), fit$topics),
+    integer(fit$topics))
+  dim(fit$tokens) <- c(fit$topics, fit$chains)
   # What relabel() added is of fewer sweeps.
   fit[c("agreement", "match", "found", "averaged")] <- NULL
   if (fit$chains > 1) fit$agreement <- agreement_of(fit, most_matched)
@@ -201,7 +203,7 @@ topic_finish <- function(fit) {
 sums_to_average <- function(session, state) {
   sums <- state$sums
   if (sums$added > 0) return(sums)
-  means <- new_sums(theta = length(sums$theta), phi = length(sums$phi))
+  means <- new_sums(theta = length(sums$theta), first = length(sums$first), phi = length(sums$phi))
   native(C_topic_add_means, list(list(session, state$topics, state$alpha, state$beta, means)))
   c(native(C_store_close, means), added = 1)
 }

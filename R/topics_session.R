@@ -36,13 +36,9 @@ new_sums <- function(...) {
   native(C_store_open, lapply(size, function(length) 0), size, lapply(size, function(length) NULL))
 }
 
-# The number of tokens of each topic. `topics` has two bytes for each token.
-topic_sizes <- function(topics, count) {
-  tabulate(readBin(topics, "integer", length(topics) / 2, size = 2L, signed = FALSE) + 1L, count)
-}
-
-# The number of each token's topic, from two bytes a token.
-topic_numbers <- function(topics) readBin(topics, "integer", length(topics) / 2, 2L, FALSE) + 1L
+# The number of each token's topic, from two bytes a token. readBin() would open a file that a text names, so as.raw()
+# comes first.
+topic_numbers <- function(topics) readBin(as.raw(topics), "integer", length(topics) / 2, 2L, FALSE) + 1L
 
 count_topics <- function(fit, topics) {
   # Tokens are ordered by document, then by term.

@@ -16,13 +16,10 @@
 #' @param iter sweeps of each further chain. `NULL`: as many as the fit has.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
-#' @return A data frame with a row for each topic, the most prevalent first: `topic`; `name`, if you have set
+#' @return A data frame of class `topic_stability` with a row for each topic, the most prevalent first: `topic`; `name`, if you have set
 #'   [topic_names()]; `prevalence` (share of all tokens); `found` (the share of the other chains that find the topic,
 #'   `NA` without other chains); `terms`.
-#' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used, and for restarts of a fit from [add_documents()], whose
-#' start is the earlier fit.
-#' @seealso [relabel()][relabel.topic_model()], [compare_topics()]
+#' @seealso [compare_topics()]
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)
@@ -42,14 +39,53 @@ topic_stability <- function(fit, restarts = NULL, iter = NULL, backend = NULL, t
   iter <- if (is.null(iter)) fit$iter else check_count(iter, "iter")
   agreement <- agreement_of(fit)
   found <- if (fit$chains > 1) share_found(agreement, -fit$reference) else NA
+  others <- fit$chains - 1 + restarts
   if (restarts > 0) {
-    others <- share_found(match_topics(fit, restarted_topics(fit, restarts, iter, backend, threads)$phi))
-    own <- fit$chains - 1
-    found <- (if (own > 0) own * found else 0) / (own + restarts) + others * restarts / (own + restarts)
+    further <- share_found(match_topics(fit, restarted_topics(fit, restarts, iter, backend, threads)$phi))
+    found <- (if (fit$chains > 1) (fit$chains - 1) * found else 0) / others + further * restarts / others
+    found <- round(found, 12)
   }
   order <- used_topics(fit)
-  data.frame(with_names(data.frame(topic = order), fit), prevalence = topic_prevalence(fit)[order],
+  table <- data.frame(with_names(data.frame(topic = order), fit), prevalence = topic_prevalence(fit)[order],
     found = rep_len(found, fit$topics)[order], terms = term_lines(fit, order, 6))
+  missed <- topic_labels(fit, sort(order[table$found < 1]))
+  reason <- if (others == 0) {
+    reason("stability_unknown")
+  } else {
+    reason(if (length(missed)) "stability_missed" else "stability_found", quantity = missed, figure = others)
+  }
+  structure(table, verdict = new_verdict("the topics", reason, rests_on = list(verdict(fit))),
+    class = c("topic_stability", "warpbayes", "data.frame"))
+}
+
+add_rules(
+  stability_unknown = rule("cannot tell", "There are no other chains: `restarts` runs some."),
+  stability_found = rule("usable", "{figure|The other chain finds|All other chains find} each topic."),
+  stability_missed = rule("usable with reservations", "Not all of {figure} other chains find {quantity}.",
+    "except topics that other chains miss")
+)
+
+in_console.topic_stability <- function(x, ...) {
+  check_dots_empty(...)
+  table <- plain_frame(x)
+  if (is.null(attr(x, "verdict"))) return(print(table))
+  table[c("prevalence", "found")] <- lapply(table[c("prevalence", "found")], percent, 0)
+  table$terms <- fitting_terms(table$terms, getOption("width") - 30)
+  print(table, row.names = FALSE, right = FALSE)
+  print_verdict(verdict(x))
+}
+
+in_chunk.topic_stability <- function(x) list(tables = list(plain_frame(x)), verdict = attr(x, "verdict"))
+
+report_content.topic_stability <- function(fit, ...) {
+  check_dots_empty(...)
+  check_table(fit, "fit", part_table(topic = is.atomic, prevalence = is.numeric, found = is.numeric))
+  table_content("Stability of topics", "Topics that other chains find", plain_frame(fit),
+    "found: the share of other chains that find the topic", verdict = verdict(fit))
+}
+
+glance_of.topic_stability <- function(x) {
+  data.frame(topics = nrow(x), found = sum(x$found == 1), verdict = verdict(x)$answer)
 }
 
 # The averages of further chains, numbered after those of the fit: a list of phi, topics x terms, for each.
@@ -84,74 +120,3 @@ star_words <- function(fit, topics) {
 }
 
 all_chains <- function(fit) if (fit$chains == 2) "both chains" else sprintf("all %s chains", whole_words(fit$chains))
-
-# Sentences on what the chains share: topics, perplexity, and shares of topics in all tokens.
-agreement_sentences <- function(fit) {
-  if (fit$chains == 1) {
-    return(if (fit$start != "earlier") {
-      "One chain was run, so no topic was compared with another start: topic_stability(fit) runs further chains."
-    })
-  }
-  used <- used_topics(fit)
-  # Topics that are not used are none that another start could find.
-  shared <- if (!is.null(found_topics(fit))) found_topics(fit) == 1
-  if (!is.null(shared)) shared[-used] <- NA
-  found <- which(shared)
-  chains <- sub("^(.)", "\\U\\1", all_chains(fit), perl = TRUE)
-  c(
-    if (is.null(shared)) {
-      "The topics of the chains were not compared, because there are many: topic_stability(fit) does."
-    } else if (length(found) == length(used)) {
-      sprintf("%s find %s.", chains,
-        if (length(used) == 1L) "the topic" else sprintf("each of the %s topics", whole_words(length(used))))
-    } else {
-      missed <- which(!shared)
-      sprintf("%s find %s of the %s topics. Another start may not find %s%s.", chains, whole_words(length(found)),
-        whole_words(length(used)),
-        paste(topic_labels(fit, utils::head(missed, 12L)), collapse = ", "),
-        if (length(missed) > 12L) sprintf(" and %d more", length(missed) - 12L) else "")
-    },
-    alike_topic_words(fit, which(!shared)),
-    sprintf("The perplexity of the fitted words is %s in the chains.", range_words(chain_perplexity(fit), 4)),
-    if (length(found)) {
-      apart <- shares_apart(fit)[found]
-      sprintf("The share of a topic that all find differs between chains by at most %s percentage points (topic %s).",
-        format(signif(100 * max(apart), 2)), topic_labels(fit, found[[which.max(apart)]]))
-    }
-  )
-}
-
-# Topics that are not found and could not be told from their neighbours.
-alike_topic_words <- function(fit, missed) {
-  alike <- sum(fit$agreement$limit[missed] < found_limit)
-  if (alike > 0) {
-    sprintf(paste("%s of these %s more than half of the probability of %s terms with another topic: the documents may",
-      "show fewer topics."),
-    whole_words(alike), if (alike == 1L) "shares" else "share", if (alike == 1L) "its" else "their")
-  }
-}
-
-range_words <- function(values, digits) {
-  ends <- unique(format(signif(range(values), digits), trim = TRUE))
-  paste(ends, collapse = " to ")
-}
-
-# The perplexity of the fitted words in each chain, over the sweeps after the warm-up.
-chain_perplexity <- function(fit) {
-  after <- seq_len(fit$iter) > fit$warmup
-  exp(-colMeans(fit$log_likelihood[if (any(after)) after else TRUE, , drop = FALSE]) / fit$x$tokens)
-}
-
-# By how much the share of each topic in all tokens differs between chains.
-shares_apart <- function(fit) {
-  weight <- fit$document_tokens / sum(fit$document_tokens)
-  shares <- vapply(seq_len(fit$chains), function(chain) {
-    sums <- fit$state[[chain]]$sums
-    own <- as.vector(matrix(sums$theta, fit$topics) %*% weight)
-    # Before the first kept sweep there are the topics of the last sweep.
-    own <- if (sums$added > 0) own / sums$added else fit$tokens[, chain] / sum(fit$tokens[, chain])
-    own[fit$agreement$match[, chain]]
-  }, numeric(fit$topics))
-  shares <- matrix(shares, fit$topics)
-  apply(shares, 1L, max) - apply(shares, 1L, min)
-}

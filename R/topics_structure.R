@@ -67,7 +67,7 @@ check_term_prior <- function(value, argument, label) {
 # Where a learned beta starts.
 first_beta <- 0.1
 
-check_beta <- function(beta, topics, terms) {
+check_beta <- function(beta, topics, terms, labels = as.character(seq_len(topics))) {
   given <- with_gamma(beta, "beta")
   beta <- given$value
   if (identical(beta, "learn")) return(list(learn = TRUE, start = first_beta, prior = given$prior))
@@ -87,13 +87,7 @@ check_beta <- function(beta, topics, terms) {
     stop_input("beta", sprintf("must have %d topics x %d terms, but has %d x %d", topics, length(terms), nrow(beta),
       ncol(beta)))
   }
-  if (!is.null(colnames(beta))) {
-    if (anyDuplicated(colnames(beta)) || !all(terms %in% colnames(beta))) {
-      stop_input("beta", "has names, but none or several for term ",
-        show_value(c(setdiff(terms, colnames(beta)), colnames(beta)[duplicated(colnames(beta))])[[1L]]))
-    }
-    beta <- beta[, terms, drop = FALSE]
-  }
+  beta <- by_dimnames(beta, list(labels, terms), "beta", c("topic", "term"))
   storage.mode(beta) <- "double"
   check_term_prior(beta, "beta", function(i) {
     sprintf("topic %d and term %s", (i - 1L) %% nrow(beta) + 1L, show_value(terms[[(i - 1L) %/% nrow(beta) + 1L]]))
@@ -198,13 +192,15 @@ seed_words_of <- function(fit) {
   terms <- unique(unlist(fit$seed_words, use.names = FALSE))
   tokens <- sum(term_sizes(fit$x)[match(terms, fit$terms)])
   shares <- seed_shares(fit)
+  pulled <- pulled_words(fit)
   c(
     sprintf("seed words: %s of %s, which are %s of %s tokens (%s%%)", count_words(length(terms), "term"),
       count_words(length(fit$seed_words), "topic"), whole_words(tokens), whole_words(fit$x$tokens),
       format(100 * tokens / fit$x$tokens, digits = 2)),
     paste0("seed tokens that stay in their topics: ", paste0(names(shares), " ", percent(shares, 0),
       if (length(fit$seed_weight) == length(shares)) paste0(" (weight ", format(fit$seed_weight, trim = TRUE), ")"),
-      collapse = ", "))
+      collapse = ", ")),
+    if (length(pulled)) paste("the data pull away", list_some(pulled))
   )
 }
 
@@ -287,16 +283,24 @@ seed_shares <- function(fit, topics = NULL) {
   stats::setNames(shares, topic_labels(fit, seq_along(words)))
 }
 
+# Seed words of which less than half of the tokens have a topic of theirs, with the topic that has most of them.
+pulled_words <- function(fit) {
+  counts <- topic_counts(fit)
+  pulled <- unlist(lapply(seq_along(fit$seed_words), function(k) {
+    vapply(fit$seed_words[[k]], function(word) {
+      own <- counts[, word] / max(1, sum(counts[, word]))
+      most <- which.max(own)
+      if (own[[k]] >= 0.5 || word %in% unlist(fit$seed_words[most])) return(NA_character_)
+      sprintf("%s of %s: %s to %s", word, topic_labels(fit, k, "topic "), percent(own[[most]], 0),
+        topic_labels(fit, most, "topic "))
+    }, "")
+  }))
+  pulled[!is.na(pulled)]
+}
+
 # Warns of seed words that lead their topic only in name.
 warn_of_lost_seeds <- function(fit) {
-  if (is.null(fit$seed_words)) return(invisible())
-  shares <- seed_shares(fit)
-  weak <- which(shares < 0.5)
-  if (length(weak)) {
-    warning(sprintf("%s less than half of %s seed tokens: %s. The data give their words to other topics; a larger ",
-      if (length(weak) == 1L) "one topic keeps" else sprintf("%d topics keep", length(weak)),
-      if (length(weak) == 1L) "its" else "their",
-      paste0(names(shares)[weak], " (", percent(shares[weak], 0), ")", collapse = ", ")),
-      "`weight` in `seed_words`, or other words, hold more", call. = FALSE)
-  }
+  words <- vapply(seed_reasons(fit), `[[`, "", "words")
+  lost <- vapply(seed_reasons(fit), `[[`, "", "code") == "seeds_lost"
+  if (any(lost)) warning(paste(words, collapse = " "), call. = FALSE)
 }

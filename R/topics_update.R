@@ -25,8 +25,6 @@
 #' @inheritParams computing_arguments
 #' @return A fit of class `topic_model` with the `documents`, `theta`, `x` and `tokens` of the new documents, and with
 #'   `phi` from the posterior above. `prior_counts` has the weighted earlier counts, and `earlier` their sum.
-#' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used, and for new documents without any term of the fit.
 #' @references
 #' Banerjee, A. and Basu, S. (2007). Topic models over text streams: a study of batch, online and hybrid algorithms.
 #' *Proceedings of the SIAM International Conference on Data Mining*, 431-436.
@@ -72,7 +70,7 @@ add_documents <- function(object, newdata, weight = 1, iter = 100, warmup = floo
     precision = object$precision, threads = run$threads, documents = counts$documents, terms = counts$terms,
     document_tokens = document_sizes(counts), seed_words = NULL,
     prior_counts = weight * earlier, earlier = weight * sum(earlier), x = counts,
-    elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call()
+    elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call(), rests_on = list(verdict(object))
   ), class = c("topic_model", "warpbayes_fit", "warpbayes"))
   fit$topic_names <- object$topic_names
   check_store_memory(topic_sampler(fit), fit, sweeps$iter)

@@ -1,5 +1,7 @@
 # Runs tests/testthat with the installed package. WARPBAYES_TEST_BACKEND and WARPBAYES_TEST_PLUGIN choose the backend.
-# WARPBAYES_TEST_FILTER is a regular expression for the names of the files to run. The last line is
+# WARPBAYES_TEST_FILTER is a regular expression for the names of the files to run. With WARPBAYES_TEST_ROTATE a fifth of
+# the other files runs too, each day another one, but none that matches WARPBAYES_TEST_WITHOUT. Tests take a fifth of
+# their long lists of cases. WARPBAYES_TEST_PART, 0 to 4, chooses the fifth instead of the date. The last line is
 # "N passed, N failed, N skipped".
 set <- function(option, variable) {
   value <- Sys.getenv(variable)
@@ -8,10 +10,21 @@ set <- function(option, variable) {
 set("warpbayes.backend", "WARPBAYES_TEST_BACKEND")
 set("warpbayes.plugin", "WARPBAYES_TEST_PLUGIN")
 filter <- Sys.getenv("WARPBAYES_TEST_FILTER")
+# Tests of one run, which may last over midnight, have the same part.
+part <- as.integer(Sys.getenv("WARPBAYES_TEST_PART", as.integer(Sys.Date()) %% 5L))
+Sys.setenv(WARPBAYES_TEST_PART = part)
+if (nzchar(Sys.getenv("WARPBAYES_TEST_ROTATE"))) {
+  names <- sub("^test-(.*)[.]R$", "\\1", list.files("tests/testthat", "^test-.*[.]R$"))
+  without <- Sys.getenv("WARPBAYES_TEST_WITHOUT", "^$")
+  others <- grep(paste0(filter, "|", without), names, value = TRUE, invert = TRUE)
+  chosen <- c(grep(filter, names, value = TRUE), others[seq_along(others) %% 5L == part])
+  filter <- sprintf("^(%s)$", paste(chosen, collapse = "|"))
+}
 
 library(testthat)
 library(warpbayes)
 print(warp_info())
+cat(sprintf("part %d of 0 to 4\n", part))
 
 tests <- test_dir("tests/testthat",
   reporter = "check", filter = if (nzchar(filter)) filter, stop_on_failure = FALSE,

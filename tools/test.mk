@@ -9,20 +9,22 @@ steps = scripts rules rules-selftest library emulator-selftest build check newer
 # Steps of tools/test --full, which others leave out unless they are named.
 long = site pages slurm
 
-.PHONY: list usual $(steps) $(long)
-$(steps) $(long):
+# Only where it is named: the step newer runs it in its root.
+named = versions
+
+.PHONY: list usual $(steps) $(long) $(named)
+$(steps) $(long) $(named):
 	@tools/step $@
 
 # The steps that a step needs. If one of them fails, the step is not run.
-audit build clang client cpu emulator emulator-access emulator-sanitizers geweke loops measure symbols: library
-site slurm: library
+audit build clang client cpu emulator geweke loops measure sanitizers site slurm symbols versions: library
 pages: site
 torture valgrind: library
 check install: build
 emulator measure: plugin
 
 list:
-	@printf '%s\n' $(steps) $(long)
+	@printf '%s\n' $(steps) $(long) $(named)
 
 usual:
 	@printf '%s\n' $(steps) $(if $(WARPBAYES_EXTENDED_TESTS),$(long))

@@ -86,12 +86,15 @@ typedef struct wb_topic_model_functions {
    *   theta           documents x topics: the probabilities of the topics, or NULL */
   int (*draw_members)(wb_topic_session *session, const wb_topic_draw *draw, const double *log_share, int64_t *members,
                       double *log_likelihood, double *theta, wb_message *message);
-  /* For learning alpha, given the topics (Teh, Jordan, Beal & Blei 2006, appendix A):
-   *   tables[g, k]  groups x topics: sum over documents d of group g and i = 0, ..., n_dk - 1 of independent Bernoulli
-   *                 draws with probability alpha_gk / (alpha_gk + i) */
-  int (*draw_document_tables)(wb_topic_session *session, const wb_topic_draw *draw, int64_t *tables,
-                              wb_message *message);
-  /* The same for beta, with probability beta / (beta + extra + i).
+  /* For learning alpha, given the topics; levels: wb_topic_alpha_levels() of core/topic_tables.h.
+   *   histogram[g, k, n]  groups x topics x (levels + 1), all 0: receives the number of documents of group g with n tokens
+   *                       of topic k; that of 0 tokens may be missing, and the last level has all larger numbers
+   *   tables[g, k]        groups x topics: sum over documents d of group g and i = levels, ..., n_dk - 1 of independent
+   *                       Bernoulli draws with probability alpha_gk / (alpha_gk + i) (Teh, Jordan, Beal & Blei 2006,
+   *                       appendix A) */
+  int (*count_documents)(wb_topic_session *session, const wb_topic_draw *draw, int32_t *histogram, int64_t *tables,
+                         wb_message *message);
+  /* For learning beta, the tables of all tokens, with probability beta / (beta + extra + i).
    *   tables  their sum over terms and topics
    *   size    topics: the tokens of each */
   int (*draw_term_tables)(wb_topic_session *session, const wb_topic_draw *draw, int64_t *tables, int64_t *size,

@@ -6,16 +6,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <time.h>
 #ifdef _WIN32
 #include <io.h>
-#include <process.h>
 #include <windows.h>
 #else
 #include <unistd.h>
@@ -40,8 +37,7 @@ static const unsigned char magic[16] = {'w', 'a',  'r',  'p',  'b',  'a', 'y', '
                                         's', '\r', '\n', 0x1a, '\n', 0,   'c', 'p'};
 
 static int say(wb_message *message, const char *what) {
-  wb_message_write(message, "%s: %s", what, strerror(errno));
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT, "%s: %s", what, strerror(errno));
 }
 
 /* Writing --------------------------------------------------------------------- */
@@ -121,8 +117,6 @@ static int give_name(const char *temporary, const char *path) {
   return 0;
 }
 
-static int write_guarded(writer *w, const wb_checkpoint_part *part, size_t parts) { return write_file(w, part, parts); }
-
 #else
 
 static int see_onto_disk(int file) {
@@ -149,72 +143,78 @@ static int give_name(const char *temporary, const char *path) {
   return 1;
 }
 
-/* At the limit of a file's size SIGXFSZ would end the process. Ignored, it makes write() fail. */
-static int write_guarded(writer *w, const wb_checkpoint_part *part, size_t parts) {
-  struct sigaction ignored, before;
-  memset(&ignored, 0, sizeof ignored);
-  ignored.sa_handler = SIG_IGN;
-  (void)sigemptyset(&ignored.sa_mask);
-  const int set = sigaction(SIGXFSZ, &ignored, &before) == 0;
-  const int done = write_file(w, part, parts);
-  const int reason = errno;
-  if (set) (void)sigaction(SIGXFSZ, &before, NULL);
-  errno = reason;
-  return done;
-}
-
 #endif
 
-/* The temporary file ---------------------------------------------------------- */
+/* The files beside a checkpoint -------------------------------------------------- */
 
-void wb_checkpoint_host(char host[WB_CHECKPOINT_HOST]) {
-  char name[256] = "";
-#ifdef _WIN32
-  DWORD size = sizeof name;
-  if (!GetComputerNameA(name, &size)) name[0] = 0;
-#else
-  if (gethostname(name, sizeof name - 1) != 0) name[0] = 0;
-#endif
-  name[sizeof name - 1] = 0;
-  size_t kept = 0;
-  for (const char *c = name; *c && kept < WB_CHECKPOINT_HOST - 1; c++)
-    if ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || *c == '-')
-      host[kept++] = *c;
-  if (kept == 0) host[kept++] = '-';
-  host[kept] = 0;
+/* `path` with an ending, which the caller frees. */
+static char *with_ending(const char *path, const char *ending, wb_message *message) {
+  const size_t size = strlen(path) + strlen(ending) + 1;
+  char *const name = malloc(size);
+  if (name) snprintf(name, size, "%s%s", path, ending);
+  else (void)wb_out_of_memory(message, "the name of a temporary file", size);
+  return name;
 }
 
-/* The time and the number of the attempt: O_EXCL makes the file new, so the name need not be secret. */
-static uint64_t unlikely_number(unsigned attempt) {
-  struct timespec now = {0, 0};
-#ifdef _WIN32
-  now.tv_sec = time(NULL);
-  now.tv_nsec = (long)GetTickCount();
-#else
-  (void)clock_gettime(CLOCK_REALTIME, &now);
-#endif
-  uint64_t number = (uint64_t)now.tv_sec * 1000000007u + (uint64_t)now.tv_nsec + ((uint64_t)attempt << 48);
-  number = (number ^ number >> 31) * 0x9e3779b97f4a7c15u;
-  return number ^ number >> 29;
-}
-
-/* Opens a new file beside `path`. `temporary` is its name, which the caller frees, also after a failure. */
+/* Opens a new file beside `path`. A process that was killed may have left one. A file that holds anything else stays.
+ * `temporary` is its name, which the caller frees, also after a failure. */
 static int open_temporary(const char *path, char **temporary, int *file, wb_message *message) {
-  enum { ATTEMPTS = 20 };
-  const size_t size = strlen(path) + WB_CHECKPOINT_HOST + 64;
-  char host[WB_CHECKPOINT_HOST];
-  wb_checkpoint_host(host);
+  struct stat info;
   *file = -1;
-  *temporary = malloc(size);
-  if (!*temporary) return wb_out_of_memory(message, "the name of a temporary file", size);
-  for (unsigned attempt = 0; attempt < ATTEMPTS && *file < 0; attempt++) {
-    snprintf(*temporary, size, "%s.%s.%ld.%016llx.tmp", path, host, (long)getpid(),
-             (unsigned long long)unlikely_number(attempt));
-    *file = open(*temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_BINARY, 0666);
-    if (*file < 0 && errno != EEXIST) break;
-  }
+  *temporary = with_ending(path, ".tmp", message);
+  if (!*temporary) return WB_ERROR_MEMORY;
+  if (stat(*temporary, &info) == 0 && (info.st_size == 0 || wb_checkpoint_is_one(*temporary, message) == WB_OK))
+    (void)unlink(*temporary);
+  *file = open(*temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_BINARY, 0666);
   return *file < 0 ? say(message, "its temporary file cannot be made") : WB_OK;
 }
+
+#ifdef _WIN32
+
+int wb_checkpoint_hold(const char *path, int *lock, wb_message *message) {
+  (void)path, (void)message;
+  *lock = -1;
+  return WB_OK;
+}
+
+void wb_checkpoint_free(const char *path, int lock) { (void)path, (void)lock; }
+
+#else
+
+int wb_checkpoint_hold(const char *path, int *lock, wb_message *message) {
+  char *const name = with_ending(path, ".lock", message);
+  int status = name ? WB_OK : WB_ERROR_MEMORY;
+  struct stat mine, there;
+  *lock = -1;
+  /* The process that held the lock before may have removed the file since it was opened. */
+  for (int again = 1; status == WB_OK && again;) {
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    *lock = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    const int held = *lock >= 0 && fcntl(*lock, F_SETLK, &whole) == 0;
+    const int refused = *lock >= 0 && !held && (errno == EACCES || errno == EAGAIN);
+    again = held && fstat(*lock, &mine) == 0 && (stat(name, &there) != 0 || mine.st_ino != there.st_ino);
+    if (refused && fcntl(*lock, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK) {
+      wb_message_write(message, "process %ld is writing it", (long)whole.l_pid);
+      status = WB_ERROR_INPUT;
+    }
+    if (!held || again) {
+      if (*lock >= 0) (void)close(*lock);
+      *lock = -1;
+    }
+  }
+  free(name);
+  return status;
+}
+
+void wb_checkpoint_free(const char *path, int lock) {
+  wb_message message;
+  char *const name = lock >= 0 ? with_ending(path, ".lock", &message) : NULL;
+  if (name) (void)unlink(name);
+  if (lock >= 0) (void)close(lock);
+  free(name);
+}
+
+#endif
 
 int wb_checkpoint_try(const char *path, wb_message *message) {
   char *temporary;
@@ -235,7 +235,7 @@ int wb_checkpoint_write(const char *path, const wb_checkpoint_part *part, size_t
   if (!w.buffer) return wb_out_of_memory(message, "the buffer of a checkpoint", BUFFER);
   int status = open_temporary(path, &temporary, &w.file, message);
   if (status == WB_OK) {
-    if (!write_guarded(&w, part, parts) || !see_onto_disk(w.file)) status = say(message, "writing failed");
+    if (!write_file(&w, part, parts) || !see_onto_disk(w.file)) status = say(message, "writing failed");
     /* Some network file systems report a full disk only here. */
     if (close(w.file) != 0 && status == WB_OK) status = say(message, "writing failed");
     if (status == WB_OK && !give_name(temporary, path)) status = say(message, "it cannot be put into its place");
@@ -271,19 +271,14 @@ static int open_checkpoint(const char *path, int *file, unsigned char header[WB_
   if (*file < 0) return say(message, "cannot be read");
   struct stat info;
   if (fstat(*file, &info) != 0) return say(message, "cannot be read");
-  if ((info.st_mode & S_IFMT) != S_IFREG) {
-    wb_message_write(message, "is not an ordinary file");
-    return WB_ERROR_INPUT;
-  }
+  if ((info.st_mode & S_IFMT) != S_IFREG) return wb_fail(message, WB_ERROR_INPUT, "is not an ordinary file");
   *size = (uint64_t)info.st_size;
   const long long got = read_all(*file, header, WB_CHECKPOINT_HEADER);
   if (got < 0) return say(message, "cannot be read");
   *held = (size_t)got;
   const size_t compared = *held < sizeof magic ? *held : sizeof magic;
-  if (compared == 0 || memcmp(header, magic, compared) != 0) {
-    wb_message_write(message, "is not a checkpoint of warpbayes%s", *held == 0 ? ": it is empty" : "");
-    return WB_ERROR_INPUT;
-  }
+  if (compared == 0 || memcmp(header, magic, compared) != 0)
+    return wb_fail(message, WB_ERROR_INPUT, "is not a checkpoint of warpbayes%s", *held == 0 ? ": it is empty" : "");
   return WB_OK;
 }
 
@@ -301,27 +296,20 @@ static int check_header(const unsigned char *header, size_t held, uint64_t size,
   if (held == WB_CHECKPOINT_HEADER) {
     const uint64_t format = wb_whole_from_bytes(header + 16), head = wb_whole_from_bytes(header + 24);
     const uint64_t whole = wb_whole_from_bytes(header + 32);
-    if (format != WB_CHECKPOINT_FORMAT) {
-      wb_message_write(message, "has format %llu of checkpoints; this version of warpbayes reads format %d",
-                       (unsigned long long)format, WB_CHECKPOINT_FORMAT);
-      return WB_ERROR_INPUT;
-    }
-    if (wb_whole_from_bytes(header + 40) != WB_CHECKPOINT_ORDER) {
-      wb_message_write(message, "has its numbers in another order of bytes, or is damaged");
-      return WB_ERROR_INPUT;
-    }
+    if (format != WB_CHECKPOINT_FORMAT)
+      return wb_fail(message, WB_ERROR_INPUT,
+                     "has format %llu of checkpoints; this version of warpbayes reads format %d",
+                     (unsigned long long)format, WB_CHECKPOINT_FORMAT);
+    if (wb_whole_from_bytes(header + 40) != WB_CHECKPOINT_ORDER)
+      return wb_fail(message, WB_ERROR_INPUT, "has its numbers in another order of bytes, or is damaged");
     if (size == whole && head <= whole - WB_CHECKPOINT_HEADER) return WB_OK;
-    if (size > whole || head > whole) {
-      wb_message_write(message, "is damaged: it has %llu bytes, but should have %llu", (unsigned long long)size,
-                       (unsigned long long)whole);
-      return WB_ERROR_INPUT;
-    }
-    wb_message_write(message, "is truncated: it has %llu of %llu bytes", (unsigned long long)size,
-                     (unsigned long long)whole);
-    return WB_ERROR_INPUT;
+    if (size > whole || head > whole)
+      return wb_fail(message, WB_ERROR_INPUT, "is damaged: it has %llu bytes, but should have %llu",
+                     (unsigned long long)size, (unsigned long long)whole);
+    return wb_fail(message, WB_ERROR_INPUT, "is truncated: it has %llu of %llu bytes", (unsigned long long)size,
+                   (unsigned long long)whole);
   }
-  wb_message_write(message, "is truncated: it has only %llu bytes", (unsigned long long)size);
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT, "is truncated: it has only %llu bytes", (unsigned long long)size);
 }
 
 int wb_checkpoint_open(wb_checkpoint_reader *reader, const char *path, wb_message *message) {
@@ -345,10 +333,7 @@ int wb_checkpoint_read(wb_checkpoint_reader *reader, void *values, size_t count,
     const size_t now = count < most ? count : most;
     const long long got = read_all(reader->file, turned, now * width);
     if (got < 0) return say(message, "cannot be read");
-    if ((size_t)got < now * width) {
-      wb_message_write(message, "changed while it was read");
-      return WB_ERROR_INPUT;
-    }
+    if ((size_t)got < now * width) return wb_fail(message, WB_ERROR_INPUT, "changed while it was read");
     wb_digest_add(&reader->found, turned, now * width, 1);
     wb_lowest_first(bytes, turned, now, width);
     reader->done += now * width;
@@ -371,8 +356,7 @@ static int check_digest(wb_checkpoint_reader *reader, wb_message *message) {
   unsigned char found[WB_DIGEST_BYTES];
   wb_digest_end(&reader->found, found);
   if (reader->done == reader->size && memcmp(found, reader->digest, sizeof found) == 0) return WB_OK;
-  wb_message_write(message, "is damaged: its bytes are not those that were written");
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT, "is damaged: its bytes are not those that were written");
 }
 
 int wb_checkpoint_close(wb_checkpoint_reader *reader, int status, wb_message *message) {

@@ -22,16 +22,17 @@ typedef struct wb_checkpoint_part {
   size_t width, runs, run, stride;
 } wb_checkpoint_part;
 
-/* Letters, digits and `-` of this machine's name, and a final 0. */
-#define WB_CHECKPOINT_HOST 33
-void wb_checkpoint_host(char host[WB_CHECKPOINT_HOST]);
+/* Makes this process the only one that writes the checkpoint, by a lock on the file `path`.lock. The system drops it
+ * when the process ends. `lock` is -1 where there are no locks. If another process has it, the message says which. */
+int wb_checkpoint_hold(const char *path, int *lock, wb_message *message);
+void wb_checkpoint_free(const char *path, int lock);
 
 /* Makes a new file beside `path` and deletes it, to find out whether a checkpoint can be written there. */
 int wb_checkpoint_try(const char *path, wb_message *message);
 
 /* Writes a new file beside `path`, flushes it to the disk and renames it to `path`. On failure `path` is unchanged, the
- * new file is removed, and the message says why. Its name is `path`.HOST.PROCESS.HEX.tmp. The file is never one that
- * exists already, so nobody can make this function write into another file by a link. */
+ * new file is removed, and the message says why. Its name is `path`.tmp. The file is never one that exists already, so
+ * nobody can make this function write into another file by a link. */
 int wb_checkpoint_write(const char *path, const wb_checkpoint_part *part, size_t parts, wb_message *message);
 
 /* WB_OK if the file begins as a checkpoint does. If not, the message says what it is. */

@@ -61,6 +61,7 @@ typedef enum wb_purpose {
   WB_PURPOSE_TOPIC_CONCENTRATION = 113, /* how many topics are used [0] */
   WB_PURPOSE_TOPIC_MEMBER = 114,        /* the topic of a document that has one [document] */
   WB_PURPOSE_TOPIC_MEMBERS = 115,       /* shares of topics among such documents [topic] */
+  WB_PURPOSE_TOPIC_SLICE = 116,         /* slices of alpha [topic, or their number: of the sum] */
 
   /* Polya-Gamma variables */
   WB_PURPOSE_POLYAGAMMA = 128, /* a variable [position, or row of a regression] */

@@ -155,6 +155,53 @@ SEXP wb_entry_interrupts_release(SEXP held, SEXP again) {
   return R_NilValue;
 }
 
+/* Signals after which R saves and ends, which batch systems send before they end a job. R ignores them while interrupts
+ * are suspended. Between hold and release they wait, and release sends them again. The signal at the limit of a file's
+ * size is dropped, and makes write() fail. Returns whether it was this call that made them wait. */
+#ifndef _WIN32
+static const int asks[] = {SIGUSR1, SIGUSR2, SIGXFSZ};
+static volatile sig_atomic_t asked[3];
+static struct sigaction answers[3];
+static int holding;
+
+static void note_signal(int number) { asked[number == SIGUSR1 ? 0 : number == SIGUSR2 ? 1 : 2] = 1; }
+#endif
+
+SEXP wb_entry_signals_hold(void) {
+#ifndef _WIN32
+  if (holding) return Rf_ScalarLogical(0);
+  struct sigaction note;
+  memset(&note, 0, sizeof note);
+  note.sa_handler = note_signal;
+  note.sa_flags = SA_RESTART;
+  (void)sigemptyset(&note.sa_mask);
+  holding = 1;
+  for (int i = 0; i < 3; i++) (void)sigaction(asks[i], &note, answers + i);
+#endif
+  return Rf_ScalarLogical(1);
+}
+
+SEXP wb_entry_signals_wait(void) {
+#ifndef _WIN32
+  return Rf_ScalarLogical(asked[0] || asked[1]);
+#else
+  return Rf_ScalarLogical(0);
+#endif
+}
+
+SEXP wb_entry_signals_release(void) {
+#ifndef _WIN32
+  for (int i = 0; i < 3 && holding; i++) (void)sigaction(asks[i], answers + i, NULL);
+  holding = 0;
+  for (int i = 0; i < 2; i++) {
+    if (!asked[i]) continue;
+    asked[i] = 0;
+    (void)raise(asks[i]);
+  }
+#endif
+  return R_NilValue;
+}
+
 /* Makes this process ignore interrupts, or heed them again as before. While R waits for a message, it puts a handler of
  * its own in place of SIG_IGN, so the signal is blocked too. What came meanwhile is forgotten. */
 SEXP wb_entry_interrupts_ignore(SEXP ignore) {

@@ -113,8 +113,7 @@ static void row_closeness(const wb_predictive_data *data, const double *rho_x, c
 
 static wb_copula_model model_of(const wb_predictive_data *data) {
   const int has_rows = data->covariates > 0 || data->kind == WB_COPULA_BINARY;
-  const wb_copula_model model = {data->kind, data->dimensions, data->covariates, has_rows ? data->n : 0};
-  return model;
+  return (wb_copula_model){data->kind, data->dimensions, data->covariates, has_rows ? data->n : 0};
 }
 
 static double *take(double **memory, int64_t doubles) {

@@ -5,9 +5,11 @@
 #include "backend/backend.h"
 
 /* The prior of one outcome's p coefficients: normal with `mean` and the packed `precision`, or its diagonal if the
- * session is dual. The laws of `law` other
- * than WB_REGRESSION_NORMAL are mixtures of normals, whose scales are learned. They replace the diagonal entry of
- * `precision` of a coefficient c.
+ * session is dual. This is the precision given the other outcomes. Of m outcomes, the normal coefficients of two have
+ * -precision/m between them: as if each class, the reference too, had independent coefficients, of which those of
+ * outcomes are the differences. So it does not matter which class is the reference.
+ * The laws of `law` other than WB_REGRESSION_NORMAL are mixtures of normals, whose scales are learned. They replace
+ * the diagonal entry of `precision` of a coefficient c.
  *   WB_REGRESSION_HORSESHOE  The variance is local_c global. The square roots of local_c and global are half-Cauchy of
  *     scale 1 and `global_scale` (Makalic & Schmidt 2016, "A simple sampler for the horseshoe estimator", IEEE Signal
  *     Processing Letters 23, 179-182). With slab_scale > 0 the precision is 1/(local_c global) + 1/slab. The slab is
@@ -26,7 +28,7 @@
 enum { WB_REGRESSION_NORMAL, WB_REGRESSION_HORSESHOE, WB_REGRESSION_STUDENT, WB_REGRESSION_BLOCK };
 typedef struct wb_regression_prior {
   int32_t columns;
-  const double *mean;       /* columns */
+  const double *mean;       /* columns x outcomes */
   const double *precision;  /* lower triangle, row by row; or the diagonal */
   const int *law;           /* columns; NULL: all normal */
   const double *df, *scale; /* columns; read where the law is Student's or of a block */

@@ -16,6 +16,10 @@ wb_regression_scales wb_regression_scales_of(const wb_regression_state *state, i
 void wb_regression_prior_precision(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
                                    double *precision);
 
+/* The prior's mean of a coefficient of an outcome, given that of the other outcomes. */
+double wb_regression_prior_mean(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
+                                int32_t column);
+
 /* The prior's variances of an outcome's coefficients in a dual session, given the scales in the state. */
 void wb_regression_prior_variances(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
                                    double *variance);

@@ -9,8 +9,7 @@
 wb_regression_scales wb_regression_scales_of(const wb_regression_state *state, int32_t outcome) {
   const size_t p = (size_t)state->columns;
   double *const local = state->shrinkage + (size_t)outcome * WB_REGRESSION_SHRINKAGE(p), *const global = local + 2 * p;
-  const wb_regression_scales found = {local, local + p, global, global + 1, global + 2};
-  return found;
+  return (wb_regression_scales){local, local + p, global, global + 1, global + 2};
 }
 
 int32_t wb_regression_blocks(const wb_regression_prior *prior) {
@@ -85,6 +84,15 @@ void wb_regression_prior_precision(const wb_regression_prior *prior, const wb_re
          other--)
       precision[wb_packed_row(c) + (size_t)other] /= own.local[c];
   }
+}
+
+double wb_regression_prior_mean(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
+                                int32_t column) {
+  const size_t p = (size_t)prior->columns, c = (size_t)column;
+  double others = 0.0;
+  for (int32_t k = 0; k < state->outcomes && (!prior->law || prior->law[c] == WB_REGRESSION_NORMAL); k++)
+    if (k != outcome) others += state->coefficients[(size_t)k * p + c] - prior->mean[(size_t)k * p + c];
+  return prior->mean[(size_t)outcome * p + c] + others / state->outcomes;
 }
 
 void wb_regression_prior_variances(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,

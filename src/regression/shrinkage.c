@@ -89,7 +89,7 @@ void wb_regression_draw_shrinkage(const wb_regression_chain *chain, int32_t outc
   if (shrunk) (prior->slab_scale > 0.0 ? draw_regularised : draw_horseshoe)(prior, coefficients, &own, &stream);
   for (int c = 0; c < prior->columns; c++) {
     if (prior->law[c] != WB_REGRESSION_STUDENT) continue;
-    const double off = coefficients[c] - prior->mean[c];
+    const double off = coefficients[c] - wb_regression_prior_mean(prior, &chain->state, outcome, c);
     const double rate = 0.5 * wb_fma(prior->df[c], prior->scale[c] * prior->scale[c], off * off);
     own.local[c] = rate / wb_draw_gamma(&stream, 0.5 * (prior->df[c] + 1.0));
   }

@@ -103,8 +103,17 @@ static void widen_prior(const wb_regression_target *t, double *mean, double *pre
     const int32_t own = k * place->each;
     wb_regression_prior_precision(prior, state, k, precision);
     place_symmetric(p, precision, own, precision);
-    for (int32_t c = 0; c < place->each; c++) mean[own + c] = c < p ? prior->mean[c] : 0.0;
+    for (int32_t c = 0; c < place->each; c++) mean[own + c] = c < p ? prior->mean[k * p + c] : 0.0;
   }
+  /* Between outcomes: regression/chain.h. */
+  for (int32_t k = 0; k < place->outcomes; k++)
+    for (int32_t r = 0; r < p; r++)
+      for (int32_t c = 0; c < p; c++) {
+        const double one = precision[c <= r ? wb_packed_row(r) + (size_t)c : wb_packed_row(c) + (size_t)r];
+        const int is_normal = !prior->law || prior->law[r] + prior->law[c] == WB_REGRESSION_NORMAL;
+        for (int32_t other = 0; other < k && is_normal; other++)
+          precision[wb_packed_row(k * place->each + r) + (size_t)(other * place->each + c)] = -one / place->outcomes;
+      }
   const double *covariance = state->covariances;
   for (int32_t k = 0; k < place->outcomes && place->each > p; k++)
     for (int32_t i = 0, first = k * place->each + p; i < state->grouping->count; i++) {

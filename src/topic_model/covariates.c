@@ -31,18 +31,17 @@ static double digamma(double x) {
   return wb_log(x) - 0.5 / x - series - below;
 }
 
-/* log of Gamma(a + n)/Gamma(a), and its derivative in a. Products of a few factors are faster and lose nothing. */
-static double log_rising(double a, int64_t n, double *slope) {
+double wb_topic_log_rising(double a, int64_t n, double *slope) {
   if (n > 12) {
-    *slope = digamma(a + (double)n) - digamma(a);
+    if (slope) *slope = digamma(a + (double)n) - digamma(a);
     return wb_lgamma(a + (double)n) - wb_lgamma(a);
   }
-  double product = 1;
-  *slope = 0;
+  double product = 1, sum = 0;
   for (int64_t i = 0; i < n; i++) {
     product *= a + (double)i;
-    *slope += 1.0 / (a + (double)i);
+    if (slope) sum += 1.0 / (a + (double)i);
   }
+  if (slope) *slope = sum;
   return wb_log(product);
 }
 
@@ -87,9 +86,9 @@ static void look_at(const work *w, size_t k, place *at) {
     const size_t g = group ? (size_t)group[d] : 0;
     const double others = w->total[g] - alpha[g * topics + k], own = at->alpha[g];
     double slope, of_all;
-    log_density -=
-        log_rising((others > 0 ? others : 0) + own, corpus->first_token[d + 1] - corpus->first_token[d], &of_all);
-    log_density += log_rising(own, count[d], &slope);
+    log_density -= wb_topic_log_rising((others > 0 ? others : 0) + own,
+                                       corpus->first_token[d + 1] - corpus->first_token[d], &of_all);
+    log_density += wb_topic_log_rising(own, count[d], &slope);
     const double score = own * (slope - of_all);
     w->score[g] += score;
     w->square[g] += score * score;

@@ -4,6 +4,7 @@
 
 #include "topic_model/topic_model.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/elementary.h"
@@ -88,12 +89,17 @@ void wb_topic_split(int64_t tokens, int32_t topics, int32_t target, uint64_t key
 
 static int32_t groups_of(const wb_topic_structure *structure) { return structure->groups > 1 ? structure->groups : 1; }
 
+/* Learned alphas and betas are at least LEAST_ALPHA. Logarithms of alpha are drawn between these limits. */
+#define LEAST_ALPHA 1e-100
+#define LEAST_LOG_ALPHA (-230.0)
+#define MOST_LOG_ALPHA 34.0
+
 /* A draw from Ga(shape, rate), or its mean for mean-for-mode estimation. */
 static double learned(const wb_topic_draw *draw, uint32_t purpose, uint64_t element, double shape, double rate) {
   if (draw->mean) return shape / rate;
   wb_stream stream = wb_stream_open(draw->key, purpose, draw->iteration, element);
   const double value = wb_draw_gamma(&stream, shape) / rate;
-  return value > 1e-100 ? value : 1e-100;
+  return value > LEAST_ALPHA ? value : LEAST_ALPHA;
 }
 
 /* One of `count` values with these log weights, or the last of the most probable ones for mean-for-mode estimation. */
@@ -129,78 +135,209 @@ static double draw_concentration(const wb_topic_draw *draw, const wb_topic_metho
   return least * (double)(1 << choose(draw, WB_PURPOSE_TOPIC_CONCENTRATION, CONCENTRATIONS, weight));
 }
 
-/* The documents by their tokens, for the sum of their log sticks. */
-typedef struct lengths {
-  int64_t levels, cap;
-  int64_t *longer; /* cap + 1: documents with more than i tokens, as far as i < cap */
-} lengths;
-
-/* Sorts the documents by their tokens: first counts each number of tokens, up to twice the documents, and then adds the
- * counts. The levels are chosen so that few gammas are drawn: one for each level, and two for each document that is
- * longer. */
-static void sort_lengths(const wb_topic_corpus *corpus, lengths *own) {
-  for (int64_t d = 0; d < corpus->documents; d++) {
-    const int64_t tokens = corpus->first_token[d + 1] - corpus->first_token[d];
-    own->longer[tokens < own->cap ? tokens : own->cap]++;
-  }
-  int64_t left = corpus->documents, least = INT64_MAX;
-  for (int64_t i = 0; i <= own->cap; i++) {
-    left -= own->longer[i];
-    own->longer[i] = left;
-    if (i + 2 * left < least) {
-      least = i + 2 * left;
-      own->levels = i;
-    }
-  }
+static int64_t tokens_of(const wb_topic_corpus *corpus, int64_t document) {
+  return corpus->first_token[document + 1] - corpus->first_token[document];
 }
 
-/* The sum over the documents of the logs of draws from Be(sum_k alpha_k, N_d). */
-static double draw_sticks(const wb_topic_chain *chain, const wb_topic_draw *draw, const lengths *own) {
-  const wb_topic_corpus *const corpus = chain->corpus;
-  double shape_sum = 0, sum = 0;
-  for (int32_t k = 0; k < chain->state.topics; k++) shape_sum += draw->alpha[k];
+/* Documents with more tokens are not counted by their tokens, so that few long documents take no memory. */
+#define MOST_LENGTHS 65536
+
+/* The factor (Gamma(scale a + first + count) / Gamma(scale a + first))^weight of a density of a. */
+typedef struct factor {
+  double scale, weight;
+  int64_t first, count;
+} factor;
+
+/* The density of x = log a is exp(shape x - rate e^x) times the factors, up to a constant. */
+typedef struct law {
+  double shape, rate;
+  const factor *factors;
+  size_t count;
+} law;
+
+/* What the law of alpha depends on besides its prior. */
+typedef struct counts {
+  int32_t levels, cap;
+  int64_t *excess;    /* topics: tables of the tokens above the levels */
+  int64_t *tables;    /* topics: tables of all tokens */
+  int32_t *histogram; /* topics x (levels + 1): documents with so many tokens of the topic; the last one: or more */
+  int32_t *length;    /* cap + 1: documents of so many tokens; the last one: or more */
+  size_t *end;        /* topics: the end of the topic's factors; those of the documents follow */
+  factor *factors;
+} counts;
+
+/* The sum over the documents of the logs of draws from Be(sum of alpha, N_d). */
+static double draw_sticks(const wb_topic_chain *chain, const wb_topic_draw *draw, const counts *own) {
+  const double alpha_sum = wb_topic_alpha_sum(&chain->state);
+  int64_t more = chain->corpus->documents;
+  double sum = 0;
   wb_stream stream = wb_stream_open(draw->key, WB_PURPOSE_TOPIC_STICK_LEVELS, draw->iteration, 0);
-  for (int64_t i = 0; i < own->levels; i++)
-    sum -= wb_draw_gamma_from_one(&stream, (double)own->longer[i]) / (shape_sum + (double)i);
-  for (int64_t d = 0; d < corpus->documents; d++) {
-    const int64_t more = corpus->first_token[d + 1] - corpus->first_token[d] - own->levels;
-    if (more > 0)
+  for (int32_t i = 0; i < own->cap && (more -= own->length[i]) > 0; i++)
+    sum -= wb_draw_gamma_from_one(&stream, (double)more) / (alpha_sum + (double)i);
+  for (int64_t d = 0; d < chain->corpus->documents && own->length[own->cap] > 0; d++)
+    if (tokens_of(chain->corpus, d) > own->cap)
       sum += wb_topic_log_stick(draw->key, WB_PURPOSE_TOPIC_STICK, draw->iteration, (uint64_t)d,
-                                shape_sum + (double)own->levels, more);
+                                alpha_sum + (double)own->cap, tokens_of(chain->corpus, d) - own->cap);
+  return sum;
+}
+
+static double log_density(const law *own, double x) {
+  if (!(x > LEAST_LOG_ALPHA && x < MOST_LOG_ALPHA)) return -INFINITY;
+  const double a = wb_exp(x);
+  double sum = own->shape * x - own->rate * a;
+  for (size_t i = 0; i < own->count; i++) {
+    const factor *const f = own->factors + i;
+    sum += f->weight * wb_topic_log_rising(f->scale * a + (double)f->first, f->count, NULL);
   }
   return sum;
 }
 
-/* Alphas that all documents share: where they depend on covariates, covariates.c draws them. */
-static int learn_alpha(wb_topic_chain *chain, const wb_topic_draw *draw) {
+#define SLICE_WIDTH 0.5
+#define SLICE_STEPS 80
+
+/* Slice sampling of log a by stepping out and shrinking (Neal 2003, Annals of Statistics 31, 705-767, figures 3, 5). */
+static double slice(const law *own, wb_stream *stream, double a) {
+  const double x = wb_log(a), level = log_density(own, x) + wb_log(wb_stream_uniform(stream));
+  double low = x - SLICE_WIDTH * wb_stream_uniform(stream), high = low + SLICE_WIDTH;
+  int left = (int)(SLICE_STEPS * wb_stream_uniform(stream)), right = SLICE_STEPS - 1 - left;
+  for (; left > 0 && log_density(own, low) > level; left--) low -= SLICE_WIDTH;
+  for (; right > 0 && log_density(own, high) > level; right--) high += SLICE_WIDTH;
+  for (int i = 0; i < 200; i++) {
+    const double next = low + (high - low) * wb_stream_uniform(stream);
+    if (log_density(own, next) > level) return wb_exp(next);
+    if (next < x) low = next;
+    else high = next;
+  }
+  return a;
+}
+
+/* Appends the factors of the tokens that are counted in a histogram, whose last level has larger counts too, but for the
+ * first token of each count. Returns the number of counts above 0. */
+static double add_factors(const int32_t *histogram, int32_t levels, double weight, factor *factors, size_t *count) {
+  int64_t above = histogram[levels], end = levels;
+  for (int64_t n = levels - 1; n >= 1; n--) {
+    if (histogram[n] == 0 && n > 1) continue;
+    if (above > 0) factors[(*count)++] = (factor){1, weight * (double)above, n, end - n};
+    above += histogram[n];
+    end = n;
+  }
+  return (double)above;
+}
+
+/* Makes the factors. Receives the shape that each topic's tokens add to the law of its alpha. Returns what all tokens
+ * and documents add to the law of the sum of alpha, and the number of factors. */
+static double make_factors(const wb_topic_corpus *corpus, int32_t topics, counts *own, double *shape, size_t *count) {
+  double all = 0;
+  for (int32_t k = 0; k < topics; k++) {
+    shape[k] = add_factors(own->histogram + (size_t)k * ((size_t)own->levels + 1), own->levels, 1, own->factors, count);
+    all += shape[k] += (double)own->excess[k];
+    own->end[k] = *count;
+  }
+  all -= add_factors(own->length, own->cap, -1, own->factors, count);
+  for (int64_t d = 0; d < corpus->documents && own->length[own->cap] > 0; d++)
+    if (tokens_of(corpus, d) > own->cap)
+      own->factors[(*count)++] = (factor){1, -1, own->cap, tokens_of(corpus, d) - own->cap};
+  return all;
+}
+
+/* Draws the sum of the alphas given their proportions. */
+static void draw_sum(const counts *own, const law *of_sum, wb_stream *stream, const wb_topic_state *state) {
+  const double sum = wb_topic_alpha_sum(state);
+  size_t i = 0;
+  for (int32_t k = 0; k < state->topics; k++)
+    for (; i < own->end[k]; i++) own->factors[i].scale = state->alpha[k] / sum;
+  const double ratio = slice(of_sum, stream, sum) / sum;
+  for (int32_t k = 0; k < state->topics; k++)
+    state->alpha[k] = state->alpha[k] * ratio > LEAST_ALPHA ? state->alpha[k] * ratio : LEAST_ALPHA;
+}
+
+/* Alphas by slices of their law given the topics of all tokens. Without sticks the sum moves freely, also where documents
+ * have few topics; with sticks the alphas are independent. `prior`: the shape of each alpha. */
+static int slice_alpha(wb_topic_chain *chain, const wb_topic_draw *draw, counts *own, double prior) {
   const wb_topic_method *const method = &chain->method;
   const int32_t topics = chain->state.topics;
+  const int common = method->learn_alpha == WB_ALPHA_COMMON;
   double *const alpha = chain->state.alpha;
-  lengths own = {0, 2 * (int64_t)chain->corpus->documents, NULL};
-  const size_t counts = (size_t)topics + (size_t)own.cap + 1;
-  int64_t *const tables = calloc(counts, sizeof(int64_t));
-  if (!tables) return wb_out_of_memory(chain->message, "learning alpha", counts * sizeof(int64_t));
-  own.longer = tables + topics;
-  sort_lengths(chain->corpus, &own);
-  const int status = chain->backend->topic_model->draw_document_tables(chain->session, draw, tables, chain->message);
-  if (status == WB_OK) {
-    const double sum = draw_sticks(chain, draw, &own);
-    int64_t all = 0;
-    for (int32_t k = 0; k < topics; k++) all += tables[k];
-    if (method->learn_alpha == WB_ALPHA_COMMON) {
-      const double common = learned(draw, WB_PURPOSE_TOPIC_ALPHA, 0, method->alpha_shape + (double)all,
-                                    method->alpha_rate - topics * sum);
-      for (int32_t k = 0; k < topics; k++) alpha[k] = common;
-    } else {
-      const double rate = method->alpha_rate - sum;
-      const double shape = method->learn_alpha == WB_ALPHA_PROCESS
-                               ? draw_concentration(draw, method, topics, tables, rate)
-                               : method->alpha_shape;
-      for (int32_t k = 0; k < topics; k++)
-        alpha[k] = learned(draw, WB_PURPOSE_TOPIC_ALPHA, (uint64_t)k, shape + (double)tables[k], rate);
+  size_t most = (size_t)chain->corpus->documents + (size_t)topics + 2, count = 0;
+  for (size_t i = 0; i < (size_t)topics * ((size_t)own->levels + 1); i++) most += own->histogram[i] != 0;
+  const size_t bytes = most * sizeof(factor) + (size_t)topics * (sizeof(double) + sizeof(size_t));
+  own->factors = malloc(bytes);
+  if (!own->factors) return wb_out_of_memory(chain->message, "learning alpha", bytes);
+  double *const shape = (double *)(own->factors + most);
+  own->end = (size_t *)(shape + topics);
+  const double all = make_factors(chain->corpus, topics, own, shape, &count);
+  const law of_sum = {(common ? 1 : topics) * prior + all, method->alpha_rate / (common ? topics : 1), own->factors,
+                      count};
+  wb_stream stream = wb_stream_open(draw->key, WB_PURPOSE_TOPIC_SLICE, draw->iteration, (uint64_t)topics);
+  draw_sum(own, &of_sum, &stream, &chain->state);
+  if (method->learn_alpha == WB_ALPHA_EACH) {
+    const double rate = method->alpha_rate - draw_sticks(chain, draw, own);
+    for (size_t i = 0; i < own->end[topics - 1]; i++) own->factors[i].scale = 1;
+    for (int32_t k = 0; k < topics; k++) {
+      const size_t from = k > 0 ? own->end[k - 1] : 0;
+      const law each = {prior + shape[k], rate, own->factors + from, own->end[k] - from};
+      wb_stream of_topic = wb_stream_open(draw->key, WB_PURPOSE_TOPIC_SLICE, draw->iteration, (uint64_t)k);
+      alpha[k] = slice(&each, &of_topic, alpha[k]);
     }
   }
-  free(tables);
+  draw_sum(own, &of_sum, &stream, &chain->state);
+  free(own->factors);
+  return WB_OK;
+}
+
+/* Alphas from tables and sticks, and the shape of their prior: a hierarchical Dirichlet process draws it with the alphas
+ * integrated out. */
+static double table_alpha(wb_topic_chain *chain, const wb_topic_draw *draw, const counts *own) {
+  const wb_topic_method *const method = &chain->method;
+  const int32_t topics = chain->state.topics;
+  double *const alpha = chain->state.alpha, shape = method->alpha_shape;
+  const double sum = draw_sticks(chain, draw, own), rate = method->alpha_rate - sum;
+  int64_t all = 0;
+  for (int32_t k = 0; k < topics; k++) {
+    const int32_t *const histogram = own->histogram + (size_t)k * ((size_t)own->levels + 1);
+    int64_t above = histogram[own->levels];
+    own->tables[k] = own->excess[k] + wb_topic_level_openings(draw->key, WB_PURPOSE_TOPIC_LEVELS, draw->iteration,
+                                                              (uint64_t)k, alpha[k], histogram, 1, own->levels, &above);
+    all += own->tables[k] += above;
+  }
+  if (method->learn_alpha == WB_ALPHA_COMMON) {
+    const double common =
+        learned(draw, WB_PURPOSE_TOPIC_ALPHA, 0, shape + (double)all, method->alpha_rate - topics * sum);
+    for (int32_t k = 0; k < topics; k++) alpha[k] = common;
+    return shape;
+  }
+  if (method->learn_alpha == WB_ALPHA_PROCESS) shape = draw_concentration(draw, method, topics, own->tables, rate);
+  for (int32_t k = 0; k < topics; k++)
+    alpha[k] = learned(draw, WB_PURPOSE_TOPIC_ALPHA, (uint64_t)k, shape + (double)own->tables[k], rate);
+  return shape;
+}
+
+/* Alphas that all documents share: where they depend on covariates, covariates.c draws them. */
+static int learn_alpha(wb_topic_chain *chain, const wb_topic_draw *draw) {
+  const wb_topic_corpus *const corpus = chain->corpus;
+  const size_t topics = (size_t)chain->state.topics;
+  const int64_t longest = corpus->longest_document;
+  counts own = {.levels = wb_topic_alpha_levels((int64_t)topics, longest),
+                .cap = longest < 1              ? 1
+                       : longest < MOST_LENGTHS ? (int32_t)longest
+                                                : MOST_LENGTHS};
+  const size_t cells = topics * ((size_t)own.levels + 1), lengths = (size_t)own.cap + 1;
+  const size_t bytes = 2 * topics * sizeof(int64_t) + (cells + lengths) * sizeof(int32_t);
+  own.excess = calloc(bytes, 1);
+  if (!own.excess) return wb_out_of_memory(chain->message, "learning alpha", bytes);
+  own.tables = own.excess + topics;
+  own.histogram = (int32_t *)(own.tables + topics);
+  own.length = own.histogram + cells;
+  for (int64_t d = 0; d < corpus->documents; d++)
+    own.length[tokens_of(corpus, d) < own.cap ? tokens_of(corpus, d) : own.cap]++;
+  int status =
+      chain->backend->topic_model->count_documents(chain->session, draw, own.histogram, own.excess, chain->message);
+  if (status == WB_OK) {
+    const int tables = draw->mean || chain->method.learn_alpha == WB_ALPHA_PROCESS;
+    const double shape = tables ? table_alpha(chain, draw, &own) : chain->method.alpha_shape;
+    if (!draw->mean) status = slice_alpha(chain, draw, &own, shape);
+  }
+  free(own.excess);
   return status;
 }
 
@@ -345,13 +482,20 @@ static void add_document_means(const wb_topic_means *m, int64_t d, int32_t *tall
   const int64_t first = m->corpus->first_token[d], end = m->corpus->first_token[d + 1];
   const size_t group = groups_of(m->structure) > 1 ? (size_t)m->structure->group[d] : 0;
   const double *const alpha = m->state->alpha + group * topics;
-  double *const to = m->theta_sum + (size_t)d * topics;
-  double alpha_sum = 0;
+  double *const to = m->theta_sum + (size_t)d * topics, *const first_to = m->first_sum + (size_t)d * topics;
+  double alpha_sum = 0, most = 0, ties = 1;
   for (size_t k = 0; k < topics; k++) alpha_sum += alpha[k];
   memset(tally, 0, topics * sizeof(int32_t));
   for (int64_t i = first; i < end; i++) tally[m->topic[i]]++;
   const double inverse = 1.0 / (alpha_sum + (double)(end - first));
-  for (size_t k = 0; k < topics; k++) to[k] += (alpha[k] + (double)tally[k]) * inverse;
+  for (size_t k = 0; k < topics; k++) {
+    const double own = alpha[k] + (double)tally[k];
+    to[k] += own * inverse;
+    if (own == most) ties++;
+    if (own > most) most = own, ties = 1;
+  }
+  for (size_t k = 0; k < topics; k++)
+    if (alpha[k] + (double)tally[k] == most) first_to[k] += 1.0 / ties;
 }
 
 static void add_term_means(const wb_topic_means *m, int64_t w, int32_t *tally) {
@@ -374,7 +518,7 @@ static int64_t means_pieces(int64_t rows) { return (rows + MEANS_ROWS - 1) / MEA
 static void add_piece(void *context, int64_t piece) {
   const wb_topic_means *const m = context;
   int32_t *const tally = malloc((size_t)m->state->topics * sizeof(int32_t));
-  const int64_t before = m->theta_sum ? means_pieces(m->corpus->documents) : 0;
+  const int64_t before = means_pieces(m->corpus->documents);
   const int64_t rows = piece < before ? m->corpus->documents : m->corpus->terms;
   const int64_t begin = (piece < before ? piece : piece - before) * MEANS_ROWS;
   m->failed[piece] = !tally;
@@ -394,8 +538,7 @@ static void count_share(void *context, int64_t share) {
 
 int wb_topic_add_means(wb_topic_means *m, int32_t threads, wb_message *message) {
   const size_t topics = (size_t)m->state->topics;
-  const int64_t pieces =
-      (m->theta_sum ? means_pieces(m->corpus->documents) : 0) + (m->phi_sum ? means_pieces(m->corpus->terms) : 0);
+  const int64_t pieces = means_pieces(m->corpus->documents) + (m->phi_sum ? means_pieces(m->corpus->terms) : 0);
   const double rows = (double)m->corpus->documents + (double)m->corpus->terms;
   const double worth = 1 + ((double)m->corpus->tokens + rows * (double)topics) / MEANS_WORK;
   const int32_t wanted = worth < threads ? (int32_t)worth : threads;

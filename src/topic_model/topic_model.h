@@ -21,7 +21,11 @@
  * pi ~ Dir(1, ..., 1). Its alpha is pi times WB_TOPIC_MEMBERS.
  *
  * A sweep draws theta and phi given the topics of all tokens, then new topics, then new alpha and beta with theta and
- * phi integrated out. */
+ * phi integrated out. Given the topics, n_dk tokens of topic k among the N_d of document d,
+ *
+ *   p(alpha) ~ prior x prod_d Gamma(S)/Gamma(S + N_d) prod_k Gamma(alpha_k + n_dk)/Gamma(alpha_k),  S = sum_k alpha_k,
+ *
+ * which depends on histograms of n_dk and N_d alone. */
 #pragma once
 
 #include "backend/backend.h"
@@ -106,19 +110,24 @@ int wb_topic_draw_coefficients(wb_topic_chain *chain, uint32_t iteration);
  * bootstrap, Rubin 1981, Annals of Statistics 9, 130-134). effects: topics x terms. */
 int wb_topic_draw_effects(const wb_topic_chain *chain, uint32_t iteration, const double *theta, double *effects);
 
+/* log of Gamma(a + n)/Gamma(a), and, unless `slope` is NULL, its derivative in a. Products of a few factors are faster
+ * and lose nothing. */
+double wb_topic_log_rising(double a, int64_t n, double *slope);
+
 /* alpha of its logarithm, kept within exp(-200) and exp(15). */
 double wb_topic_covariate_alpha(double log_alpha);
 
 /* The sum of alpha; with covariates, of the alpha of a document with their means. */
 double wb_topic_alpha_sum(const wb_topic_state *state);
 
-/* The means of theta and phi given the topics, and two sums to which they are added; either may be NULL. */
+/* The means of theta and phi given the topics, and the sums to which they are added; `first_sum` counts the first topics
+ * of documents, where those that tie count equal parts. phi_sum may be NULL. */
 typedef struct wb_topic_means {
   const wb_topic_corpus *corpus;
   const wb_topic_structure *structure;
   const wb_topic_state *state;
   const uint16_t *topic;
-  double *theta_sum, *phi_sum;
+  double *theta_sum, *first_sum, *phi_sum;
   /* Of wb_topic_add_means() alone. */
   int64_t *size; /* topics: tokens; then the same for each share of the tokens */
   int64_t shares;

@@ -14,6 +14,7 @@
 #include "backend/backend.h"
 #include "core/polyagamma_draw.h"
 #include "core/regression_level.h"
+#include "core/topic_tables.h"
 #include "../emulator/src/emulator.h"
 
 extern "C" const wb_backend *wb_plugin_backend(void);
@@ -361,6 +362,8 @@ bool run_topic_model(const wb_backend *backend, const TopicCase &c, Record *reco
   std::vector<double> alpha = numbers.vector(groups * k, 0.1, 2), theta(documents * k), phi(terms * k);
   std::vector<double> log_likelihood(documents);
   std::vector<int64_t> tables(groups * k), size(k);
+  const int64_t rows = (int64_t)(groups * k), levels = wb_topic_alpha_levels(rows, corpus.longest_document);
+  std::vector<int32_t> histogram((size_t)(rows * (levels + 1)));
   int64_t term_tables = 0;
   if (c.tables) alpha.assign(groups * k, 0.3);
   const wb_topic_draw draw = {3, 5, c.mean, alpha.data(), 0.2, c.tables, c.tables};
@@ -369,9 +372,9 @@ bool run_topic_model(const wb_backend *backend, const TopicCase &c, Record *reco
               call("get_phi", functions->get_phi, session, phi.data()) &&
               call("draw_documents", functions->draw_documents, session, &draw, log_likelihood.data(), theta.data()) &&
               call("get_topics", functions->get_topics, session, topic.data()) &&
-              call("draw_document_tables", functions->draw_document_tables, session, &draw, tables.data()) &&
+              call("count_documents", functions->count_documents, session, &draw, histogram.data(), tables.data()) &&
               call("draw_term_tables", functions->draw_term_tables, session, &draw, &term_tables, size.data());
-  record->add(phi, theta, log_likelihood, topic, tables, size);
+  record->add(phi, theta, log_likelihood, topic, histogram, tables, size);
   if (good)
     good = call("set_phi", functions->set_phi, session, phi.data()) &&
            call("score", functions->score, session, theta.data(), log_likelihood.data());

@@ -16,7 +16,13 @@ reference_logit <- function(y, x, sweeps, prior, family = "binomial", trials = 1
   log_posterior <- function(u) {
     b <- matrix(u[at$coefficient], 2)
     linear <- cbind(1, x) %*% b
-    total <- sum(dnorm(b[1, ], prior$intercept_location, prior$intercept_scale, log = TRUE))
+    # Normal coefficients of the classes have the correlation 1/2.
+    normal <- function(values, location, scale) {
+      off <- (values - location) / scale
+      if (outcomes == 1) return(-off^2 / 2)
+      -(sum(off^2) - off[[1]] * off[[2]]) / 1.5
+    }
+    total <- normal(b[1, ], prior$intercept_location, prior$intercept_scale)
     if (prior$type == "horseshoe") {
       lambda <- u[at$shrinkage]
       slab <- exp(lambda[[3]])
@@ -24,8 +30,10 @@ reference_logit <- function(y, x, sweeps, prior, family = "binomial", trials = 1
       total <- total + half_cauchy(lambda[[1]], 1) + half_cauchy(lambda[[2]], prior$global_scale) +
         dgamma(1 / slab, prior$slab_df / 2, prior$slab_df * prior$slab_scale^2 / 2, log = TRUE) - lambda[[3]] +
         dnorm(b[2, ], 0, 1 / sqrt(precision), log = TRUE)
+    } else if (prior$type == "normal") {
+      total <- total + normal(b[2, ], 0, prior$scale)
     } else {
-      total <- total + sum(dt(b[2, ] / prior$scale, if (prior$type == "normal") Inf else prior$df, log = TRUE))
+      total <- total + sum(dt(b[2, ] / prior$scale, prior$df, log = TRUE))
     }
     if (q > 0) {
       s <- exp(u[at$deviation])

@@ -10,23 +10,27 @@ instruction_sets <- function() isa_names[available_isa(.Call(C_backend_processor
 
 sanitized <- function() nzchar(Sys.getenv("WARPBAYES_SANITIZERS"))
 
-# tools/test runs the suite several times, with the same draws each time. The step `cpu` runs all tests. The other
-# steps, and CRAN, leave out: long comparisons of draws with a law, because other tests run the same code; tests that
-# start workers; and tests of R code alone, such as plots. With --full only the step `cpu` has the long forms of such
-# comparisons. Tests of one backend have their long forms wherever that backend is tested.
+# Several steps of tools/test run tests of the suite, with the same draws each time. The step `cpu` runs all of them.
+# Other steps, and CRAN, leave out: long comparisons of draws with a law, because other tests run the same code; tests
+# that start workers; and tests of R code alone, such as plots. With --full only the step `cpu` has the long forms of
+# such comparisons. Tests of one backend have their long forms wherever that backend is tested.
 on_cran <- function() !identical(Sys.getenv("NOT_CRAN"), "true")
 repeated <- function() sanitized() || on_cran() || nzchar(Sys.getenv("WARPBAYES_TEST_REPEATED"))
 full_run <- function() nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))
 extended <- function() full_run() && !repeated()
 
+# Long lists of cases are cut into five parts, and each day has another one: 0 to 4, which tools/run-tests.R prints.
+# With --full all cases run.
+test_part <- as.integer(Sys.getenv("WARPBAYES_TEST_PART", as.integer(Sys.Date()) %% 5L))
+todays <- function(cases) if (full_run()) cases else cases[seq_along(cases) %% 5L == test_part]
+
 skip_where_repeated <- function() {
   testthat::skip_if(repeated(), "a long run; another step of tools/test has it")
 }
 
-# The emulator is several times slower with a sanitizer. Tests that compare results of kernels are left to the emulator
-# without one, if other tests run these kernels under the sanitizer.
-skip_on_sanitized_emulator <- function() {
-  testthat::skip_if(sanitized() && on_cuda(), "the emulator runs it without the sanitizer")
+# For long tests that compare no draws with a law.
+skip_on_other_days <- function(part) {
+  testthat::skip_if(!full_run() && test_part != part, "a long test that runs each fifth day")
 }
 
 # The name of a file, or a folder, that is removed when the calling test or function ends.

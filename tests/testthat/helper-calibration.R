@@ -34,8 +34,9 @@ calibration_units <- function(model, x) {
   sqrt(squares / switch(model$family, negbinomial = 39, poisson = 40, 79 / 2))
 }
 
-# The coefficients of one outcome in the units of the data: the intercept is for predictors at their means.
-draw_calibration_coefficients <- function(model) {
+# The coefficients of one outcome in the units of the data: the intercept is for predictors at their means. Those of the
+# outcome `before`, as this function returned them, have the correlation 1/2 with them, if they are normal.
+draw_calibration_coefficients <- function(model, before = NULL) {
   prior <- model$settings
   x <- as.matrix(model$data[c("x", "z")])
   unit <- calibration_units(model, x)
@@ -52,8 +53,13 @@ draw_calibration_coefficients <- function(model) {
     slopes <- prior$location + prior$scale * wide / unit * rt(2, df)
   }
   centre <- if (model$planted == "centre") 0 else colMeans(x)
-  intercept <- rnorm(1, prior$intercept_location, prior$intercept_scale) - sum(slopes * centre)
-  c("(Intercept)" = intercept, x = slopes[[1]], z = slopes[[2]])
+  drawn <- c(rnorm(1, prior$intercept_location, prior$intercept_scale), slopes)
+  if (!is.null(before)) {
+    location <- c(prior$intercept_location, prior$location)
+    correlated <- location + (attr(before, "centred") - location) / 2 + sqrt(3 / 4) * (drawn - location)
+    drawn <- ifelse(c(TRUE, rep(prior$type == "normal", 2)), correlated, drawn)
+  }
+  structure(c("(Intercept)" = drawn[[1]] - sum(drawn[-1] * centre), x = drawn[[2]], z = drawn[[3]]), centred = drawn)
 }
 
 # The effects of groups on one outcome: the part of the linear predictor, and the parameters by their names in a fit.
@@ -94,9 +100,9 @@ draw_calibration_set <- function(model) {
   repeat {
     d <- model$data
     classes <- if (model$family == "multinomial") c("b:", "c:") else ""
-    values <- NULL
+    values <- coefficients <- NULL
     linear <- vapply(classes, function(class) {
-      coefficients <- draw_calibration_coefficients(model)
+      coefficients <<- draw_calibration_coefficients(model, coefficients)
       groups <- draw_calibration_groups(model)
       values <<- c(values, stats::setNames(c(coefficients, groups$values),
         paste0(class, c(names(coefficients), names(groups$values)))))

@@ -87,3 +87,10 @@ expect_mean <- function(draws, value) {
 
 # Probabilities without a random number, in an order that tells nothing.
 sample_of <- function(n) ppoints(n)[order(sin(37 * seq_len(n)))]
+
+# What the verdict on a fit says of one part: the sentences whose codes begin with its name. NULL if it says nothing.
+said_of <- function(fit, part) {
+  reasons <- verdict(fit)$reasons
+  words <- reasons$words[startsWith(reasons$code, part)]
+  if (length(words)) paste(words, collapse = " ")
+}

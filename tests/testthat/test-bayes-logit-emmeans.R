@@ -18,7 +18,7 @@ test_that("means are averages of predictions over the grid", {
   new <- data.frame(x = 1, f = levels(d$f))
   linear <- unname(posterior_linpred.bayes_logit(fit, new, re_formula = NA))
   means <- emmeans::emmeans(fit, "f", at = list(x = 1))
-  expect_equal(draws_of(means), linear)
+  expect_equal(draws_of(means), linear, ignore_attr = TRUE)
   table <- summary(means, type = "response")
   expect_equal(table$prob, apply(plogis(linear), 2, median))
   expect_named(table, c("f", "prob", "lower.HPD", "upper.HPD"))
@@ -39,7 +39,7 @@ test_that("means of a multinomial are probabilities of its classes", {
   expect_identical(as.character(summary(means)$m), rep(c("a", "b", "c"), each = 3))
   latent <- emmeans::emmeans(fit, c("m", "f"), at = list(x = 1), mode = "latent")
   odds <- posterior_linpred.bayes_logit(fit, new[1, , drop = FALSE])[, 1, ]
-  expect_equal(draws_of(latent)[, 2:3] - draws_of(latent)[, 1], unname(odds))
+  expect_equal(draws_of(latent)[, 2:3] - draws_of(latent)[, 1], odds, ignore_attr = TRUE)
   expect_equal(rowSums(draws_of(latent)[, 1:3]), numeric(60))
 })
 

@@ -89,7 +89,7 @@ test_that("few events in many groups mix and agree with quadrature, and the fit 
     log_p <- plogis(a + exp(s) * z, log.p = TRUE)
     log_q <- plogis(-a - exp(s) * z, log.p = TRUE)
     by_count <- vapply(0:2, function(y) log(sum(dnorm(z) * exp(y * log_p + (30 - y) * log_q))), 0)
-    sum(c(52, 7, 1) * by_count) + dnorm(a, 0, 2.5, log = TRUE) + dcauchy(exp(s), 0, 2.5, log = TRUE) + s
+    sum(c(52, 7, 1) * by_count) + dnorm(a, qlogis(9 / 1800), 2.5, log = TRUE) + dcauchy(exp(s), 0, 2.5, log = TRUE) + s
   }, list(c(-9, -3), c(-9, 2)), "few events")
 })
 

@@ -14,7 +14,7 @@ fit <- few(y ~ x + (x | g) + (1 | h))
 test_that("family() is a family object that can be used", {
   expect_identical(family(few(k ~ x, family = "poisson"))$linkinv(2), exp(2))
   counts <- few(k ~ x, family = "negbinomial")
-  expect_equal(family(counts)$variance(4), 4 + 16 / mean(counts$dispersion_trace[21:80, ]))
+  expect_equal(family(counts)$variance(4), 4 + 16 / median(counts$dispersion_trace[21:80, ]))
   expect_output(print(family(counts)), "negbinomial.*log")
   expect_identical(few(k ~ x, family = family(counts))$family, "negbinomial")
   expect_equal(family(fit)$linkinv(0.3), plogis(0.3))
@@ -95,7 +95,8 @@ test_that("tidy() has the effects that are asked for", {
   expect_identical(tidy.bayes_logit(few(k ~ x + (1 | g), family = "poisson"), effects = "ran_vals")$level, letters[1:6])
   expect_error(tidy.bayes_logit(fit, effects = "random"), "must be among \"fixed\"", class = input)
   expect_error(tidy.bayes_logit(few(y ~ x), effects = "ran_vals"), "has no grouping terms", class = input)
-  expect_error(tidy.bayes_logit(few(y ~ x), effects = "ran_pars"), "neither grouping terms nor smooths", class = input)
+  expect_error(tidy.bayes_logit(few(y ~ x), effects = "ran_pars"), "no grouping terms and no smooths",
+    class = input)
   expect_identical(tidy.bayes_logit(few(y ~ x + rw(h)), effects = "ran_pars")$term, "sd(rw(h))")
 })
 

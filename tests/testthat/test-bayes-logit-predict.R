@@ -155,7 +155,6 @@ all_kinds <- function() {
 }
 
 test_that("means, standard deviations and quantiles of rows are those of R", {
-  skip_on_sanitized_emulator()
   for (fit in Filter(length, all_kinds())) {
     for (type in c("link", "response")) {
       for (interval in c(0.9, 0.5, 1, 1e-9)) {
@@ -191,7 +190,6 @@ test_that("quantiles are exact for ties, skewed draws, outliers and single draws
 })
 
 test_that("predictions are the same on all backends, instruction sets and threads, and in blocks", {
-  skip_on_sanitized_emulator()
   many <- small[rep(1:60, 20), ]
   for (fit in Filter(length, all_kinds())) {
     rows <- prediction_rows(fit, many)

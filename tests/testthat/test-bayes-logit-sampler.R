@@ -69,7 +69,8 @@ test_that("posterior means and quartiles agree with quadrature", {
   # The prior of the intercept is for the mean of the predictor.
   fit <- long_fit(cbind(y, 3 - y) ~ x, d, seed = 1)
   expect_posterior(logit_draws(fit), function(a, b) {
-    sum(dbinom(d$y, 3, plogis(a + b * d$x), log = TRUE)) + dnorm(a + b * mean(d$x), 0, 2.5, log = TRUE) +
+    sum(dbinom(d$y, 3, plogis(a + b * d$x), log = TRUE)) +
+      dnorm(a + b * mean(d$x), qlogis(mean(d$y) / 3), 2.5, log = TRUE) +
       dnorm(b, 0, 2.5 / unit(fit), log = TRUE)
   }, list(c(-8, 6), c(-2, 2)), "binomial")
 
@@ -94,7 +95,7 @@ test_that("posterior means and quartiles agree with quadrature", {
       p <- plogis(a + exp(s) * z)
       log(sum(dnorm(z) * exp(sum(y) * log(p) + (9 - sum(y)) * log1p(-p))))
     }, 0)
-    sum(by_group) + dnorm(a, 0, 2.5, log = TRUE) + dcauchy(exp(s), 0, 2.5, log = TRUE) + s
+    sum(by_group) + dnorm(a, qlogis(mean(d$y) / 3), 2.5, log = TRUE) + dcauchy(exp(s), 0, 2.5, log = TRUE) + s
   }, list(c(-6, 5), c(-9, 4)), "groups")
 
   fit <- long_fit(n ~ 1 + (1 | g), d, "poisson", seed = 3)
@@ -112,7 +113,8 @@ test_that("posterior means and quartiles agree with quadrature", {
   counts <- tabulate(m, 3)
   expect_posterior(logit_draws(fit), function(a, b) {
     sum(counts * c(0, a, b)) - 12 * log(1 + exp(a) + exp(b)) +
-      dnorm(a, 0, 2.5, log = TRUE) + dnorm(b, 0, 2.5, log = TRUE)
+      -sum((c(a, b) - log(counts[-1] / counts[1])) * (solve(2.5^2 / 2 * (diag(2) + 1)) %*%
+        (c(a, b) - log(counts[-1] / counts[1])))) / 2
   }, list(c(-6, 6), c(-6, 6)), "multinomial")
 })
 

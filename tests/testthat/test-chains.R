@@ -16,7 +16,6 @@ same <- function(a, b) {
 }
 
 test_that("a fit taken apart into chains and joined again is the same", {
-  skip_on_sanitized_emulator()
   fit <- fit_chains()
   same(join_chains(fit, separate_chains(fit, mixture_sampler), mixture_sampler), fit)
   slow <- start_chains(list(seed = 1, chains = 2, elapsed = list()), function(key) Sys.sleep(0.1))

@@ -45,8 +45,7 @@ expect_same_session <- function(x, k, ...) {
 
 test_that("sweeps and predictions are identical for every number of columns", {
   skip_without_cuda()
-  # Under a sanitizer each kernel runs once, with one column fewer than it is made for.
-  for (p in if (sanitized()) c(seq(1, 23, by = 2), 27, 31, 39, 47) else c(1:41, 47)) {
+  for (p in c(todays(1:41), 47)) {
     expect_same_session(clustered(131 + p, p, p), k = 19)
   }
 })
@@ -119,9 +118,9 @@ test_that("if device memory is short, rows go in chunks with the same result", {
   x <- clustered(9 * 2048 + 100, 4, 8)
   bytes <- 8 * length(x)
   for (precision in c("double", "single")) {
-    for (k in if (sanitized()) 6 else c(6, 40)) {
+    for (k in c(6, 40)) {
       whole <- expect_same_session(x, k, precision = precision)
-      for (limit in bytes * if (sanitized()) c(0.6, 1.05) else c(0.6, 0.9, 1.05, 2)) {
+      for (limit in bytes * c(0.6, 1.05)) {
         with_options(list(warpbayes.device_memory = limit), {
           expect_identical(session_results(x, k, "cuda", precision), whole)
         })
@@ -252,7 +251,7 @@ expect_same_steps <- function(x, k, ...) {
 
 test_that("steps are identical for every number of columns", {
   skip_without_cuda()
-  for (p in if (sanitized()) c(1, 6, 17, 47) else c(1:9, 14, 16, 17, 25, 41, 47)) {
+  for (p in c(1:9, 14, 16, 17, 25, 41, 47)) {
     expect_same_steps(clustered(131 + p, p, p), k = 7)
   }
   # Wide rows: the values of one row exceed a block's default limit of shared memory, and there are more than the 256
@@ -330,7 +329,7 @@ test_that("in single precision draws by products of halves have their law", {
   skip_without_cuda()
   # P values of eight independent tests.
   set.seed(8)
-  n <- if (sanitized()) 500 else 2500
+  n <- 2500
   for (case in list(c(14, 68), c(30, 29))) {
     k <- case[[2L]]
     rows <- clustered(4, case[[1L]], 3)
@@ -364,7 +363,6 @@ test_that("rows of several leaves and groups of them are identical, in any chunk
   expect_error(with_options(list(warpbayes.device_memory = 100000), steps_on("cuda", x, 6)),
     "MB of device memory are needed at least for 6 components in 2 columns", class = "warpbayes_error_memory"
   )
-  skip_if(sanitized())
   # More leaves than a group of the summation tree.
   expect_same_steps(clustered(67 * 2048, 1, 2), 2)
 })
@@ -382,7 +380,7 @@ test_that("a failure of any CUDA call in a step gives an error with a message an
     expect_identical(attempt("cuda"), expected)
     calls <- cuda$calls() - start
     failures <- 0
-    steps <- seq(1, calls, by = if (sanitized()) 6 else 1)
+    steps <- todays(seq_len(calls))
     for (at in steps) {
       cuda$fail(at, if (at %% 2) 2 else 719)
       result <- attempt("cuda")
@@ -474,7 +472,6 @@ test_that("tensor cores also draw with samples, missing values and several leave
 })
 
 test_that("sums of several leaves at a time equal the processor's", {
-  skip_on_sanitized_emulator()
   cuda <- emulator()
   fit <- function(backend, n, p, k, precision) {
     set.seed(n + p)

@@ -16,11 +16,11 @@ same_fit <- function(one, other) {
 
 test_that("any number of cards gives the result of the processor", {
   set.seed(1)
-  for (leaves in if (sanitized()) 5 else c(1, 2, 5)) {
+  for (leaves in c(1, 2, 5)) {
     n <- 2048 * leaves - 2000
     x <- matrix(rnorm(3 * n), n) + 4 * (runif(n) < 0.3)
     processor <- fit_of(x, backend = "cpu")
-    with_devices(3, for (devices in if (sanitized()) list(c(2, 0, 1)) else list(0, c(0, 1), c(2, 0, 1))) {
+    with_devices(3, for (devices in list(0, c(0, 1), c(2, 0, 1))) {
       same_fit(fit_of(x, devices = devices), processor)
     })
   }
@@ -45,7 +45,6 @@ test_that("cards return sums of the largest nodes that they have all leaves of",
 })
 
 test_that("single precision, samples, no moves and predictions give the same result too", {
-  skip_on_sanitized_emulator()
   set.seed(2)
   n <- 2048 * 7 + 11
   x <- matrix(rnorm(2 * n), n) + 4 * (runif(n) < 0.3)
@@ -71,7 +70,6 @@ test_that("single precision, samples, no moves and predictions give the same res
 })
 
 test_that("a fit can be continued on other cards", {
-  skip_on_sanitized_emulator()
   set.seed(4)
   x <- matrix(rnorm(9000 * 2), 9000)
   whole <- with_devices(2, {
@@ -138,7 +136,7 @@ test_that("a failure of any CUDA call of any card gives an error and leaves noth
     calls <- cuda$calls() - before
     named <- FALSE
     # The first calls open the session. Later calls are the same in each sweep.
-    for (at in unique(round(seq(1, calls, length.out = min(calls, if (sanitized()) 20 else 60))))) {
+    for (at in todays(unique(round(seq(1, calls, length.out = min(calls, 60)))))) {
       cuda$fail(at, 2)
       result <- quietly(tryCatch(work(), warpbayes_error = identity))
       usage <- cuda$usage()

@@ -128,7 +128,6 @@ test_that("vector instructions do not change a fit", {
 
 test_that("a continued fit equals the long one, wherever it is cut", {
   skip_on_cran()
-  skip_on_sanitized_emulator()
   fit_part <- function(iter, learn) {
     fit_cells(
       iter = iter, chains = 2, thin = 2, prior = dp_prior(learn = learn),
@@ -154,7 +153,6 @@ test_that("a continued fit equals the long one, wherever it is cut", {
 })
 
 test_that("slices over several kept draws give what slices of one sweep give", {
-  skip_on_sanitized_emulator()
   common <- list(keep = c("weights", "means", "covariances", "labels"), thin = 2, warmup = 3, chains = 2)
   prior <- dp_prior(learn = c("mean", "mean_scale", "scale", "df"))
   for (case in list(list(prior = prior), list(sample = rep_len(c("a", "b"), 400)))) {
@@ -168,15 +166,13 @@ test_that("slices over several kept draws give what slices of one sweep give", {
 })
 
 test_that("a fit interrupted at any sweep continues to the same result", {
-  skip_on_sanitized_emulator()
   skip_if_uninterruptible()
   keep <- c("weights", "means", "covariances", "labels")
-  # On the emulator, and where this test runs again, some of the sweeps are enough.
   for (chains in if (on_cuda()) 3 else c(1, 3)) {
     prior <- if (chains == 1) dp_prior() else dp_prior(learn = c("mean", "mean_scale", "scale", "df"))
     whole <- fit_cells(iter = 10, warmup = 3, chains = chains, keep = keep, prior = prior)
     # Slices end after each sweep from the first kept draw on, at sweep 4. With one thread, chains take turns.
-    for (at in seq(1, 7 * chains - 1, by = if (on_cuda() || repeated()) 5 else 1)) {
+    for (at in todays(seq_len(7 * chains - 1))) {
       stopped <- with_warning(then_interrupted(after_slice(
         at, interrupt, fit_cells(iter = 10, warmup = 3, chains = chains, keep = keep, prior = prior, threads = 1)
       )))
@@ -212,7 +208,6 @@ test_that("an interrupt from outside returns a fit", {
 })
 
 test_that("warm-up, thinning and keep only select among the same draws", {
-  skip_on_sanitized_emulator()
   # Without `start`, a warm-up of up to 100 sweeps determines when components are joined.
   start <- rep_len(1:3, 400)
   all <- fit_cells(iter = 20, warmup = 0, chains = 2, start = start,
@@ -246,7 +241,6 @@ test_that("warm-up, thinning and keep only select among the same draws", {
 })
 
 test_that("a chain depends on the seed and its number, not on other chains", {
-  skip_on_sanitized_emulator()
   keep <- c("weights", "means", "covariances", "labels")
   three <- fit_cells(chains = 3, keep = keep)
   for (chains in 1:2) {
@@ -265,7 +259,6 @@ test_that("a chain depends on the seed and its number, not on other chains", {
 })
 
 test_that("draws depend on the seed, or on set.seed() without one", {
-  skip_on_sanitized_emulator()
   given <- fit_cells(seed = 2^53 - 1)
   expect_identical(given$seed, 2^53 - 1)
   expect_same_fit(fit_cells(seed = 2^53 - 1), given)
@@ -295,7 +288,6 @@ test_that("draws depend on the seed, or on set.seed() without one", {
 })
 
 test_that("chains start from the given labels", {
-  skip_on_sanitized_emulator()
   labels <- rep(c(2, 5, NA), length.out = 400)
   fit <- fit_cells(start = labels, iter = 1, warmup = 0)
   expect_same_fit(fit_cells(start = as.integer(labels), iter = 1, warmup = 0), fit)

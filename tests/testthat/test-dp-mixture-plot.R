@@ -101,8 +101,8 @@ test_that("the shaded regions hold the stated share of the density", {
 })
 
 test_that("the plot of a million cells takes less than a megabyte", {
-  skip_on_cran()
   skip_where_repeated()
+  skip_on_other_days(3L)
   fit <- simulate_fit(n = 1e6, k = 30, p = 5, sweeps = 2000, warmup = 1900, chains = 4)
   x <- fit$x
   for (type in c("pairs", "trace", "weights", "heatmap")) {

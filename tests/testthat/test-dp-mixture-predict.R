@@ -103,7 +103,6 @@ test_that("draws are chosen evenly over the chains", {
 })
 
 test_that("probabilities that exceed memory are refused", {
-  skip_on_sanitized_emulator()
   # This is refused before a backend is used. The fit uses the CPU because the emulator would take long.
   fit <- dp_mixture(matrix(1:4, 4), components = 1e5, iter = 2, seed = 1, threads = 2, backend = "cpu")
   expect_error(predict(fit, matrix(0, 4e6, 1), type = "prob", threads = 2),

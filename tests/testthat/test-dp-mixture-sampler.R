@@ -179,8 +179,7 @@ test_that("components without weight are never drawn", {
 
 test_that("six populations are found with each of ten seeds", {
   skip_where_repeated()
-  # A sanitizer checks memory, so two seeds are enough there.
-  for (seed in 1:10) {
+  for (seed in todays(1:10)) {
     set.seed(seed)
     n <- 20000
     p <- 10

@@ -106,7 +106,6 @@ test_that("a continued fit equals the whole fit", {
 })
 
 test_that("samples can be a list, a vector, a factor or a column", {
-  skip_on_sanitized_emulator()
   x <- some_samples()
   fit <- fit_samples(x)
   stacked <- do.call(rbind, x)
@@ -149,7 +148,6 @@ test_that("samples that cannot be used are errors", {
   fails("has NA in row 3 of sample \"b\", column 1 \\(\"CD4\"\\); warp_control\\(missing", gaps)
   fails("`sample` has 859 values for 860 cells", stacked, sample = of[-1])
   fails("`sample` is missing for row 7", stacked, sample = replace(of, 7, NA))
-  fails("`sample` has no cell of \"d\"", stacked, sample = factor(of, c("a", "b", "c", "d")))
   fails("`sample` names \"from\", which is no column of `x`; it has \"CD4\"", stacked, sample = "from")
   fails("`sample` must be NULL, FALSE, the name of a column, or one value for each cell", stacked, sample = as.list(of))
   fails("`sample` has 2 values", stacked, sample = c(TRUE, FALSE))
@@ -174,7 +172,6 @@ test_that("proportions of the samples are found", {
   # Populations are so far apart that every cell is in the right one. Given the counts, the posterior of a proportion is
   # close to Beta(n_j + a beta_j, n - n_j + a (1 - beta_j)). The bounds hold for any a below 100. The prior alone
   # exceeds 100 with probability below 1e-3, and the posterior here lies below 20.
-  skip_on_sanitized_emulator()
   x <- some_samples()
   for (way in c("sorted", "mixed")) {
     stacked <- do.call(rbind, x)

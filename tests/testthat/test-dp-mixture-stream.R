@@ -54,7 +54,7 @@ test_that("streamed rows give the same result as resident rows, in each way", {
     whole <- stream_session("cpu", precision)
     limits <- stream_limits[[precision]]
     for (way in stream_ways[[precision]]) {
-      for (limit in if (way == "locked" && !sanitized()) limits else limits[[1L]]) {
+      for (limit in if (way == "locked") limits else limits[[1L]]) {
         same_result(stream_session("cuda", precision, limit, way), whole, paste(precision, limit, way))
       }
     }
@@ -125,7 +125,6 @@ test_that("each of several cards streams its own rows", {
 
 test_that("samples can be streamed, and whole fits are the same", {
   skip_without_cuda()
-  skip_on_sanitized_emulator()
   fit <- function(backend, precision, limit = 0, ...) {
     with_options(list(warpbayes.device_memory = limit), fit_mixture(stream_rows, 5,
       iter = 4, warmup = 2, seed = 2, chains = 2, threads = 2, keep = c("weights", "labels"), backend = backend,
@@ -180,11 +179,11 @@ test_that("a failure of any CUDA call while rows are streamed gives an error and
       expect_gt(calls, 500)
       # The errors are lack of memory, and, in every third place, a failed kernel, after which no call works. A failure
       # while the session is closed is not reported, and rows have other ways.
-      at <- unique(round(seq(1, calls, length.out = min(calls, if (sanitized()) 10 else 40))))
+      at <- todays(unique(round(seq(1, calls, length.out = min(calls, 40)))))
       third <- seq_along(at) %% 3 == 0
       failures <- count_failures(cuda, run, at[!third], "memory", expected, way) +
         count_failures(cuda, run, at[third], "kernel", expected, way)
-      expect_gt(failures, 5)
+      expect_gt(failures, length(at) / 8)
     })
   }
 })

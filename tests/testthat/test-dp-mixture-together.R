@@ -38,7 +38,7 @@ test_that("a checkpoint with samples and missing values can be resumed", {
     list(x = by_tube, arguments = list()),
     list(x = by_tube, arguments = list(sample = FALSE))
   )
-  for (case in if (sanitized()) cases[c(2, 3)] else cases) {
+  for (case in cases) {
     whole <- do.call(quick, c(list(case$x), case$arguments))
     # The fit stops in the middle. The sweeps before are in the file.
     part <- do.call(quick, c(list(case$x), case$arguments, list(checkpoint = file, checkpoint_every = 0)))
@@ -70,7 +70,6 @@ test_that("Bayesian EM refuses samples and missing values, and its fit can start
 })
 
 test_that("Bayesian EM has checkpoints", {
-  skip_on_sanitized_emulator()
   file <- scratch(fileext = ".checkpoint")
   climb <- function(...) {
     fit_mixture(cells, 4, "bem",

@@ -1,7 +1,6 @@
 # drop_warmup(): a longer warm-up for an existing fit.
 
 test_that("the draws equal those of a fit with the longer warm-up", {
-  skip_on_sanitized_emulator()
   set.seed(1)
   x <- matrix(rnorm(120), 60, dimnames = list(NULL, c("a", "b")))
   short <- dp_mixture(

@@ -67,7 +67,6 @@ outcome <- function(code) {
 }
 
 test_that("a fit whose card fails at any call returns what it had, in words, and the processor goes on", {
-  skip_on_sanitized_emulator()
   cuda <- emulator()
   quietly(in_small_slices(for (name in names(fits)) {
     fit <- fits[[name]]

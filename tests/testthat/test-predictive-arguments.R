@@ -224,7 +224,7 @@ test_that("print, summary, predict and other methods work", {
   expect_input(continue(fit, 0), "`more`")
   expect_input(continue(predictive_resample(y, bayesian_bootstrap(), draws = 3), 1), "infinite horizon")
   expect_output(print(predictive_resample(y, bayesian_bootstrap(), draws = 3)), "nothing is missing")
-  expect_match(horizon_verdict(list(kind = "normal_mean", interrupted = TRUE, horizon = 12345)),
+  expect_match(horizon_reason(list(kind = "normal_mean", interrupted = TRUE, horizon = 12345))[[1]]$words,
     "^Interrupted after 12,345 steps: continue")
   expect_input(predict(predictive_resample(y, bayesian_bootstrap(), draws = 3)), "Bayesian bootstrap")
   expect_input(predict(fit, cbind(1, 2)), "`newdata` has 2 columns")
@@ -348,7 +348,8 @@ test_that("a failure after completed steps keeps them and says why", {
     class = "warpbayes_error_device")
   fit <- predictive_resample(1:9, normal_mean(), 100, draws = 5, seed = 1, threads = 2)
   stopped <- ended(fit, fail_later("device"))
-  expect_output(print(stopped), "Stopped by an error \\(the card is lost\\) after 100 steps: continue\\(fit, more\\)")
+  expect_output(print(stopped),
+    "Stopped by an error \\(the card is lost\\) after 100 steps:\\s+continue\\(fit, more\\)")
   expect_warning(finish_resamples(stopped, 0), "Stopped by an error \\(the card is lost\\) after 100 steps")
   # The next steps are those of a fit that never stopped.
   more <- continue(stopped, 10, threads = 2)

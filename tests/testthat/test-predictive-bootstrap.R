@@ -173,10 +173,10 @@ test_that("bad functionals are refused, and the message names the resample", {
     fit <- predictive_resample(y, bayesian_bootstrap(), draws = 50, seed = 1, functional = failing),
     sprintf("failed on %d of 50 resamples, which are NA; on resample %d: too heavy", sum(weights[, 1] > 0.5), first))
   expect_identical(is.na(fit$draws[, "value"]), weights[, 1] > 0.5)
-  expect_match(summary(fit)$missing, sprintf("^%d of 50 resamples lack a quantity", sum(weights[, 1] > 0.5)))
+  expect_match(said_of(fit, "missing"), sprintf("^%d of 50 resamples lack a quantity", sum(weights[, 1] > 0.5)))
   expect_output(print(fit), "lack a quantity")
   expect_identical(summary(fit)$table$mean, 1)
-  expect_null(summary(predictive_resample(y, bayesian_bootstrap(), draws = 5, seed = 1))$missing)
+  expect_null(said_of(predictive_resample(y, bayesian_bootstrap(), draws = 5, seed = 1), "missing"))
   # So is one that returns a single NA, without a warning.
   some <- function(y, weights) if (weights[[1]] > 0.5) NA else weights
   expect_silent(fit <- predictive_resample(y, bayesian_bootstrap(), draws = 50, seed = 1, functional = some))

@@ -261,7 +261,7 @@ test_that("horizon 0 is the prediction, and \"auto\" stops by the variance", {
   fit <- predictive_resample(y, copula_density(0.8, points = c(0, 3), calibrate = FALSE), 0, 3, seed = 1)
   expect_equal(fit$cdf, matrix(fit$cdf0, 3, 2, byrow = TRUE))
   expect_output(print(fit), "Horizon 0")
-  skip_if(on_cuda())
+  skip_where_repeated()
   model <- copula_density(0.8, points = 0, calibrate = FALSE)
   fit <- predictive_resample(y, model, "auto", 200, tolerance = 0.1, seed = 1, threads = 2)
   expect_lte(fit$remaining, 0.1)

@@ -21,7 +21,8 @@ test_that("data in two groups get the scale of two groups, in any unit, and othe
     predictive_resample(y, copula_density(points = points, ...), 200, draws, list("mean", "sd"), seed = 1, threads = 2)
   }
   found <- fit(y, points = seq(-9, 9, 0.25))
-  expect_match(summary(found)$scale, "on the scale of two groups, 4[0-9]?% about -2.[0-9] and (60|59|58)% about [23]")
+  expect_match(said_of(found, "scale"),
+    "on the scale of two groups, 4[0-9]?% about -2.[0-9] and (60|59|58)% about [23]")
   expect_equal(rowSums(found$density) * 0.25, rep(1, 200), tolerance = 1e-3)
   # Posterior means are the data's, and deviations those of a bootstrap with the factors of the calibration.
   expect_lt(abs(mean(found$draws[, 1]) - mean(y)), 0.3 * sd(y) / sqrt(60))
@@ -38,13 +39,13 @@ test_that("data in two groups get the scale of two groups, in any unit, and othe
   for (more in list(list(exp(y / 4), c(0, Inf)), list(c(exp(y / 4), numeric(20)), c(0, Inf)),
     list(round(2 * y) / 2, c(-Inf, Inf)))) {
     one <- fit(more[[1]], support = more[[2]], draws = 20)
-    expect_match(summary(one)$scale, "on the scale of two groups")
+    expect_match(said_of(one, "scale"), "on the scale of two groups")
     expect_true(all(is.finite(one$draws)) && all(is.finite(one$density)) && all(one$density >= 0))
   }
   for (one in list(qnorm(ppoints(60)), qt(ppoints(60), 3), qgamma(ppoints(60), 2), qlnorm(ppoints(200)),
     c(qnorm(ppoints(40)), 1000), c(y, 1000), rep(1:2, 30))) {
     fitted <- fit(one, draws = 2)
     expect_null(fitted$scale$groups)
-    expect_no_match(paste("", summary(fitted)$scale), "two groups")
+    expect_no_match(paste("", said_of(fitted, "scale")), "two groups")
   }
 })

@@ -85,7 +85,7 @@ test_that("the default interval is the t interval, in any unit", {
     fit <- predictive_resample(y, normal_mean(), draws = 1e4, seed = 1, threads = 2)
     ends <- (quantile(fit, c(0.025, 0.975))["mean", ] - mean(y)) / (sd(y) / sqrt(length(y)))
     expect_lt(max(abs(ends / qt(c(0.025, 0.975), length(y) - 1) - 1)), 0.06)
-    expect_null(summary(fit)$unsupported)
+    expect_null(said_of(fit, "unsupported"))
   }
   # Units that are powers of 2 change no rounding. A flat prior of a known variance depends on no unit either.
   y <- precip[1:9]
@@ -100,7 +100,7 @@ test_that("the default interval is the t interval, in any unit", {
 
 test_that("data that disagree with the model are said", {
   said <- function(y, ...) {
-    words <- summary(predictive_resample(y, normal_mean(...), 1, 2, seed = 1, threads = 2))$unsupported
+    words <- said_of(predictive_resample(y, normal_mean(...), 1, 2, seed = 1, threads = 2), "unsupported")
     if (is.null(words)) "" else words
   }
   y <- faithful$waiting

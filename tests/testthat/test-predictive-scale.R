@@ -73,8 +73,9 @@ test_that("one outlier leaves the posterior of the median and the quantiles alon
   }
   with <- fit(y)
   without <- fit(y[-50])
-  expect_match(summary(with)$scale, "with the space before far outliers shortened: the score per observation rises by")
-  expect_null(summary(without)$scale)
+  expect_match(said_of(with, "scale"),
+    "with the space before far outliers shortened: the score per observation rises by")
+  expect_null(said_of(without, "scale"))
   # The 95% quantile is near the outlier, so it is left out.
   shift <- abs(apply(with$draws, 2, median) - apply(without$draws, 2, median)) / apply(without$draws, 2, sd)
   expect_lt(max(shift[1:3]), 0.6)
@@ -137,8 +138,8 @@ test_that("a point mass has the law of Polya's urn, and the density is that of t
   expect_equal(predict(fit, c(0, 1), "log_density"), log(c(35 / 60, predict(fit, 1, level = NULL)$estimate)))
   new <- unlist(simulate(fit, 40, seed = 1))
   expect_true(all(new >= 0) && abs(mean(new == 0) - 35 / 60) < 4.9 * sqrt(0.25 / 60 / 40 + 0.25 / 61 / 40) * 2)
-  expect_null(summary(fit)$beyond)
-  expect_match(summary(fit)$scale,
+  expect_null(said_of(fit, "beyond"))
+  expect_match(said_of(fit, "scale"),
     "^35 of 60 values are 0: a point mass of probability 0.4[0-9]* to 0.[67][0-9]* \\(90%\\)")
   # With the published settings zeros are values like others.
   expect_null(predictive_resample(y, copula_density(points = 0, calibrate = FALSE), 5, 2, seed = 1)$atoms)
@@ -147,8 +148,9 @@ test_that("a point mass has the law of Polya's urn, and the density is that of t
 test_that("words about scale and support appear where they must, and only there", {
   skip_where_repeated()
   words <- function(y, ...) {
-    found <- summary(predictive_resample(y, copula_density(points = 0, ...), 5, 3, seed = 1, threads = 2))$scale
-    if (is.null(found)) "none" else found
+    fit <- predictive_resample(y, copula_density(points = 0, ...), 5, 3, seed = 1, threads = 2)
+    found <- c(said_of(fit, "scale"), said_of(fit, "data_ties"))
+    if (is.null(found)) "none" else paste(found, collapse = " ")
   }
   normal <- qnorm(sample_of(40))
   positive <- qgamma(sample_of(40), 1.2)
@@ -169,7 +171,8 @@ test_that("summary() names quantities that the data do not support, and no other
   skip_where_repeated()
   said <- function(y, functional = list("mean", "sd", "median", quantiles_of(c(0.05, 0.95))), ...) {
     found <- summary(predictive_resample(y, copula_density(points = 0, ...), 30, 40, functional, seed = 1, threads = 2))
-    if (is.null(found$unsupported)) "nothing" else found$unsupported
+    said <- said_of(found, "unsupported")
+    if (is.null(said)) "nothing" else said
   }
   u <- sample_of(60)
   # Where nothing must be said: normal, uniform, gamma, two modes, zeros, in any units.

@@ -70,8 +70,9 @@ test_that("posteriors of several variables have the width of the data, and densi
   r <- cor(y)[[2]]
   expect_equal(centre[[7]], r, tolerance = 0.07)
   expect_equal(spread[[7]] * sqrt(40) / (1 - r^2), 1.1, tolerance = 0.3)
-  expect_match(summary(fit)$bandwidth, "Calibrated resampling: the posterior of each mean is about 1.1 times as wide")
-  expect_match(summary(fit)$scale, "axes without correlation: the score per observation rises by 0\\.[0-9]+\\.$")
+  expect_match(said_of(fit, "bandwidth"),
+    "Calibrated resampling: the posterior of each mean is about 1.1 times as wide")
+  expect_match(said_of(fit, "scale"), "axes without correlation: the score per observation rises by 0\\.[0-9]+\\.$")
   # The density is that of the quantities: the second mean from a grid.
   grid <- as.matrix(expand.grid(seq(-5, 5, 0.5), seq(-500, 500, 50)))
   one <- predictive_resample(y, model, 20, 3, "mean", seed = 1, threads = 2)
@@ -89,26 +90,26 @@ test_that("words about several variables appear where they must, and only there"
       threads = 2))
   }
   found <- words(cbind(x, y))
-  expect_null(found$unsupported)
-  expect_null(words(cbind(x, y - x))$scale)
-  heavy <- words(cbind(x, y = exp(4 * y)))$unsupported
+  expect_null(said_of(found, "unsupported"))
+  expect_null(said_of(words(cbind(x, y - x)), "scale"))
+  heavy <- said_of(words(cbind(x, y = exp(4 * y))), "unsupported")
   expect_match(heavy, "mean\\[y\\]: [0-9]+% of the mean deviation comes .* sd\\[y\\]: [0-9]+% of the variance comes")
   expect_no_match(heavy, "[x]", fixed = TRUE)
   far <- cbind(x, z = c(y[-1], 1e3))
-  expect_match(words(far, "correlation")$unsupported, "^correlation: 9[0-9]% of the variance comes")
-  expect_null(words(cbind(x, exp(4 * y)), "median")$unsupported)
+  expect_match(said_of(words(far, "correlation"), "unsupported"), "^correlation: 9[0-9]% of the variance comes")
+  expect_null(said_of(words(cbind(x, exp(4 * y)), "median"), "unsupported"))
   # A density that the copulas smooth, between two clusters, and one that they do not.
   clusters <- cbind(x, y - x)[rep(1:50, 4), ] + 3 * (-1)^(1:200)
   density <- function(y, at) {
-    summary(predictive_resample(y, copula_density(0.7, rbind(at, at + 0.1), permutations = 1, scale = "data"), 0, 2,
-      seed = 1, threads = 2))$unsupported
+    said_of(predictive_resample(y, copula_density(0.7, rbind(at, at + 0.1), permutations = 1, scale = "data"), 0, 2,
+      seed = 1, threads = 2), "unsupported")
   }
   expect_match(density(clusters, c(0, 0)), "^density\\[1\\], density\\[2\\]: about [0-9]+, [0-9]+ data .* nearest 15")
   expect_null(density(cbind(x, y), c(0, 0)))
   # Two groups in a small sample on the data's scale, in any unit; and where there are none.
   small <- function(y, scale = "data") {
-    found <- summary(predictive_resample(y, copula_density(points = y[1:2, ], permutations = 1, scale = scale), 0, 2,
-      seed = 1, threads = 2))$unsupported
+    found <- said_of(predictive_resample(y, copula_density(points = y[1:2, ], permutations = 1, scale = scale), 0, 2,
+      seed = 1, threads = 2), "unsupported")
     if (is.null(found)) "nothing" else found
   }
   u <- sample_of(25)
@@ -125,12 +126,12 @@ test_that("words about several variables appear where they must, and only there"
     cbind(qnorm(u), qnorm(v))[1:5, ])) {
     expect_identical(small(none), "nothing")
   }
-  expect_match(words(cbind(x, y), NULL, calibrate = FALSE)$bandwidth, "^This density is not calibrated")
-  four <- words(cbind(x, y, x^2, y^2), NULL)$bandwidth
+  expect_match(said_of(words(cbind(x, y), NULL, calibrate = FALSE), "bandwidth"), "^This density is not calibrated")
+  four <- said_of(words(cbind(x, y, x^2, y^2), NULL), "bandwidth")
   expect_match(four, "^This density of more than three variables is not calibrated")
   # Columns that determine others, and as many data as variables, are as published.
-  expect_match(words(cbind(x, 2 * x), NULL)$bandwidth, "is not calibrated")
-  expect_match(words(cbind(x, y)[1:2, ], NULL)$bandwidth, "is not calibrated")
+  expect_match(said_of(words(cbind(x, 2 * x), NULL), "bandwidth"), "is not calibrated")
+  expect_match(said_of(words(cbind(x, y)[1:2, ], NULL), "bandwidth"), "is not calibrated")
   expect_true(all(is.finite(predictive_resample(cbind(x * 1e200, y * 1e-200)[1:5, ], copula_density(0.8), 2, 2,
     c("mean", "sd", "correlation"), seed = 1)$draws)))
 })
@@ -143,8 +144,9 @@ test_that("the first axis of data in two groups has their scale, in any unit", {
     predictive_resample(y, copula_density(points = at, ...), 200, 40, functional, seed = 1, threads = 2)
   }
   found <- fit(two, rbind(c(0, 0), c(2, 2)))
-  expect_match(summary(found)$scale, "without correlation, the first with the scale of two groups of [45][0-9]?% and")
-  expect_null(summary(found)$unsupported)
+  expect_match(said_of(found, "scale"),
+    "without correlation, the first with the scale of two groups of [45][0-9]?% and")
+  expect_null(said_of(found, "unsupported"))
   # Between the groups the resamples are about the truth, and all of them far above it on the data's scale.
   expect_gt(max(found$density[, 1]), dnorm(2)^2)
   expect_lt(min(found$density[, 1]), dnorm(2)^2)
@@ -159,5 +161,5 @@ test_that("the first axis of data in two groups has their scale, in any unit", {
     rep(1 / 0.16, 3), tolerance = 0.01)
   # Three variables, and a group direction that is no axis.
   three <- cbind(two, z = qnorm(u[order(cos(9 * 1:60))]))
-  expect_match(summary(fit(three, three[1:2, ]))$scale, "two groups")
+  expect_match(said_of(fit(three, three[1:2, ]), "scale"), "two groups")
 })

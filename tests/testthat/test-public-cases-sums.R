@@ -124,19 +124,11 @@ test_that("signed ranks with ties and zeros (SciPy issues 13689 and 10223), and 
   expect_equal(rank_test(1:54, alternative = "less")$p.value, 1)
 })
 
-test_that("samples of the size of SciPy issue 4017 are tested exactly", {
-  skip_where_repeated()
-  x <- rep(1:5, c(163, 81, 40, 6, 2))
-  y <- rep(1:5, c(1007, 362, 99, 27, 13))
-  # The normal approximation with a correction for ties and continuity.
-  expect_equal(rank_test(x, y)$p.value, suppressWarnings(wilcox.test(x, y))$p.value, tolerance = 0.05)
-})
-
 test_that("tails of large parameters are no plateaus (SciPy issues 13079, 17809, 18506, 8692)", {
   expect_equal(ppmf(pmf_binomial(2e7, 0.5), 1e7 - 1, lower.tail = FALSE), 0.5 + dbinom(1e7, 2e7, 0.5) / 2,
     tolerance = 1e-12)
   # Ten of ten: m!/(m - 10)! over N!/(N - 10)!.
-  for (population in 10^c(6, 9, 12)) {
+  for (population in 10^c(6, 7, 9)) {
     law <- pmf_hypergeometric(1e5, population - 1e5, 10, tail = 1e-300)
     exact <- sum(log(1e5 - 0:9)) - sum(log(population - 0:9))
     expect_equal(ppmf(law, 9, lower.tail = FALSE, log.p = TRUE), exact, tolerance = 1e-13)

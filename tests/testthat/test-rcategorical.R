@@ -89,7 +89,7 @@ test_that("a row's draws depend neither on the other rows nor on their number", 
 
 # The memory of these results is cleared by the threads before, dense and sparse, page by page.
 test_that("results of many megabytes are those of one thread", {
-  skip_on_cran()
+  skip_where_repeated()
   skip_if_not_installed("Matrix")
   set.seed(10)
   x <- matrix(rexp(6e5 * 2), 6e5) # each draw has a large page

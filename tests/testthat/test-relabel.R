@@ -94,7 +94,6 @@ test_that("co_clustering() agrees with the draws", {
 # average of D draws, with autocorrelation time at most 4, lies within 6 standard errors of it with probability
 # 1 - 2e-9. There are 3 x 4 comparisons.
 test_that("means of relabelled sampled fits are right, and chains can be continued", {
-  skip_on_sanitized_emulator()
   seeds <- if (extended()) 1:20 else 1
   for (seed in seeds) {
     set.seed(seed)

@@ -32,7 +32,7 @@ hostile_fits <- function() {
 }
 
 verdict_of <- function(fit) {
-  if (inherits(fit, "pmf")) NULL else unlist(summary(fit)[c("verdict", "bandwidth", "beyond", "missing")])
+  if (!inherits(fit, "pmf")) as.character(verdict(fit))
 }
 
 # A new folder, which is deleted at the end of the test.
@@ -213,7 +213,7 @@ test_that("a page is made although a picture cannot be drawn, and says why", {
   fit$draws$means <- NULL
   text <- page_text(report(fit, open = FALSE))
   expect_match(text, "This picture cannot be drawn: ")
-  expect_match(text, escape_html(summary(fit)$verdict[[1]]), fixed = TRUE)
+  expect_match(text, escape_html(as.character(verdict(fit))[[1]]), fixed = TRUE)
 })
 
 test_that("a picture leaves the user's device as it was", {
@@ -367,9 +367,7 @@ test_that("chunks show the words, the main table and the verdict", {
   for (fit in c(unname(fits), lapply(unname(fits), summary))) {
     shown <- knitr::knit_print(fit)
     expect_s3_class(shown, "knit_asis")
-    verdict <- if (is.null(fit$verdict)) verdict_of(fit) else unlist(fit[c("verdict", "bandwidth")])
-    if (inherits(fit, "differential_abundance")) verdict <- abundance_verdict(fit)
-    expect_match(shown, escape_markdown(paste(verdict, collapse = " ")), fixed = TRUE)
+    expect_match(shown, escape_markdown(paste(verdict_of(fit), collapse = " ")), fixed = TRUE)
     expect_match(shown, "\n| ", fixed = TRUE)
     expect_false(grepl("<script|<img|`r ", shown))
   }

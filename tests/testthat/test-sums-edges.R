@@ -38,8 +38,8 @@ test_that("rank tests take formulas and blocks, and intervals agree with wilcox.
 })
 
 # families-exact.csv: parameters drawn over their whole ranges (means of 1e-8 to 1e12, sizes of 1e-3 to 1e15), values
-# from far below the mean to far above it. Log densities are by log gamma functions of 50 digits (mpmath), and logarithms
-# of P(X <= x) and P(X > x) by sums of them.
+# from far below the mean to far above it. Log densities are by log gamma functions of 50 digits (mpmath), and
+# logarithms of P(X <= x) and P(X > x) by sums of them.
 test_that("densities by name have the stated error over the whole range of parameters", {
   exact <- utils::read.csv(test_path("families-exact.csv"))
   found <- vapply(seq_len(nrow(exact)), function(i) {

@@ -107,7 +107,6 @@ test_that("many topics that were planted are found sooner than from random topic
 })
 
 test_that("topics that differ by what is given, and one topic, start at random", {
-  skip_on_sanitized_emulator()
   x <- planted(1)$x
   start <- function(topics, ...) fit_topics(x, topics, iter = 1, warmup = 0, seed = 2, threads = 2, ...)$state
   expect_identical(start(3, alpha = c(1, 2, 3)), start(3, alpha = c(1, 2, 3), start = "random"))

@@ -19,7 +19,6 @@ counts_of <- function(fit, x) {
 }
 
 test_that("an update has the counts of the fit as its prior", {
-  skip_on_sanitized_emulator()
   fit <- add_documents(start, new, weight = 0.25, iter = 30, seed = 3, threads = 2)
   expected <- 0.25 * unclass(counts_of(start, old))
   expect_equal(unname(fit$prior_counts), unname(expected)[, colSums(expected) > 0])
@@ -101,7 +100,6 @@ test_that("an update has the law of the posterior given the topics of the earlie
 })
 
 test_that("bad arguments of an update are refused", {
-  skip_on_sanitized_emulator()
   go <- function(...) add_documents(start, ..., iter = 2, seed = 1, threads = 2)
   expect_error(go(), "call topic_model\\(\\) again", class = input)
   expect_error(go(topics = 5), "call topic_model\\(\\) again", class = input)

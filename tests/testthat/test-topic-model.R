@@ -43,7 +43,6 @@ test_that("averages are the conditional means given the topics of the kept sweep
 })
 
 test_that("counts of every class give the same fit", {
-  skip_on_sanitized_emulator()
   fit <- function(x) fit_topics(x, 2, iter = 4, start = "random", seed = 1, threads = 2)
   expected <- fit(news)
   check <- function(x) {
@@ -194,8 +193,7 @@ test_that("one topic, one document, one term and an empty document work", {
 })
 
 test_that("new documents: terms are matched by name, unknown terms are counted, empty documents get the prior", {
-  skip_on_sanitized_emulator()
-  expect_identical(predict(small), small$theta)
+  expect_equal(predict(small), small$theta, ignore_attr = "verdict")
   again <- predict(small, news, seed = 1, threads = 2)
   expect_gt(mean(max.col(again) == max.col(small$theta)), 0.9)
   shuffled <- news[, sample(18)]
@@ -227,7 +225,6 @@ test_that("new documents: terms are matched by name, unknown terms are counted, 
 })
 
 test_that("perplexity is computed from the words left out", {
-  skip_on_sanitized_emulator()
   own <- perplexity(small, threads = 2)
   expect_equal(as.numeric(own), exp(-sum(news * log(small$theta %*% small$phi)) / sum(news)))
   set.seed(1)
@@ -377,19 +374,18 @@ test_that("tables of tidy() and draws for posterior have the right form", {
 })
 
 test_that("print and summary describe the fit", {
-  skip_on_sanitized_emulator()
   expect_output(print(small), "Topic model: 3 topics of 18 terms, 1,200 tokens in 40 documents")
   expect_output(print(small, n = 1), "and 2 more topics; print\\(fit, n = 3\\) shows all")
   summary <- summary(small)
   expect_equal(sum(summary$topics$prevalence), 1)
   expect_output(print(summary), "Topics by prevalence")
-  expect_match(summary(fit_topics(news, 2, estimate = "mean", iter = 4, seed = 1, threads = 2))$verdict,
+  expect_match(as.character(summary(fit_topics(news, 2, estimate = "mean", iter = 4, seed = 1, threads = 2))$verdict),
     "not draws from the posterior", all = FALSE
   )
-  expect_match(summary(fit_topics(news, 2, iter = 4, start = "random", seed = 1, threads = 2))$verdict,
+  expect_match(as.character(summary(fit_topics(news, 2, iter = 4, start = "random", seed = 1, threads = 2))$verdict),
     "cannot be judged: there are 2 sweeps", all = FALSE
   )
-  expect_match(summary(topic_model(news, 2, iter = 60, seed = 1, threads = 2))$verdict,
+  expect_match(as.character(summary(topic_model(news, 2, iter = 60, seed = 1, threads = 2))$verdict),
     "chain|Not converged", all = FALSE
   )
 })

@@ -7,7 +7,6 @@ colnames(tiny) <- c("a", "b", "c")
 
 test_that("topics have their law, which is enumerated", {
   skip_where_repeated()
-  skip_on_sanitized_emulator()
   # Prior counts of one topic keep topics apart.
   beta <- rbind(c(0.9, 0.4, 0.4), 0.4)
   n <- if (extended()) 60000 else 4000
@@ -47,7 +46,6 @@ dimnames(short) <- list(NULL, paste0("w", 1:18))
 
 test_that("short texts find their topic, and fits go on, predict and say what they are", {
   skip_where_repeated()
-  skip_on_sanitized_emulator()
   fit <- topic_model(short, 3, alpha = "mixture", iter = 60, chains = 2, seed = 1, threads = 2)
   found <- predict(fit, type = "class")
   expect_gt(sum(apply(table(found, class), 2, max)) / 120, 0.95)
@@ -59,16 +57,16 @@ test_that("short texts find their topic, and fits go on, predict and say what th
   expect_equal(predict(fit, new), unname(weight / rowSums(weight)), tolerance = 1e-6, ignore_attr = TRUE)
   expect_lt(perplexity(fit, short, seed = 1), 10)
   expect_output(print(fit), "each document has one topic")
-  expect_output(print(fit), "found by both chains: 3 of 3 topics")
+  expect_output(print(fit), "Both chains find each of the 3\\s+topics")
   expect_output(print(summary(fit)), "learned: shares of topics, beta")
   expect_false("alpha_sum" %in% summary(fit)$diagnostics$quantity)
   expect_identical(relabel(fit)$found, rep(1, 3))
   expect_identical(nrow(topic_stability(fit, 1, iter = 10, threads = 2)), 3L)
   # Other models are told of it where texts are short, and only there.
   plain <- topic_model(short, 3, iter = 20, chains = 1, seed = 1, threads = 2)
-  expect_match(summary(plain)$verdict, "6 tokens on average.*alpha = \"mixture\"", all = FALSE)
-  expect_no_match(summary(fit)$verdict, "on average")
-  expect_no_match(summary(topic_model(2 * short, 3, iter = 20, seed = 1, threads = 2))$verdict, "on average")
+  expect_match(as.character(summary(plain)$verdict), "6 tokens on average.*alpha = \"mixture\"", all = FALSE)
+  expect_no_match(as.character(summary(fit)$verdict), "on average")
+  expect_no_match(as.character(summary(topic_model(2 * short, 3, iter = 20, seed = 1, threads = 2))$verdict), "on average")
   expect_error(topic_effects(fit, ~ class), "documents have one topic", class = input)
   expect_error(add_documents(fit, short), "documents have one topic", class = input)
   expect_error(fit_topics(short, 3, alpha = "mixture", estimate = "mean"),

@@ -8,7 +8,8 @@ answer_of <- function(verdict) {
 
 # The figures of the first sentence are the extremes of the table, less the quantities that the answer excepts.
 expect_figures <- function(verdict, table, words) {
-  said <- regmatches(verdict[[1]], regexec("Rhat is at most ([0-9.]+).*size at least ([0-9]+)", verdict[[1]]))[[1]]
+  first <- grep("Rhat is at most", verdict, value = TRUE)[[1]]
+  said <- regmatches(first, regexec("Rhat is at most ([0-9.]+).*size at least ([0-9]+)", first))[[1]]
   excepted <- if (grepl("^Usable, except", verdict[[1]])) sub("\\..*", "", verdict[[1]]) else ""
   table <- table[!vapply(words(table$quantity), grepl, NA, excepted, fixed = TRUE), ]
   expect_identical(said[[2]], sprintf("%.2f", max(table$rhat, na.rm = TRUE)))
@@ -22,29 +23,44 @@ test_that("the answer follows from the table, for what decides and for the rest"
     quantities <- list(...)
     table <- diagnose_quantities(quantities)
     words <- function(names) paste("the", names)
-    verdict <- with_answer(judge_convergence(quantities, table, words, "rest"))
-    if (isTRUE(verdict$converged) && grepl("No sign", verdict$sentences[[1]])) {
-      expect_figures(verdict$sentences, table, words)
-    }
-    expect_identical(answer_of(verdict$sentences), verdict$converged)
-    verdict$sentences
+    judged <- new_verdict("the fit", judge_convergence(quantities, table, words, "rest"))
+    sentences <- as.character(judged)
+    if (is_usable(judged) %in% TRUE && any(grepl("No sign", sentences))) expect_figures(sentences, table, words)
+    expect_identical(answer_of(sentences), is_usable(judged))
+    paste(sentences, collapse = " ")
   }
-  expect_match(judge(main = draws(400))[[1]], "^Usable\\. No sign against convergence: ")
+  expect_match(judge(main = draws(400)), "^Usable\\. No sign against convergence: ")
   # The rest has fewer effective draws than the main quantity, but enough: the figure is that of the rest.
-  expect_match(judge(main = draws(400), rest = draws(400, 0.6))[[1]], "^Usable\\. No sign.*\\(the rest\\)\\.$")
-  expect_match(judge(main = draws(400), rest = draws(400, 0.8))[[1]],
-    "^Usable, with rough intervals of the rest\\. No sign")
-  expect_match(judge(main = draws(400), rest = draws(400, 0.999))[[1]],
-    "^Usable, except the rest\\. No sign against convergence elsewhere: Rhat is at most")
-  expect_match(judge(main = draws(400, 0.7), rest = draws(400, 0.999))[[1]],
-    "^Usable, except the rest, with rough intervals\\. The chains agree elsewhere \\(")
-  expect_match(judge(main = draws(400) + rep(0:3, each = 400))[[1]], "^Not yet\\. Not converged")
-  expect_match(judge(main = draws(15))[[1]], "^Cannot tell\\. Too few draws")
-  expect_match(judge(main = draws(5))[[1]], "^Cannot tell\\. Convergence cannot")
-  expect_match(judge(main = matrix(1, 50, 4))[[1]], "^Cannot tell\\. ")
-  reserved <- with_answer(list(converged = TRUE, sentences = "A."), "B.")
-  expect_identical(reserved$sentences, "Usable, with reservations. A.")
-  expect_identical(with_answer(list(converged = NA, sentences = "A."), "B.")$sentences, "Cannot tell. A.")
+  expect_match(judge(main = draws(400), rest = draws(400, 0.6)), "^Usable\\. No sign.*\\(the rest\\)\\.$")
+  expect_match(judge(main = draws(400), rest = draws(400, 0.8)), "^Usable, with rough intervals of the rest\\. No sign")
+  expect_match(judge(main = draws(400), rest = draws(400, 0.999)),
+    "^Usable, except the rest\\. .* No sign against convergence elsewhere: Rhat is at most")
+  expect_match(judge(main = draws(400, 0.7), rest = draws(400, 0.999)),
+    "^Usable, with rough intervals, except the rest\\. The chains agree elsewhere \\(")
+  expect_match(judge(main = draws(400) + rep(0:3, each = 400)), "^Not yet\\. Not converged")
+  expect_match(judge(main = draws(15)), "^Cannot tell\\. Too few draws")
+  expect_match(judge(main = draws(5)), "^Cannot tell\\. Convergence cannot")
+  expect_match(judge(main = matrix(1, 50, 4)), "^Cannot tell\\. ")
+})
+
+test_that("a verdict is the weakest of its reasons and of what it rests on", {
+  set.seed(1)
+  some <- function(answer) {
+    codes <- c(usable = "one_chain", `usable with reservations` = "rough", `not yet` = "drifts",
+      `cannot tell` = "nothing_varies")
+    reason(codes[[answer]], Quantity = "A", quantity = "a", chains = 2, way = "rising", advice = "wait")
+  }
+  for (i in 1:100) {
+    own <- sample(answers, sample(0:3, 1), TRUE)
+    parents <- lapply(sample(answers, sample(0:2, 1), TRUE), function(answer) new_verdict("a part", some(answer)))
+    made <- new_verdict("the whole", unlist(lapply(own, some), recursive = FALSE), rests_on = parents)
+    expected <- max(1, match(c(own, vapply(parents, `[[`, "", "answer")), answers))
+    expect_identical(made$answer, answers[[expected]])
+    # What comes after has the root's reason, once.
+    after <- new_verdict("what follows", rests_on = list(new_verdict("the middle", rests_on = list(made))))
+    expect_identical(after$answer, made$answer)
+    expect_lte(sum(grepl("It rests on", after$reasons$words)), 1)
+  }
 })
 
 test_that("the verdict of each class opens with its answer, and its report and table agree", {
@@ -74,28 +90,46 @@ test_that("the verdict of each class opens with its answer, and its report and t
     resample(precip, bayesian_bootstrap())
   )
   for (fit in fits) {
+    said <- verdict(fit)
+    sentences <- as.character(said)
     content <- report_content(fit)
-    label <- paste(class(fit)[[1]], content$verdict[[1]])
-    expect_identical(answer_of(content$verdict), content$converged, label = label)
     summary <- summary(fit)
-    if (!is.null(summary$verdict)) expect_identical(summary$verdict[[1]], content$verdict[[1]], label = label)
-    if ("converged" %in% names(summary)) expect_identical(answer_of(summary$verdict), summary$converged, label = label)
+    label <- paste(class(fit)[[1]], sentences[[1]])
+    expect_identical(as.character(content$verdict), sentences, label = label)
+    expect_identical(as.character(verdict(summary)), sentences, label = label)
+    if ("converged" %in% names(summary)) expect_identical(summary$converged, is_usable(said), label = label)
+    expect_identical(glance_of(fit)$verdict, said$answer, label = label)
     box <- paste(verdict_part(content), collapse = "\n")
-    class <- if (is.na(content$converged)) "" else if (content$converged) " good" else " bad"
+    class <- if (is.na(is_usable(said))) "" else if (is_usable(said)) " good" else " bad"
     expect_match(box, sprintf("<div class=\"verdict%s\">", class), fixed = TRUE)
-    # print() of a topic model has its topics alone.
-    printed <- capture.output(print(if (inherits(fit, "topic_model")) summary else fit))
-    printed <- gsub("\\s+", " ", paste(printed, collapse = " "))
-    expect_match(printed, gsub("\\s+", " ", content$verdict[[1]]), fixed = TRUE, label = label)
-    table <- if (inherits(fit, "bayes_logit")) summary$coefficients else summary$diagnostics
-    if (grepl("No sign against", content$verdict[[1]])) {
-      named <- if (inherits(fit, "bayes_logit")) logit_words else quantity_words
-      expect_figures(content$verdict, table, if (inherits(fit, "topic_model")) topic_quantity_words else named)
+    for (shown in list(fit, summary)) {
+      printed <- gsub("\\s+", " ", paste(capture.output(print(shown)), collapse = " "))
+      first <- gsub("\\s+", " ", paste(utils::head(sentences, 4), collapse = " "))
+      expect_match(printed, first, fixed = TRUE, label = label)
     }
   }
-  answers <- vapply(fits, function(fit) sub("[,.] .*", "", report_content(fit)$verdict[[1]]), "")
-  expect_setequal(sub(",.*", "", answers), c("Usable", "Not yet", "Cannot tell"))
-  # A reservation is announced where another sentence restricts the result, and only there.
-  reserved <- vapply(fits[c(7, 9, 15, 16)], function(fit) grepl("reserv", report_content(fit)$verdict[[1]]), NA)
-  expect_identical(reserved, c(FALSE, TRUE, FALSE, TRUE))
+  said <- vapply(fits, function(fit) verdict(fit)$answer, "")
+  expect_setequal(said, answers)
+  # A reservation is announced where a reason restricts the result, and only there.
+  expect_identical(said[c(7, 9, 15, 16)] == "usable with reservations", c(FALSE, TRUE, FALSE, TRUE))
+})
+
+test_that("what is made from cells is never judged better than what it rests on", {
+  skip_where_repeated()
+  skip_if(on_cuda())
+  samples <- lapply(1:6, function(i) rbind(matrix(rnorm(120), ncol = 2), matrix(rnorm(40 + 20 * i, 6), ncol = 2)))
+  design <- data.frame(g = rep(0:1, each = 3))
+  place <- function(x) match(verdict(x)$answer, answers)
+  for (seed in 1:6) {
+    set.seed(seed)
+    fit <- dp_mixture(samples, components = 6, chains = sample(4, 1), iter = sample(c(10, 24, 60, 200), 1), seed = seed,
+      threads = 2)
+    types <- cell_types(fit, threads = 2)
+    made <- list(type_proportions(types), co_clustering(types, 1:3, threads = 2),
+      differential_abundance(types, ~ g, design, ndraws = 2, iter = 60, warmup = 10, seed = 1, threads = 2),
+      differential_state(types, ~ g, design, ndraws = 2, seed = 1, threads = 2))
+    expect_gte(place(types), place(fit))
+    for (result in made) expect_gte(place(result), place(types))
+    expect_gte(place(relabel(fit, threads = 2)), place(fit))
+  }
 })

@@ -150,8 +150,10 @@ on_device butterfly butterfly.cu "butterfly-patterned partial sums"
 # The same bits ------------------------------------------------------------------
 
 # same NAME ARGUMENTS COMPILER FLAGS...: compares checksums after 1e5, 1e6 and 1e7 arguments (up to ARGUMENTS) with
-# those of the first program.
+# those of the first program. 1e7 are for WARPBAYES_EXTENDED_TESTS.
 reference=
+most_arguments=${WARPBAYES_EXTENDED_TESTS:+10000000}
+most_arguments=${most_arguments:-1000000}
 same() {
   name=$1
   arguments=$2
@@ -183,12 +185,12 @@ for compiler in gcc clang; do
   command -v "$compiler" > /dev/null || continue
   case $(uname -m) in
     x86_64)
-      same "$compiler-avx512" 10000000 "$compiler" -O3 -fno-math-errno -mavx512f -mavx512dq
-      same "$compiler-avx2" 10000000 "$compiler" -O3 -fno-math-errno -mavx2 -mfma
+      same "$compiler-avx512" "$most_arguments" "$compiler" -O3 -fno-math-errno -mavx512f -mavx512dq
+      same "$compiler-avx2" "$most_arguments" "$compiler" -O3 -fno-math-errno -mavx2 -mfma
       same "$compiler-scalar" 1000000 "$compiler" -O1 -mfma
       same "$compiler-unoptimised" 1000000 "$compiler" -O0 -mfma
       ;;
-    *) same "$compiler-O3" 10000000 "$compiler" -O3 ;;
+    *) same "$compiler-O3" "$most_arguments" "$compiler" -O3 ;;
   esac
   # Without fma instructions fma() is a function, which is slow if the CPU lacks them.
   same "$compiler-baseline" 100000 "$compiler" -O2

@@ -65,36 +65,17 @@ static void count_documents(void *context) {
   if (pass->threads > 1) free(histogram);
 }
 
-/* Alphas whose tables a thread draws together. */
-#define ALPHAS_TOGETHER 16
-
-static void open_levels(void *context, int64_t piece) {
-  const document_tables_pass *const pass = context;
-  const size_t first = (size_t)piece * ALPHAS_TOGETHER, left = pass->alphas - first;
-  const int32_t levels = pass->session->alpha_levels;
-  for (size_t i = first; i < first + (left < ALPHAS_TOGETHER ? left : ALPHAS_TOGETHER); i++) {
-    const int32_t *const own = pass->all + i * ((size_t)levels + 1);
-    int64_t above = own[levels];
-    const int64_t openings = wb_topic_level_openings(pass->draw->key, WB_PURPOSE_TOPIC_LEVELS, pass->draw->iteration,
-                                                     (uint64_t)i, pass->draw->alpha[i], own, 1, levels, &above);
-    pass->tables[i] += openings + above;
-  }
-}
-
-static int draw_document_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *tables, wb_message *message) {
+static int count_all_documents(wb_topic_session *s, const wb_topic_draw *draw, int32_t *histogram, int64_t *tables,
+                               wb_message *message) {
   const size_t topics = (size_t)s->settings.topics, alphas = (size_t)s->groups * topics;
   const int64_t documents = s->corpus.documents, size = s->order.group, groups = (documents + size - 1) / size;
   const size_t cells = alphas * ((size_t)s->alpha_levels + 1);
   const size_t bytes = (size_t)documents * topics * sizeof(int32_t);
-  int32_t *const all = calloc(cells, sizeof(int32_t));
-  if (!all) return wb_out_of_memory(message, "learning alpha", cells * sizeof(int32_t));
   if (!s->counts && bytes <= TOPIC_COUNTS) s->counts = malloc(bytes + 1);
   memset(tables, 0, alphas * sizeof(int64_t));
   const int threads = useful_threads(s, (double)s->corpus.tokens * 2 + (double)documents * (double)topics, groups);
-  document_tables_pass pass = {s, draw, alphas, cells, threads, 0, all, tables, 0};
+  document_tables_pass pass = {s, draw, alphas, cells, threads, 0, histogram, tables, 0};
   wb_on_threads(threads, count_documents, &pass);
-  if (!pass.failed) wb_spread(threads, (int64_t)((alphas + ALPHAS_TOGETHER - 1) / ALPHAS_TOGETHER), open_levels, &pass);
-  free(all);
   s->counted = s->counts && !pass.failed;
   return pass.failed ? wb_out_of_memory(message, "learning alpha", cells * sizeof(int32_t)) : WB_OK;
 }

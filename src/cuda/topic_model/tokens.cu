@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <vector>
@@ -46,8 +47,7 @@ constexpr size_t STAGE_BYTES = 64 * 1000 * 1000;
 /* Calls work(real) on the session's device, where `real` has the type of the session's precision. */
 template <typename Work>
 int on_device(wb_topic_session *s, wb_message *message, Work work) {
-  wb::device_scope scope;
-  WB_TRY(scope.enter(s->device, message, &s->stream));
+  WB_ON_DEVICE(s->device, message, &s->stream);
   return wb::with_precision(s->precision, work);
 }
 
@@ -112,13 +112,11 @@ int fill_session(wb_topic_session *s, const wb_topic_corpus *c, const wb_topic_s
                           static_cast<uint64_t>(c->pairs) * 28 + static_cast<uint64_t>(c->tokens) * 2;
   uint64_t left = 0;
   WB_TRY(wb::memory_left(memory_limit, 0, &left, message));
-  if (needed > left) {
-    std::snprintf(message->text, sizeof message->text,
-                  "%.2f MB of device memory are needed for %d topics of %d terms, but %.2f MB can be used",
-                  static_cast<double>(needed) / 1e6, s->topics, static_cast<int>(c->terms),
-                  static_cast<double>(left) / 1e6);
-    return WB_ERROR_MEMORY;
-  }
+  if (needed > left)
+    return wb_fail(message, WB_ERROR_MEMORY,
+                   "%.2f MB of device memory are needed for %d topics of %d terms, but %.2f MB can be used",
+                   static_cast<double>(needed) / 1e6, s->topics, static_cast<int>(c->terms),
+                   static_cast<double>(left) / 1e6);
   std::vector<uint32_t> pair_token(static_cast<size_t>(c->pairs));
   for (int64_t d = 0; d < c->documents; d++) {
     int64_t token = c->first_token[d];
@@ -173,13 +171,9 @@ void close_session(wb_topic_session *s) {
 
 int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *settings, const wb_run *run,
                  wb_topic_session **session, wb_message *message) {
-  wb::device_scope scope;
-  WB_TRY(scope.enter(run->device, message));
+  WB_ON_DEVICE(run->device, message);
   std::unique_ptr<wb_topic_session> s(new (std::nothrow) wb_topic_session());
-  if (s == nullptr) {
-    std::snprintf(message->text, sizeof message->text, "no memory for the session of the topic model");
-    return WB_ERROR_MEMORY;
-  }
+  if (s == nullptr) return wb_fail(message, WB_ERROR_MEMORY, "no memory for the session of the topic model");
   s->device = run->device;
   WB_TRY(s->stream.create(message));
   s->topics = settings->topics;
@@ -349,8 +343,9 @@ int clear_tables(wb_topic_session *s, wb_message *message) {
   return wb::clear(s->tables.data(), s->tables.bytes(), "clearing tables", message);
 }
 
-int bring_tables(wb_topic_session *s, std::vector<unsigned long long> &tables, wb_message *message) {
-  tables.resize(s->alpha.size() + 1);
+/* A number for each alpha, one more, and the first `more` of what follows. */
+int bring_tables(wb_topic_session *s, size_t more, std::vector<unsigned long long> &tables, wb_message *message) {
+  tables.resize(s->alpha.size() + 1 + more);
   return s->tables.download(tables.data(), tables.size(), "bringing tables from the device", message);
 }
 
@@ -375,36 +370,33 @@ int draw_members(wb_topic_session *s, const wb_topic_draw *draw, const double *l
                                "bringing topics from the device", message);
     }));
     std::vector<unsigned long long> counted;
-    WB_TRY(bring_tables(s, counted, message));
+    WB_TRY(bring_tables(s, 0, counted, message));
     for (int64_t k = 0; k < topics; k++) members[k] = static_cast<int64_t>(counted[static_cast<size_t>(k)]);
     return s->log_likelihood.download(log_likelihood, static_cast<size_t>(all),
                                       "bringing log likelihoods from the device", message);
   });
 }
 
-int draw_document_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *tables, wb_message *message) {
-  wb::device_scope scope;
-  WB_TRY(scope.enter(s->device, message, &s->stream));
-  const size_t alphas = s->alpha.size();
-  const int64_t numbers = static_cast<int64_t>(alphas);
+int count_documents(wb_topic_session *s, const wb_topic_draw *draw, int32_t *histogram, int64_t *tables,
+                    wb_message *message) {
+  WB_ON_DEVICE(s->device, message, &s->stream);
+  const size_t alphas = s->alpha.size(), cells = alphas * (static_cast<size_t>(s->alpha_levels) + 1);
   WB_TRY(clear_tables(s, message));
   WB_TRY(send_alpha(s, draw->alpha, message));
   const size_t tally = static_cast<size_t>(s->topics) * sizeof(int32_t);
   WB_TRY(wb::launch(wb::grid(TABLE_THREADS, s->corpus.documents).sharing(tally), topic_document_tables,
                     "drawing tables", message, s->corpus, s->topic.data(), s->topics, s->alpha_levels, draw->key,
                     draw->iteration, s->alpha.data(), s->histogram(), s->tables.data()));
-  WB_TRY(wb::launch(wb::cover(TABLE_THREADS, numbers), topic_level_tables, "drawing tables", message, numbers,
-                    s->alpha_levels, draw->key, draw->iteration, s->alpha.data(), s->histogram(), s->tables.data()));
   std::vector<unsigned long long> drawn;
-  WB_TRY(bring_tables(s, drawn, message));
+  WB_TRY(bring_tables(s, (cells + 1) / 2, drawn, message));
   for (size_t i = 0; i < alphas; i++) tables[i] = static_cast<int64_t>(drawn[i]);
+  std::memcpy(histogram, drawn.data() + alphas + 1, cells * sizeof(int32_t));
   return WB_OK;
 }
 
 int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *tables, int64_t *size,
                      wb_message *message) {
-  wb::device_scope scope;
-  WB_TRY(scope.enter(s->device, message, &s->stream));
+  WB_ON_DEVICE(s->device, message, &s->stream);
   const size_t topics = static_cast<size_t>(s->topics);
   WB_TRY(clear_tables(s, message));
   WB_TRY(wb::launch(wb::grid(TABLE_THREADS, s->corpus.terms).sharing(topics * sizeof(int32_t)), topic_term_tables,
@@ -414,7 +406,7 @@ int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *ta
                     message, s->beta_levels, draw->key, draw->iteration, draw->beta, s->histogram(),
                     s->tables.data() + topics));
   std::vector<unsigned long long> drawn;
-  WB_TRY(bring_tables(s, drawn, message));
+  WB_TRY(bring_tables(s, 0, drawn, message));
   for (size_t k = 0; k < topics; k++) size[k] = static_cast<int64_t>(drawn[k]);
   *tables = static_cast<int64_t>(drawn[topics]);
   return WB_OK;
@@ -423,6 +415,6 @@ int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *ta
 } // namespace
 
 const wb_topic_model_functions wb_cuda_topic_model = {
-    open_session,   set_topics,   get_topics,           draw_terms,       set_phi, get_phi,
-    draw_documents, draw_members, draw_document_tables, draw_term_tables, score,   close_session,
+    open_session,   set_topics,   get_topics,      draw_terms,       set_phi, get_phi,
+    draw_documents, draw_members, count_documents, draw_term_tables, score,   close_session,
 };

@@ -499,19 +499,6 @@ __global__ void __launch_bounds__(TABLE_THREADS)
   }
 }
 
-/* Adds the tables of the levels: a thread a group and topic. */
-__global__ void __launch_bounds__(TABLE_THREADS)
-    topic_level_tables(int64_t alphas, int32_t levels, uint64_t key, uint32_t iteration, const double *alpha,
-                       const int32_t *histogram, unsigned long long *tables) {
-  const int64_t i = wb::thread_number<TABLE_THREADS>();
-  if (i >= alphas) return;
-  const int32_t *const own = histogram + static_cast<size_t>(i) * (static_cast<size_t>(levels) + 1);
-  int64_t above = own[levels];
-  const int64_t openings = wb_topic_level_openings(key, WB_PURPOSE_TOPIC_LEVELS, iteration, static_cast<uint64_t>(i),
-                                                   alpha[i], own, 1, levels, &above);
-  tables[i] += static_cast<unsigned long long>(openings + above);
-}
-
 /* Counts that blocks add up in shared memory, because most counts of a term are small and all blocks share one
  * histogram. */
 constexpr int32_t SHARED_COUNTS = 32;

@@ -26,28 +26,28 @@ SEXP wb_entry_checkpoint_digest(SEXP values, SEXP length) {
   return result;
 }
 
-/* head: raw. stored: a store of arrays or a list of vectors. Of each array, runs of `run` values, one every `stride`
- * values, are written. */
-SEXP wb_entry_checkpoint_write(SEXP path, SEXP head, SEXP stored, SEXP stride, SEXP run) {
+/* head: raw. values: a list of vectors, which are written whole. stored: a store of arrays or a list of vectors. Of
+ * each of these, runs of `run` values, one every `stride` values, are written. */
+SEXP wb_entry_checkpoint_write(SEXP path, SEXP head, SEXP values, SEXP stored, SEXP stride, SEXP run) {
   SEXP arrays = TYPEOF(stored) == EXTPTRSXP ? wb_store_arrays(stored) : stored;
-  const R_xlen_t count = Rf_xlength(arrays);
-  wb_checkpoint_part *const part = (wb_checkpoint_part *)R_alloc((size_t)count + 1, sizeof *part);
-  const wb_checkpoint_part first = {RAW_RO(head), 1, 1, (size_t)Rf_xlength(head), 0};
-  part[0] = first;
+  const R_xlen_t first = Rf_xlength(values) + 1, count = first + Rf_xlength(arrays);
+  wb_checkpoint_part *const part = (wb_checkpoint_part *)R_alloc((size_t)count, sizeof *part);
   for (R_xlen_t i = 0; i < count; i++) {
-    SEXP array = VECTOR_ELT(arrays, i);
-    wb_checkpoint_part *const p = part + i + 1;
+    SEXP array = i == 0 ? head : i < first ? VECTOR_ELT(values, i - 1) : VECTOR_ELT(arrays, i - first);
+    const double length = (double)Rf_xlength(array);
+    const double step = i < first ? length : REAL_RO(stride)[i - first],
+                 taken = i < first ? length : REAL_RO(run)[i - first];
+    wb_checkpoint_part *const p = part + i;
     p->width = 1;
     p->values = wb_values_of(array, &p->width);
-    const double step = REAL_RO(stride)[i], taken = REAL_RO(run)[i];
     if (!p->values || !(step >= 0 && taken >= 0 && taken <= step))
       return wb_refuse("arrays do not have the size or type of what is to be written");
     p->stride = (size_t)step;
     p->run = (size_t)taken;
-    p->runs = p->run > 0 ? (size_t)Rf_xlength(array) / p->stride : 0;
+    p->runs = p->run > 0 ? (size_t)length / p->stride : 0;
   }
   wb_message message;
-  const int status = wb_checkpoint_write(path_from_sexp(path), part, (size_t)count + 1, &message);
+  const int status = wb_checkpoint_write(path_from_sexp(path), part, (size_t)count, &message);
   return status == WB_OK ? R_NilValue : wb_failure(status, &message);
 }
 
@@ -55,8 +55,7 @@ SEXP wb_entry_checkpoint_write(SEXP path, SEXP head, SEXP stored, SEXP stride, S
 static int open_same(wb_checkpoint_reader *reader, SEXP path, const unsigned char *digest, wb_message *message) {
   WB_TRY(wb_checkpoint_open(reader, path_from_sexp(path), message));
   if (memcmp(reader->digest, digest, WB_DIGEST_BYTES) == 0) return WB_OK;
-  wb_message_write(message, "changed while it was read");
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT, "changed while it was read");
 }
 
 static int skip_head(wb_checkpoint_reader *reader, wb_message *message) {
@@ -82,10 +81,17 @@ SEXP wb_entry_checkpoint_try(SEXP path) {
   return status == WB_OK ? R_NilValue : wb_failure(status, &message);
 }
 
-SEXP wb_entry_checkpoint_host(void) {
-  char host[WB_CHECKPOINT_HOST];
-  wb_checkpoint_host(host);
-  return Rf_mkString(host);
+/* Returns what wb_entry_checkpoint_free() needs. */
+SEXP wb_entry_checkpoint_hold(SEXP path) {
+  wb_message message;
+  int lock;
+  const int status = wb_checkpoint_hold(path_from_sexp(path), &lock, &message);
+  return status == WB_OK ? Rf_ScalarInteger(lock) : wb_failure(status, &message);
+}
+
+SEXP wb_entry_checkpoint_free(SEXP path, SEXP lock) {
+  wb_checkpoint_free(path_from_sexp(path), Rf_asInteger(lock));
+  return R_NilValue;
 }
 
 /* The head of a verified checkpoint, the digest of the whole file, and its size in bytes. Memory of R is allocated
@@ -110,14 +116,15 @@ SEXP wb_entry_checkpoint_head(SEXP path) {
   return wb_finish(result, status, &message);
 }
 
-/* The arrays after the head: a list of vectors with these types, "double" or "integer", and lengths. `digest` is that
- * of the file from which the head came. */
+/* The arrays after the head: a list of vectors with these types, "double", "integer" or "raw", and lengths. `digest` is
+ * that of the file from which the head came. */
 SEXP wb_entry_checkpoint_arrays(SEXP path, SEXP digest, SEXP types, SEXP lengths) {
   const R_xlen_t count = Rf_xlength(types);
   SEXP result = PROTECT(Rf_allocVector(VECSXP, count));
   for (R_xlen_t i = 0; i < count; i++) {
-    const int is_double = strcmp(CHAR(STRING_ELT(types, i)), "double") == 0;
-    SET_VECTOR_ELT(result, i, Rf_allocVector(is_double ? REALSXP : INTSXP, (R_xlen_t)REAL_RO(lengths)[i]));
+    const char first = CHAR(STRING_ELT(types, i))[0];
+    const SEXPTYPE type = first == 'd' ? REALSXP : first == 'i' ? INTSXP : RAWSXP;
+    SET_VECTOR_ELT(result, i, Rf_allocVector(type, (R_xlen_t)REAL_RO(lengths)[i]));
   }
   wb_message message;
   wb_checkpoint_reader reader;
@@ -125,9 +132,9 @@ SEXP wb_entry_checkpoint_arrays(SEXP path, SEXP digest, SEXP types, SEXP lengths
   if (status == WB_OK) status = skip_head(&reader, &message);
   for (R_xlen_t i = 0; i < count && status == WB_OK; i++) {
     SEXP array = VECTOR_ELT(result, i);
-    const size_t length = (size_t)Rf_xlength(array);
-    status = TYPEOF(array) == REALSXP ? wb_checkpoint_read(&reader, REAL(array), length, sizeof(double), &message)
-                                      : wb_checkpoint_read(&reader, INTEGER(array), length, sizeof(int), &message);
+    size_t width;
+    void *const values = (void *)wb_values_of(array, &width);
+    status = wb_checkpoint_read(&reader, values, (size_t)Rf_xlength(array), width, &message);
   }
   status = wb_checkpoint_close(&reader, status, &message);
   return wb_finish(result, status, &message);

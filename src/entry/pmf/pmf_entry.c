@@ -35,8 +35,7 @@ SEXP wb_entry_pmf_cache(void) {
   SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
   wb_finalize_by(pointer, close_cache);
   R_SetExternalPtrAddr(pointer, R_Calloc(1, wb_fft_cache));
-  UNPROTECT(1);
-  return pointer;
+  return wb_finish(pointer, WB_OK, NULL);
 }
 
 typedef struct shape {
@@ -47,13 +46,12 @@ typedef struct shape {
 static shape shape_of(SEXP x) {
   const SEXP dim = Rf_getAttrib(x, R_DimSymbol);
   const int is_matrix = dim != R_NilValue && Rf_xlength(dim) == 2;
-  const shape found = {
+  return (shape){
       .is_plain = !Rf_isObject(x) && (dim == R_NilValue || is_matrix),
       .is_matrix = is_matrix,
       .rows = is_matrix ? INTEGER_RO(dim)[0] : 1,
       .columns = is_matrix ? INTEGER_RO(dim)[1] : Rf_xlength(x),
   };
-  return found;
 }
 
 /* Whether every row of a matrix, or a vector, is a distribution. If not, R code finds out why and says it in words. */
@@ -64,8 +62,7 @@ SEXP wb_entry_pmf_usable(SEXP x, SEXP log) {
 
 static int check_shapes(const shape *x, const shape *y, wb_message *message) {
   if (x->is_plain && y->is_plain && (x->rows == y->rows || x->rows == 1 || y->rows == 1)) return WB_OK;
-  wb_message_write(message, "two vectors are convolved, or two matrices with the same number of rows");
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT, "two vectors are convolved, or two matrices with the same number of rows");
 }
 
 /* Two vectors, or two matrices whose rows are convolved in pairs. One row of either serves all rows of the other. */
@@ -127,8 +124,7 @@ static wb_pmf_terms read_terms(SEXP x, SEXP log) {
     length[i] = is_list ? Rf_xlength(VECTOR_ELT(x, i)) : of_x.rows;
     values[i] = is_list ? REAL_RO(VECTOR_ELT(x, i)) : REAL_RO(x) + i * of_x.rows;
   }
-  const wb_pmf_terms terms = {count, length, values, Rf_asLogical(log)};
-  return terms;
+  return (wb_pmf_terms){count, length, values, Rf_asLogical(log)};
 }
 
 /* x: a list of vectors, or a matrix with the distributions in its columns. length: of the result. */

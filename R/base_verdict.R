@@ -1,0 +1,126 @@
+# What a result can be used for. A verdict has one of four answers, and reasons for it. A topic adds the rules of its
+# reasons with add_rules(), gives the reasons of a result with reason(), and makes its verdict in a method of verdict().
+
+#' Can a result be used?
+#'
+#' `verdict()` gives the answer that the print, the summary and the report of a result open with, and all its reasons.
+#'
+#' A result can rest on others: types of cells on a mixture, a comparison of groups on types, a prediction on a
+#' regression. Its answer is never better than theirs.
+#'
+#' @param x a fit, a result that was made from one, or a summary.
+#' @param ... must be empty.
+#' @return An object of class `verdict` with the elements
+#' \describe{
+#'   \item{`answer`}{`"usable"`, `"usable with reservations"` (reasons restrict what the result says), `"not yet"` (the
+#'     computation has to go on, or to be set up in another way) or `"cannot tell"`.}
+#'   \item{`about`}{what the verdict speaks of.}
+#'   \item{`reasons`}{a data frame: `code` names the rule, `answer` is the best answer that it allows, `quantity` is
+#'     what is concerned and `figure` its value, `NA` if there is none; `words` is the sentence.}
+#' }
+#' `as.character()` gives the sentences.
+#' @seealso [convergence]
+#' @examples
+#' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
+#' verdict(fit)
+#' if (!verdict(fit)$answer %in% c("usable", "usable with reservations")) stop("more sweeps are needed")
+#' @export
+verdict <- function(x, ...) UseMethod("verdict")
+
+#' @export
+verdict.default <- function(x, ...) {
+  kept <- if (is.list(x) && inherits(x[["verdict"]], "verdict")) x[["verdict"]] else attr(x, "verdict")
+  if (inherits(kept, "verdict")) return(kept)
+  stop_input("x", "has no verdict, because it does not rest on draws: it is ", show_value(x))
+}
+
+#' @export
+verdict.verdict <- function(x, ...) x
+
+# The answers, each weaker than the one before.
+answers <- c("usable", "usable with reservations", "not yet", "cannot tell")
+
+# A rule has the best answer that its reason allows, and a template of its words. In it, {name} stands for a value of
+# that name, and {name|one|many} for one of two words, by whether the value is 1. `but` is what the opening of a verdict
+# adds to "Usable".
+rule <- function(answer, words, but = if (answer == answers[[2L]]) "with reservations") {
+  stopifnot(answer %in% answers)
+  list(answer = answer, words = words, but = but)
+}
+
+verdict_rules <- new.env(parent = emptyenv())
+
+add_rules <- function(...) {
+  rules <- list(...)
+  stopifnot(!any(names(rules) %in% names(verdict_rules)))
+  list2env(rules, verdict_rules)
+}
+
+# The rule `code` applied to values.
+reason <- function(code, ..., quantity = NA_character_, figure = NA_real_) {
+  rule <- verdict_rules[[code]]
+  values <- list(quantity = quantity, figure = figure, ...)
+  list(list(
+    code = code, answer = rule$answer, quantity = paste(quantity, collapse = ", "), figure = as.numeric(figure)[[1L]],
+    words = fill_template(rule$words, values), but = fill_template(rule$but, values)
+  ))
+}
+
+# Sentences that were worded elsewhere, each a reason by the rule `code`, whose template is {words}.
+worded <- function(code, sentences) {
+  unlist(lapply(sentences, function(words) reason(code, words = words)), recursive = FALSE)
+}
+
+fill_template <- function(template, values) {
+  if (is.null(template)) return(NULL)
+  for (part in unique(unlist(regmatches(template, gregexpr("\\{[^}]*\\}", template))))) {
+    pieces <- strsplit(substr(part, 2L, nchar(part) - 1L), "|", fixed = TRUE)[[1L]]
+    value <- values[[pieces[[1L]]]]
+    if (length(pieces) > 1L) value <- pieces[[if (value == 1) 2L else 3L]]
+    template <- gsub(part, paste(value, collapse = ", "), template, fixed = TRUE)
+  }
+  template
+}
+
+# The verdict on what `about` names. `...`: reasons, or NULL, in the order of their sentences. `rests_on`: the verdicts
+# of what the result was made from.
+new_verdict <- function(about, ..., rests_on = list()) {
+  inherited <- lapply(rests_on, function(parent) if (parent$answer != answers[[1L]]) inherited_reason(parent))
+  reasons <- c(..., unlist(inherited, recursive = FALSE))
+  place <- match(vapply(reasons, `[[`, "", "answer"), answers)
+  reasons <- reasons[order(-place)]
+  field <- function(name, kind) vapply(reasons, `[[`, kind, name)
+  structure(list(
+    answer = answers[[max(1L, place)]], about = about,
+    reasons = data.frame(code = field("code", ""), answer = field("answer", ""), quantity = field("quantity", ""),
+      figure = field("figure", 0), words = field("words", "")),
+    but = unique(unlist(lapply(reasons, `[[`, "but")))
+  ), class = c("verdict", "warpbayes"))
+}
+
+# What a result inherits: the answer of what it rests on, and the reason that counted there most.
+inherited_reason <- function(parent) {
+  first <- as.list(parent$reasons[1L, ])
+  words <- first$words
+  if (!grepl("^inherited", first$code)) {
+    state <- c("can be used with reservations", "cannot be used yet", "cannot be judged")
+    state <- state[[match(parent$answer, answers) - 1L]]
+    words <- sprintf("It rests on %s, which %s: %s%s", parent$about, state, tolower(substr(words, 1L, 1L)),
+      substring(words, 2L))
+  }
+  list(list(code = paste0("inherited_", sub("^inherited_", "", first$code)), answer = parent$answer,
+    quantity = first$quantity, figure = first$figure, words = words,
+    but = if (parent$answer == answers[[2L]]) "with reservations"))
+}
+
+# TRUE, FALSE or NA if it cannot be told.
+is_usable <- function(verdict) c(TRUE, TRUE, FALSE, NA)[[match(verdict$answer, answers)]]
+
+# The opening words of a verdict: its answer.
+opening_words <- function(verdict) {
+  word <- c("Usable", "Usable", "Not yet", "Cannot tell")[[match(verdict$answer, answers)]]
+  paste0(paste(c(word, if (word == "Usable") verdict$but), collapse = ", "), ".")
+}
+
+#' @export
+as.character.verdict <- function(x, ...) c(opening_words(x), x$reasons$words)

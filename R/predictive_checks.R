@@ -1,0 +1,268 @@
+# Do the data look like draws that the model could predict? Each check is a statistic of the data with a limit, which
+# data that suit the model exceed in at most 3% of the sets (bench/predictive-checks.R). Checks with p values use
+# -log10 p. Nothing is refitted: 60 values take some milliseconds.
+
+add_rules(
+  order_alike = rule("usable with reservations", paste(
+    "Neighbouring values are alike (lag-1 correlation {shown}): intervals take the order as meaningless, and are too",
+    "narrow if it means something, such as time."
+  )),
+  order_trend = rule("usable with reservations", paste(
+    "The values drift along their order (rank correlation {shown}): intervals take the order as meaningless, and do",
+    "not hold if it means something, such as time."
+  )),
+  order_season = rule("usable with reservations", paste(
+    "Values some places apart are alike (p = {shown}): intervals take the order as meaningless, and are too narrow if",
+    "it means something, such as time."
+  )),
+  copies_found = rule("usable with reservations", paste(
+    "{shown} values are copies of others, more than rounding explains: if they are the same observations, the data",
+    "count them more than once, and intervals are too narrow."
+  )),
+  data_ties = rule("usable with reservations", paste(
+    "Only {figure} of {count} values{beside} are distinct: a density spreads each of them, and bayesian_bootstrap()",
+    "does not."
+  )),
+  data_island = rule("usable with reservations", paste(
+    "{shown} values lie far from the others, beyond a gap: how often such values occur the data hardly say, and",
+    "intervals of quantities that they decide may be too narrow."
+  )),
+  data_ends = rule("usable with reservations", paste(
+    "The values pile up at both ends of their range: with support = c(a, b), the bounds of the values, the density",
+    "ends there."
+  )),
+  data_curve = rule("usable with reservations", paste(
+    "{quantity}: one bends with the other (p = {shown}), which these copulas do not follow; copula_regression() does.",
+    "Intervals of densities may be wrong."
+  )),
+  data_cells = rule("usable with reservations", paste(
+    "{quantity}: they depend on each other in a way that no correlation shows (p = {shown}), which these copulas do",
+    "not follow. Intervals of densities may be wrong."
+  )),
+  data_products = rule("usable with reservations",
+    "The product of {quantity} would explain more (p = {shown}): mean = ~ {product} has it.")
+)
+
+rank_scores <- function(y) stats::qnorm((rank(y) - 0.5) / length(y))
+minus_log10 <- function(log_p) -log_p / log(10)
+two_sided <- function(z) minus_log10(stats::pnorm(-abs(z), log.p = TRUE) + log(2))
+p_words <- function(minus_log) format(signif(10^-min(minus_log, 300), 1))
+
+# The order ----------------------------------------------------------------------------
+
+# By normal scores of the ranks. Sorted values tell nothing: somebody sorted them. `columns`: how many are looked at.
+order_reason <- function(y, columns = 1L) {
+  limit <- 2.5 + log10(columns)
+  n <- length(y)
+  steps <- diff(y)
+  if (n < 10L || length(unique(y)) < 3L || all(steps >= 0) || all(steps <= 0)) return(NULL)
+  z <- rank_scores(y)
+  z <- (z - mean(z)) / sqrt(mean((z - mean(z))^2))
+  lags <- seq_len(min(13L, n %/% 3L))
+  r <- vapply(lags, function(lag) sum(z[-seq_len(lag)] * z[seq_len(n - lag)]) / n, 0)
+  drift <- stats::cor(z, seq_len(n))
+  box <- n * (n + 2) * sum(r^2 / (n - lags))
+  chance <- minus_log10(stats::pchisq(box, length(r), lower.tail = FALSE, log.p = TRUE))
+  if (two_sided((r[[1L]] + 1 / n) * sqrt(n * (n + 1) / (n - 1))) > limit && r[[1L]] > 0) {
+    reason("order_alike", figure = r[[1L]], shown = figure(r[[1L]]))
+  } else if (two_sided(drift * sqrt(n - 1)) > limit) {
+    reason("order_trend", figure = drift, shown = figure(drift))
+  } else if (chance > limit + 0.5) {
+    reason("order_season", figure = chance, shown = p_words(chance))
+  }
+}
+
+# Ties and copies ----------------------------------------------------------------------
+
+tied_pairs <- function(keys) {
+  count <- tabulate(match(keys, unique(keys)))
+  sum(count * (count - 1) / 2)
+}
+
+# Rounding that ties so many pairs puts no different values nearer together than its step; copies do not stop them. The
+# statistic is the number of pairs of a tied value and a different one within half of that step, over that of tied
+# pairs. Where every value occurs twice (or a multiple of some number), all are copies.
+copies_reason <- function(y) {
+  count <- tabulate(match(y, unique(y)))
+  tied <- sum(count * (count - 1) / 2)
+  spread <- stats::IQR(y) / 1.349
+  if (tied <= 3 || !(spread > 0)) return(NULL)
+  found <- function() reason("copies_found", figure = sum(count - 1), shown = whole_words(sum(count - 1)))
+  if (length(count) >= 8L && any(vapply(2:5, function(k) all(count %% k == 0), NA))) return(found())
+  sorted <- sort(y)
+  within <- function(at, distance) {
+    sum(findInterval(at + distance, sorted) - findInterval(at - distance, sorted, left.open = TRUE))
+  }
+  # Tied pairs for each unit of distance, if values were spread evenly over 0.6 deviations about each.
+  rate <- (within(sorted, 0.3 * spread) - length(y)) / 2 / (0.6 * spread)
+  again <- sorted[duplicated(sorted) | duplicated(sorted, fromLast = TRUE)]
+  near <- (within(again, tied / rate / 2) - within(again, 1e-9 * spread)) / 2
+  if (near > 0.5 * tied) found()
+}
+
+# Rows: pairs alike in x and y, against those alike in x whose y lie one rounding step apart.
+row_copies_reason <- function(y, x) {
+  x <- do.call(paste, as.data.frame(x))
+  rows <- paste(y, x)
+  tied <- tied_pairs(rows)
+  if (tied <= 3) return(NULL)
+  gaps <- diff(sort(unique(y)))
+  step <- 1.5 * min(gaps[gaps > 1e-9 * diff(range(y))], Inf)
+  near <- if (is.finite(step)) {
+    vapply(split(y, x), function(y) {
+      y <- sort(y)
+      sum(findInterval(y + step, y) - findInterval(y, y))
+    }, 0)
+  } else 0
+  if ((tied - 1.5 * sum(near) - 3) / sqrt(tied + 1) > 1) {
+    copies <- sum(duplicated(rows))
+    reason("copies_found", figure = copies, shown = whole_words(copies))
+  }
+}
+
+# Data with few different values are not from a density.
+ties_reason <- function(y, beside = "") {
+  n <- length(y)
+  distinct <- length(unique(y))
+  if (n > 2L && (distinct <= min(20, n / 2) || tied_pairs(y) > 0.1 * choose(n, 2))) {
+    reason("data_ties", figure = distinct, count = whole_words(n), beside = beside)
+  }
+}
+
+# One variable -------------------------------------------------------------------------
+
+# For tails no heavier than exponential, k times the gap before the k farthest values, over a deviation, is exponential.
+island_reason <- function(y) {
+  y <- sort(y)
+  n <- length(y)
+  spread <- stats::mad(y)
+  if (n < 10L || !(spread > 0)) return(NULL)
+  k <- 2:max(2L, n %/% 4L)
+  upper <- k * (y[n - k + 1L] - y[n - k])
+  lower <- k * (y[k + 1L] - y[k])
+  if (max(upper, lower) / spread > 12) {
+    count <- k[[if (max(upper) > max(lower)) which.max(upper) else which.max(lower)]]
+    reason("data_island", figure = count, shown = whole_words(count))
+  }
+}
+
+# Both outer tenths of the range hold more than uniform data have.
+ends_reason <- function(y) {
+  place <- (y - min(y)) / diff(range(y))
+  excess <- (min(sum(place < 0.1), sum(place > 0.9)) - 1 - 0.1 * length(y)) / sqrt(0.09 * length(y))
+  if (isTRUE(excess > 1)) reason("data_ends", figure = excess)
+}
+
+# Several variables --------------------------------------------------------------------
+
+# The best of the ordered pairs of columns by `statistic`, a function of both that gives -log10 p.
+best_pair <- function(z, statistic) {
+  pairs <- which(outer(seq_len(ncol(z)), seq_len(ncol(z)), `!=`), arr.ind = TRUE)
+  values <- apply(pairs, 1L, function(pair) statistic(z[, pair[[1L]]], z[, pair[[2L]]]))
+  best <- which.max(values)
+  list(names = colnames(z)[pairs[best, ]], value = values[[best]] - log10(nrow(pairs)))
+}
+
+pair_reason <- function(code, best) {
+  if (best$value > 2.7) {
+    reason(code, quantity = paste(best$names, collapse = " and "), figure = best$value, shown = p_words(best$value))
+  }
+}
+
+# The square of a normal score against what a line in it leaves of another.
+curve_statistic <- function(x, y) {
+  line <- qr(cbind(1, x))
+  bend <- qr.resid(line, x^2)
+  left <- qr.resid(line, y)
+  r <- sum(bend * left) / sqrt(sum(bend^2) * sum(left^2))
+  free <- length(x) - 3
+  minus_log10(log(2) + stats::pt(-abs(r) * sqrt(free / max(1e-12, 1 - r^2)), free, log.p = TRUE))
+}
+
+# Chi-squared of equal cells of the ranks of x and of what a line in it leaves of y, five data a cell.
+cells_statistic <- function(x, y) {
+  n <- length(x)
+  across <- max(2, min(6, floor(sqrt(n / 5))))
+  cell <- function(values) factor(ceiling(rank(values, ties.method = "first") * across / n), seq_len(across))
+  count <- table(cell(x), cell(qr.resid(qr(cbind(1, x)), y)))
+  expected <- outer(rowSums(count), colSums(count)) / n
+  minus_log10(stats::pchisq(sum((count - expected)^2 / expected), (across - 1)^2, lower.tail = FALSE, log.p = TRUE))
+}
+
+# Regressions --------------------------------------------------------------------------
+
+# What curves of single covariates leave of the response, with as many knots as the mean function has.
+additive_rest <- function(y, x, knots) {
+  knots <- lapply(seq_len(ncol(x)), function(j) {
+    count <- if (j <= length(knots)) length(knots[[j]]) else 0L
+    if (count > 2L && length(unique(x[, j])) > count + 1L) spread_knots(x[, j], count)
+  })
+  design <- qr(cbind(1, with_curves(x, knots)))
+  list(left = drop(qr.resid(design, y)), design = design)
+}
+
+# The best product of two covariates on the rest, with variances that may differ. `group`: the covariate of a column.
+products_reason <- function(rest, x, group) {
+  free <- nrow(x) - rest$design$rank - 1L
+  if (ncol(x) < 2L || free < 3L) return(NULL)
+  pairs <- utils::combn(ncol(x), 2L)
+  pairs <- pairs[, group[pairs[1L, ]] != group[pairs[2L, ]], drop = FALSE]
+  chance <- apply(pairs, 2L, function(pair) {
+    centred <- x[, pair] - rep(colMeans(x[, pair]), each = nrow(x))
+    product <- qr.resid(rest$design, centred[, 1L] * centred[, 2L])
+    size <- sum(product^2)
+    if (size < 1e-10 * nrow(x)) return(0)
+    slope <- sum(product * rest$left) / size
+    squares <- (rest$left - slope * product)^2
+    error <- max(sqrt(sum(product^2 * squares) * nrow(x) / free) / size, sqrt(sum(squares) / free / size))
+    minus_log10(log(2) + stats::pt(-abs(slope) / error, free, log.p = TRUE))
+  })
+  if (!length(chance)) return(NULL)
+  best <- which.max(chance)
+  value <- chance[[best]] - log10(length(chance))
+  if (value > 2.3) {
+    names <- colnames(x)[pairs[, best]]
+    reason("data_products", quantity = paste(names, collapse = " and "), figure = value, shown = p_words(value),
+      product = paste(names, collapse = " * "))
+  }
+}
+
+# For each kind ------------------------------------------------------------------------
+
+# Standardising there and back leaves noise in the last digits.
+as_given <- function(y, digits = 11L) signif(y, digits)
+
+values_checks <- function(fit) if (is.numeric(fit$y)) order_reason(fit$y)
+
+density_checks <- function(fit) {
+  y <- as_given(drop(fit$data$y))
+  # On the data's scale: one that bends or shortens empty space hides islands, and intervals still miss.
+  own <- own_units(fit)
+  ties <- ties_reason(y, if (is.null(fit$atoms)) "" else " beside the point masses")
+  # Between few values there are always gaps.
+  c(order_reason(y), copies_reason(y), ties, if (is.null(ties)) island_reason(own),
+    if (!any(is.finite(fit$scale$support))) ends_reason(own))
+}
+
+several_checks <- function(fit) {
+  y <- as_given(if (is.null(fit$axes)) fit$data$y else off_axes(fit, fit$data$y))
+  colnames(y) <- fit$standard$names
+  if (nrow(y) < 10L || any(apply(y, 2L, function(y) length(unique(y)) < 3L))) return(NULL)
+  orders <- unlist(lapply(seq_len(ncol(y)), function(j) order_reason(y[, j], ncol(y))), recursive = FALSE)
+  z <- apply(y, 2L, rank_scores)
+  c(utils::head(orders, 1L), row_copies_reason(y[, 1L], y[, -1L]),
+    pair_reason("data_curve", best_pair(z, curve_statistic)),
+    pair_reason("data_cells", best_pair(z, cells_statistic)))
+}
+
+regression_checks <- function(fit) {
+  x <- fit$data$x
+  whole <- drop(if (is.null(fit$trend$whole)) fit$data$y else fit$trend$whole)
+  rest <- additive_rest(whole, x, fit$trend$knots)
+  group <- attr(x, "group")
+  c(order_reason(as_given(rest$left, 8L)), row_copies_reason(as_given(whole), as_given(x)),
+    ties_reason(as_given(whole)),
+    if (is.null(fit$model$mean) || !inherits(fit$model$mean, "formula")) {
+      products_reason(rest, x, if (is.null(group)) seq_len(ncol(x)) else group)
+    })
+}

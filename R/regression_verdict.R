@@ -1,0 +1,90 @@
+# The verdict of a regression, and of what is made from it.
+
+logit_words <- function(name) {
+  ifelse(name == "log_likelihood", "the log likelihood", ifelse(name == "dispersion", "the dispersion", name))
+}
+
+add_rules(
+  more_sweeps = rule("usable", "At the present rate, continue(fit, {more}) gives {wanted} effective draws."),
+  no_mean = rule("usable", paste(
+    "{n|The mean of row|Means of rows} {shown} {n|does|do} not exist, because {what} has the long tail of its prior:",
+    "the median and the interval are shown."
+  ))
+)
+
+#' @export
+verdict.bayes_logit <- function(x, ...) {
+  check_method(x, "x", ...)
+  logit_verdict(x)
+}
+
+# Predictions and comparisons of a fit ask for its verdict again and again, and 20,000 coefficients take seconds: the
+# last verdict is kept, with what tells its fit from others.
+last_verdict <- new.env(parent = emptyenv())
+
+logit_verdict <- function(fit, table = logit_table(fit, quantities), quantities = logit_quantities(fit)) {
+  check_logit_fit(fit)
+  of_fit <- list(fit[c("call", "seed", "iter", "warmup", "thin", "log_likelihood", "weights", "response")],
+    fit$coefficient_trace[max(1L, fit$iter), , ])
+  if (!identical(last_verdict$fit, of_fit)) {
+    chains <- judge_convergence(quantities, table, logit_words)
+    last_verdict$verdict <- new_verdict("the regression", chains, lengthening_reason(fit, table, chains),
+      support_reasons(fit))
+    last_verdict$fit <- of_fit
+  }
+  last_verdict$verdict
+}
+
+# How many more sweeps give 100 effective draws a chain, if the draws so far show how fast the chains move.
+lengthening_reason <- function(fit, table, chains) {
+  least <- suppressWarnings(min(table$ess_bulk, na.rm = TRUE))
+  wanted <- ess_wanted * fit$chains
+  if (chains[[1L]]$answer == "not yet" || !is.finite(least) || least >= wanted) return(NULL)
+  more <- (fit$iter - fit$warmup) * (wanted / max(least, 1) - 1)
+  unit <- 10^max(1, floor(log10(more)) - 1)
+  reason("more_sweeps", figure = least, wanted = whole_words(wanted),
+    more = format(unit * ceiling(more / unit), scientific = FALSE))
+}
+
+#' @method loo_compare judged
+#' @exportS3Method loo::loo_compare judged
+loo_compare.judged <- function(x, ...) {
+  fits <- Filter(function(one) inherits(one, "judged"), list(x, ...))
+  bare <- lapply(list(x, ...), function(one) {
+    class(one) <- setdiff(class(one), "judged")
+    one
+  })
+  judged(do.call(loo::loo_compare, bare), "the comparison", fits)
+}
+
+# Whether the probability that is modelled is that of a level: in words.
+modelled_words <- function(fit) {
+  levels <- fit$response$levels
+  if (length(levels) != 2L) return(NULL)
+  sprintf("Modelled is the probability of \"%s\", the second level of %s.", levels[[2L]], deparse1(fit$formula[[2L]]))
+}
+
+# Rows of a prediction whose mean does not exist: the effect of a group, an area or a time without data has the tail of
+# the prior of its deviation, and the exponential of such an effect has no mean. So has a linear predictor of a
+# coefficient or a group whose own posterior has such a tail.
+lacks_mean <- function(fit, rows, type) {
+  part <- regressions_of(fit)[[1L]]
+  n <- nrow(rows$x)
+  is_mean_count <- family_of(fit)$is_count && type %in% c("response", "count")
+  if (!is_mean_count && type != "link") return(logical(n))
+  long <- long_deviations(part)
+  counts <- fit$weights > 0
+  terms <- part$design$terms
+  unseen <- lapply(seq_along(rows$terms), function(i) {
+    level <- rows$terms[[i]]$level
+    new <- level %in% setdiff(c(0L, unique(level)), terms[[i]]$level[counts])
+    new & level >= 0L & any(rows$terms[[i]]$kept) & (is_mean_count || any(deviation_names(terms[i]) %in% long))
+  })
+  if (is_mean_count) {
+    unseen <- c(unseen, list(rows$unseen), lapply(rows$paths, function(path) path$level > 0L))
+  } else {
+    columns <- colnames(part$design$x) %in% sub("^.*:", "", long_coefficients(part))
+    unseen <- c(unseen, list(rep(any(columns), n)))
+  }
+  Reduce(`|`, Filter(length, unseen), logical(n)) & rows$complete
+}

@@ -1,0 +1,232 @@
+# What a topic model can be used for: one verdict on its chains, topics, documents, effects and seed words.
+
+# Chains whose perplexities differ by less than this share are of the same quality.
+same_perplexity <- 0.01
+# A document whose first topic is the same in a larger share of all draws is sure. A verdict has reservations if another
+# chain gives more of the sure documents another topic.
+sure_share <- 0.9
+most_wrong <- 0.1
+# Below so many tokens a document has hardly more than one topic.
+short_text <- 10
+
+add_rules(
+  topic_estimate = rule("cannot tell", "Mean-for-mode estimation gives an estimate, not draws from the posterior."),
+  same_quality = rule("usable",
+    "The chains are of the same quality: their perplexities differ by less than 1%, each at a mode of its own."),
+  topics_found = rule("usable", "{chains} find {what}."),
+  topics_missed = rule("not yet", "{chains} find {found} of the {all} topics. Another start may not find {quantity}."),
+  topics_alike = rule("usable", paste(
+    "{figure} of these {figure|shares|share} more than half of the probability of {figure|its|their} terms with another",
+    "topic: the documents may show fewer topics."
+  )),
+  topics_uncompared = rule("usable",
+    "The topics of the chains were not compared, because there are many: topic_stability(fit) does."),
+  topics_one_chain = rule("usable",
+    "One chain was run, so no topic was compared with another start: topic_stability(fit) runs further chains."),
+  documents_sure = rule("usable",
+    "The first topic of {sure} of the documents is sure: another chain gives {wrong} of these another one."),
+  documents_differ = rule("usable with reservations", paste(
+    "The first topic of {sure} of the documents seems sure, but another chain gives {wrong} of these another one."
+  ), "except first topics of documents"),
+  long_enough = rule("usable", paste(
+    "The run is long enough: Rhat of the log likelihood is {rhat}, its effective sample size {size}."
+  )),
+  effects_agree = rule("usable", "Chains agree on effects: Rhat is at most {rhat} ({quantity})."),
+  effects_differ = rule("usable with reservations",
+    "Chains differ in {figure} of {all} effects, most in {quantity} (Rhat {rhat}).", "except effects that say so"),
+  perplexity_range = rule("usable", "The perplexity of the fitted words is {range} in the chains."),
+  shares_apart = rule("usable", paste(
+    "The share of a topic that all find differs between chains by at most {points} percentage points (topic {quantity})."
+  )),
+  seeds_lost = rule("usable with reservations", paste(
+    "{figure|One topic keeps|Topics keep} less than half of {figure|its|their} seed tokens: {shares}. The data give",
+    "their words to other topics; a larger `weight` in `seed_words`, or other words, hold more."
+  ), "except the names of {quantity}"),
+  seeds_pulled = rule("usable", "The data pull away {figure} of {all} seed words: {words}."),
+  short_texts = rule("usable", paste(
+    "Documents have {tokens} tokens on average: topic_model() with alpha = \"mixture\" may describe them better."
+  ))
+)
+
+#' @export
+verdict.topic_model <- function(x, ...) {
+  check_method(x, "x", ...)
+  topic_verdict(x, topic_diagnostics(x))
+}
+
+topic_verdict <- function(fit, diagnostics) {
+  chains <- if (fit$method == "mean_for_mode") reason("topic_estimate") else chain_reasons(fit, diagnostics)
+  effects <- if (!is.null(fit$prevalence)) own_effects(fit, diag(1, ncol(fit$prevalence$x)), used_topics(fit))
+  new_verdict("the topics", agreement_reasons(fit), document_reason(fit), effect_reason(effects, fit), chains,
+    seed_reasons(fit), difference_reasons(fit), short_text_reason(fit), rests_on = fit$rests_on)
+}
+
+topic_diagnostics <- function(fit) {
+  traces <- judged_traces(fit)
+  usable <- function(draws) nrow(draws) >= fewest_sweeps && stats::var(as.vector(draws)) > 0
+  of_traces <- function(value, known) vapply(traces, function(draws) if (known(draws)) value(draws) else NA_real_, 0)
+  data.frame(quantity = names(traces), mean = of_traces(mean, length),
+    sd = of_traces(stats::sd, function(draws) length(draws) > 1L), rhat = of_traces(split_rhat, usable),
+    ess_bulk = of_traces(bulk_size, usable), row.names = NULL)
+}
+
+judged_traces <- function(fit) {
+  after <- seq_len(fit$iter) > fit$warmup
+  lapply(topic_traces(fit), function(trace) trace[after, , drop = FALSE])
+}
+
+topic_quantity_words <- function(name) {
+  words <- c(log_likelihood = "the log likelihood", alpha_sum = "the sum of the alphas", beta = "beta")
+  unname(words[name])
+}
+
+# The averages of a topic model cannot be taken back, but they can begin anew.
+chain_reasons <- function(fit, diagnostics) {
+  traces <- judged_traces(fit)
+  more <- whole_words(fit$iter)
+  chains <- judge_convergence(traces, diagnostics, topic_quantity_words, c("alpha_sum", "beta"),
+    drift_advice = sprintf("continue(fit, %s, warmup = %s) adds as many sweeps and averages only these", more, more))
+  ends <- range(chain_perplexity(fit))
+  alike <- chains[[1L]]$answer == "not yet" && fit$chains > 1 && drift_of(traces$log_likelihood) == 0 &&
+    diff(ends) < same_perplexity * ends[[1L]]
+  if (alike) return(c(reason("same_quality"), Filter(function(one) one$code == "rest_slow", chains)))
+  # Nobody reads intervals of the log likelihood.
+  lapply(chains, function(one) {
+    if (!one$code %in% c("rough", "chains_agree")) return(one)
+    own <- diagnostics[diagnostics$quantity == "log_likelihood", ]
+    reason("long_enough", quantity = topic_quantity_words("log_likelihood"), figure = own$ess_bulk,
+      rhat = format_rhat(own$rhat), size = round(own$ess_bulk))[[1L]]
+  })
+}
+
+# Which topics all chains find.
+agreement_reasons <- function(fit) {
+  if (fit$chains == 1) return(if (fit$start != "earlier") reason("topics_one_chain"))
+  if (is.null(found_topics(fit))) return(reason("topics_uncompared"))
+  # Topics that are not used are none that another start could find.
+  used <- used_topics(fit)
+  missed <- sort(used[found_topics(fit)[used] < 1])
+  chains <- sub("^(.)", "\\U\\1", all_chains(fit), perl = TRUE)
+  if (!length(missed)) {
+    return(reason("topics_found", figure = length(used), chains = chains,
+    what = if (length(used) == 1L) "the topic" else sprintf("each of the %s topics", whole_words(length(used)))))
+  }
+  names <- c(topic_labels(fit, utils::head(missed, 12L)), if (length(missed) > 12L) {
+    paste(length(missed) - 12L, "more")
+  })
+  # Topics that could not be told from their neighbours.
+  alike <- sum(fit$agreement$limit[missed] < found_limit)
+  c(
+    reason("topics_missed", quantity = names, figure = length(missed), chains = chains,
+      found = whole_words(length(used) - length(missed)), all = whole_words(length(used))),
+    if (alike) reason("topics_alike", figure = alike)
+  )
+}
+
+# In which quality and shares of topics chains differ.
+difference_reasons <- function(fit) {
+  if (fit$chains == 1) return(NULL)
+  found <- which(found_topics(fit) == 1 & seq_len(fit$topics) %in% used_topics(fit))
+  apart <- if (length(found)) shares_apart(fit)[found]
+  ends <- unique(format(signif(range(chain_perplexity(fit)), 4), trim = TRUE))
+  c(reason("perplexity_range", range = paste(ends, collapse = " to ")), if (length(found)) {
+    reason("shares_apart", quantity = topic_labels(fit, found[[which.max(apart)]]), figure = max(apart),
+      points = format(signif(100 * max(apart), 2)))
+  })
+}
+
+# The perplexity of the fitted words in each chain, over the sweeps after the warm-up.
+chain_perplexity <- function(fit) {
+  after <- seq_len(fit$iter) > fit$warmup
+  exp(-colMeans(fit$log_likelihood[if (any(after)) after else TRUE, , drop = FALSE]) / fit$x$tokens)
+}
+
+# By how much the share of each topic in all tokens differs between chains.
+shares_apart <- function(fit) {
+  weight <- fit$document_tokens / sum(fit$document_tokens)
+  shares <- vapply(seq_len(fit$chains), function(chain) {
+    sums <- fit$state[[chain]]$sums
+    own <- as.vector(matrix(sums$theta, fit$topics) %*% weight)
+    # Before the first kept sweep there are the topics of the last sweep.
+    own <- if (sums$added > 0) own / sums$added else fit$tokens[, chain] / sum(fit$tokens[, chain])
+    own[fit$agreement$match[, chain]]
+  }, numeric(fit$topics))
+  shares <- matrix(shares, fit$topics)
+  apply(shares, 1L, max) - apply(shares, 1L, min)
+}
+
+# How sure the first topics of the documents are, from the shares of draws, topics x documents, in which each topic is
+# the first one, of each chain with topics matched: `first`, the topic; `probability`, its share of the draws of all
+# chains; `shares` of all topics; `wrong`, the share of sure documents to which another chain gives another topic, NA for one chain.
+certainty_of <- function(shares, counted = TRUE) {
+  best <- function(share) max.col(t(share), ties.method = "first")
+  at <- function(share, topic) share[cbind(topic, seq_along(topic))]
+  all <- Reduce(`+`, shares)
+  first <- best(all)
+  wrong <- vapply(shares, function(own) {
+    others <- (all - own) / max(1, length(shares) - 1)
+    topic <- best(others)
+    sure <- at(others, topic) > sure_share & counted
+    c(sum(topic[sure] != best(own)[sure]), sum(sure))
+  }, c(0, 0))
+  list(first = first, shares = all / length(shares), probability = at(all, first) / length(shares),
+    wrong = if (sum(wrong[2L, ]) > 0) sum(wrong[1L, ]) / sum(wrong[2L, ]) else NA_real_)
+}
+
+# Of the documents of the fit; NULL if topics were not matched or no sweep was kept.
+document_certainty <- function(fit) {
+  sums <- lapply(fit$state, `[[`, "sums")
+  if ((fit$chains > 1 && is.null(fit$agreement)) || any(vapply(sums, `[[`, 0, "added") == 0)) return(NULL)
+  certainty_of(lapply(seq_len(fit$chains), function(chain) {
+    matrix(sums[[chain]]$first, fit$topics)[matched_topics(fit, chain), , drop = FALSE] / sums[[chain]]$added
+  }), fit$document_tokens > 0)
+}
+
+document_reason <- function(fit) {
+  known <- if (fit$chains > 1 && fit$topics > 1 && fit$method == "gibbs") document_certainty(fit)
+  if (is.null(known)) return(NULL)
+  sure <- mean(known$probability[fit$document_tokens > 0] > sure_share)
+  reason(if (known$wrong %in% NA || known$wrong <= most_wrong) "documents_sure" else "documents_differ", figure = sure,
+    sure = percent(sure, 0), wrong = if (is.na(known$wrong)) "none" else percent(known$wrong))
+}
+
+# `draws`: of effects, as topic_effect_draws() has them.
+effect_reason <- function(draws, fit) {
+  table <- if (length(draws)) effect_convergence(draws)
+  if (is.null(table) || all(is.na(table$rhat))) return(NULL)
+  worst <- table[which.max(table$rhat), ]
+  reason(if (any(table$differ)) "effects_differ" else "effects_agree", figure = sum(table$differ), all = nrow(table),
+    quantity = paste0("topic ", topic_labels(fit, worst$topic), ", ", worst$term), rhat = format_rhat(worst$rhat))
+}
+
+short_text_reason <- function(fit) {
+  mean <- mean(fit$document_tokens[fit$document_tokens > 0])
+  if (mean < short_text && fit$topics > 1 && !kind_of(fit)$one_topic) {
+    reason("short_texts", figure = mean, tokens = format(signif(mean, 2)))
+  }
+}
+
+# Seed words that lead their topic only in name, and single words that the data give to other topics.
+seed_reasons <- function(fit) {
+  if (is.null(fit$seed_words)) return(NULL)
+  shares <- seed_shares(fit)
+  lost <- which(shares < 0.5)
+  pulled <- pulled_words(fit)
+  c(
+    if (length(lost)) {
+      reason("seeds_lost", figure = length(lost), quantity = names(shares)[lost],
+        shares = paste0(names(shares)[lost], " (", percent(shares[lost], 0), ")"))
+    },
+    if (length(pulled)) {
+      reason("seeds_pulled", figure = length(pulled), all = sum(lengths(fit$seed_words)), words = list_some(pulled))
+    }
+  )
+}
+
+# A picture with the answer of the verdict below it, unless it is just "usable".
+with_answer_below <- function(picture, verdict) {
+  if (verdict$answer != answers[[1L]] && is.null(picture$heat)) {
+    picture$caption <- paste(c(picture$caption, opening_words(verdict)), collapse = "; ")
+  }
+  picture
+}
