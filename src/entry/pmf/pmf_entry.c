@@ -175,13 +175,31 @@ SEXP wb_entry_pmf_groups(SEXP scores, SEXP size, SEXP count, SEXP run) {
   return wb_finish(result, status, &message);
 }
 
-/* The first `count` weights of the sum of a variable with the weights x and one with few values. */
+/* The arguments of wb_entry_pmf_groups(), for samples in which groups cannot be counted. */
+SEXP wb_entry_pmf_rank_sums(SEXP scores, SEXP size, SEXP count, SEXP run) {
+  SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
+  wb_message message;
+  wb_call call = wb_call_from_list(run, &message);
+  const int status =
+      wb_pmf_rank_sums(&call, Rf_xlength(scores), REAL_RO(scores), wb_size_from_sexp(size), REAL(result));
+  return wb_finish(result, status, &message);
+}
+
+/* The first `count` weights of the sum of a variable with the weights x and of variables with few values. at, weights:
+ * lists with a vector for each of these. */
 SEXP wb_entry_pmf_add_values(SEXP x, SEXP at, SEXP weights, SEXP count, SEXP run) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
-  wb_call call = wb_call_from_list(run, NULL);
-  const int status = wb_pmf_add_values(&call, Rf_xlength(x), REAL_RO(x), Rf_xlength(at), REAL_RO(at), REAL_RO(weights),
-                                       Rf_xlength(result), REAL(result));
-  return wb_finish(result, status, NULL);
+  wb_message message;
+  wb_call call = wb_call_from_list(run, &message);
+  const int64_t terms = Rf_xlength(at);
+  wb_pmf_values *const values = (wb_pmf_values *)R_alloc((size_t)terms, sizeof(wb_pmf_values));
+  for (int64_t k = 0; k < terms; k++) {
+    SEXP positions = VECTOR_ELT(at, k);
+    values[k] = (wb_pmf_values){Rf_xlength(positions), REAL_RO(positions), REAL_RO(VECTOR_ELT(weights, k))};
+  }
+  const int status =
+      wb_pmf_add_values(&call, Rf_xlength(x), REAL_RO(x), terms, values, Rf_xlength(result), REAL(result));
+  return wb_finish(result, status, &message);
 }
 
 /* The normalized elementwise product of two vectors of equal length. */
