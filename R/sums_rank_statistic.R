@@ -16,9 +16,9 @@
 #' Equal values get the mean of their ranks. Differences (of pairs, or from `mu`) count as equal if rounding explains
 #' their difference, such as 0.3 - 0.2 and 0.1.
 #'
-#' Groups are counted: their probabilities have relative errors below 1e-13. Where that would take too long, as for 1,000
-#' values each, laws come from Fourier transforms under tilting. Their typical relative error is 1e-13. It is larger for
-#' sums that are far less probable than their neighbours: up to 1e-13 of the neighbours' probability.
+#' Groups are counted: their probabilities have relative errors below 1e-13. Where that would take too long, as for
+#' 1,000 values each, laws come from Fourier transforms under tilting. Their typical relative error is 1e-13. It is
+#' larger for sums that are far less probable than their neighbours: up to 1e-11 of the neighbours' probability.
 #'
 #' Scores with too many different sums are rounded to multiples of a step, which a message names. The test is exact for
 #' the rounded scores.
