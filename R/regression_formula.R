@@ -55,15 +55,16 @@ terms_of_all_rows <- function(terms, frame, data) {
   terms <- stats::delete.response(terms)
   expressions <- as.list(attr(with_bases(terms, frame), "predvars"))[-1L]
   names <- vapply(as.list(attr(terms, "variables"))[-1L], deparse1, "")
+  ends <- match(attr(frame, "row.names")[c(1L, nrow(frame))], attr(data, "row.names"))
+  if (anyNA(ends)) return(NULL)
   plain <- function(values) if (is.factor(values)) as.character(values) else as.vector(values)
   depends <- function(expression, name) {
     if (!is.call(expression) || !name %in% names(frame) || !all(all.vars(expression) %in% names(data))) return(FALSE)
-    for (row in c(1L, nrow(frame))) {
-      own <- data[match(rownames(frame)[[row]], rownames(data)), , drop = FALSE]
-      alone <- tryCatch(eval(expression, own, environment(terms)), error = function(error) NULL)
-      if (!isTRUE(all.equal(plain(alone), plain(frame[row, name]), check.attributes = FALSE))) return(TRUE)
+    is_same <- function(row, at) {
+      alone <- tryCatch(eval(expression, data[at, , drop = FALSE], environment(terms)), error = function(error) NULL)
+      isTRUE(all.equal(plain(alone), plain(frame[row, name]), check.attributes = FALSE))
     }
-    FALSE
+    !all(mapply(is_same, c(1L, nrow(frame)), ends))
   }
   names[as.logical(unlist(Map(depends, expressions, names)))]
 }

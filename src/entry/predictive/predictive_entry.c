@@ -95,7 +95,7 @@ SEXP wb_entry_predictive_gnedin(SEXP shape, SEXP n, SEXP gamma, SEXP sticks, SEX
  * set). */
 SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run) {
   wb_message message;
-  const wb_call call = wb_call_from_list(run, &message);
+  wb_call call = wb_call_from_list(run, &message);
   const wb_predictive_data observed = read_data(data);
   const wb_predictive_bandwidth rho = read_bandwidth(bandwidth);
   const int count = INTEGER_RO(Rf_getAttrib(order, R_DimSymbol))[1];
@@ -111,7 +111,7 @@ SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run) {
 /* points: list(y, x). Returns list(conditional, gain), each points x d x orders. */
 SEXP wb_entry_predictive_state(SEXP data, SEXP bandwidth, SEXP order, SEXP score, SEXP points, SEXP run) {
   wb_message message;
-  const wb_call call = wb_call_from_list(run, &message);
+  wb_call call = wb_call_from_list(run, &message);
   const wb_predictive_data observed = read_data(data);
   const SEXP y = wb_list_element(points, "y");
   const int count = INTEGER_RO(Rf_getAttrib(order, R_DimSymbol))[1], rows = INTEGER_RO(Rf_getAttrib(y, R_DimSymbol))[0];
@@ -140,7 +140,7 @@ SEXP wb_entry_predictive_average(SEXP state) {
 SEXP wb_entry_predictive_resample(SEXP data, SEXP bandwidth, SEXP points, SEXP state, SEXP seed, SEXP first, SEXP steps,
                                   SEXP run) {
   wb_message message;
-  const wb_call call = wb_call_from_list(run, &message);
+  wb_call call = wb_call_from_list(run, &message);
   const wb_predictive_data observed = read_data(data);
   const SEXP conditional = wb_list_element(state, "conditional"), rows = wb_list_element(state, "rows");
   const int *const dim = INTEGER_RO(Rf_getAttrib(conditional, R_DimSymbol));
