@@ -10,106 +10,54 @@ abundance_words <- function(x) {
       whole_words(x$warmup),
       if (x$tables > 1L) sprintf(", counts of %s of the fit", count_words(x$tables, "draw")) else "",
       format(x$seed, digits = 16)),
-    if (length(x$omitted)) sprintf("Left out, because variables are missing: %s", list_some(x$omitted)),
-    order_words(x)
+    if (length(x$omitted)) sprintf("Left out, because variables are missing: %s", list_some(x$omitted)), found_words(x)
   )
-}
-
-# Which values belong to which sample, if the order alone says so.
-order_words <- function(x) {
-  how <- switch(as.character(x$matched$how)[1L],
-    order = "`data` does not name the samples, so its rows are in their order",
-    formula = "The variables of the formula do not name the samples, so they are in their order"
-  )
-  if (is.null(how)) return(NULL)
-  shown <- utils::head(paste(x$samples, x$matched$values, sep = " is "), 8L)
-  sprintf("%s: %s%s", how, paste(shown, collapse = ", "),
-    if (length(x$samples) > 8L) ", ..." else "")
 }
 
 # The reported effects of a coefficient: as many as the limit of the false discovery rate allows.
 reported <- function(effects, limit) effects[!is.na(effects$fdr) & effects$fdr <= limit, , drop = FALSE]
 
-# A probability that is not printed as 0 or 1 unless it is.
+# A probability with two digits that is not printed as 0 or 1 unless it is.
 probability_words <- function(p) {
-  ifelse(p > 0 & p < 0.001, "< 0.001", ifelse(p < 1 & p > 0.999, "> 0.999", formatC(p, format = "f", digits = 3)))
+  shown <- sprintf("%.*f", ifelse(!is.na(p) & p < 0.1, 3L, 2L), p)
+  ifelse(p > 0 & p < 0.001, "< 0.001", ifelse(p < 1 & p > 0.99, "> 0.99", shown))
 }
 
-abundance_verdict <- function(x) {
-  names <- unique(x$effects$effect)
+# Which types are reported, for each effect.
+found_words <- function(x) {
   absolute <- x$change == "absolute"
-  found <- unlist(lapply(names, function(effect) {
+  limit <- sprintf("at a false discovery rate of %s", percent(x$limit, 0))
+  vapply(unique(x$effects$effect), function(effect) {
     own <- reported(x$effects[x$effects$effect == effect, ], x$limit)
     effect <- effect_words(x$effect_labels, effect)
-    if (!nrow(own)) {
-      return(sprintf("%s: no type is reported at a false discovery rate of %s.", effect, percent(x$limit, 0)))
-    }
+    if (!nrow(own)) return(sprintf("%s: no type is reported %s.", effect, limit))
     own <- own[order(own$p), ]
     up <- if (absolute) own$change > 0 else own$estimate > 0
-    sprintf("%s: %s reported at a false discovery rate of %s, by the change of %s: %s.", effect,
-      paste(count_words(nrow(own), "type"), if (nrow(own) == 1L) "is" else "are"), percent(x$limit, 0),
-      if (absolute) "absolute numbers" else "shares",
+    sprintf("%s: %s %s reported %s, by the change of %s: %s.", effect, count_words(nrow(own), "type"),
+      if (nrow(own) == 1L) "is" else "are", limit, if (absolute) "absolute numbers" else "shares",
       paste0(ifelse(grepl("^[0-9.]+$", own$type), "type ", ""), own$type, ifelse(up, " (up)", " (down)"),
         collapse = ", "))
-  }))
-  rows <- x$effects[x$effects$effect == names[[1L]], ]
-  specks <- as.character(rows$type[!rows$tested & rows$share > 0])
-  absent <- as.character(rows$type[!rows$tested & rows$share == 0])
-  freedom <- nrow(x$design) - ncol(x$design)
-  found[[1L]] <- paste(answer_words(isTRUE(x$converged), if (freedom < 4L || length(x$of_fit)) "with reservations"),
-    found[[1L]])
-  c(
-    found, if (absolute) shift_words(x),
-    if (!absolute && sum(rows$tested) < fewest_references) {
-      sprintf("With fewer than %d types nobody can tell which of them change in absolute number, so %s.",
-        fewest_references, "this is about their shares alone")
-    },
-    if (freedom < 4L) {
-      sprintf("Only %s of freedom %s left to see how samples differ, so intervals depend on the prior of %s.",
-        count_words(freedom, "degree"), if (freedom == 1L) "is" else "are", "the deviation")
-    },
-    if (length(absent)) {
-      sprintf("No sample has a cell of %s, so %s not tested.", list_some(absent),
-        if (length(absent) == 1L) "it is" else "they are")
-    },
-    if (length(specks)) {
-      sprintf("%s not tested: %s.", if (length(specks) == 1L) "A speck is" else "Specks are", list_some(specks))
-    },
-    x$of_fit,
-    if (!isTRUE(x$converged)) {
-      worst <- max(x$effects$rhat, na.rm = TRUE)
-      sprintf("The chains have not converged (largest Rhat of an effect %s, smallest effective sample size %s): %s.",
-        format_rhat(worst), whole_words(round(min(x$effects$ess, na.rm = TRUE))), "give more sweeps, `iter`")
-    }
-  )
+  }, "", USE.NAMES = FALSE)
 }
 
-# The common shift, where there is one.
-shift_words <- function(x) {
-  shift <- x$shift
-  moved <- shift[, "lower"] > 0 | shift[, "upper"] < 0
-  if (!any(moved)) return(NULL)
-  shift <- shift[moved, , drop = FALSE]
-  sprintf("%s: shares add up to 1, so the share of a type that keeps its absolute number %s about %s (%s interval %s).",
-    effect_words(x$effect_labels, rownames(shift)), "changes by a factor of", ratio_words(shift[, "estimate"]),
-    percent(x$level, 0),
-    paste(ratio_words(shift[, "lower"]), "to", ratio_words(shift[, "upper"])))
-}
-
-ratio_words <- function(log_ratio) {
-  ratio <- vapply(exp(log_ratio), function(ratio) format(signif(ratio, 3)), "")
+# Ratios without the digits that another seed would change. `error`: Monte Carlo errors of their logs.
+ratio_words <- function(log_ratio, error = 0) {
+  digits <- pmax(1, pmin(3, floor(1 - log10(pmax(error, 1e-9)))))
+  ratio <- mapply(function(ratio, digits) format(signif(ratio, digits)), exp(log_ratio),
+    rep_len(ifelse(is.na(digits), 2, digits), length(log_ratio)))
   ifelse(log_ratio > log(1000), "> 1000", ifelse(log_ratio < -log(1000), "< 0.001", ratio))
 }
 
 # Rows of the table of a comparison or its summary. Absolute changes are shown only if they are tested.
 abundance_table <- function(x, effects = x$effects) {
   effects <- effects[effects$tested, ]
-  interval <- function(lower, upper) paste(ratio_words(lower), "to", ratio_words(upper))
+  error <- (effects$upper - effects$lower) / diff(stats::qnorm(interval_ends(x$level))) / sqrt(effects$ess)
+  interval <- function(lower, upper) paste(ratio_words(lower, error), "to", ratio_words(upper, error))
   table <- data.frame(
     type = as.character(effects$type), effect = effect_words(x$effect_labels, effects$effect),
     share = share_words(effects$share),
-    `odds ratio` = ratio_words(effects$estimate), interval(effects$lower, effects$upper),
-    `absolute` = ratio_words(effects$change), interval(effects$change_lower, effects$change_upper),
+    `odds ratio` = ratio_words(effects$estimate, error), interval(effects$lower, effects$upper),
+    `absolute` = ratio_words(effects$change, error), interval(effects$change_lower, effects$change_upper),
     fdr = probability_words(effects$fdr), sd = formatC(effects$deviation, format = "f", digits = 2),
     check.names = FALSE
   )
@@ -132,7 +80,7 @@ abundance_table <- function(x, effects = x$effects) {
 #' @param conf.level probability of the intervals of `tidy()`.
 #' @param ... not used.
 #' @return `print()` and `plot()` return `x`, invisibly. `as.data.frame()` gives `x$effects`. `summary()` gives a list:
-#'   `words`, `effects`, `level`, `change`, `verdict` (sentences), `no_effect`, `deviation`. `tidy()` gives a data frame
+#'   `words`, `effects`, `level`, `change`, `verdict`, `no_effect`, `deviation`. `tidy()` gives a data frame
 #'   with `type`, `term`, `estimate`, `std.error`, `conf.low`, `conf.high`, `fdr`, `rhat`, `ess_bulk`. `glance()` gives
 #'   one row.
 #' @section Errors:
@@ -149,11 +97,11 @@ NULL
 in_console.differential_abundance <- function(x, types = 12, ...) {
   check_abundance(x, "x")
   types <- check_count(types, "types")
-  cat(abundance_words(x), sep = "\n")
+  print_lines(abundance_words(x))
   effects <- x$effects[order(x$effects$p), ][seq_len(sum(x$effects$tested)), ]
   print(abundance_table(x, utils::head(effects, types)), row.names = FALSE)
   if (nrow(effects) > types) cat(sprintf("and %s more: summary() shows all\n", whole_words(nrow(effects) - types)))
-  print_sentences(abundance_verdict(x))
+  print_verdict(verdict(x))
 }
 
 #' @rdname summary.differential_abundance
@@ -165,18 +113,14 @@ summary.differential_abundance <- function(object, ...) {
   structure(list(
     words = abundance_words(object), effects = object$effects, level = object$level, change = object$change,
     effect_labels = object$effect_labels, limit = object$limit,
-    verdict = abundance_verdict(object), no_effect = object$no_effect, group_name = object$group_name,
+    verdict = verdict(object), no_effect = object$no_effect, group_name = object$group_name,
     deviation = typical(object$draws$deviation),
     group_deviation = if (!is.null(object$group_name)) typical(object$draws$group_deviation)
   ), class = c("summary.differential_abundance", "warpbayes"))
 }
 
 in_console.summary.differential_abundance <- function(x, ...) {
-  cat(x$words, sep = "\n")
-  print_tables(in_chunk(x)$tables)
-  cat("\n")
-  cat(between_samples_words(x), "", sep = "\n")
-  print_sentences(x$verdict)
+  print_chunk(x)
 }
 
 # How samples differ, and which share of the types has no effect.
@@ -239,7 +183,7 @@ glance_of.differential_abundance <- function(x) {
   data.frame(
     types = nrow(x$counts), samples = length(x$samples), reported = nrow(reported(x$effects, x$limit)),
     chains = shape[[2L]], draws = shape[[1L]] * shape[[2L]], rhat = max(x$effects$rhat, na.rm = TRUE),
-    ess_bulk = min(x$effects$ess, na.rm = TRUE), converged = x$converged
+    ess_bulk = min(x$effects$ess, na.rm = TRUE), converged = x$converged, verdict = verdict(x)$answer
   )
 }
 
@@ -254,11 +198,7 @@ plot.differential_abundance <- function(x, types = NULL, effect = NULL, main = N
 # The types of a picture by their effect, the range of the axis, and which types are reported.
 abundance_picture <- function(x, types, effect, main) {
   check_abundance(x, "x")
-  known <- unique(x$effects$effect)
-  # A picture takes also the words that the table shows.
-  said <- if (is.character(effect)) match(effect, effect_words(x$effect_labels, known))
-  if (length(said) == 1L && !is.na(said)) effect <- known[[said]]
-  effect <- if (is.null(effect)) known[[1L]] else check_choice(effect, "effect", known)
+  effect <- chosen_effect(effect, unique(x$effects$effect), x$effect_labels)
   rows <- x$effects[x$effects$effect == effect & x$effects$tested, ]
   absolute <- x$change == "absolute"
   if (absolute) rows[c("estimate", "lower", "upper")] <- rows[c("change", "change_lower", "change_upper")]
@@ -271,14 +211,25 @@ abundance_picture <- function(x, types, effect, main) {
   # One type without cells, whose interval is the prior's, must not make all others invisible.
   limits <- range(0, rows$estimate, stats::quantile(rows$lower, 0.1), stats::quantile(rows$upper, 0.9))
   limits <- c(max(limits[[1L]] - 1, min(rows$lower, 0)), min(limits[[2L]] + 1, max(rows$upper, 0)))
-  colours <- c(signal_colour, other_colour)
-  names <- picture_names(levels(rows$type), 30L)[rows$type]
-  shown <- data.frame(name = names, estimate = rows$estimate, lower = rows$lower, upper = rows$upper,
-    colour = ifelse(rows$fdr <= x$limit, colours[[1L]], colours[[2L]]), right = probability_words(rows$fdr))
+  rows$name <- picture_names(levels(rows$type), 30L)[rows$type]
   what <- if (absolute) "Log of the absolute change" else "Log odds ratio"
-  interval_picture(shown, main, sprintf("%s, %s (right: false discovery rate)", what,
-    effect_words(x$effect_labels, effect)), limits,
-    key = list(title = sprintf("At a false discovery rate of %s", percent(x$limit, 0)),
+  changes_picture(rows, x$limit, main, sprintf("%s, %s", what, effect_words(x$effect_labels, effect)), limits)
+}
+
+# The effect of a picture: one of the `known` ones, or the words that tables show for it; NULL: the first.
+chosen_effect <- function(effect, known, labels) {
+  said <- if (is.character(effect)) match(effect, effect_words(labels, known))
+  if (length(said) == 1L && !is.na(said)) return(known[[said]])
+  if (is.null(effect)) known[[1L]] else check_choice(effect, "effect", known)
+}
+
+# Changes with their intervals and false discovery rates. `rows` has `name`, `estimate`, `lower`, `upper` and `fdr`.
+changes_picture <- function(rows, fdr, main, xlab, limits = around(c(0, rows$lower, rows$upper))) {
+  colours <- c(signal_colour, other_colour)
+  rows$colour <- ifelse(rows$fdr <= fdr, colours[[1L]], colours[[2L]])
+  rows$right <- probability_words(rows$fdr)
+  interval_picture(rows, main, paste(xlab, "(right: false discovery rate)"), limits,
+    key = list(title = sprintf("At a false discovery rate of %s", percent(fdr, 0)),
       text = c("reported", "not reported"), colours = colours))
 }
 

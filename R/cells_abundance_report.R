@@ -3,8 +3,7 @@
 report_content.differential_abundance <- function(fit, ...) {
   check_method(fit, "fit", ...)
   list(
-    title = "Differential abundance of cell types", words = abundance_words(fit), converged = isTRUE(fit$converged),
-    verdict = abundance_verdict(fit),
+    title = "Differential abundance of cell types", words = abundance_words(fit), verdict = verdict(fit),
     main = function() abundance_table(fit, fit$effects[order(fit$effects$fdr), ]),
     sections = function() abundance_sections(fit),
     made = made_words(fit), prior = abundance_prior_words(), code = abundance_code(fit), rows = 20L

@@ -13,7 +13,8 @@
 #'   own draws.
 #' @param ... not used.
 #' @inheritParams computing_arguments
-#' @return A symmetric matrix with a row and a column for each of the cells, and 1 on the diagonal.
+#' @return A symmetric matrix of class `co_clustering`, with a row and a column for each of the cells, and 1 on the
+#'   diagonal. Its [verdict()] is that of `fit`; a part of it is a plain matrix.
 #' @section Errors:
 #' `warpbayes_error_input` for rows that do not exist, and as in [predict.dp_mixture()].
 #' @examples
@@ -55,5 +56,14 @@ co_clustering <- function(fit, cells = NULL, newdata = NULL, ndraws = 50, backen
     }
   })
   diag(same) <- 1
-  pmin(same, 1)
+  same[] <- pmin(same, 1)
+  structure(same, class = c("co_clustering", "matrix", "array"),
+    verdict = new_verdict("the probabilities", rests_on = list(verdict(if (is.null(types)) fit else types))))
+}
+
+#' @export
+print.co_clustering <- function(x, ...) {
+  print(structure(unclass(x), verdict = NULL), ...)
+  print_verdict(verdict(x))
+  invisible(x)
 }

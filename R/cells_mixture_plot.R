@@ -71,7 +71,7 @@ trace_parts <- function(fit) {
     draws = shown, sweeps = sweeps, warmup = min(fit$warmup, sweeps), chains = fit$chains,
     titles = c("Log likelihood", "Occupied components", "Concentration", "Log density at point 1"),
     range = lapply(shown, settled_range, min(fit$warmup, sweeps)), rhat = table$rhat[rows],
-    differs = differing(trace_quantities(fit), table)[rows], axis = method_of(fit)$axis
+    differs = differing(judged_quantities(fit), table)[rows] %in% TRUE, axis = method_of(fit)$axis
   )
 }
 

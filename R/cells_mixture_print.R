@@ -21,12 +21,12 @@ list_shares <- function(shares) {
 
 #' Print or summarise a fitted mixture
 #'
-#' `print()` says what was fitted and how many components hold cells. `summary()` adds the largest components, and
-#' statistics of convergence with a verdict in words.
+#' `print()` says what was fitted, how many components hold cells, and its [verdict()]. `summary()` adds statistics of
+#' convergence or, if chains do not agree, the shares of [cell types][cell_types()] in each chain.
+#' `print(summary(fit), all = TRUE)` shows the prior, the largest components and all reasons, too.
 #'
-#' Component numbers may differ between chains. Chains are therefore compared by the log likelihood and by the log
-#' density of the mixture at five cells; [convergence] explains the verdict. The number of occupied components and the
-#' concentration are shown, too.
+#' Component numbers may differ between chains. Chains are therefore compared by the log density of the mixture at five
+#' cells; [convergence] explains the verdict. The number of occupied components and the concentration are shown, too.
 #'
 #' @param object a fit from [dp_mixture()].
 #' @param ... not used.
@@ -34,10 +34,10 @@ list_shares <- function(shares) {
 #' * `learned`: the learned parts of the prior: `part`, `mean`, `q5`, `q95`, in the data's units. `sd[marker]` is the
 #'   root of the diagonal of `scale`.
 #' * `diagnostics`: a row for each quantity: `quantity`, `mean`, `sd`, `q5`, `median`, `q95`, `rhat`, `ess_bulk`.
-#' * `converged`, `verdict`: `TRUE`, `FALSE`, or `NA` if it cannot be judged; and sentences.
-#' * `populations`: if chains do not agree: a row for each [cell type][cell_types()] with 1% of the cells or more. It
+#' * `converged`, `verdict`: `TRUE`, `FALSE`, or `NA` if it cannot be judged; and the [verdict()].
+#' * `populations`: if chains do not agree: a row for each type of `cell_types(fit)` with 1% of the cells or more. It
 #'   has `type`, `share`, `rhat` of the share, `common` (see [cell_types_method]), `differs` (by more than chance
-#'   explains), the share in each chain, and `means`.
+#'   explains), the share in each chain, the Monte Carlo `error` of the share, and `means`.
 #' * `components`, `reference`: the components of the reference draw (see [predict.dp_mixture()]) by decreasing weight,
 #'   and its `draw` and `chain`.
 #' * `piled`: the [values that many cells share][piled_values].
@@ -59,9 +59,8 @@ NULL
 in_console.dp_mixture <- function(x, ...) {
   check_mixture_fit(x, "x")
   method <- method_of(x)
-  print_lines(method$words(x))
-  print_lines(method$held(x))
-  print_verdict(method$verdict(x))
+  print_lines(c(method$words(x), method$held(x)))
+  print_verdict(verdict(x))
 }
 
 held_words <- function(fit) {
@@ -81,31 +80,6 @@ largest_words <- function(title, sizes, rows) {
   largest <- utils::head(sort(sizes[sizes > 0], decreasing = TRUE), 8L)
   if (length(largest)) sprintf("%s: %s of the cells", title, list_shares(largest / rows))
 }
-
-add_rules(
-  mixture_reservation = rule("usable with reservations", "{words}"),
-  mixture_cause = rule("usable", "{words}"),
-  mixture_populations = rule("usable", "{words}"),
-  mode_not_reached = rule("not yet", "{words}"),
-  mode_reached = rule("usable with reservations", "{words}", "without intervals")
-)
-
-#' @export
-verdict.dp_mixture <- function(x, ...) {
-  check_method(x, "x", ...)
-  method_of(x)$verdict(x)
-}
-
-# `populations`: the shares of cell types in each chain, if they are known.
-gibbs_verdict <- function(fit, table = diagnose(fit), populations = NULL) {
-  chains <- convergence_reasons(fit, table)
-  usable <- is_usable(new_verdict("", chains))
-  new_verdict("the mixture", chains,
-    worded("mixture_reservation", c(truncation_words(fit), df_at_edge(fit), data_words(fit))),
-    worded("mixture_cause", cause_words(fit, usable)), worded("mixture_populations", populations_words(populations)))
-}
-
-data_words <- function(fit) c(piled_words(fit), few_cells_words(fit))
 
 # What was learned of the prior: for each number its mean and the middle 90% of its draws. NULL if nothing was learned
 # or no draw was kept.
@@ -130,27 +104,15 @@ learned_table <- function(fit) {
   cbind(part = names(parts), do.call(rbind, unname(rows)), row.names = NULL)
 }
 
-# Says if the draws of df lie at an end of its values.
-df_at_edge <- function(fit) {
-  df <- fit$draws$prior_df
-  if (is.null(df) || length(df) < 2L) return(NULL)
-  ends <- range(fit$prior$df_grid)
-  share <- c(mean(df <= ends[[1L]] * (1 + 1e-9)), mean(df >= ends[[2L]] * (1 - 1e-9)))
-  if (max(share) < 0.9) return(NULL)
-  end <- which.max(share)
-  value <- format(signif(ends[[end]], 3))
-  sprintf(paste(
-    "The prior's df is at the %s end of the values that it can take, %s, in %.0f%% of the draws:",
-    "%s values are not excluded; dp_prior(df = %s, learn = \"df\") tries more."
-  ), c("lower", "upper")[[end]], value, 100 * share[[end]], c("lower", "higher")[[end]], value)
-}
-
-# The table as printed. The standard deviation of a quantity decides how many decimals its row has.
+# The table as printed. A row has the decimals that the standard deviation of its quantity and the error of its mean
+# allow.
 diagnostics_words <- function(table, digits) {
   shown <- c("mean", "sd", "q5", "q95")
+  error <- table$sd / sqrt(table$ess_bulk)
+  spread <- pmax(table$sd, ifelse(error > 0, 10^(digits - 1 + ceiling(log10(error))), 0), na.rm = TRUE)
   numbers <- t(vapply(seq_len(nrow(table)), function(i) {
     values <- unlist(table[i, shown])
-    ifelse(is.na(values), "-", format_to_spread(values, table$sd[[i]], digits))
+    ifelse(is.na(values), "-", format_to_spread(values, spread[[i]], digits))
   }, character(length(shown))))
   colnames(numbers) <- shown
   data.frame(
@@ -169,7 +131,8 @@ summary.dp_mixture <- function(object, ...) {
   complete <- !vapply(object$draws[c("weights", "means", "covariances")], is.null, TRUE)
   reference <- if (all(complete) && count_kept(object) > 0L) reference_draw(object)
   structure(
-    c(list(words = method$words(object), prior = object$prior), method$summary(object, reference), list(
+    c(list(words = c(method$words(object), method$held(object)[1L]), prior = object$prior),
+      method$summary(object, reference), list(
       components = if (!is.null(reference)) reference_components(reference), reference = reference[c("draw", "chain")],
       piled = object$piled, rows = object$rows, transform = object$transform
     )),
@@ -179,11 +142,12 @@ summary.dp_mixture <- function(object, ...) {
 
 gibbs_summary <- function(fit, reference) {
   table <- diagnose(fit)
-  usable <- is_usable(gibbs_verdict(fit, table))
-  populations <- if (isFALSE(usable)) populations_by_chain(fit)
+  said <- verdict(fit)
+  agreement <- if (isFALSE(is_usable(said))) fit_agreement(fit)
   list(
-    learned = learned_table(fit), diagnostics = table, converged = usable,
-    verdict = gibbs_verdict(fit, table, populations), populations = populations,
+    learned = learned_table(fit), diagnostics = table, converged = is_usable(said),
+    verdict = if (is.null(agreement)) said else method_of(fit)$verdict(fit, table, agreement),
+    populations = if (!is.null(agreement)) populations_by_chain(fit, agreement),
     occupied = trace_quantities(fit)$occupied
   )
 }
@@ -191,10 +155,12 @@ gibbs_summary <- function(fit, reference) {
 gibbs_glance <- function(fit) {
   table <- diagnose(fit)
   value <- function(quantity, column) table[[column]][[match(quantity, table$quantity)]]
+  said <- verdict(fit)
   list(
     occupied = value("occupied", "median"), concentration = value("concentration", "mean"),
-    log_likelihood = value("log_likelihood", "mean"), draws = count_kept(fit), rhat = extreme(table$rhat, max),
-    ess_bulk = extreme(table$ess_bulk, min), converged = is_usable(gibbs_verdict(fit, table))
+    log_likelihood = mean(trace_quantities(fit)$log_likelihood), draws = count_kept(fit),
+    rhat = extreme(table$rhat, max), ess_bulk = extreme(table$ess_bulk, min), converged = is_usable(said),
+    verdict = said$answer
   )
 }
 
@@ -206,25 +172,32 @@ reference_components <- function(reference) {
   )
 }
 
-in_console.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
+in_console.summary.dp_mixture <- function(x, all = FALSE, components = 12, digits = 2, ...) {
+  all <- check_flag(all, "all")
   components <- check_count(components, "components", min = 0)
   digits <- check_count(digits, "digits", max = 15)
   print_lines(x$words)
-  cat("\n")
-  print(x$prior)
-  print_tables(summary_tables(x, components, digits))
-  if (!is.null(x$populations)) {
-    cat("\nCell types above 1%, and their shares in each chain:\n")
-    print_chain_shares(x$populations)
-    differing <- x$populations[x$populations$differs, ]
-    if (nrow(differing)) {
-      print_tables(stats::setNames(list(
-        data.frame(type = differing$type, signif(differing$means, digits + 1), check.names = FALSE)
-      ), paste0("Means of the types in which chains differ, ", scale_words(x$transform))))
-    }
+  tables <- summary_tables(x, components, digits)
+  if (all) {
     cat("\n")
+    print(x$prior)
+  } else if (is.null(x$populations)) {
+    tables <- tables[length(tables)]
+    if (is.null(x$starts)) names(tables) <- "Convergence"
+  } else {
+    tables <- list()
   }
-  print_verdict(x$verdict)
+  print_tables(tables)
+  if (!is.null(x$populations)) print_chain_shares(x$populations, if (all) Inf else 6L)
+  differing <- x$populations[x$populations$differs, ]
+  if (all && NROW(differing)) {
+    print_tables(stats::setNames(list(
+      data.frame(type = differing$type, signif(differing$means, digits + 1), check.names = FALSE)
+    ), paste0("Means of the types in which chains differ, ", scale_words(x$transform))))
+  }
+  cat("\n")
+  print_verdict(x$verdict, if (all) Inf else 3L)
+  if (!all) cat("More: print(summary(fit), all = TRUE).\n")
 }
 
 # The tables of a summary, by their titles.
@@ -264,40 +237,21 @@ trace_quantities <- function(fit, warmup = FALSE) {
 }
 
 quantity_words <- function(name) {
-  words <- c(
-    log_likelihood = "the log likelihood", occupied = "the number of occupied components",
-    concentration = "the concentration"
-  )
+  words <- c(occupied = "the number of occupied components", concentration = "the concentration")
   density <- sub("log_density\\[(\\d+)\\]", "the log density at point \\1", name)
   ifelse(name %in% names(words), words[name], density)
 }
 
+# The log likelihood does not rank modes, so it does not judge.
+judged_quantities <- function(fit) trace_quantities(fit)[-1L]
+
 diagnose <- function(fit) {
-  table <- diagnose_quantities(trace_quantities(fit))
+  table <- diagnose_quantities(judged_quantities(fit))
   if (is_bem(fit)) table[c("rhat", "ess_bulk")] <- NA_real_
   table
 }
 
-# The fit is judged by what it says about the data. The number of components that hold cells and the concentration
-# depend on components of a few cells, which come and go more slowly than the density changes.
-convergence_reasons <- function(fit, table) {
-  judge_convergence(trace_quantities(fit), table, quantity_words, c("occupied", "concentration"))
-}
-
-# Says if the truncation binds: all components hold cells in more than 5% of the sweeps.
-truncation_words <- function(fit) {
-  occupied <- trace_quantities(fit)$occupied
-  share <- mean(occupied == fit$components)
-  if (nrow(occupied) < fewest_sweeps || fit$components == 1 || fit$components >= fit$rows || share <= 0.05) return(NULL)
-  more_components(sprintf(" in %.0f%% of the sweeps", 100 * share), fit)
-}
-
-more_components <- function(when, fit) {
-  sprintf("All %s components hold cells%s: the data may need more; fit again with components = %s.",
-    format(fit$components), when, format(2 * fit$components))
-}
-
-add_method("gibbs", words = fit_words, held = held_words, verdict = gibbs_verdict, summary = gibbs_summary,
+add_method("gibbs", words = fit_words, held = held_words, summary = gibbs_summary,
   glance = gibbs_glance, title = "Mixture of Gaussians", axis = "Sweep"
 )
 

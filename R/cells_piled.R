@@ -58,18 +58,6 @@ piled_at_low_end <- function(values) {
   if (piled) matrix(c(distinct[[at]], counts[[at]] / n), 1L) else none
 }
 
-# The sentence on piled values, at most six of them.
-piled_words <- function(fit) {
-  piled <- fit$piled
-  if (is.null(piled) || nrow(piled) == 0L) return(NULL)
-  piled <- piled[order(-piled$share), ]
-  piled$value <- zap_values(piled)
-  shown <- utils::head(piled, 6L)
-  sprintf("Many cells share one value at an end of a marker: %s%s. Thin components describe them; see ?piled_values.",
-    paste0(shown$marker, " = ", format_each(shown$value), " (", percent(shown$share), ")", collapse = ", "),
-    if (nrow(piled) > 6L) sprintf(" and %d more", nrow(piled) - 6L) else "")
-}
-
 # Zero comes back from a scale as a number of rounding errors.
 zap_values <- function(piled) ifelse(abs(piled$value) < 1e-9, 0, piled$value)
 
@@ -94,27 +82,4 @@ check_enough_cells <- function(prior, rows, markers) {
       "or give dp_prior(scale = ), the covariance of a component"
     ), as.integer(rows), length(markers)))
   }
-}
-
-# The sentence for so few cells that one Gaussian population may spread over many components. The limit is two cells for
-# each number of a component. bench/mixture-piled.R tries numbers of cells on both sides of it.
-few_cells_words <- function(fit) {
-  p <- length(fit$markers)
-  if (fit$rows >= p * (p + 3)) return(NULL)
-  sprintf(paste(
-    "%s are few for %s: a component has %s means and covariances.",
-    "One population may spread over many components, whatever the convergence; choose fewer `markers`."
-  ), count_words(fit$rows, "cell"), count_words(p, "marker"), whole_words(p * (p + 3) / 2))
-}
-
-# What may be the cause if the chains do not agree, or too few draws are known.
-cause_words <- function(fit, converged) {
-  sweeps <- nrow(fit$log_likelihood) - fit$warmup
-  if (isTRUE(converged) || sweeps < fewest_sweeps) return(NULL)
-  c(
-    if (sweeps < 250) sprintf("The run is short: %s after the warmup.", count_words(sweeps, "sweep")),
-    if (fit$chains == 1L) {
-      "There is one chain; chains = 4 from different starts would tell slow sweeps from different modes."
-    }
-  )
 }

@@ -14,7 +14,8 @@
 #' @param ... not used.
 #' @return A data frame of class `type_proportions` with a row for each type and sample: `type`, `sample`, `cells` (of
 #'   the sample), `proportion` (posterior mean), `lower` and `upper`. Its attribute `draws` has the proportions in each
-#'   draw (draws x types x samples).
+#'   draw (draws x types x samples). `summary()` gives for each type the mean share, and the samples with the lowest and
+#'   the highest. Both have a [verdict()].
 #' @section Errors:
 #' `warpbayes_error_input` for cell types of a fit of one sample, and for an argument that cannot be used.
 #' @references
@@ -47,7 +48,8 @@ type_proportions <- function(types, level = 0.9, ...) {
       proportion = zap_share(as.vector(interval$mean)), lower = zap_share(as.vector(interval$lower)),
       upper = zap_share(as.vector(interval$upper))
     ),
-    draws = draws, level = level, class = c("type_proportions", "warpbayes", "data.frame")
+    draws = draws, level = level, verdict = new_verdict("the proportions", reason("these_samples"),
+      rests_on = list(verdict(types))), class = c("type_proportions", "warpbayes", "data.frame")
   )
 }
 
@@ -58,19 +60,55 @@ type_share_table <- function() part_table(
 
 # The table as it is shown.
 shown_shares <- function(x) {
-  shown <- data.frame(type = x$type, sample = x$sample, cells = x$cells, proportion = percent(x$proportion, 2),
-    interval = interval_words(x, 2))
+  draws <- dim(attr(x, "draws"))[1L]
+  level <- attr(x, "level")
+  known <- length(draws) && length(level)
+  error <- if (known) (x$upper - x$lower) / diff(stats::qnorm(interval_ends(level))) / sqrt(draws) else 0
+  words <- function(share) share_percent(share, error, 2)
+  shown <- data.frame(type = x$type, sample = x$sample, cells = x$cells, proportion = words(x$proportion),
+    interval = paste(words(x$lower), "to", words(x$upper)))
   if (!is.null(attr(x, "level"))) names(shown)[[5L]] <- interval_name(attr(x, "level"))
   shown
 }
 
+# Part of the columns is a plain table.
 in_console.type_proportions <- function(x, ...) {
-  if (type_share_table()$test(x)) print(shown_shares(x), row.names = FALSE) else print(plain_frame(x), ...)
+  if (!type_share_table()$test(x)) return(print(plain_frame(x), ...))
+  print(shown_shares(x), row.names = FALSE)
+  print_verdict(attr(x, "verdict"))
 }
 
 in_chunk.type_proportions <- function(x) {
-  list(tables = list(if (type_share_table()$test(x)) shown_shares(x) else plain_frame(x)), rows = 200L)
+  if (!type_share_table()$test(x)) return(list(tables = list(plain_frame(x))))
+  list(tables = list(shown_shares(x)), verdict = attr(x, "verdict"), rows = 200L)
 }
+
+#' @rdname type_proportions
+#' @param object,x a table of proportions.
+#' @method summary type_proportions
+#' @export
+summary.type_proportions <- function(object, ...) {
+  check_dots_empty(...)
+  check_table(object, "object", type_share_table())
+  rows <- split(seq_len(nrow(object)), object$type, drop = TRUE)
+  share <- object$proportion
+  structure(list(types = data.frame(
+    type = names(rows), mean = vapply(rows, function(own) mean(share[own]), 0),
+    lowest = vapply(rows, function(own) min(share[own]), 0), highest = vapply(rows, function(own) max(share[own]), 0),
+    lowest_in = vapply(rows, function(own) as.character(object$sample[own[[which.min(share[own])]]]), ""),
+    highest_in = vapply(rows, function(own) as.character(object$sample[own[[which.max(share[own])]]]), ""),
+    row.names = NULL
+  ), verdict = attr(object, "verdict")), class = c("summary.type_proportions", "warpbayes"))
+}
+
+in_chunk.summary.type_proportions <- function(x) {
+  table <- x$types
+  for (column in c("mean", "lowest", "highest")) table[[column]] <- percent(table[[column]])
+  names(table) <- gsub("_", " ", names(table))
+  list(tables = list(`Shares of types over the samples` = table), verdict = x$verdict, rows = 200L)
+}
+
+in_console.summary.type_proportions <- function(x, ...) print_chunk(x)
 
 report_content.type_proportions <- function(fit, ...) {
   check_dots_empty(...)
@@ -82,8 +120,7 @@ report_content.type_proportions <- function(fit, ...) {
     function() plot.type_proportions(fit), c(min(2.5, 0.35 + 0.03 * rows), min(2.5, 0.5 + 0.045 * rows)))
   table_content("Proportions of cell types", sprintf("%s in %s", count_words(types, "type"),
     count_words(samples, "sample")), shown_shares(fit), "Share of each type in each sample", picture,
-    paste("These intervals are about these samples alone. differential_abundance() compares the groups of patients",
-      "that the samples come from."))
+    verdict = attr(fit, "verdict"))
 }
 
 # Proportions of the types in each draw and sample: draws x types x samples.
@@ -117,13 +154,7 @@ sample_groups <- function(group, samples) {
     stop_input("group", sprintf("must have a group for each of the %s, not ", count_words(length(samples), "sample")),
       show_value(group))
   }
-  if (!is.null(names(group))) {
-    if (!setequal(names(group), samples)) {
-      stop_input("group", "has names other than the samples ", list_some(samples), ": ",
-        list_some(setdiff(names(group), samples)))
-    }
-    group <- group[samples]
-  }
+  group <- by_names(group, samples, "group", "sample")
   droplevels(if (is.factor(group)) group else factor(group, unique(group[!is.na(group)])))
 }
 

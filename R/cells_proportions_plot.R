@@ -2,7 +2,8 @@
 
 #' Plot proportions of cell types by sample
 #'
-#' A panel for each type shows the proportion and interval of each sample, in the colour of its group.
+#' A panel for each type shows the proportion and interval of each sample, in the colour of its group. All panels have
+#' the same log scale. Shares below its lower end are drawn there.
 #'
 #' @param x from [type_proportions()].
 #' @param group the group of each sample: a vector or factor with an entry for each, in their order or with their names.
@@ -34,19 +35,22 @@ share_picture <- function(x, argument, group, types, main) {
   groups <- levels(group)
   colours <- rep_len(chain_colours, max(1L, length(groups)))
   labels <- stats::setNames(picture_names(levels(x$type)), levels(x$type))
+  # One axis for all, on which twice the share is as far everywhere. A type may be absent from a sample.
+  own <- x[x$type %in% shown, ]
+  least <- max(1e-6, min(own$lower[own$lower > 0], own$proportion[own$proportion > 0]) * 0.8)
+  xlim <- log10(c(least, min(1, 1.2 * max(own$upper, own$proportion, 2 * least))))
+  place <- function(share) log10(pmax(share, least))
   panels <- lapply(shown, function(type) {
     rows <- x[x$type == type, ]
     colour <- if (is.null(group)) colours else colours[as.integer(group)[match(rows$sample, samples)]]
     colour[is.na(colour)] <- other_colour
     at <- length(samples) + 1L - match(rows$sample, samples)
-    # A type may be absent from all samples.
-    xlim <- c(0, max(1.04 * rows$upper, rows$proportion, 1e-9))
     panel(xlim, c(0.4, length(samples) + 0.6), list(
-      layer("segments", x = rows$lower, y = at, xend = rows$upper, yend = at, colour = colour, width = 3),
-      layer("points", x = rows$proportion, y = at, fill = colour)
-    ), axis_of(xlim, percent_labels, 3L), name_axis(samples), labels[[type]])
+      layer("segments", x = place(rows$lower), y = at, xend = place(rows$upper), yend = at, colour = colour, width = 3),
+      layer("points", x = place(rows$proportion), y = at, fill = colour)
+    ), share_axis(xlim), name_axis(samples), labels[[type]])
   })
-  picture(panels, main, "Share of the cells of the sample",
+  picture(panels, main, "Share of the cells of the sample (log scale)",
     key = if (!is.null(group)) list(title = NULL, text = groups, colours = colours))
 }
 

@@ -165,10 +165,11 @@ means_of_components <- function(fit, present, heaviest) {
 
 in_console.relabelled_mixture <- function(x, components = 12, ...) {
   components <- check_count(components, "components", min = 0)
-  cat(fit_words(x), relabelled_words(x), sep = "\n")
+  print_lines(c(fit_words(x), relabelled_words(x)))
   held <- relabelled_table(x, components)
   if (nrow(held$table)) print(held$table, row.names = FALSE)
   if (held$rest) cat(sprintf("and %s\n", count_words(held$rest, "more component")))
+  print_verdict(verdict(x))
 }
 
 relabelled_words <- function(x) {

@@ -7,8 +7,7 @@ report_content.dp_mixture <- function(fit, markers = NULL, ...) {
   matched <- inherits(fit, "relabelled_mixture")
   list(
     title = method_of(fit)$title,
-    words = c(summary$words, if (matched) relabelled_words(fit)), converged = summary$converged,
-    verdict = summary$verdict,
+    words = c(summary$words, if (matched) relabelled_words(fit)), verdict = summary$verdict,
     main = function() components_words(summary, 12L)$table,
     sections = function() mixture_sections(fit, summary, markers),
     made = made_words(fit), prior = prior_words(fit$prior), code = mixture_code(fit), rows = 12L
@@ -79,9 +78,7 @@ report_content.cell_types <- function(fit, markers = NULL, cells = 2000, ...) {
   cells <- check_count(cells, "cells", min = 0, max = 1e5)
   if (!is.null(markers)) choose_markers(fit$fit, markers, NULL)
   list(
-    title = "Cell types", words = c(types_words(fit), size_words(fit$fit)),
-    converged = types_usable(fit),
-    verdict = types_verdict(fit),
+    title = "Cell types", words = c(types_words(fit), size_words(fit$fit)), verdict = verdict(fit),
     main = function() types_table(fit$types[!fit$types$speck, ]),
     sections = function() types_sections(fit, markers, cells),
     made = made_words(fit$fit), prior = prior_words(fit$fit$prior), code = types_code(fit)
@@ -114,7 +111,7 @@ types_sections <- function(types, markers, cells) {
     )),
     if (!is.null(fit$samples)) sample_section(types),
     list(title = "The mixture below the types", parts = list(paragraphs(method_of(fit)$words(fit)),
-      paragraphs(method_of(fit)$verdict(fit))))
+      paragraphs(as.character(verdict(fit)))))
   )
 }
 
@@ -149,12 +146,21 @@ types_code <- function(types) {
 
 in_chunk.cell_types <- function(x) in_chunk.warpbayes_fit(x)
 
+# Prints what a chunk shows.
+print_chunk <- function(x) {
+  shown <- in_chunk(x)
+  print_lines(shown$words)
+  print_tables(shown$tables)
+  cat("\n")
+  print_verdict(shown$verdict, Inf)
+}
+
 in_chunk.summary.dp_mixture <- function(x) {
   list(words = c(x$words, prior_words(x$prior)), tables = summary_tables(x), verdict = x$verdict)
 }
 
 in_chunk.summary.cell_types <- function(x) {
-  list(words = x$words, tables = types_tables(x), verdict = c(x$verdict, if (any(x$types$speck)) "* a speck."))
+  list(words = x$words, tables = types_tables(x), verdict = x$verdict)
 }
 
 in_chunk.dp_prior <- function(x) list(sentences = prior_words(x))

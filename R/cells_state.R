@@ -83,10 +83,9 @@ differential_state <- function(types, formula, data = NULL, effect = NULL, marke
     table$fdr[own] <- stats::p.adjust(table$p[own], "BH")
   }
   table$reported <- !is.na(table$fdr) & table$fdr <= fdr
-  words <- c(order_words(list(matched = list(how = model$matched, values = format(model$variables[[1L]])),
-    samples = rownames(model$x))), disagreement_words(types, shown))
-  structure(table, level = level, limit = fdr, formula = formula, words = words,
-    effect_labels = model$labels, class = c("differential_state", "warpbayes", "data.frame"))
+  structure(table, level = level, limit = fdr, formula = formula, effect_labels = model$labels,
+    design_reasons = design_reasons(model$x, rownames(model$x), matched_words(model)), rests_on = list(verdict(types)),
+    class = c("differential_state", "warpbayes", "data.frame"))
 }
 
 # The statistic of each type, sample and marker, and its variance: types x samples x markers, in the units of the fit.
@@ -250,23 +249,33 @@ state_table_part <- function() {
 in_console.differential_state <- function(x, types = 12, ...) {
   if (!state_table_part()$test(x)) return(print(plain_frame(x), ...))
   types <- check_count(types, "types")
-  cat(state_words(x), sep = "\n")
+  print_lines(state_words(x))
   table <- state_table(x)
   if (nrow(table)) print(utils::head(table, types), row.names = FALSE)
-  if (nrow(table) > types) cat(sprintf("and %s more: as.data.frame() has all\n", whole_words(nrow(table) - types)))
-  print_sentences(state_verdict(x))
+  if (nrow(table) > types) cat(sprintf("and %s more: summary() shows all\n", whole_words(nrow(table) - types)))
+  print_verdict(verdict(x))
 }
 
 state_words <- function(x) {
-  sprintf("Differential state of %s in %s: %s", count_words(length(unique(x$marker)), "marker"),
-    count_words(length(unique(x$type)), "type"), deparse1(attr(x, "formula")))
+  # The table does not name the effect if there is one.
+  names <- unique(x$effect)
+  effect <- if (length(names) == 1L) paste0(effect_words(attr(x, "effect_labels"), names), ": ") else ""
+  found <- sum(x$reported)
+  c(
+    sprintf("Differential state of %s in %s: %s", count_words(length(unique(x$marker)), "marker"),
+      count_words(length(unique(x$type)), "type"), deparse1(attr(x, "formula"))),
+    sprintf("%s%s %s reported at a false discovery rate of %s.", effect,
+      if (found) count_words(found, "change") else if (nzchar(effect)) "no change" else "No change",
+      if (found > 1L) "are" else "is", percent(attr(x, "limit"), 0))
+  )
 }
 
 # The changes that are tested, the smallest tail probability first.
 state_table <- function(x) {
   rows <- plain_frame(x)[order(x$p), ]
   rows <- rows[!is.na(rows$p), ]
-  short <- function(values) formatC(values, digits = 3, format = "fg")
+  spread <- (rows$upper - rows$lower) / diff(stats::qnorm(interval_ends(attr(x, "level"))))
+  short <- function(values) mapply(format_to_spread, values, spread)
   interval <- paste(short(rows$lower), rep("to", nrow(rows)), short(rows$upper))
   table <- data.frame(type = as.character(rows$type), marker = as.character(rows$marker),
     effect = effect_words(attr(x, "effect_labels"), rows$effect), samples = rows$samples,
@@ -276,32 +285,61 @@ state_table <- function(x) {
   table
 }
 
-state_usable <- function(x) if (all(is.na(x$p))) NA else TRUE
+#' @rdname differential_state
+#' @method summary differential_state
+#' @export
+summary.differential_state <- function(object, ...) {
+  check_dots_empty(...)
+  check_table(object, "object", state_table_part())
+  structure(list(words = state_words(object), table = state_table(object), verdict = verdict(object)),
+    class = c("summary.differential_state", "warpbayes"))
+}
 
-state_verdict <- function(x) {
-  limit <- percent(attr(x, "limit"), 0)
-  without <- sum(is.na(x$p))
-  found <- sum(x$reported)
-  # The table does not name the effect if there is one.
-  names <- unique(x$effect)
-  effect <- if (length(names) == 1L) paste0(effect_words(attr(x, "effect_labels"), names), ": ") else ""
-  c(
-    paste(answer_words(state_usable(x), if (length(attr(x, "words"))) "with reservations"), if (found) {
-      sprintf("%s%s %s reported at a false discovery rate of %s.", effect, count_words(found, "change"),
-        if (found == 1L) "is" else "are", limit)
-    } else {
-      sprintf("%s%s change is reported at a false discovery rate of %s.", effect, if (nzchar(effect)) "no" else "No",
-        limit)
-    }),
-    if (without) {
-      sprintf("%s cannot be tested: too few samples have cells of the type.", count_words(without, "change"))
-    },
-    attr(x, "words")
-  )
+in_chunk.summary.differential_state <- function(x) {
+  list(words = x$words, tables = list(Changes = x$table), verdict = x$verdict, rows = 200L)
+}
+
+in_console.summary.differential_state <- function(x, ...) print_chunk(x)
+
+glance_of.differential_state <- function(x) {
+  check_table(x, "x", state_table_part())
+  data.frame(types = nlevels(x$type), markers = nlevels(x$marker), samples = max(x$samples), tested = sum(!is.na(x$p)),
+    reported = sum(x$reported), verdict = verdict(x)$answer)
 }
 
 #' @rdname differential_state
-#' @param x for `tidy()`: a table of changes.
+#' @param types for `plot()`, names or numbers of types; `NULL`: the twelve changes with the smallest tail probability.
+#' @param main title, `NULL` for none.
+#' @export
+plot.differential_state <- function(x, types = NULL, effect = NULL, main = NULL, ...) {
+  check_dots_empty(...)
+  paint_picture(state_picture(x, types, effect, main))
+  invisible(x)
+}
+
+#' @rdname autoplot.warpbayes
+#' @usage NULL
+#' @method autoplot differential_state
+#' @exportS3Method ggplot2::autoplot differential_state
+autoplot.differential_state <- function(object, types = NULL, effect = NULL, main = NULL, ...) {
+  check_dots_empty(...)
+  gg_draw(state_picture(object, types, effect, main))
+}
+
+state_picture <- function(x, types, effect, main) {
+  check_table(x, "x", state_table_part())
+  effect <- chosen_effect(effect, unique(x$effect), attr(x, "effect_labels"))
+  rows <- plain_frame(x)[x$effect == effect & !is.na(x$p), ]
+  if (!is.null(types)) rows <- rows[rows$type %in% chosen_types(types, levels(x$type)), ]
+  if (!nrow(rows)) stop_input("x", "has no change that was tested")
+  rows <- utils::head(rows[order(rows$p), ], 12L)
+  rows$name <- paste0(picture_names(levels(rows$type), 24L)[rows$type], ", ", rows$marker)
+  changes_picture(rows[order(-rows$estimate), ], attr(x, "limit"), main,
+    paste("Change of the marker,", effect_words(attr(x, "effect_labels"), effect)))
+}
+
+#' @rdname differential_state
+#' @param x,object a table of changes.
 #' @method tidy differential_state
 #' @exportS3Method generics::tidy differential_state
 tidy.differential_state <- function(x, ...) {
@@ -316,11 +354,15 @@ report_content.differential_state <- function(fit, ...) {
   check_table(fit, "fit", state_table_part())
   table_content("Differential states of cell types", state_words(fit), state_table(fit),
     "Changes, the smallest tail probability first",
+    if (!all(is.na(fit$p))) {
+      picture_part("Changes with their intervals. Those that are reported are filled.",
+        function() plot.differential_state(fit), c(0.6, 1))
+    },
     note = "fdr: the smallest false discovery rate at which the change is reported.",
-    verdict = state_verdict(fit), converged = state_usable(fit))
+    verdict = verdict(fit))
 }
 
 in_chunk.differential_state <- function(x) {
   if (!state_table_part()$test(x)) return(list(tables = list(plain_frame(x))))
-  list(words = state_words(x), tables = list(state_table(x)), verdict = state_verdict(x))
+  list(words = state_words(x), tables = list(state_table(x)), verdict = verdict(x), rows = 200L)
 }

@@ -7,7 +7,8 @@
 #' components unless a valley of the density lies between them and their means are far enough apart (see
 #' [cell_types_method]). [join_types()] and [split_type()] change types by hand.
 #'
-#' `print()` and `summary()` say whether all chains have the same types, and which types may be one population.
+#' Their [verdict()] says whether all chains have the same types, and which types may be one population. It rests on
+#' that of the fit.
 #' @param fit a fit from [dp_mixture()] that kept weights, means and covariances, and its data.
 #' @param types `NULL`: the rule decides. Or the number of types; specks count only with `specks = "keep"`.
 #' @param overlap how close two types may be: if the best plane would take more than this share of either for the
@@ -24,8 +25,8 @@
 #'   \item{types}{a data frame with a row for each type, the most frequent first. `type`: the name. `proportion`,
 #'     `lower`, `upper`: the posterior mean of its share of the cells, and the 90% interval. `rhat`, `ess`: \eqn{\hat R}
 #'     and effective sample size of that share. `cells`, `components`: how many cells, and components of the chosen
-#'     draw, it has. `nearest`, `overlap`: the nearest type, and their overlap. `apart`: in which share of the draws it
-#'     is a type of its own. `stability`: from 0 to 1: how well the draws agree on its cells. `speck`: whether it is a
+#'     draw, it has. `nearest`, `overlap`: the nearest type that is no speck, and their overlap. `apart`: in which
+#'     share of the draws it is a type of its own. `stability`: from 0 to 1: how well the draws agree on its cells. `speck`: whether it is a
 #'     speck.}
 #'   \item{type, probability}{n: the most probable type of each fitted cell (a factor), and its probability.}
 #'   \item{proportions}{D x T: the share of each type in each draw.}
@@ -97,30 +98,31 @@ check_type_names <- function(names, argument, count = NULL) {
 }
 
 # `own`: from most_probable_type(), of the fitted cells. `how`: the arguments.
-summarise_types <- function(fit, map, own, labels, speck, how, threads) {
+summarise_types <- function(fit, map, own, labels, least, how, threads) {
   count <- map$count
   proportion <- colMeans(map$proportions)
   interval <- quantiles_of_columns(map$proportions, interval_ends(0.9))
   # One mode has no spread.
   if (is_bem(fit)) interval[] <- NA_real_
   chains <- if (!is_bem(fit)) diagnose_quantities(shares_by_chain(map))
-  apart <- type_distances(map$tree, map$group)
-  nearest <- if (count > 1L) max.col(-apart, ties.method = "first") else NA_integer_
   draw <- map$used$draw[[map$chosen]]
   chain <- map$used$chain[[map$chosen]]
   component_type <- map$averaged[, map$chosen]
   held <- fit$draws$weights[, draw, chain] * fit$rows >= 1
   cells <- tabulate(own$type, count)
   colnames(map$proportions) <- labels
+  speck <- are_specks(proportion, cells, map, least, length(fit$markers))
+  # The nearest is a type that is shown.
+  apart <- type_distances(map$tree, map$group)
+  if (!all(speck)) apart[, speck] <- Inf
+  nearest <- replace(max.col(-apart, ties.method = "first"), rowSums(is.finite(apart)) == 0, NA)
   types <- data.frame(
     type = labels, proportion = zap_share(proportion), lower = zap_share(interval[, 1L]),
     upper = zap_share(interval[, 2L]),
     rhat = if (is.null(chains)) NA_real_ else chains$rhat, ess = if (is.null(chains)) NA_real_ else chains$ess_bulk,
     cells = cells, components = tabulate(component_type[held], count),
-    nearest = labels[nearest],
-    overlap = if (count > 1L) stats::pnorm(-apart[cbind(seq_len(count), nearest)] / 2) else NA_real_,
-    apart = map$apart, stability = map$stability,
-    speck = are_specks(proportion, cells, map, speck, length(fit$markers))
+    nearest = labels[nearest], overlap = stats::pnorm(-apart[cbind(seq_len(count), nearest)] / 2),
+    apart = map$apart, stability = map$stability, speck = speck
   )
   medians <- medians_of_types(fit, own$type, map, threads)
   rownames(medians) <- labels
@@ -129,7 +131,7 @@ summarise_types <- function(fit, map, own, labels, speck, how, threads) {
     types = types, type = structure(own$type, levels = labels, class = "factor"), probability = own$probability,
     proportions = map$proportions, medians = medians, tree = tree, leaf_type = map$group,
     component_type = component_type, draw = draw, chain = chain
-  ), how, list(speck = speck, fit = fit, map = map)), class = c("cell_types", "warpbayes"))
+  ), how, list(speck = least, fit = fit, map = map)), class = c("cell_types", "warpbayes"))
 }
 
 # Which types are shown only on demand: small ones that draws or too few cells do not confirm, and phantoms. Types of a

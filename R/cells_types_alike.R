@@ -38,22 +38,6 @@ valley_between <- function(x, rows, one, other) {
   FALSE
 }
 
-# The proposal to join them, at most three groups, with the least overlap of any two types of a group.
-alike_words <- function(x, groups = alike_types(x)) {
-  if (!length(groups)) return(NULL)
-  apart <- type_distances(x$map$tree, x$map$group)
-  vapply(utils::head(groups, 3L), function(group) {
-    names <- x$types$type[group]
-    as_given <- ifelse(grepl("^[0-9]+$", names), names, dQuote(names, FALSE))
-    within <- apart[group, group]
-    sprintf(paste(
-      "Types %s have the same signs by marker_thresholds(), no marker has a valley between them, and they overlap by",
-      "%s: if they are one population, join_types(types, %s) joins them."
-    ), list_some(names), share_words(stats::pnorm(-max(within[is.finite(within)]) / 2)),
-    paste(as_given, collapse = ", "))
-  }, "")
-}
-
 # A share that may be so small that no digits tell it from zero.
 share_words <- function(share) {
   shown <- ifelse(share < 1e-4, "< 0.01%", paste0(formatC(100 * share, digits = 2, format = "fg"), "%"))

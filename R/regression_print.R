@@ -184,7 +184,8 @@ confint.bayes_logit <- function(object, parm, level = 0.9, ...) {
   check_dots_empty(...)
   level <- check_number(level, "level", min = 0, max = 1)
   draws <- coefficient_draws(object)
-  chosen <- chosen_parameters(if (!missing(parm)) parm, colnames(draws), colnames(draws), "parm")
+  chosen <- colnames(draws)
+  if (!missing(parm)) chosen <- chosen_parameters(if (is.null(parm)) list() else parm, chosen, NULL, "parm")
   interval_of_draws(draws[, chosen, drop = FALSE], level, "level")
 }
 

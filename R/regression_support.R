@@ -295,7 +295,8 @@ misfit <- function(fit, draws = 50L, most = 20000L) {
   }
   if (family$is_count && length(regressions_of(fit)) == 1L) {
     zeros <- compare(function(y) sum(weight * (y == 0)), 1)
-    if (abs(zeros$beyond) <= 6 || abs(log((zeros$own + 1) / (zeros$expected + 1))) < log(1.5)) return(NULL)
+    is_far <- abs(log((zeros$own + 1) / (zeros$expected + 1))) >= log(1.5)
+    if (!isTRUE(abs(zeros$beyond) > 6 && is_far)) return(NULL)
     return(reason("other_zeros", figure = zeros$own, rows = whole_words(length(rows)), law = family$law,
       expected = whole_words(round(zeros$expected))))
   }
@@ -308,7 +309,7 @@ misfit <- function(fit, draws = 50L, most = 20000L) {
   off <- compare(function(y) sum((share(y) - expected)^2 / variance), sqrt(20))
   logit <- function(share) stats::qlogis((size * share + 1) / (size + 2))
   far <- abs(logit(share(observed)) - logit(expected))
-  if (off$beyond <= 6 || max(far) < log(1.5)) return(NULL)
+  if (!isTRUE(off$beyond > 6 && max(far) >= log(1.5))) return(NULL)
   worst <- which.max(far)
   shown <- function(share) format_to_spread(share[[worst]], 0.1)
   reason("miscalibrated", success = outcome_words(fit)[[2L]], figure = shown(share(observed)),

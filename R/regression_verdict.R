@@ -18,21 +18,23 @@ verdict.bayes_logit <- function(x, ...) {
   logit_verdict(x)
 }
 
-# Predictions and comparisons of a fit ask for its verdict again and again, and 20,000 coefficients take seconds: the
-# last verdict is kept, with what tells its fit from others.
-last_verdict <- new.env(parent = emptyenv())
+# Predictions and comparisons of fits ask for their verdicts again and again, and 20,000 coefficients take seconds: the
+# last verdicts are kept, with what tells their fits from others.
+last_verdicts <- new.env(parent = emptyenv())
 
 logit_verdict <- function(fit, table = logit_table(fit, quantities), quantities = logit_quantities(fit)) {
   check_logit_fit(fit)
-  of_fit <- list(fit[c("call", "seed", "iter", "warmup", "thin", "log_likelihood", "weights", "response")],
-    fit$coefficient_trace[max(1L, fit$iter), , ])
-  if (!identical(last_verdict$fit, of_fit)) {
-    chains <- judge_convergence(quantities, table, logit_words)
-    last_verdict$verdict <- new_verdict("the regression", chains, lengthening_reason(fit, table, chains),
-      support_reasons(fit))
-    last_verdict$fit <- of_fit
-  }
-  last_verdict$verdict
+  of_fit <- list(unclass(fit)[c("seed", "iter", "warmup", "thin", "log_likelihood")],
+    if (fit$iter > 0) fit$coefficient_trace[fit$iter, , ])
+  for (one in last_verdicts$kept) if (identical(one$fit, of_fit)) return(one$verdict)
+  chains <- judge_convergence(quantities, table, logit_words)
+  of_data <- tryCatch(support_reasons(fit), error = function(error) {
+    pass_on(error)
+    stop_input("fit", "has a part that was changed since it was made: ", because = error)
+  })
+  verdict <- new_verdict("the regression", chains, lengthening_reason(fit, table, chains), of_data)
+  last_verdicts$kept <- utils::head(c(list(list(fit = of_fit, verdict = verdict)), last_verdicts$kept), 8L)
+  verdict
 }
 
 # How many more sweeps give 100 effective draws a chain, if the draws so far show how fast the chains move.
@@ -67,7 +69,7 @@ modelled_words <- function(fit) {
 # Rows of a prediction whose mean does not exist: the effect of a group, an area or a time without data has the tail of
 # the prior of its deviation, and the exponential of such an effect has no mean. So has a linear predictor of a
 # coefficient or a group whose own posterior has such a tail.
-without_mean <- function(fit, rows, type) {
+lacks_mean <- function(fit, rows, type) {
   part <- regressions_of(fit)[[1L]]
   n <- nrow(rows$x)
   is_mean_count <- family_of(fit)$is_count && type %in% c("response", "count")

@@ -23,8 +23,8 @@
 #' but digests of them, so that `resume()` can refuse other data.
 #'
 #' If a checkpoint after the first cannot be written, there is a warning and the fit goes on. The disk needs room for
-#' two checkpoints. A checkpoint is overwritten, even if it is of another fit: runs at the same time need a file each.
-#' Other files are never overwritten.
+#' two checkpoints. A checkpoint is overwritten, even if it is of another fit, but while one process writes it,
+#' another one gets an error with the number of that process. Other files are never overwritten.
 #'
 #' @section Trust:
 #' A checkpoint holds numbers and text. Only its formula is evaluated, which may call functions of models, such as

@@ -28,9 +28,7 @@
 #' @return A [pmf()]; for several distributions a list of them, which is a column in a tibble. `density()`, `cdf()` and
 #'   `generate()` give what [dpmf()], [ppmf()] and [rpmf()] do, and `support()` all possible values. The kurtosis of a
 #'   normal variable is 0.
-#' @section Errors:
-#' `warpbayes_error_input` for objects that are none of these, for missing values in a sample, for samples that are not
-#' decimal fractions if `by` is not given, and for multivariate or missing distributions.
+#' @inheritSection pmf_functions Errors
 #' @seealso [pmf()], [discretize_pmf()], [pmf_distribution], [tidiers].
 #' @examples
 #' as_pmf(table(c(1, 1, 2, 5)))

@@ -50,9 +50,7 @@
 #'
 #'   `as.data.frame()` and `as.matrix()` give the columns `value` and `prob` or `log_prob`. `summary()` gives a list of
 #'   class `summary_pmf`, whose kurtosis is 0 for a normal variable.
-#' @section Errors:
-#' `warpbayes_error_input` for probabilities, values and steps that cannot be used, for other operators, for functions
-#' of numbers such as `exp()`, and for values more than 2^53 common steps apart.
+#' @inheritSection pmf_functions Errors
 #' @seealso [pmf_functions], [pmf_families], [dpmf()]
 #' @examples
 #' die <- pmf(rep(1 / 6, 6), from = 1)

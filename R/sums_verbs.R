@@ -88,9 +88,7 @@ from_possible <- function(at, weights, lattice, log) {
 #' @param prob the new probability of zero; 0 truncates the distribution at zero.
 #' @param ... must be empty.
 #' @return A [pmf()], on the log scale if one of the given distributions is.
-#' @section Errors:
-#' `warpbayes_error_input` for arguments of the wrong type, for a range without possible values, for weights that do
-#' not sum to 1, and for `zero_modify_pmf()` of the constant zero.
+#' @inheritSection pmf_functions Errors
 #' @examples
 #' claim <- pmf_geometric(0.01)
 #' mean(truncate_pmf(claim, upper = 200, outside = "ends"))
@@ -105,7 +103,6 @@ NULL
 #' @rdname pmf_verbs
 #' @export
 truncate_pmf <- function(x, lower = -Inf, upper = Inf, outside = c("condition", "ends")) {
-  require_arguments("x")
   check_pmf(x, "x")
   outside <- check_choice(outside, "outside", c("condition", "ends"))
   lower <- check_bound(lower, "lower")
@@ -154,7 +151,7 @@ mix_pmf <- function(x, weights) {
   for (i in seq_along(x)) {
     check_pmf(x[[i]], element_name(i))
   }
-  weights <- check_weights(weights, "weights", FALSE)
+  weights <- check_weights(by_names(weights, names(x), "weights", "distribution"), "weights", FALSE)
   if (length(weights) != length(x)) {
     stop_input("weights", sprintf("has %d entries for %d distributions", length(weights), length(x)))
   }
@@ -192,7 +189,6 @@ from_first_possible <- function(weights, lattice) {
 #' @rdname pmf_verbs
 #' @export
 zero_modify_pmf <- function(x, prob) {
-  require_arguments("x", "prob")
   check_pmf(x, "x")
   prob <- check_number(prob, "prob", min = 0, max = 1, open = FALSE)
   log <- is_log(x)

@@ -25,8 +25,8 @@
 #'
 #' @param fit a fit from [topic_model()].
 #' @param formula the covariates, such as `~ party + s(day)`; `NULL`: the covariates of `prevalence`.
-#' @param data a data frame with the covariates and a row for each document, in the order of `fit$documents`. Other
-#'   variables are looked up where the formula was made.
+#' @param data a data frame with the covariates and a row for each document, which is found by its [name][joining].
+#'   Other variables are looked up where the formula was made.
 #' @param at `NULL` for the coefficients of the formula. Or a data frame with values of the covariates, for which the
 #'   expected shares are wanted.
 #' @param topics numbers or names of topics; `NULL` for all.

@@ -34,7 +34,8 @@ topic_names <- function(fit, n = 3, ...) {
     if (!is.character(value) || length(value) != fit$topics) {
       stop_input("value", sprintf("must be NULL or %d names, one for each topic, not ", fit$topics), show_value(value))
     }
-    value <- unname(value)
+    labels <- if (is.null(fit$topic_names)) as.character(seq_len(fit$topics)) else fit$topic_names
+    value <- unname(by_names(value, labels, "value", "topic"))
     bad <- which(is.na(value) | !nzchar(value) | duplicated(value))
     if (length(bad)) {
       stop_input("value", sprintf("must have a name of its own for each topic, but that of topic %d is %s",

@@ -13,8 +13,8 @@
 #'   were fitted.
 #' @param type `"topics"`: probabilities of all topics; `"class"`: the most probable topic.
 #' @param iter number of sweeps. The first half is not used.
-#' @param data if the fit has `prevalence`: a data frame with the covariates of the new documents, a row for each.
-#'   `NULL`, missing or unknown values: the mean of the covariates is taken.
+#' @param data if the fit has `prevalence`: a data frame with the covariates of the new documents, a row for each,
+#'   which is found by its [name][joining]. `NULL`, missing or unknown values: the mean of the covariates is taken.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
 #' @return For `"topics"` a matrix, documents x topics, whose rows sum to one and have the names of the documents. For
@@ -69,7 +69,7 @@ topics_of_documents <- function(fit, counts, iter, data, seed, backend, threads,
     known <- if (certain) document_certainty(fit)
     return(list(theta = fit$theta, certainty = certainty_at(known$shares, fit$theta, fit$document_tokens)))
   }
-  prior <- new_document_prior(fit, data, counts$documents)
+  prior <- new_document_prior(fit, data, counts)
   run <- resolve_run(backend, threads)
   seed <- check_seed(seed)
   own <- infer_topics(fit, counts, iter, seed, run, prior)
@@ -90,8 +90,8 @@ certainty_at <- function(shares, theta, tokens) {
 }
 
 # What the prior knows of new documents: their groups, and the alphas of the groups, groups x topics.
-new_document_prior <- function(fit, data, documents) {
-  if (is.null(data)) list(groups = NULL, alpha = rbind(fit$alpha)) else prevalence_prior(fit, data, length(documents))
+new_document_prior <- function(fit, data, counts) {
+  if (is.null(data)) list(groups = NULL, alpha = rbind(fit$alpha)) else prevalence_prior(fit, data, counts)
 }
 
 # The topics of documents: the mean of theta given the topics of the tokens, over the second half of the sweeps.
@@ -171,7 +171,7 @@ perplexity <- function(fit, newdata = NULL, share = 0.5, iter = 100, data = NULL
   if (is.null(newdata)) return(structure(score_words(fit, fit$x, fit$theta, run), verdict = verdict(fit)))
   counts <- known_terms(fit, newdata)
   if (counts$tokens == 0) stop_input("newdata", "shares no term with the fit: there is nothing to predict")
-  prior <- new_document_prior(fit, data, counts$documents)
+  prior <- new_document_prior(fit, data, counts)
   seed <- check_seed(seed)
   halves <- split_tokens(counts, share, seed)
   if (halves$predicted$tokens == 0) {

@@ -20,13 +20,13 @@ one_of_each_class <- function() {
     topic_model = topics, topic_comparison = compare_topics(words, 2:3, iter = 20, n = 3, seed = 1, threads = 2),
     martingale_posterior = predictive_resample(cars, copula_regression(dist ~ speed, rho = 0.7, rho_x = 0.6),
       draws = 10, horizon = 10, seed = 1, threads = 2),
-    pmf = die
+    pmf = die, type_proportions = type_proportions(types),
+    differential_state = differential_state(states, ~ g, data.frame(g = c(0, 0, 1)), seed = 1, ndraws = 2)
   )
   summaries <- lapply(fits[names(fits) != "relabelled_mixture"], summary)
   names(summaries) <- vapply(summaries, function(x) class(x)[[1L]], "")
   c(fits, list(
-    pmf_list = c(die, die), type_proportions = type_proportions(types),
-    differential_state = differential_state(states, ~ g, data.frame(g = c(0, 0, 1)), seed = 1, ndraws = 2),
+    pmf_list = c(die, die),
     perplexity = perplexity(topics, words, seed = 1, threads = 2),
     topic_effects = topic_effects(topics, ~ half, data.frame(half = rep(1:2, 6)), seed = 1, threads = 2),
     dp_prior = dp_prior(), logit_prior = logit_prior(), predictive_model = copula_density(),

@@ -100,7 +100,7 @@ test_that("a prediction of one row is that row of the prediction of many, in any
 
 test_that("checks of the data are under the law that was fitted", {
   set.seed(7)
-  says <- function(pattern, ...) any(grepl(pattern, said_of(quick(..., iter = 100))))
+  says <- function(pattern, ...) any(grepl(pattern, support_said(quick(..., iter = 100))))
   small <- data.frame(y = ifelse(runif(400) < 0.5, 0, qpois(runif(400, exp(-0.15), 1), 0.15)))
   expect_false(says("vary", y ~ 1, small, "poisson", hu = ~1))
   more <- data.frame(y = rnbinom(300, mu = 3, size = 0.5), x = rnorm(300))

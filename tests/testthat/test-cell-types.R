@@ -226,34 +226,24 @@ test_that("a rare type that all draws have is shown, and phantoms are not", {
   phantom <- rare
   phantom$types$speck[[4]] <- TRUE
   phantom$types$cells[[4]] <- 0
-  text <- paste(capture.output(print(phantom)), collapse = " ")
-  expect_match(text, "No +cell +has +\"4\" +as +its +most +probable +type")
+  expect_match(as.character(verdict(phantom)), "^No cell has \"4\" as its most probable type", all = FALSE)
   levels(phantom) <- c("a", "b", "c")
   expect_identical(levels(phantom), c("a", "b", "c", "4"))
 })
 
-test_that("words name channels that are no markers, and the Rhat of kept sweeps", {
+test_that("the verdict names channels that are no markers", {
   fit <- population_fit()
   types <- cell_types(fit, threads = 2)
-  words <- paste(types_verdict(types), collapse = " ")
-  expect_no_match(words, "constant|By its name")
+  channels <- function(types) paste(vapply(channel_reasons(types), `[[`, "", "words"), collapse = " ")
+  expect_no_match(as.character(verdict(types)), "constant|By its name")
   types$fit$markers[[2]] <- "Time"
   types$fit$x[, 1] <- 7
-  words <- paste(channel_words(types$fit), collapse = " ")
+  words <- channels(types)
   expect_match(words, "\"CD4\" is constant, so it tells nothing")
   expect_match(words, "By its name, \"Time\" is no marker")
   names <- c("Time", "time ", "Event_length", "CD4", "HDR-T", "bc_separation_dist", "Timeless", "TIM-3", "FSC-Width")
-  found <- paste(channel_words(list(markers = names, x = NULL)), collapse = " ")
-  expect_match(found, paste("^By their names, \"Time\",",
+  expect_match(channels(list(fit = list(markers = names, x = NULL))), paste("^By their names, \"Time\",",
     "\"time \", \"Event_length\", \"HDR-T\", \"bc_separation_dist\" are no markers of cells: a fit without them"))
-  # A warmup that climbs says nothing about the kept sweeps.
-  set.seed(1)
-  sweeps <- 200
-  types$fit$warmup <- 100
-  types$fit$log_likelihood <- matrix(rnorm(2 * sweeps) - 50 * c(100:1, rep(0, 100)), sweeps)
-  types$fit$occupied <- types$fit$concentration_trace <- matrix(1, sweeps, 2)
-  types$fit$probe_density <- array(0, c(sweeps, 2, 1))
-  expect_match(likelihood_words(types), "log likelihood is 1\\.0")
 })
 
 test_that("a small remote group is called a speck or joined, and is not counted in the number of types", {
@@ -262,7 +252,8 @@ test_that("a small remote group is called a speck or joined, and is not counted 
   kept <- cell_types(fit, threads = 2)
   expect_identical(kept$types$speck, c(FALSE, FALSE, FALSE, TRUE))
   expect_identical(as.integer(kept$type), truth)
-  expect_output(print(kept), "1 speck, which has too few cells or draws .*holds 0.3% of the cells together")
+  expect_match(as.character(verdict(kept)), all = FALSE,
+    "1 speck, which has too few cells or draws .*holds 0.3% of the cells together")
   joined <- cell_types(fit, specks = "join", threads = 2)
   # The nearest population is the one at (0, 12), and the overlap with it is zero.
   expect_identical(as.integer(joined$type), ifelse(truth == 4L, 3L, truth))
@@ -358,7 +349,6 @@ test_that("the cause of a disagreement between draws is named", {
   for (shown in list(torn, types)) {
     expect_no_match(paste(capture.output(print(summary(shown))), collapse = " "), "choose\\s+the\\s+number|e-[0-9]")
   }
-  expect_output(print(torn), "Of the\\s+fit\\s+itself:\\s+Rhat\\s+of\\s+the\\s+log\\s+likelihood")
 })
 
 test_that("one chain and a short run are named as causes", {
@@ -366,8 +356,8 @@ test_that("one chain and a short run are named as causes", {
   set.seed(2)
   x <- cbind(a = c(rnorm(300), rnorm(300, 8)), b = rnorm(600))
   short <- cell_types(dp_mixture(x, components = 8, chains = 1, iter = 24, seed = 1, threads = 2), threads = 2)
-  expect_output(print(short), "There\\s+is\\s+one\\s+chain")
-  expect_output(print(short), "The\\s+run\\s+is\\s+short")
+  expect_match(as.character(verdict(short)), "There is one chain", all = FALSE)
+  expect_match(as.character(verdict(short)), "The run is short", all = FALSE)
   long <- cell_types(dp_mixture(x, components = 8, chains = 2, iter = 400, seed = 1, threads = 2), ndraws = 200,
     threads = 2)
   expect_true(all(long$types$ess[!long$types$speck] > 20))

@@ -23,7 +23,7 @@ test_that("each generic answers for each class, or says what to use", {
     function(x) do.call(f, c(list(x), more))
   }
   # These have arguments that differ from class to class.
-  left <- c("[", "[[", "levels<-", "emm_basis", "recover_data", "chooseOpsMethod", "nameOfClass")
+  left <- c("[", "[[", "levels<-", "emm_basis", "recover_data", "chooseOpsMethod", "nameOfClass", "makepredictcall")
   wrong <- character()
   for (i in todays(seq_len(nrow(known)))) {
     generic <- known$generic[[i]]

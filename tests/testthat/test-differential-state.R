@@ -58,8 +58,21 @@ test_that("words say what is reported and what cannot be tested", {
   text <- paste(capture.output(print(result)), collapse = " ")
   expect_match(text, "Differential state of 2 markers in 3 types: ~group")
   expect_match(text, "reported at a false discovery rate of 10%")
-  expect_match(state_verdict(result)[[1]], "^Usable.* reported at")
-  expect_match(state_verdict(transform(result, p = NA, reported = FALSE))[[1]], "^Cannot tell\\. groupb: no change")
+  expect_match(state_words(result)[[2]], "^b against a: .* reported at")
+  none <- result
+  none$p <- NA_real_
+  none$reported <- FALSE
+  expect_match(as.character(verdict(none))[1:2], "^Cannot tell\\.|No change can be tested")
+  expect_match(state_words(none)[[2]], "^b against a: no change is reported")
+  # Comparisons of one design have the same reservations.
+  counts <- table(types$type, factor(types$fit$sample, labels = types$fit$samples))
+  other <- differential_abundance(unclass(counts), ~ group, of_six, iter = 60, warmup = 9, seed = 1, threads = 2)
+  of_design <- function(x) {
+    words <- as.character(verdict(x))
+    words[grepl("in their order|of freedom", words)]
+  }
+  expect_gt(length(of_design(result)), 0)
+  expect_identical(of_design(result), of_design(other))
   expect_match(text, "rows are +in +their +order: +s1 +is +a")
   expect_no_match(text, "cannot be tested|had not converged")
   named <- differential_state(types, ~ group, cbind(of_six, sample = types$fit$samples), seed = 1, threads = 1)
@@ -69,8 +82,21 @@ test_that("words say what is reported and what cannot be tested", {
   third <- few$type == "3"
   expect_true(all(is.na(few$p[third])) && !anyNA(few$p[!third]))
   expect_identical(few$reported[third], c(FALSE, FALSE))
-  expect_match(paste(capture.output(print(few)), collapse = " "), "2 changes cannot be tested")
+  expect_match(as.character(verdict(few)), "2 changes cannot be tested", all = FALSE)
   expect_output(print(result[1:2]), "type")
+  for (part in list(result[, c("type", "p")], subset(result, select = c(type, marker)))) {
+    expect_identical(capture.output(print(part)), capture.output(print(plain_frame(part))))
+  }
+  expect_output(print(summary(result)), "Changes:.*CD8")
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_identical(plot(result), result)
+  expect_identical(plot(result, types = "2", main = "Two"), result)
+  expect_error(plot(result, types = "9"), class = "warpbayes_error_input")
+  expect_error(plot(result, effect = "c"), class = "warpbayes_error_input")
+  row <- glance_of(result)
+  expect_identical(c(row$tested, row$reported), c(sum(!is.na(result$p)), sum(result$reported)))
+  expect_identical(row$verdict, verdict(result)$answer)
   skip_if_not_installed("generics")
   expect_identical(generics::tidy(result)$p.value, result$p)
   expect_error(generics::tidy(result[1:3]), class = "warpbayes_error_input")

@@ -83,36 +83,41 @@ test_that("many quantities at a time have the statistics of each", {
   expect_equal(diagnose_quantities(list(a = draws), TRUE)$ess_tail, posterior::ess_tail(draws), tolerance = 1e-10)
 })
 
-mixture_verdict <- function(fit) convergence_verdict(fit, diagnose(fit))
+verdict_of_chains <- function(fit) new_verdict("the mixture", convergence_reasons(fit, diagnose(fit)))
+said <- function(fit) as.character(verdict_of_chains(fit))
+usable <- function(fit) is_usable(verdict_of_chains(fit))
 
 test_that("the verdict names the quantity and its value", {
   fit <- simulate_fit(sweeps = 600, warmup = 100, chains = 2)
-  expect_true(mixture_verdict(fit)$converged)
-  expect_match(mixture_verdict(fit)$sentences[[1]], "No sign against convergence: Rhat is at most 1.0")
+  expect_true(usable(fit))
+  expect_match(said(fit)[[2]], "No sign against convergence: Rhat is at most 1.0")
   one <- simulate_fit(sweeps = 600, warmup = 100, chains = 1)
-  expect_match(mixture_verdict(one)$sentences[[2]], "With one chain, its halves are compared")
+  expect_match(said(one)[[3]], "With one chain, its halves are compared")
 
-  apart <- mixture_verdict(simulate_fit(chains = 4, shift = -60))
-  expect_false(apart$converged)
-  expect_match(apart$sentences[[1]], "Not converged: Rhat is above 1.05 for the log likelihood \\(1.[0-9]+\\)")
-  expect_match(apart$sentences[[2]],
-    "^Chain 4 stands apart: its median of the log likelihood is -6,0[0-9.]+, the others' are between"
+  apart <- simulate_fit(chains = 4)
+  apart$probe_density[, 4, 2] <- apart$probe_density[, 4, 2] - 20
+  expect_false(usable(apart))
+  expect_match(said(apart)[[2]], "Not converged: Rhat is above 1.05 for the log density at point 2 \\(1.[0-9]+\\)")
+  expect_match(said(apart)[[3]],
+    "^Chain 4 stands apart: its median of the log density at point 2 is -[0-9.]+, the others' are between"
   )
+  # The log likelihood does not rank modes, so it says nothing.
+  expect_identical(verdict_of_chains(simulate_fit(shift = -60)), verdict_of_chains(simulate_fit()))
 
   rising <- simulate_fit(sweeps = 200, warmup = 100, chains = 2)
-  rising$log_likelihood <- rising$log_likelihood + seq_len(200)
-  expect_match(mixture_verdict(rising)$sentences, "log likelihood is still rising: a longer warmup", all = FALSE)
-  rising$log_likelihood <- -rising$log_likelihood
-  expect_match(mixture_verdict(rising)$sentences, "log likelihood is still falling", all = FALSE)
+  rising$probe_density[, , 1] <- rising$probe_density[, , 1] + seq_len(200)
+  expect_match(said(rising), "log density at point 1 is still rising: a longer warmup", all = FALSE)
+  rising$probe_density <- -rising$probe_density
+  expect_match(said(rising), "log density at point 1 is still falling", all = FALSE)
 
-  short <- mixture_verdict(simulate_fit(sweeps = 65, warmup = 50))
-  expect_identical(short$converged, NA)
-  expect_match(short$sentences,
+  short <- simulate_fit(sweeps = 65, warmup = 50)
+  expect_identical(usable(short), NA)
+  expect_match(said(short),
     "Too few draws to be sure: .* 40 \\(20 per chain\\) are needed to tell. The highest Rhat is 1", all = FALSE
   )
-  rough <- mixture_verdict(simulate_fit(sweeps = 110, warmup = 50))
-  expect_true(rough$converged)
-  expect_match(rough$sentences,
+  rough <- simulate_fit(sweeps = 110, warmup = 50)
+  expect_true(usable(rough))
+  expect_match(said(rough),
     "Intervals of the log .* are rough; with 200 effective draws \\(100 per chain\\) they are not", all = FALSE
   )
 })
@@ -120,32 +125,31 @@ test_that("the verdict names the quantity and its value", {
 test_that("small components are mentioned but do not decide, and a binding truncation is reported", {
   fit <- simulate_fit(sweeps = 600, warmup = 100)
   fit$occupied[] <- rep(2:3, each = 600)
-  result <- mixture_verdict(fit)
-  expect_true(result$converged)
-  expect_match(result$sentences,
+  expect_true(usable(fit))
+  expect_match(said(fit),
     "What is said of the number of occupied components \\(Rhat infinite, .* is rough: it moves slowly", all = FALSE
   )
-  expect_null(truncation_words(fit))
+  binding <- paste("All 6 components hold cells in 100% of the sweeps: the data may need more; fit again with",
+    "components = 12.")
+  expect_no_match(as.character(verdict(fit)), "All 6")
   fit$occupied[] <- 6
-  expect_identical(truncation_words(fit),
-    "All 6 components hold cells in 100% of the sweeps: the data may need more; fit again with components = 12."
-  )
-  expect_match(summary(fit)$verdict, "All 6 components", all = FALSE)
-  expect_output(print(fit), "All 6")
+  expect_true(binding %in% as.character(verdict(fit)))
+  expect_identical(summary(fit)$verdict, verdict(fit))
+  expect_output(print(fit), "All[ \n]6")
   fit$occupied[] <- c(rep(5, 595), rep(6, 5))
-  expect_null(truncation_words(fit))
+  expect_no_match(as.character(verdict(fit)), "All 6")
 })
 
 test_that("the verdict says when chains are too short or do not move", {
-  expect_match(mixture_verdict(simulate_fit(sweeps = 55, warmup = 50))$sentences, "there are 5 sweeps after the warmup")
-  expect_match(mixture_verdict(simulate_fit(sweeps = 51, warmup = 50))$sentences, "there is one sweep after the warmup")
+  expect_match(said(simulate_fit(sweeps = 55, warmup = 50))[[2]], "there are 5 sweeps after the warmup")
+  expect_match(said(simulate_fit(sweeps = 51, warmup = 50))[[2]], "there is one sweep after the warmup")
   fit <- simulate_fit()
   fit$log_likelihood <- fit$log_likelihood[1:30, ]
-  expect_match(mixture_verdict(fit)$sentences, "there is no sweep after the warmup")
-  expect_true(is.na(mixture_verdict(fit)$converged))
+  expect_match(said(fit)[[2]], "there is no sweep after the warmup")
+  expect_true(is.na(usable(fit)))
   still <- simulate_fit()
   still$log_likelihood[] <- still$concentration_trace[] <- still$occupied[] <- still$probe_density[] <- 1
-  expect_match(mixture_verdict(still)$sentences, "no quantity varies")
+  expect_match(said(still)[[2]], "no quantity varies")
 })
 
 # The verdict on a mixture covers six quantities. Each line of `alarms` has a rate of at most 5% (bench/convergence.R),
@@ -161,7 +165,7 @@ test_that("false alarms about convergence are rare, and chains that differ are f
       one
     })
     names(draws) <- letters[1:6]
-    judge_convergence(draws, diagnose_quantities(draws), identity)$converged
+    is_usable(new_verdict("", judge_convergence(draws, diagnose_quantities(draws), identity)))
   }
   fits <- if (extended()) 400 else 40
   alarms <- function(n, chains, phi) mean(replicate(fits, verdict_on(n, chains, phi)) %in% FALSE)
@@ -211,12 +215,12 @@ test_that("chains that agree but are worth few draws are not called free of sign
   set.seed(1)
   draws <- list(a = matrix(rnorm(4000), 1000), b = apply(matrix(rnorm(4000), 1000), 2, slow))
   judged <- judge_convergence(draws, diagnose_quantities(draws), identity)
-  expect_true(judged$converged)
-  expect_match(judged$sentences[[1]], "^The chains agree .* but they move slowly: b has an effective .* of 4,000 draws")
-  expect_match(judged$sentences[[2]], "^Intervals of b are rough; with 400 effective draws \\(100 per chain\\)")
+  expect_identical(judged[[1]]$answer, "usable with reservations")
+  expect_match(judged[[1]]$words, "^The chains agree .* but they move slowly: b has an effective .* of 4,000 draws")
+  expect_match(judged[[1]]$words, "Intervals of b are rough; with 400 effective draws \\(100 per chain\\)")
   judged <- judge_convergence(draws["a"], diagnose_quantities(draws["a"]), identity)
-  expect_match(judged$sentences[[1]], "^No sign against convergence")
+  expect_match(judged[[1]]$words, "^No sign against convergence")
   few <- list(a = draws$a[1:60, ])
   judged <- judge_convergence(few, diagnose_quantities(few), identity)
-  expect_match(judged$sentences[[1]], "but there are few draws: a has")
+  expect_match(judged[[1]]$words, "but there are few draws: a has")
 })

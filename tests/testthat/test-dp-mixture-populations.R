@@ -16,8 +16,8 @@ with_other_shares <- function(fit) {
   fit
 }
 
-with_other_likelihood <- function(fit) {
-  fit$log_likelihood[, 2L] <- fit$log_likelihood[, 2L] - 100
+with_other_density <- function(fit) {
+  fit$probe_density[, 2L, 1L] <- fit$probe_density[, 2L, 1L] - 10
   fit
 }
 
@@ -27,20 +27,21 @@ test_that("summary() shows in which populations the chains differ, and only if t
   fit <- two_populations()
   expect_null(summary(fit)$populations)
   expect_no_match(printed(summary(fit)), "each chain|chains differ")
-  expect_no_match(printed(fit), "in which populations")
 
-  # The log likelihood differs, the shares do not.
-  other <- with_other_likelihood(fit)
-  expect_match(printed(other), "summary() shows in which populations the chains differ", fixed = TRUE)
+  # The density of a cell differs, the shares do not.
+  other <- with_other_density(fit)
+  expect_identical(verdict(other)$answer, "not yet")
   shown <- summary(other)
   expect_identical(shown$populations$differs, c(FALSE, FALSE))
-  agree <- "The chains agree on the shares of the cell types above 1% \\(highest Rhat 1\\.0[0-5]\\)"
+  agree <- "The chains agree on the shares of the cell types above 1% \\(highest Rhat 1\\.0[0-5]\\), but not"
   expect_match(printed(shown), agree)
-  expect_no_match(printed(shown), "Means of the types in which")
+  expect_no_match(capture.output(print(shown, all = TRUE)), "Means of the types in which")
+  # Types have the names that cell_types() gives them.
+  expect_identical(shown$populations$type, cell_types(other, threads = 2)$types$type)
 
-  unsure <- shown$populations
-  unsure$rhat <- c(1.02, 1.12)
-  expect_match(populations_words(unsure), "cannot be told from 25 draws of each \\(highest Rhat 1.12\\)\\.$")
+  unsure <- fit_agreement(other)
+  unsure$table$rhat <- c(1.02, 1.12)
+  expect_match(fit_share_reasons(unsure)[[1]]$words, "cannot be told from 25 draws of each \\(highest Rhat 1.12\\)\\.$")
 
   # The shares differ too: half of the cells in the first chain, three quarters in the second.
   shown <- summary(with_other_shares(other))
@@ -50,6 +51,8 @@ test_that("summary() shows in which populations the chains differ, and only if t
   expect_equal(c(types$chain_1[[high]], types$chain_2[[high]]), c(0.5, 0.75), tolerance = 0.1)
   expect_equal(types$means[high, "CD3"], 8, tolerance = 0.05, ignore_attr = TRUE)
   expect_match(printed(shown), "chain 1 chain 2.*differ by more than chance.*differ in the shares of 2 of the 2 cell")
+  expect_match(printed(verdict(other)), "^Not yet. Not converged")
+  expect_output(print(shown, all = TRUE), "Means of the types in which")
   expect_match(printed(shown), "All chains have these types: of the cells of type [12], .* have (99|100)% in common")
 
   # Without data, draws or a second chain nothing can be said.
@@ -58,7 +61,7 @@ test_that("summary() shows in which populations the chains differ, and only if t
   expect_null(summary(lost)$populations)
   one <- other
   one$chains <- 1L
-  expect_null(populations_by_chain(one))
+  expect_null(fit_agreement(one))
 })
 
 test_that("cell types show their shares in each chain if chains do not agree", {
@@ -67,8 +70,8 @@ test_that("cell types show their shares in each chain if chains do not agree", {
   expect_no_match(printed(types), "in each chain")
   expect_no_match(printed(summary(types)), "in each chain")
   types <- cell_types(with_other_shares(fit), threads = 2)
-  expect_match(printed(types), "Shares in each chain, of types above 1%: type share Rhat common chain 1 chain 2")
-  expect_match(printed(types), "All chains have these types: .* that differ most have (99|100)% in common")
+  expect_match(printed(types), "Shares in each chain, of types above 1%: type share Rhat chain 1 chain 2")
+  expect_match(printed(verdict(types)), "All chains have these types: .* that differ most have (99|100)% in common")
   expect_match(printed(summary(types)), "Shares in each chain")
 })
 
@@ -81,19 +84,21 @@ test_that("words tell whether all chains have the types in whose shares they dif
   types$map$type_of[, second] <- 1L
   types$map$proportions[second, ] <- types$map$proportions[second, ] %*% rbind(c(1, 0), c(1, 0))
   expect_equal(cells_in_common(types$map), c(2 / 3, 0), tolerance = 0.02)
-  expect_match(printed(types), "Most draws of a chain lack type \"2\": .* differ most have 0% in common")
-  expect_match(disagreement_words(types, c(TRUE, TRUE))[[2L]], "Most draws of a chain lack type \"2\"")
+  expect_match(printed(verdict(types)), "Most draws of a chain lack type 2: .* differ most have 0% in common")
   # By hand: two chains of one draw, five cells.
   map <- list(used = data.frame(draw = 1, chain = 1:2), count = 3L, class = cbind(c(1, 1, 1, 2, 2), c(1, 1, 2, 2, 2)),
     type_of = cbind(1:2, 1:2))
   expect_equal(cells_in_common(map), c(4 / 5, 4 / 5, NA))
   map$used$chain <- 1L
   expect_equal(cells_in_common(map), rep(NA_real_, 3))
-  expect_null(common_words(c(NA, 0.9), 1L, 1:2, 1:2))
-  expect_null(common_words(c(0.6, 0.9), integer(), 1:2, 1:2))
+  common <- function(common, differs = integer()) {
+    common_reasons(list(common = common, differs = differs, shown = 1:2, names = c("1", "2")))[[1]]$words
+  }
+  expect_null(common(c(NA, 0.9), 1L))
+  expect_null(common(c(0.6, 0.9)))
   # A type that a chain lacks is named even if its shares do not differ by more than chance explains.
-  expect_match(common_words(c(0.4, 0.9), integer(), 1:2, 1:2), "^Most draws of a chain lack type 1: .* have 40% in")
-  expect_match(common_words(c(0.6, 0.9), 2L, 1:2, 1:2), "^All chains have this type: .* type 2, .* have 90% in")
+  expect_match(common(c(0.4, 0.9)), "^Most draws of a chain lack type 1: .* have 40% in")
+  expect_match(common(c(0.6, 0.9), 2L), "^All chains have this type: .* type 2, .* have 90% in")
 })
 
 test_that("types with the same signs are proposed for joining, and others are not", {

@@ -24,7 +24,7 @@ test_that("summary has diagnostics, components of the reference draw and a verdi
   fit <- simulate_fit()
   result <- summary(fit)
   expect_s3_class(result, "summary.dp_mixture")
-  expect_identical(result$diagnostics$quantity[1:4], c("log_likelihood", "occupied", "concentration", "log_density[1]"))
+  expect_identical(result$diagnostics$quantity[1:4], c("occupied", "concentration", "log_density[1]", "log_density[2]"))
   best <- which(fit$log_posterior == max(fit$log_posterior[51:100, ]), arr.ind = TRUE)
   expect_identical(result$reference, list(draw = best[[1]] - 50L, chain = best[[2]]))
   weights <- fit$draws$weights[, result$reference$draw, result$reference$chain]
@@ -34,8 +34,8 @@ test_that("summary has diagnostics, components of the reference draw and a verdi
     unname(fit$draws$means[order(-weights), "CD2", result$reference$draw, result$reference$chain])
   )
   expect_identical(dim(result$occupied), c(50L, 2L))
-  expect_output(print(result), "Largest components.*in the data's units.*Convergence")
-  expect_output(print(result, components = 2), "and 4 more components with")
+  expect_output(print(result, all = TRUE), "Largest components.*in the data's units.*Convergence")
+  expect_output(print(result, all = TRUE, components = 2), "and 4 more components with")
   expect_error(summary(fit, digit = 3), "`digit` is not known here", class = "warpbayes_error_input")
 })
 
@@ -63,7 +63,9 @@ test_that("arguments of print() are checked", {
   )
   # print() of a list passes its arguments on to the elements.
   expect_output(print(list(simulate_fit()), digits = 3), "Dirichlet-process mixture")
-  expect_false(any(grepl("Largest", capture.output(print(summary, components = 0)))))
+  shown <- capture.output(print(summary, all = TRUE, components = 0))
+  expect_false(any(grepl("Largest components", shown)))
+  expect_error(print(summary, all = 2), "`all` must be", class = "warpbayes_error_input")
 })
 
 test_that("with a decimal comma, thousands are not separated by commas", {
@@ -82,13 +84,12 @@ test_that("the summary shows what was learned, and says when df is at an end of 
   expect_identical(table$part, c("mean_scale", "df", "mean[CD4]", "mean[CD8]", "sd[CD4]", "sd[CD8]"))
   expect_equal(table$mean[[1]], mean(fit$draws$prior_mean_scale))
   expect_equal(table$q95[[4]], quantile(fit$draws$prior_mean[2, , 1], 0.95, names = FALSE))
-  expect_output(print(summary(fit)), "Learned of the prior")
-  expect_null(df_at_edge(fit))
+  expect_output(print(summary(fit), all = TRUE), "Learned of the prior")
+  expect_no_match(as.character(verdict(fit)), "prior's df")
   fit$draws$prior_df[] <- max(fit$prior$df_grid)
-  expect_match(df_at_edge(fit),
+  expect_match(as.character(verdict(fit)), all = FALSE,
     "df is at the upper end of the values that it can take, 32, in 100% of the draws: higher values"
   )
-  expect_output(print(fit), "The[ \n]prior's[ \n]df[ \n]is")
   fixed <- dp_mixture(x, components = 4, iter = 40, seed = 1, threads = 2, prior = dp_prior(learn = character()))
   expect_null(summary(fixed)$learned)
   one <- dp_mixture(x, components = 4, iter = 2, warmup = 1, seed = 1, threads = 2)
@@ -100,4 +101,17 @@ test_that("the call of a fit does not hold a second copy of the data", {
   fit <- do.call(dp_mixture, list(x, components = 2, iter = 4, threads = 2))
   expect_lt(as.numeric(object.size(fit$call)), 2000)
   expect_identical(fit$call$x, quote(x))
+})
+
+test_that("the first screen of a summary has at most 25 lines and three reasons", {
+  old <- options(width = 80)
+  on.exit(options(old))
+  apart <- simulate_fit(n = 20000, k = 14, p = 12, chains = 4)
+  apart$probe_density[, 4, 2] <- apart$probe_density[, 4, 2] - 20
+  for (fit in list(simulate_fit(p = 12), apart)) {
+    shown <- capture.output(print(summary(fit)))
+    expect_lte(length(shown), 25)
+    expect_lte(max(nchar(shown)), 80)
+    expect_gt(length(capture.output(print(summary(fit), all = TRUE))), length(shown))
+  }
 })

@@ -33,7 +33,7 @@ test_that("each table and comparison has a page with its words, table and pictur
     text <- paste(readLines(file, encoding = "UTF-8"), collapse = "\n")
     unlink(file)
     expect_no_match(text, "cannot be drawn", label = kind)
-    expect_identical(grepl("<img alt=", text, fixed = TRUE), kind != "differential_state", label = kind)
+    expect_identical(grepl("<img alt=", text, fixed = TRUE), TRUE, label = kind)
     for (words in c(content$words, as.character(content$verdict), names(content$main()))) {
       expect_match(text, escape_html(words), fixed = TRUE, label = kind)
     }
@@ -59,9 +59,9 @@ test_that("each table and comparison has a page with its words, table and pictur
   untested <- results$differential_state
   untested$p <- NA_real_
   untested$reported <- FALSE
-  expect_match(paste(capture.output(print(untested)), collapse = " "), "Cannot tell\\. g: no change is reported")
+  expect_match(paste(capture.output(print(untested)), collapse = " "), "g: no change is reported.* Cannot tell\\.")
   text <- paste(readLines(report(untested, open = FALSE)), collapse = "\n")
-  expect_match(text, "Cannot tell. g: no change", fixed = TRUE)
+  expect_match(text, "No change can be tested", fixed = TRUE)
   expect_no_match(text, "<table><thead>")
   expect_identical(in_chunk(summary(results$topic_comparison)), in_chunk(results$topic_comparison))
 })

@@ -113,3 +113,23 @@ test_that("the verdict of each class opens with its answer, and its report and t
   # A reservation is announced where a reason restricts the result, and only there.
   expect_identical(said[c(7, 9, 15, 16)] == "usable with reservations", c(FALSE, TRUE, FALSE, TRUE))
 })
+
+test_that("what is made from cells is never judged better than what it rests on", {
+  skip_where_repeated()
+  skip_if(on_cuda())
+  samples <- lapply(1:6, function(i) rbind(matrix(rnorm(120), ncol = 2), matrix(rnorm(40 + 20 * i, 6), ncol = 2)))
+  design <- data.frame(g = rep(0:1, each = 3))
+  place <- function(x) match(verdict(x)$answer, answers)
+  for (seed in 1:6) {
+    set.seed(seed)
+    fit <- dp_mixture(samples, components = 6, chains = sample(4, 1), iter = sample(c(10, 24, 60, 200), 1), seed = seed,
+      threads = 2)
+    types <- cell_types(fit, threads = 2)
+    made <- list(type_proportions(types), co_clustering(types, 1:3, threads = 2),
+      differential_abundance(types, ~ g, design, ndraws = 2, iter = 60, warmup = 10, seed = 1, threads = 2),
+      differential_state(types, ~ g, design, ndraws = 2, seed = 1, threads = 2))
+    expect_gte(place(types), place(fit))
+    for (result in made) expect_gte(place(result), place(types))
+    expect_gte(place(relabel(fit, threads = 2)), place(fit))
+  }
+})

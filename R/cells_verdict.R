@@ -1,0 +1,427 @@
+# The verdicts of this room: on mixtures, their modes, cell types, proportions and comparisons of samples. Here are the
+# words; a function ..._reasons() says when they are true.
+
+add_rules(
+  # The data, the prior and the chains of a mixture.
+  truncated = rule(answers[[2L]],
+    "All {figure} components hold cells{when}: the data may need more; fit again with components = {more}."),
+  prior_at_edge = rule(answers[[2L]], paste("The prior's df is at the {end} end of the values that it can take,",
+    "{value}, in {share} of the draws: {other} values are not excluded; dp_prior(df = {value}, learn = \"df\") tries",
+    "more.")),
+  piled = rule(answers[[2L]], paste("Many cells share one value at an end of a marker: {shown}{more}.",
+    "Thin components describe them; see ?piled_values.")),
+  few_cells = rule(answers[[2L]], paste("{cells} are few for {markers}: a component has {numbers} means and",
+    "covariances. One population may spread over many components, whatever the convergence; choose fewer `markers`.")),
+  skewed_data = rule(answers[[2L]], paste("{figure} of the {all} markers have one peak and a long tail, such as",
+    "{quantity}: Gaussian components describe them badly; see ?marker_transform.")),
+  short_run = rule("usable", "The run is short: {sweeps} after the warmup."),
+  lone_chain = rule("usable",
+    "There is one chain; chains = 4 from different starts would tell slow sweeps from different modes."),
+  # A mode.
+  mode_not_begun = rule("not yet", "No step was made; continue(fit, more) makes some."),
+  mode_not_reached = rule("not yet", paste("It has not converged: after {steps}, the last one still changed the log",
+    "posterior by {change} a cell; continue(fit, more) makes more steps.")),
+  mode_alone = rule(answers[[2L]], paste("A mode has no spread: intervals, Rhat and effective sample sizes need",
+    "draws; warp_control(start = fit) samples from here."), "without intervals"),
+  mode_height = rule("usable", "{which} {height}."),
+  mode_reached = rule("usable",
+    "It stopped after {steps}, the last of which changed the log posterior by less than {tolerance} a cell."),
+  mode_others = rule("usable", "The {figure|other ends|others end} {below} below it{open}."),
+  # Shares of types in the chains, of a mixture or of cell types.
+  shares_differ = rule("not yet", paste("The {parts} differ in the shares of {count} of the {all} cell types{which},",
+    "most in type {quantity}: Rhat {rhat}{range}. continue(fit, more) runs more sweeps.")),
+  only_shares_agree = rule("not yet", paste("The chains agree on the shares of the cell types{which} (highest Rhat",
+    "{rhat}), but not on the density of the cells.")),
+  shares_unclear = rule("not yet", paste("Whether the chains differ in the shares of the cell types{which} cannot be",
+    "told from {draws} draws of each (highest Rhat {rhat}).")),
+  shares_agree = rule("usable", paste("Between the {parts}, the share of type {quantity} differs most: {range}",
+    "(highest Rhat {rhat}).")),
+  shares_rough = rule("cannot tell", paste("The run is short: the {figure|share|shares} of type {quantity}",
+    "{figure|has|have} an effective sample size below {needed}, so the {figure|interval is|intervals are} rough.",
+    "continue(fit, more) or a higher `ndraws` makes {figure|it|them} exact.")),
+  type_lacking = rule("usable", paste("Most draws of a chain lack type {quantity}: of the cells of type {quantity},",
+    "the two chains that differ most have {share} in common.")),
+  types_common = rule("usable", paste("All chains have {count|this type|these types}: of the cells of type",
+    "{quantity}, the two chains that differ most have {share} in common.")),
+  # Cell types.
+  only_specks = rule("cannot tell", "All types are specks: too few cells or draws tell them from each other."),
+  torn_types = rule(answers[[2L]], paste("Draws do not agree on where types end. The share of draws with the type:",
+    "{shown}. The intervals include this.")),
+  constant_markers = rule(answers[[2L]],
+    "{quantity} {figure|is|are} constant, so {figure|it tells|they tell} nothing about types."),
+  no_markers = rule(answers[[2L]], paste("By {figure|its name|their names}, {quantity} {figure|is no marker|are no",
+    "markers} of cells: a fit without {figure|it|them} finds types by the markers alone.")),
+  skewed_types = rule(answers[[2L]], paste("{quantity} {figure|is|are} skewed in every type, as values without a",
+    "suitable transformation are: types may be missed; see ?marker_transform.")),
+  alike_types = rule("usable", paste("Types {quantity} have the same signs by marker_thresholds(), no marker has a",
+    "valley between them, and they overlap by {overlap}: if they are one population, join_types(types, {given}) joins",
+    "them.")),
+  lone_chain_types = rule("usable",
+    "There is one chain, so nobody knows whether another would find the same types: chains = 4 tells.",
+    "as far as one chain tells"),
+  unsure_cells = rule("usable", "{share} of the cells have a probability below 0.9 of their type."),
+  specks = rule("usable", paste("{specks}, which {figure|has|have} too few cells or draws to be told from",
+    "{figure|its neighbours|their neighbours}, {figure|holds|hold} {share} of the cells together.")),
+  types_without_cells = rule("usable", paste("No cell has {quantity} as its most probable type, so",
+    "{figure|it is|they are} not shown.")),
+  # Components that are numbered, proportions, and comparisons of samples.
+  unstable_components = rule(answers[[2L]], paste("{figure} of the {all} components with 1% of the cells or more",
+    "{figure|has|have} a stability below 0.5: do not rely on {figure|its number|their numbers}.")),
+  these_samples = rule("usable", paste("Intervals are about these samples alone; differential_abundance() compares",
+    "the groups that they come from.")),
+  few_samples = rule(answers[[2L]], paste("Only {figure} {figure|degree|degrees} of freedom {figure|is|are} left to",
+    "see how samples differ, so intervals depend on the prior of the deviation.")),
+  samples_by_order = rule(answers[[2L]], "{how}: {shown}."),
+  share_alone = rule("usable", paste("With fewer than {figure} types nobody can tell which of them change in absolute",
+    "number, so this is about their shares alone.")),
+  common_shift = rule("usable", paste("{quantity}: shares add up to 1, so the share of a type that keeps its absolute",
+    "number changes by a factor of about {ratio} ({level} interval {low} to {high}).")),
+  types_absent = rule("usable", "No sample has a cell of {quantity}, so {figure|it is|they are} not tested."),
+  specks_untested = rule("usable", "{figure|A speck is|Specks are} not tested: {quantity}."),
+  effects_differ = rule("not yet", paste("The chains have not converged (largest Rhat of an effect {rhat}, smallest",
+    "effective sample size {size}): give more sweeps, `iter`.")),
+  effects_agree = rule("usable", paste("No sign against convergence: Rhat of an effect is at most {rhat}, the",
+    "effective sample size at least {size}.")),
+  states_untested = rule("usable",
+    "{figure} {figure|change|changes} cannot be tested: too few samples have cells of the type."),
+  no_state_tested = rule("cannot tell", "No change can be tested: too few samples have cells of the types.")
+)
+
+# Mixtures -----------------------------------------------------------------------------
+
+#' @export
+verdict.dp_mixture <- function(x, ...) {
+  check_method(x, "x", ...)
+  method_of(x)$verdict(x)
+}
+
+# `agreement`: on the shares of cell types in the chains, from fit_agreement(), if it is known.
+gibbs_verdict <- function(fit, table = diagnose(fit), agreement = NULL) {
+  chains <- convergence_reasons(fit, table)
+  occupied <- trace_quantities(fit)$occupied
+  all_held <- mean(occupied == fit$components)
+  binds <- nrow(occupied) >= fewest_sweeps && all_held > 0.05
+  new_verdict("the mixture", if (!is.null(agreement)) fit_share_reasons(agreement), chains,
+    if (binds) truncation_reason(sprintf(" in %.0f%% of the sweeps", 100 * all_held), fit), prior_edge_reason(fit),
+    data_reasons(fit), if (!is_usable(new_verdict("", chains)) %in% TRUE) cause_reasons(fit))
+}
+
+# The fit is judged by what it says about the data. The number of components that hold cells and the concentration
+# depend on components of a few cells, which come and go more slowly than the density changes.
+convergence_reasons <- function(fit, table) {
+  judge_convergence(judged_quantities(fit), table, quantity_words, c("occupied", "concentration"))
+}
+
+# What may be the cause if the chains do not agree, or too few draws are known.
+cause_reasons <- function(fit) {
+  sweeps <- nrow(fit$log_likelihood) - fit$warmup
+  if (sweeps < fewest_sweeps) return(NULL)
+  c(if (sweeps < 250) reason("short_run", figure = sweeps, sweeps = count_words(sweeps, "sweep")),
+    if (fit$chains == 1L) reason("lone_chain"))
+}
+
+truncation_reason <- function(when, fit) {
+  if (fit$components == 1 || fit$components >= fit$rows) return(NULL)
+  reason("truncated", figure = fit$components, when = when, more = format(2 * fit$components))
+}
+
+# Whether the draws of df lie at an end of its values.
+prior_edge_reason <- function(fit) {
+  df <- fit$draws$prior_df
+  if (is.null(df) || length(df) < 2L) return(NULL)
+  ends <- range(fit$prior$df_grid)
+  share <- c(mean(df <= ends[[1L]] * (1 + 1e-9)), mean(df >= ends[[2L]] * (1 - 1e-9)))
+  end <- which.max(share)
+  if (share[[end]] < 0.9) return(NULL)
+  reason("prior_at_edge", quantity = "df", figure = ends[[end]], end = c("lower", "upper")[[end]],
+    value = format(signif(ends[[end]], 3)), share = percent(share[[end]], 0), other = c("lower", "higher")[[end]])
+}
+
+data_reasons <- function(fit) c(piled_reason(fit), few_cells_reason(fit), skewed_reason(fit))
+
+# Piled values, at most six of them.
+piled_reason <- function(fit) {
+  piled <- fit$piled
+  if (is.null(piled) || nrow(piled) == 0L) return(NULL)
+  piled <- utils::head(piled[order(-piled$share), ], 6L)
+  shown <- paste0(piled$marker, " = ", format_each(zap_values(piled)), " (", percent(piled$share), ")")
+  reason("piled", quantity = piled$marker, figure = piled$share[[1L]], shown = shown,
+    more = if (nrow(fit$piled) > 6L) sprintf(" and %d more", nrow(fit$piled) - 6L) else "")
+}
+
+# So few cells that one Gaussian population may spread over many components. The limit is two cells for each number of a
+# component. bench/mixture-piled.R tries numbers of cells on both sides of it.
+few_cells_reason <- function(fit) {
+  p <- length(fit$markers)
+  if (fit$rows >= p * (p + 3)) return(NULL)
+  reason("few_cells", figure = fit$rows, cells = count_words(fit$rows, "cell"), markers = count_words(p, "marker"),
+    numbers = whole_words(p * (p + 3) / 2))
+}
+
+# Whether at least half of the markers have one peak and a long tail. An exponential law has the skewness 0.56, the log
+# of a normal law 0.68.
+skewed_reason <- function(fit) {
+  cells <- if (is.null(fit$reader)) fit$x else fit$reader$some
+  if (is.null(cells) || nrow(cells) < 100L) return(NULL)
+  skewed <- vapply(seq_along(fit$markers), function(j) {
+    values <- some_values(cells, j)
+    values <- values[!is_piled(values)]
+    if (length(values) < 50L || abs(skewness_of(values)) < 0.6) return(FALSE)
+    # Bumps in a tail are no valleys.
+    between <- stats::quantile(values, c(0.05, 0.95), names = FALSE)
+    is.na(deepest_valley(values, rep(1, length(values)), between, 0.5))
+  }, NA)
+  if (sum(skewed) < 2L || mean(skewed) < 0.5) return(NULL)
+  reason("skewed_data", quantity = list_some(fit$markers[skewed], 3L), figure = sum(skewed), all = length(skewed))
+}
+
+# From -1 to 1: how much farther the 95% point lies from the median than the 5% point does.
+skewness_of <- function(values) {
+  points <- stats::quantile(values, c(0.05, 0.5, 0.95), names = FALSE)
+  if (points[[3L]] > points[[1L]]) sum(points * c(1, -2, 1)) / (points[[3L]] - points[[1L]]) else 0
+}
+
+# What happened: the steps, where the starts ended, and what a mode cannot say.
+bem_verdict <- function(fit) {
+  if (fit$iter == 0) return(new_verdict("the mode", reason("mode_not_begun"), data_reasons(fit)))
+  starts <- bem_starts(fit)
+  best <- which.max(starts$log_posterior)
+  own <- starts[best, ]
+  others <- starts[-best, ]
+  number <- function(value) formatC(value, format = "f", digits = 1, big.mark = ",", decimal.mark = ".")
+  change <- if (fit$iter > 1) abs(diff(fit$log_posterior[fit$iter - 1:0, best])) / fit$rows
+  steps <- count_words(own$steps, "step")
+  which <- if (fit$chains == 1) "Log posterior" else sprintf("Start %d of %d has the highest log posterior,", best,
+    fit$chains)
+  new_verdict("the mode",
+    if (!own$converged) {
+      reason("mode_not_reached", steps = steps,
+        change = if (is.null(change)) "an unknown amount" else format(signif(change, 2)))
+    },
+    reason("mode_alone"),
+    if (own$occupied == fit$components) truncation_reason("", fit),
+    if (own$converged) reason("mode_reached", steps = steps, tolerance = format(fit$tolerance, scientific = TRUE)),
+    reason("mode_height", which = which, figure = own$log_posterior, height = number(own$log_posterior)),
+    if (nrow(others)) {
+      reason("mode_others", figure = nrow(others),
+        below = paste(number(own$log_posterior - utils::head(others$log_posterior, 8L)), collapse = ", "),
+        open = if (all(others$converged)) "" else {
+          sprintf("; %s of them had not converged", whole_words(sum(!others$converged)))
+        })
+    }, data_reasons(fit))
+}
+
+add_method("gibbs", verdict = gibbs_verdict)
+
+add_method("bem", verdict = bem_verdict)
+
+# Components that relabel() numbered, by their stability.
+#' @export
+verdict.relabelled_mixture <- function(x, ...) {
+  weights <- x$component_weights[which(x$component_weights$mean >= least_share), ]
+  unstable <- sum(weights$stability < 0.5)
+  new_verdict("the numbered components",
+    if (unstable) reason("unstable_components", figure = unstable, all = nrow(weights)),
+    rests_on = list(verdict.dp_mixture(x, ...)))
+}
+
+# Shares of types in the chains -----------------------------------------------------------
+
+share_range <- function(agreement, t) paste(percent(range(colMeans(agreement$shares[[t]]))), collapse = " to ")
+
+# What the shares of types by chain say of a fit, whose chains do not agree on the density of some cells.
+fit_share_reasons <- function(agreement) {
+  which <- sprintf(" above %s", percent(least_share, 0))
+  if (length(agreement$differs)) return(c(differing_shares(agreement, which), common_reasons(agreement)))
+  rhat <- max(1, agreement$table$rhat[agreement$shown], na.rm = TRUE)
+  c(reason(if (rhat <= rhat_limit) "only_shares_agree" else "shares_unclear", figure = rhat, which = which,
+    rhat = format_rhat(rhat), draws = nrow(agreement$shares[[1L]])), common_reasons(agreement))
+}
+
+differing_shares <- function(agreement, which = "") {
+  differs <- agreement$differs
+  several <- agreement$chains > 1L
+  worst <- differs[[which.max(agreement$table$rhat[differs])]]
+  rhat <- agreement$table$rhat[[worst]]
+  reason("shares_differ", quantity = agreement$names[[worst]], figure = rhat, which = which, rhat = format_rhat(rhat),
+    parts = if (several) "chains" else "halves of the chain", count = length(differs), all = length(agreement$shown),
+    range = if (several) sprintf(", %s between chains", share_range(agreement, worst)) else "")
+}
+
+# Whether any two chains have most cells in common of the types that differ between chains, and of all types that are
+# shown. NULL if there is nothing to say, or if that is not known.
+common_reasons <- function(agreement) {
+  common <- agreement$common
+  unlike <- union(agreement$differs, agreement$shown[which(common[agreement$shown] <= 0.5)])
+  if (all(is.na(common[unlike]))) return(NULL)
+  least <- unlike[[which.min(common[unlike])]]
+  reason(if (common[[least]] <= 0.5) "type_lacking" else "types_common", quantity = agreement$names[[least]],
+    figure = common[[least]], share = percent(common[[least]], 0), count = length(unlike))
+}
+
+# Whether the chains agree on the shares of types, and what the cause is if that cannot be told.
+share_reasons <- function(agreement) {
+  shown <- agreement$shown
+  short <- agreement$short
+  several <- agreement$chains > 1L
+  c(
+    if (length(agreement$differs)) differing_shares(agreement),
+    if (length(short)) {
+      reason("shares_rough", quantity = list_some(agreement$names[short]), figure = length(short), needed = ess_needed)
+    },
+    if (!length(agreement$differs) && several && length(shown) > 1L && nrow(agreement$shares[[1L]]) >= 4L) {
+      widest <- shown[[which.max(vapply(agreement$shares[shown], function(share) diff(range(colMeans(share))), 0))]]
+      rhat <- max(1, agreement$table$rhat[shown], na.rm = TRUE)
+      reason("shares_agree", quantity = agreement$names[[widest]], figure = rhat,
+        range = share_range(agreement, widest), parts = count_words(agreement$chains, "chain"), rhat = format_rhat(rhat))
+    },
+    common_reasons(agreement),
+    if (!several) reason("lone_chain_types")
+  )
+}
+
+# Cell types ---------------------------------------------------------------------------
+
+#' @export
+verdict.cell_types <- function(x, ...) {
+  check_method(x, "x", ...)
+  types_verdict(x)
+}
+
+types_verdict <- function(x, agreement = types_agreement(x)) {
+  types <- x$types
+  small <- types[types$speck & types$cells > 0, ]
+  empty <- types$type[types$speck & types$cells == 0]
+  torn <- which(!types$speck & types$apart < 0.95)
+  unsure <- mean(x$probability < 0.9)
+  new_verdict("the cell types",
+    if (all(types$speck)) reason("only_specks"),
+    if (!is.null(agreement)) share_reasons(agreement),
+    if (length(torn)) {
+      reason("torn_types", quantity = types$type[torn], figure = min(types$apart[torn]),
+        shown = paste0(dQuote(types$type[torn], FALSE), " ", percent(types$apart[torn], 0), collapse = ", "))
+    },
+    channel_reasons(x), alike_reasons(x),
+    if (unsure >= 0.01) reason("unsure_cells", figure = unsure, share = percent(unsure, 0)),
+    if (nrow(small)) {
+      reason("specks", figure = nrow(small), specks = count_words(nrow(small), "speck"),
+        share = percent(sum(small$proportion)))
+    },
+    if (length(empty)) reason("types_without_cells", quantity = list_some(empty), figure = length(empty)),
+    rests_on = list(method_of(x$fit)$verdict(x$fit)))
+}
+
+# Channels that tell nothing about types of cells, or that no Gaussian law can describe.
+channel_reasons <- function(x) {
+  fit <- x$fit
+  markers <- if (!is.null(fit$x)) seq_along(fit$markers)
+  varies <- function(j) {
+    # Few values tell of most channels that they vary.
+    for (rows in c(1000, Inf)) {
+      some <- fit$x[seq_len(min(rows, nrow(fit$x))), j]
+      some <- some[!is.na(some)]
+      if (length(some) < 2L || any(some != some[[1L]])) return(TRUE)
+    }
+    FALSE
+  }
+  type <- as.integer(x$type)
+  rows <- if (length(markers)) spaced_rows(type, pmin(tabulate(type, nrow(x$types)), 1000L))[are_shown(x)]
+  rows <- rows[lengths(rows) >= 50L]
+  skewed <- function(j) {
+    # All types, or none: most markers are told by the first type.
+    for (own in rows) {
+      values <- fit$x[own, j]
+      values <- values[!is.na(values)]
+      values <- values[!is_piled(values)]
+      if (length(values) < 50L || skewness_of(values) < 0.5) return(FALSE)
+    }
+    length(rows) > 0L
+  }
+  constant <- fit$markers[!vapply(markers, varies, NA)]
+  named <- fit$markers[grepl(channels_without_markers, trimws(fit$markers), ignore.case = TRUE)]
+  found <- list(constant_markers = constant, no_markers = setdiff(named, constant),
+    skewed_types = fit$markers[vapply(markers, skewed, NA)])
+  unlist(lapply(names(found)[lengths(found) > 0L], function(code) {
+    reason(code, quantity = list_some(found[[code]]), figure = length(found[[code]]))
+  }), recursive = FALSE)
+}
+
+# Columns that instruments and their software add: time, and what a mass cytometer and its bar codes say of events.
+channels_without_markers <- paste0("^(time|hdr-t|event[ _.]?(#|length|number|id)|(bc_separation|mahalanobis)_dist|",
+  "bead_?dist|file[ _]?number|sample_?id)$")
+
+# The proposal to join types, at most three groups, with the least overlap of any two types of a group.
+alike_reasons <- function(x, groups = alike_types(x)) {
+  apart <- if (length(groups)) type_distances(x$map$tree, x$map$group)
+  unlist(lapply(utils::head(groups, 3L), function(group) {
+    names <- x$types$type[group]
+    within <- apart[group, group]
+    overlap <- stats::pnorm(-max(within[is.finite(within)]) / 2)
+    given <- ifelse(grepl("^[0-9]+$", names), names, dQuote(names, FALSE))
+    reason("alike_types", quantity = list_some(names), figure = overlap, overlap = share_words(overlap), given = given)
+  }), recursive = FALSE)
+}
+
+# Comparisons of samples ---------------------------------------------------------------
+
+# What restricts every comparison that a design makes: few samples, and samples that are matched by order alone.
+design_reasons <- function(design, samples, matched) {
+  freedom <- nrow(design) - ncol(design)
+  how <- switch(as.character(matched$how)[1L],
+    order = "`data` does not name the samples, so its rows are in their order",
+    formula = "The variables of the formula do not name the samples, so they are in their order"
+  )
+  shown <- paste(samples, matched$values, sep = " is ")
+  c(
+    if (freedom < 4L) reason("few_samples", figure = freedom),
+    if (!is.null(how)) {
+      reason("samples_by_order", how = how,
+        shown = paste0(paste(utils::head(shown, 8L), collapse = ", "), if (length(shown) > 8L) ", ..."))
+    }
+  )
+}
+
+#' @export
+verdict.differential_abundance <- function(x, ...) {
+  check_method(x, "x", ...)
+  absolute <- x$change == "absolute"
+  rows <- x$effects[!duplicated(x$effects$type), ]
+  specks <- as.character(rows$type[!rows$tested & rows$share > 0])
+  absent <- as.character(rows$type[!rows$tested & rows$share == 0])
+  rhat <- max(x$effects$rhat, na.rm = TRUE)
+  size <- min(x$effects$ess, na.rm = TRUE)
+  new_verdict("the comparison",
+    if (!isTRUE(x$converged)) {
+      reason("effects_differ", figure = rhat, rhat = format_rhat(rhat), size = whole_words(round(size)))
+    },
+    design_reasons(x$design, x$samples, x$matched),
+    if (!absolute && sum(rows$tested) < fewest_references) reason("share_alone", figure = fewest_references),
+    if (absolute) shift_reasons(x),
+    if (isTRUE(x$converged)) {
+      reason("effects_agree", figure = rhat, rhat = format_rhat(rhat), size = whole_words(round(size)))
+    },
+    if (length(absent)) reason("types_absent", quantity = list_some(absent), figure = length(absent)),
+    if (length(specks)) reason("specks_untested", quantity = list_some(specks), figure = length(specks)),
+    rests_on = x$rests_on)
+}
+
+# The common shift, where there is one.
+shift_reasons <- function(x) {
+  moved <- which(x$shift[, "lower"] > 0 | x$shift[, "upper"] < 0)
+  unlist(lapply(moved, function(j) {
+    points <- ratio_words(x$shift[j, ])
+    reason("common_shift", quantity = effect_words(x$effect_labels, rownames(x$shift)[[j]]),
+      figure = exp(x$shift[[j, "estimate"]]), ratio = points[[1L]], low = points[[2L]], high = points[[3L]],
+      level = percent(x$level, 0))
+  }), recursive = FALSE)
+}
+
+#' @export
+verdict.differential_state <- function(x, ...) {
+  check_dots_empty(...)
+  check_table(x, "x", state_table_part())
+  without <- sum(is.na(x$p))
+  new_verdict("the comparison", attr(x, "design_reasons"),
+    if (without == nrow(x)) reason("no_state_tested") else if (without) reason("states_untested", figure = without),
+    rests_on = attr(x, "rests_on"))
+}
