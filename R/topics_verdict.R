@@ -31,8 +31,8 @@ add_rules(
   long_enough = rule("usable", paste(
     "The run is long enough: Rhat of the log likelihood is {rhat}, its effective sample size {size}."
   )),
-  effects_agree = rule("usable", "Chains agree on effects: Rhat is at most {rhat} ({quantity})."),
-  effects_differ = rule("usable with reservations",
+  topic_effects_agree = rule("usable", "Chains agree on effects: Rhat is at most {rhat} ({quantity})."),
+  topic_effects_differ = rule("usable with reservations",
     "Chains differ in {figure} of {all} effects, most in {quantity} (Rhat {rhat}).", "except effects that say so"),
   perplexity_range = rule("usable", "The perplexity of the fitted words is {range} in the chains."),
   shares_apart = rule("usable", paste(
@@ -195,7 +195,7 @@ effect_reason <- function(draws, fit) {
   table <- if (length(draws)) effect_convergence(draws)
   if (is.null(table) || all(is.na(table$rhat))) return(NULL)
   worst <- table[which.max(table$rhat), ]
-  reason(if (any(table$differ)) "effects_differ" else "effects_agree", figure = sum(table$differ), all = nrow(table),
+  reason(if (any(table$differ)) "topic_effects_differ" else "topic_effects_agree", figure = sum(table$differ), all = nrow(table),
     quantity = paste0("topic ", topic_labels(fit, worst$topic), ", ", worst$term), rhat = format_rhat(worst$rhat))
 }
 
