@@ -195,7 +195,8 @@ effect_reason <- function(draws, fit) {
   table <- if (length(draws)) effect_convergence(draws)
   if (is.null(table) || all(is.na(table$rhat))) return(NULL)
   worst <- table[which.max(table$rhat), ]
-  reason(if (any(table$differ)) "topic_effects_differ" else "topic_effects_agree", figure = sum(table$differ), all = nrow(table),
+  code <- if (any(table$differ)) "topic_effects_differ" else "topic_effects_agree"
+  reason(code, figure = sum(table$differ), all = nrow(table),
     quantity = paste0("topic ", topic_labels(fit, worst$topic), ", ", worst$term), rhat = format_rhat(worst$rhat))
 }
 
