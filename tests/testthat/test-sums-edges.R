@@ -46,7 +46,10 @@ test_that("densities by name have the stated error over the whole range of param
     parameters <- unlist(exact[i, c("first", "second", "third")], use.names = FALSE)
     family <- list(name = exact$family[[i]], parameters = parameters[!is.na(parameters)])
     of <- family_functions(family)
-    c(of$density(exact$x[[i]], TRUE), of$tail_of(exact$x[[i]], TRUE, TRUE), of$tail_of(exact$x[[i]], FALSE, TRUE))
+    x <- exact$x[[i]]
+    # Without known tails: R would add billions of hypergeometric terms for some.
+    tails <- if (is.na(exact$log_lower[[i]])) c(NA, NA) else c(of$tail_of(x, TRUE, TRUE), of$tail_of(x, FALSE, TRUE))
+    c(of$density(x, TRUE), tails)
   }, numeric(3))
   expect_lt(max(abs(found[1L, ] - exact$log_density) / (1 + abs(exact$log_density))), 5e-15)
   for (tail in 2:3) {
