@@ -144,7 +144,8 @@ compare_scores <- function(log_likelihood, tokens, part) {
 }
 
 add_rules(
-  number_best = rule("usable", "{topics} {figure|topic predicts|topics predict} the words left out best (perplexity {perplexity})."),
+  number_best = rule("usable",
+    "{topics} {figure|topic predicts|topics predict} the words left out best (perplexity {perplexity})."),
   number_alike = rule("usable",
     "Within two standard errors of that: {quantity} topics. These documents do not tell them apart.{smallest}"),
   number_worse = rule("usable", "Worse by more than two standard errors: {quantity} topics."),
@@ -252,15 +253,10 @@ glance_of.topic_comparison <- function(x) {
   parts$fits[[at]]
 }
 
-coherence_label <- function(x) {
-  sprintf("Coherence (%s)", c(npmi = "NPMI", umass = "UMass", cv = "C_v")[[x$measure]])
-}
-
 #' @rdname compare_topics
 #' @export
 plot.topic_comparison <- function(x, main = NULL, ...) {
   check_dots_empty(...)
-  check_title(main)
   paint_picture(comparison_picture(x, main))
   invisible(x)
 }
@@ -271,10 +267,10 @@ comparison_picture <- function(x, main) {
   table <- x$table
   at <- log10(table$topics)
   line <- function(value, error, title, ring = integer()) {
-    error[!is.finite(error)] <- 0
     known <- is.finite(value)
-    low <- value - 2 * error
-    high <- value + 2 * error
+    width <- ifelse(is.finite(error), 2 * error, 0)
+    low <- value - width
+    high <- value + width
     panel(around(at), if (any(known)) around(c(low, high)) else 0:1, list(
       if (length(ring)) layer("hline", y = 0, colour = "#DDDDDD"),
       layer("lines", x = at[known], y = value[known], colour = bar_colour),
@@ -286,7 +282,8 @@ comparison_picture <- function(x, main) {
   with_answer_below(picture(list(
     line(table$difference, table$difference_se, "Log score, less the best",
       match(x$best, table$topics)),
-    line(table$coherence, table$coherence_se, coherence_label(x))
+    line(table$coherence, table$coherence_se,
+      sprintf("Coherence (%s)", c(npmi = "NPMI", umass = "UMass", cv = "C_v")[[x$measure]]))
   ), main, "Topics", columns = 2L), x$verdict)
 }
 
@@ -295,6 +292,5 @@ comparison_picture <- function(x, main) {
 #' @exportS3Method ggplot2::autoplot topic_comparison
 autoplot.topic_comparison <- function(object, main = NULL, ...) {
   check_dots_empty(...)
-  check_title(main)
   gg_draw(comparison_picture(object, main))
 }

@@ -76,19 +76,14 @@ topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = 
   }
   if (is.null(formula) && !own) stop_input("formula", "is missing: it has the covariates, such as ~ party")
   design <- if (own) fit$prevalence else covariate_design(formula, data, fit, "formula")
-  rows <- if (is.null(at)) {
-    diag(1, ncol(design$x))
-  } else {
-    effect_rows(design, at)
-  }
-  rownames(rows) <- if (is.null(at)) colnames(design$x) else row_labels(at)
-  draws <- if (own) {
-    own_effects(fit, rows, topics, !is.null(at))
+  rows <- if (is.null(at)) all_coefficients(design) else effect_rows(design, at)
+  drawn <- if (own) {
+    fit$draws$effects
   } else {
     check_topic_state(fit)
-    run <- resolve_run(backend, threads)
-    topic_effect_draws(fit, draw_effects(fit, design, ndraws, run, check_seed(seed)), rows, topics, !is.null(at))
+    draw_effects(fit, design, ndraws, resolve_run(backend, threads), check_seed(seed))
   }
+  draws <- topic_effect_draws(fit, drawn, rows, topics, !is.null(at))
   table <- do.call(rbind, lapply(seq_along(draws), function(i) {
     values <- matrix(draws[[i]], ncol = nrow(rows))
     ends <- apply(values, 2L, stats::quantile, interval_ends(level), names = FALSE, type = 6)
@@ -118,7 +113,8 @@ topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = 
 add_rules(
   effects_outside = rule("usable with reservations", "Values outside the data are extrapolated: {quantity}.",
     "except values outside the data"),
-  effects_missed = rule("usable", "Effects on {figure|topic|topics} {quantity} are of the chains that find {figure|it|them}.")
+  effects_missed = rule("usable",
+    "Effects on {figure|topic|topics} {quantity} are of the chains that find {figure|it|them}.")
 )
 
 chosen_topics <- function(fit, topics) {
@@ -188,12 +184,6 @@ topic_effect_draws <- function(fit, drawn, rows, topics, expected = FALSE) {
   })
 }
 
-# From the draws of a fit with `prevalence`.
-own_effects <- function(fit, rows, topics, expected = FALSE) {
-  if (is.null(rownames(rows))) rownames(rows) <- colnames(fit$prevalence$x)
-  topic_effect_draws(fit, fit$draws$effects, rows, topics, expected)
-}
-
 # Rhat of effects, and whether chains differ in them by more than chance: a row for each topic and row of coefficients.
 # NA for one chain, and where there are too few draws.
 effect_convergence <- function(draws) {
@@ -202,10 +192,15 @@ effect_convergence <- function(draws) {
   }), recursive = FALSE)
   known <- vapply(quantities, function(values) nrow(values) >= fewest_sweeps && ncol(values) > 1L, NA)
   rhat <- ifelse(known, vapply(quantities, split_rhat, 0), NA_real_)
-  rows <- dim(draws[[1L]])[[3L]]
   term <- dimnames(draws[[1L]])[[3L]]
-  data.frame(topic = rep(as.integer(names(draws)), each = rows), term = if (is.null(term)) "" else term, rhat = rhat,
+  data.frame(topic = rep(as.integer(names(draws)), each = length(term)), term = term, rhat = rhat,
     differ = differing(quantities, data.frame(rhat = rhat)))
+}
+
+# Rows of coefficients, named by what they stand for.
+all_coefficients <- function(design) {
+  terms <- colnames(design$x)
+  matrix(diag(length(terms)), length(terms), dimnames = list(terms, NULL))
 }
 
 effect_rows <- function(design, at) {
@@ -214,7 +209,9 @@ effect_rows <- function(design, at) {
   }
   frame <- new_frame(design, design$terms, at, "at")
   check_frame(frame, "at")
-  stats::model.matrix(design$terms, frame, contrasts.arg = design$contrasts)
+  rows <- stats::model.matrix(design$terms, frame, contrasts.arg = design$contrasts)
+  rownames(rows) <- row_labels(at)
+  rows
 }
 
 # The values of each row, such as party = left, day = 3.
@@ -223,6 +220,15 @@ row_labels <- function(at) {
     paste(name, "=", if (is.numeric(values)) format(signif(values, 4), trim = TRUE) else as.character(values))
   }, names(at), at)
   do.call(paste, c(unname(text), sep = ", "))
+}
+
+# `draws`: of effects, as topic_effect_draws() has them.
+effect_reason <- function(draws, fit) {
+  table <- if (length(draws)) effect_convergence(draws)
+  if (is.null(table) || all(is.na(table$rhat))) return(NULL)
+  worst <- table[which.max(table$rhat), ]
+  reason(if (any(table$differ)) "topic_effects_differ" else "topic_effects_agree", figure = sum(table$differ), all = nrow(table),
+    quantity = paste0("topic ", topic_labels(fit, worst$topic), ", ", worst$term), rhat = format_rhat(worst$rhat))
 }
 
 # Values of `at` that the data of the design do not reach, such as "day = 300 (1 to 30)".
@@ -288,7 +294,6 @@ glance_of.topic_effects <- function(x) {
 #' @export
 plot.topic_effects <- function(x, main = NULL, ...) {
   check_dots_empty(...)
-  check_title(main)
   paint_picture(topic_effects_picture(x, main))
   invisible(x)
 }
@@ -298,7 +303,6 @@ plot.topic_effects <- function(x, main = NULL, ...) {
 #' @exportS3Method ggplot2::autoplot topic_effects
 autoplot.topic_effects <- function(object, main = NULL, ...) {
   check_dots_empty(...)
-  check_title(main)
   gg_draw(topic_effects_picture(object, main))
 }
 

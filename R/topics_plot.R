@@ -63,6 +63,14 @@ topic_picture <- function(fit, type, shown, n, by, main) {
   ), verdict(fit))
 }
 
+# A picture with the answer of the verdict below it, unless it is just "usable".
+with_answer_below <- function(picture, verdict) {
+  if (verdict$answer != answers[[1L]] && is.null(picture$heat)) {
+    picture$caption <- paste(c(picture$caption, opening_words(verdict)), collapse = "; ")
+  }
+  picture
+}
+
 # The most prevalent topics, as many as asked for or as the picture has room for.
 shown_topics <- function(x, type, topics) {
   most <- if (is.null(topics)) {

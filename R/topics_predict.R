@@ -79,7 +79,8 @@ topics_of_documents <- function(fit, counts, iter, data, seed, backend, threads,
     fit$phi <- fit$chain_phi[[chain]][matched_topics(fit, chain), , drop = FALSE]
     attr(infer_topics(fit, counts, iter, seed, run, prior), "first")
   }), attr(own, "first"))
-  list(theta = theta, certainty = if (certain) certainty_at(first / (length(others) + 1), theta, document_sizes(counts)))
+  first <- first / (length(others) + 1)
+  list(theta = theta, certainty = if (certain) certainty_at(first, theta, document_sizes(counts)))
 }
 
 certainty_at <- function(shares, theta, tokens) {

@@ -297,10 +297,3 @@ pulled_words <- function(fit) {
   }))
   pulled[!is.na(pulled)]
 }
-
-# Warns of seed words that lead their topic only in name.
-warn_of_lost_seeds <- function(fit) {
-  words <- vapply(seed_reasons(fit), `[[`, "", "words")
-  lost <- vapply(seed_reasons(fit), `[[`, "", "code") == "seeds_lost"
-  if (any(lost)) warning(paste(words, collapse = " "), call. = FALSE)
-}

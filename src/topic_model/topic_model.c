@@ -211,8 +211,8 @@ static double slice(const law *own, wb_stream *stream, double a) {
   return a;
 }
 
-/* Appends the factors of the tokens that are counted in a histogram, whose last level has larger counts too, but for the
- * first token of each count. Returns the number of counts above 0. */
+/* Appends the factors of counted tokens but the first of each count; the last level has larger counts too. Returns the
+ * number of counts above 0. */
 static double add_factors(const int32_t *histogram, int32_t levels, double weight, factor *factors, size_t *count) {
   int64_t above = histogram[levels], end = levels;
   for (int64_t n = levels - 1; n >= 1; n--) {
@@ -224,8 +224,7 @@ static double add_factors(const int32_t *histogram, int32_t levels, double weigh
   return (double)above;
 }
 
-/* Makes the factors. Receives the shape that each topic's tokens add to the law of its alpha. Returns what all tokens
- * and documents add to the law of the sum of alpha, and the number of factors. */
+/* Makes the factors. shape: what the tokens of a topic add to that of its alpha. Returns what all add for the sum. */
 static double make_factors(const wb_topic_corpus *corpus, int32_t topics, counts *own, double *shape, size_t *count) {
   double all = 0;
   for (int32_t k = 0; k < topics; k++) {
@@ -251,8 +250,8 @@ static void draw_sum(const counts *own, const law *of_sum, wb_stream *stream, co
     state->alpha[k] = state->alpha[k] * ratio > LEAST_ALPHA ? state->alpha[k] * ratio : LEAST_ALPHA;
 }
 
-/* Alphas by slices of their law given the topics of all tokens. Without sticks the sum moves freely, also where documents
- * have few topics; with sticks the alphas are independent. `prior`: the shape of each alpha. */
+/* Alphas by slices of their law given the topics of all tokens. Without sticks the sum moves freely; given sticks the
+ * alphas are independent. `prior`: the shape of each alpha. */
 static int slice_alpha(wb_topic_chain *chain, const wb_topic_draw *draw, counts *own, double prior) {
   const wb_topic_method *const method = &chain->method;
   const int32_t topics = chain->state.topics;
@@ -285,8 +284,7 @@ static int slice_alpha(wb_topic_chain *chain, const wb_topic_draw *draw, counts 
   return WB_OK;
 }
 
-/* Alphas from tables and sticks, and the shape of their prior: a hierarchical Dirichlet process draws it with the alphas
- * integrated out. */
+/* Alphas from tables and sticks. Returns the shape of their prior, which a hierarchical Dirichlet process draws. */
 static double table_alpha(wb_topic_chain *chain, const wb_topic_draw *draw, const counts *own) {
   const wb_topic_method *const method = &chain->method;
   const int32_t topics = chain->state.topics;

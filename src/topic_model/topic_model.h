@@ -120,8 +120,8 @@ double wb_topic_covariate_alpha(double log_alpha);
 /* The sum of alpha; with covariates, of the alpha of a document with their means. */
 double wb_topic_alpha_sum(const wb_topic_state *state);
 
-/* The means of theta and phi given the topics, and the sums to which they are added; `first_sum` counts the first topics
- * of documents, where those that tie count equal parts. phi_sum may be NULL. */
+/* The means of theta and phi given the topics, and sums of them. `first_sum` counts the first topics of documents:
+ * those that tie count equal parts. phi_sum may be NULL. */
 typedef struct wb_topic_means {
   const wb_topic_corpus *corpus;
   const wb_topic_structure *structure;

@@ -289,7 +289,7 @@ test_that("expected shares lie in [0, 1] and sum to one, and values outside the 
   far <- topic_effects(within, at = data.frame(party = "left", day = c(3, 300, -50)))
   expect_true(all(far$lower >= 0 & far$upper <= 1))
   expect_equal(as.vector(tapply(far$estimate, far$term, sum)), c(1, 1, 1))
-  expect_match(as.character(verdict(far)), "outside the data are extrapolated: day = 300, -50 \\(1 to 30\\)", all = FALSE)
+  expect_match(as.character(verdict(far)), "are extrapolated: day = 300, -50 \\(1 to 30\\)", all = FALSE)
   expect_false(verdict(far)$answer == "usable")
   near <- topic_effects(within, at = data.frame(party = "left", day = 3))
   expect_no_match(as.character(verdict(near)), "extrapolated")

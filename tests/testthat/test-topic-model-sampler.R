@@ -231,7 +231,7 @@ test_that("the number of topics is learned, and unused topics are left out", {
     function(rows) table$topics[rows][[which.max(table$probability[rows])]])), c(4L, 4L))
   words <- summary(fit)
   expect_identical(nrow(words$topics), 4L)
-  expect_output(print(fit), "at most 12 topics.*number of topics is learned: 4, 90% interval 4 to .*each of the 4\\s+topics")
+  expect_output(print(fit), "at most 12 topics.*number of topics is learned: 4, 90% interval 4 to .*of the 4\\s+topics")
   expect_no_match(words$words, "the limit decides")
   few <- topic_model(data$x, 3, alpha = "hdp", iter = 10, seed = 2, threads = 1)
   expect_match(topic_words(few), "is learned: 3, 90% interval 3 to 3$", all = FALSE)

@@ -66,7 +66,7 @@ test_that("short texts find their topic, and fits go on, predict and say what th
   plain <- topic_model(short, 3, iter = 20, chains = 1, seed = 1, threads = 2)
   expect_match(as.character(summary(plain)$verdict), "6 tokens on average.*alpha = \"mixture\"", all = FALSE)
   expect_no_match(as.character(summary(fit)$verdict), "on average")
-  expect_no_match(as.character(summary(topic_model(2 * short, 3, iter = 20, seed = 1, threads = 2))$verdict), "on average")
+  expect_no_match(as.character(verdict(topic_model(2 * short, 3, iter = 20, seed = 1, threads = 2))), "on average")
   expect_error(topic_effects(fit, ~ class), "documents have one topic", class = input)
   expect_error(add_documents(fit, short), "documents have one topic", class = input)
   expect_error(fit_topics(short, 3, alpha = "mixture", estimate = "mean"),

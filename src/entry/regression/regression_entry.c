@@ -568,8 +568,8 @@ SEXP wb_entry_regression_step(SEXP data, SEXP prior, SEXP coefficients, SEXP key
   wb_regression_data rows = {.x = NULL};
   if (!read_data(data, &rows)) return wb_changed_fit();
   size[COEFFICIENTS] = rows.columns;
-  if (!read_prior(prior, rows.columns, 0, 0, size, &at) ||
-      !wb_is_numbers(coefficients, rows.columns) || TYPEOF(key) != RAWSXP || Rf_xlength(key) != 8)
+  if (!read_prior(prior, rows.columns, 0, 0, size, &at) || !wb_is_numbers(coefficients, rows.columns) ||
+      TYPEOF(key) != RAWSXP || Rf_xlength(key) != 8)
     return wb_changed_fit();
   const wb_call call = wb_call_from_list(run, &message);
   at.chain.key = wb_key_from_raw(key);

@@ -410,7 +410,7 @@ static SEXP prepare_means(const SEXP *argument, wb_slice *slice) {
 }
 
 /* Adds the means given the topics to the sums of some chains, at the same time. chains: lists of a session, topics,
- * alpha, beta, and a store of theta and of first topics, topics x documents, and, if it has three arrays, of phi. topics,
+ * alpha, beta, and a store of theta and first topics, topics x documents, and, if it has three arrays, of phi. topics,
  * alpha and beta belong to one or more sweeps, one after the other. */
 SEXP wb_entry_topic_add_means(SEXP chains) { return wb_slices_run(prepare_means, 5, chains); }
 
