@@ -51,17 +51,6 @@ logit_picture <- function(fit, type, parameters, standardize, main) {
   )
 }
 
-chosen_parameters <- function(parameters, names, default, argument = "parameters") {
-  if (is.null(parameters)) return(default)
-  at <- if (is.character(parameters)) match(parameters, names) else parameters
-  if (!is.numeric(at) || length(at) == 0L || anyNA(at) || !all(at %in% seq_along(names))) {
-    wrong <- if (is.character(parameters)) setdiff(parameters, names)
-    stop_input(argument, "must be names or numbers of the fit's ", length(names), " parameters, such as ",
-      dQuote(names[[1L]], FALSE), ", not ", show_value(if (length(wrong)) wrong[[1L]] else parameters))
-  }
-  names[at]
-}
-
 # Posterior means of parameters with intervals of 50% and 90%, from the first to the last.
 coefficient_picture <- function(fit, parameters, standardize, main) {
   draws <- logit_draws(fit)
