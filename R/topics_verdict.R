@@ -31,8 +31,8 @@ add_rules(
   long_enough = rule("usable", paste(
     "The run is long enough: Rhat of the log likelihood is {rhat}, its effective sample size {size}."
   )),
-  effects_agree = rule("usable", "Chains agree on effects: Rhat is at most {rhat} ({quantity})."),
-  effects_differ = rule("usable with reservations",
+  topic_effects_agree = rule("usable", "Chains agree on effects: Rhat is at most {rhat} ({quantity})."),
+  topic_effects_differ = rule("usable with reservations",
     "Chains differ in {figure} of {all} effects, most in {quantity} (Rhat {rhat}).", "except effects that say so"),
   perplexity_range = rule("usable", "The perplexity of the fitted words is {range} in the chains."),
   shares_apart = rule("usable", paste(
