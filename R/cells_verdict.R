@@ -78,9 +78,9 @@ add_rules(
     "number changes by a factor of about {ratio} ({level} interval {low} to {high}).")),
   types_absent = rule("usable", "No sample has a cell of {quantity}, so {figure|it is|they are} not tested."),
   specks_untested = rule("usable", "{figure|A speck is|Specks are} not tested: {quantity}."),
-  effects_differ = rule("not yet", paste("The chains have not converged (largest Rhat of an effect {rhat}, smallest",
+  comparison_differs = rule("not yet", paste("The chains have not converged (largest Rhat of an effect {rhat}, smallest",
     "effective sample size {size}): give more sweeps, `iter`.")),
-  effects_agree = rule("usable", paste("No sign against convergence: Rhat of an effect is at most {rhat}, the",
+  comparison_agrees = rule("usable", paste("No sign against convergence: Rhat of an effect is at most {rhat}, the",
     "effective sample size at least {size}.")),
   states_untested = rule("usable",
     "{figure} {figure|change|changes} cannot be tested: too few samples have cells of the type."),
@@ -392,13 +392,13 @@ verdict.differential_abundance <- function(x, ...) {
   size <- min(x$effects$ess, na.rm = TRUE)
   new_verdict("the comparison",
     if (!isTRUE(x$converged)) {
-      reason("effects_differ", figure = rhat, rhat = format_rhat(rhat), size = whole_words(round(size)))
+      reason("comparison_differs", figure = rhat, rhat = format_rhat(rhat), size = whole_words(round(size)))
     },
     design_reasons(x$design, x$samples, x$matched),
     if (!absolute && sum(rows$tested) < fewest_references) reason("share_alone", figure = fewest_references),
     if (absolute) shift_reasons(x),
     if (isTRUE(x$converged)) {
-      reason("effects_agree", figure = rhat, rhat = format_rhat(rhat), size = whole_words(round(size)))
+      reason("comparison_agrees", figure = rhat, rhat = format_rhat(rhat), size = whole_words(round(size)))
     },
     if (length(absent)) reason("types_absent", quantity = list_some(absent), figure = length(absent)),
     if (length(specks)) reason("specks_untested", quantity = list_some(specks), figure = length(specks)),

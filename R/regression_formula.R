@@ -61,7 +61,7 @@ terms_of_all_rows <- function(terms, frame, data) {
   depends <- function(expression, name) {
     if (!is.call(expression) || !name %in% names(frame) || !all(all.vars(expression) %in% names(data))) return(FALSE)
     is_same <- function(row, at) {
-      alone <- tryCatch(eval(expression, data[at, , drop = FALSE], environment(terms)), error = function(error) NULL)
+      alone <- tryCatch(eval(expression, data[at, , drop = FALSE], environment(terms)), error = pass_on)
       isTRUE(all.equal(plain(alone), plain(frame[row, name]), check.attributes = FALSE))
     }
     !all(mapply(is_same, c(1L, nrow(frame)), ends))

@@ -58,7 +58,12 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
   }
   progress <- check_progress(progress)
   if (!is.null(checkpoint_every)) checkpoint_every <- check_every(checkpoint_every)
-  saved <- read_checkpoint(path.expand(file), file)
+  name <- path.expand(file)
+  # A file that another process replaces could change while it is read.
+  if (file.exists(name) && !is_failure(.Call(C_checkpoint_is_one, name))) {
+    free_checkpoint(hold_checkpoint(list(file = normalizePath(name), argument = "file")))
+  }
+  saved <- read_checkpoint(name, file)
   if (!is.null(cluster) && saved$class != "dp_mixture") {
     stop_input("cluster", "is given, but the checkpoint is of a fit from ", saved$class,
       "(): only dp_mixture() runs on a cluster")

@@ -88,9 +88,10 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
   }
   total <- compound_by_name(counting, size, zero, tail, accuracy, run)
   if (is.null(total)) {
-    law <- switch(number, poisson = pmf_poisson(lambda, tail), binomial = pmf_binomial(trials, prob, tail),
-      negative_binomial = pmf_negative_binomial(successes, prob, mu, tail), geometric = pmf_geometric(prob, tail),
-      logarithmic = pmf_logarithmic(prob, tail))
+    share <- if (tail == 0) 0 else max(tail / 4, 1e-300)
+    law <- switch(number, poisson = pmf_poisson(lambda, share), binomial = pmf_binomial(trials, prob, share),
+      negative_binomial = pmf_negative_binomial(successes, prob, mu, share), geometric = pmf_geometric(prob, share),
+      logarithmic = pmf_logarithmic(prob, share))
     if (!is.null(zero)) law <- zero_modify_pmf(law, zero)
     total <- compound_of_few(number_weights(law), size, tail)
     return(leave_out(total, left_out_compound(total, law, given_size, mean(law))))
@@ -105,7 +106,7 @@ left_out_compound <- function(total, number, size, expected) {
   bounds <- left_out_of(size) + if (expected > 0) log(expected) else -Inf
   above <- left_out_of(total)[[2L]]
   if (!is.null(number)) above <- log_of_sum(c(above, left_out_of(number)))
-  c(bounds[[1L]], log_of_sum(c(above, bounds[[2L]])))
+  c(log_of_sum(c(left_out_of(total)[[1L]], bounds[[1L]])), log_of_sum(c(above, bounds[[2L]])))
 }
 
 odds_of_failure <- function(prob) {

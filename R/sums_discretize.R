@@ -80,10 +80,7 @@ discretize_pmf <- function(x, by, method = c("rounding", "up", "down", "unbiased
   } else {
     weights <- by_names(weights, names(x), "weights", "observation")
     x <- check_losses(x)
-    weights <- if (is.null(weights)) rep(1, length(x)) else check_weights(weights, "weights", FALSE)
-    if (length(weights) != length(x)) {
-      stop_input("weights", sprintf("has %.0f entries for %.0f losses", length(weights), length(x)))
-    }
+    weights <- weights_of_sample(weights, length(x), "losses")
   }
   leave_out(discretize_losses(x, weights, last, by, method, deductible, per), left_out)
 }

@@ -39,7 +39,7 @@
 #' @aliases doubly_interval_censored primary_event_censoring
 #' @export
 pmf_doubly_censored <- function(x, by = 1, growth = 0, truncation = Inf, tail = 1e-10, ...) {
-  check_function(x, "x", "the distribution function of the delay")
+  check_is_function(x, "x", "the distribution function of the delay")
   by <- check_number(by, "by", min = 0)
   growth <- check_number(growth, "growth")
   if (abs(growth * by) > 20) stop_input("growth", "is ", show_value(growth), ": more than 20 in a day")

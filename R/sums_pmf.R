@@ -180,15 +180,10 @@ summary.pmf <- function(object, ...) {
 in_console.summary_pmf <- function(x, digits = 4, ...) {
   check_dots_empty(...)
   digits <- check_count(digits, "digits", max = 22)
-  line <- function(label, value) cat(formatC(label, width = -10L), value, "\n", sep = "")
-  number <- function(value) format(value, digits = digits, trim = TRUE)
-  line("support", format_support(x$support[[1L]], x$support[[2L]]))
-  line("mean", number(x$mean))
-  line("sd", number(x$sd))
-  line("skewness", number(x$skewness))
-  line("kurtosis", number(x$kurtosis))
-  line("mode", format_value(x$mode))
-  cat("quantiles\n")
+  number <- function(name) format(x[[name]], digits = digits, trim = TRUE)
+  names <- c("support", "mean", "sd", "skewness", "kurtosis", "mode")
+  values <- c(format_support(x$support[[1L]], x$support[[2L]]), vapply(names[2:5], number, ""), format_value(x$mode))
+  cat(paste0(formatC(names, width = -10L), values, "\n"), "quantiles\n", sep = "")
   print(x$quantiles)
 }
 

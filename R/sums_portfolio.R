@@ -120,9 +120,7 @@ policy_groups <- function(size, class, probabilities) {
     return(list(size = list(size), of = rep(1L, probabilities), policies = probabilities))
   }
   if (is.list(size) && length(size) > 0L) {
-    for (i in seq_along(size)) {
-      check_pmf(size[[i]], sprintf("size[[%d]]", i))
-    }
+    check_pool(size, "size")
     usable <- is.numeric(class) && length(class) > 0L && all(class %in% seq_along(size))
     if (!usable) {
       stop_input("class", sprintf("must be the index of each policy's size, from 1 to %d, not ", length(size)),
@@ -152,7 +150,7 @@ policy_groups <- function(size, class, probabilities) {
 #' @export
 mix_over_pmf <- function(factor, given) {
   check_pmf(factor, "factor")
-  check_function(given, "given")
+  check_is_function(given, "given")
   possible <- which(is_possible(factor))
   parts <- lapply(values_of(factor, possible), function(value) {
     heed_interrupt()
@@ -171,7 +169,7 @@ mix_over_pmf <- function(factor, given) {
 #' @export
 map_pmf <- function(x, f, by = NULL) {
   check_pmf(x, "x")
-  check_function(f, "f")
+  check_is_function(f, "f")
   possible <- which(is_possible(x))
   value <- check_function_values(f(values_of(x, possible)), length(possible))
   if (any(!is.finite(value))) stop_input("f", "gives the value ", show_value(value[!is.finite(value)][[1L]]))

@@ -16,9 +16,9 @@
 #' Equal values get the mean of their ranks. Differences (of pairs, or from `mu`) count as equal if rounding explains
 #' their difference, such as 0.3 - 0.2 and 0.1.
 #'
-#' Groups are counted: their probabilities have relative errors below 1e-13. Where that would take too long, as for 1,000
-#' values each, laws come from Fourier transforms under tilting. Their typical relative error is 1e-13. It is larger for
-#' sums that are far less probable than their neighbours: up to 1e-13 of the neighbours' probability.
+#' Groups are counted: their probabilities have relative errors below 1e-13. Where that would take too long, as for
+#' 1,000 values each, laws come from Fourier transforms under tilting. Their typical relative error is 1e-13. It is
+#' larger for sums that are far less probable than their neighbours: up to 1e-11 of the neighbours' probability.
 #'
 #' Scores with too many different sums are rounded to multiples of a step, which a message names. The test is exact for
 #' the rounded scores.
@@ -131,7 +131,8 @@ signed_scores_law <- function(lattice) {
   code <- encode_gaps(c(0, abs(lattice$at)), length(lattice$at))
   at <- sort(code$at[code$at > 0])
   check_result_size(sum(at) + 1, NULL, "sums")
-  weights <- shifted_sums(1, lapply(at, function(score) c(0, score)), rep(list(c(0.5, 0.5)), length(at)), sum(at) + 1)
+  halves <- rep(list(c(0.5, 0.5)), length(at))
+  weights <- if (length(at) == 0L) 1 else shifted_sums(1, lapply(at, function(one) c(0, one)), halves, sum(at) + 1)
   scores_law(weights, code$value(seq_along(weights) - 1), lattice$by * sum(lattice$at[lattice$at < 0]), lattice$by)
 }
 
@@ -183,7 +184,7 @@ group_seconds <- function(at, size) {
   sums <- sum(rev(sorted)[seq_len(size)]) - sum(sorted[seq_len(size)])
   additions <- length(at) * size * (300 + sums / 3)
   c(count = if (lchoose(length(at), size) > 1300) Inf else 1e-9 * additions,
-    transform = 0.1 + 2e-7 * stats::sd(at) * length(at) + 1e-4 * length(at) + 5e-7 * sums)
+    transform = 0.1 + 2e-7 * sqrt(mean((at - mean(at))^2)) * length(at) + 1e-4 * length(at) + 5e-7 * sums)
 }
 
 # How many groups of this size have each sum of scores: whole numbers in increasing order. The result is a list of the

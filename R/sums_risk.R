@@ -40,7 +40,7 @@
 #' @export
 expected_value <- function(x, f, ...) {
   check_pmf(x, "x")
-  check_function(f, "f")
+  check_is_function(f, "f")
   weights <- relative_weights(x)
   possible <- which(weights > 0)
   value <- check_function_values(f(values_of(x, possible), ...), length(possible))

@@ -291,8 +291,9 @@ add_by_shifts <- function(all, tail) {
   }
   sums <- pmin(cumsum(last) + 1, outputs)
   pairs <- pmin(cumprod(as.double(lengths(at))), sums)
+  # Pairs may need far fewer entries, because improbable values are left out on the way.
   way <- fastest_way(c(shifts = 2e-5 + sum(1.5e-9 * lengths(at) * sums) + 5e-8 * outputs, pairs = sum(2.5e-7 * pairs)),
-    c(shifts = outputs, pairs = 6 * max(pairs)))
+    c(shifts = outputs, pairs = 0))
   if (way == "pairs") return(NULL)
   sum <- shifted_sums(1, at, weights, outputs)
   possible <- which(sum > 0)

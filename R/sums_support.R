@@ -166,7 +166,8 @@ fastest_way <- function(seconds, entries = 0 * seconds, argument = NULL, what = 
 # Whether to store a distribution densely, with an entry for each of its positions. At most `values` of the positions
 # are possible values. An entry takes a quarter of the time of a value with its position.
 wants_dense <- function(positions, values) {
-  fastest_way(c(dense = positions, sparse = max(1000, 4 * values)), c(dense = positions, sparse = 2 * values)) == "dense"
+  work <- c(dense = positions, sparse = max(1000, 4 * values))
+  fastest_way(work, c(dense = positions, sparse = 2 * values)) == "dense"
 }
 
 # Sums of the weights up to each entry, or with `upper` from each entry on.

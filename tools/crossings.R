@@ -1,5 +1,5 @@
-# Counts two kinds of crossings in five calls of the package: calls of compiled entries, and calls of functions of R/ from
-# another file. Run it in the root of the tree.
+# Counts two kinds of crossings in five calls of the package: calls of compiled entries, and calls of functions of R/
+# from another file. Run it in the root of the tree.
 #   R_LIBS=build/test/plain-library Rscript --vanilla tools/crossings.R
 library(warpbayes)
 options(warpbayes.threads = 2, warpbayes.backend = "cpu", warpbayes.progress = FALSE)

@@ -54,16 +54,17 @@ static int judge(int is_vector, const row_view *view, int64_t row, wb_message *m
     place(is_vector, row, (view->column ? view->column[i] : i) + 1, &where);
     const char *const rule = view->is_log ? "log weights must be finite, or -Inf for an impossible item"
                                           : "weights must be finite and not negative";
-    if (x != x) wb_message_write(message, "`weights` has a missing value (NA or NaN) in %s", where.text);
-    else if (x - x != 0)
-      wb_message_write(message, "`weights` has the entry %s in %s; %s", x > 0 ? "Inf" : "-Inf", where.text, rule);
-    else return wb_fail(message, WB_ERROR_INPUT, "`weights` has the entry %.15g in %s; %s", x, where.text, rule);
+    if (x != x) return wb_fail(message, WB_ERROR_INPUT, "`weights` has a missing value (NA or NaN) in %s", where.text);
+    if (x - x != 0)
+      return wb_fail(message, WB_ERROR_INPUT, "`weights` has the entry %s in %s; %s", x > 0 ? "Inf" : "-Inf",
+                     where.text, rule);
+    return wb_fail(message, WB_ERROR_INPUT, "`weights` has the entry %.15g in %s; %s", x, where.text, rule);
   }
   if (possible) return WB_OK;
-  if (is_vector) wb_message_write(message, "`weights` has no positive weight: at least one item must be possible");
-  else
-    return wb_fail(message, WB_ERROR_INPUT,
-                   "`weights` has no positive weight in row %.0f: at least one item must be possible", (double)row);
+  if (is_vector)
+    return wb_fail(message, WB_ERROR_INPUT, "`weights` has no positive weight: at least one item must be possible");
+  return wb_fail(message, WB_ERROR_INPUT,
+                 "`weights` has no positive weight in row %.0f: at least one item must be possible", (double)row);
 }
 
 /* One draw from one valid row, in double, from a copy of its weights whose sum is neither infinite nor subnormal.

@@ -3,8 +3,8 @@
  * user's flags after it. nvcc and the C++ compilers get the flag on their command lines.
  *
  * A file that defines WB_COMPACT before this include unrolls only the loops that say WB_UNROLL. Otherwise GCC also
- * unrolls loops over the rows of a tile. Loops of mixtures and of categorical draws become no faster by this, and twice
- * as long. */
+ * unrolls loops over the rows of a tile. Loops of mixtures become no faster by this, and 1.6 times as long. Categorical
+ * draws do: without it three draws of each of 100,000 rows take 1.45 times as long. */
 #pragma once
 
 #if !defined(__cplusplus)

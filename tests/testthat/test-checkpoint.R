@@ -448,7 +448,7 @@ test_that("a file with a right digest and wrong content gives an error, not a cr
 
 test_that("no generated forgery opens a file, runs code, hangs, or ends without the name of the checkpoint", {
   skip_on_cran()
-  skip_on_sanitized_emulator()
+  skip_where_repeated()
   folder <- scratch(folder = TRUE)
   bait <- file.path(folder, "bait")
   files <- file.path(folder, c("cells", "words"))

@@ -97,6 +97,8 @@ test_that("scores that are not whole numbers", {
   expect_silent(test <- rank_test(x, y, scores = normal, by = 0.5))
   rounded <- round(scores / 0.5) * 0.5
   expect_equal(test$p.value, enumerated_p_values(of_all_groups(rounded, 4), sum(rounded[1:4]))[["doubled"]])
+  expect_identical(as.data.frame(pmf_linear_rank(5, 1)), data.frame(value = 5, prob = 1))
+  expect_identical(as.data.frame(pmf_signed_scores(c(0, 0))), data.frame(value = 0, prob = 1))
   expect_message(pmf_signed_scores(c(pi, exp(1), sqrt(2))), "rounded", class = "warpbayes_rounded")
 })
 

@@ -4,7 +4,6 @@
  * row. Later draws need the prefix sums of a row, which are kept for a few rows at a time. With many draws, a guide
  * table replaces most of the search: it maps the leading bits of the uniform to the few items that are possible (Chen &
  * Asau 1974, "On generating random variates from an empirical distribution"). */
-#define WB_COMPACT
 #include "core/rounding.h"
 
 #include "cpu/table.h"
