@@ -227,8 +227,9 @@ effect_reason <- function(draws, fit) {
   table <- if (length(draws)) effect_convergence(draws)
   if (is.null(table) || all(is.na(table$rhat))) return(NULL)
   worst <- table[which.max(table$rhat), ]
-  reason(if (any(table$differ)) "topic_effects_differ" else "topic_effects_agree", figure = sum(table$differ), all = nrow(table),
-    quantity = paste0("topic ", topic_labels(fit, worst$topic), ", ", worst$term), rhat = format_rhat(worst$rhat))
+  reason(if (any(table$differ)) "topic_effects_differ" else "topic_effects_agree", figure = sum(table$differ),
+    all = nrow(table), quantity = paste0("topic ", topic_labels(fit, worst$topic), ", ", worst$term),
+    rhat = format_rhat(worst$rhat))
 }
 
 # Values of `at` that the data of the design do not reach, such as "day = 300 (1 to 30)".

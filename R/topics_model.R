@@ -94,7 +94,8 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", iter = 
   method <- if (control$estimate == "mean") "mean_for_mode" else "gibbs"
   prevalence <- check_prevalence(prevalence, data, counts, method, alpha)
   seed_words <- check_seed_words(seed_words, topics, counts)
-  labels <- if (is.null(names(seed_words$words))) as.character(seq_len(topics)) else seed_names(seed_words$words, topics)
+  labels <- seed_names(seed_words$words, topics)
+  if (is.null(labels)) labels <- as.character(seq_len(topics))
   alpha <- check_alpha(alpha, topics, labels)
   if (!is.null(prevalence)) alpha$learn <- "prevalence"
   check_mixture(alpha, method)

@@ -49,7 +49,8 @@ covariate_design <- function(formula, data, fit, argument) {
       count_words(nrow(x), "document")))
   }
   if (qr(x)$rank < ncol(x)) stop_input(argument, "has coefficients that the documents do not tell apart: leave one out")
-  design <- c(fitted_frame(given, own, terms), list(variables = joined[if ("." %in% all.vars(given)) TRUE else names(joined) %in% all.vars(given)],
+  variables <- joined["." %in% all.vars(given) | names(joined) %in% all.vars(given)]
+  design <- c(fitted_frame(given, own, terms), list(variables = variables,
     contrasts = attr(x, "contrasts"), used = used, x = x, scaling = covariate_scaling(x)))
   design$basis <- covariate_basis(design, prevalence_columns(design, as_fitted_classes(design, frame, unknown = TRUE)))
   kind <- do.call(paste, as.data.frame(design$basis))

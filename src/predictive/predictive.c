@@ -229,9 +229,9 @@ int wb_predictive_fit(wb_call *call, const wb_predictive_data *data, int32_t set
   return status;
 }
 
-int wb_predictive_state(wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth,
-                        int32_t count, const int32_t *order, const double *score, int64_t points, const double *y,
-                        const double *x, double *conditional, double *gain) {
+int wb_predictive_state(wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth, int32_t count,
+                        const int32_t *order, const double *score, int64_t points, const double *y, const double *x,
+                        double *conditional, double *gain) {
   WB_TRY(wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", call->message));
   const int64_t n = data->n, d = data->dimensions, q = data->covariates;
   const int64_t doubles = (n + points) * (q + 1);

@@ -54,9 +54,9 @@ int wb_predictive_fit(wb_call *call, const wb_predictive_data *data, int32_t set
 
 /* The prediction of each order at `points` points (y: points x dimensions, x: points x covariates). conditional and
  * gain: count x dimensions x points. */
-int wb_predictive_state(wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth,
-                        int32_t count, const int32_t *order, const double *score, int64_t points, const double *y,
-                        const double *x, double *conditional, double *gain);
+int wb_predictive_state(wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth, int32_t count,
+                        const int32_t *order, const double *score, int64_t points, const double *y, const double *x,
+                        double *conditional, double *gain);
 
 /* The mixture of `count` predictions with equal weights. Conditional distribution functions are weighted by the
  * densities of the coordinates before them. */
