@@ -26,8 +26,8 @@
 #'     `lower`, `upper`: the posterior mean of its share of the cells, and the 90% interval. `rhat`, `ess`: \eqn{\hat R}
 #'     and effective sample size of that share. `cells`, `components`: how many cells, and components of the chosen
 #'     draw, it has. `nearest`, `overlap`: the nearest type that is no speck, and their overlap. `apart`: in which
-#'     share of the draws it is a type of its own. `stability`: from 0 to 1: how well the draws agree on its cells. `speck`: whether it is a
-#'     speck.}
+#'     share of the draws it is a type of its own. `stability`: from 0 to 1: how well the draws agree on its cells.
+#'     `speck`: whether it is a speck.}
 #'   \item{type, probability}{n: the most probable type of each fitted cell (a factor), and its probability.}
 #'   \item{proportions}{D x T: the share of each type in each draw.}
 #'   \item{medians}{T x p: medians of the cells of a type, in the units of the fit (after its transformation).}

@@ -28,15 +28,15 @@ add_rules(
     "It stopped after {steps}, the last of which changed the log posterior by less than {tolerance} a cell."),
   mode_others = rule("usable", "The {figure|other ends|others end} {below} below it{open}."),
   # Shares of types in the chains, of a mixture or of cell types.
-  shares_differ = rule("not yet", paste("The {parts} differ in the shares of {count} of the {all} cell types{which},",
-    "most in type {quantity}: Rhat {rhat}{range}. continue(fit, more) runs more sweeps.")),
+  type_shares_differ = rule("not yet", paste("The {parts} differ in the shares of {count} of the {all} cell",
+    "types{which}, most in type {quantity}: Rhat {rhat}{range}. continue(fit, more) runs more sweeps.")),
   only_shares_agree = rule("not yet", paste("The chains agree on the shares of the cell types{which} (highest Rhat",
     "{rhat}), but not on the density of the cells.")),
-  shares_unclear = rule("not yet", paste("Whether the chains differ in the shares of the cell types{which} cannot be",
-    "told from {draws} draws of each (highest Rhat {rhat}).")),
-  shares_agree = rule("usable", paste("Between the {parts}, the share of type {quantity} differs most: {range}",
+  type_shares_unclear = rule("not yet", paste("Whether the chains differ in the shares of the cell types{which}",
+    "cannot be told from {draws} draws of each (highest Rhat {rhat}).")),
+  type_shares_agree = rule("usable", paste("Between the {parts}, the share of type {quantity} differs most: {range}",
     "(highest Rhat {rhat}).")),
-  shares_rough = rule("cannot tell", paste("The run is short: the {figure|share|shares} of type {quantity}",
+  type_shares_rough = rule("cannot tell", paste("The run is short: the {figure|share|shares} of type {quantity}",
     "{figure|has|have} an effective sample size below {needed}, so the {figure|interval is|intervals are} rough.",
     "continue(fit, more) or a higher `ndraws` makes {figure|it|them} exact.")),
   type_lacking = rule("usable", paste("Most draws of a chain lack type {quantity}: of the cells of type {quantity},",
@@ -78,9 +78,9 @@ add_rules(
     "number changes by a factor of about {ratio} ({level} interval {low} to {high}).")),
   types_absent = rule("usable", "No sample has a cell of {quantity}, so {figure|it is|they are} not tested."),
   specks_untested = rule("usable", "{figure|A speck is|Specks are} not tested: {quantity}."),
-  comparison_differs = rule("not yet", paste("The chains have not converged (largest Rhat of an effect {rhat}, smallest",
+  abundance_differs = rule("not yet", paste("The chains have not converged (largest Rhat of an effect {rhat}, smallest",
     "effective sample size {size}): give more sweeps, `iter`.")),
-  comparison_agrees = rule("usable", paste("No sign against convergence: Rhat of an effect is at most {rhat}, the",
+  abundance_agrees = rule("usable", paste("No sign against convergence: Rhat of an effect is at most {rhat}, the",
     "effective sample size at least {size}.")),
   states_untested = rule("usable",
     "{figure} {figure|change|changes} cannot be tested: too few samples have cells of the type."),
@@ -234,7 +234,7 @@ fit_share_reasons <- function(agreement) {
   which <- sprintf(" above %s", percent(least_share, 0))
   if (length(agreement$differs)) return(c(differing_shares(agreement, which), common_reasons(agreement)))
   rhat <- max(1, agreement$table$rhat[agreement$shown], na.rm = TRUE)
-  c(reason(if (rhat <= rhat_limit) "only_shares_agree" else "shares_unclear", figure = rhat, which = which,
+  c(reason(if (rhat <= rhat_limit) "only_shares_agree" else "type_shares_unclear", figure = rhat, which = which,
     rhat = format_rhat(rhat), draws = nrow(agreement$shares[[1L]])), common_reasons(agreement))
 }
 
@@ -243,8 +243,8 @@ differing_shares <- function(agreement, which = "") {
   several <- agreement$chains > 1L
   worst <- differs[[which.max(agreement$table$rhat[differs])]]
   rhat <- agreement$table$rhat[[worst]]
-  reason("shares_differ", quantity = agreement$names[[worst]], figure = rhat, which = which, rhat = format_rhat(rhat),
-    parts = if (several) "chains" else "halves of the chain", count = length(differs), all = length(agreement$shown),
+  reason("type_shares_differ", quantity = agreement$names[[worst]], figure = rhat, which = which,
+    rhat = format_rhat(rhat), parts = if (several) "chains" else "halves of the chain", count = length(differs), all = length(agreement$shown),
     range = if (several) sprintf(", %s between chains", share_range(agreement, worst)) else "")
 }
 
@@ -267,13 +267,15 @@ share_reasons <- function(agreement) {
   c(
     if (length(agreement$differs)) differing_shares(agreement),
     if (length(short)) {
-      reason("shares_rough", quantity = list_some(agreement$names[short]), figure = length(short), needed = ess_needed)
+      reason("type_shares_rough", quantity = list_some(agreement$names[short]), figure = length(short),
+        needed = ess_needed)
     },
     if (!length(agreement$differs) && several && length(shown) > 1L && nrow(agreement$shares[[1L]]) >= 4L) {
       widest <- shown[[which.max(vapply(agreement$shares[shown], function(share) diff(range(colMeans(share))), 0))]]
       rhat <- max(1, agreement$table$rhat[shown], na.rm = TRUE)
-      reason("shares_agree", quantity = agreement$names[[widest]], figure = rhat,
-        range = share_range(agreement, widest), parts = count_words(agreement$chains, "chain"), rhat = format_rhat(rhat))
+      reason("type_shares_agree", quantity = agreement$names[[widest]], figure = rhat,
+        range = share_range(agreement, widest), parts = count_words(agreement$chains, "chain"),
+        rhat = format_rhat(rhat))
     },
     common_reasons(agreement),
     if (!several) reason("lone_chain_types")
@@ -392,13 +394,13 @@ verdict.differential_abundance <- function(x, ...) {
   size <- min(x$effects$ess, na.rm = TRUE)
   new_verdict("the comparison",
     if (!isTRUE(x$converged)) {
-      reason("comparison_differs", figure = rhat, rhat = format_rhat(rhat), size = whole_words(round(size)))
+      reason("abundance_differs", figure = rhat, rhat = format_rhat(rhat), size = whole_words(round(size)))
     },
     design_reasons(x$design, x$samples, x$matched),
     if (!absolute && sum(rows$tested) < fewest_references) reason("share_alone", figure = fewest_references),
     if (absolute) shift_reasons(x),
     if (isTRUE(x$converged)) {
-      reason("comparison_agrees", figure = rhat, rhat = format_rhat(rhat), size = whole_words(round(size)))
+      reason("abundance_agrees", figure = rhat, rhat = format_rhat(rhat), size = whole_words(round(size)))
     },
     if (length(absent)) reason("types_absent", quantity = list_some(absent), figure = length(absent)),
     if (length(specks)) reason("specks_untested", quantity = list_some(specks), figure = length(specks)),
