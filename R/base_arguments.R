@@ -162,3 +162,7 @@ check_probabilities <- function(p, argument, log) {
   }
   p
 }
+
+is_text <- function(value, length = base::length(value)) {
+  is.character(value) && base::length(value) == length && !anyNA(value)
+}

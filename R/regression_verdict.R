@@ -4,14 +4,6 @@ logit_words <- function(name) {
   ifelse(name == "log_likelihood", "the log likelihood", ifelse(name == "dispersion", "the dispersion", name))
 }
 
-add_rules(
-  more_sweeps = rule("usable", "At the present rate, continue(fit, {more}) gives {wanted} effective draws."),
-  no_mean = rule("usable", paste(
-    "{n|The mean of row|Means of rows} {shown} {n|does|do} not exist, because {what} has the long tail of its prior:",
-    "the median and the interval are shown."
-  ))
-)
-
 #' @export
 verdict.bayes_logit <- function(x, ...) {
   check_method(x, "x", ...)

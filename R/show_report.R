@@ -88,10 +88,6 @@ write_report <- function(content, file, title, note, overwrite, open) {
   invisible(target)
 }
 
-is_text <- function(value, length = base::length(value)) {
-  is.character(value) && base::length(value) == length && !anyNA(value)
-}
-
 # The absolute name of the file. A link is followed.
 check_report_file <- function(file, overwrite) {
   if (is.null(file)) return(tempfile("report-", fileext = ".html"))

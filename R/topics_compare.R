@@ -143,19 +143,6 @@ compare_scores <- function(log_likelihood, tokens, part) {
   ))
 }
 
-add_rules(
-  number_best = rule("usable",
-    "{topics} {figure|topic predicts|topics predict} the words left out best (perplexity {perplexity})."),
-  number_alike = rule("usable",
-    "Within two standard errors of that: {quantity} topics. These documents do not tell them apart.{smallest}"),
-  number_worse = rule("usable", "Worse by more than two standard errors: {quantity} topics."),
-  number_errors = rule("cannot tell", paste(
-    "One document was left out, so errors are not known. Fewer `folds` or more `held_out` leave out more."
-  )),
-  number_largest = rule("usable with reservations",
-    "The best is the largest number that was tried: larger ones may be better.", "but larger numbers may be better")
-)
-
 # It rests on the fits, of which the weakest counts.
 comparison_verdict <- function(topics, best, alike, table, fits) {
   others <- topics[setdiff(which(alike), best)]

@@ -110,13 +110,6 @@ topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = 
   )
 }
 
-add_rules(
-  effects_outside = rule("usable with reservations", "Values outside the data are extrapolated: {quantity}.",
-    "except values outside the data"),
-  effects_missed = rule("usable",
-    "Effects on {figure|topic|topics} {quantity} are of the chains that find {figure|it|them}.")
-)
-
 chosen_topics <- function(fit, topics) {
   if (is.null(topics)) return(sort(used_topics(fit)))
   at <- if (is.character(topics)) match(topics, fit$topic_names) else topics

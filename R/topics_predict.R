@@ -52,11 +52,6 @@ predict.topic_model <- function(object, newdata = NULL, type = c("topics", "clas
 # With a larger share of unknown words a prediction has reservations.
 most_unknown <- 0.2
 
-add_rules(
-  words_unknown = rule("usable with reservations", "The fit does not know {share} of the words."),
-  first_topics = rule("usable", "The first topic of {share} of the documents is sure.")
-)
-
 certainty_reason <- function(certainty) {
   sure <- mean(certainty > sure_share, na.rm = TRUE)
   if (is.finite(sure)) reason("first_topics", figure = sure, share = percent(sure, 0))

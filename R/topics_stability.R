@@ -57,13 +57,6 @@ topic_stability <- function(fit, restarts = NULL, iter = NULL, backend = NULL, t
     class = c("topic_stability", "warpbayes", "data.frame"))
 }
 
-add_rules(
-  stability_unknown = rule("cannot tell", "There are no other chains: `restarts` runs some."),
-  stability_found = rule("usable", "{figure|The other chain finds|All other chains find} each topic."),
-  stability_missed = rule("usable with reservations", "Not all of {figure} other chains find {quantity}.",
-    "except topics that other chains miss")
-)
-
 in_console.topic_stability <- function(x, ...) {
   check_dots_empty(...)
   table <- plain_frame(x)

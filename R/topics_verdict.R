@@ -9,46 +9,6 @@ most_wrong <- 0.1
 # Below so many tokens a document has hardly more than one topic.
 short_text <- 10
 
-add_rules(
-  topic_estimate = rule("cannot tell", "Mean-for-mode estimation gives an estimate, not draws from the posterior."),
-  same_quality = rule("usable",
-    "The chains are of the same quality: their perplexities differ by less than 1%, each at a mode of its own."),
-  topics_found = rule("usable", "{chains} find {what}."),
-  topics_missed = rule("not yet", "{chains} find {found} of the {all} topics. Another start may not find {quantity}."),
-  topics_alike = rule("usable", paste(
-    "{figure} of these {figure|shares|share} more than half of the probability of {figure|its|their} terms with",
-    "another topic: the documents may show fewer topics."
-  )),
-  topics_uncompared = rule("usable",
-    "The topics of the chains were not compared, because there are many: topic_stability(fit) does."),
-  topics_one_chain = rule("usable",
-    "One chain was run, so no topic was compared with another start: topic_stability(fit) runs further chains."),
-  documents_sure = rule("usable",
-    "The first topic of {sure} of the documents is sure: another chain gives {wrong} of these another one."),
-  documents_differ = rule("usable with reservations", paste(
-    "The first topic of {sure} of the documents seems sure, but another chain gives {wrong} of these another one."
-  ), "except first topics of documents"),
-  long_enough = rule("usable", paste(
-    "The run is long enough: Rhat of the log likelihood is {rhat}, its effective sample size {size}."
-  )),
-  topic_effects_agree = rule("usable", "Chains agree on effects: Rhat is at most {rhat} ({quantity})."),
-  topic_effects_differ = rule("usable with reservations",
-    "Chains differ in {figure} of {all} effects, most in {quantity} (Rhat {rhat}).", "except effects that say so"),
-  perplexity_range = rule("usable", "The perplexity of the fitted words is {range} in the chains."),
-  shares_apart = rule("usable", paste(
-    "The share of a topic that all find differs between chains by at most {points} percentage points",
-    "(topic {quantity})."
-  )),
-  seeds_lost = rule("usable with reservations", paste(
-    "{figure|One topic keeps|Topics keep} less than half of {figure|its|their} seed tokens: {shares}. The data give",
-    "their words to other topics; a larger `weight` in `seed_words`, or other words, hold more."
-  ), "except the names of {quantity}"),
-  seeds_pulled = rule("usable", "The data pull away {figure} of {all} seed words: {words}."),
-  short_texts = rule("usable", paste(
-    "Documents have {tokens} tokens on average: topic_model() with alpha = \"mixture\" may describe them better."
-  ))
-)
-
 #' @export
 verdict.topic_model <- function(x, ...) {
   check_method(x, "x", ...)

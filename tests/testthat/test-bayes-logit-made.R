@@ -32,7 +32,7 @@ test_that("nothing that is made from a fit has a stronger verdict than the fit",
       made <- c(made, list(one, suppressWarnings(loo::loo_compare(one, one))))
     }
     for (one in made) expect_gte(place(one), place(fit))
-    expect_identical(generics::glance(fit)$verdict, verdict(fit)$answer)
+    expect_identical(glance_of(fit)$verdict, verdict(fit)$answer)
   }
   expect_output(print(predict(fits[[2]])), "It rests on the regression")
   expect_no_match(capture.output(print(predict(fits[[1]]))), "Usable")
@@ -44,7 +44,7 @@ test_that("no number is shown whose expectation does not exist", {
   table <- summary(fit)$coefficients
   at <- match("dispersion", table$quantity)
   expect_identical(is.na(unlist(table[at, c("mean", "sd", "median")])), c(mean = TRUE, sd = TRUE, median = FALSE))
-  tidied <- generics::tidy(fit)
+  tidied <- tidy.bayes_logit(fit)
   expect_equal(tidied$estimate[[at]], table$median[[at]])
   expect_identical(which(is.na(tidied$std.error)), at)
   expect_false(anyNA(summary(quick(n ~ x, rows, "negbinomial", logit_prior(dispersion = c(4, 2))))$coefficients$mean))

@@ -43,7 +43,7 @@ test_that("the words say what the documents can tell", {
   expect_match(as.character(compared$verdict), "3 topics predict the words left out best", all = FALSE)
   expect_match(as.character(compared$verdict), "Worse by more than two standard errors: 1(, 6)? topics", all = FALSE)
   expect_output(print(compared), "It rests on the topics, which")
-  expect_identical(generics::glance(compared)$verdict, verdict(compared)$answer)
+  expect_identical(glance_of(compared)$verdict, verdict(compared)$answer)
   expect_output(print(summary(compared)), "log difference")
   expect_output(utils::str(compared, max.level = 1), "log_likelihood")
   table <- data.frame(perplexity = c(10, 9, 9.1), difference = c(-1, 0, -0.01), difference_se = c(0.1, 0, 0.1))

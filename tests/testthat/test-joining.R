@@ -308,6 +308,7 @@ with_units <- function(values, unit) {
 
 test_that("units of new data are converted or refused, at every door", {
   skip_where_repeated()
+  skip_if_not_installed("mgcv")
   skip_if(resolve_run()$backend != "cpu", "nothing here depends on the backend")
   base <- data.frame(x = c(1:12, 3:14) + 0, y = sin(1:24), up = rep(c(0, 1, 1, 0), 6))
   doors <- list(
