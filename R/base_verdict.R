@@ -1,5 +1,6 @@
 # What a result can be used for. A verdict has one of four answers, and reasons for it. The rules of all reasons are the
-# rows of inst/verdicts.csv: a topic gives the reasons of a result with reason(), and its verdict in a method of verdict().
+# rows of inst/verdicts.csv: a topic gives the reasons of a result with reason(), and its verdict in a method of
+# verdict().
 
 #' Can a result be used?
 #'

@@ -34,7 +34,7 @@
 #' | types | `value` of `levels<-` |
 #' | topics | `alpha`, `value` of `topic_names<-` |
 #' | terms | `beta` |
-#' | rows of `data`, or values of one of its columns | `weights`, `offset` of [bayes_logit()], `folds`, `group` of `kfold()` |
+#' | rows of `data`, or values of a column | `weights`, `offset` of [bayes_logit()], `folds`, `group` of `kfold()` |
 #' | coefficients | `location`, `scale`, `df` of [logit_prior()]; `beta`, `prior_mean` of [polyagamma_step()] |
 #' | covariates | `rho_x` |
 #' | levels | rows of a matrix in `contrasts` |

@@ -119,7 +119,8 @@ report_mark <- "<meta name=\"generator\" content=\"warpbayes "
 is_report <- function(file) {
   size <- file.size(file)
   if (is.na(size) || size == 0) return(FALSE)
-  start <- tryCatch(readBin(file, "raw", 1000L), error = function(error) c(pass_on(error), raw()), warning = function(warning) raw())
+  start <- tryCatch(readBin(file, "raw", 1000L), error = function(error) c(pass_on(error), raw()),
+    warning = function(warning) raw())
   length(grepRaw(report_mark, start, fixed = TRUE)) > 0L
 }
 

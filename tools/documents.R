@@ -1,9 +1,9 @@
 # Runs what the documents show, and compares what they quote. From the root of the sources, with the package installed:
 #     Rscript tools/documents.R [all]
 # README's blocks of R run one after the other. A comment at the end of a line may quote what the line prints: each text
-# in double quotes, and each percentage, must stand in it. The blocks of the questions page run too, and with `all` those
-# of the other articles. In all documents, a function that is named with parentheses exists, and an argument that is
-# given to a function of the package in backticks is one of its own.
+# in double quotes, and each percentage, must stand in it. The blocks of the questions page run too, and with `all`
+# those of the other articles. In all documents, a function that is named with parentheses exists, and an argument that
+# is given to a function of the package in backticks is one of its own.
 library(warpbayes)
 arguments <- commandArgs(TRUE)
 faults <- character()

@@ -148,7 +148,7 @@ test_that("long names neither fill the screen nor raise errors of R", {
   expect_match(conditionMessage(error), "^`x` has NA in row 20, column 2")
   cells[20, 2] <- 1
   fit <- dp_mixture(cells, 3, iter = 10, seed = 1, threads = 2)
-  expect_output(print(summary(fit)), "aaa")
+  expect_output(print(summary(fit), all = TRUE), "aaa")
   expect_true(file.exists(report(fit, tempfile(fileext = ".html"), open = FALSE)))
   expect_input_error(bayes_logit(y ~ ., setNames(data.frame(c(0, 1), 1:2), c("y", long))), "limited to 10000 bytes")
 })

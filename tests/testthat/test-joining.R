@@ -14,11 +14,11 @@ cells <- lapply(stats::setNames(1:8, samples), function(i) {
   first <- runif(40) < 0.5
   cbind(CD4 = rnorm(40) + 6 * first, CD8 = rnorm(40) + first * (i < 5))
 })
-types_of_cells <- function() {
+fit_of_types <- function() {
   cell_types(dp_mixture(cells, components = 4, iter = 60, chains = 1, seed = 1, threads = 1), threads = 1)
 }
 
-topics_of <- function(...) topic_model(words, 2, iter = 12, chains = 1, seed = 1, threads = 1, ...)
+fit_of_topics <- function(...) topic_model(words, 2, iter = 12, chains = 1, seed = 1, threads = 1, ...)
 logit_of <- function(formula = am ~ wt, ..., data = mtcars) {
   unname(coef(bayes_logit(formula, data, ..., chains = 1, iter = 30, seed = 1, threads = 1)))
 }
@@ -29,9 +29,9 @@ abundance_of <- function(data = patients, formula = ~ group + age, totals = NULL
 
 # Of each door that takes a table: the numbers that it gives, the column with the names, and the table.
 tables <- function() {
-  types <- types_of_cells()
-  plain <- topics_of()
-  prior <- quiet(topics_of(prevalence = ~ party + day, data = speeches))
+  types <- fit_of_types()
+  plain <- fit_of_topics()
+  prior <- quiet(fit_of_topics(prevalence = ~ party + day, data = speeches))
   list(
     differential_abundance = list(numbers = abundance_of, key = "sample_id", table = patients),
     of_types = list(numbers = function(data) abundance_of(data, ~ group, types = types), key = "sample_id",
@@ -40,7 +40,7 @@ tables <- function() {
       differential_state(types, ~ group, data, markers = "CD8", seed = 1, threads = 1)$estimate
     }, key = "sample_id", table = patients),
     prevalence = list(numbers = function(data) {
-      topic_effects(topics_of(prevalence = ~ party + day, data = data))$estimate
+      topic_effects(fit_of_topics(prevalence = ~ party + day, data = data))$estimate
     }, key = "doc_id", table = speeches),
     topic_effects = list(numbers = function(data) {
       topic_effects(plain, ~ party + day, data, ndraws = 4, seed = 1, threads = 1)$estimate
@@ -104,7 +104,7 @@ test_that("tables with shuffled rows give the same numbers at every door, howeve
     messages <- 0
     values <- withCallingHandlers(numbers(plain), warpbayes_joined = function(message) {
       messages <<- messages + 1
-      expect_match(conditionMessage(message), "the rows of `data` have no names: rows of `data` are taken in the order of the")
+      expect_match(conditionMessage(message), "the rows of `data` have no names: rows of `data` are taken in the")
       invokeRestart("muffleMessage")
     })
     expect_identical(values, expected)
@@ -192,7 +192,7 @@ test_that("variables of a formula outside of data are read by their names", {
 
 # Of each argument that takes a vector for things with names: the numbers that a vector gives, and the vector.
 vectors <- function() {
-  types <- types_of_cells()
+  types <- fit_of_types()
   shares <- type_proportions(types)
   markers <- c("CD4", "CD8", "CD20")
   blobs <- matrix(rnorm(180), 60, dimnames = list(paste0("c", 1:60), markers))
@@ -200,7 +200,7 @@ vectors <- function() {
     dp_mixture(blobs, components = 3, iter = 10, chains = 1, seed = 1, threads = 1, ...)$draws$means
   }
   prior_of <- function(...) mixture_of(prior = dp_prior(...))
-  plain <- topics_of()
+  plain <- fit_of_topics()
   fit <- bayes_logit(am ~ wt, mtcars, chains = 1, iter = 30, seed = 1, threads = 1)
   rows <- rownames(mtcars)
   x <- cbind(a = 1, b = mtcars$wt)
@@ -224,9 +224,9 @@ vectors <- function() {
       levels(types) <- v
       levels(types)
     }, named(LETTERS[seq_along(levels(types))], levels(types))),
-    alpha = list(function(v) topics_of(alpha = v, seed_words = list(one = "a", two = "b"))$phi,
+    alpha = list(function(v) fit_of_topics(alpha = v, seed_words = list(one = "a", two = "b"))$phi,
       named(c(0.1, 2), c("one", "two"))),
-    beta = list(function(v) topics_of(beta = v)$phi, named(1:6 / 10, letters[1:6])),
+    beta = list(function(v) fit_of_topics(beta = v)$phi, named(1:6 / 10, letters[1:6])),
     topic_names = list(function(v) {
       topic_names(plain) <- v
       topic_names(plain)
@@ -285,7 +285,7 @@ test_that("matrices have the names of their rows and columns", {
   expect_identical(by_dimnames(`colnames<-`(turned, NULL), markers, "scale", "marker"), unname(scale))
   expect_error(by_dimnames(`colnames<-`(turned, letters[1:3]), markers, "scale", "marker"), "markers", class = input)
   beta <- matrix(1:12 / 10, 2, dimnames = list(c("one", "two"), letters[1:6]))
-  phi <- function(beta) topics_of(beta = beta, seed_words = list(one = "a", two = "b", weight = 0.1))$phi
+  phi <- function(beta) fit_of_topics(beta = beta, seed_words = list(one = "a", two = "b", weight = 0.1))$phi
   expect_identical(phi(beta[2:1, 6:1]), phi(beta))
 })
 
@@ -341,10 +341,10 @@ test_that("units of new data are converted or refused, at every door", {
         threads = 1)$cdf0
     },
     at = function(data, new) {
-      topic_effects(quiet(topics_of(prevalence = ~ x, data = data)), at = new)$estimate
+      topic_effects(quiet(fit_of_topics(prevalence = ~ x, data = data)), at = new)$estimate
     },
     prevalence = function(data, new) {
-      c(predict(quiet(topics_of(prevalence = ~ x, data = data)), words[1:3, ], data = new, iter = 4, seed = 1,
+      c(predict(quiet(fit_of_topics(prevalence = ~ x, data = data)), words[1:3, ], data = new, iter = 4, seed = 1,
         threads = 1))
     }
   )
@@ -355,7 +355,8 @@ test_that("units of new data are converted or refused, at every door", {
   new <- data.frame(x = c(2, 7, 30), y = 0)
   kinds <- list(
     units = function(x) with_units(x, "m"), date = function(x) as.Date("1970-01-01") + x,
-    time = function(x) as.POSIXct(x, origin = "1970-01-01", tz = "UTC"), days = function(x) as.difftime(x, units = "days"),
+    time = function(x) as.POSIXct(x, origin = "1970-01-01", tz = "UTC"),
+    days = function(x) as.difftime(x, units = "days"),
     clock = function(x) structure(as.integer(x), class = "ITime")
   )
   for (door in names(doors)) {

@@ -43,7 +43,7 @@ test_that("the answer follows from the table, for what decides and for the rest"
   expect_match(judge(main = matrix(1, 50, 4)), "^Cannot tell\\. ")
 })
 
-test_that("each rule has a name of its own and is used, and a name in the data is not taken for a place in a sentence", {
+test_that("each rule has its own name and is used, and names in data are not places in sentences", {
   table <- utils::read.csv(system.file("verdicts.csv", package = "warpbayes"))
   expect_identical(anyDuplicated(table$code), 0L)
   expect_true(all(table$answer %in% answers))
