@@ -244,7 +244,8 @@ differing_shares <- function(agreement, which = "") {
   worst <- differs[[which.max(agreement$table$rhat[differs])]]
   rhat <- agreement$table$rhat[[worst]]
   reason("type_shares_differ", quantity = agreement$names[[worst]], figure = rhat, which = which,
-    rhat = format_rhat(rhat), parts = if (several) "chains" else "halves of the chain", count = length(differs), all = length(agreement$shown),
+    rhat = format_rhat(rhat), parts = if (several) "chains" else "halves of the chain", count = length(differs),
+    all = length(agreement$shown),
     range = if (several) sprintf(", %s between chains", share_range(agreement, worst)) else "")
 }
 
