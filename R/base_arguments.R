@@ -86,6 +86,7 @@ has_foreign_method <- function(generic, package, object) {
 
 # One whole number in [min, max].
 check_count <- function(value, argument, min = 1, max = .Machine$integer.max) {
+  check_present(!missing(value), argument)
   whole <- is.numeric(value) && length(value) == 1L && !is.na(value) && value == floor(value)
   if (!whole || value < min || value > max) {
     number <- function(x) format(x, digits = 17, scientific = FALSE)
@@ -100,6 +101,7 @@ check_ndraws <- function(ndraws) if (!is.null(ndraws)) check_count(ndraws, "ndra
 
 # One finite number above (or, with `open = FALSE`, at or above) `min`.
 check_number <- function(value, argument, min = -Inf, max = Inf, open = TRUE) {
+  check_present(!missing(value), argument)
   inside <- is.numeric(value) && length(value) == 1L && is.finite(value) &&
     (if (open) value > min && value < max else value >= min && value <= max)
   if (!inside) {
@@ -143,6 +145,7 @@ check_precision <- function(value) {
 }
 
 check_values <- function(x, argument) {
+  check_present(!missing(x), argument)
   x <- without_integer64(x)
   if (!(is.numeric(x) || (is.logical(x) && all(is.na(x))))) {
     stop_input(argument, "must be a numeric vector, not ", show_value(x))
@@ -158,4 +161,8 @@ check_probabilities <- function(p, argument, log) {
       if (log) "logarithms of probabilities are at most 0" else "probabilities lie between 0 and 1")
   }
   p
+}
+
+is_text <- function(value, length = base::length(value)) {
+  is.character(value) && base::length(value) == length && !anyNA(value)
 }

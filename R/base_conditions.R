@@ -30,6 +30,13 @@ stop_input <- function(argument, ..., because = NULL) {
     argument = argument)
 }
 
+# A message of class `warpbayes_<kind>`.
+tell <- function(kind, ...) {
+  text <- paste0(...)
+  message(structure(class = c(paste0("warpbayes_", kind), "message", "condition"), list(message = paste0(text, "\n"),
+    call = NULL)))
+}
+
 short_message <- function(error) shorten(paste(conditionMessage(error), collapse = " "), 400L)
 
 # Raises errors again that are about the session, not about what was evaluated: a time limit, and too deep calls.

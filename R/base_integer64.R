@@ -33,8 +33,9 @@ integer64_numbers <- function(x) {
   values
 }
 
-# Base R calls integer64 numeric. Here it is not, so that every check of an argument refuses it.
-is.numeric <- function(x) base::is.numeric(x) && !inherits(x, "integer64")
+# Base R calls integer64 numeric, and numbers with a unit. Here they are not, so that every check of an argument refuses
+# them; R/data_new_rows.R reads columns with units.
+is.numeric <- function(x) base::is.numeric(x) && !inherits(x, c("integer64", "units", "ITime"))
 
 # Stops if a variable of a formula or an expression is still integer64: with values beyond 2^53, or from outside `data`.
 # With `envir = NULL` only `data` have variables.

@@ -41,7 +41,8 @@ container_memory <- function(root = "/sys/fs/cgroup") {
 # The lines of a file that the system may or may not have. Checks first, because readLines() on a missing file leaks a
 # connection when its warning is caught.
 lines_of <- function(path) {
-  if (file.access(path, 4L) == 0L) tryCatch(readLines(path, warn = FALSE), error = function(error) "") else ""
+  if (file.access(path, 4L) != 0L) return("")
+  tryCatch(readLines(path, warn = FALSE), error = function(error) c(pass_on(error), ""))
 }
 
 # The numbers in a file of one line that has the form `pattern`; otherwise NA.

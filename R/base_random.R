@@ -4,9 +4,8 @@
 check_seed <- function(seed) {
   if (is.null(seed)) {
     # 26 + 27 bits from R's generator, so that set.seed() makes the result repeatable.
-    high <- floor(stats::runif(1L) * 2^26)
-    low <- floor(stats::runif(1L) * 2^27)
-    return(high * 2^27 + low)
+    parts <- floor(stats::runif(2L) * c(2^26, 2^27))
+    return(parts[[1L]] * 2^27 + parts[[2L]])
   }
   check_count(seed, "seed", min = 0, max = 2^53 - 1)
 }

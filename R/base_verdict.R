@@ -1,5 +1,5 @@
-# What a result can be used for. A verdict has one of four answers, and reasons for it. A topic adds the rules of its
-# reasons with add_rules(), gives the reasons of a result with reason(), and makes its verdict in a method of verdict().
+# What a result can be used for. A verdict has one of four answers, and reasons for it. The rules of all reasons are the
+# rows of inst/verdicts.csv: a topic gives the reasons of a result with reason(), and its verdict in a method of verdict().
 
 #' Can a result be used?
 #'
@@ -25,7 +25,10 @@
 #' verdict(fit)
 #' if (!verdict(fit)$answer %in% c("usable", "usable with reservations")) stop("more sweeps are needed")
 #' @export
-verdict <- function(x, ...) UseMethod("verdict")
+verdict <- function(x, ...) {
+  require_arguments("x")
+  UseMethod("verdict")
+}
 
 #' @export
 verdict.default <- function(x, ...) {
@@ -40,45 +43,36 @@ verdict.verdict <- function(x, ...) x
 # The answers, each weaker than the one before.
 answers <- c("usable", "usable with reservations", "not yet", "cannot tell")
 
-# A rule has the best answer that its reason allows, and a template of its words. In it, {name} stands for a value of
-# that name, and {name|one|many} for one of two words, by whether the value is 1. `but` is what the opening of a verdict
-# adds to "Usable".
-rule <- function(answer, words, but = if (answer == answers[[2L]]) "with reservations") {
-  stopifnot(answer %in% answers)
-  list(answer = answer, words = words, but = but)
-}
-
+# The rules by their codes. A rule has the best answer that its reason allows, a template of its words, and `but`, what
+# the opening of the verdict adds to "Usable". In templates, {name} stands for a value of that name, and {name|one|many}
+# for one of two words, by whether the value is 1.
 verdict_rules <- new.env(parent = emptyenv())
 
-add_rules <- function(...) {
-  rules <- list(...)
-  stopifnot(!any(names(rules) %in% names(verdict_rules)))
-  list2env(rules, verdict_rules)
+rule_of <- function(code) {
+  if (!length(verdict_rules)) {
+    table <- utils::read.csv(system.file("verdicts.csv", package = "warpbayes"), encoding = "UTF-8")
+    list2env(split(table, table$code), verdict_rules)
+  }
+  verdict_rules[[code]]
 }
 
 # The rule `code` applied to values.
 reason <- function(code, ..., quantity = NA_character_, figure = NA_real_) {
-  rule <- verdict_rules[[code]]
+  rule <- rule_of(code)
   values <- list(quantity = quantity, figure = figure, ...)
   list(list(
     code = code, answer = rule$answer, quantity = paste(quantity, collapse = ", "), figure = as.numeric(figure)[[1L]],
-    words = fill_template(rule$words, values), but = fill_template(rule$but, values)
+    words = fill_template(rule$words, values), but = if (nzchar(rule$but)) fill_template(rule$but, values)
   ))
 }
 
-# Sentences that were worded elsewhere, each a reason by the rule `code`, whose template is {words}.
-worded <- function(code, sentences) {
-  unlist(lapply(sentences, function(words) reason(code, words = words)), recursive = FALSE)
-}
-
 fill_template <- function(template, values) {
-  if (is.null(template)) return(NULL)
-  for (part in unique(unlist(regmatches(template, gregexpr("\\{[^}]*\\}", template))))) {
-    pieces <- strsplit(substr(part, 2L, nchar(part) - 1L), "|", fixed = TRUE)[[1L]]
+  places <- gregexpr("\\{[^}]*\\}", template)
+  regmatches(template, places) <- list(vapply(regmatches(template, places)[[1L]], function(place) {
+    pieces <- strsplit(substr(place, 2L, nchar(place) - 1L), "|", fixed = TRUE)[[1L]]
     value <- values[[pieces[[1L]]]]
-    if (length(pieces) > 1L) value <- pieces[[if (value == 1) 2L else 3L]]
-    template <- gsub(part, paste(value, collapse = ", "), template, fixed = TRUE)
-  }
+    if (length(pieces) > 1L) pieces[[if (value == 1) 2L else 3L]] else paste(value, collapse = ", ")
+  }, ""))
   template
 }
 

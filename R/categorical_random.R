@@ -38,6 +38,13 @@
 #' @export
 rcategorical <- function(weights, draws = 1, log = FALSE, seed = NULL, backend = NULL, threads = NULL,
                          precision = c("double", "single"), ...) {
+  # For a short vector the checks below take longer than the draws. They are made only if the entry refuses it.
+  if (!missing(weights) && missing(log) && missing(precision) && ...length() == 0L && is.double(weights) &&
+    !is.object(weights) && is.null(dim(weights)) && is_short_count(draws, length(weights))) {
+    run <- resolve_run(backend, threads, work = 0)
+    items <- .Call(C_categorical_draw, weights, as.double(draws), FALSE, check_seed(seed), 0L, 0, run)
+    if (is.integer(items)) return(items)
+  }
   check_dots_empty(...)
   require_arguments("weights")
   draws <- check_count(draws, "draws", min = 0, max = 2^52)
@@ -66,6 +73,11 @@ rcategorical <- function(weights, draws = 1, log = FALSE, seed = NULL, backend =
     names(items) <- labels
   }
   items
+}
+
+is_short_count <- function(draws, items) {
+  items > 0 && is.numeric(draws) && length(draws) == 1L && isTRUE(draws >= 1 & draws == floor(draws)) &&
+    draws * items <= 1e4
 }
 
 # A double matrix, a double vector, or a "dgCMatrix". The weights themselves are checked while drawing.

@@ -9,9 +9,8 @@
 #' @param types cell types from [cell_types()] of a fit of several samples. Or a matrix of counts: types x samples.
 #' @param formula what the abundance depends on: `~ group`, `~ group + age` or, for patients with several samples each,
 #'   `~ group + (1 | patient)`. At most one term `(1 | g)`.
-#' @param data a data frame with the variables of the formula and a row for each sample. Its row names, or a column
-#'   `sample` or `sample_id`, name the samples; otherwise rows are in the order of the samples. Samples with missing
-#'   values are left out. `NULL`: the variables are where the formula was written.
+#' @param data a data frame with the variables of the formula and a row for each sample, which is found by its [name
+#'   ][joining]. Samples with missing values are left out. `NULL`: the variables are where the formula was written.
 #' @param effect what is compared: names of terms or coefficients, or combinations of coefficients, such as `c("C - B" =
 #'   "groupC - groupB")`. `NULL`: the first term.
 #' @param level probability of the intervals, between 0 and 1.
@@ -76,6 +75,7 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
   seed <- check_seed(seed)
   run <- resolve_run(backend, threads)
   check_present(!missing(types), "types")
+  named <- inherits(types, "cell_types") || !is.null(colnames(types))
   if (inherits(types, "cell_types")) {
     check_cell_types(types)
     if (!is.null(totals)) stop_input("totals", "is for a matrix of counts; cell types know the cells of their samples")
@@ -89,7 +89,7 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
   if (is.null(chains)) {
     chains <- if (dim(counts)[[3L]] > 1L || inherits(types, "cell_types")) 2 else 4
   }
-  model <- abundance_model(formula, data, dimnames(counts)[[2L]], effect)
+  model <- abundance_model(formula, data, dimnames(counts)[[2L]], effect, named)
   kept <- model$kept
   mean <- rowMeans(counts, dims = 2L)
   share <- rowMeans(mean[, kept, drop = FALSE] / rep(totals[kept], each = nrow(mean)))
@@ -158,12 +158,11 @@ check_totals <- function(totals, counts) {
     if (length(empty)) stop_input("types", "has no cell in ", list_some(empty), ": leave such samples out")
     return(unname(colSums(counts)))
   }
-  totals <- without_integer64(totals)
+  totals <- by_names(without_integer64(totals), colnames(counts), "totals", "sample")
   if (!is.numeric(totals) || length(totals) != ncol(counts) || any(!is.finite(totals))) {
     stop_input("totals", sprintf("must have a number of cells for each of the %s, not ",
       count_words(ncol(counts), "sample")), show_value(totals))
   }
-  if (!is.null(names(totals)) && setequal(names(totals), colnames(counts))) totals <- totals[colnames(counts)]
   least <- apply(counts, 2L, max)
   if (any(totals < pmax(1, least))) {
     sample <- which(totals < pmax(1, least))[[1L]]

@@ -74,14 +74,13 @@ runs_of <- function(sample, most = Inf) {
 #   contrasts columns x effects: each effect is this combination of the coefficients;
 #   matched   how rows of `data` found their samples: "name", "order" or "formula";
 #   group, group_name  the group of each sample (a factor) or NULL; kept: the samples without missing values.
-abundance_model <- function(formula, data, samples, effect) {
+abundance_model <- function(formula, data, samples, effect, named = TRUE) {
   check_formula(formula, response = FALSE, takes = "bar", example = "~ group")
   parts <- split_formula(formula)
   group <- sample_group(parts$bars)
   of_frame <- frame_formula(parts$fixed, parts$bars)
-  data <- sample_data(without_integer64(data), samples)
-  if (is.null(data)) data <- named_variables(of_frame, samples)
-  matched <- if (is.null(data)) "formula" else attr(data, "matched")
+  joined <- join_variables(of_frame, data, if (named) samples, length(samples), "sample")
+  data <- joined$data
   frame <- covariate_frame(of_frame, data)
   if (nrow(frame) != length(samples)) {
     stop_input("formula", sprintf("has variables of length %d for %s", nrow(frame),
@@ -90,7 +89,7 @@ abundance_model <- function(formula, data, samples, effect) {
   check_frame(frame, "formula", missing = TRUE)
   kept <- stats::complete.cases(frame)
   if (!any(kept)) stop_input("data", "has missing values in all samples")
-  frame <- covariate_frame(of_frame, (if (is.null(data)) frame else data)[kept, , drop = FALSE])
+  frame <- covariate_frame(of_frame, pick_rows(data, which(kept)))
   terms <- with_bases(stats::terms(parts$fixed), frame)
   check_factors(frame, terms)
   x <- design_matrix(terms, frame)
@@ -106,7 +105,7 @@ abundance_model <- function(formula, data, samples, effect) {
     x = x, center = unname(center), scale = unname(scale), is_intercept = is_intercept,
     contrasts = compared, labels = effect_labels(compared, x, frame, terms, names(effect)),
     group = if (!is.null(group)) group_factor(frame, group), group_name = if (!is.null(group)) deparse1(group),
-    kept = kept, matched = matched, variables = frame
+    kept = kept, matched = joined$how, variables = frame
   )
 }
 
@@ -122,46 +121,6 @@ sample_group <- function(bars) {
   }
   if (length(bars) > 1L) stop_input("formula", sprintf("has %d terms (1 | g); one is known", length(bars)))
   if (length(bars)) bars[[1L]]$group
-}
-
-# The variables of a formula without `data` in the order of the samples; NULL unless all have the samples' names.
-named_variables <- function(formula, samples) {
-  names <- all.vars(formula)
-  values <- stats::setNames(lapply(names, get0, envir = environment(formula), ifnotfound = NULL), names)
-  values <- values[lengths(values) > 1L]
-  named <- function(value) is.atomic(value) && !anyDuplicated(names(value)) && all(samples %in% names(value))
-  if (!length(values) || !all(vapply(values, named, NA))) return(NULL)
-  values <- lapply(values, function(value) without_integer64(value[samples]))
-  structure(as.data.frame(values, row.names = samples, optional = TRUE), matched = "name")
-}
-
-# The rows of `data` in the order of the samples.
-sample_data <- function(data, samples) {
-  if (is.null(data)) return(NULL)
-  if (!is.data.frame(data) || !is.list(data)) {
-    stop_input("data", "must be a data frame with a row for each sample, not ", show_value(data))
-  }
-  column <- if (!is.null(data[["sample"]])) as.character(data[["sample"]])
-  # CATALYST and diffcyt call the column sample_id.
-  other <- if (!is.null(data[["sample_id"]])) as.character(data[["sample_id"]])
-  for (names in list(column, other, rownames(data))) {
-    if (!is.null(names) && !anyDuplicated(names) && all(samples %in% names)) {
-      return(structure(data[match(samples, names), , drop = FALSE], matched = "name"))
-    }
-  }
-  if (!is.null(column)) {
-    stop_input("data", "has no row for sample ", dQuote(setdiff(samples, column)[1L], FALSE),
-      " in its column \"sample\", or several")
-  }
-  if (nrow(data) != length(samples)) {
-    stop_input("data", sprintf("has %s for %s: it needs one for each column of the counts",
-      count_words(nrow(data), "row"), count_words(length(samples), "sample")))
-  }
-  named <- .row_names_info(data) > 0L
-  if (named && any(rownames(data) %in% samples)) {
-    stop_input("data", "has no row named ", dQuote(setdiff(samples, rownames(data))[[1L]], FALSE), ", a sample")
-  }
-  structure(data, matched = "order")
 }
 
 check_design <- function(x) {

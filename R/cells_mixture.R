@@ -93,7 +93,7 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   control$keep <- check_keep(control$keep)
   if (is.null(chains)) chains <- method$starts
   chains <- mixture_chains(chains, cells, components, iter, schedule, control$keep)
-  start <- check_start(control$start, cells$rows, components)
+  start <- check_start(control$start, cells, components)
   run <- faster_run(run, mixture_cost(cells$rows, length(cells$markers), components, iter * chains), control$precision)
   progress <- check_progress(progress)
   given <- list(markers = markers, sample = if (length(sample) == 1L) sample)
@@ -149,8 +149,10 @@ check_keep <- function(keep) {
   choices[choices %in% keep]
 }
 
-check_start <- function(start, rows, components) {
+check_start <- function(start, cells, components) {
   if (is.null(start) || inherits(start, "dp_mixture")) return(start)
+  rows <- cells$rows
+  start <- by_names(start, rownames(cells$x), "start", "cell")
   if (!is.numeric(start) && !(is.logical(start) && all(is.na(start))) || is.factor(start) || length(start) != rows) {
     stop_input("start", sprintf(
       "must be NULL, a fit from dp_mixture(), or one component for each of the %s rows, not ", format(rows)
@@ -178,7 +180,7 @@ read_mixture_cells <- function(x, sample, markers, transform, control, run) {
   } else {
     cells_of_matrix(x, sample, markers, transform, control, run$threads)
   }
-  cells["sample"] <- list(check_samples(cells$sample, cells$rows))
+  cells["sample"] <- list(check_samples(cells$sample, cells$rows, rownames(cells$x)))
   cells$unit <- ifelse(cells$sd > 0 & is.finite(1 / cells$sd), cells$sd, 1)
   dimnames(cells$probe) <- list(NULL, cells$markers)
   c(cells, list(resolution = resolution(cells), piled = find_piled(cells)))

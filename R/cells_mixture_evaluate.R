@@ -103,15 +103,17 @@ sum_log_density <- function(fit, used, weights, cells, run) {
 
 # Cells of several samples ---------------------------------------------------------------
 
-# The sample of each of `rows` cells as a number, or NULL for the mixture of all samples. `own`: whether the cells are
+# The sample of each of the cells `x` as a number, or NULL for the mixture of all samples. `own`: whether the cells are
 # the fitted ones, which have samples of their own.
-sample_of_cells <- function(fit, sample, rows, own) {
+sample_of_cells <- function(fit, sample, x, own) {
   if (is.null(sample)) {
     return(if (own) fit$sample)
   }
   if (identical(sample, FALSE)) return(NULL)
   if (is.null(fit$samples)) stop_input("sample", "is given, but the fit has one sample only")
+  rows <- nrow(x)
   sample <- without_integer64(sample)
+  if (length(sample) != 1L) sample <- by_names(sample, rownames(x), "sample", "cell")
   if (is.factor(sample)) sample <- as.character(sample)
   if (!length(sample) %in% c(1L, rows) || !is.atomic(sample)) {
     stop_input("sample", sprintf("must be one sample, or one for each of the %s, not ", count_words(rows, "cell")),

@@ -43,7 +43,7 @@ log_lik.dp_mixture <- function(object, newdata = NULL, ndraws = NULL, sample = N
   run <- resolve_run(backend, threads, cost = density_cost(nrow(x), ncol(x), object$components, nrow(used)))
   check_result_size(as.double(nrow(used)) * nrow(x), "ndraws", "log densities", copies = 1)
   result <- matrix(0, nrow(used), nrow(x), dimnames = if (!is.null(rownames(x))) list(NULL, rownames(x)))
-  sample <- sample_of_cells(object, sample, nrow(x), is.null(newdata))
+  sample <- sample_of_cells(object, sample, x, is.null(newdata))
   # 2^24 log densities at a time: 128 MB.
   for (slice in row_slices(nrow(x), max(1, floor(2^24 / nrow(used))))) {
     evaluate_sampled(object, cells_in(x, slice), sample[slice], run, function(evaluate) {

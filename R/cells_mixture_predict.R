@@ -43,7 +43,7 @@ predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type",
   x <- cells_of(object, newdata)
   used <- if (type == "class" || type == "prob") 1 else nrow(spaced_draws(object, ndraws))
   run <- resolve_run(backend, threads, cost = density_cost(nrow(x), ncol(x), object$components, used))
-  sample <- sample_of_cells(object, sample, nrow(x), is.null(newdata))
+  sample <- sample_of_cells(object, sample, x, is.null(newdata))
   if (type == "prob") check_result_size(as.double(nrow(x)) * object$components, NULL, "probabilities", copies = 2)
   result <- switch(type,
     type = most_probable_type(object, default_types(object, ndraws, run), x, run)$type,

@@ -166,10 +166,7 @@ per_marker <- function(value, argument, markers) {
   if (!length(value) %in% c(1L, p)) {
     stop_input(argument, sprintf("has length %d; %s", length(value), there_are(markers)))
   }
-  if (length(value) == p && !is.null(names(value))) {
-    check_prior_names(names(value), argument, markers)
-    value <- value[markers]
-  }
+  value <- by_names(value, markers, argument, "marker")
   rep_len(as.double(value), p)
 }
 
@@ -177,20 +174,5 @@ match_scale <- function(scale, markers) {
   if (nrow(scale) != length(markers)) {
     stop_input("prior$scale", sprintf("is %d x %d; %s", nrow(scale), ncol(scale), there_are(markers)))
   }
-  given <- rownames(scale)
-  if (is.null(given)) given <- colnames(scale)
-  if (!is.null(given)) {
-    check_prior_names(given, "prior$scale", markers)
-    order <- match(markers, given)
-    scale <- scale[order, order, drop = FALSE]
-  }
-  scale
-}
-
-check_prior_names <- function(given, argument, markers) {
-  if (!setequal(given, markers)) {
-    stop_input(argument, "has names other than the markers ", list_some(markers), ": ",
-      list_some(c(setdiff(given, markers), setdiff(markers, given)))
-    )
-  }
+  by_dimnames(scale, markers, "prior$scale", "marker")
 }

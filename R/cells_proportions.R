@@ -154,13 +154,7 @@ sample_groups <- function(group, samples) {
     stop_input("group", sprintf("must have a group for each of the %s, not ", count_words(length(samples), "sample")),
       show_value(group))
   }
-  if (!is.null(names(group))) {
-    if (!setequal(names(group), samples)) {
-      stop_input("group", "has names other than the samples ", list_some(samples), ": ",
-        list_some(setdiff(names(group), samples)))
-    }
-    group <- group[samples]
-  }
+  group <- by_names(group, samples, "group", "sample")
   droplevels(if (is.factor(group)) group else factor(group, unique(group[!is.na(group)])))
 }
 

@@ -20,7 +20,7 @@ mixture_with_data <- function(saved, x, envir) {
   data <- as_marker_matrix(given$x, given$markers, transform,
     missing = fit$missing, assay = given$assay)
   # If the data do not tell the samples, the checkpoint's samples stay.
-  sample <- check_samples(given$sample, nrow(data$x))
+  sample <- check_samples(given$sample, nrow(data$x), rownames(data$x))
   if (!is.null(sample)) fit$sample <- as.integer(sample)
   fit$x <- data$x
   fit$rows <- nrow(data$x)

@@ -88,10 +88,10 @@ sample_rows <- function(x) {
 }
 
 # The samples as a factor. Values of other types become levels in the order of their first cells.
-check_samples <- function(sample, rows) {
+check_samples <- function(sample, rows, cells = NULL) {
   if (is.null(sample)) return(NULL)
   wrong <- function(...) stop_input("sample", ...)
-  sample <- without_integer64(sample)
+  sample <- by_names(without_integer64(sample), cells, "sample", "cell")
   known <- is.factor(sample) || is.character(sample) || is.numeric(sample) || is.logical(sample)
   if (!known || !is.null(dim(sample))) {
     wrong("must be NULL, FALSE, the name of a column, or one value for each cell, not ", show_value(sample))
@@ -101,12 +101,8 @@ check_samples <- function(sample, rows) {
   }
   if (anyNA(sample)) wrong("is missing for row ", format(which(is.na(sample))[[1L]]))
   if (!is.factor(sample)) sample <- factor(sample, unique(sample))
-  empty <- which(tabulate(sample, nlevels(sample)) == 0L)
-  if (length(empty)) {
-    wrong("has no cell of ", list_some(levels(sample)[empty]),
-      ": leave out samples without cells, as droplevels() does")
-  }
-  sample
+  # A table of some of the cells still has the levels of all.
+  droplevels(sample)
 }
 
 # The elements of a list of samples, one below the other. Columns with names are found by name.

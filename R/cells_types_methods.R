@@ -12,7 +12,10 @@ levels.cell_types <- function(x) x$types$type
   check_cell_types(x, "x")
   old <- x$types$type
   large <- !x$types$speck
-  if (length(value) == sum(large) && is.character(value)) value <- replace(old, large, value)
+  if (length(value) == sum(large) && is.character(value)) {
+    value <- replace(old, large, by_names(value, old[large], "value", "type"))
+  }
+  value <- by_names(value, old, "value", "type")
   value <- check_type_names(value, "value", length(old))
   x$types$nearest <- value[match(x$types$nearest, old)]
   x$types$type <- value

@@ -14,7 +14,7 @@ answer_manager <- function(sealed) {
   if (is.null(asked)) return(seal(list(number = NA_real_)))
   undivided({
     value <- tryCatch(do.call(worker_tasks[[asked$task]], asked$arguments, quote = TRUE), error = as_failure)
-    tryCatch(allowInterrupts(Sys.sleep(0)), interrupt = function(condition) NULL)
+    tryCatch(let_stop(), interrupt = function(condition) NULL)
     seal(list(number = asked$number, value = value))
   })
 }

@@ -73,7 +73,7 @@ from_table <- function(x, argument) {
   if (!is.numeric(x$count) || length(dim(x$count)) > 1L) {
     stop_input(argument, "has counts that are not numbers: column count is ", show_value(x$count))
   }
-  as_levels <- function(values) if (is.factor(values)) values else factor(values, unique(values))
+  as_levels <- function(values) if (is.factor(values)) droplevels(values) else factor(values, unique(values))
   document <- as_levels(x$document)
   term <- as_levels(x$term)
   list(

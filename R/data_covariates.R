@@ -5,6 +5,8 @@
 covariate_frame <- function(formula, data, argument = "formula", source = "data",
                             given = list(na.action = quote(stats::na.pass)), envir = parent.frame()) {
   check_no_integer64(formula, data, source)
+  units <- units_of(formula, data)
+  data <- named_variables(formula, data)
   call <- as.call(c(quote(stats::model.frame), list(formula, data = data, drop.unused.levels = TRUE), given))
   frame <- tryCatch(eval(call, envir), error = function(error) {
     for (name in intersect(c("weights", "offset"), names(given))) {
@@ -14,7 +16,8 @@ covariate_frame <- function(formula, data, argument = "formula", source = "data"
     }
     stop_input(argument, "cannot be evaluated with `", source, "`: ", because = error)
   })
-  with_nested_bases(frame, data, environment(formula))
+  attr(attr(frame, "terms"), "units") <- units
+  plain_columns(with_nested_bases(frame, data, environment(formula)))
 }
 
 # model.frame() keeps what poly(), scale() or a spline took from the data for whole variables only, and not for
@@ -58,7 +61,8 @@ check_frame <- function(frame, argument, missing = FALSE) {
   }
 }
 
-# What stats::model.matrix() refuses in words of its own: factors of one level, and contrasts that do not fit.
+# Stops at what stats::model.matrix() refuses in words of its own: factors of one level, and contrasts that do not fit.
+# Returns the contrasts, with the rows of matrices in the order of the levels.
 check_factors <- function(frame, terms, contrasts = NULL, source = "data") {
   used <- attr(terms, "factors")
   used <- if (length(used)) rownames(used)[rowSums(used) > 0]
@@ -71,7 +75,7 @@ check_factors <- function(frame, terms, contrasts = NULL, source = "data") {
         dQuote(substr(as.character(values[[1L]]), 1L, 60L), FALSE), dQuote(name, FALSE)))
     }
   }
-  if (is.null(contrasts)) return(invisible())
+  if (is.null(contrasts)) return(NULL)
   if (!is.list(contrasts) || is.null(names(contrasts)) || !all(names(contrasts) %in% factors)) {
     stop_input("contrasts", "must be a list with names of factors in the formula, such as list(f = \"contr.sum\"), ",
       "not ",
@@ -83,10 +87,17 @@ check_factors <- function(frame, terms, contrasts = NULL, source = "data") {
   }
   for (name in names(contrasts)) {
     values <- factor(frame[[name]])
+    given <- rownames(contrasts[[name]])
+    # contr.sum(3) and its like number the rows.
+    if (!is.null(given) && !identical(given, as.character(seq_along(given)))) {
+      order <- by_names(stats::setNames(seq_along(given), given), levels(values), "contrasts", "level")
+      contrasts[[name]] <- contrasts[[name]][order, , drop = FALSE]
+    }
     tryCatch(stats::contrasts(stats::`contrasts<-`(values, value = contrasts[[name]])), error = function(error) {
       stop_input("contrasts", "cannot be used for ", dQuote(name, FALSE), ": ", because = error)
     })
   }
+  contrasts
 }
 
 design_matrix <- function(terms, frame, contrasts = NULL, source = "data") {

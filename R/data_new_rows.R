@@ -1,6 +1,6 @@
-# New rows of covariates. They are read as predict.glm() reads them, but what predict.glm() only warns of, or takes from
-# elsewhere, is an error. A `fit` has the `formula`, the model `frame` (or what fitted_frame() keeps of it), `xlevels`
-# and `rows`.
+# New rows of covariates, with the classes and units that they had in the fit. They are read as predict.glm() reads
+# them, but what predict.glm() only warns of, or takes from elsewhere, is an error. A `fit` has the `formula`, the model
+# `frame` (or what fitted_frame() keeps of it), `xlevels` and `rows`.
 
 # The model frame of new rows, with the classes, units and levels that the variables had in the fit. Missing values stay
 # in it. `unknown`: levels that the fit has not seen are missing values.
@@ -18,7 +18,7 @@ new_frame <- function(fit, terms, newdata, argument = "newdata", unknown = FALSE
   if (nrow(frame) != nrow(newdata)) {
     stop_input(argument, sprintf("has %d rows, but its predictors have %d", nrow(newdata), nrow(frame)))
   }
-  as_fitted_classes(fit, frame, argument, unknown)
+  as_fitted_classes(fit, plain_columns(frame), argument, unknown)
 }
 
 new_data <- function(fit, newdata, argument = "newdata") {
@@ -27,7 +27,7 @@ new_data <- function(fit, newdata, argument = "newdata") {
   }
   newdata <- without_integer64(newdata)
   check_no_integer64(fit$formula, newdata, argument, NULL)
-  newdata
+  in_fitted_units(fit, newdata, argument)
 }
 
 # A variable of the formula that `newdata` lacks must not be found elsewhere, since it would have the rows of the fit.
@@ -59,7 +59,7 @@ as_fitted_classes <- function(fit, frame, argument = "newdata", unknown = FALSE)
       stop_input(argument, sprintf("has %s as %s, but the fit had %s", dQuote(name, FALSE),
         if (is.character(values)) "text" else class_words(now, values), class_words(before, fit$frame[[name]])))
     }
-    if (now == "other" && before == "other") frame[[name]] <- in_fitted_units(values, fit$frame[[name]], name, argument)
+    if (now == "other" && before == "other") frame[[name]] <- in_unit(values, fit$frame[[name]], name, argument)
     levels <- fit$xlevels[[name]]
     if (!is.null(levels)) {
       new <- setdiff(as.character(values), c(levels, NA))
@@ -79,12 +79,60 @@ as_fitted_classes <- function(fit, frame, argument = "newdata", unknown = FALSE)
   frame
 }
 
-# New dates, times or durations, in the units that the fit had. As numbers, dates are days and times are seconds.
-in_fitted_units <- function(values, fitted, name, argument) {
-  if (!any(class(values) %in% class(fitted))) {
-    stop_input(argument, sprintf("has %s as %s, but the fit had %s", dQuote(name, FALSE), class_words("other", values),
-      class_words("other", fitted)))
+# Classes of numbers with a unit. As numbers, dates are days and times are seconds.
+unit_classes <- c("units", "mixed_units", "difftime", "ITime", "Date", "POSIXct")
+
+has_unit <- function(values) inherits(values, unit_classes)
+
+# Variables with a unit, in `data` or where a formula was written: their classes and units, without values.
+units_of <- function(formula, data) {
+  variables <- c(if (is.list(data) || is.environment(data)) as.list(data), outside_variables(formula, data))
+  lapply(Filter(has_unit, variables), function(values) {
+    structure(numeric(), class = class(values), units = attr(values, "units"))
+  })
+}
+
+# New data with the units of the data of the fit, in all columns that the fit reads and that have units in either.
+in_fitted_units <- function(fit, newdata, argument) {
+  fitted <- attr(attr(fit$frame, "terms"), "units")
+  used <- c(all.vars(fit$formula), all.vars(fit$call$offset))
+  for (name in intersect(c(used, if ("." %in% used) names(fitted)), names(newdata))) {
+    values <- newdata[[name]]
+    before <- fitted[[name]]
+    if (!is.null(before) || has_unit(values)) newdata[[name]] <- in_unit(values, before, name, argument)
   }
-  if (inherits(values, "difftime")) units(values) <- units(fitted)
-  values
+  newdata
+}
+
+# New values in the unit of those of the fit, which are plain if `fitted` is NULL.
+in_unit <- function(values, fitted, name, argument) {
+  if (is.logical(values) && all(is.na(values))) return(values)
+  unit <- attr(fitted, "units")
+  same <- any(class(values) %in% class(fitted))
+  if (same && !identical(unit, attr(values, "units"))) {
+    # Its package has the method for class "units".
+    if (inherits(values, "units")) accessor("units", "set_units")
+    same <- tryCatch({
+      units(values) <- unit
+      TRUE
+    }, error = function(error) FALSE)
+  }
+  if (same) return(values)
+  words <- function(values) {
+    if (is.character(values)) return("text")
+    if (is.null(values) || is.numeric(values)) return(class_words("numeric"))
+    unit <- attr(values, "units")
+    if (is.list(unit)) unit <- paste(c(paste(unit$numerator, collapse = "*"), unit$denominator), collapse = "/")
+    paste(c(class_words("other", values), unit), collapse = " in ")
+  }
+  stop_input(argument, sprintf("has %s as %s, but the fit had %s", dQuote(name, FALSE), words(values), words(fitted)))
+}
+
+# The predictors of a model frame as numbers where R's own functions take a class for numbers and lose its unit.
+plain_columns <- function(frame) {
+  response <- attr(attr(frame, "terms"), "response")
+  for (j in setdiff(which(vapply(frame, inherits, NA, c("units", "ITime"))), response)) {
+    frame[[j]] <- as.double(unclass(frame[[j]]))
+  }
+  frame
 }

@@ -29,15 +29,10 @@
 #' @examples
 #' x <- cbind(1, scale(mtcars$wt))
 #' beta <- c(0, 0)
-#' draws <- matrix(0, 500, 2)
 #' for (i in 1:500) {
-#'   step <- polyagamma_step(x, mtcars$am, beta,
-#'     prior_precision = 0.16, iteration = i, seed = 1, threads = 2
-#'   )
-#'   beta <- step$beta
-#'   draws[i, ] <- beta
+#'   beta <- polyagamma_step(x, mtcars$am, beta, prior_precision = 0.16, iteration = i, seed = 1, threads = 2)$beta
 #' }
-#' colMeans(draws)
+#' beta
 #' @export
 polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, prior_precision = 0, iteration = 1,
                             seed = NULL, backend = NULL, threads = NULL, ...) {
@@ -59,18 +54,20 @@ polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, 
   }
   n <- nrow(x)
   p <- ncol(x)
-  y <- check_finite(if (is.logical(y)) as.double(y) else y, "y", n)
-  trials <- check_finite(trials, "trials", n, recycle = TRUE)
+  rows <- list("row", rownames(x))
+  columns <- list("column", colnames(x))
+  y <- check_finite(if (is.logical(y)) stats::setNames(as.double(y), names(y)) else y, "y", n, rows)
+  trials <- check_finite(trials, "trials", n, rows, recycle = TRUE)
   if (any(trials < 0)) stop_input("trials", "must not be negative")
   bad <- which(y < 0 | y > trials)
   if (length(bad)) {
     stop_input("y", sprintf("has %s in row %d, but must be from 0 to the trials, %s there", format(y[[bad[[1L]]]]),
       bad[[1L]], format(trials[[bad[[1L]]]])))
   }
-  offset <- check_finite(offset, "offset", n, recycle = TRUE)
-  beta <- check_finite(beta, "beta", p)
-  mean <- check_finite(prior_mean, "prior_mean", p, recycle = TRUE)
-  precision <- check_prior_precision(prior_precision, p)
+  offset <- check_finite(offset, "offset", n, rows, recycle = TRUE)
+  beta <- check_finite(beta, "beta", p, columns)
+  mean <- check_finite(prior_mean, "prior_mean", p, columns, recycle = TRUE)
+  precision <- check_prior_precision(prior_precision, p, columns)
   iteration <- check_count(iteration, "iteration", max = 2^32 - 1)
   seed <- check_seed(seed)
   run <- resolve_run(backend, threads)
@@ -93,7 +90,9 @@ polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, 
   )
 }
 
-check_finite <- function(values, argument, length, recycle = FALSE) {
+# `of`: the kind and the names of what has these numbers.
+check_finite <- function(values, argument, length, of, recycle = FALSE) {
+  if (is.numeric(values)) values <- by_names(values, of[[2L]], argument, of[[1L]])
   fits <- is.numeric(values) && (length(values) == length || recycle && length(values) == 1L)
   if (!fits || !all(is.finite(values))) {
     stop_input(argument,
@@ -113,9 +112,9 @@ check_determined <- function(precision) {
   }
 }
 
-check_prior_precision <- function(values, p) {
+check_prior_precision <- function(values, p, columns) {
   if (!is.matrix(values)) {
-    diagonal <- check_finite(values, "prior_precision", p, recycle = TRUE)
+    diagonal <- check_finite(values, "prior_precision", p, columns, recycle = TRUE)
     if (any(diagonal < 0)) {
       stop_input("prior_precision", "must not be negative, but has ", format(min(diagonal), digits = 3))
     }
@@ -128,7 +127,7 @@ check_prior_precision <- function(values, p) {
       sprintf("must be a symmetric %d x %d matrix of finite numbers, its diagonal or one number, not ", p, p),
       show_value(values))
   }
-  values <- unname(values) + 0
+  values <- by_dimnames(values, columns[[2L]], "prior_precision", "column") + 0
   check_semidefinite(values)
   values
 }

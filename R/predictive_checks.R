@@ -2,47 +2,6 @@
 # data that suit the model exceed in at most 3% of the sets (bench/predictive-checks.R). Checks with p values use
 # -log10 p. Nothing is refitted: 60 values take some milliseconds.
 
-add_rules(
-  order_alike = rule("usable with reservations", paste(
-    "Neighbouring values are alike (lag-1 correlation {shown}): intervals take the order as meaningless, and are too",
-    "narrow if it means something, such as time."
-  )),
-  order_trend = rule("usable with reservations", paste(
-    "The values drift along their order (rank correlation {shown}): intervals take the order as meaningless, and do",
-    "not hold if it means something, such as time."
-  )),
-  order_season = rule("usable with reservations", paste(
-    "Values some places apart are alike (p = {shown}): intervals take the order as meaningless, and are too narrow if",
-    "it means something, such as time."
-  )),
-  copies_found = rule("usable with reservations", paste(
-    "{shown} values are copies of others, more than rounding explains: if they are the same observations, the data",
-    "count them more than once, and intervals are too narrow."
-  )),
-  data_ties = rule("usable with reservations", paste(
-    "Only {figure} of {count} values{beside} are distinct: a density spreads each of them, and bayesian_bootstrap()",
-    "does not."
-  )),
-  data_island = rule("usable with reservations", paste(
-    "{shown} values lie far from the others, beyond a gap: how often such values occur the data hardly say, and",
-    "intervals of quantities that they decide may be too narrow."
-  )),
-  data_ends = rule("usable with reservations", paste(
-    "The values pile up at both ends of their range: with support = c(a, b), the bounds of the values, the density",
-    "ends there."
-  )),
-  data_curve = rule("usable with reservations", paste(
-    "{quantity}: one bends with the other (p = {shown}), which these copulas do not follow; copula_regression() does.",
-    "Intervals of densities may be wrong."
-  )),
-  data_cells = rule("usable with reservations", paste(
-    "{quantity}: they depend on each other in a way that no correlation shows (p = {shown}), which these copulas do",
-    "not follow. Intervals of densities may be wrong."
-  )),
-  data_products = rule("usable with reservations",
-    "The product of {quantity} would explain more (p = {shown}): mean = ~ {product} has it.")
-)
-
 rank_scores <- function(y) stats::qnorm((rank(y) - 0.5) / length(y))
 minus_log10 <- function(log_p) -log_p / log(10)
 two_sided <- function(z) minus_log10(stats::pnorm(-abs(z), log.p = TRUE) + log(2))

@@ -61,7 +61,7 @@ check_rho <- function(rho, argument, length = NULL) {
     stop_input(argument, "must be strictly between 0 and 1; it is ", show_value(rho[[bad[[1L]]]]),
       if (length(rho) > 1L) paste(" at position", bad[[1L]]))
   }
-  as.double(rho)
+  stats::setNames(as.double(rho), names(rho))
 }
 
 start_copula <- function(fit, y, run) {

@@ -19,6 +19,8 @@ formula_data <- function(fit, y) {
     stop_input("rho_x", sprintf("has %d values; there are %d covariates%s", length(model$rho_x), groups,
       if (groups < ncol(x)) sprintf(" in %d columns", ncol(x)) else ""))
   }
+  of <- if (length(model$rho_x) == ncol(x)) colnames(x) else covariate_names(frame, terms)
+  fit$model$rho_x <- by_names(model$rho_x, of, "rho_x", "covariate")
   standard <- standard_of(x, model$standardize, "y")
   fit <- with_parts(fit, n = nrow(x), group = group, standard_x = standard,
     frame = fitted_frame(model$formula, frame, terms))

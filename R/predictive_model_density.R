@@ -92,6 +92,7 @@ read_density <- function(fit, y) {
   if (!is.null(model$rho) && !length(model$rho) %in% c(1L, d)) {
     stop_input("rho", sprintf("has %d values; the data have %s", length(model$rho), counted(d)))
   }
+  fit$model$rho <- by_names(model$rho, colnames(y), "rho", "variable")
   n <- nrow(y)
   atoms <- NULL
   if (d > 1L) {

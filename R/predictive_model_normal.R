@@ -211,19 +211,6 @@ predict_normal <- function(fit, newdata, type, level, run) {
   data.frame(estimate = start$mean, lower = start$mean + ends[[1L]], upper = start$mean + ends[[2L]])
 }
 
-add_rules(
-  unsupported_variance = rule("usable with reservations", paste(
-    "The given variance is {given}, and that of the {count} values is {found}: intervals of the mean are {how}"
-  )),
-  unsupported_prior = rule("usable with reservations", paste(
-    "The prior expects a mean near {prior}, and the data have {data}: the posterior mean, {mean}, is a compromise."
-  )),
-  unsupported_moments = rule("usable with reservations", paste(
-    "With {count} the posterior of the mean is Student's t with {degrees}: it has no standard deviation, and that of",
-    "the variance no mean. Read the quantiles."
-  ))
-)
-
 # What the data say against the model. Differences that chance explains at the level 0.001 are left out, and so are
 # those of less than 10% in the width of intervals.
 normal_mean_reasons <- function(fit) c(variance_reason(fit), prior_mean_reason(fit), degrees_reason(fit))

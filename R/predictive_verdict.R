@@ -13,26 +13,6 @@ verdict.martingale_posterior <- function(x, ...) {
 
 # The horizon and the resamples ------------------------------------------------------
 
-add_rules(
-  horizon_stopped = rule("not yet", "{Why} after {steps} steps: continue(fit, more) runs more steps."),
-  horizon_broken = rule("not yet", "{Why} after {count} of {asked} resamples, which are kept."),
-  horizon_capped = rule("usable with reservations", paste(
-    "In {capped} of {count} resamples 2,000 new values stand for more new types than that. The data hardly speak for",
-    "finitely many types."
-  )),
-  horizon_limit = rule("usable", "The draws are from the limit: nothing is missing."),
-  horizon_zero = rule("not yet", "Horizon 0: {what}."),
-  horizon_drawn = rule("usable", "Horizon 0: {what}."),
-  horizon_long = rule("usable",
-    "The horizon leaves out about {share}% of the posterior variance: long enough for most purposes."),
-  horizon_short = rule("not yet", paste(
-    "The horizon leaves out about {share}% of the posterior variance: intervals are too narrow. continue(fit, more)",
-    "runs more steps."
-  )),
-  missing_draws = rule("usable with reservations",
-    "{lacking} of {count} resamples lack a quantity (NA): tables leave them out, so intervals may be too narrow.")
-)
-
 # Intervals are too narrow if more than 5% of the variance is left out.
 horizon_reason <- function(fit) {
   if (has_stopped(fit)) {
@@ -66,36 +46,6 @@ missing_reason <- function(fit) {
 }
 
 # Bandwidths ---------------------------------------------------------------------
-
-add_rules(
-  bandwidth_width = rule("usable", "Calibrated resampling: the posterior of {means|the|each} mean is {width}."),
-  bandwidth_upper = rule("usable",
-    "The chosen rho is the upper bound, {rho}; {distinct} of {count} values are distinct."),
-  bandwidth_narrow = rule("usable with reservations", paste(
-    "The posterior of the mean is only {width}: with rho = {rho} the resamples hardly differ. Intervals are too",
-    "narrow; calibrate = TRUE widens them."
-  )),
-  bandwidth_right = rule("usable", "The posterior of the mean is {width}."),
-  bandwidth_wide = rule("usable with reservations", paste(
-    "The posterior of the mean is {width}. Intervals are wider than the data ask for; calibrate = TRUE narrows them."
-  )),
-  bandwidth_uncalibrated = rule("usable with reservations", paste(
-    "This density{of} is not calibrated: for normal data a mean's posterior would be 2 rho, about {times}, times as",
-    "wide as s/sqrt(n)."
-  )),
-  bandwidth_lower = rule("usable",
-    "The chosen rho is the lower bound, {rho}: with a smaller one resamples would hardly differ."),
-  bandwidth_odds = rule("usable",
-    "With rho = {rho} the copulas add little to the log odds, and intervals are those of their coefficients."),
-  bandwidth_small = rule("usable with reservations", paste(
-    "With rho = {rho} the resamples hardly differ: a step moves {what} by its share of rho. Intervals are too narrow."
-  )),
-  bandwidth_large = rule("usable",
-    "A chosen correlation is at its upper bound of 0.999: predictions follow single observations."),
-  beyond_points = rule("usable with reservations", paste(
-    "{share}% of the predicted distribution lies beyond `points`. Means, standard deviations and quantiles count it."
-  ))
-)
 
 # The width of the posterior of a calibrated density, or of one variable.
 width_reasons <- function(fit) {
@@ -167,19 +117,6 @@ points_reason <- function(fit) {
 
 # Scales -------------------------------------------------------------------------
 
-add_rules(
-  scale_axes = rule("usable",
-    "The copulas work on axes without correlation{groups}: the score per observation rises by {gain}."),
-  scale_atom = rule("usable",
-    "{count} of {all} values are {value}: a point mass of probability {low} to {high} (90%)."),
-  scale_atoms = rule("usable", "{more|There is one more point mass|There are {more} more point masses}."),
-  scale_rest = rule("usable", "The density is that of the other values."),
-  scale_bent = rule("usable", "The copulas work on {scale}: the score per observation rises by {gain}."),
-  scale_support = rule("usable", paste(
-    "All values are {where}, and {share}% of the predicted distribution is not: support = c(0, {end}) excludes that."
-  ))
-)
-
 axes_reason <- function(fit) {
   if (is.null(fit$axes)) return(NULL)
   share <- if (!is.null(fit$first)) figure(100 * stats::plogis(fit$first$scale$groups[[1L]] * c(1, -1)))
@@ -238,33 +175,6 @@ density_support_reason <- function(fit) {
 # the parts of the 5% of values that are farthest from the mean. Above these limits intervals are too narrow: those of
 # the standard deviation covered 72% for a lognormal law, where the share is above its limit in 98% of 100 sets.
 tail_limits <- c(deviation = 0.25, variance = 0.45)
-
-add_rules(
-  unsupported_far = rule("usable with reservations", paste(
-    "{quantity}: {far} of {count} values {far|is|are} far from the others, and how often such values occur the data",
-    "hardly say."
-  )),
-  unsupported_tail = rule("usable with reservations", paste(
-    "{quantity}: {share}% of the {what} comes from the 5% of values farthest from the mean, of which {count} data show",
-    "little. Intervals are too narrow."
-  )),
-  unsupported_smooth = rule("usable with reservations", paste(
-    "{shown}: about {expected} data are predicted where the nearest {near} lie. The copulas smooth too much there, and",
-    "intervals do not count that."
-  )),
-  unsupported_split = rule("usable with reservations", paste(
-    "Along one direction the data fall into groups of {sizes}: {share}% of the variance is within them, of the",
-    "prediction {predicted}%. The copulas fill the space between, and intervals of densities do not count that."
-  )),
-  unsupported_jump = rule("usable with reservations", paste(
-    "A jump of the mean at {quantity} = {at} would raise the penalised log likelihood by {gain}. Jumps are smoothed,",
-    "and intervals do not count that."
-  )),
-  unsupported_curve = rule("usable with reservations", paste(
-    "The curve of {quantity} has the most knots that are tried, {knots}, about {apart} apart. Narrow peaks are",
-    "smoothed, and intervals do not count that."
-  ))
-)
 
 density_unsupported <- function(fit) {
   if (!is_placed(fit) || is.function(fit$functional)) return(NULL)
@@ -354,19 +264,6 @@ share_of_tails <- function(y, mass) {
 }
 
 # Mean functions -----------------------------------------------------------------
-
-add_rules(
-  covariates_gain = rule("usable", "The covariates raise the score per observation by {gain}{end}"),
-  covariates_many = rule("usable with reservations", paste(
-    "There are fewer {few} {columns} columns of covariates: no mean function lies beneath the copulas, and intervals",
-    "are too narrow where the response depends on the covariates."
-  )),
-  covariates_mean = rule("usable", "Beneath the copulas {what} by {curves}, with {slopes}{without}."),
-  covariates_distinct = rule("usable with reservations", paste(
-    "{quantity} has only {distinct} distinct values, and the joint method models a density of it: method =",
-    "\"conditional\" does not."
-  ))
-)
 
 # What the covariates and the mean function add to the score.
 covariates_reasons <- function(fit) {

@@ -41,9 +41,7 @@ array_of_draws.bayes_logit <- function(x, groups = FALSE, pars = NULL, ...) {
 #'   column of fitted probabilities for each class instead.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
-#' if (requireNamespace("generics", quietly = TRUE)) {
-#'   generics::tidy(fit)
-#' }
+#' if (requireNamespace("generics", quietly = TRUE)) generics::tidy(fit)
 #' @name tidy.bayes_logit
 NULL
 

@@ -12,7 +12,7 @@
 #'
 #' @param object a fit from [bayes_logit()].
 #' @param ... arguments that package emmeans passes on.
-#' @return What package emmeans needs. It is not for direct use.
+#' @return What package emmeans needs.
 #' @examples
 #' fit <- bayes_logit(am ~ wt + factor(vs), mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' if (requireNamespace("emmeans", quietly = TRUE) && requireNamespace("coda", quietly = TRUE)) {

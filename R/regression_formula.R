@@ -8,7 +8,9 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   smooths <- lapply(parts$smooths, read_smooth, environment(formula))
   for (name in intersect(c("weights", "offset"), names(given))) {
     check_no_integer64(given[[name]], data, name, environment(formula))
-    if (is.atomic(given[[name]])) given[[name]] <- without_integer64(given[[name]])
+    values <- given[[name]]
+    if (is.name(values) && !as.character(values) %in% names(data)) values <- get0(values, environment(formula))
+    if (is.atomic(values)) given[[name]] <- by_rows(without_integer64(values), data, name)
   }
   variables <- unlist(lapply(smooths, `[[`, "variables"), recursive = FALSE)
   frame <- covariate_frame(frame_formula(parts$fixed, parts$bars, variables), data,
@@ -26,7 +28,7 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   if (sum(response$shape) == 0 && !record$is_count) {
     stop_input("weights", "leave nothing to fit: no row with a weight has trials")
   }
-  check_factors(frame, terms, contrasts)
+  contrasts <- check_factors(frame, terms, contrasts)
   sizes <- row_sizes(response, record, weights, offset)
   design <- logit_design(frame, terms, contrasts, sparse, sizes, smooths)
   design <- record$design(design, response)
@@ -50,17 +52,21 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
 # values. Such terms cannot be predicted.
 terms_of_all_rows <- function(terms, frame, data) {
   if (!is.data.frame(data)) return(NULL)
-  expressions <- as.list(attr(with_bases(stats::delete.response(terms), frame), "predvars"))[-1L]
-  names <- vapply(as.list(attr(stats::delete.response(terms), "variables"))[-1L], deparse1, "")
-  depends <- vapply(seq_along(expressions), function(i) is.call(expressions[[i]]) && names[[i]] %in% names(frame) &&
-    !all(vapply(c(1L, nrow(frame)), function(row) {
-      own <- data[match(rownames(frame)[[row]], rownames(data)), , drop = FALSE]
-      alone <- tryCatch(eval(expressions[[i]], own, environment(terms)), error = function(error) NULL)
-      plain <- function(x) if (is.factor(x)) as.character(x) else as.vector(x)
-      whole <- if (is.matrix(frame[[names[[i]]]])) frame[[names[[i]]]][row, ] else frame[[names[[i]]]][row]
-      isTRUE(all.equal(plain(alone), plain(whole), check.attributes = FALSE))
-    }, NA)), NA)
-  names[depends]
+  terms <- stats::delete.response(terms)
+  expressions <- as.list(attr(with_bases(terms, frame), "predvars"))[-1L]
+  names <- vapply(as.list(attr(terms, "variables"))[-1L], deparse1, "")
+  ends <- match(attr(frame, "row.names")[c(1L, nrow(frame))], attr(data, "row.names"))
+  if (anyNA(ends)) return(NULL)
+  plain <- function(values) if (is.factor(values)) as.character(values) else as.vector(values)
+  depends <- function(expression, name) {
+    if (!is.call(expression) || !name %in% names(frame) || !all(all.vars(expression) %in% names(data))) return(FALSE)
+    is_same <- function(row, at) {
+      alone <- tryCatch(eval(expression, data[at, , drop = FALSE], environment(terms)), error = pass_on)
+      isTRUE(all.equal(plain(alone), plain(frame[row, name]), check.attributes = FALSE))
+    }
+    !all(mapply(is_same, c(1L, nrow(frame)), ends))
+  }
+  names[as.logical(unlist(Map(depends, expressions, names)))]
 }
 
 coefficient_names <- function(design, response) {

@@ -175,12 +175,6 @@ as.array.bayes_logit <- function(x, ...) {
 #' @exportS3Method nlme::fixef bayes_logit
 fixef.bayes_logit <- function(object, ...) coef(object)
 
-# Parts of a fit.
-part_of <- function(fit, argument, part, ...) {
-  check_method(fit, argument, ...)
-  part(fit)
-}
-
 #' @rdname ranef.bayes_logit
 #' @importFrom stats model.matrix
 #' @export

@@ -91,6 +91,7 @@ kfold_groups <- function(fit, group, data) {
     if (!group %in% names(known)) stop_input("group", "is ", show_value(group), ", which is no variable of the data")
     group <- known[[group]]
   }
+  group <- by_rows(group, fit$frame, "group")
   if (!is.atomic(group) || length(group) != fit$rows || anyNA(group)) {
     stop_input("group", "must be the name of a variable, or a value for each of the ", fit$rows,
       " rows that were fitted, not ", show_value(group))
@@ -109,6 +110,7 @@ random_folds <- function(K, point, has_part, seed) {
 }
 
 check_folds <- function(folds, fit, point, has_part) {
+  folds <- by_rows(folds, fit$frame, "folds")
   if (!is.numeric(folds) || length(folds) != fit$rows || anyNA(folds) || any(folds != floor(folds) | folds < 1)) {
     stop_input("folds", "must be whole numbers from 1, one for each of the ", fit$rows, " rows that were fitted, not ",
       show_value(folds))

@@ -10,25 +10,38 @@ fewest_level_columns <- 32L
 # The precision, in units of the block, with which the mean of levels over the observations is 0.
 sum_precision <- 1e6
 
+# The kinds of these terms: how they are written, their arguments, what is said of a level that is not known, and how
+# they are made of data.
+lattice_kinds <- list(
+  car = list(shape = "car(area, adjacency)", pattern = function(area, adjacency) NULL,
+    unknown = "which the adjacency lacks",
+    make = function(smooth, data, sizes, fail) list(make_lattice(smooth, data, sizes, fail))),
+  rw = list(shape = "rw(time) or rw(time | unit)", pattern = function(time) NULL,
+    unknown = "which the fit has not seen",
+    make = function(smooth, data, sizes, fail) list(make_lattice(smooth, data, sizes, fail))),
+  ar1 = list(shape = "ar1(time) or ar1(time | unit)", pattern = function(time) NULL,
+    unknown = "which the fit has not seen",
+    make = function(smooth, data, sizes, fail) list(finish_autoregression(smooth, data, sizes, fail)))
+)
+
 # As read_smooth().
 read_lattice_term <- function(call, envir) {
   kind <- as.character(call[[1L]])
   words <- dQuote(deparse1(call), FALSE)
-  shape <- switch(kind, car = "car(area, adjacency)", rw = "rw(time) or rw(time | unit)",
-    ar1 = "ar1(time) or ar1(time | unit)")
-  pattern <- if (kind == "car") function(area, adjacency) NULL else function(time) NULL
+  shape <- lattice_kinds[[kind]]$shape
+  pattern <- lattice_kinds[[kind]]$pattern
   wanted <- names(formals(pattern))
   arguments <- tryCatch(as.list(match.call(pattern, call))[-1L], error = function(error) NULL)
   if (!setequal(names(arguments), wanted)) stop_input("formula", "has ", words, "; such a term is written ", shape)
   expression <- arguments[[wanted[[1L]]]]
-  if (kind == "car") {
+  if ("adjacency" %in% wanted) {
     given <- arguments$adjacency
     adjacency <- tryCatch(eval(given, envir), error = function(error) {
       stop_input("formula", "has ", words, ", whose adjacency cannot be found: ", because = error)
     })
     label <- sprintf("car(%s)", deparse1(expression))
     variables <- list(expression)
-    lattice <- list(kind = "car", penalty = neighbour_penalty(adjacency, words), units = 1L)
+    lattice <- list(kind = kind, has_unit = FALSE, penalty = neighbour_penalty(adjacency, words))
   } else {
     has_unit <- is.call(expression) && identical(expression[[1L]], quote(`|`))
     variables <- if (has_unit) list(expression[[2L]], expression[[3L]]) else list(expression)
@@ -72,64 +85,83 @@ neighbour_penalty <- function(adjacency, words) {
   diag(rowSums(weight), nrow(weight)) - weight
 }
 
-# What the data say about a lattice: its `levels` and the `bases` of their effects, as penalty_bases() has them.
-complete_lattice <- function(smooth, data, fail) {
+# A smooth of areas or of times whose levels are a lattice with a penalty.
+make_lattice <- function(smooth, data, sizes, fail) {
   lattice <- smooth$lattice
-  if (lattice$kind == "car") {
-    lattice$levels <- rownames(lattice$penalty)
-    lattice$bases <- penalty_bases(list(lattice$penalty), nrow(lattice$penalty), fail)
-    return(lattice)
+  if (is.null(lattice$penalty)) {
+    lattice <- with_times(lattice, data, fail)
+    times <- unique(lattice$at$place)
+    count <- length(times)
+    units <- unique(lattice$at$unit)
+    if (count < 3L) fail(sprintf("which has %s; at least 3 are needed", count_words(count, "time")))
+    if (count * length(units) > most_levels) {
+      fail(sprintf("which has %d times of %s; at most %d levels are known", count,
+        count_words(length(units), "unit"), most_levels))
+    }
+    lattice$at <- data.frame(place = rep(sort(times), length(units)), unit = rep(units, each = count))
+    # The variance of a step grows with its length.
+    steps <- diff(diag(count)) / sqrt(diff(sort(times)))
+    penalty <- crossprod(steps) / max(steps)^2
+    bases <- lapply(penalty_bases(list(penalty), count, fail), function(basis) kronecker(diag(length(units)), basis))
+    penalty <- kronecker(diag(length(units)), penalty)
+  } else {
+    penalty <- lattice$penalty
+    lattice$at <- data.frame(place = rownames(penalty), unit = "")
+    bases <- penalty_bases(list(penalty), nrow(penalty), fail)
   }
-  lattice <- with_times(lattice, data, fail)
-  count <- length(lattice$times)
-  if (count < 3L) fail(sprintf("which has %s; at least 3 are needed", count_words(count, "time")))
-  if (count * lattice$units > most_levels) {
-    fail(sprintf("which has %d times of %s; at most %d levels are known", count, count_words(lattice$units, "unit"),
-      most_levels))
+  lattice$penalty <- NULL
+  smooth$lattice <- lattice
+  is_connected <- ncol(bases[[1L]]) == length(unique(lattice$at$unit))
+  if (ncol(bases[[2L]]) >= fewest_level_columns && is_connected && requireNamespace("Matrix", quietly = TRUE)) {
+    return(finish_levels(smooth, data, sizes, penalty, bases[[2L]], fail))
   }
-  # The variance of a step grows with its length.
-  steps <- diff(diag(count)) / sqrt(diff(lattice$times))
-  penalty <- crossprod(steps) / max(steps)^2
-  bases <- penalty_bases(list(penalty), count, fail)
-  lattice$penalty <- kronecker(diag(lattice$units), penalty)
-  lattice$bases <- lapply(bases, function(basis) kronecker(diag(lattice$units), basis))
-  lattice
+  finish_smooth(smooth, data, sizes, bases, fail)
 }
 
-# A lattice with the times and the units of the data.
+# The area or time, and the unit, of each row.
+lattice_places <- function(lattice, data) {
+  data.frame(place = if (is.numeric(data[[1L]])) data[[1L]] else as.character(data[[1L]]),
+    unit = if (lattice$has_unit) as.character(data[[2L]]) else rep("", nrow(data)))
+}
+
+# A lattice `at` the times of units that the data have, unit by unit.
 with_times <- function(lattice, data, fail) {
   if (!is.numeric(data[[1L]])) {
     fail("whose variable ", dQuote(names(data)[[1L]], FALSE), " must be times: numbers or dates")
   }
-  lattice$times <- sort(unique(data[[1L]]))
-  lattice$unit_levels <- if (lattice$has_unit) levels(factor(data[[2L]]))
-  lattice$units <- max(1L, length(lattice$unit_levels))
+  at <- unique(lattice_places(lattice, data))
+  units <- if (lattice$has_unit) levels(factor(data[[2L]])) else ""
+  lattice$at <- at[order(match(at$unit, units), at$place), ]
   lattice
 }
 
 # The unit of each row, from 1.
-lattice_units <- function(lattice, data) {
-  if (is.null(lattice$unit_levels)) rep(1L, nrow(data)) else match(as.character(data[[2L]]), lattice$unit_levels)
-}
+lattice_units <- function(lattice, data) match(lattice_places(lattice, data)$unit, unique(lattice$at$unit))
 
 # The level of each row; NA if an autoregression that is made has no level for it.
 lattice_levels <- function(smooth, data) {
   lattice <- smooth$lattice
-  if (lattice$kind == "car") {
-    level <- match(as.character(data[[1L]]), lattice$levels)
-    unknown <- "which the adjacency lacks"
-  } else {
-    level <- (lattice_units(lattice, data) - 1L) * length(lattice$times) + match(data[[1L]], lattice$times)
-    if (!is.null(lattice$cells)) level <- match(level, lattice$cells, incomparables = NA)
-    unknown <- "which the fit has not seen"
-  }
+  if (is.character(lattice$at$place)) data[[1L]] <- as.character(data[[1L]])
+  key <- function(rows) paste(match(rows$place, lattice$at$place), rows$unit)
+  level <- match(key(lattice_places(lattice, data)), key(lattice$at))
   if (anyNA(level) && is.null(smooth$gap)) {
     row <- data[which(is.na(level))[[1L]], , drop = FALSE]
     shown <- paste(vapply(row, function(value) format(value, digits = 15), ""), collapse = " of ")
     argument <- if (is.null(smooth$names)) "data" else "newdata"
-    stop_input(argument, "has ", dQuote(shown, FALSE), " in ", smooth$label, ", ", unknown)
+    stop_input(argument, "has ", dQuote(shown, FALSE), " in ", smooth$label, ", ",
+      lattice_kinds[[lattice$kind]]$unknown)
   }
   level
+}
+
+# Rows of new data whose area, or time of a unit, no row of the fit that counts has.
+unseen_levels <- function(smooth, data, fit) {
+  out <- logical(nrow(data))
+  if (is.null(smooth$lattice) || !is.null(smooth$gap)) return(out)
+  complete <- stats::complete.cases(data)
+  seen <- lattice_levels(smooth, smooth_data(smooth, fit$frame[fit$weights > 0, , drop = FALSE]))
+  out[complete] <- !lattice_levels(smooth, data[complete, , drop = FALSE]) %in% seen
+  out
 }
 
 # Columns for levels ------------------------------------------------------------------
@@ -139,13 +171,11 @@ has_level_columns <- function(smooth) !is.null(smooth$structure)
 # As finish_smooth(), for many levels: each is a coefficient, and `structure` is the precision of these coefficients for
 # a deviation of 1. They have mean 0 over the observations of each unit, because its precision is far above that of
 # their differences. `basis` is that of the penalty.
-finish_levels <- function(smooth, data, sizes, basis, fail) {
-  penalty <- smooth$lattice$penalty
-  smooth$lattice$penalty <- NULL
+finish_levels <- function(smooth, data, sizes, penalty, basis, fail) {
   count <- nrow(penalty)
   level <- lattice_levels(smooth, data)
-  units <- smooth$lattice$units
-  unit <- rep(seq_len(units), each = count / units)
+  unit <- match(smooth$lattice$at$unit, unique(smooth$lattice$at$unit))
+  units <- max(unit)
   weight <- as.vector(rowsum(c(sizes$of_rows, numeric(count)), c(level, seq_len(count))))
   if (sum(weight) == 0) fail("which is 0 in all rows that count")
   total <- as.vector(rowsum(weight, unit))
@@ -164,22 +194,10 @@ finish_levels <- function(smooth, data, sizes, basis, fail) {
   smooth
 }
 
-# Rows of new data whose area, or time of a unit, no row of the fit that counts has.
-unseen_levels <- function(smooth, data, fit) {
-  out <- logical(nrow(data))
-  if (is.null(smooth$lattice) || !is.null(smooth$gap)) return(out)
-  complete <- stats::complete.cases(data)
-  seen <- lattice_levels(smooth, smooth_data(smooth, fit$frame[fit$weights > 0, , drop = FALSE]))
-  out[complete] <- !lattice_levels(smooth, data[complete, , drop = FALSE]) %in% seen
-  out
-}
-
 level_names <- function(lattice) {
-  if (lattice$kind == "car") return(lattice$levels)
-  times <- format(lattice$times, trim = TRUE, digits = 15)
-  if (is.null(lattice$unit_levels)) return(times)
-  all <- paste(rep(lattice$unit_levels, each = length(times)), times, sep = ".")
-  if (is.null(lattice$cells)) all else all[lattice$cells]
+  place <- lattice$at$place
+  if (is.numeric(place)) place <- format(unique(place), trim = TRUE, digits = 15)[match(place, unique(place))]
+  if (lattice$has_unit) paste(lattice$at$unit, place, sep = ".") else place
 }
 
 # The sparse columns of rows. A row with a missing value has a missing entry, a row without a level has 0.
@@ -195,26 +213,20 @@ level_columns <- function(smooth, data) {
 
 # Autoregressions ---------------------------------------------------------------------
 
-# As finish_smooth(), for a stationary autoregression of each unit. Its levels are the `cells`, times of units, that the
+# As finish_smooth(), for a stationary autoregression of each unit. Its levels are the times of units that the
 # data have: the law of these does not depend on the others. `gap` has the distance of each level from the one before,
 # in steps; 0 at a unit's first. A step is the median distance of neighbouring times in rows that count.
 finish_autoregression <- function(smooth, data, sizes, fail) {
+  gaps <- function(at) c(0, diff(at$place) * (at$unit[-1L] == at$unit[-nrow(at)]))
+  counted <- gaps(with_times(smooth$lattice, data[sizes$of_rows > 0, , drop = FALSE], fail)$at)
   lattice <- with_times(smooth$lattice, data, fail)
-  count <- length(lattice$times)
-  cell <- (lattice_units(lattice, data) - 1L) * count + match(data[[1L]], lattice$times)
-  gaps <- function(cells) {
-    unit <- (cells - 1L) %/% count
-    ifelse(c(TRUE, diff(unit) != 0), 0, c(0, diff(lattice$times[(cells - 1L) %% count + 1L])))
-  }
-  lattice$cells <- sort(unique(cell))
-  counted <- gaps(sort(unique(cell[sizes$of_rows > 0])))
   distances <- sort(counted[counted > 0])
   if (length(distances) < 2L) fail("which needs at least 3 times of one unit, or 2 of several")
-  size <- length(lattice$cells)
+  size <- nrow(lattice$at)
   if (size > most_levels) fail(sprintf("which has %d times of units; at most %d are known", size, most_levels))
   lattice$step <- distances[[ceiling(length(distances) / 2)]]
   smooth$lattice <- lattice
-  smooth$gap <- gaps(lattice$cells) / lattice$step
+  smooth$gap <- gaps(lattice$at) / lattice$step
   smooth$block <- rep(1L, size)
   smooth$block_names <- sprintf(c("sd(%s)", "cor(%s)"), smooth$label)
   smooth$names <- sprintf("%s.%s", smooth$label, level_names(lattice))
@@ -236,7 +248,7 @@ new_path_rows <- function(i, smooth, data) {
   new <- which(complete)[is.na(lattice_levels(smooth, data[complete, , drop = FALSE]))]
   if (length(new) == 0L) return(NULL)
   if (!all(is.finite(data[[1L]][new]))) stop_input("newdata", "has an infinite time in ", smooth$label)
-  unit <- if (smooth$lattice$has_unit) as.character(data[[2L]][new]) else rep("", length(new))
+  unit <- lattice_places(smooth$lattice, data)$unit[new]
   key <- paste(match(data[[1L]][new], unique(data[[1L]])), unit)
   first <- !duplicated(key)
   list(smooth = i, level = replace(integer(nrow(data)), new, match(key, key[first])), time = data[[1L]][new][first],

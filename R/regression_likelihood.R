@@ -24,9 +24,7 @@
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' log_lik(fit, data.frame(wt = c(2, 3), am = 1), ndraws = 3)
-#' if (requireNamespace("loo", quietly = TRUE)) {
-#'   loo::loo(fit)
-#' }
+#' if (requireNamespace("loo", quietly = TRUE)) loo::loo(fit)
 #' @name log_lik.bayes_logit
 NULL
 

@@ -9,7 +9,8 @@
 #'     "(per sd)" are coefficients multiplied by the standard deviation of the predictor.}
 #'   \item{`"trace"`}{The log likelihood and the first coefficients over the sweeps, with a line for each chain.}
 #'   \item{`"calibration"`}{The mean observed response of ten groups of rows, by predicted response, against its mean
-#'     prediction, with two standard errors. A row is predicted from the posterior without it (Ionides 2008).}
+#'     prediction, with two standard errors. A row is predicted from the posterior without it (by truncated importance
+#'     sampling: Ionides 2008, *Journal of Computational and Graphical Statistics* **17**, 295-311).}
 #'   \item{`"smooths"`}{The effect of each [smooth][smooth_terms] of one variable on the linear predictor, with
 #'     intervals of 50% and 90%.}
 #' }
@@ -25,9 +26,6 @@
 #' @param seed for the replications, as in [predict.bayes_logit()].
 #' @param ... for `pp_check()`, arguments of the function of bayesplot. Otherwise it must be empty.
 #' @return `plot()` gives `x`, invisibly; `pp_check()` a ggplot object.
-#' @references
-#' Ionides, E. L. (2008). Truncated importance sampling. *Journal of Computational and Graphical Statistics* **17**,
-#' 295-311.
 #' @examples
 #' fit <- bayes_logit(am ~ wt + hp, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' plot(fit)
@@ -51,17 +49,6 @@ logit_picture <- function(fit, type, parameters, standardize, main) {
     calibration = calibration_picture(fit, main),
     smooths = smooth_picture(fit, parameters, main)
   )
-}
-
-chosen_parameters <- function(parameters, names, default, argument = "parameters") {
-  if (is.null(parameters)) return(default)
-  at <- if (is.character(parameters)) match(parameters, names) else parameters
-  if (!is.numeric(at) || length(at) == 0L || anyNA(at) || !all(at %in% seq_along(names))) {
-    wrong <- if (is.character(parameters)) setdiff(parameters, names)
-    stop_input(argument, "must be names or numbers of the fit's ", length(names), " parameters, such as ",
-      dQuote(names[[1L]], FALSE), ", not ", show_value(if (length(wrong)) wrong[[1L]] else parameters))
-  }
-  names[at]
 }
 
 # Posterior means of parameters with intervals of 50% and 90%, from the first to the last.

@@ -43,7 +43,7 @@ predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "li
   level <- check_number(level, "level", min = 0, max = 1)
   rows <- prediction_rows(object, newdata, sparse, check_re_formula(re_formula, object, ...))
   used <- draws_used(object, ndraws)
-  no_mean <- without_mean(object, rows, type)
+  no_mean <- lacks_mean(object, rows, type)
   tails <- c(interval_ends(level), if (any(no_mean)) 0.5)
   out <- summarise_rows(object, rows, used, type, tails, backend, threads)
   classes <- object$response$classes

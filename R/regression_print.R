@@ -1,21 +1,5 @@
 # What a fitted regression says about itself: print(), summary() and the accessors of models.
 
-# The table of quantities for users. Means that may not exist are NA.
-logit_table <- function(fit, quantities = logit_quantities(fit), tail = FALSE, probs = NULL) {
-  table <- diagnose_quantities(quantities, tail)
-  if (!is.null(probs)) {
-    if (!is.numeric(probs) || length(probs) == 0L || anyNA(probs) || any(probs < 0 | probs > 1)) {
-      stop_input("probs", "must be probabilities, not ", show_value(probs))
-    }
-    own <- t(matrix(vapply(quantities, stats::quantile, probs + 0, probs, names = FALSE), length(probs)))
-    colnames(own) <- paste0("q", 100 * probs)
-    at <- match("q5", names(table))
-    table <- cbind(table[seq_len(at - 1L)], own, table[setdiff(names(table)[-seq_len(at - 1L)], c("q5", "q95"))])
-  }
-  table[table$quantity %in% long_tailed(fit), c("mean", "sd")] <- NA
-  table
-}
-
 # The groupings of a fit: " in 6 groups of g and 12 of h".
 term_words <- function(fit) {
   counts <- vapply(fit$design$terms, function(term) length(term$levels), 0)
@@ -184,7 +168,8 @@ confint.bayes_logit <- function(object, parm, level = 0.9, ...) {
   check_dots_empty(...)
   level <- check_number(level, "level", min = 0, max = 1)
   draws <- coefficient_draws(object)
-  chosen <- chosen_parameters(if (!missing(parm)) parm, colnames(draws), colnames(draws), "parm")
+  chosen <- colnames(draws)
+  if (!missing(parm)) chosen <- chosen_parameters(if (is.null(parm)) list() else parm, chosen, NULL, "parm")
   interval_of_draws(draws[, chosen, drop = FALSE], level, "level")
 }
 

@@ -313,7 +313,9 @@ logit_prior_words <- function(prior) {
   }
   each <- function(values) {
     shown <- vapply(values, function(one) format(signif(one, 3)), "")
-    if (length(unique(values)) == 1L) shown[[1L]] else paste(shown, collapse = ", ")
+    if (length(unique(values)) == 1L) return(shown[[1L]])
+    if (length(shown) > 12L) shown <- c(shown[1:12], sprintf("and %d more", length(shown) - 12L))
+    paste(shown, collapse = ", ")
   }
   has <- function(what) if (isTRUE(prior$resolved)) isTRUE(prior$has[what][[1L]]) else what != "smooths"
   centre <- prior$intercept_location
@@ -321,7 +323,7 @@ logit_prior_words <- function(prior) {
     if (has("intercept")) {
       sprintf("intercept, where predictors %s: normal with mean %s and standard deviation %s",
         if (isFALSE(prior$centred)) "are 0" else "have their means",
-        if (is.null(centre)) "0 (for counts their log rate)" else each(centre), each(prior$intercept_scale))
+        if (is.null(centre)) "the logit or log of the rate of the data" else each(centre), each(prior$intercept_scale))
     },
     if (has("slopes")) {
       is_one <- length(unique(prior$type)) == 1L
@@ -354,17 +356,10 @@ group_prior_words <- function(prior, each) {
     return(sprintf("standard deviation of the groups' intercepts: half-Cauchy of scale %s", scale))
   }
   scale <- paste0(scale, if (prior$autoscale) ", divided by the standard deviation of the predictor" else "")
-  c(
-    if (prior$has[["independent"]]) {
-      paste("standard deviations of independent effects of groups: half-Cauchy of scale", scale)
-    },
-    if (prior$has[["correlated"]]) {
-      c(
-        paste("standard deviations of correlated effects of groups: half-t with 2 degrees of freedom, scale", scale),
-        "correlations of these effects: uniform, each on its own"
-      )
-    }
-  )
+  words <- c(independent = "independent effects of groups: half-Cauchy of",
+    correlated = "correlated effects of groups: half-t with 2 degrees of freedom,")
+  c(paste("standard deviations of", words[prior$has[names(words)]], "scale", scale),
+    if (prior$has[["correlated"]]) "correlations of these effects: uniform, each on its own")
 }
 
 # One line for each coefficient, or for each type given by name.

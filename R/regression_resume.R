@@ -60,7 +60,7 @@ logit_fields <- function() c(
   `given$sparse$x` = "number[*]", `given$sparse$dims` = "whole[2]", `given$sparse$dimnames` = "list[2]",
   `given$sparse$dimnames$*` = "text[*]?", `given$sparse$index1` = "flag",
   prior = "list", `prior$type` = "text[*]", `prior$location` = "number[*]?", `prior$scale` = "number[*]?",
-  `prior$df` = "number[*]?", `prior$autoscale` = "flag", `prior$intercept_location` = "number?",
+  `prior$df` = "number[*]?", `prior$autoscale` = "flag", `prior$intercept_location` = "number[*]?",
   `prior$intercept_scale` = "number?", `prior$g` = "number?", `prior$global_scale` = "number?",
   `prior$slab_scale` = "number?", `prior$slab_df` = "number?", `prior$group_scale` = "number?",
   `prior$smooth_scale` = "number?", `prior$dispersion_scale` = "number?", `prior$dispersion` = "finite[2]?",

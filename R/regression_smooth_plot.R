@@ -55,22 +55,11 @@ smooth_panel <- function(grid, values, title) {
 smooth_grids <- function(smooth, frame) {
   data <- smooth_data(smooth, frame)
   lattice <- smooth$lattice
-  if (identical(lattice$kind, "car")) {
-    return(list(list(data = stats::setNames(data.frame(lattice$levels), smooth$texts), x = lattice$levels, title = "")))
-  }
   if (!is.null(lattice)) {
-    units <- if (is.null(lattice$unit_levels)) "" else lattice$unit_levels
-    return(lapply(units, function(unit) {
-      # An autoregression has levels of its own for each unit.
-      times <- if (is.null(lattice$cells)) {
-        lattice$times
-      } else {
-        before <- (match(unit, units) - 1L) * length(lattice$times)
-        lattice$times[intersect(lattice$cells - before, seq_along(lattice$times))]
-      }
-      own <- stats::setNames(data.frame(times), smooth$texts[[1L]])
-      if (nzchar(unit)) own[[smooth$texts[[2L]]]] <- unit
-      list(data = own, x = times, title = if (nzchar(unit)) paste(":", unit) else "", rug = times)
+    return(lapply(unique(lattice$at$unit), function(unit) {
+      own <- lattice$at[lattice$at$unit == unit, c("place", if (lattice$has_unit) "unit"), drop = FALSE]
+      list(data = stats::setNames(own, smooth$texts), x = own$place, rug = own$place,
+        title = if (lattice$has_unit) paste(":", unit) else "")
     }))
   }
   if (length(smooth$spec$term) > 1L) return(list())

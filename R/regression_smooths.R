@@ -11,7 +11,7 @@ read_smooth <- function(call, envir) {
     stop_input("formula", "has ", words, ", whose penalties overlap: t2() is for the same surfaces, and learns a ",
       "standard deviation for each of its parts")
   }
-  if (kind %in% c("car", "rw", "ar1")) return(read_lattice_term(call, envir))
+  if (kind %in% names(lattice_kinds)) return(read_lattice_term(call, envir))
   if (!requireNamespace("mgcv", quietly = TRUE)) stop_input("formula", "has ", words, ", which needs package mgcv")
   call[[1L]] <- getExportedValue("mgcv", kind)
   spec <- tryCatch(eval(call, envir), error = function(error) {
@@ -60,18 +60,7 @@ make_smooths <- function(smooth, frame, sizes) {
   sum <- Reduce(function(left, right) call("+", left, right), smooth$variables)
   smooth$terms <- bar_terms(list(left = sum), frame)
   data <- smooth_data(smooth, frame)
-  if (identical(smooth$lattice$kind, "ar1")) return(list(finish_autoregression(smooth, data, sizes, fail)))
-  if (!is.null(smooth$lattice)) {
-    smooth$lattice <- complete_lattice(smooth, data, fail)
-    bases <- smooth$lattice$bases
-    smooth$lattice$bases <- NULL
-    is_connected <- ncol(bases[[1L]]) == smooth$lattice$units
-    if (ncol(bases[[2L]]) >= fewest_level_columns && is_connected && requireNamespace("Matrix", quietly = TRUE)) {
-      return(list(finish_levels(smooth, data, sizes, bases[[2L]], fail)))
-    }
-    smooth$lattice$penalty <- NULL
-    return(list(finish_smooth(smooth, data, sizes, bases, fail)))
-  }
+  if (!is.null(smooth$lattice)) return(lattice_kinds[[smooth$lattice$kind]]$make(smooth, data, sizes, fail))
   is_text <- !vapply(data[smooth$spec$term], is.numeric, NA)
   if (any(is_text) && !inherits(smooth$spec, paste0(c("re", "fs", "sz", "mrf"), ".smooth.spec"))) {
     fail("whose variable ", dQuote(names(is_text)[is_text][[1L]], FALSE), " is not numeric: see `by` and `bs = \"re\"`")

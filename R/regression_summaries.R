@@ -193,9 +193,8 @@ path_effects <- function(fit, paths, used) {
   unlist(lapply(paths, function(path) {
     smooth <- fit$design$smooths[[path$smooth]]
     lattice <- smooth$lattice
-    count <- length(lattice$times)
-    time <- lattice$times[(lattice$cells - 1L) %% count + 1L]
-    unit <- if (lattice$has_unit) lattice$unit_levels[(lattice$cells - 1L) %/% count + 1L] else rep("", length(time))
+    time <- lattice$at$place
+    unit <- lattice$at$unit
     lapply(seq_len(outcomes), function(k) {
       columns <- (k - 1L) * ncol(fit$design$x) + smooth$columns
       effects <- coefficient_draws(fit)[used, columns, drop = FALSE]

@@ -1,48 +1,6 @@
 # What the data of a regression cannot say, and where they speak against it: reasons of its verdict. A posterior exists
 # in all these cases, because the priors are proper, but the prior decides what is named.
 
-add_rules(
-  absent_class = rule(answers[[2L]], "No response is of class `{quantity}`: the prior decides what is said of it."),
-  zero_counts = rule(answers[[2L]], "All counts are 0: the prior decides how small their mean is."),
-  equal_responses = rule(answers[[2L]], paste0(
-    "All responses are {kind}: the prior decides how far the coefficients lie from 0.{first}"
-  )),
-  separated = rule(answers[[2L]], paste(
-    "The predictors separate {classes}: the data set no limit to the coefficients, and the prior decides how large",
-    "they are."
-  )),
-  unlimited = rule(answers[[2L]], paste(
-    "The data do not limit {n|the coefficient of|some coefficients in one direction, and the prior decides how large",
-    "they are:} {shown}{n| in one direction: the prior decides how large it is.|.}"
-  )),
-  rank_deficient = rule(answers[[2L]], paste(
-    "The design is rank deficient (rank {rank} of {columns} columns): the data do not tell {shown} from the other",
-    "columns, and the prior decides how they share what the data say. lm() gives NA there."
-  )),
-  long_tail = rule(answers[[2L]], paste(
-    "The posterior of {shown} has the long tail of the prior: {n|its|their} mean or standard deviation may not exist,",
-    "so the median and quantiles are shown."
-  )),
-  pure_levels = rule(answers[[2L]], paste(
-    "Each level of `{quantity}` has only {success} or only {failure}: the data set no upper limit to the deviation of",
-    "its effects, and the prior decides how large it is."
-  )),
-  one_level = rule(answers[[2L]],
-    "The grouping `{quantity}` has one level: the prior alone decides about its effects and their deviation."
-  ),
-  overdispersed = rule(answers[[2L]], "The {responses} vary {ratio} times as much as {law} with the fitted means{so}."),
-  other_zeros = rule(answers[[2L]], paste(
-    "{figure} of {rows} counts are 0, but {expected} are expected of {law} with the fitted means: `zi = ~ 1` or",
-    "`hu = ~ 1` learn how many there are."
-  )),
-  miscalibrated = rule(answers[[2L]], paste(
-    "Observed shares of {success} differ from the fitted ones by far more than chance: {figure} where {expected} is",
-    "fitted. Predictors may act on the logit by curves, such as s(x), or together."
-  )),
-  no_excess = rule(answers[[2L]], "No count is 0: the prior decides how rare excess zeros are."),
-  no_count_above_1 = rule(answers[[2L]], "No count is above 1: the prior decides {what}.")
-)
-
 # Reasons that lie in the data of `fit`.
 support_reasons <- function(fit) {
   if (isTRUE(fit$prior_only)) return(NULL)
@@ -295,7 +253,8 @@ misfit <- function(fit, draws = 50L, most = 20000L) {
   }
   if (family$is_count && length(regressions_of(fit)) == 1L) {
     zeros <- compare(function(y) sum(weight * (y == 0)), 1)
-    if (abs(zeros$beyond) <= 6 || abs(log((zeros$own + 1) / (zeros$expected + 1))) < log(1.5)) return(NULL)
+    is_far <- abs(log((zeros$own + 1) / (zeros$expected + 1))) >= log(1.5)
+    if (!isTRUE(abs(zeros$beyond) > 6 && is_far)) return(NULL)
     return(reason("other_zeros", figure = zeros$own, rows = whole_words(length(rows)), law = family$law,
       expected = whole_words(round(zeros$expected))))
   }
@@ -308,7 +267,7 @@ misfit <- function(fit, draws = 50L, most = 20000L) {
   off <- compare(function(y) sum((share(y) - expected)^2 / variance), sqrt(20))
   logit <- function(share) stats::qlogis((size * share + 1) / (size + 2))
   far <- abs(logit(share(observed)) - logit(expected))
-  if (off$beyond <= 6 || max(far) < log(1.5)) return(NULL)
+  if (!isTRUE(off$beyond > 6 && max(far) >= log(1.5))) return(NULL)
   worst <- which.max(far)
   shown <- function(share) format_to_spread(share[[worst]], 0.1)
   reason("miscalibrated", success = outcome_words(fit)[[2L]], figure = shown(share(observed)),

@@ -129,3 +129,21 @@ dispersion_used <- function(fit, used) {
   sweeps <- kept_sweeps(fit)
   as.vector(fit$dispersion_trace[sweeps, ])[used]
 }
+
+# Parts of a fit.
+part_of <- function(fit, argument, part, ...) {
+  check_method(fit, argument, ...)
+  part(fit)
+}
+
+# The names of parameters that a user chose by names or numbers.
+chosen_parameters <- function(parameters, names, default, argument = "parameters") {
+  if (is.null(parameters)) return(default)
+  at <- if (is.character(parameters)) match(parameters, names) else parameters
+  if (!is.numeric(at) || length(at) == 0L || anyNA(at) || !all(at %in% seq_along(names))) {
+    wrong <- if (is.character(parameters)) setdiff(parameters, names)
+    stop_input(argument, "must be names or numbers of the fit's ", length(names), " parameters, such as ",
+      dQuote(names[[1L]], FALSE), ", not ", show_value(if (length(wrong)) wrong[[1L]] else parameters))
+  }
+  names[at]
+}

@@ -4,35 +4,45 @@ logit_words <- function(name) {
   ifelse(name == "log_likelihood", "the log likelihood", ifelse(name == "dispersion", "the dispersion", name))
 }
 
-add_rules(
-  more_sweeps = rule("usable", "At the present rate, continue(fit, {more}) gives {wanted} effective draws."),
-  no_mean = rule("usable", paste(
-    "{n|The mean of row|Means of rows} {shown} {n|does|do} not exist, because {what} has the long tail of its prior:",
-    "the median and the interval are shown."
-  ))
-)
-
 #' @export
 verdict.bayes_logit <- function(x, ...) {
   check_method(x, "x", ...)
   logit_verdict(x)
 }
 
-# Predictions and comparisons of a fit ask for its verdict again and again, and 20,000 coefficients take seconds: the
-# last verdict is kept, with what tells its fit from others.
-last_verdict <- new.env(parent = emptyenv())
+# Predictions and comparisons of fits ask for their verdicts again and again, and 20,000 coefficients take seconds: the
+# last verdicts are kept, with what tells their fits from others.
+last_verdicts <- new.env(parent = emptyenv())
 
 logit_verdict <- function(fit, table = logit_table(fit, quantities), quantities = logit_quantities(fit)) {
   check_logit_fit(fit)
-  of_fit <- list(fit[c("call", "seed", "iter", "warmup", "thin", "log_likelihood", "weights", "response")],
-    fit$coefficient_trace[max(1L, fit$iter), , ])
-  if (!identical(last_verdict$fit, of_fit)) {
-    chains <- judge_convergence(quantities, table, logit_words)
-    last_verdict$verdict <- new_verdict("the regression", chains, lengthening_reason(fit, table, chains),
-      support_reasons(fit))
-    last_verdict$fit <- of_fit
+  of_fit <- list(unclass(fit)[c("seed", "iter", "warmup", "thin", "log_likelihood")],
+    if (fit$iter > 0) fit$coefficient_trace[fit$iter, , ])
+  for (one in last_verdicts$kept) if (identical(one$fit, of_fit)) return(one$verdict)
+  chains <- judge_convergence(quantities, table, logit_words)
+  of_data <- tryCatch(support_reasons(fit), error = function(error) {
+    pass_on(error)
+    stop_input("fit", "has a part that was changed since it was made: ", because = error)
+  })
+  verdict <- new_verdict("the regression", chains, lengthening_reason(fit, table, chains), of_data)
+  last_verdicts$kept <- utils::head(c(list(list(fit = of_fit, verdict = verdict)), last_verdicts$kept), 8L)
+  verdict
+}
+
+# The table of quantities for users. Means that may not exist are NA.
+logit_table <- function(fit, quantities = logit_quantities(fit), tail = FALSE, probs = NULL) {
+  table <- diagnose_quantities(quantities, tail)
+  if (!is.null(probs)) {
+    if (!is.numeric(probs) || length(probs) == 0L || anyNA(probs) || any(probs < 0 | probs > 1)) {
+      stop_input("probs", "must be probabilities, not ", show_value(probs))
+    }
+    own <- t(matrix(vapply(quantities, stats::quantile, probs + 0, probs, names = FALSE), length(probs)))
+    colnames(own) <- paste0("q", 100 * probs)
+    at <- match("q5", names(table))
+    table <- cbind(table[seq_len(at - 1L)], own, table[setdiff(names(table)[-seq_len(at - 1L)], c("q5", "q95"))])
   }
-  last_verdict$verdict
+  table[table$quantity %in% long_tailed(fit), c("mean", "sd")] <- NA
+  table
 }
 
 # How many more sweeps give 100 effective draws a chain, if the draws so far show how fast the chains move.
@@ -67,7 +77,7 @@ modelled_words <- function(fit) {
 # Rows of a prediction whose mean does not exist: the effect of a group, an area or a time without data has the tail of
 # the prior of its deviation, and the exponential of such an effect has no mean. So has a linear predictor of a
 # coefficient or a group whose own posterior has such a tail.
-without_mean <- function(fit, rows, type) {
+lacks_mean <- function(fit, rows, type) {
   part <- regressions_of(fit)[[1L]]
   n <- nrow(rows$x)
   is_mean_count <- family_of(fit)$is_count && type %in% c("response", "count")

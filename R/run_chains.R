@@ -239,7 +239,7 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
           for (chains in way$chains) {
             advance_some(way$sessions, chains, sweeps)
             if (.Call(C_signals_wait)) end_by_signal()
-            allowInterrupts(Sys.sleep(0))
+            let_stop()
           }
           passed <- (proc.time()[["elapsed"]] - slice_started) / sweeps
           seconds <<- max(1e-5, passed / length(way$chains))

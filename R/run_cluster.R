@@ -13,7 +13,7 @@ cluster_block <- 2^22
 # The two functions that a worker runs. They use nothing of this process.
 first_contact <- function(version, number) {
   # An interrupt while the package is loaded would keep the reply back.
-  undivided({
+  suspendInterrupts({
     problem <- if (!requireNamespace("warpbayes", quietly = TRUE)) {
       "has no package warpbayes in its library"
     } else {

@@ -42,6 +42,9 @@
 #' If you interrupt a fit from the keyboard, it returns the completed sweeps with a warning, and [continue()] runs more.
 #' Except on Windows, the interrupt then also ends a loop over fits, after the interrupted one has been assigned.
 #'
+#' Batch systems can send the signal SIGUSR1 before they end a job: R saves the workspace and ends. A fit writes its
+#' checkpoint first, with the last sweep that all chains have done.
+#'
 #' @seealso [warp_info()], [warp_control()], [resume()], [continue()], [mixture_clusters]. [warpbayes-package] lists the
 #'   options of a session.
 #' @examples

@@ -319,39 +319,6 @@ column_quantiles <- function(values, probabilities) {
   (1 - share) * t(sorted[low, , drop = FALSE]) + share * t(sorted[pmin(low + 1, n), , drop = FALSE])
 }
 
-add_rules(
-  no_sweeps = rule("cannot tell", "Convergence cannot be judged: there {figure|is|are} {sweeps} after the warmup."),
-  nothing_varies = rule("cannot tell", "Convergence cannot be judged: no quantity varies."),
-  too_few_draws = rule("cannot tell", paste(
-    "Too few draws to be sure: {quantity} has an effective sample size of {size}; {needed} ({each} per chain) are",
-    "needed to tell. {among} highest Rhat is {rhat} ({worst}). continue(fit, more) adds more."
-  )),
-  chains_differ = rule("not yet", paste(
-    "Not converged: Rhat is above {limit} for {shown}. Estimates differ between chains or parts of them;",
-    "continue(fit, more) runs more sweeps."
-  )),
-  chain_apart = rule("not yet", paste(
-    "Chain {chain} stands apart: its median of {quantity} is {median}, the others' are between {low} and {high}."
-  )),
-  drifts = rule("not yet", "{Quantity} is still {way}: a longer warmup is needed; {advice}."),
-  chains_agree = rule("usable", paste(
-    "No sign against convergence{elsewhere}: Rhat is at most {rhat} ({worst}{chance}), the effective sample size at",
-    "least {size} ({quantity})."
-  )),
-  rough = rule("usable with reservations", paste(
-    "{chains|The halves of the chain|The chains} agree{elsewhere} (Rhat is at most {rhat}, {worst}{chance}), but",
-    "{why}: {quantity} has an effective sample size of {size} of {draws} draws. Intervals of {quantity} are rough;",
-    "with {wanted} effective draws ({each} per chain) they are not. continue(fit, more) adds draws."
-  ), "with rough intervals"),
-  # What does not decide does not weaken the answer, which does not speak of it.
-  rest_slow = rule("usable", "What is said of {shown} is rough: {rows|it moves|they move} slowly.",
-    "except {quantity}"),
-  rest_rough = rule("usable", "Intervals of {quantity} are rough, with an effective sample size of {size}.",
-    "with rough intervals of {quantity}"),
-  one_chain = rule("usable",
-    "With one chain, its halves are compared; chains = 4 from different starts would say more.")
-)
-
 # The reasons of a verdict that lie in the chains. Quantities named in `secondary` are mentioned, but do not decide.
 # `drift_advice` is what helps if a quantity still drifts.
 judge_convergence <- function(quantities, table, words, secondary = character(),

@@ -135,7 +135,8 @@ declared_fields <- function(values, table) {
 # What values may have. Other classes would have methods of their own.
 kept_attributes <- c("names", "dim", "dimnames", "levels", "row.names", "units", "tzone", "class")
 kept_classes <- c("factor", "ordered", "data.frame", "formula", "Date", "POSIXct", "POSIXt", "difftime", "dp_mixture",
-  "topic_model", "bayes_logit", "warpbayes_fit", "warpbayes", "dp_prior", "dp_prior_resolved", "logit_prior")
+  "topic_model", "bayes_logit", "warpbayes_fit", "warpbayes", "dp_prior", "dp_prior_resolved", "logit_prior",
+  "joined_rows")
 
 # How values of a type are stored, and read again. Lists and NULL have no values of their own.
 stored_types <- list(

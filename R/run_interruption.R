@@ -23,6 +23,9 @@ holding_signals <- function(code) {
   code
 }
 
+# Lets R stop for an interrupt or a time limit. R looks at its limits in every sixth call only.
+let_stop <- function() allowInterrupts(for (i in 1:6) Sys.sleep(0))
+
 interrupt_process <- function() tools::pskill(Sys.getpid(), tools::SIGINT)
 
 # Evaluates `code` until R finds the interrupt, or to its end if the process ignores interrupts.

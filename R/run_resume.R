@@ -23,8 +23,8 @@
 #' but digests of them, so that `resume()` can refuse other data.
 #'
 #' If a checkpoint after the first cannot be written, there is a warning and the fit goes on. The disk needs room for
-#' two checkpoints. A checkpoint is overwritten, even if it is of another fit: runs at the same time need a file each.
-#' Other files are never overwritten.
+#' two checkpoints. A checkpoint is overwritten, even if it is of another fit, but while one process writes it,
+#' another one gets an error with the number of that process. Other files are never overwritten.
 #'
 #' @section Trust:
 #' A checkpoint holds numbers and text. Only its formula is evaluated, which may call functions of models, such as
@@ -58,7 +58,12 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
   }
   progress <- check_progress(progress)
   if (!is.null(checkpoint_every)) checkpoint_every <- check_every(checkpoint_every)
-  saved <- read_checkpoint(path.expand(file), file)
+  name <- path.expand(file)
+  # A file that another process replaces could change while it is read.
+  if (file.exists(name) && !is_failure(.Call(C_checkpoint_is_one, name))) {
+    free_checkpoint(hold_checkpoint(list(file = normalizePath(name), argument = "file")))
+  }
+  saved <- read_checkpoint(name, file)
   if (!is.null(cluster) && saved$class != "dp_mixture") {
     stop_input("cluster", "is given, but the checkpoint is of a fit from ", saved$class,
       "(): only dp_mixture() runs on a cluster")

@@ -88,10 +88,6 @@ write_report <- function(content, file, title, note, overwrite, open) {
   invisible(target)
 }
 
-is_text <- function(value, length = base::length(value)) {
-  is.character(value) && base::length(value) == length && !anyNA(value)
-}
-
 # The absolute name of the file. A link is followed.
 check_report_file <- function(file, overwrite) {
   if (is.null(file)) return(tempfile("report-", fileext = ".html"))
@@ -123,7 +119,7 @@ report_mark <- "<meta name=\"generator\" content=\"warpbayes "
 is_report <- function(file) {
   size <- file.size(file)
   if (is.na(size) || size == 0) return(FALSE)
-  start <- tryCatch(readBin(file, "raw", 1000L), error = function(error) raw(), warning = function(warning) raw())
+  start <- tryCatch(readBin(file, "raw", 1000L), error = function(error) c(pass_on(error), raw()), warning = function(warning) raw())
   length(grepRaw(report_mark, start, fixed = TRUE)) > 0L
 }
 

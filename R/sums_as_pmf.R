@@ -28,9 +28,7 @@
 #' @return A [pmf()]; for several distributions a list of them, which is a column in a tibble. `density()`, `cdf()` and
 #'   `generate()` give what [dpmf()], [ppmf()] and [rpmf()] do, and `support()` all possible values. The kurtosis of a
 #'   normal variable is 0.
-#' @section Errors:
-#' `warpbayes_error_input` for objects that are none of these, for missing values in a sample, for samples that are not
-#' decimal fractions if `by` is not given, and for multivariate or missing distributions.
+#' @inheritSection pmf_functions Errors
 #' @seealso [pmf()], [discretize_pmf()], [pmf_distribution], [tidiers].
 #' @examples
 #' as_pmf(table(c(1, 1, 2, 5)))
@@ -96,10 +94,7 @@ sample_pmf <- function(x, weights, by) {
       format(values[[bad[[1L]]]]), bad[[1L]]))
   }
   if (length(values) == 0L) stop_input("x", "is empty: a sample has at least one value")
-  weights <- if (is.null(weights)) rep(1, length(values)) else check_weights(weights, "weights", FALSE)
-  if (length(weights) != length(values)) {
-    stop_input("weights", sprintf("has %.0f entries for %.0f values", length(weights), length(values)))
-  }
+  weights <- weights_of_sample(weights, length(values), "values")
   if (!is.null(by)) {
     by <- check_number(by, "by", min = 0)
     return(pmf(weights, values = round(values / by) * by, by = by, normalize = TRUE))
@@ -108,6 +103,15 @@ sample_pmf <- function(x, weights, by) {
     stop_input("x", "has values that are neither whole numbers nor decimal fractions: give the step `by`, to which ",
       "they are rounded")
   })
+}
+
+# The weights of `count` observed values, 1 by default.
+weights_of_sample <- function(weights, count, what) {
+  weights <- if (is.null(weights)) rep(1, count) else check_weights(weights, "weights", FALSE)
+  if (length(weights) != count) {
+    stop_input("weights", sprintf("has %.0f entries for %.0f %s", length(weights), count, what))
+  }
+  weights
 }
 
 #' @rdname as_pmf

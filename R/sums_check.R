@@ -2,6 +2,7 @@
 
 # `x`, if it is a distribution as pmf() makes it.
 check_pmf <- function(x, argument) {
+  check_present(!missing(x), argument)
   if (!inherits(x, "pmf")) stop_input(argument, "must be a distribution made by pmf(), not ", show_value(x))
   problem <- pmf_problem(x)
   if (!is.null(problem)) stop_input(argument, "is not a distribution as pmf() makes it: ", problem)
@@ -51,6 +52,20 @@ pmf_problem <- function(x) {
 }
 
 is_finite_number <- function(value) is.numeric(value) && length(value) == 1L && is.finite(value)
+
+# A function, and its values: one number for each of `count` arguments.
+check_is_function <- function(f, argument, what = "a function") {
+  check_present(!missing(f), argument)
+  if (!is.function(f)) stop_input(argument, "must be ", what, ", not ", show_value(f))
+  f
+}
+
+check_function_values <- function(values, count) {
+  if (!(is.numeric(values) || is.logical(values)) || length(values) != count) {
+    stop_input("f", sprintf("must give one number for each of %d values, not ", count), show_value(values))
+  }
+  as.double(values)
+}
 
 check_intact.pmf <- function(x, argument) check_pmf(x, argument)
 

@@ -24,10 +24,7 @@
 #'   doubles.
 #' @inheritParams convolve_pmf
 #' @return A [pmf()] of probabilities (not logarithms).
-#' @section Errors:
-#' `warpbayes_error_input` for numbers and sizes that are negative or, for numbers, fractional, and for parameters that
-#' are missing, beyond their range, or not parameters of this number. `warpbayes_error_memory` for results that do not
-#' fit in memory.
+#' @inheritSection pmf_functions Errors
 #' @seealso [sum_pmf()] and [rep_sum_pmf()] for a fixed number; [zero_modify_pmf()], [tail_value_at_risk()].
 #' @references
 #' Panjer, H. H. (1981). Recursive evaluation of a family of compound distributions. *ASTIN Bulletin* 12(1), 22-26.
@@ -61,8 +58,7 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
     refuse_parameters(given, character(), "a distribution")
     if (!is.null(zero)) number <- zero_modify_pmf(number, zero)
     total <- compound_of_any(number_weights(number), size, tail, accuracy, run)
-    each <- mean(number)
-    return(leave_out(total, left_out_compound(total, number, given_size, each)))
+    return(leave_out(total, left_out_compound(total, number, given_size, mean(number))))
   }
   number <- check_choice(number, "number", c("poisson", "binomial", "negative_binomial", "geometric", "logarithmic"))
   taken <- switch(number,
@@ -91,6 +87,15 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
     stop_input("zero", "is ", show_value(zero), ", but the number is always 0 and has no other probabilities to scale")
   }
   total <- compound_by_name(counting, size, zero, tail, accuracy, run)
+  if (is.null(total)) {
+    share <- if (tail == 0) 0 else max(tail / 4, 1e-300)
+    law <- switch(number, poisson = pmf_poisson(lambda, share), binomial = pmf_binomial(trials, prob, share),
+      negative_binomial = pmf_negative_binomial(successes, prob, mu, share), geometric = pmf_geometric(prob, share),
+      logarithmic = pmf_logarithmic(prob, share))
+    if (!is.null(zero)) law <- zero_modify_pmf(law, zero)
+    total <- compound_of_few(number_weights(law), size, tail)
+    return(leave_out(total, left_out_compound(total, law, given_size, mean(law))))
+  }
   expected <- counting$mean / max(size$some, 1e-300) * if (is.null(zero)) 1 else (1 - zero) / counting$some
   leave_out(total, left_out_compound(total, NULL, given_size, expected))
 }
@@ -101,7 +106,7 @@ left_out_compound <- function(total, number, size, expected) {
   bounds <- left_out_of(size) + if (expected > 0) log(expected) else -Inf
   above <- left_out_of(total)[[2L]]
   if (!is.null(number)) above <- log_of_sum(c(above, left_out_of(number)))
-  c(bounds[[1L]], log_of_sum(c(above, bounds[[2L]])))
+  c(log_of_sum(c(left_out_of(total)[[1L]], bounds[[1L]])), log_of_sum(c(above, bounds[[2L]])))
 }
 
 odds_of_failure <- function(prob) {
@@ -149,18 +154,23 @@ size_on_lattice <- function(size) {
     some = some)
 }
 
-# The same with `f`, a weight for each position from 0, so that its first entry is 0. If most positions are impossible
-# and at most `most` variables are not zero, gaps are shorter, and `value` gives the positions of sums.
-spread_size <- function(size, most) {
-  last <- max(size$at, 0)
+# The same with `code`, the positions `at` with shorter gaps if most positions are impossible and at most `most`
+# variables are not zero. `value` gives the positions of sums of codes, and `last` is the largest code.
+code_size <- function(size, most) {
   code <- list(at = size$at, value = identity)
-  if (!wants_dense(last + 1, length(size$at)) && is.finite(most)) code <- encode_gaps(size$at, most)
-  check_result_size(max(code$at, 0) + 1, NULL, "probabilities")
-  size$f <- numeric(max(code$at, 0) + 1)
-  size$f[code$at + 1] <- size$weights
+  if (!wants_dense(max(size$at, 0) + 1, length(size$at)) && is.finite(most)) code <- encode_gaps(size$at, most)
+  size$code <- code$at
   size$value <- code$value
-  size$last <- last
+  size$last <- max(code$at, 0)
   size
+}
+
+# The weights of the first `outputs` codes, given that the variable is not zero.
+weights_of_codes <- function(size, outputs = Inf) {
+  f <- numeric(min(size$last + 1, outputs))
+  used <- size$code < length(f)
+  f[size$code[used] + 1] <- size$weights[used]
+  f
 }
 
 number_weights <- function(number) {
@@ -183,10 +193,12 @@ compound_by_name <- function(counting, size, zero, tail, accuracy, run) {
   # Modifying the probability of zero scales the tail, too.
   scale <- if (is.null(zero)) 1 else (1 - zero) / counting$some
   # More variables than this have a probability below 1e-320.
-  size <- spread_size(size, outputs_to_tail(counting, largest, c(0, 1), log_tail(0)))
-  outputs <- outputs_to_tail(counting, largest, size$f, log_tail(tail) - log(2) - log(max(scale, 1)))
-  check_result_size(outputs, "tail", "probabilities", copies = result_copies(FALSE, accuracy))
-  f <- size$f[seq_len(min(length(size$f), outputs))]
+  size <- code_size(size, outputs_to_tail(counting, largest, 1, 1, log_tail(0)))
+  least <- log_tail(tail) - log(2) - log(max(scale, 1))
+  outputs <- outputs_to_tail(counting, largest, size$code, size$weights, least)
+  most <- outputs_to_tail(counting, largest, 1, 1, least)
+  if (compound_way(outputs, most, size, accuracy) == "sparse") return(NULL)
+  f <- weights_of_codes(size, outputs)
   # All but the widest eighth of the steps of the recursion are direct sums.
   reach <- if (accuracy == 0) length(f) else min(length(f), outputs / 8)
   check_operations(if (is.null(counting$trial)) outputs * reach / 2 else outputs, "size")
@@ -197,7 +209,40 @@ compound_by_name <- function(counting, size, zero, tail, accuracy, run) {
   }
   g <- first_of_power(g, counting$parts, outputs, accuracy, run)
   if (!is.null(zero)) g <- c(zero + scale * counting$moved, scale * g[-1L])
-  trim_compound(g, size, tail, outputs <= largest * (length(size$f) - 1))
+  trim_compound(g, size, tail, outputs <= largest * size$last)
+}
+
+# "dense" or "sparse": whether `outputs` weights are computed, or those of possible values only. Sums of up to `most` of
+# k values have at most choose(most + k, k) different values.
+compound_way <- function(outputs, most, size, accuracy) {
+  kinds <- length(size$at)
+  values <- min(choose(most + kinds, kinds), outputs)
+  fastest_way(c(dense = outputs * (1e-7 + 2e-10 * min(size$last + 1, outputs, if (accuracy > 0) 1e3 else Inf)),
+      sparse = 1e-4 * most + 1e-7 * kinds * values * if (values < outputs) most / (kinds + 1) + 1 else most),
+    c(dense = outputs, sparse = values), "tail", copies = c(dense = result_copies(FALSE, accuracy), sparse = 8 * kinds))
+}
+
+# sum_n p_n f^n by Horner's rule, for few values far apart: each step adds one more variable to each of the values so
+# far, and leaves out the least probable ones.
+compound_of_few <- function(p, size, tail) {
+  share <- tail / (4 * length(p))
+  f_at <- c(if (size$none > 0) 0, size$at)
+  f <- c(if (size$none > 0) size$none, size$some * size$weights)
+  sum <- list(at = 0, weights = p[[length(p)]])
+  lost <- 0
+  for (n in rev(seq_len(length(p) - 1))) {
+    heed_interrupt()
+    check_result_size(as.double(length(sum$at)) * length(f), "size", "pairs of values", copies = 6)
+    sum <- gather_positions(c(0, outer(sum$at, f_at, "+")), c(p[[n]], outer(sum$weights, f)), FALSE)
+    sorted <- order(sum$weights)
+    dropped <- findInterval(share, cumsum(sum$weights[sorted]))
+    if (dropped > 0L) {
+      dropped <- sorted[seq_len(dropped)]
+      lost <- lost + sum(sum$weights[dropped])
+      sum <- lapply(sum, `[`, -dropped)
+    }
+  }
+  leave_out(from_positions(sum$at, sum$weights, size$lattice, FALSE), rep(log(lost), 2L))
 }
 
 # The `accuracy` of one convolution whose error enters the result `times` times. It is not set below 1e-13, because no
@@ -231,7 +276,7 @@ first_of_sum <- function(x, y, outputs, accuracy, run) {
 # The distribution without its upper tail and without impossible values before the first possible one. `cut` says
 # whether `g` ends before the last possible value.
 trim_compound <- function(g, size, tail, cut) {
-  upper <- native(C_pmf_cumulate, g, FALSE, TRUE, resolve_run("cpu", work = 0))
+  upper <- cumulate(g, FALSE, TRUE)
   last <- max(which(upper > tail / 2))
   trimmed <- if (last < length(g)) log(upper[[last + 1L]]) else -Inf
   beyond <- log_of_sum(c(if (cut) log_tail(tail) - log(2), trimmed))
@@ -246,20 +291,20 @@ trim_compound <- function(g, size, tail, cut) {
 compound_of_any <- function(p, size, tail, accuracy, run) {
   if (size$some == 0 || length(p) == 1L) return(new_pmf(1, 0, FALSE))
   most <- length(p) - 1
-  size <- spread_size(size, most)
-  f <- size$f * size$some
-  f[[1L]] <- size$none
+  size <- code_size(size, most)
   n <- seq_along(p) - 1
   log_p <- log(p)
   log_generating <- function(excess) log_of_sum(log_p + n * log1p(size$some * excess))
   counting <- list(log_generating = log_generating, log_none = -Inf, mean = sum(n * p))
-  outputs <- outputs_to_tail(counting, most, size$f, log_tail(tail) - log(2))
+  outputs <- outputs_to_tail(counting, most, size$code, size$weights, log_tail(tail) - log(2))
+  if (compound_way(outputs, most, size, accuracy) == "sparse") return(compound_of_few(p, size, tail))
+  f <- weights_of_codes(size, outputs) * size$some
+  f[[1L]] <- size$none
   # sqrt(most) powers are fastest; fewer are kept if they would take more than 200 MB.
   block <- max(1, min(ceiling(sqrt(most)), floor(2.5e7 / outputs)))
   check_result_size(outputs * (block + 1), "tail", "probabilities of powers")
   check_operations(2 * sqrt(most) * outputs * (if (accuracy == 0) length(f) / 2 else 1), "number")
   share <- shared_accuracy(accuracy, most)
-  f <- f[seq_len(min(length(f), outputs))]
   power <- list(f)
   for (j in seq_len(block)[-1L]) {
     power[[j]] <- first_of_sum(power[[j %/% 2]], power[[j - j %/% 2]], outputs, share, run)
@@ -271,7 +316,7 @@ compound_of_any <- function(p, size, tail, accuracy, run) {
       result <- add_scaled(result, if (j == 0) 1 else power[[j]], p[[first + j + 1]])
     }
   }
-  trim_compound(result, size, tail, outputs <= most * (length(size$f) - 1))
+  trim_compound(result, size, tail, outputs <= most * size$last)
 }
 
 add_scaled <- function(sum, x, weight) {

@@ -85,26 +85,29 @@ log_less <- function(x, y) if (x - y > 0.7) x + log1p(-exp(y - x)) else y + log(
 # smaller probability would bring the recursion near the limit of doubles.
 copies_of <- function(log_none) 2^max(0, ceiling(log2(log_none / 500)))
 
-# The number of entries, at least 1, after which a sum S has less than exp(log_tail) of its probability, by Chernoff's
-# bound on the sums above 0: P(S >= s) <= tail if E(e^(t S); S > 0) <= e^(t s) tail for some t > 0. The t with the
-# smallest s is used. As a function of t, s falls and then rises, and beyond some t it is infinite.
-outputs_to_tail <- function(counting, largest, f, log_tail) {
+# The number of entries, at least 1, after which a sum S has less than exp(log_tail) of its probability.
+# One variable that is not zero has the values `at` with these weights.
+outputs_to_tail <- function(counting, largest, at, weights, log_tail) {
   if (!is.finite(counting$mean)) return(Inf)
   if (log1m_exp(counting$log_none) <= log_tail) return(1)
-  at <- seq_along(f) - 1
-  possible <- which(f > 0)
-  at <- at[possible]
-  weights <- f[possible]
   last <- at[[length(at)]]
+  log_moment <- function(t) log_less(counting$log_generating(sum(weights * expm1(t * at))), counting$log_none)
+  min(chernoff_reach(log_moment, counting$mean * sum(at * weights), last, log_tail), largest * last) + 1
+}
+
+# A whole number that S reaches with a probability of at most exp(log_tail), by Chernoff's bound: P(S >= s) <= tail if
+# E(e^(t S); S > 0) <= e^(t s) tail for some t > 0. `log_moment(t)` is the logarithm of this expected value, or of
+# E(e^(t S)); `last` is the largest value of one variable. As a function of t, s falls and then rises, and beyond some t
+# it is infinite.
+chernoff_reach <- function(log_moment, mean, last, log_tail) {
   bound <- function(log_t) {
     t <- exp(log_t)
-    if (t * last > 700) return(Inf)
-    (log_less(counting$log_generating(sum(weights * expm1(t * at))), counting$log_none) - log_tail) / t
+    if (t * last > 700) Inf else (log_moment(t) - log_tail) / t
   }
   # At t = 1e-4 / E S the bound is far beyond the mean, and past 700 / max X it is infinite. The best t lies between
   # these limits, or between the largest t with a finite bound and a tenth of it.
   high <- log(700 / last)
-  low <- min(log(1e-4) - log(max(counting$mean * sum(at * weights), last, 1)), high)
+  low <- min(log(1e-4) - log(max(mean, last, 1)), high)
   while (bound(low) == Inf && low > -700) {
     high <- low
     low <- low - 2
@@ -119,5 +122,5 @@ outputs_to_tail <- function(counting, largest, f, log_tail) {
   }
   found <- stats::optimize(function(log_t) min(bound(log_t), 1e300), c(min(low, high - 5), high), tol = 0.01)
   best <- min(found$objective, bound(high))
-  min(floor(max(best, 0)), largest * last) + 1
+  floor(max(best, 0))
 }

@@ -13,9 +13,7 @@
 #' @param tail the probability of larger totals that may be left out, for each of the lines, from 1e-300 to 1e-8.
 #' @return A matrix of class `table`, as from [joint_table()], with a row for each value of S and a column for each
 #'   value of T. If few values of a total are possible, only these have a row or a column.
-#' @section Errors:
-#' `warpbayes_error_input` for what [compound_pmf()] refuses. `warpbayes_error_memory` for tables that do not fit in
-#' memory.
+#' @inheritSection pmf_functions Errors
 #' @references
 #' Sundt, B. and Vernic, R. (2009). *Recursions for Convolutions and Compound Distributions with Insurance
 #' Applications*. Springer. \doi{10.1007/978-3-540-92900-0}
@@ -68,13 +66,12 @@ line_of_business <- function(number, size, argument, tail) {
   frame <- as.data.frame(size)[is_possible(size), ]
   if (frame$value[[1L]] < 0) stop_input(argument, "has negative values, such as ", show_value(frame$value[[1L]]))
   total <- compound_pmf(number, size, tail = tail)
-  one <- size_on_lattice(size)
   most <- last_of(number)
-  one <- spread_size(one, most)
+  one <- code_size(size_on_lattice(size), most)
+  check_result_size(most * one$last + 1, argument, "totals")
   # The codes of all totals, of which the largest is the last that compound_pmf() keeps.
-  codes <- seq(0, most * (length(one$f) - 1))
-  value <- lattice_value(one$lattice, one$value(codes))
-  prob <- one$f * one$some
+  value <- lattice_value(one$lattice, one$value(seq(0, most * one$last)))
+  prob <- weights_of_codes(one) * one$some
   prob[[1L]] <- one$none
   last <- findInterval(last_of(total), value)
   list(prob = prob, length = last, value = value[seq_len(last)], is_code = !identical(one$value, identity))

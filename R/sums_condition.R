@@ -11,9 +11,7 @@
 #' @param log whether both results are on the log scale. For vectors it also says whether `x` and `y` are. The default
 #'   is `TRUE` if `x` or `y` is a distribution on the log scale.
 #' @return A list of the distributions of X and of Y given the sum, `x` and `y`.
-#' @section Errors:
-#' `warpbayes_error_input` for weights that [convolve_pmf()] refuses, for a `total` outside the range of the sum, and
-#' for a `total` whose probability is zero.
+#' @inheritSection pmf_functions Errors
 #' @seealso [convolve_pmf()] for the distribution of the sum, [joint_table()].
 #' @examples
 #' # 7 defects in two batches together: how many came from the first?
@@ -29,33 +27,22 @@ condition_on_sum_pmf <- function(x, y, total, log = NULL) {
   inside <- is_log(x) || is_log(y)
   log <- if (is.null(log)) inside else log
   total <- check_total(total)
-  if (is_sparse(x) || is_sparse(y) || step_of(x) != 1 || step_of(y) != 1 || any(c(x$from, y$from) %% 1 != 0)) {
-    return(condition_positions(x, y, total, inside, log))
+  # Each value of x is paired with the value of y that is left of the total.
+  shared <- lattice_of_sum(list(x, y))
+  left <- positions_of_totals(shared$lattice, total) - positions_of(x) * shared$times[[1L]]
+  pair <- entry_by(y, left, shared$times[[2L]])
+  x_at <- which(!is.na(pair))
+  y_at <- pair[x_at]
+  result <- if (length(x_at) > 0L) {
+    tryCatch(native(C_pmf_condition, prob_of(x, inside)[x_at], prob_of(y, inside)[y_at], inside, log,
+      resolve_run("cpu", work = 0)), warpbayes_error_input = function(error) NULL)
   }
-  first <- x$from + y$from
-  last <- last_of(x) + last_of(y)
-  if (total != floor(total)) stop_input("total", "is ", show_value(total), ", but the sum is a whole number")
-  if (total < first || total > last) {
-    stop_input("total", sprintf("is %s, but the sum can only be from %s to %s", show_value(total),
-      format(first, digits = 17, scientific = FALSE), format(last, digits = 17, scientific = FALSE)
-    ))
+  if (is.null(result)) {
+    stop_input("total", "is ", show_value(total), ", a value that the sum takes with probability zero")
   }
-  low <- max(x$from, total - last_of(y))
-  high <- min(last_of(x), total - y$from)
-  x_at <- seq(low - x$from + 1, high - x$from + 1)
-  y_at <- seq(total - low - y$from + 1, total - high - y$from + 1)
-  result <- tryCatch(
-    native(
-      C_pmf_condition, prob_of(x, inside)[x_at], prob_of(y, inside)[y_at], inside, log, resolve_run("cpu", work = 0)
-    ),
-    warpbayes_error_input = function(error) {
-      stop_input("total", "is ", show_value(total), ", a value that the sum takes with probability zero")
-    }
-  )
   left_out <- left_out_given(x, y, x_at, y_at)
-  list(
-    x = leave_out(new_pmf(result, low, log), left_out), y = leave_out(new_pmf(rev(result), total - high, log), left_out)
-  )
+  law <- function(x, at, weights) leave_out(from_positions(positions_of(x, at), weights, lattice_of(x), log), left_out)
+  list(x = law(x, x_at, result), y = law(y, rev(y_at), rev(result)))
 }
 
 # What is left out of either variable given the sum, which is the sum of these pairs of entries.
@@ -69,34 +56,6 @@ left_out_given <- function(x, y, x_at, y_at) {
 as_weighted <- function(x, argument, log) {
   if (inherits(x, "pmf")) return(check_pmf(x, argument))
   new_pmf(check_weights(plain_weights(x, argument, isTRUE(log)), argument, isTRUE(log)), 0, isTRUE(log))
-}
-
-# The same for sparse distributions, and for other steps and first values than whole numbers: each value of x is
-# paired with the value of y that is left of the total.
-condition_positions <- function(x, y, total, inside, log) {
-  shared <- lattice_of_sum(list(x, y))
-  left <- positions_of_totals(shared$lattice, total) - positions_of(x) * shared$times[[1L]]
-  pair <- entry_by(y, left, shared$times[[2L]])
-  x_at <- which(!is.na(pair))
-  y_at <- pair[x_at]
-  result <- NULL
-  if (length(x_at) > 0L) {
-    result <- tryCatch(
-      native(
-        C_pmf_condition, prob_of(x, inside)[x_at], prob_of(y, inside)[y_at], inside, log, resolve_run("cpu", work = 0)
-      ),
-      warpbayes_error_input = function(error) NULL
-    )
-  }
-  if (is.null(result)) {
-    stop_input("total", "is ", show_value(total), ", a value that the sum takes with probability zero")
-  }
-  backward <- rev(seq_along(y_at))
-  left_out <- left_out_given(x, y, x_at, y_at)
-  list(
-    x = leave_out(from_positions(positions_of(x, x_at), result, lattice_of(x), log), left_out),
-    y = leave_out(from_positions(positions_of(y, y_at[backward]), result[backward], lattice_of(y), log), left_out)
-  )
 }
 
 # The positions of totals on the lattice of the sum, NA for those that are not on it.
@@ -124,9 +83,7 @@ check_total <- function(total) {
 #' @param given `FALSE` for joint probabilities, `TRUE` for the distribution of X given each total.
 #' @return A matrix of class `table`: a row for each value of X, a column for each total. `addmargins()` adds the
 #'   marginal distributions.
-#' @section Errors:
-#' `warpbayes_error_input` for what [condition_on_sum_pmf()] refuses. `warpbayes_error_memory` for a table that does not
-#' fit in memory.
+#' @inheritSection pmf_functions Errors
 #' @seealso [condition_on_sum_pmf()], [convolve_pmf()].
 #' @examples
 #' die <- pmf(rep(1 / 6, 6), from = 1)
@@ -157,28 +114,15 @@ joint_table <- function(x, y, totals = NULL, given = FALSE) {
   weight_y <- prob_of(y)
   at <- positions_of(x) * shared$times[[1L]]
   position <- positions_of_totals(shared$lattice, totals)
-  row <- function(i) {
-    together <- weight_x[[i]] * weight_y[entry_by(y, position - at[[i]], shared$times[[2L]])]
-    ifelse(is.na(together), 0, together)
-  }
-  column <- function(total) {
-    pair <- entry_by(y, positions_of_totals(shared$lattice, total) - at, shared$times[[2L]])
-    result <- numeric(length(at))
-    met <- which(!is.na(pair))
-    result[met] <- weight_x[met] * weight_y[pair[met]]
-    if (!given) return(result)
-    if (!any(can_x[met] & can_y[pair[met]])) {
-      stop_input("totals", "has the entry ", show_value(total), ", a value that the sum takes with probability zero")
+  column <- function(i) {
+    pair <- entry_by(y, position[[i]] - at, shared$times[[2L]])
+    if (!given) return(ifelse(is.na(pair), 0, weight_x * weight_y[pair]))
+    if (!any(can_x & can_y[pair], na.rm = TRUE)) {
+      stop_input("totals", "has the entry ", show_value(totals[[i]]),
+        ", a value that the sum takes with probability zero")
     }
-    dpmf(condition_on_sum_pmf(x, y, total, log = FALSE)$x, values_of(x))
+    dpmf(condition_on_sum_pmf(x, y, totals[[i]], log = FALSE)$x, values_of(x))
   }
-  structure(
-    if (given || length(at) > length(totals)) {
-      vapply(totals, column, numeric(length(at)))
-    } else {
-      t(vapply(seq_along(at), row, numeric(length(totals))))
-    },
-    dim = c(length(at), length(totals)),
-    dimnames = list(x = format_value(values_of(x)), total = format_value(totals)), class = "table"
-  )
+  structure(vapply(seq_along(totals), column, numeric(length(at))), dim = c(length(at), length(totals)),
+    dimnames = list(x = format_value(values_of(x)), total = format_value(totals)), class = "table")
 }

@@ -31,10 +31,7 @@
 #'   always run on the CPU.
 #' @return For vectors a vector of length `length(x) + length(y) - 1`. For matrices a matrix with `ncol(x) + ncol(y) -
 #'   1` columns. A [pmf()] for distributions.
-#' @section Errors:
-#' `warpbayes_error_input` for weights that are negative, missing, infinite, empty or all zero, for matrices whose
-#' numbers of rows differ, and for results that exceed the range of doubles or R's lengths. `warpbayes_error_memory` for
-#' results that do not fit in memory.
+#' @inheritSection pmf_functions Errors
 #' @references
 #' Wilson, H. and Keich, U. (2016). Accurate pairwise convolutions of non-negative vectors via
 #' FFT. *Computational Statistics & Data Analysis* 101, 300-315. \doi{10.1016/j.csda.2016.03.010}

@@ -41,7 +41,16 @@ exact_product <- function(a, b) {
       (a - high(a)) * (b - high(b)))
 }
 
-# One of these for each family: log densities of the values x, all possible.
+# Log densities of the values x, all possible, of a family with the parameters p.
+log_density <- function(name, x, p) {
+  switch(name, poisson = log_poisson(x, p[[1L]]), binomial = log_binomial(x, p[[1L]], p[[2L]]),
+    hypergeometric = log_hypergeometric(x, p[[1L]], p[[2L]], p[[3L]]),
+    negative_binomial = log_negative_binomial(x, p[[1L]], (1 - p[[2L]]) / p[[2L]],
+      function(x) apart_by_probability(x, p[[1L]], p[[2L]])),
+    negative_binomial_mean = log_negative_binomial(x, p[[1L]], p[[2L]] / p[[1L]],
+      function(x) (x - p[[2L]]) / (1 + p[[2L]] / p[[1L]])))
+}
+
 log_poisson <- function(x, mean) {
   result <- rep_len(-mean, length(x))
   some <- which(x > 0)

@@ -34,9 +34,7 @@
 #' @param weights for observed losses, their weights: numbers from 0, as many as losses.
 #' @param ... further arguments of the distribution function.
 #' @return A [pmf()] from 0.
-#' @section Errors:
-#' `warpbayes_error_input` for losses below 0, for a function that does not give a distribution function, for
-#' deductibles and limits that cannot be used, and for a tail that reaches too far: give `to`, `limit` or a longer step.
+#' @inheritSection pmf_functions Errors
 #' @references
 #' Klugman, S. A., Panjer, H. H. and Willmot, G. E. (2012). *Loss Models: From Data to Decisions*, 4th edition. Wiley.
 #' @seealso [compound_pmf()] and [portfolio_pmf()] for sums of losses, [layer_pmf()], [value_at_risk()].
@@ -80,11 +78,9 @@ discretize_pmf <- function(x, by, method = c("rounding", "up", "down", "unbiased
     weights <- relative_weights(x)
     x <- values_of(x)
   } else {
+    weights <- by_names(weights, names(x), "weights", "observation")
     x <- check_losses(x)
-    weights <- if (is.null(weights)) rep(1, length(x)) else check_weights(weights, "weights", FALSE)
-    if (length(weights) != length(x)) {
-      stop_input("weights", sprintf("has %.0f entries for %.0f losses", length(weights), length(x)))
-    }
+    weights <- weights_of_sample(weights, length(x), "losses")
   }
   leave_out(discretize_losses(x, weights, last, by, method, deductible, per), left_out)
 }
@@ -130,7 +126,7 @@ loss_function <- function(x, deductible, per, ...) {
   has_tail <- "lower.tail" %in% names(formals(args(x)))
   up_to <- function(q) evaluate(q, ...)
   beyond <- if (has_tail) function(q) evaluate(q, ..., lower.tail = FALSE) else function(q) 1 - evaluate(q, ...)
-  below <- up_to(-1e-9)
+  below <- up_to(-.Machine$double.xmin)
   if (below > 1e-12) stop_input("x", "gives the probability ", format(below, digits = 6), " to losses below 0")
   scale <- if (per == "payment") beyond(deductible) else 1
   if (scale == 0) stop_input("deductible", "is ", show_value(deductible), ", which no loss exceeds")

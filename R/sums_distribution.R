@@ -24,9 +24,7 @@
 #'   and `quantile()` give the smallest value whose cumulative probability is at least `p`, up to rounding. With
 #'   `lower.tail = FALSE` it is the smallest value whose upper tail is at most `p`. The probabilities 0 and 1 give the
 #'   first and the last possible value.
-#' @section Errors:
-#' `warpbayes_error_input` for arguments of the wrong type, for probabilities outside
-#' \eqn{[0, 1]}, and for `n` that is not a whole number from 0.
+#' @inheritSection pmf_functions Errors
 #' @examples
 #' dice <- rep_sum_pmf(pmf_uniform(1, 6), 10)
 #' dpmf(dice, c(10, 35, 60))
@@ -42,7 +40,6 @@ NULL
 #' @rdname pmf_distribution
 #' @export
 dpmf <- function(dist, x, log = FALSE) {
-  require_arguments("dist", "x")
   check_pmf(dist, "dist")
   log <- check_flag(log, "log")
   x <- check_values(x, "x")
@@ -62,7 +59,6 @@ dpmf <- function(dist, x, log = FALSE) {
 #' @rdname pmf_distribution
 #' @export
 ppmf <- function(dist, q, lower.tail = TRUE, log.p = FALSE) {
-  require_arguments("dist", "q")
   check_pmf(dist, "dist")
   lower.tail <- check_flag(lower.tail, "lower.tail")
   log.p <- check_flag(log.p, "log.p")
@@ -96,29 +92,21 @@ tails_of <- function(q, dist, lower.tail, log.p) {
 # Sums up to or from each value. A sum that passes 1 by rounding is 1. The sums of a distribution by name begin with
 # what lies beyond its range.
 cumulative_weights <- function(dist, upper, log) {
-  run <- resolve_run("cpu", work = 0)
-  outside <- outside_of(dist, upper, is_log(dist))
-  if (!is.null(outside)) {
-    weights <- weights_of(dist)
-    weights <- if (upper) c(weights, outside) else c(outside, weights)
-    sums <- native(C_pmf_cumulate, weights, is_log(dist), upper, run)
-    sums <- if (upper) sums[-length(sums)] else sums[-1L]
-    sums <- if (is_log(dist)) pmin(sums, 0) else pmin(sums, 1)
-    return(if (is_log(dist) == log) sums else if (log) base::log(sums) else exp(sums))
-  }
-  if (is_log(dist)) {
-    sums <- native(C_pmf_cumulate, dist$log_prob, TRUE, upper, run)
-    by_blocks(length(sums), function(at) if (log) pmin(sums[at], 0) else pmin(exp(sums[at]), 1))
-  } else {
-    sums <- native(C_pmf_cumulate, dist$prob, FALSE, upper, run)
-    by_blocks(length(sums), function(at) if (log) log(pmin(sums[at], 1)) else pmin(sums[at], 1))
-  }
+  own_log <- is_log(dist)
+  weights <- weights_of(dist)
+  outside <- outside_of(dist, upper, own_log)
+  if (!is.null(outside)) weights <- if (upper) c(weights, outside) else c(outside, weights)
+  sums <- cumulate(weights, own_log, upper)
+  if (!is.null(outside)) sums <- if (upper) sums[-length(sums)] else sums[-1L]
+  by_blocks(length(sums), function(at) {
+    here <- pmin(sums[at], if (own_log) 0 else 1)
+    if (own_log == log) here else if (log) base::log(here) else exp(here)
+  })
 }
 
 #' @rdname pmf_distribution
 #' @export
 qpmf <- function(dist, p, lower.tail = TRUE, log.p = FALSE) {
-  require_arguments("dist", "p")
   check_pmf(dist, "dist")
   lower.tail <- check_flag(lower.tail, "lower.tail")
   log.p <- check_flag(log.p, "log.p")
@@ -147,13 +135,12 @@ qpmf <- function(dist, p, lower.tail = TRUE, log.p = FALSE) {
 #' @rdname pmf_distribution
 #' @export
 rpmf <- function(dist, n, seed = NULL) {
-  require_arguments("dist", "n")
   check_pmf(dist, "dist")
   n <- check_count(n, "n", min = 0, max = 2^52)
   check_result_size(n, "n", "draws")
   seed <- check_seed(seed)
   weights <- relative_weights(dist)
-  sums <- native(C_pmf_cumulate, weights, FALSE, FALSE, resolve_run("cpu", work = 0))
+  sums <- cumulate(weights, FALSE)
   position <- native(C_pmf_draw, sums, n, seed)
   values_of(dist, position + 1)
 }

@@ -24,8 +24,7 @@
 #' @param truncation the time from the beginning of the first event's day to the end of the data: a multiple of `by`.
 #' @inheritParams discretize_pmf
 #' @return A [pmf()] from 0 in steps of `by`.
-#' @section Errors:
-#' `warpbayes_error_input` for what [discretize_pmf()] refuses, and for `growth` and `truncation` outside their range.
+#' @inheritSection pmf_functions Errors
 #' @references
 #' Charniga, K. and others (2024). Best practices for estimating and reporting epidemiological delay distributions of
 #' infectious diseases. *PLOS Computational Biology* 20(10), e1012520. \doi{10.1371/journal.pcbi.1012520}
@@ -40,14 +39,13 @@
 #' @aliases doubly_interval_censored primary_event_censoring
 #' @export
 pmf_doubly_censored <- function(x, by = 1, growth = 0, truncation = Inf, tail = 1e-10, ...) {
-  require_arguments("x")
-  if (!is.function(x)) stop_input("x", "must be the distribution function of the delay, not ", show_value(x))
+  check_is_function(x, "x", "the distribution function of the delay")
   by <- check_number(by, "by", min = 0)
   growth <- check_number(growth, "growth")
   if (abs(growth * by) > 20) stop_input("growth", "is ", show_value(growth), ": more than 20 in a day")
   truncation <- check_bound(truncation, "truncation")
   days <- truncation / by
-  if (days < 1 || (is.finite(days) && abs(days - round(days)) > 1e-9 * days)) {
+  if (days < 1 || (is.finite(days) && abs(days - round(days)) > 8 * .Machine$double.eps * days)) {
     stop_input("truncation", "must be a multiple of `by`, ", show_value(by), ", not ", show_value(truncation))
   }
   law <- if (growth == 0) {

@@ -5,7 +5,7 @@
 #' These functions make well-known discrete distributions as [pmf()] objects, ready for sums.
 #'
 #' What is left out has a probability of at most `tail` at either end; [left_out()] says how probable it is. The
-#' relative error of a probability p is below 5e-15 (1 + |log p|).
+#' relative error of a probability p is below 5e-15 (1 + |log p|), that of a tail beyond the range 5e-13 (1 + |log p|).
 #'
 #' The parameters are as in R's functions, with these remarks:
 #' \itemize{
@@ -30,9 +30,7 @@
 #' @param ... must be empty.
 #' @inheritParams sum_pmf
 #' @return A [pmf()].
-#' @section Errors:
-#' `warpbayes_error_input` for parameters outside their range. `warpbayes_error_memory` for ranges that do not fit in
-#' memory.
+#' @inheritSection pmf_functions Errors
 #' @seealso [pmf()] for any other distribution; [compound_pmf()] for random sums; [zero_modify_pmf()].
 #' @references
 #' Hong, Y. (2013). On computing the distribution function for the Poisson binomial distribution. *Computational
@@ -45,54 +43,37 @@
 #' @name pmf_families
 NULL
 
+# The names of these families in R.
+families_of_r <- c(poisson = "pois", binomial = "binom", negative_binomial = "nbinom",
+  negative_binomial_mean = "nbinom", geometric = "geom", hypergeometric = "hyper")
+
 # density(value, log) and tail_of(value, lower, log), which is P(X <= value) or P(X > value), of a distribution by name.
 family_functions <- function(family) {
-  p <- family$parameters
-  of <- function(plain, log_density, tail_of, last = Inf, first = 0) {
-    density <- function(x, log) {
-      # R's own functions are right for small parameters.
-      if (max(p) <= 100) return(plain(x, log))
-      result <- rep_len(-Inf, length(x))
-      inside <- which(x >= first & x <= last)
-      result[inside] <- log_density(x[inside])
-      if (log) result else exp(result)
-    }
+  p <- as.list(family$parameters)
+  name <- family$name
+  if (name == "logarithmic") return(logarithmic_functions(p[[1L]]))
+  if (name == "negative_binomial_mean") names(p) <- c("size", "mu")
+  of_r <- function(letter, x, ...) {
+    its <- getExportedValue("stats", paste0(letter, families_of_r[[name]]))
     # R warns of values so far in the tail that they are 0.
-    list(density = density, tail_of = function(x, lower, log) suppressWarnings(tail_of(x, lower, log)))
+    suppressWarnings(do.call(its, c(list(x), p, list(...))))
   }
-  switch(family$name,
-    poisson = of(function(x, log) stats::dpois(x, p[[1L]], log), function(x) log_poisson(x, p[[1L]]),
-      function(x, lower, log) stats::ppois(x, p[[1L]], lower, log)),
-    binomial = of(function(x, log) stats::dbinom(x, p[[1L]], p[[2L]], log),
-      function(x) log_binomial(x, p[[1L]], p[[2L]]),
-      function(x, lower, log) stats::pbinom(x, p[[1L]], p[[2L]], lower, log), p[[1L]]),
-    negative_binomial = of(
-      function(x, log) stats::dnbinom(x, p[[1L]], p[[2L]], log = log),
-      function(x) {
-        odds <- (1 - p[[2L]]) / p[[2L]]
-        log_negative_binomial(x, p[[1L]], odds, function(x) apart_by_probability(x, p[[1L]], p[[2L]]))
-      },
-      function(x, lower, log) stats::pnbinom(x, p[[1L]], p[[2L]], lower.tail = lower, log.p = log)
-    ),
-    negative_binomial_mean = of(
-      function(x, log) stats::dnbinom(x, p[[1L]], mu = p[[2L]], log = log),
-      function(x) {
-        odds <- p[[2L]] / p[[1L]]
-        log_negative_binomial(x, p[[1L]], odds, function(x) (x - p[[2L]]) / (1 + odds))
-      },
-      function(x, lower, log) stats::pnbinom(x, p[[1L]], mu = p[[2L]], lower.tail = lower, log.p = log)
-    ),
-    geometric = list(
-      density = function(x, log) stats::dgeom(x, p[[1L]], log),
-      tail_of = function(x, lower, log) stats::pgeom(x, p[[1L]], lower, log)
-    ),
-    hypergeometric = of(function(x, log) stats::dhyper(x, p[[1L]], p[[2L]], p[[3L]], log),
-      function(x) log_hypergeometric(x, p[[1L]], p[[2L]], p[[3L]]),
-      function(x, lower, log) stats::phyper(x, p[[1L]], p[[2L]], p[[3L]], lower, log), min(p[[3L]], p[[1L]]),
-      max(0, p[[3L]] - p[[2L]])),
-    logarithmic = logarithmic_functions(p[[1L]])
+  list(
+    density = function(x, log) {
+      # R's own functions are right for small parameters.
+      if (name == "geometric" || max(family$parameters) <= 100) return(of_r("d", x, log = log))
+      ends <- switch(name, binomial = c(0, p[[1L]]), hypergeometric = hypergeometric_ends(p[[1L]], p[[2L]], p[[3L]]),
+        c(0, Inf))
+      result <- rep_len(-Inf, length(x))
+      inside <- which(x >= ends[[1L]] & x <= ends[[2L]])
+      result[inside] <- log_density(name, x[inside], p)
+      if (log) result else exp(result)
+    },
+    tail_of = function(x, lower, log) of_r("p", x, lower.tail = lower, log.p = log)
   )
 }
+
+hypergeometric_ends <- function(m, n, k) c(max(0, k - n), min(k, m))
 
 # P(X > k) is below prob^(k + 1) / ((k + 1) (1 - prob) scale).
 logarithmic_functions <- function(prob) {
@@ -152,6 +133,7 @@ first_whole <- function(holds, lowest, highest) {
 }
 
 check_probability <- function(value, argument, zero = TRUE, one = TRUE) {
+  check_present(!missing(value), argument)
   inside <- is.numeric(value) && length(value) == 1L && !is.na(value) && value >= 0 && value <= 1 &&
     (zero || value > 0) && (one || value < 1)
   if (!inside) {
@@ -164,7 +146,6 @@ check_probability <- function(value, argument, zero = TRUE, one = TRUE) {
 #' @rdname pmf_families
 #' @export
 pmf_poisson <- function(lambda, tail = 1e-15, log = FALSE) {
-  require_arguments("lambda")
   lambda <- check_number(lambda, "lambda", min = 0, max = 2^50, open = FALSE)
   family_pmf("poisson", lambda, 0, Inf, check_tail(tail), check_flag(log, "log"), "lambda")
 }
@@ -173,7 +154,6 @@ pmf_poisson <- function(lambda, tail = 1e-15, log = FALSE) {
 #' @export
 pmf_binomial <- function(trials, prob, tail = 1e-15, log = FALSE, ...) {
   check_dots_empty(...)
-  require_arguments("trials", "prob")
   trials <- check_count(trials, "trials", min = 0, max = 2^50)
   prob <- check_probability(prob, "prob")
   family_pmf("binomial", c(trials, prob), 0, trials, check_tail(tail), check_flag(log, "log"), "trials")
@@ -183,7 +163,6 @@ pmf_binomial <- function(trials, prob, tail = 1e-15, log = FALSE, ...) {
 #' @export
 pmf_negative_binomial <- function(successes, prob, mu, tail = 1e-15, log = FALSE, ...) {
   check_dots_empty(...)
-  require_arguments("successes")
   successes <- check_number(successes, "successes", min = 0)
   if (missing(prob) == missing(mu)) stop_input("prob", "or `mu` must be given, and not both")
   if (missing(mu)) {
@@ -201,7 +180,6 @@ pmf_negative_binomial <- function(successes, prob, mu, tail = 1e-15, log = FALSE
 #' @rdname pmf_families
 #' @export
 pmf_geometric <- function(prob, tail = 1e-15, log = FALSE) {
-  require_arguments("prob")
   prob <- check_probability(prob, "prob", zero = FALSE)
   family_pmf("geometric", prob, 0, Inf, check_tail(tail), check_flag(log, "log"), "prob")
 }
@@ -209,17 +187,16 @@ pmf_geometric <- function(prob, tail = 1e-15, log = FALSE) {
 #' @rdname pmf_families
 #' @export
 pmf_hypergeometric <- function(m, n, k, tail = 1e-15, log = FALSE) {
-  require_arguments("m", "n", "k")
   m <- check_count(m, "m", min = 0)
   n <- check_count(n, "n", min = 0)
   k <- check_count(k, "k", min = 0, max = m + n)
-  family_pmf("hypergeometric", c(m, n, k), max(0, k - n), min(k, m), check_tail(tail), check_flag(log, "log"), "k")
+  ends <- hypergeometric_ends(m, n, k)
+  family_pmf("hypergeometric", c(m, n, k), ends[[1L]], ends[[2L]], check_tail(tail), check_flag(log, "log"), "k")
 }
 
 #' @rdname pmf_families
 #' @export
 pmf_logarithmic <- function(prob, tail = 1e-15, log = FALSE) {
-  require_arguments("prob")
   prob <- check_probability(prob, "prob", zero = FALSE, one = FALSE)
   family_pmf("logarithmic", prob, 1, Inf, check_tail(tail), check_flag(log, "log"), "prob")
 }
@@ -227,7 +204,6 @@ pmf_logarithmic <- function(prob, tail = 1e-15, log = FALSE) {
 #' @rdname pmf_families
 #' @export
 pmf_uniform <- function(from, to, log = FALSE) {
-  require_arguments("from", "to")
   from <- check_count(from, "from", min = -2^52, max = 2^52)
   to <- check_count(to, "to", min = from, max = 2^52)
   log <- check_flag(log, "log")
@@ -240,6 +216,7 @@ pmf_uniform <- function(from, to, log = FALSE) {
 #' @export
 pmf_poisson_binomial <- function(prob, weights = NULL, log = FALSE, accuracy = 1e-12, backend = NULL, threads = NULL) {
   require_arguments("prob")
+  weights <- by_names(weights, names(prob), "weights", "trial")
   prob <- check_probabilities(prob, "prob", FALSE)
   log <- check_flag(log, "log")
   if (length(prob) == 0L || anyNA(prob)) {

@@ -17,8 +17,7 @@
 #' @return A number for `shannon_entropy()` and `support_size()`; a vector of `order` cumulants, of which the first is
 #'   the mean and the second the variance; for `modes()` all values whose probability is the largest, up to a
 #'   relative difference of 1e-12; for `generating_function()` a number for each `z`.
-#' @section Errors:
-#' `warpbayes_error_input` for arguments of the wrong type or outside their range.
+#' @inheritSection pmf_functions Errors
 #' @seealso [pmf_distribution], [expected_value()].
 #' @examples
 #' die <- pmf(rep(1 / 6, 6), from = 1)
@@ -31,7 +30,6 @@
 #' Reduce(function(z, generation) generating_function(offspring, z), 1:3, 0, accumulate = TRUE)
 #' @export
 shannon_entropy <- function(x, base = exp(1)) {
-  require_arguments("x")
   check_pmf(x, "x")
   base <- check_number(base, "base", min = 0)
   if (base == 1) stop_input("base", "must not be 1: there are no logarithms to the base 1")
@@ -51,7 +49,6 @@ possible_weights <- function(x) {
 #' @rdname shannon_entropy
 #' @export
 cumulants <- function(x, order = 4) {
-  require_arguments("x")
   check_pmf(x, "x")
   order <- check_count(order, "order", max = 20)
   weights <- possible_weights(x)
@@ -72,7 +69,6 @@ cumulants <- function(x, order = 4) {
 #' @rdname shannon_entropy
 #' @export
 modes <- function(x) {
-  require_arguments("x")
   check_pmf(x, "x")
   frame <- as.data.frame(x)
   largest <- max(frame[[2L]])
@@ -82,7 +78,6 @@ modes <- function(x) {
 #' @rdname shannon_entropy
 #' @export
 support_size <- function(x) {
-  require_arguments("x")
   check_pmf(x, "x")
   sum(is_possible(x))
 }
@@ -90,7 +85,6 @@ support_size <- function(x) {
 #' @rdname shannon_entropy
 #' @export
 generating_function <- function(x, z, log = FALSE) {
-  require_arguments("x", "z")
   check_pmf(x, "x")
   log <- check_flag(log, "log")
   z <- check_values(z, "z")

@@ -60,6 +60,9 @@
 #' | [`left_out(x)`][left_out] | bounds for what the distribution leaves out |
 #' | [`plot(x)`][plot.pmf], [`as.data.frame(x)`][as.data.frame.pmf] | pictures and tables |
 #'
+#' @section Errors:
+#' `warpbayes_error_input` for an argument that cannot be used: the message says which, and why.
+#' `warpbayes_error_memory` for a result that does not fit in memory: the message says how many entries it would need.
 #' @examples
 #' die <- pmf_uniform(1, 6)
 #' dpmf(die + die, 7)

@@ -131,8 +131,8 @@ nearest_lattice <- function(lattices, last, apart) {
   used <- c(steps[last > 0], if (apart) setdiff(from - min(from), 0))
   by <- if (length(used) > 0L) common_step(used) else 1
   if ((diff(range(from)) * apart + sum(steps * last)) / by > whole_limit) {
-    stop_warpbayes("input", sprintf("the values of the distributions would be more than 2^53 common steps, %s, apart",
-      format(by, digits = 15)))
+    stop_warpbayes("input", sprintf(paste("the values of the distributions would be more than",
+      "2^53 common steps, %s, apart; round them to a step, as round(x, 2) does"), format(by, digits = 15)))
   }
   lattice <- read_lattice(min(from), by)
   list(
@@ -149,7 +149,8 @@ common_step <- function(steps) {
   for (step in steps[-1L]) {
     found <- common_step_of_two(common, step)
     if (is.null(found)) {
-      stop_warpbayes("input", sprintf("the steps %s and %s of the distributions have no common step",
+      stop_warpbayes("input", sprintf(
+        "the steps %s and %s of the distributions have no common step; round the values to one, as round(x, 2) does",
         format(common, digits = 15), format(step, digits = 15)
       ))
     }

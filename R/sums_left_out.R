@@ -54,15 +54,13 @@ format_left_out <- function(x) {
 #' @param log whether to give natural logarithms.
 #' @return Two numbers, `below` and `above`: upper bounds for what was left out at either end. A sum leaves out what any
 #'   of its variables leaves out. What is left out in the midst of a distribution counts on both sides.
-#' @section Errors:
-#' `warpbayes_error_input` if `x` is not a distribution.
+#' @inheritSection pmf_functions Errors
 #' @examples
 #' left_out(pmf_poisson(3) + pmf_poisson(4))
 #' left_out(pmf_binomial(10, 0.5))
 #' @seealso [pmf_families] and [compound_pmf()], whose argument `tail` says what may be left out.
 #' @export
 left_out <- function(x, log = FALSE) {
-  require_arguments("x")
   check_pmf(x, "x")
   log <- check_flag(log, "log")
   bounds <- c(below = left_out_of(x)[[1L]], above = left_out_of(x)[[2L]])

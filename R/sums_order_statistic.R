@@ -24,9 +24,7 @@
 #' @return A [pmf()], on the log scale if one of the variables is. For `opposed_pools_pmf()` the distribution of the
 #'   number of pairs that x wins. `sorted_pool()` gives a data frame with the columns `x1` (the highest), `x2`, ...,
 #'   `prob`, and a row for each sorted outcome.
-#' @section Errors:
-#' `warpbayes_error_input` for anything but a list of distributions, and for `k` and `pairs` beyond the number of
-#' variables. `warpbayes_error_memory` for sums or states that do not fit in memory.
+#' @inheritSection pmf_functions Errors
 #' @seealso [pmf_verbs] for `max()` and `min()`; [sum_pmf()] for the sum of all.
 #' @examples
 #' die <- pmf_uniform(1, 6)
@@ -46,7 +44,6 @@
 #' tapply(sorted$prob, sorted$x1 - sorted$x2, sum)
 #' @export
 order_statistic_pmf <- function(x, k, highest = FALSE) {
-  require_arguments("x", "k")
   x <- check_pool(x, "x")
   n <- length(x)
   k <- check_count(k, "k", max = n)
@@ -85,7 +82,6 @@ kth_weights <- function(pool, at, k, upper) {
 #' @rdname order_statistic_pmf
 #' @export
 sum_of_highest_pmf <- function(x, k, backend = NULL, threads = NULL) {
-  require_arguments("x", "k")
   x <- check_pool(x, "x")
   k <- check_count(k, "k", max = length(x))
   resolve_run(backend, threads)
@@ -117,7 +113,6 @@ sum_of_highest_pmf <- function(x, k, backend = NULL, threads = NULL) {
 #' @rdname order_statistic_pmf
 #' @export
 sum_of_lowest_pmf <- function(x, k, backend = NULL, threads = NULL) {
-  require_arguments("x", "k")
   x <- check_pool(x, "x")
   k <- check_count(k, "k", max = length(x))
   -sum_of_highest_pmf(lapply(x, function(one) -one), k, backend, threads)
@@ -206,6 +201,7 @@ scale_of_weights <- function(log) {
 
 # A list of distributions; one distribution is a list of one.
 check_pool <- function(x, argument) {
+  check_present(!missing(x), argument)
   if (inherits(x, "pmf")) x <- list(x)
   if (!is.list(x) || is.data.frame(x) || length(x) == 0L) {
     stop_input(argument, "must be a list of distributions made by pmf(), not ", show_value(x))
@@ -222,12 +218,11 @@ pool_on_lattice <- function(x) {
   shared <- positions_together(x)
   weights <- lapply(x, prob_of, log)
   at <- sort(unique(unlist(Map(function(at, weights) at[weights > nothing], shared$at, weights))))
-  run <- resolve_run("cpu", work = 0)
   variables <- Map(function(own, weights) {
     here <- weights[match(at, own)]
     here[is.na(here)] <- nothing
-    up_to <- native(C_pmf_cumulate, here, log, FALSE, run)
-    from <- native(C_pmf_cumulate, here, log, TRUE, run)
+    up_to <- cumulate(here, log)
+    from <- cumulate(here, log, TRUE)
     list(here = here, up_to = up_to, from = from, before = c(nothing, up_to[-length(at)]),
       after = c(from[-1L], nothing))
   }, shared$at, weights)
@@ -254,7 +249,6 @@ c.pmf_list <- function(...) {
 #' @rdname order_statistic_pmf
 #' @export
 opposed_pools_pmf <- function(x, y, pairs = NULL, ties = c("lose", "win")) {
-  require_arguments("x", "y")
   x <- check_pool(x, "x")
   y <- check_pool(y, "y")
   most <- min(length(x), length(y))
@@ -341,7 +335,6 @@ move_own <- function(reached, states, met, i, pairs) {
 #' @rdname order_statistic_pmf
 #' @export
 sorted_pool <- function(x, k = length(x), highest = TRUE) {
-  require_arguments("x")
   x <- check_pool(x, "x")
   k <- check_count(k, "k", max = length(x))
   highest <- check_flag(highest, "highest")

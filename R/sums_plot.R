@@ -23,8 +23,7 @@
 #' @param add whether to add to the last plot, whose axis must have the same scale.
 #' @param ... must be empty. For `lines()` the arguments above.
 #' @return `x`, invisibly.
-#' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used, and for what R cannot draw.
+#' @inheritSection pmf_functions Errors
 #' @examples
 #' die <- pmf(rep(1 / 6, 6), from = 1)
 #' plot(die + die, 2 * die, legend = c("two dice", "one die doubled"))

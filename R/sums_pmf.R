@@ -50,9 +50,7 @@
 #'
 #'   `as.data.frame()` and `as.matrix()` give the columns `value` and `prob` or `log_prob`. `summary()` gives a list of
 #'   class `summary_pmf`, whose kurtosis is 0 for a normal variable.
-#' @section Errors:
-#' `warpbayes_error_input` for probabilities, values and steps that cannot be used, for other operators, for functions
-#' of numbers such as `exp()`, and for values more than 2^53 common steps apart.
+#' @inheritSection pmf_functions Errors
 #' @seealso [pmf_functions], [pmf_families], [dpmf()]
 #' @examples
 #' die <- pmf(rep(1 / 6, 6), from = 1)
@@ -182,15 +180,10 @@ summary.pmf <- function(object, ...) {
 in_console.summary_pmf <- function(x, digits = 4, ...) {
   check_dots_empty(...)
   digits <- check_count(digits, "digits", max = 22)
-  line <- function(label, value) cat(formatC(label, width = -10L), value, "\n", sep = "")
-  number <- function(value) format(value, digits = digits, trim = TRUE)
-  line("support", format_support(x$support[[1L]], x$support[[2L]]))
-  line("mean", number(x$mean))
-  line("sd", number(x$sd))
-  line("skewness", number(x$skewness))
-  line("kurtosis", number(x$kurtosis))
-  line("mode", format_value(x$mode))
-  cat("quantiles\n")
+  number <- function(name) format(x[[name]], digits = digits, trim = TRUE)
+  names <- c("support", "mean", "sd", "skewness", "kurtosis", "mode")
+  values <- c(format_support(x$support[[1L]], x$support[[2L]]), vapply(names[2:5], number, ""), format_value(x$mode))
+  cat(paste0(formatC(names, width = -10L), values, "\n"), "quantiles\n", sep = "")
   print(x$quantiles)
 }
 

@@ -29,9 +29,7 @@
 #' @param by the step of the result; by default the longest that fits.
 #' @param retention,limit the layer: the part of the loss above `retention`, at most `limit`.
 #' @return A [pmf()].
-#' @section Errors:
-#' `warpbayes_error_input` for numbers of policies that do not agree, for probabilities and sizes outside their range,
-#' and for sizes without a common step. `warpbayes_error_memory` for results that do not fit in memory.
+#' @inheritSection pmf_functions Errors
 #' @references
 #' De Pril, N. (1989). The aggregate claims distribution in the individual model with arbitrary positive claims. *ASTIN
 #' Bulletin* 19(1), 9-24. \doi{10.2143/AST.19.1.2014912}
@@ -87,14 +85,6 @@ portfolio_pmf <- function(size, prob, class = NULL, number = c("bernoulli", "poi
     without_improbable(compound_pmf(claims, sizes[[i]], tail = min(share, 1e-8), accuracy = accuracy,
       backend = backend, threads = threads), share)
   })
-  # Totals of few values are added one by one, from the smallest sizes on; then the others, the shortest first.
-  few <- vapply(sizes, function(x) size_of(x) == 1L, NA)
-  sorted <- order(vapply(totals[few], last_of, 0))
-  add <- function(x, y) {
-    heed_interrupt()
-    add_positions(x, y, FALSE, accuracy, run, share)
-  }
-  totals <- c(if (any(few)) list(Reduce(add, totals[few][sorted])), totals[!few])
   total <- add_many_positions(totals, FALSE, shared_accuracy(accuracy, length(totals)), run, 2 * share * length(totals))
   # What the sizes leave out counts once for each expected claim.
   expected <- vapply(used, sum, 0)
@@ -130,9 +120,7 @@ policy_groups <- function(size, class, probabilities) {
     return(list(size = list(size), of = rep(1L, probabilities), policies = probabilities))
   }
   if (is.list(size) && length(size) > 0L) {
-    for (i in seq_along(size)) {
-      check_pmf(size[[i]], sprintf("size[[%d]]", i))
-    }
+    check_pool(size, "size")
     usable <- is.numeric(class) && length(class) > 0L && all(class %in% seq_along(size))
     if (!usable) {
       stop_input("class", sprintf("must be the index of each policy's size, from 1 to %d, not ", length(size)),
@@ -161,9 +149,8 @@ policy_groups <- function(size, class, probabilities) {
 #' @rdname portfolio_pmf
 #' @export
 mix_over_pmf <- function(factor, given) {
-  require_arguments("factor", "given")
   check_pmf(factor, "factor")
-  if (!is.function(given)) stop_input("given", "must be a function, not ", show_value(given))
+  check_is_function(given, "given")
   possible <- which(is_possible(factor))
   parts <- lapply(values_of(factor, possible), function(value) {
     heed_interrupt()
@@ -181,14 +168,11 @@ mix_over_pmf <- function(factor, given) {
 #' @rdname portfolio_pmf
 #' @export
 map_pmf <- function(x, f, by = NULL) {
-  require_arguments("x", "f")
   check_pmf(x, "x")
-  if (!is.function(f)) stop_input("f", "must be a function, not ", show_value(f))
+  check_is_function(f, "f")
   possible <- which(is_possible(x))
-  value <- f(values_of(x, possible))
-  if (!is.numeric(value) || length(value) != length(possible) || any(!is.finite(value))) {
-    stop_input("f", sprintf("must give one number for each of %d values, not ", length(possible)), show_value(value))
-  }
+  value <- check_function_values(f(values_of(x, possible)), length(possible))
+  if (any(!is.finite(value))) stop_input("f", "gives the value ", show_value(value[!is.finite(value)][[1L]]))
   if (max(abs(value)) > 2^52) stop_input("f", "gives values beyond 2^52")
   found <- if (!is.null(by)) {
     lattice_of_values(value, check_number(by, "by", min = 0))
@@ -203,7 +187,6 @@ map_pmf <- function(x, f, by = NULL) {
 #' @rdname portfolio_pmf
 #' @export
 layer_pmf <- function(x, retention, limit = Inf) {
-  require_arguments("x", "retention")
   check_pmf(x, "x")
   retention <- check_number(retention, "retention", min = -2^52, max = 2^52)
   limit <- check_bound(limit, "limit")

@@ -73,14 +73,19 @@ check_pmf_values <- function(values, size, argument = "values") {
 lattice_of_values <- function(values, by = NULL, argument = "values", operands = 0) {
   first <- min(values)
   if (!is.null(by)) return(list(lattice = read_lattice(first, by), at = positions_on_step(values, first, by, argument)))
-  distance <- values - first
-  for (scale in 10^(0:9)) {
-    whole <- round(distance * scale)
-    slack <- 8 * .Machine$double.eps * scale * pmax(abs(values), abs(first), abs(operands))
-    if (max(whole) < 2^52 && all(abs(whole - distance * scale) <= slack)) {
-      step <- common_divisor(whole)
-      if (step == 0) return(list(lattice = read_lattice(first, 1), at = whole))
-      return(list(lattice = read_lattice(first, step / scale), at = whole / step))
+  # Values that are decimal fractions up to their own rounding, or else, such as pi and pi + 1, their distances.
+  for (from in unique(c(0, first))) {
+    sizes <- pmax(abs(values), abs(from), abs(operands))
+    for (scale in 10^(0:9)) {
+      exact <- (values - from) * scale
+      whole <- round(exact)
+      if (max(abs(whole)) < 2^52 && all(abs(whole - exact) <= pmin(8 * .Machine$double.eps * scale * sizes, 0.01))) {
+        origin <- min(whole)
+        step <- common_divisor(whole - origin)
+        lattice <- if (from == 0) new_lattice(origin, if (step == 0) scale else step, scale) else
+          read_lattice(first, if (step == 0) 1 else step / scale)
+        return(list(lattice = lattice, at = (whole - origin) / max(step, 1)))
+      }
     }
   }
   # More decimals, if the values are exactly what they print with 15 digits. Rounding errors of positions up to 2^47 are

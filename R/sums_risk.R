@@ -24,9 +24,7 @@
 #' @param ... further arguments of `f`.
 #' @return One number for `expected_value()` and `probability()`; otherwise one number for each level or retention, in
 #'   which missing values stay missing.
-#' @section Errors:
-#' `warpbayes_error_input` for arguments of the wrong type, and for functions that do not give one number, or `TRUE`
-#' or `FALSE`, for each value.
+#' @inheritSection pmf_functions Errors
 #' @references
 #' Acerbi, C. and Tasche, D. (2002). On the coherence of expected shortfall. *Journal of Banking & Finance* 26(7),
 #' 1487-1503. \doi{10.1016/S0378-4266(02)00283-2}
@@ -41,15 +39,11 @@
 #' 1 - lorenz_share(loss, 0.99)
 #' @export
 expected_value <- function(x, f, ...) {
-  require_arguments("x", "f")
   check_pmf(x, "x")
-  if (!is.function(f)) stop_input("f", "must be a function, not ", show_value(f))
+  check_is_function(f, "f")
   weights <- relative_weights(x)
   possible <- which(weights > 0)
-  value <- f(values_of(x, possible), ...)
-  if (!(is.numeric(value) || is.logical(value)) || length(value) != length(possible)) {
-    stop_input("f", sprintf("must give one number for each of %d values, not ", length(possible)), show_value(value))
-  }
+  value <- check_function_values(f(values_of(x, possible), ...), length(possible))
   sum(weights[possible] / sum(weights) * value)
 }
 
@@ -83,8 +77,6 @@ probability <- function(x, event, log = FALSE) {
 #' @rdname expected_value
 #' @export
 value_at_risk <- function(x, p) {
-  require_arguments("x", "p")
-  check_pmf(x, "x")
   qpmf(x, check_levels(p))
 }
 
@@ -97,7 +89,6 @@ check_levels <- function(p) {
 #' @rdname expected_value
 #' @export
 lorenz_share <- function(x, p) {
-  require_arguments("x", "p")
   check_pmf(x, "x")
   p <- check_probabilities(p, "p", FALSE)
   total <- lorenz_total(x)
@@ -123,7 +114,6 @@ lorenz_total <- function(x) {
 #' @rdname expected_value
 #' @export
 tail_value_at_risk <- function(x, p) {
-  require_arguments("x", "p")
   check_pmf(x, "x")
   p <- check_levels(p)
   at_risk <- qpmf(x, p)
@@ -133,7 +123,6 @@ tail_value_at_risk <- function(x, p) {
 #' @rdname expected_value
 #' @export
 stop_loss_premium <- function(x, retention) {
-  require_arguments("x", "retention")
   check_pmf(x, "x")
   retention <- check_values(retention, "retention")
   value <- values_of(x)
@@ -141,7 +130,7 @@ stop_loss_premium <- function(x, retention) {
   # Entry i is the expected excess over value i.
   size <- length(value)
   beyond <- upper[-1L] * diff(value)
-  excess <- c(if (size > 1L) native(C_pmf_cumulate, beyond, FALSE, TRUE, resolve_run("cpu", work = 0)), 0)
+  excess <- c(if (size > 1L) cumulate(beyond, FALSE, TRUE), 0)
   following <- pmin(findInterval(retention, value) + 1L, size)
   result <- excess[following] + upper[following] * (value[following] - retention)
   result[which(retention >= value[[size]])] <- 0

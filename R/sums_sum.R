@@ -19,9 +19,7 @@
 #' @inheritParams convolve_pmf
 #' @return A [pmf()] if one of the variables was given as one. Otherwise a vector of weights for 0, 1, ... (logarithms
 #'   with `log = TRUE`).
-#' @section Errors:
-#' `warpbayes_error_input` for an empty list or matrix, for weights that [convolve_pmf()] refuses, and for `times` that
-#' is not a whole number. `warpbayes_error_memory` for results that do not fit in memory.
+#' @inheritSection pmf_functions Errors
 #' @seealso [convolve_pmf()], [compound_pmf()]
 #' @examples
 #' # Poisson-binomial: how many of 10,000 independent events happen.
@@ -210,58 +208,61 @@ check_accuracy <- function(accuracy) {
 # be left out.
 add_positions <- function(x, y, log, accuracy, run, tail = 0) {
   shared <- lattice_of_sum(list(x, y))
-  left_out <- left_out_together(list(x, y))
   times <- shared$times
   positions <- c(last_position(x), last_position(y)) * times + 1
-  values <- as.double(c(size_of(x), size_of(y)))
-  way <- way_to_add(positions, values, log)
+  way <- way_to_add(positions, as.double(c(size_of(x), size_of(y))), log)
   if (way == "pairs") {
-    combine <- if (log) "+" else "*"
     at <- as.vector(outer(positions_of(x) * times[[1L]], positions_of(y) * times[[2L]], "+"))
-    sum <- gather_positions(at, as.vector(outer(prob_of(x, log), prob_of(y, log), combine)), log)
+    sum <- gather_positions(at, as.vector(outer(prob_of(x, log), prob_of(y, log), if (log) "+" else "*")), log)
+    at <- sum$at
+    weights <- sum$weights
   } else {
     check_result_size(sum(positions) - 1, NULL, "probabilities", copies = result_copies(log, accuracy))
     weights <- if (way == "shifts") {
-      few <- which.min(values)
-      other <- dense_weights(list(x, y)[[3L - few]], times[[3L - few]], FALSE)
+      few <- which.min(c(size_of(x), size_of(y)))
       one <- list(x, y)[[few]]
-      native(C_pmf_add_values, other, positions_of(one) * times[[few]], prob_of(one), sum(positions) - 1,
-        resolve_run("cpu", work = 0))
+      shifted_sums(dense_weights(list(x, y)[[3L - few]], times[[3L - few]], FALSE),
+        list(positions_of(one) * times[[few]]), list(prob_of(one)), sum(positions) - 1)
     } else {
       sum_vectors(list(dense_weights(x, times[[1L]], log), dense_weights(y, times[[2L]], log)), log, accuracy, run)
     }
-    if (way == "shifts" && wants_dense(length(weights), prod(values))) {
-      return(without_improbable(leave_out(on_lattice(weights, shared$lattice, log), left_out), tail))
-    }
-    sum <- list(at = which(weights > if (log) -Inf else 0))
-    if (wants_dense(length(weights), length(sum$at))) {
-      return(without_improbable(leave_out(on_lattice(weights, shared$lattice, log), left_out), tail))
-    }
-    sum <- list(at = sum$at - 1, weights = weights[sum$at])
+    at <- which(weights > if (log) -Inf else 0) - 1
+    if (!wants_dense(length(weights), length(at))) weights <- weights[at + 1] else at <- seq_along(weights) - 1
   }
-  if (length(sum$at) == 0L) {
+  if (length(at) == 0L || max(weights) <= if (log) -Inf else 0) {
     stop_warpbayes("input", "all probabilities of the sum are below 5e-324: log = TRUE gives their logarithms")
   }
-  without_improbable(leave_out(from_positions(sum$at, sum$weights, shared$lattice, log), left_out), tail)
+  law <- from_positions(at, weights, shared$lattice, log)
+  without_improbable(leave_out(law, left_out_together(list(x, y))), tail)
 }
 
-# The fastest way to add two distributions with so many `positions` and `values`: "pairs" of values, which are sorted;
-# "shifts" of one by each of the few values of the other; or "dense", a direct sum over all positions. Fourier
-# transforms rarely serve distributions with gaps. More than 2e8 pairs would take too much memory.
+# The first `count` weights of the sum of a variable with these weights and of variables with few values: their
+# positions `at`, and the weights of these. The largest positions increase.
+shifted_sums <- function(weights, at, values, count) {
+  native(C_pmf_add_values, weights, at, values, count, resolve_run("cpu", work = 0))
+}
+
+# How to add two distributions with so many `positions` and `values`: "pairs" of values, which are sorted; "shifts" of
+# one by each of the few values of the other; or "dense", a direct sum over all positions. Fourier transforms rarely
+# serve distributions with gaps.
 way_to_add <- function(positions, values, log) {
   pairs <- prod(values)
-  seconds <- c(
-    dense = 2e-5 + 1.5e-10 * prod(positions) + 2e-8 * sum(positions),
-    pairs = if (pairs > 2e8) Inf else 3e-5 + 2.5e-7 * pairs,
-    shifts = if (log || pairs < 1e4) Inf else 2e-5 + 1e-9 * min(values) * max(positions) + 2e-8 * sum(positions)
+  all <- sum(positions)
+  fastest_way(
+    c(dense = 2e-5 + 1.5e-10 * prod(positions) + 2e-8 * all, pairs = 3e-5 + 2.5e-7 * pairs,
+      shifts = if (log || pairs < 1e4) Inf else 2e-5 + 1e-9 * min(values) * max(positions) + 2e-8 * all),
+    c(dense = all, pairs = 6 * pairs, shifts = all)
   )
-  names(which.min(seconds))
 }
 
-# The sum of many distributions. The two with the fewest values are added first.
+# The sum of many distributions. Those with few values are added by shifts if that is faster; of the others, the two
+# with the fewest values are added first.
 add_many_positions <- function(all, log, accuracy, run, tail) {
   share <- tail / (2 * length(all))
   all <- lapply(all, without_improbable, share)
+  few <- vapply(all, size_of, 0L) <= 100L
+  shifted <- if (!log && sum(few) > 2L) add_by_shifts(all[few], tail / 4)
+  if (!is.null(shifted)) all <- c(list(shifted), all[!few])
   while (length(all) > 1L) {
     heed_interrupt()
     shortest <- order(vapply(all, size_of, 0L))[1:2]
@@ -269,6 +270,37 @@ add_many_positions <- function(all, log, accuracy, run, tail) {
     all <- c(all[-shortest], list(sum))
   }
   all[[1L]]
+}
+
+# The sum of distributions with few values, by shifts of all positions; NULL if pairs of values are faster. Chernoff's
+# bound says beyond which position less than `tail` lies.
+add_by_shifts <- function(all, tail) {
+  shared <- lattice_of_sum(all)
+  last <- vapply(all, last_position, 0) * shared$times
+  all <- all[order(last)]
+  at <- Map(function(x, times) positions_of(x) * times, all, shared$times[order(last)])
+  weights <- lapply(all, prob_of)
+  last <- sort(last)
+  outputs <- sum(last) + 1
+  if (tail > 0 && outputs > 1000) {
+    group <- rep(seq_along(at), lengths(at))
+    points <- unlist(at)
+    each <- unlist(weights)
+    log_moment <- function(t) sum(log(rowsum(each * exp(t * points), group)))
+    outputs <- min(outputs, chernoff_reach(log_moment, sum(points * each), max(last), log(tail)) + 1)
+  }
+  sums <- pmin(cumsum(last) + 1, outputs)
+  pairs <- pmin(cumprod(as.double(lengths(at))), sums)
+  # Pairs may need far fewer entries, because improbable values are left out on the way.
+  way <- fastest_way(c(shifts = 2e-5 + sum(1.5e-9 * lengths(at) * sums) + 5e-8 * outputs, pairs = sum(2.5e-7 * pairs)),
+    c(shifts = outputs, pairs = 0))
+  if (way == "pairs") return(NULL)
+  sum <- shifted_sums(1, at, weights, outputs)
+  possible <- which(sum > 0)
+  law <- from_positions(possible - 1, sum[possible], shared$lattice, FALSE)
+  left_out <- left_out_together(all)
+  if (outputs < sum(last) + 1) left_out[[2L]] <- log_of_sum(c(left_out[[2L]], log(tail)))
+  without_improbable(leave_out(law, left_out), tail)
 }
 
 # The distribution without values whose probabilities sum to at most `tail`: a dense one without its ends, a sparse one
@@ -280,7 +312,7 @@ without_improbable <- function(x, tail) {
   limit <- if (log) log(tail / 2) else tail / 2
   if (is_sparse(x)) {
     sorted <- order(weights)
-    sums <- native(C_pmf_cumulate, weights[sorted], log, FALSE, resolve_run("cpu", work = 0))
+    sums <- cumulate(weights[sorted], log)
     limit <- limit + if (log) log(2) else limit
     dropped <- min(findInterval(limit, sums), length(sums) - 1L)
     if (dropped == 0L) return(x)
@@ -313,7 +345,7 @@ light_end <- function(weights, limit, log, upper) {
   length <- min(1024, size)
   repeat {
     part <- if (upper) weights[seq(size, size - length + 1)] else weights[seq_len(length)]
-    sums <- if (log) native(C_pmf_cumulate, part, TRUE, FALSE, resolve_run("cpu", work = 0)) else cumsum(part)
+    sums <- if (log) cumulate(part, TRUE) else cumsum(part)
     if (sums[[length]] > limit || length == size) break
     length <- min(8 * length, size)
   }

@@ -150,9 +150,30 @@ dense_weights <- function(x, times, log) {
   spread
 }
 
+# The one choice of how to compute: the way with the fewest `seconds` of those whose `entries` fit in memory. Both are
+# named by the ways, and `copies` may be. If none fits, the error says how many entries the smallest needs.
+fastest_way <- function(seconds, entries = 0 * seconds, argument = NULL, what = "probabilities", copies = 3) {
+  if (max(entries) > 1e7) {
+    copies <- copies + 0 * entries
+    fits <- 8 * copies * entries <= memory_available()
+    least <- which.min(copies * entries)
+    if (!any(fits)) check_result_size(entries[[least]], argument, what, copies[[least]])
+    seconds[!fits] <- Inf
+  }
+  names(which.min(seconds))
+}
+
 # Whether to store a distribution densely, with an entry for each of its positions. At most `values` of the positions
-# are possible values. A dense distribution is faster, but its impossible values take memory and time.
-wants_dense <- function(positions, values) positions <= max(1000, 4 * values)
+# are possible values. An entry takes a quarter of the time of a value with its position.
+wants_dense <- function(positions, values) {
+  work <- c(dense = positions, sparse = max(1000, 4 * values))
+  fastest_way(work, c(dense = positions, sparse = 2 * values)) == "dense"
+}
+
+# Sums of the weights up to each entry, or with `upper` from each entry on.
+cumulate <- function(weights, log, upper = FALSE) {
+  native(C_pmf_cumulate, weights, log, upper, resolve_run("cpu", work = 0))
+}
 
 # The sum of weights at each of the positions, which may repeat.
 gather_positions <- function(position, weights, log) {
@@ -233,7 +254,7 @@ relative_weights <- function(x) {
 
 total_weight <- function(weights, log) {
   if (length(weights) == 1L) return(weights)
-  native(C_pmf_cumulate, weights, log, FALSE, resolve_run("cpu", work = 0))[[length(weights)]]
+  cumulate(weights, log)[[length(weights)]]
 }
 
 # Values as text: whole numbers with all digits.

@@ -88,9 +88,7 @@ from_possible <- function(at, weights, lattice, log) {
 #' @param prob the new probability of zero; 0 truncates the distribution at zero.
 #' @param ... must be empty.
 #' @return A [pmf()], on the log scale if one of the given distributions is.
-#' @section Errors:
-#' `warpbayes_error_input` for arguments of the wrong type, for a range without possible values, for weights that do
-#' not sum to 1, and for `zero_modify_pmf()` of the constant zero.
+#' @inheritSection pmf_functions Errors
 #' @examples
 #' claim <- pmf_geometric(0.01)
 #' mean(truncate_pmf(claim, upper = 200, outside = "ends"))
@@ -105,7 +103,6 @@ NULL
 #' @rdname pmf_verbs
 #' @export
 truncate_pmf <- function(x, lower = -Inf, upper = Inf, outside = c("condition", "ends")) {
-  require_arguments("x")
   check_pmf(x, "x")
   outside <- check_choice(outside, "outside", c("condition", "ends"))
   lower <- check_bound(lower, "lower")
@@ -115,18 +112,21 @@ truncate_pmf <- function(x, lower = -Inf, upper = Inf, outside = c("condition", 
     if (is.finite(upper)) x <- min(x, upper)
     return(if (is.finite(lower)) max(x, lower) else x)
   }
-  log <- is_log(x)
-  weights <- weights_of(x)
   value <- values_of(x)
-  inside <- which(value >= lower & value <= upper & weights > if (log) -Inf else 0)
+  inside <- which(value >= lower & value <= upper & is_possible(x))
   if (length(inside) == 0L) {
     stop_input("lower", sprintf("to `upper`, %s to %s, has no possible value", show_value(lower), show_value(upper)))
   }
-  inside <- seq(inside[[1L]], inside[[length(inside)]])
-  total <- total_weight(weights[inside], log)
-  weights <- if (log) weights[inside] - total else weights[inside] / total
-  result <- from_positions(positions_of(x, inside), weights, lattice_of(x), log)
-  leave_out(result, left_out_of(x) - if (log) total else base::log(total))
+  given_entries(x, seq(inside[[1L]], inside[[length(inside)]]))
+}
+
+# The distribution given that one of these entries occurs.
+given_entries <- function(x, index) {
+  log <- is_log(x)
+  weights <- weights_of(x)[index]
+  total <- total_weight(weights, log)
+  law <- from_positions(positions_of(x, index), if (log) weights - total else weights / total, lattice_of(x), log)
+  leave_out(law, left_out_of(x) - if (log) total else base::log(total))
 }
 
 #' @rdname pmf_verbs
@@ -154,7 +154,7 @@ mix_pmf <- function(x, weights) {
   for (i in seq_along(x)) {
     check_pmf(x[[i]], element_name(i))
   }
-  weights <- check_weights(weights, "weights", FALSE)
+  weights <- check_weights(by_names(weights, names(x), "weights", "distribution"), "weights", FALSE)
   if (length(weights) != length(x)) {
     stop_input("weights", sprintf("has %d entries for %d distributions", length(weights), length(x)))
   }
@@ -192,20 +192,14 @@ from_first_possible <- function(weights, lattice) {
 #' @rdname pmf_verbs
 #' @export
 zero_modify_pmf <- function(x, prob) {
-  require_arguments("x", "prob")
   check_pmf(x, "x")
   prob <- check_number(prob, "prob", min = 0, max = 1, open = FALSE)
   log <- is_log(x)
   zero <- entry_of_value(x, 0)
   if (!is.na(zero)) {
-    possible <- which(weights_of(x) > if (log) -Inf else 0)
-    index <- possible[possible != zero]
+    index <- setdiff(which(is_possible(x)), zero)
     if (length(index) == 0L) stop_input("x", "is the constant 0: there are no other probabilities to scale")
-    weights <- weights_of(x)[index]
-    total <- total_weight(weights, log)
-    weights <- if (log) weights - total else weights / total
-    left_out <- left_out_of(x) - if (log) total else base::log(total)
-    x <- leave_out(from_positions(positions_of(x, index), weights, lattice_of(x), log), left_out)
+    x <- given_entries(x, index)
   }
   mix_pmf(list(new_pmf(if (log) 0 else 1, 0, log), x), c(prob, 1 - prob))
 }

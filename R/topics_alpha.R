@@ -37,7 +37,7 @@ first_alpha <- function(topics) rep(min(1, 5 / topics), topics)
 most_prior <- 1e15
 
 # How alpha is learned, the alphas to start with, and shape and rate of their prior.
-check_alpha <- function(alpha, topics) {
+check_alpha <- function(alpha, topics, labels = as.character(seq_len(topics))) {
   given <- with_gamma(alpha, "alpha")
   alpha <- given$value
   choices <- setdiff(names(alpha_kinds), c("none", "prevalence"))
@@ -55,7 +55,8 @@ check_alpha <- function(alpha, topics) {
     stop_input("alpha", sprintf("must be one positive number, %d of them, %s, not ", topics,
       sub(", ([^,]*)$", " or \\1", paste(dQuote(choices, FALSE), collapse = ", "))), trimws(shown))
   }
-  list(learn = "none", start = rep_len(as.double(alpha), topics), prior = given$prior)
+  alpha <- as.double(by_names(alpha, labels, "alpha", "topic"))
+  list(learn = "none", start = rep_len(alpha, topics), prior = given$prior)
 }
 
 # list("symmetric", shape = 2, rate = 1) is "symmetric" with another gamma prior than that of shape and rate 1.

@@ -6,8 +6,7 @@
 #' were not fitted, and how coherent their topics are.
 #'
 #' The documents are divided at random into `folds` parts. Each of the first `held_out` parts is left out once, and
-#' [perplexity()] says how well a fit to the other documents predicts it. One more fit to all documents is judged by
-#' [coherence()].
+#' [perplexity()] says how well a fit to the others predicts it. One more fit, to all documents, has [coherence()].
 #'
 #' @param x counts, documents by terms, as in [topic_model()].
 #' @param topics the numbers of topics, at least two.
@@ -35,12 +34,10 @@
 #'
 #'   `x[[20]]` gives the fit with 20 topics. `plot()` and `autoplot()` show `difference` and `coherence` with bars of
 #'   two standard errors. `summary()` gives the table with the verdict.
-#' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used.
 #' @references
 #' Wallach, H. M., Murray, I., Salakhutdinov, R. and Mimno, D. (2009). Evaluation methods for topic models.
 #' *Proceedings of the 26th International Conference on Machine Learning*, 1105-1112.
-#' @seealso [topic_model()], [perplexity()], [coherence()], [topic_stability()]
+#' @seealso [perplexity()], [coherence()], [topic_stability()]
 #' @examples
 #' x <- t(sapply(1:60, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' compared <- compare_topics(x, c(1, 2, 4), folds = 3, iter = 60, n = 3, seed = 1, threads = 2)
@@ -146,18 +143,6 @@ compare_scores <- function(log_likelihood, tokens, part) {
   ))
 }
 
-add_rules(
-  number_best = rule("usable", "{topics} {figure|topic predicts|topics predict} the words left out best (perplexity {perplexity})."),
-  number_alike = rule("usable",
-    "Within two standard errors of that: {quantity} topics. These documents do not tell them apart.{smallest}"),
-  number_worse = rule("usable", "Worse by more than two standard errors: {quantity} topics."),
-  number_errors = rule("cannot tell", paste(
-    "One document was left out, so errors are not known. Fewer `folds` or more `held_out` leave out more."
-  )),
-  number_largest = rule("usable with reservations",
-    "The best is the largest number that was tried: larger ones may be better.", "but larger numbers may be better")
-)
-
 # It rests on the fits, of which the weakest counts.
 comparison_verdict <- function(topics, best, alike, table, fits) {
   others <- topics[setdiff(which(alike), best)]
@@ -255,15 +240,10 @@ glance_of.topic_comparison <- function(x) {
   parts$fits[[at]]
 }
 
-coherence_label <- function(x) {
-  sprintf("Coherence (%s)", c(npmi = "NPMI", umass = "UMass", cv = "C_v")[[x$measure]])
-}
-
 #' @rdname compare_topics
 #' @export
 plot.topic_comparison <- function(x, main = NULL, ...) {
   check_dots_empty(...)
-  check_title(main)
   paint_picture(comparison_picture(x, main))
   invisible(x)
 }
@@ -274,10 +254,10 @@ comparison_picture <- function(x, main) {
   table <- x$table
   at <- log10(table$topics)
   line <- function(value, error, title, ring = integer()) {
-    error[!is.finite(error)] <- 0
     known <- is.finite(value)
-    low <- value - 2 * error
-    high <- value + 2 * error
+    width <- ifelse(is.finite(error), 2 * error, 0)
+    low <- value - width
+    high <- value + width
     panel(around(at), if (any(known)) around(c(low, high)) else 0:1, list(
       if (length(ring)) layer("hline", y = 0, colour = "#DDDDDD"),
       layer("lines", x = at[known], y = value[known], colour = bar_colour),
@@ -289,7 +269,8 @@ comparison_picture <- function(x, main) {
   with_answer_below(picture(list(
     line(table$difference, table$difference_se, "Log score, less the best",
       match(x$best, table$topics)),
-    line(table$coherence, table$coherence_se, coherence_label(x))
+    line(table$coherence, table$coherence_se,
+      sprintf("Coherence (%s)", c(npmi = "NPMI", umass = "UMass", cv = "C_v")[[x$measure]]))
   ), main, "Topics", columns = 2L), x$verdict)
 }
 
@@ -298,6 +279,5 @@ comparison_picture <- function(x, main) {
 #' @exportS3Method ggplot2::autoplot topic_comparison
 autoplot.topic_comparison <- function(object, main = NULL, ...) {
   check_dots_empty(...)
-  check_title(main)
   gg_draw(comparison_picture(object, main))
 }

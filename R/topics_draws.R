@@ -38,15 +38,6 @@ split_draws <- function(draws) {
   lapply(seq_len(nrow(entries)), function(i) entries[i, ])
 }
 
-# The quantities that are compared over chains, each as a matrix of sweeps x chains.
-topic_traces <- function(fit) {
-  c(
-    list(log_likelihood = fit$log_likelihood),
-    if (kind_of(fit)$traced) list(alpha_sum = fit$alpha_sum),
-    if (fit$learn$beta) list(beta = fit$beta_trace)
-  )
-}
-
 #' Tables of a fitted topic model
 #'
 #' Methods for the generics of package generics. The columns are named as in package tidytext.
@@ -65,8 +56,8 @@ topic_traces <- function(fit) {
 #'   topic, and `.certainty`, as in [predict.topic_model()].
 #'
 #'   `glance()` gives a data frame with `topics`, `documents`, `terms`, `tokens`, `chains`, `iter`, `alpha_sum`,
-#'   `beta`, `log_likelihood`, `perplexity`, `seconds` and `verdict`. They describe the fitted words: `log_likelihood` is the
-#'   mean over the sweeps of the reference chain after the warm-up, and `perplexity` follows from it.
+#'   `beta`, `log_likelihood`, `perplexity`, `seconds` and `verdict`. They describe the fitted words:
+#'   `log_likelihood` is the mean over the sweeps of the reference chain after the warm-up.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)

@@ -25,8 +25,8 @@
 #'
 #' @param fit a fit from [topic_model()].
 #' @param formula the covariates, such as `~ party + s(day)`; `NULL`: the covariates of `prevalence`.
-#' @param data a data frame with the covariates and a row for each document, in the order of `fit$documents`. Other
-#'   variables are looked up where the formula was made.
+#' @param data a data frame with the covariates and a row for each document, which is found by its [name][joining].
+#'   Other variables are looked up where the formula was made.
 #' @param at `NULL` for the coefficients of the formula. Or a data frame with values of the covariates, for which the
 #'   expected shares are wanted.
 #' @param topics numbers or names of topics; `NULL` for all.
@@ -41,8 +41,6 @@
 #'   `lower`, `upper`. Of several chains also `chains`, how many find the topic; `rhat`; and `differ`, whether these
 #'   chains differ by more than chance, which print and picture say. Documents without tokens or with missing covariates
 #'   do not count. `plot()` shows the intervals, without the intercept.
-#' @section Errors:
-#' `warpbayes_error_input` for a formula or data that cannot be used.
 #' @references
 #' Mimno, D. and McCallum, A. (2008). Topic models conditioned on arbitrary features with Dirichlet-multinomial
 #' regression. *Proceedings of UAI*, 411-418.
@@ -78,19 +76,14 @@ topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = 
   }
   if (is.null(formula) && !own) stop_input("formula", "is missing: it has the covariates, such as ~ party")
   design <- if (own) fit$prevalence else covariate_design(formula, data, fit, "formula")
-  rows <- if (is.null(at)) {
-    diag(1, ncol(design$x))
-  } else {
-    effect_rows(design, at)
-  }
-  rownames(rows) <- if (is.null(at)) colnames(design$x) else row_labels(at)
-  draws <- if (own) {
-    own_effects(fit, rows, topics, !is.null(at))
+  rows <- if (is.null(at)) all_coefficients(design) else effect_rows(design, at)
+  drawn <- if (own) {
+    fit$draws$effects
   } else {
     check_topic_state(fit)
-    run <- resolve_run(backend, threads)
-    topic_effect_draws(fit, draw_effects(fit, design, ndraws, run, check_seed(seed)), rows, topics, !is.null(at))
+    draw_effects(fit, design, ndraws, resolve_run(backend, threads), check_seed(seed))
   }
+  draws <- topic_effect_draws(fit, drawn, rows, topics, !is.null(at))
   table <- do.call(rbind, lapply(seq_along(draws), function(i) {
     values <- matrix(draws[[i]], ncol = nrow(rows))
     ends <- apply(values, 2L, stats::quantile, interval_ends(level), names = FALSE, type = 6)
@@ -116,12 +109,6 @@ topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = 
     class = c("topic_effects", "warpbayes", "data.frame")
   )
 }
-
-add_rules(
-  effects_outside = rule("usable with reservations", "Values outside the data are extrapolated: {quantity}.",
-    "except values outside the data"),
-  effects_missed = rule("usable", "Effects on {figure|topic|topics} {quantity} are of the chains that find {figure|it|them}.")
-)
 
 chosen_topics <- function(fit, topics) {
   if (is.null(topics)) return(sort(used_topics(fit)))
@@ -190,12 +177,6 @@ topic_effect_draws <- function(fit, drawn, rows, topics, expected = FALSE) {
   })
 }
 
-# From the draws of a fit with `prevalence`.
-own_effects <- function(fit, rows, topics, expected = FALSE) {
-  if (is.null(rownames(rows))) rownames(rows) <- colnames(fit$prevalence$x)
-  topic_effect_draws(fit, fit$draws$effects, rows, topics, expected)
-}
-
 # Rhat of effects, and whether chains differ in them by more than chance: a row for each topic and row of coefficients.
 # NA for one chain, and where there are too few draws.
 effect_convergence <- function(draws) {
@@ -204,10 +185,15 @@ effect_convergence <- function(draws) {
   }), recursive = FALSE)
   known <- vapply(quantities, function(values) nrow(values) >= fewest_sweeps && ncol(values) > 1L, NA)
   rhat <- ifelse(known, vapply(quantities, split_rhat, 0), NA_real_)
-  rows <- dim(draws[[1L]])[[3L]]
   term <- dimnames(draws[[1L]])[[3L]]
-  data.frame(topic = rep(as.integer(names(draws)), each = rows), term = if (is.null(term)) "" else term, rhat = rhat,
+  data.frame(topic = rep(as.integer(names(draws)), each = length(term)), term = term, rhat = rhat,
     differ = differing(quantities, data.frame(rhat = rhat)))
+}
+
+# Rows of coefficients, named by what they stand for.
+all_coefficients <- function(design) {
+  terms <- colnames(design$x)
+  matrix(diag(length(terms)), length(terms), dimnames = list(terms, NULL))
 }
 
 effect_rows <- function(design, at) {
@@ -216,7 +202,9 @@ effect_rows <- function(design, at) {
   }
   frame <- new_frame(design, design$terms, at, "at")
   check_frame(frame, "at")
-  stats::model.matrix(design$terms, frame, contrasts.arg = design$contrasts)
+  rows <- stats::model.matrix(design$terms, frame, contrasts.arg = design$contrasts)
+  rownames(rows) <- row_labels(at)
+  rows
 }
 
 # The values of each row, such as party = left, day = 3.
@@ -225,6 +213,16 @@ row_labels <- function(at) {
     paste(name, "=", if (is.numeric(values)) format(signif(values, 4), trim = TRUE) else as.character(values))
   }, names(at), at)
   do.call(paste, c(unname(text), sep = ", "))
+}
+
+# `draws`: of effects, as topic_effect_draws() has them.
+effect_reason <- function(draws, fit) {
+  table <- if (length(draws)) effect_convergence(draws)
+  if (is.null(table) || all(is.na(table$rhat))) return(NULL)
+  worst <- table[which.max(table$rhat), ]
+  reason(if (any(table$differ)) "topic_effects_differ" else "topic_effects_agree", figure = sum(table$differ),
+    all = nrow(table), quantity = paste0("topic ", topic_labels(fit, worst$topic), ", ", worst$term),
+    rhat = format_rhat(worst$rhat))
 }
 
 # Values of `at` that the data of the design do not reach, such as "day = 300 (1 to 30)".
@@ -290,7 +288,6 @@ glance_of.topic_effects <- function(x) {
 #' @export
 plot.topic_effects <- function(x, main = NULL, ...) {
   check_dots_empty(...)
-  check_title(main)
   paint_picture(topic_effects_picture(x, main))
   invisible(x)
 }
@@ -300,11 +297,10 @@ plot.topic_effects <- function(x, main = NULL, ...) {
 #' @exportS3Method ggplot2::autoplot topic_effects
 autoplot.topic_effects <- function(object, main = NULL, ...) {
   check_dots_empty(...)
-  check_title(main)
   gg_draw(topic_effects_picture(object, main))
 }
 
-# Intervals of all terms but the intercept, topic by topic. The name of an effect on which chains differ says so.
+# Intervals of all terms but the intercept, topic by topic. An effect on which chains differ says so.
 topic_effects_picture <- function(x, main) {
   table <- plain_frame(x)
   label <- if (is.null(table$name)) paste("Topic", table$topic) else table$name
@@ -319,8 +315,8 @@ topic_effects_picture <- function(x, main) {
     caption <- sprintf("%s; the first %d of %d topics", caption, length(shown), length(topics))
   }
   what <- if (expected) "Expected share of the topic" else "Change of the share of the topic"
-  names <- paste0(label, ": ", table$term, if (any(table$differ)) ifelse(table$differ, " (chains differ)", ""))
-  picture <- interval_picture(data.frame(name = names[rows], estimate = table$estimate[rows],
-    lower = table$lower[rows], upper = table$upper[rows], colour = bar_colour), main, paste0(what, "\n", caption))
-  with_answer_below(picture, verdict(x))
+  marks <- data.frame(name = paste(label, table$term, sep = ": "), table[c("estimate", "lower", "upper")],
+    colour = bar_colour)
+  if (any(table$differ)) marks$right <- ifelse(table$differ, "chains differ", "")
+  with_answer_below(interval_picture(marks[rows, ], main, paste0(what, "\n", caption)), verdict(x))
 }

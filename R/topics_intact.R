@@ -4,48 +4,40 @@
 check_topic_fit <- function(fit, argument = "fit") {
   check_present(!missing(fit), argument)
   check_fit_class(fit, argument, "topic_model", "topic_model()")
-  refuse <- function(part, ...) {
-    stop_input(argument, "has a part `", part, "` that is not ", ..., ": it has been changed since it was made")
-  }
   check_described(fit, argument, list(
     chains = part_whole(1, 1e4), iter = part_whole(), warmup = part_whole(), thin = part_whole(1), draws = part_list(),
     learn = part_list(), state = part_list(), method = part_choice(c("gibbs", "mean_for_mode")),
     topics = part_is("a number of topics", part_whole(1, 16384)$test), earlier = part_numbers(1L),
     elapsed = part_numbers(2L), x = part_is("the counts that were fitted", function(x) inherits(x, "count_matrix"))
   ), c("draws", "learn", "state", "earlier", "elapsed"))
-  size <- c(fit$topics, length(fit$documents), length(fit$terms))
-  if (!is.character(fit$documents) || !is.character(fit$terms) ||
-    !identical(as.double(fit$x$size), as.double(size[2:3]))) {
-    refuse("x", "of as many documents and terms as `documents` and `terms` name")
+  topics <- fit$topics
+  documents <- length(fit$documents)
+  shape <- function(rows, columns) {
+    part_is(sprintf("a matrix of %s x %s numbers", whole_words(rows), whole_words(columns)), function(value) {
+      is.double(value) && identical(as.double(dim(value)), as.double(c(rows, columns)))
+    })
   }
-  shape <- function(part, rows, columns) {
-    value <- fit[[part]]
-    if (!is.double(value) || !identical(as.double(dim(value)), as.double(c(rows, columns)))) {
-      refuse(part, "a matrix of ", whole_words(rows), " x ", whole_words(columns), " numbers, but ", show_value(value))
-    }
-  }
-  shape("phi", size[[1L]], size[[3L]])
-  shape("theta", size[[2L]], size[[1L]])
+  check_described(fit, argument, list(
+    x = part_is("of as many documents and terms as `documents` and `terms` name", function(x) {
+      is.character(fit$documents) && is.character(fit$terms) && identical(as.double(x$size),
+        as.double(c(documents, length(fit$terms))))
+    }), phi = shape(topics, length(fit$terms)), theta = shape(documents, topics)
+  ))
   check_stored(fit, argument, topic_plan(fit), absent = FALSE)
-  check_described(fit, argument, list(reference = part_whole(1, fit$chains)))
-  if (!is.numeric(fit$alpha) || length(fit$alpha) != size[[1L]] || !all(is.finite(fit$alpha) & fit$alpha > 0)) {
-    refuse("alpha", "a positive number for each topic")
-  }
-  check_structure_parts(fit, refuse)
-  if (!is.numeric(fit$document_tokens) || length(fit$document_tokens) != size[[2L]]) {
-    refuse("document_tokens", "a number of tokens for each document")
-  }
-  if (!is.null(fit$agreement)) {
-    for (part in c("match", "distance")) {
-      value <- if (is.list(fit$agreement)) fit$agreement[[part]]
-      if (!is.numeric(value) || !identical(as.double(dim(value)), c(size[[1L]], fit$chains)) || anyNA(value)) {
-        refuse("agreement", "a list of `match` and `distance`, topics x chains")
-      }
-    }
-  }
-  if (!is.null(fit$topic_names) && (!is.character(fit$topic_names) || length(fit$topic_names) != size[[1L]])) {
-    refuse("topic_names", "a name for each topic")
-  }
+  compared <- part_is("a matrix, topics x chains", function(value) {
+    is.numeric(value) && identical(as.double(dim(value)), as.double(c(topics, fit$chains))) && !anyNA(value)
+  })
+  check_described(fit, argument, c(list(
+    reference = part_whole(1, fit$chains),
+    alpha = part_is("a positive number for each topic", function(alpha) {
+      is.numeric(alpha) && length(alpha) == topics && all(is.finite(alpha) & alpha > 0)
+    }),
+    document_tokens = part_is("a number of tokens for each document", function(tokens) {
+      is.numeric(tokens) && length(tokens) == documents
+    }),
+    topic_names = part_is("a name for each topic", function(names) is.character(names) && length(names) == topics)
+  ), if (!is.null(fit$agreement)) list("agreement$match" = compared, "agreement$distance" = compared)), "topic_names")
+  check_structure_parts(fit, argument)
 }
 
 check_intact.topic_model <- function(x, argument) check_topic_fit(x, argument)
@@ -55,32 +47,33 @@ check_topic_state <- function(fit) {
   check_described(fit, "fit", list(
     topics = part_whole(1, 16384), iter = part_whole(0, 2^31), chains = part_whole(1, 1e4), state = part_list()
   ))
-  check_structure_parts(fit, function(part, ...) {
-    stop_input("fit", "has a part `", part, "` that is not ", ..., ": it has been changed since it was made")
-  })
+  check_structure_parts(fit, "fit")
   check_states(fit, resumable(fit), function(path, rule) {
     stop_input("fit", "has a part `", path, "` that is not ", rule, ": it has been changed since it was made")
   })
 }
 
-# Checks the parts of a fit that topic_structure() reads. refuse(part, ...) stops.
-check_structure_parts <- function(fit, refuse) {
-  check_prevalence_parts(fit, refuse)
-  prior <- fit$prior_counts
-  if (!is.null(prior) && (!is.double(prior) || !is.matrix(prior) || nrow(prior) != fit$topics || ncol(prior) < 1L ||
-    is.null(colnames(prior)) || anyDuplicated(colnames(prior)) || !all(colnames(prior) %in% fit$terms) ||
-    !all(is.finite(prior) & prior >= 0))) {
-    refuse("prior_counts", "a matrix of topics x terms with numbers from 0 on, but ", show_value(prior))
-  }
+# Checks the parts of a fit that topic_structure() reads.
+check_structure_parts <- function(fit, argument) {
+  check_prevalence_parts(fit, argument)
+  check_described(fit, argument, list(
+    prior_counts = part_is("a matrix of topics x terms with numbers from 0 on", function(prior) {
+      is.double(prior) && is.matrix(prior) && nrow(prior) == fit$topics && ncol(prior) >= 1L &&
+        !is.null(colnames(prior)) && !anyDuplicated(colnames(prior)) && all(colnames(prior) %in% fit$terms) &&
+        all(is.finite(prior) & prior >= 0)
+    })
+  ), "prior_counts")
 }
 
 is_number_matrix <- function(value, rows, columns) {
   is.double(value) && identical(dim(value), as.integer(c(rows, columns))) && all(is.finite(value))
 }
 
-check_prevalence_parts <- function(fit, refuse) {
+check_prevalence_parts <- function(fit, argument) {
   design <- fit$prevalence
-  if (is.null(design) != !identical(fit$learn$alpha, "prevalence")) refuse("prevalence", "what `learn` says")
+  if (is.null(design) != !identical(fit$learn$alpha, "prevalence")) {
+    stop_changed(argument, "prevalence", "what `learn` says", design)
+  }
   if (is.null(design)) return(invisible())
   documents <- length(fit$documents)
   whole <- function(values, most) is.numeric(values) && !anyNA(values) && all(values %in% seq_len(most))
@@ -91,7 +84,7 @@ check_prevalence_parts <- function(fit, refuse) {
     is.matrix(design$x) && !is.null(colnames(design$x)) &&
     is_number_matrix(unname(design$x), length(design$used), ncol(design$x)) && is.matrix(design$basis) &&
     is_number_matrix(design$basis, documents, ncol(design$basis))
-  if (!usable) refuse("prevalence", "the covariates of the documents")
+  if (!usable) stop_changed(argument, "prevalence", "the covariates of the documents", design)
 }
 
 check_beta_part <- function(fit) {

@@ -35,7 +35,7 @@
 #'   see [topic_model_structure].
 #' @param prevalence covariates of the documents that the prior of their topics depends on, such as `~ party + s(day)`;
 #'   see [topic_effects()].
-#' @param data a data frame with the variables of `prevalence` and a row for each document, in the order of `x`.
+#' @param data a data frame with the variables of `prevalence` and a row for each document, found by [name][joining].
 #' @param control settings by [warp_control()]; see below.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
@@ -93,11 +93,13 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", iter = 
     "checkpoint_every"))
   method <- if (control$estimate == "mean") "mean_for_mode" else "gibbs"
   prevalence <- check_prevalence(prevalence, data, counts, method, alpha)
-  alpha <- check_alpha(alpha, topics)
+  seed_words <- check_seed_words(seed_words, topics, counts)
+  labels <- seed_names(seed_words$words, topics)
+  if (is.null(labels)) labels <- as.character(seq_len(topics))
+  alpha <- check_alpha(alpha, topics, labels)
   if (!is.null(prevalence)) alpha$learn <- "prevalence"
   check_mixture(alpha, method)
-  beta <- check_beta(beta, topics, counts$terms)
-  seed_words <- check_seed_words(seed_words, topics, counts)
+  beta <- check_beta(beta, topics, counts$terms, labels)
   start <- if (is.null(control$start)) "merged" else check_choice(control$start, "start", c("merged", "random"))
   sweeps <- check_topic_sweeps(iter, warmup, chains, control, counts, topics)
   progress <- check_progress(progress)

@@ -10,15 +10,12 @@
 #' @param ... must be empty: a misspelt argument is an error.
 #' @param value a name for each topic, in the order of their numbers, all different; `NULL` removes the names.
 #' @return A character vector with a name for each topic.
-#' @section Errors:
-#' `warpbayes_error_input` for names that are missing, empty or not one for each topic.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' colnames(x) <- c("goal", "team", "price", "trade")
 #' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)
 #' topic_names(fit, 2)
 #' topic_names(fit) <- ifelse(fit$phi[, "goal"] > fit$phi[, "price"], "sports", "markets")
-#' fit
 #' @export
 topic_names <- function(fit, n = 3, ...) {
   check_method(fit, "fit", ...)
@@ -37,7 +34,8 @@ topic_names <- function(fit, n = 3, ...) {
     if (!is.character(value) || length(value) != fit$topics) {
       stop_input("value", sprintf("must be NULL or %d names, one for each topic, not ", fit$topics), show_value(value))
     }
-    value <- unname(value)
+    labels <- if (is.null(fit$topic_names)) as.character(seq_len(fit$topics)) else fit$topic_names
+    value <- unname(by_names(value, labels, "value", "topic"))
     bad <- which(is.na(value) | !nzchar(value) | duplicated(value))
     if (length(bad)) {
       stop_input("value", sprintf("must have a name of its own for each topic, but that of topic %d is %s",

@@ -19,15 +19,12 @@
 #' @param ... must be empty: a misspelt argument is an error.
 #' @return A data frame with a row for each number and chain in which it occurs: `chain`, `topics` and `probability`,
 #'   the share of the chain's draws.
-#' @section Errors:
-#' `warpbayes_error_input` for a fit whose number of topics was given.
 #' @references
 #' Ishwaran, H. and Zarepour, M. (2002). Exact and approximate sum representations for the Dirichlet process. *Canadian
 #' Journal of Statistics* **30**, 269-283.
 #'
 #' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the
 #' American Statistical Association* **101**, 1566-1581.
-#' @seealso [compare_topics()]
 #' @examples
 #' set.seed(1)
 #' subject <- rbind(rep(c(3, 0.1), each = 10), rep(c(0.1, 3), each = 10))

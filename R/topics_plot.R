@@ -19,8 +19,6 @@
 #' @return `x`, invisibly.
 #' @section Stars:
 #' If the fit has several chains, a star marks topics that some chain does not find; see [topic_stability()].
-#' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used.
 #' @references
 #' Friedman, J. and Alm, E. J. (2012). Inferring correlation networks from genomic survey data. *PLOS Computational
 #' Biology* **8**, e1002687.
@@ -29,7 +27,6 @@
 #' Workshop on Interactive Language Learning, Visualization, and Interfaces*, 63-70.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
-#' colnames(x) <- c("goal", "team", "price", "trade")
 #' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)
 #' plot(fit, n = 3)
 #' plot(fit, "log_likelihood")
@@ -39,12 +36,15 @@ plot.topic_model <- function(x, type = c("terms", "prevalence", "log_likelihood"
                              ...) {
   check_dots_empty(...)
   check_topic_fit(x, "x")
-  type <- check_choice(type, "type", c("terms", "prevalence", "log_likelihood", "correlation", "map"))
+  paint_picture(wanted_picture(x, type, topics, n, by, main))
+  invisible(x)
+}
+
+wanted_picture <- function(fit, type, topics, n, by, main) {
+  type <- check_choice(type, "type", eval(formals(plot.topic_model)$type))
   by <- check_choice(by, "by", term_rankings)
   n <- check_count(n, "n")
-  shown <- shown_topics(x, type, topics)
-  paint_picture(topic_picture(x, type, shown, n, by, main))
-  invisible(x)
+  topic_picture(fit, type, shown_topics(fit, type, topics), n, by, main)
 }
 
 topic_picture <- function(fit, type, shown, n, by, main) {
@@ -61,6 +61,14 @@ topic_picture <- function(fit, type, shown, n, by, main) {
     },
     map = map_picture(fit, shown, n, main)
   ), verdict(fit))
+}
+
+# A picture with the answer of the verdict below it, unless it is just "usable".
+with_answer_below <- function(picture, verdict) {
+  if (verdict$answer != answers[[1L]] && is.null(picture$heat)) {
+    picture$caption <- paste(c(picture$caption, opening_words(verdict)), collapse = "; ")
+  }
+  picture
 }
 
 # The most prevalent topics, as many as asked for or as the picture has room for.
@@ -195,9 +203,5 @@ autoplot.topic_model <- function(object, type = c("terms", "prevalence", "log_li
                                  main = NULL, ...) {
   check_dots_empty(...)
   check_topic_fit(object, "object")
-  type <- check_choice(type, "type", c("terms", "prevalence", "log_likelihood", "correlation", "map"))
-  by <- check_choice(by, "by", term_rankings)
-  n <- check_count(n, "n")
-  shown <- shown_topics(object, type, topics)
-  gg_draw(topic_picture(object, type, shown, n, by, main))
+  gg_draw(wanted_picture(object, type, topics, n, by, main))
 }

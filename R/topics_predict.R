@@ -13,8 +13,8 @@
 #'   were fitted.
 #' @param type `"topics"`: probabilities of all topics; `"class"`: the most probable topic.
 #' @param iter number of sweeps. The first half is not used.
-#' @param data if the fit has `prevalence`: a data frame with the covariates of the new documents, a row for each.
-#'   `NULL`, missing or unknown values: the mean of the covariates is taken.
+#' @param data if the fit has `prevalence`: a data frame with the covariates of the new documents, a row for each,
+#'   which is found by its [name][joining]. `NULL`, missing or unknown values: the mean of the covariates is taken.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
 #' @return For `"topics"` a matrix, documents x topics, whose rows sum to one and have the names of the documents. For
@@ -22,8 +22,6 @@
 #'   document, the number of tokens that are not terms of the fit. For `"class"` the attribute `certainty` has the share
 #'   of the draws of all chains, with topics matched, in which the topic is the document's first one. It is too sure:
 #'   of documents above 0.9 another fit gives 2 to 6% another first topic. [verdict()] works on both.
-#' @section Errors:
-#' `warpbayes_error_input` if `newdata` cannot be read, or if it has several documents and shares no term with the fit.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' colnames(x) <- c("goal", "team", "price", "trade")
@@ -54,11 +52,6 @@ predict.topic_model <- function(object, newdata = NULL, type = c("topics", "clas
 # With a larger share of unknown words a prediction has reservations.
 most_unknown <- 0.2
 
-add_rules(
-  words_unknown = rule("usable with reservations", "The fit does not know {share} of the words."),
-  first_topics = rule("usable", "The first topic of {share} of the documents is sure.")
-)
-
 certainty_reason <- function(certainty) {
   sure <- mean(certainty > sure_share, na.rm = TRUE)
   if (is.finite(sure)) reason("first_topics", figure = sure, share = percent(sure, 0))
@@ -71,7 +64,7 @@ topics_of_documents <- function(fit, counts, iter, data, seed, backend, threads,
     known <- if (certain) document_certainty(fit)
     return(list(theta = fit$theta, certainty = certainty_at(known$shares, fit$theta, fit$document_tokens)))
   }
-  prior <- new_document_prior(fit, data, counts$documents)
+  prior <- new_document_prior(fit, data, counts)
   run <- resolve_run(backend, threads)
   seed <- check_seed(seed)
   own <- infer_topics(fit, counts, iter, seed, run, prior)
@@ -81,7 +74,8 @@ topics_of_documents <- function(fit, counts, iter, data, seed, backend, threads,
     fit$phi <- fit$chain_phi[[chain]][matched_topics(fit, chain), , drop = FALSE]
     attr(infer_topics(fit, counts, iter, seed, run, prior), "first")
   }), attr(own, "first"))
-  list(theta = theta, certainty = if (certain) certainty_at(first / (length(others) + 1), theta, document_sizes(counts)))
+  first <- first / (length(others) + 1)
+  list(theta = theta, certainty = if (certain) certainty_at(first, theta, document_sizes(counts)))
 }
 
 certainty_at <- function(shares, theta, tokens) {
@@ -91,8 +85,8 @@ certainty_at <- function(shares, theta, tokens) {
 }
 
 # What the prior knows of new documents: their groups, and the alphas of the groups, groups x topics.
-new_document_prior <- function(fit, data, documents) {
-  if (is.null(data)) list(groups = NULL, alpha = rbind(fit$alpha)) else prevalence_prior(fit, data, length(documents))
+new_document_prior <- function(fit, data, counts) {
+  if (is.null(data)) list(groups = NULL, alpha = rbind(fit$alpha)) else prevalence_prior(fit, data, counts)
 }
 
 # The topics of documents: the mean of theta given the topics of the tokens, over the second half of the sweeps.
@@ -153,8 +147,6 @@ infer_topics <- function(fit, counts, iter, seed, run, prior) {
 #' @inheritParams predict.topic_model
 #' @return A number of class `perplexity`. Its attributes have a value for each document: `log_likelihood` of the
 #'   predicted tokens, `tokens` (how many were predicted), and `unknown` (how many tokens are not terms of the fit).
-#' @section Errors:
-#' `warpbayes_error_input` if `newdata` cannot be read or shares no term with the fit.
 #' @references
 #' Wallach, H. M., Murray, I., Salakhutdinov, R. and Mimno, D. (2009). Evaluation methods for topic models. *Proceedings
 #' of the 26th International Conference on Machine Learning*, 1105-1112.
@@ -174,7 +166,7 @@ perplexity <- function(fit, newdata = NULL, share = 0.5, iter = 100, data = NULL
   if (is.null(newdata)) return(structure(score_words(fit, fit$x, fit$theta, run), verdict = verdict(fit)))
   counts <- known_terms(fit, newdata)
   if (counts$tokens == 0) stop_input("newdata", "shares no term with the fit: there is nothing to predict")
-  prior <- new_document_prior(fit, data, counts$documents)
+  prior <- new_document_prior(fit, data, counts)
   seed <- check_seed(seed)
   halves <- split_tokens(counts, share, seed)
   if (halves$predicted$tokens == 0) {

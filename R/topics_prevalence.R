@@ -7,7 +7,7 @@ check_prevalence <- function(prevalence, data, counts, method, alpha) {
     if (!is.null(data)) stop_input("data", "is of no use without `prevalence`, such as prevalence = ~ party")
     return(NULL)
   }
-  fit <- list(documents = counts$documents, document_tokens = document_sizes(counts))
+  fit <- list(x = counts, documents = counts$documents, document_tokens = document_sizes(counts))
   design <- covariate_design(prevalence, data, fit, "prevalence")
   if (length(design$first) < 2L) stop_input("prevalence", "has no covariates: it is a formula such as ~ party")
   if (method != "gibbs") stop_input("control", "has estimate = \"mean\", which `prevalence` does not have")
@@ -24,13 +24,12 @@ prevalence_words <- function(fit) deparse1(fit$prevalence$formula)
 covariate_design <- function(formula, data, fit, argument) {
   check_formula(formula, argument, response = FALSE, takes = "smooth", example = "~ party")
   documents <- length(fit$documents)
-  check_document_data(data, documents, "document")
+  joined <- join_variables(formula, data, document_names(fit$x), documents, "document")$data
   given <- formula
   if (!is.null(special_term(formula[[2L]], "smooth"))) {
     environment(formula) <- list2env(list(s = natural_spline), parent = environment(given))
   }
-  data <- without_integer64(data)
-  frame <- covariate_frame(formula, data, argument)
+  frame <- covariate_frame(formula, joined, argument)
   # Without data ~ 1 has no rows.
   if (length(frame) == 0L) frame <- structure(data.frame(row.names = seq_len(documents)), terms = attr(frame, "terms"))
   if (nrow(frame) != documents) {
@@ -50,7 +49,8 @@ covariate_design <- function(formula, data, fit, argument) {
       count_words(nrow(x), "document")))
   }
   if (qr(x)$rank < ncol(x)) stop_input(argument, "has coefficients that the documents do not tell apart: leave one out")
-  design <- c(fitted_frame(given, own, terms), list(variables = formula_variables(given, data, documents),
+  variables <- joined["." %in% all.vars(given) | names(joined) %in% all.vars(given)]
+  design <- c(fitted_frame(given, own, terms), list(variables = variables,
     contrasts = attr(x, "contrasts"), used = used, x = x, scaling = covariate_scaling(x)))
   design$basis <- covariate_basis(design, prevalence_columns(design, as_fitted_classes(design, frame, unknown = TRUE)))
   kind <- do.call(paste, as.data.frame(design$basis))
@@ -60,21 +60,8 @@ covariate_design <- function(formula, data, fit, argument) {
   design
 }
 
-check_document_data <- function(data, documents, kind) {
-  if (!is.null(data) && (!is.data.frame(data) || nrow(data) != documents)) {
-    stop_input("data", sprintf("must be a data frame with a row for each of %s, not ", count_words(documents, kind)),
-      show_value(data))
-  }
-}
-
-# The variables of a formula that have a value for each document.
-formula_variables <- function(formula, data, documents) {
-  values <- lapply(stats::setNames(nm = all.vars(formula)), function(name) {
-    value <- if (name %in% names(data)) data[[name]] else get0(name, environment(formula))
-    if (is.atomic(value) && NROW(value) == documents) value
-  })
-  structure(Filter(Negate(is.null), values), class = "data.frame", row.names = seq_len(documents))
-}
+# NULL if documents have numbers instead of names.
+document_names <- function(counts) if (isTRUE(counts$named[["documents"]])) counts$documents
 
 # The model matrix of a model frame that may have missing values: rows of NA where it has.
 prevalence_columns <- function(design, frame) {
@@ -104,10 +91,10 @@ covariate_basis <- function(design, x) {
 }
 
 # The groups of new documents and their alphas, groups x topics: the means of the draws.
-prevalence_prior <- function(fit, data, documents) {
+prevalence_prior <- function(fit, data, counts) {
   design <- fit$prevalence
   if (is.null(design)) stop_input("data", "cannot be used: the fit has no `prevalence`")
-  check_document_data(data, documents, "new document")
+  data <- join_variables(~ 1, data, document_names(counts), counts$size[[1L]], "new document")$data
   x <- prevalence_columns(design, new_frame(design, design$terms, data, "data", unknown = TRUE))
   if (anyNA(x)) {
     message(sprintf("%s with missing or unknown covariates: the mean of the covariates is taken",

@@ -37,15 +37,15 @@ topic_words <- function(fit) {
 
 #' Print or summarise a fitted topic model
 #'
-#' `print()` says in a few lines what was fitted and shows the ten largest topics with a verdict in words; `print(fit, n =
-#' 20)` shows 20. `summary()` shows all topics with their prevalence and coherence, and the convergence of the chains. Of a fit with `alpha = "hdp"` both show only topics that are used; see [number_of_topics()].
+#' `print()` says in a few lines what was fitted, and shows the ten largest topics and a verdict in words; `print(fit, n
+#' = 20)` shows 20 topics. `summary()` shows all topics with their prevalence and coherence, and the convergence of the
+#' chains. Of a fit with `alpha = "hdp"` both show only topics that are used; see [number_of_topics()].
 #'
 #' @section Verdict:
-#' The verdict of [verdict()] speaks of what is reported: which topics all chains find, see [topic_stability()]; the share
-#' of documents whose first topic is sure, because it is the first one in more than 90% of the draws of all chains, and
-#' how often another chain gives such a document another topic; and effects of covariates on which chains differ. The log
-#' likelihood says whether the run is long enough, by the rule of [convergence]. What moves slowly besides is called
-#' rough.
+#' The [verdict()] speaks of what is reported. Which topics do all chains find, see [topic_stability()]? How many
+#' documents have a sure first topic, because it is the first one in more than 90% of the draws of all chains, and how
+#' often does another chain give such a document another topic? In which effects of covariates do chains differ? The log
+#' likelihood says whether the run is long enough, by the rule of [convergence].
 #'
 #' @param object a fit from [topic_model()].
 #' @param terms how many terms of each topic to show, the most relevant first; see [top_terms()].
@@ -91,14 +91,6 @@ print_topics <- function(...) {
 }
 
 percent_words <- function(shares) paste0(format(100 * shares, digits = 2), "%")
-
-# The first terms of lines that are not longer than `most`.
-fitting_terms <- function(lines, most) {
-  vapply(strsplit(lines, ", ", fixed = TRUE), function(terms) {
-    fits <- cumsum(nchar(terms, "width") + 2) - 2 <= most[[1L]]
-    if (any(fits)) paste(terms[fits], collapse = ", ") else substr(c(terms, "")[[1L]], 1L, max(most[[1L]], 3))
-  }, "")
-}
 
 #' @rdname print.topic_model
 #' @export

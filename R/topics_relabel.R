@@ -24,8 +24,6 @@
 #'
 #'   With one chain nothing is compared, and `found` is `NA`. Then the draws are averaged if `phi` and `theta` were
 #'   kept.
-#' @section Errors:
-#' `warpbayes_error_input` for anything that is not a fit that can be relabelled.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, chains = 3, seed = 1, threads = 2)

@@ -92,8 +92,9 @@ report_content.topic_effects <- function(fit, ...) {
   expected <- isTRUE(attr(fit, "expected"))
   picture <- picture_part("Means and intervals.", function() plot.topic_effects(fit),
     c(min(2, 0.35 + 0.03 * nrow(fit)), min(2.5, 0.5 + 0.05 * nrow(fit))))
-  table_content(if (expected) "Expected shares of topics" else "Effects on topics", effects_title(fit), shown_effects(fit),
-    paste("lower, upper:", interval_name(attr(fit, "level"))), picture, attr(fit, "star"), verdict(fit))
+  table_content(if (expected) "Expected shares of topics" else "Effects on topics", effects_title(fit),
+    shown_effects(fit), paste("lower, upper:", interval_name(attr(fit, "level"))), picture, attr(fit, "star"),
+    verdict(fit))
 }
 
 report_content.topic_comparison <- function(fit, ...) {

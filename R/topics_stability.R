@@ -16,13 +16,10 @@
 #' @param iter sweeps of each further chain. `NULL`: as many as the fit has.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
-#' @return A data frame of class `topic_stability` with a row for each topic, the most prevalent first: `topic`; `name`, if you have set
-#'   [topic_names()]; `prevalence` (share of all tokens); `found` (the share of the other chains that find the topic,
-#'   `NA` without other chains); `terms`.
-#' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used, and for restarts of a fit from [add_documents()], whose
-#' start is the earlier fit.
-#' @seealso [relabel()][relabel.topic_model()], [compare_topics()]
+#' @return A data frame of class `topic_stability` with a row for each topic, the most prevalent first: `topic`; `name`,
+#'   if you have set [topic_names()]; `prevalence` (share of all tokens); `found` (the share of the other chains that
+#'   find the topic, `NA` without other chains); `terms`.
+#' @seealso [compare_topics()]
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)
@@ -41,13 +38,12 @@ topic_stability <- function(fit, restarts = NULL, iter = NULL, backend = NULL, t
   }
   iter <- if (is.null(iter)) fit$iter else check_count(iter, "iter")
   agreement <- agreement_of(fit)
-  found <- if (fit$chains > 1) share_found(agreement, -fit$reference) else NA
   others <- fit$chains - 1 + restarts
+  found <- if (fit$chains > 1) (fit$chains - 1) * share_found(agreement, -fit$reference) else 0
   if (restarts > 0) {
-    further <- share_found(match_topics(fit, restarted_topics(fit, restarts, iter, backend, threads)$phi))
-    found <- (if (fit$chains > 1) (fit$chains - 1) * found else 0) / others + further * restarts / others
-    found <- round(found, 12)
+    found <- found + restarts * share_found(match_topics(fit, restarted_topics(fit, restarts, iter, backend, threads)))
   }
+  found <- if (others > 0) round(found / others, 12) else NA_real_
   order <- used_topics(fit)
   table <- data.frame(with_names(data.frame(topic = order), fit), prevalence = topic_prevalence(fit)[order],
     found = rep_len(found, fit$topics)[order], terms = term_lines(fit, order, 6))
@@ -60,13 +56,6 @@ topic_stability <- function(fit, restarts = NULL, iter = NULL, backend = NULL, t
   structure(table, verdict = new_verdict("the topics", reason, rests_on = list(verdict(fit))),
     class = c("topic_stability", "warpbayes", "data.frame"))
 }
-
-add_rules(
-  stability_unknown = rule("cannot tell", "There are no other chains: `restarts` runs some."),
-  stability_found = rule("usable", "{figure|The other chain finds|All other chains find} each topic."),
-  stability_missed = rule("usable with reservations", "Not all of {figure} other chains find {quantity}.",
-    "except topics that other chains miss")
-)
 
 in_console.topic_stability <- function(x, ...) {
   check_dots_empty(...)
@@ -91,7 +80,7 @@ glance_of.topic_stability <- function(x) {
   data.frame(topics = nrow(x), found = sum(x$found == 1), verdict = verdict(x)$answer)
 }
 
-# The averages of further chains, numbered after those of the fit: a list of phi, topics x terms, for each.
+# The averages of further chains, numbered after those of the fit: phi of each, topics x terms.
 restarted_topics <- function(fit, restarts, iter, backend, threads) {
   check_topic_state(fit)
   run <- resolve_run(backend, threads, cost = topic_cost(length(fit$documents), length(fit$x$count), fit$topics,
@@ -109,7 +98,7 @@ restarted_topics <- function(fit, restarts, iter, backend, threads) {
   other["draws"] <- list(NULL)
   other <- start_chains(other, topic_start(other, alpha, beta, run), fit$chains)
   other <- advance_chains(other, iter, topic_sampler, run, FALSE, threads)
-  list(phi = if (restarts > 1) other$chain_phi else list(other$phi))
+  if (restarts > 1) other$chain_phi else list(other$phi)
 }
 
 # The labels of topics, with a star for those that some chain does not find.
@@ -121,5 +110,3 @@ marked_labels <- function(fit, topics, prefix = "") {
 star_words <- function(fit, topics) {
   if (any(found_topics(fit)[topics] < 1)) "* not found by all chains: another start may not find it"
 }
-
-all_chains <- function(fit) if (fit$chains == 2) "both chains" else sprintf("all %s chains", whole_words(fit$chains))

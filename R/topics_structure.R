@@ -67,7 +67,7 @@ check_term_prior <- function(value, argument, label) {
 # Where a learned beta starts.
 first_beta <- 0.1
 
-check_beta <- function(beta, topics, terms) {
+check_beta <- function(beta, topics, terms, labels = as.character(seq_len(topics))) {
   given <- with_gamma(beta, "beta")
   beta <- given$value
   if (identical(beta, "learn")) return(list(learn = TRUE, start = first_beta, prior = given$prior))
@@ -87,13 +87,7 @@ check_beta <- function(beta, topics, terms) {
     stop_input("beta", sprintf("must have %d topics x %d terms, but has %d x %d", topics, length(terms), nrow(beta),
       ncol(beta)))
   }
-  if (!is.null(colnames(beta))) {
-    if (anyDuplicated(colnames(beta)) || !all(terms %in% colnames(beta))) {
-      stop_input("beta", "has names, but none or several for term ",
-        show_value(c(setdiff(terms, colnames(beta)), colnames(beta)[duplicated(colnames(beta))])[[1L]]))
-    }
-    beta <- beta[, terms, drop = FALSE]
-  }
+  beta <- by_dimnames(beta, list(labels, terms), "beta", c("topic", "term"))
   storage.mode(beta) <- "double"
   check_term_prior(beta, "beta", function(i) {
     sprintf("topic %d and term %s", (i - 1L) %% nrow(beta) + 1L, show_value(terms[[(i - 1L) %/% nrow(beta) + 1L]]))
@@ -302,11 +296,4 @@ pulled_words <- function(fit) {
     }, "")
   }))
   pulled[!is.na(pulled)]
-}
-
-# Warns of seed words that lead their topic only in name.
-warn_of_lost_seeds <- function(fit) {
-  words <- vapply(seed_reasons(fit), `[[`, "", "words")
-  lost <- vapply(seed_reasons(fit), `[[`, "", "code") == "seeds_lost"
-  if (any(lost)) warning(paste(words, collapse = " "), call. = FALSE)
 }

@@ -185,3 +185,11 @@ term_lines <- function(fit, topics, n, by = "relevance") {
   terms$term[!nzchar(terms$term)] <- "(empty)"
   vapply(topics, function(k) paste(terms$term[terms$topic == k], collapse = ", "), "")
 }
+
+# The first terms of lines that are not longer than `most`.
+fitting_terms <- function(lines, most) {
+  vapply(strsplit(lines, ", ", fixed = TRUE), function(terms) {
+    fits <- cumsum(nchar(terms, "width") + 2) - 2 <= most[[1L]]
+    if (any(fits)) paste(terms[fits], collapse = ", ") else substr(c(terms, "")[[1L]], 1L, max(most[[1L]], 3))
+  }, "")
+}

@@ -25,8 +25,6 @@
 #' @inheritParams computing_arguments
 #' @return A fit of class `topic_model` with the `documents`, `theta`, `x` and `tokens` of the new documents, and with
 #'   `phi` from the posterior above. `prior_counts` has the weighted earlier counts, and `earlier` their sum.
-#' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used, and for new documents without any term of the fit.
 #' @references
 #' Banerjee, A. and Basu, S. (2007). Topic models over text streams: a study of batch, online and hybrid algorithms.
 #' *Proceedings of the SIAM International Conference on Data Mining*, 431-436.

@@ -9,45 +9,6 @@ most_wrong <- 0.1
 # Below so many tokens a document has hardly more than one topic.
 short_text <- 10
 
-add_rules(
-  topic_estimate = rule("cannot tell", "Mean-for-mode estimation gives an estimate, not draws from the posterior."),
-  same_quality = rule("usable",
-    "The chains are of the same quality: their perplexities differ by less than 1%, each at a mode of its own."),
-  topics_found = rule("usable", "{chains} find {what}."),
-  topics_missed = rule("not yet", "{chains} find {found} of the {all} topics. Another start may not find {quantity}."),
-  topics_alike = rule("usable", paste(
-    "{figure} of these {figure|shares|share} more than half of the probability of {figure|its|their} terms with another",
-    "topic: the documents may show fewer topics."
-  )),
-  topics_uncompared = rule("usable",
-    "The topics of the chains were not compared, because there are many: topic_stability(fit) does."),
-  topics_one_chain = rule("usable",
-    "One chain was run, so no topic was compared with another start: topic_stability(fit) runs further chains."),
-  documents_sure = rule("usable",
-    "The first topic of {sure} of the documents is sure: another chain gives {wrong} of these another one."),
-  documents_differ = rule("usable with reservations", paste(
-    "The first topic of {sure} of the documents seems sure, but another chain gives {wrong} of these another one."
-  ), "except first topics of documents"),
-  long_enough = rule("usable", paste(
-    "The run is long enough: Rhat of the log likelihood is {rhat}, its effective sample size {size}."
-  )),
-  effects_agree = rule("usable", "Chains agree on effects: Rhat is at most {rhat} ({quantity})."),
-  effects_differ = rule("usable with reservations",
-    "Chains differ in {figure} of {all} effects, most in {quantity} (Rhat {rhat}).", "except effects that say so"),
-  perplexity_range = rule("usable", "The perplexity of the fitted words is {range} in the chains."),
-  shares_apart = rule("usable", paste(
-    "The share of a topic that all find differs between chains by at most {points} percentage points (topic {quantity})."
-  )),
-  seeds_lost = rule("usable with reservations", paste(
-    "{figure|One topic keeps|Topics keep} less than half of {figure|its|their} seed tokens: {shares}. The data give",
-    "their words to other topics; a larger `weight` in `seed_words`, or other words, hold more."
-  ), "except the names of {quantity}"),
-  seeds_pulled = rule("usable", "The data pull away {figure} of {all} seed words: {words}."),
-  short_texts = rule("usable", paste(
-    "Documents have {tokens} tokens on average: topic_model() with alpha = \"mixture\" may describe them better."
-  ))
-)
-
 #' @export
 verdict.topic_model <- function(x, ...) {
   check_method(x, "x", ...)
@@ -56,9 +17,15 @@ verdict.topic_model <- function(x, ...) {
 
 topic_verdict <- function(fit, diagnostics) {
   chains <- if (fit$method == "mean_for_mode") reason("topic_estimate") else chain_reasons(fit, diagnostics)
-  effects <- if (!is.null(fit$prevalence)) own_effects(fit, diag(1, ncol(fit$prevalence$x)), used_topics(fit))
+  effects <- if (!is.null(fit$prevalence)) {
+    topic_effect_draws(fit, fit$draws$effects, all_coefficients(fit$prevalence), used_topics(fit))
+  }
+  tokens <- mean(fit$document_tokens[fit$document_tokens > 0])
+  short <- tokens < short_text && fit$topics > 1 && !kind_of(fit)$one_topic
   new_verdict("the topics", agreement_reasons(fit), document_reason(fit), effect_reason(effects, fit), chains,
-    seed_reasons(fit), difference_reasons(fit), short_text_reason(fit), rests_on = fit$rests_on)
+    seed_reasons(fit), difference_reasons(fit), if (short) {
+      reason("short_texts", figure = tokens, tokens = format(signif(tokens, 2)))
+    }, rests_on = fit$rests_on)
 }
 
 topic_diagnostics <- function(fit) {
@@ -70,14 +37,22 @@ topic_diagnostics <- function(fit) {
     ess_bulk = of_traces(bulk_size, usable), row.names = NULL)
 }
 
+# The quantities that are compared over chains, each as a matrix of sweeps x chains.
+topic_traces <- function(fit) {
+  c(
+    list(log_likelihood = fit$log_likelihood),
+    if (kind_of(fit)$traced) list(alpha_sum = fit$alpha_sum),
+    if (fit$learn$beta) list(beta = fit$beta_trace)
+  )
+}
+
 judged_traces <- function(fit) {
   after <- seq_len(fit$iter) > fit$warmup
   lapply(topic_traces(fit), function(trace) trace[after, , drop = FALSE])
 }
 
 topic_quantity_words <- function(name) {
-  words <- c(log_likelihood = "the log likelihood", alpha_sum = "the sum of the alphas", beta = "beta")
-  unname(words[name])
+  unname(c(log_likelihood = "the log likelihood", alpha_sum = "the sum of the alphas", beta = "beta")[name])
 }
 
 # The averages of a topic model cannot be taken back, but they can begin anew.
@@ -98,6 +73,8 @@ chain_reasons <- function(fit, diagnostics) {
       rhat = format_rhat(own$rhat), size = round(own$ess_bulk))[[1L]]
   })
 }
+
+all_chains <- function(fit) if (fit$chains == 2) "both chains" else sprintf("all %s chains", whole_words(fit$chains))
 
 # Which topics all chains find.
 agreement_reasons <- function(fit) {
@@ -155,9 +132,10 @@ shares_apart <- function(fit) {
   apply(shares, 1L, max) - apply(shares, 1L, min)
 }
 
-# How sure the first topics of the documents are, from the shares of draws, topics x documents, in which each topic is
-# the first one, of each chain with topics matched: `first`, the topic; `probability`, its share of the draws of all
-# chains; `shares` of all topics; `wrong`, the share of sure documents to which another chain gives another topic, NA for one chain.
+# How sure the first topics of the documents are. `shares`: for each chain, with topics matched, topics x documents, the
+# share of draws in which each topic is the first one. Returns the `first` topic and its share of the draws of all
+# chains, `probability`; the `shares` of all topics; and `wrong`, the share of sure documents to which another chain
+# gives another topic, NA for one chain.
 certainty_of <- function(shares, counted = TRUE) {
   best <- function(share) max.col(t(share), ties.method = "first")
   at <- function(share, topic) share[cbind(topic, seq_along(topic))]
@@ -190,22 +168,6 @@ document_reason <- function(fit) {
     sure = percent(sure, 0), wrong = if (is.na(known$wrong)) "none" else percent(known$wrong))
 }
 
-# `draws`: of effects, as topic_effect_draws() has them.
-effect_reason <- function(draws, fit) {
-  table <- if (length(draws)) effect_convergence(draws)
-  if (is.null(table) || all(is.na(table$rhat))) return(NULL)
-  worst <- table[which.max(table$rhat), ]
-  reason(if (any(table$differ)) "effects_differ" else "effects_agree", figure = sum(table$differ), all = nrow(table),
-    quantity = paste0("topic ", topic_labels(fit, worst$topic), ", ", worst$term), rhat = format_rhat(worst$rhat))
-}
-
-short_text_reason <- function(fit) {
-  mean <- mean(fit$document_tokens[fit$document_tokens > 0])
-  if (mean < short_text && fit$topics > 1 && !kind_of(fit)$one_topic) {
-    reason("short_texts", figure = mean, tokens = format(signif(mean, 2)))
-  }
-}
-
 # Seed words that lead their topic only in name, and single words that the data give to other topics.
 seed_reasons <- function(fit) {
   if (is.null(fit$seed_words)) return(NULL)
@@ -223,10 +185,9 @@ seed_reasons <- function(fit) {
   )
 }
 
-# A picture with the answer of the verdict below it, unless it is just "usable".
-with_answer_below <- function(picture, verdict) {
-  if (verdict$answer != answers[[1L]] && is.null(picture$heat)) {
-    picture$caption <- paste(c(picture$caption, opening_words(verdict)), collapse = "; ")
-  }
-  picture
+# Warns of seed words that lead their topic only in name.
+warn_of_lost_seeds <- function(fit) {
+  words <- vapply(seed_reasons(fit), `[[`, "", "words")
+  lost <- vapply(seed_reasons(fit), `[[`, "", "code") == "seeds_lost"
+  if (any(lost)) warning(paste(words, collapse = " "), call. = FALSE)
 }

@@ -83,7 +83,8 @@ results <- function() {
     ppmf(l, 3, log.p = TRUE), rpmf(die, 10, seed = 1),
     tryCatch(condition_on_sum_pmf(c(1, 0, 1), c(1, 0, 1), 1), error = conditionMessage),
     convolve_pmf(1:9000 + 0, 9000:1 + 0, threads = 2), compound_pmf("geometric", die, prob = 0.3),
-    compound_pmf(pmf_binomial(5, 0.3), die)
+    compound_pmf(pmf_binomial(5, 0.3), die), portfolio_pmf(c(1.5, 2, 7, 30), 0.1), pmf_rank_sum(c(1, 2, 2), c(2, 5)),
+    pmf_rank_sum(rep(1:2, 900), rep(1:3, 600))
   )
   b <- c(0.3, 1, 4.5, 20, 200)
   polyagamma <- list(

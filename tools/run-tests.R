@@ -1,8 +1,8 @@
 # Runs tests/testthat with the installed package. WARPBAYES_TEST_BACKEND and WARPBAYES_TEST_PLUGIN choose the backend.
 # WARPBAYES_TEST_FILTER is a regular expression for the names of the files to run. With WARPBAYES_TEST_ROTATE a fifth of
-# the other files runs too, each day another one, but none that matches WARPBAYES_TEST_WITHOUT. So do long lists of cases
-# within tests. WARPBAYES_TEST_PART, 0 to 4, chooses the fifth instead of the date. The last line is "N passed, N failed,
-# N skipped".
+# the other files runs too, each day another one, but none that matches WARPBAYES_TEST_WITHOUT. Tests take a fifth of
+# their long lists of cases. WARPBAYES_TEST_PART, 0 to 4, chooses the fifth instead of the date. The last line is
+# "N passed, N failed, N skipped".
 set <- function(option, variable) {
   value <- Sys.getenv(variable)
   if (nzchar(value)) options(structure(list(value), names = option))

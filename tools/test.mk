@@ -4,7 +4,7 @@
 # tools/step says what each step does.
 steps = scripts rules rules-selftest library emulator-selftest build check newer emulator-access emulator-sanitizers \
   plugin audit fuzz emulator sanitizers races clang cpu client valgrind torture install vectors geweke measure \
-  processors symbols loops
+  processors symbols loops documents
 
 # Steps of tools/test --full, which others leave out unless they are named.
 long = site pages slurm
@@ -17,7 +17,7 @@ $(steps) $(long) $(named):
 	@tools/step $@
 
 # The steps that a step needs. If one of them fails, the step is not run.
-audit build clang client cpu emulator geweke loops measure sanitizers site slurm symbols versions: library
+audit build clang client cpu documents emulator geweke loops measure sanitizers site slurm symbols versions: library
 pages: site
 torture valgrind: library
 check install: build

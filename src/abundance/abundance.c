@@ -458,7 +458,7 @@ static one_type type_at(const work *w, int32_t t) {
   const wb_abundance_state *const state = &w->chain->state;
   const double *const scale = state->scale;
   const double mean = wb_fma(scale[1], state->rarity[t], scale[0]);
-  const one_type type = {
+  return (one_type){
       .data = data,
       .prior = prior,
       .logit = state->logit + t,
@@ -475,7 +475,6 @@ static one_type type_at(const work *w, int32_t t) {
       /* No draw of this type moves the mean, so the choice does not depend on what is drawn. */
       .sparse = is_sparse(data, data->counts + t, mean),
   };
-  return type;
 }
 
 static void find_rarity(const wb_abundance_data *data, double *rarity) {
@@ -545,11 +544,10 @@ static void keep_sweep(const work *w, int32_t number) {
 }
 
 static int no_precision(int32_t t, uint32_t iteration, wb_message *message) {
-  wb_message_write(message,
-                   "the posterior precision of the coefficients of type %d is not positive in sweep %u: predictors "
-                   "nearly depend on each other",
-                   (int)t + 1, (unsigned)iteration);
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT,
+                 "the posterior precision of the coefficients of type %d is not positive in sweep %u: predictors "
+                 "nearly depend on each other",
+                 (int)t + 1, (unsigned)iteration);
 }
 
 static int open_work(work *w) {

@@ -86,12 +86,11 @@ typedef struct wb_topic_model_functions {
    *   theta           documents x topics: the probabilities of the topics, or NULL */
   int (*draw_members)(wb_topic_session *session, const wb_topic_draw *draw, const double *log_share, int64_t *members,
                       double *log_likelihood, double *theta, wb_message *message);
-  /* For learning alpha, given the topics; levels: wb_topic_alpha_levels() of core/topic_tables.h.
-   *   histogram[g, k, n]  groups x topics x (levels + 1), all 0: receives the number of documents of group g with n tokens
-   *                       of topic k; that of 0 tokens may be missing, and the last level has all larger numbers
-   *   tables[g, k]        groups x topics: sum over documents d of group g and i = levels, ..., n_dk - 1 of independent
-   *                       Bernoulli draws with probability alpha_gk / (alpha_gk + i) (Teh, Jordan, Beal & Blei 2006,
-   *                       appendix A) */
+  /* For learning alpha, given the topics, in levels of wb_topic_alpha_levels(). All 0 before:
+   *   histogram  groups x topics x (levels + 1): the documents with n tokens of a topic, or with as many as the last
+   *              level or more; those with 0 tokens may be missing
+   *   tables     groups x topics: sums over documents d and i = levels, ..., n_dk - 1 of independent Bernoulli draws
+   *              with probability alpha_gk / (alpha_gk + i) (Teh, Jordan, Beal & Blei 2006, appendix A) */
   int (*count_documents)(wb_topic_session *session, const wb_topic_draw *draw, int32_t *histogram, int64_t *tables,
                          wb_message *message);
   /* For learning beta, the tables of all tokens, with probability beta / (beta + extra + i).

@@ -79,12 +79,15 @@ typedef struct wb_device {
  * binary tree over the leaves' indices. */
 #define WB_LEAF_ROWS 2048
 
-/* Writes one sentence into `message`, cut to its length. */
-void wb_message_write(wb_message *message, const char *format, ...)
+/* Writes one sentence into `message`, cut to its length. wb_fail() returns `status`; the package and its plugin each
+ * define it. */
 #if defined(__GNUC__)
-    __attribute__((format(printf, 2, 3)))
+#define WB_LIKE_PRINTF(place) __attribute__((format(printf, place, (place) + 1)))
+#else
+#define WB_LIKE_PRINTF(place)
 #endif
-    ;
+void wb_message_write(wb_message *message, const char *format, ...) WB_LIKE_PRINTF(2);
+int wb_fail(wb_message *message, int status, const char *format, ...) WB_LIKE_PRINTF(3);
 
 #ifdef __cplusplus
 }

@@ -27,15 +27,13 @@ typedef struct row_view {
 } row_view;
 
 static row_view dense_row(const wb_categorical_rows *rows, int64_t i) {
-  const row_view view = {
+  return (row_view){
       rows->weights + i * rows->row_stride, rows->column_stride, rows->columns, rows->columns, NULL, rows->is_log};
-  return view;
 }
 
 static row_view sparse_row(const wb_categorical_sparse *rows, int64_t i) {
   const int64_t at = rows->offset[i];
-  const row_view view = {rows->weights + at, 1, rows->offset[i + 1] - at, rows->columns, rows->column + at, 0};
-  return view;
+  return (row_view){rows->weights + at, 1, rows->offset[i + 1] - at, rows->columns, rows->column + at, 0};
 }
 
 /* "row 7, column 2", or "position 2" of a vector. */
@@ -56,18 +54,17 @@ static int judge(int is_vector, const row_view *view, int64_t row, wb_message *m
     place(is_vector, row, (view->column ? view->column[i] : i) + 1, &where);
     const char *const rule = view->is_log ? "log weights must be finite, or -Inf for an impossible item"
                                           : "weights must be finite and not negative";
-    if (x != x) wb_message_write(message, "`weights` has a missing value (NA or NaN) in %s", where.text);
-    else if (x - x != 0)
-      wb_message_write(message, "`weights` has the entry %s in %s; %s", x > 0 ? "Inf" : "-Inf", where.text, rule);
-    else wb_message_write(message, "`weights` has the entry %.15g in %s; %s", x, where.text, rule);
-    return WB_ERROR_INPUT;
+    if (x != x) return wb_fail(message, WB_ERROR_INPUT, "`weights` has a missing value (NA or NaN) in %s", where.text);
+    if (x - x != 0)
+      return wb_fail(message, WB_ERROR_INPUT, "`weights` has the entry %s in %s; %s", x > 0 ? "Inf" : "-Inf",
+                     where.text, rule);
+    return wb_fail(message, WB_ERROR_INPUT, "`weights` has the entry %.15g in %s; %s", x, where.text, rule);
   }
   if (possible) return WB_OK;
-  if (is_vector) wb_message_write(message, "`weights` has no positive weight: at least one item must be possible");
-  else
-    wb_message_write(message, "`weights` has no positive weight in row %.0f: at least one item must be possible",
-                     (double)row);
-  return WB_ERROR_INPUT;
+  if (is_vector)
+    return wb_fail(message, WB_ERROR_INPUT, "`weights` has no positive weight: at least one item must be possible");
+  return wb_fail(message, WB_ERROR_INPUT,
+                 "`weights` has no positive weight in row %.0f: at least one item must be possible", (double)row);
 }
 
 /* One draw from one valid row, in double, from a copy of its weights whose sum is neither infinite nor subnormal.

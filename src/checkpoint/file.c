@@ -37,8 +37,7 @@ static const unsigned char magic[16] = {'w', 'a',  'r',  'p',  'b',  'a', 'y', '
                                         's', '\r', '\n', 0x1a, '\n', 0,   'c', 'p'};
 
 static int say(wb_message *message, const char *what) {
-  wb_message_write(message, "%s: %s", what, strerror(errno));
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT, "%s: %s", what, strerror(errno));
 }
 
 /* Writing --------------------------------------------------------------------- */
@@ -272,19 +271,14 @@ static int open_checkpoint(const char *path, int *file, unsigned char header[WB_
   if (*file < 0) return say(message, "cannot be read");
   struct stat info;
   if (fstat(*file, &info) != 0) return say(message, "cannot be read");
-  if ((info.st_mode & S_IFMT) != S_IFREG) {
-    wb_message_write(message, "is not an ordinary file");
-    return WB_ERROR_INPUT;
-  }
+  if ((info.st_mode & S_IFMT) != S_IFREG) return wb_fail(message, WB_ERROR_INPUT, "is not an ordinary file");
   *size = (uint64_t)info.st_size;
   const long long got = read_all(*file, header, WB_CHECKPOINT_HEADER);
   if (got < 0) return say(message, "cannot be read");
   *held = (size_t)got;
   const size_t compared = *held < sizeof magic ? *held : sizeof magic;
-  if (compared == 0 || memcmp(header, magic, compared) != 0) {
-    wb_message_write(message, "is not a checkpoint of warpbayes%s", *held == 0 ? ": it is empty" : "");
-    return WB_ERROR_INPUT;
-  }
+  if (compared == 0 || memcmp(header, magic, compared) != 0)
+    return wb_fail(message, WB_ERROR_INPUT, "is not a checkpoint of warpbayes%s", *held == 0 ? ": it is empty" : "");
   return WB_OK;
 }
 
@@ -302,27 +296,20 @@ static int check_header(const unsigned char *header, size_t held, uint64_t size,
   if (held == WB_CHECKPOINT_HEADER) {
     const uint64_t format = wb_whole_from_bytes(header + 16), head = wb_whole_from_bytes(header + 24);
     const uint64_t whole = wb_whole_from_bytes(header + 32);
-    if (format != WB_CHECKPOINT_FORMAT) {
-      wb_message_write(message, "has format %llu of checkpoints; this version of warpbayes reads format %d",
-                       (unsigned long long)format, WB_CHECKPOINT_FORMAT);
-      return WB_ERROR_INPUT;
-    }
-    if (wb_whole_from_bytes(header + 40) != WB_CHECKPOINT_ORDER) {
-      wb_message_write(message, "has its numbers in another order of bytes, or is damaged");
-      return WB_ERROR_INPUT;
-    }
+    if (format != WB_CHECKPOINT_FORMAT)
+      return wb_fail(message, WB_ERROR_INPUT,
+                     "has format %llu of checkpoints; this version of warpbayes reads format %d",
+                     (unsigned long long)format, WB_CHECKPOINT_FORMAT);
+    if (wb_whole_from_bytes(header + 40) != WB_CHECKPOINT_ORDER)
+      return wb_fail(message, WB_ERROR_INPUT, "has its numbers in another order of bytes, or is damaged");
     if (size == whole && head <= whole - WB_CHECKPOINT_HEADER) return WB_OK;
-    if (size > whole || head > whole) {
-      wb_message_write(message, "is damaged: it has %llu bytes, but should have %llu", (unsigned long long)size,
-                       (unsigned long long)whole);
-      return WB_ERROR_INPUT;
-    }
-    wb_message_write(message, "is truncated: it has %llu of %llu bytes", (unsigned long long)size,
-                     (unsigned long long)whole);
-    return WB_ERROR_INPUT;
+    if (size > whole || head > whole)
+      return wb_fail(message, WB_ERROR_INPUT, "is damaged: it has %llu bytes, but should have %llu",
+                     (unsigned long long)size, (unsigned long long)whole);
+    return wb_fail(message, WB_ERROR_INPUT, "is truncated: it has %llu of %llu bytes", (unsigned long long)size,
+                   (unsigned long long)whole);
   }
-  wb_message_write(message, "is truncated: it has only %llu bytes", (unsigned long long)size);
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT, "is truncated: it has only %llu bytes", (unsigned long long)size);
 }
 
 int wb_checkpoint_open(wb_checkpoint_reader *reader, const char *path, wb_message *message) {
@@ -346,10 +333,7 @@ int wb_checkpoint_read(wb_checkpoint_reader *reader, void *values, size_t count,
     const size_t now = count < most ? count : most;
     const long long got = read_all(reader->file, turned, now * width);
     if (got < 0) return say(message, "cannot be read");
-    if ((size_t)got < now * width) {
-      wb_message_write(message, "changed while it was read");
-      return WB_ERROR_INPUT;
-    }
+    if ((size_t)got < now * width) return wb_fail(message, WB_ERROR_INPUT, "changed while it was read");
     wb_digest_add(&reader->found, turned, now * width, 1);
     wb_lowest_first(bytes, turned, now, width);
     reader->done += now * width;
@@ -372,8 +356,7 @@ static int check_digest(wb_checkpoint_reader *reader, wb_message *message) {
   unsigned char found[WB_DIGEST_BYTES];
   wb_digest_end(&reader->found, found);
   if (reader->done == reader->size && memcmp(found, reader->digest, sizeof found) == 0) return WB_OK;
-  wb_message_write(message, "is damaged: its bytes are not those that were written");
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT, "is damaged: its bytes are not those that were written");
 }
 
 int wb_checkpoint_close(wb_checkpoint_reader *reader, int status, wb_message *message) {

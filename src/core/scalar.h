@@ -4,8 +4,7 @@
  * The result is the same. In a mixture of 40 cells this saves a third of a sweep.
  *
  * The functions of core/ are not inlined everywhere here: copies of logarithms and draws in each place that needs one
- * made the object of predictive/ seven times as large, and took ten times as long to compile. A file that defines
- * WB_SCALAR_HOT before this include has more of them inlined.
+ * made the object of predictive/ seven times as large, and took ten times as long to compile.
  *
  * Files with numeric/isa.h do not include this: their compilers know the instruction, and make vectors of it. */
 #pragma once
@@ -14,7 +13,7 @@
 
 #include "core/rounding.h"
 
-#if defined(__GNUC__) && !defined(__clang__) && !defined(__cplusplus) && !defined(WB_SCALAR_HOT)
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__cplusplus)
 #pragma GCC optimize("O2")
 #endif
 

@@ -60,15 +60,13 @@ static int device_count(int32_t *count, wb_message *message) {
 static int device_describe(int32_t index, wb_device *device, wb_message *message) {
   (void)index;
   (void)device;
-  wb_message_write(message, "the CPU backend has no devices");
-  return WB_ERROR_BACKEND;
+  return wb_fail(message, WB_ERROR_BACKEND, "the CPU backend has no devices");
 }
 
 static int bus_rate(const wb_run *run, double *to_device, double *from_device, wb_message *message) {
   (void)run;
   *to_device = *from_device = 0;
-  wb_message_write(message, "the CPU backend has no bus to a device");
-  return WB_ERROR_BACKEND;
+  return wb_fail(message, WB_ERROR_BACKEND, "the CPU backend has no bus to a device");
 }
 
 static void release(void) {}

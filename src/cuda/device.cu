@@ -3,6 +3,7 @@
 #include "cuda/launch.cuh"
 
 #include <atomic>
+#include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -13,6 +14,14 @@
 #else
 #include <unistd.h>
 #endif
+
+int wb_fail(wb_message *message, int status, const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  std::vsnprintf(message->text, sizeof message->text, format, values);
+  va_end(values);
+  return status;
+}
 
 namespace wb {
 
@@ -45,11 +54,9 @@ int status_of(cudaError_t error, const char *what, wb_message *message) {
 int same_process(wb_message *message) {
   const long process = static_cast<long>(getpid());
   long first = 0;
-  if (!first_process.compare_exchange_strong(first, process) && first != process) {
-    std::snprintf(message->text, sizeof message->text,
-                  "CUDA was used before this process was forked and does not work in the child");
-    return WB_ERROR_BACKEND;
-  }
+  if (!first_process.compare_exchange_strong(first, process) && first != process)
+    return wb_fail(message, WB_ERROR_BACKEND,
+                   "CUDA was used before this process was forked and does not work in the child");
   return WB_OK;
 }
 
@@ -113,9 +120,8 @@ int memory_left(uint64_t limit, uint64_t held, uint64_t *left, wb_message *messa
 }
 
 int too_little(uint64_t bytes, const char *item, uint64_t needed, wb_message *message) {
-  std::snprintf(message->text, sizeof message->text, "%.3g MB of device memory are available, and %s takes %.3g MB",
-                static_cast<double>(bytes) / 1e6, item, static_cast<double>(needed) / 1e6);
-  return WB_ERROR_MEMORY;
+  return wb_fail(message, WB_ERROR_MEMORY, "%.3g MB of device memory are available, and %s takes %.3g MB",
+                 static_cast<double>(bytes) / 1e6, item, static_cast<double>(needed) / 1e6);
 }
 
 int fitting(const wb_run *run, uint64_t size, const char *item, int64_t all, int64_t *at_once, wb_message *message) {

@@ -47,11 +47,16 @@ private:
   own_stream *stream_before_ = nullptr;
 };
 
+/* For the rest of the block this device is the current one, with this stream if it is named; otherwise the
+ * function returns the failure. */
+#define WB_ON_DEVICE(...) \
+  wb::device_scope scope; \
+  WB_TRY(scope.enter(__VA_ARGS__))
+
 /* Calls work() while `device` is the current one. */
 template <typename Work>
 int on_device(int32_t device, wb_message *message, Work work) {
-  device_scope scope;
-  WB_TRY(scope.enter(device, message));
+  WB_ON_DEVICE(device, message);
   return work();
 }
 

@@ -86,7 +86,6 @@ int best_rate(const wb_run *run, double *rate, wb_message *message) {
 } // namespace
 
 int wb_cuda_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message) {
-  wb::device_scope scope;
-  WB_TRY(scope.enter(run->device, message));
+  WB_ON_DEVICE(run->device, message);
   return wb::with_precision(precision, [&](auto real) { return best_rate<decltype(real)>(run, rate, message); });
 }

@@ -21,12 +21,10 @@ static int device_count(int32_t *count, wb_message *message) {
     (void)cudaGetLastError();
     (void)cudaDriverGetVersion(&driver);
     (void)cudaRuntimeGetVersion(&runtime);
-    if (driver == 0) std::snprintf(message->text, sizeof message->text, "no NVIDIA driver is loaded on this machine");
-    else
-      std::snprintf(message->text, sizeof message->text,
-                    "the NVIDIA driver is for CUDA %d.%d, but the plugin was built with CUDA %d.%d: update the driver",
-                    driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
-    return WB_ERROR_BACKEND;
+    if (driver == 0) return wb_fail(message, WB_ERROR_BACKEND, "no NVIDIA driver is loaded on this machine");
+    return wb_fail(message, WB_ERROR_BACKEND,
+                   "the NVIDIA driver is for CUDA %d.%d, but the plugin was built with CUDA %d.%d: update the driver",
+                   driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
   }
   WB_TRY(wb::status_of(error, "asking the driver for CUDA devices", message));
   *count = devices;
@@ -34,8 +32,7 @@ static int device_count(int32_t *count, wb_message *message) {
 }
 
 static int device_describe(int32_t index, wb_device *device, wb_message *message) {
-  wb::device_scope scope;
-  WB_TRY(scope.enter(index, message));
+  WB_ON_DEVICE(index, message);
   cudaDeviceProp properties;
   size_t available = 0, total = 0;
   int driver = 0, runtime = 0;

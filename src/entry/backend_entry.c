@@ -43,23 +43,20 @@ SEXP wb_entry_backend_options(void) {
                                       "warpbayes.device_memory"};
   SEXP values = PROTECT(Rf_allocVector(VECSXP, 5));
   for (int i = 0; i < 5; ++i) SET_VECTOR_ELT(values, i, Rf_GetOption1(Rf_install(names[i])));
-  UNPROTECT(1);
-  return values;
+  return wb_finish(values, WB_OK, NULL);
 }
 
 SEXP wb_entry_backend_cpu(void) { return backend_pointer(wb_cpu_backend()); }
 
 SEXP wb_entry_backend_processor(void) {
-  static const char *const names[] = {"isa", "fma", "cores", "openmp", "forked", "compiler"};
-  SEXP processor = PROTECT(wb_list_new(6, names));
+  SEXP processor = PROTECT(wb_list_new("isa fma cores openmp forked compiler"));
   SET_VECTOR_ELT(processor, 0, Rf_ScalarInteger((int)wb_cpu_isa()));
   SET_VECTOR_ELT(processor, 1, Rf_ScalarLogical(wb_cpu_fma()));
   SET_VECTOR_ELT(processor, 2, Rf_ScalarInteger(wb_cpu_cores()));
   SET_VECTOR_ELT(processor, 3, Rf_ScalarLogical(wb_cpu_openmp()));
   SET_VECTOR_ELT(processor, 4, Rf_ScalarLogical(wb_forked()));
   SET_VECTOR_ELT(processor, 5, Rf_mkString(compiler()));
-  UNPROTECT(1);
-  return processor;
+  return wb_finish(processor, WB_OK, NULL);
 }
 
 /* `symbol` is the address of the plugin's one function. A plugin built for another version of the package is refused
@@ -69,33 +66,28 @@ SEXP wb_entry_backend_open(SEXP symbol) {
   wb_message message;
   plugin_function plugin = (plugin_function)R_ExternalPtrAddrFn(symbol);
   const wb_backend *backend = plugin ? plugin() : NULL;
-  if (!backend) {
-    wb_message_write(&message, "the plugin returned no backend");
-    return wb_failure(WB_ERROR_BACKEND, &message);
-  }
+  if (!backend) return wb_failure(wb_fail(&message, WB_ERROR_BACKEND, "the plugin returned no backend"), &message);
   if (backend->abi_version != WB_ABI_VERSION || backend->size != sizeof(wb_backend)) {
-    wb_message_write(&message,
-                     "the plugin was built for another version of warpbayes (interface %u of %u bytes, "
-                     "this package has %u of %u)",
-                     (unsigned)backend->abi_version, (unsigned)backend->size, (unsigned)WB_ABI_VERSION,
-                     (unsigned)sizeof(wb_backend));
-    return wb_failure(WB_ERROR_BACKEND, &message);
+    return wb_failure(wb_fail(&message, WB_ERROR_BACKEND,
+                              "the plugin was built for another version of warpbayes (interface %u of %u bytes, "
+                              "this package has %u of %u)",
+                              (unsigned)backend->abi_version, (unsigned)backend->size, (unsigned)WB_ABI_VERSION,
+                              (unsigned)sizeof(wb_backend)),
+                      &message);
   }
   SEXP pointer = PROTECT(backend_pointer(backend));
   wb_finalize_by(pointer, release_plugin);
-  UNPROTECT(1);
-  return pointer;
+  return wb_finish(pointer, WB_OK, NULL);
 }
 
 SEXP wb_entry_backend_devices(SEXP pointer) {
-  static const char *const names[] = {"device", "name", "memory", "memory_free", "major", "minor", "driver", "runtime"};
   const wb_backend *backend = (const wb_backend *)R_ExternalPtrAddr(pointer);
   wb_message message;
   int32_t count = 0;
   message.text[0] = '\0';
   int status = backend->device_count(&count, &message);
   if (status != WB_OK) return wb_failure(status, &message);
-  SEXP devices = PROTECT(wb_list_new(8, names));
+  SEXP devices = PROTECT(wb_list_new("device name memory memory_free major minor driver runtime"));
   for (int column = 0; column < 8; ++column) {
     SEXPTYPE type = column == 1 ? STRSXP : column == 2 || column == 3 ? REALSXP : INTSXP;
     SET_VECTOR_ELT(devices, column, Rf_allocVector(type, count));
@@ -116,8 +108,7 @@ SEXP wb_entry_backend_devices(SEXP pointer) {
     INTEGER(VECTOR_ELT(devices, 6))[i] = device.driver;
     INTEGER(VECTOR_ELT(devices, 7))[i] = device.runtime;
   }
-  UNPROTECT(1);
-  return devices;
+  return wb_finish(devices, WB_OK, NULL);
 }
 
 SEXP wb_entry_backend_rate(SEXP run, SEXP precision) {

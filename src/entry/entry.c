@@ -16,8 +16,7 @@ SEXP wb_result_new(SEXPTYPE type, int64_t length) {
 }
 
 SEXP wb_failure(int status, const wb_message *message) {
-  static const char *const names[] = {"status", "message"};
-  SEXP failure = PROTECT(wb_list_new(2, names));
+  SEXP failure = PROTECT(wb_list_new("status message"));
   SET_VECTOR_ELT(failure, 0, Rf_ScalarInteger(status));
   SET_VECTOR_ELT(failure, 1, Rf_mkString(status == WB_INTERRUPTED ? "interrupted" : message->text));
   SEXP class = PROTECT(Rf_mkString("warpbayes_failure"));
@@ -33,8 +32,7 @@ SEXP wb_finish(SEXP result, int status, const wb_message *message) {
 
 SEXP wb_refuse(const char *what) {
   wb_message message;
-  wb_message_write(&message, "%s", what);
-  return wb_failure(WB_ERROR_INPUT, &message);
+  return wb_failure(wb_fail(&message, WB_ERROR_INPUT, "%s", what), &message);
 }
 
 SEXP wb_changed_fit(void) {
@@ -76,8 +74,7 @@ SEXP wb_entry_unload_symbols(SEXP symbols) {
 SEXP wb_session_begin(SEXP kept, R_CFinalizer_t close) {
   SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, kept));
   wb_finalize_by(pointer, close);
-  UNPROTECT(1);
-  return pointer;
+  return wb_finish(pointer, WB_OK, NULL);
 }
 
 SEXP wb_session_end(SEXP pointer, void *opened, int status, const wb_message *message) {

@@ -60,15 +60,14 @@ SEXP wb_store_arrays(SEXP store);
 int wb_interrupted(void);
 
 /* Reads the list that resolve_run() of R/run_resolve.R returned. `message`: where the call writes what went wrong. A
-   forked
- * child gets one thread, because the OpenMP threads of its parent do not exist in it. */
+ * forked child gets one thread, because the OpenMP threads of its parent do not exist in it. */
 wb_call wb_call_from_list(SEXP run, wb_message *message);
 
 /* The element of this name, or R_NilValue if there is none. */
 SEXP wb_list_element(SEXP list, const char *name);
 
-/* A new list of `length` elements with these names. Not protected. */
-SEXP wb_list_new(int length, const char *const *names);
+/* A new list with these names, which one space separates. Not protected. */
+SEXP wb_list_new(const char *names);
 
 /* Makes `value` the element of this name, and returns it. The list must have such an element; it keeps `value` from
  * garbage collection. */

@@ -3,10 +3,16 @@
 
 #include <string.h>
 
-SEXP wb_list_new(int length, const char *const *names) {
+SEXP wb_list_new(const char *names) {
+  int length = 1;
+  for (const char *at = names; *at; at++) length += *at == ' ';
   SEXP list = PROTECT(Rf_allocVector(VECSXP, length));
   SEXP labels = PROTECT(Rf_allocVector(STRSXP, length));
-  for (int i = 0; i < length; ++i) SET_STRING_ELT(labels, i, Rf_mkChar(names[i]));
+  for (int i = 0; i < length; i++) {
+    const size_t width = strcspn(names, " ");
+    SET_STRING_ELT(labels, i, Rf_mkCharLen(names, (int)width));
+    names += width + (i + 1 < length);
+  }
   Rf_setAttrib(list, R_NamesSymbol, labels);
   UNPROTECT(2);
   return list;

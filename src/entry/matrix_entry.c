@@ -14,11 +14,10 @@
 
 /* See wb_entry_matrix_scan_part(). */
 static SEXP scan_part(SEXP x, SEXP moments, int64_t first_row, int32_t threads) {
-  static const char *const names[] = {"first", "count", "moments"};
   const int *dim = INTEGER_RO(Rf_getAttrib(x, R_DimSymbol));
   const int has_moments = !Rf_isNull(moments);
   if (has_moments && !wb_is_numbers(moments, (double)dim[1] * MOMENTS)) return wb_changed_fit();
-  SEXP result = PROTECT(wb_list_new(3, names));
+  SEXP result = PROTECT(wb_list_new("first count moments"));
   double *first = REAL(wb_list_put(result, "first", Rf_allocVector(REALSXP, 2)));
   double *all = REAL(wb_list_put(result, "moments", Rf_allocMatrix(REALSXP, MOMENTS, dim[1])));
   const size_t bytes = (size_t)dim[1] * sizeof(wb_matrix_moments);
@@ -37,10 +36,9 @@ static SEXP scan_part(SEXP x, SEXP moments, int64_t first_row, int32_t threads) 
 /* x: a double matrix with at least one row. Returns a list of `first` (row and column, from 1, of the first value that
  * is not finite, or 0, 0), `count` (the number of such values), and for each column `mean`, `sd`, `min`, `max`. */
 SEXP wb_entry_matrix_scan(SEXP x, SEXP threads) {
-  static const char *const names[] = {"first", "count", "mean", "sd", "min", "max"};
   SEXP part = PROTECT(scan_part(x, R_NilValue, 0, Rf_asInteger(threads)));
   SEXP columns = PROTECT(wb_entry_matrix_scan_finish(wb_list_element(part, "moments")));
-  SEXP result = PROTECT(wb_list_new(6, names));
+  SEXP result = PROTECT(wb_list_new("first count mean sd min max"));
   for (int i = 0; i < 6; i++) SET_VECTOR_ELT(result, i, i < 2 ? VECTOR_ELT(part, i) : VECTOR_ELT(columns, i - 2));
   UNPROTECT(3);
   return result;
@@ -55,16 +53,17 @@ SEXP wb_entry_matrix_scan_part(SEXP x, SEXP moments, SEXP first_row) {
 
 /* `mean`, `sd`, `min` and `max` of each column, from the moments of all rows. */
 SEXP wb_entry_matrix_scan_finish(SEXP moments) {
-  static const char *const names[] = {"mean", "sd", "min", "max"};
   if (!wb_is_matrix(moments, MOMENTS)) return wb_changed_fit();
   const int columns = Rf_ncols(moments);
-  SEXP result = PROTECT(wb_list_new(4, names));
+  SEXP result = PROTECT(wb_list_new("mean sd min max"));
   double *values[4];
-  for (int i = 0; i < 4; i++) values[i] = REAL(wb_list_put(result, names[i], Rf_allocVector(REALSXP, columns)));
+  for (int i = 0; i < 4; i++) {
+    SET_VECTOR_ELT(result, i, Rf_allocVector(REALSXP, columns));
+    values[i] = REAL(VECTOR_ELT(result, i));
+  }
   wb_matrix_scan_finish((const wb_matrix_moments *)REAL_RO(moments), columns, values[0], values[1], values[2],
                         values[3]);
-  UNPROTECT(1);
-  return result;
+  return wb_finish(result, WB_OK, NULL);
 }
 
 /* The parts end at ascending places of `order`, the last at its end. */
@@ -82,7 +81,6 @@ static int are_parts(SEXP order, SEXP end, double rows) {
  * and the least number of values. Returns a list of `value` and `variance`, groups x parts x draws x columns. */
 SEXP wb_entry_matrix_group_statistics(SEXP x, SEXP columns, SEXP order, SEXP end, SEXP group, SEXP groups,
                                       SEXP statistic, SEXP threads) {
-  static const char *const names[] = {"value", "variance"};
   wb_message message;
   const double rows = TYPEOF(x) == REALSXP && Rf_isMatrix(x) ? Rf_nrows(x) : 0;
   const double most = Rf_asInteger(groups), draws = rows > 0 ? floor((double)Rf_xlength(group) / rows) : 0;
@@ -99,7 +97,7 @@ SEXP wb_entry_matrix_group_statistics(SEXP x, SEXP columns, SEXP order, SEXP end
                                 .end = INTEGER_RO(end),
                                 .group = INTEGER_RO(group)};
   const R_xlen_t length = (R_xlen_t)(most * grouping.parts * draws * count);
-  SEXP out = PROTECT(wb_list_new(2, names));
+  SEXP out = PROTECT(wb_list_new("value variance"));
   double *const value = REAL(wb_list_put(out, "value", Rf_allocVector(REALSXP, length)));
   double *const variance = REAL(wb_list_put(out, "variance", Rf_allocVector(REALSXP, length)));
   const double *const how = REAL_RO(statistic);

@@ -32,10 +32,9 @@ wb_message *wb_interface_begin(wb_interface_call *call, warpbayes_message *messa
 }
 
 int wb_interface_threads(wb_interface_call *call, int32_t threads) {
-  if (threads < 1 || threads > MOST_THREADS) {
-    wb_message_write(call->message, "`threads` is %d, but must be from 1 to %d", (int)threads, MOST_THREADS);
-    return WB_ERROR_INPUT;
-  }
+  if (threads < 1 || threads > MOST_THREADS)
+    return wb_fail(call->message, WB_ERROR_INPUT, "`threads` is %d, but must be from 1 to %d", (int)threads,
+                   MOST_THREADS);
   if (threads == 1) return WB_OK;
   const int cores = wb_cpu_cores(), most = cores > THREADS_ANYWHERE ? cores : THREADS_ANYWHERE;
   call->call.run.threads = wb_forked() || !wb_cpu_openmp() ? 1 : threads < most ? threads : most;
@@ -46,44 +45,39 @@ int wb_interface_source(wb_interface_call *call, const warpbayes_source *from, i
   WB_TRY(wb_interface_pointer("from", from, call->message));
   WB_TRY(wb_interface_threads(call, from->threads));
   if (count >= 0 && from->first < MOST_ELEMENTS && (uint64_t)count <= MOST_ELEMENTS - from->first) return WB_OK;
-  wb_message_write(call->message, "`first` is %.0f, and %.0f elements follow: their numbers must be below 2^48",
-                   (double)from->first, (double)count);
-  return WB_ERROR_INPUT;
+  return wb_fail(call->message, WB_ERROR_INPUT,
+                 "`first` is %.0f, and %.0f elements follow: their numbers must be below 2^48", (double)from->first,
+                 (double)count);
 }
 
 int wb_interface_size(const char *name, int64_t size, int64_t least, int64_t most, wb_message *message) {
   if (most <= 0 || most > MOST_NUMBERS) most = MOST_NUMBERS;
   if (size >= least && size <= most) return WB_OK;
-  wb_message_write(message, "`%s` is %.0f, but must be from %.0f to %.0f", name, (double)size, (double)least,
-                   (double)most);
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT, "`%s` is %.0f, but must be from %.0f to %.0f", name, (double)size,
+                 (double)least, (double)most);
 }
 
 int wb_interface_pointer(const char *name, const void *pointer, wb_message *message) {
   if (pointer) return WB_OK;
-  wb_message_write(message, "`%s` is NULL", name);
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT, "`%s` is NULL", name);
 }
 
 int wb_interface_matrix(const char *name, int64_t rows, int64_t columns, wb_message *message) {
   if ((double)rows * (double)columns <= (double)MOST_NUMBERS) return WB_OK;
-  wb_message_write(message, "`%s` has %.0f rows and %.0f columns, more numbers than memory can hold", name,
-                   (double)rows, (double)columns);
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT, "`%s` has %.0f rows and %.0f columns, more numbers than memory can hold",
+                 name, (double)rows, (double)columns);
 }
 
 int wb_interface_numbers(const char *name, const double *values, int64_t length, double least, double most,
                          wb_message *message) {
   WB_TRY(wb_interface_pointer(name, values, message));
-  if (length < 1) {
-    wb_message_write(message, "`%s` has length %.0f, but needs at least one number", name, (double)length);
-    return WB_ERROR_INPUT;
-  }
+  if (length < 1)
+    return wb_fail(message, WB_ERROR_INPUT, "`%s` has length %.0f, but needs at least one number", name,
+                   (double)length);
   for (int64_t i = 0; i < length; i++) {
     if (values[i] >= least && values[i] <= most) continue;
-    wb_message_write(message, "`%s` has the value %.15g at position %.0f, but must be from %g to %g", name, values[i],
-                     (double)(i + 1), least, most);
-    return WB_ERROR_INPUT;
+    return wb_fail(message, WB_ERROR_INPUT, "`%s` has the value %.17g at position %.0f, but must be from %g to %g",
+                   name, values[i], (double)(i + 1), least, most);
   }
   return WB_OK;
 }

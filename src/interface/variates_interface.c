@@ -24,9 +24,8 @@ static int check_trials(const double *size, int64_t sizes, wb_message *message) 
   WB_TRY(wb_interface_numbers("size", size, sizes, 0, MOST_TRIALS, message));
   for (int64_t i = 0; i < sizes; i++) {
     if (size[i] == (double)(int64_t)size[i]) continue;
-    wb_message_write(message, "`size` has the value %.15g at position %.0f, but must be whole", size[i],
-                     (double)(i + 1));
-    return WB_ERROR_INPUT;
+    return wb_fail(message, WB_ERROR_INPUT, "`size` has the value %.15g at position %.0f, but must be whole", size[i],
+                   (double)(i + 1));
   }
   return WB_OK;
 }
@@ -37,9 +36,9 @@ static int check_bounds(const wb_variates_law *law, int64_t count, wb_message *m
   for (int64_t i = 0; i < count; i++) {
     const double lower = law->a[i % law->as], upper = law->b[i % law->bs];
     if (lower < upper) continue;
-    wb_message_write(message, "`lower` is %.15g and `upper` is %.15g at position %.0f, but `lower` must be less", lower,
-                     upper, (double)(i + 1));
-    return WB_ERROR_INPUT;
+    return wb_fail(message, WB_ERROR_INPUT,
+                   "`lower` is %.15g and `upper` is %.15g at position %.0f, but `lower` must be less", lower, upper,
+                   (double)(i + 1));
   }
   return WB_OK;
 }
@@ -67,8 +66,7 @@ static int check_weights(const wb_variates_rows *rows, int64_t count, wb_message
     for (int64_t j = 0; j < rows->columns; j++)
       if (rows->parameters[i * rows->parameter_step + j * rows->parameter_stride] > 0) is_zero = 0;
     if (!is_zero) continue;
-    wb_message_write(message, "`weights` has no weight above 0 in row %.0f", (double)(i + 1));
-    return WB_ERROR_INPUT;
+    return wb_fail(message, WB_ERROR_INPUT, "`weights` has no weight above 0 in row %.0f", (double)(i + 1));
   }
   return WB_OK;
 }
@@ -115,10 +113,8 @@ static int check_stream(wb_interface_call *call, const warpbayes_stream *stream,
                         warpbayes_message *message) {
   wb_message *const text = wb_interface_begin(call, message);
   WB_TRY(wb_interface_pointer("stream", stream, text));
-  if (!wb_variates_stream_is(stream->word)) {
-    wb_message_write(text, "`stream` was not opened by stream_open()");
-    return WB_ERROR_INPUT;
-  }
+  if (!wb_variates_stream_is(stream->word))
+    return wb_fail(text, WB_ERROR_INPUT, "`stream` was not opened by stream_open()");
   WB_TRY(wb_interface_size("count", count, 0, 0, text));
   if (count > 0) WB_TRY(wb_interface_pointer("draws", draws, text));
   return WB_OK;

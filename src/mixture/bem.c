@@ -77,8 +77,7 @@ static int set_parameters(wb_mixture_chain *chain, int means) {
   for (int32_t j = 0; j < state->components; j++) {
     state->sizes[j] = state->statistics[(size_t)j * WB_MIXTURE_STATISTICS(state->columns)];
     if (set_component(&law, state, j, means)) continue;
-    wb_message_write(chain->message, WB_MIXTURE_NO_COVARIANCE, (int)j + 1);
-    return WB_ERROR_INPUT;
+    return wb_fail(chain->message, WB_ERROR_INPUT, WB_MIXTURE_NO_COVARIANCE, (int)j + 1);
   }
   set_sticks(prior, state, means);
   wb_mixture_set_constants(state);

@@ -176,10 +176,8 @@ static int spread(search *s, wb_piece *work, int64_t pieces, double nanoseconds,
     part own = {s, work, first};
     wb_spread(threads, count, do_part, &own);
     for (int64_t i = first; i < first + count; i++) {
-      if (s->status[i] == WB_ERROR_MEMORY) {
-        wb_message_write(message, "the memory for cell types could not be allocated");
-        return WB_ERROR_MEMORY;
-      }
+      if (s->status[i] == WB_ERROR_MEMORY)
+        return wb_fail(message, WB_ERROR_MEMORY, "the memory for cell types could not be allocated");
       if (s->status[i] != WB_OK) {
         wb_message_write(message, "the covariances of the components are not positive definite");
         return s->status[i];

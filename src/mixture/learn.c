@@ -1,6 +1,5 @@
 /* Draws the learned parts of the prior from their full conditionals, given the means and covariances of all components,
  * with or without rows (West, Müller & Escobar 1994 for m and gamma; conjugate for Phi; nu on a grid). */
-#define WB_SCALAR_HOT /* in five files of mixtures, for 6% fewer instructions in a sweep of 40 cells */
 #include "core/scalar.h"
 
 #include "core/elementary.h"

@@ -1,6 +1,5 @@
 /* One sweep of the Gibbs sampler (see mixture.h): draws the sticks and alpha, exchanges labels, and computes the
  * prior's density. The backend draws the rows' labels and each component's mean and covariance. */
-#define WB_SCALAR_HOT /* in five files of mixtures, for 6% fewer instructions in a sweep of 40 cells */
 #include "core/scalar.h"
 
 #include "mixture/mixture.h"
@@ -67,8 +66,7 @@ int wb_mixture_fetch_statistics(wb_mixture_chain *chain) {
 }
 
 static wb_component_law component_law(const wb_mixture_prior *prior) {
-  const wb_component_law law = {prior->columns, prior->mean_scale, prior->df, prior->mean, prior->scale, prior->floor};
-  return law;
+  return (wb_component_law){prior->columns, prior->mean_scale, prior->df, prior->mean, prior->scale, prior->floor};
 }
 
 void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *statistics, double *average,
@@ -173,8 +171,7 @@ int wb_mixture_fetch_parameters(wb_mixture_chain *chain) {
 }
 
 wb_mixture_parameters wb_mixture_parameters_of(const wb_mixture_state *state) {
-  const wb_mixture_parameters parameters = {state->components, state->factor, state->offset, state->log_constant};
-  return parameters;
+  return (wb_mixture_parameters){state->components, state->factor, state->offset, state->log_constant};
 }
 
 int wb_mixture_begin_sweep(wb_mixture_chain *chain, uint32_t iteration, int moves, int32_t *labels) {

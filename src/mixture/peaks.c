@@ -61,8 +61,7 @@ int wb_peaks_open(wb_peaks_density *density, int32_t components, int32_t columns
   density->center = at + triangle;
   for (size_t j = 0; j < padded; j++) density->constant[j] = -wb_infinity();
   if (find_unit(density, stride, of)) return WB_OK;
-  wb_message_write(message, "the pooled covariance of the components is not positive definite");
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT, "the pooled covariance of the components is not positive definite");
 }
 
 void wb_peaks_close(wb_peaks_density *density) {

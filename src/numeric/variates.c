@@ -156,8 +156,8 @@ int wb_variates_factor(const char *name, int64_t columns, const double *matrix, 
   const int failed = wb_cholesky(p, packed);
   if (failed) {
     wb_aligned_free(packed);
-    wb_message_write(message, "`%s` is not positive definite, or not finite: its row %d fails", name, failed);
-    return WB_ERROR_INPUT;
+    return wb_fail(message, WB_ERROR_INPUT, "`%s` is not positive definite, or not finite: its row %d fails", name,
+                   failed);
   }
   *factor = packed;
   return WB_OK;

@@ -10,7 +10,7 @@
 
 wb_convolution wb_pmf_one_pair(int64_t m, const double *p, int64_t n, const double *q, int64_t first, int64_t count,
                                double *r) {
-  const wb_convolution work = {
+  return (wb_convolution){
       .pairs = 1,
       .m = m,
       .n = n,
@@ -23,7 +23,6 @@ wb_convolution wb_pmf_one_pair(int64_t m, const double *p, int64_t n, const doub
       .r = r,
       .r_stride = 1,
   };
-  return work;
 }
 
 /* The same sums with the shorter vector as p. */

@@ -11,6 +11,9 @@
 /* Nanoseconds of an addition, at most. */
 #define ADDITION_TIME 1.0
 
+/* Sums of this many entries stay in the first cache. */
+#define BLOCK 2048
+
 /* Keeps numbers of groups up to 2^1900 below the largest double. */
 #define GROUP_SCALE 0x1p-900
 
@@ -66,14 +69,39 @@ int wb_pmf_count_groups(wb_call *call, int64_t n, const double *scores, int64_t 
   return status;
 }
 
-int wb_pmf_add_values(wb_call *call, int64_t count, const double *x, int64_t values, const double *at,
-                      const double *weights, int64_t outputs, double *result) {
-  memset(result, 0, (size_t)outputs * sizeof(double));
-  for (int64_t j = 0; j < values; j++) {
-    const int64_t first = (int64_t)at[j], room = outputs - first;
-    if (room <= 0) break;
-    add_shifted(room < count ? room : count, x, weights[j], result + first);
-    if (wb_poll_after(&call->poll, ADDITION_TIME * (double)count)) return WB_INTERRUPTED;
+/* to[i] = sum_j weight_j from[i - at_j] for begin <= i < end, where `from` has `count` entries. */
+static void add_block(const wb_pmf_values *v, int64_t count, const double *from, int64_t begin, int64_t end,
+                      double *to) {
+  memset(to + begin, 0, (size_t)(end - begin) * sizeof(double));
+  for (int64_t j = 0; j < v->count; j++) {
+    const int64_t shift = (int64_t)v->at[j], first = shift > begin ? shift : begin;
+    const int64_t last = shift + count < end ? shift + count : end;
+    if (first < last) add_shifted(last - first, from + first - shift, v->weight[j], to + first);
   }
-  return WB_OK;
+}
+
+int wb_pmf_add_values(wb_call *call, int64_t count, const double *x, int64_t terms, const wb_pmf_values *values,
+                      int64_t outputs, double *result) {
+  const size_t bytes = (size_t)outputs * sizeof(double);
+  double *const other = terms > 1 ? wb_aligned_malloc(bytes) : NULL;
+  if (terms > 1 && !other) return wb_out_of_memory(call->message, "sums of variables", bytes);
+  const double *from = x;
+  int status = WB_OK;
+  for (int64_t k = 0; k < terms && status == WB_OK; k++) {
+    /* The last sum is the result. */
+    double *const to = (terms - k) % 2 ? result : other;
+    const int64_t longest = count + (int64_t)values[k].at[values[k].count - 1];
+    const int64_t length = longest < outputs ? longest : outputs;
+    for (int64_t begin = 0; begin < length && status == WB_OK; begin += BLOCK) {
+      const int64_t end = begin + BLOCK < length ? begin + BLOCK : length;
+      add_block(values + k, count, from, begin, end, to);
+      if (wb_poll_after(&call->poll, ADDITION_TIME * (double)(end - begin) * (double)values[k].count))
+        status = WB_INTERRUPTED;
+    }
+    count = length;
+    from = to;
+  }
+  if (status == WB_OK && count < outputs) memset(result + count, 0, (size_t)(outputs - count) * sizeof(double));
+  wb_aligned_free(other);
+  return status;
 }

@@ -115,8 +115,7 @@ static int leaves_doubles(const wb_pmf_terms *terms, int64_t times) {
 }
 
 static form form_of(const wb_pmf_terms *terms, int64_t times, wb_isa isa) {
-  const form as = {terms->log, terms->log || leaves_doubles(terms, times), isa};
-  return as;
+  return (form){terms->log, terms->log || leaves_doubles(terms, times), isa};
 }
 
 static int may_be_fast(int64_t m, int64_t n, int wide) {

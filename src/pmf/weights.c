@@ -58,8 +58,8 @@ int wb_pmf_look(int64_t rows, int64_t columns, const double *x, int log) {
 }
 
 static int unusable(wb_message *message) {
-  wb_message_write(message, "weights must be finite numbers from 0, and one in each distribution must be positive");
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT,
+                 "weights must be finite numbers from 0, and one in each distribution must be positive");
 }
 
 int wb_pmf_check_pairs(const wb_convolution *work, int log, unsigned *seen, wb_message *message) {
@@ -80,9 +80,8 @@ int wb_pmf_check_result(unsigned seen, int64_t count, const double *result, wb_m
   int overflow = 0;
   for (int64_t i = 0; i < count; i++) overflow |= result[i] == infinity;
   if (!overflow) return WB_OK;
-  wb_message_write(message,
-                   "the result has weights above 1.8e308, the largest double: give logarithms, with log = TRUE");
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT,
+                 "the result has weights above 1.8e308, the largest double: give logarithms, with log = TRUE");
 }
 
 int wb_pmf_check_terms(const wb_pmf_terms *terms, wb_message *message) {

@@ -4,8 +4,10 @@
 
 #include "predictive/predictive.h"
 
+#include "core/min_max.h"
 #include "core/predictive_draw.h"
 #include "numeric/memory.h"
+#include "numeric/poll.h"
 
 void wb_predictive_orders(uint64_t key, int64_t n, int32_t count, int32_t *order) {
   for (int32_t p = 0; p < count; p++) {
@@ -113,8 +115,7 @@ static void row_closeness(const wb_predictive_data *data, const double *rho_x, c
 
 static wb_copula_model model_of(const wb_predictive_data *data) {
   const int has_rows = data->covariates > 0 || data->kind == WB_COPULA_BINARY;
-  const wb_copula_model model = {data->kind, data->dimensions, data->covariates, has_rows ? data->n : 0};
-  return model;
+  return (wb_copula_model){data->kind, data->dimensions, data->covariates, has_rows ? data->n : 0};
 }
 
 static double *take(double **memory, int64_t doubles) {
@@ -149,7 +150,34 @@ static double mean_log(const wb_predictive_data *data, const double *gain) {
   return sum / (double)data->n;
 }
 
-int wb_predictive_fit(const wb_call *call, const wb_predictive_data *data, int32_t sets, const double *rho,
+/* How many groups of so many pairs of a point and an observation make a slice, after which interrupts are polled. */
+#define PAIR_TIME 2.0 /* nanoseconds, of one coordinate */
+static int64_t groups_at_a_time(const wb_call *call, double pairs, int64_t groups) {
+  const double time = PAIR_TIME * (pairs > 1 ? pairs : 1), most = call->run.threads * (time > 1e8 ? 1 : 1e8 / time);
+  return call->backend == call->processor && most < (double)groups ? (int64_t)most : groups;
+}
+
+static int update_in_slices(wb_call *call, const wb_copula_update *whole) {
+  const int64_t d = whole->model.dimensions, size = d * whole->points;
+  const double pairs = (double)size * (double)whole->steps;
+  const int64_t slice = groups_at_a_time(call, pairs, whole->groups);
+  int status = WB_OK;
+  for (int64_t g = 0; status == WB_OK && g < whole->groups; g += slice) {
+    wb_copula_update part = *whole;
+    part.groups = wb_min_int(slice, whole->groups - g);
+    part.first_group += g;
+    if (part.score) part.score += g * whole->steps * d;
+    if (part.row) part.row += g * whole->steps;
+    if (part.row_conditional) part.row_conditional += g * whole->model.rows;
+    part.conditional += g * size;
+    part.gain += g * size;
+    status = call->backend->predictive->copula_update(&part, &call->run, call->message);
+    if (status == WB_OK && wb_poll_after(&call->poll, PAIR_TIME * pairs * (double)part.groups)) status = WB_INTERRUPTED;
+  }
+  return status;
+}
+
+int wb_predictive_fit(wb_call *call, const wb_predictive_data *data, int32_t sets, const double *rho,
                       const double *rho_x, int32_t count, const int32_t *order, double *log_score, double *score) {
   WB_TRY(wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", call->message));
   const int64_t n = data->n, d = data->dimensions, q = data->covariates, groups = (int64_t)sets * count;
@@ -174,29 +202,36 @@ int wb_predictive_fit(const wb_call *call, const wb_predictive_data *data, int32
       row_closeness(data, rho_x + set * q, mine, row_term + g * n, row_covariate + g * n * q);
     }
   }
-  const wb_copula_fit work = {
-      .model = model_of(data),
-      .groups = groups,
-      .points = n,
-      .rho = group_rho,
-      .outcome = outcome,
-      .closeness = {1, point_term, point_covariate, row_term, row_covariate},
-      .conditional = conditional,
-      .score = scores,
-      .gain = gain,
-  };
-  const int outcome_status = call->backend->predictive->copula_fit(&work, &call->run, call->message);
-  if (outcome_status == WB_OK) {
+  const double pairs = 0.5 * (double)d * (double)n * (double)n;
+  const int64_t slice = groups_at_a_time(call, pairs, groups);
+  int status = WB_OK;
+  for (int64_t g = 0; status == WB_OK && g < groups; g += slice) {
+    const int64_t at = g * n;
+    const wb_copula_fit work = {
+        .model = model_of(data),
+        .groups = wb_min_int(slice, groups - g),
+        .points = n,
+        .rho = group_rho + g * d,
+        .outcome = outcome + at,
+        .closeness = {1, point_term + at, point_covariate + at * q, row_term + at, row_covariate + at * q},
+        .conditional = conditional + at * d,
+        .score = scores + at * d,
+        .gain = gain + at * d,
+    };
+    status = call->backend->predictive->copula_fit(&work, &call->run, call->message);
+    if (status == WB_OK && wb_poll_after(&call->poll, PAIR_TIME * pairs * (double)work.groups)) status = WB_INTERRUPTED;
+  }
+  if (status == WB_OK) {
     for (int64_t g = 0; g < groups; g++) log_score[g] = mean_log(data, gain + g * n * d);
     if (score) memcpy(score, scores, (size_t)(count * n * d) * sizeof(double));
   }
   wb_aligned_free(memory);
-  return outcome_status;
+  return status;
 }
 
-int wb_predictive_state(const wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth,
-                        int32_t count, const int32_t *order, const double *score, int64_t points, const double *y,
-                        const double *x, double *conditional, double *gain) {
+int wb_predictive_state(wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth, int32_t count,
+                        const int32_t *order, const double *score, int64_t points, const double *y, const double *x,
+                        double *conditional, double *gain) {
   WB_TRY(wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", call->message));
   const int64_t n = data->n, d = data->dimensions, q = data->covariates;
   const int64_t doubles = (n + points) * (q + 1);
@@ -226,7 +261,7 @@ int wb_predictive_state(const wb_call *call, const wb_predictive_data *data, wb_
       .conditional = conditional,
       .gain = gain,
   };
-  const int outcome = call->backend->predictive->copula_update(&work, &call->run, call->message);
+  const int outcome = update_in_slices(call, &work);
   wb_aligned_free(memory);
   return outcome;
 }
@@ -249,7 +284,7 @@ void wb_predictive_average(int32_t count, int32_t dimensions, int64_t points, co
     }
 }
 
-int wb_predictive_resample(const wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth,
+int wb_predictive_resample(wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth,
                            const wb_predictive_resamples *resamples) {
   WB_TRY(wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", call->message));
   const int64_t n = data->n, q = data->covariates, points = resamples->points;
@@ -282,7 +317,7 @@ int wb_predictive_resample(const wb_call *call, const wb_predictive_data *data, 
       .conditional = resamples->conditional,
       .gain = resamples->gain,
   };
-  const int outcome = call->backend->predictive->copula_update(&work, &call->run, call->message);
+  const int outcome = update_in_slices(call, &work);
   wb_aligned_free(memory);
   return outcome;
 }

@@ -49,14 +49,14 @@ void wb_predictive_gnedin(const wb_predictive_urn *urn, double n, double gamma, 
  * orders. log_score (sets x count) is the mean over observations of the log density, or probability, that was
  * predicted, relative to the density before the first observation. score (count x n x dimensions) is for the first set
  * (see wb_copula_fit), or NULL. */
-int wb_predictive_fit(const wb_call *call, const wb_predictive_data *data, int32_t sets, const double *rho,
+int wb_predictive_fit(wb_call *call, const wb_predictive_data *data, int32_t sets, const double *rho,
                       const double *rho_x, int32_t count, const int32_t *order, double *log_score, double *score);
 
 /* The prediction of each order at `points` points (y: points x dimensions, x: points x covariates). conditional and
  * gain: count x dimensions x points. */
-int wb_predictive_state(const wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth,
-                        int32_t count, const int32_t *order, const double *score, int64_t points, const double *y,
-                        const double *x, double *conditional, double *gain);
+int wb_predictive_state(wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth, int32_t count,
+                        const int32_t *order, const double *score, int64_t points, const double *y, const double *x,
+                        double *conditional, double *gain);
 
 /* The mixture of `count` predictions with equal weights. Conditional distribution functions are weighted by the
  * densities of the coordinates before them. */
@@ -73,5 +73,5 @@ typedef struct wb_predictive_resamples {
   double *conditional, *gain, *row_state;
 } wb_predictive_resamples;
 
-int wb_predictive_resample(const wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth,
+int wb_predictive_resample(wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth,
                            const wb_predictive_resamples *resamples);

@@ -55,10 +55,8 @@ wb_regression_dual wb_regression_dual_in(double *memory, const wb_regression_dat
 
 wb_regression_dual_grouping wb_regression_dual_groups(const wb_regression_chain *chain) {
   const wb_regression_state *const state = &chain->state;
-  const wb_regression_dual_grouping groups = {
-      .term = {.columns = 1, .levels = state->groups, .level = chain->dual->group},
-      .covariance = state->scalars + WB_REGRESSION_GROUP_VARIANCE};
-  return groups;
+  return (wb_regression_dual_grouping){.term = {.columns = 1, .levels = state->groups, .level = chain->dual->group},
+                                       .covariance = state->scalars + WB_REGRESSION_GROUP_VARIANCE};
 }
 
 static double z_of(const wb_regression_term *term, int32_t rows, int32_t k, int32_t row) {
@@ -142,13 +140,11 @@ int wb_regression_draw_dual(const wb_regression_chain *chain, int32_t outcome, u
   }
   make_system(dual, grouping, n);
   positive = positive && wb_root(chain->counts.isa, dual->padded, dual->stride, dual->system) == 0;
-  if (!positive) {
-    wb_message_write(chain->message,
-                     "the system of the rows is not positive in sweep %u: values of the data are too large, or the "
-                     "prior is too wide",
-                     (unsigned)iteration);
-    return WB_ERROR_INPUT;
-  }
+  if (!positive)
+    return wb_fail(chain->message, WB_ERROR_INPUT,
+                   "the system of the rows is not positive in sweep %u: values of the data are too large, or the "
+                   "prior is too wide",
+                   (unsigned)iteration);
   wb_root_solve_transposed(chain->counts.isa, dual->padded, dual->stride, dual->system, dual->solution);
   wb_root_solve(chain->counts.isa, dual->padded, dual->stride, dual->system, dual->solution);
   for (int32_t i = 0; i < n; i++) dual->solution[i] *= dual->root[i];

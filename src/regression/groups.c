@@ -3,7 +3,6 @@
  * one term, given the effects of the others: the levels of one term share no rows, so that they are eliminated one by
  * one. Drawing the coefficients with each term keeps crossed terms mixing (Papaspiliopoulos, Roberts & Zanella 2020,
  * "Scalable inference for crossed random effects models", Biometrika 107, 25-40). */
-#define WB_SCALAR_HOT /* it saves 4% of a sweep of 40 rows */
 #include "core/scalar.h"
 
 #include "core/linear_algebra.h"
@@ -101,11 +100,10 @@ static int factor_level(const term_place *term, const double *sums, double *fact
 }
 
 static int not_positive(const term_place *term, uint32_t iteration, wb_message *message) {
-  wb_message_write(message,
-                   "the posterior precision of the effects of grouping term %d is not positive in sweep %u: values of "
-                   "the data are too large",
-                   (int)term->term + 1, (unsigned)iteration);
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT,
+                 "the posterior precision of the effects of grouping term %d is not positive in sweep %u: values of "
+                 "the data are too large",
+                 (int)term->term + 1, (unsigned)iteration);
 }
 
 /* Takes the effects b of a term out of the fixed parts of rows: X'z and Z'z grow by X'WZ b and Z'WZ b. Then integrates

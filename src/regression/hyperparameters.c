@@ -6,7 +6,7 @@
 #include "regression/draws.h"
 
 wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *state, double dispersion) {
-  const wb_regression_parameters parameters = {
+  return (wb_regression_parameters){
       state->coefficients,
       state->groups > 0 ? state->intercepts : NULL,
       dispersion,
@@ -15,7 +15,6 @@ wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *
       state->grouping ? state->effects : NULL,
       0,
   };
-  return parameters;
 }
 
 wb_regression_parameters wb_regression_own_parameters(const wb_regression_state *state) {

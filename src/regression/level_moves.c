@@ -211,11 +211,10 @@ static int sweep_term(level_pass *pass, int learning, double *statistics, double
   wb_level_get_covariance(chain, t, covariance);
   wb_level_scales_of(t, covariance, theta + t->p);
   if (*pass->room.fresh == 0.0) WB_TRY(evaluate(pass, theta, pass->room.effects, pass->room.logs, NULL));
-  if (!wb_level_covariance_of(t, theta + t->p, &at)) {
-    wb_message_write(chain->message, "the covariance of the effects of grouping term %d is singular in sweep %u",
-                     (int)t->term + 1, (unsigned)pass->iteration);
-    return WB_ERROR_INPUT;
-  }
+  if (!wb_level_covariance_of(t, theta + t->p, &at))
+    return wb_fail(chain->message, WB_ERROR_INPUT,
+                   "the covariance of the effects of grouping term %d is singular in sweep %u", (int)t->term + 1,
+                   (unsigned)pass->iteration);
   WB_TRY(act(pass, WB_LEVEL_STANDARDISE, theta, &at, t->effects, pass->room.standard, &density));
   for (int32_t l = 0; l < t->levels; l++) density += pass->room.logs[l];
   density += log_prior(pass, theta, &at, precision);

@@ -56,8 +56,7 @@ static block_sums sums_of(const wb_regression_target *t, const double *blocks, i
   const double *const sums = blocks + (size_t)block * WB_REGRESSION_LEVEL_STATISTICS(p, q);
   const double *const cross = t->place.main < 0 ? sums : sums + wb_packed_size(t->place.each_q);
   const int is_group = t->place.main < 0;
-  const block_sums parts = {is_group ? sums + p : sums, cross, is_group ? sums + p + 1 : cross + q * p};
-  return parts;
+  return (block_sums){is_group ? sums + p : sums, cross, is_group ? sums + p + 1 : cross + q * p};
 }
 
 /* Puts `sign` times a symmetric matrix of n rows, packed, at row `row` and column `column` of a packed matrix: there

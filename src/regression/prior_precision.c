@@ -9,8 +9,7 @@
 wb_regression_scales wb_regression_scales_of(const wb_regression_state *state, int32_t outcome) {
   const size_t p = (size_t)state->columns;
   double *const local = state->shrinkage + (size_t)outcome * WB_REGRESSION_SHRINKAGE(p), *const global = local + 2 * p;
-  const wb_regression_scales found = {local, local + p, global, global + 1, global + 2};
-  return found;
+  return (wb_regression_scales){local, local + p, global, global + 1, global + 2};
 }
 
 int32_t wb_regression_blocks(const wb_regression_prior *prior) {

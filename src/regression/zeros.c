@@ -47,10 +47,9 @@ size_t wb_regression_both_ellipse(const wb_regression_both *both) {
 }
 
 static wb_regression_pair pair_of(const wb_regression_both *both) {
-  const wb_regression_pair pair = {both->counts.session, both->zeros.session,
-                                   wb_regression_own_parameters(&both->counts.state),
-                                   wb_regression_own_parameters(&both->zeros.state)};
-  return pair;
+  return (wb_regression_pair){both->counts.session, both->zeros.session,
+                              wb_regression_own_parameters(&both->counts.state),
+                              wb_regression_own_parameters(&both->zeros.state)};
 }
 
 static int complete(const wb_regression_both *both, const uint64_t *key, uint32_t iteration) {

@@ -139,9 +139,6 @@ static int64_t tokens_of(const wb_topic_corpus *corpus, int64_t document) {
   return corpus->first_token[document + 1] - corpus->first_token[document];
 }
 
-/* Documents with more tokens are not counted by their tokens, so that few long documents take no memory. */
-#define MOST_LENGTHS 65536
-
 /* The factor (Gamma(scale a + first + count) / Gamma(scale a + first))^weight of a density of a. */
 typedef struct factor {
   double scale, weight;
@@ -205,14 +202,13 @@ static double slice(const law *own, wb_stream *stream, double a) {
   for (int i = 0; i < 200; i++) {
     const double next = low + (high - low) * wb_stream_uniform(stream);
     if (log_density(own, next) > level) return wb_exp(next);
-    if (next < x) low = next;
-    else high = next;
+    *(next < x ? &low : &high) = next;
   }
   return a;
 }
 
-/* Appends the factors of the tokens that are counted in a histogram, whose last level has larger counts too, but for the
- * first token of each count. Returns the number of counts above 0. */
+/* Appends the factors of counted tokens but the first of each count; the last level has larger counts too. Returns the
+ * number of counts above 0. */
 static double add_factors(const int32_t *histogram, int32_t levels, double weight, factor *factors, size_t *count) {
   int64_t above = histogram[levels], end = levels;
   for (int64_t n = levels - 1; n >= 1; n--) {
@@ -224,8 +220,7 @@ static double add_factors(const int32_t *histogram, int32_t levels, double weigh
   return (double)above;
 }
 
-/* Makes the factors. Receives the shape that each topic's tokens add to the law of its alpha. Returns what all tokens
- * and documents add to the law of the sum of alpha, and the number of factors. */
+/* Makes the factors. shape: what the tokens of a topic add to that of its alpha. Returns what all add for the sum. */
 static double make_factors(const wb_topic_corpus *corpus, int32_t topics, counts *own, double *shape, size_t *count) {
   double all = 0;
   for (int32_t k = 0; k < topics; k++) {
@@ -243,16 +238,15 @@ static double make_factors(const wb_topic_corpus *corpus, int32_t topics, counts
 /* Draws the sum of the alphas given their proportions. */
 static void draw_sum(const counts *own, const law *of_sum, wb_stream *stream, const wb_topic_state *state) {
   const double sum = wb_topic_alpha_sum(state);
-  size_t i = 0;
-  for (int32_t k = 0; k < state->topics; k++)
+  for (size_t k = 0, i = 0; k < (size_t)state->topics; k++)
     for (; i < own->end[k]; i++) own->factors[i].scale = state->alpha[k] / sum;
   const double ratio = slice(of_sum, stream, sum) / sum;
   for (int32_t k = 0; k < state->topics; k++)
     state->alpha[k] = state->alpha[k] * ratio > LEAST_ALPHA ? state->alpha[k] * ratio : LEAST_ALPHA;
 }
 
-/* Alphas by slices of their law given the topics of all tokens. Without sticks the sum moves freely, also where documents
- * have few topics; with sticks the alphas are independent. `prior`: the shape of each alpha. */
+/* Alphas by slices of their law given the topics of all tokens. Without sticks the sum moves freely; given sticks the
+ * alphas are independent. `prior`: the shape of each alpha. */
 static int slice_alpha(wb_topic_chain *chain, const wb_topic_draw *draw, counts *own, double prior) {
   const wb_topic_method *const method = &chain->method;
   const int32_t topics = chain->state.topics;
@@ -285,8 +279,7 @@ static int slice_alpha(wb_topic_chain *chain, const wb_topic_draw *draw, counts 
   return WB_OK;
 }
 
-/* Alphas from tables and sticks, and the shape of their prior: a hierarchical Dirichlet process draws it with the alphas
- * integrated out. */
+/* Alphas from tables and sticks. Returns the shape of their prior, which a hierarchical Dirichlet process draws. */
 static double table_alpha(wb_topic_chain *chain, const wb_topic_draw *draw, const counts *own) {
   const wb_topic_method *const method = &chain->method;
   const int32_t topics = chain->state.topics;
@@ -301,9 +294,8 @@ static double table_alpha(wb_topic_chain *chain, const wb_topic_draw *draw, cons
     all += own->tables[k] += above;
   }
   if (method->learn_alpha == WB_ALPHA_COMMON) {
-    const double common =
-        learned(draw, WB_PURPOSE_TOPIC_ALPHA, 0, shape + (double)all, method->alpha_rate - topics * sum);
-    for (int32_t k = 0; k < topics; k++) alpha[k] = common;
+    alpha[0] = learned(draw, WB_PURPOSE_TOPIC_ALPHA, 0, shape + (double)all, method->alpha_rate - topics * sum);
+    for (int32_t k = 1; k < topics; k++) alpha[k] = alpha[0];
     return shape;
   }
   if (method->learn_alpha == WB_ALPHA_PROCESS) shape = draw_concentration(draw, method, topics, own->tables, rate);
@@ -316,11 +308,8 @@ static double table_alpha(wb_topic_chain *chain, const wb_topic_draw *draw, cons
 static int learn_alpha(wb_topic_chain *chain, const wb_topic_draw *draw) {
   const wb_topic_corpus *const corpus = chain->corpus;
   const size_t topics = (size_t)chain->state.topics;
-  const int64_t longest = corpus->longest_document;
-  counts own = {.levels = wb_topic_alpha_levels((int64_t)topics, longest),
-                .cap = longest < 1              ? 1
-                       : longest < MOST_LENGTHS ? (int32_t)longest
-                                                : MOST_LENGTHS};
+  counts own = {.levels = wb_topic_alpha_levels((int64_t)topics, corpus->longest_document),
+                .cap = wb_topic_alpha_levels(1, corpus->longest_document)};
   const size_t cells = topics * ((size_t)own.levels + 1), lengths = (size_t)own.cap + 1;
   const size_t bytes = 2 * topics * sizeof(int64_t) + (cells + lengths) * sizeof(int32_t);
   own.excess = calloc(bytes, 1);

@@ -21,11 +21,9 @@
  * pi ~ Dir(1, ..., 1). Its alpha is pi times WB_TOPIC_MEMBERS.
  *
  * A sweep draws theta and phi given the topics of all tokens, then new topics, then new alpha and beta with theta and
- * phi integrated out. Given the topics, n_dk tokens of topic k among the N_d of document d,
+ * phi integrated out. With n_dk of the N_d tokens of document d in topic k, alpha depends on histograms of them alone:
  *
- *   p(alpha) ~ prior x prod_d Gamma(S)/Gamma(S + N_d) prod_k Gamma(alpha_k + n_dk)/Gamma(alpha_k),  S = sum_k alpha_k,
- *
- * which depends on histograms of n_dk and N_d alone. */
+ *   p(alpha) ~ prior x prod_d Gamma(S)/Gamma(S + N_d) prod_k Gamma(alpha_k + n_dk)/Gamma(alpha_k), S = sum alpha_k. */
 #pragma once
 
 #include "backend/backend.h"
@@ -120,8 +118,8 @@ double wb_topic_covariate_alpha(double log_alpha);
 /* The sum of alpha; with covariates, of the alpha of a document with their means. */
 double wb_topic_alpha_sum(const wb_topic_state *state);
 
-/* The means of theta and phi given the topics, and the sums to which they are added; `first_sum` counts the first topics
- * of documents, where those that tie count equal parts. phi_sum may be NULL. */
+/* The means of theta and phi given the topics, and sums of them. `first_sum` counts the first topics of documents:
+ * those that tie count equal parts. phi_sum may be NULL. */
 typedef struct wb_topic_means {
   const wb_topic_corpus *corpus;
   const wb_topic_structure *structure;

@@ -28,7 +28,8 @@ test_files <- list.files("tests/testthat", "^test-.*[.]R$", full.names = TRUE)
 test_names <- sub("^test-(.*)[.]R$", "\\1", basename(test_files))
 
 all_parts <- function() {
-  steps <- setdiff(system2("tools/test", "--list", stdout = TRUE), c("library", "plugin", "cpu", "emulator", "versions"))
+  steps <- setdiff(system2("tools/test", "--list", stdout = TRUE),
+    c("library", "plugin", "cpu", "emulator", "versions"))
   c(paste0("cpu/", test_names), paste0("emulator/", test_names), steps)
 }
 

@@ -5,7 +5,7 @@
 # 2001.06465; the joint test of Geweke 2004 with independent replicates).
 
 # The sentences of a verdict that lie in the data.
-said_of <- function(fit) vapply(support_reasons(fit), `[[`, "", "words")
+support_said <- function(fit) vapply(support_reasons(fit), `[[`, "", "words")
 
 half_cauchy <- function(n, scale) abs(rcauchy(n, 0, scale))
 
@@ -113,6 +113,8 @@ toy_term_levels <- function(toy, state) {
 
 # The precision of the normal coefficients of one outcome, not given the others.
 toy_precision <- function(toy) toy$precision * (toy$outcomes + 1) / (2 * toy$outcomes)
+
+toy_unit <- function(toy) sqrt(toy_precision(toy)[1, 1])
 
 # Parameters from the prior, in the form of a chain's state. Normal coefficients of outcomes are differences from the
 # coefficients of the reference class, which have the same law.
@@ -330,20 +332,22 @@ toy_levels <- function(toy, state) {
     own <- state$shrinkage[(k - 1) * (2 * p + 3) + seq_len(2 * p + 3)]
     inverse_gamma <- function(value) pchisq(toy$df * toy$scale^2 / value, toy$df)
     if (startsWith(toy$prior, "block")) {
-      levels <- c(levels, pnorm(sqrt(toy_precision(toy)[1, 1]) * beta[1]), unlist(lapply(toy_blocks(toy), function(block) {
+      levels <- c(levels, pnorm(toy_unit(toy) * beta[1]), unlist(lapply(toy_blocks(toy), function(block) {
         deviation <- sqrt(own[block])
         c(pnorm(chol(toy$precision[block, block]) %*% (beta[block] / deviation)),
           2 * pcauchy(deviation[1] / toy$scale) - 1)
       })))
     } else if (toy$prior == "autoregression") {
       effects <- backsolve(toy_autoregression(toy, own[p + 2]), beta[-1], transpose = TRUE)
-      levels <- c(levels, pnorm(sqrt(toy_precision(toy)[1, 1]) * beta[1]), pnorm(effects / sqrt(own[2])), 2 * pcauchy(sqrt(own[2]) / toy$scale) - 1,
+      levels <- c(levels, pnorm(toy_unit(toy) * beta[1]), pnorm(effects / sqrt(own[2])),
+        2 * pcauchy(sqrt(own[2]) / toy$scale) - 1,
         plogis(own[p + 2]))
     } else if (toy$prior == "student") {
-      levels <- c(levels, pnorm(sqrt(toy_precision(toy)[1, 1]) * beta[1]), pt(beta[-1] / toy$scale, toy$df), inverse_gamma(own[2:p]))
+      levels <- c(levels, pnorm(toy_unit(toy) * beta[1]), pt(beta[-1] / toy$scale, toy$df), inverse_gamma(own[2:p]))
     } else if (toy$prior %in% c("horseshoe", "regularised")) {
       slab <- if (toy$prior == "regularised") own[2 * p + 3] else Inf
-      levels <- c(levels, pnorm(sqrt(toy_precision(toy)[1, 1]) * beta[1]), pnorm(beta[-1] * sqrt(1 / (own[2:p] * own[2 * p + 1]) + 1 / slab)),
+      levels <- c(levels, pnorm(toy_unit(toy) * beta[1]),
+        pnorm(beta[-1] * sqrt(1 / (own[2:p] * own[2 * p + 1]) + 1 / slab)),
         2 * pcauchy(sqrt(own[2:p])) - 1,
         2 * pcauchy(sqrt(own[2 * p + 1]) / toy$global_scale) - 1, if (is.finite(slab)) inverse_gamma(slab))
     } else {

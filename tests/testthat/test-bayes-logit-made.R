@@ -32,7 +32,7 @@ test_that("nothing that is made from a fit has a stronger verdict than the fit",
       made <- c(made, list(one, suppressWarnings(loo::loo_compare(one, one))))
     }
     for (one in made) expect_gte(place(one), place(fit))
-    expect_identical(generics::glance(fit)$verdict, verdict(fit)$answer)
+    expect_identical(glance_of(fit)$verdict, verdict(fit)$answer)
   }
   expect_output(print(predict(fits[[2]])), "It rests on the regression")
   expect_no_match(capture.output(print(predict(fits[[1]]))), "Usable")
@@ -44,7 +44,7 @@ test_that("no number is shown whose expectation does not exist", {
   table <- summary(fit)$coefficients
   at <- match("dispersion", table$quantity)
   expect_identical(is.na(unlist(table[at, c("mean", "sd", "median")])), c(mean = TRUE, sd = TRUE, median = FALSE))
-  tidied <- generics::tidy(fit)
+  tidied <- tidy.bayes_logit(fit)
   expect_equal(tidied$estimate[[at]], table$median[[at]])
   expect_identical(which(is.na(tidied$std.error)), at)
   expect_false(anyNA(summary(quick(n ~ x, rows, "negbinomial", logit_prior(dispersion = c(4, 2))))$coefficients$mean))
@@ -100,7 +100,7 @@ test_that("a prediction of one row is that row of the prediction of many, in any
 
 test_that("checks of the data are under the law that was fitted", {
   set.seed(7)
-  says <- function(pattern, ...) any(grepl(pattern, said_of(quick(..., iter = 100))))
+  says <- function(pattern, ...) any(grepl(pattern, support_said(quick(..., iter = 100))))
   small <- data.frame(y = ifelse(runif(400) < 0.5, 0, qpois(runif(400, exp(-0.15), 1), 0.15)))
   expect_false(says("vary", y ~ 1, small, "poisson", hu = ~1))
   more <- data.frame(y = rnbinom(300, mu = 3, size = 0.5), x = rnorm(300))

@@ -102,7 +102,7 @@ test_that("two classes are a logistic regression", {
 })
 
 test_that("what the data cannot say is said in words of classes", {
-  words <- function(...) said_of(suppressMessages(quick(...)))
+  words <- function(...) support_said(suppressMessages(quick(...)))
   expect_identical(words(y ~ x + f), character())
   expect_match(words(cbind(a = c(3, 2), b = c(1, 4), c = 0) ~ 1, data.frame(row = 1:2))[[1]],
     "No response is of class `c`")
@@ -110,7 +110,7 @@ test_that("what the data cannot say is said in words of classes", {
   expect_match(words(y ~ old, at), "`old` (only the lowest class where `old` is 1)", fixed = TRUE)
   apart <- data.frame(x = 1:9, y = ordered(rep(1:3, each = 3)))
   fit <- bayes_logit(y ~ x, apart, "cratio", chains = 1, iter = 400, seed = 1, progress = FALSE)
-  expect_match(said_of(fit), "The predictors separate the classes of all rows", fixed = TRUE)
+  expect_match(support_said(fit), "The predictors separate the classes of all rows", fixed = TRUE)
   expect_match(words(y ~ x + I(2 * x)), "rank deficient (rank 3 of 4 columns)", fixed = TRUE)
 })
 

@@ -95,7 +95,8 @@ test_that("tidy() has the effects that are asked for", {
   expect_identical(tidy.bayes_logit(few(k ~ x + (1 | g), family = "poisson"), effects = "ran_vals")$level, letters[1:6])
   expect_error(tidy.bayes_logit(fit, effects = "random"), "must be among \"fixed\"", class = input)
   expect_error(tidy.bayes_logit(few(y ~ x), effects = "ran_vals"), "has no grouping terms", class = input)
-  expect_error(tidy.bayes_logit(few(y ~ x), effects = "ran_pars"), "has no grouping terms and no smooths", class = input)
+  expect_error(tidy.bayes_logit(few(y ~ x), effects = "ran_pars"), "no grouping terms and no smooths",
+    class = input)
   expect_identical(tidy.bayes_logit(few(y ~ x + rw(h)), effects = "ran_pars")$term, "sd(rw(h))")
 })
 

@@ -69,7 +69,8 @@ test_that("posterior means and quartiles agree with quadrature", {
   # The prior of the intercept is for the mean of the predictor.
   fit <- long_fit(cbind(y, 3 - y) ~ x, d, seed = 1)
   expect_posterior(logit_draws(fit), function(a, b) {
-    sum(dbinom(d$y, 3, plogis(a + b * d$x), log = TRUE)) + dnorm(a + b * mean(d$x), qlogis(mean(d$y) / 3), 2.5, log = TRUE) +
+    sum(dbinom(d$y, 3, plogis(a + b * d$x), log = TRUE)) +
+      dnorm(a + b * mean(d$x), qlogis(mean(d$y) / 3), 2.5, log = TRUE) +
       dnorm(b, 0, 2.5 / unit(fit), log = TRUE)
   }, list(c(-8, 6), c(-2, 2)), "binomial")
 

@@ -2,7 +2,7 @@
 
 said <- function(...) {
   fit <- suppressMessages(bayes_logit(..., chains = 1, iter = 60, seed = 1))
-  said_of(fit)
+  support_said(fit)
 }
 
 test_that("nothing is said of data that answer", {
@@ -41,7 +41,7 @@ test_that("separation is named, complete or at one value of a predictor", {
   # Rows without weight do not count.
   weighed <- cbind(rbind(data, data.frame(x = 6, y = 0)), w = c(1, 1, 1, 1, 1, 1, 0))
   fit <- suppressMessages(bayes_logit(y ~ x, weighed, weights = w, chains = 1, iter = 60, seed = 1))
-  expect_match(said_of(fit), "separate all")
+  expect_match(support_said(fit), "separate all")
   # Two values of a factor, one of which has only successes.
   drug <- data.frame(drug = rep(c("old", "new"), c(6, 6)), y = c(0, 1, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1))
   expect_identical(said(y ~ drug, drug), paste(
@@ -65,7 +65,7 @@ test_that("separation of the classes of a multinomial and of the levels of a gro
   data <- data.frame(x = c(1:5, 101:105, 201:205), z = rep(c(0, 0, 1), 5), y = gl(3, 5, labels = c("p", "q", "r")))
   fit <- suppressMessages(bayes_logit(y ~ poly(x, 2), data, "multinomial", logit_prior(scale = 100), chains = 1,
     iter = 400, seed = 1))
-  expect_match(said_of(fit), "separate the classes of all rows")
+  expect_match(support_said(fit), "separate the classes of all rows")
   data$y <- factor(ifelse(data$z == 1, "p", c("p", "q", "r")[1 + c(0, 1, 2, 1, 0) %% 3]))
   expect_match(said(y ~ z, data, "multinomial"), "`z` (no response of class `q` where `z` is 1)", fixed = TRUE)
   levels <- data.frame(g = rep(1:6, each = 3), x = c(1, 2, 3), y = rep(c(0, 1), each = 3))

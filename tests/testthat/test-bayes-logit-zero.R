@@ -211,20 +211,20 @@ test_that("ranks of parameters among draws are uniform, and planted errors are f
 
 test_that("data that say nothing of zeros, and wrong arguments, are named", {
   some <- transform(visits, y = y + 1)
-  expect_match(said_of(quick(y ~ x, some, zi = ~1)), "No count is 0", all = FALSE)
-  expect_match(said_of(quick(y ~ x, some, hu = ~1)), "Regression of zeros: All responses are counts above 0",
+  expect_match(support_said(quick(y ~ x, some, zi = ~1)), "No count is 0", all = FALSE)
+  expect_match(support_said(quick(y ~ x, some, hu = ~1)), "Regression of zeros: All responses are counts above 0",
     all = FALSE)
   apart <- transform(visits, y = ifelse(x > 1, 0, y + 1))
   fit <- bayes_logit(y ~ 1, apart, "poisson", zi = ~x, chains = 1, iter = 200, seed = 1, progress = FALSE)
-  expect_match(said_of(fit), "Regression of zeros: The predictors separate all counts of 0 from all counts above",
+  expect_match(support_said(fit), "Regression of zeros: The predictors separate all counts of 0 from all counts above",
     all = FALSE)
   few <- transform(visits, y = pmin(y, 1))
-  expect_match(said_of(quick(y ~ x, few, hu = ~1)), "No count is above 1: the prior decides how small",
+  expect_match(support_said(quick(y ~ x, few, hu = ~1)), "No count is above 1: the prior decides how small",
     all = FALSE)
-  expect_match(said_of(quick(y ~ x, few, zi = ~1)), "No count is above 1: the prior decides which zeros",
+  expect_match(support_said(quick(y ~ x, few, zi = ~1)), "No count is above 1: the prior decides which zeros",
     all = FALSE)
-  expect_identical(said_of(quick(zi = ~z)), character())
-  expect_match(said_of(quick(zi = ~ z + I(2 * z))), "Regression of zeros: The design is rank deficient",
+  expect_identical(support_said(quick(zi = ~z)), character())
+  expect_match(support_said(quick(zi = ~ z + I(2 * z))), "Regression of zeros: The design is rank deficient",
     all = FALSE)
   expect_error(quick(zi = ~z, hu = ~z), "`hu` is given besides `zi`", class = input)
   expect_error(quick(zi = y ~ z), "`zi` must be a formula without a response", class = input)

@@ -234,7 +234,7 @@ test_that("accessors agree with the draws", {
   expect_equal(unname(coef(fit)), colMeans(draws))
   expect_equal(unname(vcov(fit)), var(draws))
   expect_equal(unname(confint(fit, "x", level = 0.5)), unname(t(quantile(draws[, 2], c(0.25, 0.75)))))
-  expect_error(confint(fit, "q"), "`parm` has \"q\"", class = input)
+  expect_error(confint(fit, "q"), "`parm` must be names or numbers of the fit's 4 parameters", class = input)
   expect_identical(nobs(fit), 60L)
   expect_equal(as.vector(t(rowSums(log_lik(fit)))), as.vector(fit$log_likelihood[21:60, ]), tolerance = 1e-10)
   x <- model.matrix(~ x + f, small)

@@ -448,7 +448,7 @@ test_that("a file with a right digest and wrong content gives an error, not a cr
 
 test_that("no generated forgery opens a file, runs code, hangs, or ends without the name of the checkpoint", {
   skip_on_cran()
-  skip_on_sanitized_emulator()
+  skip_where_repeated()
   folder <- scratch(folder = TRUE)
   bait <- file.path(folder, "bait")
   files <- file.path(folder, c("cells", "words"))
@@ -892,8 +892,10 @@ test_that("a second process that would write a checkpoint is refused, and told w
   refused(fit_cells(x, checkpoint = file), paste("`checkpoint`", words))
   refused(resume(file, x), paste("`file`", words))
   tools::pskill(child, 9L)
-  wait_for(function() !is_running(child), paste0(ready, ".log"))
-  expect_s3_class(fit_cells(x, checkpoint = file), "dp_mixture")
+  # The system gives a lock back somewhat after the process has gone.
+  wait_for(function() {
+    inherits(tryCatch(fit_cells(x, checkpoint = file), warpbayes_error_input = identity), "dp_mixture")
+  }, paste0(ready, ".log"))
   expect_identical(list.files(folder, "^run"), c("run", "run.x"))
 })
 

@@ -116,7 +116,7 @@ test_that("the search for the tail keeps the bound and is at most twice too far,
       case <- random_counting(name, some)
       log_tail <- log(power_of_ten(-300, -8))
       largest <- if (is.null(case$largest)) Inf else case$largest
-      outputs <- warpbayes:::outputs_to_tail(case$counting, largest, c(0, 1), log_tail)
+      outputs <- warpbayes:::outputs_to_tail(case$counting, largest, 1, 1, log_tail)
       label <- paste(name, paste(names(case$arguments), "=", unlist(case$arguments), collapse = ", "), some, log_tail)
       expect_gte(outputs, 1)
       # A sum of 1e12 terms has its logarithms to within 0.01.
@@ -140,7 +140,7 @@ test_that("random parameters give the known law up to the tail", {
       tail <- power_of_ten(-30, -8)
       zero <- if (runif(1) < 0.5) runif(1)
       label <- paste(name, paste(names(case$arguments), "=", unlist(case$arguments), collapse = ", "), some, tail)
-      if (warpbayes:::outputs_to_tail(case$counting, Inf, c(0, 1), log(tail) - 30) > 2e5) next
+      if (warpbayes:::outputs_to_tail(case$counting, Inf, 1, 1, log(tail) - 30) > 2e5) next
       done <- done + 1
       x <- do.call(compound_pmf, c(list(name, size, tail = tail, zero = zero, threads = 2), case$arguments))
       last <- warpbayes:::last_of(x)

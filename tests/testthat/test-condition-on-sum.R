@@ -42,9 +42,9 @@ test_that("origins and weights of the arguments are used", {
 
 test_that("each bad argument has its message", {
   die <- pmf(rep(1 / 6, 6), from = 1)
-  expect_input_error(condition_on_sum_pmf(die, die, 13), "`total` is 13, but the sum can only be from 2 to 12")
-  expect_input_error(condition_on_sum_pmf(die, die, 1), "`total` is 1, but the sum can only be from 2 to 12")
-  expect_input_error(condition_on_sum_pmf(die, die, 2.5), "`total` is 2.5, but the sum is a whole number")
+  expect_input_error(condition_on_sum_pmf(die, die, 13), "`total` is 13, a value that the sum takes with prob")
+  expect_input_error(condition_on_sum_pmf(die, die, 1), "`total` is 1, a value that the sum takes with prob")
+  expect_input_error(condition_on_sum_pmf(die, die, 2.5), "`total` is 2.5, a value that the sum takes with prob")
   expect_input_error(condition_on_sum_pmf(die, die, NA_real_), "`total` must be one number, not NA")
   expect_input_error(condition_on_sum_pmf(die, die, c(3, 4)), "`total` must be one number")
   even <- pmf(c(0.5, 0, 0.5))

@@ -271,10 +271,11 @@ test_that("samples are found by name, and samples with missing values are left o
   expect_identical(compare(data = mixed)$effects, by_order$effects)
   named <- data.frame(group = rev(two_groups$group), row.names = rev(colnames(counts)))
   expect_identical(compare(data = named)$effects, by_order$effects)
-  # As CATALYST and diffcyt name the samples. Other names in such a column are no mistake.
+  # As CATALYST and diffcyt name the samples.
   named <- data.frame(group = rev(two_groups$group), sample_id = rev(colnames(counts)))
   expect_identical(compare(data = named)$effects, by_order$effects)
-  expect_identical(compare(data = cbind(two_groups, sample_id = 11:16))$effects, by_order$effects)
+  expect_error(compare(data = cbind(two_groups, sample_id = 11:16)), "\"sample_id\", but none for the samples \"s1\"",
+    class = "warpbayes_error_input")
   group <- two_groups$group
   expect_identical(compare(formula = ~ group, data = NULL)$effects, by_order$effects)
   text_of <- function(x) gsub("\\s+", " ", paste(capture.output(print(x)), collapse = " "))

@@ -148,7 +148,6 @@ test_that("samples that cannot be used are errors", {
   fails("has NA in row 3 of sample \"b\", column 1 \\(\"CD4\"\\); warp_control\\(missing", gaps)
   fails("`sample` has 859 values for 860 cells", stacked, sample = of[-1])
   fails("`sample` is missing for row 7", stacked, sample = replace(of, 7, NA))
-  fails("`sample` has no cell of \"d\"", stacked, sample = factor(of, c("a", "b", "c", "d")))
   fails("`sample` names \"from\", which is no column of `x`; it has \"CD4\"", stacked, sample = "from")
   fails("`sample` must be NULL, FALSE, the name of a column, or one value for each cell", stacked, sample = as.list(of))
   fails("`sample` has 2 values", stacked, sample = c(TRUE, FALSE))

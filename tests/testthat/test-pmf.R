@@ -327,10 +327,12 @@ test_that("missing arguments are named", {
     pmf_hypergeometric = c("m", "n", "k"), pmf_logarithmic = "prob", pmf_uniform = c("from", "to"),
     pmf_poisson_binomial = "prob", variance = "x"
   )
+  numbers <- list(trials = 3, m = 3, n = 3, k = 2, from = 0, to = 3)
   for (name in names(required)) {
     for (argument in required[[name]]) {
       others <- setdiff(required[[name]], argument)
       given <- stats::setNames(rep(list(die), length(others)), others)
+      given[names(given) %in% names(numbers)] <- numbers[intersect(names(given), names(numbers))]
       expect_input_error(do.call(name, given), sprintf("`%s` is missing", argument))
     }
   }

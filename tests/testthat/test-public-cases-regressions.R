@@ -68,7 +68,7 @@ test_that("separation by a combination of predictors is named", {
   set.seed(1)
   apart <- data.frame(u = rnorm(40), v = rnorm(40))
   apart$y <- apart$u + apart$v > 0
-  expect_match(said_of(fits(y ~ u + v, apart)), "separate all successes", all = FALSE)
+  expect_match(support_said(fits(y ~ u + v, apart)), "separate all successes", all = FALSE)
   crossed <- transform(expand.grid(u = 0:1, v = 0:1, row = 1:6), y = ifelse(u == 1 & v == 1, 1, row %% 2))
-  expect_match(said_of(fits(y ~ u * v, crossed)), "u:v", all = FALSE)
+  expect_match(support_said(fits(y ~ u * v, crossed)), "u:v", all = FALSE)
 })

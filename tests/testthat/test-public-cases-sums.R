@@ -101,3 +101,56 @@ test_that("ubiquitin's isotopes at nominal mass", {
   expect_identical(summary(heavy)$mode, 5)
   expect_equal(mean(heavy), sum(atoms * vapply(isotopes, function(p) sum(p * (seq_along(p) - 1)), 0)))
 })
+
+test_that("dice that explode before the highest are kept (DiceMaiden 165)", {
+  # Of ten coins with the sides 1 and 2, each 2 is thrown once more and added; three are kept.
+  coin <- mix_pmf(list(pmf(1, from = 1), pmf_uniform(1, 2) + 2), c(0.5, 0.5))
+  kept <- sum_of_highest_pmf(rep(coin, 10), 3, threads = 1)
+  expect_equal(dpmf(kept, 12), pbinom(2, 10, 0.25, lower.tail = FALSE), tolerance = 1e-14)
+  expect_equal(dpmf(kept, 3), 2^-10, tolerance = 1e-14)
+  # Two dice whose sixes explode, of which the higher counts: P(10 or less) for each die is 1 - P(6) P(5 or 6).
+  die <- compound_pmf("geometric", pmf(1, from = 6), prob = 5 / 6, tail = 1e-300, threads = 1) + pmf_uniform(1, 5)
+  expect_equal(ppmf(max(die, die), 10), (1 - 1 / 6 * 2 / 6)^2, tolerance = 1e-14)
+})
+
+test_that("signed ranks with ties and zeros (SciPy issues 13689 and 10223), and tiny p-values (26026)", {
+  expect_identical(rank_test(c(1, 1, 2, 3, 4))$p.value, 0.0625)
+  # As many wins as losses, and many zeros: no evidence at all.
+  for (zeros in c(0, 34, 40)) {
+    x <- rep(c(1, 0, -1), c(15, zeros, 15))
+    expect_identical(rank_test(x, zeros = "pratt")$p.value, 1)
+  }
+  expect_equal(rank_test(1:54, alternative = "greater")$p.value, 2^-54, tolerance = 1e-14)
+  expect_equal(rank_test(1:54, alternative = "less")$p.value, 1)
+})
+
+test_that("tails of large parameters are no plateaus (SciPy issues 13079, 17809, 18506, 8692)", {
+  expect_equal(ppmf(pmf_binomial(2e7, 0.5), 1e7 - 1, lower.tail = FALSE), 0.5 + dbinom(1e7, 2e7, 0.5) / 2,
+    tolerance = 1e-12)
+  # Ten of ten: m!/(m - 10)! over N!/(N - 10)!.
+  for (population in 10^c(6, 7, 9)) {
+    law <- pmf_hypergeometric(1e5, population - 1e5, 10, tail = 1e-300)
+    exact <- sum(log(1e5 - 0:9)) - sum(log(population - 0:9))
+    expect_equal(ppmf(law, 9, lower.tail = FALSE, log.p = TRUE), exact, tolerance = 1e-13)
+  }
+  expect_equal(ppmf(pmf_hypergeometric(50, 1550, 300, tail = 0), 40, lower.tail = FALSE), 7.565148879228534e-23,
+    tolerance = 1e-12)
+})
+
+test_that("a negative binomial number of a huge size is a Poisson number (Stan math issue 428)", {
+  for (size in 10^c(9, 12, 15, 100)) {
+    x <- pmf_negative_binomial(size, mu = 13.9, log = TRUE)
+    expect_equal(dpmf(x, 0:40, log = TRUE), dpois(0:40, 13.9, log = TRUE), tolerance = 1e-7)
+    total <- compound_pmf("negative_binomial", pmf_uniform(1, 2), successes = size, mu = 13.9, threads = 1)
+    expect_equal(dpmf(total, 0:40), dpmf(compound_pmf("poisson", pmf_uniform(1, 2), lambda = 13.9, threads = 1), 0:40),
+      tolerance = 1e-7)
+  }
+})
+
+test_that("draws have values of the law alone, and quantiles invert the distribution (Squiggle 1717, OpenTURNS 2893)", {
+  law <- pmf(c(0.1, 0.2, 0.7), values = c(0.1, 1, 3))
+  expect_true(all(rpmf(law, 1000, seed = 1) %in% c(0.1, 1, 3)))
+  poisson <- pmf_poisson(2)
+  expect_identical(qpmf(poisson, ppmf(poisson, 0:9)), as.numeric(0:9))
+  expect_identical(qpmf(poisson, ppmf(poisson, 0:9, lower.tail = FALSE), lower.tail = FALSE), as.numeric(0:9))
+})

@@ -97,6 +97,8 @@ test_that("scores that are not whole numbers", {
   expect_silent(test <- rank_test(x, y, scores = normal, by = 0.5))
   rounded <- round(scores / 0.5) * 0.5
   expect_equal(test$p.value, enumerated_p_values(of_all_groups(rounded, 4), sum(rounded[1:4]))[["doubled"]])
+  expect_identical(as.data.frame(pmf_linear_rank(5, 1)), data.frame(value = 5, prob = 1))
+  expect_identical(as.data.frame(pmf_signed_scores(c(0, 0))), data.frame(value = 0, prob = 1))
   expect_message(pmf_signed_scores(c(pi, exp(1), sqrt(2))), "rounded", class = "warpbayes_rounded")
 })
 
@@ -106,11 +108,39 @@ test_that("scores are rounded finely, and too many groups are refused", {
   # The variance of the sum of a group drawn at random, of scores rounded as the message says.
   expect_equal(variance(law), 30 * 30 / 60 * var(round(qnorm(1:60 / 61) / law$by) * law$by), tolerance = 1e-12)
   expect_lt(law$by, 0.0021)
-  expect_input_error(pmf_rank_sum(1:2000, 1:2000), "`x` has too many values \\(4000\\) to count all groups")
+  expect_input_error(pmf_rank_sum(1:20000, 1:20000), "`x` has too many values \\(40000\\) to count all groups")
   expect_input_error(pmf_linear_rank(1:1e6, 2), "`scores` has too many values \\(1000000\\) to count all groups")
-  # There are 2e901 groups of 1,500. The number of groups of 300 is far above 2^53.
-  expect_input_error(pmf_linear_rank(c(0, 1, rep(0.5, 2998)), 1500), "`size` gives too many groups of 1500 among 3000")
+  # The number of groups of 300 is far above 2^53.
   expect_equal(dpmf(pmf_linear_rank(rep(0:1, each = 300), 300), 0:300), dhyper(0:300, 300, 300, 300), tolerance = 1e-12)
+})
+
+test_that("laws of samples too large to count groups have the stated errors", {
+  skip_where_repeated()
+  # Two scores: hypergeometric, with 2e901 groups.
+  x <- pmf_linear_rank(rep(0:1, each = 1500), 1500)
+  exact <- dhyper(650:850, 1500, 1500, 1500)
+  expect_lt(max(abs(dpmf(x, 650:850) / exact - 1)), 1e-11)
+  # Both ways, where both are possible, with ties and without.
+  for (values in list(60, 7)) {
+    set.seed(values)
+    at <- sort(2 * rank(sample(values, 60, TRUE)))
+    at <- at - at[[1L]]
+    counted <- count_groups(at, 25)$weights
+    run <- resolve_run("cpu", work = 0)
+    transformed <- native(C_pmf_rank_sums, at, 25, length(counted), run)
+    expect_identical(transformed > 0, counted > 0)
+    expect_lt(max(abs(transformed / counted * sum(counted) - 1)[counted > 0]), 1e-9)
+    near <- counted > 1e-4 * max(counted)
+    expect_lt(max(abs(transformed / counted * sum(counted) - 1)[near]), 1e-12)
+  }
+  # Mean and variance of the rank sum with ties, and a normal approximation with a correction for them.
+  set.seed(1)
+  x <- sample(5, 1000, TRUE)
+  y <- sample(5, 1000, TRUE, prob = c(1, 1, 1, 1, 1.5))
+  test <- rank_test(x, y)
+  expect_equal(mean(test$distribution), 5e5, tolerance = 1e-12)
+  expect_equal(variance(test$distribution), 1e6 / (2000 * 1999) * 1999 * var(rank(c(x, y))), tolerance = 1e-10)
+  expect_equal(test$p.value, suppressWarnings(wilcox.test(x, y)$p.value), tolerance = 0.05)
 })
 
 test_that("rounding breaks no ties, units do not matter, and missing values are left out", {

@@ -38,15 +38,30 @@ test_that("rank tests take formulas and blocks, and intervals agree with wilcox.
 })
 
 # families-exact.csv: parameters drawn over their whole ranges (means of 1e-8 to 1e12, sizes of 1e-3 to 1e15), values
-# from far below the mean to far above it, and log densities by log gamma functions of 60 digits (mpmath).
+# from far below the mean to far above it. Log densities are by log gamma functions of 50 digits (mpmath), and
+# logarithms of P(X <= x) and P(X > x) by sums of them.
 test_that("densities by name have the stated error over the whole range of parameters", {
   exact <- utils::read.csv(test_path("families-exact.csv"))
   found <- vapply(seq_len(nrow(exact)), function(i) {
     parameters <- unlist(exact[i, c("first", "second", "third")], use.names = FALSE)
     family <- list(name = exact$family[[i]], parameters = parameters[!is.na(parameters)])
-    family_functions(family)$density(exact$x[[i]], TRUE)
-  }, 0)
-  expect_lt(max(abs(found - exact$log_density) / (1 + abs(exact$log_density))), 5e-15)
+    of <- family_functions(family)
+    x <- exact$x[[i]]
+    # R would add billions of hypergeometric terms for some.
+    slow <- is.na(exact$log_lower[[i]]) || (family$name == "hypergeometric" && max(family$parameters) > 1e6)
+    tails <- if (slow) c(NA, NA) else c(of$tail_of(x, TRUE, TRUE), of$tail_of(x, FALSE, TRUE))
+    c(of$density(x, TRUE), tails)
+  }, numeric(3))
+  expect_lt(max(abs(found[1L, ] - exact$log_density) / (1 + abs(exact$log_density))), 5e-15)
+  for (tail in 2:3) {
+    log_tail <- exact[[c("log_lower", "log_upper")[[tail - 1]]]]
+    known <- which(is.finite(log_tail) & exact$family != "logarithmic" & !is.na(found[tail, ]))
+    expect_gt(length(known), 60)
+    expect_lt(max(abs(found[tail, known] - log_tail[known]) / (1 + abs(log_tail[known]))), 5e-13)
+  }
+  # Of logarithmic numbers an upper bound is known.
+  bounded <- which(exact$family == "logarithmic" & is.finite(exact$log_upper))
+  expect_true(all(found[3L, bounded] >= exact$log_upper[bounded] - 1e-13))
   expect_no_warning(x <- pmf_negative_binomial(1e15, mu = 10))
   expect_equal(mean(x), 10, tolerance = 1e-13)
   expect_equal(dpmf(pmf_negative_binomial(1e8, mu = 1e-8), 1), 1e-8, tolerance = 1e-7)
@@ -86,4 +101,48 @@ test_that("distributions on whole numbers convert without a step", {
   mixed <- as_pmf(distributional::dist_mixture(count, distributional::dist_binomial(4, 0.3), weights = c(0.4, 0.6)))
   expect_equal(dpmf(mixed, 2), 0.4 * dpois(2, 2) + 0.6 * dbinom(2, 4, 0.3), tolerance = 1e-9)
   expect_equal(as_pmf(distributional::dist_sample(list(c(1, 2, 2, 5))))$prob, c(0.25, 0.5, 0, 0, 0.25))
+})
+
+test_that("one way each: sums and quantiles by any of their names are one law", {
+  x <- pmf(c(0.2, 0.5, 0.3), from = 3, by = 0.5)
+  for (y in list(pmf_poisson(2), pmf(c(0.9, 0.1), values = c(0, 1e6)), pmf_poisson(2, log = TRUE))) {
+    expect_identical(sum_pmf(x, y), x + y)
+    expect_identical(convolve_pmf(x, y), x + y)
+    expect_identical(sum_pmf(list(x, y)), x + y)
+  }
+  p <- c(0, 1e-9, 0.2, 0.5, 0.7, 1 - 1e-9)
+  expect_identical(unname(quantile(x, p)), qpmf(x, p))
+  expect_identical(value_at_risk(x, p), qpmf(x, p))
+  expect_identical(median(x), qpmf(x, 0.5))
+})
+
+test_that("the way is chosen by work, and refusals say how many entries would be needed", {
+  size <- pmf(c(0.5, 0.5), values = c(1, 1e9))
+  expect_true(is_sparse(compound_pmf("poisson", size, lambda = 1)))
+  # All powers of ten: no gap can be told from sums of smaller sizes.
+  powers <- pmf(rep(0.2, 5), values = 10^c(0:3, 8))
+  few <- compound_pmf("binomial", powers, trials = 3, prob = 0.5)
+  expect_equal(dpmf(few, c(1e8, 3e8, 1110)), c(3 * 0.1 * 0.25, 0.001, 6 * 0.001), tolerance = 1e-13)
+  by_law <- compound_pmf(pmf_binomial(3, 0.5), powers)
+  expect_equal(as.data.frame(few), as.data.frame(by_law), tolerance = 1e-13)
+  expect_error(compound_pmf("poisson", pmf(rep(0.1, 10), values = 10^(0:9)), lambda = 200),
+    "would have [0-9,]+ probabilities", class = "warpbayes_error_memory")
+  # 200 sums in cents: one shift of all positions for each.
+  set.seed(1)
+  sums <- sample(1e5, 200) / 100
+  p <- runif(200, 0.001, 0.02)
+  total <- portfolio_pmf(sums, p, tail = 1e-10)
+  expect_false(is_sparse(total))
+  expect_equal(mean(total), sum(sums * p), tolerance = 1e-9)
+  expect_equal(variance(total), sum(sums^2 * p * (1 - p)), tolerance = 1e-7)
+  expect_equal(dpmf(total, 0), prod(1 - p), tolerance = 1e-13)
+  expect_equal(dpmf(total, min(sums)), prod(1 - p) * (p / (1 - p))[which.min(sums)], tolerance = 1e-12)
+})
+
+test_that("a far value changes neither the lattice nor the ties of the others", {
+  far <- pmf(rep(0.25, 4), values = c(-1e13, 0.25, 0.75, 1))
+  expect_identical(as.data.frame(far)$value, c(-1e13, 0.25, 0.75, 1))
+  # Distances from the mean are equal only if they are.
+  law <- pmf(c(0.25, 0.25, 0.25, 0.25), values = c(0, 1, 2, 5))
+  expect_identical(exact_p_value(law, c(0, 5), method = "distance"), c(0.5, 0.25))
 })

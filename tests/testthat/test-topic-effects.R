@@ -21,15 +21,20 @@ delayedAssign("within", fit_topics(planted, 3, prevalence = ~ party + day, data 
 
 test_that("effects are weighted least squares of each draw", {
   skip_where_repeated()
-  chain <- within$reference
   # The weights of the documents: exponential draws of streams with the number of the document.
-  weights_of <- function(sweep) {
+  weights_of <- function(sweep, chain) {
     words <- reference_philox(key_words(within$state[[chain]]$key), 0, 0:59, 108 * 65536, sweep)
     -log((words[, 2L] * 2^20 + words[, 1L] %/% 2^12 + 0.5) / 2^52)
   }
-  by_hand <- vapply(1:10, function(draw) {
-    coef(lm(t(within$draws$theta[, , draw, chain]) ~ party + day, weights = weights_of(10 + 3 * draw)))
-  }, matrix(0, 3, 3))
+  # Both chains find all topics, which are matched.
+  expect_identical(topic_effects(within)$chains, rep(2L, 9))
+  by_hand <- unlist(lapply(1:2, function(chain) {
+    vapply(1:10, function(draw) {
+      theta <- t(within$draws$theta[within$agreement$match[, chain], , draw, chain])
+      coef(lm(theta ~ party + day, weights = weights_of(10 + 3 * draw, chain)))
+    }, matrix(0, 3, 3))
+  }))
+  by_hand <- array(by_hand, c(3, 3, 20))
   table <- topic_effects(within, level = 0.8)
   expect_equal(table$estimate, as.vector(apply(by_hand, 1:2, mean)))
   expect_equal(table$se, as.vector(apply(by_hand, 1:2, sd)))
@@ -109,7 +114,7 @@ test_that("a fit with prevalence goes on, predicts, is relabelled and says what 
   expect_identical(resume(file, planted, threads = 2)$draws, part$draws)
   expect_output(print(whole), "alpha depends on ~party \\+ s\\(day, k = 3\\): topic_effects\\(fit\\)")
   expect_output(print(whole), "alpha at their mean sums to .*learned: effects of covariates")
-  expect_false("rhat" %in% names(topic_effects(whole, ~ party, ndraws = 2, threads = 2)))
+  expect_true(all(is.na(topic_effects(whole, ~ party, ndraws = 2, threads = 2)$rhat)))
   # The alpha of each document is that of its covariates: a document without tokens has the mean of its prior.
   empty <- topic_model(rbind(planted, 0), 3, prevalence = formula, data = covariates[c(1:60, 35), ], iter = 12,
     chains = 1, seed = 1)
@@ -121,17 +126,32 @@ test_that("a fit with prevalence goes on, predicts, is relabelled and says what 
   expect_equal(unname(empty$theta[61, ]), rowMeans(shares))
   expect_equal(empty$draws$alpha[, , 1], exp(draws[1, , ]))
   # Chains are compared for topics that both find.
-  same <- within
+  same <- topic_model(planted, 3, prevalence = ~ party + day, data = covariates, iter = 60, warmup = 20, chains = 2,
+    seed = 1, threads = 2)
   same$agreement <- list(match = cbind(1:3, 1:3), distance = matrix(0, 3, 2), limit = rep(0.5, 3))
   same$draws$effects <- array(rnorm(3 * 3 * 40 * 2), c(3, 3, 40, 2), dimnames(same$draws$effects))
-  same$iter <- 130
   values <- same$draws$effects[2, 3, , ]
-  expect_equal(effect_rhat(same, diag(3))[2, 3], split_rhat(values))
-  expect_match(effect_agreement(same), "Rhat of at most", all = FALSE)
-  expect_length(effect_agreement(same), 1L)
+  table <- topic_effects(same)
+  expect_equal(table$rhat[[8]], split_rhat(values))
+  expect_false(any(table$differ))
+  expect_match(as.character(verdict(table)), "Chains agree on effects: Rhat is at most", all = FALSE)
+  # An effect on which chains differ says so in its row, and the verdict of the fit and of the effects.
   same$draws$effects[2, 3, , 1] <- 10 + same$draws$effects[2, 3, , 1]
-  expect_match(effect_agreement(same), "\\(topic 3, partyright\\)", all = FALSE)
-  expect_match(effect_agreement(same), "Chains differ in effects", all = FALSE)
+  table <- topic_effects(same)
+  expect_identical(which(table$differ), 8L)
+  expect_equal(table$estimate[[8]], mean(same$draws$effects[2, 3, , ]))
+  expect_match(utils::capture.output(print(table)), "3 +partyright .* chains differ$", all = FALSE)
+  expect_identical(topic_effects_picture(table, NULL)$panels[[1]]$right$labels, c("", "", "", "", "chains differ", ""))
+  for (said in list(verdict(table), verdict(same))) {
+    expect_match(as.character(said), "Chains differ in 1 of 9 effects, most in topic 3, partyright", all = FALSE)
+  }
+  # A chain that does not find a topic tells nothing of it.
+  other <- 3L - same$reference
+  same$agreement$distance[3, other] <- 0.9
+  table <- topic_effects(same)
+  expect_identical(table$chains, rep(c(2L, 2L, 1L), each = 3))
+  expect_equal(table$estimate[[8]], mean(same$draws$effects[2, 3, , same$reference]))
+  expect_match(as.character(verdict(table)), "Effects on topic 3 are of the chains that find it", all = FALSE)
   # New documents have the prior of their covariates, also if they are empty.
   none <- matrix(0, 2, 24, dimnames = list(NULL, colnames(planted)))
   one <- rbind(none[1, ], planted[1, ])
@@ -262,6 +282,29 @@ test_that("groups have intervals, and names, stars and missing values are heeded
   expect_identical(plot(table), table)
   rows <- topic_effects_picture(topic_effects(fit, ~ party, ndraws = 4), NULL)$panels[[1L]]
   expect_no_match(rows$y$labels, "Intercept")
+})
+
+test_that("expected shares lie in [0, 1] and sum to one, and values outside the data are named", {
+  skip_where_repeated()
+  far <- topic_effects(within, at = data.frame(party = "left", day = c(3, 300, -50)))
+  expect_true(all(far$lower >= 0 & far$upper <= 1))
+  expect_equal(as.vector(tapply(far$estimate, far$term, sum)), c(1, 1, 1))
+  expect_match(as.character(verdict(far)), "are extrapolated: day = 300, -50 \\(1 to 30\\)", all = FALSE)
+  expect_false(verdict(far)$answer == "usable")
+  near <- topic_effects(within, at = data.frame(party = "left", day = 3))
+  expect_no_match(as.character(verdict(near)), "extrapolated")
+  skip_if_not_installed("generics")
+  tidied <- generics::tidy(near)
+  expect_true(all(c("estimate", "std.error", "conf.low", "conf.high") %in% names(tidied)))
+  expect_identical(generics::glance(near)$verdict, verdict(near)$answer)
+  # What is left of the table is a data frame, and lines fit into the console.
+  expect_output(print(near[, c("topic", "estimate")]), "topic +estimate")
+  expect_output(print(subset(near, topic == 2)), "party = left, day = 3")
+  with_options(list(width = 60), {
+    lines <- c(utils::capture.output(print(near)), utils::capture.output(print(within)),
+      utils::capture.output(print(summary(within))))
+    expect_lte(max(nchar(lines)), 60)
+  })
 })
 
 test_that("bad formulas and data are refused", {

@@ -231,12 +231,12 @@ test_that("the number of topics is learned, and unused topics are left out", {
     function(rows) table$topics[rows][[which.max(table$probability[rows])]])), c(4L, 4L))
   words <- summary(fit)
   expect_identical(nrow(words$topics), 4L)
-  expect_output(print(fit), "at most 12 topics.*number of topics is learned: 4, 90% interval 4 to .*of 4 topics")
+  expect_output(print(fit), "at most 12 topics.*number of topics is learned: 4, 90% interval 4 to .*of the 4\\s+topics")
   expect_no_match(words$words, "the limit decides")
   few <- topic_model(data$x, 3, alpha = "hdp", iter = 10, seed = 2, threads = 1)
   expect_match(topic_words(few), "is learned: 3, 90% interval 3 to 3$", all = FALSE)
   expect_match(topic_words(few), "all topics that were allowed are used, so the limit decides", all = FALSE)
-  expect_match(paste(words$verdict, collapse = " "), "Both chains find each of the 4 topics")
+  expect_match(paste(as.character(words$verdict), collapse = " "), "Both chains find each of the 4 topics")
   expect_identical(nrow(topic_stability(fit, restarts = 0)), 4L)
   expect_identical(chosen_topics(fit, NULL), sort(used_topics(fit)))
   expect_identical(apply(cbind(c(90, 9, 1), c(50, 46, 4), c(100, 0, 0), 5), 2L, used_number), c(2L, 3L, 1L, 3L))
@@ -272,4 +272,52 @@ test_that("known topics are found, and learned alpha and beta are near the truth
   fit <- topic_model(data$x, 8, alpha = "symmetric", iter = 120, seed = 1, threads = 1)
   expect_lt(abs(log(fit$alpha[[1L]] / 0.2)), 0.25)
   expect_lt(abs(log(fit$beta / 0.1)), 0.25)
+})
+
+# The law of alpha given the topics, on a grid. Documents of one of two topics leave the sum of alpha nearly free, which
+# tables and sticks move in hundreds of sweeps.
+test_that("learned alpha has its law given the topics, and its sum mixes", {
+  skip_where_repeated()
+  x <- rbind(cbind(rep(c(50, 7), c(60, 5)), 0), cbind(0, rep(50, 70)), c(20, 30))
+  size <- rowSums(x)
+  topics <- writeBin(unlist(lapply(seq_along(size), function(d) rep(0:1, x[d, ]))), raw(), size = 2L)
+  session <- open_topics(count_matrix(x), 2, "double", resolve_run(NULL, 1))
+  on.exit(.Call(C_topic_close, session))
+  n <- if (extended()) 20000 else 1500
+  # Beta is so small that each term stays in its topic.
+  draws_of <- function(kind) {
+    alpha <- c(0.5, 0.5)
+    t(vapply(seq_len(n), function(i) {
+      sweep <- native(C_topic_sweep, session, topics, alpha, 1e-8, NULL, chain_key(7, 1), i, 1L, c(0L, kind, 0L),
+        c(1.5, 0.7, 1, 1), c(FALSE, FALSE))
+      if (!identical(sweep$topics, topics)) stop("topics have moved")
+      alpha <<- sweep$alpha
+    }, c(0, 0)))
+  }
+  grid <- seq(-30, 4, 0.05)
+  a <- exp(grid)
+  total <- outer(a, a, `+`)
+  rising <- function(a, count) {
+    Reduce(`+`, lapply(unique(count[count > 0]), function(n) sum(count == n) * (lgamma(a + n) - lgamma(a))))
+  }
+  likelihood <- outer(rising(a, x[, 1L]), rising(a, x[, 2L]), `+`) - rising(total, size)
+  # The density of log alpha.
+  gamma <- function(shape) shape * grid - 0.7 * a + shape * log(0.7) - lgamma(shape)
+  pair <- function(shape) exp(outer(gamma(shape), gamma(shape), `+`) + likelihood - max(likelihood))
+  common <- exp(gamma(1.5) + diag(likelihood) - max(diag(likelihood)))
+  process <- Reduce(`+`, lapply(1.5 * 2^(-2:6) / 2, pair))
+  check <- function(values, probability) {
+    at <- c(0.1, 0.25, 0.5, 0.75, 0.9)
+    limits <- stats::approx(cumsum(probability) / sum(probability), grid + 0.025, at, ties = "ordered")$y
+    seen <- vapply(limits, function(limit) mean(values <= limit), 0)
+    worth <- vapply(limits, function(limit) effective_size(matrix(as.numeric(values <= limit))), 0)
+    # Five limits within 4.5 standard errors: a false alarm in 3e-5.
+    expect_lt(max(abs(seen - at) / sqrt(at * (1 - at) / worth)), 4.5)
+  }
+  each <- draws_of(2L)
+  check(log(each[, 1L]), rowSums(pair(1.5)))
+  check(log(each[, 2L]), colSums(pair(1.5)))
+  expect_gt(effective_size(matrix(log(rowSums(each)))), n / 3)
+  check(log(draws_of(1L)[, 1L]), common)
+  check(log(draws_of(3L)[, 1L]), rowSums(process))
 })

@@ -194,7 +194,7 @@ test_that("bad priors of terms and seed words are refused", {
   expect_error(fit(beta = c(1:5, 0)), "`beta` must be positive numbers .* 0 for topic 1 and term \"w6\"", class = input)
   expect_error(fit(beta = matrix(1, 3, 6)), "must have 2 topics x 6 terms, but has 3 x 6", class = input)
   expect_error(fit(beta = matrix(c(1, NA), 2, 6)), "NA for topic 2 and term \"w1\"", class = input)
-  expect_error(fit(beta = c(w1 = 1, w2 = 1, w3 = 1, w4 = 1, w5 = 1, x = 1)), "none or several for term \"w6\"",
+  expect_error(fit(beta = c(w1 = 1, w2 = 1, w3 = 1, w4 = 1, w5 = 1, x = 1)), "other than the terms .*\"x\", \"w6\"",
     class = input)
   expect_error(fit(seed_words = "w1"), "`seed_words` must be a list", class = input)
   expect_error(fit(seed_words = list("w1", "w2", "w3")), "words of 3 topics, but the model has 2", class = input)

@@ -43,6 +43,18 @@ test_that("the answer follows from the table, for what decides and for the rest"
   expect_match(judge(main = matrix(1, 50, 4)), "^Cannot tell\\. ")
 })
 
+test_that("each rule has a name of its own and is used, and a name in the data is not taken for a place in a sentence", {
+  table <- utils::read.csv(system.file("verdicts.csv", package = "warpbayes"))
+  expect_identical(anyDuplicated(table$code), 0L)
+  expect_true(all(table$answer %in% answers))
+  space <- asNamespace("warpbayes")
+  code <- unlist(lapply(mget(ls(space, all.names = TRUE), space, mode = "function", ifnotfound = list(NULL)), deparse))
+  records <- unlist(lapply(mget(ls(kind_records), kind_records), function(make) deparse(make)))
+  expect_identical(table$code[!vapply(table$code, function(name) any(grepl(name, c(code, records))), NA)], character())
+  said <- reason("drifts", Quantity = "{way}", way = "{advice}", advice = "\\\\1")[[1]]$words
+  expect_identical(said, "{way} is still {advice}: a longer warmup is needed; \\\\1.")
+})
+
 test_that("a verdict is the weakest of its reasons and of what it rests on", {
   set.seed(1)
   some <- function(answer) {

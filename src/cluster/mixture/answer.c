@@ -52,18 +52,13 @@ int wb_cluster_answer_size(const wb_cluster_worker *worker, const void *request,
                            wb_message *message) {
   wb_cluster_request r;
   wb_cluster_part part;
-  if (!is_request(worker, request, size, &r)) {
-    wb_message_write(message, "the request is not one of a mixture's manager to this worker");
-    return WB_ERROR_INPUT;
-  }
+  if (!is_request(worker, request, size, &r))
+    return wb_fail(message, WB_ERROR_INPUT, "the request is not one of a mixture's manager to this worker");
   const shard s = shard_of(worker);
   const wb_cluster_share share = {worker->data.columns,   samples_of(worker), s.nodes,
                                   worker->data.first_row, worker->data.rows,  worker->rows};
   const char *const wrong = wb_cluster_wrong_request(&r, &share);
-  if (wrong) {
-    wb_message_write(message, "the request of the mixture's manager has %s", wrong);
-    return WB_ERROR_INPUT;
-  }
+  if (wrong) return wb_fail(message, WB_ERROR_INPUT, "the request of the mixture's manager has %s", wrong);
   *bytes =
       wb_cluster_place_part(&part, &r.head, worker->data.columns, samples_of(worker), s.nodes, worker->data.rows, NULL);
   return WB_OK;

@@ -106,9 +106,8 @@ int wb_cluster_open(const wb_mixture_data *data, const wb_call *call, const wb_c
 
 static wb_cluster_share share_of(const cluster_session *s, int32_t w) {
   const int64_t *const first = s->cluster.first_row + w;
-  const wb_cluster_share share = {s->columns, s->samples,          s->first_node[w + 1] - s->first_node[w],
-                                  first[0],   first[1] - first[0], s->cluster.first_row[s->cluster.workers]};
-  return share;
+  return (wb_cluster_share){s->columns, s->samples,          s->first_node[w + 1] - s->first_node[w],
+                            first[0],   first[1] - first[0], s->cluster.first_row[s->cluster.workers]};
 }
 
 static wb_cluster_part reply_of(const cluster_session *s, const wb_cluster_head *head, int32_t w) {
@@ -136,8 +135,8 @@ static int ask(cluster_session *s, const wb_cluster_head *head, const void *requ
   for (int32_t w = 0; w < s->cluster.workers; w++) {
     const char *const wrong = wrong_reply(s, head, w);
     if (!wrong) continue;
-    wb_message_write(message, "`cluster`: %s has sent a reply %s", s->cluster.name(s->cluster.context, w), wrong);
-    return WB_ERROR_DEVICE;
+    return wb_fail(message, WB_ERROR_DEVICE, "`cluster`: %s has sent a reply %s",
+                   s->cluster.name(s->cluster.context, w), wrong);
   }
   return WB_OK;
 }
@@ -366,15 +365,13 @@ static int get_row(wb_mixture_session *session, int64_t row, double *values, wb_
       memcpy(values, s->anchor_values + (size_t)i * (size_t)s->columns, (size_t)s->columns * sizeof(double));
       return WB_OK;
     }
-  wb_message_write(message, "row %lld is on a worker of the cluster", (long long)row);
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT, "row %lld is on a worker of the cluster", (long long)row);
 }
 
 static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
                     int32_t *labels, double *log_density, double *probability, wb_message *message) {
   (void)session, (void)parameters, (void)first, (void)count, (void)labels, (void)log_density, (void)probability;
-  wb_message_write(message, "rows are evaluated where they are, and not on a cluster");
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT, "rows are evaluated where they are, and not on a cluster");
 }
 
 static int add_densities(wb_mixture_session *session, const wb_mixture_parameters *mixtures, int32_t mixture_count,
@@ -387,8 +384,7 @@ static int add_densities(wb_mixture_session *session, const wb_mixture_parameter
 /* Only a part of the rows has nodes; a cluster has all rows. */
 static int get_nodes(wb_mixture_session *session, double *nodes, wb_message *message) {
   (void)session, (void)nodes;
-  wb_message_write(message, "a cluster has no nodes of its own");
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT, "a cluster has no nodes of its own");
 }
 
 static const wb_mixture_functions functions = {

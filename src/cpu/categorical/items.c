@@ -140,14 +140,12 @@ typedef struct row_entries {
 } row_entries;
 
 static row_entries dense_entries(const wb_categorical_rows *rows, int64_t i) {
-  const row_entries entries = {rows->weights + i * rows->row_stride, rows->column_stride, rows->columns, NULL};
-  return entries;
+  return (row_entries){rows->weights + i * rows->row_stride, rows->column_stride, rows->columns, NULL};
 }
 
 static row_entries sparse_entries(const wb_categorical_sparse *rows, int64_t i) {
   const int64_t at = rows->offset[i];
-  const row_entries entries = {rows->weights + at, 1, rows->offset[i + 1] - at, rows->column + at};
-  return entries;
+  return (row_entries){rows->weights + at, 1, rows->offset[i + 1] - at, rows->column + at};
 }
 
 static size_t whole_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }

@@ -83,8 +83,7 @@ typedef struct component_shares {
 
 static component_shares share_out(wb_mixture_session *session, int threads) {
   const int32_t k = session->components, size = k / threads / 8 + 1;
-  const component_shares shares = {session, size, (k + size - 1) / size, 0, 0, 0};
-  return shares;
+  return (component_shares){session, size, (k + size - 1) / size, 0, 0, 0};
 }
 
 /* The next share of components, *first, ..., *end - 1; 0 if all are taken. */
@@ -142,8 +141,7 @@ int wb_cpu_mixture_draw_components(wb_mixture_session *session, const wb_mixture
   int32_t which = k;
   for (int32_t l = 0; l < k; l++)
     if (session->factor[(size_t)l * wb_packed_size(p)] == 0 && source[l] < which) which = source[l];
-  wb_message_write(message, WB_MIXTURE_NO_COVARIANCE, (int)which + 1);
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT, WB_MIXTURE_NO_COVARIANCE, (int)which + 1);
 }
 
 typedef struct measure_call {

@@ -3,6 +3,7 @@
  * ordered by pattern. A thread takes some rows of the list, computes the table of the first row's pattern, and another
  * table whenever the pattern changes. Labels, log densities and missing values are kept for each incomplete row, and
  * the pass over the leaves then takes them from here. */
+#define WB_COMPACT
 #include "core/rounding.h"
 
 #include "cpu/mixture/missing.h"

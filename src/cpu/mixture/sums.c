@@ -1,4 +1,5 @@
 /* What all passes over the rows share; cpu/mixture/sums.h describes it. */
+#define WB_COMPACT
 #include "core/rounding.h"
 
 #include "cpu/mixture/sums.h"
@@ -223,10 +224,8 @@ static int unpack_pieces(wb_mixture_session *session, int components, const wb_r
 }
 
 int wb_cpu_mixture_get_nodes(wb_mixture_session *session, double *nodes, wb_message *message) {
-  if (session->node_count == 0) {
-    wb_message_write(message, "no sums of pieces: there was no pass over the rows yet");
-    return WB_ERROR_INPUT;
-  }
+  if (session->node_count == 0)
+    return wb_fail(message, WB_ERROR_INPUT, "no sums of pieces: there was no pass over the rows yet");
   memcpy(nodes, session->nodes, session->node_count * sizeof(double));
   return WB_OK;
 }

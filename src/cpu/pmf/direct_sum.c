@@ -86,8 +86,7 @@ static operands gather_pair(const wb_convolution *work, int64_t pair, double *me
   memset(q - Q_BEFORE, 0, Q_BEFORE * sizeof(double));
   gather(q, work->q + pair * work->q_pair_stride, n, work->q_stride);
   memset(q + n, 0, Q_AFTER * sizeof(double));
-  const operands pair_operands = {m, n, p, q};
-  return pair_operands;
+  return (operands){m, n, p, q};
 }
 
 /* Outputs first..first + count - 1, count <= CHUNK, into r[0], r[r_stride], ... */
@@ -186,13 +185,12 @@ typedef struct lanes_layout {
 
 static lanes_layout lay_out_lanes(int m, int n) {
   const int is_long = m >= LANES_LONG_FROM, outputs = m + n - 1;
-  const lanes_layout layout = {
+  return (lanes_layout){
       .p_rows = is_long ? (int)round_up(m, WB_CONVOLUTION_GROUP) : m,
       .q_before = is_long ? LONG_BEFORE : LANES_MARGIN,
       .q_rows = n + (is_long ? LONG_BEFORE + LONG_AFTER : 2 * LANES_MARGIN),
       .r_rows = is_long ? (int)round_up(outputs, WB_CONVOLUTION_GROUP) : outputs + LANES_MARGIN,
   };
-  return layout;
 }
 
 static int lanes_rows(const lanes_layout *layout) { return layout->p_rows + layout->q_rows + layout->r_rows; }

@@ -1,6 +1,5 @@
 /* Acts on the effects of all levels of a term, as core/regression_level.h says. The GPU's twin is
  * cuda/regression/levels.cu. */
-#define WB_SCALAR_HOT
 #include "core/scalar.h"
 
 #include "core/purpose.h"

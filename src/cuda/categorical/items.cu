@@ -470,9 +470,8 @@ static int draw(const wb_categorical_rows *rows, const wb_categorical_draws *dra
 
 static int draw_sparse(const wb_categorical_sparse *rows, const wb_categorical_draws *draws, const wb_run *run,
                        wb_message *message) {
-  wb::device_scope scope;
+  WB_ON_DEVICE(run->device, message);
   uint64_t bytes = 0;
-  WB_TRY(scope.enter(run->device, message));
   WB_TRY(wb::memory_for_call(run, &bytes, message));
   return wb::with_precision(draws->precision, [&](auto real) {
     return wb::draw_sparse_rows<decltype(real)>(rows, draws, run, bytes, message);

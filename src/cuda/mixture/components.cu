@@ -335,8 +335,7 @@ int all_drawn(const double *failed, int32_t components, wb_message *message) {
   for (int32_t j = 0; j < components; j++)
     if (failed[j] > 0 && (first == 0 || failed[j] < first)) first = failed[j];
   if (first == 0) return WB_OK;
-  std::snprintf(message->text, sizeof message->text, WB_MIXTURE_NO_COVARIANCE, static_cast<int>(first));
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT, WB_MIXTURE_NO_COVARIANCE, static_cast<int>(first));
 }
 
 launch_shape team_shape(const wb_mixture_session *s, const stream &by) {

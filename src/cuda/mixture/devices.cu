@@ -318,10 +318,7 @@ int add_densities(wb_mixture_session *session, const wb_mixture_parameters *mixt
 
 int weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *parameters, double *statistics,
                double *log_likelihood, wb_message *message) {
-  if (session->next != nullptr) {
-    std::snprintf(message->text, sizeof message->text, "Bayesian EM takes one graphics card");
-    return WB_ERROR_INPUT;
-  }
+  if (session->next != nullptr) return wb_fail(message, WB_ERROR_INPUT, "Bayesian EM takes one graphics card");
   WB_TRY(prepare_rows(session, message));
   return on_device(session, message, [&](auto real) {
     return weigh_part<decltype(real)>(session, parameters, statistics, log_likelihood, message);

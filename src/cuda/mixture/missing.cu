@@ -336,10 +336,9 @@ int open_missing(wb_mixture_session *s, wb_message *message) {
 
 int keeps_missing(const wb_mixture_session *s, wb_message *message) {
   if (s->data.missing == nullptr || s->resident()) return WB_OK;
-  std::snprintf(message->text, sizeof message->text,
-                "with missing values all rows have to stay on the graphics card, and %.2f MB for them cannot be had",
-                static_cast<double>(s->leaf() * static_cast<uint64_t>(s->leaves)) / 1e6);
-  return WB_ERROR_MEMORY;
+  return wb_fail(message, WB_ERROR_MEMORY,
+                 "with missing values all rows have to stay on the graphics card, and %.2f MB for them cannot be had",
+                 static_cast<double>(s->leaf() * static_cast<uint64_t>(s->leaves)) / 1e6);
 }
 
 int begin_missing(wb_mixture_session *s, wb_message *message) {

@@ -125,8 +125,7 @@ pair_memory place_pairs(const wb_mixture_session *s, int32_t components) {
 
 int labels_missing(const wb_mixture_session *s, wb_message *message) {
   if (s->data.keep_labels && s->work.components > 0) return WB_OK;
-  std::snprintf(message->text, sizeof message->text, "no labels have been kept for pairs of components");
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT, "no labels have been kept for pairs of components");
 }
 
 /* A piece of the pairs' memory: on the device, and on the host. */

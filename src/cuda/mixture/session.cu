@@ -310,18 +310,12 @@ WB_BOTH_PRECISIONS(find_evaluate)
 
 int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_run *run, wb_mixture_session **session,
               wb_message *message) {
-  if (data->columns > MIXTURE_MOST_COLUMNS) {
-    std::snprintf(message->text, sizeof message->text, "%d columns: a graphics card takes up to %d",
-                  static_cast<int>(data->columns), static_cast<int>(MIXTURE_MOST_COLUMNS));
-    return WB_ERROR_INPUT;
-  }
-  device_scope scope;
-  WB_TRY(scope.enter(part->device, message));
+  if (data->columns > MIXTURE_MOST_COLUMNS)
+    return wb_fail(message, WB_ERROR_INPUT, "%d columns: a graphics card takes up to %d",
+                   static_cast<int>(data->columns), static_cast<int>(MIXTURE_MOST_COLUMNS));
+  WB_ON_DEVICE(part->device, message);
   std::unique_ptr<wb_mixture_session> s(new (std::nothrow) wb_mixture_session);
-  if (s == nullptr) {
-    std::snprintf(message->text, sizeof message->text, "no memory for the mixture session");
-    return WB_ERROR_MEMORY;
-  }
+  if (s == nullptr) return wb_fail(message, WB_ERROR_MEMORY, "no memory for the mixture session");
   s->data = *data;
   s->data.x += part->first_row;
   s->data.rows = part->rows;

@@ -1,7 +1,6 @@
 /* One device's part of a mixture session: its memory, and its functions in all files of cuda/mixture/. */
 #pragma once
 
-#include <cstdio>
 #include <cstring>
 
 #include "cuda/launch.cuh"
@@ -178,18 +177,17 @@ namespace wb {
 
 inline int lacks_memory(const wb_mixture_session *s, int32_t components, uint64_t needed, uint64_t left,
                         wb_message *message) {
-  std::snprintf(message->text, sizeof message->text,
-                "%.2f MB of device memory are needed at least for %d components in %d columns, but %.2f MB can be used",
-                static_cast<double>(needed) / 1e6, static_cast<int>(components), static_cast<int>(s->data.columns),
-                static_cast<double>(left) / 1e6);
-  return WB_ERROR_MEMORY;
+  return wb_fail(
+      message, WB_ERROR_MEMORY,
+      "%.2f MB of device memory are needed at least for %d components in %d columns, but %.2f MB can be used",
+      static_cast<double>(needed) / 1e6, static_cast<int>(components), static_cast<int>(s->data.columns),
+      static_cast<double>(left) / 1e6);
 }
 
 inline int check_components(int32_t components, wb_message *message) {
   if (components <= MIXTURE_MOST_COMPONENTS) return WB_OK;
-  std::snprintf(message->text, sizeof message->text, "%d components: a graphics card takes up to %d",
-                static_cast<int>(components), static_cast<int>(MIXTURE_MOST_COMPONENTS));
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT, "%d components: a graphics card takes up to %d", static_cast<int>(components),
+                 static_cast<int>(MIXTURE_MOST_COMPONENTS));
 }
 
 /* Frees working memory and leaves half as many rows on the device. See cuda/mixture/stream.cu. */

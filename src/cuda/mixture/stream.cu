@@ -342,8 +342,7 @@ int prepare_rows(wb_mixture_session *session, wb_message *message) {
     lock = lock || s->source == mixture_source::staged;
   }
   if (!lock) return WB_OK;
-  device_scope scope;
-  WB_TRY(scope.enter(session->device, message));
+  WB_ON_DEVICE(session->device, message);
   /* The matrix of all parts. */
   const bool is_locked = session->matrix.lock(
       session->data.x - session->first_row,

@@ -7,7 +7,6 @@
 #include "cuda/table.cuh"
 #include "cuda/copies.cuh"
 
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -303,9 +302,8 @@ public:
 
 private:
   static int no_memory(size_t doubles, wb_message *message) {
-    std::snprintf(message->text, sizeof message->text, "no memory to gather vectors for the device (%.1f MB)",
-                  static_cast<double>(doubles) * sizeof(double) / 1e6);
-    return WB_ERROR_MEMORY;
+    return wb_fail(message, WB_ERROR_MEMORY, "no memory to gather vectors for the device (%.1f MB)",
+                   static_cast<double>(doubles) * sizeof(double) / 1e6);
   }
 
   int send_weights(device_array<double> &to, const double *from, size_t values, wb_message *message) const {
@@ -344,8 +342,7 @@ private:
 
 static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll, unsigned *seen, wb_message *message) {
   if (seen != nullptr) *seen = 0;
-  wb::device_scope scope;
-  WB_TRY(scope.enter(run->device, message));
+  WB_ON_DEVICE(run->device, message);
   uint64_t bytes = 0;
   WB_TRY(wb::memory_for_call(run, &bytes, message));
   int processors = 0;
@@ -354,12 +351,10 @@ static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll
   /* As many pairs at a time as fit, and where not even one does, as many of its outputs. */
   const uint64_t doubles = bytes / sizeof(double);
   const uint64_t inputs = static_cast<uint64_t>(work->m + work->n), pair = inputs + static_cast<uint64_t>(work->count);
-  if (doubles < inputs + 1024) {
-    std::snprintf(message->text, sizeof message->text,
-                  "%.3g MB of device memory are available, and two vectors of %.0f and %.0f weights do not fit",
-                  static_cast<double>(bytes) / 1e6, static_cast<double>(work->m), static_cast<double>(work->n));
-    return WB_ERROR_MEMORY;
-  }
+  if (doubles < inputs + 1024)
+    return wb_fail(message, WB_ERROR_MEMORY,
+                   "%.3g MB of device memory are available, and two vectors of %.0f and %.0f weights do not fit",
+                   static_cast<double>(bytes) / 1e6, static_cast<double>(work->m), static_cast<double>(work->n));
   if (wb::fits_ring(*work)) {
     wb::ring ring(*work, run, processors);
     if (ring.plan(doubles)) return ring.go(poll, seen, message);

@@ -3,8 +3,6 @@
  * in how often they reject. */
 #include "cuda/table.cuh"
 
-#include <cstdio>
-
 #include "core/polyagamma_draw.h"
 #include "core/polyagamma_law.h"
 #include "core/unroll.h"
@@ -234,14 +232,12 @@ static int room_for(const wb_run *run, uint64_t size, const char *what, int64_t 
   WB_TRY(wb::memory_for_call(run, &bytes, message));
   *at_once = wb::smaller(wb::smaller(all, most), static_cast<int64_t>(bytes / size));
   if (bytes / size >= 1024) return WB_OK;
-  std::snprintf(message->text, sizeof message->text, "%.3g MB of device memory are available, too little for any %s",
-                static_cast<double>(bytes) / 1e6, what);
-  return WB_ERROR_MEMORY;
+  return wb_fail(message, WB_ERROR_MEMORY, "%.3g MB of device memory are available, too little for any %s",
+                 static_cast<double>(bytes) / 1e6, what);
 }
 
 static int draw(const wb_polyagamma_work *work, const wb_run *run, wb_message *message) {
-  wb::device_scope scope;
-  WB_TRY(scope.enter(run->device, message));
+  WB_ON_DEVICE(run->device, message);
   int64_t at_once = 0;
   WB_TRY(
       room_for(run, sizeof(int32_t) + 3 * sizeof(double), "draws", work->count, int64_t(1) << 28, &at_once, message));
@@ -258,8 +254,7 @@ static int draw(const wb_polyagamma_work *work, const wb_run *run, wb_message *m
 }
 
 static int evaluate(const wb_polyagamma_points *points, const wb_run *run, wb_message *message) {
-  wb::device_scope scope;
-  WB_TRY(scope.enter(run->device, message));
+  WB_ON_DEVICE(run->device, message);
   int64_t at_once = 0;
   WB_TRY(room_for(run, 4 * sizeof(double), "points of a law", points->count, int64_t(1) << 24, &at_once, message));
   wb::device_array<double> x, shape, tilt, value;

@@ -320,8 +320,7 @@ private:
 } // namespace
 
 int copula_update(const wb_copula_update *work, const wb_run *run, wb_message *message) {
-  device_scope scope;
-  WB_TRY(scope.enter(run->device, message));
+  WB_ON_DEVICE(run->device, message);
   const wb_copula_model &model = work->model;
   update_arguments a = {};
   a.kind = model.kind;
@@ -362,8 +361,7 @@ int copula_update(const wb_copula_update *work, const wb_run *run, wb_message *m
 }
 
 int copula_fit(const wb_copula_fit *work, const wb_run *run, wb_message *message) {
-  device_scope scope;
-  WB_TRY(scope.enter(run->device, message));
+  WB_ON_DEVICE(run->device, message);
   const wb_copula_model &model = work->model;
   const int64_t n = work->points, size = work->groups * n * model.dimensions;
   bandwidths rho;

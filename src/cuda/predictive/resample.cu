@@ -130,8 +130,7 @@ private:
 };
 
 int normal_chains(const wb_normal_chains *work, const wb_run *run, wb_message *message) {
-  device_scope scope;
-  WB_TRY(scope.enter(run->device, message));
+  WB_ON_DEVICE(run->device, message);
   const int64_t records =
       work->trajectory != nullptr ? (work->first_step + work->steps) / work->every - work->first_step / work->every : 0;
   device_array<double> gain;
@@ -152,8 +151,7 @@ int normal_chains(const wb_normal_chains *work, const wb_run *run, wb_message *m
 }
 
 int bootstrap(const wb_bootstrap *work, const wb_run *run, wb_message *message) {
-  device_scope scope;
-  WB_TRY(scope.enter(run->device, message));
+  WB_ON_DEVICE(run->device, message);
   const int64_t n = work->observations;
   int64_t at_once = 0;
   WB_TRY(

@@ -311,8 +311,7 @@ int prediction_session::run(const wb_regression_prediction &what, int64_t first,
 int regression_predict(const wb_regression_prediction *what, int64_t first, int64_t count, const wb_run *run,
                        double *out, wb_message *message) {
   if (count == 0) return WB_OK;
-  device_scope scope;
-  WB_TRY(scope.enter(run->device, message));
+  WB_ON_DEVICE(run->device, message);
   const int shown = what->outcomes + (what->kind == WB_REGRESSION_CLASSES ? 1 : 0);
   prediction_session session(run);
   WB_TRY(session.open(*what, first, count, shown, message));

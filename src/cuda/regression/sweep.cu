@@ -3,7 +3,6 @@
  * backend/regression_table.h, and there are no atomic additions. */
 #include "cuda/table.cuh"
 
-#include <cstdio>
 #include <memory>
 #include <new>
 #include <vector>
@@ -593,8 +592,7 @@ int wb_regression_session::total(int term, double *to, wb_message *message) {
 
 static int open_session(const wb_regression_data *data, const wb_run *run, wb_regression_session **session,
                         wb_message *message) {
-  wb::device_scope scope;
-  WB_TRY(scope.enter(run->device, message));
+  WB_ON_DEVICE(run->device, message);
   try {
     std::unique_ptr<wb_regression_session> opened(new wb_regression_session);
     opened->device = run->device;
@@ -603,16 +601,14 @@ static int open_session(const wb_regression_data *data, const wb_run *run, wb_re
     *session = opened.release();
     return WB_OK;
   } catch (const std::bad_alloc &) {
-    std::snprintf(message->text, sizeof message->text, "no memory for the regression session");
-    return WB_ERROR_MEMORY;
+    return wb_fail(message, WB_ERROR_MEMORY, "no memory for the regression session");
   }
 }
 
 static int sweep(wb_regression_session *session, const wb_regression_parameters *parameters, int32_t outcome,
                  uint64_t key, uint32_t iteration, double *statistics, double *group_statistics, double *log_likelihood,
                  wb_message *message) {
-  wb::device_scope scope;
-  WB_TRY(scope.enter(session->device, message, &session->stream));
+  WB_ON_DEVICE(session->device, message, &session->stream);
   return session->sweep(*parameters, outcome, key, iteration, statistics, group_statistics, log_likelihood, message);
 }
 
@@ -622,55 +618,47 @@ static int log_likelihood(wb_regression_session *session, const wb_regression_pa
 }
 
 static int complete(const wb_regression_pair *pair, const uint64_t *key, uint32_t iteration, wb_message *message) {
-  wb::device_scope scope;
-  WB_TRY(scope.enter(pair->counts->device, message, &pair->counts->stream));
+  WB_ON_DEVICE(pair->counts->device, message, &pair->counts->stream);
   return pair->counts->join(*pair, true, key, iteration, nullptr, nullptr, message);
 }
 
 static int pair_log_likelihood(const wb_regression_pair *pair, double *linear, double *sum, wb_message *message) {
-  wb::device_scope scope;
-  WB_TRY(scope.enter(pair->counts->device, message, &pair->counts->stream));
+  WB_ON_DEVICE(pair->counts->device, message, &pair->counts->stream);
   return pair->counts->join(*pair, false, nullptr, 0, linear, sum, message);
 }
 
 static int gram(wb_regression_session *session, const double *weight, size_t stride, double *to, wb_message *message) {
-  wb::device_scope scope;
-  WB_TRY(scope.enter(session->device, message, &session->stream));
+  WB_ON_DEVICE(session->device, message, &session->stream);
   return session->products.gram(session->design(), weight, stride, to, message);
 }
 
 static int multiply(wb_regression_session *session, const double *v, double *product, wb_message *message) {
-  wb::device_scope scope;
-  WB_TRY(scope.enter(session->device, message, &session->stream));
+  WB_ON_DEVICE(session->device, message, &session->stream);
   return session->products.multiply(session->design(), v, product, message);
 }
 
 static int multiply_transposed(wb_regression_session *session, const double *v, double *product, wb_message *message) {
-  wb::device_scope scope;
-  WB_TRY(scope.enter(session->device, message, &session->stream));
+  WB_ON_DEVICE(session->device, message, &session->stream);
   return session->products.multiply_transposed(session->design(), v, product, message);
 }
 
 static int change_effects(wb_regression_session *session, int32_t changed, const double *change, int32_t wanted,
                           double *linear, wb_message *message) {
-  wb::device_scope scope;
-  WB_TRY(scope.enter(session->device, message, &session->stream));
+  WB_ON_DEVICE(session->device, message, &session->stream);
   return session->terms.change(session->level_rows(), changed, change, wanted, linear, message);
 }
 
 static int level_log_likelihoods(wb_regression_session *session, const wb_regression_parameters *parameters,
                                  int32_t term, double *log_likelihoods, wb_message *message) {
-  wb::device_scope scope;
+  WB_ON_DEVICE(session->device, message, &session->stream);
   double sum;
-  WB_TRY(scope.enter(session->device, message, &session->stream));
   WB_TRY(session->sweep(*parameters, 0, 0, 0, nullptr, nullptr, &sum, message));
   return session->total(term, log_likelihoods, message);
 }
 
 static int place_levels(wb_regression_session *session, const wb_regression_placing *placing, double *to,
                         double *density, wb_message *message) {
-  wb::device_scope scope;
-  WB_TRY(scope.enter(session->device, message, &session->stream));
+  WB_ON_DEVICE(session->device, message, &session->stream);
   const int32_t levels = placing->term < 0 ? session->groups : session->terms.list().term[placing->term].levels;
   return session->levels.place(*placing, levels, session->columns, to, density, message);
 }

@@ -47,8 +47,7 @@ constexpr size_t STAGE_BYTES = 64 * 1000 * 1000;
 /* Calls work(real) on the session's device, where `real` has the type of the session's precision. */
 template <typename Work>
 int on_device(wb_topic_session *s, wb_message *message, Work work) {
-  wb::device_scope scope;
-  WB_TRY(scope.enter(s->device, message, &s->stream));
+  WB_ON_DEVICE(s->device, message, &s->stream);
   return wb::with_precision(s->precision, work);
 }
 
@@ -113,13 +112,11 @@ int fill_session(wb_topic_session *s, const wb_topic_corpus *c, const wb_topic_s
                           static_cast<uint64_t>(c->pairs) * 28 + static_cast<uint64_t>(c->tokens) * 2;
   uint64_t left = 0;
   WB_TRY(wb::memory_left(memory_limit, 0, &left, message));
-  if (needed > left) {
-    std::snprintf(message->text, sizeof message->text,
-                  "%.2f MB of device memory are needed for %d topics of %d terms, but %.2f MB can be used",
-                  static_cast<double>(needed) / 1e6, s->topics, static_cast<int>(c->terms),
-                  static_cast<double>(left) / 1e6);
-    return WB_ERROR_MEMORY;
-  }
+  if (needed > left)
+    return wb_fail(message, WB_ERROR_MEMORY,
+                   "%.2f MB of device memory are needed for %d topics of %d terms, but %.2f MB can be used",
+                   static_cast<double>(needed) / 1e6, s->topics, static_cast<int>(c->terms),
+                   static_cast<double>(left) / 1e6);
   std::vector<uint32_t> pair_token(static_cast<size_t>(c->pairs));
   for (int64_t d = 0; d < c->documents; d++) {
     int64_t token = c->first_token[d];
@@ -174,13 +171,9 @@ void close_session(wb_topic_session *s) {
 
 int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *settings, const wb_run *run,
                  wb_topic_session **session, wb_message *message) {
-  wb::device_scope scope;
-  WB_TRY(scope.enter(run->device, message));
+  WB_ON_DEVICE(run->device, message);
   std::unique_ptr<wb_topic_session> s(new (std::nothrow) wb_topic_session());
-  if (s == nullptr) {
-    std::snprintf(message->text, sizeof message->text, "no memory for the session of the topic model");
-    return WB_ERROR_MEMORY;
-  }
+  if (s == nullptr) return wb_fail(message, WB_ERROR_MEMORY, "no memory for the session of the topic model");
   s->device = run->device;
   WB_TRY(s->stream.create(message));
   s->topics = settings->topics;
@@ -386,8 +379,7 @@ int draw_members(wb_topic_session *s, const wb_topic_draw *draw, const double *l
 
 int count_documents(wb_topic_session *s, const wb_topic_draw *draw, int32_t *histogram, int64_t *tables,
                     wb_message *message) {
-  wb::device_scope scope;
-  WB_TRY(scope.enter(s->device, message, &s->stream));
+  WB_ON_DEVICE(s->device, message, &s->stream);
   const size_t alphas = s->alpha.size(), cells = alphas * (static_cast<size_t>(s->alpha_levels) + 1);
   WB_TRY(clear_tables(s, message));
   WB_TRY(send_alpha(s, draw->alpha, message));
@@ -404,8 +396,7 @@ int count_documents(wb_topic_session *s, const wb_topic_draw *draw, int32_t *his
 
 int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *tables, int64_t *size,
                      wb_message *message) {
-  wb::device_scope scope;
-  WB_TRY(scope.enter(s->device, message, &s->stream));
+  WB_ON_DEVICE(s->device, message, &s->stream);
   const size_t topics = static_cast<size_t>(s->topics);
   WB_TRY(clear_tables(s, message));
   WB_TRY(wb::launch(wb::grid(TABLE_THREADS, s->corpus.terms).sharing(topics * sizeof(int32_t)), topic_term_tables,

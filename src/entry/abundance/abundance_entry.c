@@ -37,7 +37,7 @@ static const wb_field sweeps_fields[] = {
 
 static wb_abundance_state new_state(const wb_abundance_data *data) {
   const size_t t = (size_t)data->types;
-  const wb_abundance_state state = {
+  return (wb_abundance_state){
       (double *)R_alloc(t * (size_t)data->samples, sizeof(double)),
       (double *)R_alloc(t * (size_t)data->columns, sizeof(double)),
       (double *)R_alloc(t * (size_t)(data->groups > 0 ? data->groups : 1), sizeof(double)),
@@ -45,7 +45,6 @@ static wb_abundance_state new_state(const wb_abundance_data *data) {
       (double *)R_alloc(6, sizeof(double)),
       (double *)R_alloc(t, sizeof(double)),
   };
-  return state;
 }
 
 /* counts: types x samples x tables; totals: samples; design: samples x columns; contrasts: columns x contrasts; group:

@@ -8,7 +8,7 @@
 static wb_categorical_rows read_rows(SEXP weights, SEXP log) {
   const SEXP dim = Rf_getAttrib(weights, R_DimSymbol);
   const int64_t rows = dim == R_NilValue ? 1 : INTEGER_RO(dim)[0];
-  const wb_categorical_rows read = {
+  return (wb_categorical_rows){
       .rows = rows,
       .columns = dim == R_NilValue ? (int64_t)Rf_xlength(weights) : INTEGER_RO(dim)[1],
       .weights = REAL_RO(weights),
@@ -16,18 +16,16 @@ static wb_categorical_rows read_rows(SEXP weights, SEXP log) {
       .column_stride = rows,
       .is_log = Rf_asLogical(log),
   };
-  return read;
 }
 
 static wb_categorical_draws new_draws(int64_t rows, SEXP draws, SEXP seed, SEXP precision, SEXP result) {
-  const wb_categorical_draws made = {
+  return (wb_categorical_draws){
       .precision = Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE,
       .key = wb_chain_key_of(wb_whole_from_sexp(seed), 0),
       .draws = wb_size_from_sexp(draws),
       .index = INTEGER(result),
       .index_stride = rows,
   };
-  return made;
 }
 
 /* weights: a double matrix, or a vector for one row. first: the number of the first row, from 0. Returns items from 1,

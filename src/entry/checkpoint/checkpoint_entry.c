@@ -55,8 +55,7 @@ SEXP wb_entry_checkpoint_write(SEXP path, SEXP head, SEXP values, SEXP stored, S
 static int open_same(wb_checkpoint_reader *reader, SEXP path, const unsigned char *digest, wb_message *message) {
   WB_TRY(wb_checkpoint_open(reader, path_from_sexp(path), message));
   if (memcmp(reader->digest, digest, WB_DIGEST_BYTES) == 0) return WB_OK;
-  wb_message_write(message, "changed while it was read");
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT, "changed while it was read");
 }
 
 static int skip_head(wb_checkpoint_reader *reader, wb_message *message) {

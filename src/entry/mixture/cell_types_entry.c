@@ -35,7 +35,6 @@ static SEXP first_of(const void *values, SEXPTYPE type, int rows, int columns) {
  * (components x draws), `type` and `mass` of the leaves, and `place` (columns x leaves). All count from 1. */
 SEXP wb_entry_mixture_types(SEXP weights, SEXP means, SEXP covariances, SEXP columns, SEXP which, SEXP least,
                             SEXP averaged, SEXP rule, SEXP run) {
-  static const char *const names[] = {"own", "leaf", "type", "mass", "place"};
   wb_message message;
   const int p = Rf_asInteger(columns);
   const double draws = TYPEOF(which) == INTSXP ? (double)Rf_xlength(which) : 0;
@@ -59,7 +58,7 @@ SEXP wb_entry_mixture_types(SEXP weights, SEXP means, SEXP covariances, SEXP col
   const int32_t count = (int32_t)Rf_xlength(averaged), k = given.components;
   int32_t *const used = (int32_t *)R_alloc((size_t)k, sizeof(int32_t));
   const size_t most = (size_t)wb_mixture_most_leaves(&given, REAL_RO(least)[0], count, INTEGER_RO(averaged), used);
-  SEXP out = PROTECT(wb_list_new(5, names));
+  SEXP out = PROTECT(wb_list_new("own leaf type mass place"));
   wb_mixture_types types = {
       .own = INTEGER(wb_list_put(out, "own", Rf_allocMatrix(INTSXP, k, given.count))),
       .leaf = INTEGER(wb_list_put(out, "leaf", Rf_allocMatrix(INTSXP, k, given.count))),
@@ -82,6 +81,5 @@ SEXP wb_entry_mixture_types(SEXP weights, SEXP means, SEXP covariances, SEXP col
   wb_list_put(out, "type", first_of(types.type, INTSXP, 1, types.leaves));
   wb_list_put(out, "mass", first_of(types.mass, REALSXP, 1, types.leaves));
   wb_list_put(out, "place", first_of(types.place, REALSXP, p, types.leaves));
-  UNPROTECT(1);
-  return out;
+  return wb_finish(out, WB_OK, NULL);
 }

@@ -12,11 +12,10 @@
 /* How the rows are split over the workers: a list of `first_row` (the first row of each worker that gets rows, and the
  * number of all rows) and `piece`. */
 SEXP wb_entry_mixture_split(SEXP rows, SEXP workers) {
-  static const char *const names[] = {"first_row", "piece"};
   const int32_t count = Rf_asInteger(workers);
   int64_t piece, *first_row = (int64_t *)R_alloc((size_t)count + 1, sizeof(int64_t));
   const int32_t used = wb_cluster_split(wb_size_from_sexp(rows), count, first_row, &piece);
-  SEXP out = PROTECT(wb_list_new(2, names));
+  SEXP out = PROTECT(wb_list_new("first_row piece"));
   double *first = REAL(wb_list_put(out, "first_row", Rf_allocVector(REALSXP, used + 1)));
   for (int32_t w = 0; w <= used; w++) first[w] = (double)first_row[w];
   wb_list_put(out, "piece", Rf_ScalarReal((double)piece));
@@ -87,8 +86,8 @@ static int exchange_with_workers(void *context, const void *request, size_t size
     }
   }
   if (right && Rf_xlength(answers) > 0) return WB_OK;
-  wb_message_write(message, "the workers of the cluster could not be asked: memory ran out, or they gave no replies");
-  return WB_ERROR_DEVICE;
+  return wb_fail(message, WB_ERROR_DEVICE,
+                 "the workers of the cluster could not be asked: memory ran out, or they gave no replies");
 }
 
 static const char *name_of(void *context, int32_t worker) {
@@ -220,10 +219,7 @@ SEXP wb_entry_mixture_answer(SEXP pointer, SEXP request) {
   wb_message message;
   open_worker *opened = TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;
   size_t bytes;
-  if (!opened || TYPEOF(request) != RAWSXP) {
-    wb_message_write(&message, "the mixture session is closed");
-    return wb_failure(WB_ERROR_INPUT, &message);
-  }
+  if (!opened || TYPEOF(request) != RAWSXP) return wb_mixture_closed();
   int status = wb_cluster_answer_size(&opened->worker, RAW_RO(request), (size_t)Rf_xlength(request), &bytes, &message);
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP reply = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)bytes));

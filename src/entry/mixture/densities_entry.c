@@ -44,7 +44,6 @@ SEXP wb_entry_mixture_add_densities(SEXP pointer, SEXP weights, SEXP means, SEXP
 /* log_density: for each type a vector of the log densities of the same rows. Returns a list of the most probable type
  * of each row, from 1, and its probability. */
 SEXP wb_entry_mixture_most_probable(SEXP log_density, SEXP run) {
-  static const char *const names[] = {"type", "probability"};
   const R_xlen_t types = TYPEOF(log_density) == VECSXP ? Rf_xlength(log_density) : 0;
   const R_xlen_t rows = types > 0 ? Rf_xlength(VECTOR_ELT(log_density, 0)) : 0;
   if (types < 1 || types > INT32_MAX) return wb_changed_fit();
@@ -53,12 +52,11 @@ SEXP wb_entry_mixture_most_probable(SEXP log_density, SEXP run) {
     if (!wb_is_numbers(VECTOR_ELT(log_density, t), (double)rows)) return wb_changed_fit();
     values[t] = REAL_RO(VECTOR_ELT(log_density, t));
   }
-  SEXP out = PROTECT(wb_list_new(2, names));
+  SEXP out = PROTECT(wb_list_new("type probability"));
   int *const type = INTEGER(wb_list_put(out, "type", Rf_allocVector(INTSXP, rows)));
   double *const probability = REAL(wb_list_put(out, "probability", Rf_allocVector(REALSXP, rows)));
   const wb_run how = wb_call_from_list(run, NULL).run;
   wb_mixture_most_probable(how.isa, how.threads, rows, (int32_t)types, values, type, probability);
   for (R_xlen_t i = 0; i < rows; i++) type[i]++;
-  UNPROTECT(1);
-  return out;
+  return wb_finish(out, WB_OK, NULL);
 }

@@ -48,30 +48,23 @@ static int is_atoms(SEXP atoms, int p) {
 
 /* From R's values to the host algorithm's. */
 
-static wb_mixture_data data_from_sexp(SEXP x, SEXP center, SEXP inverse_scale, wb_precision precision,
-                                      int keep_labels) {
-  const wb_mixture_data data = {REAL_RO(x),
-                                Rf_nrows(x),
-                                Rf_ncols(x),
-                                REAL_RO(center),
-                                REAL_RO(inverse_scale),
-                                precision,
-                                keep_labels,
-                                0,
-                                NULL,
-                                NULL,
-                                0,
-                                0};
-  return data;
+static wb_mixture_data data_from_sexp(SEXP x, SEXP center, SEXP inverse_scale) {
+  return (wb_mixture_data){.x = REAL_RO(x),
+                           .rows = Rf_nrows(x),
+                           .columns = Rf_ncols(x),
+                           .center = REAL_RO(center),
+                           .inverse_scale = REAL_RO(inverse_scale)};
 }
 
 static wb_mixture_data session_data(SEXP pointer, const open_mixture *opened, SEXP center, SEXP scale) {
   double *inverse_scale = (double *)R_alloc((size_t)opened->columns, sizeof(double));
   for (int32_t c = 0; c < opened->columns; c++) inverse_scale[c] = 1 / REAL_RO(scale)[c];
   const double *x = opened->first_row ? NULL : REAL_RO(R_ExternalPtrProtected(pointer));
-  const wb_mixture_data data = {
-      x, opened->rows, opened->columns, REAL_RO(center), inverse_scale, WB_DOUBLE, 0, 0, NULL, NULL, 0, 0};
-  return data;
+  return (wb_mixture_data){.x = x,
+                           .rows = opened->rows,
+                           .columns = opened->columns,
+                           .center = REAL_RO(center),
+                           .inverse_scale = inverse_scale};
 }
 
 static double *copy_of(const double *values, size_t size) {
@@ -259,8 +252,9 @@ static SEXP open_with(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, S
   const wb_call call = wb_call_from_list(run, &message);
   const wb_backend *const backend = call.backend;
   SEXP pointer = PROTECT(wb_session_begin(x, wb_mixture_close));
-  wb_mixture_data data = data_from_sexp(x, center, inverse_scale, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE,
-                                        Rf_asLogical(keep_labels));
+  wb_mixture_data data = data_from_sexp(x, center, inverse_scale);
+  data.precision = Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE;
+  data.keep_labels = Rf_asLogical(keep_labels);
   open_mixture *opened = calloc(1, sizeof *opened);
   if (opened && samples > 0) opened->sample = malloc((size_t)data.rows * sizeof(int32_t));
   int status = opened && (samples == 0 || opened->sample)
@@ -318,7 +312,7 @@ static int read_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP 
 static SEXP start_from(SEXP x, SEXP center, SEXP inverse_scale, const reading *from, SEXP components, SEXP key,
                        SEXP merge, SEXP atoms, int64_t rows) {
   wb_message message;
-  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, WB_DOUBLE, 0);
+  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale);
   const int32_t k = Rf_asInteger(components);
   SEXP statistics = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)k * (R_xlen_t)WB_MIXTURE_STATISTICS(data.columns)));
   const wb_mixture_spots spots = {&data, Rf_ncols(atoms), REAL_RO(atoms)};
@@ -333,7 +327,7 @@ SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior,
   reading from;
   if (!read_start(x, center, inverse_scale, prior, atoms, &from)) return wb_changed_fit();
   if (Rf_isNull(labels)) return start_from(x, center, inverse_scale, &from, components, key, merge, atoms, Rf_nrows(x));
-  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, WB_DOUBLE, 0);
+  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale);
   const int32_t k = Rf_asInteger(components);
   SEXP statistics = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)k * (R_xlen_t)WB_MIXTURE_STATISTICS(data.columns)));
   int32_t *from_zero = (int32_t *)R_alloc((size_t)data.rows, sizeof(int32_t));
@@ -341,8 +335,7 @@ SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior,
   for (int64_t i = 0; i < data.rows; i++) from_zero[i] = given[i] == NA_INTEGER ? -1 : given[i] - 1;
   double *last = (double *)R_alloc((size_t)k * (size_t)data.columns, sizeof(double));
   wb_mixture_sum_labels(&data, k, NULL, data.rows, from_zero, last, REAL(statistics));
-  UNPROTECT(1);
-  return statistics;
+  return wb_finish(statistics, WB_OK, NULL);
 }
 
 /* The numbers, from 1, of the rows from which k-means starts a chain. */
@@ -352,8 +345,7 @@ SEXP wb_entry_mixture_start_rows(SEXP rows, SEXP components, SEXP key) {
   wb_mixture_start_rows(all, count, wb_key_from_raw(key), row);
   SEXP numbers = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)count));
   for (int64_t i = 0; i < count; i++) REAL(numbers)[i] = (double)(row[i] + 1);
-  UNPROTECT(1);
-  return numbers;
+  return wb_finish(numbers, WB_OK, NULL);
 }
 
 /* As mixture_start without labels, but x has only the rows that mixture_start_rows chose among `rows` rows. */
@@ -439,26 +431,6 @@ static void finish_sweeps(void *chain, SEXP out) {
 /* Sweeps from a state of the chain: see is_sweeps(). Returns the new state, the traces and the kept draws, one after
  * the other. The arguments are those of wb_entry_mixture_sweep(). */
 static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
-  static const char *const names[] = {"statistics",
-                                      "concentration",
-                                      "prior",
-                                      "log_weight",
-                                      "log_likelihood",
-                                      "log_prior",
-                                      "concentration_trace",
-                                      "occupied",
-                                      "probe_density",
-                                      "sizes",
-                                      "labels",
-                                      "means",
-                                      "covariances",
-                                      "sample_sizes",
-                                      "log_share",
-                                      "sample_concentration",
-                                      "sample_log_weight",
-                                      "kept_sample_sizes",
-                                      "kept_sample_concentration",
-                                      "kept_prior"};
   SEXP pointer = argument[0], state = argument[2], sweeps = argument[3], atoms = argument[5], probe = argument[6],
        keep = argument[7], center = argument[8], scale = argument[9];
   const open_mixture *const opened = wb_mixture_from_sexp(pointer);
@@ -471,7 +443,10 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
     return wb_changed_fit();
   const int32_t k = r->at.chain.state.components;
   const int count = INTEGER_RO(sweeps)[0], points = Rf_ncols(probe);
-  SEXP out = PROTECT(wb_list_new(20, names));
+  SEXP out = PROTECT(
+      wb_list_new("statistics concentration prior log_weight log_likelihood log_prior concentration_trace occupied "
+                  "probe_density sizes labels means covariances sample_sizes log_share sample_concentration "
+                  "sample_log_weight kept_sample_sizes kept_sample_concentration kept_prior"));
   r->opened = opened;
   r->data = session_data(pointer, opened, center, scale);
   r->spots = (wb_mixture_spots){&r->data, Rf_ncols(atoms), REAL_RO(atoms)};
@@ -509,7 +484,6 @@ SEXP wb_entry_mixture_sweeps(SEXP chains) { return wb_slices_run(prepare_sweeps,
  * probabilities. */
 SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP center,
                                SEXP inverse_scale, SEXP first, SEXP count, SEXP want) {
-  static const char *const names[] = {"class", "log_density", "prob"};
   wb_message message;
   const open_mixture *const opened = wb_mixture_from_sexp(pointer);
   if (!opened) return wb_mixture_closed();
@@ -525,7 +499,7 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
   int status = wb_mixture_from_moments(&state, REAL_RO(weights), REAL_RO(means), REAL_RO(covariances), REAL_RO(center),
                                        REAL_RO(inverse_scale), &message);
   if (status != WB_OK) return wb_failure(status, &message);
-  SEXP out = PROTECT(wb_list_new(3, names));
+  SEXP out = PROTECT(wb_list_new("class log_density prob"));
   int32_t *labels = wanted[0] ? INTEGER(wb_list_put(out, "class", Rf_allocVector(INTSXP, (R_xlen_t)rows))) : NULL;
   double *log_density = wanted[1] ? put_numbers(out, "log_density", (size_t)rows) : NULL;
   double *probability = wanted[2] ? REAL(wb_list_put(out, "prob", Rf_allocMatrix(REALSXP, (int)rows, k))) : NULL;
@@ -540,10 +514,6 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
  * rows as steps were asked for; rows after the first `done` are NA. */
 SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SEXP means, SEXP least_gain, SEXP probe,
                             SEXP center, SEXP scale) {
-  static const char *const names[] = {
-      "statistics",          "concentration", "log_weight",    "log_likelihood", "log_prior",
-      "concentration_trace", "occupied",      "probe_density", "sizes",          "means",
-      "covariances",         "log_posterior", "done",          "converged"};
   wb_message message;
   const open_mixture *const opened = wb_mixture_from_sexp(pointer);
   if (!opened) return wb_mixture_closed();
@@ -555,7 +525,9 @@ SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SE
     return wb_changed_fit();
   wb_mixture_state *const current = &at.chain.state;
   const int count = Rf_asInteger(steps), points = Rf_ncols(probe);
-  SEXP out = PROTECT(wb_list_new(14, names));
+  SEXP out =
+      PROTECT(wb_list_new("statistics concentration log_weight log_likelihood log_prior concentration_trace occupied "
+                          "probe_density sizes means covariances log_posterior done converged"));
   wb_mixture_steps what = {
       .count = count,
       .means = Rf_asLogical(means),
@@ -588,6 +560,5 @@ SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SE
   wb_list_put(out, "log_posterior", Rf_ScalarReal(what.log_posterior));
   wb_list_put(out, "done", Rf_ScalarInteger(what.done));
   wb_list_put(out, "converged", Rf_ScalarLogical(what.converged));
-  UNPROTECT(1);
-  return out;
+  return wb_finish(out, WB_OK, NULL);
 }

@@ -35,8 +35,7 @@ SEXP wb_entry_pmf_cache(void) {
   SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
   wb_finalize_by(pointer, close_cache);
   R_SetExternalPtrAddr(pointer, R_Calloc(1, wb_fft_cache));
-  UNPROTECT(1);
-  return pointer;
+  return wb_finish(pointer, WB_OK, NULL);
 }
 
 typedef struct shape {
@@ -47,13 +46,12 @@ typedef struct shape {
 static shape shape_of(SEXP x) {
   const SEXP dim = Rf_getAttrib(x, R_DimSymbol);
   const int is_matrix = dim != R_NilValue && Rf_xlength(dim) == 2;
-  const shape found = {
+  return (shape){
       .is_plain = !Rf_isObject(x) && (dim == R_NilValue || is_matrix),
       .is_matrix = is_matrix,
       .rows = is_matrix ? INTEGER_RO(dim)[0] : 1,
       .columns = is_matrix ? INTEGER_RO(dim)[1] : Rf_xlength(x),
   };
-  return found;
 }
 
 /* Whether every row of a matrix, or a vector, is a distribution. If not, R code finds out why and says it in words. */
@@ -64,8 +62,7 @@ SEXP wb_entry_pmf_usable(SEXP x, SEXP log) {
 
 static int check_shapes(const shape *x, const shape *y, wb_message *message) {
   if (x->is_plain && y->is_plain && (x->rows == y->rows || x->rows == 1 || y->rows == 1)) return WB_OK;
-  wb_message_write(message, "two vectors are convolved, or two matrices with the same number of rows");
-  return WB_ERROR_INPUT;
+  return wb_fail(message, WB_ERROR_INPUT, "two vectors are convolved, or two matrices with the same number of rows");
 }
 
 /* Two vectors, or two matrices whose rows are convolved in pairs. One row of either serves all rows of the other. */
@@ -127,8 +124,7 @@ static wb_pmf_terms read_terms(SEXP x, SEXP log) {
     length[i] = is_list ? Rf_xlength(VECTOR_ELT(x, i)) : of_x.rows;
     values[i] = is_list ? REAL_RO(VECTOR_ELT(x, i)) : REAL_RO(x) + i * of_x.rows;
   }
-  const wb_pmf_terms terms = {count, length, values, Rf_asLogical(log)};
-  return terms;
+  return (wb_pmf_terms){count, length, values, Rf_asLogical(log)};
 }
 
 /* x: a list of vectors, or a matrix with the distributions in its columns. length: of the result. */
@@ -179,13 +175,31 @@ SEXP wb_entry_pmf_groups(SEXP scores, SEXP size, SEXP count, SEXP run) {
   return wb_finish(result, status, &message);
 }
 
-/* The first `count` weights of the sum of a variable with the weights x and one with few values. */
+/* The arguments of wb_entry_pmf_groups(), for samples in which groups cannot be counted. */
+SEXP wb_entry_pmf_rank_sums(SEXP scores, SEXP size, SEXP count, SEXP run) {
+  SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
+  wb_message message;
+  wb_call call = wb_call_from_list(run, &message);
+  const int status =
+      wb_pmf_rank_sums(&call, Rf_xlength(scores), REAL_RO(scores), wb_size_from_sexp(size), REAL(result));
+  return wb_finish(result, status, &message);
+}
+
+/* The first `count` weights of the sum of a variable with the weights x and of variables with few values. at, weights:
+ * lists with a vector for each of these. */
 SEXP wb_entry_pmf_add_values(SEXP x, SEXP at, SEXP weights, SEXP count, SEXP run) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
-  wb_call call = wb_call_from_list(run, NULL);
-  const int status = wb_pmf_add_values(&call, Rf_xlength(x), REAL_RO(x), Rf_xlength(at), REAL_RO(at), REAL_RO(weights),
-                                       Rf_xlength(result), REAL(result));
-  return wb_finish(result, status, NULL);
+  wb_message message;
+  wb_call call = wb_call_from_list(run, &message);
+  const int64_t terms = Rf_xlength(at);
+  wb_pmf_values *const values = (wb_pmf_values *)R_alloc((size_t)terms, sizeof(wb_pmf_values));
+  for (int64_t k = 0; k < terms; k++) {
+    SEXP positions = VECTOR_ELT(at, k);
+    values[k] = (wb_pmf_values){Rf_xlength(positions), REAL_RO(positions), REAL_RO(VECTOR_ELT(weights, k))};
+  }
+  const int status =
+      wb_pmf_add_values(&call, Rf_xlength(x), REAL_RO(x), terms, values, Rf_xlength(result), REAL(result));
+  return wb_finish(result, status, &message);
 }
 
 /* The normalized elementwise product of two vectors of equal length. */

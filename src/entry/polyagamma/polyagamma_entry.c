@@ -40,6 +40,5 @@ SEXP wb_entry_polyagamma_law(SEXP x, SEXP shape, SEXP tilt, SEXP quantity, SEXP 
 SEXP wb_entry_polyagamma_cumulant(SEXP shape, SEXP tilt, SEXP order) {
   SEXP value = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(shape)));
   wb_polyagamma_cumulants(Rf_xlength(shape), REAL_RO(shape), REAL_RO(tilt), REAL_RO(order), REAL(value));
-  UNPROTECT(1);
-  return value;
+  return wb_finish(value, WB_OK, NULL);
 }

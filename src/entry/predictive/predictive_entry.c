@@ -12,7 +12,7 @@ static wb_predictive_data read_data(SEXP data) {
   const SEXP start = binary ? wb_list_element(data, "start") : y, given = wb_list_element(data, "given");
   const int *const y_dim = INTEGER_RO(Rf_getAttrib(y, R_DimSymbol)), *const x_dim =
                                                                          INTEGER_RO(Rf_getAttrib(x, R_DimSymbol));
-  const wb_predictive_data read = {
+  return (wb_predictive_data){
       .kind = binary ? WB_COPULA_BINARY : WB_COPULA_GAUSSIAN,
       .n = y_dim[0],
       .dimensions = y_dim[1],
@@ -22,14 +22,12 @@ static wb_predictive_data read_data(SEXP data) {
       .start = start == R_NilValue ? NULL : REAL_RO(start),
       .x = REAL_RO(x),
   };
-  return read;
 }
 
 /* bandwidth: list(rho, rho_x) of doubles. */
 static wb_predictive_bandwidth read_bandwidth(SEXP bandwidth) {
-  const wb_predictive_bandwidth read = {REAL_RO(wb_list_element(bandwidth, "rho")),
-                                        REAL_RO(wb_list_element(bandwidth, "rho_x"))};
-  return read;
+  return (wb_predictive_bandwidth){REAL_RO(wb_list_element(bandwidth, "rho")),
+                                   REAL_RO(wb_list_element(bandwidth, "rho_x"))};
 }
 
 static uint64_t read_key(SEXP seed) { return wb_chain_key_of(wb_whole_from_sexp(seed), 0); }
@@ -38,8 +36,7 @@ static uint64_t read_key(SEXP seed) { return wb_chain_key_of(wb_whole_from_sexp(
 SEXP wb_entry_predictive_orders(SEXP seed, SEXP n, SEXP count) {
   SEXP order = PROTECT(Rf_allocMatrix(INTSXP, Rf_asInteger(n), Rf_asInteger(count)));
   wb_predictive_orders(read_key(seed), Rf_asInteger(n), Rf_asInteger(count), INTEGER(order));
-  UNPROTECT(1);
-  return order;
+  return wb_finish(order, WB_OK, NULL);
 }
 
 /* Returns count x 2: the shift and the stretch of each resample. */
@@ -47,8 +44,7 @@ SEXP wb_entry_predictive_places(SEXP seed, SEXP count, SEXP df, SEXP sd) {
   const int resamples = Rf_asInteger(count);
   SEXP place = PROTECT(Rf_allocMatrix(REALSXP, resamples, 2));
   wb_predictive_places(read_key(seed), resamples, Rf_asReal(df), Rf_asReal(sd), REAL(place), REAL(place) + resamples);
-  UNPROTECT(1);
-  return place;
+  return wb_finish(place, WB_OK, NULL);
 }
 
 enum { PARTS = WB_OWN, STICKS, RESAMPLES };
@@ -84,8 +80,7 @@ SEXP wb_entry_predictive_urn(SEXP shape, SEXP rest, SEXP discount, SEXP sticks, 
   of.draws.rest = Rf_asReal(rest);
   of.draws.discount = Rf_asReal(discount);
   wb_predictive_urns(&of.draws);
-  UNPROTECT(1);
-  return result;
+  return wb_finish(result, WB_OK, NULL);
 }
 
 /* As above, with the number of new types of each resample: list(weight, uniform, unseen). */
@@ -93,21 +88,19 @@ SEXP wb_entry_predictive_gnedin(SEXP shape, SEXP n, SEXP gamma, SEXP sticks, SEX
   urn of;
   SEXP result = PROTECT(urn_new(shape, sticks, first, resamples, seed, 3, &of));
   wb_predictive_gnedin(&of.draws, Rf_asReal(n), Rf_asReal(gamma), of.unseen);
-  UNPROTECT(1);
-  return result;
+  return wb_finish(result, WB_OK, NULL);
 }
 
 /* bandwidth: rho d x sets, rho_x q x sets. Returns list(log_score: orders x sets, score: d x n x orders, of the first
  * set). */
 SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run) {
-  static const char *const names[] = {"log_score", "score"};
   wb_message message;
-  const wb_call call = wb_call_from_list(run, &message);
+  wb_call call = wb_call_from_list(run, &message);
   const wb_predictive_data observed = read_data(data);
   const wb_predictive_bandwidth rho = read_bandwidth(bandwidth);
   const int count = INTEGER_RO(Rf_getAttrib(order, R_DimSymbol))[1];
   const int sets = (int)(Rf_xlength(wb_list_element(bandwidth, "rho")) / observed.dimensions);
-  SEXP result = PROTECT(wb_list_new(2, names));
+  SEXP result = PROTECT(wb_list_new("log_score score"));
   SET_VECTOR_ELT(result, 0, Rf_allocMatrix(REALSXP, count, sets));
   SET_VECTOR_ELT(result, 1, Rf_alloc3DArray(REALSXP, observed.dimensions, (int)observed.n, count));
   const int status = wb_predictive_fit(&call, &observed, sets, rho.rho, rho.rho_x, count, INTEGER_RO(order),
@@ -117,13 +110,12 @@ SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run) {
 
 /* points: list(y, x). Returns list(conditional, gain), each points x d x orders. */
 SEXP wb_entry_predictive_state(SEXP data, SEXP bandwidth, SEXP order, SEXP score, SEXP points, SEXP run) {
-  static const char *const names[] = {"conditional", "gain"};
   wb_message message;
-  const wb_call call = wb_call_from_list(run, &message);
+  wb_call call = wb_call_from_list(run, &message);
   const wb_predictive_data observed = read_data(data);
   const SEXP y = wb_list_element(points, "y");
   const int count = INTEGER_RO(Rf_getAttrib(order, R_DimSymbol))[1], rows = INTEGER_RO(Rf_getAttrib(y, R_DimSymbol))[0];
-  SEXP result = PROTECT(wb_list_new(2, names));
+  SEXP result = PROTECT(wb_list_new("conditional gain"));
   SET_VECTOR_ELT(result, 0, Rf_alloc3DArray(REALSXP, rows, observed.dimensions, count));
   SET_VECTOR_ELT(result, 1, Rf_alloc3DArray(REALSXP, rows, observed.dimensions, count));
   const int status = wb_predictive_state(&call, &observed, read_bandwidth(bandwidth), count, INTEGER_RO(order),
@@ -133,29 +125,26 @@ SEXP wb_entry_predictive_state(SEXP data, SEXP bandwidth, SEXP order, SEXP score
 }
 
 SEXP wb_entry_predictive_average(SEXP state) {
-  static const char *const names[] = {"conditional", "gain"};
   const SEXP conditional = wb_list_element(state, "conditional");
   const int *const dim = INTEGER_RO(Rf_getAttrib(conditional, R_DimSymbol));
-  SEXP result = PROTECT(wb_list_new(2, names));
+  SEXP result = PROTECT(wb_list_new("conditional gain"));
   SET_VECTOR_ELT(result, 0, Rf_allocMatrix(REALSXP, dim[0], dim[1]));
   SET_VECTOR_ELT(result, 1, Rf_allocMatrix(REALSXP, dim[0], dim[1]));
   wb_predictive_average(dim[2], dim[1], dim[0], REAL_RO(conditional), REAL_RO(wb_list_element(state, "gain")),
                         REAL(VECTOR_ELT(result, 0)), REAL(VECTOR_ELT(result, 1)));
-  UNPROTECT(1);
-  return result;
+  return wb_finish(result, WB_OK, NULL);
 }
 
 /* state: list(conditional, gain: points x d x resamples; rows: n x resamples, or NULL). first: list(resample, step,
  * most), the first two from 0. Returns the new state. */
 SEXP wb_entry_predictive_resample(SEXP data, SEXP bandwidth, SEXP points, SEXP state, SEXP seed, SEXP first, SEXP steps,
                                   SEXP run) {
-  static const char *const names[] = {"conditional", "gain", "rows"};
   wb_message message;
-  const wb_call call = wb_call_from_list(run, &message);
+  wb_call call = wb_call_from_list(run, &message);
   const wb_predictive_data observed = read_data(data);
   const SEXP conditional = wb_list_element(state, "conditional"), rows = wb_list_element(state, "rows");
   const int *const dim = INTEGER_RO(Rf_getAttrib(conditional, R_DimSymbol));
-  SEXP result = PROTECT(wb_list_new(3, names));
+  SEXP result = PROTECT(wb_list_new("conditional gain rows"));
   SET_VECTOR_ELT(result, 0, Rf_duplicate(conditional));
   SET_VECTOR_ELT(result, 1, Rf_duplicate(wb_list_element(state, "gain")));
   SET_VECTOR_ELT(result, 2, Rf_duplicate(rows));
@@ -184,14 +173,13 @@ static int has_predictive(const wb_call *call) {
  * scale), scale NULL if the variance is known. Returns list(mean, scale, trajectory: resamples x records). */
 SEXP wb_entry_predictive_normal(SEXP start, SEXP state, SEXP seed, SEXP first_resample, SEXP first_step, SEXP steps,
                                 SEXP every, SEXP run) {
-  static const char *const names[] = {"mean", "scale", "trajectory"};
   wb_message message;
   const wb_call call = wb_call_from_list(run, &message);
   const SEXP mean = wb_list_element(state, "mean"), scale = wb_list_element(state, "scale");
   const int64_t first = wb_size_from_sexp(first_step), count = wb_size_from_sexp(steps),
                 thin = wb_size_from_sexp(every);
   const int64_t records = thin > 0 ? (first + count) / thin - first / thin : 0;
-  SEXP result = PROTECT(wb_list_new(3, names));
+  SEXP result = PROTECT(wb_list_new("mean scale trajectory"));
   SET_VECTOR_ELT(result, 0, Rf_duplicate(mean));
   SET_VECTOR_ELT(result, 1, Rf_duplicate(scale));
   SET_VECTOR_ELT(result, 2, Rf_allocMatrix(REALSXP, (int)Rf_xlength(mean), (int)records));

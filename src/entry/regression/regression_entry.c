@@ -157,10 +157,7 @@ static int open_terms(SEXP data, const given_term *given, int32_t count, open_re
   for (int32_t t = 0; t < count; t++) {
     const size_t levels = (size_t)given[t].levels;
     int32_t *const start = malloc((levels + 1 + rows) * sizeof(int32_t));
-    if (!start) {
-      wb_message_write(message, "no memory for the levels of grouping terms");
-      return WB_ERROR_MEMORY;
-    }
+    if (!start) return wb_fail(message, WB_ERROR_MEMORY, "no memory for the levels of grouping terms");
     wb_regression_index_levels((int64_t)rows, given[t].levels, given[t].level, start, start + levels + 1);
     opened->terms[t] = (wb_regression_term){.columns = term_columns(VECTOR_ELT(wb_list_element(data, "terms"), t)),
                                             .levels = given[t].levels,
@@ -205,10 +202,8 @@ static int copy_rows(SEXP data, open_regression *opened, wb_message *message) {
   const size_t bytes = (size_t)rows->rows * sizeof(double);
   SEXP zeros = wb_list_element(data, "zeros");
   if (zeros == R_NilValue) return WB_OK;
-  if (!(rows->completed = malloc(bytes))) {
-    wb_message_write(message, "no memory for the completed counts");
-    return WB_ERROR_MEMORY;
-  }
+  if (!(rows->completed = malloc(bytes)))
+    return wb_fail(message, WB_ERROR_MEMORY, "no memory for the completed counts");
   const double **const from = TYPEOF(zeros) == VECSXP ? &rows->dispersed : &rows->kappa;
   memcpy(rows->completed, *from, bytes);
   *from = rows->completed;
@@ -459,8 +454,7 @@ static SEXP new_sweeps(const SEXP *argument, SEXP numbers, sampling *at, wb_mess
   size[KEPT_COUNT] = at->sweeps.kept_count > 0 ? at->sweeps.kept_count : -1;
   SEXP out = PROTECT(WB_NEW(result_fields, size, at));
   wb_fields_copy(state, result_fields, STATE_PARTS, out);
-  UNPROTECT(1);
-  return out;
+  return wb_finish(out, WB_OK, NULL);
 }
 
 /* Sweeps from a state: session, prior, state and sweeps. Returns the state after them, and the traces. */
@@ -574,8 +568,8 @@ SEXP wb_entry_regression_step(SEXP data, SEXP prior, SEXP coefficients, SEXP key
   wb_regression_data rows = {.x = NULL};
   if (!read_data(data, &rows)) return wb_changed_fit();
   size[COEFFICIENTS] = rows.columns;
-  if (!read_prior(prior, rows.columns, 0, 0, size, &at) ||
-      !wb_is_numbers(coefficients, rows.columns) || TYPEOF(key) != RAWSXP || Rf_xlength(key) != 8)
+  if (!read_prior(prior, rows.columns, 0, 0, size, &at) || !wb_is_numbers(coefficients, rows.columns) ||
+      TYPEOF(key) != RAWSXP || Rf_xlength(key) != 8)
     return wb_changed_fit();
   const wb_call call = wb_call_from_list(run, &message);
   at.chain.key = wb_key_from_raw(key);

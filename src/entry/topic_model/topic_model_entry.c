@@ -117,8 +117,7 @@ SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP 
   session *s = calloc(1, sizeof *s);
   if (!s) {
     UNPROTECT(1);
-    wb_message_write(&message, "no memory for the session of the topic model");
-    return wb_failure(WB_ERROR_MEMORY, &message);
+    return wb_failure(wb_fail(&message, WB_ERROR_MEMORY, "no memory for the session of the topic model"), &message);
   }
   R_SetExternalPtrAddr(pointer, s);
   s->backend = backend;
@@ -159,8 +158,7 @@ SEXP wb_entry_topic_start(SEXP pointer, SEXP key) {
   if (!s) return closed();
   SEXP topic = PROTECT(topics_new(s));
   wb_topic_start(s->corpus.tokens, s->topics, wb_key_from_raw(key), (uint16_t *)(void *)RAW(topic));
-  UNPROTECT(1);
-  return topic;
+  return wb_finish(topic, WB_OK, NULL);
 }
 
 /* The topics of all tokens after the most similar topics are merged, so that `target` are left. */
@@ -186,8 +184,7 @@ SEXP wb_entry_topic_split(SEXP pointer, SEXP topics, SEXP target, SEXP key, SEXP
   SEXP out = PROTECT(topics_new(s));
   wb_topic_split(s->corpus.tokens, s->topics, count, wb_key_from_raw(key), (uint32_t)Rf_asReal(iteration), topic,
                  (uint16_t *)(void *)RAW(out));
-  UNPROTECT(1);
-  return out;
+  return wb_finish(out, WB_OK, NULL);
 }
 
 static R_xlen_t alphas(const session *s) {
@@ -291,8 +288,6 @@ static int is_coefficients(SEXP values, const session *s) {
  * each kept sweep one after the other topics, alpha, beta, coefficients and effects of covariates, and theta and phi
  * if wanted. */
 static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
-  static const char *const names[] = {"topics",    "alpha",      "beta", "log_likelihood",
-                                      "alpha_sum", "beta_trace", "kept", "coefficients"};
   SEXP alpha = argument[2], beta = argument[3], coefficients = argument[4], sweeps = argument[7], prior = argument[9];
   session *const s = open_session(argument[0]);
   if (!s) return closed();
@@ -309,7 +304,7 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   *r = (running){.s = s, .from = topic, .count = numbers[0], .first = (uint32_t)Rf_asReal(argument[6])};
   r->kept = (kept_sweeps){.first = r->count - 1, .every = 1, .count = 1};
   if (LENGTH(sweeps) > 1) r->kept = (kept_sweeps){.first = numbers[1], .every = numbers[2], .count = numbers[3]};
-  SEXP out = PROTECT(wb_list_new(8, names));
+  SEXP out = PROTECT(wb_list_new("topics alpha beta log_likelihood alpha_sum beta_trace kept coefficients"));
   SET_VECTOR_ELT(out, 0, topics_new(s));
   SET_VECTOR_ELT(out, 1, Rf_duplicate(alpha));
   SET_VECTOR_ELT(out, 2, Rf_ScalarReal(Rf_asReal(beta)));
@@ -415,7 +410,7 @@ static SEXP prepare_means(const SEXP *argument, wb_slice *slice) {
 }
 
 /* Adds the means given the topics to the sums of some chains, at the same time. chains: lists of a session, topics,
- * alpha, beta, and a store of theta and of first topics, topics x documents, and, if it has three arrays, of phi. topics,
+ * alpha, beta, and a store of theta and first topics, topics x documents, and, if it has three arrays, of phi. topics,
  * alpha and beta belong to one or more sweeps, one after the other. */
 SEXP wb_entry_topic_add_means(SEXP chains) { return wb_slices_run(prepare_means, 5, chains); }
 

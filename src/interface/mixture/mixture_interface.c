@@ -44,11 +44,9 @@ static int check_rows(int64_t rows, int64_t columns, const double *x, wb_message
   WB_TRY(wb_interface_size("rows", rows, 0, INT32_MAX, message));
   if (rows > 0) WB_TRY(wb_interface_pointer("x", x, message));
   for (int64_t i = 0; i < rows * columns; i++)
-    if (!(x[i] - x[i] == 0)) {
-      wb_message_write(message, "`x` has a value that is not finite in row %.0f, column %.0f", (double)(i % rows + 1),
-                       (double)(i / rows + 1));
-      return WB_ERROR_INPUT;
-    }
+    if (!(x[i] - x[i] == 0))
+      return wb_fail(message, WB_ERROR_INPUT, "`x` has a value that is not finite in row %.0f, column %.0f",
+                     (double)(i % rows + 1), (double)(i / rows + 1));
   return WB_OK;
 }
 
@@ -132,8 +130,7 @@ static int allocate_slices(wb_interface_call *call, const warpbayes_source *from
     for (int64_t i = first; i < first + count; i++) {
       if (component[i] >= 0) continue;
       /* The densities of all components are zero, and the probabilities no numbers. */
-      wb_message_write(call->message, "row %.0f of `x` is too far from every component", (double)(i + 1));
-      return WB_ERROR_INPUT;
+      return wb_fail(call->message, WB_ERROR_INPUT, "row %.0f of `x` is too far from every component", (double)(i + 1));
     }
   }
   return WB_OK;

@@ -1,0 +1,88 @@
+# The verdict of topic models: what is sure of documents, which seed words the data pull away, and what rests on a fit.
+
+input <- "warpbayes_error_input"
+planted <- simulate_documents(60, 30, block_topics(3, 6), rep(0.3, 3), seed = 3)$x
+delayedAssign("fit", topic_model(planted, 3, iter = 60, chains = 3, seed = 1, threads = 2))
+
+test_that("a document is sure if its first topic is that of nine tenths of all chains' draws", {
+  skip_where_repeated()
+  # Two chains of ten draws: topics x documents, the share of draws in which the topic is the first one.
+  one <- cbind(c(1, 0, 0), c(0.8, 0.2, 0), c(0, 1, 0), c(1, 0, 0))
+  two <- cbind(c(1, 0, 0), c(0.8, 0.2, 0), c(0, 1, 0), c(0, 0, 1))
+  known <- certainty_of(list(one, two))
+  expect_identical(known$first[1:3], c(1L, 1L, 2L))
+  expect_equal(known$probability, c(1, 0.8, 1, 0.5))
+  # Of documents that one chain is sure of (1, 3, 4), the other one gives document 4 another topic.
+  expect_equal(known$wrong, 2 / 6)
+  expect_equal(certainty_of(list(one, two), c(TRUE, TRUE, TRUE, FALSE))$wrong, 0)
+  expect_identical(certainty_of(list(one))$probability, c(1, 0.8, 1, 1))
+})
+
+test_that("first topics are counted as plain R counts them", {
+  kept <- fit_topics(planted[1:12, ], 3, iter = 9, warmup = 4, chains = 2, alpha = 0.5, beta = 0.1, keep = "theta",
+    seed = 4, threads = 2)
+  for (chain in 1:2) {
+    first <- matrix(kept$state[[chain]]$sums$first, 3)
+    expect_equal(colSums(first), rep(5, 12))
+    # The last sweep alone.
+    last <- matrix(0, 3, 12)
+    counts <- table(factor(topics_of(kept$state[[chain]]), 1:3), tokens_of(planted[1:12, ])$document)
+    for (d in 1:12) last[, d] <- (counts[, d] == max(counts[, d])) / sum(counts[, d] == max(counts[, d]))
+    before <- fit_topics(planted[1:12, ], 3, iter = 8, warmup = 4, chains = 2, alpha = 0.5, beta = 0.1, keep = "theta",
+      seed = 4, threads = 2)
+    expect_equal(first - matrix(before$state[[chain]]$sums$first, 3), last)
+  }
+})
+
+test_that("predictions and tables say how sure first topics are", {
+  skip_where_repeated()
+  known <- document_certainty(fit)
+  class <- predict(fit, type = "class")
+  certainty <- attr(class, "certainty")
+  expect_equal(unname(certainty[known$first == class]), known$probability[known$first == class])
+  new <- predict(fit, planted[1:4, ], type = "class", seed = 1, threads = 2)
+  expect_true(all(attr(new, "certainty") > 1 / 3 & attr(new, "certainty") <= 1))
+  expect_s3_class(verdict(new), "verdict")
+  expect_match(as.character(verdict(fit)), sprintf("first topic of %s of the documents is sure",
+    percent(mean(known$probability > 0.9), 0)), all = FALSE)
+  skip_if_not_installed("generics")
+  words <- generics::augment(fit)
+  expect_identical(words$.certainty[words$document == "d7"][[1]], certainty[["d7"]])
+  expect_identical(generics::glance(fit)$verdict, verdict(fit)$answer)
+})
+
+test_that("what rests on a fit is never said to be better than the fit", {
+  skip_where_repeated()
+  rank <- function(x) match(verdict(x)$answer, answers)
+  day <- data.frame(day = 1:60)
+  for (iter in c(2, 30, 400)) {
+    parent <- topic_model(planted, 3, prevalence = ~ day, data = day, iter = iter, chains = 2, seed = 5, threads = 2)
+    made <- list(
+      topic_effects(parent, ~ day, day, ndraws = 4, seed = 1, threads = 2), topic_stability(parent, restarts = 0),
+      predict(parent, planted[1:2, ], data = day[1:2, , drop = FALSE], seed = 1, threads = 2),
+      perplexity(parent, planted[1:9, ], data = day[1:9, , drop = FALSE], seed = 1, threads = 2),
+      suppressMessages(add_documents(parent, planted[1:9, ], iter = 200, seed = 1, threads = 2))
+    )
+    for (one in made) expect_gte(rank(one), rank(parent))
+    expect_output(print(made[[1]]), opening_words(verdict(made[[1]])), fixed = TRUE)
+    expect_output(print(made[[2]]), opening_words(verdict(made[[2]])), fixed = TRUE)
+    expect_identical(report_content(made[[1]])$verdict, verdict(made[[1]]))
+    expect_identical(report_content(made[[2]])$verdict, verdict(made[[2]]))
+    caption <- topic_effects_picture(made[[1]], NULL)$caption
+    expect_identical(caption, if (verdict(made[[1]])$answer != "usable") opening_words(verdict(made[[1]])))
+    expect_identical(verdict(summary(parent)), verdict(parent))
+  }
+  expect_true(is_usable(verdict(parent)))
+})
+
+test_that("seed words that the data pull away are named, with the topic that has them", {
+  skip_where_repeated()
+  # w1 belongs to the first planted topic, w7 and w8 to the second.
+  seeds <- list(one = c("w1", "w2"), two = c("w7", "w8", "w3"), weight = 0.01)
+  seeded <- topic_model(planted, 3, seed_words = seeds, iter = 60, seed = 1, threads = 2)
+  expect_match(pulled_words(seeded), "^w3 of two: [0-9]+% to one$")
+  expect_output(print(seeded), "the data pull away \"w3 of two: [0-9]+% to one\"")
+  expect_match(as.character(verdict(seeded)), "The data pull away 1 of 5 seed words", all = FALSE)
+  held <- topic_model(planted, 3, seed_words = list(one = c("w1", "w2")), iter = 60, seed = 1, threads = 2)
+  expect_no_match(utils::capture.output(print(held)), "pull away")
+})
