@@ -134,3 +134,12 @@ spaced_draws <- function(fit, count = NULL) {
   if (is.null(count) || count >= nrow(all)) return(all)
   all[ceiling((seq_len(count) - 0.5) * nrow(all) / count), ]
 }
+
+# Prints what a chunk shows.
+print_chunk <- function(x) {
+  shown <- in_chunk(x)
+  print_lines(shown$words)
+  print_tables(shown$tables)
+  cat("\n")
+  print_verdict(shown$verdict, Inf)
+}

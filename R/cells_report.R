@@ -146,15 +146,6 @@ types_code <- function(types) {
 
 in_chunk.cell_types <- function(x) in_chunk.warpbayes_fit(x)
 
-# Prints what a chunk shows.
-print_chunk <- function(x) {
-  shown <- in_chunk(x)
-  print_lines(shown$words)
-  print_tables(shown$tables)
-  cat("\n")
-  print_verdict(shown$verdict, Inf)
-}
-
 in_chunk.summary.dp_mixture <- function(x) {
   list(words = c(x$words, prior_words(x$prior)), tables = summary_tables(x), verdict = x$verdict)
 }
