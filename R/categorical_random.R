@@ -1,39 +1,29 @@
-# Draws from many discrete distributions at once.
-
 #' Draws from many discrete distributions
 #'
 #' Draws one item from each row of a matrix of weights, or many items from one vector of weights. Weights need not sum
-#' to 1. An item of weight zero is never drawn.
+#' to 1. Draw `d` of row `i` depends only on the seed, `i`, `d` and the weights of the row, not on threads or processor.
+#' With `precision = "double"` a graphics card gives the same items.
 #'
-#' Draw `d` of row `i` depends only on the seed, `i`, `d` and the weights of the row, not on the number of threads or
-#' the processor. With `precision = "double"` a graphics card gives the same items.
-#'
-#' @param weights a numeric, integer or logical matrix whose rows are distributions; or a vector, which is one
-#'   distribution; or a matrix of package Matrix (a sparse one stays sparse). Weights are finite and not negative, and
-#'   each row has at least one positive weight.
+#' @param weights a numeric, integer or logical matrix whose rows are distributions, a vector, which is one
+#'   distribution, or a matrix of package Matrix (a sparse one stays sparse). Weights are finite, from 0, in no row all
+#'   0.
 #' @param draws number of draws from each distribution.
-#' @param log whether `weights` are logarithms of weights; `-Inf` then stands for a weight of zero. Not for sparse
-#'   matrices.
+#' @param log whether `weights` are logarithms, `-Inf` for a weight of zero. Not for sparse matrices.
 #' @inheritParams computing_arguments
-#' @param precision `"double"` or `"single"`: the precision of sums and uniform numbers. In single precision
-#'   probabilities are rounded to multiples of about 1e-7, and items less probable than that may never be drawn. Use
-#'   `"double"` for long tails.
-#' @param ... must be empty: a misspelt argument is an error.
-#' @return Items as integers from 1. For a matrix and one draw, a vector with an item for each row. For a matrix and
-#'   more draws, a matrix with the rows of `weights` and a column for each draw. For a vector, a vector of length
-#'   `draws`. Row names are kept.
+#' @param precision `"double"` or `"single"`: the precision of sums and uniform numbers. In single precision, items less
+#'   probable than about 1e-7 may never be drawn.
+#' @param ... must be empty.
+#' @return Items as integers from 1: for a vector, a vector of length `draws`; for a matrix, a vector with an item for
+#'   each row, or for more draws a matrix with a column for each. Row names are kept.
 #' @section Errors:
 #' `warpbayes_error_input` for weights that are negative, missing or infinite, or all zero in a row, and for arguments
 #' of the wrong type or length. `warpbayes_error_memory` for more draws than memory holds.
 #' @references
 #' Steele, G. L. and Tristan, J.-B. (2017). Using butterfly-patterned partial sums to draw from discrete distributions.
 #' *PPoPP '17*, 341-355. \doi{10.1145/3018743.3018757}
-#' @seealso [rpmf()] for draws of one distribution on whole numbers.
 #' @examples
-#' # One draw from each row.
 #' weights <- rbind(c(1, 0, 0), c(0, 1, 1), c(5, 3, 2))
 #' rcategorical(weights, seed = 1, threads = 2)
-#' # Many draws from one distribution.
 #' table(rcategorical(c(a = 5, b = 3, c = 2), draws = 1000, seed = 1, threads = 2))
 #' @export
 rcategorical <- function(weights, draws = 1, log = FALSE, seed = NULL, backend = NULL, threads = NULL,

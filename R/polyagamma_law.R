@@ -1,5 +1,3 @@
-# Moments, density, probabilities and quantiles of Polya-Gamma distributions.
-
 #' Mean, variance and cumulants of Polya-Gamma distributions
 #'
 #' Gives the moments of \eqn{PG(b, c)} in closed form, with relative errors below \eqn{10^{-14}}{1e-14} at every tilt.
@@ -9,10 +7,7 @@
 #'
 #' @param shape,tilt the parameters \eqn{b > 0} and \eqn{c}. Arguments are recycled to the length of the longest.
 #' @param order whole numbers from 1 to 20.
-#'
-#' @return A numeric vector: `NA` where an argument is missing, `NaN` where the shape is infinite, and 0 where the
-#'   tilt is.
-#' @seealso [rpolyagamma()], [dpolyagamma()].
+#' @return A numeric vector: `NA` where an argument is missing, `NaN` where the shape is infinite, 0 where the tilt is.
 #' @examples
 #' polyagamma_mean(1, c(0, 1, 1000))
 #' # Skewness at shape 10:
@@ -63,22 +58,16 @@ recycle_doubles <- function(values) {
 #' Density, probabilities and quantiles of Polya-Gamma distributions
 #'
 #' `dpolyagamma()` gives densities, `ppolyagamma()` probabilities and `qpolyagamma()` quantiles, for every real shape
-#' \eqn{b > 0} and tilt \eqn{c}, with full relative accuracy in both tails.
+#' \eqn{b > 0} and tilt \eqn{c}. For shapes from 0.001 to \eqn{10^6}{1e6} and tilts up to \eqn{10^4}{1e4}, the error of
+#' a logarithm \eqn{l} is at most \eqn{2 \cdot 10^{-11} \max(1, |l|)}{2e-11 max(1, |l|)}. Density and tails are inverse
+#' Laplace transforms by the trapezoidal rule (Trefethen and Weideman 2014, *SIAM Review* 56, 385-458).
 #'
-#' Density and tails are inverse Laplace transforms by the trapezoidal rule (Trefethen and Weideman 2014, *SIAM Review*
-#' 56, 385-458). For shapes from 0.001 to \eqn{10^6}{1e6} and tilts up to \eqn{10^4}{1e4}, the error of a logarithm
-#' \eqn{l} is at most \eqn{2 \cdot 10^{-11} \max(1, |l|)}{2e-11 max(1, |l|)}. Quantiles invert these probabilities.
-#'
-#' @param x,q values.
-#' @param p probabilities.
+#' @param x,q,p values, or probabilities.
 #' @param shape,tilt the parameters \eqn{b > 0} and \eqn{c}. Arguments are recycled to the length of the longest.
 #' @param log,log.p whether densities or probabilities are natural logarithms.
 #' @param lower.tail `TRUE` for the probabilities \eqn{P(X \le x)}{P(X <= x)}, `FALSE` for \eqn{P(X > x)}.
 #' @inheritParams computing_arguments
-#'
-#' @return A numeric vector of the length of the longest argument: `NA` where an argument is missing, `NaN` where a
-#'   parameter is infinite.
-#' @seealso [rpolyagamma()] for draws, [polyagamma_mean()] for moments.
+#' @return A numeric vector of the length of the longest argument: `NA` for missing ones, `NaN` for infinite ones.
 #' @examples
 #' dpolyagamma(c(0.1, 0.25, 1), shape = 1, threads = 2)
 #' ppolyagamma(20, shape = 4.5, tilt = 2, lower.tail = FALSE, log.p = TRUE, threads = 2)

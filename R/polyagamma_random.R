@@ -1,5 +1,3 @@
-# Draws of Polya-Gamma variables.
-
 polyagamma_methods <- c("auto", "devroye", "sum", "alternate", "saddlepoint", "normal")
 
 #' Random Polya-Gamma variables
@@ -10,29 +8,20 @@ polyagamma_methods <- c("auto", "devroye", "sum", "alternate", "saddlepoint", "n
 #' negative binomial regressions are normal: see the reference of [bayes_logit()].
 #' Draw `i` depends only on the seed, on `i` and on its own shape and tilt.
 #' @section Methods:
-#' `method = "auto"` chooses for each element the fastest way whose law is within a Kolmogorov distance of
-#' \eqn{10^{-6}}{1e-6} of \eqn{PG(b, c)}. The other methods are for comparison:
-#' \describe{
-#'   \item{`"devroye"`}{Shape 1: exact.}
-#'   \item{`"sum"`}{Whole shapes up to \eqn{2^{20}}{2^20}: the sum of as many draws of shape 1; exact.}
-#'   \item{`"alternate"`}{Shapes up to 4: the alternating series of Windle, Polson and Scott (2014, arXiv 1405.0506).
-#'     The law is within \eqn{10^{-8}}{1e-8}.}
-#'   \item{`"saddlepoint"`}{Shapes from 1: the saddlepoint approximation of the density. The distance to the law is 2e-4
-#'     at shape 14.}
-#'   \item{`"normal"`}{Shapes above 170: the normal distribution of the same mean and variance. The distance to the law
-#'     is 0.01 at shape 171.}
-#' }
+#' `"auto"` chooses for each element the fastest way whose law is within a Kolmogorov distance of \eqn{10^{-6}}{1e-6} of
+#' \eqn{PG(b, c)}. The other methods are for comparison: `"devroye"` for shape 1 and `"sum"` (of draws of shape 1) for
+#' whole shapes up to \eqn{2^{20}}{2^20} are exact. `"alternate"`, for shapes up to 4, is the alternating series of
+#' Windle, Polson and Scott (2014, arXiv 1405.0506), within \eqn{10^{-8}}{1e-8}. `"saddlepoint"`, for shapes from 1,
+#' approximates the density; its distance is 2e-4 at shape 14. `"normal"`, for shapes above 170, has the same mean and
+#' variance; its distance is 0.01 at shape 171.
 #'
 #' @param n number of draws. A vector of more than one entry stands for its length.
-#' @param shape,tilt the parameters \eqn{b} and \eqn{c}: numeric vectors, recycled to `n` draws. The sign of a tilt
-#'   does not matter.
-#' @param method one of the names below.
+#' @param shape,tilt the parameters \eqn{b} and \eqn{c}, whose sign does not matter: vectors, recycled to `n` draws.
+#' @param method `"auto"`, or another method for comparison: see below.
 #' @inheritParams computing_arguments
 #' @param ... must be empty.
-#'
-#' @return A numeric vector of length `n`. As with R's own functions, missing or infinite parameters give `NaN`, and
-#'   parameters of length zero give `NA`, both with a warning.
-#' @seealso [polyagamma_mean()] for moments, [dpolyagamma()] for density, probabilities and quantiles.
+#' @return A numeric vector of length `n`. Missing or infinite parameters give `NaN`, and parameters of length zero give
+#'   `NA`, both with a warning.
 #' @examples
 #' rpolyagamma(5, seed = 1, threads = 2)
 #' mean(rpolyagamma(1e5, shape = 20, tilt = 2, seed = 1, threads = 2)) / polyagamma_mean(20, 2)
@@ -68,7 +57,6 @@ check_draws <- function(n) {
   floor(as.double(n))
 }
 
-# Stops unless all shapes are positive or missing, and fit the method.
 check_polyagamma_shape <- function(shape, argument, method = "auto") {
   shape <- check_values(shape, argument)
   complain <- function(bad, rule) {

@@ -1,31 +1,23 @@
-# One Gibbs step of a logistic regression, for samplers outside this package.
-
 #' One Gibbs step of a logistic regression
 #'
-#' Draws new coefficients of a logistic regression, given the present ones. [bayes_logit()] repeats this step. Use it in
-#' your own sampler that has a logistic regression inside it, with priors or levels that [bayes_logit()] lacks.
+#' Draws new coefficients of a logistic regression, given the present ones, as [bayes_logit()] does in each sweep. Use
+#' it in your own sampler, with priors or levels that [bayes_logit()] lacks. Keep one seed and count steps by
+#' `iteration`, so that each step has random numbers of its own.
 #'
 #' The step draws the Polya-Gamma variable of every row, \eqn{\omega_i \sim PG(n_i, x_i'\beta + o_i)}{omega_i ~ PG(n_i,
 #' x_i'beta + o_i)}. Then it draws new coefficients from \eqn{N(Q^{-1}b, Q^{-1})}{N(Q^-1 b, Q^-1)} with \eqn{Q =
 #' X'\Omega X + P}{Q = X' Omega X + P} and \eqn{b = X'(y - n/2 - \Omega o) + P m}{b = X'(y - n/2 - Omega o) + P m}.
 #'
-#' The result depends only on the values, the `seed` and `iteration`. Your sampler keeps one seed and counts its steps
-#' by `iteration`, so that each step has random numbers of its own.
-#'
-#' @param x the design: a numeric matrix, rows by coefficients, or a sparse matrix of package Matrix, which is never
-#'   made dense. Centre columns that are nearly dependent.
+#' @param x the design, rows by coefficients: a numeric matrix, or a sparse one of package Matrix, which stays sparse.
 #' @param y successes of each row, from 0 to `trials`; they need not be whole. Or a logical vector.
 #' @param beta the present coefficients.
-#' @param trials number of trials of each row, or one number for all rows: 0 or positive.
-#' @param offset offset of each row, or one number for all rows.
+#' @param trials,offset number of trials (0 or positive) and offset of each row, or one number for all rows.
 #' @param prior_mean \eqn{m}: one number for each coefficient, or one for all.
-#' @param prior_precision \eqn{P}: a symmetric matrix, its diagonal, or one number for the whole diagonal. It may be 0
-#'   if the data determine the coefficients.
+#' @param prior_precision \eqn{P}: a symmetric matrix, its diagonal, or one number. 0 if the data suffice.
 #' @param iteration the number of this step, a whole number from 1 to \eqn{2^{32} - 1}{2^32 - 1}.
 #' @inheritParams computing_arguments
 #' @param ... must be empty.
 #' @return A list of `beta`, the new coefficients; `precision`, \eqn{Q}; and `linear`, \eqn{b}.
-#' @seealso [rpolyagamma()]
 #' @examples
 #' x <- cbind(1, scale(mtcars$wt))
 #' beta <- c(0, 0)
@@ -90,7 +82,6 @@ polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, 
   )
 }
 
-# `of`: the kind and the names of what has these numbers.
 check_finite <- function(values, argument, length, of, recycle = FALSE) {
   if (is.numeric(values)) values <- by_names(values, of[[2L]], argument, of[[1L]])
   fits <- is.numeric(values) && (length(values) == length || recycle && length(values) == 1L)

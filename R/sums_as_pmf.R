@@ -1,38 +1,26 @@
-# Distributions from tables, samples and the objects of package distributional, and methods for its generics.
-
 #' Distributions from other objects, and for other packages
 #'
 #' `as_pmf()` makes a [pmf()] from a table, a vector with names, a data frame, a sample with or without weights, or a
 #' distribution of package distributional. The generics of that package work for the result.
-#'
-#' @details
 #' A numeric vector without names is a *sample*: `as_pmf(c(1, 1, 2, 5))` has the values 1, 2 and 5. If all its names are
-#' numbers, these are the values, and the vector has their probabilities or counts. Weights, counts and probabilities
-#' are divided by their sum.
-#'
-#' A distribution on whole numbers is taken value by value, up to `tail`. Any other one is put onto multiples of `by` by
-#' [discretize_pmf()]. Package distributional has no upper tails, so probabilities near 1e-16 have no correct digits
-#' there.
+#' numbers, these are the values, and the vector has their probabilities or counts. Weights and counts are divided by
+#' their sum. A distribution on whole numbers is taken value by value, any other one by [discretize_pmf()]. Package
+#' distributional has no upper tails, so probabilities near 1e-16 have no correct digits.
 #'
 #' @param x what to convert; for the other functions a distribution made by [pmf()].
 #' @param weights for a sample, the weights of its values: numbers from 0.
-#' @param by the step of the values. Samples and distributions are rounded to it. The default for samples is the longest
-#'   that fits; for a continuous distribution it must be given.
+#' @param by the step that values are rounded to. Samples have the longest that fits; continuous distributions need one.
 #' @param tail for a distribution, the probability that may be left out at either end, from 1e-15 to 1e-8.
 #' @param method where probability between two values goes: see [discretize_pmf()].
 #' @param at,q values whose probabilities, or cumulative probabilities, are asked for.
 #' @param log whether to give natural logarithms.
-#' @param times number of draws.
-#' @param seed as in [rpmf()].
+#' @param times,seed number of draws, and their seed as in [rpmf()].
 #' @param ... must be empty.
-#' @return A [pmf()]; for several distributions a list of them, which is a column in a tibble. `density()`, `cdf()` and
-#'   `generate()` give what [dpmf()], [ppmf()] and [rpmf()] do, and `support()` all possible values. The kurtosis of a
-#'   normal variable is 0.
+#' @return A [pmf()]; for several distributions a list of them. `density()`, `cdf()` and `generate()` give what
+#'   [dpmf()], [ppmf()] and [rpmf()] do, `support()` all possible values. The kurtosis of a normal variable is 0.
 #' @inheritSection pmf_functions Errors
-#' @seealso [pmf()], [discretize_pmf()], [pmf_distribution], [tidiers].
 #' @examples
 #' as_pmf(table(c(1, 1, 2, 5)))
-#' as_pmf(c(1, 1, 2, 5), weights = c(0.5, 1, 1, 2))
 #' if (requireNamespace("distributional", quietly = TRUE)) {
 #'   claims <- as_pmf(distributional::dist_poisson(3))
 #'   delay <- as_pmf(distributional::dist_gamma(2, 0.5), by = 0.1)
@@ -105,7 +93,6 @@ sample_pmf <- function(x, weights, by) {
   })
 }
 
-# The weights of `count` observed values, 1 by default.
 weights_of_sample <- function(weights, count, what) {
   weights <- if (is.null(weights)) rep(1, count) else check_weights(weights, "weights", FALSE)
   if (length(weights) != count) {
@@ -163,7 +150,6 @@ law_of_distribution <- function(x, by, tail, method) {
   first <- by * (first_whole(function(steps) cdf(steps * by) > tail, low, 2^52) - 1)
   if (ends[[1L]] >= 0 && first < 1e6 * by) first <- 0
   shifted <- function(q) ifelse(q < 0, 0, cdf(q + first))
-  # Without impossible values at the ends.
   truncate_pmf(discretize_pmf(shifted, by, method, tail = tail) + first)
 }
 

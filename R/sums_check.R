@@ -1,6 +1,5 @@
 # Recognises distributions that are not as pmf() makes them, and arguments that are missing.
 
-# `x`, if it is a distribution as pmf() makes it.
 check_pmf <- function(x, argument) {
   check_present(!missing(x), argument)
   if (!inherits(x, "pmf")) stop_input(argument, "must be a distribution made by pmf(), not ", show_value(x))
@@ -13,8 +12,7 @@ check_pmf <- function(x, argument) {
 # a variable multiply that. A vector that has been cut is usually further off.
 changed_tolerance <- 0.01
 
-# What is wrong with an object of class `pmf` that has been changed by hand or read from a damaged file; NULL if
-# nothing is.
+# What is wrong with an object of class `pmf` that was changed by hand or read from a damaged file; NULL if nothing is.
 pmf_problem <- function(x) {
   if (!is.list(x)) return(paste("it is", show_value(unclass(x)), "instead of a list"))
   if (!inherits(x, "warpbayes")) return("it lacks the class \"warpbayes\", which all results have")

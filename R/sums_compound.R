@@ -1,31 +1,23 @@
-# Sums of a random number of variables.
-
 #' The distribution of a sum of a random number of variables
 #'
-#' Gives the distribution of \eqn{S = X_1 + \dots + X_N}{S = X_1 + ... + X_N}, where N is a random number and the
-#' variables are independent copies of one. An example is the total of all claims in a year: `number` is the
-#' distribution of the number of claims, and `size` the distribution of the size of one claim.
+#' Gives the distribution of \eqn{S = X_1 + \dots + X_N}{S = X_1 + ... + X_N}, the sum of a random number N of
+#' independent copies of one variable, such as the total of all claims in a year.
 #'
-#' Every entry of at least 1e-290 has a relative error of about 1e-16 times the number of variables that typically add
-#' up to it. The fast method of [convolve_pmf()] adds at most `accuracy`, or 1e-13 times the number of variables if that
-#' is more. A `number` given as a [pmf()] takes more time than one given by its name (Panjer's recursion).
+#' Entries of at least 1e-290 have relative errors of about 1e-16 times the typical number of variables. The fast method
+#' of [convolve_pmf()] adds at most `accuracy`, or 1e-13 times the number of variables if that is more. A `number` given
+#' by its name (Panjer's recursion) takes less time than a [pmf()].
 #'
 #' @param number `"poisson"`, `"binomial"`, `"negative_binomial"`, `"geometric"` or `"logarithmic"`, with the parameters
 #'   below; or a distribution on 0, 1, 2, ... made by [pmf()].
-#' @param size the distribution of one variable, made by [pmf()]: not negative. Its probabilities are divided by their
-#'   sum.
+#' @param size the distribution of one variable, made by [pmf()]: not negative.
 #' @param lambda the mean of a Poisson number.
-#' @param trials,prob number of trials and probability of success of a binomial number. `prob` is also the parameter of
-#'   negative binomial, geometric and logarithmic numbers, as in [pmf_families].
-#' @param successes,mu for a negative binomial number, the arguments of [pmf_negative_binomial()]; `mu` is the mean
-#'   instead of `prob`.
+#' @param trials,prob number of trials and probability of success, as in [pmf_families].
+#' @param successes,mu as in [pmf_negative_binomial()]; `mu` is the mean instead of `prob`.
 #' @param zero if given, the probability that the number is 0. The other probabilities are scaled accordingly.
-#' @param tail the probability of larger values that may be left out, from 1e-300 to 1e-8, or 0 for the whole range of
-#'   doubles.
+#' @param tail the probability of larger values that may be left out: 1e-300 to 1e-8, or 0 for all doubles.
 #' @inheritParams convolve_pmf
 #' @return A [pmf()] of probabilities (not logarithms).
 #' @inheritSection pmf_functions Errors
-#' @seealso [sum_pmf()] and [rep_sum_pmf()] for a fixed number; [zero_modify_pmf()], [tail_value_at_risk()].
 #' @references
 #' Panjer, H. H. (1981). Recursive evaluation of a family of compound distributions. *ASTIN Bulletin* 12(1), 22-26.
 #' \doi{10.1017/S0515036100006796}
@@ -33,9 +25,7 @@
 #' size <- pmf(c(0.4, 0.3, 0.2, 0.1), values = c(100, 250, 500, 5000))
 #' year <- compound_pmf("poisson", size, lambda = 30, threads = 2)
 #' year
-#' qpmf(year, 0.995)
 #' stop_loss_premium(year, 25000)
-#' # As many claims as two dice say.
 #' die <- pmf_uniform(1, 6)
 #' compound_pmf(die + die, die, threads = 2)
 #' @export
@@ -251,7 +241,6 @@ shared_accuracy <- function(accuracy, times) {
   max(accuracy / max(times, 1), min(accuracy, 1e-13))
 }
 
-# The first `outputs` entries of the sum of `times` copies.
 first_of_power <- function(g, times, outputs, accuracy, run) {
   result <- NULL
   share <- shared_accuracy(accuracy, times - 1)

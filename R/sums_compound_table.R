@@ -1,23 +1,17 @@
-# Two totals with a common random number of terms.
-
 #' Two totals with a common number of claims
 #'
-#' Gives the joint distribution of the totals of two lines of business whose numbers of claims are the same: of
-#' \eqn{S = X_1 + \dots + X_N}{S = X_1 + ... + X_N} and \eqn{T = Y_1 + \dots + Y_N}{T = Y_1 + ... + Y_N}. An example is
-#' N accidents that each cause damage to a car and an injury. Given N, all sizes are independent.
-#'
-#' All terms are positive and added directly. Time grows with the largest number of claims times the size of the table.
+#' Gives the joint distribution of \eqn{S = X_1 + \dots + X_N}{S = X_1 + ... + X_N} and \eqn{T = Y_1 + \dots + Y_N}{T =
+#' Y_1 + ... + Y_N}, such as the totals of N accidents that each cause damage to a car and an injury. Given N, all sizes
+#' are independent. Time grows with the largest number of claims times the size of the table.
 #'
 #' @param number the distribution of N on 0, 1, 2, ..., such as `pmf_poisson(3)`.
 #' @param x,y the distributions of one size in either line, made by [pmf()]. They must not be negative.
 #' @param tail the probability of larger totals that may be left out, for each of the lines, from 1e-300 to 1e-8.
-#' @return A matrix of class `table`, as from [joint_table()], with a row for each value of S and a column for each
-#'   value of T. If few values of a total are possible, only these have a row or a column.
+#' @return A matrix of class `table`: rows are values of S, columns values of T (if few are possible, only these).
 #' @inheritSection pmf_functions Errors
 #' @references
 #' Sundt, B. and Vernic, R. (2009). *Recursions for Convolutions and Compound Distributions with Insurance
 #' Applications*. Springer. \doi{10.1007/978-3-540-92900-0}
-#' @seealso [compound_pmf()] for one total, [mix_over_pmf()] for other common factors.
 #' @examples
 #' car <- pmf(c(0.5, 0.3, 0.2), values = c(1, 2, 5))
 #' injury <- pmf(c(0.8, 0.1, 0.1), values = c(0, 1, 10))

@@ -1,18 +1,13 @@
-# Two independent variables given their sum.
-
 #' Two independent variables given their sum
 #'
-#' `condition_on_sum_pmf()` says how probable each value of two variables is once their total is known. For independent
-#' variables \eqn{P(X = i \mid X + Y = s)}{P(X = i | X + Y = s)} is proportional to \eqn{P(X = i) P(Y = s - i)}. The
-#' result is right even if all products underflow as doubles.
+#' Says how probable each value of two independent variables is once their total is known: \eqn{P(X = i \mid X + Y =
+#' s)}{P(X = i | X + Y = s)} is proportional to \eqn{P(X = i) P(Y = s - i)}. Products may underflow.
 #'
 #' @param x,y distributions made by [pmf()], or vectors of non-negative weights for 0, 1, ...
 #' @param total the observed value of the sum: one number.
-#' @param log whether both results are on the log scale. For vectors it also says whether `x` and `y` are. The default
-#'   is `TRUE` if `x` or `y` is a distribution on the log scale.
+#' @param log whether results (and vectors `x` and `y`) are on the log scale; by default as a given distribution is.
 #' @return A list of the distributions of X and of Y given the sum, `x` and `y`.
 #' @inheritSection pmf_functions Errors
-#' @seealso [convolve_pmf()] for the distribution of the sum, [joint_table()].
 #' @examples
 #' # 7 defects in two batches together: how many came from the first?
 #' first <- pmf_binomial(100, 0.02)
@@ -52,7 +47,6 @@ left_out_given <- function(x, y, x_at, y_at) {
   on_both_sides(left_out) - total_weight(prob_of(x, TRUE)[x_at] + prob_of(y, TRUE)[y_at], TRUE)
 }
 
-# A vector holds the weights of 0, 1, ..., or their logarithms with log = TRUE.
 as_weighted <- function(x, argument, log) {
   if (inherits(x, "pmf")) return(check_pmf(x, argument))
   new_pmf(check_weights(plain_weights(x, argument, isTRUE(log)), argument, isTRUE(log)), 0, isTRUE(log))
@@ -74,17 +68,13 @@ check_total <- function(total) {
 
 #' Two variables in a table
 #'
-#' A table of the joint probabilities of X and of the sum X + Y of two independent variables. With `given = TRUE` each
-#' column is the distribution of X given the sum, as [condition_on_sum_pmf()] gives it for one total.
+#' The joint probabilities of X and of X + Y for independent variables, or the distributions of X given each sum.
 #'
 #' @param x,y distributions made by [pmf()], or vectors of probabilities of 0, 1, ... that sum to 1.
-#' @param totals the values of the sum that are columns. The default is all of them, with `given = TRUE` all that are
-#'   possible.
+#' @param totals the values of the sum that are columns. The default is all, with `given = TRUE` all that are possible.
 #' @param given `FALSE` for joint probabilities, `TRUE` for the distribution of X given each total.
-#' @return A matrix of class `table`: a row for each value of X, a column for each total. `addmargins()` adds the
-#'   marginal distributions.
+#' @return A matrix of class `table`: a row for each value of X, a column for each total. `addmargins()` adds margins.
 #' @inheritSection pmf_functions Errors
-#' @seealso [condition_on_sum_pmf()], [convolve_pmf()].
 #' @examples
 #' die <- pmf(rep(1 / 6, 6), from = 1)
 #' addmargins(joint_table(die, die))

@@ -1,51 +1,41 @@
-# The sum of two independent variables, or of many pairs.
-
 #' Convolutions of vectors and of rows of matrices
 #'
 #' Convolves two vectors of weights, or two matrices of weights row by row. Of two distributions it gives the sum, as
 #' `x + y` and [sum_pmf()] do.
 #'
-#' Every entry of the result has a small *relative* error, however small the entry is, and no entry is negative. Plain
-#' Fourier transforms such as [stats::convolve()] have an *absolute* error of about 1e-17 instead, so their tails are
-#' noise. This holds for entries of at least 2.2e-308; with `log = TRUE` down to log probabilities of -1e14. The result
-#' is the same to the last bit for any number of threads, any processor and any backend.
+#' Every entry of the result has a small *relative* error, down to 2.2e-308, or with `log = TRUE` to log probabilities
+#' of -1e14, and no entry is negative. Plain Fourier transforms such as [stats::convolve()] have an *absolute* error of
+#' about 1e-17, so their tails are noise. The result is the same to the last bit for all threads, processors and
+#' backends.
 #'
 #' @section The two methods:
 #' The *direct sum* has a relative error below \eqn{(1024 + m / 1024) 2^{-53}}, where m is the length of the shorter
-#' vector. Typically it is 1e-15.
+#' vector, and typically 1e-15. The *fast method* is used if `accuracy` is above 0 and the problem is large. It tilts
+#' the distributions exponentially in windows and convolves them by a Fourier transform. Entries whose error bound
+#' exceeds `accuracy` are summed directly. The method is fast for log-concave and unimodal distributions, and no faster
+#' than the direct sum for two power tails or distant modes. On a graphics card `accuracy = 0` is often better.
 #'
-#' The *fast method* is used if `accuracy` is above 0 and the problem is large. It computes the result in windows, in
-#' which the distributions are tilted exponentially and convolved by a Fourier transform. Entries whose error bound
-#' exceeds `accuracy` times the entry are summed directly, so `accuracy` holds in any case. The method is fast for
-#' log-concave and unimodal distributions, and no faster than the direct sum for two power tails or distant modes. On a
-#' graphics card `accuracy = 0` is often the better choice.
-#'
-#' @param x,y two vectors of non-negative weights; or two matrices of weights with the same number of rows. A vector or
-#'   a matrix of one row is convolved with every row of the other matrix. Or two distributions made by [pmf()]; a vector
-#'   given together with a distribution must sum to 1.
-#' @param log whether the result is on the log scale. For vectors and matrices it also says whether `x` and `y` are.
-#'   The default is `TRUE` if `x` or `y` is a distribution on the log scale.
+#' @param x,y two vectors of non-negative weights, two matrices of weights with the same number of rows, or two
+#'   distributions made by [pmf()]. A vector is convolved with every row of a matrix; next to a distribution it must sum
+#'   to 1.
+#' @param log whether the result (and vectors and matrices) is on the log scale; by default as a given distribution is.
 #' @param accuracy the relative error that the fast method may make in an entry; 0 for direct sums only. Below 1e-13
 #'   the fast method uses no Fourier transform.
-#' @param backend,threads where to compute: see [computing]. Direct sums run on this backend. Fourier transforms
-#'   always run on the CPU.
-#' @return For vectors a vector of length `length(x) + length(y) - 1`. For matrices a matrix with `ncol(x) + ncol(y) -
-#'   1` columns. A [pmf()] for distributions.
+#' @param backend,threads where direct sums run: see [computing]. Fourier transforms always run on the CPU.
+#' @return A [pmf()] for distributions, a vector of length `length(x) + length(y) - 1` for vectors, and a matrix with
+#'   `ncol(x) + ncol(y) - 1` columns for matrices.
 #' @inheritSection pmf_functions Errors
 #' @references
-#' Wilson, H. and Keich, U. (2016). Accurate pairwise convolutions of non-negative vectors via
-#' FFT. *Computational Statistics & Data Analysis* 101, 300-315. \doi{10.1016/j.csda.2016.03.010}
+#' Wilson, H. and Keich, U. (2016). Accurate pairwise convolutions of non-negative vectors via FFT. *Computational
+#' Statistics & Data Analysis* 101, 300-315. \doi{10.1016/j.csda.2016.03.010}
 #'
-#' Brent, R., Percival, C. and Zimmermann, P. (2007). Error bounds on complex floating-point
-#' multiplication. *Mathematics of Computation* 76, 1469-1481. \doi{10.1090/S0025-5718-07-01931-X}
-#' @seealso [sum_pmf()] for many variables, [rep_sum_pmf()] for copies of one, [condition_on_sum_pmf()].
+#' Brent, R., Percival, C. and Zimmermann, P. (2007). Error bounds on complex floating-point multiplication.
+#' *Mathematics of Computation* 76, 1469-1481. \doi{10.1090/S0025-5718-07-01931-X}
 #' @examples
 #' x <- dbinom(0:1000, 1000, 0.5)
 #' s <- convolve_pmf(x, x, threads = 2)
 #' exact <- dbinom(0:2000, 2000, 0.5)
 #' range((s / exact - 1)[exact > 1e-300])
-#'
-#' # Weights, and many pairs at once.
 #' convolve_pmf(c(1, 2, 1), c(1, 1), threads = 2)
 #' many <- matrix(rexp(30), 10, 3)
 #' dim(convolve_pmf(many, many, threads = 2))
@@ -101,7 +91,6 @@ convolve_rows <- function(x, y, log, accuracy, run) {
   result
 }
 
-# Where to add two random variables with m and n values.
 pair_run <- function(m, n, log, backend, threads) {
   products <- as.double(m) * n
   resolve_run(backend, threads, work = if (log) Inf else products, cost = convolution_cost(products, m + n))

@@ -1,52 +1,39 @@
-# Discrete distributions of losses that are continuous or observed.
-
 #' The distribution of a loss on multiples of a step
 #'
-#' `discretize_pmf()` puts a continuous loss, such as a gamma or Pareto claim, or observed losses onto the values 0,
-#' `by`, `2 * by`, ..., so that sums of it can be computed. A deductible and a limit are applied first.
+#' Puts a continuous loss, such as a gamma or Pareto claim, or observed losses onto the values 0, `by`, `2 * by`, ...,
+#' so that sums of it can be computed. With a deductible d and a limit u, a loss x is first replaced by its payment:
+#' \eqn{\min(x, u) - d}{min(x, u) - d} if it exceeds d, and otherwise 0.
 #'
-#' @details
 #' `method` says where the probability between two neighbouring values goes:
 #' \describe{
 #'   \item{`"rounding"`}{to the nearest value.}
-#'   \item{`"up"`}{to the larger value: losses are overstated. Elsewhere this is called `"lower"`, after the
-#'     distribution function.}
-#'   \item{`"down"`}{to the smaller value: losses are understated. Elsewhere `"upper"`.}
+#'   \item{`"up"`, `"down"`}{to the larger value, or the smaller: losses are over- or understated. Elsewhere these
+#'     methods are called `"lower"` and `"upper"`, after the distribution function.}
 #'   \item{`"unbiased"`}{to both values, so that the mean stays, and the means of the loss limited at each value.}
 #' }
-#' With a deductible d and a limit u, a loss x is paid by \eqn{\min(x, u) - d}{min(x, u) - d} if it exceeds d, and not
-#' at all otherwise.
-#'
-#' If the distribution function has an argument `lower.tail`, upper tails keep their relative accuracy.
+#' Upper tails keep their relative accuracy if the distribution function has an argument `lower.tail`.
 #'
 #' @param x the distribution function of the loss, such as [pgamma], called as `x(q, ...)`; or a numeric vector of
-#'   observed losses; or a distribution made by [pmf()], whose step is to become another.
+#'   observed losses; or a distribution made by [pmf()].
 #' @param by the step.
 #' @param method where probability between two values goes: see Details.
-#' @param deductible,limit the part of the loss that counts: see Details. A limit less the deductible is a multiple of
-#'   `by`.
+#' @param deductible,limit the part of the loss that counts. A limit less the deductible is a multiple of `by`.
 #' @param per `"loss"`: the payment for each loss, 0 for those below the deductible. `"payment"`: the payment given that
 #'   the loss exceeds the deductible.
-#' @param to without a limit and for a distribution function, the last value. All larger payments become `to`, with a
-#'   warning if that has a probability above `tail`. The default is the first value beyond which the probability is at
-#'   most `tail`.
+#' @param to for a distribution function without a limit, the last value, which all larger payments become, with a
+#'   warning if their probability exceeds `tail`. The default is the first value beyond which it does not.
 #' @param tail the probability of larger values that may be moved to the last value, from 1e-300 to 1e-8.
-#' @param weights for observed losses, their weights: numbers from 0, as many as losses.
+#' @param weights for observed losses, their weights: numbers from 0.
 #' @param ... further arguments of the distribution function.
 #' @return A [pmf()] from 0.
 #' @inheritSection pmf_functions Errors
 #' @references
 #' Klugman, S. A., Panjer, H. H. and Willmot, G. E. (2012). *Loss Models: From Data to Decisions*, 4th edition. Wiley.
-#' @seealso [compound_pmf()] and [portfolio_pmf()] for sums of losses, [layer_pmf()], [value_at_risk()].
 #' @examples
 #' # Gamma claims above a deductible of 1, counted up to 20.
-#' claim <- discretize_pmf(pgamma,
-#'   by = 0.5, shape = 2, method = "unbiased", deductible = 1, limit = 20
-#' )
+#' claim <- discretize_pmf(pgamma, by = 0.5, shape = 2, method = "unbiased", deductible = 1, limit = 20)
 #' year <- compound_pmf("poisson", claim, lambda = 10, threads = 2)
 #' value_at_risk(year, 0.995)
-#'
-#' # Observed losses.
 #' discretize_pmf(c(120, 455, 460, 2300), by = 100)
 #' @export
 discretize_pmf <- function(x, by, method = c("rounding", "up", "down", "unbiased"), deductible = 0, limit = Inf,
@@ -85,7 +72,6 @@ discretize_pmf <- function(x, by, method = c("rounding", "up", "down", "unbiased
   leave_out(discretize_losses(x, weights, last, by, method, deductible, per), left_out)
 }
 
-# The largest payment in steps, Inf without a limit.
 check_limit <- function(limit, deductible, by) {
   limit <- check_bound(limit, "limit")
   if (limit <= deductible) {

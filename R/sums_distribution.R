@@ -1,36 +1,26 @@
-# Moments, probabilities, quantiles and draws of a distribution.
-
 #' Probabilities, quantiles, draws and moments of a distribution
 #'
-#' `dpmf()` gives probabilities, `ppmf()` cumulative probabilities, `qpmf()` quantiles and `rpmf()` random draws, as the
-#' functions of R's other distributions do. The distribution is the first argument. `mean()`, `variance()` and
-#' `median()` give numbers.
-#'
-#' An upper tail with `lower.tail = FALSE` is a sum of its own, so that small tails keep their digits. Draw `i` of
-#' `rpmf()` depends only on the seed and on `i`.
+#' `dpmf()` gives probabilities, `ppmf()` cumulative probabilities, `qpmf()` quantiles and `rpmf()` random draws. The
+#' distribution is the first argument. Upper tails (`lower.tail = FALSE`) keep their digits, however small they are.
+#' Draw `i` depends only on the seed and on `i`.
 #'
 #' @param dist,x a distribution made by [pmf()]; the `x` of `dpmf()` are values.
-#' @param q values.
-#' @param p,probs probabilities.
-#' @param n number of draws.
+#' @param q,p,probs,n values, probabilities, or the number of draws.
 #' @param log,log.p whether probabilities are natural logarithms.
 #' @param lower.tail `TRUE` for the probabilities \eqn{P(X \le x)}{P(X <= x)}, `FALSE` for \eqn{P(X > x)}.
 #' @param names whether to name the result of `quantile()` by the probabilities.
 #' @inheritParams computing_arguments
 #' @param na.rm not used: a distribution has no missing values.
 #' @param ... must be empty.
-#'
-#' @return A numeric vector of the length of `x`, `q` or `p`, or of length `n`. Missing values stay missing. `qpmf()`
-#'   and `quantile()` give the smallest value whose cumulative probability is at least `p`, up to rounding. With
-#'   `lower.tail = FALSE` it is the smallest value whose upper tail is at most `p`. The probabilities 0 and 1 give the
-#'   first and the last possible value.
+#' @return A numeric vector of the length of `x`, `q` or `p`, or of length `n`. Missing values stay missing. Quantiles
+#'   are the smallest value whose cumulative probability is at least `p`, up to rounding; with `lower.tail = FALSE` the
+#'   smallest value whose upper tail is at most `p`. 0 and 1 give the first and the last possible value.
 #' @inheritSection pmf_functions Errors
 #' @examples
 #' dice <- rep_sum_pmf(pmf_uniform(1, 6), 10)
 #' dpmf(dice, c(10, 35, 60))
 #' ppmf(dice, 54, lower.tail = FALSE)
 #' qpmf(dice, 0.99)
-#' quantile(dice)
 #' mean(dice)
 #' variance(dice)
 #' rpmf(dice, 5, seed = 1)
@@ -121,7 +111,6 @@ qpmf <- function(dist, p, lower.tail = TRUE, log.p = FALSE) {
   sign <- if (lower.tail) 1 else -1
   p <- if (log.p) p - sign * slack * pmax(1, abs(p)) else p * (1 - sign * slack)
   at <- if (lower.tail) {
-    # The first position whose sum reaches p.
     findInterval(p, sums, left.open = TRUE) + 1
   } else {
     # sums[i] = P(X >= i): the first i with P(X > i) = sums[i + 1] <= p.

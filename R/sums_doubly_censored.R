@@ -1,26 +1,19 @@
-# The delay between two events of which only the days are known.
-
 #' The delay between two events that are known to the day
 #'
-#' Gives the distribution of the number of days between two events, where the exact delay is continuous and only the day
-#' of each event is recorded, such as incubation periods and serial intervals. Epidemiologists call such delays doubly
-#' interval-censored, or speak of primary event censoring.
+#' Gives the distribution of the number of days between two events, such as infection and symptoms, where the exact
+#' delay is continuous and only the day of each event is recorded (doubly interval-censored delays, primary event
+#' censoring). The sum of the logarithms of `dpmf(law, days)` is the log likelihood of recorded delays, where `law` is
+#' the result.
 #'
-#' The first event happens at some time U of its day, and the second after the delay T. The recorded delay is
-#' \eqn{\lfloor U + T \rfloor}{floor(U + T)} days. If U is uniform, this is `discretize_pmf(x, by, method =
-#' "unbiased")`. If the number of first events grows by `growth` a day, late times of the day are more probable: the
-#' density of U is proportional to \eqn{e^{growth\,u}}{exp(growth u)}. Delays that end after the data were closed are
-#' missing from the data. With `truncation` the distribution is for the delays that are seen.
+#' The first event happens at some time U of its day, the second after the delay T. The recorded delay is the whole
+#' number of days in U + T. The density of U is uniform, or proportional to \eqn{e^{growth\,u}}{exp(growth u)} if first
+#' events grow by `growth` a day. With `truncation` the distribution is for delays that end before the data do.
+#' Probabilities have relative errors of 2e-8 for log-normal delays, and larger ones on day 0 for densities infinite at
+#' 0.
 #'
-#' The sum of the logarithms of `dpmf(law, days)` is the log likelihood of recorded delays, where `law` is the result.
-#' The probabilities have relative errors of 2e-8 for a log-normal delay as in the examples, and larger ones on day 0 if
-#' the density is infinite at 0.
-#'
-#' @param x the distribution function of the exact delay, such as [plnorm], called as `x(q, ...)`. Delays are not
-#'   negative.
+#' @param x the distribution function of the exact delay, from 0, such as [plnorm], called as `x(q, ...)`.
 #' @param by the length of a day in the units of `x`.
-#' @param growth the rate of exponential growth of first events per unit of time, from -20 to 20 a day; negative if they
-#'   decline.
+#' @param growth the rate of exponential growth of first events per unit of time, from -20 to 20 a day.
 #' @param truncation the time from the beginning of the first event's day to the end of the data: a multiple of `by`.
 #' @inheritParams discretize_pmf
 #' @return A [pmf()] from 0 in steps of `by`.
@@ -28,14 +21,10 @@
 #' @references
 #' Charniga, K. and others (2024). Best practices for estimating and reporting epidemiological delay distributions of
 #' infectious diseases. *PLOS Computational Biology* 20(10), e1012520. \doi{10.1371/journal.pcbi.1012520}
-#' @seealso [discretize_pmf()], `vignette("sums-of-discrete-random-variables")`.
 #' @examples
 #' incubation <- pmf_doubly_censored(plnorm, meanlog = 1.6, sdlog = 0.5)
-#' incubation
 #' # In a growing epidemic whose data end 14 days after the day of infection.
 #' pmf_doubly_censored(plnorm, growth = 0.2, truncation = 14, meanlog = 1.6, sdlog = 0.5)
-#' # Two such delays in a row, counted from day to day.
-#' incubation + pmf_doubly_censored(pgamma, shape = 2, rate = 0.5)
 #' @aliases doubly_interval_censored primary_event_censoring
 #' @export
 pmf_doubly_censored <- function(x, by = 1, growth = 0, truncation = Inf, tail = 1e-10, ...) {

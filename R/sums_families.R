@@ -1,49 +1,35 @@
-# Distributions by name.
-
 #' Distributions by name
 #'
-#' These functions make well-known discrete distributions as [pmf()] objects, ready for sums.
+#' These functions make well-known discrete distributions as [pmf()] objects, ready for sums. Parameters are as in R's
+#' own functions. `pmf_geometric()` counts the failures before the first success, `pmf_negative_binomial()` those before
+#' success number `successes`, which need not be whole. `pmf_logarithmic()` is on 1, 2, ... with probabilities in
+#' proportion to \eqn{p^k / k}. `pmf_poisson_binomial()` is the number of independent events that happen.
 #'
-#' What is left out has a probability of at most `tail` at either end; [left_out()] says how probable it is. The
-#' relative error of a probability p is below 5e-15 (1 + |log p|), that of a tail beyond the range 5e-13 (1 + |log p|).
+#' The relative error of a probability p is below 5e-15 (1 + |log p|), of a tail beyond the range 5e-13 (1 + |log p|).
 #'
-#' The parameters are as in R's functions, with these remarks:
-#' \itemize{
-#'   \item `pmf_geometric()` counts the failures before the first success, `pmf_negative_binomial()` those before
-#'     success number `successes`, which need not be whole.
-#'   \item `pmf_logarithmic()` is on 1, 2, ... with probabilities in proportion to \eqn{p^k / k}.
-#'   \item `pmf_poisson_binomial()` is the number of independent events that happen. Events of kind i have the
-#'     probability `prob[i]`, and there are `weights[i]` of them.
-#' }
-#'
-#' @param lambda the mean, from 0.
-#' @param trials the number of trials.
-#' @param successes the number of successes, above 0.
-#' @param prob the probability of success; for `pmf_poisson_binomial()` a vector of them.
-#' @param mu instead of `prob`, the mean.
+#' @param lambda,mu the mean; `mu` instead of `prob`.
+#' @param trials,successes the number of trials, or of successes, above 0.
+#' @param prob the probability of success; for `pmf_poisson_binomial()` a vector, with one for each kind of event.
 #' @param m,n,k the numbers of white balls and of black balls in the urn, and of balls drawn.
 #' @param from,to the first and the last value.
 #' @param weights how many events of each kind there are: whole numbers from 0.
-#' @param tail the probability that may be left out at either end, from 1e-300 to 1e-8. 0 keeps all values, or of
-#'   infinitely many values those up to the tail that is below 5e-324, the smallest double.
+#' @param tail the probability that may be left out at either end, from 1e-300 to 1e-8; see [left_out()]. 0 keeps all
+#'   values up to a tail below 5e-324, the smallest double.
 #' @param log whether the result is on the log scale.
 #' @param ... must be empty.
 #' @inheritParams sum_pmf
 #' @return A [pmf()].
 #' @inheritSection pmf_functions Errors
-#' @seealso [pmf()] for any other distribution; [compound_pmf()] for random sums; [zero_modify_pmf()].
 #' @references
 #' Hong, Y. (2013). On computing the distribution function for the Poisson binomial distribution. *Computational
 #' Statistics & Data Analysis* 59, 41-51. \doi{10.1016/j.csda.2012.10.006}
 #' @examples
 #' pmf_poisson(3) + pmf_binomial(10, 0.3)
-#' pmf_negative_binomial(2.5, mu = 4)
 #' summary(pmf_hypergeometric(50, 100, 20))
 #' summary(pmf_poisson_binomial(c(0.1, 0.5, 0.9), weights = c(100, 20, 3), threads = 2))
 #' @name pmf_families
 NULL
 
-# The names of these families in R.
 families_of_r <- c(poisson = "pois", binomial = "binom", negative_binomial = "nbinom",
   negative_binomial_mean = "nbinom", geometric = "geom", hypergeometric = "hyper")
 

@@ -1,30 +1,22 @@
-# Numbers that describe a distribution besides its moments and quantiles.
-
 #' Entropy, cumulants, modes and generating function of a distribution
 #'
 #' `shannon_entropy()` is the Shannon entropy, `cumulants()` gives the first cumulants, `modes()` the most probable
 #' values, `support_size()` how many values are possible, and `generating_function()` the probability generating
-#' function \eqn{E(z^X)}{E z^X}. With `log = TRUE`, `generating_function(x, exp(t))` is the cumulant generating function
-#' at t.
-#'
-#' The cumulants of a distribution that is almost normal lose about a digit with each order above 4.
+#' function \eqn{E(z^X)}{E z^X}; with `log = TRUE` and `z = exp(t)` it is the cumulant generating function at t.
 #'
 #' @param x a distribution made by [pmf()].
 #' @param base the base of the logarithm: the entropy is in nats for `exp(1)` and in bits for 2.
-#' @param order how many cumulants: from 1 to 20.
+#' @param order how many cumulants: from 1 to 20. Almost normal laws lose a digit with each order above 4.
 #' @param z numbers. Below 0 the values of `x` must be whole numbers.
 #' @param log whether to give the natural logarithm. `z` must then not be negative.
-#' @return A number for `shannon_entropy()` and `support_size()`; a vector of `order` cumulants, of which the first is
-#'   the mean and the second the variance; for `modes()` all values whose probability is the largest, up to a
-#'   relative difference of 1e-12; for `generating_function()` a number for each `z`.
+#' @return A number for `shannon_entropy()` and `support_size()`; a vector of `order` cumulants; for `modes()` all most
+#'   probable values, up to a relative difference of 1e-12; for `generating_function()` a number for each `z`.
 #' @inheritSection pmf_functions Errors
-#' @seealso [pmf_distribution], [expected_value()].
 #' @examples
 #' die <- pmf(rep(1 / 6, 6), from = 1)
 #' shannon_entropy(die, base = 2)
 #' cumulants(pmf_poisson(3), 4)
 #' modes(die + die)
-#' support_size(2 * die)
 #' # The probability that a branching process has died out after one, two, three generations.
 #' offspring <- pmf_poisson(1.2)
 #' Reduce(function(z, generation) generating_function(offspring, z), 1:3, 0, accumulate = TRUE)
@@ -98,7 +90,6 @@ generating_function <- function(x, z, log = FALSE) {
   }
   vapply(z, function(one) {
     if (is.na(one)) return(NA_real_)
-    # 0^0 is 1.
     powers <- ifelse(weights$value == 0, 0, weights$value * base::log(abs(one)))
     terms <- weights$log_share + powers
     if (one >= 0) return(if (log) log_of_sum(terms) else exp(log_of_sum(terms)))

@@ -18,7 +18,6 @@ common_divisor <- function(whole) {
   divisor
 }
 
-# Inf if it is beyond 2^53.
 common_multiple <- function(whole) {
   Reduce(function(a, b) if (max(a, b) > whole_limit) Inf else a / common_divisor(c(a, b)) * b, unique(whole))
 }
@@ -62,7 +61,6 @@ lowest_terms <- function(p, q) {
 
 is_exact <- function(...) all(abs(c(...)) <= whole_limit)
 
-# The lattice of these numbers in lowest terms.
 new_lattice <- function(origin, step, parts) {
   divisor <- if (parts == 1 || !is_exact(origin, step, parts)) 1 else common_divisor(c(parts, step, origin))
   list(origin = origin / divisor, step = step / divisor, parts = parts / divisor)
@@ -97,7 +95,6 @@ parts_in <- function(value, parts) {
   whole[which(whole / parts == value)[1L]]
 }
 
-# The one function that forms values.
 lattice_value <- function(lattice, position) {
   whole <- lattice$origin + lattice$step * position
   if (lattice$parts == 1) return(whole)
@@ -142,7 +139,6 @@ nearest_lattice <- function(lattices, last, apart) {
   )
 }
 
-# The longest step that divides all steps.
 common_step <- function(steps) {
   steps <- unique(steps)
   common <- steps[[1L]]

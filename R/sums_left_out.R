@@ -19,7 +19,6 @@ left_out_together <- function(all, log_weights = numeric(length(all))) {
   c(log_of_sum(bounds[1L, ]), log_of_sum(bounds[2L, ]))
 }
 
-# What is left out in the midst of a distribution counts on both sides.
 on_both_sides <- function(bounds) rep(log_of_sum(bounds), 2L)
 
 leave_out <- function(x, bounds) {
@@ -44,11 +43,9 @@ format_left_out <- function(x) {
 #' What a distribution leaves out
 #'
 #' Distributions with infinitely many values are cut where their tails are small, and [sum_pmf()] can leave out
-#' improbable values. `left_out()` says how probable the values that were left out are at most. The probability of any
-#' event is right to within the sum of both numbers, apart from rounding.
-#'
-#' A distribution by name ([pmf_families]) knows the exact probabilities beyond its range. For other distributions
-#' `ppmf()` warns if it is asked for a tail beyond the range.
+#' improbable values. The probability of any event is right to within the sum of both numbers, apart from rounding.
+#' Distributions by name ([pmf_families]) know the exact probabilities beyond their range. For others `ppmf()` warns if
+#' it is asked for a tail there.
 #'
 #' @param x a distribution made by [pmf()].
 #' @param log whether to give natural logarithms.
@@ -58,7 +55,6 @@ format_left_out <- function(x) {
 #' @examples
 #' left_out(pmf_poisson(3) + pmf_poisson(4))
 #' left_out(pmf_binomial(10, 0.5))
-#' @seealso [pmf_families] and [compound_pmf()], whose argument `tail` says what may be left out.
 #' @export
 left_out <- function(x, log = FALSE) {
   check_pmf(x, "x")

@@ -1,42 +1,29 @@
-# Order statistics of independent variables that need not have the same distribution, sums of the highest or lowest of
-# them, and the comparison of two sorted pools.
-
 #' The highest and lowest of several independent variables
 #'
 #' `order_statistic_pmf()` is the distribution of the k-th smallest or k-th largest of several independent variables.
 #' `sum_of_highest_pmf()` and `sum_of_lowest_pmf()` are the distributions of the sum of the k largest and of the k
-#' smallest, such as four dice of which three are kept. `opposed_pools_pmf()` compares two sorted pools: the highest of
-#' one with the highest of the other, the second with the second, and so on. `sorted_pool()` is the joint distribution
-#' of the k highest. The variables may all have different distributions.
+#' smallest. `opposed_pools_pmf()` compares two pools: the highest of one with the highest of the other, the second with
+#' the second, and so on. `sorted_pool()` is the joint distribution of the k highest.
 #'
-#' Every probability has a small relative error: below 1e-14 for up to 50 variables. Time grows with the number of
-#' values, times the number of variables, times k, times (for the sums) the number of possible sums. Pools of
-#' `opposed_pools_pmf()` should have many variables of the same few kinds; with n different kinds they have 2^n states.
+#' Probabilities have relative errors below 1e-14 for up to 50 variables. Time grows with the number of values, times
+#' the number of variables, times k, times (for sums) the number of possible sums. Pools of `opposed_pools_pmf()` with n
+#' different kinds of variables have 2^n states.
 #'
-#' @param x,y a list of distributions made by [pmf()], one for each variable. `rep(die, 4)` is a list of four dice, and
-#'   `c(rep(die, 4), rep(other, 2), third)` a mixed pool.
+#' @param x,y a list of distributions made by [pmf()], one for each variable, such as `c(rep(die, 4), third)`.
 #' @param k how many are summed or sorted; for `order_statistic_pmf()` which one is asked for.
-#' @param highest `FALSE` for the k-th smallest variable, `TRUE` for the k-th largest. For `sorted_pool()` the k
-#'   smallest or largest.
+#' @param highest whether to count from the largest variable rather than from the smallest.
 #' @param pairs how many pairs are compared, beginning with the highest. The default is the size of the smaller pool.
 #' @param ties whether x loses or wins a pair of equal values.
 #' @inheritParams convolve_pmf
-#' @return A [pmf()], on the log scale if one of the variables is. For `opposed_pools_pmf()` the distribution of the
-#'   number of pairs that x wins. `sorted_pool()` gives a data frame with the columns `x1` (the highest), `x2`, ...,
-#'   `prob`, and a row for each sorted outcome.
+#' @return A [pmf()]; for `opposed_pools_pmf()` of the number of pairs that x wins. `sorted_pool()` gives a data frame
+#'   with the columns `x1` (the highest), `x2`, ..., `prob`, and a row for each sorted outcome.
 #' @inheritSection pmf_functions Errors
-#' @seealso [pmf_verbs] for `max()` and `min()`; [sum_pmf()] for the sum of all.
 #' @examples
 #' die <- pmf_uniform(1, 6)
 #' # Four dice, of which the highest three count.
 #' sum_of_highest_pmf(rep(die, 4), 3)
-#' # A mixed pool: one die each of 6, 8 and 10 sides, of which two are kept.
-#' sum_of_highest_pmf(list(die, pmf_uniform(1, 8), pmf_uniform(1, 10)), 2)
-#'
 #' # The lifetime, in months, of a system that needs two of its three parts.
-#' lifetimes <- list(pmf_geometric(0.02), pmf_geometric(0.02), pmf_geometric(0.05))
 #' order_statistic_pmf(lifetimes, 2, highest = TRUE)
-#'
 #' # Three dice attack two, and equal dice are won by the defence.
 #' opposed_pools_pmf(rep(die, 3), rep(die, 2))
 #' # How far apart the two highest of five dice are.
@@ -49,7 +36,6 @@ order_statistic_pmf <- function(x, k, highest = FALSE) {
   k <- check_count(k, "k", max = n)
   highest <- check_flag(highest, "highest")
   if (highest) k <- n + 1 - k
-  # Counting from the nearer end takes fewer counts.
   upper <- k > (n + 1) / 2
   if (upper) k <- n + 1 - k
   pool <- pool_on_lattice(x)
@@ -134,7 +120,6 @@ sums_of_mixed <- function(pool, i, k, n, numbers, add_row) {
   waiting[[1L]] <- numbers$one
   most <- (k - 1) * (pool$at[[length(pool$at)]] - pool$at[[i]]) + 1
   for (variable in pool$variables) {
-    # The excesses above zero, if there are any.
     excess <- excess_over(variable, pool$at, i, numbers)[-1L]
     here <- variable$here[[i]]
     raised <- NULL
@@ -193,13 +178,11 @@ widen <- function(rows, columns, zero) {
   if (ncol(rows) == columns) rows else cbind(rows, matrix(zero, nrow(rows), columns - ncol(rows)))
 }
 
-# Addition and multiplication of weights, or of their logarithms.
 scale_of_weights <- function(log) {
   if (log) return(list(zero = -Inf, one = 0, times = `+`, plus = add_logs))
   list(zero = 0, one = 1, times = `*`, plus = `+`)
 }
 
-# A list of distributions; one distribution is a list of one.
 check_pool <- function(x, argument) {
   check_present(!missing(x), argument)
   if (inherits(x, "pmf")) x <- list(x)

@@ -1,25 +1,20 @@
-# Pictures of distributions, described by the lists of R/show_picture.R.
-
 #' Plot a distribution, or two
 #'
-#' Draws the probabilities: as bars if there are at most 100 values, as a line if there are more. `type` asks for
-#' another picture. Two distributions are drawn side by side, or their quantiles against each other. A logarithmic axis
-#' also shows probabilities that are too small for doubles. `lines()` adds to the last plot.
+#' Draws the probabilities: as bars if there are at most 100 values, as a line if there are more. Two distributions are
+#' drawn side by side, or their quantiles against each other. `lines()` adds to the last plot.
 #'
 #' @param x a distribution made by [pmf()].
 #' @param y `NULL`, or a second distribution for the same picture.
-#' @param type `"auto"` for bars or a line, as above; `"bars"`; `"line"`; `"distribution"` for the distribution
-#'   function; `"quantile"` for the quantiles, or with `y` for quantiles of `y` against quantiles of `x`; `"lorenz"` for
-#'   [lorenz_share()] at all levels; `"stop_loss"` for [stop_loss_premium()] at all retentions.
-#' @param log whether the axis of probabilities is logarithmic. The default is `TRUE` for a distribution on the log
-#'   scale. For quantiles the axis is always linear.
-#' @param lower.tail for the distribution function: `TRUE` draws \eqn{P(X \le x)}{P(X <= x)}, `FALSE` draws
-#'   \eqn{P(X > x)}.
-#' @param xlim,ylim the ranges of the axes; on a logarithmic axis a range of logarithms to base 10. The default leaves
-#'   out values whose probability is negligible, unless the axis is logarithmic.
-#' @param xlab,ylab,main labels; by default what the axes show.
-#' @param col,lwd,lty colours, width and type of the lines.
-#' @param legend the names of two distributions, or `NULL` for a picture without a legend.
+#' @param type `"auto"` for bars or a line, `"bars"`, `"line"`, or `"distribution"` for the distribution function;
+#'   `"quantile"` for quantiles, with `y` those of `y` against those of `x`; `"lorenz"` for [lorenz_share()] at all
+#'   levels; `"stop_loss"` for [stop_loss_premium()] at all retentions.
+#' @param log whether the axis of probabilities is logarithmic, which also shows those too small for doubles. The
+#'   default is `TRUE` for a distribution on the log scale.
+#' @param lower.tail for the distribution function: \eqn{P(X \le x)}{P(X <= x)} if `TRUE`, otherwise \eqn{P(X > x)}.
+#' @param xlim,ylim ranges of the axes, on a logarithmic axis of logarithms to base 10. The default leaves out
+#'   negligible values on linear axes.
+#' @param xlab,ylab,main,col,lwd,lty labels; colours, width and type of the lines.
+#' @param legend the names of two distributions, or `NULL` for none.
 #' @param add whether to add to the last plot, whose axis must have the same scale.
 #' @param ... must be empty. For `lines()` the arguments above.
 #' @return `x`, invisibly.
@@ -30,8 +25,6 @@
 #' claims <- compound_pmf("poisson", pmf_geometric(0.02), lambda = 5, threads = 2)
 #' plot(claims, type = "distribution", log = TRUE, lower.tail = FALSE)
 #' same_mean <- pmf_poisson(mean(claims))
-#' plot(claims, ylim = c(0, 0.04))
-#' lines(same_mean, col = "#D55E00")
 #' plot(claims, same_mean, type = "quantile")
 #' @export
 plot.pmf <- function(x, y = NULL, type = c("auto", "bars", "line", "distribution", "quantile", "lorenz", "stop_loss"),
@@ -50,7 +43,6 @@ plot.pmf <- function(x, y = NULL, type = c("auto", "bars", "line", "distribution
     paint_picture(picture)
     key <- picture$key
     corner <- graphics::par("usr")
-    # In one line above the frame, where it hides nothing.
     if (!is.null(key)) {
       graphics::legend(mean(corner[1:2]), corner[[4L]], key$text, fill = key$colours, border = NA, bty = "n",
         horiz = TRUE, xjust = 0.5, yjust = 0, xpd = NA)
@@ -200,7 +192,6 @@ stop_loss_curves <- function(all, xlim) {
     fixed = 0, whole = c(FALSE, FALSE), labels = c("retention", "expected excess"))
 }
 
-# The range of an axis of probabilities or quantiles.
 heights_of <- function(curves, fixed) {
   height <- unlist(lapply(curves, `[[`, "y"))
   height <- height[is.finite(height)]
@@ -211,7 +202,6 @@ heights_of <- function(curves, fixed) {
 
 on_whole_numbers <- function(x) step_of(x) == floor(step_of(x)) && x$from == floor(x$from)
 
-# The entries within limits.
 entries_within <- function(x, xlim) {
   below <- entries_up_to(x, xlim[[1L]])
   below <- below - (below > 0 && values_of(x, below) == xlim[[1L]])

@@ -1,67 +1,49 @@
-# The class of a distribution on whole numbers, or on multiples of another step: constructor, checks and printing.
-
 #' The distribution of a discrete random variable
 #'
-#' `pmf()` makes a probability mass function from a vector of probabilities. Its values are `from`, `from + by`, `from +
-#' 2 * by` and so on: whole numbers unless you set `by`. `x + y` is then the distribution of the sum of two independent
-#' variables. [pmf_functions] lists what else can be done.
+#' `pmf()` makes a probability mass function from a vector of probabilities of `from`, `from + by`, and so on: whole
+#' numbers unless you set `by`. [pmf_functions] lists what can be done with it.
 #'
 #' @section Operators:
 #' `x + y` and `x - y` are the sum and the difference of independent variables, `max(x, y)` and `min(x, y)` the largest
 #' and the smallest. `x + 3`, `2 * x`, `x / 2` and `-x` shift a variable, scale it or change its sign: `2 * x` is twice
 #' one variable, `x + x` the sum of two independent ones. `c(x, y)` and `rep(x, 3)` are lists of variables.
-#'
 #' @section Values:
-#' A number that you give is read as the decimal fraction or the ratio that it is up to rounding: 0.1 + 0.2 is 0.3, and
-#' 1 / 3 is a third. The sum of variables with different steps lies on the longest step that divides both. A few values
-#' far apart are kept without the impossible values in between.
-#'
-#' `pmf()` takes the values from `prob` if neither `from` nor `values` is given and `prob` is a table with one
-#' dimension, whose names are the values; a vector whose names are numbers, such as `c("1" = 0.2, "5" = 0.8)`; or a data
-#' frame of two columns: the values, then the probabilities or counts.
-#'
+#' A number is read as the decimal fraction or the ratio that it is up to rounding: 0.1 + 0.2 is 0.3, and 1 / 3 is a
+#' third. The sum of variables with different steps lies on the longest step that divides both. Without `from` and
+#' `values`, `prob` may have the values with it: as a table with one dimension, a vector whose names are numbers, such
+#' as `c("1" = 0.2, "5" = 0.8)`, or a data frame of two columns (values, then probabilities or counts).
 #' @section The sum of the probabilities:
 #' Moments, expected values, draws and the sizes of [compound_pmf()] divide by the sum of the probabilities. All other
-#' functions take the probabilities as they are.
+#' functions take the probabilities as they are. A plain vector next to a distribution is one on 0, 1, ... and must sum
+#' to 1; vectors alone are weights.
 #'
-#' A plain vector is a distribution on 0, 1, ... and must sum to 1. Only if no argument is a distribution, it is a
-#' vector of weights for [convolve_pmf()], [sum_pmf()], [rep_sum_pmf()] and [condition_on_sum_pmf()].
 #'
-#' @param prob the probabilities of `from`, `from + by`, ...: numbers from 0. With `log = TRUE` their natural
-#'   logarithms, `-Inf` for zero. Or a table, a named vector or a data frame: see below.
+#' @param prob probabilities, with `log = TRUE` natural logarithms; or a table, a named vector or a data frame.
 #' @param from the value whose probability is `prob[1]`.
 #' @param log whether `prob` holds logarithms. Then so does every sum with this distribution. Use it for probabilities
 #'   below 1e-308, which become zero in doubles.
 #' @param normalize whether to divide `prob` by its sum, for example for counts.
-#' @param tolerance without `normalize`, how far the sum may be from 1 (with `log = TRUE`: its logarithm from 0). If it
-#'   is further away than 1e-8, the probabilities are divided by it.
+#' @param tolerance without `normalize`, how far the sum (with `log = TRUE`: the logarithm of the sum from 0) may be
+#'   from 1. Beyond 1e-8 the probabilities are divided by it.
 #' @param by the step from one value to the next, a positive number.
-#' @param values instead of `from` and `by`: the values whose probabilities are in `prob`. Either whole numbers or
-#'   decimal fractions of up to 15 digits, or, with `by`, any numbers whose distances are multiples of `by`.
-#'   Probabilities of equal values are added.
+#' @param values instead of `from`: the values of `prob`, whole numbers or decimal fractions of up to 15 digits, or with
+#'   `by` any numbers whose distances are multiples of `by`. Probabilities of equal values are added.
 #' @param x,object a distribution.
 #' @param times,each,length.out as in [rep()].
 #' @param na.rm not used: a distribution has no missing values.
 #' @param row.names,optional,... as in [as.data.frame()]. For `c()` distributions; otherwise must be empty.
-#'
-#' @return An object of class `pmf`: a list of `prob` (or of `log_prob`) and `from`, and where needed `by`, `parts`
-#'   (`from` and `by` are divided by it), `at` (for a few values far apart: their distances from `from` in steps),
-#'   `left_out` (logarithms of the bounds of [left_out()]) and `family` (for one of [pmf_families]).
-#'
-#'   `as.data.frame()` and `as.matrix()` give the columns `value` and `prob` or `log_prob`. `summary()` gives a list of
-#'   class `summary_pmf`, whose kurtosis is 0 for a normal variable.
+#' @return An object of class `pmf`: a list of `prob` (or `log_prob`) and `from`, and where needed `by`, `parts` (`from`
+#'   and `by` are divided by it), `at` (for a few values far apart: their distances from `from` in steps), `left_out`
+#'   (logarithms of the bounds of [left_out()]) and `family`. `as.data.frame()` and `as.matrix()` give the columns
+#'   `value` and `prob` or `log_prob`, `summary()` a list whose kurtosis is 0 for a normal variable.
 #' @inheritSection pmf_functions Errors
-#' @seealso [pmf_functions], [pmf_families], [dpmf()]
 #' @examples
 #' die <- pmf(rep(1 / 6, 6), from = 1)
 #' die + die
-#' summary(die - die)
 #' mean(2 * die + 1)
 #' # Prices that end in 50 or 95 cents.
 #' prices <- pmf(c(0.3, 0.5, 0.2), values = c(1.5, 1.95, 2.5))
 #' rep_sum_pmf(prices, 100)
-#' # The distribution of a sample.
-#' pmf(table(c(1, 1, 2, 5)), normalize = TRUE)
 #' # Too small for doubles, not for logarithms.
 #' rare <- pmf(dpois(0:2000, 1, log = TRUE), log = TRUE)
 #' ppmf(rare, 1500, lower.tail = FALSE, log.p = TRUE)

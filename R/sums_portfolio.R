@@ -1,28 +1,19 @@
-# The total loss of a portfolio of different policies, common factors, and layers.
-
 #' The total loss of a portfolio
 #'
 #' `portfolio_pmf()` gives the distribution of the sum of the losses of many independent policies. `mix_over_pmf()`
-#' makes losses dependent through a common factor, such as the weather or the economy: it averages the distributions
-#' given each value of the factor. `map_pmf()` gives the distribution of a function of a variable, and `layer_pmf()` the
-#' part of a loss in a layer, as reinsurers cover it.
-#'
-#' With `number = "bernoulli"` policy i has a claim with probability `prob[i]`, and at most one. With `number =
-#' "poisson"` it has a Poisson number of claims with the mean `prob[i]`.
-#'
-#' Each probability is too small by at most `tail`. Time grows with the number of different sizes times the length of
-#' the result.
+#' makes losses dependent through a common factor, such as the weather: it averages the distributions given each value
+#' of the factor. `map_pmf()` gives the distribution of a function of a variable, and `layer_pmf()` the part of a loss
+#' in a layer, as reinsurers cover it. Probabilities of `portfolio_pmf()` are too small by at most `tail`. Time grows
+#' with the number of different sizes times the length of the result.
 #'
 #' @param size the sizes of claims: one number above 0 for each policy; or a distribution made by [pmf()] for all; or a
 #'   list of distributions.
-#' @param prob the probability of a claim of each policy, or its mean number of claims. One number counts for all
-#'   policies.
+#' @param prob the probability of a claim of each policy, or its mean number of claims; or one number for all policies.
 #' @param class for a list of sizes, the index of each policy's size in this list.
-#' @param number `"bernoulli"` or `"poisson"`: see Details.
-#' @param tail the probability that may be left out at either end, from 1e-300 to 1e-8, or 0 for the whole range of
-#'   doubles.
+#' @param number the number of claims of a policy: `"bernoulli"` for at most one, or `"poisson"`.
+#' @param tail the probability that may be left out at either end: 1e-300 to 1e-8, or 0 for the whole range of doubles.
 #' @inheritParams convolve_pmf
-#' @param factor a distribution: the common factor.
+#' @param factor the distribution of the common factor.
 #' @param given a function of one value of the factor that gives a distribution.
 #' @param x a distribution.
 #' @param f a function that takes a vector of values and gives a number for each.
@@ -33,22 +24,17 @@
 #' @references
 #' De Pril, N. (1989). The aggregate claims distribution in the individual model with arbitrary positive claims. *ASTIN
 #' Bulletin* 19(1), 9-24. \doi{10.2143/AST.19.1.2014912}
-#' @seealso [compound_pmf()], [discretize_pmf()], [value_at_risk()], [pmf_verbs]
 #' @examples
 #' set.seed(1)
-#' policies <- 2000
-#' sums_insured <- 10 * sample(1:20, policies, replace = TRUE)
-#' death <- runif(policies, 0.001, 0.02)
+#' sums_insured <- 10 * sample(1:20, 2000, replace = TRUE)
+#' death <- runif(2000, 0.001, 0.02)
 #' total <- portfolio_pmf(sums_insured, death, threads = 2)
-#' total
 #' # A good, a normal and a bad year.
 #' year <- pmf(c(0.25, 0.5, 0.25), values = c(0.5, 1, 1.5))
 #' shaken <- mix_over_pmf(year, function(v) portfolio_pmf(sums_insured, death * v, threads = 2))
-#' tail_value_at_risk(total, 0.99)
 #' tail_value_at_risk(shaken, 0.99)
 #' # A reinsurer pays what exceeds 3000, up to 1000.
 #' mean(layer_pmf(shaken, 3000, 1000))
-#' mean(map_pmf(shaken, function(v) pmin(pmax(v - 3000, 0), 1000)))
 #' @export
 portfolio_pmf <- function(size, prob, class = NULL, number = c("bernoulli", "poisson"), tail = 1e-15, accuracy = 1e-12,
                           backend = NULL, threads = NULL) {
@@ -86,7 +72,6 @@ portfolio_pmf <- function(size, prob, class = NULL, number = c("bernoulli", "poi
       backend = backend, threads = threads), share)
   })
   total <- add_many_positions(totals, FALSE, shared_accuracy(accuracy, length(totals)), run, 2 * share * length(totals))
-  # What the sizes leave out counts once for each expected claim.
   expected <- vapply(used, sum, 0)
   from_sizes <- left_out_together(sizes, log(expected))
   total$left_out <- NULL

@@ -1,60 +1,40 @@
-# Exact distributions of rank statistics under permutation, with ties and any scores.
-
 #' Exact rank tests, and distributions of rank statistics
 #'
-#' `rank_test()` is an exact permutation test of two samples or of pairs, with or without ties. The other functions give
-#' the null distributions of
-#' \itemize{
-#'   \item `pmf_signed_rank()`: Wilcoxon's signed-rank statistic;
-#'   \item `pmf_rank_sum()`: Wilcoxon's rank-sum statistic W of [wilcox.test()] (the U of Mann and Whitney);
-#'   \item `pmf_linear_rank()`: the sum of the scores of a group drawn at random;
-#'   \item `pmf_signed_scores()`: the sum of scores that count with probability 1/2.
-#' }
-#' `exact_p_value()` gives p-values from any distribution.
+#' `rank_test()` is an exact permutation test of two samples or of pairs, with or without ties. Null distributions are
+#' `pmf_signed_rank()` of Wilcoxon's signed-rank statistic; `pmf_rank_sum()` of Wilcoxon's rank-sum statistic W of
+#' [wilcox.test()] (the U of Mann and Whitney); `pmf_linear_rank()` of the sum of the scores of a group drawn at random;
+#' and `pmf_signed_scores()` of the sum of scores that count with probability 1/2. `exact_p_value()` gives p-values.
 #'
-#' @details
 #' Equal values get the mean of their ranks. Differences (of pairs, or from `mu`) count as equal if rounding explains
-#' their difference, such as 0.3 - 0.2 and 0.1.
+#' their difference, such as 0.3 - 0.2 and 0.1. Probabilities have relative errors below 1e-13. Where counting groups
+#' would take too long, as for 1,000 values each, laws come from Fourier transforms under tilting. Then sums that are
+#' far less probable than their neighbours have errors up to 1e-11 of the neighbours' probability. Scores with too many
+#' different sums are rounded to multiples of a step, which a message names. The test is exact for the rounded scores.
 #'
-#' Groups are counted: their probabilities have relative errors below 1e-13. Where that would take too long, as for
-#' 1,000 values each, laws come from Fourier transforms under tilting. Their typical relative error is 1e-13. It is
-#' larger for sums that are far less probable than their neighbours: up to 1e-11 of the neighbours' probability.
-#'
-#' Scores with too many different sums are rounded to multiples of a step, which a message names. The test is exact for
-#' the rounded scores.
-#'
-#' The usual definitions of a two-sided p-value differ if the distribution is not symmetric:
-#' \describe{
-#'   \item{`"doubled"`}{twice the smaller of the two tails, at most 1. R and SciPy do this.}
-#'   \item{`"distance"`}{the probability of values at least as far from the mean. Package coin does this.}
-#'   \item{`"likelihood"`}{the probability of values that are at most as probable, as in [fisher.test()].}
-#' }
-#'
-#' @param x,y samples; for `pmf_signed_rank()` differences, or pairs if `y` is given. For `exact_p_value()` `x` is a
+#' @param x,y samples; for `pmf_signed_rank()` differences, or pairs if `y` is given; for `exact_p_value()` `x` is a
 #'   distribution made by [pmf()]. For `rank_test()` `x` may be a formula: `value ~ group`, or `value ~ group | block`
 #'   if ranks count within blocks. The first level of `group` is the first sample. Missing values are left out.
 #' @param data for a formula, a data frame; also as second argument.
-#' @param zeros `"drop"` leaves differences of 0 out before ranking, as Wilcoxon did; `"pratt"` ranks them and then
-#'   leaves their ranks out.
-#' @param scores a score for each value. For `rank_test()` a function that gives the scores of ranks, for example
-#'   `function(r) qnorm(r / (length(r) + 1))` for normal scores; the default is the ranks themselves.
+#' @param zeros `"drop"` leaves differences of 0 out before ranking, as Wilcoxon did; `"pratt"` leaves their ranks out.
+#' @param scores a score for each value. For `rank_test()` a function of the ranks, such as `function(r) qnorm(r /
+#'   (length(r) + 1))` for normal scores; the default is the ranks themselves.
 #' @param size how many of the values are in the group whose scores are added.
 #' @param by the step that scores are rounded to. The default is the longest that makes them exact.
 #' @param statistic observed values of the statistic.
 #' @param alternative `"two.sided"`, `"less"` or `"greater"`.
-#' @param method the definition of two-sided p-values: see Details.
+#' @param method the two-sided p-value: `"doubled"`, twice the smaller of the two tails, at most 1, as in R and SciPy;
+#'   `"distance"`, the probability of values at least as far from the mean, as in package coin; or `"likelihood"`, the
+#'   probability of values that are at most as probable, as in [fisher.test()].
 #' @param paired whether `x` and `y` are pairs.
 #' @param mu the difference under the null hypothesis.
-#' @param level the level of an interval for the difference, if the scores are ranks; `NULL` for none. The interval has
-#'   all `mu` that the test does not reject.
+#' @param level the level of an interval for the difference, which has all `mu` that the test does not reject, if the
+#'   scores are ranks; `NULL` for none.
 #' @return A [pmf()]. `exact_p_value()` gives a number for each statistic. `rank_test()` gives an object of class
-#'   `htest`, as [wilcox.test()] does, with the Hodges-Lehmann estimate, and with the null distribution as
-#'   `distribution`.
+#'   `htest`, as [wilcox.test()] does, with the Hodges-Lehmann estimate, and the null distribution as `distribution`.
 #' @inheritSection pmf_functions Errors
 #' @references
 #' Streitberg, B. and Roehmel, J. (1986). Exact distributions for permutation and rank tests: an introduction to some
 #' recently published algorithms. *Statistical Software Newsletter* 12(1), 10-17.
-#'
 #' Hodges, J. L. and Lehmann, E. L. (1963). Estimates of location based on rank tests. *Annals of Mathematical
 #' Statistics* 34, 598-611. \doi{10.1214/aoms/1177704172}
 #' @examples
@@ -62,11 +42,9 @@
 #' before <- c(7, 5, 6, 9, 8, 7, 4, 8)
 #' after <- c(5, 4, 5, 6, 6, 6, 4, 7)
 #' rank_test(before, after, paired = TRUE, level = 0.95)
-#' # Two samples, and ranks within blocks.
 #' rank_test(extra ~ group, sleep)
 #' rank_test(yield ~ N | block, npk)
 #'
-#' # The distribution itself.
 #' w <- pmf_rank_sum(c(3, 3, 5, 6, 7), c(1, 2, 3, 3))
 #' exact_p_value(w, 18, method = "distance")
 #' @name rank_statistics
@@ -120,7 +98,6 @@ scores_law <- function(weights, at, from, by) {
   pmf_at(weights[possible] / total_weight(weights, FALSE), at[possible], read_lattice(from, by), FALSE)
 }
 
-# The scores are multiples of the step.
 signed_lattice <- function(scores, by, argument = "scores") {
   seconds <- function(at) 1e-9 * length(at) * sum(at)
   lattice <- lattice_of_scores(c(0, abs(scores)), by, length(scores), seconds, argument)
@@ -263,7 +240,6 @@ signed_ranks <- function(x, y, mu, zeros, scores) {
   list(scores = values[difference != 0], positive = difference[difference != 0] > 0)
 }
 
-# Scores of all values, and which of them belong to `x`.
 pooled_scores <- function(x, y, mu, scores) {
   x <- check_sample(x, "x")
   y <- check_sample(y, "y")
@@ -331,7 +307,6 @@ rank_test <- function(x, y = NULL, paired = FALSE, mu = 0, alternative = c("two.
   method <- check_choice(method, "method", c("doubled", "distance", "likelihood"))
   if (!is.null(level)) level <- check_probability(level, "level", zero = FALSE, one = FALSE)
   if (inherits(x, "formula")) {
-    # The second argument of a formula may be the data.
     if (is.null(data)) data <- y
     names <- paste(deparse1(x[[2L]]), "by", deparse1(x[[3L]]))
     samples <- samples_of_formula(x, data)

@@ -115,7 +115,6 @@ positions_on_step <- function(values, first, by, argument) {
   round(at)
 }
 
-# A distribution from weights at positions in any order.
 pmf_at <- function(weights, at, lattice, log) {
   gathered <- gather_positions(at, weights, log)
   from_positions(gathered$at, gathered$weights, lattice, log)
@@ -133,7 +132,6 @@ plain_weights <- function(weights, argument, log) {
   check_weights(weights, argument, log)
 }
 
-# A double vector of usable weights (or logarithms), or an error that names the first unusable entry.
 check_weights <- function(weights, argument, log) {
   if (is.double(weights) && is.null(attributes(weights)) && .Call(C_pmf_usable, weights, log)) return(weights)
   weights <- without_integer64(weights)
@@ -155,7 +153,6 @@ check_weights <- function(weights, argument, log) {
 # exponents of up to 2^50 (src/numeric/wide.h).
 least_log <- -2^49
 
-# The position of the first entry that is not a weight, or 0.
 bad_weight <- function(weights, log) {
   range <- range(weights)
   if (log) {

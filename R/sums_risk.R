@@ -1,36 +1,25 @@
-# Expected values and risk measures.
-
 #' Expected values and risk measures of a distribution
 #'
 #' `expected_value()` is the expected value of any function of a variable, and `probability()` the probability of any
-#' event. `value_at_risk()`, `tail_value_at_risk()`, `stop_loss_premium()` and `lorenz_share()` are the risk measures of
-#' actuaries.
-#'
-#' \describe{
-#'   \item{`stop_loss_premium(x, d)`}{is the expected excess \eqn{E(X - d)_+}{E max(X - d, 0)}.}
-#'   \item{`value_at_risk(x, p)`}{is the quantile `qpmf(x, p)`.}
-#'   \item{`tail_value_at_risk(x, p)`}{is \eqn{q + E(X - q)_+ / (1 - p)}{q + E max(X - q, 0) / (1 - p)}, where q is the
-#'     value at risk: the mean of the worst share 1 - p of outcomes, also called expected shortfall.}
-#'   \item{`lorenz_share(x, p)`}{is the part of the expected total that the smallest share p of the outcomes
-#'     contributes.}
-#' }
+#' event. The risk measures are `stop_loss_premium(x, d)`, the expected excess \eqn{E(X - d)_+}{E max(X - d, 0)};
+#' `value_at_risk(x, p)`, the quantile `qpmf(x, p)`; and `tail_value_at_risk(x, p)`, the mean of the worst share 1 - p
+#' of outcomes (expected shortfall): \eqn{q + E(X - q)_+ / (1 - p)}{q + E max(X - q, 0) / (1 - p)}, where q is the value
+#' at risk. `lorenz_share(x, p)` is the part of the smallest share p of the outcomes in the expected total.
 #'
 #' @param x a distribution made by [pmf()].
 #' @param f a function that takes a vector of values and gives a number for each.
 #' @param event a function that takes a vector of values and gives `TRUE` or `FALSE` for each; or a vector of values.
 #' @param log whether to give the natural logarithm of the probability.
-#' @param p levels, from 0 to below 1. For `lorenz_share()` to 1.
-#' @param retention numbers.
+#' @param p,retention levels from 0 to below 1 (for `lorenz_share()` to 1), or numbers.
 #' @param ... further arguments of `f`.
-#' @return One number for `expected_value()` and `probability()`; otherwise one number for each level or retention, in
-#'   which missing values stay missing.
+#' @return One number for `expected_value()` and `probability()`; otherwise one for each level or retention. Missing
+#'   values stay missing.
 #' @inheritSection pmf_functions Errors
 #' @references
 #' Acerbi, C. and Tasche, D. (2002). On the coherence of expected shortfall. *Journal of Banking & Finance* 26(7),
 #' 1487-1503. \doi{10.1016/S0378-4266(02)00283-2}
 #' @examples
 #' dice <- rep_sum_pmf(pmf_uniform(1, 6), 10)
-#' expected_value(dice, sqrt)
 #' probability(dice, function(x) x %% 2 == 0)
 #' loss <- pmf_negative_binomial(2, 0.01)
 #' value_at_risk(loss, 0.995)
@@ -101,7 +90,6 @@ lorenz_share <- function(x, p) {
   result
 }
 
-# The mean of a variable that is never negative and not always 0.
 lorenz_total <- function(x) {
   possible <- which(is_possible(x))
   total <- mean(x)

@@ -1,36 +1,27 @@
-# Sums of many independent variables.
-
 #' The distribution of the sum of many independent variables
 #'
-#' `sum_pmf()` adds many variables. `rep_sum_pmf()` adds independent copies of one variable. Thousands of short
-#' distributions take about as long as one convolution of two long ones. With `log = TRUE` nothing underflows.
+#' `sum_pmf()` adds many variables, `rep_sum_pmf()` independent copies of one. With `log = TRUE` nothing underflows.
 #'
 #' @param x for `sum_pmf()` a list of distributions made by [pmf()] and vectors of weights, or a matrix whose rows are
-#'   distributions from 0 (or weights). For `rep_sum_pmf()` one distribution or one vector of weights.
+#'   weights of 0, 1, ...; for `rep_sum_pmf()` one distribution or vector.
 #' @param ... for `sum_pmf()`: more distributions, if `x` is one, as in `sum_pmf(x, y, z)`.
 #' @param times how many independent copies are added; 0 gives the constant 0.
 #' @param accuracy the relative error that the fast method may make in an entry of the result; 0 for direct sums only.
-#'   Rounding errors of direct sums come in addition: at worst about 1e-16 times the number of variables.
-#' @param tail the probability that may be left out of a sum of distributions, from 1e-300 to 1e-8; 0 leaves out
-#'   nothing. The values at the ends are left out, or of a few values far apart the least probable ones.
-#'   [left_out()] of the result says how much was left out.
-#' @param log whether the result is on the log scale. For vectors and matrices it also says whether `x` is. The
-#'   default is `TRUE` if one of the distributions is on the log scale.
+#'   Direct sums add rounding errors of at worst about 1e-16 times the number of variables.
+#' @param tail the probability that may be left out of a sum of distributions, from 1e-300 to 1e-8 (0: nothing), at the
+#'   ends, or of a few values far apart the least probable ones. [left_out()] of the result says how much was.
+#' @param log whether the result (and vectors and matrices) is on the log scale; by default as a given distribution is.
 #' @inheritParams convolve_pmf
-#' @return A [pmf()] if one of the variables was given as one. Otherwise a vector of weights for 0, 1, ... (logarithms
-#'   with `log = TRUE`).
+#' @return A [pmf()] if one of the variables is one, otherwise a vector of weights (or logarithms) of 0, 1, ...
 #' @inheritSection pmf_functions Errors
-#' @seealso [convolve_pmf()], [compound_pmf()]
 #' @examples
 #' # Poisson-binomial: how many of 10,000 independent events happen.
 #' set.seed(1)
 #' p <- runif(1e4)
 #' count <- sum_pmf(log(cbind(1 - p, p)), log = TRUE, threads = 2)
 #' ppmf(pmf(count, log = TRUE), 9000, lower.tail = FALSE, log.p = TRUE)
-#'
 #' # Damage by several causes.
 #' sum_pmf(pmf_poisson(2), pmf_binomial(10, 0.1), pmf(c(0.9, 0, 0, 0.1)))
-#'
 #' # The mass of a molecule of water by its isotopes: values far apart.
 #' hydrogen <- pmf(c(0.999885, 0.000115), values = c(1.00783, 2.0141))
 #' oxygen <- pmf(c(0.99757, 0.00038, 0.00205), values = c(15.99491, 16.99913, 17.99916))
@@ -71,7 +62,6 @@ sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, tail = 0, backend = NU
   add_distributions(x, log, accuracy, tail, run)
 }
 
-# The sum of a list of distributions.
 add_distributions <- function(x, log, accuracy, tail, run) {
   inside <- any(vapply(x, is_log, NA)) || isTRUE(log)
   log <- if (is.null(log)) inside else log
@@ -353,7 +343,6 @@ light_end <- function(weights, limit, log, upper) {
   list(count = count, sum = if (count > 0L) sums[[count]] else if (log) -Inf else 0)
 }
 
-# The same distribution on the log scale, or not.
 as_log <- function(x, log) {
   if (is_log(x) == log) return(x)
   result <- on_lattice(prob_of(x, log), lattice_of(x), log, x$at)

@@ -34,7 +34,6 @@ step_of <- function(x) if (is.null(x$by)) 1 else x$by
 
 is_sparse <- function(x) !is.null(x$at)
 
-# The positions of the entries with these indices.
 positions_of <- function(x, index = seq_len(size_of(x))) if (is_sparse(x)) x$at[index] else index - 1
 
 last_position <- function(x) if (is_sparse(x)) x$at[[length(x$at)]] else size_of(x) - 1
@@ -62,10 +61,8 @@ nearest_position <- function(lattice, value) {
   list(position = position, there = apart <= slack)
 }
 
-# Whether each entry is a possible value.
 is_possible <- function(x) weights_of(x) > if (is_log(x)) -Inf else 0
 
-# How many entries lie at or below each value.
 entries_up_to <- function(x, value) {
   lattice <- lattice_of(x)
   near <- nearest_position(lattice, value)
@@ -170,12 +167,10 @@ wants_dense <- function(positions, values) {
   fastest_way(work, c(dense = positions, sparse = 2 * values)) == "dense"
 }
 
-# Sums of the weights up to each entry, or with `upper` from each entry on.
 cumulate <- function(weights, log, upper = FALSE) {
   native(C_pmf_cumulate, weights, log, upper, resolve_run("cpu", work = 0))
 }
 
-# The sum of weights at each of the positions, which may repeat.
 gather_positions <- function(position, weights, log) {
   possible <- weights > if (log) -Inf else 0
   if (!all(possible)) {
@@ -257,7 +252,6 @@ total_weight <- function(weights, log) {
   cumulate(weights, log)[[length(weights)]]
 }
 
-# Values as text: whole numbers with all digits.
 format_value <- function(value) {
   format(value, digits = if (all(value == floor(value))) 17 else 15, scientific = FALSE, trim = TRUE)
 }

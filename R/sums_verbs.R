@@ -62,7 +62,6 @@ add_logs <- function(x, y) {
   result
 }
 
-# Without the impossible values at either end.
 from_possible <- function(at, weights, lattice, log) {
   possible <- which(weights > if (log) -Inf else 0)
   index <- seq(possible[[1L]], possible[[length(possible)]])
@@ -73,18 +72,13 @@ from_possible <- function(at, weights, lattice, log) {
 #'
 #' `truncate_pmf()` cuts a distribution off. `mix_pmf()` is the distribution of a variable that is drawn from one of
 #' several distributions. `zero_modify_pmf()` gives the value zero another probability. `max(x, y)` and `min(x, y)` are
-#' the largest and the smallest of independent variables; a number counts as a constant.
+#' the largest and the smallest of independent variables and constants. Every probability keeps its relative error.
 #'
-#' Every probability keeps its relative error.
-#'
-#' @param con,x a distribution made by [pmf()]; for `mix_pmf()` a list of distributions. (`truncate()` is R's generic,
-#'   whose first argument is `con`.)
+#' @param con,x a distribution made by [pmf()]; for `mix_pmf()` a list of them. (R's generic names it `con`.)
 #' @param lower,upper the least and the largest value that is kept.
-#' @param outside what happens to values outside this range. With `"condition"` they are excluded, and the other
-#'   probabilities are divided by their sum. With `"ends"` they become `lower` or `upper`, as for claims above a
-#'   limit.
-#' @param weights the probability that the variable is drawn from each of the distributions: numbers from 0 that sum
-#'   to 1 to within 1e-8.
+#' @param outside whether values outside this range are excluded (`"condition"`), so that the others are divided by
+#'   their sum, or become `lower` or `upper` (`"ends"`), as for claims above a limit.
+#' @param weights the probability of each of the distributions: numbers from 0 that sum to 1 to within 1e-8.
 #' @param prob the new probability of zero; 0 truncates the distribution at zero.
 #' @param ... must be empty.
 #' @return A [pmf()], on the log scale if one of the given distributions is.
@@ -96,7 +90,6 @@ from_possible <- function(at, weights, lattice, log) {
 #' max(die - 3, 0)
 #' mix_pmf(list(die, 2 * die), c(0.9, 0.1))
 #' zero_modify_pmf(pmf_poisson(2), 0.5)
-#' @seealso [pmf()] for sums and multiples, [expected_value()].
 #' @name pmf_verbs
 NULL
 
@@ -120,7 +113,6 @@ truncate_pmf <- function(x, lower = -Inf, upper = Inf, outside = c("condition", 
   given_entries(x, seq(inside[[1L]], inside[[length(inside)]]))
 }
 
-# The distribution given that one of these entries occurs.
 given_entries <- function(x, index) {
   log <- is_log(x)
   weights <- weights_of(x)[index]
@@ -136,7 +128,6 @@ truncate.pmf <- function(con, lower = -Inf, upper = Inf, outside = c("condition"
   truncate_pmf(con, lower, upper, outside)
 }
 
-# One number, which may be infinite.
 check_bound <- function(value, argument) {
   if (!is.numeric(value) || length(value) != 1L || is.na(value)) {
     stop_input(argument, "must be one number, not ", show_value(value))
@@ -181,7 +172,6 @@ mix_pmf <- function(x, weights) {
   leave_out(from_positions(gathered$at, gathered$weights, shared$lattice, log), left_out)
 }
 
-# Weights of all positions of a lattice, without the impossible ones at either end.
 from_first_possible <- function(weights, lattice) {
   possible <- range(which(weights > 0))
   if (possible[[1L]] > 1 || possible[[2L]] < length(weights)) weights <- weights[seq(possible[[1L]], possible[[2L]])]
