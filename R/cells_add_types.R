@@ -19,7 +19,7 @@
 #' flowCore::write.flowSet(add_types(raw, types, check_values = FALSE), "files with types")
 #' ```
 #' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used, and if `x` has other cells than the fit or has the column.
+#' `warpbayes_error_input` for an argument that cannot be used, and if `x` has other cells or already the column.
 #' @examples
 #' set.seed(1)
 #' draw <- function(n, share) cbind(CD4 = rnorm(n) + 5 * (runif(n) < share), CD8 = rnorm(n))

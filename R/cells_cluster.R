@@ -14,9 +14,9 @@
 #' [resume()] need a `cluster` only if the workers read the cells.
 #' @section Errors and interrupts:
 #' If a worker ends, or sends nothing for an hour (`options(warpbayes.worker_timeout = 60)`: for a minute), the
-#' completed sweeps are returned with a warning that names the worker. If there are none, it is an error of class
-#' `warpbayes_error_device`. The cluster cannot be used again. After an interrupt it can, unless a second one ends the
-#' wait for the current sweep. Workers and the network must be trusted.
+#' completed sweeps are returned with a warning that names the worker. If no sweep was completed, it is an error of
+#' class `warpbayes_error_device`. The cluster cannot be used again. After an interrupt it can, unless a second one ends
+#' the wait for the current sweep. Workers and the network must be trusted.
 #' @examples
 #' x <- cbind(a = c(rnorm(3000), rnorm(3000, 6)), b = rnorm(6000))
 #' \dontrun{
@@ -61,7 +61,7 @@ open_on_cluster <- function(fit, run, keep_labels) {
   session
 }
 
-# Workers that would have no cells are left out.
+# Which worker has which cells. Workers that would have none are left out.
 split_cells <- function(connection, rows) {
   connection$split <- native(C_mixture_split, as.double(rows), length(connection$cluster))
   used <- seq_len(length(connection$split$first_row) - 1L)

@@ -30,7 +30,7 @@
 #'   `"covariances"` (the default: prediction needs these) and `"labels"`.
 #' * `missing`: `"model"` takes `NA` as [values missing at random][mixture_missing]; `"error"` refuses them.
 #' * `assay`: the assay of a `SummarizedExperiment`, by name or number. `NULL`: `exprs`, or else the first.
-#' * `cluster`: a [cluster][mixture_clusters] whose workers share the cells. For the others, see [warp_control()].
+#' * `cluster`: a [cluster][mixture_clusters] whose workers share the cells. [warp_control()] has the others.
 #' @return An object of class `dp_mixture`, in the (transformed) data's units. With S sweeps, D kept draws of each of C
 #'   chains, k components, p markers and n cells, it has
 #'   \item{draws}{`weights` (k x D x C), `means` (k x p x D x C), `covariances` (p x p x k x D x C), `labels` (n x D x
@@ -47,7 +47,8 @@
 #' the remaining ones.
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used, and for fewer cells than markers unless the prior has a
-#' `scale`; `warpbayes_error_memory`, `warpbayes_error_backend`, `warpbayes_error_device` if these fail.
+#' `scale`; `warpbayes_error_memory` if memory runs out; `warpbayes_error_backend` or `warpbayes_error_device` if a
+#' graphics card or a worker fails.
 #' @references
 #' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking priors. *Journal of the American
 #' Statistical Association* **96**, 161-173.

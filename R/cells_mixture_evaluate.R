@@ -48,7 +48,7 @@ evaluate_cells <- function(fit, cells, run, use) {
   evaluate_rows(cells, fit$center, fit$scale, fit$precision, run, use)
 }
 
-# `sample` is from sample_of_cells().
+# Class, log density or probabilities under one mixture. `sample` is from sample_of_cells().
 evaluate_mixture <- function(fit, mixture, cells, what, run, sample = NULL) {
   evaluate_sampled(fit, cells, sample, run, function(evaluate) evaluate(mixture, what)[[what]])
 }

@@ -59,7 +59,7 @@ mixture_step <- function(fit, atoms = find_atoms(fit)) {
   }
 }
 
-# One after the other, in the data's units. `kept` is from kept_in_slice().
+# The draws that a slice kept, one after the other, in the data's units. `kept` is from kept_in_slice().
 kept_draws_of <- function(fit, slice, kept, units) {
   draws <- c(list(weights = exp(slice$log_weight)), slice[c("means", "covariances", "labels")])
   draws$concentration <- slice$concentration_trace[kept[[1L]] + 1 + (seq_len(kept[[3L]]) - 1) * kept[[2L]]]

@@ -45,7 +45,7 @@ narrow_prior <- function(prior, atoms) {
   prior
 }
 
-# Of several samples. All are one in the first half of the warm-up, and while components are joined.
+# The state of several samples: all are one in the first half of the warm-up, and while components are joined.
 sample_state <- function(fit, merge) {
   law <- fit$prior$sample_concentration
   list(
@@ -54,7 +54,7 @@ sample_state <- function(fit, merge) {
   )
 }
 
-# function(key, chain). `start` is NULL, labels, or a fit.
+# The statistics of the first states: function(key, chain). `start` is NULL, labels, or a fit.
 first_statistics <- function(fit, start, merge, run, atoms) {
   if (!inherits(start, "dp_mixture")) return(from_clusters(fit, start, merge, run, atoms))
   check_start_fit(start, fit)
@@ -93,7 +93,7 @@ check_start_fit <- function(start, fit) {
   }
 }
 
-# Judged by their number, means and standard deviations.
+# Whether both are fits of the same cells, by their number, means and standard deviations.
 same_cells <- function(start, fit) {
   identical(as.double(start$rows), as.double(fit$rows)) && identical(start$center, fit$center) &&
     identical(start$scale, fit$scale) && length(start$state) >= 1L

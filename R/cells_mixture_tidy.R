@@ -8,6 +8,7 @@
 #' @param data the cells, as `newdata` of [predict.dp_mixture()]; `NULL`: those that were fitted.
 #' @param ndraws number of draws that the density is averaged over; `NULL`: all.
 #' @param ... not used.
+#' @inheritParams computing_arguments
 #' @return `tidy()`: `component`, `weight`, `marker`, `mean` and `sd`, heaviest component first. `glance()`: `rows`,
 #'   `markers`, `components`, `occupied` (median), `concentration` and `log_likelihood` (means), `chains`, `draws`,
 #'   `rhat` (largest) and `ess_bulk` (smallest) of the quantities in [summary.dp_mixture()], `converged`, `seconds`.

@@ -29,7 +29,7 @@ chain_shares <- function(agreement) {
   )
 }
 
-# Of the types by default. NULL for one chain, or if a part of the fit is missing.
+# The agreement on the types of cell_types(fit). NULL for one chain, or if a part of the fit is missing.
 fit_agreement <- function(fit) {
   complete <- !vapply(fit$draws[c("weights", "means", "covariances")], is.null, NA)
   cells <- !is.null(fit$reader) || is.double(fit$x) && identical(ncol(fit$x), length(fit$markers))

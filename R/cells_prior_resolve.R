@@ -11,8 +11,8 @@
 #' \deqn{\pi_1 = v_1,\ \pi_j = v_j \prod_{r<j}(1 - v_r),\ v_k = 1,\quad
 #'   v_j \sim Be(1, \alpha),\quad \alpha \sim Ga(e, f).}
 #' The inverse Wishart distribution has \eqn{\nu + p + 1} degrees of freedom in the usual parametrisation, and scale
-#' matrix \eqn{\nu\Phi}. A component with \eqn{n} cells and scatter \eqn{S} has expected covariance about \eqn{(\nu\Phi
-#' + S)/(\nu + n)}.
+#' matrix \eqn{\nu\Phi}. A component with \eqn{n} cells and scatter \eqn{S} about the prior mean has expected covariance
+#' about \eqn{(\nu\Phi + S)/(\nu + n)}.
 #' @section Parts that are learned:
 #' A part that is learned has a prior distribution around its value, in units of each marker's standard deviation:
 #' `mean` is normal with variance 1; `mean_scale` is inverse gamma with shape 2 and the value as its mean; `scale` is

@@ -2,8 +2,8 @@
 
 #' Plot proportions of cell types by sample
 #'
-#' A panel for each type shows the samples, coloured by group, with intervals, on one log scale, at whose end small
-#' shares lie.
+#' A panel for each type shows the proportion and interval of each sample, in the colour of its group. All panels have
+#' the same log scale. Shares below its lower end are drawn there.
 #' @param x from [type_proportions()].
 #' @param group the group of each sample, in their order or by name; `NA`: grey. `NULL`: one colour.
 #' @param types which types: names or numbers; `NULL`: the twelve most frequent.

@@ -109,7 +109,7 @@ renumber_draws <- function(draws, match) {
   draws
 }
 
-# Of at most compared_cells cells: cells x draws.
+# The component of at most compared_cells cells in each draw: cells x draws.
 compared_classes <- function(fit, draws, run) {
   rows <- unique(round(seq(1, fit$rows, length.out = min(fit$rows, compared_cells))))
   if (!is.null(fit$draws$labels)) return(matrix(fit$draws$labels[rows, , ], length(rows)))

@@ -11,7 +11,6 @@
 #' @return `type_names()`: a name for each type, for `levels(types) <-`. A marker is positive if the type's median is
 #'   above the threshold. If types have the same markers, later ones have a number: `"CD4+ (2)"`. `marker_thresholds()`:
 #'   a named vector, `NA` if the density has no valley between the lowest and the highest median.
-#'   the lowest and the highest median of the types.
 #' @section How thresholds are found:
 #' For each valley of a marker's density, take the highest peak on each side. The threshold is the valley that is lowest
 #' relative to the smaller of its two peaks. A ratio above 0.9 is no valley. Look at it before you use it: a marker with
@@ -101,7 +100,7 @@ is_piled <- function(values) {
   Reduce(`|`, lapply(at_end, function(same) same & mean(same) >= 0.01 & sum(same) >= 10L))
 }
 
-# Within `between`; NA if there is none.
+# The place of the deepest valley within `between`; NA if there is none.
 deepest_valley <- function(values, weight, between = c(-Inf, Inf), most = 0.9) {
   width <- if (length(values) > 1L) stats::bw.nrd0(values) else 0
   if (!(width > 0) || !(sum(weight) > 0)) return(NA_real_)

@@ -141,7 +141,7 @@ are_shown <- function(types) if (all(types$types$speck)) rep(TRUE, nrow(types$ty
 
 zap_share <- function(share) ifelse(!is.na(share) & share < 1e-12, 0, share)
 
-# draws x chains, as many as the shortest chain has.
+# The share of each type: draws x chains, as many as the shortest chain has.
 shares_by_chain <- function(map) {
   rows <- split(seq_len(nrow(map$used)), map$used$chain)
   fewest <- min(lengths(rows))

@@ -114,7 +114,7 @@ type_number <- function(type, types, argument) {
   stop_input(argument, "must name types among ", list_some(names), ", not ", show_value(type))
 }
 
-# The larger first; NULL for one leaf.
+# The two sets of leaves of the last join, the larger first; NULL for one leaf.
 halves_of_type <- function(tree, leaves) {
   if (length(leaves) < 2L) return(NULL)
   for (joins in rev(seq_along(tree$first))) {

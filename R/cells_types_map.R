@@ -148,7 +148,7 @@ central_partition <- function(partitions, eligible) {
   eligible[[which.min(round(total[eligible], 10))]]
 }
 
-# Of each type, with any type of another partition; 0 if it has no cell.
+# For each type the largest Jaccard index with a type of another partition; 0 if it has no cell.
 best_jaccard <- function(target, other, count) {
   both <- matrix(tabulate(target + (other - 1L) * count, count * max(other)), count)
   either <- outer(rowSums(both), colSums(both), "+") - both
@@ -200,7 +200,7 @@ each_slice_of_types <- function(fit, map, cells, run, use) {
   }
 }
 
-# cells x types.
+# The densities divided by their sum: cells x types.
 type_probabilities <- function(log_density) {
   top <- do.call(pmax, log_density)
   prob <- exp(unlist(log_density) - top)
@@ -219,7 +219,7 @@ most_probable_type <- function(fit, map, cells, run) {
   list(type = type, probability = probability)
 }
 
-# "prob", "uncertainty", or else the number of the type. `names`: of the types.
+# What predict() returns: "prob", "uncertainty", or else the number of the type. `names`: of the types.
 predict_types <- function(fit, map, cells, what, names, run) {
   if (what == "prob") {
     check_result_size(as.double(nrow(cells)) * map$count, NULL, "probabilities", copies = 2)

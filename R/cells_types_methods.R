@@ -32,8 +32,7 @@ levels.cell_types <- function(x) x$types$type
 #' @param type `"type"`: the most probable type; `"prob"`: all probabilities; `"uncertainty"`: one minus the largest.
 #' @param ... not used.
 #' @inheritParams computing_arguments
-#' @return By cell, named as the rows of `newdata`: a factor; a matrix, cells x types (`"prob"`); or numbers
-#'   (`"uncertainty"`).
+#' @return Named as the rows of `newdata`: a factor, a matrix (cells x types) for `"prob"`, numbers for `"uncertainty"`.
 #' @section Errors:
 #' As in [predict.dp_mixture()].
 #' @examples
@@ -70,7 +69,7 @@ in_console.cell_types <- function(x, ...) {
   print_verdict(verdict(x))
 }
 
-# If chains do not agree on a share, or if a chain lacks a type.
+# The shares by chain, if chains do not agree on a share, or if a chain lacks a type.
 types_by_chain <- function(agreement) {
   unlike <- c(agreement$differs, which(agreement$common[agreement$shown] <= 0.5))
   if (length(unlike) && agreement$chains > 1L) chain_shares(agreement)
@@ -112,7 +111,7 @@ types_table <- function(types, digits = 2) {
   table
 }
 
-# NULL for a mode.
+# On which shares of types the chains agree. NULL for a mode.
 types_agreement <- function(x) {
   if (!is_bem(x$fit)) shares_agreement(x$map, which(!x$types$speck), x$types$type)
 }

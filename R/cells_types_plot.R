@@ -5,7 +5,8 @@
 #' The nine most frequent types have colours; the others are grey.
 #' @param x cell types from [cell_types()].
 #' @param type which picture; see below.
-#' @param markers for `"cells"`: two or more names or numbers. `NULL`: all, or the five in which components differ most.
+#' @param markers for `"cells"`: names or numbers of two or more. `NULL`: all, or of more than five the
+#'   five in which components differ most.
 #' @param specks for `"heatmap"` and `"proportions"`: whether to show specks too.
 #' @param main title, `NULL` for none.
 #' @param ... not used.

@@ -95,7 +95,7 @@ group_after <- function(tree, joins) {
   match(group, unique(group))
 }
 
-# By the rule, or cut into `types` types. Types of less than `speck` of the mass join others and count only if needed.
+# The types by the rule, or `types` of them. Those of less than `speck` join others, and count only if needed.
 cut_tree <- function(tree, types, speck) {
   if (is.null(types)) return(join_specks(tree, tree$type, speck))
   k <- length(tree$used)

@@ -17,12 +17,12 @@ gibbs_verdict <- function(fit, table = diagnose(fit), agreement = NULL) {
     data_reasons(fit), if (!is_usable(new_verdict("", chains)) %in% TRUE) cause_reasons(fit))
 }
 
-# By the density. Numbers of components depend on those of a few cells, which come and go more slowly.
+# Judged by the density: numbers of components depend on small components, which come and go more slowly.
 convergence_reasons <- function(fit, table) {
   judge_convergence(judged_quantities(fit), table, quantity_words, c("occupied", "concentration"))
 }
 
-# If the chains do not agree, or too few draws are known.
+# What may be the cause if the chains do not agree, or too few draws are known.
 cause_reasons <- function(fit) {
   sweeps <- nrow(fit$log_likelihood) - fit$warmup
   if (sweeps < fewest_sweeps) return(NULL)
@@ -67,8 +67,8 @@ few_cells_reason <- function(fit) {
     numbers = whole_words(p * (p + 3) / 2))
 }
 
-# At least half of the markers have one peak and a long tail. Skewness is 0.56 for an exponential law, 0.68 for the log
-# of a normal law.
+# Whether at least half of the markers have one peak and a long tail. Skewness is 0.56 for an exponential law, 0.68
+# for the log of a normal law.
 skewed_reason <- function(fit) {
   cells <- if (is.null(fit$reader)) fit$x else fit$reader$some
   if (is.null(cells) || nrow(cells) < 100L) return(NULL)
@@ -134,7 +134,7 @@ verdict.relabelled_mixture <- function(x, ...) {
 
 share_range <- function(agreement, t) paste(percent(range(colMeans(agreement$shares[[t]]))), collapse = " to ")
 
-# Of a fit whose chains do not agree on the density of some cells.
+# What shares of types say of a fit whose chains do not agree on the density of some cells.
 fit_share_reasons <- function(agreement) {
   which <- sprintf(" above %s", percent(least_share, 0))
   if (length(agreement$differs)) return(c(differing_shares(agreement, which), common_reasons(agreement)))
@@ -266,7 +266,7 @@ alike_reasons <- function(x, groups = alike_types(x)) {
   }), recursive = FALSE)
 }
 
-# Few samples, and samples that are matched by order alone.
+# What restricts every comparison of a design: few samples, and samples that are matched by order alone.
 design_reasons <- function(design, samples, matched) {
   freedom <- nrow(design) - ncol(design)
   how <- switch(as.character(matched$how)[1L],
