@@ -1,18 +1,15 @@
-# Differential abundance: a hierarchical model of the numbers of cells by type and sample. Here are the arguments and
-# what comes back; the model is in R/cells_abundance_model.R.
+# Differential abundance: arguments and results; the model is in R/cells_abundance_model.R.
 
 #' Compare the abundance of cell types between groups of samples
 #'
-#' Says which cell types are more or less frequent in one group of patients than in another, with intervals for the
-#' changes and a false discovery rate over all types.
-#'
+#' Says which cell types are more or less frequent in one group of patients than in another.
 #' @param types cell types from [cell_types()] of a fit of several samples. Or a matrix of counts: types x samples.
 #' @param formula what the abundance depends on: `~ group`, `~ group + age` or, for patients with several samples each,
 #'   `~ group + (1 | patient)`. At most one term `(1 | g)`.
 #' @param data a data frame with the variables of the formula and a row for each sample, which is found by its [name
 #'   ][joining]. Samples with missing values are left out. `NULL`: the variables are where the formula was written.
-#' @param effect what is compared: names of terms or coefficients, or combinations of coefficients, such as `c("C - B" =
-#'   "groupC - groupB")`. `NULL`: the first term.
+#' @param effect what is compared: terms, coefficients, or combinations such as `c("C - B" = "groupC - groupB")`.
+#'   `NULL`: the first term.
 #' @param level probability of the intervals, between 0 and 1.
 #' @param fdr types are reported at this false discovery rate, between 0 and 1.
 #' @param totals for a matrix of counts: the number of cells of each sample. `NULL`: the sums of the columns.
@@ -45,8 +42,8 @@
 #' of all shares. The change beyond this shift is the absolute change. This is right if the types that change in one
 #' direction are not the majority.
 #' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used, for predictors that depend on each other, and for no
-#' more samples than coefficients.
+#' `warpbayes_error_input` for arguments that cannot be used, dependent predictors, and no more samples than
+#' coefficients.
 #' @references
 #' Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate. *Journal of the Royal Statistical
 #' Society B* **57**, 289-300.
@@ -54,7 +51,6 @@
 #' Stephens, M. (2017). False discovery rates: a new deal. *Biostatistics* **18**, 275-294.
 #' @seealso [type_proportions()] for the proportions themselves, [differential_state()] for markers
 #' @examples
-#' # Numbers of cells of two types in six samples. The second type grows.
 #' counts <- rbind(T = c(510, 480, 450, 400, 380, 440), B = c(40, 52, 45, 160, 120, 143))
 #' patients <- data.frame(group = rep(c("control", "patient"), each = 3))
 #' result <- differential_abundance(counts, ~ group, patients, totals = rep(1000, 6), seed = 1)
@@ -101,7 +97,6 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
   fitted <- fit_abundance(counts[tested, kept, , drop = FALSE], as.double(totals[kept]), model, chains, iter, warmup,
     seed, run)
   compared <- compare_effects(fitted, level, chains, share[tested], change == "absolute")
-  # Types that are not tested have rows without numbers.
   names <- dimnames(counts)[[1L]]
   place <- rep(match(names, names[tested]), ncol(model$contrasts)) +
     rep((seq_len(ncol(model$contrasts)) - 1L) * sum(tested), each = length(names))

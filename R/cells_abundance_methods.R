@@ -72,17 +72,15 @@ abundance_table <- function(x, effects = x$effects) {
 #' `print()` shows the types with the smallest false discovery rates: the odds ratio of the share, and `absolute`, the
 #' factor of the absolute number. `summary()` shows all types. `plot()` draws the logs of the tested changes with their
 #' intervals; reported types are filled.
-#'
 #' @param x,object from [differential_abundance()].
 #' @param types names or numbers of types to plot; `NULL`: the twelve with the smallest false discovery rates.
 #' @param effect the coefficient to plot; `NULL`: the first.
 #' @param main title, `NULL` for none.
 #' @param conf.level probability of the intervals of `tidy()`.
 #' @param ... not used.
-#' @return `print()` and `plot()` return `x`, invisibly. `as.data.frame()` gives `x$effects`. `summary()` gives a list:
-#'   `words`, `effects`, `level`, `change`, `verdict`, `no_effect`, `deviation`. `tidy()` gives a data frame
-#'   with `type`, `term`, `estimate`, `std.error`, `conf.low`, `conf.high`, `fdr`, `rhat`, `ess_bulk`. `glance()` gives
-#'   one row.
+#' @return `print()` and `plot()` return `x`, invisibly. `as.data.frame()` gives `x$effects`, `summary()` a list,
+#'   `glance()` one row, and `tidy()` `type`, `term`, `estimate`, `std.error`, `conf.low`, `conf.high`, `fdr`, `rhat`,
+#'   `ess_bulk`.
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used.
 #' @examples
@@ -138,8 +136,7 @@ between_samples_words <- function(x) {
   )
 }
 
-# A chain has the draws for all tables of counts, of which the first sweep of each comes first. Chains are alike then,
-# as the chains of one fit are.
+# Draws of all tables of counts make one chain, the first sweep of each first, so chains are alike as those of a fit.
 array_of_draws.differential_abundance <- function(x, ...) {
   check_method(x, "x", ...)
   shape <- dim(x$draws$effects)
@@ -208,7 +205,6 @@ abundance_picture <- function(x, types, effect, main) {
     rows[match(chosen_types(types, as.character(rows$type)), rows$type), ]
   }
   rows <- rows[order(-rows$estimate), ]
-  # One type without cells, whose interval is the prior's, must not make all others invisible.
   limits <- range(0, rows$estimate, stats::quantile(rows$lower, 0.1), stats::quantile(rows$upper, 0.9))
   limits <- c(max(limits[[1L]] - 1, min(rows$lower, 0)), min(limits[[2L]] + 1, max(rows$upper, 0)))
   rows$name <- picture_names(levels(rows$type), 30L)[rows$type]
@@ -249,7 +245,6 @@ check_abundance <- function(x, argument) {
   ))
 }
 
-# Draws x chains x tested types x effects.
 part_effects <- function(tested) {
   numbers <- part_numbers(rep(NA, 4L))
   part_is("draws of effects", function(value) numbers$test(value) && prod(dim(value)[3:4]) == tested)

@@ -17,15 +17,13 @@ draw_type_counts <- function(types, draws) {
   counts
 }
 
-# Which of the draws that cell_types() used, evenly spaced.
 chosen_draws <- function(types, draws) {
   need_samples(types)
   used <- nrow(types$map$used)
   unique(ceiling((seq_len(draws) - 0.5) * used / draws))
 }
 
-# Calls use(i, rows, type): the types of some rows in draw some[[i]]. The component of each cell comes from the draw or,
-# if the fit did not keep it, is drawn given the draw.
+# Calls use(i, rows, type): types of some rows in draw some[[i]], by kept components or else components that are drawn.
 draw_cell_types <- function(types, some, seed, run, use) {
   fit <- types$fit
   used <- types$map$used
@@ -47,7 +45,6 @@ draw_cell_types <- function(types, some, seed, run, use) {
       evaluate_sampled(fit, cells_in(fit$x, rows), fit$sample[rows], run, function(evaluate) {
         for (i in seq_along(some)) {
           mixture <- mixture_of_draw(fit, used$draw[[some[[i]]]], used$chain[[some[[i]]]])
-          # A seed for each draw and slice.
           own <- (seed + 1e6 * i + slice[[1L]]) %% 2^53
           component <- draw_categorical(evaluate(mixture, "prob")$prob, 1, FALSE, own, 0L, run, part[[1L]] - 1)
           use(i, rows, types$map$type_of[component, some[[i]]])
@@ -57,8 +54,8 @@ draw_cell_types <- function(types, some, seed, run, use) {
   }
 }
 
-# The positions of cells in parts of one sample each, so that no probabilities are copied, and of at most `most` cells.
-# Where the samples change often, all cells are one part.
+# Positions of cells in parts of one sample each (so nothing is copied) of at most `most` cells; one part if samples
+# change often.
 runs_of <- function(sample, most = Inf) {
   starts <- c(1L, which(diff(sample) != 0L) + 1L)
   if (length(starts) > 100L) return(list(seq_along(sample)))
@@ -68,12 +65,10 @@ runs_of <- function(sample, most = Inf) {
   }), recursive = FALSE)
 }
 
-# The design of a formula without a response: a list of
-#   x         samples x columns, in the units of the data;
-#   center, scale, is_intercept  of each column, for the sampler;
-#   contrasts columns x effects: each effect is this combination of the coefficients;
-#   matched   how rows of `data` found their samples: "name", "order" or "formula";
-#   group, group_name  the group of each sample (a factor) or NULL; kept: the samples without missing values.
+# The design of a formula without a response: a list of `x` (samples x columns, in the data's units); `center`, `scale`
+# and `is_intercept` of each column, for the sampler; `contrasts` (columns x effects: combinations of coefficients);
+# `matched` ("name", "order" or "formula": how rows of `data` found their samples); `group` of each sample (a factor or
+# NULL), `group_name`; `kept`: the samples without missing values.
 abundance_model <- function(formula, data, samples, effect, named = TRUE) {
   check_formula(formula, response = FALSE, takes = "bar", example = "~ group")
   parts <- split_formula(formula)
@@ -112,7 +107,6 @@ abundance_model <- function(formula, data, samples, effect, named = TRUE) {
 # How rows of the design found their samples, and the value that each sample got.
 matched_words <- function(model) list(how = model$matched, values = format(model$variables[[1L]]))
 
-# The g of the term (1 | g), or NULL.
 sample_group <- function(bars) {
   other <- Filter(Negate(is_intercept_bar), bars)
   if (length(other)) {
@@ -136,8 +130,7 @@ check_design <- function(x) {
   }
 }
 
-# The combinations of coefficients that are compared: columns of the design x effects. `effect`: terms, coefficients, or
-# combinations such as "groupC - groupB".
+# Combinations of coefficients: columns of the design x effects. `effect`: terms, coefficients, or "groupC - groupB".
 compared_effects <- function(effect, x, assigned, labels) {
   basis <- diag(ncol(x))
   dimnames(basis) <- list(colnames(x), colnames(x))
@@ -161,8 +154,7 @@ compared_effects <- function(effect, x, assigned, labels) {
   chosen
 }
 
-# What sentences call each effect: the two levels that it compares, such as "patient against control", or its name.
-# `given`: names that the user chose.
+# What sentences call each effect: "patient against control", or its name. `given`: names that the user chose.
 effect_labels <- function(weights, x, frame, terms, given) {
   known <- levels_of_columns(x, frame, terms)
   several <- length(attr(terms, "term.labels")) > 1L
@@ -181,8 +173,8 @@ effect_labels <- function(weights, x, frame, terms, given) {
   stats::setNames(labels, colnames(weights))
 }
 
-# The variable, level and level of reference of each column of a design. NA where a column is not the effect of a level
-# that is the same in all samples.
+# The variable, level and reference of each column of a design; NA unless the column is the effect of one level in all
+# samples.
 levels_of_columns <- function(x, frame, terms) {
   out <- data.frame(variable = rep(NA_character_, ncol(x)), level = NA_character_, base = NA_character_)
   for (variable in names(attr(x, "contrasts"))) {
@@ -234,8 +226,8 @@ combine_coefficients <- function(code, basis) {
   )
 }
 
-# The prior, for the coefficients of the scaled design. `level` and `slope` are of the mean of the log deviations,
-# `spread` of their standard deviation. `shift`: the scale of the Cauchy law of the common shift of all shares.
+# The prior for the scaled design. `level`, `slope`: mean of the log deviations; `spread`: their standard deviation;
+# `shift`: the scale of the Cauchy law of the common shift.
 abundance_prior <- list(
   coefficient = 2.5, intercept = 10, level = c(-0.6931471805599453, 1), slope = c(0.25, 0.25), spread = 0.1,
   shift = 0.02
@@ -246,9 +238,8 @@ standard_design <- function(model) {
   array((model$x - rep(model$center, each = rows)) / rep(model$scale, each = rows), dim(model$x), dimnames(model$x))
 }
 
-# Runs all chains. Returns arrays of kept x chains x types (x effects): the effects in the units of the data, their
-# conditional means and variances, and the deviations. `unit`: of each effect, its prior standard deviation if the
-# coefficients had 1.
+# Runs all chains. Returns kept x chains x types (x effects): effects in the data's units, their conditional means and
+# variances, and deviations. `unit`: each effect's prior standard deviation if the coefficients had 1.
 fit_abundance <- function(counts, totals, model, chains, iter, warmup, seed, run) {
   tables <- dim(counts)[[3L]]
   types <- dim(counts)[[1L]]

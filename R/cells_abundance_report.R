@@ -39,7 +39,6 @@ abundance_sections <- function(fit) {
   )
 }
 
-# The prior is the same for all: see ?differential_abundance.
 abundance_prior_words <- function() {
   c(
     "Coefficients of predictors with standard deviation 1: normal with mean 0 and standard deviation 2.5.",

@@ -1,17 +1,15 @@
 # What differential_abundance() says of the effects: of the share of each type, and of its absolute change.
 #
-# The shares of a sample add up to 1. So if one type grows, all other shares shrink by the same factor. The log of this
-# factor is the common shift of an effect. It is learned: a share of the types, which is learned too, has no absolute
-# change, so the logs of their shares change by the shift alone. The change of log share beyond the shift is absolute.
+# The shares of a sample add up to 1: if one type grows, all other shares shrink by the same factor. Its log is the
+# common shift of an effect, and is learned. Some types, a share that is learned too, have no absolute change: the logs
+# of their shares change by the shift alone. The change of log share beyond the shift is absolute.
 
-# The table of effects, and a verdict on the chains. `share`: the mean share of each type. `absolute`: whether the
-# absolute changes are tested, or those of shares.
+# The table of effects, and a verdict. `share`: each type's mean share. `absolute`: whether absolute changes are tested.
 compare_effects <- function(fitted, level, chains, share, absolute) {
   shape <- dim(fitted$effects)
   kept <- shape[[1L]]
   types <- seq_len(shape[[3L]])
   table <- (seq_len(shape[[2L]]) - 1L) %/% chains + 1L
-  # What is said of a type comes from the draws of the counts that have it.
   own <- lapply(types, function(t) {
     there <- fitted$present[t, table]
     which(if (any(there)) there else !there)
@@ -51,16 +49,14 @@ compare_effects <- function(fitted, level, chains, share, absolute) {
     converged = all(is.finite(rhat) & rhat <= rhat_limit) && all(effects$ess >= ess_wanted))
 }
 
-# The change of the log of a share, per unit, if its log odds change by `effect` per unit: over `span` units around the
-# share.
+# The change of a share's log per unit, if its log odds change by `effect` per unit: over `span` units around the share.
 change_of_share <- function(effect, share, span) {
   middle <- stats::qlogis(share)
   half <- effect * span / 2
   (stats::plogis(middle + half, log.p = TRUE) - stats::plogis(middle - half, log.p = TRUE)) / span
 }
 
-# Chains of the same draw of counts have the same law. Chains of different draws have not, so the variance between
-# chains is that within `table`.
+# Chains of different draws of counts have different laws, so the variance between chains is that within `table`.
 rhat_within <- function(draws, table) {
   scores <- split_chains(normal_scores(draws))
   means <- colMeans(scores)
@@ -139,8 +135,7 @@ test_changes <- function(mean, variance, prior, rest, shift_scale) {
   )
 }
 
-# Where the common shift may be, with the log of the prior probability of each place. The shift is near the changes of
-# some types, so the places are too, and are dense where many types agree.
+# Where the common shift may be, with log prior probabilities: near the changes of types, and dense where many agree.
 shift_points <- function(mean, variance, shift_scale, most = 150L) {
   if (!(shift_scale > 0)) return(list(value = 0, log_prior = 0))
   middle <- colMeans(mean)
@@ -157,10 +152,8 @@ normalised <- function(log_weight) {
   weight / sum(weight)
 }
 
-# 1,000 of the values, evenly spaced.
 spaced_values <- function(values) values[round(seq(1, length(values), length.out = 1000))]
 
-# Logs of the means of the columns of exp(values).
 log_mean <- function(values) {
   most <- values[cbind(max.col(t(values), "first"), seq_len(ncol(values)))]
   most + log(colMeans(exp(values - rep(most, each = nrow(values)))))

@@ -3,17 +3,15 @@
 #' Write cell types into the object that the cells came from
 #'
 #' Adds each cell's type, and its probability, to the object that was given to [dp_mixture()].
-#' @param x the object that was fitted, with the same cells in the same order: a matrix, a data frame, a list of them,
-#'   a `flowFrame`, a `flowSet`, or a `SummarizedExperiment` or `SingleCellExperiment`.
+#' @param x the fitted object, with the same cells in the same order, in any form that [dp_mixture()] takes.
 #' @param types cell types from [cell_types()] of the fit of `x`.
 #' @param name the name of the new column. The probability's name is this and `_probability`.
-#' @param check_values whether the values must be those of the fit. `FALSE`: only numbers of cells are compared, so `x`
-#'   may hold the cells before compensation.
+#' @param check_values whether the values must be those of the fit. `FALSE`: only numbers of cells must agree.
 #' @return An object of the class of `x`, with the type (a factor) and its probability; a matrix becomes a data frame. A
-#'   `SummarizedExperiment` has them in its `colData()`. In a `flowFrame` or `flowSet` the new channel has the number of
-#'   the type, and its description all names: `"1 = CD4+; 2 = CD8+"` (with `/` for `|`).
+#'   `SummarizedExperiment` has them in its `colData()`. A `flowFrame` or `flowSet` has the number of the type, and all
+#'   names in the channel's description.
 #' @section FCS files with compensation:
-#' Programs that read an FCS file compensate its values. So write types into the frames that `read.flowSet()` gave:
+#' Programs compensate the values of an FCS file, so write types into the frames that `read.flowSet()` gave:
 #' ```
 #' raw <- flowCore::read.flowSet("files")
 #' compensated <- flowCore::compensate(raw, flowCore::spillover(raw[[1]])$SPILL)
@@ -21,9 +19,7 @@
 #' flowCore::write.flowSet(add_types(raw, types, check_values = FALSE), "files with types")
 #' ```
 #' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used, and if `x` has other cells than the fit or already has
-#' the column.
-#' @seealso [cell_types()]; `generics::augment()` gives a data frame
+#' `warpbayes_error_input` for an argument that cannot be used, and if `x` has other cells or already the column.
 #' @examples
 #' set.seed(1)
 #' draw <- function(n, share) cbind(CD4 = rnorm(n) + 5 * (runif(n) < share), CD8 = rnorm(n))
@@ -35,7 +31,6 @@
 add_types <- function(x, types, name = "type", check_values = TRUE) {
   check_cell_types(types)
   check_values <- check_flag(check_values, "check_values")
-  # Values cannot be compared with those of a fit that has lost its cells.
   if (!check_values) types$fit["x"] <- list(NULL)
   if (!is.character(name) || length(name) != 1L || is.na(name) || !nzchar(name)) {
     stop_input("name", "must be one name, not ", show_value(name))
@@ -59,7 +54,6 @@ add_types <- function(x, types, name = "type", check_values = TRUE) {
   add_type_columns(x, added)
 }
 
-# A data frame may have columns that are not numbers.
 cells_to_compare <- function(x) if (is.data.frame(x)) x else check_matrix(x, "x")
 
 ranges <- function(sizes) {
@@ -67,7 +61,7 @@ ranges <- function(sizes) {
   lapply(seq_along(sizes), function(i) seq_len(sizes[[i]]) + ends[[i]] - sizes[[i]])
 }
 
-# `sizes`: numbers of cells of the parts of `x`, which may have names. Samples in another order would get wrong types.
+# `sizes`: numbers of cells of the parts of `x`, with names if they have any.
 check_same_cells <- function(sizes, types) {
   cells <- sum(sizes)
   if (cells != length(types$type)) {
@@ -89,8 +83,7 @@ check_same_cells <- function(sizes, types) {
   }
 }
 
-# Compares the values of the first marker that `x` has, if the fit did not transform them. The same number of cells in
-# another order would get wrong types.
+# Compares the first marker that `x` has, if the fit did not transform it: the same number of cells may be reordered.
 check_same_values <- function(values, types) {
   fit <- types$fit
   marker <- intersect(fit$markers, colnames(values))
@@ -130,7 +123,6 @@ add_types_to_experiment <- function(x, added, types) {
   accessor("SummarizedExperiment", "colData<-")(x, value = columns)
 }
 
-# A flowFrame, or the frames of a flowSet.
 add_types_to_frames <- function(x, frames, added, types) {
   if (methods::is(x, "cytoset") || methods::is(x, "cytoframe")) {
     stop_input("x", "is of class ", dQuote(class(x)[[1L]], FALSE), ", which keeps its cells outside R: convert it by ",

@@ -20,8 +20,6 @@ add_method <- function(name, ...) mixture_methods[[name]] <- c(mixture_methods[[
 
 method_of <- function(fit) mixture_methods[[fit$method]]
 
-# Whether a fit has modes of the posterior and no draws from it.
-
 is_bem <- function(fit) !method_of(fit)$sampled
 
 mixture_plan <- function(fit) {
@@ -68,13 +66,11 @@ check_mixture_fit <- function(fit, argument = "fit") {
   }
 }
 
-# Whether `sample` has the number of a sample for each cell. Methods ask this of millions of cells, and match() would
-# take most of their time.
+# Whether `sample` has the number of a sample for each cell. match() would be slow for millions of cells.
 are_samples <- function(sample, fit) {
   is.integer(sample) && length(sample) == fit$rows && isTRUE(all(range(sample) %in% seq_along(fit$samples)))
 }
 
-# Stops if the fit did not keep the `parts` of its draws, or has no draw.
 need_draws <- function(fit, parts) {
   check_mixture_fit(fit)
   absent <- parts[vapply(fit$draws[parts], is.null, TRUE)]
@@ -87,7 +83,6 @@ need_draws <- function(fit, parts) {
   if (length(fit$draws[[parts[[1L]]]]) == 0L) stop_without_draws(fit)
 }
 
-# Stops where a function needs draws. `what` completes the message.
 need_sampler <- function(fit, what) {
   check_mixture_fit(fit)
   if (is_bem(fit)) {
@@ -100,8 +95,7 @@ count_kept <- function(fit) {
   length(fit$draws$concentration)
 }
 
-# One draw: weights (k), means (k x p) and covariances (p x p x k); sample_weights (k x samples) where there are
-# several.
+# One draw: weights (k), means (k x p), covariances (p x p x k), and sample_weights (k x samples), if there are any.
 mixture_of_draw <- function(fit, draw, chain) {
   k <- fit$components
   p <- length(fit$markers)
@@ -116,7 +110,6 @@ mixture_of_draw <- function(fit, draw, chain) {
 }
 
 # The kept draw with the highest log posterior. It represents the fit wherever a single mixture is needed.
-# A caller that has checked the fit passes `checked`.
 reference_draw <- function(fit, checked = FALSE) {
   if (!checked) need_draws(fit, c("weights", "means", "covariances"))
   log_posterior <- fit$log_posterior[method_of(fit)$kept(fit), , drop = FALSE]
@@ -135,7 +128,6 @@ spaced_draws <- function(fit, count = NULL) {
   all[ceiling((seq_len(count) - 0.5) * nrow(all) / count), ]
 }
 
-# Prints what a chunk shows.
 print_chunk <- function(x) {
   shown <- in_chunk(x)
   print_lines(shown$words)

@@ -1,48 +1,33 @@
-# Bayesian EM: modes of the posterior instead of draws. The starts are chains of R/run_chains.R, whose steps stop when
-# the log posterior changes too little.
+# Bayesian EM: modes of the posterior. Its starts are chains of R/run_chains.R that stop at `tolerance`.
 
 #' Bayesian EM: modes of a mixture's posterior
 #'
-#' `dp_mixture(x, method = "bem")` climbs to a mode of the posterior instead of sampling from it. Use it for a fast
-#' first look, or to find a start for the sampler: `warp_control(start = fit)`. Modes fit new cells less well than draws
-#' do.
-#'
+#' `dp_mixture(x, method = "bem")` climbs to a mode of the posterior: for a fast first look, or as a start for the
+#' sampler. Modes fit new cells less well than draws do.
 #' @section How it works:
 #' A step weighs each cell by its probabilities of all components, and sets the parameters to their most probable values
 #' given these. With `warp_control(estimate = "mean")` it sets them to their conditional means; the log posterior may
 #' then fall. A start ends after `iter` steps, or when a step changes the log posterior by no more than `tolerance`
-#' (default: 1e-5) per cell.
-#'
-#' The log posterior is the density in \eqn{\mu_j}, \eqn{\Sigma_j}, \eqn{-\log(1 - v_j)} for each stick \eqn{v_j}, and
-#' \eqn{\alpha}.
-#'
+#' (default: 1e-5) per cell. The log posterior is the density in \eqn{\mu_j}, \eqn{\Sigma_j}, \eqn{-\log(1 - v_j)} for
+#' each stick \eqn{v_j}, and \eqn{\alpha}.
 #' @section Starts:
 #' `chains` is the number of starts, which end at different modes. Each begins from its own clustering with `warmup`
-#' Gibbs sweeps (100 by default, none from a fit). The parts of the prior that [dp_prior()] learns are learned in those
-#' of the first start. They are then fixed, in all starts, at their average over the second half of these sweeps.
-#'
+#' Gibbs sweeps (100 by default, none from a fit). The first start learns the parts of the prior in these sweeps; their
+#' average over the second half is then fixed in all starts.
 #' @section The fit:
-#' It is as [dp_mixture()] describes, but sweeps are steps, and chains are starts. `draws` has one mixture for each
-#' start. `steps` and `converged` have a value for each start.
-#'
-#' [predict.dp_mixture()], [cell_types()], [simulate()], `logLik()`, `tidy()` and `plot()` take the start with the
-#' highest log posterior. Intervals, \eqn{\hat R} and effective sample sizes are `NA`, and [relabel()],
-#' [co_clustering()], [drop_warmup()] and conversions to packages posterior and coda give an error. [continue()] makes
-#' more steps.
-#'
-#' One sample without missing values is required.
+#' It is as [dp_mixture()] describes, but sweeps are steps, and chains are starts. `draws` has one mixture, and `steps`
+#' and `converged` have one value, for each start. Functions of the fit take the start with the highest log posterior.
+#' Intervals, \eqn{\hat R} and effective sample sizes are `NA`. [relabel()], [co_clustering()], [drop_warmup()] and
+#' conversions to packages posterior and coda give an error. One sample without missing values is required.
 #' @references
 #' Lin, L., Chan, C. and West, M. (2010). Discriminative information analysis for variable selection in mixture
 #' modelling. Technical report, Department of Statistical Science, Duke University.
-#' @seealso [dp_mixture()], [warp_control()]
 #' @examples
 #' set.seed(1)
 #' population <- sample(3, 2000, replace = TRUE, prob = c(5, 3, 2))
 #' x <- matrix(rnorm(4000), ncol = 2) + 5 * cbind(population == 2, population == 3)
-#' # The best of three modes of the posterior.
 #' mode <- dp_mixture(x, components = 8, method = "bem", chains = 3, seed = 1, threads = 2)
 #' mode
-#' # A sampler that starts there.
 #' dp_mixture(x, components = 8, iter = 50, seed = 1, threads = 2,
 #'   control = warp_control(start = mode))
 #' @name bayesian_em
@@ -58,7 +43,6 @@ bem_schedule <- function(iter, warmup, control) {
   )
 }
 
-# Cells that only the sampler takes.
 check_bem_cells <- function(fit) {
   if (!is.null(fit$samples)) {
     stop_input("method", "is \"bem\", which fits one sample: sample = FALSE takes the cells of all samples together")
@@ -68,8 +52,8 @@ check_bem_cells <- function(fit) {
   }
 }
 
-# The first states of the steps, and their prior. The Gibbs sweeps of the first start learn what the prior has to learn,
-# or `start` gives it.
+# The first states of the steps, and their prior. The Gibbs sweeps of the first start, or `start`, give its learned
+# parts.
 start_bem <- function(fit, start, run, atoms) {
   check_bem_cells(fit)
   first <- first_states(fit, start, fit$start_sweeps, run, atoms)
@@ -92,8 +76,7 @@ start_bem <- function(fit, start, run, atoms) {
   fit
 }
 
-# The values of compiled_prior(). The parts to be learned come from the chain of `start` with the highest log posterior.
-# NULL if they have still to be learned.
+# The values of compiled_prior(), from the chain of `start` with the highest log posterior. NULL: not learned yet.
 held_prior <- function(fit, start) {
   values <- compiled_prior(fit$prior)$values
   if (!length(fit$prior$learn)) return(values)
@@ -104,7 +87,6 @@ held_prior <- function(fit, start) {
   ifelse(is_learned(fit$prior), known, values)
 }
 
-# Which of the values of compiled_prior() are learned.
 is_learned <- function(prior) {
   p <- length(prior$mean)
   c(rep("mean", p), "mean_scale", "df", rep("scale", p * (p + 1) / 2)) %in% prior$learn
@@ -120,9 +102,8 @@ hold_prior <- function(prior, values) {
   prior
 }
 
-# Gibbs sweeps as function(state, held): the state after them, and the `prior` that the steps hold. This is `held`, or,
-# if that is NULL, the average of the learned parts over the second half of the sweeps: the mean of m and Phi, the
-# geometric mean of gamma and nu.
+# function(state, held): the state after Gibbs sweeps, and the `prior` that the steps hold: `held` or, if NULL, the
+# average over the second half of the sweeps (m, Phi: mean; gamma, nu: geometric mean).
 start_sweeps <- function(fit, session, atoms) {
   prior <- compiled_prior(fit$prior)
   no_probe <- matrix(0, length(fit$markers), 0L)
@@ -157,7 +138,6 @@ start_sweeps <- function(fit, session, atoms) {
   }
 }
 
-# The prior of the sticks favours components in decreasing order of size.
 order_by_size <- function(statistics, p) {
   statistics <- matrix(statistics, 1 + p + p * (p + 1) / 2)
   c(statistics[, order(-statistics[1L, ])])
@@ -203,7 +183,6 @@ bem_step <- function(fit) {
       state$last <- made[slice$done, ]
       state$mode <- list(weights = exp(slice$log_weight), means = slice$means, covariances = slice$covariances)
     }
-    # A start that has stopped stays where it is.
     rest <- matrix(rep(state$last, each = sweeps - NROW(made)), sweeps - NROW(made), 4 + ncol(probe))
     all <- rbind(made, rest)
     list(state = state, traces = list(
@@ -214,7 +193,6 @@ bem_step <- function(fit) {
   function(sessions, states, sweeps, keep) Map(one_start, sessions, states, sweeps)
 }
 
-# Cuts the traces after the last step of all starts, and gathers the modes.
 finish_bem <- function(fit) {
   fit$steps <- vapply(fit$state, `[[`, 0, "steps")
   fit$converged <- vapply(fit$state, `[[`, NA, "stopped")
@@ -235,7 +213,7 @@ finish_bem <- function(fit) {
   fit
 }
 
-# The mixture after the last step of each start, as one draw of a chain. No draw if there was no step.
+# The mixture after the last step of each start, as one draw of a chain.
 gather_modes <- function(fit) {
   draws <- if (fit$iter > 0) 1 else 0
   plan <- mixture_plan(fit)$draws[c("weights", "means", "covariances")]

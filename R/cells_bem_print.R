@@ -1,6 +1,5 @@
 # print(), summary() and glance() of the modes that Bayesian EM finds.
 
-# One row for each start.
 bem_starts <- function(fit) {
   last <- function(trace) if (fit$iter > 0) trace[fit$iter, ] else rep(NA_real_, fit$chains)
   data.frame(

@@ -1,29 +1,22 @@
-# Mixtures whose cells are on the workers of a cluster: how this process, the manager, shares the cells out.
-# R/run_cluster.R has the connection, and R/cells_worker.R what workers do.
+# How the manager shares the cells among the workers of a cluster. R/cells_worker.R has what workers do.
 
 #' Mixtures on a cluster
 #'
 #' With `control = warp_control(cluster = parallel::makeCluster(4))`, the workers of the cluster share the cells of one
 #' fit of [dp_mixture()].
-#'
 #' @section What to give it:
-#' Any cluster that package parallel can use: processes on one machine, several machines, or MPI through package snow.
-#' The workers load warpbayes from their own library, which must have the same version. `backend`, `threads` and
-#' `devices` apply to each worker. With `NULL`, each worker follows its own options, and workers on one machine share
-#' its cores. Cells that no machine could hold are read by the workers themselves: `x` is then a [row_reader()].
-#'
+#' Any cluster of package parallel: on one machine, on several, or MPI through package snow. The workers need the same
+#' version of warpbayes. `backend`, `threads` and `devices` apply to each worker; with `NULL`, workers follow their own
+#' options and share the cores of their machine. If no machine can hold the cells, workers read them: see
+#' [row_reader()].
 #' @section What comes back:
 #' The fit is `identical()` to the fit without a cluster, in double precision also with graphics cards. [continue()] and
-#' [resume()] work with a `cluster` or without. If the workers read the cells, a `cluster` is required.
-#'
+#' [resume()] need a `cluster` only if the workers read the cells.
 #' @section Errors and interrupts:
 #' If a worker ends, or sends nothing for an hour (`options(warpbayes.worker_timeout = 60)`: for a minute), the
 #' completed sweeps are returned with a warning that names the worker. If no sweep was completed, it is an error of
-#' class `warpbayes_error_device`. The cluster cannot be used again. Workers and the network must be trusted.
-#'
-#' If you interrupt the fit, it waits for the replies of the current sweep, and the cluster can be used again. A second
-#' interrupt ends the wait and the cluster's use.
-#' @seealso [row_reader()], [computing]
+#' class `warpbayes_error_device`. The cluster cannot be used again. After an interrupt it can, unless a second one ends
+#' the wait for the current sweep. Workers and the network must be trusted.
 #' @examples
 #' x <- cbind(a = c(rnorm(3000), rnorm(3000, 6)), b = rnorm(6000))
 #' \dontrun{
@@ -35,7 +28,7 @@
 #' @name mixture_clusters
 NULL
 
-# As open_fit(), but the cells are on the workers. The connection is an attribute of the session.
+# As open_fit() on workers. The connection is an attribute of the session.
 open_on_cluster <- function(fit, run, keep_labels) {
   connection <- run$cluster
   opened <- FALSE
@@ -68,7 +61,7 @@ open_on_cluster <- function(fit, run, keep_labels) {
   session
 }
 
-# Decides which worker has which cells. Workers that would have none are left out.
+# Which worker has which cells. Workers that would have none are left out.
 split_cells <- function(connection, rows) {
   connection$split <- native(C_mixture_split, as.double(rows), length(connection$cluster))
   used <- seq_len(length(connection$split$first_row) - 1L)
@@ -77,7 +70,6 @@ split_cells <- function(connection, rows) {
   connection$data <- new_name()
 }
 
-# Sends the cells of a matrix to the workers, block by block.
 send_cells <- function(x, connection) {
   split_cells(connection, nrow(x))
   step <- max(1, floor(cluster_block / ncol(x)))

@@ -3,9 +3,7 @@
 #' How probably pairs of cells belong together
 #'
 #' Gives the posterior probability that two cells belong to the same component or, given [cell_types()], to the same
-#' type. The probability is the mean over draws \eqn{d} of \eqn{\sum_j p_{dj}(x) p_{dj}(y)}, where \eqn{p_{dj}} are the
-#' probabilities of the components, or types, in that draw.
-#'
+#' type: the mean over draws \eqn{d} of \eqn{\sum_j p_{dj}(x) p_{dj}(y)} with their probabilities \eqn{p_{dj}}.
 #' @param fit a fit from [dp_mixture()] that kept weights, means and covariances, or cell types from [cell_types()].
 #' @param cells which rows of the fitted data, or of `newdata`; `NULL`: all.
 #' @param newdata other cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
@@ -13,8 +11,7 @@
 #'   own draws.
 #' @param ... not used.
 #' @inheritParams computing_arguments
-#' @return A symmetric matrix of class `co_clustering`, with a row and a column for each of the cells, and 1 on the
-#'   diagonal. Its [verdict()] is that of `fit`; a part of it is a plain matrix.
+#' @return A symmetric matrix of class `co_clustering` with 1 on the diagonal. Its [verdict()] is that of `fit`.
 #' @section Errors:
 #' `warpbayes_error_input` for rows that do not exist, and as in [predict.dp_mixture()].
 #' @examples

@@ -1,7 +1,6 @@
 # What calls on cells cost, for the choice of the backend (R/run_backend_cost.R).
 
-# The sweeps of a mixture of k components. Splits and joins, the prior and the labels of kept draws do not get faster
-# with threads.
+# The sweeps of a mixture. Splits and joins, the prior and labels of kept draws do not get faster with threads.
 mixture_cost <- function(rows, columns, components, sweeps) {
   n <- as.double(rows)
   triangle <- 0.5 * columns * (columns + 3)

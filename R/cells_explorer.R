@@ -1,8 +1,6 @@
-# The picture of a report of cell types that its reader can explore: cells in two markers. It consists of radio buttons
-# and rules of style that depend on them, so it works where scripts are not allowed.
+# The picture of cells in a report, whose reader chooses two markers. It needs no scripts: radio buttons switch styles.
 
-# Some cells of `types` in two of the markers. Each cell is an element with its places on all markers as variables of
-# its style: --a is its place on the first marker, from 0 to 1000, --b on the second, and so on.
+# Each cell is an element with its places from 0 to 1000 on all markers as variables of its style: --a, --b, and so on.
 cell_explorer <- function(types, markers, count) {
   fit <- types$fit
   reference <- mixture_of_draw(fit, types$draw, types$chain)
@@ -17,7 +15,6 @@ cell_explorer <- function(types, markers, count) {
     round(1000 * pmin(pmax(at, 0), 1))
   }, numeric(length(shown)))
   places <- matrix(places, length(shown))
-  # One group of cells for each type with a colour, and one for all others.
   colours <- type_colours(types)
   named <- min(length(colours), length(component_colours))
   group <- pmin(as.integer(types$type)[shown], named + 1L)
@@ -48,7 +45,6 @@ cell_explorer <- function(types, markers, count) {
   structure(page, style = paste0(picked_style(c(across, up)), cells_style(across, up, kind, letter, keys)))
 }
 
-# Rows of some cells, at random, that have values of the chosen markers.
 chosen_cells <- function(x, chosen, count) {
   if (is.null(x)) return(integer())
   known <- seq_len(nrow(x))

@@ -5,10 +5,9 @@
 #' Fits a Dirichlet-process mixture of multivariate normal distributions to cells, for example of flow cytometry. It
 #' samples from the posterior by blocked Gibbs sampling, or finds modes of the posterior by [Bayesian EM][bayesian_em].
 #' [mixture_model] has the formulas.
-#'
-#' @param x cells by markers: a numeric matrix or data frame, or an object of class `flowFrame`, `flowSet`, `cytoframe`,
-#'   `cytoset`, `SummarizedExperiment` or `SingleCellExperiment`. For [several samples][mixture_samples] also a list of
-#'   these. Or a [row_reader()].
+#' @param x cells by markers: a numeric matrix, data frame, `flowFrame`, `flowSet`, `cytoframe`, `cytoset`,
+#'   `SummarizedExperiment` or `SingleCellExperiment`; a list of these for [several samples][mixture_samples]; a
+#'   [row_reader()].
 #' @param components \eqn{k}: the largest number of components.
 #' @param method `"gibbs"`: blocked Gibbs sampling. `"bem"`: [Bayesian EM][bayesian_em].
 #' @param prior a prior from [dp_prior()], or the `prior` of another fit to the same markers.
@@ -23,21 +22,17 @@
 #' @param control rare settings, from [warp_control()]; see below.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
-#'
 #' @section Settings of `control`:
-#' * `start`: where chains start. `NULL`: each from its own clustering of some cells. Or for each cell the number of a
-#'   component, or `NA` to leave it out. Or a fit to the same markers.
+#' * `start`: where chains start. `NULL`: each from its own clustering. Or a fit to the same markers, or for each cell
+#'   the number of a component (`NA`: leave it out).
 #' * `moves`: whether sweeps also propose to split and join components (Jain and Neal 2004).
 #' * `thin`, `keep` (for `"gibbs"`): which sweeps and draws are kept. `keep` is any of `"weights"`, `"means"`,
 #'   `"covariances"` (the default: prediction needs these) and `"labels"`.
 #' * `missing`: `"model"` takes `NA` as [values missing at random][mixture_missing]; `"error"` refuses them.
 #' * `assay`: the assay of a `SummarizedExperiment`, by name or number. `NULL`: `exprs`, or else the first.
-#' * `cluster`: a [cluster][mixture_clusters] whose workers share the cells.
-#' * `tolerance`, `estimate` (for [`"bem"`][bayesian_em]), `precision`, `devices`, `checkpoint`, `checkpoint_every`: see
-#'   [warp_control()].
-#'
-#' @return An object of class `dp_mixture`, in the data's units (after the transformation). With S sweeps, D kept draws
-#'   of each of C chains, k components, p markers and n cells, it has
+#' * `cluster`: a [cluster][mixture_clusters] whose workers share the cells. [warp_control()] has the others.
+#' @return An object of class `dp_mixture`, in the (transformed) data's units. With S sweeps, D kept draws of each of C
+#'   chains, k components, p markers and n cells, it has
 #'   \item{draws}{`weights` (k x D x C), `means` (k x p x D x C), `covariances` (p x p x k x D x C), `labels` (n x D x
 #'     C), if kept; `concentration` (D x C); and the learned parts of the prior: `prior_mean` (p x D x C),
 #'     `prior_mean_scale` and `prior_df` (D x C), `prior_scale` (p x p x D x C).}
@@ -51,17 +46,16 @@
 #' If you interrupt the fit, or a sweep fails, the completed sweeps are returned with a warning, and [continue()] runs
 #' the remaining ones.
 #' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used; `warpbayes_error_memory` if memory runs out;
-#' `warpbayes_error_backend` or `warpbayes_error_device` if a graphics card or a worker fails. Fewer cells than markers
-#' are an error unless the prior has a `scale`.
+#' `warpbayes_error_input` for an argument that cannot be used, and for fewer cells than markers unless the prior has a
+#' `scale`; `warpbayes_error_memory` if memory runs out; `warpbayes_error_backend` or `warpbayes_error_device` if a
+#' graphics card or a worker fails.
 #' @references
 #' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking priors. *Journal of the American
 #' Statistical Association* **96**, 161-173.
 #'
 #' Jain, S. and Neal, R. M. (2004). A split-merge Markov chain Monte Carlo procedure for the Dirichlet process mixture
 #' model. *Journal of Computational and Graphical Statistics* **13**, 158-182.
-#' @seealso [predict.dp_mixture()], [summary.dp_mixture()], [plot.dp_mixture()], [cell_types()], [relabel()],
-#'   [continue()], [mixture_memory], [computing]
+#' @seealso [predict.dp_mixture()], [plot.dp_mixture()], [cell_types()], [relabel()], [continue()], [mixture_memory]
 #' @examples
 #' set.seed(1)
 #' population <- sample(3, 2000, replace = TRUE, prob = c(5, 3, 2))
@@ -81,7 +75,6 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
 
   run <- resolve_run(backend, threads, devices = control$devices, cluster = control$cluster)
   if (!is.null(run$cluster)) {
-    # The workers hold the cells until the end of this call.
     run$cluster$keeps <- TRUE
     on.exit(leave_cluster(run$cluster))
   }
@@ -113,7 +106,6 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   advance_chains(fit, iter, sampler, run, progress, threads, checkpoint)
 }
 
-# The settings of warp_control() that all methods have.
 mixture_settings <- c("start", "moves", "missing", "assay", "precision", "devices", "cluster", "checkpoint",
   "checkpoint_every")
 
@@ -123,8 +115,7 @@ mixture_chains <- function(chains, cells, components, iter, schedule, keep) {
   check_chains(chains, mixture_cost(cells$rows, p, components, 1), each * (iter - schedule$warmup) / schedule$thin)
 }
 
-# `settings`: the arguments that are elements of the fit. `schedule`: from method$schedule(). `cells`: from
-# read_mixture_cells().
+# `settings`: elements of the fit. `schedule`: from method$schedule(). `cells`: from read_mixture_cells().
 new_mixture <- function(settings, schedule, cells, run) {
   fit <- c(
     list(draws = NULL), settings, list(iter = 0), schedule, list(backend = run_backend(run), threads = run$threads),
@@ -168,9 +159,8 @@ check_start <- function(start, cells, components) {
   as.integer(start)
 }
 
-# Returns what as_marker_matrix() does, and `rows`, `sample` (a factor with an entry for each cell, NULL for one
-# sample), `unit` (the scale of each marker in the sampler) and `probe` (five cells). With a row_reader(), `x` has
-# some of the cells only, and `reader` is complete_reader()'s.
+# As as_marker_matrix(), with `rows`, `sample` (a factor or NULL), `unit` (the scale of each marker in the sampler) and
+# `probe` (five cells). With a row_reader(), `x` has some of the cells, and `reader` is complete_reader()'s.
 read_mixture_cells <- function(x, sample, markers, transform, control, run) {
   if (!is.null(control$assay) && !has_assays(x)) {
     stop_input("assay", "is given, but `x` is no SummarizedExperiment or SingleCellExperiment")
@@ -202,7 +192,6 @@ cells_of_reader <- function(reader, sample, markers, transform, missing, run) {
   c(cells, list(rows = reader$rows, sample = if (!identical(sample, FALSE)) sample, probe = cells$reader$probe))
 }
 
-# The prior in the units of the sampler, with the parts that are set from the cells.
 prior_of_cells <- function(prior, cells) {
   check_enough_cells(prior, cells$rows, cells$markers)
   prior <- resolve_prior(prior, cells$mean, cells$unit, cells$markers, cells$resolution)
@@ -210,7 +199,7 @@ prior_of_cells <- function(prior, cells) {
   prior
 }
 
-# Five rows spread over the data. The trace of the density there does not depend on how components are numbered.
+# Five rows spread over the data, for the trace of the density.
 probe_rows <- function(rows) {
   pmin(rows, floor((seq_len(5L) - 0.5) / 5 * rows) + 1)
 }
@@ -229,26 +218,23 @@ probe_cells <- function(x, center) {
 #' Mixtures of cells with missing values
 #'
 #' With `control = warp_control(missing = "model")`, [dp_mixture()] takes cells with values that are `NA` or `NaN`. The
-#' component of a cell is drawn by the density of its known values. The missing values are then drawn given these and
-#' the component (Little and Rubin 2019).
+#' component of a cell is drawn by the density of its known values, and the missing values given these and the component
+#' (Little and Rubin 2019). `log_likelihood`, [predict.dp_mixture()] and [cell_types()] use the density of the known
+#' values.
 #'
 #' This is right if values are *missing at random*: whether a value is missing may depend on known values, but not on
 #' the missing value itself. Values below a detector's threshold are not missing at random.
 #'
-#' `log_likelihood`, [predict.dp_mixture()] and [cell_types()] use the density of the known values, for new cells too.
-#'
-#' A marker without any value is an error, and so is an infinite value. A cell without any value gives a warning. On a
-#' graphics card, all cells must fit into its memory.
+#' A marker without values and an infinite value are errors; a cell without values gives a warning. A graphics card must
+#' hold all cells.
 #' @references
 #' Little, R. J. A. and Rubin, D. B. (2019). *Statistical Analysis with Missing Data*, third edition. Wiley.
-#' @seealso [dp_mixture()]
 #' @examples
 #' set.seed(1)
 #' x <- cbind(CD4 = c(rnorm(300), rnorm(200, 5)), CD8 = c(rnorm(300), rnorm(200, 5)))
 #' x[sample(length(x), 100)] <- NA
 #' fit <- dp_mixture(x, components = 6, iter = 100, seed = 1, threads = 2,
 #'   control = warp_control(missing = "model"))
-#' # A cell whose CD8 is not known.
 #' predict(fit, cbind(CD4 = 5, CD8 = NA_real_), type = "log_density", threads = 2)
 #' @name mixture_missing
 NULL
@@ -264,7 +250,7 @@ warn_empty_rows <- function(x) {
   }
 }
 
-# Which rows lack no value or, with `any = TRUE`, which rows have some value. This goes column by column to save memory.
+# Which rows lack no value or, with `any = TRUE`, have some value; column by column to save memory.
 known_rows <- function(x, any = FALSE) {
   found <- rep(!any, nrow(x))
   for (j in seq_len(ncol(x))) {

@@ -1,27 +1,23 @@
 # A mixture at given cells: classes, densities, probabilities.
 
-# Cells that are evaluated at a time. This bounds the memory of a slice, and the time during which R cannot be
-# interrupted.
+# Cells that are evaluated at a time. This bounds memory and the time until an interrupt.
 slice_rows <- 2^18
 
-# The numbers of `rows` rows in slices: a list of ranges.
 row_slices <- function(rows, size = slice_rows) {
   lapply(seq(1, length.out = ceiling(rows / size), by = size), function(first) first:min(rows, first + size - 1))
 }
 
-# The cells of a slice; all of them without a copy.
 cells_in <- function(cells, slice) {
   if (length(slice) == nrow(cells)) cells else cells[slice, , drop = FALSE]
 }
 
-# The cells where the backend evaluates mixtures.
 open_cells <- function(x, center, scale, precision, run) {
   native(C_mixture_open, x, as.double(center), 1 / scale, as.integer(precision == "single"), FALSE, run)
 }
 
-# Hands the rows of x to the backend and calls use(evaluate). There, evaluate(mixture, what) takes a mixture in the
-# data's units: a list of `weights` (k), `means` (k x p) and `covariances` (p x p x k). It returns a list of `class`,
-# `log_density` and `prob` (rows x k), each NULL unless `what` names it. `rows`, for class and prob: a range of rows.
+# Hands the rows of x to the backend and calls use(evaluate). evaluate(mixture, what) takes a mixture in the data's
+# units: `weights` (k), `means` (k x p), `covariances` (p x p x k), and returns a list of `class`, `log_density` and
+# `prob` (rows x k), NULL unless `what` names it. It may take a range of `rows`, for class and prob.
 evaluate_rows <- function(x, center, scale, precision, run, use) {
   session <- open_cells(x, center, scale, precision, run)
   on.exit(.Call(C_mixture_close, session))
@@ -38,8 +34,7 @@ evaluate_rows <- function(x, center, scale, precision, run, use) {
   })
 }
 
-# The log Jacobian of the scaling, over the known values: one number for all rows, or one for each if values are
-# missing.
+# The log Jacobian of the scaling over the known values: one number, or one for each row if values are missing.
 log_units <- function(x, scale) {
   if (!anyNA(x)) return(sum(log(scale)))
   total <- numeric(nrow(x))
@@ -53,13 +48,12 @@ evaluate_cells <- function(fit, cells, run, use) {
   evaluate_rows(cells, fit$center, fit$scale, fit$precision, run, use)
 }
 
-# Class, log density or probabilities of the cells under one mixture. `sample` is from sample_of_cells().
+# Class, log density or probabilities under one mixture. `sample` is from sample_of_cells().
 evaluate_mixture <- function(fit, mixture, cells, what, run, sample = NULL) {
   evaluate_sampled(fit, cells, sample, run, function(evaluate) evaluate(mixture, what)[[what]])
 }
 
-# The log of the mean of the density over the draws that `used` lists. The sum over draws is made where the cells are.
-# `sample` is from sample_of_cells(): a cell of a sample has the weights of that sample.
+# The log of the mean density over the draws `used`. `sample`: from sample_of_cells(), for weights of samples.
 mean_log_density <- function(fit, used, cells, run, sample = NULL) {
   if (is.null(sample)) return(sum_log_density(fit, used, fit$draws$weights, cells, run) - log(nrow(used)))
   total <- numeric(nrow(cells))
@@ -101,10 +95,7 @@ sum_log_density <- function(fit, used, weights, cells, run) {
   total
 }
 
-# Cells of several samples ---------------------------------------------------------------
-
-# The sample of each of the cells `x` as a number, or NULL for the mixture of all samples. `own`: whether the cells are
-# the fitted ones, which have samples of their own.
+# The number of each cell's sample, or NULL for the mixture of all samples. `own`: whether `x` are the fitted cells.
 sample_of_cells <- function(fit, sample, x, own) {
   if (is.null(sample)) {
     return(if (own) fit$sample)
@@ -141,7 +132,6 @@ evaluate_sampled <- function(fit, cells, sample, run, use) {
       function(mixture, what) evaluate_cells(fit, part, run, function(evaluate) evaluate(mixture, what))
     })))
   }
-  # The sessions of all samples are open while `use` goes through the draws.
   inside <- function(i, evaluates) {
     if (i > length(rows)) return(use_all(evaluates))
     evaluate_cells(fit, cells_in(cells, rows[[i]]), run, function(evaluate) inside(i + 1L, c(evaluates, evaluate)))

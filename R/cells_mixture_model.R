@@ -3,10 +3,9 @@
 #' Log likelihoods, simulated cells and updates of a mixture
 #'
 #' `log_lik()` gives the log density of each cell under each draw, for package loo. `logLik()` is the log likelihood of
-#' the reference draw (see [predict.dp_mixture()]); its degrees of freedom count the parameters of components that hold
-#' cells. `simulate()` draws data sets of the size of the fitted data, each from the mixture of a randomly chosen kept
-#' draw. `update()` fits again with other arguments; if the cells were transformed, it reads them again by the call.
-#'
+#' the reference draw (see [predict.dp_mixture()]); its degrees of freedom count components that hold cells.
+#' `simulate()` draws data sets of the fitted size, each from a random kept draw. `update()` fits again with other
+#' arguments.
 #' @param object a fit from [dp_mixture()] that kept weights, means and covariances.
 #' @param newdata,sample the cells and their sample, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
 #' @param ndraws number of kept draws to use, evenly spaced over all chains; `NULL`: all.
@@ -15,9 +14,9 @@
 #' @param evaluate for `update()`: `FALSE` gives the call instead of the fit.
 #' @param ... for `update()`: arguments of [dp_mixture()] to change. Otherwise not used.
 #' @inheritParams computing_arguments
-#' @return `log_lik()`: a matrix, draws (chain after chain) x cells, of log densities per unit of the transformed
-#'   values. `logLik()`: a number of class `logLik`. `nobs()`: the number of cells. `simulate()`: a list of `nsim`
-#'   matrices, cells x markers, in the data's units. `update()`: a fit.
+#' @return `log_lik()`: a matrix, draws (chain after chain) x cells, per unit of the transformed values. `logLik()`: a
+#'   number of class `logLik`. `nobs()`: the number of cells. `simulate()`: `nsim` matrices, cells x markers, in the
+#'   data's units. `update()`: a fit.
 #' @section Errors:
 #' As in [predict.dp_mixture()].
 #' @examples
@@ -140,7 +139,6 @@ update.dp_mixture <- function(object, ..., evaluate = TRUE) {
   if (!evaluate) return(call)
   frame <- parent.frame()
   if (is.null(object$x) || !is.null(object$transform) || "x" %in% names(changed)) return(eval(call, frame))
-  # The fitted cells have the chosen markers only.
   if (!"markers" %in% names(changed)) call$markers <- NULL
   shown <- call$x
   call$x <- object$x

@@ -1,8 +1,6 @@
-# Markers against each other: cells as images coloured by component, the mixture's regions of highest density, and the
-# histogram of each marker with the fitted density.
+# Markers against each other: images of cells, the mixture's regions of highest density, and histograms.
 
-# What the picture needs: the chosen markers with their limits, the cells of these markers with their pixels and their
-# components, and the colours. `class`: NULL, or the components if they are known.
+# The chosen markers with their limits, cells, pixels, components and colours. `class`: the components, if known.
 pairs_parts <- function(fit, data, markers, min_weight, backend, threads, class = NULL) {
   reference <- reference_draw(fit)
   chosen <- choose_markers(fit, markers, reference)
@@ -51,8 +49,7 @@ pairs_picture <- function(fit, parts, min_weight, main) {
   })
 }
 
-# A matrix of panels of the `chosen` markers; `layers_of` has the layers of a panel. Without a `diagonal` there are only
-# the panels below it.
+# A matrix of panels; `layers_of` has the layers of one. Without a `diagonal` there are only the panels below it.
 marker_matrix_picture <- function(fit, chosen, axes, limits, main, key, layers_of, diagonal = TRUE) {
   count <- length(chosen)
   columns <- if (diagonal) count else count - 1L
@@ -78,8 +75,7 @@ cell_layer <- function(parts, row, column, colour, colours) {
   }
 }
 
-# The components that get a colour, the heaviest first; `colours`, the last for all other components; and `of`, the
-# number of the colour of each component.
+# The components with a colour, heaviest first; `colours`, the last for all others; `of`: each component's colour.
 colour_components <- function(reference, min_weight) {
   heavy <- order(-reference$weights)
   coloured <- utils::head(heavy[reference$weights[heavy] >= min_weight], length(component_colours))
@@ -88,7 +84,7 @@ colour_components <- function(reference, min_weight) {
   list(coloured = coloured, colours = c(component_colours[seq_along(coloured)], other_colour), of = of)
 }
 
-# Pixels along a side of a panel: about 400 over all panels. More would show no more, in a larger file.
+# Pixels along a side of a panel: about 400 over all panels.
 pixels_of <- function(panels) as.integer(max(80, min(200, 420 / panels)))
 
 # The columns to show: the given ones, or the `most` columns whose means differ most between components.
@@ -111,10 +107,9 @@ choose_markers <- function(fit, markers, reference, most = 5L) {
   chosen
 }
 
-# The range of a marker that is shown, without the outermost 0.02% of the cells on either side. If there are no cells,
-# three standard deviations around the mean of each component with 1% of the weight.
+# The range that is shown, without the outermost 0.02% of the cells on either side. Without cells: three standard
+# deviations around the means of components with 1% of the weight.
 marker_range <- function(reference, marker, cells, column) {
-  # About 2e5 values are enough for the quantiles.
   values <- if (NROW(cells)) cells[seq(1, nrow(cells), by = max(1, floor(nrow(cells) / 2e5))), column]
   values <- values[!is.na(values)]
   if (length(values) > 1L) {
@@ -129,7 +124,6 @@ marker_range <- function(reference, marker, cells, column) {
   grDevices::extendrange(range, f = 0.03)
 }
 
-# Bin from 1, NA outside the limits.
 bin_of <- function(values, limits, bins) {
   bin <- floor((values - limits[[1L]]) / diff(limits) * bins) + 1
   bin[bin < 1 | bin > bins] <- NA
@@ -157,9 +151,8 @@ cell_image <- function(x, y, colour, colours, bins) {
   image
 }
 
-# Ellipses that hold ellipse_mass of each of the coloured components and of twelve more, in two markers. With `halo`
-# they have a white border. It makes them easier to see in large panels, but doubles the curves, which take most of
-# the bytes of a file.
+# Ellipses of the coloured components and of twelve more, in two markers. `halo`: a white border, for large panels; it
+# doubles the curves, which take most of the bytes of a file.
 ellipse_layers <- function(reference, pair, limits, colouring, min_weight, halo) {
   ellipses <- ellipses_of(reference, pair, colouring, min_weight)
   unlist(lapply(seq_along(ellipses), function(i) {
@@ -181,7 +174,6 @@ ellipses_of <- function(reference, pair, colouring, min_weight) {
   circle <- radius * cbind(cos(angle), sin(angle))
   heavy <- order(-reference$weights)
   heavy <- utils::head(heavy[reference$weights[heavy] >= min_weight], length(colouring$colours) + 11L)
-  # The heaviest is drawn last, on top of the others.
   ellipses <- lapply(rev(heavy), function(j) {
     root <- tryCatch(chol(reference$covariances[pair, pair, j]), error = pass_on)
     if (is.null(root)) return(NULL)
@@ -197,8 +189,7 @@ darken <- function(colour) {
   grDevices::rgb(rgb[1L, ], rgb[2L, ], rgb[3L, ], maxColorValue = 255)
 }
 
-# The regions of highest density that hold region_mass of the mixture of two markers. `z` is the share of the mass that
-# lies at points of higher density, with its sign changed: larger inside.
+# Regions of highest density of two markers. `z`: minus the share of the mass at points of higher density.
 region_layer <- function(reference, pair, limits, size = 100L) {
   grid <- lapply(limits, function(range) seq(range[[1L]], range[[2L]], length.out = size))
   density <- grid_density(reference, pair, grid)
@@ -210,7 +201,6 @@ region_layer <- function(reference, pair, limits, size = 100L) {
   }
 }
 
-# The mixture's density of two markers on a grid.
 grid_density <- function(reference, pair, grid) {
   density <- 0
   for (j in which(reference$weights > 1e-6)) {
@@ -227,8 +217,7 @@ grid_density <- function(reference, pair, grid) {
   density
 }
 
-# The histogram of the cells and the density of the mixture, over the height of the frame. Piled values are lines of 60%
-# of this height with the shares of the cells, because their bars would be too high.
+# Cells and density over the height of the frame. Piled values, too high for bars, are lines of 60% of this height.
 marker_layers <- function(parts, ends) {
   height <- function(value) ends[[1L]] + pmin(value / parts$top, 1) * diff(ends)
   spikes <- parts$spikes
@@ -244,7 +233,7 @@ marker_layers <- function(parts, ends) {
   )
 }
 
-# The density of the mixture of a marker, the bars of its cells, its piled values, and the top of the frame.
+# The density of a marker's mixture, the bars of its cells, its piled values, and the top of the frame.
 marker_parts <- function(fit, reference, marker, limits, values) {
   at <- seq(limits[[1L]], limits[[2L]], length.out = 300L)
   density <- numeric(length(at))
@@ -281,15 +270,13 @@ spikes_of <- function(fit, marker, limits) {
   list(at = at[shown], share = piled$share[shown])
 }
 
-# The width of a bar. There are about 60. All bars hold the same number of whole numbers. Otherwise neighbouring bars
-# would differ in height for this reason alone.
+# About 60 bars, which all hold the same number of whole numbers: otherwise neighbours would differ for this reason.
 bar_width <- function(values, limits) {
   width <- diff(limits) / 60
   some <- values[seq_len(min(length(values), 1000L))]
   if (all(some == floor(some))) max(1, round(width)) else width
 }
 
-# The names of the coloured components with their weights, and of the others if they have weight.
 component_key <- function(reference, colouring) {
   coloured <- colouring$coloured
   others <- 1 - sum(reference$weights[coloured])

@@ -1,10 +1,8 @@
-# Pictures of a fitted mixture: the traces, the weights and the heat map. R/cells_mixture_pairs.R has the picture of
-# cells.
+# Traces, weights and heat map of a mixture. R/cells_mixture_pairs.R has the picture of cells.
 
 #' Plot a fitted mixture
 #'
 #' Four pictures in base graphics.
-#'
 #' @param x a fit from [dp_mixture()].
 #' @param data for `"pairs"`: the cells, as `newdata` of [predict.dp_mixture()]; `NULL`: those that were fitted.
 #' @param type which picture; see below.
@@ -18,14 +16,13 @@
 #' @section The pictures:
 #' * `"pairs"`: markers against each other, in the reference draw (see [predict.dp_mixture()]). Below the diagonal:
 #'   cells coloured by component, with an ellipse around 90% of each component. Above: regions that hold 50, 80, 95 and
-#'   99% of the mixture. On the diagonal: histograms with the mixture's density. Axes show the values before a
-#'   transformation.
-#' * `"trace"`: the log likelihood, the number of occupied components, the concentration and the log density at a cell
-#'   over the sweeps. The warm-up is shaded.
+#'   99% of the mixture. On the diagonal: histograms. Axes show values before a transformation.
+#' * `"trace"`: log likelihood, occupied components, concentration and log density at a cell by sweep. Warm-up is
+#'   shaded.
 #' * `"weights"`: the weights in order of size, with the median and the interval that holds 90% of the draws. A weight
 #'   below the dashed line is worth less than one cell.
-#' * `"heatmap"`: component by marker: how many standard deviations of the marker the component's mean lies above or
-#'   below the mean of all cells.
+#' * `"heatmap"`: how many standard deviations of the marker a component's mean lies above or below the mean of all
+#'   cells.
 #' @section Errors:
 #' `warpbayes_error_input` as in [predict.dp_mixture()], and for `markers` that the fit does not have.
 #' @examples
@@ -43,7 +40,6 @@ plot.dp_mixture <- function(x, data = NULL, type = c("pairs", "trace", "weights"
   invisible(x)
 }
 
-# The picture of plot() and autoplot().
 mixture_picture <- function(fit, argument, data, type, markers, min_weight, main, backend, threads) {
   check_title(main)
   check_mixture_fit(fit, argument)
@@ -60,8 +56,8 @@ mixture_picture <- function(fit, argument, data, type, markers, min_weight, main
   )
 }
 
-# What traces show: `draws`, matrices of sweeps x chains; their `titles` and `range`, without the
-# early warm-up; `rhat`, NA where there is none; and whether the chains differ.
+# What traces show: `draws` (sweeps x chains), `titles`, `range` without the early warm-up, `rhat`, and whether chains
+# differ.
 trace_parts <- function(fit) {
   shown <- trace_quantities(fit, warmup = TRUE)[c("log_likelihood", "occupied", "concentration", "log_density[1]")]
   table <- diagnose(fit)
@@ -75,7 +71,7 @@ trace_parts <- function(fit) {
   )
 }
 
-# The median and the interval of the ordered weights, down to half a cell, on a logarithmic axis.
+# Down to half a cell, on a logarithmic axis.
 weights_picture <- function(fit, main) {
   need_draws(fit, "weights")
   k <- fit$components
@@ -97,8 +93,7 @@ weights_picture <- function(fit, main) {
   "Weight: median and 90% interval")
 }
 
-# The means of the components in standard deviations of the marker, similar components together, with their weights.
-# The first row is at the bottom.
+# Means in standard deviations of the marker, similar components together. The first row is at the bottom.
 mean_heat <- function(fit, min_weight, main) {
   reference <- reference_draw(fit)
   shown <- which(reference$weights >= min(min_weight, max(reference$weights)))

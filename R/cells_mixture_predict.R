@@ -3,16 +3,14 @@
 #' Classify new cells, or give their density
 #'
 #' Gives each cell's component, cell type, probabilities of all components, or density.
-#'
 #' @param object a fit from [dp_mixture()] that kept weights, means and covariances.
 #' @param newdata the cells, in any form that [dp_mixture()] takes; `NULL`: those that were fitted. Markers are found by
-#'   name or, without column names, by position. Other columns are ignored. The fit's transformation is applied.
+#'   name or, without column names, by position. The fit's transformation is applied.
 #' @param type what to return; see below.
 #' @param ndraws for `"log_density"` and `"type"`: the number of kept draws to average over, evenly spaced over all
 #'   chains; `NULL`: all, or 50 for `"type"`.
-#' @param sample for a fit of [several samples][mixture_samples]: the sample of the cells, one name, or one for each
-#'   cell. `NULL`: the own sample of each fitted cell; for other cells, all samples together. `FALSE`: all samples
-#'   together, as for `type = "type"`.
+#' @param sample for a fit of [several samples][mixture_samples]: the sample of the cells, one name or one for each
+#'   cell. `NULL`: for fitted cells their own, otherwise all together. `FALSE`: all together, as for `type = "type"`.
 #' @inheritParams computing_arguments
 #' @param ... not used.
 #' @return One entry or row per cell, named as the rows of `newdata`:
@@ -21,11 +19,9 @@
 #' * `"type"`: the number of the most probable type of [cell_types()] with its defaults. 1 is the most frequent.
 #' * `"log_density"`: the log of the posterior predictive density, per unit of the transformed values.
 #'
-#' The **reference draw** is the kept draw with the highest log posterior of all chains. [relabel()] lets classes be
-#' averaged over draws.
+#' The **reference draw** is the kept draw with the highest log posterior of all chains.
 #' @section Errors:
-#' `warpbayes_error_input` if `newdata` lacks a marker or has a value that is not finite, and if the fit did not keep
-#' the draws. `warpbayes_error_memory` if the result does not fit into memory.
+#' `warpbayes_error_input` if `newdata` lacks a marker or has a value that is not finite, or if draws were not kept.
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))
@@ -58,7 +54,6 @@ predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type",
   result
 }
 
-# Classes or probabilities (`what`) of the cells in the reference draw.
 evaluate_slices <- function(fit, cells, what, run, sample) {
   reference <- reference_draw(fit, checked = TRUE)
   result <- if (what == "prob") matrix(0, nrow(cells), fit$components) else integer(nrow(cells))
@@ -69,7 +64,6 @@ evaluate_slices <- function(fit, cells, what, run, sample) {
     }
   }
   if (is.null(sample) && nrow(cells)) {
-    # Without a copy of the cells.
     evaluate_cells(fit, cells, run, function(evaluate) put(function(slice) evaluate(reference, what, slice)[[what]]))
   } else {
     put(function(slice) evaluate_mixture(fit, reference, cells_in(cells, slice), what, run, sample[slice]))

@@ -1,5 +1,4 @@
-# print() and summary() of a fitted mixture, and the convergence of its chains, judged by quantities that do not depend
-# on how components are numbered.
+# print() and summary() of a fitted mixture, and its convergence by quantities that do not depend on numbering.
 
 # Where, in which precision and from which seed it was computed, and how long that took.
 where_words <- function(fit) {
@@ -14,7 +13,6 @@ fit_words <- function(fit) {
   )
 }
 
-# Shares as per cent, one after the other.
 list_shares <- function(shares) {
   paste0(format(round(100 * shares, 1), trim = TRUE), "%", collapse = ", ")
 }
@@ -22,31 +20,24 @@ list_shares <- function(shares) {
 #' Print or summarise a fitted mixture
 #'
 #' `print()` says what was fitted, how many components hold cells, and its [verdict()]. `summary()` adds statistics of
-#' convergence or, if chains do not agree, the shares of [cell types][cell_types()] in each chain.
-#' `print(summary(fit), all = TRUE)` shows the prior, the largest components and all reasons, too.
-#'
-#' Component numbers may differ between chains. Chains are therefore compared by the log density of the mixture at five
-#' cells; [convergence] explains the verdict. The number of occupied components and the concentration are shown, too.
-#'
+#' [convergence] or, if chains do not agree, the shares of [cell types][cell_types()] in each chain.
+#' `print(summary(fit), all = TRUE)` shows the prior, the largest components and all reasons, too. Component numbers may
+#' differ between chains, so chains are compared by the log density of the mixture at five cells.
 #' @param object a fit from [dp_mixture()].
 #' @param ... not used.
 #' @return `summary()` gives a list of class `summary.dp_mixture`:
-#' * `learned`: the learned parts of the prior: `part`, `mean`, `q5`, `q95`, in the data's units. `sd[marker]` is the
-#'   root of the diagonal of `scale`.
+#' * `learned`: the learned parts of the prior: `part`, `mean`, `q5`, `q95`, in the data's units.
 #' * `diagnostics`: a row for each quantity: `quantity`, `mean`, `sd`, `q5`, `median`, `q95`, `rhat`, `ess_bulk`.
 #' * `converged`, `verdict`: `TRUE`, `FALSE`, or `NA` if it cannot be judged; and the [verdict()].
-#' * `populations`: if chains do not agree: a row for each type of `cell_types(fit)` with 1% of the cells or more. It
-#'   has `type`, `share`, `rhat` of the share, `common` (see [cell_types_method]), `differs` (by more than chance
-#'   explains), the share in each chain, the Monte Carlo `error` of the share, and `means`.
-#' * `components`, `reference`: the components of the reference draw (see [predict.dp_mixture()]) by decreasing weight,
-#'   and its `draw` and `chain`.
+#' * `populations`: if chains do not agree: for each type of `cell_types(fit)` with 1% of the cells or more, `type`,
+#'   `share`, `rhat`, `common` (see [cell_types_method]), `differs` (by more than chance explains), the share in each
+#'   chain, the Monte Carlo `error` of the share, and `means`.
+#' * `components`, `reference`: the components of the reference draw by decreasing weight, and its `draw` and `chain`.
 #' * `piled`: the [values that many cells share][piled_values].
-#' * `occupied`: draws of the number of components that hold cells, sweeps x chains, without the warm-up.
+#' * `occupied`: the number of components that hold cells, sweeps x chains, without the warm-up.
 #'
-#' For [Bayesian EM][bayesian_em], `starts` (a row for each start) and `best` replace `learned`, `diagnostics` and
-#' `occupied`.
-#'
-#' `print()` returns its argument invisibly, and `prior_summary()` of package rstantools gives the prior.
+#' For [Bayesian EM][bayesian_em], `starts` and `best` replace `learned`, `diagnostics` and `occupied`.
+#' `prior_summary()` of package rstantools gives the prior.
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))
@@ -81,8 +72,7 @@ largest_words <- function(title, sizes, rows) {
   if (length(largest)) sprintf("%s: %s of the cells", title, list_shares(largest / rows))
 }
 
-# What was learned of the prior: for each number its mean and the middle 90% of its draws. NULL if nothing was learned
-# or no draw was kept.
+# The mean and middle 90% of the draws of each learned number of the prior. NULL: none.
 learned_table <- function(fit) {
   if (!count_kept(fit)) return(NULL)
   draws <- fit$draws
@@ -104,8 +94,7 @@ learned_table <- function(fit) {
   cbind(part = names(parts), do.call(rbind, unname(rows)), row.names = NULL)
 }
 
-# The table as printed. A row has the decimals that the standard deviation of its quantity and the error of its mean
-# allow.
+# As printed, with the decimals that the standard deviation of a quantity and the error of its mean allow.
 diagnostics_words <- function(table, digits) {
   shown <- c("mean", "sd", "q5", "q95")
   error <- table$sd / sqrt(table$ess_bulk)
@@ -164,7 +153,6 @@ gibbs_glance <- function(fit) {
   )
 }
 
-# The components of a draw, the heaviest first.
 reference_components <- function(reference) {
   order <- order(-reference$weights)
   data.frame(
@@ -200,7 +188,6 @@ in_console.summary.dp_mixture <- function(x, all = FALSE, components = 12, digit
   if (!all) cat("More: print(summary(fit), all = TRUE).\n")
 }
 
-# The tables of a summary, by their titles.
 summary_tables <- function(x, components = 12L, digits = 2) {
   largest <- components_words(x, components, digits)
   if (!is.null(largest$rest)) attr(largest$table, "below") <- largest$rest
@@ -214,7 +201,6 @@ summary_tables <- function(x, components = 12L, digits = 2) {
   tables
 }
 
-# The draw, or the start, that a summary shows.
 place_words <- function(x) {
   if (is.null(x$starts)) return(sprintf("draw %d of chain %d", x$reference$draw, x$reference$chain))
   sprintf("start %d", x$best)
@@ -259,7 +245,6 @@ add_method("gibbs", words = fit_words, held = held_words, summary = gibbs_summar
 components_words <- function(summary, most, digits = 2) {
   table <- summary$components
   if (is.null(table) || most == 0) return(list())
-  # The others do not hold a cell.
   held <- max(1L, sum(table$weight * summary$rows >= 1))
   shown <- table[seq_len(min(held, most)), ]
   rest <- table$weight[-seq_len(nrow(shown))]

@@ -1,5 +1,4 @@
-# The Gibbs sampler of the mixture as R/run_chains.R runs it, and where the cells lie while sweeps run: in this process,
-# on graphics cards, or on the workers of a cluster.
+# The Gibbs sampler of the mixture as R/run_chains.R runs it, and where the cells lie while sweeps run.
 
 mixture_sampler <- function(fit, atoms = find_atoms(fit)) {
   plan <- mixture_plan(fit)
@@ -17,7 +16,7 @@ mixture_sampler <- function(fit, atoms = find_atoms(fit)) {
   ))
 }
 
-# The sampler of a new fit, whose atoms its start has used. It is sent to workers, so it holds nothing else.
+# A sampler whose start has used the atoms. It is sent to workers, so it holds nothing else.
 with_atoms <- function(sampler, atoms) {
   force(sampler)
   force(atoms)
@@ -33,7 +32,6 @@ mixture_step <- function(fit, atoms = find_atoms(fit)) {
   prior <- compiled_prior(fit$prior)
   probe <- (t(fit$probe) - fit$center) / fit$scale
   log_unit <- sum(log(fit$scale))
-  # Both this and `atoms` read the data. A sampler is made several times for a fit, but once to run.
   delayedAssign("jacobian", unit_jacobian(fit))
   keep_parts <- c("labels", "means", "covariances") %in% fit$keep
   units <- prior_units(fit)
@@ -83,15 +81,13 @@ kept_priors <- function(fit, values, count, units) {
   )
 }
 
-# For the matrix of a learned prior's scale: where its entries are among the values of compiled_prior(), and their
-# units.
+# Where the entries of a learned prior's scale are among the values of compiled_prior(), and their units.
 prior_units <- function(fit) {
   p <- length(fit$markers)
   list(place = p + 2L + unpack(seq_len(p * (p + 1) / 2), p), square = outer(fit$scale, fit$scale))
 }
 
-# The resolved prior as the entries read it. `values` are the parts that may be learned: m, gamma, nu, and the lower
-# triangle of Phi, row by row.
+# The resolved prior for the entries. `values` may be learned: m, gamma, nu, and the lower triangle of Phi by rows.
 compiled_prior <- function(prior) {
   list(
     values = c(prior$mean, prior$mean_scale, prior$df, pack(prior$scale)),
@@ -102,8 +98,8 @@ compiled_prior <- function(prior) {
   )
 }
 
-# Log Jacobians from scaled units to the data's: of the known values of the cells, and of the components' means (1 for
-# each marker) and covariances (p + 1), with the prior's mean and scale if these are learned.
+# Log Jacobians to the data's units: of known values, of the components' means (1 per marker) and covariances (p + 1),
+# and of the prior's mean and scale, if learned.
 unit_jacobian <- function(fit) {
   p <- length(fit$markers)
   log_unit <- sum(log(fit$scale))
@@ -113,13 +109,11 @@ unit_jacobian <- function(fit) {
   c(rows = -rows, parameters = -(fit$components * (p + 2) + learned) * log_unit)
 }
 
-# Values that many cells have in a marker, such as the zeros of a cytometer, at most 20 for each marker: five times as
-# many as have the values next to it, so that whole numbers alone are none. The result has a column for each: the number
-# of the marker, from 0, and the value in the sampler's units.
+# Values that many cells have in a marker, at most 20: five times as many as have the values next to it, so that whole
+# numbers alone are none. Columns: the number of the marker, from 0, and the value in the sampler's units.
 find_atoms <- function(fit) {
   found <- lapply(seq_along(fit$markers), function(j) {
     some <- some_values(if (is.null(fit$reader)) fit$x else fit$reader$some, j)
-    # Most markers have no value twice.
     values <- if (anyDuplicated(some)) sort(unique(some)) else numeric()
     counts <- tabulate(match(some, values), length(values))
     often <- which(counts >= max(5, length(some) / 200))
@@ -138,28 +132,20 @@ count_beside <- function(i, counts) {
 #' Memory of a mixture fit, and saving it
 #'
 #' How much memory [dp_mixture()] needs for \eqn{p} markers and \eqn{k} components, and how to make a fit smaller.
-#'
 #' @section On the processor:
 #' Besides the data, the sampler needs about 4 bytes per cell. Each kept draw takes \eqn{8 k p^2} bytes for the
-#' covariances, \eqn{8 k p} for the means, and 4 bytes per cell for labels. With 256 components and 14 markers, a draw
-#' without labels takes 0.4 MB. [`warp_control(keep = , thin = )`][warp_control()] keep less.
-#'
+#' covariances, \eqn{8 k p} for the means, and 4 bytes per cell for labels: 0.4 MB without labels for 256 components and
+#' 14 markers. [`warp_control(keep = , thin = )`][warp_control()] keep less.
 #' @section On a graphics card:
-#' The card holds the scaled cells: \eqn{8 p} bytes each, or \eqn{4 p} in single precision. A sweep needs about a tenth
-#' more. Cells that do not fit into the card's memory, or that `options(warpbayes.device_memory)` leaves out, travel to
-#' the card in each sweep.
-#'
+#' The card holds the scaled cells, \eqn{8 p} bytes each (\eqn{4 p} in single precision), and about a tenth more. Cells
+#' that do not fit, or that `options(warpbayes.device_memory)` leaves out, travel to the card in each sweep.
 #' @section Saving a fit:
-#' A fit holds the data. To save it without them: `fit$x <- NULL; saveRDS(fit, file)`. Summaries, plots, draws,
-#' `predict()` of new cells and [simulate()] still work. [continue()], [relabel()], [cell_types()] and `logLik()` need
-#' the data: `fit$x <- x` puts them back, where `x` is the matrix of the chosen markers as doubles, after the
+#' A fit holds the data. To save it without them: `fit$x <- NULL; saveRDS(fit, file)`. [continue()], [relabel()],
+#' [cell_types()] and `logLik()` need them back: `fit$x <- x`, the matrix of the chosen markers as doubles, after the
 #' transformation.
-#'
-#' @seealso [dp_mixture()], [mixture_clusters] for cells that need several machines
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(4000), ncol = 2)
-#' # Fewer draws, and no data.
 #' fit <- dp_mixture(x, components = 8, iter = 100, seed = 1, threads = 2,
 #'   control = warp_control(thin = 5))
 #' print(object.size(fit), units = "auto")
@@ -169,7 +155,6 @@ count_beside <- function(i, counts) {
 #' @name mixture_memory
 NULL
 
-# A session: the cells where sweeps will go through them.
 open_fit <- function(fit, run, keep_labels = fit$moves) {
   if (!is.null(run$cluster)) return(open_on_cluster(fit, run, keep_labels))
   single <- as.integer(fit$precision == "single")
@@ -180,8 +165,7 @@ open_fit <- function(fit, run, keep_labels = fit$moves) {
   native(C_mixture_open_samples, fit$x, fit$center, inverse, single, keep_labels, run, fit$sample, samples)
 }
 
-# Lets a graphics card keep a copy of cells that do not fit into its own memory (src/cuda/mixture/stream.cu): in up to
-# half of the available host memory, because draws and other programs need some too.
+# A card may copy cells beyond its memory (src/cuda/mixture/stream.cu) to half of the available host memory.
 allow_copies <- function(run) {
   if (run$backend == "cuda") run$host_memory <- floor(memory_available() / 2)
   run

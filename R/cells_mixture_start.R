@@ -1,6 +1,5 @@
-# Where the chains of a mixture start: from a clustering of their own, from labels, or from another fit.
+# Where the chains of a mixture start: a clustering of their own, labels, or another fit.
 
-# The first states of Gibbs sweeps.
 start_gibbs <- function(fit, start, run, atoms) {
   first <- first_states(fit, start, fit$warmup, run, atoms)
   start_chains(fit, numbered(function(key, chain) {
@@ -18,8 +17,7 @@ numbered <- function(start) {
   }
 }
 
-# function(key, chain): the first state of chain number `chain`. Components may be joined in the first of its `sweeps`
-# sweeps.
+# function(key, chain): the first state of a chain. Components may be joined in the first of its `sweeps` sweeps.
 first_states <- function(fit, start, sweeps, run, atoms) {
   merge <- if (is.null(start)) merge_after(sweeps, fit$moves) else 0
   statistics <- first_statistics(fit, start, merge, run, atoms)
@@ -33,24 +31,21 @@ first_states <- function(fit, start, sweeps, run, atoms) {
   }
 }
 
-# The number of the last sweep in which components that share a population are joined; 0: they are joined in the start
-# itself. It is early in the warm-up, because no kept draw may come before. With moves, each of the 20 sweeps up to it
-# joins some (src/mixture/sweeps.c). The sweeps before them sort the cells: of clusters that are not sorted yet, too
-# many would be joined where populations are not normal, and these components come back one by one.
+# The last sweep in which components that share a population are joined; 0: in the start. It is early in the warm-up: no
+# kept draw may come before. With moves, each of the 20 sweeps up to it joins some (src/mixture/sweeps.c). The sweeps
+# before sort the cells; otherwise too many components of populations that are not normal would be joined.
 merge_after <- function(warmup, moves) {
   min(if (moves) 100 else 50, floor(warmup / 2))
 }
 
-# The prior whose learned scale is narrow in markers with values that many cells share. The scale of the default lets no
-# component shrink on to such a value, and without such components the scale would stay wide.
+# The prior with a narrow scale in markers with piled values, to which no component could shrink by the default.
 narrow_prior <- function(prior, atoms) {
   narrow <- if ("scale" %in% setdiff(prior$learn, prior$given)) unique(atoms[1L, ]) + 1
   diag(prior$scale)[narrow] <- prior_defaults$piled_sd^2
   prior
 }
 
-# What the state of a chain of several samples has besides. All samples are one in the first half of the warm-up, and in
-# the sweeps in which components are joined.
+# The state of several samples: all are one in the first half of the warm-up, and while components are joined.
 sample_state <- function(fit, merge) {
   law <- fit$prior$sample_concentration
   list(
@@ -68,7 +63,7 @@ first_statistics <- function(fit, start, merge, run, atoms) {
   function(key, chain) statistics[[(chain - 1) %% length(statistics) + 1]]
 }
 
-# From `labels` or, where these are NULL, from a clustering of some cells, a different one for each chain.
+# From `labels` or, if NULL, from a different clustering of some cells for each chain.
 from_clusters <- function(fit, labels, merge, run, atoms) {
   prior <- compiled_prior(start_prior(fit$prior))
   k <- as.integer(fit$components)
@@ -83,14 +78,11 @@ from_clusters <- function(fit, labels, merge, run, atoms) {
       "has labels, which need the cells in this process: a row_reader() takes NULL, or a fit of the same cells"
     )
   }
-  # The workers send the cells of the subsample.
   function(key, chain) {
     cells <- collect_cells(run$cluster, native(C_mixture_start_rows, as.double(fit$rows), k, key))
     native(C_mixture_start_from, cells, fit$center, inverse, prior, k, key, merge == 0, atoms, as.double(fit$rows))
   }
 }
-
-# Another fit ------------------------------------------------------------------------
 
 check_start_fit <- function(start, fit) {
   if (!identical(start$markers, fit$markers)) {
@@ -101,7 +93,7 @@ check_start_fit <- function(start, fit) {
   }
 }
 
-# Whether both are fits of the same cells, judged by their number, means and standard deviations.
+# Whether both are fits of the same cells, by their number, means and standard deviations.
 same_cells <- function(start, fit) {
   identical(as.double(start$rows), as.double(fit$rows)) && identical(start$center, fit$center) &&
     identical(start$scale, fit$scale) && length(start$state) >= 1L
@@ -113,8 +105,7 @@ too_many_components <- function(count, fit) {
   ))
 }
 
-# Statistics of another fit's last state. If it has too many components, components with less than half a cell are left
-# out.
+# Statistics of another fit's last state. Of too many components, those with less than half a cell are left out.
 statistics_for <- function(state, fit) {
   p <- length(fit$markers)
   size <- 1 + p + p * (p + 1) / 2
@@ -148,7 +139,6 @@ gibbs_schedule <- function(iter, warmup, control) {
   list(warmup = warmup, thin = check_thin(control$thin, iter, warmup))
 }
 
-# What a draw keeps: the parts that the user names, and what was learned.
 gibbs_parts <- function(fit) {
   of_samples <- c(if ("weights" %in% fit$keep) c("sample_weights", "sample_sizes"), "sample_concentration")
   c(fit$keep, learned_names(fit), "concentration", if (!is.null(fit$samples)) of_samples)

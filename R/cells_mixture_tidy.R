@@ -1,25 +1,19 @@
-# Tables of a fitted mixture: tidy(), glance() and augment(), and its draws in the forms of packages posterior and coda.
+# Tables of a fitted mixture, and its draws for packages posterior and coda.
 
 #' Tables of a fitted mixture
 #'
-#' Methods for the generics of package generics, which broom re-exports. `tidy()` has a row per component and marker of
-#' the reference draw (see [predict.dp_mixture()]), `glance()` one row, and `augment()` a row per cell.
-#'
+#' Methods for package generics. `tidy()` has a row per component and marker of the reference draw (see
+#' [predict.dp_mixture()]), `glance()` one row, and `augment()` a row per cell.
 #' @param x a fit from [dp_mixture()]; for `augment()` also cell types from [cell_types()].
 #' @param data the cells, as `newdata` of [predict.dp_mixture()]; `NULL`: those that were fitted.
 #' @param ndraws number of draws that the density is averaged over; `NULL`: all.
 #' @param ... not used.
 #' @inheritParams computing_arguments
-#' @return `tidy()`: a data frame with `component`, `weight`, `marker`, `mean` and `sd`, heaviest component first.
-#'
-#'   `glance()`: `rows`, `markers`, `components`, `occupied` (median), `concentration` and `log_likelihood` (means),
-#'   `chains`, `draws`, `rhat` (largest) and `ess_bulk` (smallest) of the quantities in [summary.dp_mixture()],
-#'   `converged`, `seconds`.
-#'
-#'   `augment()`: all columns of `data`, or the fitted markers in the data's units, and
-#'   * for a fit, `.class`, `.prob` (of that class) and `.log_density`, as from [predict.dp_mixture()] or, for a
-#'     relabelled fit, [predict.relabelled_mixture()];
-#'   * for cell types, `.type`, `.prob` and, for fitted cells of several samples, `.sample`.
+#' @return `tidy()`: `component`, `weight`, `marker`, `mean` and `sd`, heaviest component first. `glance()`: `rows`,
+#'   `markers`, `components`, `occupied` (median), `concentration` and `log_likelihood` (means), `chains`, `draws`,
+#'   `rhat` (largest) and `ess_bulk` (smallest) of the quantities in [summary.dp_mixture()], `converged`, `seconds`.
+#'   `augment()`: all columns of `data`, or the fitted markers in the data's units, and `.class`, `.prob` (of that
+#'   class) and `.log_density`, or for cell types `.type`, `.prob` and, for fitted cells of several samples, `.sample`.
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(400), 200, dimnames = list(NULL, c("CD4", "CD8")))

@@ -3,16 +3,12 @@
 #' Values that many cells share at an end of a marker
 #'
 #' A cytometer writes one value, often zero, for everything that it cannot see, and its largest value for everything
-#' that is too bright. `print()` and `summary()` of a fit name the markers with such piled values, and the share of the
-#' cells. `plot(fit)` draws them as spikes.
-#'
-#' A value is called piled if at least 0.5% of the cells have it, no more than 1% of the cells lie beyond it, and it is
+#' that is too bright. `print()` and `summary()` of a fit name markers with such piled values, and `plot(fit)` draws
+#' spikes. A value is piled if at least 0.5% of the cells have it, no more than 1% of the cells lie beyond it, and it is
 #' five times as frequent as any of the ten next values.
 #'
-#' The mixture describes cells with a piled value by thin components, which may lie across several populations. If few
-#' cells have a piled value, it may help to leave these cells out. If most cells have it, consider leaving the marker
-#' out by `markers`.
-#' @seealso [dp_mixture()], [cell_types()]
+#' The mixture describes piled values by thin components, which may lie across several populations. If few cells have a
+#' piled value, it may help to leave these cells out; if most have it, the marker.
 #' @examples
 #' set.seed(1)
 #' x <- cbind(CD4 = pmax(rnorm(1000, 1), 0), CD8 = rnorm(1000, 5))
@@ -21,12 +17,11 @@
 #' @name piled_values
 NULL
 
-# A data frame with a row for each piled value: `marker`, `end` ("low" or "high"), `value` in the data's units, the
-# `share` of the known values, and `at`, the value on the scale of the fit. `cells`: from read_mixture_cells().
+# A row for each piled value: `marker`, `end` ("low" or "high"), `value` in the data's units, the `share` of the known
+# values, and `at`, on the scale of the fit. `cells`: from read_mixture_cells().
 find_piled <- function(cells) {
   found <- lapply(seq_along(cells$markers), function(j) {
     some <- some_values(cells$x, j)
-    # Most markers have no value twice.
     if (!anyDuplicated(some)) return(NULL)
     piles <- rbind(piled_at_low_end(some), -piled_at_low_end(-some))
     if (nrow(piles) == 0L) return(NULL)
@@ -44,7 +39,7 @@ find_piled <- function(cells) {
   do.call(rbind, c(list(none), found))
 }
 
-# The piled value at the low end and its share of the values, a matrix of one row, or of none.
+# The value and its share: a matrix of at most one row.
 piled_at_low_end <- function(values) {
   none <- matrix(0, 0L, 2L)
   n <- length(values)
@@ -58,20 +53,16 @@ piled_at_low_end <- function(values) {
   if (piled) matrix(c(distinct[[at]], counts[[at]] / n), 1L) else none
 }
 
-# Zero comes back from a scale as a number of rounding errors.
 zap_values <- function(piled) ifelse(abs(piled$value) < 1e-9, 0, piled$value)
 
 format_each <- function(values) vapply(values, format, "", digits = 4)
 
-# The table of summary().
 piled_rows <- function(piled) {
   if (!nrow(piled)) return(NULL)
   data.frame(
     marker = piled$marker, end = piled$end, value = format_each(zap_values(piled)), cells = percent(piled$share)
   )
 }
-
-# Too few cells ----------------------------------------------------------------------
 
 # With fewer cells than markers, the covariance of no component can be learned: the prior decides.
 check_enough_cells <- function(prior, rows, markers) {

@@ -1,13 +1,12 @@
-# In which populations the chains of a mixture differ: the shares of cell types by chain. Types are branches of a
-# density that is averaged over all chains (R/cells_types_map.R), so they are matched by their cells, however components
-# are numbered.
+# In which populations the chains of a mixture differ: shares of cell types by chain. Types are matched by their cells
+# (R/cells_types_map.R), so numbers of components do not matter.
 
 # Types with a smaller share are left out, unless chains differ in them.
 least_share <- 0.01
 
-# Whether chains agree on the shares of the types of `map`, of which `shown` count: a list of `names`, `shown`, `map`,
-# `chains`, the `shares` (see shares_by_chain()) and their `table`; the types that `differs` names, those whose shares
-# are `short` of draws, and `common`, as from cells_in_common().
+# Whether chains agree on the shares of the types of `map`: a list of `names`, `shown`, `map`, `chains`, the `shares`
+# (see shares_by_chain()) and their `table`; the types that `differs` names, those `short` of draws, and `common` (from
+# cells_in_common()).
 shares_agreement <- function(map, shown, names) {
   shares <- shares_by_chain(map)
   table <- diagnose_quantities(shares)
@@ -17,8 +16,7 @@ shares_agreement <- function(map, shown, names) {
     differs = differs, short = short, common = cells_in_common(map))
 }
 
-# A row for each type that is shown and has a share of 1% or more: `type`, `share`, `rhat` of the share, `common`,
-# whether chains differ by more than chance explains, the share in each chain, and the Monte Carlo error of the share.
+# Types of at least 1%: `type`, `share`, its `rhat`, `common`, whether chains differ, the share in each, and its error.
 chain_shares <- function(agreement) {
   by_chain <- t(vapply(agreement$shares, colMeans, numeric(agreement$chains)))
   rows <- sort(union(intersect(agreement$shown, which(rowMeans(by_chain) >= least_share)), agreement$differs))
@@ -31,8 +29,7 @@ chain_shares <- function(agreement) {
   )
 }
 
-# The agreement on the types that cell_types(fit) gives with its defaults. NULL for one chain, or if a part of the fit
-# is missing.
+# The agreement on the types of cell_types(fit). NULL for one chain, or if a part of the fit is missing.
 fit_agreement <- function(fit) {
   complete <- !vapply(fit$draws[c("weights", "means", "covariances")], is.null, NA)
   cells <- !is.null(fit$reader) || is.double(fit$x) && identical(ncol(fit$x), length(fit$markers))
@@ -41,7 +38,6 @@ fit_agreement <- function(fit) {
   shares_agreement(map, which(colMeans(map$proportions) >= least_share), as.character(seq_len(map$count)))
 }
 
-# The table of a mixture whose chains do not agree, with the mean of each marker in each type.
 populations_by_chain <- function(fit, agreement) {
   map <- agreement$map
   types <- chain_shares(agreement)
@@ -54,8 +50,7 @@ populations_by_chain <- function(fit, agreement) {
   types
 }
 
-# All types, or at most so many without the cells in common; those that differ come first then. As many chains as the
-# console is wide.
+# At most `most` types, those that differ first. As many chains as the console is wide.
 print_chain_shares <- function(types, most = Inf) {
   if (is.null(types) || !nrow(types)) return(invisible())
   more <- nrow(types) - most

@@ -1,5 +1,4 @@
-# The prior of the Dirichlet-process mixture as the user gives it, and print() of it. R/cells_prior_resolve.R sets the
-# other parts from the data.
+# The prior of the Dirichlet-process mixture as the user gives it. R/cells_prior_resolve.R sets the other parts.
 
 # The parts of the prior that can be learned.
 prior_parts <- c("mean", "mean_scale", "df", "scale")
@@ -7,39 +6,30 @@ prior_parts <- c("mean", "mean_scale", "df", "scale")
 #' Prior of a Dirichlet-process mixture
 #'
 #' The prior distribution of the components and weights of [dp_mixture()]; [mixture_model] has the formulas. A part that
-#' is `NULL` is set from the data when the mixture is fitted.
-#'
-#' `mean`, `mean_scale`, `df` and `scale` are also learned if they are `NULL`. A part that is given is fixed, unless
-#' `learn` names it. `scale` changes the fit most: smaller values give more and tighter components.
-#'
+#' is `NULL` is set from the data when the mixture is fitted; `mean`, `mean_scale`, `df` and `scale` are then also
+#' learned. `scale` changes the fit most: smaller values give more and tighter components.
 #' @param mean \eqn{m}, the centre of the component means: one number per marker, or one for all, in the data's units.
 #'   `NULL`: the mean of each marker.
-#' @param mean_scale \eqn{\gamma > 0}: the covariance of a component's mean, as a multiple of the component's own
-#'   covariance. The prior mean counts as `1 / mean_scale` cells. `NULL`: 5.
+#' @param mean_scale \eqn{\gamma > 0}: the covariance of a component's mean, in units of the component's own. The prior
+#'   mean counts as `1 / mean_scale` cells. `NULL`: 5.
 #' @param df \eqn{\nu > 0}: the number of cells that the prior's `scale` counts as. `NULL`: p + 2 for p markers.
-#' @param scale \eqn{\Phi}, the expected covariance of a component: a positive definite matrix, or one variance per
-#'   marker, or one for all, in the data's units squared. `NULL`: diagonal, with half of each marker's standard
-#'   deviation.
+#' @param scale \eqn{\Phi}, the expected covariance of a component: a positive definite matrix, one variance per marker,
+#'   or one for all, in the data's units squared. `NULL`: diagonal, from half of each marker's standard deviation.
 #' @param concentration shape \eqn{e} and rate \eqn{f} of the gamma distribution of the concentration \eqn{\alpha}: two
 #'   positive numbers. `NULL`: 1 and 1. Larger \eqn{\alpha} means more components with weight. It is always learned.
 #' @param sample_concentration for [several samples][mixture_samples]: shape and rate of the gamma distribution of their
 #'   concentration \eqn{a}. `NULL`: 2 and 0.1, with mean 20. The larger \eqn{a}, the more alike the samples.
 #' @param floor the standard deviation to within which values are known, in the data's units: one number per marker, or
-#'   one for all; 0: exactly. `NULL`: a thousandth of each marker's standard deviation, or the error of rounding if that
-#'   is larger.
-#' @param learn names of the parts to learn: any of `"mean"`, `"mean_scale"`, `"df"`, `"scale"`. `NULL`: the parts that
-#'   are not given. `character()`: none.
-#' @return An object of class `dp_prior`: a list of the arguments.
-#'
-#' Defaults and units belong to the transformed values if the fit has a `transform`.
+#'   one for all; 0: exactly. `NULL`: a thousandth of each marker's standard deviation, or the error of rounding.
+#' @param learn which of `"mean"`, `"mean_scale"`, `"df"`, `"scale"` to learn. `NULL`: those not given. `character()`:
+#'   none.
+#' @return An object of class `dp_prior`: a list of the arguments. If the fit has a `transform`, they are in its units.
 #' @section Errors:
-#' `warpbayes_error_input` for values outside their range and a `scale` that is not positive definite. When the mixture
-#' is fitted, also for parts that do not match the markers.
+#' `warpbayes_error_input` for values outside their range, and in a fit for parts that do not match the markers.
 #' @references
 #' Suchard, M. A., Wang, Q., Chan, C., Frelinger, J., Cron, A. and West, M. (2010). Understanding GPU programming for
 #' statistical computation: studies in massively parallel massive mixtures. *Journal of Computational and Graphical
 #' Statistics* **19**, 419-438.
-#' @seealso [mixture_model], [dp_mixture()], [summary.dp_mixture()] for the values that were learned
 #' @examples
 #' dp_prior()
 #' # Standard deviations of about 30, which count as much as 200 cells, are then learned.
@@ -101,7 +91,6 @@ check_prior_scale <- function(scale) {
   smallest <- if (all(variances > 0)) {
     min(eigen(stats::cov2cor(unname(scale)), symmetric = TRUE, only.values = TRUE)$values)
   }
-  # An eigenvalue this small of the correlations is rounding error around zero.
   if (is.null(smallest) || smallest < 1e-12) {
     stop_input("scale", "must be positive definite, but ", if (is.null(smallest)) {
       paste("has the variance", format(variances[variances <= 0][[1L]]))
@@ -131,8 +120,7 @@ in_console.dp_prior <- function(x, ...) {
   }
 }
 
-# One sentence each on means, covariances, weights, samples, what is learned, and the floor. The prior of a fit is
-# shown in the units of the data.
+# One sentence each on means, covariances, weights, samples, what is learned, and the floor, in the data's units.
 prior_words <- function(prior) {
   resolved <- inherits(prior, "dp_prior_resolved")
   if (resolved) prior <- data_units(prior)
@@ -168,7 +156,6 @@ prior_words <- function(prior) {
 
 cells_words <- function(count) paste(short_number(count), if (count == 1) "cell" else "cells")
 
-# Up to six numbers, with their names if they have any.
 named_numbers <- function(values) {
   few <- utils::head(values, 6L)
   numbers <- short_number(unname(few))

@@ -3,7 +3,6 @@
 #' The model of Dirichlet-process mixtures
 #'
 #' The formulas behind [dp_mixture()] and [dp_prior()].
-#'
 #' @section The mixture:
 #' For cells \eqn{x_i} with \eqn{p} markers, and at most \eqn{k} components,
 #' \deqn{x_i \sim \sum_{j=1}^k \pi_j N(\mu_j, \Sigma_j),\quad
@@ -12,17 +11,13 @@
 #' \deqn{\pi_1 = v_1,\ \pi_j = v_j \prod_{r<j}(1 - v_r),\ v_k = 1,\quad
 #'   v_j \sim Be(1, \alpha),\quad \alpha \sim Ga(e, f).}
 #' The inverse Wishart distribution has \eqn{\nu + p + 1} degrees of freedom in the usual parametrisation, and scale
-#' matrix \eqn{\nu\Phi}. So a component with \eqn{n} cells and scatter \eqn{S} about the prior mean has expected
-#' covariance about \eqn{(\nu\Phi + S)/(\nu + n)}.
-#'
+#' matrix \eqn{\nu\Phi}. A component with \eqn{n} cells and scatter \eqn{S} about the prior mean has expected covariance
+#' about \eqn{(\nu\Phi + S)/(\nu + n)}.
 #' @section Parts that are learned:
 #' A part that is learned has a prior distribution around its value, in units of each marker's standard deviation:
-#' * `mean` is normal with the value as its mean, and variance 1;
-#' * `mean_scale` is inverse gamma with shape 2 and the value as its mean;
-#' * `scale` is Wishart with p + 2 degrees of freedom and the value as its mean;
-#' * `df` is uniform on 25 numbers, evenly spaced on the log scale: from 1/4 to 8 (p + 2) or, if a value is given,
-#'   from an eighth of it to eight times it.
-#'
+#' `mean` is normal with variance 1; `mean_scale` is inverse gamma with shape 2 and the value as its mean; `scale` is
+#' Wishart with p + 2 degrees of freedom and the value as its mean; `df` is uniform on 25 numbers, evenly spaced on the
+#' log scale: from 1/4 to 8 (p + 2) or, if a value is given, from an eighth of it to eight times it.
 #' @section Several samples:
 #' [Several samples][mixture_samples] have the same components, and each sample \eqn{s} has its own weights \eqn{\pi_s},
 #' as in the hierarchical Dirichlet process of Teh et al. (2006), truncated at \eqn{k} components:
@@ -30,40 +25,34 @@
 #'   \pi_s \mid \beta \sim Dirichlet(a\beta_1, \ldots, a\beta_k),\quad a \sim Ga,}
 #' with sticks \eqn{v_j} as above. A share \eqn{\beta_j} varies between samples with variance \eqn{\beta_j(1 -
 #' \beta_j)/(a + 1)}. The weights of a sample with few cells are drawn towards \eqn{\beta}. \eqn{a} is learned.
-#'
 #' @section The floor:
 #' If many cells agree exactly in a marker, a component could shrink without end. So each value is known only to within
 #' a standard deviation, the `floor`. The posterior is proportional to the prior times \eqn{\prod_i N(x_i \mid
 #' \mu_{z_i}, \Sigma_{z_i}) \exp(-\mathrm{tr}(\Sigma_{z_i}^{-1} E) / 2)}, where \eqn{z_i} is the component of cell
 #' \eqn{i}, and \eqn{E} is the diagonal matrix of squared floors. The log likelihood and log posterior of a fit include
-#' this factor; predicted densities do not.
-#'
-#' If more than half of a marker's values lie on a grid, such as whole numbers, the default floor is at least the
-#' distance of neighbouring points divided by \eqn{\sqrt{12}}.
+#' this factor; predicted densities do not. If most values of a marker lie on a grid, the default floor is at least its
+#' gap divided by \eqn{\sqrt{12}}.
 #' @references
 #' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking priors. *Journal of the American
 #' Statistical Association* **96**, 161-173.
 #'
 #' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the
 #' American Statistical Association* **101**, 1566-1581.
-#' @seealso [dp_prior()], [dp_mixture()]
 #' @name mixture_model
 NULL
 
-# The default of each part, in units of each marker's standard deviation; df is p + extra_df. Learned parts start here
-# (bench/mixture-density.R), but narrow_prior() starts the scale of some markers at piled_sd.
+# In units of each marker's standard deviation; df is p + extra_df (bench/mixture-density.R). narrow_prior() starts the
+# scale of some markers at piled_sd.
 prior_defaults <- list(
   mean_scale = 5, extra_df = 2, sd = 0.5, piled_sd = 0.1, floor = 1e-3, concentration = c(shape = 1, rate = 1),
   sample_concentration = c(shape = 2, rate = 0.1)
 )
 
-# With fewer degrees of freedom than this, many markers and few cells per cluster, the start would join clusters that
-# are far apart.
+# With fewer degrees of freedom, for many markers and few cells per cluster, the start would join distant clusters.
 start_df <- 50
 
-# The prior of the standardised data (x - center) / unit: mean (p), mean_scale, df, scale (p x p), concentration,
-# floor (p variances). `given` names the parts that the user gave. `resolution`: for each marker the standard
-# deviation of the error of rounding.
+# The prior of the standardised data (x - center) / unit: mean (p), mean_scale, df, scale (p x p), concentration, floor
+# (p variances). `given`: parts from the user. `resolution`: each marker's error of rounding (standard deviation).
 resolve_prior <- function(prior, center, unit, markers, resolution = numeric(length(markers))) {
   if (!inherits(prior, "dp_prior")) stop_input("prior", "must come from dp_prior(), not ", show_value(prior))
   if (inherits(prior, "dp_prior_resolved")) prior <- data_units(prior)
@@ -95,7 +84,6 @@ resolve_prior <- function(prior, center, unit, markers, resolution = numeric(len
   )
 }
 
-# A matrix, whose lower triangle the compiled code reads.
 resolve_scale <- function(given, unit, markers) {
   scale <- if (is.null(given)) {
     diag(prior_defaults$sd^2, length(markers))
@@ -107,8 +95,7 @@ resolve_scale <- function(given, unit, markers) {
   unname((scale + t(scale)) / 2)
 }
 
-# The prior of a fit in the units of the data, as dp_prior() gives it, so that another fit, with units of its own, can
-# use it.
+# In the units of the data, as dp_prior() gives it, so that another fit can use it.
 data_units <- function(prior) {
   prior$mean <- stats::setNames(prior$mean * prior$unit + prior$center, prior$markers)
   prior$scale <- prior$scale * outer(prior$unit, prior$unit)
@@ -133,14 +120,13 @@ df_grid <- function(df, p) {
   exp(seq(log(ends[[1L]]), log(ends[[2L]]), length.out = 25L))
 }
 
-# The prior for joining clusters at the start of a chain.
 start_prior <- function(prior) {
   prior$df <- max(prior$df, start_df)
   prior
 }
 
-# For each marker the standard deviation of the error of rounding, gap / sqrt(12), if its values lie on a grid;
-# otherwise 0. After a transformation, the median of the gaps between its values is used.
+# Each marker's error of rounding, gap / sqrt(12), if its values lie on a grid; otherwise 0. Transformed values have the
+# median gap.
 resolution <- function(data) {
   vapply(seq_along(data$markers), function(j) {
     values <- data_values(some_values(data$x, j), data$transform, j)

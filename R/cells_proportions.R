@@ -2,26 +2,21 @@
 
 #' Proportions of cell types in several samples
 #'
-#' For cell types of a fit of [several samples][mixture_samples], `type_proportions()` gives the proportion of each
-#' type in each sample, with an interval. [differential_abundance()] compares groups of samples.
-#'
-#' The interval describes the population from which the cells of **this sample** were drawn, and includes the
-#' uncertainty about where types end. It says nothing about other patients. Proportions of a sample with few cells are
-#' drawn towards the other samples.
-#'
+#' `type_proportions()` gives the proportion of each cell type in each of [several samples][mixture_samples]. The
+#' interval describes the population from which the cells of **this sample** were drawn, and includes the uncertainty
+#' about where types end. It says nothing about other patients. Proportions of a sample with few cells are drawn towards
+#' the other samples. [differential_abundance()] compares groups of samples.
 #' @param types cell types from [cell_types()] of a fit of several samples.
 #' @param level probability of the intervals, between 0 and 1.
 #' @param ... not used.
 #' @return A data frame of class `type_proportions` with a row for each type and sample: `type`, `sample`, `cells` (of
-#'   the sample), `proportion` (posterior mean), `lower` and `upper`. Its attribute `draws` has the proportions in each
-#'   draw (draws x types x samples). `summary()` gives for each type the mean share, and the samples with the lowest and
-#'   the highest. Both have a [verdict()].
+#'   the sample), `proportion` (posterior mean), `lower` and `upper`. Its attribute `draws` has draws x types x samples.
+#'   `summary()` gives each type's mean share, and the samples with the lowest and the highest. Both have a [verdict()].
 #' @section Errors:
-#' `warpbayes_error_input` for cell types of a fit of one sample, and for an argument that cannot be used.
+#' `warpbayes_error_input` for cell types of a fit of one sample.
 #' @references
-#' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes.
-#' *Journal of the American Statistical Association* **101**, 1566-1581.
-#' @seealso [dp_mixture()], [cell_types()], [plot.type_proportions()]
+#' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the
+#' American Statistical Association* **101**, 1566-1581.
 #' @examples
 #' set.seed(1)
 #' sample_with <- function(share, n = 400) {
@@ -58,7 +53,6 @@ type_share_table <- function() part_table(
   upper = is.numeric
 )
 
-# The table as it is shown.
 shown_shares <- function(x) {
   draws <- dim(attr(x, "draws"))[1L]
   level <- attr(x, "level")
@@ -141,7 +135,6 @@ sample_shares <- function(types) {
   aperm(shares, c(3L, 1L, 2L))
 }
 
-# Mean and interval over the first dimension.
 interval_over_draws <- function(draws, level) {
   over <- seq_along(dim(draws))[-1L]
   ends <- function(probability) apply(draws, over, stats::quantile, probability, names = FALSE)

@@ -4,10 +4,8 @@
 #'
 #' A panel for each type shows the proportion and interval of each sample, in the colour of its group. All panels have
 #' the same log scale. Shares below its lower end are drawn there.
-#'
 #' @param x from [type_proportions()].
-#' @param group the group of each sample: a vector or factor with an entry for each, in their order or with their names.
-#'   Samples whose group is `NA` are grey. `NULL`: one colour.
+#' @param group the group of each sample, in their order or by name; `NA`: grey. `NULL`: one colour.
 #' @param types which types: names or numbers; `NULL`: the twelve most frequent.
 #' @param main title, `NULL` for none.
 #' @param ... not used.
@@ -26,7 +24,6 @@ plot.type_proportions <- function(x, group = NULL, types = NULL, main = NULL, ..
   invisible(x)
 }
 
-# A panel for each of the chosen types, in which each sample has a point with its interval.
 share_picture <- function(x, argument, group, types, main) {
   check_table(x, argument, type_share_table())
   samples <- levels(x$sample)

@@ -1,16 +1,14 @@
-# The components of a mixture under the same number in all draws: means and intervals of components, and the uncertainty
-# of each cell's component.
+# The components of a mixture under the same number in all draws.
 
 #' Give the components of a mixture the same numbers in all draws
 #'
 #' Component numbers differ between draws. `relabel()` renumbers the components of every kept draw as in the reference
-#' draw (the draw with the highest log posterior of all chains). Then averages of components over draws have a meaning.
-#'
+#' draw (see [predict.dp_mixture()]). Then averages of components over draws have a meaning.
 #' @param fit,object,x a fit from [dp_mixture()] that kept weights, means and covariances; the methods take the
 #'   relabelled fit.
-#' @param type for `plot()`: `"components"` for means by marker and weights with 90% intervals, or a picture of
-#'   [plot.dp_mixture()]. For `predict()`: `"prob"`: the average probabilities over draws; `"class"`: the component with
-#'   the highest; `"uncertainty"`: one minus the highest; others as in [predict.dp_mixture()].
+#' @param type for `plot()`: `"components"` for means by marker and weights with 90% intervals, or see
+#'   [plot.dp_mixture()]. For `predict()`: `"prob"`: average probabilities over draws; `"class"`: the most probable
+#'   component; `"uncertainty"`: one minus its probability; or see [predict.dp_mixture()].
 #' @param components how many of the heaviest components to plot.
 #' @param newdata the cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
 #' @param ndraws number of kept draws to average over, evenly spaced over all chains; `NULL`: all.
@@ -21,20 +19,16 @@
 #'   \item{component_weights}{a data frame, the heaviest component first: `component`, `present`, `stability`, and of
 #'     the weight the posterior `mean` and the 90% interval, `lower` and `upper`.}
 #'   \item{component_means}{the same for the means: a row for each component and `marker`.}
-#'
 #' @section How draws are matched:
 #' Components are matched one to one, so that as many cells as possible have the same component in both draws (Cron and
 #' West 2011). `present` is the share of the draws in which a component has a counterpart; averages are over these
-#' draws. `stability` is the mean over all draws of the Jaccard index: cells in both by cells in either. Do not rely on
-#' components with low stability; [cell_types()] are more stable.
-#'
-#' After [continue()], relabel the longer fit anew.
+#' draws. `stability` is the mean Jaccard index over all draws: cells in both by cells in either. Do not rely on
+#' components with low stability; [cell_types()] are more stable. After [continue()], relabel the longer fit anew.
 #' @section Errors:
 #' As in [predict.dp_mixture()].
 #' @references
 #' Cron, A. J. and West, M. (2011). Efficient classification-based relabeling in mixture models. *The American
 #' Statistician* **65**, 16-20.
-#' @seealso [co_clustering()], [cell_types()]
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 5), ncol = 2))
@@ -68,9 +62,8 @@ relabel.dp_mixture <- function(fit, backend = NULL, threads = NULL, ...) {
   fit
 }
 
-# Matches the components of all draws, the columns of `class` (cells x draws), to the components of one, `home`. Returns
-# matrices of components x draws: `match`, the number that each had; `shared`, its cells in both draws; and the
-# `jaccard` index.
+# Matches the components of all draws, columns of `class` (cells x draws), to the components `home`. Returns `match`
+# (the number that each had), `shared` (its cells in both) and the `jaccard` index: components x draws.
 match_draws <- function(class, home, k) {
   home_size <- tabulate(home, k)
   match <- matrix(0L, k, ncol(class))
@@ -88,12 +81,10 @@ match_draws <- function(class, home, k) {
   list(match = match, shared = shared, jaccard = jaccard)
 }
 
-# Renumbers the components of all draws: the arrays `draws` have components in one dimension, and draws and chains in
-# the last two. `match`: for each draw the number that each component had.
+# `draws`: arrays whose last dimensions are draws and chains. `match`: the number that each component had in each draw.
 renumber_draws <- function(draws, match) {
   k <- nrow(match)
   count <- ncol(match)
-  # before x components x after x draws
   renumber <- function(values, before, after) {
     parts <- array(values, c(before, k, after, count))
     for (i in seq_len(count)) {
@@ -118,7 +109,7 @@ renumber_draws <- function(draws, match) {
   draws
 }
 
-# The component of some cells (at most compared_cells) in each draw: cells x draws.
+# The component of at most compared_cells cells in each draw: cells x draws.
 compared_classes <- function(fit, draws, run) {
   rows <- unique(round(seq(1, fit$rows, length.out = min(fit$rows, compared_cells))))
   if (!is.null(fit$draws$labels)) return(matrix(fit$draws$labels[rows, , ], length(rows)))
@@ -133,7 +124,7 @@ compared_classes <- function(fit, draws, run) {
 interval_of <- function(values, present) {
   values <- values[present]
   if (!length(values)) return(c(NA_real_, NA_real_, NA_real_))
-  # As stats::quantile(), which takes ten times as long: there are components x markers of these.
+  # stats::quantile() would take ten times as long.
   sorted <- sort.int(values)
   at <- 1 + (length(sorted) - 1) * c(0.05, 0.95)
   below <- floor(at)
@@ -230,8 +221,7 @@ predict.relabelled_mixture <- function(object, newdata = NULL,
   stats::setNames(if (type == "class") as.integer(result) else result, rownames(cells))
 }
 
-# Probabilities of the components, averaged over the draws `used`: calls use(slice, probabilities) for slices of rows,
-# each of at most 2^24 probabilities.
+# Averages over the draws `used`: calls use(slice, probabilities) for slices of at most 2^24 probabilities.
 each_slice_of_probabilities <- function(fit, used, cells, run, use) {
   for (slice in row_slices(nrow(cells), max(1, floor(2^24 / fit$components)))) {
     total <- evaluate_cells(fit, cells_in(cells, slice), run, function(evaluate) {
@@ -252,7 +242,6 @@ continue.relabelled_mixture <- function(fit, more, ...) {
   continue(without_numbers(fit), more, ...)
 }
 
-# The fit without what relabel() added; its draws keep the numbers that they were given.
 without_numbers <- function(fit) {
   fit[c("match", "agreement", "component_weights", "component_means", "reference")] <- NULL
   class(fit) <- setdiff(class(fit), "relabelled_mixture")
@@ -311,7 +300,7 @@ check_component_tables <- function(x) {
   }
 }
 
-# A panel with means and intervals of the shown components for each of the chosen markers, and one for their weights.
+# A panel of means and intervals for each chosen marker, and one for the weights.
 component_picture <- function(x, components, markers, main) {
   components <- check_count(components, "components")
   check_component_tables(x)

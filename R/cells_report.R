@@ -24,7 +24,6 @@ mixture_sections <- function(fit, summary, markers) {
     known <- if (!is.null(fit$x)) class
     paint_picture(pairs_picture(fit, pairs_parts(fit, NULL, markers, least, NULL, NULL, known), least, NULL))
   }
-  # Three markers fill a narrow screen.
   few <- function() {
     chosen <- choose_markers(fit, markers, reference_draw(fit), 3L)
     pairs_of(chosen[seq_len(min(3L, length(chosen)))])
@@ -71,8 +70,6 @@ mixture_code <- function(fit) {
   )
 }
 
-# Cell types -------------------------------------------------------------------------
-
 report_content.cell_types <- function(fit, markers = NULL, cells = 2000, ...) {
   check_method(fit, "fit", ...)
   cells <- check_count(cells, "cells", min = 0, max = 1e5)
@@ -115,7 +112,7 @@ types_sections <- function(types, markers, cells) {
   )
 }
 
-# Numbers of one column, with so many decimals that their standard deviation has three significant digits.
+# Numbers of one column with three significant digits of their standard deviation.
 column_words <- function(values, digits = 3) {
   spread <- if (length(values) > 1L) stats::sd(values) else abs(values)
   sub("^-(0[.]?0*)$", "\\1", format_to_spread(values, spread, digits))

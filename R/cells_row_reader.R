@@ -1,29 +1,24 @@
-# Cells that the workers of a cluster read, each worker its own, so that no machine ever holds all of them.
+# Cells that the workers of a cluster read, each its own.
 
 #' Cells that workers read
 #'
-#' Describes data that are too large for one machine, as `x` of [dp_mixture()] with a [cluster][mixture_clusters]. Each
-#' worker calls `read()` for its own rows, and no other process ever has them.
-#'
+#' Describes data too large for one machine, as `x` of [dp_mixture()] with a [cluster][mixture_clusters]. Each worker
+#' reads its own rows.
 #' @param rows the number of rows of the data.
 #' @param read a function of two numbers, `first` and `last`, that returns rows `first` to `last`, counted from 1: a
 #'   numeric matrix or data frame with the same columns, in the same order, every time. Columns are markers.
 #' @param block the largest number of rows to ask for at a time.
 #' @return An object of class `row_reader`.
-#'
 #' @section How to write `read()`:
-#' A worker calls `read()` in its own process. It gets the function with the environment of its definition, but not the
-#' global environment. So name packages, as in `data.table::fread()`, and put files where the worker can read them.
-#' `read()` must return the same rows whenever it is called, also for [continue()] and [resume()].
-#'
+#' A worker calls `read()` in its own process, with the environment of its definition but not the global environment. So
+#' name packages, as in `data.table::fread()`. `read()` must always return the same rows, also for [continue()] and
+#' [resume()].
 #' @section The fit:
 #' The fit is `identical()` to a fit of the whole matrix, but `fit$x` is `NULL`. Functions that need all cells, such as
-#' `logLik()`, give an error. Give `predict()` some cells at a time.
-#'
-#' Missing values, a `start` with labels, and `sample` as the name of a column are not possible.
+#' `logLik()`, give an error. Give `predict()` some cells at a time. Missing values, a `start` with labels, and `sample`
+#' as the name of a column are not possible. If `read()` fails, the error names the worker and the rows.
 #' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used. If `read()` fails, the error names the worker and the
-#' rows.
+#' `warpbayes_error_input` for arguments that cannot be used.
 #' @examples
 #' x <- cbind(a = c(rnorm(3000), rnorm(3000, 6)), b = rnorm(6000))
 #' file <- tempfile()
@@ -62,7 +57,7 @@ on_cluster.row_reader <- function(x, connection) {
   x
 }
 
-# As as_marker_matrix(), but the cells stay on the workers: `x` has some of them, and `reader` is complete_reader()'s.
+# As as_marker_matrix(); `x` has some of the cells, and `reader` is complete_reader()'s.
 read_marker_cells <- function(reader, run, markers, transform) {
   connection <- run$cluster
   if (is.null(connection)) stop_input("x", "is a row_reader(), which the workers of a cluster read: give `cluster`")
@@ -80,7 +75,7 @@ read_marker_cells <- function(reader, run, markers, transform) {
   c(list(x = reader$some, reader = reader, markers = names), columns, list(transform = transform))
 }
 
-# Has each worker read its cells, and returns the markers. With `transform`, it transforms them too.
+# Has each worker read, and transform, its cells. Returns the markers.
 read_cells <- function(reader, connection, transform = NULL, markers = reader$markers) {
   split_cells(connection, reader$rows)
   first <- connection$split$first_row
@@ -98,7 +93,6 @@ read_cells <- function(reader, connection, transform = NULL, markers = reader$ma
   read[[1L]]
 }
 
-# The reader of a fit that continues from its checkpoint.
 reader_again <- function(reader, fit, markers) {
   connection <- reader$connection
   if (is.null(connection)) stop_input("x", "is a row_reader(), which the workers of a cluster read: give `cluster`")

@@ -2,32 +2,20 @@
 
 #' Mixtures of several samples
 #'
-#' [dp_mixture()] fits several samples together: all samples have the same components, and each sample has its own
-#' weights. So a sample with few cells borrows strength from the others. The model is a hierarchical Dirichlet process
-#' (Teh et al. 2006; see [mixture_model]).
-#'
+#' [dp_mixture()] fits several samples together: they have the same components, and each has its own weights. So a
+#' sample with few cells borrows strength from the others (hierarchical Dirichlet process; see [mixture_model]).
 #' @section How to give the samples:
 #' Either `x` is a list of matrices, data frames or frames, a `flowSet` or a `cytoset`; or `sample` has the sample of
-#' each cell, or the name of the column of `x`, or of its `colData()`, that does. For a plain mixture, give the matrix
-#' itself, or `sample = FALSE`.
-#'
+#' each cell, or the name of the column of `x` or its `colData()` that does. `sample = FALSE`: a plain mixture.
 #' @section What comes back:
-#' The fit has `samples` (the names of the samples) and `sample` (the number of each cell's sample). If `"weights"` are
-#' kept, its draws also have `sample_weights` and `sample_sizes` (components x samples x draws x chains): the weights of
-#' each sample, and how many of its cells each component has. `sample_concentration` is draws x chains.
-#'
-#' `weights` are the mean of the samples' weights, weighted by their numbers of cells. They are used wherever no sample
-#' is named.
-#'
-#' @section Warm-up:
-#' In the first half of the warm-up, all cells are one sample. Later sweeps do not split and join components.
-#' @references
-#' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the
-#' American Statistical Association* **101**, 1566-1581.
-#' @seealso [dp_mixture()], [type_proportions()], [differential_abundance()]
+#' The fit has `samples` (names) and `sample` (the number of each cell's sample). If `"weights"` are kept, its draws
+#' also have `sample_weights` and `sample_sizes` (components x samples x draws x chains): the weights of each sample,
+#' and how many of its cells each component has. `sample_concentration` is draws x chains. `weights`, the samples'
+#' weights averaged by their numbers of cells, are used wherever no sample is named. In the first half of the warm-up,
+#' all cells are one sample. Later sweeps do not split and join components.
+#' @seealso [type_proportions()], [differential_abundance()]
 #' @examples
 #' set.seed(1)
-#' # The second sample has more cells of the second population.
 #' draw <- function(n, share) cbind(CD4 = rnorm(n) + 5 * (runif(n) < share), CD8 = rnorm(n))
 #' samples <- list(one = draw(1000, 0.2), two = draw(600, 0.5))
 #' fit <- dp_mixture(samples, components = 8, iter = 100, seed = 1, threads = 2)
@@ -36,10 +24,9 @@
 #' @name mixture_samples
 NULL
 
-# Reads `x` and `sample` of dp_mixture(). Returns a list of
-#   x, markers, assay  what as_marker_matrix() is to read instead;
-#   sample      NULL for one sample, otherwise the sample of each cell;
-#   parts       a factor with the part of `x` that each cell comes from, NULL if `x` is a single matrix.
+# Reads `x` and `sample` of dp_mixture(). Returns `x`, `markers` and `assay`, which as_marker_matrix() is to read
+# instead; `sample` of each cell, or NULL; and `parts`: a factor with each cell's part of `x`, or NULL for a single
+# matrix.
 read_samples <- function(x, sample, markers, argument = "x", assay = NULL) {
   pooled <- identical(sample, FALSE)
   if (is.list(x) && !is.data.frame(x)) {
@@ -70,7 +57,6 @@ read_samples <- function(x, sample, markers, argument = "x", assay = NULL) {
   list(x = x, markers = markers, sample = sample, parts = own, assay = assay)
 }
 
-# A column of colData(), as CATALYST and scater keep the sample of each cell.
 experiment_column <- function(x, column, argument) {
   columns <- accessor("SummarizedExperiment", "colData")
   if (is.null(columns)) assay_cells(x, argument)
@@ -87,7 +73,7 @@ sample_rows <- function(x) {
   if (length(dim(x)) == 2L) nrow(x) else 0L
 }
 
-# The samples as a factor. Values of other types become levels in the order of their first cells.
+# As a factor. Values become levels in the order of their first cells.
 check_samples <- function(sample, rows, cells = NULL) {
   if (is.null(sample)) return(NULL)
   wrong <- function(...) stop_input("sample", ...)
@@ -101,11 +87,10 @@ check_samples <- function(sample, rows, cells = NULL) {
   }
   if (anyNA(sample)) wrong("is missing for row ", format(which(is.na(sample))[[1L]]))
   if (!is.factor(sample)) sample <- factor(sample, unique(sample))
-  # A table of some of the cells still has the levels of all.
   droplevels(sample)
 }
 
-# The elements of a list of samples, one below the other. Columns with names are found by name.
+# Samples one below the other. Columns with names are found by name.
 stack_samples <- function(x, markers, argument, assay = NULL) {
   wrong <- function(...) stop_input(argument, ...)
   if (!length(x)) wrong("is an empty list; it should have a matrix for each sample")
@@ -146,7 +131,6 @@ sample_names <- function(names, count, argument) {
   names
 }
 
-# The samples of a flowSet or cytoset.
 frame_samples <- function(x, argument) {
   if (!isS4(x) || !methods::is(x, "flowSet")) return(NULL)
   frames <- cytometry_frames(x)

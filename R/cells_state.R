@@ -1,27 +1,24 @@
-# Differential state: markers within types, compared between groups of samples. A marker's median in a type and sample
-# is normal, and everything is integrated over grids.
+# Differential state: markers within types, compared between groups of samples, integrated over grids.
 
 #' Compare markers within cell types between groups of samples
 #'
-#' Says which markers are higher or lower in a cell type in one group of patients than in another. It compares the
-#' medians (or means) of the type's cells between samples.
+#' Says which markers are higher or lower in a cell type in one group of patients than in another, by the medians or
+#' means of the type's cells in each sample.
 #' @param types cell types from [cell_types()] of a fit of several samples.
 #' @param formula,data,effect,level,fdr as in [differential_abundance()]. With a term `(1 | patient)`, patients are
 #'   compared with themselves.
-#' @param markers names of markers to compare; `NULL`: all. Markers that define the types should be left out.
+#' @param markers names of markers to compare; `NULL`: all. Leave out markers that define the types.
 #' @param statistic `"median"` or `"mean"` of the cells of a type in a sample.
 #' @param min_cells a sample counts for a type if it has at least this many of its cells.
 #' @param seed seed of the draws of the cells' types.
 #' @param ... not used.
 #' @inheritParams differential_abundance
-#' @return A data frame of class `differential_state` with a row for each type (but no specks), marker and coefficient:
-#'   * `type`, `marker`, `effect`: the type, the marker, and the coefficient of the formula;
-#'   * `samples`, `cells`: how many samples count, and the median number of their cells of the type;
-#'   * `estimate`, `lower`, `upper`: the posterior median of the change of the marker, and its interval, in the units of
-#'     the fit (after its transformation);
-#'   * `p`, `fdr`: the two-sided tail probability, and the smallest false discovery rate at which the row is reported;
-#'   * `reported`: whether `fdr` is at most the argument `fdr`;
-#'   * `deviation`: the posterior mean of the standard deviation between samples.
+#' @return A data frame of class `differential_state` with a row for each `type` (but no specks), `marker` and `effect`
+#'   (coefficient). `samples`, `cells`: how many samples count, and the median number of their cells of the type.
+#'   `estimate`, `lower`, `upper`: posterior median and interval of the change of the marker, in the units of the fit
+#'   (after its transformation). `p`: the two-sided tail probability. `fdr`: the smallest false discovery rate at which
+#'   the row is reported. `reported`: whether `fdr` is at most the argument `fdr`. `deviation`: the posterior mean of
+#'   the standard deviation between samples.
 #' @section Model:
 #' The statistic of a type and marker in a sample is normal around the linear predictor of the formula. The variance
 #' between samples is learned from all types and markers. Coefficients of predictors with standard deviation 1 are
@@ -31,9 +28,7 @@
 #' @references
 #' Weber, L. M., Nowicka, M., Soneson, C. and Robinson, M. D. (2019). diffcyt: Differential discovery in
 #' high-dimensional cytometry via high-resolution clustering. *Communications Biology* **2**, 183.
-#' @seealso [differential_abundance()] for the numbers of cells; [cell_types()]
 #' @examples
-#' # In the second group, the first type has more of pSTAT5.
 #' set.seed(1)
 #' sample_of <- function(more) {
 #'   first <- runif(300) < 0.5
@@ -68,7 +63,6 @@ differential_state <- function(types, formula, data = NULL, effect = NULL, marke
   shown <- are_shown(types)
   found <- summarise_states(types, some, match(markers, fit$markers), statistic, min_cells, seed, run)
   kept <- function(part) part[shown, model$kept, , drop = FALSE]
-  # In standard deviations of the markers.
   scale <- fit$scale[match(markers, fit$markers)]
   compared <- compare_states(kept(found$value), kept(found$variance), model, scale, level)
   cells <- apply(found$cells[shown, model$kept, drop = FALSE], 1L, function(n) {
@@ -88,9 +82,9 @@ differential_state <- function(types, formula, data = NULL, effect = NULL, marke
     class = c("differential_state", "warpbayes", "data.frame"))
 }
 
-# The statistic of each type, sample and marker, and its variance: types x samples x markers, in the units of the fit.
-# NA where a type has too few cells in a sample. `cells`: types x samples. The statistic is the mean over draws, and the
-# variance between draws is added (Rubin 1987, Multiple Imputation for Nonresponse in Surveys).
+# Statistics and variances, types x samples x markers, in the units of the fit; NA for too few cells. `cells`: types x
+# samples. Means over draws; the variance between draws is added (Rubin 1987, Multiple Imputation for Nonresponse in
+# Surveys).
 summarise_states <- function(types, some, columns, statistic, min_cells, seed, run) {
   fit <- types$fit
   count <- types$map$count
@@ -106,15 +100,13 @@ summarise_states <- function(types, some, columns, statistic, min_cells, seed, r
     matrix(aperm(array(part, c(length(cells), length(some), length(columns))), c(1L, 3L, 2L)), ncol = length(some))
   }
   value <- by_draw(found$value)
-  # A sample counts if it has enough cells in every draw.
   mean <- rowMeans(value)
   between <- if (length(some) > 1L) rowSums((value - mean)^2) / (length(some) - 1) else 0
   total <- rowMeans(by_draw(found$variance)) + (1 + 1 / length(some)) * between
   list(value = array(mean, shape), variance = array(total, shape), cells = cells / length(some))
 }
 
-# The prior of log(sigma) over types and markers, in standard deviations of the marker: a normal mean, and a half-normal
-# standard deviation.
+# The prior of log(sigma), in standard deviations of the marker: a normal mean, and a half-normal spread.
 state_prior <- list(coefficient = 2.5, intercept = 10, level = c(-2, 1.5), spread = 0.5)
 
 # Rows for types x markers x effects, in this order. value, variance: types x samples x markers; scale: of each marker.
@@ -164,10 +156,9 @@ is_told <- function(x, contrasts) {
   vapply(seq_len(ncol(contrasts)), function(j) qr(rbind(x, contrasts[, j]))$rank == rank, NA)
 }
 
-# For each pair (a column of y and v) and each log(sigma) of the grid: `evidence`, the log density of the data, pairs x
-# grid; `mean` and `variance` of each contrast, pairs x grid x contrasts.
+# Of each pair (column of y and v) and log(sigma): `evidence` (log density of the data) and each contrast's `mean` and
+# `variance`.
 fit_states <- function(y, v, x, deviation, contrasts, grid) {
-  # Each operation serves all pairs and the grid: it takes 32 MB.
   size <- max(1, floor(1e5 / max(nrow(x), ncol(x) * (ncol(x) + ncol(contrasts)))))
   out <- list(evidence = matrix(0, ncol(y), length(grid)), mean = array(0, c(ncol(y), length(grid), ncol(contrasts))))
   out$variance <- out$mean
@@ -257,7 +248,6 @@ in_console.differential_state <- function(x, types = 12, ...) {
 }
 
 state_words <- function(x) {
-  # The table does not name the effect if there is one.
   names <- unique(x$effect)
   effect <- if (length(names) == 1L) paste0(effect_words(attr(x, "effect_labels"), names), ": ") else ""
   found <- sum(x$reported)
@@ -270,7 +260,6 @@ state_words <- function(x) {
   )
 }
 
-# The changes that are tested, the smallest tail probability first.
 state_table <- function(x) {
   rows <- plain_frame(x)[order(x$p), ]
   rows <- rows[!is.na(rows$p), ]

@@ -2,25 +2,21 @@
 
 #' Name cell types by their markers
 #'
-#' `type_names()` says for each type which markers it has: `"CD3+ CD4+ CD8-"`. `marker_thresholds()` finds the values
-#' that tell positive from negative, at valleys of the density of each marker.
-#'
+#' `type_names()` says for each type which markers it has: `"CD3+ CD4+ CD8-"`. `marker_thresholds()` finds valleys of
+#' each marker's density.
 #' @param types cell types from [cell_types()].
 #' @param thresholds a named vector: the threshold of each marker that names shall have, in the units of
 #'   `types$medians`. Markers whose threshold is `NA` are left out.
 #' @param positive_only whether names have only the positive markers. A type without any is `"negative"`.
-#' @return `type_names()`: a name for each type, for `levels(types) <-`. A marker is positive if the median of the type
-#'   is above the threshold. If several types have the same markers, all but the first have a number: `"CD4+ (2)"`.
-#'
-#'   `marker_thresholds()`: a named vector with a threshold for each marker, `NA` if its density has no valley between
-#'   the lowest and the highest median of the types.
+#' @return `type_names()`: a name for each type, for `levels(types) <-`. A marker is positive if the type's median is
+#'   above the threshold. If types have the same markers, later ones have a number: `"CD4+ (2)"`. `marker_thresholds()`:
+#'   a named vector, `NA` if the density has no valley between the lowest and the highest median.
 #' @section How thresholds are found:
 #' For each valley of a marker's density, take the highest peak on each side. The threshold is the valley that is lowest
-#' relative to the smaller of its two peaks. A ratio above 0.9 is no valley. Look at a threshold before you use it: a
-#' marker with three levels has two valleys, and a smear of positive cells has none.
+#' relative to the smaller of its two peaks. A ratio above 0.9 is no valley. Look at it before you use it: a marker with
+#' three levels has two valleys, and a smear none.
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used, and if no marker has a threshold.
-#' @seealso [cell_types()], [plot.cell_types()] with `type = "heatmap"`
 #' @examples
 #' set.seed(1)
 #' x <- rbind(
@@ -82,8 +78,7 @@ marker_thresholds <- function(types) {
   }, 0), colnames(types$medians))
 }
 
-# The rows of the cells in which valleys are found: all cells of the `large` types or, of more than `most`, evenly
-# spaced ones of each type. A type counts by its share, but at least `fewest` of its cells are taken.
+# Evenly spaced cells of the `large` types, `most` in all: by a type's share, but at least `fewest`.
 cells_for_valleys <- function(type, large, most = 250000, fewest = 2000) {
   cells <- tabulate(type, length(large)) * large
   if (sum(cells) <= most) return(which(large[type]))
@@ -91,23 +86,21 @@ cells_for_valleys <- function(type, large, most = 250000, fewest = 2000) {
   sort(unlist(spaced_rows(type, count), use.names = FALSE))
 }
 
-# So many rows of each type, evenly spaced.
 spaced_rows <- function(type, count) {
   all <- tabulate(type, length(count))
-  # The rows of the types one after the other.
   rows <- order(type, method = "radix")
   before <- cumsum(all) - all
   lapply(seq_along(count), function(t) rows[before[[t]] + unique(round(seq(1, all[[t]], length.out = count[[t]])))])
 }
 
-# Whether each value is an end of the values that at least one in a hundred of them share.
+# Whether each value is a piled one: an end that at least one in a hundred share.
 is_piled <- function(values) {
   if (!length(values)) return(logical())
   at_end <- lapply(range(values), `==`, values)
   Reduce(`|`, lapply(at_end, function(same) same & mean(same) >= 0.01 & sum(same) >= 10L))
 }
 
-# The place of the deepest valley of a density within `between`, or NA if there is none.
+# The place of the deepest valley within `between`; NA if there is none.
 deepest_valley <- function(values, weight, between = c(-Inf, Inf), most = 0.9) {
   width <- if (length(values) > 1L) stats::bw.nrd0(values) else 0
   if (!(width > 0) || !(sum(weight) > 0)) return(NA_real_)
@@ -123,8 +116,7 @@ deepest_valley <- function(values, weight, between = c(-Inf, Inf), most = 0.9) {
   if (!any(usable)) NA_real_ else found$x[low][usable][[which.min(ratio[usable])]]
 }
 
-# Names of types for a picture. Of names from markers ("CD3+ CD4-"), the markers that all of them have alike are left
-# out, and the positive ones come first, so that a cut name still tells most. `names`: of all types of the picture.
+# Of names like "CD3+ CD4-", shared markers are left out and positive ones come first. `names`: of all shown types.
 picture_names <- function(names, most = 24L) {
   number <- sub("^.*?( \\([0-9]+\\))?$", "\\1", names, perl = TRUE)
   words <- strsplit(substr(names, 1L, nchar(names) - nchar(number)), "(?<=[+-]) ", perl = TRUE)
@@ -142,7 +134,6 @@ picture_names <- function(names, most = 24L) {
   short_names(names, most)
 }
 
-# Names of the chosen types: names or numbers among `known`; NULL: the first twelve.
 chosen_types <- function(types, known) {
   if (is.null(types)) return(utils::head(known, 12L))
   if (is.numeric(types)) types <- known[match(types, seq_along(known))]

@@ -1,14 +1,11 @@
-# Cell types: components are joined where the density has no valley between them (R/cells_types_tree.R), in the draws
-# together and in each draw (R/cells_types_map.R).
+# Cell types: components are joined where no valley lies between them (R/cells_types_tree.R, R/cells_types_map.R).
 
 #' Join the components of a mixture into cell types
 #'
 #' A population of cells is rarely Gaussian, so a mixture describes it by several components. `cell_types()` joins
 #' components unless a valley of the density lies between them and their means are far enough apart (see
-#' [cell_types_method]). [join_types()] and [split_type()] change types by hand.
-#'
-#' Their [verdict()] says whether all chains have the same types, and which types may be one population. It rests on
-#' that of the fit.
+#' [cell_types_method]). [join_types()] and [split_type()] change types by hand. Their [verdict()] says whether all
+#' chains have the same types, and which types may be one population. It rests on that of the fit.
 #' @param fit a fit from [dp_mixture()] that kept weights, means and covariances, and its data.
 #' @param types `NULL`: the rule decides. Or the number of types; specks count only with `specks = "keep"`.
 #' @param overlap how close two types may be: if the best plane would take more than this share of either for the
@@ -22,12 +19,11 @@
 #' @param ... not used.
 #' @inheritParams computing_arguments
 #' @return An object of class `cell_types`. With T types, D draws, n cells and p markers, it has
-#'   \item{types}{a data frame with a row for each type, the most frequent first. `type`: the name. `proportion`,
-#'     `lower`, `upper`: the posterior mean of its share of the cells, and the 90% interval. `rhat`, `ess`: \eqn{\hat R}
-#'     and effective sample size of that share. `cells`, `components`: how many cells, and components of the chosen
-#'     draw, it has. `nearest`, `overlap`: the nearest type that is no speck, and their overlap. `apart`: in which
-#'     share of the draws it is a type of its own. `stability`: from 0 to 1: how well the draws agree on its cells.
-#'     `speck`: whether it is a speck.}
+#'   \item{types}{a data frame, the most frequent type first. `type`: the name. `proportion`, `lower`, `upper`:
+#'     posterior mean and 90% interval of its share of the cells; `rhat`, `ess`: \eqn{\hat R} and effective sample size
+#'     of that share. `cells`, `components`: how many cells, and components of the chosen draw, it has. `nearest`,
+#'     `overlap`: the nearest type that is no speck, and their overlap. `apart`: in which share of the draws it is a
+#'     type of its own. `stability`: from 0 to 1: how well the draws agree on its cells. `speck`: whether it is one.}
 #'   \item{type, probability}{n: the most probable type of each fitted cell (a factor), and its probability.}
 #'   \item{proportions}{D x T: the share of each type in each draw.}
 #'   \item{medians}{T x p: medians of the cells of a type, in the units of the fit (after its transformation).}
@@ -35,10 +31,8 @@
 #'   \item{draw, chain}{the chosen draw, which agrees best with the others.}
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used, and for more `types` than the density has peaks.
-#' @seealso [predict.cell_types()], [plot.cell_types()], [type_proportions()] for several samples, [relabel()] for
-#'   components
+#' @seealso [predict.cell_types()], [plot.cell_types()], [type_proportions()], [relabel()]
 #' @examples
-#' # Two populations; one is not Gaussian.
 #' set.seed(1)
 #' bent <- rnorm(1500)
 #' x <- rbind(
@@ -97,7 +91,6 @@ check_type_names <- function(names, argument, count = NULL) {
   names
 }
 
-# `own`: from most_probable_type(), of the fitted cells. `how`: the arguments.
 summarise_types <- function(fit, map, own, labels, least, how, threads) {
   count <- map$count
   proportion <- colMeans(map$proportions)
@@ -112,7 +105,6 @@ summarise_types <- function(fit, map, own, labels, least, how, threads) {
   cells <- tabulate(own$type, count)
   colnames(map$proportions) <- labels
   speck <- are_specks(proportion, cells, map, least, length(fit$markers))
-  # The nearest is a type that is shown.
   apart <- type_distances(map$tree, map$group)
   if (!all(speck)) apart[, speck] <- Inf
   nearest <- replace(max.col(-apart, ties.method = "first"), rowSums(is.finite(apart)) == 0, NA)
@@ -134,8 +126,8 @@ summarise_types <- function(fit, map, own, labels, least, how, threads) {
   ), how, list(speck = least, fit = fit, map = map)), class = c("cell_types", "warpbayes"))
 }
 
-# Which types are shown only on demand: small ones that draws or too few cells do not confirm, and phantoms. Types of a
-# cut that a user chose are in all draws by force, so their draws confirm nothing.
+# Types shown only on demand: small ones that draws or too few cells do not confirm, and phantoms. The draws of a cut by
+# the user confirm nothing.
 are_specks <- function(proportion, cells, map, speck, markers) {
   confirmed <- map$apart >= 0.95 & cells >= max(20, markers + 1) & !map$fixed
   proportion < speck & !confirmed | cells == 0 & proportion < 1 | map$apart < 0.5
@@ -145,10 +137,8 @@ quantiles_of_columns <- function(draws, p) {
   matrix(apply(draws, 2L, stats::quantile, p, names = FALSE), ncol = length(p), byrow = TRUE)
 }
 
-# Which types are shown: those that are no specks, or all if all are.
 are_shown <- function(types) if (all(types$types$speck)) rep(TRUE, nrow(types$types)) else !types$types$speck
 
-# Shares that no number of cells can tell from zero.
 zap_share <- function(share) ifelse(!is.na(share) & share < 1e-12, 0, share)
 
 # The share of each type: draws x chains, as many as the shortest chain has.
@@ -160,8 +150,8 @@ shares_by_chain <- function(map) {
   stats::setNames(shares, seq_len(map$count))
 }
 
-# types x markers. `type`: of each cell. If no cell of a type has a value, the mean of its components in the chosen draw
-# or, if that has none, in the first draw that has.
+# types x markers. `type`: of each cell. Without values, the mean of its components in the chosen draw or else the first
+# draw that has any.
 medians_of_types <- function(fit, type, map, threads) {
   all <- seq_along(fit$markers)
   medians <- group_statistics(fit$x, all, rep(1L, fit$rows), type, c(map$count, 1L), "median", 1, threads)$value
@@ -178,13 +168,12 @@ medians_of_types <- function(fit, type, map, threads) {
   medians
 }
 
-# The median or mean of columns of x over the rows of each group in each part without NA, and its variance: a list of
-# `value` and `variance`, groups x parts x draws x columns. part: of each row, from 1; group: rows x draws, from 1;
-# shape: the numbers of groups and parts. Groups of fewer than `least` values have NaN.
+# Medians or means, and their variances, of columns of x: `value` and `variance`, groups x parts x draws x columns.
+# part: of each row, from 1; group: rows x draws, from 1; shape: numbers of groups and parts. Below `least` values: NaN.
 group_statistics <- function(x, columns, part, group, shape, statistic, least, threads) {
   order <- order(part, method = "radix")
   end <- cumsum(tabulate(part, shape[[2L]]))
-  # A thread copies the column of a part, and all together at most half of x. Interrupts come between the calls.
+  # All threads together copy at most half of x. Interrupts come between the calls.
   threads <- min(threads, max(1, length(x) %/% (2 * max(diff(c(0, end))))))
   pieces <- length(end) * (length(group) / nrow(x))
   size <- max(ceiling(threads / pieces), floor(2^24 * threads / length(group)))

@@ -1,7 +1,6 @@
 # Types with the same signs in every marker, which may be one population in several parts.
 
-# Groups of shown types, as rows of x$types: any two have the same signs in every marker that has a threshold, and no
-# marker has a valley between their medians among the cells of the two.
+# Rows of x$types: any two types of a group have the same signs in every marker with a threshold, and no valley between.
 alike_types <- function(x) {
   shown <- which(!x$types$speck & x$types$cells > 0)
   if (length(shown) < 2L || is.null(x$fit$x)) return(list())
@@ -23,8 +22,8 @@ alike_types <- function(x) {
   groups[lengths(groups) > 1L]
 }
 
-# Whether the density of any marker has a valley between the medians of two types. Both count alike, by the `rows` of
-# some cells of each type. Cells at a pile are left out: see marker_thresholds().
+# Whether any marker has a valley between the medians of two types. Both count alike, by the `rows` of some cells of
+# each type, without cells at a pile: see marker_thresholds().
 valley_between <- function(x, rows, one, other) {
   rows <- rows[c(one, other)]
   weight <- rep(1 / lengths(rows), lengths(rows))
@@ -38,7 +37,6 @@ valley_between <- function(x, rows, one, other) {
   FALSE
 }
 
-# A share that may be so small that no digits tell it from zero.
 share_words <- function(share) {
   shown <- ifelse(share < 1e-4, "< 0.01%", paste0(formatC(100 * share, digits = 2, format = "fg"), "%"))
   ifelse(is.na(share), "-", shown)

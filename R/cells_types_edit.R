@@ -2,10 +2,9 @@
 
 #' Join and split cell types by hand
 #'
-#' `join_types()` makes one type of several. `split_type()` splits a type in two, where its branches join last in the
-#' [tree][plot.cell_types()]. All other types keep their names.
-#'
-#' Intervals of split types do not include the uncertainty of the cut.
+#' `join_types()` makes one type of several. `split_type()` splits a type in two where its branches join last in the
+#' [tree][plot.cell_types()]. Other types keep their names. Intervals of split types do not include the uncertainty of
+#' the cut.
 #' @param types cell types from [cell_types()].
 #' @param ... for `join_types()`: two or more types, each by its name or, if no type has that name, its row in
 #'   `types$types`.
@@ -15,9 +14,7 @@
 #' @inheritParams computing_arguments
 #' @return Cell types, as from [cell_types()], with all parts computed again.
 #' @section Errors:
-#' `warpbayes_error_input` for a type that does not exist or has no valley to split at, and for names that other types
-#' have.
-#' @seealso [cell_types()], [plot.cell_types()]
+#' `warpbayes_error_input` for a type that does not exist or has no valley to split at, and for names that others have.
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(1500), ncol = 2) + rep(c(0, 5, 10), c(350, 250, 150))
@@ -95,7 +92,6 @@ cell_type_parts <- function(types) {
   )
 }
 
-# The type of each component in each draw.
 part_types <- function(dims, count) {
   numbers <- part_numbers(dims)
   part_is(numbers$words, function(value) numbers$test(value) && all(value %in% c(NA, seq_len(count))))
@@ -107,7 +103,6 @@ need_samples <- function(types) {
   }
 }
 
-# The row of a type that is given by its name or, if no type has that name, by its row.
 type_number <- function(type, types, argument) {
   check_present(!missing(type), argument)
   names <- types$types$type
@@ -119,7 +114,7 @@ type_number <- function(type, types, argument) {
   stop_input(argument, "must name types among ", list_some(names), ", not ", show_value(type))
 }
 
-# The two sets of leaves that the last join among `leaves` brought together, the larger first; NULL for one leaf.
+# The two sets of leaves of the last join, the larger first; NULL for one leaf.
 halves_of_type <- function(tree, leaves) {
   if (length(leaves) < 2L) return(NULL)
   for (joins in rev(seq_along(tree$first))) {

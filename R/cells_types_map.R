@@ -1,4 +1,4 @@
-# The types in all draws: the type of each component in each draw, and the types of cells.
+# The types in all draws, and the types of cells.
 
 # Draws are compared on at most so many cells.
 compared_cells <- 5000
@@ -8,19 +8,12 @@ cell_work <- 2.5e10
 fewest_cell_draws <- 4
 
 # The types in each of `draws` draws, numbered by decreasing mean proportion: a list of
-#   used         draw and chain of each;
-#   leaf         components x draws: the leaf of each component (R/cells_types_tree.R);
-#   own          components x draws: the branch of each component in its draw's own cut;
-#   tree, group  the tree of leaves, and the type of each leaf;
-#   fixed        types whose cut does not vary between draws, since a user chose it: TRUE for each such type;
-#   averaged     components x draws: the type of each component by the averaged cut, group[leaf];
-#   type_of      the same by the cut of each draw;
-#   proportions  draws x types, by type_of;
-#   apart        of each type: the share of draws in which it is a type;
-#   chosen       the draw that agrees best with the others;
-#   stability, count  of each type, and the number of types;
-#   class        some cells x draws: their components;
-#   cell_draws   which of the draws classify cells.
+#   used         draw and chain of each; class, cell_draws: components of some cells x draws, and which draws;
+#   leaf, own    components x draws: the leaf (R/cells_types_tree.R), and the branch in the draw's own cut;
+#   tree, group  the tree of leaves, and the type of each leaf; fixed: whether a user chose the cut of the type;
+#   averaged, type_of  components x draws: the type by the averaged cut, group[leaf], and by the cut of each draw;
+#   proportions  draws x types, by type_of; apart: the share of draws in which each type is a type;
+#   chosen       the draw that agrees best with the others; stability, count: of each type, and the number of types.
 map_types <- function(fit, types, limit, join_below, draws, run) {
   need_draws(fit, c("weights", "means", "covariances"))
   cells <- if (is.null(fit$reader)) fit$x else fit$reader$some
@@ -43,7 +36,6 @@ map_types <- function(fit, types, limit, join_below, draws, run) {
   group_types(map, fit, group, rep(!is.null(types), max(group)))
 }
 
-# The fields of map_types() that depend on the types of leaves: `group`, with `fixed` as there.
 group_types <- function(map, fit, group, fixed) {
   count <- max(group)
   numbers <- seq_len(nrow(map$used))
@@ -74,14 +66,13 @@ group_types <- function(map, fit, group, fixed) {
   map
 }
 
-# The types of some cells in each draw, by the types of the components: cells x draws.
 types_of_cells <- function(class, type) {
   matrix(vapply(seq_len(ncol(class)), function(i) type[class[, i], i], integer(nrow(class))), nrow(class))
 }
 
-# Of each type, which share of its cells the two chains have in common that differ most: twice the cells in both by the
-# sum of the cells in each (Dice). A cell has the type of most draws of a chain. NA if there is one chain, or if no cell
-# that is compared has the type.
+# The share of each type's cells that chains have in common: twice the cells in both by the sum of the cells in each
+# (Dice), the smallest over pairs. A cell has the type of most draws of a chain. NA for one chain or a type without
+# cells.
 cells_in_common <- function(map) {
   draws <- split(seq_len(nrow(map$used)), map$used$chain)
   if (length(draws) < 2L || is.null(map$class)) return(rep(NA_real_, map$count))
@@ -99,8 +90,7 @@ cells_in_common <- function(map) {
   ifelse(is.finite(least), least, NA_real_)
 }
 
-# The types of a draw's components: each of its own branches has the type that has most of its weight. Components of
-# fixed types keep them.
+# Each own branch has the type that has most of its weight. Components of fixed types keep them.
 cut_of_draw <- function(averaged, own, weights, count, fixed) {
   free <- !fixed[averaged]
   if (!any(free)) return(averaged)
@@ -111,7 +101,7 @@ cut_of_draw <- function(averaged, own, weights, count, fixed) {
   averaged
 }
 
-# The positions of draws among the kept draws of all chains.
+# The numbers of draws among those of all chains.
 draw_positions <- function(fit, used) used$draw + (used$chain - 1) * dim(fit$draws$weights)[[2L]]
 
 # Which of `count` draws classify cells: as many as cell_work allows.
@@ -129,7 +119,6 @@ check_types_there <- function(types, tree) {
   }
 }
 
-# The types of cell_types() with its defaults.
 default_types <- function(fit, draws, run) {
   default <- formals(cell_types)
   map_types(fit, NULL, default$overlap, 0, if (is.null(draws)) default$ndraws else draws, run)
@@ -139,8 +128,7 @@ sum_by_type <- function(weights, type, count) {
   vapply(seq_len(count), function(t) sum(weights[type == t]), 0) / sum(weights)
 }
 
-# Which of the `eligible` columns of `partitions` (cells x draws, types from 1) has the smallest mean variation of
-# information from all columns.
+# The `eligible` column of `partitions` (cells x draws) with the smallest mean variation of information.
 central_partition <- function(partitions, eligible) {
   total <- numeric(ncol(partitions))
   entropy_of <- function(type) {
@@ -157,21 +145,17 @@ central_partition <- function(partitions, eligible) {
       total[[j]] <- total[[j]] + distance
     }
   }
-  # Rounding errors must not decide between identical partitions.
   eligible[[which.min(round(total[eligible], 10))]]
 }
 
-# For each of `count` types, the largest Jaccard index with a type of another partition; 0 if it has no cell.
+# For each type the largest Jaccard index with a type of another partition; 0 if it has no cell.
 best_jaccard <- function(target, other, count) {
   both <- matrix(tabulate(target + (other - 1L) * count, count * max(other)), count)
   either <- outer(rowSums(both), colSums(both), "+") - both
   apply(ifelse(either > 0, both / either, 0), 1L, max)
 }
 
-# Cells --------------------------------------------------------------------------------
-
-# The components of each type in the draws that classify cells, as one mixture of several draws. Components that hold
-# less than a cell are left out.
+# Each type's components in the draws that classify cells, as one mixture, without those of less than a cell.
 mixtures_of_types <- function(fit, map) {
   parts <- lapply(map$cell_draws, function(i) {
     mixture <- mixture_of_draw(fit, map$used$draw[[i]], map$used$chain[[i]])
@@ -199,7 +183,7 @@ each_slice_of_types <- function(fit, map, cells, run, use) {
   session <- open_cells(cells, fit$center, fit$scale, fit$precision, run)
   on.exit(.Call(C_mixture_close, session))
   p <- length(fit$markers)
-  # A call takes no longer than an interrupt can wait; on the processor, all types see a slice while it is in the cache.
+  # No longer than an interrupt can wait; on the processor, all types see a slice while it is in the cache.
   call_work <- if (run$backend == "cuda") 2e12 else 4e9 * run$threads
   most <- max(vapply(mixtures, function(mixture) length(mixture$weights), 0L))
   size <- min(if (run$backend == "cuda") 2^20 else 2^15 * run$threads, call_work / (most * (p * (p + 3) / 2 + 27)))
@@ -216,7 +200,7 @@ each_slice_of_types <- function(fit, map, cells, run, use) {
   }
 }
 
-# Probabilities of the types of a slice, cells x types: the densities divided by their sum.
+# The densities divided by their sum: cells x types.
 type_probabilities <- function(log_density) {
   top <- do.call(pmax, log_density)
   prob <- exp(unlist(log_density) - top)

@@ -26,20 +26,15 @@ levels.cell_types <- function(x) x$types$type
 
 #' Cell types of new cells
 #'
-#' Gives each cell its most probable type, its probabilities of all types, or its uncertainty, averaged over the draws
-#' of [cell_types()].
-#'
+#' Gives each cell its most probable type, its probabilities or its uncertainty, averaged over draws.
 #' @param object cell types from [cell_types()].
 #' @param newdata the cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
-#' @param type `"type"`: the most probable type; `"prob"`: the probability of each type; `"uncertainty"`: one minus the
-#'   probability of the most probable type.
+#' @param type `"type"`: the most probable type; `"prob"`: all probabilities; `"uncertainty"`: one minus the largest.
 #' @param ... not used.
 #' @inheritParams computing_arguments
-#' @return One entry or row per cell, named as the rows of `newdata`. `"type"`: a factor. `"prob"`: a matrix, cells x
-#'   types. `"uncertainty"`: a numeric vector.
+#' @return Named as the rows of `newdata`: a factor, a matrix (cells x types) for `"prob"`, numbers for `"uncertainty"`.
 #' @section Errors:
 #' As in [predict.dp_mixture()].
-#' @seealso [predict.dp_mixture()]
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 6), ncol = 2))
@@ -74,7 +69,7 @@ in_console.cell_types <- function(x, ...) {
   print_verdict(verdict(x))
 }
 
-# The shares by chain if several chains do not agree on one, or if a chain lacks a type.
+# The shares by chain, if chains do not agree on a share, or if a chain lacks a type.
 types_by_chain <- function(agreement) {
   unlike <- c(agreement$differs, which(agreement$common[agreement$shown] <= 0.5))
   if (length(unlike) && agreement$chains > 1L) chain_shares(agreement)
@@ -98,7 +93,6 @@ types_words <- function(x) {
   )
 }
 
-# Types as tables show them.
 types_table <- function(types, digits = 2) {
   error <- (types$upper - types$lower) / diff(stats::qnorm(interval_ends(0.9))) / sqrt(types$ess)
   shown <- function(share) share_percent(share, error, digits)
@@ -110,7 +104,7 @@ types_table <- function(types, digits = 2) {
     nearest = ifelse(is.na(types$nearest), "-", types$nearest), overlap = share_words(types$overlap),
     apart = percent(types$apart, 0), check.names = FALSE
   )
-  # Of n draws, an effective sample size is at most n log10(n). If all have that, it says nothing of a type.
+  # Of n draws, an effective sample size is at most n log10(n), which says nothing if all types have it.
   known <- types$ess[!is.na(types$ess)]
   if (!length(known) || diff(range(known)) < 1e-6) table$ESS <- NULL
   if (all(is.na(types$rhat))) table$Rhat <- NULL

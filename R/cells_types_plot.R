@@ -2,22 +2,20 @@
 
 #' Plot cell types
 #'
-#' Four pictures of cell types. The nine most frequent types have colours; the others are grey.
-#'
+#' The nine most frequent types have colours; the others are grey.
 #' @param x cell types from [cell_types()].
 #' @param type which picture; see below.
-#' @param markers for `"cells"`: names or numbers of two or more markers. `NULL`: all, or of more than five the five
-#'   in which components differ most.
+#' @param markers for `"cells"`: names or numbers of two or more. `NULL`: all, or of more than five the
+#'   five in which components differ most.
 #' @param specks for `"heatmap"` and `"proportions"`: whether to show specks too.
 #' @param main title, `NULL` for none.
 #' @param ... not used.
 #' @return `x`, invisibly.
 #' @section The pictures:
-#' * `"tree"`: the joins of the finest branches of the density, from the bottom up, by the overlap of their means, on a
-#'   log scale. A dashed line shows the `overlap` of the rule. Types that join close to it may be one.
+#' * `"tree"`: the joins of the finest branches, from the bottom up, by the overlap of their means, on a log scale.
+#'   Types that join close to the dashed line, the `overlap` of the rule, may be one.
 #' * `"cells"`: markers against each other, with cells coloured by type and darker where there are more.
-#' * `"heatmap"`: type by marker: how many standard deviations the type's median lies above or below the mean of all
-#'   cells.
+#' * `"heatmap"`: how many standard deviations a type's median lies above or below the mean of all cells.
 #' * `"proportions"`: the share of each type, on a log scale, with the 90% interval.
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used.
@@ -36,7 +34,6 @@ plot.cell_types <- function(x, type = c("tree", "cells", "heatmap", "proportions
   invisible(x)
 }
 
-# The picture of plot() and autoplot().
 type_picture <- function(x, argument, type, markers, specks, main) {
   check_title(main)
   check_cell_types(x, argument)
@@ -72,7 +69,6 @@ tree_places <- function(tree) {
   place
 }
 
-# The tree of joins, above bars in the colours of the types.
 tree_picture <- function(x, main) {
   tree <- x$tree
   top <- min(max(2, tree$height) + 0.3, 6.3)
@@ -83,7 +79,6 @@ tree_picture <- function(x, main) {
   right <- place[, "right"]
   type <- x$leaf_type[tree$order]
   at <- seq_along(type)
-  # The names of types whose bars are wide enough.
   run <- factor(type, unique(type))
   middle <- tapply(at, run, mean)
   size_of <- function(names) pmin(1, 70 * tabulate(run) / length(at) / nchar(names))
@@ -143,8 +138,7 @@ type_key <- function(x, coloured) {
   text
 }
 
-# Medians of types in standard deviations of the marker from the mean of all cells. The most frequent type is
-# on top.
+# In standard deviations of the marker from the mean of all cells. The most frequent type is on top.
 median_heat <- function(x, shown, main) {
   values <- sweep(sweep(x$medians[shown, , drop = FALSE], 2L, x$fit$center), 2L, x$fit$scale, "/")
   names <- picture_names(x$types$type, Inf)[shown]

@@ -2,52 +2,40 @@
 
 #' How cell types are found
 #'
-#' [cell_types()] looks for the valleys of the mixture's density, and averages over draws.
-#'
-#' @section Density:
-#' Let \eqn{w_j} and \eqn{S_j} be the weights and covariances of components that hold cells. The pooled covariance
-#' \eqn{W = \sum_j w_j S_j / \sum_j w_j} is the unit of all lengths, so the scales of markers do not matter. Eigenvalues
-#' of \eqn{S_j}, in units of \eqn{W}, are raised to at least \eqn{0.7^2}.
-#'
+#' [cell_types()] looks for the valleys of the mixture's density, and averages over draws. Let \eqn{w_j} and \eqn{S_j}
+#' be the weights and covariances of components that hold cells. The pooled covariance \eqn{W = \sum_j w_j S_j / \sum_j
+#' w_j} is the unit of all lengths. Eigenvalues of \eqn{S_j}, in units of \eqn{W}, are raised to at least \eqn{0.7^2}.
 #' @section Peaks, saddles and branches:
 #' Every component climbs from its mean to a peak of the density by modal EM (Li, Ray and Lindsay 2007). Straight lines
 #' connect each mean with its peak, each mean and peak with the 12 nearest, and all peaks. The height of a line is the
-#' least density on it. Lines are taken from the highest down. Two branches that a line connects become one
+#' least density on it. From the highest line down, two branches that a line connects become one
 #' * if the height is at least 0.9 times the density at the lower of the two peaks: no valley lies between;
 #' * or if their means are closer than \eqn{-2 \Phi^{-1}(}`overlap`\eqn{)} in units of \eqn{W}: 3.50 for 0.04. Of two
 #'   normal populations so far apart, the best plane puts the share `overlap` on the wrong side.
-#'
 #' @section Averaging over draws:
 #' At most eight draws together give the averaged density, whose branches are the types. Every draw is also cut by
-#' itself. Each of its branches belongs to the type that holds most of the weight of the branch. `stability` is the mean
-#' over draws of the largest Jaccard index of the type and a branch of the draw.
+#' itself, and each of its branches belongs to the type that holds most of the weight of the branch. `stability` is the
+#' mean over draws of the largest Jaccard index of the type and a branch of the draw. The type of a cell is the most
+#' probable one over the draws, under the mixture of all samples.
 #'
-#' The type of a cell is the most probable one over the draws. Cells of several samples are classified under the mixture
-#' of all samples.
-#'
-#' @section Chains that differ:
 #' \eqn{\hat R} of a share is often high although all chains have the type. `print()` and `summary()` therefore say how
 #' many cells of the type two chains have in common: twice the cells in both by the sum of the cells in each (Dice), the
 #' smallest over pairs of chains. Above one half, the chains differ in where the type ends. Near zero, most draws of a
 #' chain lack it.
-#'
 #' @section The tree:
 #' The leaves are the finest branches that valleys separate. The leaves of each type join first, then the types, always
-#' the two whose means are closest. The overlap of two branches at the distance \eqn{d} is \eqn{\Phi(-d/2)}. With a
-#' number of `types`, the tree is cut into that many types in all draws, so intervals do not include the uncertainty of
-#' the cut.
+#' the two whose means are closest. The overlap of two branches at the distance \eqn{d} is \eqn{\Phi(-d/2)}. A number of
+#' `types` cuts the tree in all draws, so intervals do not include the uncertainty of the cut.
 #' @references
 #' Hennig, C. (2010). Methods for merging Gaussian mixture components. *Advances in Data Analysis and Classification*
 #' **4**, 3-34.
 #'
 #' Li, J., Ray, S. and Lindsay, B. G. (2007). A nonparametric statistical approach to clustering via mode
 #' identification. *Journal of Machine Learning Research* **8**, 1687-1723.
-#' @seealso [cell_types()], [plot.cell_types()] for the tree
 #' @name cell_types_method
 NULL
 
-# Eigenvalues of covariances are at least peak_floor^2 in units of W; a saddle lower than valley_depth times the lower
-# peak is a valley.
+# Least eigenvalue of covariances is peak_floor^2; a saddle below valley_depth times the lower peak is a valley.
 peak_floor <- 0.7
 valley_depth <- 0.9
 
@@ -55,8 +43,7 @@ valley_depth <- 0.9
 averaged_draws <- 8
 averaged_components <- 640
 
-# The branches of the draws `used`: a list of `own` and `leaf` (components x draws), and of each leaf its `type` by the
-# rule, its `mass` and its `place` (leaves x markers, in units of W).
+# A list of `own` and `leaf` (components x draws), and of each leaf `type`, `mass` and `place` (leaves x markers, in W).
 find_branches <- function(fit, used, overlap, run) {
   which <- draw_positions(fit, used)
   weights <- matrix(fit$draws$weights, fit$components)[, which, drop = FALSE]
@@ -71,11 +58,8 @@ find_branches <- function(fit, used, overlap, run) {
   found
 }
 
-# The tree of leaves: a list of
-#   used                  the numbers of the leaves;
-#   first, second, level  the joins, as numbers of leaves, and the overlap of the two branches;
-#   within                how many of the joins are within types;
-#   type, size, place     of each leaf: its type, its share of the cells, and its mean in units of W.
+# The tree: `used` (leaves); the joins `first`, `second` (leaves) and `level` (overlap), of which the first `within` are
+# within types; `type`, `size` and `place` of each leaf: its type, its share of the cells, and its mean in units of W.
 leaf_tree <- function(found) {
   leaves <- length(found$mass)
   tree <- list(used = seq_len(leaves), type = found$type, size = found$mass, place = found$place,
@@ -111,8 +95,7 @@ group_after <- function(tree, joins) {
   match(group, unique(group))
 }
 
-# The type of each leaf by the rule, or when the tree is cut into `types` types. Types with less than `speck` of the
-# mass join others. They do not count among `types` if enough others are left.
+# The types by the rule, or `types` of them. Those of less than `speck` join others, and count only if needed.
 cut_tree <- function(tree, types, speck) {
   if (is.null(types)) return(join_specks(tree, tree$type, speck))
   k <- length(tree$used)
@@ -144,7 +127,7 @@ join_specks <- function(tree, group, speck) {
   }
 }
 
-# A type that no component belongs to in any draw joins the nearest used type. `present`: the leaves of components.
+# Types without a component in any draw join the nearest used type. `present`: the leaves of components.
 join_absent <- function(tree, group, present) {
   absent <- setdiff(group, group[present])
   if (!length(absent)) return(group)

@@ -1,7 +1,4 @@
-# The verdicts of this room: on mixtures, their modes, cell types, proportions and comparisons of samples. Here are the
-# words; a function ..._reasons() says when they are true.
-
-# Mixtures -----------------------------------------------------------------------------
+# The words of this room's verdicts; a function ..._reasons() says when they are true.
 
 #' @export
 verdict.dp_mixture <- function(x, ...) {
@@ -20,8 +17,7 @@ gibbs_verdict <- function(fit, table = diagnose(fit), agreement = NULL) {
     data_reasons(fit), if (!is_usable(new_verdict("", chains)) %in% TRUE) cause_reasons(fit))
 }
 
-# The fit is judged by what it says about the data. The number of components that hold cells and the concentration
-# depend on components of a few cells, which come and go more slowly than the density changes.
+# Judged by the density: numbers of components depend on small components, which come and go more slowly.
 convergence_reasons <- function(fit, table) {
   judge_convergence(judged_quantities(fit), table, quantity_words, c("occupied", "concentration"))
 }
@@ -53,7 +49,6 @@ prior_edge_reason <- function(fit) {
 
 data_reasons <- function(fit) c(piled_reason(fit), few_cells_reason(fit), skewed_reason(fit))
 
-# Piled values, at most six of them.
 piled_reason <- function(fit) {
   piled <- fit$piled
   if (is.null(piled) || nrow(piled) == 0L) return(NULL)
@@ -63,8 +58,8 @@ piled_reason <- function(fit) {
     more = if (nrow(fit$piled) > 6L) sprintf(" and %d more", nrow(fit$piled) - 6L) else "")
 }
 
-# So few cells that one Gaussian population may spread over many components. The limit is two cells for each number of a
-# component. bench/mixture-piled.R tries numbers of cells on both sides of it.
+# So few cells that one population may spread over many components: two for each number of a component
+# (bench/mixture-piled.R).
 few_cells_reason <- function(fit) {
   p <- length(fit$markers)
   if (fit$rows >= p * (p + 3)) return(NULL)
@@ -72,8 +67,8 @@ few_cells_reason <- function(fit) {
     numbers = whole_words(p * (p + 3) / 2))
 }
 
-# Whether at least half of the markers have one peak and a long tail. An exponential law has the skewness 0.56, the log
-# of a normal law 0.68.
+# Whether at least half of the markers have one peak and a long tail. Skewness is 0.56 for an exponential law, 0.68
+# for the log of a normal law.
 skewed_reason <- function(fit) {
   cells <- if (is.null(fit$reader)) fit$x else fit$reader$some
   if (is.null(cells) || nrow(cells) < 100L) return(NULL)
@@ -81,7 +76,6 @@ skewed_reason <- function(fit) {
     values <- some_values(cells, j)
     values <- values[!is_piled(values)]
     if (length(values) < 50L || abs(skewness_of(values)) < 0.6) return(FALSE)
-    # Bumps in a tail are no valleys.
     between <- stats::quantile(values, c(0.05, 0.95), names = FALSE)
     is.na(deepest_valley(values, rep(1, length(values)), between, 0.5))
   }, NA)
@@ -95,7 +89,6 @@ skewness_of <- function(values) {
   if (points[[3L]] > points[[1L]]) sum(points * c(1, -2, 1)) / (points[[3L]] - points[[1L]]) else 0
 }
 
-# What happened: the steps, where the starts ended, and what a mode cannot say.
 bem_verdict <- function(fit) {
   if (fit$iter == 0) return(new_verdict("the mode", reason("mode_not_begun"), data_reasons(fit)))
   starts <- bem_starts(fit)
@@ -139,11 +132,9 @@ verdict.relabelled_mixture <- function(x, ...) {
     rests_on = list(verdict.dp_mixture(x, ...)))
 }
 
-# Shares of types in the chains -----------------------------------------------------------
-
 share_range <- function(agreement, t) paste(percent(range(colMeans(agreement$shares[[t]]))), collapse = " to ")
 
-# What the shares of types by chain say of a fit, whose chains do not agree on the density of some cells.
+# What shares of types say of a fit whose chains do not agree on the density of some cells.
 fit_share_reasons <- function(agreement) {
   which <- sprintf(" above %s", percent(least_share, 0))
   if (length(agreement$differs)) return(c(differing_shares(agreement, which), common_reasons(agreement)))
@@ -163,8 +154,7 @@ differing_shares <- function(agreement, which = "") {
     range = if (several) sprintf(", %s between chains", share_range(agreement, worst)) else "")
 }
 
-# Whether any two chains have most cells in common of the types that differ between chains, and of all types that are
-# shown. NULL if there is nothing to say, or if that is not known.
+# Whether any two chains have most cells in common, of types that differ and of all. NULL: nothing to say, or not known.
 common_reasons <- function(agreement) {
   common <- agreement$common
   unlike <- union(agreement$differs, agreement$shown[which(common[agreement$shown] <= 0.5)])
@@ -197,8 +187,6 @@ share_reasons <- function(agreement) {
   )
 }
 
-# Cell types ---------------------------------------------------------------------------
-
 #' @export
 verdict.cell_types <- function(x, ...) {
   check_method(x, "x", ...)
@@ -228,7 +216,7 @@ types_verdict <- function(x, agreement = types_agreement(x)) {
     rests_on = list(method_of(x$fit)$verdict(x$fit)))
 }
 
-# Channels that tell nothing about types of cells, or that no Gaussian law can describe.
+# Channels that tell nothing, or that no Gaussian law can describe.
 channel_reasons <- function(x) {
   fit <- x$fit
   markers <- if (!is.null(fit$x)) seq_along(fit$markers)
@@ -245,7 +233,6 @@ channel_reasons <- function(x) {
   rows <- if (length(markers)) spaced_rows(type, pmin(tabulate(type, nrow(x$types)), 1000L))[are_shown(x)]
   rows <- rows[lengths(rows) >= 50L]
   skewed <- function(j) {
-    # All types, or none: most markers are told by the first type.
     for (own in rows) {
       values <- fit$x[own, j]
       values <- values[!is.na(values)]
@@ -279,9 +266,7 @@ alike_reasons <- function(x, groups = alike_types(x)) {
   }), recursive = FALSE)
 }
 
-# Comparisons of samples ---------------------------------------------------------------
-
-# What restricts every comparison that a design makes: few samples, and samples that are matched by order alone.
+# What restricts every comparison of a design: few samples, and samples that are matched by order alone.
 design_reasons <- function(design, samples, matched) {
   freedom <- nrow(design) - ncol(design)
   how <- switch(as.character(matched$how)[1L],
@@ -322,7 +307,6 @@ verdict.differential_abundance <- function(x, ...) {
     rests_on = x$rests_on)
 }
 
-# The common shift, where there is one.
 shift_reasons <- function(x) {
   moved <- which(x$shift[, "lower"] > 0 | x$shift[, "upper"] < 0)
   unlist(lapply(moved, function(j) {

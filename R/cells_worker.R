@@ -3,10 +3,8 @@
 # What the worker holds, by names that the manager gives: cells (lists with `x`) and sessions of the compiled code.
 worker_data <- new.env(parent = emptyenv())
 
-# Ctrl-C may reach all processes of a machine. Only the manager heeds it: a worker that did would give no reply, for
-# which the manager would wait. It could also come between two calls, where package parallel does not expect it. So a
-# worker ignores it from the first contact until it holds nothing more, and suspends it where the system does not offer
-# that.
+# Ctrl-C may reach all processes of a machine, but only the manager heeds it: it waits for replies. So a worker ignores
+# it from the first contact until it holds nothing more (or suspends it, where the system cannot).
 ignore_interrupts <- function() .Call(C_interrupts_ignore, TRUE)
 
 answer_manager <- function(sealed) {
@@ -21,7 +19,6 @@ answer_manager <- function(sealed) {
 
 worker_tasks <- list(
   greet = function(where) list(build = worker_build(), backend = worker_run(where)$backend),
-  # Makes room for cells.
   hold = function(data, rows, columns) {
     worker_data[[data]] <- list(store = room_for_rows(rows, columns))
     NULL
@@ -46,7 +43,6 @@ worker_tasks <- list(
     worker_data[[data]]$x <- transform_columns(held_rows(data), transform)
     NULL
   },
-  # Returns some of the cells, by their numbers on this worker.
   collect = function(data, rows) held_rows(data)[rows, , drop = FALSE],
   begin = function(session, data, worker, first_row, piece, center, inverse_scale, single, keep_labels, sample,
                    samples, where) {
@@ -67,7 +63,6 @@ worker_tasks <- list(
   }
 )
 
-# Cells that come in blocks are in a store until all are there.
 room_for_rows <- function(rows, columns) {
   list(pointer = native(C_store_open, list(x = 0), list(c(rows, columns)), list(NULL)), rows = rows)
 }
@@ -77,14 +72,13 @@ put_rows <- function(store, first, values) {
   fill_store(store, first, store$rows, list(values), nrow(values), nrow(values))
 }
 
-# The cells of a worker, once all are there.
 held_rows <- function(data) {
   held <- worker_data[[data]]
   if (!is.null(held$store)) held <- worker_data[[data]] <- native(C_store_close, held$store$pointer)
   held$x
 }
 
-# Reads cells first to last by the user's function, block by block. Returns `x` and `markers`.
+# By the user's function, block by block. Returns `x` and `markers`.
 read_rows <- function(reader, first, last, markers) {
   held <- NULL
   for (from in seq(first, last, by = reader$block)) {
