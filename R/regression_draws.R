@@ -1,5 +1,4 @@
-# A fitted regression in the forms of other packages: the draws of posterior and coda, and the tables of tidy(),
-# glance() and augment(). The methods are registered when those packages are loaded.
+# A fitted regression for other packages: draws of posterior and coda, and tidy(), glance() and augment().
 
 array_of_draws.bayes_logit <- function(x, groups = FALSE, pars = NULL, ...) {
   check_dots_empty(...)
@@ -21,24 +20,19 @@ array_of_draws.bayes_logit <- function(x, groups = FALSE, pars = NULL, ...) {
 #' Tables of a fitted regression
 #'
 #' Methods for the generics of package generics, which broom re-exports.
-#'
 #' @param x a fit from [bayes_logit()].
 #' @param conf.int,conf.level whether to give intervals, and their probability.
-#' @param effects `NULL` for all parameters. As in broom.mixed, `"fixed"`: coefficients only, `"ran_pars"`: deviations
-#'   and correlations, `"ran_vals"`: the effect of each group, with the columns `effect`, `group` and `level` first.
-#' @param exponentiate `TRUE`: coefficients as odds ratios (for counts: rate ratios). `std.error` stays as it is.
+#' @param effects `NULL`: all parameters. As in broom.mixed, `"fixed"`: coefficients; `"ran_pars"`: deviations and
+#'   correlations; `"ran_vals"`: effects of groups, with the columns `effect`, `group` and `level` first.
+#' @param exponentiate `TRUE`: coefficients as odds ratios (counts: rate ratios). `std.error` stays as it is.
 #' @param data a data frame of the fitted rows, for the result; `NULL` for the model frame of the fit.
 #' @param newdata a data frame of other rows for the result, as in [predict.bayes_logit()].
 #' @param ... must be empty.
-#' @return `tidy()` gives a data frame with a row for each parameter and columns `term`, `estimate` (posterior mean),
-#'   `std.error` (posterior standard deviation), `conf.low`, `conf.high`, `rhat`, `ess_bulk`. Where the mean does not
-#'   exist, `estimate` is the median and `std.error` is `NA`.
-#'
-#'   `glance()` gives one row with `nobs`, `log_likelihood` (mean), `chains`, `draws`, `rhat` (largest), `ess_bulk`
-#'   (smallest), `converged`, `verdict` and `seconds`.
-#'
-#'   `augment()` gives the data with columns `.fitted` and `.resid`. For `"multinomial"` and `"cratio"` it adds one
-#'   column of fitted probabilities for each class instead.
+#' @return `tidy()`: a data frame with a row for each parameter: `term`, `estimate` (posterior mean), `std.error`
+#'   (posterior standard deviation), `conf.low`, `conf.high`, `rhat`, `ess_bulk`. Where the mean does not exist,
+#'   `estimate` is the median and `std.error` is `NA`. `glance()`: one row with `nobs`, `log_likelihood` (mean),
+#'   `chains`, `draws`, `rhat` (largest), `ess_bulk` (smallest), `converged`, `verdict` and `seconds`. `augment()`: the
+#'   data with `.fitted` and `.resid`, or for classes with the fitted probability of each class.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' if (requireNamespace("generics", quietly = TRUE)) generics::tidy(fit)

@@ -7,7 +7,6 @@ waic.bayes_logit <- function(x, ndraws = NULL, ...) {
   judged(loo::waic(log_lik.bayes_logit(x, ndraws = ndraws), ...), "the estimate", list(x))
 }
 
-# Convergence of each parameter, by the statistics of summary().
 parameter_table <- function(fit, pars) {
   quantities <- logit_quantities(fit)
   quantities$log_likelihood <- NULL
@@ -42,7 +41,6 @@ model_parameters.bayes_logit <- function(model, ...) {
   getExportedValue("parameters", "model_parameters")(posterior::as_draws_df(as.array(model)), ...)
 }
 
-# The means of rows with intervals, as package insight keeps them.
 #' @method get_predicted bayes_logit
 #' @exportS3Method insight::get_predicted bayes_logit
 get_predicted.bayes_logit <- function(x, data = NULL, predict = "expectation", ci = 0.95, ...) {

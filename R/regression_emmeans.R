@@ -2,14 +2,11 @@
 
 #' Marginal means of a fitted regression by package emmeans
 #'
-#' With these methods the functions of package emmeans work on a fit. They show posterior medians with highest posterior
-#' density intervals.
-#'
-#' Effects of groups, as of `(1 | g)`, are 0, and a smooth has its mean over the observations. `type = "response"` gives
-#' probabilities or mean counts. For `"multinomial"` the classes are a factor named after the response, as in
-#' `emmeans(fit, ~ x | class)`. So they are for `"cratio"` with `mode = "prob"`; by default its means are linear
-#' predictors, averaged over the steps.
-#'
+#' With these methods package emmeans works on a fit. It shows posterior medians with highest posterior density
+#' intervals. Effects of groups are 0, and a smooth has its mean over the observations. `type = "response"` gives
+#' probabilities or mean counts. For `"multinomial"`, and for `"cratio"` with `mode = "prob"`, the classes are a factor
+#' named after the response: `emmeans(fit, ~ x | class)`. By default means of `"cratio"` are linear predictors, averaged
+#' over the steps.
 #' @param object a fit from [bayes_logit()].
 #' @param ... arguments that package emmeans passes on.
 #' @return What package emmeans needs.
@@ -52,7 +49,6 @@ emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "la
   frame <- stats::model.frame(trms, grid, na.action = stats::na.pass, xlev = xlev)
   x <- stats::model.matrix(trms, frame, contrasts.arg = object$contrasts)
   x <- family$new_rows(object, x)
-  # Smooths stand at their means over the observations.
   of_smooths <- utils::tail(object$design$center, length(unlist(lapply(object$design$smooths, `[[`, "columns"))))
   x <- cbind(x, matrix(of_smooths, nrow(x), length(of_smooths), byrow = TRUE))
   if (ncol(x) != ncol(object$design$x)) {
@@ -75,8 +71,7 @@ emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "la
   )
 }
 
-# Directions in which the data do not determine the coefficients, in the form of package emmeans, which marks the cells
-# that depend on them as nonEst.
+# Directions that the data do not determine, in the form of package emmeans, which marks cells on them as nonEst.
 nonestimable_basis <- function(fit) {
   fit <- family_of(fit)$rows(fit)
   if (length(dependent_columns(fit)) == 0L) return(matrix(NA))

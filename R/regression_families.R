@@ -1,45 +1,36 @@
 # The families of bayes_logit(): a record for each, which the rest of the room asks through family_of(). A new family is
 # a new record. `response` below is what a record's own response() returns, as fits keep it.
 #
-# Facts
-#   title, kind      words of titles, "Poisson regression", and of sentences, "a Poisson"
+# Facts: `title` and `kind` are words of titles, "Poisson regression", and of sentences, "a Poisson".
 #   is_count         the response is a count, and the linear predictor is the log of its mean
-#   has_classes      the response has classes
-#   has_outcomes     each class but the first has a linear predictor, with coefficients and effects of its own
+#   has_classes, has_outcomes   the response has classes; each but the first has a linear predictor of its own
 #   has_dispersion   a dispersion is learned, the `size` of other elements
 #   has_surrogates   rows have surrogates (src/regression/surrogate.c)
-#   observations, law, wider   words of R/regression_support.R for responses, for the law that is fitted, and for what
-#                    learns that they vary more
+#   observations, law, wider    words of R/regression_support.R: responses, the fitted law, and the law that varies more
 #   kernel           the number of src/backend/regression_table.h for summaries of means; NULL: R summarises rows
 #   scale            the link, as package emmeans has it
-#   grid(x, classes, mode), of_grid(linear)   for classes: the rows of a grid of package emmeans from those of its
-#                    design, and linear predictors as for mean() from those of that grid
+#   grid(x, classes, mode), of_grid(linear)   for classes: the rows of emmeans' grid, and linear predictors from them
 # Data
-#   response(values, weights, complain)   what the sampler and the methods read of a response: `shape` and `kappa` of
+#   response(values, weights, complain)   what the sampler and the methods read: `shape` and `kappa` of
 #                    src/backend/regression_table.h, the `constant` of the log likelihood, the `observed` values (rows x
 #                    classes if it has classes) and `trials`. complain() raises the error.
 #   complete(response, offset, weights, parameters)   the response with what depends on offsets
-#   trials(response) trials of each row, 1 for counts
-#   sizes(response, weights, offset)      how many observations each row stands for
+#   trials(response), sizes(response, weights, offset)   trials (1 for counts) and numbers of observations of each row
 #   occurs(response) whether a row has failures and successes, zeros and counts, or each class: rows x kinds
-#   design(design, response), new_rows(fit, x)            the design, and of new rows, from that of the formula
+#   design(design, response), new_rows(fit, x)   the design, and of new rows, from that of the formula
 #   rows(fit)        the fit whose rows the sampler reads
 # Prior, start and cost
-#   centre(response, weights, offset)     the mean of the default prior of each intercept
-#   start(response)  where intercepts start
-#   cost(outcomes)   what a sweep takes, as multiples of a binomial one: its time, and its fixed part
+#   centre(response, weights, offset), start(response)   prior mean of each intercept, and where intercepts start
+#   cost(outcomes)   time of a sweep and its fixed part, as multiples of a binomial one
 # Rows. `linear` are linear predictors, draws x rows x outcomes, and `size` has the dispersion of each draw or NULL.
-#   steps(linear, intercepts)             linear predictors of all outcomes from that of a row
-#   link(linear)     what users see as the linear predictor
+#   steps(linear, intercepts), link(linear)   linear predictors of all outcomes; what users see as the linear predictor
 #   mean(linear)     means of responses: draws x rows x (1 or classes)
-#   draw(mean, trials, size, as_counts)   responses: draws x rows, or counts of classes
-#   respond(linear, trials, size, as_counts)   the same from linear predictors
+#   draw(mean, trials, size, as_counts)   responses: draws x rows, or counts of classes; respond() takes `linear`
 #   types            what predict() shows of linear predictors, by its argument `type`
 #   log_likelihood(linear, observed, trials, size)   of each draw and row, without weights
-#   variance(mean, size)                  of a response, divided by its trials
-#   spread(linear, size)                  the same from linear predictors
-#   residual_weights(fit, trials)         of residuals of rows
-#   lost(observed, mean, size)            half the deviance of a trial
+#   variance(mean, size), spread(linear, size)   of a response, divided by its trials
+#   residual_weights(fit, trials)   of residuals of rows
+#   lost(observed, mean, size)   half the deviance of a trial
 #   object(size)     the family object, as of glm()
 # Fits with another regression besides (family_wrappers). These elements have the whole fit as argument.
 #   regressions(fit) its regressions as fits of their own, the first that of the family. `prefix` of the others stands
@@ -83,7 +74,6 @@ family_record <- function(...) {
 
 times_log <- function(y, ratio) ifelse(y > 0, y * log(ratio), 0)
 
-# What counts have in common.
 count_record <- function(..., dispersed = FALSE) {
   family_record(
     is_count = TRUE, has_dispersion = dispersed, kernel = 2L, scale = list(tran = "log", inv.lbl = "response"),
@@ -282,8 +272,7 @@ logit_families <- list(
   )
 )
 
-# What changes the record of a fit that has another part besides, by the name of this part: functions of the record and
-# the fit.
+# What changes the record of a fit with another part besides, by the part's name: functions of record and fit.
 family_wrappers <- list()
 
 family_of <- function(fit) {
@@ -296,7 +285,6 @@ family_of <- function(fit) {
 
 regressions_of <- function(fit) family_of(fit)$regressions(fit)
 
-# Names of quantities, from `names_of` each regression.
 names_of_regressions <- function(fit, names_of) {
   unlist(lapply(regressions_of(fit), function(part) {
     names <- names_of(part)
@@ -329,10 +317,8 @@ check_family <- function(family) {
   check_choice(if (identical(name, "negative_binomial")) "negbinomial" else name, "family", names(logit_families))
 }
 
-# The prior of an intercept lies about the rate of the data, or of two events if there is one. Without events the data
-# give its upper end alone: if the prior then lies about 100 events, or as many as there are others, 95% of the
-# posterior lie below 2.5 events. With the standard deviation 2.5, intervals of 90% cover a mean of 1 to 20 events with
-# a probability of 0.81 to 0.98.
+# The prior of an intercept lies about the rate of the data, or of two events if there is one. Without events it lies
+# about 100 events, or as many as there are others: then 95% of the posterior lie below 2.5 events.
 prior_counts <- function(counts) {
   others <- if (length(counts) > 1L) max(counts) + 1 else Inf
   ifelse(counts > 0, pmax(counts, 2), min(100, others))
@@ -351,8 +337,6 @@ logit_of_share <- function(successes, trials, offset) {
 
 # Rounded logarithms are the same on every machine.
 fixed_point <- function(value, bits) round(value * 2^bits) / 2^bits
-
-# Reading responses -------------------------------------------------------------------
 
 # A response of the fit or of new data. `argument` is the one that errors name.
 logit_response <- function(values, family, weights, argument = "formula") {
@@ -374,7 +358,6 @@ show_first_bad <- function(response, is_bad) {
   sprintf("row %d has %s", bad, format(response[[bad]], digits = 15))
 }
 
-# A matrix of counts.
 count_matrix_of <- function(response, complain) {
   if (anyNA(response) || any(is_no_count(response))) complain("has counts that are not whole numbers from 0")
   matrix(as.double(response), nrow(response))
@@ -404,8 +387,7 @@ binomial_counts <- function(response, complain) {
   )
 }
 
-# Counts of classes, rows x classes, from a matrix or from a factor that `is_known` knows. `wanted` ends the error's
-# words of what a response is.
+# Counts of classes, rows x classes, from a matrix or a factor that `is_known` knows. `wanted` ends the error.
 class_counts <- function(response, is_known, complain, wanted) {
   if (is_known(response)) {
     counts <- outer(as.integer(response), seq_len(nlevels(response)), `==`) + 0
@@ -448,8 +430,6 @@ log_mean_exposure <- function(offset, weights) {
   largest + log(stats::weighted.mean(exp(offset - largest), weights[weights > 0]))
 }
 
-# Classes -----------------------------------------------------------------------------
-
 # Log likelihoods of counts of classes from the probabilities of draws x rows x classes.
 class_log_likelihood <- function(probability, observed, trials) {
   log_prob <- matrix(log(probability), ncol = ncol(observed))
@@ -460,8 +440,7 @@ class_log_likelihood <- function(probability, observed, trials) {
   total
 }
 
-# Draws of a multinomial from the probabilities of its classes, draws x rows x classes: the count of a class is binomial
-# given the counts of the classes before it. Either counts, or the number of the only class that was drawn.
+# Draws of a multinomial from `probability` (draws x rows x classes): counts, or the number of the only class drawn.
 draw_classes <- function(probability, trials, as_counts) {
   size <- dim(probability)
   counts <- array(0L, size)
@@ -478,7 +457,6 @@ draw_classes <- function(probability, trials, as_counts) {
   matrix(max.col(matrix(counts, ncol = size[[3L]]), "first"), size[[1L]], size[[2L]])
 }
 
-# The family object of classes. `mean` is that of the record.
 class_object <- function(name, mean, linkfun) {
   linkinv <- function(eta) {
     eta <- as.matrix(eta)

@@ -3,33 +3,27 @@
 #' Logistic, ordinal, multinomial, Poisson and negative binomial regression
 #'
 #' Fits Bayesian regressions with a logit or log link by the Gibbs sampler of Polson, Scott and Windle (2013). Nothing
-#' has to be tuned.
-#'
+#' has to be tuned. Terms such as `(1 | g)` add effects of groups: see [grouping_terms]. Smooth functions `s(x)`, and
+#' effects of areas and times, are in [smooth_terms].
 #' @section Families:
 #' \describe{
 #'   \item{`"binomial"`}{Successes of a row. The logit of their probability is linear in the predictors.}
-#'   \item{`"poisson"`}{Counts. The log of their mean is linear in the predictors.}
-#'   \item{`"negbinomial"`}{Counts that vary more: their variance is mean + mean\eqn{^2/r}{^2/r}, with a dispersion
-#'     \eqn{r} that is learned.}
-#'   \item{`"multinomial"`}{Classes. The log odds of every class against the first are linear in the predictors, with
-#'     coefficients for each class except the first.}
-#'   \item{`"cratio"`}{Ordered classes. A response that is at least class k goes on to a higher class with a
-#'     probability whose logit is the intercept of step k plus a linear predictor that all steps share. A positive
-#'     coefficient means higher classes. These are continuation ratios, not the cumulative models of `MASS::polr()`.}
+#'   \item{`"poisson"`, `"negbinomial"`}{Counts. The log of their mean is linear in the predictors. The variance of
+#'     `"negbinomial"` is mean + mean\eqn{^2/r}{^2/r}, with a dispersion \eqn{r} that is learned.}
+#'   \item{`"multinomial"`}{Classes. The log odds of every class against the first are linear in the predictors.}
+#'   \item{`"cratio"`}{Ordered classes, by continuation ratios. A response that is at least class k goes on to a higher
+#'     class with a probability whose logit is the intercept of step k plus a linear predictor that all steps share. A
+#'     positive coefficient means higher classes. This is not the cumulative model of `MASS::polr()`.}
 #' }
-#' Terms such as `(1 | g)` add effects of groups: see [grouping_terms]. Smooth functions `s(x)`, and effects of areas
-#' and times, are in [smooth_terms].
-#'
-#' @param formula the response and the predictors, as for [stats::glm()]. The response of `"binomial"` is a logical,
-#'   numbers 0 and 1, a factor whose first level is failure, or `cbind(successes, failures)`. The response of
-#'   `"multinomial"` is a factor or a matrix of counts with a column for each class; the first class is the reference.
-#'   The response of `"cratio"` is an ordered factor, or such a matrix.
+#' @param formula as for [stats::glm()]. The response of `"binomial"` is a logical, numbers 0 and 1, a factor whose
+#'   first level is failure, or `cbind(successes, failures)`. That of `"multinomial"` is a factor, or a matrix of counts
+#'   with a column for each class; the first class is the reference. That of `"cratio"` is an ordered factor, or such a
+#'   matrix.
 #' @param data a data frame. Dates, times and durations are used as numbers.
 #' @param family one of the families, [stats::binomial()] or [stats::poisson()].
 #' @param prior a prior from [logit_prior()]. With `zi` or `hu` also a list of two, named `count` and `zero`.
 #' @param weights `NULL`, or numbers of at least 0: the likelihood of each row is raised to this power.
-#' @param zi,hu `NULL`, or a formula such as `~ x`: the regression of zeros of zero-inflated or of hurdle counts. See
-#'   [zero_inflated_counts].
+#' @param zi,hu `NULL`, or a formula for zero-inflated or hurdle counts: see [zero_inflated_counts].
 #' @param chains number of chains. They run on the workers of `future::plan()`, if package future.apply is installed.
 #' @param iter sweeps per chain, including the warm-up.
 #' @param warmup sweeps at the start of each chain whose draws are not kept.
@@ -37,30 +31,25 @@
 #'   `checkpoint_every`. `sparse = TRUE` stores the design as a sparse matrix of package Matrix (not for `"cratio"`). A
 #'   sparse matrix with a row for each row of the data adds its columns to the predictors.
 #' @param ... `offset`, `subset`, `na.action` and `contrasts`, as for [stats::glm()]. The offset of a multinomial of
-#'   more than two classes is a matrix with a column for each class, or for each class except the reference. Anything
-#'   else is an error.
+#'   more than two classes is a matrix with a column for each class, or for each class except the reference.
 #' @inheritParams computing_arguments
-#'
 #' @return An object of class `bayes_logit`. With S sweeps, D kept draws per chain, C chains, p coefficients and G
 #'   groups:
 #'   \item{coefficient_trace}{S x C x p: the coefficients after each sweep, in the data's units.}
-#'   \item{log_likelihood}{S x C: the log likelihood after each sweep.}
-#'   \item{dispersion_trace, group_deviation}{S x C: the dispersion, and the standard deviation of groups' intercepts.}
+#'   \item{log_likelihood, dispersion_trace, group_deviation}{S x C: the log likelihood, the dispersion, and the
+#'     standard deviation of groups' intercepts.}
 #'   \item{smooth_deviation}{S x C x smooths: their standard deviations, and the correlations of `ar1()`.}
 #'   \item{draws}{with groups: `intercepts`, G x D x C. For other terms than one `(1 | g)` see [grouping_terms].}
 #'   \item{prior}{the prior, including what the data decided.}
-#' @section Sampler:
-#' Where Polya-Gamma sweeps alone mix slowly, slice moves are added (Murray and Graham 2016), and a printed fit says so.
-#' An interrupt returns the completed sweeps with a warning; [continue()] runs more. What cannot be used is an error of
-#' class `warpbayes_error_input`; memory, backends and devices have classes of their own.
+#'
+#' Where Polya-Gamma sweeps mix slowly, slice moves are added (Murray and Graham 2016). An interrupt returns the
+#' completed sweeps with a warning; [continue()] runs more. Arguments that cannot be used are errors of class
+#' `warpbayes_error_input`.
 #' @references
 #' Polson, N. G., Scott, J. G. and Windle, J. (2013). Bayesian inference for logistic models using Polya-Gamma latent
-#' variables. *Journal of the American Statistical Association* **108**, 1339-1349. \doi{10.1080/01621459.2013.829001}
-#'
-#' Murray, I. and Graham, M. M. (2016). Pseudo-marginal slice sampling. *Proceedings of Machine Learning Research*
-#' **51**, 911-919.
-#' @seealso [summary.bayes_logit()], [plot.bayes_logit()], [predict.bayes_logit()], [tidy.bayes_logit()],
-#'   [as_draws.warpbayes_fit()], [resume()]
+#' variables. *JASA* **108**, 1339-1349. \doi{10.1080/01621459.2013.829001}. Murray, I. and Graham, M. M. (2016).
+#' Pseudo-marginal slice sampling. *PMLR* **51**, 911-919.
+#' @seealso [summary.bayes_logit()], [plot.bayes_logit()], [predict.bayes_logit()], [tidy.bayes_logit()], [resume()]
 #' @examples
 #' bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' @export

@@ -48,8 +48,7 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   )
 }
 
-# Terms whose value in a row depends on other rows, such as I(x - mean(x)): alone, the first and the last row have other
-# values. Such terms cannot be predicted.
+# Terms whose value in a row depends on other rows, such as I(x - mean(x)). They cannot be predicted.
 terms_of_all_rows <- function(terms, frame, data) {
   if (!is.data.frame(data)) return(NULL)
   terms <- stats::delete.response(terms)
@@ -76,8 +75,7 @@ coefficient_names <- function(design, response) {
   as.vector(outer(names, classes[-1L], function(name, class) paste0(class, ":", name)))
 }
 
-# The design with the mean and the scale of each column. `sizes` comes from row_sizes(): a
-# row of weight 0 must not change the units of the prior.
+# The design with mean and scale of each column, by `sizes` of row_sizes(): rows of weight 0 do not change them.
 logit_design <- function(frame, terms, contrasts, sparse, sizes, smooths = list()) {
   counts <- sizes$of_rows > 0
   if (!isFALSE(sparse)) {
@@ -133,9 +131,8 @@ check_squares <- function(deviations, names) {
     "squared: change its unit")
 }
 
-# The unit of each predictor in its prior: its standard deviation. Where most observations have one value, as for a rare
-# level of a factor, it is at least half the root mean square of the distances of the others from it. Otherwise the
-# prior would be wider the fewer observations there are: an effect that the data do not limit would be 0 or infinite.
+# The unit of each predictor in its prior: see logit_prior(). With the standard deviation alone, the prior of a rare
+# level would be wider the fewer observations there are.
 rare_units <- function(x, scale, sizes) {
   is_sparse <- is_sparse_matrix(x)
   if (is_sparse) squares <- cbind(Matrix::crossprod(x != 0, sizes), Matrix::crossprod(x^2, sizes))

@@ -1,24 +1,17 @@
-# Generics of packages rstantools, bayesplot, nlme, coda and stats for fitted regressions, so that no inherited method
-# takes the fit for a plain list.
+# Generics of other packages for fitted regressions, so that no inherited method takes the fit for a plain list.
 
 #' Draws of predictions of a fitted regression
 #'
 #' Methods of generics of package rstantools. [predict.bayes_logit()] gives summaries.
-#'
 #' @param object a fit from [bayes_logit()].
-#' @param newdata,re_formula,ndraws as in [predict.bayes_logit()].
-#' @param seed for draws of responses, as in [predict.bayes_logit()].
-#' @param trials for responses with several trials: the number of trials of each row of `newdata`, or one number for
-#'   all. `NULL` for the row sums of the response in `newdata`.
+#' @param newdata,re_formula,ndraws,seed as in [predict.bayes_logit()].
+#' @param trials trials of each row of `newdata`, or one number; `NULL` for the row sums of its response.
 #' @param prob the probability of each interval.
 #' @param ... must be empty.
-#' @return `posterior_linpred()` and `posterior_epred()` give draws of linear predictors and of means: a matrix, draws x
-#'   rows, or for classes an array, draws x rows x classes. `posterior_predict()` draws responses: a matrix of
-#'   successes, counts or class numbers (the attribute `levels` has their names), and for counts of classes an array.
-#'
-#'   `predictive_error()` gives observed minus drawn responses. `predictive_interval()` gives a matrix of the lower and
-#'   upper ends of central intervals, with a row for each row of data.
-#' @seealso [predict.bayes_logit()], [log_lik.bayes_logit()], `pp_check()` in [plot.bayes_logit()]
+#' @return `posterior_linpred()` and `posterior_epred()`: draws of linear predictors and of means, draws x rows, or for
+#'   classes draws x rows x classes. `posterior_predict()`: draws of responses, a matrix of successes, counts or class
+#'   numbers (their names are the attribute `levels`), or for counts of classes an array. `predictive_error()`: observed
+#'   minus drawn responses. `predictive_interval()`: a matrix, rows x the two ends of central intervals.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' if (requireNamespace("rstantools", quietly = TRUE)) {
@@ -98,8 +91,7 @@ predictive_interval.bayes_logit <- function(object, prob = 0.9, newdata = NULL, 
   interval_of_draws(drawn, prob)
 }
 
-# The numbers of trials of drawn responses. Those of new data come from their response, as in package rstanarm and in
-# log_lik(), unless the user says how many.
+# Numbers of trials of drawn responses. Those of new data come from their response, unless the user says how many.
 trials_of_rows <- function(fit, newdata, trials) {
   response <- stats::model.response(fit$frame)
   if (is.null(trials)) {
@@ -162,7 +154,6 @@ pp_check.bayes_logit <- function(object, type = NULL, ndraws = 50, seed = NULL, 
 #' @exportS3Method rstantools::prior_summary bayes_logit
 prior_summary.bayes_logit <- function(object, ...) object$prior
 
-# The log likelihood is no parameter.
 #' @export
 as.array.bayes_logit <- function(x, ...) {
   coefficient_draws(x)

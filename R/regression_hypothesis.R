@@ -2,13 +2,10 @@
 
 #' Probabilities of statements about coefficients
 #'
-#' The posterior probability of statements such as `"wt < 0"`, and the posterior of the difference of their two sides.
-#'
+#' Gives the posterior probability of statements such as `"wt < 0"`, and the posterior of the difference of their sides.
 #' A statement has names of parameters as [summary()][summary.bayes_logit()] shows them, numbers, `+`, `-`, `*`, `/`,
-#' `^`, parentheses, the functions `exp`, `log`, `sqrt`, `abs`, `plogis` and `qlogis`, and at most one of `<`, `<=`, `>`
-#' and `>=`. Names that are not names of R stand in backticks: `` "`factor(cyl)8` > 0" ``. `Intercept` means
-#' `(Intercept)`.
-#'
+#' `^`, parentheses, `exp`, `log`, `sqrt`, `abs`, `plogis` and `qlogis`, and at most one of `<`, `<=`, `>` and `>=`.
+#' Other names than those of R stand in backticks: `` "`factor(cyl)8` > 0" ``. `Intercept` means `(Intercept)`.
 #' @param x a fit from [bayes_logit()].
 #' @param statement one or several statements, as text. Names of the vector name the rows.
 #' @param level probability of the interval.
@@ -16,7 +13,6 @@
 #' @return A data frame with a row for each statement: `statement`; `mean`, `sd`, `lower`, `median` and `upper` of the
 #'   left side minus the right side; `probability` (`NA` without a comparison); `mcse`, its Monte Carlo standard error;
 #'   `evidence_ratio`, the odds of the statement; `rhat` and `ess_bulk` of the difference (see [convergence]).
-#' @seealso [summary.bayes_logit()], [tidy.bayes_logit()]
 #' @examples
 #' fit <- bayes_logit(am ~ wt + hp, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' hypothesis(fit, c("wt < 0", "exp(10 * hp) > 1.5", "wt + 100 * hp"))

@@ -4,18 +4,16 @@
 #'
 #' A method for `kfold()` of package loo, for fits whose `loo()` warns of high Pareto k, and for leaving out whole
 #' groups. For each fold the model is fitted to the other rows, and predicts the responses of the fold.
-#'
 #' @param x a fit from [bayes_logit()]. Its data must still have the name that they had when it was made.
 #' @param K number of folds, at least 2.
-#' @param group `NULL`, or the name of a variable in the data, or a vector with a value for each row that was fitted:
-#'   rows with the same value are left out together.
+#' @param group `NULL`, or a variable (its name, or a value for each fitted row): rows with one value are left out
+#'   together.
 #' @param folds `NULL` for random folds of equal size, or the number of the fold of each row, from 1.
 #' @param seed for the random folds, as in [predict.bayes_logit()].
 #' @param ... must be empty.
 #' @return An object of class `kfold` and `loo`, for `loo::loo_compare()`. `estimates` has `elpd_kfold`, `p_kfold` and
-#'   `kfoldic`, with standard errors. `pointwise` has them for each row, or with `group` for each group. The attribute
-#'   `folds` has the fold of each row.
-#' @seealso [loo][log_lik.bayes_logit()], with a reference
+#'   `kfoldic`, with standard errors; `pointwise` has them for each row or group. The attribute `folds` has the fold of
+#'   each row.
 #' @examples
 #' if (requireNamespace("loo", quietly = TRUE)) {
 #'   fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 200, seed = 1, threads = 2)
@@ -53,7 +51,6 @@ kfold.bayes_logit <- function(x, K = 10, group = NULL, folds = NULL, seed = NULL
     "the cross-validation", unique(verdicts))
 }
 
-# A function that fits the model of `fit` again with other weights of its rows, and the data.
 refit_with_weights <- function(fit, frame) {
   call <- fit$call
   call[[1L]] <- quote(warpbayes::bayes_logit)
@@ -84,7 +81,6 @@ refit_with_weights <- function(fit, frame) {
   })
 }
 
-# The groups of the fitted rows, as numbers.
 kfold_groups <- function(fit, group, data) {
   if (is.character(group) && length(group) == 1L) {
     known <- if (group %in% names(data)) data else fit$frame

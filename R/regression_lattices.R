@@ -10,8 +10,7 @@ fewest_level_columns <- 32L
 # The precision, in units of the block, with which the mean of levels over the observations is 0.
 sum_precision <- 1e6
 
-# The kinds of these terms: how they are written, their arguments, what is said of a level that is not known, and how
-# they are made of data.
+# The kinds of these terms: how they are written and made of data, their arguments, and words for unknown levels.
 lattice_kinds <- list(
   car = list(shape = "car(area, adjacency)", pattern = function(area, adjacency) NULL,
     unknown = "which the adjacency lacks",
@@ -52,7 +51,6 @@ read_lattice_term <- function(call, envir) {
 }
 
 # The matrix whose quadratic form is the sum of squared differences of neighbours, with the names of the areas.
-# `adjacency` is a symmetric matrix of weights of at least 0, or a list with the neighbours of each area.
 neighbour_penalty <- function(adjacency, words) {
   fail <- function(...) stop_input("formula", "has ", words, ", whose adjacency ", ...)
   if (is.list(adjacency) && !is.data.frame(adjacency)) {
@@ -85,7 +83,6 @@ neighbour_penalty <- function(adjacency, words) {
   diag(rowSums(weight), nrow(weight)) - weight
 }
 
-# A smooth of areas or of times whose levels are a lattice with a penalty.
 make_lattice <- function(smooth, data, sizes, fail) {
   lattice <- smooth$lattice
   if (is.null(lattice$penalty)) {
@@ -164,13 +161,10 @@ unseen_levels <- function(smooth, data, fit) {
   out
 }
 
-# Columns for levels ------------------------------------------------------------------
-
 has_level_columns <- function(smooth) !is.null(smooth$structure)
 
-# As finish_smooth(), for many levels: each is a coefficient, and `structure` is the precision of these coefficients for
-# a deviation of 1. They have mean 0 over the observations of each unit, because its precision is far above that of
-# their differences. `basis` is that of the penalty.
+# As finish_smooth(), for many levels: each is a coefficient, with the precision `structure` for a deviation of 1. Their
+# mean in each unit is 0: its precision is far above that of differences. `basis` is that of the penalty.
 finish_levels <- function(smooth, data, sizes, penalty, basis, fail) {
   count <- nrow(penalty)
   level <- lattice_levels(smooth, data)
@@ -211,8 +205,6 @@ level_columns <- function(smooth, data) {
     dims = c(nrow(data), length(smooth$block)), dimnames = list(NULL, smooth$names))
 }
 
-# Autoregressions ---------------------------------------------------------------------
-
 # As finish_smooth(), for a stationary autoregression of each unit. Its levels are the times of units that the
 # data have: the law of these does not depend on the others. `gap` has the distance of each level from the one before,
 # in steps; 0 at a unit's first. A step is the median distance of neighbouring times in rows that count.
@@ -240,8 +232,7 @@ finish_autoregression <- function(smooth, data, sizes, fail) {
   smooth
 }
 
-# The rows of an autoregression whose times of units the fit has not seen: for each row the number of its time of a unit
-# among the new ones, or 0, and their times and units. NULL if there are none.
+# New times of an autoregression: for each row the number of its new time, or 0; their times and units. NULL: none.
 new_path_rows <- function(i, smooth, data) {
   if (is.null(smooth$gap)) return(NULL)
   complete <- stats::complete.cases(data)

@@ -2,25 +2,23 @@
 
 #' Log likelihoods of rows, cross-validation and explained variance
 #'
-#' `log_lik()` gives the log likelihood of each row under each draw. `loo()` of package loo estimates from it how well
-#' the fit predicts a row that it has not seen (Vehtari et al. 2017), and so does `waic()`. `bayes_R2()` of package
-#' rstantools gives the share of the variance of the responses that the means explain, and `loo_R2()` the share that
-#' predictions of rows from the other rows explain.
-#'
+#' `log_lik()` gives the log likelihood of each row under each draw. `loo()` (Vehtari et al. 2017) and `waic()` of
+#' package loo estimate from it how well the fit predicts a new row. `bayes_R2()` of package rstantools gives the share
+#' of the variance of the responses that the means explain, and `loo_R2()` the share that predictions of rows from the
+#' other rows explain.
 #' @param object,x a fit from [bayes_logit()].
-#' @param newdata a data frame with the predictors and the response, whose rows have weight 1; `NULL` for the rows that
-#'   were fitted, with their weights.
-#' @param ndraws how many of the kept draws to use, evenly spaced; `NULL` for all. For `loo_R2()`: the number of draws
-#'   of the Bayesian bootstrap over rows.
+#' @param newdata a data frame with predictors and response, whose rows have weight 1; `NULL` for the rows that were
+#'   fitted, with their weights.
+#' @param ndraws how many of the kept draws to use; `NULL` for all. For `loo_R2()`: draws of the Bayesian bootstrap over
+#'   rows.
 #' @param re_formula,seed as in [predict.bayes_logit()].
 #' @param ... `loo()` passes it on, for example `cores`. Otherwise it must be empty.
-#' @return `log_lik()` gives a matrix, draws x rows. `bayes_R2()` and `loo_R2()` give a vector of draws. `loo()` gives
-#'   the object of package loo, and warns of rows whose Pareto k is too high. Its estimate is about new rows of the same
-#'   groups.
+#' @return `log_lik()`: a matrix, draws x rows. `bayes_R2()` and `loo_R2()`: a vector of draws. `loo()`: the object of
+#'   package loo, about new rows of the same groups, with a warning of rows whose Pareto k is too high: see
+#'   [kfold.bayes_logit()].
 #' @references
 #' Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out
 #' cross-validation and WAIC. *Statistics and Computing* 27, 1413-1432. \doi{10.1007/s11222-016-9696-4}
-#' @seealso [kfold.bayes_logit()], [predict.bayes_logit()], [residuals.bayes_logit()]
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' log_lik(fit, data.frame(wt = c(2, 3), am = 1), ndraws = 3)
@@ -34,8 +32,7 @@ log_lik <- function(object, ...) {
   UseMethod("log_lik")
 }
 
-# Package rstantools has a generic of the same name. If this package is attached after rstantools, it hides that
-# generic, so other objects are passed on to it.
+# If attached after rstantools, this hides its generic of the same name, so other objects are passed on to it.
 #' @export
 log_lik.default <- function(object, ...) {
   check_present(!missing(object), "object")
@@ -70,8 +67,7 @@ log_likelihoods <- function(fit, newdata, used, re_formula) {
   out
 }
 
-# The response of new data, as logit_response() has it, with the levels and classes of the fit. `advice` ends the error
-# for new data without response.
+# The response of new data as of logit_response(), with the fit's levels. `advice` ends the error without response.
 new_response <- function(fit, newdata, advice = "") {
   expression <- fit$formula[[2L]]
   check_new_variables(expression, fit, newdata, advice = advice)

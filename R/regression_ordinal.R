@@ -9,7 +9,6 @@ reached_counts <- function(counts) {
   above[, -ncol(counts), drop = FALSE]
 }
 
-# The shares of responses that go on from each step.
 step_shares <- function(totals) {
   at_least <- rev(cumsum(rev(totals)))
   (at_least[-1L] + 0.5) / (at_least[-length(totals)] + 1)
@@ -50,7 +49,6 @@ with_step_intercepts <- function(design, classes) {
   design
 }
 
-# The design of new rows in the form of the fitted one.
 new_step_rows <- function(fit, x) {
   steps <- sum(fit$design$is_intercept)
   cbind(matrix(0, nrow(x), steps), x[, attr(x, "assign") != 0L, drop = FALSE])

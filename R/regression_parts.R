@@ -1,5 +1,4 @@
-# Parts of a fitted regression under the names of packages nlme, lme4 and rstantools: the family, effects of groups,
-# their covariances, and the explained variance.
+# Parts of a fitted regression under the names of packages nlme, lme4 and rstantools.
 
 #' @rdname ranef.bayes_logit
 #' @importFrom stats family
@@ -13,29 +12,20 @@ family.bayes_logit <- function(object, ...) {
 
 #' Effects of groups and other parts of a fitted regression
 #'
-#' `ranef()`, `VarCorr()` and `fixef()` are generics of package nlme, which lme4 re-exports. The others are generics of
-#' R.
-#'
+#' `ranef()`, `VarCorr()` and `fixef()` are generics of package nlme, which lme4 re-exports.
 #' @param object,x,formula a fit from [bayes_logit()].
 #' @param prob `NULL`, or the probability of intervals of the effects.
 #' @param sigma not used.
 #' @param ... must be empty.
-#' @return `ranef()` gives a list with a data frame for each term: the posterior means of the groups' effects, or with
-#'   `prob` the columns `group`, `effect`, `mean`, `sd`, `lower` and `upper`. `VarCorr()` gives a list with a matrix for
-#'   each term: the posterior mean of the covariance of its effects, with attributes `stddev` and `correlation`.
-#'
-#'   `fixef()` gives the posterior means of the coefficients, `model.matrix()` the design, `model.frame()` the data of
-#'   the formula, `terms()` the terms of its predictors without grouping terms, `weights()` the weights of rows, and
-#'   `case.names()` and `variable.names()` the names of rows and coefficients. `sigma()` is 1. `family()` gives a family
-#'   object as of [stats::glm()], for classes with functions of matrices, rows x classes.
-#' @seealso [grouping_terms]
+#' @return `ranef()`: a list with a data frame for each [grouping term][grouping_terms], the posterior means of the
+#'   groups' effects, or with `prob` the columns `group`, `effect`, `mean`, `sd`, `lower` and `upper`. `VarCorr()`: a
+#'   list with the posterior mean of the covariance matrix of each term, with attributes `stddev` and `correlation`.
+#'   `fixef()`: the posterior means of the coefficients. `terms()`: the terms of the predictors without grouping terms.
+#'   `sigma()`: 1. `family()`: a family object as of [stats::glm()], for classes with functions of matrices, rows x
+#'   classes. The others are as of [stats::glm()].
 #' @examples
 #' fit <- bayes_logit(am ~ wt + (1 | cyl), mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
-#' if (requireNamespace("nlme", quietly = TRUE)) {
-#'   nlme::ranef(fit, prob = 0.9)
-#'   nlme::VarCorr(fit)
-#' }
-#' head(model.matrix(fit), 3)
+#' if (requireNamespace("nlme", quietly = TRUE)) nlme::ranef(fit, prob = 0.9)
 #' @method ranef bayes_logit
 #' @exportS3Method nlme::ranef bayes_logit
 ranef.bayes_logit <- function(object, prob = NULL, ...) {

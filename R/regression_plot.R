@@ -3,23 +3,17 @@
 #' Plot a fitted regression
 #'
 #' `plot()` draws one of four pictures. `pp_check()` of package bayesplot compares observed with replicated responses.
-#'
-#' \describe{
-#'   \item{`"coefficients"`}{Posterior means, with intervals that hold 50% and 90% of the draws. Names that end with
-#'     "(per sd)" are coefficients multiplied by the standard deviation of the predictor.}
-#'   \item{`"trace"`}{The log likelihood and the first coefficients over the sweeps, with a line for each chain.}
-#'   \item{`"calibration"`}{The mean observed response of ten groups of rows, by predicted response, against its mean
-#'     prediction, with two standard errors. A row is predicted from the posterior without it (by truncated importance
-#'     sampling: Ionides 2008, *Journal of Computational and Graphical Statistics* **17**, 295-311).}
-#'   \item{`"smooths"`}{The effect of each [smooth][smooth_terms] of one variable on the linear predictor, with
-#'     intervals of 50% and 90%.}
-#' }
-#'
 #' @param x,object a fit from [bayes_logit()].
-#' @param type which picture. For `pp_check()`: a function of package bayesplot without its `ppc_`, such as `"stat"`;
-#'   `NULL` for bars of classes, or the distribution functions of counts.
-#' @param parameters names or numbers of parameters, or of smooths. `NULL` shows all coefficients except the intercept,
-#'   the traces of the log likelihood and of the first five parameters, or all smooths of one variable.
+#' @param type `"coefficients"`: posterior means with intervals of 50% and 90%; "(per sd)" marks coefficients multiplied
+#'   by the standard deviation of the predictor. `"trace"`: the log likelihood and the first coefficients over the
+#'   sweeps of each chain. `"calibration"`: mean observed against mean predicted response of ten groups of rows, with
+#'   two standard errors; a row is predicted from the posterior without it (by truncated importance sampling: Ionides
+#'   2008, *Journal of Computational and Graphical Statistics* **17**, 295-311). `"smooths"`: the effect of each
+#'   [smooth][smooth_terms] of one variable on the linear predictor, with intervals of 50% and 90%. For `pp_check()`: a
+#'   function of package bayesplot without its `ppc_`, such as `"stat"`; `NULL` for bars of classes, or the distribution
+#'   functions of counts.
+#' @param parameters names or numbers of parameters or smooths. `NULL`: all coefficients except the intercept, the
+#'   traces of the log likelihood and of the first five parameters, or all smooths of one variable.
 #' @param standardize `FALSE` shows coefficients in the units of the data.
 #' @param main title, `NULL` for none.
 #' @param ndraws number of replications.
@@ -29,7 +23,6 @@
 #' @examples
 #' fit <- bayes_logit(am ~ wt + hp, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' plot(fit)
-#' plot(fit, "calibration")
 #' @export
 plot.bayes_logit <- function(x, type = c("coefficients", "trace", "calibration", "smooths"), parameters = NULL,
                              main = NULL, standardize = TRUE, ...) {
@@ -51,7 +44,6 @@ logit_picture <- function(fit, type, parameters, standardize, main) {
   )
 }
 
-# Posterior means of parameters with intervals of 50% and 90%, from the first to the last.
 coefficient_picture <- function(fit, parameters, standardize, main) {
   draws <- logit_draws(fit)
   names <- dimnames(draws)[[3L]]
@@ -111,7 +103,6 @@ logit_trace_parts <- function(fit, parameters) {
   )
 }
 
-# The mean observed response of groups of rows against their mean fitted response, with two standard errors.
 calibration_picture <- function(fit, main) {
   points <- calibration_points(fit)
   ends <- around(unlist(points))

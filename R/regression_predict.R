@@ -3,32 +3,27 @@
 #' Predictions of a fitted regression
 #'
 #' Posterior means, standard deviations and intervals of mean responses or linear predictors.
-#'
 #' @param object a fit from [bayes_logit()].
 #' @param newdata a data frame with all variables of the formula; `NULL` for the rows that were fitted. A group that is
 #'   not in the fit gets, in each draw, effects from the distribution of groups, by R's generator.
 #' @param sparse if the fit had a matrix as `sparse`: one for the rows of `newdata`.
-#' @param type `"response"`: the probability of success, the mean count, or the probabilities of the classes.
-#'   `"link"`: the linear predictor, for `"cratio"` the log odds of reaching a class from the class before. `"count"`
-#'   and `"zero"` are for [zero_inflated_counts].
+#' @param type `"response"`: the probability of success, the mean count, or the probabilities of the classes. `"link"`:
+#'   the linear predictor, for `"cratio"` the log odds of each step. `"count"`, `"zero"`: see [zero_inflated_counts].
 #' @param level probability of the equal-tailed interval of the mean.
-#' @param re_formula `NULL`: with the effects of groups. `NA`: effects of groups are 0. A formula such as `~ (1 | g)`
-#'   keeps these terms, or parts of terms, and sets other effects to 0.
+#' @param re_formula `NULL`: with the effects of groups. `NA`: these are 0. A formula such as `~ (1 | g)` keeps these
+#'   terms, or parts of terms, and sets other effects to 0.
 #' @param ndraws how many of the kept draws to use, evenly spaced; `NULL` for all.
 #' @param nsim number of simulated responses.
 #' @param seed passed to [set.seed()] if not `NULL`; R's generator is then left as it was.
 #' @inheritParams computing_arguments
-#' @param ... must be empty, or have the names of packages lme4 and brms: `re.form` for `re_formula`, and
-#'   `allow_new_levels = FALSE` to refuse groups that are not in the fit.
-#' @return `predict()` gives a matrix with a row for each row of the data and columns `mean`, `sd`, `lower`, `upper`.
-#'   For classes it gives an array, rows x classes x these four. Rows with missing values are `NA`. The mean count of a
-#'   group, an area or a time without data does not exist: `mean` and `sd` are `NA`, and there is a column `median`. An
-#'   argument `offset` of the fit is evaluated in the new data. `fitted()` gives the means as a vector, or for classes
-#'   as a matrix.
-#'
-#'   `simulate()` gives a data frame of `nsim` responses from the posterior predictive distribution, or for classes with
-#'   more than one trial a list of matrices.
-#' @seealso [residuals.bayes_logit()], [log_lik.bayes_logit()], [posterior_predict.bayes_logit()]
+#' @param ... must be empty, or names of packages lme4 and brms: `re.form` for `re_formula`, and `allow_new_levels =
+#'   FALSE` to refuse groups that are not in the fit.
+#' @return `predict()`: a matrix, rows x (`mean`, `sd`, `lower`, `upper`), or for classes an array, rows x classes x
+#'   these four. Rows with missing values are `NA`. The mean count of a group, an area or a time without data does not
+#'   exist: `mean` and `sd` are `NA`, and there is a column `median`. An argument `offset` of the fit is evaluated in
+#'   the new data. `fitted()`: the means as a vector, or for classes as a matrix. `simulate()`: a data frame of `nsim`
+#'   responses from the posterior predictive distribution, or for classes with more than one trial a list of matrices.
+#'   For draws see [posterior_predict.bayes_logit()].
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' predict(fit, data.frame(wt = c(2, 3, 4)), type = "response")
@@ -68,9 +63,8 @@ no_mean_reason <- function(no_mean, type) {
     what = if (type == "link") "a part of it" else "a group, an area or a time without data")
 }
 
-# Which effects of groups are part of a prediction: TRUE for all, FALSE for none, or for each grouping, by its name, the
-# columns. `...` may have the names of packages lme4, rstanarm and brms. The attribute `only_known`: new groups are an
-# error.
+# Which effects of groups are part of a prediction: TRUE for all, FALSE for none, or by grouping the columns. `...` may
+# have the names of other packages. The attribute `only_known`: new groups are an error.
 check_re_formula <- function(re_formula, fit, ...) {
   given <- list(...)
   names(given) <- chartr(".", "_", names(given))
@@ -142,7 +136,6 @@ fitted_means <- function(object, groups = TRUE) {
   if (is.null(classes)) out[, 1L] else out
 }
 
-# Posterior means of new rows, NA where values are missing.
 predict_means <- function(object, newdata) {
   values <- predict.bayes_logit(object, newdata)
   if (is.matrix(values)) return(predicted_means(values))

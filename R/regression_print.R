@@ -27,12 +27,9 @@ logit_fit_words <- function(fit) {
 #' Print or summarise a fitted regression
 #'
 #' `print()` shows what was fitted and the coefficients. `summary()` adds the prior, the convergence of the chains and a
-#' verdict in words. The other functions are generics of R and of package rstantools.
-#'
-#' The [verdict] follows [convergence]. More sentences say where the data leave the answer to the prior, for example if
-#' predictors separate the classes. Responses that are drawn from the fit are compared with those of the data: how much
-#' they vary, how many are 0, and the shares of successes in ten groups of rows.
-#'
+#' verdict in words. The [verdict] follows [convergence], says where the data leave the answer to the prior, for example
+#' if predictors separate the classes, and compares drawn responses with the data: how much they vary, how many are 0,
+#' and the shares of successes in ten groups of rows.
 #' @param object,x a fit from [bayes_logit()], or its summary.
 #' @param parm names or numbers of coefficients; all if missing.
 #' @param pars names of parameters; `NULL` for all.
@@ -41,17 +38,14 @@ logit_fit_words <- function(fit) {
 #' @param complete not used.
 #' @param formula.,evaluate for `update()`: as in [stats::update()].
 #' @param ... for `update()`: arguments of [bayes_logit()] to change. Otherwise not used.
-#' @return `coef()` gives posterior means (medians where they may not exist), `vcov()` the posterior covariance matrix,
-#'   `confint()` and `posterior_interval()` a matrix of equal-tailed intervals, `nobs()` the number of rows, `formula()`
-#'   the formula and `prior_summary()` the prior. There is no `logLik()`: see [log_lik()].
-#'
-#'   `summary()` gives a list of class `summary.bayes_logit`. `coefficients` is a data frame with `quantity`, `mean`,
+#' @return `summary()`: a list of class `summary.bayes_logit`. `coefficients` is a data frame with `quantity`, `mean`,
 #'   `sd` (both `NA` where they may not exist), `q5`, `median`, `q95`, `rhat`, `ess_bulk` and `ess_tail`; other
-#'   parameters follow the coefficients. `converged` is `TRUE`, `FALSE`, or `NA` if it cannot be judged.
+#'   parameters follow the coefficients. `converged` is `TRUE`, `FALSE`, or `NA` if it cannot be judged. `coef()`:
+#'   posterior means (medians where they may not exist). `vcov()`: the posterior covariance matrix. `confint()` and
+#'   `posterior_interval()`: a matrix of equal-tailed intervals. There is no `logLik()`: see [log_lik()].
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' summary(fit)
-#' confint(fit)
 #' coef(update(fit, . ~ . + hp))
 #' @name summary.bayes_logit
 NULL
@@ -173,7 +167,6 @@ confint.bayes_logit <- function(object, parm, level = 0.9, ...) {
   interval_of_draws(draws[, chosen, drop = FALSE], level, "level")
 }
 
-# The central interval of each column.
 interval_of_draws <- function(draws, prob, argument = "prob") {
   prob <- check_number(prob, argument, min = 0, max = 1)
   tails <- interval_ends(prob)

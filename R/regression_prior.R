@@ -1,5 +1,4 @@
-# The prior of a regression: what the user fixes, what the data decide, and both together in the sampler's units. In
-# these units every predictor is centred and has standard deviation 1.
+# The prior of a regression. In the sampler's units every predictor is centred and has standard deviation 1.
 
 # The priors of coefficients: a record for each.
 #   law         the number of src/regression/regression.h
@@ -59,27 +58,22 @@ placed_words <- function(prior, each) {
 
 #' Prior of a regression
 #'
-#' The prior of [bayes_logit()]. Printing it says in words what it means. The prior of a fit, `fit$prior`, also prints
-#' the numbers that the data decided.
-#'
+#' The prior of [bayes_logit()]. Printing it, or `fit$prior` with the numbers that the data decided, says what it means.
 #' @section Types:
 #' \describe{
-#'   \item{`"normal"`}{Normal coefficients. With `autoscale = TRUE` their standard deviations are `scale` divided by the
-#'     unit of the predictor: its standard deviation over the observations. If most observations have one value, as with
-#'     a rare level of a factor, the unit is at least half the root mean square of the others' distance from it.}
-#'   \item{`"student_t"`, `"cauchy"`}{The same with Student t distributions of `df` degrees of freedom, 1 for
-#'     `"cauchy"`.}
-#'   \item{`"zellner"`}{All coefficients except the intercept are jointly normal with mean 0 and covariance
-#'     \eqn{g (X' W X)^{-1}}{g (X'WX)^-1}. \eqn{X} are the centred predictors and \eqn{W} the information of each row:
-#'     a quarter of its trials, or for Poisson counts the mean count.}
+#'   \item{`"normal"`, `"student_t"`, `"cauchy"`}{Normal coefficients, or Student t of `df` degrees of freedom, 1 for
+#'     `"cauchy"`. With `autoscale = TRUE` the standard deviation is `scale` divided by the unit of the predictor: its
+#'     standard deviation over the observations. If most observations have one value, as with a rare level of a factor,
+#'     the unit is at least half the root mean square of the others' distance from it.}
+#'   \item{`"zellner"`}{All coefficients except the intercept are jointly normal with mean 0 and covariance \eqn{g (X' W
+#'     X)^{-1}}{g (X'WX)^-1}. \eqn{X} are the centred predictors and \eqn{W} the information of each row: a quarter of
+#'     its trials, or for Poisson counts the mean count.}
 #'   \item{`"horseshoe"`}{The coefficient of standardised predictor \eqn{j} is normal with standard deviation
-#'     \eqn{\lambda_j \tau}{lambda_j tau}, where \eqn{\lambda_j}{lambda_j} is half-Cauchy of scale 1 and
-#'     \eqn{\tau}{tau} of scale `global_scale`. With a `slab_scale` large coefficients are Student t (Piironen and
-#'     Vehtari 2017).}
+#'     \eqn{\lambda_j \tau}{lambda_j tau}, where \eqn{\lambda_j}{lambda_j} is half-Cauchy of scale 1 and \eqn{\tau}{tau}
+#'     of scale `global_scale`. With a `slab_scale` large coefficients are Student t (Piironen and Vehtari 2017).}
 #' }
 #' The intercept is normal, at the means of all predictors (a sparse design: at 0). Normal coefficients of two classes
-#' of a multinomial have the correlation 1/2, so that predictions do not depend on which class is the reference.
-#'
+#' of a multinomial have the correlation 1/2, so that it does not matter which class is the reference.
 #' @section Defaults:
 #' What the default priors say, with probability 0.9. `sd` is the unit of the predictor, and "rate" that of the data (at
 #' least two events, or 100 if there are none: then 95% of the posterior lie below about 3 events).
@@ -93,22 +87,20 @@ placed_words <- function(prior, each) {
 #'   correlations \tab uniform \tab -0.9 to 0.9 (`ar1(time)`: 0.05 to 0.95) \cr
 #'   1/sqrt(r) of counts \tab half-Cauchy(1) \tab below 6.3
 #' }
-#'
-#' @param type the prior of the coefficients. Several types are given by the names of coefficients, with one type
-#'   without a name for the others: `c("normal", dose = "cauchy")`. `"zellner"` is for all coefficients or none.
+#' @param type the prior of the coefficients. Several types are given by the names of coefficients, and one without a
+#'   name for the others: `c("normal", dose = "cauchy")`. `"zellner"` is for all coefficients or none.
 #' @param location,scale median, in the units of the coefficients, and standard deviation or scale: one number, one for
 #'   each coefficient except the intercept, or numbers with names as for `type`.
 #' @param df for `"student_t"`: degrees of freedom, given as `scale` is.
-#' @param autoscale `FALSE`: `scale` is in the units of the coefficients, not for predictors of standard deviation 1.
-#' @param intercept_location,intercept_scale mean and standard deviation of the intercept. A mean of `NULL` is the
-#'   logit or log of the rate of the data: of successes, of each step or class, of zeros, or of counts.
+#' @param autoscale `FALSE`: `scale` is in the units of the coefficients.
+#' @param intercept_location,intercept_scale mean and standard deviation of the intercept. A mean of `NULL` is the logit
+#'   or log of the rate of the data: of successes, of each step or class, of zeros, or of counts.
 #' @param g for `"zellner"`: a positive number, or `NULL` for the number of trials, or of Poisson events.
 #' @param global_scale for `"horseshoe"`: a positive number.
 #' @param slab_scale,slab_df for `"horseshoe"`: scale (`NULL` for no slab) and degrees of freedom of large coefficients.
-#' @param group_scale,smooth_scale scales of the half-Cauchy priors of the standard deviations of groups' intercepts and
-#'   of smooths. See [grouping_terms] and [smooth_terms].
-#' @param dispersion_scale for `"negbinomial"`: scale of the half-Cauchy prior of \eqn{1/\sqrt r}{1/sqrt(r)}, where
-#'   \eqn{r} is the dispersion.
+#' @param group_scale,smooth_scale scales of the half-Cauchy priors of the deviations of groups' intercepts and of
+#'   smooths.
+#' @param dispersion_scale for `"negbinomial"`: scale of the half-Cauchy prior of \eqn{1/\sqrt r}{1/sqrt(r)}.
 #' @param dispersion `NULL`, or shape and rate of a gamma prior of \eqn{r} in its place.
 #' @param ... must be empty.
 #' @return An object of class `logit_prior`: a list of the arguments. An argument that cannot be used is an error.
@@ -116,7 +108,6 @@ placed_words <- function(prior, each) {
 #' Piironen, J. and Vehtari, A. (2017). Sparsity information and regularization in the horseshoe and other shrinkage
 #' priors. *Electronic Journal of Statistics* **11**, 5018-5051.
 #' @examples
-#' logit_prior()
 #' logit_prior(c("normal", dose = "cauchy"), scale = c(2.5, dose = 1))
 #' @export
 logit_prior <- function(type = c("normal", "zellner", "horseshoe", "student_t", "cauchy"), location = 0, scale = 2.5,
@@ -238,8 +229,7 @@ resolve_logit_prior <- function(prior, design, family, centre, outcomes = 1L) {
   prior
 }
 
-# Values for all coefficients: one number or one for each, or numbers with names and one without for the others, which
-# is `other` if it is missing.
+# Values for all coefficients: one, one for each, or numbers with names and one without (or `other`) for the rest.
 one_for_each <- function(values, argument, names, other = 0) {
   given <- names(values)
   if (!is.null(given) && length(names) > 0L) {
@@ -262,9 +252,8 @@ one_for_each <- function(values, argument, names, other = 0) {
     count_words(length(names), "coefficient")))
 }
 
-# Whether there are more coefficients than rows. Then a system of the rows gives the coefficients
-# (src/regression/dual_draw.h), and the prior and the state have no triangles of coefficients. Blocks need these
-# triangles, and an ordinal response has more rows than its design.
+# With more coefficients than rows, a system of the rows gives the coefficients (src/regression/dual_draw.h), without
+# triangles of coefficients. Blocks need these, and an ordinal response has more rows than its design.
 is_dual <- function(design) ncol(design$x) > nrow(design$x) && !isTRUE(design$primal)
 
 zellner_precision <- function(design, slopes, g) {
@@ -289,7 +278,6 @@ zellner_precision <- function(design, slopes, g) {
   information / g
 }
 
-# The prior as the entries read it.
 compiled_logit_prior <- function(prior, counts) {
   list(
     mean = prior$mean, precision = prior$precision, law = prior$law, df = prior$law_df, scale = prior$law_scale,
@@ -362,7 +350,6 @@ group_prior_words <- function(prior, each) {
     if (prior$has[["correlated"]]) "correlations of these effects: uniform, each on its own")
 }
 
-# One line for each coefficient, or for each type given by name.
 several_priors_words <- function(prior, each) {
   types <- if (isTRUE(prior$resolved)) prior$types else prior$type
   words <- vapply(coefficient_priors[types], `[[`, "", "name")

@@ -3,22 +3,17 @@
 #' Residuals and deviance of a fitted regression
 #'
 #' As [stats::glm()] defines them, at the posterior means.
-#'
 #' @param object a fit from [bayes_logit()].
 #' @param type `"response"`: observed minus fitted shares of successes, counts, or shares of classes. `"pearson"`: these
-#'   divided by the standard deviation of the response at the fitted mean. `"deviance"`: their squares add up to the
+#'   divided by the standard deviation of the response at the fitted mean. `"deviance"`: their squares sum to the
 #'   deviance.
 #' @param ... must be empty.
-#' @return `residuals()` gives a vector, or for classes a matrix of rows x classes. Rows without trials are `NA`,
-#'   and so are rows that `na.action = na.exclude` left out.
-#'
-#'   `deviance()` gives a number. `df.residual()` gives the number of rows with a part in the likelihood (for classes
-#'   times their number less 1), less the number of coefficients.
-#' @seealso [predict.bayes_logit()], [log_lik.bayes_logit()]
+#' @return `residuals()`: a vector, or for classes a matrix, rows x classes. Rows without trials are `NA`, and so are
+#'   rows that `na.action = na.exclude` left out. `deviance()`: a number. `df.residual()`: the number of rows with a
+#'   part in the likelihood (for classes times their number less 1), less the number of coefficients.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' head(residuals(fit))
-#' deviance(fit)
 #' @importFrom stats residuals
 #' @export
 residuals.bayes_logit <- function(object, type = c("response", "pearson", "deviance"), ...) {

@@ -61,7 +61,6 @@ regression_rows <- function(fit, newdata, sparse, groups) {
   rows
 }
 
-# The terms of the predictors.
 prediction_terms <- function(fit) with_bases(stats::delete.response(fit$terms), fit$frame)
 
 # For each of these terms, which of its effects are part of a prediction.
@@ -114,8 +113,7 @@ stop_unread_sparse <- function(why) {
   stop_input("sparse", "is given, but ", why)
 }
 
-# With na.action = na.exclude, puts NA for the rows that were left out. `values` has a row, or an element, for each row
-# of the fit.
+# With na.action = na.exclude, puts NA for the rows that were left out of `values` (a row or element for each row).
 pad_rows <- function(fit, values) {
   if (!inherits(fit$na.action, "exclude")) return(values)
   at <- stats::naresid(fit$na.action, seq_len(fit$rows))

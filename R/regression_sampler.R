@@ -18,7 +18,6 @@ logit_sampler <- function(fit) {
   ))
 }
 
-# The rows of a fit as the compiled code reads them.
 regression_data <- function(fit) {
   family <- family_of(fit)
   fit <- family$rows(fit)
@@ -43,7 +42,6 @@ regression_data <- function(fit) {
   ))
 }
 
-# The parts of a chain's state that sweeps change.
 state_parts <- function(has_terms) {
   c("coefficients", "statistics", "intercepts", "group_statistics", "shrinkage", "scalars", "ellipse",
     if (has_terms) c("effects", "covariances"))
@@ -96,8 +94,7 @@ slice_traces <- function(slice, design, terms) {
   list(traces = traces, draw = list(effects = effects_to_data_units(slice$kept, terms)))
 }
 
-# Whether moves of src/regression/level_moves.h take the place of Polya-Gamma sweeps: 0 never, 1 where they pay, 2
-# always.
+# Moves of src/regression/level_moves.h in the place of Polya-Gamma sweeps: 0 never, 1 where they pay, 2 always.
 level_moves <- 1
 
 has_level_moves <- function(state) length(state$moves) > 0L && state$moves[[1L]] > 0
@@ -125,7 +122,6 @@ ellipse_start <- function(fit) {
     vapply(terms, function(term) length(term$columns), 0), isTRUE(fit$design$single), outcomes_of(fit)))
 }
 
-# Which sampler ran, in one line.
 logit_sampler_words <- function(fit) {
   if (isTRUE(fit$prior_only)) return("draws from the prior: the responses were not used (prior_only = TRUE)")
   own <- family_of(fit)$sampling

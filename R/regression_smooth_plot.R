@@ -50,8 +50,7 @@ smooth_panel <- function(grid, values, title) {
   panel(around(x, 0.01), around(bounds), layers, title = title)
 }
 
-# For each panel of a smooth the `data`, the values `x`, numbers or names, and a `title`. There is none for several
-# variables.
+# For each panel of a smooth of one variable the `data`, the values `x`, numbers or names, and a `title`.
 smooth_grids <- function(smooth, frame) {
   data <- smooth_data(smooth, frame)
   lattice <- smooth$lattice

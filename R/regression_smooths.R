@@ -93,8 +93,7 @@ smooth_data <- function(smooth, frame) {
   structure(values, names = smooth$texts, class = "data.frame", row.names = seq_len(nrow(frame)))
 }
 
-# Bases of the space without a penalty, which comes first, and of each penalty. In the basis of a penalty, it is the sum
-# of squares of the coefficients.
+# Bases of the space without a penalty (first) and of each penalty, in which it is the sum of squared coefficients.
 penalty_bases <- function(penalties, size, fail) {
   if (length(penalties) == 0L) return(list(diag(1, size)))
   bases <- lapply(penalties, function(penalty) {
@@ -221,7 +220,6 @@ with_smooths <- function(x, smooths) {
   methods::cbind2(as_sparse_columns(Matrix::Matrix(x, sparse = TRUE)), smooths$levels)
 }
 
-# The names of the standard deviations of smooths, in all linear predictors.
 smooth_deviation_names <- function(fit) {
   names_of_regressions(fit, function(fit) {
     names <- unlist(lapply(fit$design$smooths, function(smooth) smooth$block_names))
@@ -255,32 +253,28 @@ is_shown_coefficient <- function(fit) {
 #' | `ar1(time)` | effects of times that follow a stationary first-order autoregression |
 #' | `ar1(time | unit)` | an autoregression of each unit, which has the unit's level in it |
 #'
-#' `s()` and `t2()` take the arguments of package mgcv, such as `k` and `bs`, but not `sp`, `id` and `pc`. Use `t2()` in
-#' place of `te()` and `ti()`.
-#'
-#' `adjacency` is a symmetric matrix with the names of the areas as row names, 1 for neighbours (or other weights) and 0
-#' for others, or a list that has for each area, by its name, the names or numbers of its neighbours. Areas without rows
-#' can be predicted. A term has at most 1024 areas, or times of units; above 300, sweeps are slow.
-#'
+#' `s()` and `t2()` take the arguments of package mgcv, such as `k` and `bs`, but not `sp`, `id` and `pc`; `te()` and
+#' `ti()` are not available. `adjacency` is a symmetric matrix with the names of the areas as row names, 1 for
+#' neighbours (or other weights) and 0 for others, or a named list that has for each area the names or numbers of its
+#' neighbours. Areas without rows can be predicted. A term has at most 1024 areas, or times of units; above 300, sweeps
+#' are slow.
 #' @section Model and prior:
 #' A smooth is a sum of two parts. Its penalised part is normal, with the precision that the penalty gives, divided by a
 #' variance \eqn{\sigma^2}{sigma^2} that is learned (Wood 2017, section 5.8). Its unpenalised part, such as the linear
 #' function of `s(x)`, has coefficients with the prior of other coefficients, called `s(x).fixed1` and so on.
-#'
 #' \eqn{\sigma}{sigma}, `sd(s(x))` in summaries, is the standard deviation of the penalised part over the observations.
 #' It is half-Cauchy with the scale `smooth_scale` of [logit_prior()]. Each part of `t2()`, and each class of
 #' `"multinomial"`, has its own. A smooth has mean 0 over the observations.
 #'
 #' The variance of a step of `rw()` is proportional to its length. The effects of `ar1()` have the mean 0, the standard
-#' deviation \eqn{\sigma}{sigma} and, at times \eqn{s} and \eqn{t} of the same unit, the correlation
-#' \eqn{\rho^{|s - t| / h}}{rho^(|s - t|/h)}. `cor(ar1(time))` in summaries is \eqn{\rho}{rho}, which is uniform between
-#' 0 and 1. The step \eqn{h} is the median distance of neighbouring times of a unit.
+#' deviation \eqn{\sigma}{sigma} and, at times \eqn{s} and \eqn{t} of the same unit, the correlation \eqn{\rho^{|s - t|
+#' / h}}{rho^(|s - t|/h)}. `cor(ar1(time))` in summaries is \eqn{\rho}{rho}, uniform between 0 and 1. The step \eqn{h}
+#' is the median distance of neighbouring times of a unit.
 #'
 #' Summaries leave out the penalised coefficients; `coef()` and `posterior::as_draws()` have them. A time or an area
 #' that the term does not know is an error in `predict()`, except that effects of `ar1()` at other times are drawn.
 #' @references
 #' Wood, S. N. (2017). *Generalized Additive Models: An Introduction with R*, 2nd edition. Chapman and Hall/CRC.
-#' @seealso [bayes_logit()], [logit_prior()], [plot.bayes_logit()], [grouping_terms]
 #' @examples
 #' if (requireNamespace("mgcv", quietly = TRUE)) {
 #'   fit <- bayes_logit(am ~ s(wt, k = 5), mtcars, chains = 2, iter = 400, seed = 1, threads = 2)

@@ -55,8 +55,7 @@ summaries_of_columns <- function(values, tails) {
   cbind(mean, deviation, matrix(vapply(tails, quantile, mean), length(mean)), deparse.level = 0L)
 }
 
-# Rows whose groups are not in the fit need draws of these groups. Each block holds 64 MB of these draws, and blocks
-# share no group of the term that has most new groups.
+# Rows of new groups need draws of these: blocks of 64 MB, which share no group of the term with most new groups.
 effect_blocks <- function(rows, draws) {
   n <- nrow(rows$x)
   at_once <- max(1, floor(2^23 / draws))
@@ -105,14 +104,12 @@ summarise_block <- function(fit, rows, draws, used, shown, run) {
   out
 }
 
-# What groups add to the linear predictors of each regression.
 row_effects <- function(fit, rows, used) {
   Map(function(part, rows) regression_effects(part, rows, used), regressions_of(fit), c(list(rows), rows$others))
 }
 
-# For each effect of each term the `level` of each row, from 0, negative for
-# none; its `multiple`, NULL for 1; and the draws of its levels, draws x levels. A group that is not in the fit gets, in
-# each draw, effects from the distribution of groups, by R's generator, and so do new times of autoregressions.
+# For each effect of each term the `level` of each row, from 0 (negative: none), its `multiple` (NULL: 1), and the draws
+# of its levels, draws x levels. New groups and new times of autoregressions are drawn by R's generator.
 regression_effects <- function(fit, rows, used) {
   terms <- rows$terms
   paths <- path_effects(fit, rows$paths, used)
@@ -121,7 +118,6 @@ regression_effects <- function(fit, rows, used) {
   values <- if (is.null(fit$group_name)) fit$draws$effects else fit$draws$intercepts
   covariances <- if (any(vapply(terms, function(term) any(term$level %in% 0L), NA))) covariance_draws(fit)
   first <- c(0, cumsum(vapply(fitted, function(term) length(term$columns) * as.double(length(term$levels)), 0)))
-  # Where the effects of each draw begin.
   draw <- (used - 1) * dim(values)[[1L]]
   of_terms <- unlist(lapply(seq_along(fitted), function(i) {
     row <- terms[[(i - 1L) %% length(terms) + 1L]]
@@ -181,8 +177,6 @@ for_blocks <- function(fit, rows, used, which, values_of, each = 1) {
     values_of(linear_draws(fit, rows, used, block, effects), block)
   })
 }
-
-# Autoregressions at new times --------------------------------------------------------
 
 # As row_effects(), what autoregressions add at new times. Each draw of the fit gets a draw from the law of the new
 # times given the effects at the times of the unit that the fit has seen, if any.

@@ -1,5 +1,4 @@
-# Grouping terms of regressions, (x | g) in the notation of package lme4: how they are read from a formula, what the
-# sampler reads of them, and the draws of their effects and covariances.
+# Grouping terms of regressions, (x | g) as in lme4: how they are read, what the sampler reads, and their draws.
 
 # Classes that have linear predictors with coefficients of their own, and the number of linear predictors.
 predictor_classes <- function(response) if (!isTRUE(response$ordered)) response$classes
@@ -49,13 +48,11 @@ grouping_term <- function(bar, frame, contrasts, sizes) {
   term
 }
 
-# The left side of a term as terms.
 bar_terms <- function(bar, frame) {
   formula <- stats::as.formula(call("~", bar$left), environment(attr(frame, "terms")))
   with_bases(stats::terms(formula), frame)
 }
 
-# The levels of the factors of the formula and of the left sides of grouping terms.
 all_xlevels <- function(frame, terms, groups) {
   levels <- stats::.getXlevels(terms, frame)
   for (group in groups) {
@@ -133,8 +130,6 @@ sort_groups <- function(design) {
   design
 }
 
-# What is stored of the terms -----------------------------------------------------
-
 # The terms of each linear predictor. Those of a multinomial have the `class` and its `outcome`, from 0.
 outcome_terms <- function(fit) {
   terms <- fit$design$terms
@@ -200,8 +195,6 @@ effects_to_data_units <- function(effects, terms) {
   effects / unlist(lapply(terms, function(term) rep(term$scale, length(term$levels))))
 }
 
-# What methods read ----------------------------------------------------------------
-
 # Values of outcome_terms(), for each term and all linear predictors.
 of_terms <- function(fit, values) {
   count <- length(values) / outcomes_of(fit)
@@ -222,8 +215,7 @@ effect_draws <- function(fit) {
   })
 }
 
-# For each term the covariance of its effects in the kept draws, with the chains one after the other: columns x columns
-# x draws.
+# For each term the covariance of its effects in the kept draws, chain by chain: columns x columns x draws.
 covariance_draws <- function(fit) {
   sweeps <- kept_sweeps(fit)
   flat <- function(trace) if (!is.null(trace)) matrix(trace, fit$iter * fit$chains)
@@ -248,8 +240,7 @@ covariance_draws <- function(fit) {
   })
 }
 
-# The terms of new rows: `level` (0: not in the fit), `new_level` (numbers the values), `z`, and which effects are
-# `kept`. The data need not have the groups of a term without effects.
+# The terms of new rows: `level` (0: unknown), `new_level` (numbers the values), `z`, and which effects are `kept`.
 new_term_rows <- function(fit, newdata, kept) {
   Map(function(term, kept) {
     if (!any(kept)) return(list(level = rep(-1L, nrow(newdata)), new_level = rep(1L, nrow(newdata)), kept = kept))
@@ -304,17 +295,13 @@ covariance_root <- function(covariance) {
 #'
 #' The left side is a formula of up to 16 effects, such as `x + I(x^2)` or a factor. A model has up to 16 terms. Two
 #' terms must not have the same effect of the same groups.
-#'
 #' @section Model and prior:
-#' The effects of a level are normal with mean 0 and a covariance matrix of their term, which is learned. Let
-#' \eqn{s}{s} be `group_scale` of [logit_prior()], divided by the standard deviation of the predictor if `autoscale =
-#' TRUE`. The standard deviation of one effect, or of uncorrelated effects, is half-Cauchy of scale \eqn{s}{s}.
-#' Correlated effects have the prior of Huang and Wand (2013) with \eqn{\nu = 2}{nu = 2}: each standard deviation is
-#' half-t with 2 degrees of freedom and scale \eqn{s}{s}, and each correlation is uniform between -1 and 1.
-#'
-#' With `"multinomial"` each class except the reference has effects and a covariance matrix of its own in every term,
-#' independent of other classes a priori.
-#'
+#' The effects of a level are normal with mean 0 and a learned covariance matrix. Let \eqn{s}{s} be `group_scale` of
+#' [logit_prior()], divided by the standard deviation of the predictor if `autoscale = TRUE`. The standard deviation of
+#' one effect, or of uncorrelated effects, is half-Cauchy of scale \eqn{s}{s}. Correlated effects have the prior of
+#' Huang and Wand (2013) with \eqn{\nu = 2}{nu = 2}: each standard deviation is half-t with 2 degrees of freedom and
+#' scale \eqn{s}{s}, and each correlation is uniform between -1 and 1. With `"multinomial"` each class except the
+#' reference has independent effects and a covariance matrix of its own.
 #' @section Parts of a fit:
 #' A fit with one term `(1 | g)` has the parts described in [bayes_logit()], unless the family is multinomial. Other
 #' fits have `draws$effects` (effects x kept draws x chains) in the data's units, with names such as `b[x g:a]` for the
@@ -323,14 +310,12 @@ covariance_root <- function(covariance) {
 #' @references
 #' Huang, A. and Wand, M. P. (2013). Simple marginally noninformative prior distributions for covariance matrices.
 #' *Bayesian Analysis* **8**, 439-452.
-#' @seealso [bayes_logit()], [logit_prior()], [ranef.bayes_logit()]
 #' @examples
 #' set.seed(1)
 #' d <- data.frame(day = rep(0:9, 18), subject = rep(1:18, each = 10))
 #' d$errors <- rnbinom(180, mu = exp(1 + rnorm(18)[d$subject] + 0.1 * d$day), size = 5)
 #' fit <- bayes_logit(errors ~ day + (day | subject), d, "negbinomial",
-#'   chains = 2, iter = 400, seed = 1, threads = 2
-#' )
+#'   chains = 2, iter = 400, seed = 1, threads = 2)
 #' predict(fit, data.frame(day = 10, subject = c(1, 99)))
 #' @name grouping_terms
 NULL

@@ -61,8 +61,7 @@ check_logit_fit <- function(fit, argument = "fit") {
   check_stored(fit, argument, logit_plan(fit))
 }
 
-# Draws of the coefficients and of everything else that is learned, except the groups' intercepts, as an array of kept
-# draws x chains x parameters. With `warmup`, all sweeps instead of the kept draws.
+# Kept draws (`warmup`: all sweeps) x chains x parameters of all that is learned, except the groups' intercepts.
 logit_draws <- function(fit, warmup = FALSE) {
   sweeps <- if (warmup) seq_len(fit$iter) else kept_sweeps(fit)
   values <- c(
@@ -130,13 +129,11 @@ dispersion_used <- function(fit, used) {
   as.vector(fit$dispersion_trace[sweeps, ])[used]
 }
 
-# Parts of a fit.
 part_of <- function(fit, argument, part, ...) {
   check_method(fit, argument, ...)
   part(fit)
 }
 
-# The names of parameters that a user chose by names or numbers.
 chosen_parameters <- function(parameters, names, default, argument = "parameters") {
   if (is.null(parameters)) return(default)
   at <- if (is.character(parameters)) match(parameters, names) else parameters

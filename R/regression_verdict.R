@@ -10,8 +10,7 @@ verdict.bayes_logit <- function(x, ...) {
   logit_verdict(x)
 }
 
-# Predictions and comparisons of fits ask for their verdicts again and again, and 20,000 coefficients take seconds: the
-# last verdicts are kept, with what tells their fits from others.
+# The last verdicts, with what tells their fits from others: predictions ask often, and a verdict can take seconds.
 last_verdicts <- new.env(parent = emptyenv())
 
 logit_verdict <- function(fit, table = logit_table(fit, quantities), quantities = logit_quantities(fit)) {
@@ -74,9 +73,8 @@ modelled_words <- function(fit) {
   sprintf("Modelled is the probability of \"%s\", the second level of %s.", levels[[2L]], deparse1(fit$formula[[2L]]))
 }
 
-# Rows of a prediction whose mean does not exist: the effect of a group, an area or a time without data has the tail of
-# the prior of its deviation, and the exponential of such an effect has no mean. So has a linear predictor of a
-# coefficient or a group whose own posterior has such a tail.
+# Rows of a prediction whose mean does not exist: effects of a group, area or time without data have the tail of the
+# prior of their deviation, and so has a linear predictor of a coefficient or group with such a posterior.
 lacks_mean <- function(fit, rows, type) {
   part <- regressions_of(fit)[[1L]]
   n <- nrow(rows$x)

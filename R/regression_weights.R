@@ -9,10 +9,9 @@ check_row_weights <- function(weights, rows) {
   as.double(weights)
 }
 
-# How many observations each row stands for, and how many degrees of freedom their variance has. Means and deviations of
-# predictors, on which default priors rest, count a row so often. So aggregated rows have the same priors as the rows
-# that they are made from. Exposures of Poisson rows have a unit, on which no prior may depend: their variance is
-# divided by the sum of sizes itself.
+# How many observations each row stands for, and the degrees of freedom of their variance. Default priors rest on them,
+# so that aggregated rows have the same priors. Exposures of Poisson rows have a unit, on which no prior may depend:
+# their variance is divided by the sum of sizes itself.
 row_sizes <- function(response, family, weights, offset) {
   size <- family$sizes(response, weights, offset)
   if (!any(size > 0)) size[] <- 1
@@ -50,7 +49,6 @@ row_offset <- function(frame, classes) {
   }), numeric(nrow(frame)))
 }
 
-# The argument `offset` and the offsets of the formula, in a model frame.
 frame_offsets <- function(frame) {
   given <- if ("(offset)" %in% names(frame)) list(frame[["(offset)"]])
   c(given, lapply(attr(attr(frame, "terms"), "offset"), function(i) frame[[i]]))
@@ -81,6 +79,5 @@ one_offset <- function(values, classes, argument) {
   matrix(as.double(values) - first, nrow(values))
 }
 
-# The rows of an offset, and whether they are finite.
 offset_rows <- function(offset, rows) if (is.matrix(offset)) offset[rows, , drop = FALSE] else offset[rows]
 finite_offset <- function(offset) if (is.matrix(offset)) complete_rows(offset) else is.finite(offset)

@@ -51,7 +51,6 @@ rows_of_both <- function(given, data, formula, zero) {
   list(data = data[rows, , drop = FALSE], given = given[names(given) != "subset"])
 }
 
-# The prior of each part: one for both, or a list of two.
 zero_priors <- function(prior, kind) {
   if (inherits(prior, "logit_prior")) return(list(count = prior, zero = prior))
   names <- c("count", "zero")
@@ -71,7 +70,6 @@ untruncated_mean <- function(y, weights) {
   stats::uniroot(function(mu) mu / -expm1(-mu) - above, c(1e-3, above))$root
 }
 
-# Adds the regression of zeros to a fit of counts.
 with_zero_part <- function(fit, zero, data, contrasts, prior, envir) {
   # The sampler completes one observation after the other.
   if (any(fit$weights != floor(fit$weights) | fit$weights > 1e6)) {
@@ -138,8 +136,6 @@ check_zero_parts <- function(fit, argument) {
   for (part in list(fit, fit$zero$part)) check_described(part, argument, list(`design$order` = order), "design$order")
   check_logit_fit(zero_view(fit), argument)
 }
-
-# What rows are made of --------------------------------------------------------------
 
 # The log probability of 0 of the counts, from log means and dispersions.
 log_no_count <- function(log_mean, size) {
@@ -213,8 +209,6 @@ zero_support <- function(fit) {
   c(if (max(fit$response$observed) == 1) reason("no_count_above_1", figure = 1, what = what),
     lapply(reasons, function(one) replace(one, "words", paste("Regression of zeros:", one$words))))
 }
-
-# The record of the family ---------------------------------------------------------------
 
 # How a regression of zeros changes the record of a family of counts (R/regression_families.R).
 family_wrappers$zero <- function(record, fit) {

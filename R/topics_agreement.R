@@ -1,5 +1,4 @@
-# Which topics chains have in common: topics are matched one to one, and a topic is found by the chains whose match is
-# near it.
+# Which topics chains have in common: topics are matched one to one, and a chain finds a topic if its match is near.
 
 # A chain finds a topic if the total variation between the topic and its match in the chain is below this limit.
 found_limit <- 0.5
@@ -18,8 +17,7 @@ match_topics <- function(fit, phi) {
     distance = matrix(vapply(matched, `[[`, numeric(k), "distance"), k), limit = find_limits(fit))
 }
 
-# A chain finds a topic if its match is nearer than this: half of the probability, and clearly nearer than the fit's own
-# next topic. Topics that hardly differ have matches that say nothing.
+# Limits of the distance to a match: half of the probability, and clearly nearer than the fit's own next topic.
 find_limits <- function(fit) {
   between <- variation_distance(fit$phi, fit$phi)
   diag(between) <- Inf
@@ -31,7 +29,6 @@ share_found <- function(matched, chains = TRUE) {
   rowMeans(matched$distance[, chains, drop = FALSE] < matched$limit)
 }
 
-# The total variation distances between the rows of a and the rows of b.
 variation_distance <- function(a, b) {
   columns <- t(b)
   t(apply(a, 1L, function(row) 0.5 * colSums(abs(columns - row))))
@@ -40,8 +37,7 @@ variation_distance <- function(a, b) {
 # Matching takes about a second for so many differences between probabilities of terms.
 most_matched <- 2e8
 
-# Topics x chains: the number of each topic in each chain, and its distance there. NULL for more differences than
-# `most`.
+# Topics x chains: each topic's number and distance in each chain. NULL for more differences than `most`.
 agreement_of <- function(fit, most = Inf) {
   if (!is.null(fit$agreement)) return(fit$agreement)
   if (as.double(fit$topics)^2 * length(fit$terms) * fit$chains > most) return(NULL)
@@ -53,7 +49,6 @@ found_topics <- function(fit) {
   if (fit$chains > 1 && !is.null(fit$agreement)) share_found(fit$agreement, -fit$reference)
 }
 
-# The numbers of the fit's topics in a chain.
 matched_topics <- function(fit, chain) {
   if (is.null(fit$agreement)) seq_len(fit$topics) else fit$agreement$match[, chain]
 }

@@ -30,7 +30,6 @@ alpha_kinds <- list(
 
 kind_of <- function(fit) alpha_kinds[[fit$learn$alpha]]
 
-# Where a learned alpha starts.
 first_alpha <- function(topics) rep(min(1, 5 / topics), topics)
 
 # With a larger alpha or beta, a count would no longer change their sum.

@@ -2,12 +2,9 @@
 
 #' Compare numbers of topics
 #'
-#' Fits a topic model with each of several numbers of topics. It shows how well they predict the words of documents that
-#' were not fitted, and how coherent their topics are.
-#'
-#' The documents are divided at random into `folds` parts. Each of the first `held_out` parts is left out once, and
-#' [perplexity()] says how well a fit to the others predicts it. One more fit, to all documents, has [coherence()].
-#'
+#' Fits a topic model with each of several numbers of topics. The documents are divided at random into `folds` parts.
+#' Each of the first `held_out` parts is left out once, and [perplexity()] says how well a fit to the others predicts
+#' it. One more fit, to all documents, has [coherence()].
 #' @param x counts, documents by terms, as in [topic_model()].
 #' @param topics the numbers of topics, at least two.
 #' @param folds number of parts, 2 to the number of documents.
@@ -25,24 +22,20 @@
 #'     `perplexity_se`; `difference`, the mean log probability of a predicted word minus that of the best number of
 #'     topics, and `difference_se`; `coherence` and `coherence_se`; `found`, the share of topics that other fits find,
 #'     as in [topic_stability()]; `seconds`.}
-#'   \item{best}{the number of topics with the lowest perplexity.}
-#'   \item{alike}{the numbers of topics whose `difference` is within two standard errors of zero.}
-#'   \item{verdict}{an object of [verdict()].}
-#'   \item{fits}{the fits to all documents.}
+#'   \item{best, alike}{the number of topics with the lowest perplexity; those with `difference` within two standard
+#'     errors of zero.}
+#'   \item{verdict, fits}{an object of [verdict()]; the fits to all documents. `x[[20]]` gives the fit with 20 topics.}
 #'   \item{log_likelihood, tokens}{left-out documents by numbers of topics: the log probability of the predicted words,
 #'     and their number.}
 #'
-#'   `x[[20]]` gives the fit with 20 topics. `plot()` and `autoplot()` show `difference` and `coherence` with bars of
-#'   two standard errors. `summary()` gives the table with the verdict.
+#' `plot()` and `autoplot()` show `difference` and `coherence` with bars of two standard errors.
 #' @references
-#' Wallach, H. M., Murray, I., Salakhutdinov, R. and Mimno, D. (2009). Evaluation methods for topic models.
-#' *Proceedings of the 26th International Conference on Machine Learning*, 1105-1112.
-#' @seealso [perplexity()], [coherence()], [topic_stability()]
+#' Wallach, H. M., Murray, I., Salakhutdinov, R. and Mimno, D. (2009). Evaluation methods for topic models. *ICML*,
+#' 1105-1112.
 #' @examples
 #' x <- t(sapply(1:60, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' compared <- compare_topics(x, c(1, 2, 4), folds = 3, iter = 60, n = 3, seed = 1, threads = 2)
 #' compared
-#' compared[[2]]
 #' @export
 compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("npmi", "umass", "cv"), n = 10,
                            share = 0.5, ..., chains = 1, seed = NULL, backend = NULL, threads = NULL,
@@ -115,7 +108,6 @@ check_topic_numbers <- function(topics) {
   sort(unique(as.double(topics)))
 }
 
-# Log probability and number of the predicted words of each document.
 score_part <- function(fit, counts, share, seed, backend, threads) {
   nothing <- cbind(rep(0, counts$size[[1L]]), 0)
   if (counts$tokens == 0 || sum(split_tokens(counts, share, seed)$predicted$count) == 0) return(nothing)
@@ -248,8 +240,7 @@ plot.topic_comparison <- function(x, main = NULL, ...) {
   invisible(x)
 }
 
-# The paired differences that the table tests, and coherence, with two standard errors. A ring is around the best, whose
-# difference is 0.
+# The paired differences that the table tests (a ring is around the best), and coherence, with two standard errors.
 comparison_picture <- function(x, main) {
   table <- x$table
   at <- log10(table$topics)

@@ -1,6 +1,5 @@
 # What sweeps of a topic model cost, for the choice of the backend (R/run_backend_cost.R).
 
-# The sweeps of a topic model.
 topic_cost <- function(documents, pairs, topics, sweeps) {
   operations <- as.double(documents) * topics * 5 + pairs * (topics / 4 + 20)
   sweep <- call_cost(serial = 1e-4, parallel = operations * 4e-9, most = 1 + operations / 2e5,

@@ -28,7 +28,6 @@ report_unknown <- function(counts) {
   }
 }
 
-# The counts of some of the documents.
 take_documents <- function(counts, documents) {
   to <- match(seq_len(counts$size[[1L]]), documents)[counts$i + 1L]
   column <- term_columns(counts)

@@ -1,5 +1,4 @@
-# A fitted topic model for other packages: the draws of posterior, and the tables of tidy(), glance() and augment(). The
-# methods are registered if those packages are installed.
+# A fitted topic model for other packages: the draws of posterior, and tidy(), glance() and augment().
 
 array_of_draws.topic_model <- function(x, topics = FALSE, ...) {
   check_method(x, "x", ...)
@@ -41,31 +40,22 @@ split_draws <- function(draws) {
 #' Tables of a fitted topic model
 #'
 #' Methods for the generics of package generics. The columns are named as in package tidytext.
-#'
 #' @param x a fit from [topic_model()].
 #' @param matrix `"beta"`: the terms of the topics; `"gamma"`: the topics of the documents.
 #' @param data counts in any of the forms that [topic_model()] takes; `NULL` for the counts that were fitted.
 #' @param seed,backend,threads as in [predict.topic_model()], which estimates the topics of new documents.
 #' @param ... not used.
-#' @return `tidy()` gives a data frame with `topic`, `term` and `beta` (\eqn{\phi_{kw}}), or with `document`, `topic`
-#'   and `gamma` (\eqn{\theta_{dk}}), and `name` if you have set [topic_names()]. With several chains `found` is
-#'   the share of the other chains that find the topic; see [topic_stability()].
-#'
-#'   `augment()` gives a data frame with one row for each document and term that occurs in it: `document`, `term`,
-#'   `count` and `.topic`, the most probable topic of these tokens; and of the document `.first`, its most probable
-#'   topic, and `.certainty`, as in [predict.topic_model()].
-#'
-#'   `glance()` gives a data frame with `topics`, `documents`, `terms`, `tokens`, `chains`, `iter`, `alpha_sum`,
-#'   `beta`, `log_likelihood`, `perplexity`, `seconds` and `verdict`. They describe the fitted words:
-#'   `log_likelihood` is the mean over the sweeps of the reference chain after the warm-up.
+#' @return `tidy()`: a data frame with `topic`, `term` and `beta` (\eqn{\phi_{kw}}), or with `document`, `topic` and
+#'   `gamma` (\eqn{\theta_{dk}}); `name` if you have set [topic_names()]; with several chains `found`, as in
+#'   [topic_stability()]. `augment()`: a data frame with one row for each document and term that occurs in it:
+#'   `document`, `term`, `count` and `.topic`, the most probable topic of these tokens; and of the document `.first`,
+#'   its most probable topic, and `.certainty`, as in [predict.topic_model()]. `glance()`: `topics`, `documents`,
+#'   `terms`, `tokens`, `chains`, `iter`, `alpha_sum`, `beta`, `log_likelihood` (the mean over the kept sweeps of the
+#'   reference chain) and `perplexity` of the fitted words, `seconds` and `verdict`.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)
-#' if (requireNamespace("generics", quietly = TRUE)) {
-#'   generics::glance(fit)
-#'   generics::tidy(fit)
-#'   head(generics::augment(fit))
-#' }
+#' if (requireNamespace("generics", quietly = TRUE)) generics::tidy(fit)
 #' @name tidy.topic_model
 NULL
 
@@ -121,8 +111,7 @@ glance_of.topic_model <- function(x) {
   )
 }
 
-# The mean log likelihood of the reference chain over the sweeps after the warm-up, or over all sweeps if the fit ended
-# before.
+# The mean log likelihood of the reference chain after the warm-up, or over all sweeps if the fit ended before.
 mean_log_likelihood <- function(fit) {
   after <- seq_len(fit$iter) > fit$warmup
   mean(fit$log_likelihood[if (any(after)) after else TRUE, fit$reference])

@@ -3,31 +3,24 @@
 #' Effects on the shares of topics
 #'
 #' Regresses the shares of topics in documents on covariates, such as the party of the author or the day.
-#'
 #' `topic_effects(fit)` reads the effects from the draws of a fit with `prevalence`. For another fit or `formula`, each
 #' chain goes on with the covariates for 100 sweeps, and then makes its part of the draws. The draws of all chains that
 #' find a topic are taken together, with topics matched as in [relabel()].
-#'
 #' @section Model:
 #' The prior depends on the covariates \eqn{x_d} of a document: \eqn{\theta_d \sim \mathrm{Dir}(\alpha_d)}{theta_d ~
 #' Dir(alpha_d)} with \eqn{\log \alpha_{dk} = x_d' \lambda_k}{log alpha_dk = x_d' lambda_k} (Mimno and McCallum 2008).
-#' The priors of \eqn{\lambda} are N(0, 5^2) for intercepts and N(0, 2.5^2) for other coefficients. For this prior,
-#' covariates with two values are divided by their range, and others by two standard deviations.
+#' The priors of \eqn{\lambda} are N(0, 5^2) for intercepts and N(0, 2.5^2) for other coefficients, of covariates
+#' divided by their range if they have two values, and otherwise by two standard deviations.
 #'
 #' For each draw of \eqn{\theta}, the shares \eqn{\theta_{dk}} are regressed on the covariates by least squares, with
 #' random exponential weights of the documents (the Bayesian bootstrap, Rubin 1981). The estimates of all draws are the
-#' posterior of the effects (Treier and Jackman 2008).
-#'
-#' `s(day)` is a natural cubic spline with `k = 5` knots; `s(day, k = 8)` bends more often.
-#'
-#' The regression of the shares is linear. Expected shares below 0 are set to 0, and those of a row are divided by their
-#' sum. A star marks topics that some chain does not find. Values of `at` outside the data are named.
-#'
+#' posterior of the effects (Treier and Jackman 2008). `s(day)` is a natural cubic spline with `k = 5` knots; `s(day, k
+#' = 8)` bends more often. Expected shares below 0 are set to 0, and those of a row are divided by their sum.
 #' @param fit a fit from [topic_model()].
 #' @param formula the covariates, such as `~ party + s(day)`; `NULL`: the covariates of `prevalence`.
 #' @param data a data frame with the covariates and a row for each document, which is found by its [name][joining].
 #'   Other variables are looked up where the formula was made.
-#' @param at `NULL` for the coefficients of the formula. Or a data frame with values of the covariates, for which the
+#' @param at `NULL` for the coefficients of the formula, or a data frame with values of the covariates for which the
 #'   expected shares are wanted.
 #' @param topics numbers or names of topics; `NULL` for all.
 #' @param level probability of the equal-tailed intervals.
@@ -39,17 +32,14 @@
 #' @return A data frame of class `topic_effects` with a row for each topic and coefficient, or for each topic and row of
 #'   `at`: `topic`, `name` (if you have set [topic_names()]), `term`, `estimate` (mean), `se` (standard deviation),
 #'   `lower`, `upper`. Of several chains also `chains`, how many find the topic; `rhat`; and `differ`, whether these
-#'   chains differ by more than chance, which print and picture say. Documents without tokens or with missing covariates
-#'   do not count. `plot()` shows the intervals, without the intercept.
+#'   chains differ by more than chance. Print and picture say so, and mark topics that some chain does not find with a
+#'   star. Documents without tokens or with missing covariates do not count. `plot()` shows the intervals, without the
+#'   intercept.
 #' @references
 #' Mimno, D. and McCallum, A. (2008). Topic models conditioned on arbitrary features with Dirichlet-multinomial
-#' regression. *Proceedings of UAI*, 411-418.
-#'
-#' Rubin, D. B. (1981). The Bayesian bootstrap. *Annals of Statistics* **9**, 130-134.
-#'
+#' regression. *UAI*, 411-418. Rubin, D. B. (1981). The Bayesian bootstrap. *Annals of Statistics* **9**, 130-134.
 #' Treier, S. and Jackman, S. (2008). Democracy as a latent variable. *American Journal of Political Science* **52**,
 #' 201-217.
-#' @seealso [topic_model()], [verdict()]
 #' @examples
 #' set.seed(1)
 #' subject <- rbind(c(3, 3, 0, 1), c(0, 1, 3, 3))
@@ -60,7 +50,6 @@
 #'   threads = 2)
 #' topic_effects(fit)
 #' topic_effects(fit, at = data.frame(party = c("left", "right")))
-#' topic_effects(fit, ~ second, ndraws = 20, seed = 1, threads = 2)
 #' @export
 topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = NULL, level = 0.9, ndraws = 100,
                           seed = NULL, backend = NULL, threads = NULL, ...) {
@@ -153,7 +142,6 @@ draw_effects <- function(fit, design, ndraws, run, seed) {
   array(unlist(drawn), c(ncol(design$x), fit$topics, each, fit$chains))
 }
 
-# Sweeps before the first draw.
 effect_warmup <- 100
 
 # For each of `topics` the draws of rows of coefficients, draws x chains x rows, of the chains that find it. `drawn` is
@@ -177,8 +165,7 @@ topic_effect_draws <- function(fit, drawn, rows, topics, expected = FALSE) {
   })
 }
 
-# Rhat of effects, and whether chains differ in them by more than chance: a row for each topic and row of coefficients.
-# NA for one chain, and where there are too few draws.
+# Rhat of effects, and whether chains differ in them by more than chance; NA for one chain or too few draws.
 effect_convergence <- function(draws) {
   quantities <- unlist(lapply(draws, function(values) {
     lapply(seq_len(dim(values)[[3L]]), function(row) matrix(values[, , row], nrow(values)))
@@ -190,7 +177,6 @@ effect_convergence <- function(draws) {
     differ = differing(quantities, data.frame(rhat = rhat)))
 }
 
-# Rows of coefficients, named by what they stand for.
 all_coefficients <- function(design) {
   terms <- colnames(design$x)
   matrix(diag(length(terms)), length(terms), dimnames = list(terms, NULL))

@@ -1,5 +1,4 @@
-# The picture of a report of a topic model that its reader can explore: the map of topics. It consists of radio buttons
-# and rules of style that depend on them, so it works where scripts are not allowed.
+# The map of topics in a report. It is made of radio buttons and style rules, so it works without scripts.
 
 # The map of the `most` most prevalent topics, with `n` terms of each, ranked in three ways.
 topic_explorer <- function(fit, most, n) {
@@ -58,8 +57,7 @@ map_places <- function(fit, shown, prevalence) {
   list(x = x, y = y, d = round(pmax(62 * sqrt(share), 3), 1), axes = axes, number = unname(number))
 }
 
-# Centres of boxes that do not cover each other, in a square of `size`: one after the other takes the free place that is
-# nearest to its own, its own if that is free. If no place is left, a box stays where it is.
+# Centres of boxes in a square of `size`: one after the other takes the free place nearest to its own, if any.
 free_places <- function(x, y, width, height, size) {
   grid <- expand.grid(x = seq(width / 2, size - width / 2, by = 3), y = seq(height / 2, size - height / 2, by = 3))
   free <- rep(TRUE, nrow(grid))

@@ -21,7 +21,6 @@
 #' | `tidytext::tidy(m, "gamma")` | | `generics::tidy(fit, "gamma")` |
 #'
 #' [topic_model()] takes the counts of both packages as they are. Documents without words may stay.
-#'
 #' @section Arguments:
 #' | topicmodels, in `control` | text2vec | here |
 #' | --- | --- | --- |
@@ -32,19 +31,14 @@
 #' | `nstart` | | `chains` |
 #' | `seed` | `set.seed()` | `seed` |
 #' | `seedwords`, a matrix of weights | | `seed_words`, a list of words |
-#'
 #' @section What differs:
 #' Here `phi` and `theta` are averages over many sweeps. topicmodels returns the state with the highest likelihood, and
-#' text2vec the last state.
-#'
-#' The numbers of the three functions `perplexity()` are not comparable: topicmodels and text2vec estimate \eqn{\theta}
-#' from the same words that they score, so their numbers are lower.
+#' text2vec the last state. Numbers of `perplexity()` are not comparable: those of topicmodels and text2vec are lower,
+#' because they estimate \eqn{\theta} from the same words that they score.
 #'
 #' While topicmodels is loaded, its functions `posterior()`, `terms()`, `topics()`, `get_terms()`, `get_topics()` and
-#' `perplexity()` also take fits of [topic_model()].
-#'
-#' LDAvis takes `createJSON(fit$phi, fit$theta, fit$document_tokens, fit$terms, Matrix::colSums(x))`, where the columns
-#' of `x` are `fit$terms`. Leave out documents without words.
+#' `perplexity()` also take fits of [topic_model()]. LDAvis takes `createJSON(fit$phi, fit$theta, fit$document_tokens,
+#' fit$terms, Matrix::colSums(x))`, where the columns of `x` are `fit$terms`, without documents that have no words.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' colnames(x) <- c("goal", "team", "price", "trade")
@@ -52,9 +46,6 @@
 #' fit <- topic_model(x, topics = 2, iter = 100, warmup = 50, seed = 1, threads = 2)
 #' # topicmodels: terms(m, 2)
 #' top_terms(fit, 2)
-#' # topicmodels: topics(m)
-#' head(predict(fit, type = "class"))
-#' @seealso [topic_model()]
 #' @name topic_model_peers
 NULL
 
@@ -63,9 +54,8 @@ at_load(function() {
   when_loaded("seededlda", add_perplexity_s3)
 })
 
-# Methods for S4 generics of topicmodels. Its namespace and ours are locked by then, so the class and the methods are
-# recorded in an environment of their own. R finds a method in the table of its generic. A generic that is absent, or
-# whose arguments have other names, gets no method.
+# Methods for S4 generics of topicmodels, in an environment of their own, because both namespaces are locked. A generic
+# that is absent, or whose arguments have other names, gets no method.
 add_topicmodels_methods <- function(namespace) {
   where <- new.env(parent = namespace)
   assign(".packageName", "warpbayes", envir = where)
@@ -87,7 +77,6 @@ add_topicmodels_methods <- function(namespace) {
   invisible()
 }
 
-# What posterior(), topics() and terms() of topicmodels return.
 topic_posterior <- function(object, newdata, ...) {
   theta <- if (missing(newdata)) object$theta else predict(object, newdata, ...)
   attr(theta, "unknown") <- NULL
@@ -107,8 +96,7 @@ likely_terms <- function(x, k = 1, threshold = NULL, ...) {
   most_likely(x$phi, x$terms, k, threshold, missing(k), names)
 }
 
-# The labels of the `k` largest values of each row: a vector, or a matrix with a column for each row. With a threshold a
-# list, with the labels of the larger values only. Rows of NA have none.
+# Labels of the `k` largest values of each row, as columns; with a threshold a list of those above. Rows of NA: none.
 most_likely <- function(values, labels, k, threshold, all, names) {
   k <- if (all && !is.null(threshold)) ncol(values) else min(check_count(k, "k"), ncol(values))
   if (!is.null(threshold)) threshold <- check_number(threshold, "threshold", 0, 1, open = FALSE)

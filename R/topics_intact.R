@@ -1,5 +1,4 @@
-# Whether the parts of a fit have the sizes that methods and the compiled code rely on. A fit is a list, and anybody can
-# change it.
+# Whether the parts of a fit, a list that anybody can change, have the sizes that the code relies on.
 
 check_topic_fit <- function(fit, argument = "fit") {
   check_present(!missing(fit), argument)
@@ -53,7 +52,6 @@ check_topic_state <- function(fit) {
   })
 }
 
-# Checks the parts of a fit that topic_structure() reads.
 check_structure_parts <- function(fit, argument) {
   check_prevalence_parts(fit, argument)
   check_described(fit, argument, list(

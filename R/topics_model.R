@@ -2,30 +2,21 @@
 
 #' Topic model (latent Dirichlet allocation)
 #'
-#' Fits latent Dirichlet allocation to counts of terms in documents, by Gibbs sampling on all threads or on a graphics
-#' card. The same seed gives the same topics on any number of threads.
-#'
+#' Fits latent Dirichlet allocation (Blei, Ng and Jordan 2003) to counts of terms in documents, by Gibbs sampling on all
+#' threads or on a graphics card. The same seed gives the same topics on any number of threads.
 #' @section Model:
 #' A token of document \eqn{d} has topic \eqn{k} with probability \eqn{\theta_{dk}}, and is then term \eqn{w} with
 #' probability \eqn{\phi_{kw}}. The priors are \eqn{\theta_d \sim \mathrm{Dir}(\alpha_1, \dots, \alpha_K)}{theta_d ~
 #' Dir(alpha_1, ..., alpha_K)} and \eqn{\phi_k \sim \mathrm{Dir}(\beta, \dots, \beta)}{phi_k ~ Dir(beta, ..., beta)}.
-#'
-#' Learned \eqn{\alpha} and \eqn{\beta} have gamma priors with shape and rate 1. `alpha = list("symmetric", shape = 2,
+#' Learned \eqn{\alpha} and \eqn{\beta} have gamma priors with shape and rate 1; `alpha = list("symmetric", shape = 2,
 #' rate = 1)` and `beta = list("learn", shape = 2, rate = 1)` have others. An asymmetric \eqn{\alpha} suits topics of
 #' different sizes (Wallach, Mimno and McCallum 2009). Chains number the same topics differently; see [relabel()].
-#'
-#' @section Settings:
-#' `control = warp_control(...)` takes `thin`, `precision`, `checkpoint`, `checkpoint_every`, `keep`, `start` and
-#' `estimate`. `keep` is any of `"phi"` and `"theta"`, whose draws are kept besides the averages. `start = "random"`
-#' begins with random topics; the default, `"merged"`, less often keeps two topics for one subject. `estimate = "mean"`
-#' is mean-for-mode estimation (Tristan and others 2015): faster, but without uncertainty.
-#'
 #' @param x counts, documents by terms: any matrix of package Matrix, a quanteda `dfm`, a tm `DocumentTermMatrix` or
 #'   `TermDocumentMatrix`, a `simple_triplet_matrix`, a numeric matrix, or a data frame with columns `document`, `term`
 #'   and `count` (or usual names of these, such as `doc_id`, `word` and `n`).
 #' @param topics number of topics \eqn{K}, 1 to 16384; with `alpha = "hdp"` the largest number.
 #' @param alpha one positive number, one for each topic, or how it is learned: `"asymmetric"`, `"symmetric"`, `"hdp"`
-#'   (the number of topics too, see [number_of_topics()]), or `"mixture"` (each document has one topic, see
+#'   (the number of topics too, see [number_of_topics()]), or `"mixture"` (one topic a document, see
 #'   [topic_model_structure]).
 #' @param beta one positive number, one for each term, a matrix of topics x terms, or `"learn"`.
 #' @param iter sweeps per chain, including the warm-up.
@@ -36,7 +27,10 @@
 #' @param prevalence covariates of the documents that the prior of their topics depends on, such as `~ party + s(day)`;
 #'   see [topic_effects()].
 #' @param data a data frame with the variables of `prevalence` and a row for each document, found by [name][joining].
-#' @param control settings by [warp_control()]; see below.
+#' @param control settings by [warp_control()]: `thin`, `precision`, `checkpoint`, `checkpoint_every`; `keep`, any of
+#'   `"phi"` and `"theta"`, whose draws are kept besides the averages; `start`, `"random"` for random topics (the
+#'   default, `"merged"`, less often keeps two topics for one subject); `estimate`, `"mean"` for mean-for-mode
+#'   estimation (Tristan and others 2015), which is faster, but without uncertainty.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
 #' @return An object of class `topic_model`. With D documents, V terms, K topics, S sweeps, C chains and N kept draws:
@@ -48,22 +42,18 @@
 #'   \item{draws}{`beta` (N x C); `alpha` (K x N x C) if learned; `phi` (K x V x N x C) and `theta` (K x D x N x C) if
 #'     kept; with `prevalence` also `effects` and `coefficients`.}
 #'   \item{chain_phi, tokens}{the average `phi` of each chain; K x C: the tokens of each topic in its last sweep.}
-#'   \item{reference}{the number of the reference chain, whose kept sweeps `phi` and `theta` average: the chain with the
-#'     highest mean log likelihood after the warm-up.}
-#' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used; for counts the message names the document and term. An
-#' interrupt returns the completed sweeps, with a warning.
+#'   \item{reference}{the number of the chain with the highest mean log likelihood after the warm-up. `phi` and `theta`
+#'     average its kept sweeps.}
+#'
+#' Arguments that cannot be used are errors of class `warpbayes_error_input`, which name the document and term of a
+#' count. An interrupt returns the completed sweeps, with a warning.
 #' @references
-#' Blei, D. M., Ng, A. Y. and Jordan, M. I. (2003). Latent Dirichlet allocation. *Journal of Machine Learning Research*
-#' **3**, 993-1022.
-#'
-#' Tristan, J.-B., Tassarotti, J. and Steele, G. L. (2015). Efficient training of LDA on a GPU by mean-for-mode
-#' estimation. *Proceedings of the 32nd International Conference on Machine Learning*, 59-68.
-#'
-#' Wallach, H. M., Mimno, D. and McCallum, A. (2009). Rethinking LDA: why priors matter. *Advances in Neural Information
-#' Processing Systems* **22**, 1973-1981.
-#' @seealso [compare_topics()], [add_documents()], [topic_model_peers], [predict.topic_model()], [perplexity()],
-#'   [topic_effects()], [top_terms()], [coherence()], [relabel()], [plot.topic_model()], [continue()]
+#' Blei, D. M., Ng, A. Y. and Jordan, M. I. (2003). Latent Dirichlet allocation. *JMLR* **3**, 993-1022. Tristan, J.-B.,
+#' Tassarotti, J. and Steele, G. L. (2015). Efficient training of LDA on a GPU by mean-for-mode estimation. *ICML*,
+#' 59-68. Wallach, H. M., Mimno, D. and McCallum, A. (2009). Rethinking LDA: why priors matter. *NeurIPS* **22**,
+#' 1973-1981.
+#' @seealso [compare_topics()], [add_documents()], [topic_model_peers], [predict.topic_model()], [top_terms()],
+#'   [coherence()], [plot.topic_model()]
 #' @examples
 #' words <- c("ball", "goal", "team", "market", "price", "trade", "win")
 #' subject <- rbind(c(3, 3, 3, 0, 0, 0, 1), c(0, 0, 0, 3, 3, 3, 1))
@@ -129,7 +119,6 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", iter = 
   fit
 }
 
-# Settings that topic_model() and add_documents() share.
 topic_settings <- c("thin", "keep")
 
 check_topic_sweeps <- function(iter, warmup, chains, control, counts, topics) {
@@ -157,9 +146,8 @@ continue.topic_model <- function(fit, more, backend = NULL, threads = NULL, chec
   continue_chains(fit, more, topic_sampler, backend, threads, progress, checkpoint)
 }
 
-# The fit with a longer warm-up, whose sums and draws are dropped. Sums hold all kept sweeps together, so a warm-up that
-# ends among them is refused. By default the warm-up is as it was, or, if it was not given, the sweeps so far, if at
-# least as many follow.
+# The fit with a longer warm-up, whose sums and draws are dropped: a warm-up that ends among summed sweeps is refused.
+# By default it is as it was or, if not given, the sweeps so far, if at least as many follow.
 average_anew <- function(fit, more, warmup) {
   if (is.null(warmup)) {
     warmup <- if (isTRUE(fit$default_warmup) && more >= fit$iter) max(fit$warmup, fit$iter) else fit$warmup

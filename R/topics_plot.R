@@ -2,34 +2,28 @@
 
 #' Plot a topic model
 #'
-#' Draws the top terms of topics, how prevalent the topics are, the log likelihood of the chains, or the correlations
-#' between topics, or maps the topics.
-#'
+#' Draws one of five pictures. If the fit has several chains, a star marks topics that some chain does not find; see
+#' [topic_stability()].
 #' @param x a fit from [topic_model()].
 #' @param type `"terms"`: the top terms of the most prevalent topics. `"prevalence"`: the share of each topic in all
 #'   tokens. `"log_likelihood"`: the log likelihood of each sweep and chain. `"correlation"`: correlations between the
-#'   logarithms of the amounts of topics in documents, after Friedman and Alm (2012): zero means unrelated, although the
-#'   shares of a document sum to one. `"map"`: topics with similar terms are close to each other, and the area of a
-#'   circle is the share of the topic in all tokens (Sievert and Shirley 2014).
+#'   logarithms of the amounts of topics in documents (Friedman and Alm 2012): zero means unrelated, although the shares
+#'   of a document sum to one. `"map"`: topics with similar terms are close to each other, and the area of a circle is
+#'   the share of the topic in all tokens (Sievert and Shirley 2014).
 #' @param topics how many of the most prevalent topics to show.
 #' @param n how many terms of each topic to show.
 #' @param by how terms are ranked, as in [top_terms()].
 #' @param main title.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @return `x`, invisibly.
-#' @section Stars:
-#' If the fit has several chains, a star marks topics that some chain does not find; see [topic_stability()].
 #' @references
 #' Friedman, J. and Alm, E. J. (2012). Inferring correlation networks from genomic survey data. *PLOS Computational
-#' Biology* **8**, e1002687.
-#'
-#' Sievert, C. and Shirley, K. E. (2014). LDAvis: a method for visualizing and interpreting topics. *Proceedings of the
-#' Workshop on Interactive Language Learning, Visualization, and Interfaces*, 63-70.
+#' Biology* **8**, e1002687. Sievert, C. and Shirley, K. E. (2014). LDAvis: a method for visualizing and interpreting
+#' topics. *Workshop on Interactive Language Learning, Visualization, and Interfaces*, 63-70.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)
 #' plot(fit, n = 3)
-#' plot(fit, "log_likelihood")
 #' @export
 plot.topic_model <- function(x, type = c("terms", "prevalence", "log_likelihood", "correlation", "map"),
                              topics = NULL, n = 8, by = c("probability", "lift", "frex", "relevance"), main = NULL,
@@ -53,8 +47,7 @@ topic_picture <- function(fit, type, shown, n, by, main) {
     prevalence = prevalence_picture(fit, shown, n, main),
     log_likelihood = {
       values <- fit$log_likelihood / fit$x$tokens
-      # The first 2% of the sweeps are left out of the range: after a random start they lie so low that the others would
-      # look like one line.
+      # After a random start the first 2% of the sweeps lie so low that the others would look like one line.
       visible <- range(values[seq_len(nrow(values)) > nrow(values) / 50, ])
       trace_picture(list(draws = list(values), sweeps = nrow(values), warmup = fit$warmup, chains = ncol(values),
         titles = "Log likelihood per token", range = list(visible), rhat = NA, differs = FALSE, axis = "Sweep"), main)
@@ -114,11 +107,9 @@ prevalence_picture <- function(fit, shown, n, main) {
   ), axis_of(c(0, max(share)), percent_labels), NULL)), main, "Share of all tokens")
 }
 
-# Correlations of the logarithms of the amounts of topics in documents, by the method of Friedman and Alm (2012). The
-# shares of a document sum to one, so that shares of independent topics have correlation -1/(K - 1). Differences of
-# their logarithms have no such constraint: t_jk = Var(log theta_j - log theta_k) = w_j + w_k - 2 c_jk, with the
-# variances w and covariances c of the unconstrained logarithms. The w follow from the row sums of t if correlations
-# average to zero.
+# Correlations of the logarithms of the amounts of topics in documents (Friedman and Alm 2012). Differences of
+# logarithms of shares have t_jk = Var(log theta_j - log theta_k) = w_j + w_k - 2 c_jk, with the variances w and
+# covariances c of the unconstrained logarithms. The w follow from the row sums of t if correlations average to zero.
 topic_correlation <- function(theta) {
   k <- ncol(theta)
   covariance <- stats::cov(log(pmax(theta, 1e-12)))
@@ -133,8 +124,7 @@ topic_correlation <- function(theta) {
   result
 }
 
-# Correlations of the shown topics, similar ones together. The end of the scale is a round
-# number, the same on both sides, so that white is zero.
+# Correlations of the shown topics, similar ones together. The scale has the same round end on both sides.
 correlation_heat <- function(fit, shown, main) {
   if (length(shown) < 4L || nrow(fit$theta) < 3L) {
     stop_input("type", "is \"correlation\", for which at least four topics and three documents are needed")
@@ -150,8 +140,7 @@ correlation_heat <- function(fit, shown, main) {
     "Correlation of the amounts of topics", main)
 }
 
-# Positions of topics in the plane: classical scaling of the square roots of the Jensen-Shannon divergences between
-# their terms, as in Sievert and Shirley (2014).
+# Positions of topics: classical scaling of root Jensen-Shannon divergences (Sievert and Shirley 2014).
 topic_positions <- function(phi) {
   k <- nrow(phi)
   entropy <- function(p) -sum(p[p > 0] * log(p[p > 0]))
@@ -169,8 +158,7 @@ topic_positions <- function(phi) {
   at * rep(ifelse(at[1L, ] < 0, -1, 1), each = k)
 }
 
-# The area of a circle is the share of the topic in all tokens. A list of terms stands beside the map: labels of near
-# topics would cover each other.
+# A list of terms stands beside the map: labels of near topics would cover each other.
 map_picture <- function(fit, shown, n, main) {
   if (length(shown) < 3L) stop_input("type", "is \"map\", for which at least three topics are needed")
   at <- topic_positions(fit$phi[shown, , drop = FALSE])

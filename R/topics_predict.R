@@ -2,26 +2,24 @@
 
 #' Topics of new documents
 #'
-#' Estimates the topics of new documents by Gibbs sampling, with \eqn{\phi} held at its averages in the fit.
-#'
-#' Terms are matched by name, or by position if the fit or `newdata` has no names. Terms that the fit does not have are
-#' left out, and a message tells their share. The prior of \eqn{\theta} is \eqn{\mathrm{Dir}(\alpha)} with the average
+#' Estimates the topics of new documents by Gibbs sampling, with \eqn{\phi} held at its averages in the fit. Terms are
+#' matched by name, or by position if the fit or `newdata` has no names. Terms that the fit does not have are left out,
+#' and a message tells their share. The prior of \eqn{\theta} is \eqn{\mathrm{Dir}(\alpha)} with the average
 #' \eqn{\alpha} of the fit. A document without known terms has the mean of this prior.
-#'
 #' @param object a fit from [topic_model()].
-#' @param newdata counts in any of the forms that [topic_model()] takes. `NULL` returns `theta` of the documents that
-#'   were fitted.
+#' @param newdata counts in any of the forms that [topic_model()] takes. `NULL`: `theta` of the documents that were
+#'   fitted.
 #' @param type `"topics"`: probabilities of all topics; `"class"`: the most probable topic.
 #' @param iter number of sweeps. The first half is not used.
-#' @param data if the fit has `prevalence`: a data frame with the covariates of the new documents, a row for each,
-#'   which is found by its [name][joining]. `NULL`, missing or unknown values: the mean of the covariates is taken.
+#' @param data if the fit has `prevalence`: a data frame with the covariates of the new documents, a row for each, found
+#'   by its [name][joining]. `NULL`, missing or unknown values: the mean of the covariates is taken.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
-#' @return For `"topics"` a matrix, documents x topics, whose rows sum to one and have the names of the documents. For
-#'   `"class"` an integer vector, `NA` for a document without known terms. The attribute `unknown` has, for each
-#'   document, the number of tokens that are not terms of the fit. For `"class"` the attribute `certainty` has the share
-#'   of the draws of all chains, with topics matched, in which the topic is the document's first one. It is too sure:
-#'   of documents above 0.9 another fit gives 2 to 6% another first topic. [verdict()] works on both.
+#' @return For `"topics"` a matrix, documents x topics, whose rows sum to one. For `"class"` an integer vector, `NA` for
+#'   a document without known terms. The attribute `unknown` has the number of tokens of each document that are not
+#'   terms of the fit. For `"class"` the attribute `certainty` has the share of the draws of all chains, with topics
+#'   matched, in which the topic is the document's first one. It is too sure: of documents above 0.9 another fit gives 2
+#'   to 6% another first topic. [verdict()] works on both.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' colnames(x) <- c("goal", "team", "price", "trade")
@@ -57,8 +55,7 @@ certainty_reason <- function(certainty) {
   if (is.finite(sure)) reason("first_topics", figure = sure, share = percent(sure, 0))
 }
 
-# The topics of documents, `theta`, and if wanted the `certainty` of the first topic: the share of the draws of all
-# chains in which it is the first one too. `counts`: NULL for the documents of the fit.
+# `theta` of documents (`counts` NULL: of the fit), and if wanted the `certainty` of first topics over all chains.
 topics_of_documents <- function(fit, counts, iter, data, seed, backend, threads, certain) {
   if (is.null(counts)) {
     known <- if (certain) document_certainty(fit)
@@ -89,9 +86,8 @@ new_document_prior <- function(fit, data, counts) {
   if (is.null(data)) list(groups = NULL, alpha = rbind(fit$alpha)) else prevalence_prior(fit, data, counts)
 }
 
-# The topics of documents: the mean of theta given the topics of the tokens, over the second half of the sweeps.
-# Returns documents x topics, with the attribute `first`: topics x documents, the share of the sweeps in which the topic
-# is the first one. `prior` is from new_document_prior().
+# Topics of documents, documents x topics, averaged over the second half of the sweeps; attribute `first`: topics x
+# documents, the share of sweeps in which the topic is first. `prior` is from new_document_prior().
 infer_topics <- function(fit, counts, iter, seed, run, prior) {
   if (kind_of(fit)$one_topic) {
     theta <- unigram_theta(counts, fit$phi, fit$alpha)
@@ -128,18 +124,15 @@ infer_topics <- function(fit, counts, iter, seed, run, prior) {
 
 #' Perplexity of held-out words
 #'
-#' Measures how well a fit predicts words that it has not seen. Lower is better: a fit that knows nothing has the number
-#' of terms as its perplexity.
+#' Measures how well a fit predicts words that it has not seen (Wallach and others 2009; see [compare_topics()]).
+#' Lower is better: a fit that knows nothing has the number of terms as its perplexity.
 #'
 #' Each token of a new document belongs at random to the predicted part, with probability `share`. \eqn{\theta} is
 #' estimated from the other part (document completion). The perplexity is \eqn{\exp(-\sum \log p(w) / n)} over the
 #' \eqn{n} predicted tokens, with \eqn{p(w) = \sum_k \theta_{dk} \phi_{kw}}. Without `newdata` the words that were
-#' fitted are scored, which does not measure prediction.
-#'
-#' topicmodels, seededlda and text2vec have functions of the same name; [topic_model_peers] says how they differ. If
-#' text2vec was attached last, write `warpbayes::perplexity(fit, x)`. If one of the others was attached last, leave the
-#' first argument unnamed.
-#'
+#' fitted are scored, which does not measure prediction. Functions of the same name in topicmodels, seededlda and
+#' text2vec differ, see [topic_model_peers]; if text2vec was attached last, write `warpbayes::perplexity(fit, x)`, and
+#' if one of the others was, leave the first argument unnamed.
 #' @param fit a fit from [topic_model()].
 #' @param newdata counts of documents that were not fitted, in any of the forms that [topic_model()] takes.
 #' @param share the share of the tokens that is predicted.
@@ -147,10 +140,6 @@ infer_topics <- function(fit, counts, iter, seed, run, prior) {
 #' @inheritParams predict.topic_model
 #' @return A number of class `perplexity`. Its attributes have a value for each document: `log_likelihood` of the
 #'   predicted tokens, `tokens` (how many were predicted), and `unknown` (how many tokens are not terms of the fit).
-#' @references
-#' Wallach, H. M., Murray, I., Salakhutdinov, R. and Mimno, D. (2009). Evaluation methods for topic models. *Proceedings
-#' of the 26th International Conference on Machine Learning*, 1105-1112.
-#' @seealso [compare_topics()]
 #' @examples
 #' x <- t(sapply(1:60, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x[1:40, ], topics = 2, iter = 60, seed = 1, threads = 2)

@@ -1,7 +1,6 @@
 # Covariates of documents in the prior of their topics: the columns that a formula makes, and what the sampler
 # (src/topic_model/covariates.c) takes and gives.
 
-# The design of `prevalence`, or NULL.
 check_prevalence <- function(prevalence, data, counts, method, alpha) {
   if (is.null(prevalence)) {
     if (!is.null(data)) stop_input("data", "is of no use without `prevalence`, such as prevalence = ~ party")
@@ -70,8 +69,7 @@ prevalence_columns <- function(design, frame) {
   x
 }
 
-# Columns are centred, and divided by their range if they have two values, and otherwise by two standard deviations.
-# Columns that others determine are left out.
+# Columns are scaled as topic_effects() documents. Columns that others determine are left out.
 covariate_scaling <- function(x) {
   centre <- colMeans(x)
   scale <- vapply(seq_len(ncol(x)), function(j) {

@@ -37,30 +37,23 @@ topic_words <- function(fit) {
 
 #' Print or summarise a fitted topic model
 #'
-#' `print()` says in a few lines what was fitted, and shows the ten largest topics and a verdict in words; `print(fit, n
-#' = 20)` shows 20 topics. `summary()` shows all topics with their prevalence and coherence, and the convergence of the
-#' chains. Of a fit with `alpha = "hdp"` both show only topics that are used; see [number_of_topics()].
+#' `print()` says in a few lines what was fitted, and shows the ten largest topics (`print(fit, n = 20)`: 20) and a
+#' verdict in words. `summary()` shows all topics, and the convergence of the chains. Of a fit with `alpha = "hdp"` both
+#' show only topics that are used; see [number_of_topics()].
 #'
-#' @section Verdict:
-#' The [verdict()] speaks of what is reported. Which topics do all chains find, see [topic_stability()]? How many
-#' documents have a sure first topic, because it is the first one in more than 90% of the draws of all chains, and how
-#' often does another chain give such a document another topic? In which effects of covariates do chains differ? The log
-#' likelihood says whether the run is long enough, by the rule of [convergence].
-#'
+#' The [verdict()] says which topics all chains find, see [topic_stability()]; how many documents have a sure first
+#' topic, the first one in more than 90% of the draws of all chains, and how often another chain gives such a document
+#' another topic; and in which effects of covariates chains differ. The log likelihood says whether the run is long
+#' enough, by the rule of [convergence].
 #' @param object a fit from [topic_model()].
 #' @param terms how many terms of each topic to show, the most relevant first; see [top_terms()].
 #' @param ... not used.
-#' @return `summary()` gives a list of class `summary.topic_model`:
-#' \describe{
-#'   \item{`topics`}{a data frame, most prevalent topic first: `topic`, `name` (its number if
-#'     you have set no [topic_names()]), `prevalence` (share of all tokens), `alpha`,
-#'     `coherence` (UMass), `terms`; with several chains also `found` (the share of the other chains that find it).}
-#'   \item{`diagnostics`}{a data frame: `quantity`, `mean`, `sd`, `rhat`, `ess_bulk`. `rhat` and `ess_bulk` are `NA`
-#'     if the quantity does not vary or if there are fewer than twelve sweeps after the warm-up.}
-#'   \item{`converged`}{`TRUE`, `FALSE`, or `NA` if it cannot be judged.}
-#'   \item{`verdict`}{an object of [verdict()].}
-#' }
-#' `print()` returns its argument invisibly.
+#' @return `summary()`: a list of class `summary.topic_model`. `topics` is a data frame, most prevalent topic first:
+#'   `topic`, `name` (its number if you have set no [topic_names()]), `prevalence` (share of all tokens), `alpha`,
+#'   `coherence` (UMass), `terms`; with several chains also `found` (the share of the other chains that find it).
+#'   `diagnostics` is a data frame: `quantity`, `mean`, `sd`, `rhat`, `ess_bulk`; the last two are `NA` if the quantity
+#'   does not vary or if there are fewer than twelve sweeps after the warm-up. `converged` is `TRUE`, `FALSE`, or `NA`
+#'   if it cannot be judged. `verdict` is an object of [verdict()].
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, chains = 2, seed = 1, threads = 2)

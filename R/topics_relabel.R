@@ -3,27 +3,22 @@
 #' Match the numbers of topics over draws and chains
 #'
 #' Topics have no fixed numbers: two chains that found the same topics may have numbered them differently. `relabel()`
-#' gives them the numbers of the reference chain.
-#'
-#' The topics of each chain are matched one to one to topics of the reference chain, so that the total variation
-#' distance between their terms, summed over topics, is least. If `phi` was kept, each draw is matched on its own.
-#' Topics whose priors differ, such as those with seed words, keep their numbers.
+#' gives them the numbers of the reference chain. The topics of each chain are matched one to one to topics of the
+#' reference chain, so that the total variation distance between their terms, summed over topics, is least. If `phi` was
+#' kept, each draw is matched on its own. Topics whose priors differ, such as those with seed words, keep their numbers.
 #'
 #' With `average = TRUE` topics that are nearly the same in all chains become averages over chains, if the averages
-#' predict the words of fitted documents better than the reference chain. The gain of [perplexity()] must be at least
-#' one standard error. The other topics stay as they are in the reference chain. In each document the shares of averaged
-#' topics are scaled so that all shares sum to one.
-#'
+#' predict the words of fitted documents better than the reference chain, by at least one standard error of
+#' [perplexity()]. In each document the shares of averaged topics are scaled so that all shares sum to one.
 #' @param fit a fit from [topic_model()].
 #' @param average whether topics that all chains find become averages over all chains.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @return The fit with topics renumbered, and with
 #'   \item{match}{topics x chains: the number that each topic of the reference had in each chain.}
-#'   \item{found}{for each topic, the share of the other chains that find it; see [topic_stability()].}
-#'   \item{averaged}{for each topic, whether it is an average over chains.}
+#'   \item{found, averaged}{for each topic, the share of the other chains that find it (see [topic_stability()]), and
+#'     whether it is an average over chains.}
 #'
-#'   With one chain nothing is compared, and `found` is `NA`. Then the draws are averaged if `phi` and `theta` were
-#'   kept.
+#' With one chain `found` is `NA`, and the draws are averaged if `phi` and `theta` were kept.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, chains = 3, seed = 1, threads = 2)
@@ -51,8 +46,7 @@ relabel.topic_model <- function(fit, average = TRUE, ...) {
 # Limits of the distance of topics that are averaged. With larger ones perplexity was mostly worse.
 averaged_limits <- c(0.3, 0.2, 0.1)
 
-# Averages the largest set of topics that predicts the words of fitted documents better than the reference does. These
-# documents favour the reference, which was fitted to them, so this errs towards the reference.
+# Averages the largest set of topics that predicts fitted documents, which favour the reference, better than it.
 average_if_better <- function(fit) {
   farthest <- apply(fit$agreement$distance, 1L, max)
   sets <- unique(lapply(averaged_limits, function(limit) farthest < limit))
@@ -105,7 +99,6 @@ renumber_chain <- function(fit, chain, order, target) {
   fit
 }
 
-# Topics in the set `shared` become averages over chains, the others stay.
 average_chains <- function(fit, shared) {
   k <- fit$topics
   draws <- fit$draws

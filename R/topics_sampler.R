@@ -71,8 +71,7 @@ topic_sampler <- function(fit) {
   ))
 }
 
-# A slice holds what it keeps until it ends, and the topics of its kept sweeps until the next one. So they may take so
-# many bytes, unless one draw takes more.
+# What a slice keeps until it ends may take so many bytes, unless one draw takes more.
 topic_slice_bytes <- 4e6
 
 topic_kept_together <- function(fit) {
@@ -101,8 +100,7 @@ topic_step <- function(fit) {
       list(session, state$topics, state$alpha, state$beta, state$coefficients, state$key, state$sweep + 1,
         as.integer(numbers), method, fit$prior, want)
     }, sessions, states))
-    # Averaged are means given the topics, alpha and beta at the end of a sweep. The alpha and beta that the topics were
-    # drawn with would do as well: both have the same law.
+    # The averages are over means given the topics, alpha and beta at the end of a sweep.
     Map(function(state, slice) {
       state[last] <- slice[last]
       kept <- slice$kept

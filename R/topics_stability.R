@@ -2,15 +2,11 @@
 
 #' Which topics another start finds
 #'
-#' Compares the topics of a fit with those of its other chains, and of further chains that are run for this purpose. A
-#' topic that some of them do not find belongs to this run: do not build on it alone.
-#'
+#' Compares the topics of a fit with those of its other chains, and of further chains, which have the same data, priors
+#' and sweeps, and other starts. A topic that some of them do not find belongs to this run: do not build on it alone.
 #' The topics of each chain are matched one to one to the topics of the fit, as [relabel()][relabel.topic_model()] does.
 #' A chain finds a topic if the total variation distance between the terms of the topic and of its match is below 0.5,
 #' and below three quarters of the distance to the nearest other topic of the fit.
-#'
-#' The further chains have the same data, priors and sweeps as the fit, and other starts.
-#'
 #' @param fit a fit from [topic_model()], which may be relabelled.
 #' @param restarts how many further chains are run. `NULL`: as many as make six chains in all.
 #' @param iter sweeps of each further chain. `NULL`: as many as the fit has.
@@ -19,7 +15,6 @@
 #' @return A data frame of class `topic_stability` with a row for each topic, the most prevalent first: `topic`; `name`,
 #'   if you have set [topic_names()]; `prevalence` (share of all tokens); `found` (the share of the other chains that
 #'   find the topic, `NA` without other chains); `terms`.
-#' @seealso [compare_topics()]
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)

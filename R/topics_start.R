@@ -1,9 +1,8 @@
 # The first topics of all tokens: topics for the same words from many, then merged; more than 200 topics by splitting
 # these.
 
-# Before a chain begins, sweeps of mean-for-mode estimation run with three times as many topics as wanted. Then the most
-# similar topics are merged in steps, with some sweeps after each step that mend wrong merges. How often chains then
-# find planted topics is in bench/results/topic-model-start.csv.
+# Before a chain begins, sweeps of mean-for-mode estimation run with three times as many topics as wanted. The most
+# similar are merged in steps, with some sweeps after each: see bench/results/topic-model-start.csv.
 topic_start_factors <- c(3, 2.5, 2, 1.6, 1.35, 1.2, 1.1)
 # Sweeps before the first step, and before each later one.
 topic_start_sweeps <- c(25, 5)
@@ -12,7 +11,6 @@ topic_start_sweeps <- c(25, 5)
 # sweeps after each step, until there are enough. bench/results/topic-model-start-many.csv has what this gains.
 topic_start_most <- 200
 
-# Alpha and beta of these sweeps.
 topic_start_prior <- 0.1
 
 # Sweeps of the start have numbers from this one on, so that they share no random numbers with sweeps of the chain.
@@ -25,8 +23,7 @@ merges_topics <- function(fit, alpha) {
     length(unique(alpha)) == 1L
 }
 
-# The numbers of topics, in order: three times as many as the first that comes from merging, ..., and the last is
-# `topics`.
+# The numbers of topics, in order: three times as many as the first that comes from merging, ..., `topics`.
 topic_start_steps <- function(topics) {
   halves <- topics
   while (halves[[1L]] > topic_start_most) halves <- c(ceiling(halves[[1L]] / 2), halves)

@@ -4,45 +4,32 @@
 #'
 #' [topic_model()] can be told words that belong to a topic (`seed_words`), how probable each term is (`beta`), and what
 #' is known of the documents (`prevalence`, see [topic_effects()]).
-#'
 #' @section Seed words:
 #' `seed_words = list(sport = c("goal", "match"), money = c("price", "market"))` makes topic 1 the topic `sport` and
-#' topic 2 the topic `money`. Topics beyond the list are named `other1`, `other2`, and so on. A dictionary of package
-#' quanteda serves too. A word with `*` or `?` stands for all terms that match it, such as `econom*`. Words that no
-#' document has are left out with a message.
+#' topic 2 the topic `money` (Jagarlamudi and others 2012). Topics beyond the list are named `other1`, `other2`, and so
+#' on. A dictionary of package quanteda serves too. A word with `*` or `?` stands for all terms that match it. Words
+#' that no document has are left out with a message.
 #'
 #' Let \eqn{n_w} be the number of tokens of term \eqn{w}. A seed word adds \eqn{s n_w}{s n_w} prior counts of \eqn{w} to
 #' its topic, with a weight \eqn{s}: the prior of \eqn{\phi_k} is Dirichlet with \eqn{\beta + c_{kw}}, where
-#' \eqn{c_{kw}} are the prior counts. The data can still give the words to another topic.
-#'
-#' By default each list has its own weight: the least of 0.1, 0.3 and 0.9 with which at least four fifths of its tokens
-#' stay in its topic in short trial sweeps. `seed_words = list(sport = "goal", weight = 0.5)` gives one weight to all
-#' lists. The fit has the weights as `seed_weight`.
-#'
-#' The printed fit says for each list which share of its tokens stays in its topic. A share below one half gives a
-#' warning: choose other words, because the topic has another subject than its name.
-#'
+#' \eqn{c_{kw}} are the prior counts. The data can still give the words to another topic. By default each list has its
+#' own weight: the least of 0.1, 0.3 and 0.9 with which at least four fifths of its tokens stay in its topic in short
+#' trial sweeps. `seed_words = list(sport = "goal", weight = 0.5)` gives one weight to all lists. The fit has the
+#' weights as `seed_weight`. The printed fit says for each list which share of its tokens stays in its topic. A share
+#' below one half gives a warning: choose other words.
 #' @section Priors of terms:
-#' `beta` may be a vector with a number for each term, or a matrix of topics x terms, all positive. Names of the vector,
-#' or column names of the matrix, are matched with the terms. In the fit, `beta` is its least value, and `prior_counts`
-#' has what is above it. With seed words `beta = "learn"` learns the one number \eqn{\beta}; the prior counts
-#' \eqn{c_{kw}} stay fixed.
-#'
+#' `beta` may be a vector with a number for each term, or a matrix of topics x terms, all positive, with names or column
+#' names that are matched with the terms. In the fit, `beta` is its least value, and `prior_counts` has what is above
+#' it. With seed words `beta = "learn"` learns the one number \eqn{\beta}; the prior counts \eqn{c_{kw}} stay fixed.
 #' @section One topic a document:
 #' With `alpha = "mixture"` all tokens of a document have one topic, which is \eqn{k} with probability \eqn{\pi_k}, and
 #' \eqn{\pi \sim \mathrm{Dir}(1, \dots, 1)}{pi ~ Dir(1, ..., 1)}: a mixture of unigrams (Nigam and others 2000), for
 #' texts of under ten words. `theta` is the probability of each topic, and `alpha` the average of \eqn{\pi}.
-#'
 #' @references
-#' Jagarlamudi, J., Daume III, H. and Udupa, R. (2012). Incorporating lexical priors into topic models. *Proceedings of
-#' EACL*, 204-213.
-#'
+#' Jagarlamudi, J., Daume III, H. and Udupa, R. (2012). Incorporating lexical priors into topic models. *EACL*, 204-213.
 #' Nigam, K., McCallum, A., Thrun, S. and Mitchell, T. (2000). Text classification from labeled and unlabeled documents
-#' using EM. *Machine Learning* **39**, 103-134.
-#'
-#' Watanabe, K. and Baturo, A. (2024). Seeded sequential LDA: a semi-supervised algorithm for topic-specific analysis of
-#' sentences. *Social Science Computer Review* **42**, 224-248.
-#' @seealso [topic_model()]
+#' using EM. *Machine Learning* **39**, 103-134. Watanabe, K. and Baturo, A. (2024). Seeded sequential LDA. *Social
+#' Science Computer Review* **42**, 224-248.
 #' @examples
 #' set.seed(1)
 #' words <- c("ball", "goal", "team", "market", "price", "trade", "win")
@@ -64,7 +51,6 @@ check_term_prior <- function(value, argument, label) {
   }
 }
 
-# Where a learned beta starts.
 first_beta <- 0.1
 
 check_beta <- function(beta, topics, terms, labels = as.character(seq_len(topics))) {
@@ -96,7 +82,6 @@ check_beta <- function(beta, topics, terms, labels = as.character(seq_len(topics
   list(learn = FALSE, start = as.double(least), prior = given$prior, prior_counts = pack_prior(beta - least, terms))
 }
 
-# The columns that are not 0, named by their terms; NULL if there are none.
 pack_prior <- function(prior, terms) {
   dimnames(prior) <- list(NULL, terms)
   some <- colSums(prior) > 0
@@ -160,7 +145,6 @@ check_seed_words <- function(seed_words, topics, counts) {
   list(words = lapply(found, function(terms) unique(unlist(terms, use.names = FALSE))), weight = weight)
 }
 
-# The terms that a seed word stands for.
 find_word <- function(word, terms) {
   if (is.na(word) || word %in% terms || !grepl("[*?]", word)) return(intersect(word, terms))
   grep(utils::glob2rx(word), terms, value = TRUE)
@@ -253,7 +237,6 @@ choose_seed_weights <- function(fit, run) {
   tried_weights[at]
 }
 
-# The tokens of each term, spread evenly over the topics.
 even_counts <- function(fit) matrix(rep(term_sizes(fit$x) / fit$topics, each = fit$topics), fit$topics)
 
 # Merged topics, numbered so that each list of seed words has the topic with the largest share of its tokens.

@@ -3,25 +3,21 @@
 #' Top terms of topics
 #'
 #' Gives the terms that characterise each topic, by one of four scores.
-#'
 #' @param fit a fit from [topic_model()].
 #' @param n how many terms of each topic.
 #' @param by the score. `"probability"`: \eqn{\phi_{kw}}, which favours words that are common everywhere. `"lift"`:
-#'   \eqn{\phi_{kw}} divided by the term's share of all tokens, which favours rare words. `"frex"`: frequency and
-#'   exclusivity (Bischof and Airoldi 2012), the weighted harmonic mean of two ranks from 0 to 1. One is the rank of
-#'   \eqn{\phi_{kw}} within the topic. The other is the rank of the topic's share in the term's probability,
-#'   \eqn{\phi_{kw} / \sum_j \phi_{jw}}. `"relevance"` (Sievert and Shirley 2014): the weighted mean of the logarithms
-#'   of probability and lift.
+#'   \eqn{\phi_{kw}} divided by the term's share of all tokens, which favours rare words. `"frex"` (Bischof and Airoldi
+#'   2012): the weighted harmonic mean of two ranks from 0 to 1, of \eqn{\phi_{kw}} within the topic (frequency), and of
+#'   \eqn{\phi_{kw} / \sum_j \phi_{jw}} (exclusivity). `"relevance"` (Sievert and Shirley 2014): the weighted mean of
+#'   the logarithms of probability and lift.
 #' @param weight the weight of exclusivity in `"frex"`, and of lift in `"relevance"`.
 #' @param ... must be empty: a misspelt argument is an error.
-#' @return A data frame with `topic`, `rank`, `term`, `probability` and `score`, which ranks the terms; with `name` if
-#'   you have set [topic_names()].
+#' @return A data frame with `topic`, `rank`, `term`, `probability` and `score`; with `name` if you have set
+#'   [topic_names()].
 #' @references
-#' Bischof, J. M. and Airoldi, E. M. (2012). Summarizing topical content with word frequency and exclusivity.
-#' *Proceedings of the 29th International Conference on Machine Learning*, 201-208.
-#'
-#' Sievert, C. and Shirley, K. E. (2014). LDAvis: a method for visualizing and interpreting topics. *Proceedings of the
-#' Workshop on Interactive Language Learning, Visualization, and Interfaces*, 63-70.
+#' Bischof, J. M. and Airoldi, E. M. (2012). Summarizing topical content with word frequency and exclusivity. *ICML*,
+#' 201-208. Sievert, C. and Shirley, K. E. (2014). LDAvis: a method for visualizing and interpreting topics. *Workshop
+#' on Interactive Language Learning, Visualization, and Interfaces*, 63-70.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' colnames(x) <- c("goal", "team", "price", "trade")
@@ -48,7 +44,6 @@ top_terms <- function(fit, n = 10, by = c("probability", "lift", "frex", "releva
 #' Top documents of topics
 #'
 #' Gives the documents that a topic is about: those with the largest share of it.
-#'
 #' @param fit a fit from [topic_model()].
 #' @param n how many documents of each topic.
 #' @param tokens only documents of at least so many tokens are taken. In a short document a large share is chance.
@@ -99,25 +94,20 @@ term_scores <- function(fit, by, weight = 0.5) {
 
 #' Coherence of topics
 #'
-#' Measures how often the top terms of a topic occur in the same documents.
-#'
-#' Let \eqn{D(w)} be the number of documents with term \eqn{w}, and \eqn{D(v, w)} the number of documents with both
-#' terms. The top terms are taken in order of probability.
+#' Measures how often the top terms of a topic occur in the same documents. Let \eqn{D(w)} be the number of documents
+#' with term \eqn{w}, and \eqn{D(v, w)} the number of documents with both terms. The top terms are taken in order of
+#' probability.
 #' \itemize{
-#'   \item `"umass"` is the mean over pairs \eqn{i > j} of \eqn{\log [(D(w_i, w_j) + 1) / D(w_j)]}{log((D(w_i, w_j) +
-#'     1) / D(w_j))} (Mimno and others 2011). At best it is close to 0.
-#'   \item `"npmi"` is the mean of the normalised pointwise mutual information \eqn{\log[p(v, w) / (p(v) p(w))] /
-#'     (-\log p(v, w))}{log(p(v, w) / (p(v) p(w))) / -log(p(v, w))} over documents (Bouma 2009), from -1 (never
-#'     together) to 1 (always together).
-#'   \item `"cv"` is \eqn{C_v} of Roeder and others (2015). Each top term has a vector: its normalised pointwise mutual
-#'     information with all top terms, which is 1 with itself. \eqn{C_v} is the mean cosine between the vector of a term
-#'     and the sum of all vectors. It is 1 if all top terms occur in the same documents.
+#'   \item `"umass"` is the mean over pairs \eqn{i > j} of \eqn{\log [(D(w_i, w_j) + 1) / D(w_j)]}{log((D(w_i, w_j) + 1)
+#'   / D(w_j))} (Mimno and others 2011). At best it is close to 0.
+#'   \item `"npmi"` is the mean of the normalised pointwise mutual information \eqn{\log[p(v, w) / (p(v) p(w))] / (-\log
+#'   p(v, w))}{log(p(v, w) / (p(v) p(w))) / -log(p(v, w))} over documents (Bouma 2009), from -1 (never together) to 1
+#'   (always together).
+#'   \item `"cv"` is \eqn{C_v} of Roeder and others (2015), in whole documents, not windows of 110 words. Each top term
+#'   has a vector: its normalised pointwise mutual information with all top terms, which is 1 with itself. \eqn{C_v} is
+#'   the mean cosine between the vector of a term and the sum of all vectors.
 #' }
-#' Roeder and others count in windows of 110 words; windows here are whole documents.
-#'
-#' text2vec has a function of the same name. If both packages are attached, write `warpbayes::coherence(fit)` or
-#' `text2vec::coherence(words, tcm)`.
-#'
+#' If text2vec is attached too, write `warpbayes::coherence(fit)` or `text2vec::coherence(words, tcm)`.
 #' @param fit a fit from [topic_model()].
 #' @param newdata counts for looking up documents with both terms, in any form that [topic_model()] takes; `NULL` for
 #'   the fitted counts.
@@ -127,13 +117,9 @@ term_scores <- function(fit, by, weight = 0.5) {
 #' @return A numeric vector, one value for each topic. `NA` for topics with fewer than two top terms in the documents.
 #' @references
 #' Mimno, D., Wallach, H., Talley, E., Leenders, M. and McCallum, A. (2011). Optimizing semantic coherence in topic
-#' models. *Proceedings of EMNLP*, 262-272.
-#'
-#' Roeder, M., Both, A. and Hinneburg, A. (2015). Exploring the space of topic coherence measures. *Proceedings of the
-#' Eighth ACM International Conference on Web Search and Data Mining*, 399-408.
-#'
-#' Bouma, G. (2009). Normalized (pointwise) mutual information in collocation extraction. *Proceedings of the Biennial
-#' GSCL Conference 2009*, 31-40.
+#' models. *EMNLP*, 262-272. Roeder, M., Both, A. and Hinneburg, A. (2015). Exploring the space of topic coherence
+#' measures. *WSDM*, 399-408. Bouma, G. (2009). Normalized (pointwise) mutual information in collocation extraction.
+#' *GSCL Conference*, 31-40.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)
@@ -159,8 +145,7 @@ coherence <- function(fit, newdata = NULL, n = 10, measure = c("umass", "npmi", 
   }, 0)
 }
 
-# The coherence of one topic. `together` has the number of documents with both of two top terms, in order of
-# probability.
+# The coherence of one topic. `together`: documents with both of two top terms, in order of probability.
 pair_coherence <- function(together, documents, measure) {
   alone <- diag(together)
   use <- which(alone > 0)

@@ -4,18 +4,14 @@
 #'
 #' Fits the topic model to new documents and keeps what it learned from the earlier ones, which are not read again: the
 #' topics keep their numbers, names and terms, and move as far as the new words say.
-#'
 #' @section The posterior:
 #' Let \eqn{n_{kw}} be the tokens of term \eqn{w} with topic \eqn{k} after the last sweep of the reference chain, and
 #' \eqn{c_{kw}} the prior counts of the fit, for example from seed words. The new documents are fitted with the priors
-#' \deqn{\phi_k \sim \mathrm{Dir}(\beta + a (c_{kw} + n_{kw}))_w, \quad \theta_d \sim \mathrm{Dir}(\alpha)}{phi_k ~
-#' Dir(beta + a (c_kw + n_kw)) over w, theta_d ~ Dir(alpha)}
-#' where \eqn{a} is `weight`, and \eqn{\alpha} and \eqn{\beta} are the averages of the fit. With `weight < 1` the topics
-#' follow a language that changes.
-#'
-#' Tokens of terms that the fit does not have are left out, with a message. After a fit with `prevalence` new documents
-#' have the \eqn{\alpha} of the mean of the covariates.
-#'
+#' \eqn{\phi_k \sim \mathrm{Dir}(\beta + a (c_{kw} + n_{kw}))_w}{phi_k ~ Dir(beta + a (c_kw + n_kw)) over w} and
+#' \eqn{\theta_d \sim \mathrm{Dir}(\alpha)}{theta_d ~ Dir(alpha)}, where \eqn{a} is `weight`, and \eqn{\alpha} and
+#' \eqn{\beta} are the averages of the fit (Banerjee and Basu 2007). With `weight < 1` the topics follow a language that
+#' changes. Tokens of terms that the fit does not have are left out, with a message. After a fit with `prevalence` new
+#' documents have the \eqn{\alpha} of the mean of the covariates.
 #' @param object a fit from [topic_model()], which may be an update itself.
 #' @param newdata counts of the new documents, in any of the forms that [topic_model()] takes.
 #' @param weight the weight of the earlier counts, above 0 and at most 1.
@@ -27,14 +23,12 @@
 #'   `phi` from the posterior above. `prior_counts` has the weighted earlier counts, and `earlier` their sum.
 #' @references
 #' Banerjee, A. and Basu, S. (2007). Topic models over text streams: a study of batch, online and hybrid algorithms.
-#' *Proceedings of the SIAM International Conference on Data Mining*, 431-436.
-#' @seealso [predict.topic_model()], which leaves the model as it is; [continue()]
+#' *SIAM International Conference on Data Mining*, 431-436.
 #' @examples
 #' x <- t(sapply(1:60, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' colnames(x) <- c("goal", "team", "price", "trade")
 #' fit <- topic_model(x[1:30, ], topics = 2, iter = 100, seed = 1, threads = 2)
 #' fit <- add_documents(fit, x[31:60, ], iter = 20, seed = 2, threads = 2)
-#' fit
 #' @export
 add_documents <- function(object, newdata, weight = 1, iter = 100, warmup = floor(iter / 2), chains = NULL,
                           seed = NULL, backend = NULL, threads = NULL, progress = NULL, control = NULL, ...) {

@@ -76,7 +76,6 @@ chain_reasons <- function(fit, diagnostics) {
 
 all_chains <- function(fit) if (fit$chains == 2) "both chains" else sprintf("all %s chains", whole_words(fit$chains))
 
-# Which topics all chains find.
 agreement_reasons <- function(fit) {
   if (fit$chains == 1) return(if (fit$start != "earlier") reason("topics_one_chain"))
   if (is.null(found_topics(fit))) return(reason("topics_uncompared"))
@@ -100,7 +99,6 @@ agreement_reasons <- function(fit) {
   )
 }
 
-# In which quality and shares of topics chains differ.
 difference_reasons <- function(fit) {
   if (fit$chains == 1) return(NULL)
   found <- which(found_topics(fit) == 1 & seq_len(fit$topics) %in% used_topics(fit))
@@ -118,7 +116,6 @@ chain_perplexity <- function(fit) {
   exp(-colMeans(fit$log_likelihood[if (any(after)) after else TRUE, , drop = FALSE]) / fit$x$tokens)
 }
 
-# By how much the share of each topic in all tokens differs between chains.
 shares_apart <- function(fit) {
   weight <- fit$document_tokens / sum(fit$document_tokens)
   shares <- vapply(seq_len(fit$chains), function(chain) {
@@ -185,7 +182,6 @@ seed_reasons <- function(fit) {
   )
 }
 
-# Warns of seed words that lead their topic only in name.
 warn_of_lost_seeds <- function(fit) {
   words <- vapply(seed_reasons(fit), `[[`, "", "words")
   lost <- vapply(seed_reasons(fit), `[[`, "", "code") == "seeds_lost"
