@@ -230,12 +230,10 @@ match_terms <- function(counts, terms) {
 
 #' Counts of a topic model
 #'
-#' Gives the counts that a topic model was fitted to.
-#'
 #' @param fit a fit from [topic_model()].
 #' @param ... must be empty: a misspelt argument is an error.
-#' @return A sparse matrix of package Matrix (`dgCMatrix`), documents x terms. Without this package a data frame with
-#'   columns `document`, `term` and `count`.
+#' @return A sparse `dgCMatrix`, documents x terms, or without package Matrix a data frame of `document`, `term`,
+#'   `count`.
 #' @examples
 #' x <- t(sapply(1:20, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 20, seed = 1, threads = 2)

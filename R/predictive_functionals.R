@@ -2,22 +2,19 @@
 
 #' Quantities of a resampled population
 #'
-#' Quantities of a population, for the argument `functional` of [predictive_resample()]: quantiles, the probability of
-#' an interval with both its ends, the mean of the largest values, and the coefficients that minimise the population's
-#' mean loss.
+#' For the argument `functional` of [predictive_resample()]: quantiles, the probability of an interval with both its
+#' ends, the mean of the largest values, and the coefficients that minimise the population's mean loss.
 #'
 #' @param probs probabilities.
 #' @param lower,upper ends of an interval, in the data's units. They may be infinite.
 #' @param prob a probability: the mean is that of the share `1 - prob` of largest values.
 #' @param formula response and covariates, among the columns of the data.
-#' @param loss squared residuals, the negative log likelihood of a logistic regression, or the check loss of the
-#'   quantile `tau`.
+#' @param loss squared residuals, the negative log likelihood of a logistic regression, or the check loss of `tau`.
 #' @param tau for `loss = "quantile"`: the probability of the quantile.
 #' @return A list of class `resample_functional`.
 #' @examples
-#' fit <- predictive_resample(mtcars, bayesian_bootstrap(),
-#'   functional = coefficients_of(mpg ~ wt), draws = 200, seed = 1, threads = 2
-#' )
+#' fit <- predictive_resample(mtcars, bayesian_bootstrap(), functional = coefficients_of(mpg ~ wt),
+#'   draws = 200, seed = 1, threads = 2)
 #' summary(fit)
 #' @export
 quantiles_of <- function(probs = c(0.25, 0.5, 0.75)) {
@@ -135,7 +132,6 @@ check_gini <- function(y) {
   if (min(y) < 0) stop_input("functional", "is \"gini\", which needs values of at least 0, not ", format(min(y)))
 }
 
-# The functional as a function of the weights alone.
 weighted_functional <- function(y, functional) {
   if (is.function(functional)) return(function(weight) functional(y, weights = weight))
   if (is.null(functional)) functional <- list(new_functional("mean"))

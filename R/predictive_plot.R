@@ -2,29 +2,20 @@
 
 #' Plot a martingale posterior
 #'
-#' By default the model decides what is drawn:
-#' \itemize{
-#'   \item A normal mean: its distribution, with the exact posterior dashed, and its paths if they were kept.
-#'   \item A density: the estimate with a band.
-#'   \item A regression with one numeric covariate: the curve of means with a band, and the data.
-#'   \item A classification with one or two numeric covariates: the probability of the second class, and the data.
-#'   \item Other regressions and classifications: a curve for each covariate with the others at their medians or most
-#'     frequent levels.
-#'   \item Everything else: histograms of the quantities.
-#' }
+#' By default the model decides what is drawn: a normal mean's distribution, with the exact posterior dashed, and its
+#' paths if they were kept; a density with a band; a curve of means, or of probabilities of the second class, for each
+#' numeric covariate, the others at their medians or most frequent levels; otherwise histograms of the quantities.
 #'
 #' @param x a fit from [predictive_resample()].
-#' @param type `"model"` for the picture above; `"draws"` for histograms; `"trajectories"` for the paths that were kept
-#'   of the quantities of a copula model or of a normal mean. At most nine quantities are drawn.
+#' @param type `"model"` as above; `"draws"` for histograms; `"trajectories"` for kept paths. At most nine quantities
+#'   are drawn.
 #' @param level the probability of the bands, pointwise.
 #' @param paths the largest number of paths or contours to draw.
 #' @param main title.
 #' @param ... must be empty.
 #' @return `x`, invisibly.
 #' @examples
-#' fit <- predictive_resample(rnorm(10, 2), normal_mean(),
-#'   horizon = 500, draws = 200, trajectories = 100, seed = 1, threads = 2
-#' )
+#' fit <- predictive_resample(rnorm(10, 2), normal_mean(), horizon = 500, draws = 200, seed = 1, threads = 2)
 #' plot(fit)
 #' @export
 plot.martingale_posterior <- function(x, type = c("model", "draws", "trajectories"), level = 0.9, paths = 200,

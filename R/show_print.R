@@ -2,8 +2,7 @@
 
 #' Print results
 #'
-#' Shows what a fit or another result says in a few lines. At the end of a chunk of R Markdown or Quarto, fits and
-#' summaries show text and tables instead.
+#' Shows a result in a few lines. In chunks of R Markdown or Quarto, fits and summaries show text and tables instead.
 #'
 #' | what | arguments |
 #' |---|---|
@@ -23,8 +22,6 @@
 #' @param x a fit, a summary, a prior, a distribution, or another result of this package.
 #' @param ... how much to show, as the table says.
 #' @return `x`, invisibly.
-#' @section Errors:
-#' `warpbayes_error_input` if a part of `x` was changed, so that it cannot be printed.
 #' @examples
 #' print(pmf(c(1, 2, 3) / 6), digits = 2)
 #' @export
