@@ -10,7 +10,8 @@
 #' @param ... must be empty.
 #' @return An object of class `verdict` with the elements
 #' \describe{
-#'   \item{`answer`}{`"usable"`, `"usable with reservations"`, `"not yet"` or `"cannot tell"`; see [convergence].}
+#'   \item{`answer`}{`"usable"`, `"usable with reservations"` (reasons restrict what the result says), `"not yet"` (the
+#'     computation has to go on, or to be set up in another way) or `"cannot tell"`.}
 #'   \item{`about`}{what the verdict speaks of.}
 #'   \item{`reasons`}{a data frame: `code` names the rule, `answer` is the best answer that it allows, `quantity` is
 #'     what is concerned, `figure` its value or `NA`, and `words` the sentence.}

@@ -51,7 +51,6 @@ from_triplets <- function(x, argument) {
   )
 }
 
-# Known names of the columns of a table of counts, in lower case.
 table_columns <- list(
   document = c("document", "doc", "doc_id", "docid", "document_id", "doc.id", "document.id"),
   term = c("term", "word", "token", "feature", "lemma", "stem"),
@@ -191,7 +190,6 @@ check_unique <- function(names, what, argument) {
   if (twice) stop_input(argument, sprintf("has two %s named %s", what, dQuote(names[[twice]], FALSE)))
 }
 
-# The number of tokens of each document.
 document_sizes <- function(counts) sums_of(counts$count, counts$i + 1L, counts$size[[1L]])
 
 term_columns <- function(counts) rep(seq_len(counts$size[[2L]]), diff(counts$p))

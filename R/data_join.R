@@ -16,7 +16,6 @@
 #' nor a column `sample`, `document`, `file`, `id` or the like, nor a column of texts with some of the names. Variables
 #' of a formula that are not in `data` are joined by their own names.
 #'
-#'
 #' @section Vectors:
 #' A vector with names is read by its names, in any order, or it is an error. Others are in the order of what they
 #' describe.

@@ -159,8 +159,6 @@ scale_words <- function(transform) {
   if (length(types) == 1L) sprintf("on the %s scale", types) else "each marker on its own scale"
 }
 
-# Logicle --------------------------------------------------------------------------
-
 # The widest width of a logicle scale, in decades. Normal noise of twice the standard deviation that sets the width has
 # one peak at 0.8. At 1.3 it has two, and at zero 0.8 of their height.
 widest_logicle <- 0.8

@@ -109,8 +109,6 @@ kinds_of <- function(functional) {
   if (is.list(functional)) vapply(functional, `[[`, "", "kind") else character()
 }
 
-# Quantities of weighted data ---------------------------------------------------
-
 check_weighted_functional <- function(y, functional) {
   if (is.function(functional)) return(invisible())
   frame <- is.data.frame(y)
@@ -202,12 +200,10 @@ weighted_tail_mean <- function(y, weight, prob) {
   sum(above * y) / sum(above)
 }
 
-# Half the mean difference of two values over the mean. `y` is sorted.
 weighted_gini <- function(y, weight) {
   sum(weight * y * (2 * cumsum(weight) - weight - 1)) / sum(weight * y)
 }
 
-# A quantity of values that are sorted and weigh the same.
 equal_functional <- function(part, y) {
   if (part$kind == "gini") check_gini(y)
   weight <- rep(1 / length(y), length(y))
@@ -313,8 +309,6 @@ quantile_coefficients <- function(x, y, weight, tau, start) {
   stop("quantile coefficients were not found")
 }
 
-# Functions of the user ----------------------------------------------------------
-#
 # They are called once for each resample, and some of the calls may fail.
 
 # How many resamples in a row, from the first, may fail before the function is called useless.
@@ -418,8 +412,6 @@ check_function <- function(functional, kind) {
   functional
 }
 
-# Distribution functions on a grid -----------------------------------------------
-
 # A matrix, draws x quantities. `points` are sorted: a vector, or a matrix with a row for each draw. `cdf` is draws x
 # points. Between two points the probability is spread evenly. The probability beyond the first or last point counts as
 # lying on that point. Where a point is repeated, the distribution function jumps.
@@ -492,7 +484,6 @@ grid_quantiles <- function(cdf, points, probs) {
   value
 }
 
-# The mean of the share 1 - prob of largest values.
 grid_tail_mean <- function(points, cdf, prob) {
   m <- length(points)
   edge <- grid_quantiles(cdf, points, prob)
@@ -501,7 +492,6 @@ grid_tail_mean <- function(points, cdf, prob) {
   (sum(diff(cdf) * middle) + (1 - cdf[[m]]) * points[[m]] + (cdf[[1L]] - prob) * points[[1L]]) / (1 - prob)
 }
 
-# Means of distribution functions at the same points, one after the other.
 grid_means <- function(points, cdf) {
   unname(drop(grid_functional(points, t(matrix(cdf, length(points))), list(new_functional("mean")))))
 }

@@ -59,7 +59,6 @@ in_console.martingale_posterior <- function(x, ...) {
   print_verdict(verdict(x))
 }
 
-# The first quantities. Their standard deviations decide how many decimals a row has.
 print_quantities <- function(table, most) {
   shown <- utils::head(table, most)
   numbers <- t(vapply(seq_len(nrow(shown)), function(i) {

@@ -4,9 +4,9 @@
 #' Densities by copulas as predictive models
 #'
 #' A nonparametric model for [predictive_resample()]: a density of one or several variables. It starts from a standard
-#' normal distribution of the standardised data. Observation i is mixed in with the weight \eqn{\alpha_i = (2 - 1/i)/(i
-#' + 1)}, through a Gaussian copula of correlation `rho` (Fong, Holmes and Walker 2023). A larger `rho` is a smaller
-#' bandwidth.
+#' normal distribution of the standardised data. Observation i is mixed in with the weight
+#' \eqn{\alpha_i = (2 - 1/i)/(i + 1)}, through a Gaussian copula of correlation `rho` (Fong, Holmes and Walker 2023).
+#' A larger `rho` is a smaller bandwidth.
 #'
 #' @section Calibration:
 #' With the published settings posteriors are too wide or too narrow. For up to three variables `rho` is therefore
@@ -17,7 +17,7 @@
 #' for data in two groups. A value that is far more frequent than others, such as 0 in amounts, and a value on a bound
 #' of `support` are point masses. The density is that of the other values.
 #'
-#' @param rho the correlation of the copula, between 0 and 1: one, or one for each coordinate. `NULL`: by the log score.
+#' @param rho correlation of the copula, between 0 and 1: one, or one for each coordinate. `NULL`: the best log score.
 #' @param points where distributions are evaluated, in the data's units: a vector, or a matrix with the data's columns.
 #'   `NULL` takes 200 values over the range of the data or, for several columns, the rows of the data.
 #' @param standardize whether to standardise the columns. If not, the data should look like standard normal draws.
@@ -69,8 +69,6 @@ add_kind("densities", function() density_kind(
   calibrate = calibrate_several, unplaced = several_unplaced, base = several_base, own = several_quantities,
   reasons = list(several_unsupported, densities_bandwidth, axes_reason, several_checks)
 ))
-
-# Data ---------------------------------------------------------------------------
 
 read_density <- function(fit, y) {
   y <- as_columns(y, "y")
@@ -161,7 +159,6 @@ on_better_scale <- function(fit, run) {
   fit
 }
 
-# The densities that multiply gains of one variable.
 density_base <- function(fit, at) {
   if (!is_placed(fit)) return(at$density)
   slope <- if (is.null(fit$calibration$groups)) at$slope else group_places(fit, fit$scale, at)$slope

@@ -116,7 +116,6 @@ start_normal_mean <- function(fit, y, run) {
   with_parts(fit, n = n, y = y, start = start, state = first_means(start, fit$count))
 }
 
-# The state of `count` resamples before the first step.
 first_means <- function(start, count) {
   list(mean = rep(start$mean, count), scale = if (!is.null(start$scale)) rep(start$scale, count))
 }

@@ -17,8 +17,8 @@
 #' @param rho the correlation of the copula of the response, as in [copula_density()].
 #' @param rho_x the same for the covariates: one number, or one for each covariate or each of their columns.
 #' @param bandwidths if `rho_x` is chosen: `"one"` for all covariates, or one for `"each"`.
-#' @param calibrate whether `rho` is at least 0.7 and there is a mean function by default. `FALSE` resamples as
-#'   published.
+#' @param calibrate whether `rho` stays within \[0.7, 0.999\] and there is a mean function by default. `FALSE` chooses
+#'   `rho` and resamples as published.
 #' @param mean the mean function: `"auto"`, `"linear"`, `"smooth"`, `"none"`, or a formula such as `~ poly(x, 2)`.
 #' @param method `"conditional"` models the response given the covariates, `"joint"` both.
 #' @inheritParams copula_density
@@ -113,8 +113,6 @@ add_kind("copula_classification", function() {
     reasons = list(smoothed_mean_reasons, classes_bandwidth, covariates_reasons))
 })
 
-# Responses ----------------------------------------------------------------------
-
 read_numbers <- function(fit, response, x) {
   if (!is.numeric(response) || !is.null(dim(response))) {
     stop_input("y", "must have a numeric response, not ", show_value(response),
@@ -137,7 +135,6 @@ read_classes <- function(fit, response, x) {
   with_parts(fit, classes = classes$labels, data = list(binary = TRUE, y = matrix(classes$y), x = x))
 }
 
-# Covariates need a density.
 check_joint <- function(frame, terms) {
   for (name in covariate_names(frame, terms)) {
     kind <- stats::.MFclass(frame[[name]])
@@ -147,8 +144,6 @@ check_joint <- function(frame, terms) {
     }
   }
 }
-
-# Quantities ---------------------------------------------------------------------
 
 # The points of a regression as a data frame, with a row for each value of the response at each of them.
 regression_points <- function(fit) {

@@ -93,7 +93,6 @@ base_values <- function(base, u) {
   as.double(value)
 }
 
-# What all urns have. The weights of a bootstrap are drawn on the processor as fast as they come back from a card.
 urn_kind <- list(
   cost = function(model, y, draws, steps) call_cost(), arguments = "weights", leading = 1L, types = NULL,
   advance = function(fit, steps, run, progress) with_parts(fit, horizon = fit$horizon + steps),

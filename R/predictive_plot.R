@@ -62,7 +62,6 @@ resample_picture <- function(x, type, level, paths, main) {
   if (is.null(found)) histogram_picture(x, main) else found
 }
 
-# The paths of a quantity. `values`: resamples x times.
 path_panel <- function(fit, values, paths, title, ylim = around(values)) {
   shown <- seq_len(min(paths, nrow(values)))
   values <- values[shown, , drop = FALSE]
@@ -101,7 +100,6 @@ histogram_layers <- function(bars) {
   list(layer("rects", xmin = bars$breaks[-last], xmax = bars$breaks[-1L], ymin = 0, ymax = bars$density,
     fill = histogram_colour, colour = "white"))
 }
-# The density of the ordinary posterior of a normal mean.
 exact_density <- function(fit, at) {
   start <- fit$start
   if (is.null(start$scale)) return(stats::dnorm(at, start$mean, start$sd / sqrt(start$weight)))
@@ -136,12 +134,10 @@ density_picture <- function(fit, level, paths, main, type) {
     c(0, 1.04 * max(band, fit$density0)), "value", "density", caption = caption, bottom = own_units(fit))
 }
 
-# The covariates of the data in their units.
 covariates_of <- function(fit) {
   sweep(sweep(fit$data$x, 2L, fit$standard_x$scale, "*"), 2L, fit$standard_x$center, "+")
 }
 
-# How many covariates the points have if all are numeric, otherwise 0.
 numeric_covariates <- function(fit) if (all(vapply(fit$points, is.numeric, NA))) ncol(fit$points) else 0L
 
 regression_picture <- function(fit, level, paths, main, type) {

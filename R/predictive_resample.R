@@ -59,7 +59,7 @@
 #' @seealso [summary.martingale_posterior()], [plot.martingale_posterior()], [predict.martingale_posterior()],
 #'   [continue()]
 #' @examples
-#' fit <- predictive_resample(faithful$eruptions, copula_density(rho = 0.9), horizon = 300, draws = 50, threads = 2)
+#' fit <- predictive_resample(precip, copula_density(rho = 0.9), horizon = 300, draws = 50, seed = 1, threads = 2)
 #' plot(fit)
 #' @aliases predictive_models
 #' @export
@@ -108,7 +108,6 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   finish_resamples(fit, start)
 }
 
-# The longest horizon that "auto" chooses.
 longest_horizon <- 1e6
 
 check_horizon <- function(horizon, limit) {
@@ -132,7 +131,6 @@ horizon_for <- function(fit, tolerance) {
   min(first(seq(floor(high / 2) + 1, high)), longest_horizon)
 }
 
-# Runs more steps of all resamples, and computes the quantities from them.
 advance_resamples <- function(fit, steps, run, progress) {
   kind <- record(fit)
   fit <- kind$advance(fit, steps, run, progress)
@@ -144,7 +142,6 @@ advance_resamples <- function(fit, steps, run, progress) {
   with_parts(fit, sizes = sizes_of_parts(fit))
 }
 
-# The last steps of predictive_resample() and continue().
 finish_resamples <- function(fit, start) {
   fit <- with_parts(fit, elapsed = fit$elapsed + proc.time()[[3L]] - start)
   if (!is.null(fit$failure)) warning(horizon_reason(fit)[[1L]]$words, call. = FALSE)

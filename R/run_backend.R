@@ -7,7 +7,6 @@ isa_names <- c("baseline", "avx2", "avx512", "neon")
 # package's own plugin. After a failure of a device `doubtful` is TRUE.
 backend_state <- keep_until_unload(new.env(parent = emptyenv()))
 
-# The last answers of resolve_run().
 kept_runs <- keep_until_unload(new.env(parent = emptyenv()))
 
 resolve_backend <- function(backend) {

@@ -20,8 +20,8 @@
 #' unless the environment variable `WARPBAYES_FIXED_THREADS` is set.
 #'
 #' @section Chains:
-#' `chains = NULL` runs `getOption("warpbayes.chains")` chains. By default these are four where a sweep takes at most
-#' 0.01 s on one core and a chain keeps at most 80 MB, and one otherwise. [bayes_logit()] runs four.
+#' `chains = NULL` runs `getOption("warpbayes.chains")` chains. Without that option it runs four where a sweep takes
+#' at most 0.01 s on one core and a chain keeps at most 80 MB, and one otherwise. [bayes_logit()] runs four.
 #'
 #' @section Graphics cards:
 #' With `backend = "cuda"`, the graphics cards of `warp_control(devices = )`, counted from 0, share the cells of a

@@ -9,7 +9,7 @@
 #'
 #' @param fit a fit from [dp_mixture()], [topic_model()], [bayes_logit()] or [predictive_resample()].
 #' @param more how many more sweeps each chain runs; steps of Bayesian EM or of a martingale posterior's horizon.
-#' @param warmup for a topic model: sweeps at the start of each chain that are not used, at least as many as now.
+#' @param warmup for a topic model: sweeps not used: the present warm-up, or at least the number of sweeps so far.
 #' @param ... must be empty.
 #' @return The longer fit, of the same class. Errors are those of the function that made the fit.
 #' @seealso [drop_warmup()], and [resume()] for a run that was killed.

@@ -171,8 +171,6 @@ bulk_size <- function(draws) {
   if (is_constant(halves)) NA_real_ else effective_size(normal_scores(halves))
 }
 
-# Is it chance? ------------------------------------------------------------------------
-
 # Each half of a chain is cut into this many batches, to see how much the means of parts vary by chance.
 half_batches <- 5L
 

@@ -5,7 +5,7 @@
 #' Drops the first draws of a fit. Use it if `summary()` says that a quantity was still rising or falling.
 #'
 #' @param fit a fit from [dp_mixture()] or [bayes_logit()].
-#' @param n how many sweeps of each chain to drop, rounded up to whole draws. `NULL`: the warm-up becomes half of all.
+#' @param n how many more sweeps of each chain to drop, rounded up to whole draws. `NULL`: up to half of all.
 #' @param ... must be empty.
 #' @return The fit as if made with the longer warm-up, with the traces of all sweeps. Relabel a mixture anew.
 #' @section Errors:

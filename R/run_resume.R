@@ -3,8 +3,8 @@
 #' Resume a run from its checkpoint
 #'
 #' A fit with `control = warp_control(checkpoint = "file")` saves its progress to that file at intervals.
-#' `resume("file", x)` runs the remaining sweeps, on any threads or backend, and updates the checkpoint. The result is
-#' the same, to the last bit, as without the stop.
+#' `resume("file", x)` runs the remaining sweeps, on any threads, workers or, in double precision, graphics cards, and
+#' updates the checkpoint. The result is the same, to the last bit, as without the stop.
 #'
 #' @param file name of the checkpoint.
 #' @param x the fitted data, in the same form as in the first call: `x` of [dp_mixture()] or [topic_model()], the
@@ -21,8 +21,8 @@
 #'
 #' @section Trust:
 #' Of a checkpoint only the formula is evaluated, with functions of models, such as `log()` or `poly()`, and functions
-#' in your workspace. To allow another function, assign it there first. `na.action` and `contrasts` must be names of
-#' functions of package stats, or contrasts matrices.
+#' in your workspace. To allow another function, assign it there first. `na.action` and `contrasts` of a regression with
+#' a checkpoint must be names of functions of package stats; contrasts may also be matrices.
 #'
 #' @section Errors:
 #' `warpbayes_error_input` if the file is not a checkpoint, damaged or of another version, or if the data differ.
@@ -86,7 +86,6 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
   })
 }
 
-# The data for workers that a connection leads to.
 on_cluster <- function(x, connection) UseMethod("on_cluster")
 
 on_cluster.default <- function(x, connection) x
@@ -148,8 +147,6 @@ check_formula_calls <- function(code, envir) {
   }
   for (part in as.list(code)[-1L]) if (is.call(part)) check_formula_calls(part, envir)
 }
-
-# Reading ------------------------------------------------------------------------
 
 # The head of the checkpoint; its `arrays` are the traces and draws. `shown` is the name of the file as the user gave
 # it.

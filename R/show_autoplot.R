@@ -22,10 +22,8 @@
 #' @aliases autoplot.bayes_logit autoplot.martingale_posterior
 NULL
 
-# aes() of columns by name: aes_of(x = "value").
 aes_of <- function(...) do.call(ggplot2::aes, lapply(list(...), as.name))
 
-# An empty picture with our theme and labels.
 gg_picture <- function(main = NULL, xlab = NULL, ylab = NULL) {
   ggplot2::ggplot() +
     ggplot2::labs(title = main, x = xlab, y = ylab) +
@@ -82,7 +80,6 @@ gg_heat <- function(values, rows, columns, limit, title, main, ylab) {
     without_grid()
 }
 
-# A picture as a ggplot object. Layers of one shape and style are one layer of all panels.
 gg_draw <- function(picture) {
   if (!is.null(picture$heat)) return(do.call(gg_heat, picture$heat, quote = TRUE))
   panels <- picture$panels

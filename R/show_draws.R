@@ -24,8 +24,8 @@
 #' @param ... `components`, `groups` or `topics`, as the table says.
 #' @param row.names,optional,stringsAsFactors not used.
 #' @return An object of the class that the generic is named after, one iteration for each kept draw. `as_draws()` gives
-#'   a `draws_array`, for a martingale posterior a `draws_matrix`; `as.array()` draws x chains x variables;
-#'   `as.matrix()` and `as.data.frame()` draws x variables, one chain after the other.
+#'   a `draws_array`, for a martingale posterior a `draws_matrix`; `as.array()` gives draws x chains x variables;
+#'   `as.matrix()` and `as.data.frame()` give draws x variables, one chain after the other.
 #' @section Errors:
 #' `warpbayes_error_input` for parts that the fit did not keep, and for `as.mcmc()` of several chains.
 #' @examples
@@ -122,8 +122,6 @@ as.matrix.warpbayes_fit <- function(x, ...) {
   draws <- as.array(x, ...)
   matrix(draws, ncol = dim(draws)[[3L]], dimnames = list(NULL, dimnames(draws)[[3L]]))
 }
-
-# Data frames ---------------------------------------------------------------------------
 
 # The data frame of a result. Tables are data frames already.
 frame_of <- function(x, ...) UseMethod("frame_of")

@@ -22,6 +22,8 @@
 #' @param x a fit, a summary, a prior, a distribution, or another result of this package.
 #' @param ... how much to show, as the table says.
 #' @return `x`, invisibly.
+#' @section Errors:
+#' `warpbayes_error_input` if a part of `x` was changed, so that it cannot be printed.
 #' @examples
 #' print(pmf(c(1, 2, 3) / 6), digits = 2)
 #' @export
@@ -37,7 +39,6 @@ in_console <- function(x, ...) UseMethod("in_console")
 
 in_console.default <- function(x, ...) print.default(x, ...)
 
-# What the chains of a fit did: sweeps, `draws` that were kept, and `where` it was computed.
 chain_words <- function(fit, draws, where) {
   sprintf("%s of %s (%s warmup%s)%s: %s kept, %s", count_words(fit$chains, "chain"), count_words(fit$iter, "sweep"),
     whole_words(fit$warmup), if (fit$thin > 1) sprintf(", 1 sweep in %s kept", whole_words(fit$thin)) else "",

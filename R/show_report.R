@@ -82,7 +82,6 @@ write_report <- function(content, file, title, note, overwrite, open) {
   invisible(target)
 }
 
-# The absolute name of the file. A link is followed.
 check_report_file <- function(file, overwrite) {
   if (is.null(file)) return(tempfile("report-", fileext = ".html"))
   if (!is_text(file, 1L) || !nzchar(file)) {
@@ -106,7 +105,6 @@ check_report_file <- function(file, overwrite) {
   normalizePath(path)
 }
 
-# The beginning of the page's head. A report is recognised by it.
 report_mark <- "<meta name=\"generator\" content=\"warpbayes "
 
 # A file without a size may be a pipe. Reading it would wait for ever.
@@ -156,8 +154,6 @@ keeping_state <- function(code) {
   })
   holding_signals(code)
 }
-
-# How it was made ------------------------------------------------------------------
 
 # What a page says of how it was made, for all kinds. `more` is a named character vector.
 made_words <- function(fit, more = character()) {

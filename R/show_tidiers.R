@@ -41,12 +41,10 @@
 #' @name tidiers
 NULL
 
-# Tables are tibbles in sessions that have loaded package tibble.
 as_table <- function(table) {
   if (isNamespaceLoaded("tibble")) tibble::as_tibble(table) else table
 }
 
-# The one row of glance() for a result.
 glance_of <- function(x) UseMethod("glance_of")
 
 glance_of.default <- function(x) stop_refused("glance", x)
