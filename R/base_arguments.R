@@ -23,7 +23,6 @@ shorten <- function(text, most = 60L) {
   if (nchar(text, allowNA = TRUE) %in% 0:most) text else paste0(strtrim_safe(text, most - 3L), "...")
 }
 
-# The first characters. Bytes that are not valid in their encoding are shown as R escapes them.
 strtrim_safe <- function(text, most = 57L) substr(if (validUTF8(text)) text else encodeString(text), 1L, most)
 
 check_dots_empty <- function(...) if (...length() > 0L) refuse_dots(...names(), parent.frame())
@@ -68,7 +67,6 @@ check_present <- function(given, argument) {
   if (!given) stop_input(argument, "is missing")
 }
 
-# The same for several arguments of the caller, by their names.
 require_arguments <- function(...) {
   frame <- parent.frame()
   for (argument in c(...)) {
@@ -84,7 +82,6 @@ has_foreign_method <- function(generic, package, object) {
   }, NA))
 }
 
-# One whole number in [min, max].
 check_count <- function(value, argument, min = 1, max = .Machine$integer.max) {
   check_present(!missing(value), argument)
   whole <- is.numeric(value) && length(value) == 1L && !is.na(value) && value == floor(value)
@@ -96,7 +93,6 @@ check_count <- function(value, argument, min = 1, max = .Machine$integer.max) {
   as.double(value)
 }
 
-# How many draws of a fit are used, NULL for all.
 check_ndraws <- function(ndraws) if (!is.null(ndraws)) check_count(ndraws, "ndraws")
 
 # One finite number above (or, with `open = FALSE`, at or above) `min`.
@@ -117,7 +113,6 @@ check_number <- function(value, argument, min = -Inf, max = Inf, open = TRUE) {
   as.double(value)
 }
 
-# The probabilities of the ends of a central interval.
 interval_ends <- function(level) c((1 - level) / 2, (1 + level) / 2)
 
 check_flag <- function(value, argument) {

@@ -2,8 +2,7 @@
 
 #' Call the draws of this package from C
 #'
-#' Other packages can call the random draws, the Polya-Gamma variables, the convolutions and the mixtures of this
-#' package from their C or C++ code, on several threads if they like.
+#' Other packages can call the draws, convolutions and mixtures of this package from C or C++, on several threads.
 #'
 #' @section How to use it:
 #' In your package's `DESCRIPTION`, name warpbayes in `LinkingTo` and in `Imports`. In its `NAMESPACE`, import one
@@ -17,8 +16,8 @@
 #'   warpbayes_message message;
 #'   if (warpbayes_open(&wb, WARPBAYES_VERSION, &message)) Rf_error("\%s", message.text);
 #' }}
-#' There is nothing to link. The header is the manual: `system.file("include", "warpbayes.h", package = "warpbayes")`.
-#' The vignette `c-interface` has a whole sampler in C, and one in C++.
+#' Nothing is linked. The header is the manual: `system.file("include", "warpbayes.h", package = "warpbayes")`. The
+#' vignette `c-interface` has whole samplers.
 #'
 #' @section What it offers:
 #' \tabular{ll}{
@@ -35,20 +34,13 @@
 #'   `mixture_evaluate` \tab density and probabilities of a Gaussian mixture\cr
 #'   `mixture_allocate` \tab a component for each row, drawn from its probabilities
 #' }
-#' A draw depends only on its key, the iteration, the number of its element and its own parameters: not on the number of
-#' threads, the machine or the other elements. A function that R has too, such as `rpolyagamma()`, gives the same
-#' numbers for the same seed. All functions of the table run on the processor.
-#'
-#' @section Errors:
-#' Functions return a status and a sentence. They do not call R, so they may be called from threads.
-#'
-#' @section Versions:
-#' The table only grows: a compiled package works with every newer warpbayes. If warpbayes is older than the header,
-#' `warpbayes_open()` fails and says so.
+#' A draw depends only on its key, the iteration, the number of its element and its parameters. A function that R has
+#' too gives the same numbers for the same seed. All functions run on the processor. They return a status and a
+#' sentence, and may be called from threads. A compiled package works with every newer warpbayes; `warpbayes_open()`
+#' refuses an older one.
 #'
 #' @name c_interface
 #' @aliases warpbayes.h
-#' @seealso [computing] for seeds and threads in R.
 #' @examples
 #' header <- readLines(system.file("include", "warpbayes.h", package = "warpbayes"))
 #' writeLines(header[1:35])

@@ -115,13 +115,11 @@ stop_failure <- function(failure) {
   stop_warpbayes(kind, failure$message)
 }
 
-# Does what R does when it finds an interrupt.
 stop_interrupted <- function() {
   signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
   invokeRestart("abort")
 }
 
-# R before 4.2 has no class for this error.
 is_too_deep <- function(error) {
   inherits(error, "stackOverflowError") || identical(conditionMessage(error),
     gettext("evaluation nested too deeply: infinite recursion / options(expressions=)?", domain = "R"))

@@ -10,7 +10,6 @@ unpack <- function(packed, p) {
 
 # BLAS rounds differently from machine to machine. What draws depend on is computed by these three, in a fixed order.
 
-# a %*% b.
 product <- function(a, b) {
   Reduce(`+`, lapply(seq_len(ncol(a)), function(j) a[, j] * rep(b[j, ], each = nrow(a))), matrix(0, nrow(a), ncol(b)))
 }
@@ -32,7 +31,6 @@ orthonormal <- function(x) {
   list(q = x, r = r)
 }
 
-# Solves r x = b.
 solve_upper <- function(r, b) {
   for (i in rev(seq_len(ncol(r)))) {
     b[i, ] <- b[i, ] / r[i, i]

@@ -1,7 +1,7 @@
 #' Massively parallel Bayesian computation
 #'
-#' Bayesian models whose inner steps are millions of small independent computations, on the vector units of all
-#' processor cores or on a graphics card.
+#' Bayesian models whose inner steps are millions of small independent computations, on processor cores or a graphics
+#' card.
 #'
 #' @section Where to begin:
 #' \tabular{ll}{
@@ -59,20 +59,19 @@
 #' [polyagamma_from_BayesLogit], [c_interface].
 #'
 #' @section Life cycle:
-#' The package is experimental: names, arguments and the draws of a seed may change before version 1.0, and `NEWS` says
-#' so. `citation("warpbayes")` has the papers of the methods.
+#' Experimental: names, arguments and the draws of a seed may change before version 1.0. `citation("warpbayes")` has
+#' papers.
 #'
 #' @section Installation:
-#' A C compiler is enough. If the installation finds a CUDA compiler (`nvcc` 11.8 or newer in `NVCC`, `CUDA_HOME`, the
-#' `PATH` or `/usr/local/cuda`), it also builds the plugin for graphics cards; if that fails, [warp_info()] says why.
-#' To use a graphics card, only its driver is needed. The environment variable `WARPBAYES_CUDA` set to `yes` makes
-#' failure an error; `no` builds no plugin.
+#' A C compiler is enough. With a CUDA compiler (`nvcc` 11.8 or newer in `NVCC`, `CUDA_HOME`, the `PATH` or
+#' `/usr/local/cuda`) the plugin for graphics cards is built too; [warp_info()] says why if not. The environment
+#' variable `WARPBAYES_CUDA` set to `yes` makes failure an error; `no` builds no plugin.
 #'
 #' @section Options:
 #' \describe{
 #'   \item{`warpbayes.backend`}{`"cpu"`, `"cuda"` or `"auto"`, the default: the faster of the two for each call.}
 #'   \item{`warpbayes.threads`}{the number of processor threads.}
-#'   \item{`warpbayes.chains`}{the number of chains if `chains = NULL`. No other option changes results in double
+#'   \item{`warpbayes.chains`}{the number of chains if `chains = NULL`. Other options change no results in double
 #'     precision.}
 #'   \item{`warpbayes.isa`}{the vector instruction set: `"avx512"`, `"avx2"`, `"neon"` or `"baseline"`; the widest.}
 #'   \item{`warpbayes.device`}{the index of the graphics card, from 0 (the default).}

@@ -32,7 +32,6 @@ check_result_size <- function(entries, argument, what, copies = 3, size = 8) {
   check_bytes(copies * bytes, paste0(words(), more), argument)
 }
 
-# `words`: what takes the bytes.
 check_bytes <- function(bytes, words, argument, advice = "") {
   available <- memory_available()
   if (bytes > available) {

@@ -4,10 +4,8 @@
 
 #' Can a result be used?
 #'
-#' `verdict()` gives the answer that the print, the summary and the report of a result open with, and all its reasons.
-#'
-#' A result can rest on others: types of cells on a mixture, a comparison of groups on types, a prediction on a
-#' regression. Its answer is never better than theirs.
+#' `verdict()` gives the answer that the print, the summary and the report of a result open with, and its reasons. Its
+#' answer is never better than that of a result on which it rests, such as the mixture of cell types.
 #'
 #' @param x a fit, a result that was made from one, or a summary.
 #' @param ... must be empty.
@@ -17,10 +15,9 @@
 #'     computation has to go on, or to be set up in another way) or `"cannot tell"`.}
 #'   \item{`about`}{what the verdict speaks of.}
 #'   \item{`reasons`}{a data frame: `code` names the rule, `answer` is the best answer that it allows, `quantity` is
-#'     what is concerned and `figure` its value, `NA` if there is none; `words` is the sentence.}
+#'     what is concerned, `figure` its value or `NA`, and `words` the sentence.}
 #' }
 #' `as.character()` gives the sentences.
-#' @seealso [convergence]
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' verdict(fit)

@@ -15,7 +15,6 @@ elapsed_words <- function(elapsed) {
   if (seconds >= 120) sprintf("%.1f minutes", seconds / 60) else sprintf("%s s", format(signif(seconds, 3)))
 }
 
-# What was fitted.
 size_words <- function(fit) {
   sprintf("Dirichlet-process mixture of Gaussians: %s%s x %s, up to %s", count_words(fit$rows, "cell"),
     if (is.null(fit$samples)) "" else paste(" of", count_words(length(fit$samples), "sample")),

@@ -51,7 +51,6 @@ from_triplets <- function(x, argument) {
   )
 }
 
-# Known names of the columns of a table of counts, in lower case.
 table_columns <- list(
   document = c("document", "doc", "doc_id", "docid", "document_id", "doc.id", "document.id"),
   term = c("term", "word", "token", "feature", "lemma", "stem"),
@@ -191,7 +190,6 @@ check_unique <- function(names, what, argument) {
   if (twice) stop_input(argument, sprintf("has two %s named %s", what, dQuote(names[[twice]], FALSE)))
 }
 
-# The number of tokens of each document.
 document_sizes <- function(counts) sums_of(counts$count, counts$i + 1L, counts$size[[1L]])
 
 term_columns <- function(counts) rep(seq_len(counts$size[[2L]]), diff(counts$p))
@@ -230,12 +228,10 @@ match_terms <- function(counts, terms) {
 
 #' Counts of a topic model
 #'
-#' Gives the counts that a topic model was fitted to.
-#'
 #' @param fit a fit from [topic_model()].
 #' @param ... must be empty: a misspelt argument is an error.
-#' @return A sparse matrix of package Matrix (`dgCMatrix`), documents x terms. Without this package a data frame with
-#'   columns `document`, `term` and `count`.
+#' @return A sparse `dgCMatrix`, documents x terms, or without package Matrix a data frame of `document`, `term`,
+#'   `count`.
 #' @examples
 #' x <- t(sapply(1:20, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 20, seed = 1, threads = 2)

@@ -27,7 +27,6 @@ check_formula <- function(formula, argument = "formula", response = TRUE, takes 
   formula
 }
 
-# The kind of special term that a call is, or "".
 term_kind <- function(call) {
   if (!is.call(call)) return("")
   name <- smooth_function(call)
@@ -35,7 +34,6 @@ term_kind <- function(call) {
   if (name %in% smooth_functions) "smooth" else if (name == "offset") name else ""
 }
 
-# The name of the function of a call, without `mgcv::`.
 smooth_function <- function(call) sub("^mgcv::", "", deparse1(call[[1L]]))
 
 # The first special term of a kind in a side of a formula, or NULL. What stands in other functions, as in I(x | y), is

@@ -3,28 +3,22 @@
 
 #' How rows and vectors find their names
 #'
-#' Tables of covariates and named vectors are joined by name to the samples, documents, rows, markers or terms that they
-#' describe. This holds for all functions of warpbayes.
+#' Tables of covariates and named vectors are joined by name to the samples, documents, rows, markers or terms they
+#' describe.
 #'
 #' @section Tables:
 #' `data` of [differential_abundance()], [differential_state()], [topic_model()], [topic_effects()],
 #' [predict()][predict.topic_model()] and [perplexity()] has a row for each sample or document. The names may be its row
-#' names or any column, such as `sample_id`, `doc_id` or `file_name`. A message says which. Rows of other samples or
-#' documents are left out.
-#'
-#' If no column has exactly these names, they may differ by a suffix such as `.fcs`, then by white space, folders or
-#' Unicode form (with package stringi), then by upper case or leading zeros. They must still match one to one.
-#'
-#' It is an error if a table names only some or none of the samples or documents, if it names one twice, or if two
-#' columns disagree. Columns of other things are no names: the order of rows counts if the table has neither row names,
-#' nor a column `sample`, `document`, `file`, `id` or the like, nor a column of texts with some of the names. A message
-#' says so.
-#'
-#' Variables of a formula that are not in `data` are joined by their own names, if they have names.
+#' names or any column, such as `sample_id` or `file_name`; a message says which. If none has exactly these names, they
+#' may differ by a suffix such as `.fcs`, then by white space, folders or Unicode form (with package stringi), then by
+#' upper case or leading zeros. It is an error if a table lacks a sample or document, names one twice, or has two
+#' columns that disagree. Rows of others are left out. The order of rows counts only if the table has neither row names,
+#' nor a column `sample`, `document`, `file`, `id` or the like, nor a column of texts with some of the names. Variables
+#' of a formula that are not in `data` are joined by their own names.
 #'
 #' @section Vectors:
-#' A vector with names is read by its names, in any order, or it is an error. Vectors without names are in the order of
-#' what they describe.
+#' A vector with names is read by its names, in any order, or it is an error. Others are in the order of what they
+#' describe.
 #'
 #' | names of | arguments |
 #' |---|---|
@@ -41,9 +35,8 @@
 #' | elements of the first argument | `weights` of [mix_pmf()] and [pmf_poisson_binomial()] |
 #'
 #' @section Units:
-#' Columns of classes `units`, `difftime`, `ITime`, `Date` and `POSIXct` have a unit. In new data they are converted to
-#' the unit of the fitted data, or it is an error. As predictors they are numbers in that unit: days for dates, seconds
-#' for times. Arguments that are not columns must be plain numbers.
+#' Columns of classes `units`, `difftime`, `ITime`, `Date` and `POSIXct` are converted in new data to the unit of the
+#' fitted data, or it is an error. As predictors they are numbers in that unit: days for dates, seconds for times.
 #' @name joining
 #' @examples
 #' counts <- rbind(T = c(a = 510, b = 480, c = 450, d = 400), B = c(40, 52, 160, 120))

@@ -10,21 +10,16 @@
 #' mostly does not.
 #'
 #' `transform = c(arcsinh = 150)` fits asinh(x / 150) of every marker. Usual cofactors are 150 for fluorescence and 5
-#' for mass cytometry; `"arcsinh"` alone means 5. A vector with names of markers transforms these only: `c(CD3 = 150,
-#' CD4 = 300, CD8 = "logicle")`.
+#' for mass cytometry; `"arcsinh"` alone means 5. A vector with names transforms these markers only.
 #'
-#' `"logicle"` fits the logicle scale of Moore and Parks (2012), in decades, as flowCore's `logicleTransform()`. Its
-#' parameters are estimated for each marker, over all samples: the top `t` is the top of the instrument's range for a
-#' `flowFrame` or `flowSet`, and the largest value for other data. `m` is 4.5 decades, or less where the negative values
-#' need it. The width `w`, at most 0.8, makes room for the 5% point of the negative values.
+#' `"logicle"` fits the logicle scale of Moore and Parks (2012), in decades, as flowCore's `logicleTransform()`. For
+#' each marker the top `t` is the top of the instrument's range for a `flowFrame` or `flowSet`, else the largest value;
+#' `m` is 4.5 decades, or less where negative values need it; the width `w`, at most 0.8, makes room for their 5% point.
 #'
-#' Means, covariances and densities of a fit are on the transformed scale. `fit$transform` has the parameters, and can
-#' be the `transform` of another fit. New cells, axes of pictures and [simulate()] are in the data's units. Compensate
-#' the data first, as in the example.
-#' @references
-#' Moore, W. A. and Parks, D. R. (2012). Update for the logicle data scale including operational code implementations.
-#' *Cytometry A* **81**, 273-277.
-#' @seealso [dp_mixture()]
+#' Fits are on the transformed scale. `fit$transform` can be the `transform` of another fit. New cells, axes of pictures
+#' and [simulate()] are in the data's units. Compensate the data first, as in the example.
+#' @references Moore, W. A. and Parks, D. R. (2012). Update for the logicle data scale including operational code
+#'   implementations. *Cytometry A* **81**, 273-277.
 #' @examples
 #' set.seed(1)
 #' bright <- ifelse(runif(500) < 0.4, rlnorm(500, 8, 0.4), 0)
@@ -163,8 +158,6 @@ scale_words <- function(transform) {
   types <- unique(transform$type)
   if (length(types) == 1L) sprintf("on the %s scale", types) else "each marker on its own scale"
 }
-
-# Logicle --------------------------------------------------------------------------
 
 # The widest width of a logicle scale, in decades. Normal noise of twice the standard deviation that sets the width has
 # one peak at 0.8. At 1.3 it has two, and at zero 0.8 of their height.

@@ -75,8 +75,6 @@ cells_of <- function(fit, newdata, argument = "newdata") {
   fit$x
 }
 
-# Rows by markers -----------------------------------------------------------
-
 # The numbers of an object of any class that can be read, rows by markers. With `from_fit`, the markers are a fit's, and
 # are looked up if the columns have names. `assay`: see assay_cells(); objects without assays do not need it.
 expression_matrix <- function(x, markers, argument, from_fit = FALSE, assay = NULL) {

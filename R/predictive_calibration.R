@@ -6,8 +6,7 @@
 # for rho near 0, 3.2 times too much for rho = .9. For any law 2 rho becomes 2 r1, r1 = sd_z(E[Y | z])/sd(Y), and for
 # the variance 2 rho^2 becomes 2 r2, r2 = sd_z(E[(Y - m)^2 | z])/sd((Y - m)^2), both under the copula on the law.
 
-# The bandwidths among which calibrated resampling chooses, of one variable and of several, and the deviation of the
-# mean, over sd/sqrt(n), that the steps are given. bench/predictive-coverage.R measures the coverage.
+# Bandwidths to choose from, of one and several variables, and the deviation of the mean over sd/sqrt(n) of the steps.
 calibrated_ends <- c(0.7, 0.95)
 several_ends <- c(0.5, 0.95)
 calibrated_width <- 1.1
@@ -19,8 +18,7 @@ calibrated_stretch <- 1.35
 # The deviation of the mean that the steps give; groups have a part of it.
 steps_width <- function(grouped) if (grouped) sqrt(calibrated_width^2 - 1) else calibrated_width
 
-# Points for computing quantities, in standardised units, whatever the user wants to see: even ones from a little
-# outside the data, quantiles of the data, and tails.
+# Points for computing quantities, in standardised units, whatever the user wants to see.
 inner_points <- function(y) {
   ends <- range(y) + c(-0.6, 0.6)
   tail <- c(0.4, 0.9, 1.5, 2.2, 3, 4)
@@ -61,7 +59,6 @@ step_rho <- function(n, rho, grouped = FALSE) {
   wanted <- sum(stats::approx(at, weight, log(powers), rule = 2)$y^2) - grouped * length(group_columns)
   excess <- function(t) min(2, width / max(rho)^t)^2 * (1 / prod(1 - rho^(2 * t)) - 1) - wanted
   if (excess(1) >= 0) return(rho)
-  # Rounded, as libraries of mathematics differ in last digits.
   rho^round(stats::uniroot(excess, c(1e-3, 1), tol = 1e-6)$root, 3)
 }
 
@@ -103,7 +100,6 @@ calibrate_one <- function(fit, inner, run) {
   law <- law_moments(at, cdf, rho)
   most <- min(2, steps_width(grouped) / law$r1)
   if (grouped) {
-    # The groups of resamples have the variance that the data give, and the steps add the rest.
     return(found(most = most, rho = rho, center = 0, shift = numeric(fit$count), stretch = rep(1, fit$count),
       width = sqrt((most * law$r1)^2 + 1), groups = groups))
   }
@@ -141,7 +137,6 @@ inner_places <- function(fit) {
 draw_groups <- function(fit, groups, x, run) {
   groups <- drop(groups)
   n <- length(x)
-  # In units in which all five are near 1.
   unit <- c(1, exp(groups[4:5]), 1, 1)
   information <- vapply(seq_along(groups), function(j) {
     step <- 1e-4 * unit[[j]] * (seq_along(groups) == j)
@@ -151,7 +146,6 @@ draw_groups <- function(fit, groups, x, run) {
   if (is.null(inverse)) return(NULL)
   influence <- sweep(group_scores(groups, x), 2L, unit, "*") %*% inverse
   drawn <- bootstrap_sums(fit, sqrt(n / (n - 5)) * influence, run)
-  # At most 400 quantiles stood for the data before.
   groups <- groups + unit * colSums(influence)
   drawn <- sweep(sweep(drawn, 2L, unit, "*"), 2L, groups, "+")
   colnames(drawn) <- group_columns

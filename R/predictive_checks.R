@@ -1,13 +1,10 @@
-# Do the data look like draws that the model could predict? Each check is a statistic of the data with a limit, which
-# data that suit the model exceed in at most 3% of the sets (bench/predictive-checks.R). Checks with p values use
-# -log10 p. Nothing is refitted: 60 values take some milliseconds.
+# Do the data look like draws that the model could predict? Each check is a statistic with a limit, which data that suit
+# the model exceed in at most 3% of the sets (bench/predictive-checks.R). Checks with p values use -log10 p.
 
 rank_scores <- function(y) stats::qnorm((rank(y) - 0.5) / length(y))
 minus_log10 <- function(log_p) -log_p / log(10)
 two_sided <- function(z) minus_log10(stats::pnorm(-abs(z), log.p = TRUE) + log(2))
 p_words <- function(minus_log) format(signif(10^-min(minus_log, 300), 1))
-
-# The order ----------------------------------------------------------------------------
 
 # By normal scores of the ranks. Sorted values tell nothing: somebody sorted them. `columns`: how many are looked at.
 order_reason <- function(y, columns = 1L) {
@@ -30,8 +27,6 @@ order_reason <- function(y, columns = 1L) {
     reason("order_season", figure = chance, shown = p_words(chance))
   }
 }
-
-# Ties and copies ----------------------------------------------------------------------
 
 tied_pairs <- function(keys) {
   count <- tabulate(match(keys, unique(keys)))
@@ -88,8 +83,6 @@ ties_reason <- function(y, beside = "") {
   }
 }
 
-# One variable -------------------------------------------------------------------------
-
 # For tails no heavier than exponential, k times the gap before the k farthest values, over a deviation, is exponential.
 island_reason <- function(y) {
   y <- sort(y)
@@ -111,8 +104,6 @@ ends_reason <- function(y) {
   excess <- (min(sum(place < 0.1), sum(place > 0.9)) - 1 - 0.1 * length(y)) / sqrt(0.09 * length(y))
   if (isTRUE(excess > 1)) reason("data_ends", figure = excess)
 }
-
-# Several variables --------------------------------------------------------------------
 
 # The best of the ordered pairs of columns by `statistic`, a function of both that gives -log10 p.
 best_pair <- function(z, statistic) {
@@ -147,8 +138,6 @@ cells_statistic <- function(x, y) {
   expected <- outer(rowSums(count), colSums(count)) / n
   minus_log10(stats::pchisq(sum((count - expected)^2 / expected), (across - 1)^2, lower.tail = FALSE, log.p = TRUE))
 }
-
-# Regressions --------------------------------------------------------------------------
 
 # What curves of single covariates leave of the response, with as many knots as the mean function has.
 additive_rest <- function(y, x, knots) {
@@ -185,8 +174,6 @@ products_reason <- function(rest, x, group) {
       product = paste(names, collapse = " * "))
   }
 }
-
-# For each kind ------------------------------------------------------------------------
 
 # Standardising there and back leaves noise in the last digits.
 as_given <- function(y, digits = 11L) signif(y, digits)

@@ -15,7 +15,6 @@
 #   places(fit)                       the points for a function as `functional`
 #   new_points(fit, newdata, type)    list(at): points of predict()
 
-# What most of them have.
 copula_kind <- function(...) {
   utils::modifyList(list(
     limit = "never", has_prior = FALSE, arguments = c("points", "cdf", "density"), leading = 0L, cost = copula_cost,
@@ -42,7 +41,6 @@ copula_words <- function(model, what, after = NULL) {
   }, after)
 }
 
-# The arguments that all copula models have, checked.
 copula_model <- function(kind, ..., rho, standardize, permutations, bandwidths, choices, calibrate, length = NULL) {
   new_predictive_model(kind, ..., rho = check_rho(rho, "rho", length),
     standardize = check_flag(standardize, "standardize"),
@@ -117,13 +115,11 @@ joint_loops <- list(
   }
 )
 
-# The prequential fit. In the joint method the score is that of the response given the covariates.
 prequential <- function(fit, bandwidth, run) {
   loops <- record(fit)$loops
   native(C_predictive_fit, loops$data(fit), loops$bandwidth(bandwidth), fit$order, run)
 }
 
-# What the data predict at points, for each of their orders, and on average.
 state_at <- function(fit, at, run) {
   loops <- record(fit)$loops
   native(C_predictive_state, loops$data(fit), loops$bandwidth(fit$bandwidth), fit$order, fit$normal_score,
@@ -131,17 +127,14 @@ state_at <- function(fit, at, run) {
 }
 average_at <- function(fit, at, run) .Call(C_predictive_average, state_at(fit, at, run))
 
-# A state after `steps` more steps.
 resample_state <- function(fit, at, state, first, steps, run) {
   loops <- record(fit)$loops
   native(C_predictive_resample, loops$data(fit), loops$bandwidth(step_bandwidth(fit)), loops$points(at), state,
     fit$seed, list(resample = 0, step = first, most = most_of(fit)), steps, run)
 }
 
-# The numerator of the weights of the steps.
 most_of <- function(fit) if (is.null(fit$calibration$most)) 2 else fit$calibration$most
 
-# The bandwidth of the steps.
 step_bandwidth <- function(fit) {
   if (is.null(fit$calibration$rho)) return(fit$bandwidth)
   list(rho = fit$calibration$rho, rho_x = fit$bandwidth$rho_x)
@@ -149,7 +142,6 @@ step_bandwidth <- function(fit) {
 
 # Bandwidth ----------------------------------------------------------------------
 
-# Chooses the bandwidth, and scores it.
 fit_bandwidth <- function(fit, run) {
   bandwidth <- choose_bandwidth(fit, run)
   found <- prequential(fit, bandwidth, run)
@@ -286,7 +278,6 @@ with_inner <- function(fit, found) {
   with_parts(fit, state = replace(fit$state, parts, Map(both, fit$state[parts], found[parts])))
 }
 
-# draws x inner points.
 inner_cdf <- function(fit) {
   t(matrix(fit$state$conditional[-seq_len(nrow(fit$at$y)), 1L, ], length(fit$inner$y)))
 }
@@ -371,7 +362,6 @@ copula_quantities <- function(fit) {
   })))
 }
 
-# Columns of numbers at the points, with names.
 indexed <- function(what, value) {
   matrix(value, nrow(value), dimnames = list(NULL, sprintf("%s[%d]", what, seq_len(ncol(value)))))
 }
@@ -429,7 +419,6 @@ predict_copula <- function(fit, newdata, type, level, run) {
   cbind(table, lower = ends[1L, ], upper = ends[2L, ])
 }
 
-# Repeats the resamples of a fit at other points.
 resamples_at <- function(fit, at, start, run) {
   check_result_size(fit$count * as.double(length(start$conditional)), "newdata", "values", copies = 4)
   state <- start_states(fit, at, run, start)
@@ -452,7 +441,6 @@ bootstrap_sums <- function(fit, influence, run) {
   do.call(rbind, lapply(drawn, matrix, ncol = ncol(influence)))
 }
 
-# Whether the data allow that resamples are calibrated.
 is_calibrated <- function(fit) {
   y <- fit$data$y
   d <- ncol(y)

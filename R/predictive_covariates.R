@@ -1,6 +1,5 @@
 # Covariates of regressions and classifications: from a formula and a data frame to columns of numbers.
 
-# The data of a regression or classification, from the model frame.
 formula_data <- function(fit, y) {
   if (!is.data.frame(y)) stop_input("y", "must be a data frame for a model with a formula, not ", show_value(y))
   model <- fit$model
@@ -38,9 +37,9 @@ covariate_names <- function(frame, terms) {
   intersect(rownames(attr(terms, "factors")), names(frame))
 }
 
-# Covariates as columns of numbers, with the covariate that each column belongs to as attribute "group". A factor has an
-# indicator for each level, so that the result does not depend on which level is the first; two levels need one
-# indicator. Ordered levels are numbered. The columns of a factor are one group; each numeric column is a group.
+# Covariates as columns of numbers, with the covariate of each column as attribute "group". A factor has an indicator
+# for each level, so that the result does not depend on which is first; two levels need one. Ordered levels are
+# numbered.
 covariate_columns <- function(frame, terms) {
   coding <- NULL
   for (name in covariate_names(frame, terms)) {
@@ -63,7 +62,6 @@ covariate_columns <- function(frame, terms) {
   x
 }
 
-# A response with two classes as 0 and 1, and the labels of both classes.
 two_classes <- function(response, argument) {
   if (is.logical(response)) response <- factor(response, c(FALSE, TRUE))
   values <- if (is.factor(response)) levels(droplevels(response)) else sort(unique(response))
@@ -77,7 +75,6 @@ two_classes <- function(response, argument) {
   list(y = as.double(as.character(response) == as.character(values[[2L]])), labels = as.character(values))
 }
 
-# The columns of the covariates at points, in the units of the copulas.
 point_covariates <- function(fit, points, argument) {
   frame <- new_frame(fit$frame, fit$frame$terms, points, argument)
   check_frame(frame, argument)

@@ -45,7 +45,6 @@ as_columns <- function(y, argument) {
   matrix(check_numeric_vector(y, argument))
 }
 
-# The names of columns, or their numbers.
 column_labels <- function(y) {
   columns <- if (is.null(colnames(y))) as.character(seq_len(ncol(y))) else colnames(y)
   unnamed <- is.na(columns) | !nzchar(columns)
@@ -81,4 +80,3 @@ standard_of <- function(y, wanted, argument) {
 apply_standard <- function(y, standard) {
   sweep(sweep(y, 2L, standard$center), 2L, standard$scale, "/")
 }
-

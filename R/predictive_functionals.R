@@ -2,22 +2,19 @@
 
 #' Quantities of a resampled population
 #'
-#' Quantities of a population, for the argument `functional` of [predictive_resample()]: quantiles, the probability of
-#' an interval with both its ends, the mean of the largest values, and the coefficients that minimise the population's
-#' mean loss.
+#' For the argument `functional` of [predictive_resample()]: quantiles, the probability of an interval with both its
+#' ends, the mean of the largest values, and the coefficients that minimise the population's mean loss.
 #'
 #' @param probs probabilities.
 #' @param lower,upper ends of an interval, in the data's units. They may be infinite.
 #' @param prob a probability: the mean is that of the share `1 - prob` of largest values.
 #' @param formula response and covariates, among the columns of the data.
-#' @param loss squared residuals, the negative log likelihood of a logistic regression, or the check loss of the
-#'   quantile `tau`.
+#' @param loss squared residuals, the negative log likelihood of a logistic regression, or the check loss of `tau`.
 #' @param tau for `loss = "quantile"`: the probability of the quantile.
 #' @return A list of class `resample_functional`.
 #' @examples
-#' fit <- predictive_resample(mtcars, bayesian_bootstrap(),
-#'   functional = coefficients_of(mpg ~ wt), draws = 200, seed = 1, threads = 2
-#' )
+#' fit <- predictive_resample(mtcars, bayesian_bootstrap(), functional = coefficients_of(mpg ~ wt),
+#'   draws = 200, seed = 1, threads = 2)
 #' summary(fit)
 #' @export
 quantiles_of <- function(probs = c(0.25, 0.5, 0.75)) {
@@ -112,8 +109,6 @@ kinds_of <- function(functional) {
   if (is.list(functional)) vapply(functional, `[[`, "", "kind") else character()
 }
 
-# Quantities of weighted data ---------------------------------------------------
-
 check_weighted_functional <- function(y, functional) {
   if (is.function(functional)) return(invisible())
   frame <- is.data.frame(y)
@@ -135,7 +130,6 @@ check_gini <- function(y) {
   if (min(y) < 0) stop_input("functional", "is \"gini\", which needs values of at least 0, not ", format(min(y)))
 }
 
-# The functional as a function of the weights alone.
 weighted_functional <- function(y, functional) {
   if (is.function(functional)) return(function(weight) functional(y, weights = weight))
   if (is.null(functional)) functional <- list(new_functional("mean"))
@@ -206,12 +200,10 @@ weighted_tail_mean <- function(y, weight, prob) {
   sum(above * y) / sum(above)
 }
 
-# Half the mean difference of two values over the mean. `y` is sorted.
 weighted_gini <- function(y, weight) {
   sum(weight * y * (2 * cumsum(weight) - weight - 1)) / sum(weight * y)
 }
 
-# A quantity of values that are sorted and weigh the same.
 equal_functional <- function(part, y) {
   if (part$kind == "gini") check_gini(y)
   weight <- rep(1 / length(y), length(y))
@@ -317,8 +309,6 @@ quantile_coefficients <- function(x, y, weight, tau, start) {
   stop("quantile coefficients were not found")
 }
 
-# Functions of the user ----------------------------------------------------------
-#
 # They are called once for each resample, and some of the calls may fail.
 
 # How many resamples in a row, from the first, may fail before the function is called useless.
@@ -422,8 +412,6 @@ check_function <- function(functional, kind) {
   functional
 }
 
-# Distribution functions on a grid -----------------------------------------------
-
 # A matrix, draws x quantities. `points` are sorted: a vector, or a matrix with a row for each draw. `cdf` is draws x
 # points. Between two points the probability is spread evenly. The probability beyond the first or last point counts as
 # lying on that point. Where a point is repeated, the distribution function jumps.
@@ -496,7 +484,6 @@ grid_quantiles <- function(cdf, points, probs) {
   value
 }
 
-# The mean of the share 1 - prob of largest values.
 grid_tail_mean <- function(points, cdf, prob) {
   m <- length(points)
   edge <- grid_quantiles(cdf, points, prob)
@@ -505,7 +492,6 @@ grid_tail_mean <- function(points, cdf, prob) {
   (sum(diff(cdf) * middle) + (1 - cdf[[m]]) * points[[m]] + (cdf[[1L]] - prob) * points[[1L]]) / (1 - prob)
 }
 
-# Means of distribution functions at the same points, one after the other.
 grid_means <- function(points, cdf) {
   unname(drop(grid_functional(points, t(matrix(cdf, length(points))), list(new_functional("mean")))))
 }

@@ -53,8 +53,6 @@ in_console.predictive_model <- function(x, ...) {
   cat("<predictive model> ", record(x)$words(x), "\n", sep = "")
 }
 
-# Parts of a fit -----------------------------------------------------------------
-
 # The parts that compiled code and methods read by their types and sizes, and those whose values are sizes or positions.
 # The entries trust them, so methods refuse a fit in which they have changed.
 sized_parts <- c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score", "inner",
@@ -86,8 +84,6 @@ with_parts <- function(fit, ...) {
 }
 
 has_stopped <- function(fit) fit$interrupted || !is.null(fit$failure)
-
-# Slices -------------------------------------------------------------------------
 
 # Calls `work(done, steps)` for slices of `total` steps. A slice takes about a fifth of a second, so that interrupts and
 # progress are handled in between. `unit` is a first guess at the number of steps in a slice. Returns the number of

@@ -24,7 +24,6 @@ choose_mean <- function(fit, run) {
   with_parts(fit, design = NULL, covariate_gain = covariate_gain(fit, run))
 }
 
-# By how much the score is better than without a mean function and with weights that hardly depend on the covariates.
 covariate_gain <- function(fit, run) {
   alone <- record(fit)$line$without(fit)
   bandwidth <- list(rho = fit$rho, rho_x = rep(rho_ends[[1L]], ncol(fit$data$x)))
@@ -52,7 +51,6 @@ fit_with_mean <- function(fit, run) {
   jump <- if (line$larger) best_jump(fit, trends[[best]], trends[[1L]])
   curved <- line$larger && !is.null(trends[[best]]$knots)
   trend <- trends[[if (curved) min(best + 1L, length(trends)) else best]]
-  # Few data have few knots in any case.
   trend$most_knots <- curved && best == length(trends) && max(lengths(trend$knots)) >= 9L
   other <- fit_bandwidth(line$lay(fit, trend), run)
   gain <- if (auto) other$score - plain$score
@@ -157,8 +155,6 @@ drawn_lines <- function(fit, x) {
   sum
 }
 
-# Regressions --------------------------------------------------------------------
-
 # By least squares, with the deviations of MacKinnon & White (1985, Journal of Econometrics 29, 305-325), which hold for
 # errors of any variance.
 solve_mean <- function(trend, x, y, solved) {
@@ -213,10 +209,8 @@ regression_line <- list(
   drawn = function(fit, x) drawn_lines(fit, x + rep(fit$trend$pivot, each = nrow(x))) / fit$trend$spread
 )
 
-# How many values of the response a regression has for each point.
 values_each <- function(fit) length(fit$response_at) + length(fit$inner_at)
 
-# Rows of covariates `x`. `y` has a column of values of the response for each of them.
 formula_points <- function(fit, x, design, y) {
   trend <- trend_at(fit, design)
   rows <- rep(seq_len(nrow(x)), each = nrow(y))
@@ -242,8 +236,6 @@ inner_response <- function(fit) {
   standardised <- c(ends[[1L]] - tail, seq(ends[[1L]], ends[[2L]], length.out = 50L), ends[[2L]] + tail)
   sort(fit$standard$center + fit$standard$scale * standardised)
 }
-
-# Classes ------------------------------------------------------------------------
 
 # Their slopes have a normal prior, that of uncorrelated columns.
 solve_odds <- function(trend, x, y, solved) {

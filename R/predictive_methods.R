@@ -16,8 +16,7 @@ continue.martingale_posterior <- function(fit, more, backend = NULL, threads = N
 
 #' Summary of a martingale posterior
 #'
-#' `print()` shows the model, the horizon, and which quantities the data hardly support. `summary()` adds a table of the
-#' quantities. `quantile()` gives quantiles of the draws.
+#' `summary()` adds a table of the quantities to what `print()` shows. `quantile()` gives quantiles of the draws.
 #'
 #' @param object,x a fit from [predictive_resample()].
 #' @param probs probabilities.
@@ -26,9 +25,7 @@ continue.martingale_posterior <- function(fit, more, backend = NULL, threads = N
 #'   `mean`, `sd` and the quantiles, `remaining` is the share of the variance that is left out, and `verdict` the
 #'   [verdict()]. `quantile()` gives a matrix, quantities x probabilities.
 #' @examples
-#' fit <- predictive_resample(precip, bayesian_bootstrap(),
-#'   functional = c("mean", "sd"), draws = 500, seed = 1, threads = 2
-#' )
+#' fit <- predictive_resample(precip, bayesian_bootstrap(), functional = "mean", draws = 500, seed = 1, threads = 2)
 #' summary(fit)
 #' @export
 summary.martingale_posterior <- function(object, probs = c(0.05, 0.5, 0.95), ...) {
@@ -62,7 +59,6 @@ in_console.martingale_posterior <- function(x, ...) {
   print_verdict(verdict(x))
 }
 
-# The first quantities. Their standard deviations decide how many decimals a row has.
 print_quantities <- function(table, most) {
   shown <- utils::head(table, most)
   numbers <- t(vapply(seq_len(nrow(shown)), function(i) {
@@ -108,11 +104,10 @@ resample_words <- function(fit) {
 #' Predicts at new points, with bands from the resamples, which are repeated there.
 #'
 #' @param object a fit from [predictive_resample()] with a copula model or [normal_mean()].
-#' @param newdata the points: as `points` of [copula_density()], or a data frame with the covariates (for densities of
-#'   a regression also the response). `NULL` takes the points of the fit. It is not used for a normal mean.
-#' @param type `"density"` or `"cdf"` at the points; `"mean"` of the response given covariates; `"probability"` of the
-#'   second class; `"class"`; or `"log_density"`, the log density (or log probability of the class) of each row of
-#'   `newdata` as predicted from the data. `NULL` gives density, mean or probability.
+#' @param newdata the points: as `points` of [copula_density()], or a data frame with the covariates (for densities also
+#'   the response). `NULL`: the points of the fit. Not used for a normal mean.
+#' @param type `"density"`, `"cdf"`, `"mean"` of the response, `"probability"` of the second class, `"class"`, or
+#'   `"log_density"`, the predicted log density (log probability) of each row. `NULL`: density, mean or probability.
 #' @param level the probability of the band. `NULL` gives no band, which saves the resampling.
 #' @inheritParams computing_arguments
 #' @param ... must be empty.
@@ -120,8 +115,7 @@ resample_words <- function(fit) {
 #'   `"class"` a factor, and for `"log_density"` a numeric vector.
 #' @examples
 #' fit <- predictive_resample(cars, copula_regression(dist ~ speed, rho = 0.7, rho_x = 0.6),
-#'   draws = 50, horizon = 200, seed = 1, threads = 2
-#' )
+#'   draws = 50, horizon = 200, seed = 1, threads = 2)
 #' predict(fit, data.frame(speed = c(10, 20)), threads = 2)
 #' @export
 predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, level = 0.9, backend = NULL,
@@ -136,21 +130,18 @@ predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, le
 
 #' Future observations from a martingale posterior
 #'
-#' `simulate()` draws new data from the posterior predictive distribution: each data set from what another resample
-#' predicts. `coef()` gives the posterior means of the quantities, `vcov()` their covariances, and `confint()` credible
-#' intervals.
+#' `simulate()` draws each new data set from what another resample predicts. `coef()`, `vcov()` and `confint()` give the
+#' posterior means of the quantities, their covariances, and credible intervals.
 #'
 #' @param object a fit from [predictive_resample()].
 #' @param nsim number of data sets.
 #' @param seed passed to [set.seed()] if not `NULL`.
 #' @param ... must be empty.
-#' @return `simulate()` gives a data frame with a column for each data set, of as many values as there are observations.
-#'   A regression or classification has a value for each row of its `points`. A bootstrap of a matrix or data frame
-#'   gives a list of resampled data. A density of several variables is an error.
+#' @return `simulate()` gives a data frame with a column for each data set of n values; for a regression or
+#'   classification a value for each of its `points`. A bootstrap of a table gives a list of data. A density of several
+#'   variables is an error.
 #' @examples
-#' fit <- predictive_resample(precip, copula_density(),
-#'   horizon = 300, draws = 100, seed = 1, threads = 2
-#' )
+#' fit <- predictive_resample(precip, copula_density(), horizon = 300, draws = 100, seed = 1, threads = 2)
 #' new <- simulate(fit, nsim = 20, seed = 1)
 #' quantile(unlist(new), c(0.05, 0.95))
 #' @export

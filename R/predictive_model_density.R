@@ -3,44 +3,32 @@
 
 #' Densities by copulas as predictive models
 #'
-#' A nonparametric model for [predictive_resample()]: a density of one or several variables.
-#'
-#' The prediction starts from a standard normal distribution of the standardised data. Each observation i is mixed in
-#' with the weight \eqn{\alpha_i = (2 - 1/i)/(i + 1)}, through a Gaussian copula of correlation `rho` (Fong, Holmes and
-#' Walker 2023). A larger `rho` is a smaller bandwidth. The result is averaged over `permutations` random orders of the
-#' data.
+#' A nonparametric model for [predictive_resample()]: a density of one or several variables. It starts from a standard
+#' normal distribution of the standardised data. Observation i is mixed in with the weight
+#' \eqn{\alpha_i = (2 - 1/i)/(i + 1)}, through a Gaussian copula of correlation `rho` (Fong, Holmes and Walker 2023).
+#' A larger `rho` is a smaller bandwidth.
 #'
 #' @section Calibration:
-#' Densities of up to three variables are calibrated, because posteriors are too wide or too narrow with the published
-#' settings: `rho` is chosen within \[0.7, 0.95\] (two and three variables: \[0.5, 0.95\]), and the standard deviation
-#' of the mean is about s/sqrt(n). The intervals cover well if the tails are light.
+#' With the published settings posteriors are too wide or too narrow. For up to three variables `rho` is therefore
+#' chosen within \[0.7, 0.95\] (several: \[0.5, 0.95\]), and the standard deviation of the mean is about s/sqrt(n).
 #'
 #' @section Scale and point masses:
 #' One variable is predicted on the scale with the best prequential score: the data's own, one for far outliers, or one
-#' for data in two groups. With `support` the data are first mapped to the line. All results are in the data's units.
+#' for data in two groups. A value that is far more frequent than others, such as 0 in amounts, and a value on a bound
+#' of `support` are point masses. The density is that of the other values.
 #'
-#' A value that is far more frequent than others, such as 0 in amounts, is a point mass, and so is a value on a bound of
-#' `support`. The density is that of the other values.
-#'
-#' @param rho the correlation of the copula, strictly between 0 and 1: one number, or one for each coordinate. `NULL`
-#'   chooses the correlation with the largest prequential log score.
-#' @param points where distributions are evaluated, in the data's units: a vector, or a matrix with a row for each point
-#'   and the data's columns. `NULL` takes 200 values that cover the data with a margin of one standard deviation or, if
-#'   the data have several columns, the rows of the data.
-#' @param standardize whether to subtract the means and to divide columns by their standard deviations (with divisor
-#'   n) first. Without this, the data should look like draws from a standard normal distribution.
-#' @param permutations number of random orders; 0 for the order as given.
+#' @param rho correlation of the copula, between 0 and 1: one, or one for each coordinate. `NULL`: the best log score.
+#' @param points where distributions are evaluated, in the data's units: a vector, or a matrix with the data's columns.
+#'   `NULL` takes 200 values over the range of the data or, for several columns, the rows of the data.
+#' @param standardize whether to standardise the columns. If not, the data should look like standard normal draws.
+#' @param permutations number of random orders of the data to average over; 0 for the order as given.
 #' @param bandwidths if correlations are chosen: `"one"` for all coordinates, or one for `"each"`.
 #' @param calibrate whether to calibrate. `FALSE` chooses `rho` within \[0.001, 0.999\] and resamples as published.
-#' @param support ends of the values that are possible, for one variable, such as `c(0, Inf)` for amounts and `c(0, 1)`
-#'   for shares.
-#' @param scale `"auto"` chooses the scale of one variable. `"data"` keeps the data's scale, and so does `calibrate =
-#'   FALSE`.
+#' @param support ends of the possible values of one variable, such as `c(0, Inf)` for amounts.
+#' @param scale `"auto"` chooses the scale of one variable; `"data"` (and `calibrate = FALSE`) keeps the data's.
 #' @return A list of class `predictive_model`.
-#' @references
-#' Fong, E., Holmes, C. and Walker, S. G. (2023). Martingale posterior distributions. *Journal of the Royal Statistical
-#' Society B* 85, 1357-1391. \doi{10.1093/jrsssb/qkad005}
-#' @seealso [predictive_resample()], [copula_regression()]
+#' @references Fong, E., Holmes, C. and Walker, S. G. (2023). Martingale posterior distributions. *Journal of the Royal
+#'   Statistical Society B* 85, 1357-1391. \doi{10.1093/jrsssb/qkad005}
 #' @examples
 #' copula_density(support = c(0, Inf))
 #' @export
@@ -81,8 +69,6 @@ add_kind("densities", function() density_kind(
   calibrate = calibrate_several, unplaced = several_unplaced, base = several_base, own = several_quantities,
   reasons = list(several_unsupported, densities_bandwidth, axes_reason, several_checks)
 ))
-
-# Data ---------------------------------------------------------------------------
 
 read_density <- function(fit, y) {
   y <- as_columns(y, "y")
@@ -173,7 +159,6 @@ on_better_scale <- function(fit, run) {
   fit
 }
 
-# The densities that multiply gains of one variable.
 density_base <- function(fit, at) {
   if (!is_placed(fit)) return(at$density)
   slope <- if (is.null(fit$calibration$groups)) at$slope else group_places(fit, fit$scale, at)$slope

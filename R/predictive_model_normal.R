@@ -2,19 +2,15 @@
 
 #' Normal observations as a predictive model
 #'
-#' The conjugate model of independent normal observations, for [predictive_resample()].
-#'
-#' By default the mean and the variance are unknown. The prior is normal-inverse-gamma: the variance s2 is inverse gamma
-#' with the `shape` and the `rate`, and given s2 the mean is normal about `mean` with variance s2/`weight`. The default,
-#' `c(mean = 0, weight = 0, shape = -0.5, rate = 0)`, is the reference prior 1/s2, whose interval of the mean is the t
-#' interval.
-#'
-#' With a known `variance` the mean has a normal prior, by default the flat `c(mean = 0, variance = Inf)`.
+#' The conjugate model of independent normal observations, for [predictive_resample()]. By default the variance s2 is
+#' inverse gamma with the `shape` and the `rate`, and given s2 the mean is normal about `mean` with variance
+#' s2/`weight`. The default, `c(mean = 0, weight = 0, shape = -0.5, rate = 0)`, is the reference prior 1/s2, whose
+#' interval of the mean is the t interval. With a known `variance` the mean's normal prior is by default the flat
+#' `c(mean = 0, variance = Inf)`.
 #'
 #' @param variance the variance of an observation; `NULL`: it is unknown.
 #' @param prior a named numeric vector, as above. Entries that are not named keep their defaults.
 #' @return A list of class `predictive_model`.
-#' @seealso [predictive_resample()]
 #' @examples
 #' normal_mean(variance = 4, prior = c(mean = 10, variance = 100))
 #' @export
@@ -120,7 +116,6 @@ start_normal_mean <- function(fit, y, run) {
   with_parts(fit, n = n, y = y, start = start, state = first_means(start, fit$count))
 }
 
-# The state of `count` resamples before the first step.
 first_means <- function(start, count) {
   list(mean = rep(start$mean, count), scale = if (!is.null(start$scale)) rep(start$scale, count))
 }

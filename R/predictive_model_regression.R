@@ -2,24 +2,18 @@
 
 #' Regressions and classifications by copulas as predictive models
 #'
-#' Nonparametric models for [predictive_resample()]. `copula_regression()` predicts a response given covariates.
-#' `copula_classification()` does the same for a response with two classes.
-#'
+#' Nonparametric models for [predictive_resample()], of a response given covariates or of a response with two classes.
 #' Observations are mixed in as in [copula_density()], and those with close covariates weigh more, through copulas of
-#' correlation `rho_x`. Copulas smooth over the covariates. Therefore they predict what a mean function (of a
-#' classification: its log odds) leaves. `mean = "auto"` takes straight lines, natural cubic splines of each covariate,
-#' or no mean function, whichever predicts best.
+#' correlation `rho_x`. Copulas predict what a mean function (of a classification: its log odds) leaves. `mean = "auto"`
+#' takes straight lines, natural cubic splines of each covariate or none, whichever predicts best.
 #'
 #' @section The joint method:
-#' `method = "joint"` models the covariates and the response together, as [copula_density()] models several variables,
-#' and predicts the response given the covariates (Fong, Holmes and Walker 2023). Prefer it to predict new observations,
-#' above all from skewed covariates. It needs numeric covariates and takes about twice as long.
+#' `method = "joint"` models the covariates and the response together (Fong, Holmes and Walker 2023). Prefer it to
+#' predict new observations from skewed covariates. It needs numeric covariates and takes about twice as long.
 #'
-#' @param formula response and covariates, as for [stats::lm()]. A factor has an indicator column for each level. The
-#'   levels of an ordered factor are numbered.
+#' @param formula response and covariates, as for [stats::lm()]. The levels of an ordered factor are numbered.
 #' @param points where distributions are evaluated: a data frame with the covariates. `NULL` takes those of the data.
-#' @param at values of the response, in its units, where the distribution given each row of `points` is evaluated.
-#'   `NULL` takes 50 values that cover the data with a margin of one standard deviation.
+#' @param at values of the response where its distribution is evaluated. `NULL` takes 50 over the range of the data.
 #' @param rho the correlation of the copula of the response, as in [copula_density()].
 #' @param rho_x the same for the covariates: one number, or one for each covariate or each of their columns.
 #' @param bandwidths if `rho_x` is chosen: `"one"` for all covariates, or one for `"each"`.
@@ -29,15 +23,11 @@
 #' @param method `"conditional"` models the response given the covariates, `"joint"` both.
 #' @inheritParams copula_density
 #' @return A list of class `predictive_model`.
-#' @references
-#' Fong, E., Holmes, C. and Walker, S. G. (2023). Martingale posterior distributions. *Journal of the Royal Statistical
-#' Society B* 85, 1357-1391. \doi{10.1093/jrsssb/qkad005}
-#' @seealso [predictive_resample()], [predict.martingale_posterior()]
+#' @references Fong, E., Holmes, C. and Walker, S. G. (2023). Martingale posterior distributions. *Journal of the Royal
+#'   Statistical Society B* 85, 1357-1391. \doi{10.1093/jrsssb/qkad005}
 #' @examples
-#' fit <- predictive_resample(cars,
-#'   copula_regression(dist ~ speed, data.frame(speed = c(10, 20)), rho = 0.7, rho_x = 0.6),
-#'   horizon = 200, draws = 50, seed = 1, threads = 2
-#' )
+#' model <- copula_regression(dist ~ speed, data.frame(speed = c(10, 20)), rho = 0.7, rho_x = 0.6)
+#' fit <- predictive_resample(cars, model, horizon = 200, draws = 50, seed = 1, threads = 2)
 #' quantile(fit)
 #' @export
 copula_regression <- function(formula, points = NULL, at = NULL, rho = NULL, rho_x = NULL, standardize = TRUE,
@@ -123,8 +113,6 @@ add_kind("copula_classification", function() {
     reasons = list(smoothed_mean_reasons, classes_bandwidth, covariates_reasons))
 })
 
-# Responses ----------------------------------------------------------------------
-
 read_numbers <- function(fit, response, x) {
   if (!is.numeric(response) || !is.null(dim(response))) {
     stop_input("y", "must have a numeric response, not ", show_value(response),
@@ -147,7 +135,6 @@ read_classes <- function(fit, response, x) {
   with_parts(fit, classes = classes$labels, data = list(binary = TRUE, y = matrix(classes$y), x = x))
 }
 
-# Covariates need a density.
 check_joint <- function(frame, terms) {
   for (name in covariate_names(frame, terms)) {
     kind <- stats::.MFclass(frame[[name]])
@@ -157,8 +144,6 @@ check_joint <- function(frame, terms) {
     }
   }
 }
-
-# Quantities ---------------------------------------------------------------------
 
 # The points of a regression as a data frame, with a row for each value of the response at each of them.
 regression_points <- function(fit) {

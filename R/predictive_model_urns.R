@@ -4,30 +4,26 @@
 #' Urns as predictive models
 #'
 #' Models for [predictive_resample()]: the next observation repeats an earlier one or is a new value.
-#' `bayesian_bootstrap()` only repeats, which gives the data uniform Dirichlet weights (Rubin 1981).
-#' `dirichlet_process()` and `pitman_yor()` are the rules of these processes, and `gnedin()` is the rule of a population
-#' with finitely many types.
+#' `bayesian_bootstrap()` only repeats, which gives the data uniform Dirichlet weights (Rubin 1981). `gnedin()` has
+#' finitely many types.
 #'
 #' @section Dirichlet and Pitman-Yor processes:
-#' After n observations with k distinct values, the next one is a new value with probability
-#' \eqn{(\theta + \sigma k)/(\theta + n)}, where \eqn{\theta} is the concentration and \eqn{\sigma} the discount. It is
-#' the value j, seen \eqn{n_j} times, with probability \eqn{(n_j - \sigma)/(\theta + n)}. Resamples draw from the limit
-#' (Pitman 1996), with at most 2,000 new values.
+#' After n observations with k distinct values, the next one is a new value with probability \eqn{(\theta + \sigma
+#' k)/(\theta + n)}, and the value j, seen \eqn{n_j} times, with probability \eqn{(n_j - \sigma)/(\theta + n)}.
+#' Resamples draw from the limit (Pitman 1996), with at most 2,000 new values.
 #'
 #' @section Gnedin's urn:
 #' The next observation is a new value with probability \eqn{k(k - \gamma)/(n(n + \gamma))}, and the value j with
-#' probability \eqn{(n_j + 1)(n - k + \gamma)/(n(n + \gamma))}. The number of types K is finite. Before any data it is
-#' \eqn{\kappa} with probability \eqn{\gamma (1 - \gamma) \cdots (\kappa - 1 - \gamma)/\kappa!}. A larger \eqn{\gamma}
-#' gives fewer types. `functional = function(y, weights) length(y)` gives the posterior of K. If nearly all data are
-#' distinct, take `pitman_yor()`.
+#' probability \eqn{(n_j + 1)(n - k + \gamma)/(n(n + \gamma))}. The number of types K is finite; `functional =
+#' function(y, weights) length(y)` gives its posterior. If nearly all data are distinct, take `pitman_yor()`.
 #'
 #' @param concentration the concentration \eqn{\theta}, above 0.
 #' @param discount the discount \eqn{\sigma}, at least 0 and below 1.
-#' @param gamma Gnedin's \eqn{\gamma}, strictly between 0 and 1.
-#' @param base the base measure: its quantile function, such as `function(p) qnorm(p, 30, 15)`. It is called with a
-#'   vector of probabilities.
+#' @param gamma Gnedin's \eqn{\gamma}, strictly between 0 and 1. A larger one gives fewer types.
+#' @param base the base measure: its quantile function of a vector of probabilities, such as `function(p) qnorm(p, 30,
+#'   15)`.
 #' @return A list of class `predictive_model`. With a base measure the data are a numeric vector, and the horizon is
-#'   infinite.
+#'   `Inf`.
 #' @references
 #' Rubin, D. B. (1981). The Bayesian bootstrap. *The Annals of Statistics* 9, 130-134. \doi{10.1214/aos/1176345338}
 #'
@@ -36,12 +32,9 @@
 #'
 #' Pitman, J. (1996). Some developments of the Blackwell-MacQueen urn scheme. *Statistics, Probability and Game Theory*,
 #' IMS Lecture Notes 30, 245-267.
-#' @seealso [predictive_resample()]
 #' @examples
-#' base <- function(p) qnorm(p, 30, 15)
-#' fit <- predictive_resample(precip, dirichlet_process(5, base),
-#'   functional = c("mean", "median"), draws = 200, seed = 1, threads = 2
-#' )
+#' fit <- predictive_resample(precip, dirichlet_process(5, function(p) qnorm(p, 30, 15)), functional = "mean",
+#'   draws = 200, seed = 1, threads = 2)
 #' summary(fit)
 #' @name pitman_yor
 NULL
@@ -100,7 +93,6 @@ base_values <- function(base, u) {
   as.double(value)
 }
 
-# What all urns have. The weights of a bootstrap are drawn on the processor as fast as they come back from a card.
 urn_kind <- list(
   cost = function(model, y, draws, steps) call_cost(), arguments = "weights", leading = 1L, types = NULL,
   advance = function(fit, steps, run, progress) with_parts(fit, horizon = fit$horizon + steps),

@@ -2,29 +2,20 @@
 
 #' Plot a martingale posterior
 #'
-#' By default the model decides what is drawn:
-#' \itemize{
-#'   \item A normal mean: its distribution, with the exact posterior dashed, and its paths if they were kept.
-#'   \item A density: the estimate with a band.
-#'   \item A regression with one numeric covariate: the curve of means with a band, and the data.
-#'   \item A classification with one or two numeric covariates: the probability of the second class, and the data.
-#'   \item Other regressions and classifications: a curve for each covariate with the others at their medians or most
-#'     frequent levels.
-#'   \item Everything else: histograms of the quantities.
-#' }
+#' By default the model decides what is drawn: a normal mean's distribution, with the exact posterior dashed, and its
+#' paths if they were kept; a density with a band; a curve of means, or of probabilities of the second class, for each
+#' numeric covariate, the others at their medians or most frequent levels; otherwise histograms of the quantities.
 #'
 #' @param x a fit from [predictive_resample()].
-#' @param type `"model"` for the picture above; `"draws"` for histograms; `"trajectories"` for the paths that were kept
-#'   of the quantities of a copula model or of a normal mean. At most nine quantities are drawn.
+#' @param type `"model"` as above; `"draws"` for histograms; `"trajectories"` for kept paths. At most nine quantities
+#'   are drawn.
 #' @param level the probability of the bands, pointwise.
 #' @param paths the largest number of paths or contours to draw.
 #' @param main title.
 #' @param ... must be empty.
 #' @return `x`, invisibly.
 #' @examples
-#' fit <- predictive_resample(rnorm(10, 2), normal_mean(),
-#'   horizon = 500, draws = 200, trajectories = 100, seed = 1, threads = 2
-#' )
+#' fit <- predictive_resample(rnorm(10, 2), normal_mean(), horizon = 500, draws = 200, seed = 1, threads = 2)
 #' plot(fit)
 #' @export
 plot.martingale_posterior <- function(x, type = c("model", "draws", "trajectories"), level = 0.9, paths = 200,
@@ -71,7 +62,6 @@ resample_picture <- function(x, type, level, paths, main) {
   if (is.null(found)) histogram_picture(x, main) else found
 }
 
-# The paths of a quantity. `values`: resamples x times.
 path_panel <- function(fit, values, paths, title, ylim = around(values)) {
   shown <- seq_len(min(paths, nrow(values)))
   values <- values[shown, , drop = FALSE]
@@ -110,7 +100,6 @@ histogram_layers <- function(bars) {
   list(layer("rects", xmin = bars$breaks[-last], xmax = bars$breaks[-1L], ymin = 0, ymax = bars$density,
     fill = histogram_colour, colour = "white"))
 }
-# The density of the ordinary posterior of a normal mean.
 exact_density <- function(fit, at) {
   start <- fit$start
   if (is.null(start$scale)) return(stats::dnorm(at, start$mean, start$sd / sqrt(start$weight)))
@@ -145,12 +134,10 @@ density_picture <- function(fit, level, paths, main, type) {
     c(0, 1.04 * max(band, fit$density0)), "value", "density", caption = caption, bottom = own_units(fit))
 }
 
-# The covariates of the data in their units.
 covariates_of <- function(fit) {
   sweep(sweep(fit$data$x, 2L, fit$standard_x$scale, "*"), 2L, fit$standard_x$center, "+")
 }
 
-# How many covariates the points have if all are numeric, otherwise 0.
 numeric_covariates <- function(fit) if (all(vapply(fit$points, is.numeric, NA))) ncol(fit$points) else 0L
 
 regression_picture <- function(fit, level, paths, main, type) {

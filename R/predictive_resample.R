@@ -4,8 +4,7 @@
 #' Posteriors by predictive resampling
 #'
 #' Computes a posterior without a likelihood and without a Markov chain. Each resample draws the rest of the population
-#' from predictions that are updated after each draw. The quantities of the whole population then follow a (martingale)
-#' posterior.
+#' from predictions that are updated after each draw. The quantities of the whole population follow a posterior.
 #'
 #' | model | posterior |
 #' |---|---|
@@ -15,43 +14,36 @@
 #' | [bayesian_bootstrap()] | Rubin's posterior of weights |
 #' | [dirichlet_process()], [pitman_yor()], [gnedin()] | urns with a base measure |
 #'
-#' @section How long a horizon:
-#' A horizon of N steps leaves out a share of about n/(n + N) of the variance, for n observations. `horizon = "auto"`
-#' takes the N for which this share is `tolerance`.
+#' A horizon of N steps leaves out a share of about n/(n + N) of the variance, for n observations.
 #'
 #' @section Functions:
 #' A function as `functional` is called once for each resample, with these arguments:
 #' \describe{
-#'   \item{[bayesian_bootstrap()] and urns}{`functional(data, weights = )`: the data (rows, for a matrix or data frame)
-#'     and their weights, which sum to 1.}
+#'   \item{[bayesian_bootstrap()] and urns}{`functional(data, weights = )`: data and their weights, which sum to 1.}
 #'   \item{[normal_mean()]}{`functional(population)`: the data and the `horizon` values drawn after them.}
-#'   \item{[copula_density()], [copula_regression()]}{`functional(points =, cdf =, density =)`: vectors of the
-#'     distribution function and the density at the points.}
+#'   \item{[copula_density()], [copula_regression()]}{`functional(points =, cdf =, density =)`, at the points.}
 #'   \item{[copula_classification()]}{`functional(points =, probability =)`.}
 #' }
 #'
-#' @param y the data. A numeric vector; for [copula_density()] and [bayesian_bootstrap()] also a numeric matrix or
-#'   data frame; for models with a formula a data frame.
+#' @param y the data: a numeric vector; for [copula_density()] and [bayesian_bootstrap()] also a numeric table; for
+#'   models with a formula a data frame.
 #' @param model one of the models in the table.
-#' @param horizon number of observations to draw in each resample, or `"auto"`. 0 gives the prediction after the data.
-#'   [bayesian_bootstrap()] also takes `Inf`, which is its `"auto"`.
+#' @param horizon number of observations to draw in each resample, or `"auto"`: by `tolerance`. 0 gives the prediction
+#'   after the data. [bayesian_bootstrap()] also takes `Inf`, which is its `"auto"`.
 #' @param draws number of resamples.
 #' @param functional what to compute from each resample: `NULL` for the model's own quantities; names among `"mean"`,
 #'   `"variance"`, `"sd"`, `"median"`, `"quantile"` (the quartiles), `"tail_mean"` (of the largest 5%), `"gini"` and
-#'   `"correlation"`; [quantiles_of()] and its kin; a list of several of these; or a function that returns a numeric
-#'   vector of the same length for each resample. Variances have the divisor n.
-#' @param trajectories number of points in time at which to keep the paths of the mean, or of a copula model's
-#'   quantities; 0 for none. Not for urns.
+#'   `"correlation"`; [quantiles_of()] and its kin; a list of these; or a function that returns a numeric vector.
+#' @param trajectories number of points in time at which to keep the paths of the quantities; 0 for none. Not for urns.
 #' @param tolerance for `horizon = "auto"`: the share of the variance that may be left out.
 #' @inheritParams computing_arguments
 #' @param ... must be empty.
-#'
 #' @return An object of class `martingale_posterior`, a list with
 #' \describe{
 #'   \item{`draws`}{draws x quantities, a matrix with column names.}
 #'   \item{`points`}{where distributions were evaluated: a vector, matrix or data frame, in the data's units.}
-#'   \item{`cdf`, `density`}{draws x points. For several coordinates `cdf` is for the last one given the others.
-#'     Classification has `probability` instead, of the second class.}
+#'   \item{`cdf`, `density`}{draws x points. For several coordinates `cdf` is for the last one given the others.}
+#'   \item{`probability`}{draws x points: of the second class, for a classification.}
 #'   \item{`cdf0`, `density0`, `probability0`}{the same before resampling: what the data predict.}
 #'   \item{`score`}{the mean log density (or log probability) of an observation, predicted from those before it.}
 #'   \item{`rho`, `rho_x`}{the correlations in use.}
@@ -62,15 +54,12 @@
 #' @section Errors:
 #' `warpbayes_error_input` for data, points or a `functional` that cannot be used, `warpbayes_error_memory` for results
 #' larger than memory. A `functional` that fails on some resamples gives `NA` for these, with a warning.
-#' @references
-#' Fong, E., Holmes, C. and Walker, S. G. (2023). Martingale posterior distributions. *Journal of the Royal Statistical
-#' Society B* 85, 1357-1391. \doi{10.1093/jrsssb/qkad005}
+#' @references Fong, E., Holmes, C. and Walker, S. G. (2023). Martingale posterior distributions. *Journal of the Royal
+#'   Statistical Society B* 85, 1357-1391. \doi{10.1093/jrsssb/qkad005}
 #' @seealso [summary.martingale_posterior()], [plot.martingale_posterior()], [predict.martingale_posterior()],
-#'   [simulate.martingale_posterior()], [continue()]
+#'   [continue()]
 #' @examples
-#' fit <- predictive_resample(faithful$eruptions, copula_density(rho = 0.9),
-#'   horizon = 300, draws = 50, seed = 1, threads = 2
-#' )
+#' fit <- predictive_resample(precip, copula_density(rho = 0.9), horizon = 300, draws = 50, seed = 1, threads = 2)
 #' plot(fit)
 #' @aliases predictive_models
 #' @export
@@ -119,7 +108,6 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   finish_resamples(fit, start)
 }
 
-# The longest horizon that "auto" chooses.
 longest_horizon <- 1e6
 
 check_horizon <- function(horizon, limit) {
@@ -143,7 +131,6 @@ horizon_for <- function(fit, tolerance) {
   min(first(seq(floor(high / 2) + 1, high)), longest_horizon)
 }
 
-# Runs more steps of all resamples, and computes the quantities from them.
 advance_resamples <- function(fit, steps, run, progress) {
   kind <- record(fit)
   fit <- kind$advance(fit, steps, run, progress)
@@ -155,7 +142,6 @@ advance_resamples <- function(fit, steps, run, progress) {
   with_parts(fit, sizes = sizes_of_parts(fit))
 }
 
-# The last steps of predictive_resample() and continue().
 finish_resamples <- function(fit, start) {
   fit <- with_parts(fit, elapsed = fit$elapsed + proc.time()[[3L]] - start)
   if (!is.null(fit$failure)) warning(horizon_reason(fit)[[1L]]$words, call. = FALSE)

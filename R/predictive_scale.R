@@ -94,7 +94,6 @@ scale_layers <- function(scale) {
     if (is.null(scale$groups)) straightened(bend_layer(scale), bent) else group_layer(scale$groups, bent))
 }
 
-# Through all layers, in the order of the list.
 through <- function(layers, y) {
   for (layer in layers) y <- layer$to(y)
   y
@@ -224,8 +223,6 @@ find_bend <- function(scale, y) {
   scale
 }
 
-# Point masses -------------------------------------------------------------------
-
 # Values that are far more frequent than the others and than the four values about them, which may be tied by rounding,
 # and values on a bound of the support: list(value, count), sorted, or NULL.
 find_point_masses <- function(y, support) {
@@ -235,7 +232,6 @@ find_point_masses <- function(y, support) {
   repeat {
     rest <- which(!atom)
     if (length(rest) < 5L) break
-    # Sums of the counts of the two values before and after.
     k <- length(rest)
     padded <- c(0, 0, count[rest], 0, 0)
     beside <- padded[seq_len(k)] + padded[seq_len(k) + 1L] + padded[seq_len(k) + 3L] + padded[seq_len(k) + 4L]
@@ -264,7 +260,6 @@ predicted_atoms <- function(fit) {
   list(value = fit$atoms$value, weight = rbind(fit$atoms$count / n), density = nrow(fit$data$y) / n)
 }
 
-# The atoms of some resamples.
 atoms_of <- function(atoms, r) {
   if (is.null(atoms)) return(NULL)
   list(value = atoms$value, weight = atoms$weight[r, , drop = FALSE], density = atoms$density[r])
@@ -298,8 +293,6 @@ grid_with_atoms <- function(atoms, points, cdf) {
   }, numeric(2L * m))
   list(points = t(both[seq_len(m), , drop = FALSE]), cdf = t(both[m + seq_len(m), , drop = FALSE]))
 }
-
-# Two groups ---------------------------------------------------------------------
 
 # Densities in two groups. The copulas start from a normal law and fill the space between groups for a
 # long time: 200 values from two normal laws of deviation 1 whose means are 5.7 apart were given 6 times the true

@@ -228,7 +228,6 @@ several_unplaced <- function(fit, at) {
   array(times_lower(place$from, matrix(x, ncol = d)) + rep(place$center, each = m * fit$count), dim(x))
 }
 
-# The densities that multiply gains of several variables.
 several_base <- function(fit, at) {
   if (!is_placed(fit)) return(at$density)
   place <- fit$calibration

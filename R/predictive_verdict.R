@@ -11,8 +11,6 @@ verdict.martingale_posterior <- function(x, ...) {
   new_verdict("the martingale posterior", horizon_reason(x), unlist(of_model, recursive = FALSE), missing_reason(x))
 }
 
-# The horizon and the resamples ------------------------------------------------------
-
 # Intervals are too narrow if more than 5% of the variance is left out.
 horizon_reason <- function(fit) {
   if (has_stopped(fit)) {
@@ -44,8 +42,6 @@ missing_reason <- function(fit) {
     reason("missing_draws", figure = lacking, lacking = whole_words(lacking), count = whole_words(nrow(fit$draws)))
   }
 }
-
-# Bandwidths ---------------------------------------------------------------------
 
 # The width of the posterior of a calibrated density, or of one variable.
 width_reasons <- function(fit) {
@@ -114,8 +110,6 @@ points_reason <- function(fit) {
   if (beyond < 0.01) return(NULL)
   reason("beyond_points", figure = beyond, share = figure(100 * beyond))
 }
-
-# Scales -------------------------------------------------------------------------
 
 axes_reason <- function(fit) {
   if (is.null(fit$axes)) return(NULL)
@@ -262,8 +256,6 @@ share_of_tails <- function(y, mass) {
   c(deviation = sum(tail * distance[order]) / sum(mass * distance),
     variance = sum(tail * distance[order]^2) / sum(mass * distance^2))
 }
-
-# Mean functions -----------------------------------------------------------------
 
 # What the covariates and the mean function add to the score.
 covariates_reasons <- function(fit) {

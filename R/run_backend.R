@@ -7,7 +7,6 @@ isa_names <- c("baseline", "avx2", "avx512", "neon")
 # package's own plugin. After a failure of a device `doubtful` is TRUE.
 backend_state <- keep_until_unload(new.env(parent = emptyenv()))
 
-# The last answers of resolve_run().
 kept_runs <- keep_until_unload(new.env(parent = emptyenv()))
 
 resolve_backend <- function(backend) {
@@ -209,16 +208,14 @@ environment_count <- function(name) {
 
 #' Backend, processor and graphics cards in use
 #'
-#' Shows how the package was built, the processor's cores and vector instructions, the graphics cards or the reason why
-#' none can be used, and which backend `backend = NULL` uses. After the first call CUDA works in this process only, not
-#' in children forked from it.
+#' Shows how the package was built, the processor, the graphics cards or why none can be used, and what `backend = NULL`
+#' uses. After the first call CUDA works in this process only, not in children forked from it.
 #'
 #' @return A list of class `warp_info`:
 #' \describe{
 #'   \item{`version`, `compiler`, `openmp`}{the version, the compiler of the C code, and whether it uses threads.}
-#'   \item{`isa`, `isa_widest`}{the vector instruction set in use, and the widest one of the processor: `"avx512"`,
-#'     `"avx2"`, `"neon"` (arm64) or `"baseline"`.}
-#'   \item{`fma`}{whether the processor has a fused multiply-add instruction. Without it the package is much slower.}
+#'   \item{`isa`, `isa_widest`}{the instruction set in use, and the processor's widest: see [warpbayes-package].}
+#'   \item{`fma`}{whether the processor has a fused multiply-add instruction.}
 #'   \item{`threads`, `cores`}{the number of threads used by default, and of cores that the process may use.}
 #'   \item{`backend`, `why`}{the backend used by default, and the reason in words.}
 #'   \item{`cuda`}{a list of `available`, `reason` (why a graphics card cannot be used), `plugin` (its path) and
@@ -226,9 +223,7 @@ environment_count <- function(name) {
 #'     `memory_free` in bytes, compute capability `major` and `minor`, and the versions of `driver` and `runtime`.}
 #' }
 #' @section Errors:
-#' `warpbayes_error_input` if an option of the package has an invalid value. `warpbayes_error_backend` if an option asks
-#' for a backend, a device or an instruction set that is not available. [warpbayes-package] lists the options.
-#'
+#' `warpbayes_error_input` or `warpbayes_error_backend` if an option ([warpbayes-package]) is invalid or unavailable.
 #' @examples
 #' warp_info()
 #' @export

@@ -16,7 +16,6 @@ call_cost <- function(serial = 0, parallel = 0, most = Inf, fixed = 5e-4, up = 0
     memory = memory)
 }
 
-# The same call `times` times, with the data on the card.
 times_cost <- function(times, cost, up = 0) {
   most <- cost$most
   cost <- lapply(cost, `*`, times)
@@ -57,7 +56,6 @@ card_slower <- function(card, precision) {
   )
 }
 
-# More sweeps of a fit.
 fit_cost <- function(fit, sweeps) UseMethod("fit_cost")
 
 fit_cost.default <- function(fit, sweeps) call_cost()

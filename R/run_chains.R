@@ -1,15 +1,10 @@
 # Runs the chains of any sampler side by side and stores their draws and traces. An interrupted or continued run loses
 # nothing. The sampler itself belongs to a topic, which describes it as follows.
 #
-# The fit. A list that has at least
-#   chains, warmup, thin, seed  as the user gave them;
-#   iter         sweeps that each chain has done, 0 for a new fit;
-#   interrupted  FALSE for a new fit;
-#   elapsed      c(start = 0, sweeps = 0) for a new fit: seconds;
-#   state        from start_chains(): one list for each chain, with `key` (of its random
-#                numbers), `sweep` (sweeps done) and whatever else the topic needs to run on.
-# The files here put each trace into the fit as an element of its own, named as the trace
-# is, and the kept draws into `fit$draws`, a named list.
+# The fit is a list that has at least `chains`, `warmup`, `thin` and `seed` as the user gave them; `iter`, the sweeps
+# done; `interrupted`; `elapsed`, c(start = 0, sweeps = 0) for a new fit: seconds; and `state` from start_chains(): for
+# each chain a list with `key`, `sweep` and what the topic needs to run on. Each trace becomes an element of the fit
+# with its name; kept draws are in the named list `fit$draws`.
 #
 # The sampler. A function of the fit that returns a list of the following parts. The first two describe the shape of a
 # fit. They come from a function of their own, such as mixture_plan(), from which R/run_fit_parts.R takes them too.
@@ -49,10 +44,7 @@ stored <- function(dim = numeric(), type = "double", names = NULL) {
   list(dim = as.double(dim), blank = if (type == "integer") NA_integer_ else NA_real_, names = names)
 }
 
-# The same for parts by their names; `part(name)` has the arguments of stored().
 stored_parts <- function(names, part) lapply(stats::setNames(nm = names), function(name) do.call(stored, part(name)))
-
-# Arguments -------------------------------------------------------------------
 
 check_warmup <- function(warmup, iter) {
   warmup <- check_count(warmup, "warmup", min = 0)
@@ -88,8 +80,6 @@ check_chains <- function(chains, sweep, values) {
   if (sweep$serial + sweep$parallel <= small_sweep && values <= few_values) 4 else 1
 }
 
-# Which draws are kept ----------------------------------------------------------
-
 # How many sweeps after sweep `sweep` the next draw is kept.
 sweeps_to_kept <- function(sweep, fit) {
   if (sweep < fit$warmup) fit$warmup + fit$thin - sweep else fit$thin - (sweep - fit$warmup) %% fit$thin
@@ -100,7 +90,6 @@ kept_draws <- function(sweeps, fit) {
   max(0, floor((sweeps - fit$warmup) / fit$thin))
 }
 
-# The sweeps of the kept draws.
 kept_sweeps <- function(fit) fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
 
 # What a slice of chains in these states keeps: the first kept sweep, from 0, the distance between kept sweeps, and how
@@ -109,8 +98,6 @@ kept_in_slice <- function(fit, states, sweeps, keep = TRUE) {
   done <- states[[1L]]$sweep
   c(sweeps_to_kept(done, fit) - 1, fit$thin, if (keep) kept_draws(done + sweeps, fit) - kept_draws(done, fit) else 0)
 }
-
-# Start, run, continue ------------------------------------------------------------
 
 # Puts the first states of the chains into the fit. start(key) returns the topic's part of a state: all but `key` and
 # `sweep`. A start may take long, so the caller first calls check_store_memory(). Numbers of chains are above `before`.
@@ -162,7 +149,6 @@ continue_chains <- function(fit, more, sampler, backend, threads, progress, chec
   advance_chains(fit, more, sampler, run, progress, threads, checkpoint)
 }
 
-# The dimensions of the arrays of a plan after `sweeps` sweeps: lists of `traces` and `draws`, by name.
 stored_dims <- function(plan, sweeps, draws, chains) {
   list(
     traces = lapply(plan$traces, function(trace) c(sweeps, chains, trace$dim)),
@@ -321,8 +307,7 @@ store_slice <- function(store, chain, done, sweeps, slice, kept) {
   fill_store(store, offset, stride, values, run, run)
 }
 
-# An array of draws has the dimensions `dim` x draws x chains. These return the number of values of one draw, and the
-# number of draws.
+# An array of draws is `dim` x draws x chains. The number of values of one draw, and the number of draws.
 draw_size <- function(dims) prod(dims[seq_len(length(dims) - 2L)])
 draw_count <- function(dims) dims[[length(dims) - 1L]]
 
@@ -381,8 +366,6 @@ close_store <- function(fit, plan, store, total, failure = NULL, quiet = FALSE) 
   }
   fit
 }
-
-# Workers of a future plan ------------------------------------------------------------
 
 future_workers <- function() {
   if (!requireNamespace("future", quietly = TRUE) || !requireNamespace("future.apply", quietly = TRUE)) return(1)
@@ -444,7 +427,6 @@ advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
   close_store(fit, plan, store, total, failure, quiet = !failed_here)
 }
 
-# Runs one round of sweeps. Returns a fit with the traces and draws of this round only.
 advance_together <- function(fit, sweeps, sampler, threads) {
   fit$elapsed[["sweeps"]] <- 0
   # The call is left out: it may contain `..1` of a calling function, which future would look up among its globals.
@@ -472,7 +454,6 @@ advance_on_worker <- function(iter, sampler, threads) {
   function(fit) last_sweeps(advance(fit, iter, sampler, resolve_run("cpu", threads), FALSE), sampler(fit), fit$iter)
 }
 
-# A fit of one chain without the traces and draws of its first `done` sweeps.
 last_sweeps <- function(fit, plan, done) {
   if (done == 0) return(fit)
   for (name in names(plan$traces)) {
@@ -490,7 +471,6 @@ last_sweeps <- function(fit, plan, done) {
   fit
 }
 
-# Copies the traces and draws of a round to their places.
 store_round <- function(store, joined, plan) {
   traces <- joined[names(plan$traces)]
   draws <- joined$draws
@@ -501,7 +481,6 @@ store_round <- function(store, joined, plan) {
   fill_store(store, first, chain_lengths(store$traces, store$draws), c(traces, draws), new, new)
 }
 
-# Returns each chain as a fit of its own.
 separate_chains <- function(fit, sampler) {
   plan <- sampler(fit)
   lapply(seq_len(fit$chains), function(chain) {

@@ -72,8 +72,6 @@ hold_checkpoint <- function(checkpoint) {
 
 free_checkpoint <- function(held) if (!is.null(held)) .Call(C_checkpoint_free, held$file, held$lock)
 
-# Writing -----------------------------------------------------------------------
-
 # Checkpoints take at most this share of the time, unless `checkpoint_every` is 0.
 checkpoint_share <- 1 / 20
 
@@ -135,7 +133,6 @@ checkpoint_head <- function(fit, plan, total, checkpoint) {
   )
 }
 
-# Returns NULL, or a failure.
 write_checkpoint <- function(file, head, plan, store) {
   kept <- kept_draws(head$fit$iter, head$fit)
   length <- vapply(c(store$traces, store$draws), prod, 0)
@@ -150,8 +147,6 @@ write_checkpoint <- function(file, head, plan, store) {
   if (is_failure(failure)) failure
 }
 
-# What each class of fits adds --------------------------------------------------------
-
 # For a class with checkpoints a list, otherwise NULL. The list has
 #   sampler       as R/run_chains.R describes it;
 #   without_data  function(fit): the fit with its data set to NULL, so that the order of its elements stays;
@@ -165,5 +160,4 @@ resumable <- function(x) UseMethod("resumable")
 
 resumable.default <- function(x) NULL
 
-# The same by the name of the class, which a file holds.
 resumable_class <- function(class) resumable(structure(list(), class = class))

@@ -21,7 +21,6 @@ first_contact <- function(version, number) {
       if (!identical(own, version)) paste0("has warpbayes ", own, ", and this process ", version)
     }
     if (is.null(problem)) get("ignore_interrupts", envir = asNamespace("warpbayes"))()
-    # One that came meanwhile.
     tryCatch(allowInterrupts(Sys.sleep(0)), interrupt = function(condition) NULL)
   })
   list(number = number, value = list(problem = problem, node = Sys.info()[["nodename"]], process = Sys.getpid()))
@@ -110,7 +109,6 @@ ask_workers <- function(connection, task, arguments = list(), each = NULL, worke
 
 next_call <- function() cluster_calls$count <- cluster_calls$count + 1
 
-# Calls fun(each[[i]], number) on each worker. open() turns its reply into a list of the number and the value.
 ask_cluster <- function(connection, fun, each, number = next_call(), workers = seq_along(connection$cluster),
                         open = unseal) {
   if (connection$broken) stop_warpbayes("device", paste0("the cluster cannot be used any more: ", connection$broken_by))
@@ -211,7 +209,6 @@ lost_workers <- function(connection, workers, error, patience, timeout) {
   paste0("`cluster`: ", paste(said, collapse = ", and "))
 }
 
-# A name that no other session and no other data have.
 new_name <- function() {
   sprintf("%d.%.0f", Sys.getpid(), next_call())
 }
@@ -233,7 +230,6 @@ close_workers <- function(connection) {
   }
 }
 
-# Frees the data too, which several sessions have used.
 leave_cluster <- function(connection) {
   connection$keeps <- FALSE
   close_workers(connection)

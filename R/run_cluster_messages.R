@@ -64,7 +64,6 @@ send_call <- function(node, fun, arguments) {
 
 receive_value <- function(socket) unserialize(socket)$value
 
-# The connections to workers that are reached by sockets.
 sockets_of <- function(cluster) {
   nodes <- Filter(function(node) inherits(node, c("SOCKnode", "SOCK0node")), unclass(cluster))
   sockets <- lapply(nodes, function(node) node$con)

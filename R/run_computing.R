@@ -6,49 +6,40 @@
 #' Arguments that many functions share. They do not change the model. [warp_control()] has those that few users set.
 #'
 #' @section Seed:
-#' `seed` is a whole number from 0 to \eqn{2^{53} - 1}. The default, `NULL`, draws it from R's generator, so
-#' [set.seed()] makes the result repeatable. **The same seed gives the same result**, to the last bit, on any number of
-#' threads, any processor and any number of cluster workers, and in double precision on a graphics card too.
+#' `seed` is a whole number from 0 to \eqn{2^{53} - 1}; `NULL` draws it from R's generator. **The same seed gives the
+#' same result**, to the last bit, on any number of threads, processors, workers and, in double precision, graphics
+#' cards.
 #'
 #' @section Backend and threads:
-#' `backend` is `"cpu"`, `"cuda"` (a graphics card, or else an error) or `"auto"`, which takes the faster of the two for
-#' the sizes of the arguments. The default, `NULL`, takes `getOption("warpbayes.backend", "auto")`. If a card fails, a
-#' fit returns the completed sweeps with a warning; other calls are errors.
+#' `backend` is `"cpu"`, `"cuda"` (a graphics card, or else an error) or `"auto"`, which takes the faster of the two.
+#' `NULL` takes `getOption("warpbayes.backend", "auto")`. If a card fails, a fit returns the completed sweeps with a
+#' warning; other calls are errors.
 #'
-#' `threads` is the number of processor threads, from 1 to 4096. The default, `NULL`, takes
-#' `getOption("warpbayes.threads")`, then the environment variable `OMP_NUM_THREADS`, then all cores that this process
-#' may use. While other programs keep cores busy, calls run on fewer threads, unless the environment variable
-#' `WARPBAYES_FIXED_THREADS` is set.
+#' `threads`, 1 to 4096, is by default `getOption("warpbayes.threads")`, then the environment variable
+#' `OMP_NUM_THREADS`, then all cores of the process. While other programs keep cores busy, calls run on fewer threads,
+#' unless the environment variable `WARPBAYES_FIXED_THREADS` is set.
 #'
 #' @section Chains:
-#' `chains = NULL` runs `getOption("warpbayes.chains")` chains. If that option is not set, it runs four chains where a
-#' sweep takes at most 0.01 s on one core and a chain keeps at most 80 MB of draws, and one chain otherwise.
-#' [bayes_logit()] runs four chains.
+#' `chains = NULL` runs `getOption("warpbayes.chains")` chains. Without that option it runs four where a sweep takes
+#' at most 0.01 s on one core and a chain keeps at most 80 MB, and one otherwise. [bayes_logit()] runs four.
 #'
 #' @section Graphics cards:
-#' With `backend = "cuda"`, the cells of a mixture are shared by the graphics cards of [`warp_control(devices =
-#' )`][warp_control()], counted from 0. `NULL` uses the card that `options(warpbayes.device)` names, or as many as speed
-#' up the fit. The result does not depend on their number.
+#' With `backend = "cuda"`, the graphics cards of `warp_control(devices = )`, counted from 0, share the cells of a
+#' mixture. `NULL` uses the card of `options(warpbayes.device)`, or as many as speed up the fit.
 #'
 #' @section Precision:
-#' Single precision is faster on some graphics cards, and halves the memory of the data there. It applies to densities
-#' and probabilities of single cells. Results then differ slightly from results on the processor.
-#'
+#' Single precision, of densities and probabilities of cells, is faster on some graphics cards and halves their memory.
+#' Results then differ slightly from those of the processor.
 #' @section Progress:
-#' `progress = TRUE` shows a text bar, `FALSE` shows none. The default, `NULL`, shows one in interactive sessions. If
-#' package progressr is installed, progress is signalled to it.
+#' `progress = NULL` shows a text bar in interactive sessions. With package progressr, progress is signalled to it.
 #'
 #' @section Interrupts:
-#' If you interrupt a fit from the keyboard, it returns the completed sweeps with a warning, and [continue()] runs more.
-#' Except on Windows, the interrupt then also ends a loop over fits, after the interrupted one has been assigned.
+#' An interrupted fit returns the completed sweeps with a warning, and [continue()] runs more. Except on Windows, the
+#' interrupt then also ends a loop over fits. At the signal SIGUSR1, which batch systems can send before they end a job,
+#' a fit writes its checkpoint, and R saves the workspace and ends.
 #'
-#' Batch systems can send the signal SIGUSR1 before they end a job: R saves the workspace and ends. A fit writes its
-#' checkpoint first, with the last sweep that all chains have done.
-#'
-#' @seealso [warp_info()], [warp_control()], [resume()], [continue()], [mixture_clusters]. [warpbayes-package] lists the
-#'   options of a session.
+#' @seealso [warp_info()], [resume()], [mixture_clusters]; [warpbayes-package] lists the options of a session.
 #' @examples
-#' # The same draws on one thread and on two.
 #' weights <- matrix(runif(20000), ncol = 20)
 #' one <- rcategorical(weights, seed = 1, threads = 1)
 #' two <- rcategorical(weights, seed = 1, threads = 2)
@@ -58,8 +49,6 @@
 NULL
 
 #' Arguments about computing
-#'
-#' Short descriptions, which other pages repeat. [computing] has the details.
 #'
 #' @param seed one whole number for reproducible results; `NULL`: drawn from R's generator. See [computing].
 #' @param backend `"cpu"`, `"cuda"` or `"auto"`; `NULL`: the option `warpbayes.backend`. See [computing].

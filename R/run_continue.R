@@ -4,17 +4,15 @@
 #'
 #' Runs more sweeps of every chain. The result is the same, to the last bit, as one run of the whole length gives.
 #'
-#' The averages of a topic model hold all sweeps after the warm-up. If the fit has the default warm-up and you add at
-#' least as many sweeps as it has, all sweeps so far become warm-up, and the averages begin anew.
+#' If a topic model has the default warm-up and you add at least as many sweeps as it has, all sweeps so far become
+#' warm-up.
 #'
 #' @param fit a fit from [dp_mixture()], [topic_model()], [bayes_logit()] or [predictive_resample()].
-#' @param more how many more sweeps each chain runs. For Bayesian EM: at most so many more steps. For a martingale
-#'   posterior: by how many steps the horizon grows.
-#' @param warmup for a topic model: sweeps at the start of each chain that are not used, counted from the first sweep of
-#'   the fit. It is the present warm-up, or at least the number of sweeps of the fit. `NULL`: as described above.
+#' @param more how many more sweeps each chain runs; steps of Bayesian EM or of a martingale posterior's horizon.
+#' @param warmup for a topic model: sweeps not used: the present warm-up, or at least the number of sweeps so far.
 #' @param ... must be empty.
 #' @return The longer fit, of the same class. Errors are those of the function that made the fit.
-#' @seealso [drop_warmup()], which makes the warm-up longer, and [resume()] for a run that was killed.
+#' @seealso [drop_warmup()], and [resume()] for a run that was killed.
 #' @examples
 #' x <- cbind(a = c(rnorm(200), rnorm(100, 6)), b = rnorm(300))
 #' fit <- dp_mixture(x, components = 4, iter = 50, seed = 1, threads = 2)

@@ -5,28 +5,21 @@
 
 #' How convergence is judged
 #'
-#' The summaries of [dp_mixture()], [topic_model()] and [bayes_logit()] say in words whether the chains have converged.
-#'
 #' @section The statistics:
-#' Each quantity has `rhat`, the rank-normalised split \eqn{\hat R}, and `ess_bulk`, the bulk effective sample size,
-#' both of Vehtari et al. (2021), from all sweeps after the warm-up.
+#' Each quantity has the rank-normalised split \eqn{\hat R} and the bulk effective sample size of Vehtari et al. (2021).
 #'
 #' @section The verdict:
-#' Its first words are the answer. "Usable": converged, with enough effective draws for what the summary shows. "With
-#' reservations": later sentences restrict what the result says. "Not yet": not converged. "Cannot tell": an effective
-#' sample size is below 20 per chain, and `converged` is `NA`. Below 100 per chain, intervals are called rough.
-#'
-#' Even independent draws give a high \eqn{\hat R} now and then if they are few. A fit has therefore not converged only
-#' if an \eqn{\hat R} exceeds 1.05 *and* chance does not explain it. Several chains that drift in the same direction
-#' have not converged if \eqn{\hat R} exceeds 1.5.
-#'
-#' Chance is judged by an analysis of variance of normal scores, of halves of chains against five batches of sweeps in
-#' each, at the level \eqn{0.03 / (2 q)} for \eqn{q} quantities.
+#' "Usable": converged, with enough effective draws. "With reservations": later sentences restrict what the result says.
+#' "Not yet": not converged. "Cannot tell": an effective sample size is below 20 per chain. Below 100 per chain,
+#' intervals are called rough. A fit has not converged if an \eqn{\hat R} exceeds 1.05 and chance does not explain it,
+#' or if several chains drift in the same direction and \eqn{\hat R} exceeds 1.5. Chance is judged by an analysis of
+#' variance of normal scores, of halves of chains against five batches of sweeps in each, at the level \eqn{0.03 / (2
+#' q)} for \eqn{q} quantities.
 #'
 #' @references Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. and Buerkner, P.-C. (2021). Rank-normalization,
 #'   folding, and localization: an improved \eqn{\hat R} for assessing convergence of MCMC. *Bayesian Analysis* **16**,
 #'   667-718.
-#' @seealso [summary.dp_mixture()], [continue()] for more sweeps, [drop_warmup()] for a longer warm-up
+#' @seealso [continue()] for more sweeps, [drop_warmup()] for a longer warm-up
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))
@@ -177,8 +170,6 @@ bulk_size <- function(draws) {
   halves <- split_chains(draws)
   if (is_constant(halves)) NA_real_ else effective_size(normal_scores(halves))
 }
-
-# Is it chance? ------------------------------------------------------------------------
 
 # Each half of a chain is cut into this many batches, to see how much the means of parts vary by chance.
 half_batches <- 5L

@@ -5,14 +5,11 @@
 #' Drops the first draws of a fit. Use it if `summary()` says that a quantity was still rising or falling.
 #'
 #' @param fit a fit from [dp_mixture()] or [bayes_logit()].
-#' @param n how many sweeps of each chain after the present warm-up to drop, rounded up to whole draws if the fit is
-#'   thinned. `NULL`: as many as make the warm-up half of all sweeps.
+#' @param n how many more sweeps of each chain to drop, rounded up to whole draws. `NULL`: up to half of all.
 #' @param ... must be empty.
-#' @return The fit as if it had been made with the longer warm-up. It keeps the traces of all sweeps. A relabelled
-#'   mixture has to be relabelled anew.
+#' @return The fit as if made with the longer warm-up, with the traces of all sweeps. Relabel a mixture anew.
 #' @section Errors:
-#' `warpbayes_error_input` if no draw would remain, and for other fits. Fit a [topic_model()] again with a longer
-#' `warmup`.
+#' `warpbayes_error_input` if no draw would remain, and for other fits.
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(400), ncol = 2), matrix(rnorm(200, mean = 6), ncol = 2))

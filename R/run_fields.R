@@ -93,7 +93,6 @@ follows_rule <- function(value, rule, size_of) {
   is.null(rule$range) || isTRUE(all(value >= size_of(rule$range[[1L]]) & value <= size_of(rule$range[[2L]])))
 }
 
-# What a field stands for in a dimension.
 field_sizes <- function(values) {
   lapply(values, function(value) if (is.numeric(value) && length(value) == 1L) as.double(value) else length(value))
 }
@@ -106,7 +105,6 @@ fields_at <- function(values, path) {
   unlist(lapply(unclass(values), fields_at, path[-1L]), recursive = FALSE)
 }
 
-# Stops at an element that no path names.
 check_declared <- function(values, paths, refuse, place = NULL) {
   first <- sub("[$].*", "", paths)
   rest <- ifelse(grepl("$", paths, fixed = TRUE), sub("^[^$]*[$]", "", paths), "")
@@ -129,8 +127,6 @@ declared_fields <- function(values, table) {
   values[others] <- list(NULL)
   values
 }
-
-# Lines and values ----------------------------------------------------------------
 
 # What values may have. Other classes would have methods of their own.
 kept_attributes <- c("names", "dim", "dimnames", "levels", "row.names", "units", "tzone", "class")
@@ -171,7 +167,6 @@ to_fields <- function(value) {
   )
 }
 
-# Without attributes. A name or a call is what it is.
 as_plain <- function(value) if (is.language(value)) value else as.vector(unclass(value))
 
 # Each string ends with a byte of 0. The byte 255, which no text has, stands for NA.

@@ -17,7 +17,6 @@ digest_text <- function(text) {
   digest_numbers(c(digest_numbers(bytes), digest_numbers(c(nchar(text, "bytes"), as.integer(is.na(text))))))
 }
 
-# The digest of a variable of a model frame.
 digest_variable <- function(values) {
   if (is.factor(values)) {
     digest_numbers(c(digest_text(levels(values)), digest_numbers(as.integer(values))))

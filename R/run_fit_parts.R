@@ -15,7 +15,6 @@ check_intact.default <- function(x, argument) {
   stop_input(argument, "must be a result of this package, not ", show_value(x))
 }
 
-# Stops unless `fit` is a list of the class.
 check_fit_class <- function(fit, argument, class, maker) {
   if (!inherits(fit, class) || !is.list(fit)) stop_input(argument, "must come from ", maker, ", not ", show_value(fit))
 }
@@ -61,7 +60,6 @@ part_factor <- function(levels, length) {
   })
 }
 
-# A table with rows. `...`: the test of each column, such as share = is.numeric.
 part_table <- function(...) {
   columns <- list(...)
   part_is("a table", function(value) {
@@ -103,7 +101,6 @@ check_stored <- function(fit, argument, plan, draws = kept_draws(fit$iter, fit),
   check_described(fit, argument, lapply(c(dims$traces, kept), part_numbers), if (absent) names(dims$traces))
 }
 
-# Parts that all fits by chains have.
 check_chain_parts <- function(fit, argument) {
   check_described(fit, argument, list(
     draws = part_list(), chains = part_whole(1, 1e4), iter = part_whole(), warmup = part_whole(), thin = part_whole(1),

@@ -23,7 +23,6 @@ holding_signals <- function(code) {
   code
 }
 
-# Lets R stop for an interrupt or a time limit. R looks at its limits in every sixth call only.
 let_stop <- function() allowInterrupts(for (i in 1:6) Sys.sleep(0))
 
 interrupt_process <- function() tools::pskill(Sys.getpid(), tools::SIGINT)

@@ -15,7 +15,6 @@ progress_signal <- function(steps, bar) {
   }
 }
 
-# The argument `progress`: NULL shows a bar in interactive sessions only, and not in a document that knitr makes.
 check_progress <- function(progress) {
   if (is.null(progress)) return(interactive() && !isTRUE(getOption("knitr.in.progress")))
   check_flag(progress, "progress")

@@ -2,8 +2,8 @@
 
 #' Give components the same numbers in all draws
 #'
-#' Two draws or two chains that found the same components of a mixture, or topics, may have numbered them differently.
-#' `relabel()` gives them the numbers that they have in a reference, so that averages over draws have a meaning.
+#' Draws and chains may number the same components or topics differently. `relabel()` gives them the numbers of a
+#' reference, so that averages over draws have a meaning.
 #'
 #' @param fit a fit from [dp_mixture()] or [topic_model()].
 #' @param ... further arguments of the methods.

@@ -81,7 +81,6 @@ make_run <- function(backend, threads) {
   )
 }
 
-# A run on the graphics cards that the user names.
 run_on_devices <- function(run, devices) {
   if (!is.numeric(devices) || !length(devices) || anyNA(devices) || any(devices < 0 | devices != floor(devices)) ||
     anyDuplicated(devices)) {
@@ -106,7 +105,6 @@ run_on_devices <- function(run, devices) {
   run
 }
 
-# WB_MOST_DEVICES of src/backend/types.h.
 most_devices <- 16L
 
 # A sweep is shared so that each graphics card has at least this many multiply-adds. They take a data centre's card
@@ -128,7 +126,6 @@ spread_over_devices <- function(run, devices, work) {
   if (is.null(devices)) run else run_on_devices(run, devices)
 }
 
-# The `backend` that a fit reports.
 run_backend <- function(run) if (is.null(run$cluster)) run$backend else run$cluster$backend
 
 # The fused multiply-adds per second of `threads` threads, or of the graphics card. No computation takes less time than

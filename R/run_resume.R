@@ -2,40 +2,30 @@
 
 #' Resume a run from its checkpoint
 #'
-#' A fit with `control = warp_control(checkpoint = "file")` saves its progress to that file at intervals. If the run
-#' stops, `resume("file", x)` runs the remaining sweeps. The result is the same, to the last bit, as that of a run that
-#' was never stopped.
-#'
-#' The remaining sweeps may run on another number of threads, on a `cluster` or, in double precision, on a graphics
-#' card. They update the same checkpoint.
+#' A fit with `control = warp_control(checkpoint = "file")` saves its progress to that file at intervals.
+#' `resume("file", x)` runs the remaining sweeps, on any threads, workers or, in double precision, graphics cards, and
+#' updates the checkpoint. The result is the same, to the last bit, as without the stop.
 #'
 #' @param file name of the checkpoint.
 #' @param x the fitted data, in the same form as in the first call: `x` of [dp_mixture()] or [topic_model()], the
-#'   [row_reader()] if the fit had one, or `data` of [bayes_logit()] (`NULL` if it had none). Variables of a formula
-#'   that are not in `data` are looked up where `resume()` is called.
+#'   [row_reader()], or `data` of [bayes_logit()]. Other variables of a formula are looked up where `resume()` is
+#'   called.
 #' @param checkpoint_every seconds from one checkpoint to the next; `NULL`: as before.
 #' @param ... must be empty.
 #' @inheritParams computing_arguments
 #' @return The fit, of the class of the function that wrote the checkpoint.
-#'
 #' @section The file:
-#' A checkpoint holds the model, the states of all chains, and all draws and traces so far. It does not hold the data,
-#' but digests of them, so that `resume()` can refuse other data.
-#'
-#' If a checkpoint after the first cannot be written, there is a warning and the fit goes on. The disk needs room for
-#' two checkpoints. A checkpoint is overwritten, even if it is of another fit, but while one process writes it,
-#' another one gets an error with the number of that process. Other files are never overwritten.
+#' A checkpoint holds the model, the states, draws and traces, and digests of the data. The disk needs room for two. If
+#' one after the first cannot be written, there is a warning and the fit goes on. Another fit's checkpoint is
+#' overwritten, unless a process still writes it. Other files are never overwritten.
 #'
 #' @section Trust:
-#' A checkpoint holds numbers and text. Only its formula is evaluated, which may call functions of models, such as
-#' `log()` or `poly()`, and functions in your workspace. To allow another function of a package, assign it there first.
-#' A regression with a checkpoint takes only functions of package stats, by their names, as `na.action` and
-#' `contrasts`, and contrasts as matrices.
+#' Of a checkpoint only the formula is evaluated, with functions of models, such as `log()` or `poly()`, and functions
+#' in your workspace. To allow another function, assign it there first. `na.action` and `contrasts` of a regression with
+#' a checkpoint must be names of functions of package stats; contrasts may also be matrices.
 #'
 #' @section Errors:
-#' `warpbayes_error_input` if the file is missing, not a checkpoint, damaged or from another version of warpbayes, or if
-#' the data differ.
-#' @seealso [continue()], which runs more sweeps than were asked for at first.
+#' `warpbayes_error_input` if the file is not a checkpoint, damaged or of another version, or if the data differ.
 #' @examples
 #' x <- cbind(a = c(rnorm(200), rnorm(100, 6)), b = rnorm(300))
 #' file <- tempfile()
@@ -96,7 +86,6 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
   })
 }
 
-# The data for workers that a connection leads to.
 on_cluster <- function(x, connection) UseMethod("on_cluster")
 
 on_cluster.default <- function(x, connection) x
@@ -158,8 +147,6 @@ check_formula_calls <- function(code, envir) {
   }
   for (part in as.list(code)[-1L]) if (is.call(part)) check_formula_calls(part, envir)
 }
-
-# Reading ------------------------------------------------------------------------
 
 # The head of the checkpoint; its `arrays` are the traces and draws. `shown` is the name of the file as the user gave
 # it.

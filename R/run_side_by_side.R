@@ -6,7 +6,6 @@
 # sessions.
 short_sweep <- c(cpu = 0.05, cuda = 0.002)
 
-# Seconds of the sweeps of all chains that are timed.
 trial <- 0.05
 
 # The ways to run the chains of a fit. A way is a list of `sessions`, and of `chains`: a list of the numbers of the
@@ -27,7 +26,6 @@ chain_ways <- function(plan, run, chains) {
   seen <- c(alone = Inf, side = Inf)
   # Each way is timed after a slice that is not, whose number of sweeps is a guess and whose memory and kernels are new.
   to_try <- c("alone", "alone", "side", "side")
-  # NULL if memory is short.
   open_side <- function() {
     each <- replace(run, "threads", as.integer(run$threads %/% at_once))
     short <- tryCatch(

@@ -3,19 +3,15 @@
 
 #' Pictures as ggplot objects
 #'
-#' `autoplot()` gives every picture that `plot()` draws in base graphics as a ggplot object. It takes the same arguments
-#' and shows the same numbers. Load package ggplot2 first.
+#' `autoplot()` draws every picture of `plot()` with ggplot2, from the same arguments. Load package ggplot2 first.
 #'
 #' @param object a fit or result that has a `plot()` method, such as [plot.dp_mixture()] or [plot.cell_types()].
 #' @param type which picture.
 #' @param main title, `NULL` for none.
-#' @param y,log,lower.tail,xlim,ylim,xlab,ylab,col,legend for a distribution, as in [plot.pmf()]. `xlim` chooses the
-#'   values that are computed.
+#' @param y,log,lower.tail,xlim,ylim,xlab,ylab,col,legend for a distribution, as in [plot.pmf()].
 #' @param topics,n,by for topic models, as in [plot.topic_model()].
 #' @param ... further arguments of the `plot()` method.
 #' @return A ggplot object.
-#' @section Errors:
-#' `warpbayes_error_input` as in the `plot()` methods.
 #' @examples
 #' if (requireNamespace("ggplot2", quietly = TRUE)) {
 #'   library(ggplot2)
@@ -26,10 +22,8 @@
 #' @aliases autoplot.bayes_logit autoplot.martingale_posterior
 NULL
 
-# aes() of columns by name: aes_of(x = "value").
 aes_of <- function(...) do.call(ggplot2::aes, lapply(list(...), as.name))
 
-# An empty picture with our theme and labels.
 gg_picture <- function(main = NULL, xlab = NULL, ylab = NULL) {
   ggplot2::ggplot() +
     ggplot2::labs(title = main, x = xlab, y = ylab) +
@@ -86,7 +80,6 @@ gg_heat <- function(values, rows, columns, limit, title, main, ylab) {
     without_grid()
 }
 
-# A picture as a ggplot object. Layers of one shape and style are one layer of all panels.
 gg_draw <- function(picture) {
   if (!is.null(picture$heat)) return(do.call(gg_heat, picture$heat, quote = TRUE))
   panels <- picture$panels

@@ -9,7 +9,6 @@ other_colour <- "#BBBBBB"
 # Six colours for chains, groups and distributions (Okabe and Ito).
 chain_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
-# What a reader must see: a limit, values that differ, piled values.
 signal_colour <- chain_colours[[2L]]
 # Text in this hue, and text that is not first.
 signal_text_colour <- "#A84A00"
@@ -21,7 +20,6 @@ density_colour <- "#08519C"
 histogram_colour <- "#D9D9D9"
 bar_colour <- "#4477AA"
 
-# From negative (blue) over zero (white) to positive (red).
 diverging_colours <- function(count) grDevices::hcl.colors(count, "Blue-Red 3")
 
 # The contrast of colours, from 1 to 21 (Web Content Accessibility Guidelines 2.1, section 1.4.3). Text needs 4.5.

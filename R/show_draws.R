@@ -3,10 +3,8 @@
 
 #' Draws of a fit for posterior, coda and base R
 #'
-#' Methods for the generics of these packages, such as `as_draws()` and `as.mcmc.list()`.
-#'
-#' By default the variables do not depend on how components or topics are numbered, so that draws and chains can be
-#' compared. Component `j` or topic `k` is the same in all draws only after [relabel()].
+#' By default the variables do not depend on the numbers of components or topics. These have a meaning only after
+#' [relabel()].
 #'
 #' | fit | variables | with the argument |
 #' |---|---|---|
@@ -25,13 +23,11 @@
 #' @param x a fit.
 #' @param ... `components`, `groups` or `topics`, as the table says.
 #' @param row.names,optional,stringsAsFactors not used.
-#' @return An object of the class that the generic is named after, such as `draws_array` or `mcmc.list`, with one
-#'   iteration for each kept draw and the chains side by side. `as_draws()` gives a `draws_array`, and for a martingale
-#'   posterior a `draws_matrix`. `as.array()` gives draws x chains x variables. `as.matrix()` and `as.data.frame()` give
-#'   draws x variables, one chain after the other.
+#' @return An object of the class that the generic is named after, one iteration for each kept draw. `as_draws()` gives
+#'   a `draws_array`, for a martingale posterior a `draws_matrix`; `as.array()` gives draws x chains x variables;
+#'   `as.matrix()` and `as.data.frame()` give draws x variables, one chain after the other.
 #' @section Errors:
-#' `warpbayes_error_input` for other arguments, for parts that the fit did not keep, and for `as.mcmc()` of several
-#' chains.
+#' `warpbayes_error_input` for parts that the fit did not keep, and for `as.mcmc()` of several chains.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' dim(as.matrix(fit))
@@ -126,8 +122,6 @@ as.matrix.warpbayes_fit <- function(x, ...) {
   draws <- as.array(x, ...)
   matrix(draws, ncol = dim(draws)[[3L]], dimnames = list(NULL, dimnames(draws)[[3L]]))
 }
-
-# Data frames ---------------------------------------------------------------------------
 
 # The data frame of a result. Tables are data frames already.
 frame_of <- function(x, ...) UseMethod("frame_of")

@@ -41,7 +41,6 @@ heat_picture <- function(values, rows, columns, limit, title, main, ylab = NULL)
     ylab = ylab))
 }
 
-# Round numbers within `ends`, and their labels.
 axis_of <- function(ends, labels = plain_labels, count = 4L) {
   at <- pretty(ends, count)
   at <- at[at >= ends[[1L]] & at <= ends[[2L]]]
@@ -50,27 +49,22 @@ axis_of <- function(ends, labels = plain_labels, count = 4L) {
 
 plain_labels <- function(at) format(at, trim = TRUE, big.mark = ",", scientific = any(abs(at) >= 1e7))
 
-# Whole numbers within `ends`.
 whole_axis <- function(ends) {
   ticks <- axis_of(ends, count = 5L)
   whole <- ticks$at == floor(ticks$at)
   list(at = ticks$at[whole], labels = ticks$labels[whole])
 }
 
-# The axis of a marker in the data's units.
 marker_axis <- function(fit, marker, ends) {
   if (type_of_marker(fit$transform, marker) == "none") axis_of(ends) else transformed_ticks(ends, fit$transform, marker)
 }
 
-# Names instead of numbers, from the first at the top.
 name_axis <- function(names) {
   list(at = rev(seq_along(names)), labels = short_names(as.character(names), 30L), names = TRUE)
 }
 
-# A logarithmic axis of shares, for coordinates that are logarithms to base 10.
 share_axis <- function(ends, ticks = share_ticks(10^ends)) list(at = log10(ticks), labels = percent_labels(ticks))
 
-# The range of values with some room on both sides.
 around <- function(values, share = 0.04) {
   ends <- range(values, finite = TRUE)
   if (diff(ends) > 0) grDevices::extendrange(ends, f = share) else ends + c(-1, 1) * max(1, abs(ends)) / 2
@@ -94,7 +88,6 @@ interval_picture <- function(rows, main, xlab, xlim = around(c(0, rows$lower, ro
   key = key)
 }
 
-# Draws a picture in base graphics.
 paint_picture <- function(picture) {
   if (!is.null(picture$heat)) return(do.call(plot_heat, picture$heat, quote = TRUE))
   panels <- picture$panels

@@ -46,7 +46,6 @@ fitting_size <- function(text, width, cex, font = 1L) {
   cex * min(1, width / max(graphics::strwidth(text, cex = cex, font = font)))
 }
 
-# Names on a picture, cut after `most` characters.
 short_names <- function(names, most = 24L) {
   short <- ifelse(nchar(names) > most, paste0(substr(names, 1L, most - 3L), "..."), names)
   # Different names stay different.
@@ -59,7 +58,6 @@ short_names <- function(names, most = 24L) {
 # Names in the margin of a picture, which take at most the share `room` of the `inches` of the device. Long names become
 # smaller and are then cut. Returns `names`, their size `cex`, and the `lines` of margin that they take.
 names_in_margin <- function(names, inches, cex, room = 0.4) {
-  # A letter is about 0.55 lines wide.
   per_letter <- 0.55 * graphics::par("cin")[[2L]]
   longest <- max(nchar(names))
   size <- cex * max(0.65, min(1, room * inches / (longest * per_letter * cex)))

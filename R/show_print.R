@@ -2,8 +2,7 @@
 
 #' Print results
 #'
-#' Shows what a fit or another result says in a few lines. At the end of a chunk of R Markdown or Quarto, fits and
-#' summaries show text and tables instead.
+#' Shows a result in a few lines. In chunks of R Markdown or Quarto, fits and summaries show text and tables instead.
 #'
 #' | what | arguments |
 #' |---|---|
@@ -40,7 +39,6 @@ in_console <- function(x, ...) UseMethod("in_console")
 
 in_console.default <- function(x, ...) print.default(x, ...)
 
-# What the chains of a fit did: sweeps, `draws` that were kept, and `where` it was computed.
 chain_words <- function(fit, draws, where) {
   sprintf("%s of %s (%s warmup%s)%s: %s kept, %s", count_words(fit$chains, "chain"), count_words(fit$iter, "sweep"),
     whole_words(fit$warmup), if (fit$thin > 1) sprintf(", 1 sweep in %s kept", whole_words(fit$thin)) else "",

@@ -17,28 +17,22 @@
 
 #' A report of a fit, as a page that can be sent
 #'
-#' Writes one HTML file without scripts: what was fitted, the verdict in words, tables and pictures, the prior, and the
-#' code that repeats it. The page shows some of the data: up to `cells` cells, the names of documents, and terms. Look
-#' at it before you send it.
+#' Writes one HTML file without scripts: the verdict in words, tables, pictures, the prior, and the code that repeats
+#' it. The page shows some of the data, such as cells, names of documents and terms. Look at it before you send it.
 #'
-#' @param fit a fit from [dp_mixture()], [topic_model()], [bayes_logit()] or [predictive_resample()], cell types from
-#'   [cell_types()], a distribution from [pmf()], or a table or comparison from [differential_abundance()],
+#' @param fit a fit, cell types, a [pmf()], or a table or comparison from [differential_abundance()],
 #'   [differential_state()], [type_proportions()], [topic_effects()] or [compare_topics()].
 #' @param file name of the file, which ends in `.html`. An earlier report is replaced. `NULL`: a temporary file.
 #' @param title title of the page; `NULL`: what was fitted.
 #' @param note text to put below the title: a character vector with a paragraph in each element.
 #' @param overwrite whether to replace a file that is not a report.
 #' @param open whether to show the page in the browser.
-#' @param ... for some fits (any other argument is an error):
-#'   * mixtures and cell types: `markers`, names or numbers of the markers to show. `NULL`: the markers that differ
-#'     most;
-#'   * cell types: `cells`, how many cells to show, chosen at random, by default 2000;
-#'   * topic models: `topics` and `terms`, how many topics to show on the map (Sievert and Shirley 2014), and terms of
-#'     each, by default 100 and 15.
+#' @param ... for some fits: `markers` to show, `NULL`: those that differ most; for cell types also `cells`, how many
+#'   cells to show, by default 2000; for topic models `topics` and `terms`, how many to show on the map (Sievert and
+#'   Shirley 2014).
 #' @return The name of the file, invisibly.
 #' @section Errors:
-#' `warpbayes_error_input` for a file that cannot be written or is not a report, and other arguments that cannot be
-#' used. If a picture cannot be drawn, the page says why in its place.
+#' `warpbayes_error_input` for a file that cannot be written or is not a report.
 #' @references Sievert, C. and Shirley, K. E. (2014). LDAvis: a method for visualizing and interpreting topics.
 #'   *Proceedings of the Workshop on Interactive Language Learning, Visualization, and Interfaces*, 63-70.
 #' @examples
@@ -88,7 +82,6 @@ write_report <- function(content, file, title, note, overwrite, open) {
   invisible(target)
 }
 
-# The absolute name of the file. A link is followed.
 check_report_file <- function(file, overwrite) {
   if (is.null(file)) return(tempfile("report-", fileext = ".html"))
   if (!is_text(file, 1L) || !nzchar(file)) {
@@ -112,7 +105,6 @@ check_report_file <- function(file, overwrite) {
   normalizePath(path)
 }
 
-# The beginning of the page's head. A report is recognised by it.
 report_mark <- "<meta name=\"generator\" content=\"warpbayes "
 
 # A file without a size may be a pipe. Reading it would wait for ever.
@@ -163,8 +155,6 @@ keeping_state <- function(code) {
   })
   holding_signals(code)
 }
-
-# How it was made ------------------------------------------------------------------
 
 # What a page says of how it was made, for all kinds. `more` is a named character vector.
 made_words <- function(fit, more = character()) {

@@ -18,7 +18,6 @@ escape_html <- function(text) {
 # The ampersand is first, since the others bring ampersands.
 html_entities <- c("&" = "&amp;", "<" = "&lt;", ">" = "&gt;", "\"" = "&quot;", "'" = "&#39;", "`" = "&#96;")
 
-# Text that is HTML already.
 html <- function(...) structure(paste0(..., collapse = "\n"), class = "report_html")
 
 tag <- function(name, content, class = NULL, scope = NULL) {
@@ -26,8 +25,6 @@ tag <- function(name, content, class = NULL, scope = NULL) {
     if (!is.null(scope)) paste0(" scope=\"", scope, "\""))
   paste0("<", name, attribute, ">", content, "</", name, ">")
 }
-
-# Parts ------------------------------------------------------------------------------
 
 paragraphs <- function(text, class = NULL) html(tag("p", escape_html(text), class))
 
@@ -115,7 +112,6 @@ paint_png <- function(draw, width, height, pointsize) {
   )
 }
 
-# Opens the device. Returns the first warning or the error, which may say why it did not open.
 open_png <- function(file, width, height, pointsize, type) {
   reason <- NULL
   note <- function(condition) if (is.null(reason)) reason <<- conditionMessage(condition)
@@ -170,8 +166,6 @@ picked_style <- function(ids) {
   focus <- paste0("#", ids, ":focus-visible ~ * label[for=", ids, "]", collapse = ",\n")
   paste0(chosen, " { background: #0b4f7d; color: #fff; }\n", focus, " { outline: 3px solid #d55e00; }\n")
 }
-
-# The page ---------------------------------------------------------------------------
 
 report_page <- function(content, title, note) {
   title <- if (is.null(title)) content$title else title

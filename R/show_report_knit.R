@@ -66,8 +66,4 @@ markdown_table <- function(frame, most) {
   c(paste(lines, collapse = "\n"), if (rest > 0) paste("and", count_words(rest, "more row")))
 }
 
-# Summaries ------------------------------------------------------------------------------
-
-# Tables and priors ----------------------------------------------------------------------
-
 plain_frame <- function(x) structure(unclass(x), class = "data.frame")

@@ -2,12 +2,9 @@
 
 #' Tables in the form of broom
 #'
-#' Methods for the generics of package generics, which broom re-exports. `tidy()` gives a row for each parameter or
-#' part, `glance()` one row for the whole, `augment()` the data with new columns.
-#'
-#' Columns have broom's names: `term`, `estimate` (posterior mean), `std.error` (posterior standard deviation),
-#' `conf.low` and `conf.high` (ends of a credible interval with equal tails). If package tibble is loaded, the tables
-#' are tibbles.
+#' `tidy()` gives a row for each parameter or part, `glance()` one row for the whole, `augment()` the data with new
+#' columns. Columns have broom's names: `term`, `estimate` (posterior mean), `std.error` (posterior standard deviation),
+#' `conf.low` and `conf.high` (credible interval with equal tails). With package tibble loaded, tables are tibbles.
 #'
 #' | what was fitted | `tidy()` | `glance()` | `augment()` |
 #' |---|---|---|---|
@@ -22,8 +19,7 @@
 #' | [predictive_resample()] | quantities | yes | no |
 #' | [pmf()] | values | yes | no |
 #'
-#' @param x for these methods: cell types, a table of proportions, a relabelled mixture, a martingale posterior, or a
-#'   distribution.
+#' @param x cell types, a table of proportions, a relabelled mixture, a martingale posterior, or a distribution.
 #' @param conf.level probability of the intervals; `NULL`: the table's.
 #' @param ... must be empty.
 #' @return A data frame or tibble.
@@ -36,8 +32,6 @@
 #'   * A martingale posterior, `glance()`: `nobs`, `quantities`, `draws`, `horizon`, `remaining` (the largest share of
 #'     the variance that the horizon leaves out), `seconds`.
 #'   * A distribution: `value` and `prob`. `glance()`: `mean`, `std.dev`, `median`, `lowest`, `highest`, `values`.
-#' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used.
 #' @examples
 #' if (requireNamespace("generics", quietly = TRUE)) {
 #'   fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
@@ -47,12 +41,10 @@
 #' @name tidiers
 NULL
 
-# Tables are tibbles in sessions that have loaded package tibble.
 as_table <- function(table) {
   if (isNamespaceLoaded("tibble")) tibble::as_tibble(table) else table
 }
 
-# The one row of glance() for a result.
 glance_of <- function(x) UseMethod("glance_of")
 
 glance_of.default <- function(x) stop_refused("glance", x)

@@ -30,7 +30,6 @@ trace_picture <- function(parts, main) {
     key = if (chains > 1) list(title = "Chain", text = text, colours = chain_colours[shown]))
 }
 
-# The range of draws after the first third of the warm-up.
 settled_range <- function(draws, warmup) {
   settled <- draws[seq_len(nrow(draws)) > warmup / 3, , drop = FALSE]
   settled <- settled[is.finite(settled)]
