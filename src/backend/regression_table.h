@@ -82,8 +82,7 @@ typedef struct wb_regression_session wb_regression_session;
 #define WB_REGRESSION_STATISTICS(p) ((size_t)(p) * ((size_t)(p) + 1) / 2 + (size_t)(p))
 /* Doubles of the statistics of one group: sums of omega x (p), of omega, and of z. */
 #define WB_REGRESSION_GROUP_STATISTICS(p) ((size_t)(p) + 2)
-/* Doubles of the statistics of one level of a term with q columns: Z'WZ, a lower triangle row by row, then Z'WX, q rows
- * of p, then Z'z. */
+/* Doubles of the statistics of a level of a term with q columns: the lower triangle Z'WZ, Z'WX (q rows of p), Z'z. */
 #define WB_REGRESSION_LEVEL_STATISTICS(p, q) ((size_t)(q) * ((size_t)(q) + 1) / 2 + (size_t)(q) * ((size_t)(p) + 1))
 #define WB_REGRESSION_MOST_OUTCOMES 32
 
@@ -101,8 +100,7 @@ typedef struct wb_regression_effect {
   const double *draw;     /* draws x levels, column-major */
 } wb_regression_effect;
 
-/* Rows to predict, and the draws to predict them from. A linear predictor is the sum over columns, in order, then the
- * offset, then the effects, in order. */
+/* Rows and draws to predict from. A predictor is the sum over columns, then the offset, then the effects, in order. */
 typedef struct wb_regression_prediction {
   const double *x; /* rows x columns, column-major, in the data's units; NULL: the design is sparse */
   int64_t rows;

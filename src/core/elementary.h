@@ -134,8 +134,7 @@ WB_HD double wb_exp(double x) {
   return wb_exp_reduced(r) * scale1 * scale2;
 }
 
-/* exp(x) - 1 = 2^k (exp(r) - 1) + (2^k - 1), with exp(r) - 1 in two doubles. Relative accuracy near 0, inf above
- * 709.78, -1 below -37.5. */
+/* exp(x) - 1 = 2^k (exp(r) - 1) + (2^k - 1), exp(r) - 1 in two doubles; inf above 709.78, -1 below -37.5. */
 WB_HD double wb_expm1(double x) {
   double within = x < -40.0 ? -40.0 : x;
   within = within > 710.0 ? 710.0 : within;
@@ -193,8 +192,7 @@ WB_HD double wb_log(double x) {
   return wb_select((x > 0.0) & (x < wb_infinity()), result, outside);
 }
 
-/* log(1 + x) = log(u) + c/u, where u = 1 + x is rounded and c is the rounding error. Relative accuracy near 0, -inf at
- * -1, NaN below. Two divisions. */
+/* log(1 + x) = log(u) + c/u, where u = 1 + x is rounded and c is the error; -inf at -1, NaN below. */
 WB_HD double wb_log1p(double x) {
   double u = 1.0 + x;
   double one = u - x;
@@ -228,12 +226,10 @@ WB_HD float wb_logf(float x) {
   return wb_selectf((x > 0.0f) & (x < wb_infinityf()), result, outside);
 }
 
-/* log(1 - exp(x)) for x <= 0, -inf at 0, without cancellation at either end (Maechler 2012, "Accurately computing
- * log(1 - exp(-|a|))"). */
+/* log(1 - exp(x)) for x <= 0 without cancellation (Maechler 2012, "Accurately computing log(1 - exp(-|a|))"). */
 WB_HD double wb_log1mexp(double x) { return x > -0.6931471805599453 ? wb_log(-wb_expm1(x)) : wb_log1p(-wb_exp(x)); }
 
-/* Correctly rounded by IEEE 754. GCC vectorizes loops with it only if -fno-math-errno is on the command line; a pragma
- * comes too late. */
+/* Correctly rounded by IEEE 754. GCC vectorizes it only with -fno-math-errno, for which a pragma comes too late. */
 WB_HD double wb_sqrt(double x) { return sqrt(x); }
 
 /* lgamma(2 + t)/(t (1 + t)) for |t| <= 1; relative error 3.5e-17. */
@@ -294,8 +290,7 @@ WB_HD double wb_normal_tail_bottom(double r) {
                    0.7100403226893066, 1.6772923497274286, 2.0447871258209633, 1.0);
 }
 
-/* For 0.075 <= p <= 0.925: Phi^-1(p) is q wb_normal_centre_top(s)/wb_normal_centre_bottom(s) with q = p - 1/2 and
- * s = 0.425^2 - q^2. */
+/* For 0.075 <= p <= 0.925: Phi^-1(p) is q top(s)/bottom(s) with q = p - 1/2 and s = 0.425^2 - q^2. */
 WB_HD double wb_normal_centre_top(double s) {
   return WB_HORNER(s, 21522.52382270553, 107922.2392626538, 140748.6935052749, 73904.72300104091, 18500.738543026724,
                    2337.350851783339, 143.40112295793057, 3.387132872796367);
@@ -346,8 +341,7 @@ WB_HD double wb_normal_quantile_tail(double p) {
   return wb_bits_double(wb_double_bits(wb_normal_tail_top(r)) | sign) / wb_normal_tail_bottom(r);
 }
 
-/* Phi^-1(p): -inf at 0, inf at 1, NaN outside. A third fit covers p below 2^-54, down to the smallest subnormal
- * number. */
+/* Phi^-1(p): -inf at 0, inf at 1, NaN outside. A third fit covers p below 2^-54, subnormal numbers too. */
 WB_HD double wb_normal_quantile(double p) {
   if (p >= 5.551115123125783e-17) {
     if (p < 1.0) return wb_normal_quantile_within(p);

@@ -22,6 +22,5 @@ WB_HD double wb_half_draw(double d, uint64_t bits, double *log_first, double *lo
   return wb_select(wb_uniform(bits) * (1 + odds) < 1, 1.0, 0.0);
 }
 
-/* A row's ticket: the row with the smallest one is uniform over any set of rows. Rows count from 0 and are below
- * 2^32. */
+/* A row's ticket: the smallest is uniform over any set of rows. Rows count from 0 and are below 2^32. */
 WB_HD uint64_t wb_half_ticket(uint64_t bits, uint64_t row) { return (bits & 0xFFFFFFFF00000000u) | row; }

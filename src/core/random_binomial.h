@@ -19,8 +19,7 @@ WB_HD double wb_whole_power(double q, int64_t n) {
   return power;
 }
 
-/* The number of successes among n trials that the uniform u selects; none = q^n. With a mean of at most 12, more than
- * 110 have a probability below 1e-60. */
+/* The successes among n trials that the uniform u selects; none = q^n. The mean is at most 12: P(> 110) < 1e-60. */
 WB_HD int64_t wb_binomial_invert(int64_t n, double p, double q, double none, double u) {
   const int64_t most = n < 110 ? n : 110;
   const double odds = p / q;

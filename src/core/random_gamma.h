@@ -44,8 +44,7 @@ WB_HD double wb_draw_gamma_from_one(wb_stream *stream, double shape) {
   return d * (root * root * root);
 }
 
-/* A gamma draw, from the same words as wb_draw_log_gamma(). For shapes below about 0.05 use wb_draw_log_gamma(), since
- * the draw may underflow to 0. */
+/* A gamma draw, from the same words as wb_draw_log_gamma(). Underflows to 0 for shapes below about 0.05. */
 WB_HD double wb_draw_gamma(wb_stream *stream, double shape) {
   if (shape < 1.0) return wb_exp(wb_draw_log_gamma(stream, shape));
   return wb_draw_gamma_from_one(stream, shape);

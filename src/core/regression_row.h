@@ -21,8 +21,7 @@ WB_HD double wb_regression_scaled(double x, double center, double inverse_scale)
   return (x - center) * inverse_scale;
 }
 
-/* Parts of a product of a column and a vector over the rows, and their sum: row i belongs to part i mod
- * WB_REGRESSION_LANES. */
+/* Parts of a product of a column and a vector, and their sum: row i is in part i mod WB_REGRESSION_LANES. */
 #define WB_REGRESSION_LANES 8
 WB_HD double wb_regression_fold(const double *part) {
   return ((part[0] + part[4]) + (part[2] + part[6])) + ((part[1] + part[5]) + (part[3] + part[7]));

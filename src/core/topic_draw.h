@@ -25,8 +25,7 @@ WB_HD int wb_topic_searched(int rows) {
   return (rows < stretch ? rows : stretch) - 1;
 }
 
-/* Weights below these count as 0. They are below the last digit of any sum, and the product of two larger ones is a
- * normal number. */
+/* Smaller weights count as 0: below the last digit of any sum. The product of two larger ones is normal. */
 #define WB_TOPIC_LEAST 0x1p-500
 #define WB_TOPIC_LEASTF 0x1p-60f
 

@@ -1,5 +1,4 @@
-/* The loops over wide numbers, included once for each instruction set by isa.h. The compiler vectorises most bodies,
- * which are written for one number. */
+/* The loops over wide numbers, for each instruction set (isa.h). The compiler vectorises most bodies. */
 
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(wide_from_double)(int64_t count, const double *restrict x, double *restrict mantissa,

@@ -9,8 +9,7 @@
 #include "numeric/memory.h"
 #include "numeric/wide.h"
 
-/* A running sum of wide numbers, (high + low) 2^exponent. `low` holds the rounding errors of `high` (Knuth's
- * two-sum). */
+/* A running sum of wide numbers, (high + low) 2^exponent; `low`: rounding errors (Knuth's two-sum). */
 typedef struct running_sum {
   double high, low, exponent;
 } running_sum;

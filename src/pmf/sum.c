@@ -24,8 +24,7 @@
 /* Pairs of wide numbers with fewer products than this never use a transform. */
 #define WIDE_FAST_FROM 262144.0
 
-/* `log`: the caller gives and gets logarithms, not weights. `wide`: partial sums are wide numbers, not doubles.
- * Logarithms need wide numbers. */
+/* `log`: logarithms go in and come out. `wide`: partial sums are wide numbers, which logarithms need. */
 typedef struct form {
   int log, wide;
   wb_isa isa;

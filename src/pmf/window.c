@@ -23,8 +23,7 @@
 #include "pmf/tilt.h"
 
 /* Half widths of a window in standard deviations of the tilted sum. Entries that lie so many bits (CUT) below the
- * largest are left out. At these widths a normal tilted sum has fallen to e^-50 = 2^-72 and to e^-2.9 = 0.06 of its
- * maximum. */
+ * largest are left out. There a normal tilted sum has fallen to e^-50 = 2^-72 and to e^-2.9 = 0.06 of its peak. */
 #define DIRECT_WIDTH 10.0
 #define DIRECT_CUT 140.0
 #define FFT_WIDTH 2.4
@@ -45,8 +44,7 @@
 /* Up to so many products (entries of p times entries of q), one window is tried for all outputs. */
 #define WHOLE_UP_TO 262144.0
 
-/* From so many products on, a direct window runs on the chosen backend. For fewer, copies to a GPU would take longer
- * than the sums. */
+/* From so many products on, a direct window runs on the backend; for fewer, copies to a GPU take longer. */
 #define DEVICE_FROM 1e8
 
 /* Runs of refused outputs closer than this are computed together. */
@@ -183,8 +181,7 @@ static int direct(task *t, int64_t begin, int64_t end) {
                             t->exponent + begin);
 }
 
-/* An upper bound on what a window has lost, on the scale of its outputs: the entries left out, and those that
- * wb_wide_tilt() made zero. */
+/* Upper bound of what a window lost, on the scale of its outputs: entries left out or made zero by wb_wide_tilt(). */
 static double lost_bound(const wb_pmf_window *w) {
   const double entries = (double)(w->p.count + w->q.count);
   return w->p.outside + w->q.outside + entries * 0x1p-998;
@@ -201,8 +198,7 @@ static int tilted_direct(task *t, const wb_pmf_window *w, int64_t from, int64_t 
   return wb_pmf_direct(t->method, table, &work);
 }
 
-/* Cuts [*from, *to) down to the outputs within reach of the window, which have a term in it. Returns 0 if none is
- * left. */
+/* Cuts [*from, *to) down to the outputs within the window's reach that have a term. Returns 0 if none is left. */
 static int within_reach(const wb_pmf_window *w, int64_t *from, int64_t *to) {
   const int64_t origin = w->p.first + w->q.first;
   *from = wb_max_int(*from, origin);
@@ -216,8 +212,7 @@ static int window_direct(task *t, const wb_pmf_window *w, const interval *wanted
   return settle(t, w, wanted, from, to - from, t->tilted, wb_max_real(lost_bound(w) / LEFT_OUT, LEAST_OUTPUT), 1);
 }
 
-/* log2 of the transform's length for outputs [from, to). Outputs beyond the length wrap around and must not fall among
- * these. */
+/* log2 of the transform's length for outputs [from, to), among which none beyond may fall by wrapping around. */
 static int window_log2(const wb_pmf_window *w, int64_t from, int64_t to) {
   const int64_t origin = w->p.first + w->q.first, all = w->p.count + w->q.count - 1;
   return wb_fft_log2(wb_max_int(wb_max_int(to - origin, all - (from - origin)), wb_max_int(w->p.count, w->q.count)));
@@ -338,8 +333,7 @@ static void clear(double *r, const wb_wide *r_wide, int64_t begin, int64_t end) 
   }
 }
 
-/* Computes every output, window by window. Outputs that a window refuses go on top of the stack, for the next
- * window. */
+/* Computes every output by windows. What a window refuses goes on top of the stack, for the next window. */
 static int compute_all(task *t, wb_pmf_window *w) {
   WB_TRY(postpone(t, 0, t->outputs, 0));
   while (t->stack_count > 0) {

@@ -1,5 +1,4 @@
-/* Predictive resampling by copulas (Fong, Holmes & Walker 2023, sections 4.2 to 4.5): the host's part, which prepares
- * the arrays and calls the backend. */
+/* Predictive resampling by copulas (Fong, Holmes & Walker 2023, 4.2 to 4.5): prepares arrays, calls the backend. */
 #include "core/scalar.h"
 
 #include "predictive/predictive.h"

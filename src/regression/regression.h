@@ -4,8 +4,7 @@
 
 #include "regression/chain.h"
 
-/* The traces of `count` sweeps; the first sweep has the number `iteration`. Each array is sweeps x its length,
- * column-major, or NULL. */
+/* Traces of `count` sweeps from number `iteration` on. Each array is sweeps x its length, column-major, or NULL. */
 typedef struct wb_regression_sweeps {
   int32_t count;
   uint32_t iteration;

@@ -109,8 +109,7 @@ static void colour(void *context, double *w) {
 /* Derivatives are differences over this distance. */
 #define STEP 1e-3
 
-/* The log likelihood of a row if psi with the same r, the linear predictor of zeros, and log(r) with the same mean
- * change by `move`. */
+/* A row's log likelihood if psi with the same r, the zeros' predictor, and log(r) with the same mean change. */
 static double row_at(const wb_regression_both *both, const double *linear, int64_t row, const double *move) {
   const wb_regression_data *const data = both->counts.data;
   const wb_regression_zeros *const what = data->zeros;

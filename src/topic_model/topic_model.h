@@ -108,8 +108,7 @@ int wb_topic_draw_coefficients(wb_topic_chain *chain, uint32_t iteration);
  * bootstrap, Rubin 1981, Annals of Statistics 9, 130-134). effects: topics x terms. */
 int wb_topic_draw_effects(const wb_topic_chain *chain, uint32_t iteration, const double *theta, double *effects);
 
-/* log of Gamma(a + n)/Gamma(a), and, unless `slope` is NULL, its derivative in a. Products of a few factors are faster
- * and lose nothing. */
+/* log of Gamma(a + n)/Gamma(a), and its derivative in a or NULL. Products of few factors are faster and exact. */
 double wb_topic_log_rising(double a, int64_t n, double *slope);
 
 /* alpha of its logarithm, kept within exp(-200) and exp(15). */

@@ -281,7 +281,4 @@ static int draw_sparse(const wb_categorical_sparse *rows, const wb_categorical_d
   return draw_more(NULL, rows, rows->rows, longest, draws, first_of_more(draws), run, message);
 }
 
-const wb_categorical_functions wb_cpu_categorical = {
-    .draw = draw,
-    .draw_sparse = draw_sparse,
-};
+const wb_categorical_functions wb_cpu_categorical = {.draw = draw, .draw_sparse = draw_sparse};
