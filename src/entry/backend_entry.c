@@ -36,8 +36,7 @@ SEXP wb_entry_backend_abi(void) {
   return abi;
 }
 
-/* The options that resolve_run() of R/run_resolve.R reads, apart from the threads. R's options() takes several times as
- * long. */
+/* The options that resolve_run() of R/run_resolve.R reads, but the threads. R's options() is several times slower. */
 SEXP wb_entry_backend_options(void) {
   static const char *const names[] = {"warpbayes.backend", "warpbayes.plugin", "warpbayes.isa", "warpbayes.device",
                                       "warpbayes.device_memory"};

@@ -186,8 +186,7 @@ size_t wb_cpu_mixture_padded_sums(int p) {
   return size;
 }
 
-/* Reorders padded sums as WB_MIXTURE_STATISTICS. The first column of the extended triangle is the count and the
- * sums. */
+/* Reorders padded sums as WB_MIXTURE_STATISTICS. The first extended column has the count and the sums. */
 static void unpack_statistics(int p, const double *sums, double *statistics) {
   size_t product = 1 + (size_t)p;
   for (int r = 0; r <= p; r++) {

@@ -1,6 +1,5 @@
 /* The Gibbs sweep of a regression on the processor: linear predictors, Polya-Gamma variables and the sums X'WX and X'z,
- * in one pass over the rows (Polson, Scott & Windle 2013). A leaf of WB_LEAF_ROWS rows is one unit of work. The GPU's
- * twin is cuda/regression/sweep.cu. */
+ * in one pass (Polson, Scott & Windle 2013). A unit is a leaf of WB_LEAF_ROWS rows. GPU: cuda/regression/sweep.cu. */
 #include "core/rounding.h"
 
 #include "cpu/regression/terms.h"

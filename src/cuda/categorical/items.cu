@@ -195,8 +195,7 @@ __global__ void __launch_bounds__(DRAW_THREADS)
 }
 
 /* Puts prefix sums, added in order, in the place of the weights, a thread a row; the last
- * becomes NaN where the row cannot be drawn from. Each weight is read and written once, logarithms
- * are read once more. */
+ * becomes NaN where the row cannot be drawn from. Weights are read and written once, logarithms read twice. */
 template <typename Stored, typename Real, bool LOG, typename Rows>
 __global__ void __launch_bounds__(DRAW_THREADS) categorical_sum(Stored *weights, Rows place) {
   const int64_t row = thread_number<DRAW_THREADS>();

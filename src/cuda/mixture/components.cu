@@ -129,8 +129,7 @@ __global__ void __launch_bounds__(ENTRY_THREADS)
   if (adds) precision[entry] = sum;
 }
 
-/* Coefficients as cuda/mixture/draw_tile.cuh reads them, one block a component: see
- * mixture_coefficients(). */
+/* Coefficients as cuda/mixture/draw_tile.cuh reads them, one block a component: mixture_coefficients(). */
 template <typename Real>
 __global__ void __launch_bounds__(ENTRY_THREADS) mixture_pack(mixture_components c, int order, Real *coefficients) {
   const int p = c.columns, j = static_cast<int>(blockIdx.x);
@@ -177,8 +176,7 @@ __global__ void __launch_bounds__(ENTRY_THREADS) mixture_pack_fragments(mixture_
   }
 }
 
-/* The same as cuda/mixture/draw_half.cuh reads them, see half_group(): a block for each eight components and group of
- * lines. */
+/* As cuda/mixture/draw_half.cuh reads them, see half_group(): a block for eight components and a group of lines. */
 __global__ void __launch_bounds__(ENTRY_THREADS)
     mixture_pack_halves(mixture_components c, unsigned char *coefficients) {
   constexpr int EACH = ENTRY_THREADS / HALF_COMPONENTS; /* threads of a component */

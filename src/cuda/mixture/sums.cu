@@ -42,8 +42,7 @@ static __global__ void __launch_bounds__(SORT_THREADS) mixture_sort(int32_t *lab
 }
 
 /* How many of a leaf's sorted keys are below each of two bounds: every sixteenth key is
- * compared first, then the sixteen among which a bound lies. All threads of the block must
- * call it. */
+ * compared first, then the sixteen around a bound. All threads of the block must call it. */
 __device__ __forceinline__ void keys_below(const uint32_t *keys, uint32_t low, uint32_t high, int *below_low,
                                            int *below_high) {
   constexpr int step = WB_LEAF_ROWS / SUM_THREADS;

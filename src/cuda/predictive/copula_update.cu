@@ -77,8 +77,7 @@ __global__ void row_weights(update_arguments a) {
         wb_bootstrap_weight(a.key, static_cast<uint64_t>(a.first_group + group), static_cast<uint64_t>(i));
 }
 
-/* A thread a (resample, step): its row, and its scores, or for a binary response
- * the uniform. */
+/* A thread a (resample, step): its row, and its scores, or for a binary response the uniform. */
 __global__ void draw_steps(update_arguments a) {
   const int64_t at = thread_number();
   if (at >= a.groups * a.steps) return;
@@ -117,8 +116,7 @@ __global__ void draw_binary(update_arguments a) {
   }
 }
 
-/* Launch: (blocks of points, resamples). One coordinate or a binary response: the
- * state stays in registers. */
+/* Launch: (blocks of points, resamples). One coordinate or a binary response: the state is in registers. */
 __global__ void update_one(update_arguments a) {
   const int64_t l = thread_number();
   if (l >= a.points) return;

@@ -1,5 +1,4 @@
-/* Entries of categorical draws (categorical/categorical.h). R code has checked types and sizes; the weights themselves
- * are checked while they are drawn from. */
+/* Entries of categorical draws. R code has checked types and sizes; weights are checked while they are drawn from. */
 #include "entry/entry.h"
 
 #include "categorical/categorical.h"
@@ -24,8 +23,7 @@ static wb_categorical_draws new_draws(int64_t rows, SEXP draws, SEXP seed, SEXP 
                                 .index_stride = rows};
 }
 
-/* weights: a double matrix, or a vector for one row. first: the number of the first row, from 0. Returns items from 1,
- * draw after draw. */
+/* weights: doubles, a matrix or one row. first: the number of the first row, from 0. Items from 1, draw after draw. */
 SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SEXP precision, SEXP first, SEXP run) {
   const wb_categorical_rows rows = read_rows(weights, log);
   const int is_vector = Rf_getAttrib(weights, R_DimSymbol) == R_NilValue;

@@ -116,8 +116,7 @@ SEXP wb_entry_checkpoint_head(SEXP path) {
   return wb_finish(result, status, &message);
 }
 
-/* The arrays after the head: a list of vectors with these types, "double", "integer" or "raw", and lengths. `digest` is
- * that of the file from which the head came. */
+/* The arrays after the head: vectors of these types ("double", "integer", "raw") and lengths. `digest`: the file's. */
 SEXP wb_entry_checkpoint_arrays(SEXP path, SEXP digest, SEXP types, SEXP lengths) {
   const R_xlen_t count = Rf_xlength(types);
   SEXP result = PROTECT(Rf_allocVector(VECSXP, count));

@@ -1,5 +1,4 @@
-/* The entries that add up the densities of rows under many draws of a mixture, and choose the most probable of several
- * types (mixture/densities.c). */
+/* Adds up densities of rows under many draws, and chooses the most probable of several types (mixture/densities.c). */
 #include "entry/mixture/open_mixture.h"
 
 #include <string.h>
