@@ -78,10 +78,9 @@ inline __host__ __device__ int factors_in_shared(int p) {
                                           : 0;
 }
 
-/* precision += weight sum_j F_j' F_j, packed, and pull += weight sum_j F_j' offset_j, where they
- * are not NULL: one thread an entry, over all components. Rows of the grid: the sums for m,
- * those for Phi. A thread goes through all rows of a factor, with zero in place of
- * entries above the diagonal, since another thread of its warp needs the row. */
+/* precision += weight sum_j F_j' F_j, packed, and pull += weight sum_j F_j' offset_j, where they are not NULL: one
+ * thread an entry, over all components. Rows of the grid: the sums for m, those for Phi. A thread goes through all rows
+ * of a factor, with zero in place of entries above the diagonal, since another thread of its warp needs the row. */
 __global__ void __launch_bounds__(ENTRY_THREADS)
     mixture_add_precisions(mixture_components c, double mean_weight, double scale_weight, double *pull,
                            double *mean_precision, double *scale_precision) {

@@ -215,10 +215,9 @@ private:
   const Real *rows_[R];
 };
 
-/* How many blocks of a multiprocessor the compiler must be able to run at a time, which
- * bounds the registers of each; 0 leaves that to the compiler. For these two orders
- * nvcc 13 would make room for six blocks on sm_100 and sm_110 by spilling a few bytes
- * of registers. With four rows a thread four blocks are enough. */
+/* How many blocks of a multiprocessor the compiler must be able to run at a time, which bounds the registers of each; 0
+ * leaves that to the compiler. For these two orders nvcc 13 would make room for six blocks on sm_100 and sm_110 by
+ * spilling a few bytes of registers. With four rows a thread four blocks are enough. */
 template <typename Real>
 constexpr int mixture_blocks(int order) {
   return order == (sizeof(Real) == sizeof(float) ? 28 : 10) ? 4 : 0;
@@ -411,9 +410,8 @@ __device__ __forceinline__ void evaluate_rows(Weights &tile, int components, int
   }
 }
 
-/* The most probable component of rows first..first + count - 1 of x, the first of
- * equals, and the log of the sum of the weights. probability, if it is not NULL,
- * is `stride` x components and holds the log weights first.
+/* The most probable component of rows first..first + count - 1 of x, the first of equals, and the log of the sum of the
+ * weights. probability, if it is not NULL, is `stride` x components and holds the log weights first.
  *
  * Launch and memory as for mixture_draw(), with 16 bytes of output for a row and two
  * writes of 8 bytes for each of its probabilities. Registers on sm_90: 129 to 255 in

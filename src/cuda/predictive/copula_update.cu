@@ -94,9 +94,8 @@ __global__ void draw_steps(update_arguments a) {
   }
 }
 
-/* A block a resample, its threads across the rows: draws the binary responses one
- * after the other from the state at the rows, which each of them updates. Turns
- * the uniforms of `score` into the observations. */
+/* A block a resample, its threads across the rows: draws the binary responses one after the other from the state at the
+ * rows, which each of them updates. Turns the uniforms of `score` into the observations. */
 __global__ void draw_binary(update_arguments a) {
   const int64_t group = blockIdx.x;
   double *const state = a.row_conditional + group * a.rows;
