@@ -84,8 +84,7 @@ static double logit_density(const void *of, double at) {
   return wb_fma(-0.5 * sample->precision * apart, apart, log_likelihood(sample->count, sample->total, at));
 }
 
-/* A logit of many cells: a draw from the product of the prior and the normal approximation of the likelihood is
- * accepted by the ratio of likelihood to approximation. */
+/* A logit of many cells: a draw from prior times normal approximation, accepted by the ratio of likelihoods. */
 static void propose_logit(wb_stream *stream, const one_logit *sample, double mode, double *logit, double *likelihood) {
   const double rest = sample->total - sample->count, information = sample->count * rest / sample->total;
   const double current = *logit, precision = information + sample->precision;
@@ -274,8 +273,7 @@ static void shift_coefficients(one_type *type, wb_stream *stream, const double *
   move_logits(type, by);
 }
 
-/* The log of a deviation with u_ts / sigma_t, or b_tg / omega_t, fixed. `direction` has u_ts or b_tg, and `at` is the
- * log of the factor by which they grow. */
+/* The log of a deviation with u_ts / sigma_t, or b_tg / omega_t (`direction`), fixed. `at`: the log of the factor. */
 typedef struct one_stretch {
   const one_type *type;
   int which;

@@ -3,8 +3,7 @@
  *
  * Plain C without R's headers: the package, the CUDA plugin and the emulator compile the same files. Every function
  * returns a wb_status. A function that fails has written one sentence into `message` and freed what it had allocated,
- * and its outputs are unspecified. No function prints, exits or jumps. Host arrays belong to the caller. The functions
- * of one session are called from one thread at a time. */
+ * and its outputs are unspecified. Host arrays belong to the caller. A session's functions are called one at a time. */
 #pragma once
 
 #include "backend/categorical_table.h"

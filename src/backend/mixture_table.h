@@ -59,8 +59,7 @@ typedef struct wb_mixture_pairs {
 /* A session: the data, in memory that the backend reads, and working memory. */
 typedef struct wb_mixture_session wb_mixture_session;
 
-/* The number of doubles in the sufficient statistics of one component: the number of its rows, p sums, and p(p+1)/2
- * sums of products, a lower triangle row by row. */
+/* Doubles of the statistics of a component: its rows, p sums, p(p+1)/2 sums of products (a lower triangle by rows). */
 #define WB_MIXTURE_STATISTICS(p) (1 + (size_t)(p) + (size_t)(p) * ((size_t)(p) + 1) / 2)
 
 /* The message if a covariance cannot be drawn. Component %d, from 1, is the first that failed. */

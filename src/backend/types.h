@@ -74,8 +74,7 @@ typedef struct wb_device {
   int32_t runtime;      /* version of the runtime, in the same form */
 } wb_device;
 
-/* The order of every sum over rows: the rows of a leaf, this many, are added in order, and the sums of the leaves by a
- * binary tree over the leaves' indices. */
+/* The order of sums over rows: a leaf's rows, this many, in order; leaves by a binary tree over their indices. */
 #define WB_LEAF_ROWS 2048
 
 /* Writes one sentence into `message`, cut to its length, and returns `status`. The plugin has its own. */

@@ -45,8 +45,7 @@ WB_HD float wb_bits_float(uint32_t bits) {
   return x;
 }
 
-/* All bits set if the condition holds. If one side of ?: is a constant, GCC turns the selection into a branch and does
- * not vectorize the loop. With masks it does. */
+/* All bits set if the condition holds: GCC makes a branch of ?: with a constant, which it does not vectorize. */
 WB_HD uint64_t wb_mask(int condition) { return (uint64_t)0 - (uint64_t)condition; }
 WB_HD uint32_t wb_maskf(int condition) { return (uint32_t)0 - (uint32_t)condition; }
 WB_HD double wb_select(int condition, double yes, double no) {
@@ -120,8 +119,7 @@ WB_HD float wb_exp_weightf(float x) {
   return wb_bits_float(bits & wb_maskf(x >= -87.3365402f));
 }
 
-/* exp(x) for every x: inf above 709.78, gradual underflow, NaN stays NaN. 2^k is applied in two factors, since k may
- * lie outside the exponents of normal numbers. */
+/* exp(x): inf above 709.78, gradual underflow, NaN stays NaN. 2^k is two factors: k may exceed normal exponents. */
 WB_HD double wb_exp(double x) {
   double within = x < -746.0 ? -746.0 : x;
   within = within > 710.0 ? 710.0 : within;
@@ -169,8 +167,7 @@ WB_HD double wb_log_reduced(double f) {
   return wb_fma(s, wb_fma(z, q, half_square), -half_square);
 }
 
-/* log x + `correction` for a positive normal number x whose biased exponent is `bias` too large. The correction is
- * below the rounding error of x in relative size. */
+/* log x + `correction` (below the rounding error) for normal x > 0 whose biased exponent is `bias` too large. */
 WB_HD double wb_log_biased(double x, double bias, double correction) {
   /* Exponents change at sqrt(1/2), whose bits are 0x3FE6A09E667F3BCD. */
   uint64_t bits = wb_double_bits(x) + (0x3FF0000000000000u - 0x3FE6A09E667F3BCDu);
@@ -323,8 +320,7 @@ WB_HD double wb_normal_quantile_within(double p) {
   return top / wb_select(centre, centre_bottom, tail_bottom);
 }
 
-/* The two branches of wb_normal_quantile_within(), with its bits. Loops may sort uniforms into both first: 15% are in
- * the tails, which cost three times the centre. */
+/* The two branches of wb_normal_quantile_within(). Loops may sort uniforms into both: 15% are in the slow tails. */
 WB_HD uint64_t wb_normal_in_tail(double p) { /* 1 or 0, the sign bit of a difference */
   double other = 1.0 - p;
   return wb_double_bits((p < other ? p : other) - 0.075) >> 63;

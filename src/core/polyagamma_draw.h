@@ -104,8 +104,7 @@ typedef struct wb_polyagamma_unit {
   double right_inverse; /* 1/right */
 } wb_polyagamma_unit;
 
-/* Phi^-1(0.075)^-2, and the mass to its left. There the series are within 1e-20 of their first four terms, and a single
- * rational function gives the normals. */
+/* Phi^-1(0.075)^-2, and the mass to its left, where four terms are within 1e-20 and normals one rational function. */
 #define WB_POLYAGAMMA_MIDDLE 0.4825670585153247
 #define WB_POLYAGAMMA_LEFT 0.3
 

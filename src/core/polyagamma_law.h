@@ -246,8 +246,7 @@ WB_HD_CALLED double wb_polyagamma_log_law(int quantity, double x, double b, doub
   return wb_fma(2.0 * x, apex.t, less_1 ? 0.0 : -b * ratio) + wb_called_log(scale);
 }
 
-/* Far to the left, where the parabola would exceed the largest double: the first term of the alternating series of the
- * density, and only the exponent for the tail. */
+/* Far to the left, where the parabola would overflow: the density's first term, for the tail only its exponent. */
 #define WB_POLYAGAMMA_FAR_LEFT 1e-130
 /* Far to the right, where squared distances to the pole would be 0: the pole decides, to 1e-50 of the logarithm. */
 #define WB_POLYAGAMMA_FAR_RIGHT 1e60

@@ -33,8 +33,7 @@ WB_HD int64_t wb_binomial_invert(int64_t n, double p, double q, double none, dou
   return x;
 }
 
-/* The same by rejection, for p <= q and n p >= 10. Each trial takes two words. 86% of the trials or more end with the
- * first comparison, and need no logarithm. */
+/* The same by rejection, for p <= q and n p >= 10, two words a trial: 86% end without a logarithm. */
 WB_HD int64_t wb_binomial_reject(wb_stream *stream, int64_t n, double p, double q) {
   const double size = (double)n, deviation = wb_sqrt(size * p * q);
   const double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p;

@@ -19,8 +19,7 @@ WB_HD double wb_draw_gamma_root(wb_stream *stream, double d) {
     if (t <= -1.0) continue;
     double square = x * x;
     if (u < wb_fma(-0.0331 * square, square, 1.0)) return t;
-    /* log of (density of d (1 + t)^3 over its bound) = x^2/2 + d (1 - v + log v) with v = (1 + t)^3. 1 - v is expanded,
-     * since v is close to 1 for large d. */
+    /* log of (density of d (1 + t)^3 over its bound) = x^2/2 + d (1 - v + log v), v = (1 + t)^3, expanded at v = 1. */
     double one_minus_v = -t * wb_fma(t, t + 3.0, 3.0);
     double log_ratio = wb_fma(d, wb_fma(3.0, wb_log1p(t), one_minus_v), 0.5 * square);
     if (wb_log(u) < log_ratio) return t;

@@ -58,8 +58,7 @@ SEXP wb_entry_backend_processor(void) {
   return wb_finish(processor, WB_OK, NULL);
 }
 
-/* `symbol` is the address of the plugin's one function. A plugin built for another version of the package is refused
- * before any function of its backend is called. */
+/* `symbol`: address of the plugin's function. Another version's plugin is refused before its backend is called. */
 SEXP wb_entry_backend_open(SEXP symbol) {
   typedef const wb_backend *(*plugin_function)(void);
   wb_message message;

@@ -1,5 +1,4 @@
-/* What the files of entry/ share: conversions between R's values and values of C, and the list of all entries.
- * An entry converts values and computes nothing. */
+/* What the files of entry/ share: conversions of values between R and C. An entry converts and computes nothing. */
 #pragma once
 
 #ifndef R_NO_REMAP
@@ -22,8 +21,7 @@ SEXP wb_result_new(SEXPTYPE type, int64_t length);
 /* A "warpbayes_failure" with `status` and `message`, returned by entries; native() of R/base_conditions.R raises it. */
 SEXP wb_failure(int status, const wb_message *message);
 
-/* Gives up the caller's one protection of `result`, and returns it, or the failure. `message`: NULL if the status can
- * only be WB_OK or WB_INTERRUPTED. */
+/* Unprotects `result` once, and returns it or the failure. `message`: NULL if only WB_OK or WB_INTERRUPTED occur. */
 SEXP wb_finish(SEXP result, int status, const wb_message *message);
 
 SEXP wb_refuse(const char *what);
@@ -78,8 +76,7 @@ int64_t wb_size_from_sexp(SEXP value);
 uint64_t wb_key_from_raw(SEXP value);
 SEXP wb_key_to_raw(uint64_t key);
 
-/* Reads the sparse design of a list, by rows, with columns ascending within a row. Returns 0 if it has none of this
- * size (entry/regression/regression_entry.c). */
+/* Reads a list's sparse design by rows, columns ascending; 0 if it has none of this size (regression_entry.c). */
 int wb_read_sparse(SEXP list, double rows, double columns, const int32_t **row_start, const int32_t **column,
                    const double **value);
 

@@ -50,8 +50,7 @@ SEXP wb_entry_store_open(SEXP blank, SEXP dim, SEXP dimnames) {
   return store;
 }
 
-/* How the values of one array are copied: runs of `run` values, one in every `value_stride` of `values`, to places
- * `stride` apart, the first at `offset`. */
+/* How an array's values are copied: runs of `run`, one in `value_stride`, to places `stride` apart from `offset` on. */
 typedef struct copy {
   R_xlen_t offset, stride, value_stride, run, runs;
 } copy;

@@ -27,8 +27,7 @@
 /* How many values a learned nu can take. */
 #define WB_MIXTURE_DF_GRID 25
 
-/* The prior distributions of the learned parts of the prior: m ~ N(mean, I), gamma ~ IG(shape, rate), Phi ~ W(scale_df,
- * scale / scale_df), nu uniform on a grid. */
+/* The prior of the prior: m ~ N(mean, I), gamma ~ IG(shape, rate), Phi ~ W(scale_df, scale / scale_df), nu: a grid. */
 typedef struct wb_mixture_hyperprior {
   int learn_mean, learn_mean_scale, learn_scale, learn_df;
   const double *mean;                       /* columns */
@@ -198,8 +197,7 @@ void wb_mixture_prior_values(const wb_mixture_prior *prior, double *values);
 
 int wb_mixture_run(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, const wb_mixture_kept *kept);
 
-/* The values of a row in scaled units, in double precision whatever the session's. They come from the session if some
- * are missing or the data are not in this process. */
+/* A row in scaled units, in double; from the session if values are missing or the data are in other processes. */
 int wb_mixture_scaled_row(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_data *data,
                           int64_t row, double *values, wb_message *message);
 
@@ -256,8 +254,7 @@ int wb_mixture_add_densities(const wb_backend *backend, wb_mixture_session *sess
                              int64_t first, int64_t count, const double *log_unit, int64_t units, double *log_density,
                              wb_message *message);
 
-/* The most probable of several types of each row, from 0, and its probability, given the log densities of the rows
- * under each type: `types` vectors of `count` numbers. */
+/* Each row's most probable type, from 0, and its probability, given `types` vectors of `count` log densities. */
 void wb_mixture_most_probable(wb_isa isa, int32_t threads, int64_t count, int32_t types,
                               const double *const *log_density, int32_t *type, double *probability);
 

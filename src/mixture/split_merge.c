@@ -85,8 +85,7 @@ static double log_marginal(const moves *m, const double *statistics) {
   return wb_mixture_log_marginal(m->prior, m->of_prior, statistics, m->average, m->scale);
 }
 
-/* log p(z | alpha) as if the two components held n_first and n_second rows, up to terms that do not depend on how the
- * two share their rows; see exchange_labels(). */
+/* log p(z | alpha) as if the two held n_first and n_second rows, up to terms without their split. */
 static double log_labels(const moves *m, int32_t first, int32_t second, double n_first, double n_second) {
   const int32_t k = m->state->components, low = first < second ? first : second, high = first < second ? second : first;
   const double n_high = first < second ? n_second : n_first, n_low = first < second ? n_first : n_second;

@@ -8,8 +8,7 @@
 
 #include "backend/types.h"
 
-/* Calls work(context, i) for every i < pieces on `threads` threads, and returns when all pieces are done. A thread
- * takes the next piece when it has finished one. */
+/* Calls work(context, i) for i < pieces on `threads` threads, which take them one by one; returns when all are done. */
 void wb_spread(int32_t threads, int64_t pieces, wb_piece *work, void *context);
 
 /* Calls work(context) once on each of `threads` threads at the same time, and returns when all have returned. They take

@@ -41,8 +41,7 @@ WB_HD double wide_to_double(double mantissa, double exponent) {
 }
 
 WB_HD double wide_to_log(double mantissa, double exponent) {
-  /* The mantissa is brought between sqrt(1/2) and sqrt(2). Numbers near 1 then have exponent 0, so nothing cancels in
-   * their logarithm. */
+  /* The mantissa is brought between sqrt(1/2) and sqrt(2): near 1 the exponent is 0, and the log cancels nothing. */
   const int upper = mantissa > 1.4142135623730951;
   const double m = wb_select(upper, 0.5 * mantissa, mantissa);
   const double e = wb_select(upper, exponent + 1.0, exponent);

@@ -63,8 +63,7 @@ int wb_pmf_sum(const wb_pmf_method *method, const wb_pmf_terms *terms, double *r
 /* The sum of `times` >= 1 independent copies of the single term; it has times * (length - 1) + 1 entries. */
 int wb_pmf_repeat(const wb_pmf_method *method, const wb_pmf_terms *term, int64_t times, double *result);
 
-/* The distribution of a random number: p_0 = none, p_1 = (a + b) p_0 + alone, and p_n = (a + b/n) p_{n-1} for n >= 2,
- * with 0 <= a < 1 and a + b >= 0. */
+/* A random number's law: p_0 = none, p_1 = (a + b) p_0 + alone, p_n = (a + b/n) p_{n-1}; 0 <= a < 1, a + b >= 0. */
 typedef struct wb_pmf_counting {
   double a, a_plus_b, none, alone;
 } wb_pmf_counting;

@@ -146,8 +146,7 @@ static int64_t take_shortest(queues *q, const int64_t *sum_length) {
   return q->count + q->next_sum++;
 }
 
-/* Plans the order of all convolutions: terms pairs[2 k] and pairs[2 k + 1] make term count + k. Returns how many pairs
- * may use the fast method. */
+/* Plans the convolutions: pairs[2 k], pairs[2 k + 1] make term count + k. Returns how many may use the fast method. */
 static double plan(const wb_pmf_terms *terms, int wide, place *given, int64_t *pairs, int64_t *sum_length) {
   queues q = {terms->count, given, 0, 0, 0};
   double fast = 0;

@@ -30,8 +30,7 @@
 #define FFT_CUT 72.0
 #define WHOLE_CUT 980.0
 
-/* Certificates: the relative error allowed to the entries that a direct window leaves out, and the smallest tilted
- * output for which no product can have underflowed. */
+/* The relative error allowed for entries left out, and the least tilted output for which no product underflowed. */
 #define LEFT_OUT 1e-15
 #define LEAST_OUTPUT 0x1p-900
 
@@ -127,8 +126,7 @@ static int nothing_lost(const task *t, const wb_pmf_window *w) {
   return 1;
 }
 
-/* Joins the refused outputs of `wanted`, and the outputs outside the window, to runs. Counts the outputs in the runs.
- * If `depth` is not negative, postpones each run. */
+/* Joins refused outputs of `wanted`, and those outside the window, to runs, and counts them; depth >= 0: postpones. */
 static int refused_runs(task *t, const interval *wanted, int64_t from, int64_t count, const double *tilted,
                         double least, int depth, int64_t *refused) {
   int64_t run_begin = wanted->begin, run_end = from;
@@ -267,8 +265,7 @@ static int window_fft(task *t, const wb_pmf_window *w, const interval *wanted, i
   return settle(t, w, wanted, from, to - from, t->tilted, least, 0);
 }
 
-/* Direct sums for a stretch at the beginning of the interval. Each stretch is twice as long as the one before, so that
- * windows are seldom tried where they do not pay. */
+/* Direct sums for a stretch at the beginning, twice the one before: windows that do not pay are seldom tried. */
 static int direct_stretch(task *t, const interval *wanted) {
   const int64_t stop = wb_min_int(wanted->end, wanted->begin + t->direct_length);
   if (t->direct_length < t->outputs) t->direct_length *= 2;

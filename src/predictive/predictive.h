@@ -1,5 +1,4 @@
-/* Host part of predictive resampling by copulas (core/copula.h has the formulas): orders of the data, the prequential
- * fit, the prediction after the data, and resamples. */
+/* Host part of predictive resampling by copulas (core/copula.h): orders, prequential fit, prediction, resamples. */
 #pragma once
 
 #include "backend/backend.h"
@@ -56,8 +55,7 @@ int wb_predictive_state(wb_call *call, const wb_predictive_data *data, wb_predic
                         const int32_t *order, const double *score, int64_t points, const double *y, const double *x,
                         double *conditional, double *gain);
 
-/* The mixture of `count` predictions with equal weights. Conditional distribution functions are weighted by the
- * densities of the coordinates before them. */
+/* The mixture of `count` predictions, equal weights; conditionals are weighted by densities of earlier coordinates. */
 void wb_predictive_average(int32_t count, int32_t dimensions, int64_t points, const double *conditional,
                            const double *gain, double *mean_conditional, double *mean_gain);
 

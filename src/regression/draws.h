@@ -90,8 +90,7 @@ double wb_regression_log_dispersion(const wb_regression_prior *prior, double log
 wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *state, double dispersion);
 wb_regression_parameters wb_regression_own_parameters(const wb_regression_state *state);
 
-/* Parts of a draw of coefficients (regression/coefficients.c). Writes the prior's precision P of an outcome's
- * coefficients, packed, and adds P m to `linear`. */
+/* Parts of a draw of coefficients: writes the prior's precision P, packed, and adds P m to `linear`. */
 void wb_regression_add_prior(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
                              double *precision, double *linear);
 

@@ -135,8 +135,7 @@ static int eliminate_levels(const term_place *term, int32_t p, double *v, double
   return 1;
 }
 
-/* The log likelihood, given the Polya-Gamma variables, of the effects of a term if those of column k are multiplied by
- * c_k: linear[k] c_k and -square[k, m] c_k c_m / 2. */
+/* The log likelihood of a term's effects if column k is multiplied by c_k: linear[k] c_k, -square[k, m] c_k c_m / 2. */
 typedef struct scale_sums {
   double linear[MOST], square[MOST_PACKED];
 } scale_sums;

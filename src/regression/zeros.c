@@ -210,8 +210,7 @@ static int make_root(wb_isa isa, int d, double *precision, double *room) {
   return 0;
 }
 
-/* Newton's method with halved steps, from the state on. Leaves the mode in the state, and the ellipse there. `x`,
- * `trial`: d + 1; `room`: packed. */
+/* Newton's method with halved steps to the mode, and the ellipse there. `x`, `trial`: d + 1; `room`: packed. */
 static int climb(joint_law *law, double *linear, double *x, double *trial, double *room) {
   const wb_regression_both *const both = law->both;
   const size_t d = law->d;

@@ -89,8 +89,7 @@ void wb_topic_start(int64_t tokens, int32_t topics, uint64_t key, uint16_t *topi
 void wb_topic_split(int64_t tokens, int32_t topics, int32_t target, uint64_t key, uint32_t iteration,
                     const uint16_t *topic, uint16_t *split);
 
-/* Merges the topics with the most similar terms, in pairs, so that `target` topics are left; topics/2 <= target <=
- * topics. `merged` receives the topics of all tokens. */
+/* Merges similar topics in pairs to `target`, topics/2 <= target <= topics. `merged`: the topics of all tokens. */
 int wb_topic_merge(const wb_topic_corpus *corpus, int32_t topics, int32_t target, const uint16_t *topic,
                    uint16_t *merged, wb_message *message);
 

@@ -9,8 +9,7 @@
 #include "cpu/block_loops.h"
 
 #define LANES ((int)(WB_VECTOR_BYTES / sizeof(REAL)))
-/* Vectors of rows at a time. Four vectors times four rows of the triangle are the accumulators that fit into 32
- * registers; with 16 registers it is two times four. */
+/* Vectors of rows at a time, for accumulators of four rows of the triangle in 32 registers (in 16: of two). */
 #define VECTORS (WB_VECTOR_BYTES == 64 ? 4 : 2)
 #define STEP (VECTORS * LANES)
 

@@ -135,8 +135,7 @@ typedef struct mixture_pass {
   const void *ask;
 } mixture_pass;
 
-/* statistics: components x WB_MIXTURE_STATISTICS(columns). last: the sum after them. counts: added to the values there.
- * The sums of a part go to session->nodes instead. */
+/* statistics: components x WB_MIXTURE_STATISTICS(columns), or a part's nodes; last: the sum after. Adds to counts. */
 int wb_cpu_mixture_pass(wb_mixture_session *session, const mixture_pass *pass, double *statistics, double *last,
                         int64_t *counts, wb_message *message);
 

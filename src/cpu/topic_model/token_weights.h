@@ -375,8 +375,7 @@ static void topic_pass_tokens(const topic_pass *p) {
   }
 }
 
-/* The logs of phi of some terms, with 0 in the lanes past the last topic. phi, log_phi: rows of `width`; inverse: a
- * number for each topic, 1 over the sum of its gammas. */
+/* The logs of phi of some terms, 0 past the last topic. Rows have `width`; inverse: 1 over each topic's gammas. */
 /* tools/loops: no vector multiply-adds */
 #define topic_log_terms REAL_NAME(topic_log_terms_double, topic_log_terms_single)
 static void topic_log_terms(const REAL *phi, const double *restrict inverse, int64_t terms, int topics, size_t width,

@@ -1,5 +1,4 @@
-/* The inner loops of the topic model, included once for each instruction set by isa.h: the weights of a token in both
- * precisions, gammas and uniforms in double precision. */
+/* The topic model's loops: weights in both precisions, gammas and uniforms in double, for each instruction set. */
 
 #include "numeric/philox_loops.h"
 

@@ -94,8 +94,7 @@ SEXP wb_entry_checkpoint_free(SEXP path, SEXP lock) {
   return R_NilValue;
 }
 
-/* The head of a verified checkpoint, the digest of the whole file, and its size in bytes. Memory of R is allocated
- * while no file is open, since R may jump from there. */
+/* A verified checkpoint's head, digest and size. R's memory is allocated with no file open, since R may jump. */
 SEXP wb_entry_checkpoint_head(SEXP path) {
   wb_message message;
   wb_checkpoint_reader reader;

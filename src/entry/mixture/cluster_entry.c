@@ -43,8 +43,7 @@ static int is_split(SEXP first_row, SEXP piece) {
 /* What the pointer of the manager's session protects: the R function, the last replies, and the workers' names. */
 enum { EXCHANGE, REPLIES, NAMES };
 
-/* An exchange with the workers. R may fail while it allocates, so it runs inside R_ToplevelExec(), which no error
- * leaves: the host algorithm has memory to free. */
+/* An exchange with the workers, in R_ToplevelExec(), which no error leaves: the host algorithm has memory to free. */
 typedef struct exchange {
   SEXP kept;
   const void *request;
