@@ -7,8 +7,8 @@
 #'
 #' | what | arguments |
 #' |---|---|
-#' | [dp_mixture()], its summary | for the summary `all = TRUE` for all tables and reasons, `components = 12`, how many of
-#'   the largest components to show, and `digits = 2`, the significant digits of standard deviations |
+#' | [dp_mixture()], its summary | for the summary `all = TRUE`: all tables and reasons, `components = 12`, how many of
+#'   the largest components, and `digits = 2`, the significant digits of standard deviations |
 #' | [relabel.dp_mixture()] | `components = 12`, how many of the heaviest components to show |
 #' | [cell_types()], its summary | for the summary `digits = 3`, the significant digits of medians |
 #' | [differential_abundance()] | `types = 12`, how many of the types to show, the smallest false discovery rate first |
