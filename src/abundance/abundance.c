@@ -26,8 +26,7 @@
 /* From so many cells of a type, and of the others, on, the likelihood of a logit is nearly normal. */
 #define MANY_CELLS 20.0
 
-/* Coefficients and deviations are drawn a second time if the counts tell less than this share of what a sample tells
- * about them. */
+/* Coefficients and deviations are drawn again if the counts tell less of them than this share of a sample's. */
 #define SHARE_TOLD 0.9
 
 typedef double log_density(const void *of, double at);
@@ -85,8 +84,7 @@ static double logit_density(const void *of, double at) {
   return wb_fma(-0.5 * sample->precision * apart, apart, log_likelihood(sample->count, sample->total, at));
 }
 
-/* A logit of many cells: a draw from the product of the prior and the normal approximation of the likelihood is
- * accepted by the ratio of likelihood to approximation. */
+/* A logit of many cells: a draw from prior times normal approximation, accepted by the ratio of likelihoods. */
 static void propose_logit(wb_stream *stream, const one_logit *sample, double mode, double *logit, double *likelihood) {
   const double rest = sample->total - sample->count, information = sample->count * rest / sample->total;
   const double current = *logit, precision = information + sample->precision;
@@ -128,8 +126,7 @@ static void predict_logits(const one_type *type) {
   }
 }
 
-/* Draws the coefficients with b integrated out, then b. `mean` and `variance`: of each contrast. `room`: see
- * wb_abundance_run(). */
+/* Draws the coefficients with b integrated out, then b. `mean`, `variance`: of each contrast. */
 static int draw_coefficients(const one_type *type, wb_stream *stream, const wb_abundance_sweeps *sweeps, double *room,
                              double *mean, double *variance) {
   const wb_abundance_data *const data = type->data;
@@ -276,8 +273,7 @@ static void shift_coefficients(one_type *type, wb_stream *stream, const double *
   move_logits(type, by);
 }
 
-/* The log of a deviation with u_ts / sigma_t, or b_tg / omega_t, fixed. `direction` has u_ts or b_tg, and `at` is the
- * log of the factor by which they grow. */
+/* The log of a deviation with u_ts / sigma_t, or b_tg / omega_t (`direction`), fixed. `at`: the log of the factor. */
 typedef struct one_stretch {
   const one_type *type;
   int which;
@@ -330,8 +326,7 @@ static int draw_type(one_type *type, const wb_abundance_sweeps *sweeps, uint32_t
 }
 
 /* The law of the log deviations of all types: `scale` has its level, slope and log standard deviation. `squares` has
- * the sum of squares of the `count` numbers of each type with this deviation, `apart` the standardised log deviations.
- * */
+ * the sum of squares of the numbers of each type with this deviation, `apart` the standardised log deviations. */
 typedef struct shared_law {
   const wb_abundance_data *data;
   const wb_abundance_prior *prior;
@@ -429,8 +424,7 @@ static void draw_scales(const wb_abundance_data *data, const wb_abundance_prior 
   }
 }
 
-/* Whether the counts leave the logits of a type open, in the mean over the samples, if their deviation is exp(`log`).
- * */
+/* Whether the counts leave the logits of a type open, in the mean over samples, with the deviation exp(`log`). */
 static int is_sparse(const wb_abundance_data *data, const double *counts, double log) {
   const double variance = wb_exp(2.0 * log);
   double told = 0.0;

@@ -51,7 +51,6 @@ typedef struct wb_abundance_chain {
   wb_abundance_sweeps sweeps;
 } wb_abundance_chain;
 
-/* Runs chains of as many sweeps each, at the same time, from starts that it spreads at random. Returns a wb_status; on
- * failure it has written a message. */
+/* Runs chains of as many sweeps each, at the same time, from random starts. Returns a wb_status. */
 int wb_abundance_run(wb_abundance_chain *chain, int32_t chains, const wb_abundance_prior *prior, int32_t threads,
                      wb_poll *poll, wb_message *message);

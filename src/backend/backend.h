@@ -3,8 +3,7 @@
  *
  * Plain C without R's headers: the package, the CUDA plugin and the emulator compile the same files. Every function
  * returns a wb_status. A function that fails has written one sentence into `message` and freed what it had allocated,
- * and its outputs are unspecified. No function prints, exits or jumps. Host arrays belong to the caller. The functions
- * of one session are called from one thread at a time. */
+ * and its outputs are unspecified. Host arrays belong to the caller. A session's functions are called one at a time. */
 #pragma once
 
 #include "backend/categorical_table.h"
@@ -31,11 +30,9 @@ typedef struct wb_backend {
   int (*device_count)(int32_t *count, wb_message *message);
   int (*device_describe)(int32_t index, wb_device *device, wb_message *message);
 
-  /* Fused multiply-adds per second, with the threads and the instruction set of the run or on its device: the best of
-   * three measurements of 50 ms each. */
+  /* Fused multiply-adds per second, with the run's threads or on its device: the best of three times 50 ms. */
   int (*multiply_add_rate)(const wb_run *run, wb_precision precision, double *rate, wb_message *message);
-  /* Bytes per second between page-locked memory of the host and the device: the best of three copies each way, one way
-   * at a time. */
+  /* Bytes per second between page-locked memory and the device: the best of three copies, one way at a time. */
   int (*bus_rate)(const wb_run *run, double *to_device, double *from_device, wb_message *message);
   /* Frees what the backend keeps between calls to be faster. NULL: nothing. */
   void (*release)(void);

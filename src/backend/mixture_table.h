@@ -3,8 +3,7 @@
 
 #include "backend/types.h"
 
-/* Which values are missing: the NaNs of x. Rows that lack the same columns share a pattern. The most frequent pattern
- * comes first. */
+/* Which values are missing: the NaNs of x. Rows that lack the same columns share a pattern. Most frequent first. */
 typedef struct wb_mixture_missing {
   int32_t patterns;
   const int32_t *order;    /* patterns x columns: the columns with values, then the columns without, each ascending */
@@ -15,8 +14,7 @@ typedef struct wb_mixture_missing {
   int64_t values;          /* how many values are missing */
 } wb_mixture_missing;
 
-/* Rows of data. The session reads x in the data's units and computes in the scaled units (x - center) * inverse_scale.
- * x must outlive the session. */
+/* Rows of data, which must outlive the session. It computes in the scaled units (x - center) * inverse_scale. */
 typedef struct wb_mixture_data {
   const double *x; /* rows x columns, column-major */
   int64_t rows;
@@ -47,8 +45,7 @@ typedef struct wb_mixture_parameters {
 /* The most pairs of one call. */
 #define WB_MIXTURE_MOST_PAIRS 32
 
-/* Disjoint pairs of components, for moves that split a component in two halves or join two to one. All rows of a pair's
- * two components belong to the pair. */
+/* Disjoint pairs of components, to split one in two or join two to one. A pair has all rows of both components. */
 typedef struct wb_mixture_pairs {
   int32_t components, pairs; /* pairs: at most WB_MIXTURE_MOST_PAIRS */
   const int32_t *pair;       /* components: the pair of each; negative: none */
@@ -56,23 +53,19 @@ typedef struct wb_mixture_pairs {
                         * of the two components has no rows */
 } wb_mixture_pairs;
 
-/* Probabilities of a row below this one are dropped: a trillion such rows weigh as much as one row. So a row is added
- * to a few components, not to all. */
+/* Smaller probabilities of a row are dropped: a trillion such rows weigh as much as one row. */
 #define WB_MIXTURE_LEAST_WEIGHT 0x1p-40
 
 /* A session: the data, in memory that the backend reads, and working memory. */
 typedef struct wb_mixture_session wb_mixture_session;
 
-/* The number of doubles in the sufficient statistics of one component: the number of its rows, p sums, and p(p+1)/2
- * sums of products, a lower triangle row by row. */
+/* Doubles of the statistics of a component: its rows, p sums, p(p+1)/2 sums of products (a lower triangle by rows). */
 #define WB_MIXTURE_STATISTICS(p) (1 + (size_t)(p) + (size_t)(p) * ((size_t)(p) + 1) / 2)
 
-/* The message with WB_ERROR_INPUT if a covariance cannot be drawn. Component %d, from 1, is the first that failed, in
- * the order of the statistics. */
+/* The message if a covariance cannot be drawn. Component %d, from 1, is the first that failed. */
 #define WB_MIXTURE_NO_COVARIANCE "the covariance of component %d could not be drawn: its scale matrix is not finite"
 
-/* The prior from which means and covariances are drawn, given the rows (see mixture/mixture.h): m, gamma, nu, Phi, and
- * the diagonal of E. */
+/* The prior of means and covariances (see mixture/mixture.h): m, gamma, nu, Phi, and the diagonal of E. */
 typedef struct wb_mixture_law {
   const double *mean; /* columns */
   double mean_scale, df;

@@ -4,8 +4,7 @@
 #include "backend/types.h"
 
 /* Element i of count, i from 0, is a draw of PG(shape[(begin + i) % shapes], tilt[(begin + i) % tilts]). It depends
- * only on key, iteration, first + i, its shape and its tilt: it is the draw that wb_polyagamma_draw of
- * core/polyagamma_draw.h makes for element first + i. */
+ * only on key, iteration, first + i, its shape and its tilt: wb_polyagamma_draw() of element first + i. */
 typedef struct wb_polyagamma_work {
   int64_t count;
   const double *shape;

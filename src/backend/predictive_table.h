@@ -18,8 +18,7 @@ typedef struct wb_normal_chains {
   double sd;
   double *mean;  /* resamples; in: before first_step, out: after the last step */
   double *scale; /* resamples, in and out as `mean`; NULL: known variance */
-  /* The mean after every step t with t + 1 a multiple of `every`: one row of `resamples` values for each such step, in
-   * order; NULL: none. */
+  /* The mean after every step t with t + 1 a multiple of `every`: a row of `resamples` values each; NULL: none. */
   int64_t every;
   double *trajectory;
 } wb_normal_chains;

@@ -1,5 +1,4 @@
-/* The table of functions for regressions by Polya-Gamma variables: a part of the table of backend.h.
- * core/regression_row.h has the formulas of a row. */
+/* The functions of regressions by Polya-Gamma variables, a part of backend.h. Formulas: core/regression_row.h. */
 #pragma once
 
 #include "backend/types.h"
@@ -82,13 +81,11 @@ typedef struct wb_regression_session wb_regression_session;
 #define WB_REGRESSION_STATISTICS(p) ((size_t)(p) * ((size_t)(p) + 1) / 2 + (size_t)(p))
 /* Doubles of the statistics of one group: sums of omega x (p), of omega, and of z. */
 #define WB_REGRESSION_GROUP_STATISTICS(p) ((size_t)(p) + 2)
-/* Doubles of the statistics of one level of a term with q columns: Z'WZ, a lower triangle row by row, then Z'WX, q rows
- * of p, then Z'z. */
+/* Doubles of the statistics of a level of a term with q columns: the lower triangle Z'WZ, Z'WX (q rows of p), Z'z. */
 #define WB_REGRESSION_LEVEL_STATISTICS(p, q) ((size_t)(q) * ((size_t)(q) + 1) / 2 + (size_t)(q) * ((size_t)(p) + 1))
 #define WB_REGRESSION_MOST_OUTCOMES 32
 
-/* What wb_regression_prediction summarises: the linear predictors, their logistic function, their exponential, or the
- * probabilities of outcomes + 1 classes. */
+/* What predictions summarise: linear predictors, their logistic, their exponential, or outcomes + 1 probabilities. */
 enum { WB_REGRESSION_LINEAR, WB_REGRESSION_PROBABILITY, WB_REGRESSION_MEAN, WB_REGRESSION_CLASSES };
 
 /* A term of the linear predictor whose coefficient differs between levels of a grouping: a row adds
@@ -101,8 +98,7 @@ typedef struct wb_regression_effect {
   const double *draw;     /* draws x levels, column-major */
 } wb_regression_effect;
 
-/* Rows to predict, and the draws to predict them from. A linear predictor is the sum over columns, in order, then the
- * offset, then the effects, in order. */
+/* Rows and draws to predict from. A predictor is the sum over columns, then the offset, then the effects, in order. */
 typedef struct wb_regression_prediction {
   const double *x; /* rows x columns, column-major, in the data's units; NULL: the design is sparse */
   int64_t rows;
@@ -118,8 +114,7 @@ typedef struct wb_regression_prediction {
   /* The two quantiles: each lies `part` of the way from the draw of this index, in ascending order, to the next. */
   int64_t index[2];
   double part[2];
-  /* For each quantile a guess of the standard deviations from the mean between which its draws lie, and between them
-   * where: it saves time and changes no result. */
+  /* For each quantile a guess of where its draws lie, in deviations from the mean: saves time, changes no result. */
   double score[2][2], start[2];
 } wb_regression_prediction;
 
@@ -189,8 +184,7 @@ typedef struct wb_regression_functions {
   int (*pair_log_likelihood)(const wb_regression_pair *pair, double *linear, double *log_likelihood,
                              wb_message *message);
   void (*close)(wb_regression_session *session); /* NULL-safe, never fails */
-  /* Rows first..first + count - 1 are predicted. out: count x (outcomes, or classes) x WB_REGRESSION_SUMMARIES. NaN
-   * where a linear predictor is not finite. */
+  /* Predicts rows first..first + count - 1. out: count x (outcomes, or classes) x WB_REGRESSION_SUMMARIES, or NaN. */
   int (*predict)(const wb_regression_prediction *prediction, int64_t first, int64_t count, const wb_run *run,
                  double *out, wb_message *message);
 } wb_regression_functions;

@@ -98,8 +98,7 @@ typedef struct wb_topic_model_functions {
    *   size    topics: the tokens of each */
   int (*draw_term_tables)(wb_topic_session *session, const wb_topic_draw *draw, int64_t *tables, int64_t *size,
                           wb_message *message);
-  /* The log probability of the words of each document under phi and the given theta, documents x topics with the topics
-   * of a document side by side. */
+  /* The log probability of the words of each document under phi and the given theta (documents x topics, by rows). */
   int (*score)(wb_topic_session *session, const double *theta, double *log_likelihood, wb_message *message);
   void (*close)(wb_topic_session *session); /* NULL-safe, never fails */
 } wb_topic_model_functions;

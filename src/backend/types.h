@@ -59,8 +59,7 @@ typedef struct wb_run {
   void (*spread)(int32_t threads, int64_t pieces, wb_piece *work, void *context);
 } wb_run;
 
-/* Long work that can be stopped asks now and then whether to stop (numeric/poll.h), on the calling thread, and returns
- * WB_INTERRUPTED. */
+/* Long work asks now and then whether to stop (numeric/poll.h), on the calling thread; then WB_INTERRUPTED. */
 typedef struct wb_poll {
   int (*interrupted)(void); /* whether to stop; NULL: never */
   double work;              /* nanoseconds of work since the last question */
@@ -75,12 +74,10 @@ typedef struct wb_device {
   int32_t runtime;      /* version of the runtime, in the same form */
 } wb_device;
 
-/* The order of every sum over rows: the rows of a leaf, this many, are added in order, and the sums of the leaves by a
- * binary tree over the leaves' indices. */
+/* The order of sums over rows: a leaf's rows, this many, in order; leaves by a binary tree over their indices. */
 #define WB_LEAF_ROWS 2048
 
-/* Writes one sentence into `message`, cut to its length. wb_fail() returns `status`; the package and its plugin each
- * define it. */
+/* Writes one sentence into `message`, cut to its length, and returns `status`. The plugin has its own. */
 #if defined(__GNUC__)
 #define WB_LIKE_PRINTF(place) __attribute__((format(printf, place, (place) + 1)))
 #else

@@ -67,8 +67,7 @@ static int judge(int is_vector, const row_view *view, int64_t row, wb_message *m
                  "`weights` has no positive weight in row %.0f: at least one item must be possible", (double)row);
 }
 
-/* One draw from one valid row, in double, from a copy of its weights whose sum is neither infinite nor subnormal.
- * `copy` has room for a row. */
+/* A draw from a valid row, in double, by a copy of its weights (room for a row) whose sum is a normal number. */
 static int draw_apart(const wb_call *call, const row_view *view, const wb_categorical_draws *draws, int64_t row,
                       int64_t draw, int32_t *index, double *copy) {
   double largest = -wb_infinity(), sum = 0;

@@ -1,5 +1,4 @@
-/* Draws from many discrete distributions: the interface for src/entry. Functions return a wb_status. On failure they
- * have written into the message. */
+/* Draws from many discrete distributions. Functions return a wb_status; on failure they have written the message. */
 #pragma once
 
 #include "backend/backend.h"
@@ -13,7 +12,6 @@ int wb_categorical_draw(wb_call *call, const wb_categorical_rows *rows, int is_v
 int wb_categorical_draw_sparse(wb_call *call, const wb_categorical_sparse *rows, const wb_categorical_draws *draws);
 
 /* Converts a matrix stored by columns to rows. Entries of column j are start[j]..start[j + 1] - 1; `row` counts from 0.
- * offset has rows + 1 elements, column and by_row one for each entry. The entries of a row are in order of their
- * columns. */
+ * offset has rows + 1 elements, column and by_row one for each entry. A row's entries are in order of columns. */
 void wb_categorical_rows_of(int64_t rows, int64_t columns, const int32_t *start, const int32_t *row,
                             const double *weights, int64_t *offset, int32_t *column, double *by_row);

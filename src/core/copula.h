@@ -16,8 +16,7 @@
 /* alpha_i = (2 - 1/i)/(i + 1), the weight of observation i = 1, 2, ... */
 WB_HD double wb_copula_weight(double i) { return (2.0 - 1.0 / i) / (i + 1.0); }
 
-/* The same with a numerator of at most `most`: the weight of an observation that is drawn after the data. `most` = 2
- * never cuts. */
+/* The same with a numerator of at most `most`: for an observation that is drawn after the data. 2 never cuts. */
 WB_HD double wb_copula_forward_weight(double i, double most) {
   double numerator = 2.0 - 1.0 / i;
   return wb_select(numerator > most, most, numerator) / (i + 1.0);

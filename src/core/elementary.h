@@ -45,8 +45,7 @@ WB_HD float wb_bits_float(uint32_t bits) {
   return x;
 }
 
-/* All bits set if the condition holds. If one side of ?: is a constant, GCC turns the selection into a branch and does
- * not vectorize the loop. With masks it does. */
+/* All bits set if the condition holds: GCC makes a branch of ?: with a constant, which it does not vectorize. */
 WB_HD uint64_t wb_mask(int condition) { return (uint64_t)0 - (uint64_t)condition; }
 WB_HD uint32_t wb_maskf(int condition) { return (uint32_t)0 - (uint32_t)condition; }
 WB_HD double wb_select(int condition, double yes, double no) {
@@ -120,8 +119,7 @@ WB_HD float wb_exp_weightf(float x) {
   return wb_bits_float(bits & wb_maskf(x >= -87.3365402f));
 }
 
-/* exp(x) for every x: inf above 709.78, gradual underflow, NaN stays NaN. 2^k is applied in two factors, since k may
- * lie outside the exponents of normal numbers. */
+/* exp(x): inf above 709.78, gradual underflow, NaN stays NaN. 2^k is two factors: k may exceed normal exponents. */
 WB_HD double wb_exp(double x) {
   double within = x < -746.0 ? -746.0 : x;
   within = within > 710.0 ? 710.0 : within;
@@ -134,8 +132,7 @@ WB_HD double wb_exp(double x) {
   return wb_exp_reduced(r) * scale1 * scale2;
 }
 
-/* exp(x) - 1 = 2^k (exp(r) - 1) + (2^k - 1), with exp(r) - 1 in two doubles. Relative accuracy near 0, inf above
- * 709.78, -1 below -37.5. */
+/* exp(x) - 1 = 2^k (exp(r) - 1) + (2^k - 1), exp(r) - 1 in two doubles; inf above 709.78, -1 below -37.5. */
 WB_HD double wb_expm1(double x) {
   double within = x < -40.0 ? -40.0 : x;
   within = within > 710.0 ? 710.0 : within;
@@ -170,8 +167,7 @@ WB_HD double wb_log_reduced(double f) {
   return wb_fma(s, wb_fma(z, q, half_square), -half_square);
 }
 
-/* log x + `correction` for a positive normal number x whose biased exponent is `bias` too large. The correction is
- * below the rounding error of x in relative size. */
+/* log x + `correction` (below the rounding error) for normal x > 0 whose biased exponent is `bias` too large. */
 WB_HD double wb_log_biased(double x, double bias, double correction) {
   /* Exponents change at sqrt(1/2), whose bits are 0x3FE6A09E667F3BCD. */
   uint64_t bits = wb_double_bits(x) + (0x3FF0000000000000u - 0x3FE6A09E667F3BCDu);
@@ -193,8 +189,7 @@ WB_HD double wb_log(double x) {
   return wb_select((x > 0.0) & (x < wb_infinity()), result, outside);
 }
 
-/* log(1 + x) = log(u) + c/u, where u = 1 + x is rounded and c is the rounding error. Relative accuracy near 0, -inf at
- * -1, NaN below. Two divisions. */
+/* log(1 + x) = log(u) + c/u, where u = 1 + x is rounded and c is the error; -inf at -1, NaN below. */
 WB_HD double wb_log1p(double x) {
   double u = 1.0 + x;
   double one = u - x;
@@ -228,12 +223,10 @@ WB_HD float wb_logf(float x) {
   return wb_selectf((x > 0.0f) & (x < wb_infinityf()), result, outside);
 }
 
-/* log(1 - exp(x)) for x <= 0, -inf at 0, without cancellation at either end (Maechler 2012, "Accurately computing
- * log(1 - exp(-|a|))"). */
+/* log(1 - exp(x)) for x <= 0 without cancellation (Maechler 2012, "Accurately computing log(1 - exp(-|a|))"). */
 WB_HD double wb_log1mexp(double x) { return x > -0.6931471805599453 ? wb_log(-wb_expm1(x)) : wb_log1p(-wb_exp(x)); }
 
-/* Correctly rounded by IEEE 754. GCC vectorizes loops with it only if -fno-math-errno is on the command line; a pragma
- * comes too late. */
+/* Correctly rounded by IEEE 754. GCC vectorizes it only with -fno-math-errno, for which a pragma comes too late. */
 WB_HD double wb_sqrt(double x) { return sqrt(x); }
 
 /* lgamma(2 + t)/(t (1 + t)) for |t| <= 1; relative error 3.5e-17. */
@@ -294,8 +287,7 @@ WB_HD double wb_normal_tail_bottom(double r) {
                    0.7100403226893066, 1.6772923497274286, 2.0447871258209633, 1.0);
 }
 
-/* For 0.075 <= p <= 0.925: Phi^-1(p) is q wb_normal_centre_top(s)/wb_normal_centre_bottom(s) with q = p - 1/2 and
- * s = 0.425^2 - q^2. */
+/* For 0.075 <= p <= 0.925: Phi^-1(p) is q top(s)/bottom(s) with q = p - 1/2 and s = 0.425^2 - q^2. */
 WB_HD double wb_normal_centre_top(double s) {
   return WB_HORNER(s, 21522.52382270553, 107922.2392626538, 140748.6935052749, 73904.72300104091, 18500.738543026724,
                    2337.350851783339, 143.40112295793057, 3.387132872796367);
@@ -328,8 +320,7 @@ WB_HD double wb_normal_quantile_within(double p) {
   return top / wb_select(centre, centre_bottom, tail_bottom);
 }
 
-/* The two branches of wb_normal_quantile_within(), with its bits. Loops may sort uniforms into both first: 15% are in
- * the tails, which cost three times the centre. */
+/* The two branches of wb_normal_quantile_within(). Loops may sort uniforms into both: 15% are in the slow tails. */
 WB_HD uint64_t wb_normal_in_tail(double p) { /* 1 or 0, the sign bit of a difference */
   double other = 1.0 - p;
   return wb_double_bits((p < other ? p : other) - 0.075) >> 63;
@@ -346,8 +337,7 @@ WB_HD double wb_normal_quantile_tail(double p) {
   return wb_bits_double(wb_double_bits(wb_normal_tail_top(r)) | sign) / wb_normal_tail_bottom(r);
 }
 
-/* Phi^-1(p): -inf at 0, inf at 1, NaN outside. A third fit covers p below 2^-54, down to the smallest subnormal
- * number. */
+/* Phi^-1(p): -inf at 0, inf at 1, NaN outside. A third fit covers p below 2^-54, subnormal numbers too. */
 WB_HD double wb_normal_quantile(double p) {
   if (p >= 5.551115123125783e-17) {
     if (p < 1.0) return wb_normal_quantile_within(p);

@@ -1,5 +1,4 @@
-/* Chains of fused multiply-adds, each written as the list of its numbers. A chain has one wb_fma() for each number or
- * pair after the first, in the order of the list. */
+/* Chains of fused multiply-adds, as lists of numbers: one wb_fma() for each number or pair after the first. */
 #pragma once
 
 #include "core/host_device.h"

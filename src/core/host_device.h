@@ -1,6 +1,5 @@
 /* Lets C99, C++ and CUDA compile the same source: fused multiply-adds, WB_HD in front of an inline function, and
- * WB_HD_CALLED in front of a long function that is called from several places. WB_INLINE is in front of what loops of
- * the processor inline. */
+ * WB_HD_CALLED: a long function called from several places. WB_INLINE: what loops of the processor inline. */
 #pragma once
 
 #include "core/rounding.h"

@@ -156,8 +156,7 @@ WB_TEAM int wb_component_draw(wb_team team, const wb_component_law *law, const d
   return 1;
 }
 
-/* |F x - offset|^2, or |F x|^2 if offset is NULL. The first member of the team writes it. `work` has room for a
- * vector. */
+/* |F x - offset|^2, or |F x|^2 if offset is NULL, by the team's first member. `work`: room for a vector. */
 WB_TEAM void wb_component_distance(wb_team team, int p, const double *factor, const double *offset, const double *x,
                                    double *work, double *distance) {
   WB_ROLLED
@@ -199,8 +198,7 @@ WB_TEAM void wb_component_trace(wb_team team, int p, const double *factor, const
   WB_TEAM_BARRIER();
 }
 
-/* log(pi N(x | mu, Sigma)) + |F x - offset|^2 / 2, which does not depend on x. The second function includes the
- * floor. */
+/* log(pi N(x | mu, Sigma)) + |F x - offset|^2 / 2, which x does not change. The second includes the floor. */
 WB_HD double wb_component_log_constant(int p, double log_weight, double log_determinant) {
   return log_weight - 0.5 * p * WB_LOG_2_PI + log_determinant;
 }

@@ -4,13 +4,11 @@
 #include "core/elementary.h"
 #include "core/philox.h"
 
-/* Log probabilities are rounded to multiples of 2^-26, so that their sum does not depend on the order. Odds are within
- * exp(+-10,000): a half beyond that has no chance. */
+/* Log probabilities are multiples of 2^-26, so that sums have no order. Odds beyond exp(+-10,000) have no chance. */
 #define WB_HALF_UNIT 0x1p26
 #define WB_HALF_MOST 10000.0
 
-/* Draws the half of a row, 0 or 1, given the log weight d of the second relative to the first. Also gives the log
- * probabilities of both halves, in units of 2^-26. */
+/* Draws a row's half, 0 or 1, by the second's relative log weight d; gives both log probabilities in 2^-26. */
 WB_HD double wb_half_draw(double d, uint64_t bits, double *log_first, double *log_second) {
   const double above = wb_select(d > -WB_HALF_MOST, d, -WB_HALF_MOST);
   const double within = wb_select(above < WB_HALF_MOST, above, WB_HALF_MOST);
@@ -22,6 +20,5 @@ WB_HD double wb_half_draw(double d, uint64_t bits, double *log_first, double *lo
   return wb_select(wb_uniform(bits) * (1 + odds) < 1, 1.0, 0.0);
 }
 
-/* A row's ticket: the row with the smallest one is uniform over any set of rows. Rows count from 0 and are below
- * 2^32. */
+/* A row's ticket: the smallest is uniform over any set of rows. Rows count from 0 and are below 2^32. */
 WB_HD uint64_t wb_half_ticket(uint64_t bits, uint64_t row) { return (bits & 0xFFFFFFFF00000000u) | row; }

@@ -8,8 +8,7 @@
 #include "core/elementary.h"
 
 /* exp(t^2/2) (1 - Phi(t)) = top/bottom for 0 <= t <= 38.7. The rational function interpolates at 22 Chebyshev points of
- * (t - 4.1)/(t + 4.1), computed in 40 digits for this file; relative error 1.7e-18. All coefficients are positive, so
- * neither polynomial cancels. */
+ * (t - 4.1)/(t + 4.1), computed in 40 digits for this file; relative error 1.7e-18. Positive terms: no cancelling. */
 WB_HD double wb_mills_top(double t) {
   return WB_HORNER(t, 2.221706106268125e-07, 6.927829674615951e-06, 0.0001059975544148213, 0.0010353131188264493,
                    0.007099352061675747, 0.03557732514302591, 0.13179616682525233, 0.35686540207197454,

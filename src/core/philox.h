@@ -5,8 +5,7 @@
  *   key = the chain's,
  *   c0 = block within the element's stream,   c1 = element, low 32 bits,
  *   c2 = element, bits 32..47 | purpose << 16, c3 = iteration,
- * so a draw depends on (seed, chain, purpose, iteration, element) alone, never on the thread, the vector width, the
- * launch grid or the machine. */
+ * so a draw depends on (seed, chain, purpose, iteration, element) alone, not on threads, vectors or machine. */
 #pragma once
 
 #include "core/host_device.h"
@@ -75,8 +74,7 @@ WB_HD double wb_uniform(uint64_t bits) {
   return (u - 1.0) + 1.1102230246251565e-16; /* 2^-53 */
 }
 
-/* ((bits >> 9) + 0.5) 2^-23, likewise. The exponential draw -log(u) is at most 16.6: use wb_uniform() if the tail
- * matters. */
+/* ((bits >> 9) + 0.5) 2^-23, likewise. -log(u) is at most 16.6: use wb_uniform() if the tail matters. */
 WB_HD float wb_uniformf(uint32_t bits) {
   uint32_t in_one_two = bits >> 9 | 0x3F800000u;
   float u;

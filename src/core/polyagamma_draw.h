@@ -47,8 +47,7 @@ typedef enum wb_polyagamma_way {
 #define WB_POLYAGAMMA_TRIALS 4096u
 #define WB_POLYAGAMMA_PARTS_MOST (1 << 20)
 
-/* Below this tilt PG(1, c) is drawn from two pieces, above it by rejection from the inverse Gaussian. At this tilt the
- * acceptance rates are 90% and 92%. */
+/* Below this tilt PG(1, c) is drawn from two pieces, above by rejection: here they accept 90% and 92%. */
 #define WB_POLYAGAMMA_SMALL_TILT 2.4
 
 /* The cheapest way to a draw within a Kolmogorov distance of 1e-6 of PG(b, c). */
@@ -76,8 +75,7 @@ WB_HD int wb_polyagamma_way_of(int method, double b, double c) {
   return c < WB_POLYAGAMMA_SMALL_TILT ? WB_POLYAGAMMA_UNITS : WB_POLYAGAMMA_SINGLES;
 }
 
-/* Returns how many draws of shape *part are added for one variable. If *rest is above 0, one draw of that shape is
- * added after them. */
+/* How many draws of shape *part are added for one variable, and then one of shape *rest if that is above 0. */
 WB_HD int wb_polyagamma_parts(int way, double b, double *part, double *rest) {
   *part = b;
   *rest = 0.0;
@@ -106,8 +104,7 @@ typedef struct wb_polyagamma_unit {
   double right_inverse; /* 1/right */
 } wb_polyagamma_unit;
 
-/* Phi^-1(0.075)^-2, and the mass to its left. There the series are within 1e-20 of their first four terms, and a single
- * rational function gives the normals. */
+/* Phi^-1(0.075)^-2, and the mass to its left, where four terms are within 1e-20 and normals one rational function. */
 #define WB_POLYAGAMMA_MIDDLE 0.4825670585153247
 #define WB_POLYAGAMMA_LEFT 0.3
 
@@ -134,8 +131,7 @@ WB_HD double wb_polyagamma_unit_trial(wb_polyagamma_unit unit, uint64_t first, u
   double p = wb_select(left, 0.25 * at, (at - WB_POLYAGAMMA_LEFT) * unit.right_inverse);
   p = wb_select(p > 5.551115123125783e-17, p, 5.551115123125783e-17);
   double exponential = -wb_log_biased(p, 1023.0, -0.0);
-  /* On the right the results for the left side are not used. They are computed from numbers of moderate size, since
-   * `exponential` may be -2^-53 there. */
+  /* On the right nothing for the left side is used: `exponential` may be -2^-53 there, so the numbers are moderate. */
   double within = wb_select(left, exponential, 3.0);
   double r = wb_sqrt(within) - 1.6;
   double top = wb_normal_tail_top(r), bottom = wb_normal_tail_bottom(r);
@@ -200,8 +196,7 @@ WB_HD double wb_polyagamma_part_trial(double b, double c, double limit, int term
 #define WB_POLYAGAMMA_ALTERNATE_LIMIT 9.0
 #define WB_POLYAGAMMA_ALTERNATE_TERMS WB_POLYAGAMMA_TERMS_MOST
 
-/* PG(b, c) for large c, where only the first term of the series, an inverse Gaussian, matters. b c/2 may overflow, the
- * variable does not. */
+/* PG(b, c) for large c, where only the series' first term, an inverse Gaussian, matters. b c/2 may overflow. */
 WB_HD double wb_polyagamma_inverse_gaussian(double b, double c, uint64_t first, uint64_t second) {
   double z = wb_normal_quantile_within(wb_uniform(first));
   double h = 0.5 * z * z, m = 0.5 * b * c;
@@ -218,8 +213,7 @@ WB_HD double wb_polyagamma_expand(wb_polyagamma_expansion series, int cumulants,
   return wb_select(x > 0.0, x, 0.0);
 }
 
-/* The same by an expansion's way. The number of cumulants is a constant in each call, since loops over it are
- * unrolled. */
+/* The same by an expansion. The number of cumulants is a constant in each call, since loops are unrolled. */
 WB_HD wb_polyagamma_expansion wb_polyagamma_expansion_by(int way, double b, double c) {
   if (way == WB_POLYAGAMMA_EXPANSION_8) return wb_polyagamma_expansion_prepare(b, c, 8);
   if (way == WB_POLYAGAMMA_EXPANSION_6) return wb_polyagamma_expansion_prepare(b, c, 6);

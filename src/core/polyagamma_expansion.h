@@ -2,8 +2,7 @@
  * de l'Institut international de statistique 5, 307-320; Hill & Davis 1968, Annals of Mathematical Statistics 39,
  * 1264-1273), and the cumulants it needs. There are no branches, so that loops over lanes are vectorized.
  *
- * The coefficients of the expansion were computed for this file in rational arithmetic, by inverting Edgeworth's series
- * order by order. */
+ * The coefficients were computed for this file in rational arithmetic, by inverting Edgeworth's series. */
 #pragma once
 
 #include "core/elementary.h"

@@ -153,8 +153,7 @@ WB_HD_CALLED wb_polyagamma_point wb_polyagamma_point_from(int side, double a, do
   return wb_polyagamma_point_at(a, distance - between, distance);
 }
 
-/* The point where wb_polyagamma_descent(), which increases, is 0: an interval of the distance's logarithm is halved to
- * a hundredth, then Newton's method. */
+/* Where wb_polyagamma_descent(), which increases, is 0: bisection to a hundredth, then Newton's method. */
 WB_HD_CALLED wb_polyagamma_point wb_polyagamma_apex(int quantity, double x, double b, double a) {
   double between = wb_fma(a, a, WB_QUARTER_PI_SQUARE), most = between, curvature;
   int side = WB_POLYAGAMMA_RIGHT_OF_POLE;
@@ -247,15 +246,12 @@ WB_HD_CALLED double wb_polyagamma_log_law(int quantity, double x, double b, doub
   return wb_fma(2.0 * x, apex.t, less_1 ? 0.0 : -b * ratio) + wb_called_log(scale);
 }
 
-/* Far to the left, where the parabola would exceed the largest double: the first term of the alternating series of the
- * density, and only the exponent for the tail. */
+/* Far to the left, where the parabola would overflow: the density's first term, for the tail only its exponent. */
 #define WB_POLYAGAMMA_FAR_LEFT 1e-130
-/* Far to the right, where squares of distances to the pole would be 0: the pole decides. What is left out is below
- * 1e-50 of the logarithm. */
+/* Far to the right, where squared distances to the pole would be 0: the pole decides, to 1e-50 of the logarithm. */
 #define WB_POLYAGAMMA_FAR_RIGHT 1e60
 
-/* The log of the density, lower or upper tail at any x. NaN if the shape is not positive, or if an argument is NaN, or
- * if shape or tilt is infinite. */
+/* The log of the density or of a tail at any x. NaN for a shape not positive, a NaN, or infinite shape or tilt. */
 WB_HD_CALLED double wb_polyagamma_log_evaluate(int quantity, double x, double b, double c) {
   c = c < 0.0 ? -c : c;
   if (!(b > 0.0 && b < wb_infinity() && c < wb_infinity()) || x != x) return wb_nan();

@@ -19,8 +19,7 @@ WB_HD double wb_polyagamma_unit_mean(double c) {
   return -less_1 / ((2.0 + less_1) * (2.0 * c));
 }
 
-/* (sinh(c) - c)/(2 c^3 (1 + cosh(c))), c >= 0, by exponentials that do not overflow. For small c, where the difference
- * cancels, by the Taylor series. */
+/* (sinh(c) - c)/(2 c^3 (1 + cosh(c))), c >= 0, without overflow; by the Taylor series for small c, which cancel. */
 WB_HD double wb_polyagamma_unit_variance(double c) {
   if (c < 0.7) {
     double q = c * c;

@@ -20,8 +20,7 @@ WB_HD void wb_chain_normals(uint64_t key, uint64_t resample, uint64_t pair, doub
   *odd = wb_normal_quantile_within(*odd);
 }
 
-/* A step adds this to the mean for each unit of its normal, if the mean was worth `weight` observations before the
- * step: sd sqrt(1 + 1/weight)/(weight + 1). */
+/* What a step adds to a mean of `weight` observations for a unit of its normal: sd sqrt(1 + 1/weight)/(weight + 1). */
 WB_HD double wb_chain_step(double sd, double weight) { return sd * wb_sqrt(1.0 + 1.0 / weight) / (weight + 1.0); }
 
 /* A step with unknown variance (see backend/predictive_table.h), given its draw from Student's t. */
@@ -36,8 +35,7 @@ WB_HD void wb_chain_t_step(uint64_t key, uint64_t resample, uint32_t step, doubl
   wb_chain_t_move(wb_draw_t(&stream, 2.0 * shape), weight, shape, mean, scale);
 }
 
-/* The shift and the stretch with which a resample starts: the stretch is sqrt(df/chi^2_df), or 1 without df; the shift
- * is normal with deviation stretch * sd. */
+/* A resample's first shift, normal with deviation stretch * sd, and stretch, sqrt(df/chi^2_df), or 1 without df. */
 WB_HD void wb_resample_place(uint64_t key, uint64_t resample, double df, double sd, double *shift, double *stretch) {
   wb_stream stream = wb_stream_open(key, WB_PURPOSE_RESAMPLE_PLACE, 0, resample);
   const double normal = wb_draw_normal(&stream);
@@ -101,8 +99,7 @@ WB_HD double wb_urn_binomial(wb_stream *stream, double n, double p) {
   for (; n >= 1.0; n -= 1.0) count += wb_stream_uniform(stream) < p ? 1.0 : 0.0;
   return count;
 }
-/* A Poisson draw by the waiting time for the m-th event, from the same source. A mean above 1e15 is returned as it is:
- * the deviation is then less than 1e-7 of it. */
+/* A Poisson draw by the waiting time for the m-th event. A mean above 1e15 is returned: deviations are below 1e-7. */
 WB_HD double wb_urn_poisson(wb_stream *stream, double mean) {
   double count = 0;
   if (mean > 1e15) return mean;

@@ -19,8 +19,7 @@ WB_HD void wb_draw_log_beta(wb_stream *stream, double a, double b, double *log_v
   *log_1mv = log_odds < 0.0 ? log_larger : log_smaller;
 }
 
-/* The logs of a Dirichlet draw with k >= 1 shapes. The gammas are drawn in order of the index. log_p and shape must not
- * overlap. */
+/* The logs of a Dirichlet draw with k >= 1 shapes, by gammas in order. log_p and shape must not overlap. */
 WB_HD void wb_draw_log_dirichlet(wb_stream *stream, int k, const double *shape, double *log_p) {
   int largest = 0;
   for (int i = 0; i < k; i++) {

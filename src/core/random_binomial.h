@@ -19,8 +19,7 @@ WB_HD double wb_whole_power(double q, int64_t n) {
   return power;
 }
 
-/* The number of successes among n trials that the uniform u selects; none = q^n. With a mean of at most 12, more than
- * 110 have a probability below 1e-60. */
+/* The successes among n trials that the uniform u selects; none = q^n. The mean is at most 12: P(> 110) < 1e-60. */
 WB_HD int64_t wb_binomial_invert(int64_t n, double p, double q, double none, double u) {
   const int64_t most = n < 110 ? n : 110;
   const double odds = p / q;
@@ -34,8 +33,7 @@ WB_HD int64_t wb_binomial_invert(int64_t n, double p, double q, double none, dou
   return x;
 }
 
-/* The same by rejection, for p <= q and n p >= 10. Each trial takes two words. 86% of the trials or more end with the
- * first comparison, and need no logarithm. */
+/* The same by rejection, for p <= q and n p >= 10, two words a trial: 86% end without a logarithm. */
 WB_HD int64_t wb_binomial_reject(wb_stream *stream, int64_t n, double p, double q) {
   const double size = (double)n, deviation = wb_sqrt(size * p * q);
   const double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p;

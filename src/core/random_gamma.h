@@ -19,8 +19,7 @@ WB_HD double wb_draw_gamma_root(wb_stream *stream, double d) {
     if (t <= -1.0) continue;
     double square = x * x;
     if (u < wb_fma(-0.0331 * square, square, 1.0)) return t;
-    /* log of (density of d (1 + t)^3 over its bound) = x^2/2 + d (1 - v + log v) with v = (1 + t)^3. 1 - v is expanded,
-     * since v is close to 1 for large d. */
+    /* log of (density of d (1 + t)^3 over its bound) = x^2/2 + d (1 - v + log v), v = (1 + t)^3, expanded at v = 1. */
     double one_minus_v = -t * wb_fma(t, t + 3.0, 3.0);
     double log_ratio = wb_fma(d, wb_fma(3.0, wb_log1p(t), one_minus_v), 0.5 * square);
     if (wb_log(u) < log_ratio) return t;
@@ -44,8 +43,7 @@ WB_HD double wb_draw_gamma_from_one(wb_stream *stream, double shape) {
   return d * (root * root * root);
 }
 
-/* A gamma draw, from the same words as wb_draw_log_gamma(). For shapes below about 0.05 use wb_draw_log_gamma(), since
- * the draw may underflow to 0. */
+/* A gamma draw, from the same words as wb_draw_log_gamma(). Underflows to 0 for shapes below about 0.05. */
 WB_HD double wb_draw_gamma(wb_stream *stream, double shape) {
   if (shape < 1.0) return wb_exp(wb_draw_log_gamma(stream, shape));
   return wb_draw_gamma_from_one(stream, shape);

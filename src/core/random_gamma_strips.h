@@ -21,8 +21,7 @@
 #define WB_GAMMA_COUNTS 16 /* shapes base + 0, ..., base + 15 */
 
 /* A strip: where it begins, and its width. The last 12 bits of the width are the part of the strip's height that lies
- * below the density everywhere. A tail: where it begins, and 1 over its rate, negative to the left; the last 12 bits
- * are 0. */
+ * below the density everywhere. A tail: its begin, and 1 over its rate, negative to the left; last 12 bits 0. */
 typedef struct wb_gamma_strip {
   double start, width;
 } wb_gamma_strip;
@@ -34,8 +33,7 @@ typedef struct wb_gamma_law {
   double tails; /* number of the left tail; the right tail is the next */
 } wb_gamma_law;
 
-/* The strips left of the mode come first, the strips right of the mode last. Between them are the two tails, and unused
- * numbers that are always rejected. */
+/* First the strips left of the mode, then the two tails and unused numbers (always rejected), then the right strips. */
 typedef struct wb_gamma_strips {
   wb_gamma_law law[WB_GAMMA_COUNTS];
   wb_gamma_strip strip[WB_GAMMA_COUNTS][WB_GAMMA_STRIPS];
@@ -64,8 +62,7 @@ WB_HD double wb_gamma_strip_log(double start, double width, uint64_t bits) {
   return wb_fma(width, wb_gamma_strip_along(bits), start);
 }
 
-/* The complete test of a point of a strip or tail, with further digits of its height; also gives the log of the
- * draw. */
+/* The complete test of a point of a strip or tail, with more digits of its height; and the log of the draw. */
 WB_HD int wb_gamma_strip_accept(double shape, double area, double top, double tails, double start, double width,
                                 uint64_t bits, uint64_t more, double *log_draw) {
   const double two52 = 4503599627370496.0;

@@ -1,5 +1,4 @@
-/* Normal draws by inversion. Each takes one uniform, so that the position of a draw in its stream is known in advance
- * and the lanes of a warp never diverge. */
+/* Normal draws by inversion, one uniform each: positions in the stream are known, and lanes never diverge. */
 #pragma once
 
 #include "core/elementary.h"

@@ -5,8 +5,7 @@
 #include "core/elementary.h"
 #include "core/philox.h"
 
-/* A trial: a point of the square [-1, 1]^2, whose first coordinate is *u. Returns its squared distance from the centre.
- * The trial is accepted if that is at most 1. */
+/* A trial: a point of [-1, 1]^2 (*u is the first coordinate). Its squared distance; accepted if at most 1. */
 WB_HD double wb_t_trial(double first, double second, double *u) {
   double v = wb_fma(2.0, second, -1.0);
   *u = wb_fma(2.0, first, -1.0);

@@ -16,8 +16,7 @@
 #define WB_LEVEL_MOST 4
 #define WB_LEVEL_MOST_PACKED (WB_LEVEL_MOST * (WB_LEVEL_MOST + 1) / 2)
 #define WB_LEVEL_STEPS 6
-/* Newton steps of effects and coefficients end here, so that the first ones do not overshoot; and exponents end where
- * exp() is finite. */
+/* Newton steps end here, so that the first do not overshoot, and exponents, so that exp() is finite. */
 #define WB_LEVEL_MOST_STEP 2.0
 #define WB_LEVEL_MOST_LOGIT 600.0
 
@@ -140,8 +139,7 @@ WB_HD void wb_level_map_several(int q, const wb_level_place *place, const double
   for (int k = 0; k < q; k++) mean[k] = wb_fma(-0.5, third[k], mean[k]);
 }
 
-/* About the mean of a level's effects, and the root L of about their precision L L': the mode, and what the third
- * derivative adds to the mean. */
+/* About the mean of a level's effects (mode and third derivative), and the root L of about their precision L L'. */
 WB_HD_CALLED void wb_level_map(const wb_level_place *place, const double *record, double *mean, double *root) {
   if (place->q == 1)
     wb_level_map_one(record[0], record[1], record[2], record[3], wb_level_shift(place, record, 0), place->tie[0],

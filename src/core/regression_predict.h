@@ -18,8 +18,7 @@ WB_HD double wb_predict_probability(double psi) {
   return wb_select(psi < 0.0, small * inverse, inverse);
 }
 
-/* Mean and standard deviation of `draws` values from the sums of their differences to one of them, and of the squares
- * of these differences. */
+/* Mean and standard deviation of `draws` values from sums of differences to one of them, and of their squares. */
 WB_HD double wb_predict_mean(double shift, double sum, double draws) { return shift + sum / draws; }
 WB_HD double wb_predict_variance(double sum, double squares, double draws) {
   const double rest = wb_fma(-sum, sum / draws, squares);

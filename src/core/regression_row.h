@@ -21,8 +21,7 @@ WB_HD double wb_regression_scaled(double x, double center, double inverse_scale)
   return (x - center) * inverse_scale;
 }
 
-/* Parts of a product of a column and a vector over the rows, and their sum: row i belongs to part i mod
- * WB_REGRESSION_LANES. */
+/* Parts of a product of a column and a vector, and their sum: row i is in part i mod WB_REGRESSION_LANES. */
 #define WB_REGRESSION_LANES 8
 WB_HD double wb_regression_fold(const double *part) {
   return ((part[0] + part[4]) + (part[2] + part[6])) + ((part[1] + part[5]) + (part[3] + part[7]));
@@ -38,8 +37,7 @@ WB_HD double wb_regression_log_likelihood(double kappa, double shape, double psi
   return wb_fma(kappa, psi, -shape * wb_regression_log_cosh(psi));
 }
 
-/* The log likelihood of a negative binomial row of count `base` up to a constant, base log(mean) - b log(1 + mean/r).
- * It loses no digits to a large r. shift: -log(r). */
+/* A negative binomial row's log likelihood: base log(mean) - b log(1 + mean/r), exact for large r. shift: -log(r). */
 WB_HD double wb_regression_log_counts(double base, double shape, double shift, double psi) {
   double size = psi < 0.0 ? -psi : psi, above = psi < 0.0 ? 0.0 : psi;
   return wb_fma(base, psi - shift, -(shape * (above + wb_log1p(wb_exp_weight(-size)))));

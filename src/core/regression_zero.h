@@ -56,8 +56,7 @@ WB_HD_CALLED double wb_zero_complete(int hurdle, double weight, double none, dou
   return sum;
 }
 
-/* The multiple of the dispersion in a row of counts, and kappa of the row of zeros. `more`: wb_zero_complete(), or 0
- * for rows that need none. */
+/* The multiple of the dispersion in a row of counts, and kappa of the row of zeros. `more`: wb_zero_complete() or 0. */
 WB_HD void wb_zero_completed(int hurdle, double count, double weight, double unit, double more, double *dispersed,
                              double *kappa) {
   const double excess = count > 0.0 ? 0.0 : hurdle ? weight : more;

@@ -26,8 +26,7 @@ static inline uint64_t wb_fma_mantissa(double x, int *exponent) {
   return mantissa;
 }
 
-/* x / 2^shift without its fraction. If the fraction is not 0, the last bit is set, so that no bit is forgotten in
- * rounding. */
+/* x / 2^shift without its fraction; if that is not 0, the last bit is set, so that rounding forgets no bit. */
 static inline wb_uint128 wb_fma_shift(wb_uint128 x, int shift) {
   if (shift == 0) return x;
   if (shift > 127) return x != 0;

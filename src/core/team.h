@@ -23,8 +23,7 @@ typedef struct wb_team {
   int rank, size;
 } wb_team;
 
-/* wb_cholesky() of linear_algebra.h, column by column; each entry is the same sum. After a failure the triangle is
- * neither the matrix nor its factor. */
+/* wb_cholesky(), column by column, with the same sums. After a failure the triangle is neither matrix nor factor. */
 WB_TEAM int wb_team_cholesky(wb_team team, int p, double *a) {
   WB_ROLLED
   for (int c = 0; c < p; c++) {

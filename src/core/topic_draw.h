@@ -25,8 +25,7 @@ WB_HD int wb_topic_searched(int rows) {
   return (rows < stretch ? rows : stretch) - 1;
 }
 
-/* Weights below these count as 0. They are below the last digit of any sum, and the product of two larger ones is a
- * normal number. */
+/* Smaller weights count as 0: below the last digit of any sum. The product of two larger ones is normal. */
 #define WB_TOPIC_LEAST 0x1p-500
 #define WB_TOPIC_LEASTF 0x1p-60f
 
@@ -50,8 +49,7 @@ WB_HD void wb_topic_add_tree(double *tree) {
 WB_HD int wb_topic_lane(const double *tree, double u, double *position) {
   double at = u * tree[30];
   int node = 0, level = 28;
-  /* The children of node i of `half` nodes are nodes i and i + half of the level below. A branch would be mispredicted
-   * every second time. */
+  /* Node i of `half` has the children i and i + half of the level below. A branch would often be mispredicted. */
   for (int half = 1; half <= 8; half *= 2) {
     const double left = tree[level + node];
     const uint64_t right = wb_mask(at >= left);

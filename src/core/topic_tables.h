@@ -66,8 +66,7 @@ WB_HD int64_t wb_topic_level_openings(uint64_t key, uint32_t purpose, uint32_t i
   return tables;
 }
 
-/* How many of the tokens first..count - 1 of one count open a table, token i with probability
- * shape / (shape + extra + i). */
+/* How many of the tokens first..count - 1 open a table: token i with probability shape / (shape + extra + i). */
 WB_HD int64_t wb_topic_openings(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t element, double shape,
                                 double extra, int32_t first, int32_t count) {
   if (first >= count) return 0;

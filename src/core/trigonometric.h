@@ -11,8 +11,7 @@ WB_HD_CALLED double wb_called_expm1(double x) { return wb_expm1(x); }
 WB_HD_CALLED double wb_called_log(double x) { return wb_log(x); }
 WB_HD_CALLED double wb_called_log1p(double x) { return wb_log1p(x); }
 
-/* sin(x) and cos(x) for |x| <= 1e5. The nearest multiple of pi/2 is subtracted in three parts. The first two parts
- * are so short that their multiples are exact. */
+/* sin(x) and cos(x), |x| <= 1e5. Multiples of pi/2 are subtracted in three parts; those of the first two are exact. */
 WB_HD_CALLED void wb_sine_cosine(double x, double *sine, double *cosine) {
   double shifted = wb_fma(x, 0.6366197723675814, WB_TO_INTEGER);
   double k = shifted - WB_TO_INTEGER;
@@ -71,8 +70,7 @@ WB_HD wb_complex wb_complex_divide(wb_complex a, wb_complex b) {
   return wb_complex_of(wb_fma(a.re, b.re, a.im * b.im) * scale, wb_fma(a.im, b.re, -(a.re * b.im)) * scale);
 }
 
-/* The root with a positive real part; for negative numbers the one with a positive imaginary part. The squares of the
- * parts must neither overflow nor underflow. */
+/* The root with a positive real part, or imaginary part for negative numbers. Squares must not over- or underflow. */
 WB_HD wb_complex wb_complex_sqrt(wb_complex z) {
   double size = wb_sqrt(wb_fma(z.re, z.re, z.im * z.im));
   double root = wb_sqrt(0.5 * (size + (z.re < 0.0 ? -z.re : z.re)));

@@ -5,8 +5,7 @@
 
 /* What a pass over weights has seen, without a branch for each. `all` is the union of their bits: 0 if all weights are
  * zero; its sign bit is set if one is negative. `above` is the union of the bits with 1 added to the exponent field:
- * its sign bit is set if a weight is infinite or NaN. `large` adds so much that its sign bit is set if a weight is
- * 2^500 or more. */
+ * its sign bit is set if a weight is infinite or NaN; likewise `large`, if a weight is 2^500 or more. */
 typedef struct wb_weight_bits {
   uint64_t all, above, large;
 } wb_weight_bits;

@@ -16,8 +16,7 @@ WB_INLINE void block_rescale(BLOCK_LOG top, BLOCK_LOG *largest, REAL *total) {
 }
 
 /* Sums the `count` weights of a block for each row. The logarithm of weight j of row l is log_weight[j stride + l]. If
- * `prefix` is not NULL, the sum up to weight j goes to prefix[j apart + l], which may be the place of that
- * logarithm. */
+ * `prefix` is not NULL, the sum up to weight j goes to prefix[j apart + l], which may be its place. */
 #define block_sum REAL_NAME(block_sum_double, block_sum_single)
 WB_INLINE void block_sum(const int rows, int count, const BLOCK_LOG *log_weight, int64_t stride,
                          const BLOCK_LOG *restrict largest, REAL *restrict sum, REAL *prefix, const int apart) {

@@ -1,5 +1,4 @@
-/* The processor's fused multiply-adds per second. Benchmarks divide by it to say how near a computation comes to the
- * processor's limit. */
+/* The processor's fused multiply-adds per second. Benchmarks say how near to this limit a computation comes. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"
@@ -16,8 +15,7 @@
 
 typedef double timed_loop(int64_t rounds, int *count);
 
-/* Seconds of a measurement, and number of measurements. A measurement is long enough for the clock's resolution and for
- * the processor to reach its sustained speed. */
+/* Seconds of a measurement (enough for the clock, and for the sustained speed), and number of measurements. */
 #define MULTIPLY_ADD_SECONDS 0.05
 #define MULTIPLY_ADD_REPEATS 3
 

@@ -2,8 +2,7 @@
  * iterated by x = a x + b. A processor has at most 8 to 10 multiply-adds under way (latency times units), so the chains
  * are more than that. They are few enough to stay in registers with a and b (AVX2 has 16 registers). */
 
-/* Iterates every x `rounds` times; *count is the number of multiply-adds in a round. Returns the sum of all x, so that
- * the compiler cannot leave the work out. */
+/* Iterates every x `rounds` times; *count: multiply-adds of a round. Returns the sum, lest the work be left out. */
 #define multiply_add REAL_NAME(multiply_add_double, multiply_add_single)
 static double multiply_add(int64_t rounds, int *count) {
   enum { LANES = WB_VECTOR_BYTES / sizeof(REAL), CHAINS = WB_VECTOR_BYTES == 64 ? 24 : 12 };

@@ -25,8 +25,7 @@
 #undef REAL_SPREAD
 
 /* REAL_INDEX: an integer as wide as a REAL. REAL_UNIFORMS: uniforms of one block of Philox. REAL_UNIFORM(first, second,
- * i): uniform i of the block with these two words. REAL_SPREAD(to, apart, first, second): stores all uniforms of the
- * block, `apart` numbers apart. */
+ * i): uniform i of the block. REAL_SPREAD(to, apart, first, second): stores all uniforms, `apart` numbers apart. */
 #if REAL_BITS == 64
 #define REAL double
 #define REAL_NAME(in_double, in_single) REAL_VARIANT(in_double)

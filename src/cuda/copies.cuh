@@ -74,8 +74,7 @@ void in_pieces(const wb_run *run, int64_t count, size_t bytes, Work work) {
   });
 }
 
-/* Sends `count` items to the device. fill(staged, first, count) writes items first..first + count - 1 at `staged`; it
- * is called by several threads. */
+/* Sends `count` items to the device. fill(staged, first, count), on several threads, writes them at `staged`. */
 template <typename T, typename Fill>
 int send_by(const wb_run *run, T *to, int64_t count, Fill fill, const char *what, wb_message *message) {
   if (count == 0) return WB_OK;
@@ -99,14 +98,12 @@ struct written {
   size_t bytes;
 };
 
-/* The threads touch each page of the memory, which the system then clears if it is new: a large page takes one thread
- * 0.4 ms. What was there is lost. */
+/* Threads touch each page of memory, which the system clears if new (0.4 ms a large page). It loses its contents. */
 void touch_pages(const wb_run *run, written memory);
 
 /* Fetches `count` items from the device. make(first, count, turn, stream, &from) gives the work that makes items
  * first..first + count - 1 at `from` to the stream, and returns a status. By then the earlier turn with the same
- * slot has been fetched. store(staged, first, count) takes items from `staged` and puts them in the memory `to`; it
- * is called by several threads. */
+ * slot has been fetched. store(staged, first, count), on several threads, puts items from `staged` in `to`. */
 template <typename T, typename Make, typename Store>
 int fetch_by(const wb_run *run, written to, int64_t count, Make make, Store store, const char *what,
              wb_message *message) {

@@ -47,8 +47,7 @@ private:
   own_stream *stream_before_ = nullptr;
 };
 
-/* For the rest of the block this device is the current one, with this stream if it is named; otherwise the
- * function returns the failure. */
+/* For the rest of the block this device is current, with this stream if named; or the function returns failure. */
 #define WB_ON_DEVICE(...) \
   wb::device_scope scope; \
   WB_TRY(scope.enter(__VA_ARGS__))
@@ -63,8 +62,7 @@ int on_device(int32_t device, wb_message *message, Work work) {
 /* Of this thread: see device_scope. nullptr is the default stream. */
 cudaStream_t current_stream();
 
-/* Copies by the current stream, from and to pageable memory. They begin when its earlier work is done. `from` may be
- * changed, or `to` read, when they return. */
+/* Copies by the current stream, after its earlier work, from and to pageable memory. They return when done. */
 int copy_to_device(void *to, const void *from, size_t bytes, const char *what, wb_message *message);
 int copy_to_host(void *to, const void *from, size_t bytes, const char *what, wb_message *message);
 /* All bytes are 0 for later work of the current stream. */
@@ -79,8 +77,7 @@ int with_precision(wb_precision precision, Work work) {
 int multiprocessors(int32_t device, int *count, wb_message *message);
 
 /* *left: the bytes of device memory that may still be allocated, which are those free on
- * the current device, but at most `limit` less the `held` bytes that the caller already
- * has. With limit = 0 all free ones. */
+ * the current device, but at most `limit` less the `held` bytes of the caller. limit = 0: all free bytes. */
 int memory_left(uint64_t limit, uint64_t held, uint64_t *left, wb_message *message);
 
 /* Whether CUDA may be called to free memory and the like. In a forked child they belong to the parent. */

@@ -53,8 +53,7 @@ inline launch_shape cover(int threads, int64_t count, int64_t y = 1, int64_t z =
 /* Blocks along the second dimension, whose kernel goes through `count` items in steps of gridDim.y. */
 inline int64_t rows_of_grid(int64_t count) { return smaller<int64_t>(count, 65535); }
 
-/* Launches `kernel`. Errors of the launch are returned here, errors inside the kernel by
- * the next call that waits for it. */
+/* Launches `kernel`, and returns errors of the launch; errors inside come by the next call that waits for it. */
 template <typename... Parameters, typename... Arguments>
 int launch(const launch_shape &shape, void (*kernel)(Parameters...), const char *what, wb_message *message,
            Arguments &&...arguments) {

@@ -11,8 +11,7 @@ namespace {
 /* Each thread has CHAINS numbers that do not depend on each other, a block has THREADS
  * threads, and a multiprocessor gets BLOCKS blocks: 32 warps, which hide any latency. */
 constexpr int CHAINS = 16, THREADS = 256, BLOCKS = 4;
-/* Multiply-adds of each number in one pass of the loop, so that the loop itself takes
- * hardly any time. */
+/* Multiply-adds of each number in one pass of the loop: so many that the loop itself hardly takes time. */
 constexpr int TURN = 16;
 /* How many milliseconds a measurement takes, and how many measurements there are. */
 constexpr float MILLISECONDS = 50;

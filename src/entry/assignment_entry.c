@@ -3,8 +3,7 @@
 
 #include "numeric/assignment.h"
 
-/* cost: an n x n matrix of finite numbers, because a NaN cost has no nearest task. Returns the column of each row, from
- * 1. */
+/* cost: n x n finite numbers (a NaN cost has no nearest task). Returns the column of each row, from 1. */
 SEXP wb_entry_assignment_solve(SEXP cost) {
   const int n = Rf_isMatrix(cost) ? Rf_ncols(cost) : 0;
   if (n < 1 || Rf_nrows(cost) != n || !wb_are_finite(cost, (double)n * n)) return wb_changed_fit();

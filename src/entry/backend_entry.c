@@ -36,8 +36,7 @@ SEXP wb_entry_backend_abi(void) {
   return abi;
 }
 
-/* The options that resolve_run() of R/run_resolve.R reads, apart from the threads. R's options() takes several times as
- * long. */
+/* The options that resolve_run() of R/run_resolve.R reads, but the threads. R's options() is several times slower. */
 SEXP wb_entry_backend_options(void) {
   static const char *const names[] = {"warpbayes.backend", "warpbayes.plugin", "warpbayes.isa", "warpbayes.device",
                                       "warpbayes.device_memory"};
@@ -59,8 +58,7 @@ SEXP wb_entry_backend_processor(void) {
   return wb_finish(processor, WB_OK, NULL);
 }
 
-/* `symbol` is the address of the plugin's one function. A plugin built for another version of the package is refused
- * before any function of its backend is called. */
+/* `symbol`: address of the plugin's function. Another version's plugin is refused before its backend is called. */
 SEXP wb_entry_backend_open(SEXP symbol) {
   typedef const wb_backend *(*plugin_function)(void);
   wb_message message;

@@ -1,5 +1,4 @@
-/* What the files of entry/ share: conversions between R's values and values of C, and the list of all entries.
- * An entry converts values and computes nothing. */
+/* What the files of entry/ share: conversions of values between R and C. An entry converts and computes nothing. */
 #pragma once
 
 #ifndef R_NO_REMAP
@@ -19,12 +18,10 @@
 /* A new vector for results, in large pages if it is long. Not protected. */
 SEXP wb_result_new(SEXPTYPE type, int64_t length);
 
-/* A list of class "warpbayes_failure" with `status` and `message`. An entry that fails returns it, and native() of
- * R/base_conditions.R raises the error. */
+/* A "warpbayes_failure" with `status` and `message`, returned by entries; native() of R/base_conditions.R raises it. */
 SEXP wb_failure(int status, const wb_message *message);
 
-/* Gives up the caller's one protection of `result`, and returns it, or the failure. `message`: NULL if the status can
- * only be WB_OK or WB_INTERRUPTED. */
+/* Unprotects `result` once, and returns it or the failure. `message`: NULL if only WB_OK or WB_INTERRUPTED occur. */
 SEXP wb_finish(SEXP result, int status, const wb_message *message);
 
 SEXP wb_refuse(const char *what);
@@ -51,8 +48,7 @@ SEXP wb_session_begin(SEXP kept, R_CFinalizer_t close);
 void wb_finalize_by(SEXP pointer, R_CFinalizer_t close);
 SEXP wb_session_end(SEXP pointer, void *opened, int status, const wb_message *message);
 
-/* The arrays of an open store (entry/store_entry.c), which only entries fill. R_NilValue if `store` is closed or no
- * store. */
+/* The arrays of an open store (entry/store_entry.c), which only entries fill; R_NilValue if it is none, or closed. */
 SEXP wb_store_arrays(SEXP store);
 
 /* Whether R wants to stop, for an interrupt or a time limit, without a jump over the caller's memory. Host algorithms
@@ -69,8 +65,7 @@ SEXP wb_list_element(SEXP list, const char *name);
 /* A new list with these names, which one space separates. Not protected. */
 SEXP wb_list_new(const char *names);
 
-/* Makes `value` the element of this name, and returns it. The list must have such an element; it keeps `value` from
- * garbage collection. */
+/* Makes `value` the element of this name, which must exist and keeps it from garbage collection; returns it. */
 SEXP wb_list_put(SEXP list, const char *name, SEXP value);
 
 /* Whole numbers up to 2^53 come from R as doubles. R code has made sure that they are whole and not negative. */
@@ -81,8 +76,7 @@ int64_t wb_size_from_sexp(SEXP value);
 uint64_t wb_key_from_raw(SEXP value);
 SEXP wb_key_to_raw(uint64_t key);
 
-/* Reads the sparse design of a list, by rows, with columns ascending within a row. Returns 0 if it has none of this
- * size (entry/regression/regression_entry.c). */
+/* Reads a list's sparse design by rows, columns ascending; 0 if it has none of this size (regression_entry.c). */
 int wb_read_sparse(SEXP list, double rows, double columns, const int32_t **row_start, const int32_t **column,
                    const double **value);
 

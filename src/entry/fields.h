@@ -7,8 +7,7 @@
 
 #include <stddef.h>
 
-/* Dimensions are numbers of places in an array of sizes, which begins with WB_SIZES. The sizes of a table's own begin
- * at WB_OWN. */
+/* Dimensions: places in an array of sizes, which begins with WB_SIZES; a table's own begin at WB_OWN. */
 enum { WB_NONE, WB_ONE, WB_TWO, WB_EIGHT, WB_ANY, WB_OWN };
 #define WB_SIZES 0, 1, 2, 8, -1
 
@@ -28,8 +27,7 @@ typedef struct wb_field {
   size_t at; /* offset in the struct */
 } wb_field;
 
-/* Reads a list into the struct `to`. Returns 0 if it is no list, or has an element that the table does not allow. An
- * element of length 0 may be missing. */
+/* Reads a list into `to`. Returns 0 if the table does not allow it. An element of length 0 may be missing. */
 int wb_fields_read(SEXP list, const wb_field *field, int count, const double *size, void *to);
 
 /* A new list, with pointers to its elements in the struct `to`. Not protected. */

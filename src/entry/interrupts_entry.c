@@ -105,8 +105,7 @@ static void block_in_threads(void) {
   (void)closedir(tasks);
 }
 
-/* Whether all other threads block interrupts. If this thread alone did, one of them would run R's handler, which jumps
- * into the stack of this one. */
+/* Whether all other threads block interrupts. If not, one could run R's handler, which jumps into this one's stack. */
 static int others_block(void) {
   static other_threads known;
   other_threads now;

@@ -45,8 +45,7 @@ SEXP wb_entry_matrix_scan(SEXP x, SEXP threads) {
 }
 
 /* x: as above, or a part of the data after `first_row` rows. moments: NULL for the first part, else the `moments` of
- * the previous part. Returns a list of `first` and `count`, as above, and `moments`, one column for each column of
- * x. */
+ * the previous part. Returns `first` and `count`, as above, and `moments`, a column for each column of x. */
 SEXP wb_entry_matrix_scan_part(SEXP x, SEXP moments, SEXP first_row) {
   return scan_part(x, moments, wb_size_from_sexp(first_row), 1);
 }

@@ -1,5 +1,4 @@
-/* Slices of sweeps: of one chain, or of several chains at the same time. Only work() runs beside others, so it makes
- * no call of R. */
+/* Slices of sweeps of one chain, or of several at the same time. Only work() runs beside others: no calls of R. */
 #pragma once
 
 #include "entry/entry.h"

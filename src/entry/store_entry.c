@@ -50,8 +50,7 @@ SEXP wb_entry_store_open(SEXP blank, SEXP dim, SEXP dimnames) {
   return store;
 }
 
-/* How the values of one array are copied: runs of `run` values, one in every `value_stride` of `values`, to places
- * `stride` apart, the first at `offset`. */
+/* How an array's values are copied: runs of `run`, one in `value_stride`, to places `stride` apart from `offset` on. */
 typedef struct copy {
   R_xlen_t offset, stride, value_stride, run, runs;
 } copy;
@@ -78,8 +77,7 @@ static void copy_values(const copy *c, SEXP array, SEXP values) {
 }
 
 /* Copies values to their places in the arrays of a store that `which` numbers, from 1. `values` is a list; offset,
- * stride, value_stride and run are doubles. All have one element for each of these arrays. Nothing is copied unless
- * everything fits. */
+ * stride, value_stride and run are doubles, one for each of these arrays. Nothing is copied unless all fits. */
 SEXP wb_entry_store_fill(SEXP store, SEXP which, SEXP offset, SEXP stride, SEXP values, SEXP value_stride, SEXP run) {
   SEXP arrays = wb_store_arrays(store);
   if (arrays == R_NilValue) return closed();

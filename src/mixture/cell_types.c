@@ -188,8 +188,7 @@ static int spread(search *s, wb_piece *work, int64_t pieces, double nanoseconds,
   return WB_OK;
 }
 
-/* The components of the averaged density; `used` has room for the components of a draw. Without `component`, only
- * counts them. */
+/* The components of the averaged density; `used`: room for a draw's. Without `component`, only counts them. */
 static int32_t gather(const wb_mixture_draws *draws, double least, int32_t averaged, const int32_t *which,
                       int32_t *used, wb_peaks_component *component) {
   int32_t total = 0;

@@ -5,8 +5,7 @@
 #include "mixture/mixture.h"
 #include "mixture/peaks.h"
 
-/* Outputs; positions count from 0. A component that holds less than `least` of a draw's weight takes those of the
- * nearest component that holds as much. */
+/* Outputs, from 0. A component with less than `least` of a draw's weight takes those of the nearest with as much. */
 typedef struct wb_mixture_types {
   int32_t *own;   /* components x draws: the branch in the draw's own density */
   int32_t *leaf;  /* components x draws: the leaf of the averaged density at its mean */

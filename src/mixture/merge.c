@@ -100,8 +100,7 @@ static void find_neighbours(merge *m, int32_t a) {
   for (int i = 0; i < count; i++) m->gain[(size_t)a * NEIGHBOURS + (size_t)i] = merge_gain(m, a, neighbour[i]);
 }
 
-/* Adds cluster b to cluster a and empties b. Then a's neighbours are found anew, and a replaces a and b among the
- * neighbours of the others. */
+/* Adds cluster b to a and empties b; finds a's neighbours anew, and a replaces a and b among those of others. */
 static void join(merge *m, int32_t a, int32_t b) {
   const size_t size = WB_MIXTURE_STATISTICS(m->prior->columns);
   double *into = statistics_of(m, a), *from = statistics_of(m, b);

@@ -1,6 +1,5 @@
 /* Groups rows by the columns that they lack. Rows are sorted by a hash of these columns, so that rows with the same
- * pattern lie together, and neighbours are compared column by column. If two patterns had the same hash, one pattern
- * could come twice, which changes no result. */
+ * pattern lie together. With two patterns of one hash, a pattern could come twice, which changes no result. */
 #include "core/rounding.h"
 
 #include "mixture/missing_rows.h"

@@ -27,8 +27,7 @@
 /* How many values a learned nu can take. */
 #define WB_MIXTURE_DF_GRID 25
 
-/* The prior distributions of the learned parts of the prior: m ~ N(mean, I), gamma ~ IG(shape, rate), Phi ~ W(scale_df,
- * scale / scale_df), nu uniform on a grid. */
+/* The prior of the prior: m ~ N(mean, I), gamma ~ IG(shape, rate), Phi ~ W(scale_df, scale / scale_df), nu: a grid. */
 typedef struct wb_mixture_hyperprior {
   int learn_mean, learn_mean_scale, learn_scale, learn_df;
   const double *mean;                       /* columns */
@@ -106,8 +105,7 @@ void wb_mixture_draw_tables(wb_mixture_samples *samples, double *tables, uint64_
 /* Reorders the sizes after an exchange of labels. */
 void wb_mixture_exchange_samples(wb_mixture_samples *samples, const int32_t *source);
 
-/* Draws a and all pi_s given log beta in log_weight and the number of tables, then sets log_weight to the log of the
- * samples' mean. */
+/* Draws a and all pi_s given log beta in log_weight and the tables; log_weight becomes the samples' log mean. */
 void wb_mixture_draw_samples(wb_mixture_samples *samples, double tables, double *log_weight, uint64_t key,
                              uint32_t iteration);
 
@@ -145,8 +143,7 @@ int wb_mixture_learn_prior(wb_mixture_chain *chain, uint32_t iteration);
 /* One sweep, after wb_mixture_begin(): draws the parameters, what is learned of the prior, and the labels of all rows,
  * which are counted in `sizes`. With `moves`, exchanges of labels between neighbouring components are proposed before
  * the sticks are drawn: that leaves the posterior as it is and lets large components move to the front. Labels do not
- * depend on what is learned, so a GPU draws them meanwhile, also while the caller measures components between the two
- * calls. */
+ * depend on what is learned: a GPU draws them meanwhile, also while the caller measures between the calls. */
 int wb_mixture_begin_sweep(wb_mixture_chain *chain, uint32_t iteration, int moves, int32_t *labels);
 int wb_mixture_finish_sweep(wb_mixture_chain *chain, double *log_likelihood);
 
@@ -200,13 +197,11 @@ void wb_mixture_prior_values(const wb_mixture_prior *prior, double *values);
 
 int wb_mixture_run(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, const wb_mixture_kept *kept);
 
-/* The values of a row in scaled units, in double precision whatever the session's. They come from the session if some
- * are missing or the data are not in this process. */
+/* A row in scaled units, in double; from the session if values are missing or the data are in other processes. */
 int wb_mixture_scaled_row(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_data *data,
                           int64_t row, double *values, wb_message *message);
 
-/* The means and covariances that `draw` asks for, from the state's copy of the parameters. Uses the workspace of
- * `state`. */
+/* The means and covariances that `draw` asks for, from the state's parameters. Uses the state's workspace. */
 void wb_mixture_moments(wb_mixture_state *state, const wb_mixture_draw *draw);
 
 /* What the backend reads of a state to evaluate the density. */
@@ -215,8 +210,7 @@ wb_mixture_parameters wb_mixture_parameters_of(const wb_mixture_state *state);
 void wb_mixture_set_constants(wb_mixture_state *state);
 
 /* Log density of the prior at the parameters drawn last: of mu, Sigma, v, alpha and what is learned. Also measures
- * log_determinant and the distances of up to WB_MIXTURE_POINTS points (columns x points, scaled units) from all
- * components. */
+ * log_determinant and distances of up to WB_MIXTURE_POINTS points (columns x points, scaled) from all components. */
 int wb_mixture_log_prior(wb_mixture_chain *chain, int32_t points, const double *point, double *log_prior);
 
 /* The same without what is learned, from log_determinant, distance and trace of `state`. The trace must have been
@@ -240,8 +234,7 @@ int wb_mixture_from_moments(wb_mixture_state *state, const double *weights, cons
 /* The log of the product of the scales: what a log density in scaled units exceeds that in the data's units by. */
 double wb_mixture_log_unit(int32_t columns, const double *scale);
 
-/* Classes, log densities and probabilities of rows of the session under a state: `evaluate` of
- * backend/mixture_table.h. */
+/* Classes, log densities and probabilities of rows under a state: `evaluate` of backend/mixture_table.h. */
 int wb_mixture_evaluate(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_state *state,
                         int64_t first, int64_t count, int32_t *labels, double *log_density, double *probability,
                         wb_message *message);
@@ -255,15 +248,13 @@ typedef struct wb_mixture_draws {
   const int32_t *which;      /* count: the position of each among all draws, from 0 */
 } wb_mixture_draws;
 
-/* Adds the densities of rows first, ..., first + count - 1 under each draw: see add_densities() of
- * backend/mixture_table.h. */
+/* Adds densities of rows first..first + count - 1 under each draw: add_densities() of backend/mixture_table.h. */
 int wb_mixture_add_densities(const wb_backend *backend, wb_mixture_session *session, int32_t threads,
                              const wb_mixture_draws *draws, const double *center, const double *inverse_scale,
                              int64_t first, int64_t count, const double *log_unit, int64_t units, double *log_density,
                              wb_message *message);
 
-/* The most probable of several types of each row, from 0, and its probability, given the log densities of the rows
- * under each type: `types` vectors of `count` numbers. */
+/* Each row's most probable type, from 0, and its probability, given `types` vectors of `count` log densities. */
 void wb_mixture_most_probable(wb_isa isa, int32_t threads, int64_t count, int32_t types,
                               const double *const *log_density, int32_t *type, double *probability);
 
@@ -323,7 +314,6 @@ int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *st
 int wb_mixture_start(const wb_mixture_spots *spots, const wb_mixture_prior *prior, int32_t components, uint64_t key,
                      int merge, int64_t rows, double *statistics, wb_message *message);
 
-/* The subsample: how many rows it has, and their numbers. Each of `count` equal stretches of the data gives one row, so
- * no row comes twice. */
+/* The subsample: how many rows, and which. Each of `count` equal stretches gives one, so none comes twice. */
 int64_t wb_mixture_start_count(int64_t rows, int32_t components);
 void wb_mixture_start_rows(int64_t rows, int64_t count, uint64_t key, int64_t *row);

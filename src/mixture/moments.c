@@ -1,5 +1,4 @@
-/* Converts rows, means and covariances between the data's units and the scaled units of the session, and evaluates a
- * mixture that is given by its moments. */
+/* Converts rows, means and covariances between the data's and scaled units; evaluates a mixture given by moments. */
 #include "core/scalar.h"
 
 #include "core/elementary.h"

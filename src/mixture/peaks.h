@@ -33,8 +33,7 @@ typedef struct wb_peaks_density {
 } wb_peaks_density;
 
 /* Allocates a density and computes its unit; wb_peaks_place() then places each component, in any order and on any
- * thread. `room` has wb_peaks_place_room() doubles. Both return WB_OK, WB_ERROR_MEMORY or, if a matrix has no Cholesky
- * factor, WB_ERROR_INPUT. */
+ * thread. `room`: wb_peaks_place_room(). WB_OK, WB_ERROR_MEMORY or, without a Cholesky factor, WB_ERROR_INPUT. */
 int wb_peaks_open(wb_peaks_density *density, int32_t components, int32_t columns, size_t stride,
                   const wb_peaks_component *of, wb_message *message);
 size_t wb_peaks_place_room(int32_t columns);
@@ -45,8 +44,7 @@ void wb_peaks_close(wb_peaks_density *density);
 /* Position of a point of the data in units of the density. */
 void wb_peaks_point(const wb_peaks_density *density, size_t stride, const double *x, double *z);
 
-/* log f(z), without the constant of the normal density. share: components in whole blocks; receives the components'
- * shares of f, zero for those below 2e-9. */
+/* log f(z), without the normal constant. share: whole blocks; the components' shares of f, zero below 2e-9. */
 size_t wb_peaks_share_size(int32_t components);
 double wb_peaks_log_density(const wb_peaks_density *density, const double *z, double *share);
 

@@ -85,8 +85,7 @@ static double log_marginal(const moves *m, const double *statistics) {
   return wb_mixture_log_marginal(m->prior, m->of_prior, statistics, m->average, m->scale);
 }
 
-/* log p(z | alpha) as if the two components held n_first and n_second rows, up to terms that do not depend on how the
- * two share their rows; see exchange_labels(). */
+/* log p(z | alpha) as if the two held n_first and n_second rows, up to terms without their split. */
 static double log_labels(const moves *m, int32_t first, int32_t second, double n_first, double n_second) {
   const int32_t k = m->state->components, low = first < second ? first : second, high = first < second ? second : first;
   const double n_high = first < second ? n_second : n_first, n_low = first < second ? n_first : n_second;
@@ -111,8 +110,7 @@ static double log_joined(const moves *m, int32_t g, double rows) {
   return log_sum(log_labels(m, m->first[g], m->second[g], rows, 0), log_labels(m, m->first[g], m->second[g], 0, rows));
 }
 
-/* An upper bound of log_joined() - log_labels() over what the other components hold, since earlier pairs may change
- * that. */
+/* Upper bound of log_joined() - log_labels() over what other components hold, since earlier pairs may change it. */
 static double log_joined_at_most(const moves *m, int32_t g) {
   const int32_t k = m->state->components, a = m->first[g], b = m->second[g], low = a < b ? a : b, high = a < b ? b : a;
   const double n_low = count_of(m, low), n_high = count_of(m, high), rows = n_low + n_high;
@@ -176,8 +174,7 @@ static void pair_components(moves *m, uint64_t key, uint32_t iteration) {
   }
 }
 
-/* Chooses the pairs whose proposal can be accepted. A join is not begun if it would be refused even with q = 1 and the
- * most favourable order of the labels. */
+/* Chooses pairs that can be accepted: no join that would be refused even with q = 1 and the best order of labels. */
 static void choose_pairs(moves *m, uint64_t key, uint32_t iteration) {
   const int32_t k = m->state->components;
   const size_t size = WB_MIXTURE_STATISTICS(m->state->columns);
@@ -209,8 +206,7 @@ static void choose_pairs(moves *m, uint64_t key, uint32_t iteration) {
   }
 }
 
-/* Sets a half's density from its statistics: the posterior expectations of Sigma^-1 and mu. 0 if the scale has no
- * Cholesky factor. */
+/* Sets a half's density by the posterior expectations of Sigma^-1 and mu. 0 if the scale has no Cholesky factor. */
 static int estimate(moves *m, size_t half, double rows) {
   const int32_t p = m->state->columns;
   const size_t triangle = wb_packed_size(p);
@@ -339,8 +335,7 @@ static void order_labels(moves *m, int32_t g, uint64_t key, uint32_t iteration) 
   }
 }
 
-/* Sets the densities from which a step draws the halves of pair g. A join of neighbours has no launch: it uses the
- * present halves. */
+/* Sets the densities of the halves of pair g. A join of neighbours has no launch: it uses the present halves. */
 static int prepare_step(moves *m, int32_t g, uint32_t step, uint64_t key, uint32_t iteration) {
   const size_t size = WB_MIXTURE_STATISTICS(m->state->columns), half = 2 * (size_t)m->place[g];
   if (m->neighbours) {

@@ -1,7 +1,6 @@
 /* The statistics with which a chain starts: from k-means on a subsample, seeded by k-means++ (Arthur & Vassilvitskii
  * 2007), or from labels that the user gives. Clusters that describe one population are joined at once only if no
- * warm-up follows to join them (merge.c). Different keys give different subsamples and centres, so chains start apart
- * from each other. */
+ * warm-up joins them (merge.c). Different keys give other subsamples and centres, so chains start apart. */
 #include "core/rounding.h"
 
 #include <stdlib.h>
@@ -116,8 +115,7 @@ static double squared_distance(const sample *s, const double *row, const double 
   return seen > 0 ? sum * p / seen : 0;
 }
 
-/* Draws a row with probability proportional to its squared distance: the first whose running sum exceeds u times the
- * total. -1 if every row is a centre. */
+/* Draws a row by its squared distance: the first whose running sum exceeds u times the total. -1: all are centres. */
 static int64_t far_row(const sample *s, double u) {
   double total = 0, sum = 0;
   int64_t last = -1;

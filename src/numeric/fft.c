@@ -20,8 +20,7 @@
 #include "numeric/memory.h"
 #include "numeric/spread.h"
 
-/* sin and cos of 2 pi t for 0 <= t <= 1/8 by their Taylor series in t; t is exact. The measured error of the pair is
- * 1.3u. */
+/* sin and cos of 2 pi t for 0 <= t <= 1/8 by their Taylor series in t, which is exact. Measured error: 1.3u. */
 WB_HD double fft_sine(double t) {
   const double s = t * t;
   const double a = WB_HORNER(-s, 0.7181223017785006, 3.819952584848282, 15.09464257682299, 42.058693944897655,
@@ -201,8 +200,7 @@ double wb_fft_balance(double p_square, double q_square) {
   return scale;
 }
 
-/* Bound of the error of any entry's real or imaginary part in the computed z * z, as a multiple of the squared 2-norm
- * of z. */
+/* Bound of the error of any real or imaginary part of the computed z * z, over the squared 2-norm of z. */
 static double square_error(int log2_length) {
   const double u = 0x1p-53, levels = log2_length, products = (log2_length + 1) / 2;
   const double transform = u * (levels + 4 * products);
@@ -250,8 +248,7 @@ static int step(transforms *t, step_function *function, const double *roots, siz
   return do_all(do_steps, t, t->fft->length / parts, 1, STEP_TIME, threads, poll);
 }
 
-/* z <- length (z * z). Long transforms are divided into shorter ones, which a thread finishes while they are in its
- * cache. */
+/* z <- length (z * z). Long transforms are divided into shorter ones, which fit in a thread's cache. */
 static int square(const wb_fft *fft, double *re, double *im, wb_isa isa, int32_t threads, wb_poll *poll) {
   transforms t = {.fft = fft, .re = re, .im = im, .n = fft->length, .level = fft->top, .isa = isa};
   if (fft->halving) {

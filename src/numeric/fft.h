@@ -18,8 +18,7 @@ typedef struct wb_fft wb_fft;
 int wb_fft_open(int log2_length, wb_isa isa, int32_t threads, wb_poll *poll, wb_fft **fft, wb_message *message);
 void wb_fft_close(wb_fft *fft); /* NULL-safe */
 
-/* Tables of lengths up to 2^WB_FFT_KEPT (1 MB), made at first use and kept for later calls. Only one thread may use a
- * cache at a time. */
+/* Tables of lengths up to 2^WB_FFT_KEPT (1 MB), made at first use and kept. Only one thread may use a cache. */
 #define WB_FFT_KEPT 16
 typedef struct wb_fft_cache {
   wb_fft *fft[WB_FFT_KEPT + 1];

@@ -95,8 +95,7 @@ static void WB_NAME(fft_join)(double *re, double *im, size_t n, const double *ro
   }
 }
 
-/* Four values a quarter apart, of LANES transforms at once: the step of fft_divide with the roots w[0..2] (re, im), or
- * of fft_unite. */
+/* Four values a quarter apart, of LANES transforms: the step of fft_divide with w[0..2] (re, im), or of fft_unite. */
 WB_INLINE void WB_NAME(fft_divide_four)(double *re, double *im, int q, const double *w) {
   const wb_vector ar = LOAD(re), br = LOAD(re + 8 * q), cr = LOAD(re + 16 * q), dr = LOAD(re + 24 * q);
   const wb_vector ai = LOAD(im), bi = LOAD(im + 8 * q), ci = LOAD(im + 16 * q), di = LOAD(im + 24 * q);

@@ -99,8 +99,7 @@ typedef struct statistics {
   double *value, *variance;
 } statistics;
 
-/* A part in a draw, of a column: its values are put in order of their groups. `memory`: for these values and the end of
- * each group. */
+/* A part in a draw, of a column: orders its values by group. `memory`: for these values and each group's end. */
 static void part_statistics(void *context, int64_t piece, void *memory) {
   const statistics *const s = context;
   const wb_grouping *const g = s->grouping;

@@ -3,8 +3,7 @@
 
 #include "backend/types.h"
 
-/* sum = log(exp(sum) + exp(b - unit)) for each of `count` numbers. `step` is 1, or 0 if all numbers have the same
- * unit. */
+/* sum = log(exp(sum) + exp(b - unit)) for `count` numbers. `step`: 1, or 0 if all have the same unit. */
 void wb_log_add_to(wb_isa isa, int64_t count, const double *b, const double *unit, int64_t step, double *sum);
 
 /* At each of `count` places from `first` on: which of several numbers, given by their logarithms, is the largest (from

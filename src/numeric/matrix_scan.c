@@ -10,16 +10,14 @@
 #include "numeric/spread.h"
 
 #define BLOCK 2048
-/* A block has LANES partial sums, enough to hide the latency of an addition. Value i is added to sum i % LANES, so the
- * order is fixed. */
+/* A block has LANES partial sums, to hide the latency of additions. Value i is in sum i % LANES: a fixed order. */
 #define LANES 8
 
 static double lanes_total(const double lane[LANES]) {
   return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-/* The sum is finite only if every value is. It may overflow although every value is finite; block_search() then counts
- * none. */
+/* The sum is finite only if every value is. It may overflow with finite values; then block_search() counts none. */
 static double block_sum(const double *x, int64_t count, double origin) {
   double lane[LANES] = {0.0};
   int64_t i = 0;

@@ -5,8 +5,7 @@
 
 #include "backend/types.h"
 
-/* Memory at an address that is a multiple of 64, or NULL if there is none. wb_aligned_free() frees it, and accepts
- * NULL; free() must not be used. */
+/* Memory at a multiple of 64, or NULL if there is none. Only wb_aligned_free() frees it, and accepts NULL. */
 void *wb_aligned_malloc(size_t bytes);
 void wb_aligned_free(void *memory);
 
@@ -14,6 +13,5 @@ void wb_aligned_free(void *memory);
  * cleared page by page at the first touch, which can take longer than computing what is written there. */
 void wb_large_pages(void *memory, size_t bytes);
 
-/* Writes the message that `bytes` for `purpose` (for example "statistics") could not be allocated. Returns
- * WB_ERROR_MEMORY. */
+/* The message that `bytes` for `purpose` (say "statistics") could not be allocated. Returns WB_ERROR_MEMORY. */
 int wb_out_of_memory(wb_message *message, const char *purpose, size_t bytes);

@@ -39,8 +39,7 @@
 #define WB_WORDS_LANES (WB_VECTOR_BYTES / 8)
 #define WB_WORDS_STEP (2 * WB_WORDS_LANES) /* elements of two vectors, which hide the latency of a multiplication */
 
-/* Rounds `round`..9 for two vectors of elements, from the keys of round `round`, and the two words of each element.
- * Products use only the low half of each lane. */
+/* Rounds `round`..9 for two vectors of elements: keys and two words each. Products use the low half of a lane. */
 WB_INLINE void WB_NAME(philox_rounds)(int round, uint32_t k0, uint32_t k1, WB_WORDS *c0, WB_WORDS *c1, WB_WORDS *c2,
                                       WB_WORDS *c3, uint64_t *first, uint64_t *second) {
   const WB_WORDS m0 = WB_WORDS_SET(0xD2511F53u), m1 = WB_WORDS_SET(0xCD9E8D57u);

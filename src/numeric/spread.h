@@ -8,8 +8,7 @@
 
 #include "backend/types.h"
 
-/* Calls work(context, i) for every i < pieces on `threads` threads, and returns when all pieces are done. A thread
- * takes the next piece when it has finished one. */
+/* Calls work(context, i) for i < pieces on `threads` threads, which take them one by one; returns when all are done. */
 void wb_spread(int32_t threads, int64_t pieces, wb_piece *work, void *context);
 
 /* Calls work(context) once on each of `threads` threads at the same time, and returns when all have returned. They take
@@ -26,8 +25,7 @@ typedef void wb_memory_piece(void *context, int64_t piece, void *memory);
  * Returns 0 if no thread has any; then no piece is done. */
 int wb_spread_with_memory(int32_t threads, int64_t pieces, size_t bytes, wb_memory_piece *work, void *context);
 
-/* The next piece of work, from *next on, that no thread has taken. Without a parallel region this is a count. There an
- * `omp for` would allocate memory. */
+/* The next piece of work, from *next on, that no thread has taken. An `omp for` would allocate memory. */
 static inline int64_t wb_take(int64_t *next) {
   int64_t taken;
 #pragma omp atomic capture

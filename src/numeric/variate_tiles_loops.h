@@ -1,5 +1,4 @@
-/* Uniform, normal, exponential, Gumbel and gamma draws of consecutive elements, included once for each instruction
- * set by isa.h. */
+/* Uniform, normal, exponential, Gumbel and gamma draws of consecutive elements, for each instruction set (isa.h). */
 
 #include "numeric/philox_loops.h"
 

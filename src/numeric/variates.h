@@ -1,5 +1,4 @@
-/* Draws by the laws of core/, for callers outside the package. Element i's draw depends only on (key, law, iteration,
- * i) and its own parameters. */
+/* Draws by the laws of core/, for callers outside. Draw i depends on (key, law, iteration, i) and its parameters. */
 #pragma once
 
 #include "backend/types.h"
@@ -28,8 +27,7 @@ typedef struct wb_variates {
   double *draws;
 } wb_variates;
 
-/* Of kinds with one number for each element. The parameters are recycled: element first + i has those at place
- * begin + i. With `is_log` the draws are logarithms. */
+/* Kinds with one number an element. Parameters recycle: first + i has those at begin + i. `is_log`: logarithms. */
 typedef struct wb_variates_law {
   const double *a, *b;
   int64_t as, bs; /* their lengths */

@@ -1,5 +1,4 @@
-/* Arithmetic on wide numbers (see wide.h): conversions, exponential tilting by powers of two, and convolution with
- * every term. */
+/* Arithmetic on wide numbers (see wide.h): conversions, tilting by powers of two, and complete convolution. */
 #include "core/rounding.h"
 
 #include "numeric/wide.h"
@@ -32,8 +31,7 @@ WB_HD void wide_from_log(double x, double *mantissa, double *exponent) {
   *exponent = wb_select(positive, k, WB_WIDE_NOTHING);
 }
 
-/* The power of two is applied as two factors. The first product is exact; only the second can round, underflow or
- * overflow. */
+/* The power of two is two factors. The first product is exact; only the second can round, under- or overflow. */
 WB_HD double wide_to_double(double mantissa, double exponent) {
   double e = wb_select(exponent > -1100.0, exponent, -1100.0);
   e = wb_select(e < 1100.0, e, 1100.0);
@@ -43,8 +41,7 @@ WB_HD double wide_to_double(double mantissa, double exponent) {
 }
 
 WB_HD double wide_to_log(double mantissa, double exponent) {
-  /* The mantissa is brought between sqrt(1/2) and sqrt(2). Numbers near 1 then have exponent 0, so nothing cancels in
-   * their logarithm. */
+  /* The mantissa is brought between sqrt(1/2) and sqrt(2): near 1 the exponent is 0, and the log cancels nothing. */
   const int upper = mantissa > 1.4142135623730951;
   const double m = wb_select(upper, 0.5 * mantissa, mantissa);
   const double e = wb_select(upper, exponent + 1.0, exponent);

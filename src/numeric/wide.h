@@ -24,8 +24,7 @@ void wb_wide_from_log(int64_t count, const double *log_x, double *mantissa, doub
 void wb_wide_to_double(int64_t count, const double *mantissa, const double *exponent, double *x, wb_isa isa);
 void wb_wide_to_log(int64_t count, const double *mantissa, const double *exponent, double *log_x, wb_isa isa);
 
-/* Sums of tilted values: of the values, of the values times their index and squared index (from 0), and of their
- * squares. */
+/* Sums of tilted values: of the values, of these times index and squared index (from 0), and of their squares. */
 typedef struct wb_tilt_sums {
   double value, index, index_square, square;
 } wb_tilt_sums;
@@ -42,13 +41,11 @@ void wb_wide_tilt_some(int64_t count, const double *mantissa, const double *expo
 void wb_wide_untilt(int64_t count, const double *x, double slope, int64_t first, double reference, double *mantissa,
                     double *exponent, wb_isa isa);
 
-/* Outputs that wb_wide_convolve() computes together, and terms of an output that it adds up before adding them to the
- * total. */
+/* Outputs that wb_wide_convolve() computes together, and terms that it adds up before adding them to the total. */
 #define WB_WIDE_OUTPUTS 16
 #define WB_WIDE_BLOCK 1024
 
-/* A copy of x with WB_WIDE_OUTPUTS zeros on either side, in `memory` of the caller: twice WB_WIDE_SURROUNDED(length)
- * doubles. */
+/* A copy of x with WB_WIDE_OUTPUTS zeros on either side, in `memory`: 2 WB_WIDE_SURROUNDED(length) doubles. */
 #define WB_WIDE_SURROUNDED(length) ((length) + 2 * WB_WIDE_OUTPUTS)
 wb_wide wb_wide_surround(const wb_wide *x, double *memory);
 

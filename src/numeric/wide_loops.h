@@ -1,5 +1,4 @@
-/* The loops over wide numbers, included once for each instruction set by isa.h. The compiler vectorises most bodies,
- * which are written for one number. */
+/* The loops over wide numbers, for each instruction set (isa.h). The compiler vectorises most bodies. */
 
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(wide_from_double)(int64_t count, const double *restrict x, double *restrict mantissa,
@@ -24,8 +23,7 @@ static void WB_NAME(wide_to_log)(int64_t count, const double *mantissa, const do
 #define LANES (WB_VECTOR_BYTES / 8)
 typedef double WB_NAME(wide_unaligned) __attribute__((vector_size(WB_VECTOR_BYTES), aligned(8), may_alias));
 
-/* Sums of tilted values. Each is kept as eight partial sums, by index modulo eight, for every width of vectors. So all
- * instruction sets add in the same order. */
+/* Sums of tilted values, as eight partial sums by index modulo eight: one order for all widths of vectors. */
 typedef struct WB_NAME(wide_partial) {
   wb_vector value[8 / LANES], index[8 / LANES], index_square[8 / LANES], square[8 / LANES];
 } WB_NAME(wide_partial);

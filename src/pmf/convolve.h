@@ -28,8 +28,7 @@ wb_convolution wb_pmf_one_pair(int64_t m, const double *p, int64_t n, const doub
 /* direct.c. All outputs of the pairs in `work` by the method's table, which also checks their weights. */
 int wb_pmf_direct_pairs(const wb_pmf_method *method, const wb_convolution *work, unsigned *seen);
 
-/* direct.c. Outputs first..first + count - 1 of wide weights; no term is left out. q is surrounded by zeros
- * (wb_wide_surround). */
+/* direct.c. Outputs first..first + count - 1 of wide weights, with every term. q is surrounded (wb_wide_surround). */
 int wb_pmf_direct_wide(const wb_pmf_method *method, const wb_wide *p, const wb_wide *q, int64_t first, int64_t count,
                        double *mantissa, double *exponent);
 

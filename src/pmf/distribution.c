@@ -9,8 +9,7 @@
 #include "numeric/memory.h"
 #include "numeric/wide.h"
 
-/* A running sum of wide numbers, (high + low) 2^exponent. `low` holds the rounding errors of `high` (Knuth's
- * two-sum). */
+/* A running sum of wide numbers, (high + low) 2^exponent; `low`: rounding errors (Knuth's two-sum). */
 typedef struct running_sum {
   double high, low, exponent;
 } running_sum;
@@ -100,8 +99,7 @@ int wb_pmf_condition(wb_call *call, int64_t count, const double *p, const double
   return status;
 }
 
-/* Inversion: the first position whose cumulative sum exceeds u times the total. For each of 1,024 slices of u a table
- * bounds the positions that can be drawn. */
+/* Inversion: the first cumulative sum above u times the total. A table for 1,024 slices of u bounds positions. */
 int wb_pmf_draw(int64_t count, const double *cumulative, uint64_t seed, int64_t draws, double *position,
                 wb_poll *poll) {
   enum { slices = 1024 };

@@ -25,8 +25,7 @@ static double sum_of_squares(int64_t count, const double *x) {
   return total;
 }
 
-/* Outputs [first, first + count) by direct sums on the CPU: the ends have so few products that copying them to a GPU
- * would take longer. */
+/* Outputs [first, first + count) by direct sums on the CPU: the ends are too few for copies to a GPU. */
 static int direct(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q, int64_t first,
                   int64_t count, double *r) {
   const wb_convolution work = wb_pmf_one_pair(m, p, n, q, first, count, r);

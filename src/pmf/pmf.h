@@ -20,8 +20,7 @@ typedef struct wb_pmf_method {
   wb_fft_cache *cache; /* the caller's tables for transforms */
 } wb_pmf_method;
 
-/* Whether each row of a column-major matrix is a distribution. Large: a weight is 2^500 or more, so that products may
- * overflow. */
+/* Whether each row of a column-major matrix is a distribution. Large: a weight of 2^500 or more may overflow. */
 enum { WB_PMF_UNUSABLE = 0, WB_PMF_USABLE = 1, WB_PMF_LARGE = 2 };
 int wb_pmf_look(int64_t rows, int64_t columns, const double *x, int log);
 
@@ -38,8 +37,7 @@ int wb_pmf_check_result(unsigned seen, int64_t count, const double *result, wb_m
 /* Whether wb_pmf_convolve_pairs() checks the weights while it computes. If not, call wb_pmf_check_pairs() before it. */
 int wb_pmf_sees_pairs(const wb_pmf_method *method, const wb_convolution *work, int log);
 
-/* All outputs of the pairs in `work`. With log = 1 logarithms go in and come out. *seen: what is known of the weights;
- * the function adds what it sees. */
+/* All outputs of the pairs in `work`. log = 1: logarithms in and out. Adds to *seen what it sees of the weights. */
 int wb_pmf_convolve_pairs(const wb_pmf_method *method, const wb_convolution *work, int log, unsigned *seen);
 
 /* The first `count` entries of the sum of two vectors of weights, at most m + n - 1. */
@@ -65,8 +63,7 @@ int wb_pmf_sum(const wb_pmf_method *method, const wb_pmf_terms *terms, double *r
 /* The sum of `times` >= 1 independent copies of the single term; it has times * (length - 1) + 1 entries. */
 int wb_pmf_repeat(const wb_pmf_method *method, const wb_pmf_terms *term, int64_t times, double *result);
 
-/* The distribution of a random number: p_0 = none, p_1 = (a + b) p_0 + alone, and p_n = (a + b/n) p_{n-1} for n >= 2,
- * with 0 <= a < 1 and a + b >= 0. */
+/* A random number's law: p_0 = none, p_1 = (a + b) p_0 + alone, p_n = (a + b/n) p_{n-1}; 0 <= a < 1, a + b >= 0. */
 typedef struct wb_pmf_counting {
   double a, a_plus_b, none, alone;
 } wb_pmf_counting;
@@ -92,8 +89,7 @@ typedef struct wb_pmf_values {
   const double *at, *weight;
 } wb_pmf_values;
 
-/* The first `outputs` weights of the sum of a variable with the weights x and of `terms` variables with few values,
- * whose largest values increase. */
+/* The first weights of the sum of a variable with the weights x and of `terms` others, whose values increase. */
 int wb_pmf_add_values(wb_call *call, int64_t count, const double *x, int64_t terms, const wb_pmf_values *values,
                       int64_t outputs, double *result);
 
@@ -101,8 +97,7 @@ int wb_pmf_add_values(wb_call *call, int64_t count, const double *x, int64_t ter
 int wb_pmf_condition(wb_call *call, int64_t count, const double *p, const double *q, int log_in, int log_out,
                      double *result);
 
-/* result[i] is the sum of entries 0..i, or from i on (upper = 1). The relative error is a few 2^-53, whatever the
- * length. */
+/* result[i] is the sum of entries 0..i, or from i on (upper = 1). Relative error: a few 2^-53 at any length. */
 int wb_pmf_cumulate(wb_call *call, int64_t count, const double *x, int log, int upper, double *result);
 
 /* Draws positions (from 0) with probabilities whose cumulative sums are given. Draw i depends on (seed, i) alone. */

@@ -21,8 +21,7 @@ static void add_shifted(int64_t count, const double *restrict from, double weigh
   for (int64_t i = 0; i < count; i++) to[i] += weight * from[i];
 }
 
-/* row[g] + s: the number of groups of g scores whose sum is s above that of the g least scores. ahead[i]: the sum of
- * the i least scores. */
+/* row[g] + s: the number of groups of g scores with the sum s above the least. ahead[i]: sum of the i least scores. */
 static int count_rows(wb_call *call, int64_t n, const double *scores, int64_t size, const int64_t *ahead,
                       double *const *row) {
   row[0][0] = GROUP_SCALE;

@@ -175,8 +175,7 @@ static double length_at(const ranking *r, int64_t l, int64_t sums) {
   return wb_sqrt(re * re + im * im) + 1e-9 * r->total;
 }
 
-/* One window: `sums` angles phi, a power of two, and `sizes` angles theta, of which those matter whose products are
- * above exp(-error). */
+/* One window: `sums` angles phi, a power of two, and `sizes` angles theta; products above exp(-error) matter. */
 typedef struct window {
   int64_t sizes, sums;
   double error;

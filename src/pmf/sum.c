@@ -24,8 +24,7 @@
 /* Pairs of wide numbers with fewer products than this never use a transform. */
 #define WIDE_FAST_FROM 262144.0
 
-/* `log`: the caller gives and gets logarithms, not weights. `wide`: partial sums are wide numbers, not doubles.
- * Logarithms need wide numbers. */
+/* `log`: logarithms go in and come out. `wide`: partial sums are wide numbers, which logarithms need. */
 typedef struct form {
   int log, wide;
   wb_isa isa;
@@ -147,8 +146,7 @@ static int64_t take_shortest(queues *q, const int64_t *sum_length) {
   return q->count + q->next_sum++;
 }
 
-/* Plans the order of all convolutions: terms pairs[2 k] and pairs[2 k + 1] make term count + k. Returns how many pairs
- * may use the fast method. */
+/* Plans the convolutions: pairs[2 k], pairs[2 k + 1] make term count + k. Returns how many may use the fast method. */
 static double plan(const wb_pmf_terms *terms, int wide, place *given, int64_t *pairs, int64_t *sum_length) {
   queues q = {terms->count, given, 0, 0, 0};
   double fast = 0;

@@ -1,5 +1,4 @@
-/* Exponential tilting: entry j of a vector is multiplied by 2^(slope j). This moves its mass to the entries that
- * contribute to a window of outputs. */
+/* Exponential tilting: entry j is multiplied by 2^(slope j), which moves the mass to a window's entries. */
 #pragma once
 
 #include "backend/backend.h"
@@ -19,8 +18,7 @@ typedef struct wb_pmf_factor {
 int wb_pmf_factor_open(wb_pmf_factor *factor, const wb_wide *value);
 void wb_pmf_factor_close(wb_pmf_factor *factor); /* also for a factor that memset() made 0 */
 
-/* A factor under a tilt: x holds its entries first..first + count - 1, scaled so that the largest is at most 1. The
- * other entries are left out. */
+/* A factor under a tilt: x holds the entries first..first + count - 1, scaled to at most 1; others are left out. */
 typedef struct wb_pmf_tilted {
   int64_t first, count;
   double reference;      /* x[k] = value 2^(slope index - reference) */
@@ -37,13 +35,11 @@ typedef struct wb_pmf_window {
   double mean, deviation; /* of the tilted sum */
 } wb_pmf_window;
 
-/* Leaves out entries at both ends whose blocks lie more than 2^-cut below the largest entry. WB_OK or
- * WB_INTERRUPTED. */
+/* Leaves out entries at both ends whose blocks are below 2^-cut of the largest entry. WB_OK or WB_INTERRUPTED. */
 int wb_pmf_tilt(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, double cut, wb_pmf_window *window,
                 wb_call *call);
 
 /* Tilts so that a window of `width` standard deviations on either side of the tilted sum's mean begins at output
- * `begin` or just before it. The mean does not pass the middle of begin..end - 1. The search starts from `slope`. WB_OK
- * or WB_INTERRUPTED. */
+ * `begin` or just before, not past the middle of begin..end - 1. Starts at `slope`. WB_OK or WB_INTERRUPTED. */
 int wb_pmf_find_slope(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, int64_t begin, int64_t end,
                       double width, wb_pmf_window *window, wb_call *call);

@@ -23,16 +23,14 @@
 #include "pmf/tilt.h"
 
 /* Half widths of a window in standard deviations of the tilted sum. Entries that lie so many bits (CUT) below the
- * largest are left out. At these widths a normal tilted sum has fallen to e^-50 = 2^-72 and to e^-2.9 = 0.06 of its
- * maximum. */
+ * largest are left out. There a normal tilted sum has fallen to e^-50 = 2^-72 and to e^-2.9 = 0.06 of its peak. */
 #define DIRECT_WIDTH 10.0
 #define DIRECT_CUT 140.0
 #define FFT_WIDTH 2.4
 #define FFT_CUT 72.0
 #define WHOLE_CUT 980.0
 
-/* Certificates: the relative error allowed to the entries that a direct window leaves out, and the smallest tilted
- * output for which no product can have underflowed. */
+/* The relative error allowed for entries left out, and the least tilted output for which no product underflowed. */
 #define LEFT_OUT 1e-15
 #define LEAST_OUTPUT 0x1p-900
 
@@ -45,8 +43,7 @@
 /* Up to so many products (entries of p times entries of q), one window is tried for all outputs. */
 #define WHOLE_UP_TO 262144.0
 
-/* From so many products on, a direct window runs on the chosen backend. For fewer, copies to a GPU would take longer
- * than the sums. */
+/* From so many products on, a direct window runs on the backend; for fewer, copies to a GPU take longer. */
 #define DEVICE_FROM 1e8
 
 /* Runs of refused outputs closer than this are computed together. */
@@ -129,8 +126,7 @@ static int nothing_lost(const task *t, const wb_pmf_window *w) {
   return 1;
 }
 
-/* Joins the refused outputs of `wanted`, and the outputs outside the window, to runs. Counts the outputs in the runs.
- * If `depth` is not negative, postpones each run. */
+/* Joins refused outputs of `wanted`, and those outside the window, to runs, and counts them; depth >= 0: postpones. */
 static int refused_runs(task *t, const interval *wanted, int64_t from, int64_t count, const double *tilted,
                         double least, int depth, int64_t *refused) {
   int64_t run_begin = wanted->begin, run_end = from;
@@ -183,8 +179,7 @@ static int direct(task *t, int64_t begin, int64_t end) {
                             t->exponent + begin);
 }
 
-/* An upper bound on what a window has lost, on the scale of its outputs: the entries left out, and those that
- * wb_wide_tilt() made zero. */
+/* Upper bound of what a window lost, on the scale of its outputs: entries left out or made zero by wb_wide_tilt(). */
 static double lost_bound(const wb_pmf_window *w) {
   const double entries = (double)(w->p.count + w->q.count);
   return w->p.outside + w->q.outside + entries * 0x1p-998;
@@ -201,8 +196,7 @@ static int tilted_direct(task *t, const wb_pmf_window *w, int64_t from, int64_t 
   return wb_pmf_direct(t->method, table, &work);
 }
 
-/* Cuts [*from, *to) down to the outputs within reach of the window, which have a term in it. Returns 0 if none is
- * left. */
+/* Cuts [*from, *to) down to the outputs within the window's reach that have a term. Returns 0 if none is left. */
 static int within_reach(const wb_pmf_window *w, int64_t *from, int64_t *to) {
   const int64_t origin = w->p.first + w->q.first;
   *from = wb_max_int(*from, origin);
@@ -216,8 +210,7 @@ static int window_direct(task *t, const wb_pmf_window *w, const interval *wanted
   return settle(t, w, wanted, from, to - from, t->tilted, wb_max_real(lost_bound(w) / LEFT_OUT, LEAST_OUTPUT), 1);
 }
 
-/* log2 of the transform's length for outputs [from, to). Outputs beyond the length wrap around and must not fall among
- * these. */
+/* log2 of the transform's length for outputs [from, to), among which none beyond may fall by wrapping around. */
 static int window_log2(const wb_pmf_window *w, int64_t from, int64_t to) {
   const int64_t origin = w->p.first + w->q.first, all = w->p.count + w->q.count - 1;
   return wb_fft_log2(wb_max_int(wb_max_int(to - origin, all - (from - origin)), wb_max_int(w->p.count, w->q.count)));
@@ -272,8 +265,7 @@ static int window_fft(task *t, const wb_pmf_window *w, const interval *wanted, i
   return settle(t, w, wanted, from, to - from, t->tilted, least, 0);
 }
 
-/* Direct sums for a stretch at the beginning of the interval. Each stretch is twice as long as the one before, so that
- * windows are seldom tried where they do not pay. */
+/* Direct sums for a stretch at the beginning, twice the one before: windows that do not pay are seldom tried. */
 static int direct_stretch(task *t, const interval *wanted) {
   const int64_t stop = wb_min_int(wanted->end, wanted->begin + t->direct_length);
   if (t->direct_length < t->outputs) t->direct_length *= 2;
@@ -338,8 +330,7 @@ static void clear(double *r, const wb_wide *r_wide, int64_t begin, int64_t end) 
   }
 }
 
-/* Computes every output, window by window. Outputs that a window refuses go on top of the stack, for the next
- * window. */
+/* Computes every output by windows. What a window refuses goes on top of the stack, for the next window. */
 static int compute_all(task *t, wb_pmf_window *w) {
   WB_TRY(postpone(t, 0, t->outputs, 0));
   while (t->stack_count > 0) {

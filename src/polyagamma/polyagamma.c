@@ -28,13 +28,7 @@ int wb_polyagamma_fill(wb_call *call, int64_t count, const double *shape, int64_
   const wb_polyagamma_functions *functions = call->backend->polyagamma;
   WB_TRY(wb_backend_has(call->backend, functions, "Polya-Gamma variables", call->message));
   wb_polyagamma_work work = {
-      .shape = shape,
-      .shapes = shapes,
-      .tilt = tilt,
-      .tilts = tilts,
-      .method = method,
-      .key = wb_chain_key(seed, 0),
-  };
+      .shape = shape, .shapes = shapes, .tilt = tilt, .tilts = tilts, .method = method, .key = wb_chain_key(seed, 0)};
   const int64_t slice = slice_of(shape, shapes, method);
   for (int64_t done = 0; done < count; done += slice) {
     if (done > 0 && wb_poll_after(&call->poll, WB_POLL_EVERY)) return WB_INTERRUPTED;

@@ -1,5 +1,4 @@
-/* Polya-Gamma variables: the interface for src/entry. Functions return a wb_status. On failure they have written into
- * the message. */
+/* Polya-Gamma variables. Functions return a wb_status. On failure they have written into the message. */
 #pragma once
 
 #include "backend/backend.h"

@@ -1,5 +1,4 @@
-/* Predictive resampling by copulas (Fong, Holmes & Walker 2023, sections 4.2 to 4.5): the host's part, which prepares
- * the arrays and calls the backend. */
+/* Predictive resampling by copulas (Fong, Holmes & Walker 2023, 4.2 to 4.5): prepares arrays, calls the backend. */
 #include "core/scalar.h"
 
 #include "predictive/predictive.h"
@@ -124,8 +123,7 @@ static double *take(double **memory, int64_t doubles) {
   return mine;
 }
 
-/* Distribution functions before the first observation: standard normal in each coordinate; for binary responses the
- * probability whose log odds are y, and 1/2 without y. */
+/* Distribution functions before the data: standard normal; if binary, the probability with log odds y, or 1/2. */
 static void start_conditional(const wb_predictive_data *data, int64_t points, const double *y, const int32_t *order,
                               double *conditional) {
   for (int32_t j = 0; j < data->dimensions; j++)

@@ -1,5 +1,4 @@
-/* Host part of predictive resampling by copulas (core/copula.h has the formulas): orders of the data, the prequential
- * fit, the prediction after the data, and resamples. */
+/* Host part of predictive resampling by copulas (core/copula.h): orders, prequential fit, prediction, resamples. */
 #pragma once
 
 #include "backend/backend.h"
@@ -26,8 +25,7 @@ void wb_predictive_orders(uint64_t key, int64_t n, int32_t count, int32_t *order
 /* The shift and the stretch of resamples 0..count - 1 (core/predictive_draw.h): count of each. */
 void wb_predictive_places(uint64_t key, int64_t count, double df, double sd, double *shift, double *stretch);
 
-/* The limit of an urn given data (core/predictive_draw.h). The values seen have Dirichlet shapes shape[0..values - 1],
- * all new values together `rest`. */
+/* An urn's limit given data (core/predictive_draw.h). Dirichlet shapes: shape[0..values - 1], new values `rest`. */
 typedef struct wb_predictive_urn {
   uint64_t key;
   int64_t first, resamples; /* resamples first..first + resamples - 1 */
@@ -52,19 +50,16 @@ void wb_predictive_gnedin(const wb_predictive_urn *urn, double n, double gamma, 
 int wb_predictive_fit(wb_call *call, const wb_predictive_data *data, int32_t sets, const double *rho,
                       const double *rho_x, int32_t count, const int32_t *order, double *log_score, double *score);
 
-/* The prediction of each order at `points` points (y: points x dimensions, x: points x covariates). conditional and
- * gain: count x dimensions x points. */
+/* The prediction of each order at `points` points (y: points x dimensions). Results: count x dimensions x points. */
 int wb_predictive_state(wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth, int32_t count,
                         const int32_t *order, const double *score, int64_t points, const double *y, const double *x,
                         double *conditional, double *gain);
 
-/* The mixture of `count` predictions with equal weights. Conditional distribution functions are weighted by the
- * densities of the coordinates before them. */
+/* The mixture of `count` predictions, equal weights; conditionals are weighted by densities of earlier coordinates. */
 void wb_predictive_average(int32_t count, int32_t dimensions, int64_t points, const double *conditional,
                            const double *gain, double *mean_conditional, double *mean_gain);
 
-/* States of `groups` resamples (groups x dimensions x points), to be advanced by `steps` steps. row_state: groups x n,
- * for binary responses. */
+/* States of `groups` resamples (groups x dimensions x points) to advance. row_state: groups x n, if binary. */
 typedef struct wb_predictive_resamples {
   uint64_t key;
   int64_t first_group, groups, points, first_step, steps;

@@ -111,8 +111,7 @@ static const double *gap_of(const wb_regression_prior *prior, int first) {
   return wb_regression_is_autoregression(prior, first) ? prior->gap + first : NULL;
 }
 
-/* Draws the variance of a block with all coefficients integrated out. The other coefficients come first, so that the
- * factor of their precision is made once. */
+/* Draws a block's variance, all coefficients integrated out; the others come first: their factor is made once. */
 static void draw_marginal(const wb_regression_chain *chain, double *local, int first, int k, const double *precision,
                           const double *linear, int backwards, double *room, wb_stream *stream) {
   const wb_regression_prior *const prior = &chain->prior;

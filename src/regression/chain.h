@@ -40,8 +40,7 @@ typedef struct wb_regression_prior {
   double dispersion_shape, dispersion_rate, dispersion_scale;
 } wb_regression_prior;
 
-/* What the law of the dispersion needs besides the session: the distinct responses, and for each the sum of the weights
- * of its rows. */
+/* What the dispersion's law needs besides the session: the distinct responses, and the weights of each. */
 typedef struct wb_regression_counts {
   int64_t distinct; /* 0: the dispersion is not learned */
   const double *value, *weight;

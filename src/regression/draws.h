@@ -28,8 +28,7 @@ void wb_regression_prior_variances(const wb_regression_prior *prior, const wb_re
 double wb_regression_slice(double (*log_density)(const void *law, double at), const void *law, double width,
                            double current, wb_stream *stream);
 
-/* Blocks of coefficients: how many there are, whether the laws of the prior are in order, and the
- * first column of a block. */
+/* Blocks of coefficients: their number, whether the laws are in order, and a block's first column. */
 int32_t wb_regression_blocks(const wb_regression_prior *prior);
 int wb_regression_are_blocks(const wb_regression_prior *prior);
 int32_t wb_regression_block_column(const wb_regression_prior *prior, int32_t block);
@@ -37,8 +36,7 @@ int32_t wb_regression_block_column(const wb_regression_prior *prior, int32_t blo
  * at the row `first` of a packed matrix that is 0 elsewhere. */
 int wb_regression_is_autoregression(const wb_regression_prior *prior, int32_t column);
 void wb_regression_put_autoregression(const double *gap, int k, double logit, int first, double *packed);
-/* The law of a level given the level before, at this distance: normal about `weight` times that level, with this
- * precision. */
+/* The law of a level given the one before, at this distance: normal about `weight` times it, with this precision. */
 typedef struct wb_regression_ar_step {
   double weight, precision;
 } wb_regression_ar_step;
@@ -62,8 +60,7 @@ int wb_regression_move_shrinkage(const wb_regression_chain *chain, int32_t outco
 /* Where log(r) of the dispersion may lie, on either side of 0: counts with r are representable. */
 #define WB_REGRESSION_DISPERSION_MOST 30.0
 
-/* Draws by surrogates of Poisson rows (regression/surrogate.c). The log likelihood less that of the surrogates; 0 if
- * rows are not Poisson. */
+/* Draws by surrogates of Poisson rows (regression/surrogate.c). The log likelihood less theirs; else 0. */
 int wb_regression_log_ratios(const wb_regression_chain *chain, double *log_ratio);
 /* Whether the state, which was drawn by surrogates, is taken: always if rows are not Poisson. `draw`: its number in the
  * sweep. `log_ratio`: as above, before the draw, and on return of the state that the chain goes on with. */
@@ -93,8 +90,7 @@ double wb_regression_log_dispersion(const wb_regression_prior *prior, double log
 wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *state, double dispersion);
 wb_regression_parameters wb_regression_own_parameters(const wb_regression_state *state);
 
-/* Parts of a draw of coefficients (regression/coefficients.c). Writes the prior's precision P of an outcome's
- * coefficients, packed, and adds P m to `linear`. */
+/* Parts of a draw of coefficients: writes the prior's precision P, packed, and adds P m to `linear`. */
 void wb_regression_add_prior(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
                              double *precision, double *linear);
 

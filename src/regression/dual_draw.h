@@ -35,8 +35,7 @@ size_t wb_regression_dual_size(const wb_regression_state *state);
 wb_regression_dual wb_regression_dual_in(double *memory, const wb_regression_data *data,
                                          const wb_regression_state *state);
 
-/* A grouping whose effects are integrated out: columns, levels, z and level are read. Its effects have the packed
- * `covariance`. */
+/* A grouping whose effects are integrated out, with the packed `covariance`; reads columns, levels, z and level. */
 typedef struct wb_regression_dual_grouping {
   wb_regression_term term;
   const double *covariance;

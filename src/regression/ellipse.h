@@ -55,7 +55,6 @@ typedef struct wb_regression_curve {
 int wb_regression_move_along(const wb_regression_curve *curve, wb_stream *stream, double *ahead, double *white,
                              double *aside, double *trial, double *density);
 
-/* The moves after a sweep. `moved`: whether there were any. They move the dispersion too. `room`:
- * wb_regression_move_room() doubles. */
+/* The moves after a sweep, of the dispersion too. `moved`: whether any. `room`: wb_regression_move_room() doubles. */
 size_t wb_regression_move_room(const wb_regression_state *state);
 int wb_regression_move(const wb_regression_chain *chain, uint32_t iteration, double *room, int *moved);

@@ -50,8 +50,7 @@ void wb_regression_index_levels(int64_t rows, int32_t levels, const int32_t *lev
   start[0] = 0;
 }
 
-/* What a term's draw reads and writes. `number` and `first_level` are its own among the terms of all outcomes: they
- * choose its random numbers. */
+/* What a term's draw reads and writes. `number`, `first_level`: among all outcomes; they choose its random numbers. */
 typedef struct term_place {
   int32_t outcome, term, columns, levels;
   uint64_t number, first_level; /* terms, and their levels, before it */
@@ -136,14 +135,12 @@ static int eliminate_levels(const term_place *term, int32_t p, double *v, double
   return 1;
 }
 
-/* The log likelihood, given the Polya-Gamma variables, of the effects of a term if those of column k are multiplied by
- * c_k: linear[k] c_k and -square[k, m] c_k c_m / 2. */
+/* The log likelihood of a term's effects if column k is multiplied by c_k: linear[k] c_k, -square[k, m] c_k c_m / 2. */
 typedef struct scale_sums {
   double linear[MOST], square[MOST_PACKED];
 } scale_sums;
 
-/* Draws the effects of each level given the coefficients, or leaves them as they are. `change` gets the effects
- * before. */
+/* Draws the effects of each level given the coefficients, or leaves them. `change` gets the effects before. */
 static void draw_effects(const term_place *term, int32_t p, uint64_t key, uint32_t iteration, int draw, double *change,
                          scale_sums *scales) {
   const int32_t q = term->columns;
@@ -292,8 +289,7 @@ static void note_change(const term_place *term, int32_t p, double *change, doubl
     }
 }
 
-/* The statistics of the levels of a term in a dual session, given the coefficients. Its effects are not in the fixed
- * parts. */
+/* The statistics of a term's levels in a dual session, given the coefficients; its effects are not fixed parts. */
 static int sum_dual(const wb_regression_chain *chain, const term_place *term) {
   const wb_regression_dual_grouping grouping = {chain->state.grouping->terms[term->term], term->covariance};
   return wb_regression_dual_sums(chain, term->outcome, &grouping, chain->state.statistics, chain->dual->residual,

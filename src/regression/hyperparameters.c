@@ -61,8 +61,7 @@ static int log_density(const wb_regression_chain *chain, double log_r, double *d
   return WB_OK;
 }
 
-/* Steps out of the slice sampler on both sides together (Neal 2003, "Slice sampling", Annals of Statistics 31, 705-767,
- * figure 3). */
+/* Steps out on both sides together (Neal 2003, "Slice sampling", Annals of Statistics 31, 705-767, figure 3). */
 #define DISPERSION_STEPS 32
 
 int wb_regression_draw_dispersion(const wb_regression_chain *chain, uint32_t iteration) {

@@ -120,8 +120,7 @@ static double log_prior(const level_pass *pass, const double *theta, const wb_le
   return at->log_prior - 0.5 * wb_regression_dot((size_t)p, off, weighed) - pass->t.levels * at->half_log_determinant;
 }
 
-/* Moves theta with the standardised effects fixed. theta, `at` and `density` are current, and stay so; effects and log
- * likelihoods follow. */
+/* Moves theta, standardised effects fixed. theta, `at`, `density` stay current; effects and likelihoods follow. */
 static int move(level_pass *pass, int number, double *theta, wb_level_covariance *at, double *density,
                 const double *precision) {
   const wb_regression_chain *const chain = pass->chain;
@@ -226,8 +225,7 @@ static int sweep_term(level_pass *pass, int learning, double *statistics, double
   return WB_OK;
 }
 
-/* Sweeps of the warm-up after which the ellipse and the reference points are learned from the sweeps since the time
- * before. The first sweeps are left out. */
+/* Sweeps of the warm-up after which ellipse and reference points are learned anew, without the first sweeps. */
 static int learns_after(double warmup, uint32_t iteration) {
   static const double share[] = {0.15, 0.3, 0.6, 1.0};
   for (int i = 0; i < 4; i++)

@@ -46,8 +46,7 @@ typedef struct wb_level_term {
   double *records; /* levels x record */
 } wb_level_term;
 
-/* The head of a state's moves: whether there are any; effective draws in 1,000 that are expected of Polya-Gamma sweeps;
- * and the draws in the sums. */
+/* The head of a state's moves: whether any; expected effective draws in 1,000 Polya-Gamma sweeps; draws in the sums. */
 enum { WB_LEVEL_USED, WB_LEVEL_EXPECTED, WB_LEVEL_COUNT, WB_LEVEL_HEAD };
 
 int32_t wb_level_terms(const wb_regression_state *state);

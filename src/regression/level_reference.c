@@ -14,8 +14,7 @@
 enum { CLIMB_PASSES = 10, CLIMB_PASSES_OF_TERM = 5, LEARNING_STEPS = 5, EIGENVALUE_STEPS = 60 };
 #define FIRST_DEVIATION 0.5
 #define LEAST_DEVIATION 0.05
-/* A sample of scales is used if it has so many draws: two for each scale and five more. Its covariance is taken as 1%
- * wider, which makes it positive. */
+/* A sample of scales needs two draws a scale and five more. Its covariance is taken 1% wider, to be positive. */
 #define DRAWS_OF_SCALE 2.0
 #define MORE_DRAWS 5.0
 #define WIDER 1.01
@@ -410,8 +409,7 @@ typedef struct start_room {
   double *coefficients, *effects, *statistics, *sums, *expected, *expected_sums, *events, *precision, *linear, *other;
 } start_room;
 
-/* A Newton step of coefficients and a term's effects, and a step of the EM algorithm for its covariance (Dempster,
- * Laird & Rubin 1977), from the sums of a pass. */
+/* A Newton step of coefficients and effects, and an EM step (Dempster, Laird & Rubin 1977) of their covariance. */
 static void step_term(const wb_regression_chain *chain, const wb_level_term *t, const start_room *room) {
   const int32_t p = t->p, q = t->q;
   wb_level_covariance at;

@@ -274,8 +274,7 @@ static int find_lambda(const wb_regression_target *t, const wb_regression_quadra
   return status;
 }
 
-/* Whether moves repay their time, by the measurements of bench/regression-ellipse.R. Each block with few rows makes the
- * posterior less normal, and the moves shorter. */
+/* Whether moves repay their time (bench/regression-ellipse.R): blocks with few rows make them shorter. */
 static int pays(const wb_regression_target *t, const wb_regression_quadratic *e, double lambda) {
   if (e->blocks == 0 && (e->d > e->p || t->chain.data->poisson)) return 1;
   return lambda > WB_REGRESSION_TOLERABLE && (double)e->blocks <= 10.0 * lambda;

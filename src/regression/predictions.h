@@ -3,7 +3,6 @@
 
 #include "backend/backend.h"
 
-/* Predicts rows first..first + count - 1 (backend/regression_table.h). `probability`: of the two quantiles, in
- * ascending order. Their indices are set here. */
+/* Predicts rows first..first + count - 1. `probability`: of the two quantiles, ascending; sets their indices. */
 int wb_regression_predict(const wb_call *call, wb_regression_prediction *prediction, const double *probability,
                           int64_t first, int64_t count, double *out);

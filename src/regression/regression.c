@@ -27,8 +27,7 @@ static int evaluate(const wb_regression_chain *chain, double *log_likelihood) {
   return chain->backend->regression->log_likelihood(chain->session, &parameters, log_likelihood, chain->message);
 }
 
-/* Whether a sweep begins with the pass that draws: with terms, whose effects are drawn one after the other, and where
- * the data have changed since the last sweep. */
+/* Whether a sweep begins with the drawing pass: with terms, drawn one by one, and after changes of the data. */
 static int passes_first(const wb_regression_chain *chain) { return chain->state.grouping || chain->data->completed; }
 
 int wb_regression_start(const wb_regression_chain *chain, double spread) {

@@ -4,8 +4,7 @@
 
 #include "regression/chain.h"
 
-/* The traces of `count` sweeps; the first sweep has the number `iteration`. Each array is sweeps x its length,
- * column-major, or NULL. */
+/* Traces of `count` sweeps from number `iteration` on. Each array is sweeps x its length, column-major, or NULL. */
 typedef struct wb_regression_sweeps {
   int32_t count;
   uint32_t iteration;
@@ -14,8 +13,7 @@ typedef struct wb_regression_sweeps {
   double *dispersion, *group_deviation;
   /* For each outcome and block the root of its variance, and behind it the correlation of an autoregression. */
   double *block_deviation;
-  /* The intercepts of groups or the effects of terms after `kept_count` sweeps: the one with the index `kept_first`,
-   * from 0, and every `kept_every`-th after it. */
+  /* Intercepts of groups or effects of terms of `kept_count` sweeps: `kept_first` (from 0), every `kept_every`-th. */
   int32_t kept_first, kept_every, kept_count;
   double *kept;        /* intercepts, or effects x outcomes, x kept_count */
   double *covariances; /* Sigma of all terms of each outcome, packed; in the units of the computation */

@@ -29,8 +29,7 @@ static void draw_horseshoe(const wb_regression_prior *prior, const double *coeff
       draw_inverse_exponential(stream, 1.0 / (prior->global_scale * prior->global_scale) + 1.0 / *global);
 }
 
-/* The regularised horseshoe: scales have no conjugate laws, so that each is drawn on the log scale by slice sampling.
- * Which scale: a coefficient's number, or one of these. */
+/* The regularised horseshoe: slice sampling of log scales, without conjugate laws. Which: a coefficient, or these. */
 enum { GLOBAL = -1, SLAB = -2 };
 
 static double log_normal_density(double square, double local, double global, double slab) {

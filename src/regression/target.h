@@ -48,7 +48,6 @@ typedef struct wb_regression_weighing {
 int wb_regression_pass(const wb_regression_target *t, double log_r, wb_regression_weighing what, double *statistics,
                        double *block_statistics, double *log_likelihood);
 
-/* The log prior of coefficients and effects given its scales, and the log posterior density, up to constants. `room`:
- * 2 wide. */
+/* The log prior of coefficients and effects given its scales, and the log posterior. `room`: 2 wide. */
 double wb_regression_log_prior(const wb_regression_target *t, const double *point, double *room);
 int wb_regression_log_density(const wb_regression_target *t, double *point, double *room, double *density);

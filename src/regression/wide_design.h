@@ -10,7 +10,6 @@ typedef struct wb_regression_wide_design {
   double *value;
 } wb_regression_wide_design;
 
-/* Opens a session on the sparse design of the predictors and of the effects of all terms but `main`, in their order,
- * with the main term as its only one. */
+/* Opens a session on the sparse design of predictors and all terms but `main`, which is its only term. */
 int wb_regression_wide_open(const wb_regression_chain *chain, int32_t main, wb_regression_wide_design *design);
 void wb_regression_wide_close(wb_regression_wide_design *design, const wb_backend *backend);

@@ -109,8 +109,7 @@ static void colour(void *context, double *w) {
 /* Derivatives are differences over this distance. */
 #define STEP 1e-3
 
-/* The log likelihood of a row if psi with the same r, the linear predictor of zeros, and log(r) with the same mean
- * change by `move`. */
+/* A row's log likelihood if psi with the same r, the zeros' predictor, and log(r) with the same mean change. */
 static double row_at(const wb_regression_both *both, const double *linear, int64_t row, const double *move) {
   const wb_regression_data *const data = both->counts.data;
   const wb_regression_zeros *const what = data->zeros;
@@ -211,8 +210,7 @@ static int make_root(wb_isa isa, int d, double *precision, double *room) {
   return 0;
 }
 
-/* Newton's method with halved steps, from the state on. Leaves the mode in the state, and the ellipse there. `x`,
- * `trial`: d + 1; `room`: packed. */
+/* Newton's method with halved steps to the mode, and the ellipse there. `x`, `trial`: d + 1; `room`: packed. */
 static int climb(joint_law *law, double *linear, double *x, double *trial, double *room) {
   const wb_regression_both *const both = law->both;
   const size_t d = law->d;

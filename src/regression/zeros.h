@@ -18,8 +18,7 @@ typedef struct wb_regression_both {
 /* There are moves up to so many coordinates, if no regression has more coefficients than rows. */
 size_t wb_regression_both_ellipse(const wb_regression_both *both);
 
-/* Starts both chains as wb_regression_start() does, near their modes. The key of the regression of zeros is made from
- * that of the counts. */
+/* Starts both chains near their modes. The key of the regression of zeros is made from that of the counts. */
 int wb_regression_both_start(wb_regression_both *both, double spread);
 
 /* Sweeps. The traces of the counts get the log likelihood. */

@@ -121,8 +121,7 @@ static double proposal(int p, const double *value, const place *from, double *pa
   return wb_triangle_log_determinant(p, from->root) - 0.5 * sum;
 }
 
-/* A Newton step with a normal deviate, accepted or refused (Metropolis & Hastings). The precision is the sum of squared
- * gradients of the documents. */
+/* A Newton step with a normal deviate (Metropolis & Hastings). Precision: the sum of documents' squared gradients. */
 static void draw_topic(work *w, size_t k, uint32_t iteration) {
   const wb_topic_chain *const chain = w->chain;
   const size_t topics = (size_t)chain->state.topics;

@@ -1,5 +1,4 @@
-/* Latent Dirichlet allocation: builds a corpus and runs sweeps on a backend (core/topic_tables.h has the laws of alpha
- * and beta). */
+/* Latent Dirichlet allocation: builds a corpus, runs sweeps on a backend (core/topic_tables.h: laws of alpha, beta). */
 #include "core/scalar.h"
 
 #include "topic_model/topic_model.h"
@@ -207,8 +206,7 @@ static double slice(const law *own, wb_stream *stream, double a) {
   return a;
 }
 
-/* Appends the factors of counted tokens but the first of each count; the last level has larger counts too. Returns the
- * number of counts above 0. */
+/* Appends the factors of counted tokens but the first of each; the last level has larger counts too. Returns their number. */
 static double add_factors(const int32_t *histogram, int32_t levels, double weight, factor *factors, size_t *count) {
   int64_t above = histogram[levels], end = levels;
   for (int64_t n = levels - 1; n >= 1; n--) {

@@ -89,8 +89,7 @@ void wb_topic_start(int64_t tokens, int32_t topics, uint64_t key, uint16_t *topi
 void wb_topic_split(int64_t tokens, int32_t topics, int32_t target, uint64_t key, uint32_t iteration,
                     const uint16_t *topic, uint16_t *split);
 
-/* Merges the topics with the most similar terms, in pairs, so that `target` topics are left; topics/2 <= target <=
- * topics. `merged` receives the topics of all tokens. */
+/* Merges similar topics in pairs to `target`, topics/2 <= target <= topics. `merged`: the topics of all tokens. */
 int wb_topic_merge(const wb_topic_corpus *corpus, int32_t topics, int32_t target, const uint16_t *topic,
                    uint16_t *merged, wb_message *message);
 
@@ -108,8 +107,7 @@ int wb_topic_draw_coefficients(wb_topic_chain *chain, uint32_t iteration);
  * bootstrap, Rubin 1981, Annals of Statistics 9, 130-134). effects: topics x terms. */
 int wb_topic_draw_effects(const wb_topic_chain *chain, uint32_t iteration, const double *theta, double *effects);
 
-/* log of Gamma(a + n)/Gamma(a), and, unless `slope` is NULL, its derivative in a. Products of a few factors are faster
- * and lose nothing. */
+/* log of Gamma(a + n)/Gamma(a), and its derivative in a or NULL. Products of few factors are faster and exact. */
 double wb_topic_log_rising(double a, int64_t n, double *slope);
 
 /* alpha of its logarithm, kept within exp(-200) and exp(15). */

@@ -1,5 +1,4 @@
-/* Checks the values of requests and replies of cluster/mixture/messages.h: neither side believes what the other cannot
- * have computed. */
+/* Checks the values of requests and replies: neither side believes what the other cannot have computed. */
 #include "core/rounding.h"
 
 #include <math.h>

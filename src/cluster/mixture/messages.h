@@ -125,7 +125,6 @@ int32_t wb_cluster_cover(int64_t pieces, int64_t first, int64_t end, wb_cluster_
 /* Adds sums of `size` doubles in the tree's order. Overwrites `sums`; sums[0] gets the result. */
 void wb_cluster_add(double **sums, int64_t count, size_t size);
 
-/* The root of a tree over this many pieces, from nodes that cover it and are overwritten. `slots` is memory for one
- * pointer a piece. */
+/* The root of a tree over this many pieces, from nodes that cover it and are overwritten. `slots`: one a piece. */
 double *wb_cluster_root(int64_t pieces, const wb_cluster_node *nodes, double *const *sums, int32_t count, size_t size,
                         double **slots);

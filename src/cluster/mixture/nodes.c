@@ -1,5 +1,4 @@
-/* The layout of the requests and replies between the manager and the workers of a cluster, and the tree in which sums
- * are added. */
+/* The layout of requests and replies between manager and workers, and the tree in which sums are added. */
 #include "core/rounding.h"
 
 #include <string.h>

@@ -209,8 +209,7 @@ static int draw_shared_rows(const more_draws *call, int threads) {
   return memory != NULL;
 }
 
-/* Makes the draws of all rows from number `first` >= 1 on. If `dense` is NULL, `sparse` has the rows.
- * `longest` is the largest number of entries in a row. */
+/* Makes the draws of all rows from `first` >= 1 on. `dense` or `sparse` has them. `longest`: the entries of a row. */
 static int draw_more(const wb_categorical_rows *dense, const wb_categorical_sparse *sparse, int64_t rows,
                      int64_t longest, const wb_categorical_draws *draws, int64_t first, const wb_run *run,
                      wb_message *message) {
@@ -238,8 +237,7 @@ static int64_t first_of_more(const wb_categorical_draws *draws) {
   return draws->first_draw > 0 ? draws->first_draw : 1;
 }
 
-/* If each thread makes all draws of its rows, the threads write to all pages of the results at the same time. Results
- * of a part of the rows do not lie side by side. */
+/* If each thread made all draws of its rows, the threads would write to all pages of the results at the same time. */
 static void touch_results(const wb_categorical_draws *draws, int64_t rows, const wb_run *run) {
   if (draws->index_stride == rows && rows >= 4 * (int64_t)run->threads)
     wb_touch_pages(draws->index, (size_t)(rows * draws->draws) * sizeof(int32_t), wb_idle_threads(run->threads));
@@ -281,7 +279,4 @@ static int draw_sparse(const wb_categorical_sparse *rows, const wb_categorical_d
   return draw_more(NULL, rows, rows->rows, longest, draws, first_of_more(draws), run, message);
 }
 
-const wb_categorical_functions wb_cpu_categorical = {
-    .draw = draw,
-    .draw_sparse = draw_sparse,
-};
+const wb_categorical_functions wb_cpu_categorical = {.draw = draw, .draw_sparse = draw_sparse};

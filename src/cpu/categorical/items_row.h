@@ -4,8 +4,7 @@
 #define BLOCK_LOG double
 #include "cpu/block_loops.h"
 
-/* Draw 0 of a row, in one pass. A block without entries is skipped, since it never takes over the draw. `column` is
- * NULL if all columns are stored. */
+/* Draw 0 of a row, in one pass; a block without entries never takes over the draw. `column`: NULL if all are stored. */
 #define draw_row REAL_NAME(draw_row_double, draw_row_single)
 static int32_t draw_row(int64_t count, const double *weights, int64_t stride, const int32_t *column, int log,
                         uint64_t key, uint64_t row) {

@@ -1,8 +1,7 @@
 /* One pass over a tile of rows that lie side by side, in the precision REAL; included by cpu/categorical/items_loops.h.
  *
  * Lower bound: 8 bytes read for each weight. The 16 columns of a block are read in step along the tile, a pattern that
- * prefetchers follow. A weight costs a load, two additions, a comparison and a bit operation, in vectors across
- * rows. */
+ * prefetchers follow. A weight costs a load, two additions, a comparison and a bit operation, across rows. */
 
 #define BLOCK_LOG double
 #include "cpu/block_loops.h"
@@ -27,8 +26,7 @@ static void categorical_uniforms(uint64_t key, uint64_t row, uint32_t group, int
   }
 }
 
-/* Uniforms of draws first..first + DRAW_TILE - 1 of one row, and the guide's entry for each. Without a guide the entry
- * says "item 0 or later". */
+/* Uniforms of draws first..first + DRAW_TILE - 1 of a row, and the guide's entries; without: "item 0 or later". */
 /* tools/loops: vector additions, scalar on NEON */
 #define categorical_guess REAL_NAME(categorical_guess_double, categorical_guess_single)
 static void categorical_guess(uint64_t key, uint64_t row, uint64_t first, int32_t slices, const int32_t *restrict guide,
@@ -44,8 +42,7 @@ static void categorical_guess(uint64_t key, uint64_t row, uint64_t first, int32_
   for (int l = 0; l < DRAW_TILE; l++) item[l] = guide ? guide[(int32_t)(uniform[l] * (REAL)slices)] : ~0;
 }
 
-/* A whole block of weights of `rows` rows, a multiple of LANES. All values stay in registers. The position is
- * wb_block_position() in vectors. */
+/* A whole block of `rows` rows, a multiple of LANES, in registers. The position is wb_block_position() in vectors. */
 /* tools/loops: vector additions */
 #define categorical_block REAL_NAME(categorical_block_double, categorical_block_single)
 static void categorical_block(int rows, int32_t base, const double *restrict weights, int64_t stride,

@@ -1,7 +1,6 @@
 /* The components of a mixture session on the processor: draws their means and covariances from the statistics of their
  * rows (core/mixture_component.h) and computes the sums that the host algorithm needs. Threads share the components; in
- * sums over components they share the entries of the result. One thread computes each number, in an order that does not
- * depend on the number of threads. */
+ * sums over components they share the result's entries: one thread computes each, in an order that is fixed. */
 #include "core/rounding.h"
 
 #include "cpu/mixture/state.h"

@@ -9,13 +9,11 @@
 #include "cpu/block_loops.h"
 
 #define LANES ((int)(WB_VECTOR_BYTES / sizeof(REAL)))
-/* Vectors of rows at a time. Four vectors times four rows of the triangle are the accumulators that fit into 32
- * registers; with 16 registers it is two times four. */
+/* Vectors of rows at a time, for accumulators of four rows of the triangle in 32 registers (in 16: of two). */
 #define VECTORS (WB_VECTOR_BYTES == 64 ? 4 : 2)
 #define STEP (VECTORS * LANES)
 
-/* Adds z_r^2, z = F x - offset, for `count` rows of F from `row` on, to the squared distances of STEP rows of data.
- * `count` is a constant at each call. */
+/* Adds z_r^2, z = F x - offset, for `count` (a constant) rows of F from `row` on, to the distances of STEP rows. */
 #define add_squares REAL_NAME(add_squares_double, add_squares_single)
 WB_INLINE void add_squares(const int count, int row, const REAL *restrict coefficients, const REAL *restrict x,
                            REAL_VECTOR squares[4]) {
@@ -84,8 +82,7 @@ static void mixture_log_weight(int lanes, int p, const REAL *restrict coefficien
 }
 
 /* Scales MIXTURE_TILE values of each of p columns; columns are `stride` apart. The values of the next tile are
- * prefetched meanwhile. `most` is the bound of scaled values in this precision; the loop must not know that it is a
- * constant (see scaled_value.h). */
+ * prefetched. `most`: the bound of scaled values; the loop must not know that it is constant (scaled_value.h). */
 /* tools/loops: vector additions */
 #define mixture_load REAL_NAME(mixture_load_double, mixture_load_single)
 static void mixture_load(int p, const double *restrict x, size_t stride, const double *restrict center,
@@ -101,8 +98,7 @@ static void mixture_load(int p, const double *restrict x, size_t stride, const d
 }
 
 /* Copies the tile's first `rows` rows one after the other, `stride` doubles each: a 1, then the row's values. `tile` is
- * p x MIXTURE_TILE. Storing two values at a time takes 5.4 ns for a row of 14 values, one at a time 8.9 ns (a Sapphire
- * Rapids core at 2.1 GHz). */
+ * p x MIXTURE_TILE. Two values at a time take 5.4 ns for a row of 14, one at a time 8.9 ns (Sapphire Rapids). */
 /* tools/loops: no vector multiply-adds */
 #define mixture_transpose REAL_NAME(mixture_transpose_double, mixture_transpose_single)
 static void mixture_transpose(int p, int rows, const void *tile, size_t stride, double *restrict row) {
@@ -193,8 +189,7 @@ static void mixture_draw(int p, int components, const REAL *restrict coefficient
 }
 
 /* For each row of the tile: the most probable component (the first among equals) and the log of the sum of its weights.
- * If `probability` is not NULL, probability[l + j stride] gets the probabilities of the first `rows` rows; it holds the
- * log weights meanwhile. */
+ * probability[l + j stride], unless NULL, gets those of the first `rows` rows, and the log weights meanwhile. */
 #define mixture_evaluate REAL_NAME(mixture_evaluate_double, mixture_evaluate_single)
 static void mixture_evaluate(int p, int components, const REAL *restrict coefficients, const REAL *restrict x,
                              REAL_INDEX *restrict label, REAL *restrict log_sum, double *restrict probability,
@@ -260,8 +255,7 @@ static void mixture_weigh(int p, int components, const REAL *restrict coefficien
   for (int l = 0; l < MIXTURE_TILE; l++) log_sum[l] = largest[l] + REAL_LOG(total[l]);
 }
 
-/* A component's probability for each row of the tile. It is a separate function so that tools/loops sees that it is
- * vector code. */
+/* A component's probability for each row of the tile: a function of its own, so that tools/loops sees vector code. */
 #define mixture_probability REAL_NAME(mixture_probability_double, mixture_probability_single)
 static __attribute__((noinline)) void mixture_probability(const REAL *restrict log_weight, const REAL *restrict largest,
                                                           const REAL *restrict total, double *restrict probability) {

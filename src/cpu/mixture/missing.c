@@ -31,8 +31,7 @@ struct wb_cpu_missing {
   /* The last draws, by place in the list of incomplete rows; NULL before the first draw. */
   double *log_sum, *value; /* of each row; of each missing value */
   int32_t *label;
-  /* The same rows by leaf: `first` has the beginning of each leaf, then come the place in the list and the pattern of
-   * each row. */
+  /* The same rows by leaf: `first` has each leaf's beginning; then each row's place in the list, and its pattern. */
   int64_t *first;
   int32_t *place, *pattern;
   int32_t components; /* of `whole` and `scratch`; 0: none */

@@ -161,8 +161,7 @@ static void missing_impute(int p, int observed, const void *table, int32_t label
   }
 }
 
-/* Computes the table of a pattern for one block of components from the numbers of complete rows. `work` is as large as
- * these numbers. */
+/* Computes a pattern's table for a block of components from those of complete rows. `work` is as large as these. */
 #define missing_build REAL_NAME(missing_build_double, missing_build_single)
 static void missing_build(int p, int observed, const int32_t *order, const double *whole, double *work, void *block) {
   const size_t size = wb_missing_size(p) * WB_MISSING_LANES;

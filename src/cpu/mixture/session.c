@@ -112,8 +112,7 @@ static void keep_tile(const wb_mixture_session *session, const draw_request *ask
 /* The number of groups. Incomplete rows are one more group, which is drawn separately. */
 static int32_t groups_of(const wb_mixture_session *session) { return session->data.sample ? session->data.samples : 1; }
 
-/* Writes the group of each row of a leaf to t->drawn. Rows of a group have the same log weights. Returns whether there
- * is only one group. */
+/* Writes the group of each row of a leaf, which have the same log weights, to t->drawn. Whether there is only one. */
 static int find_groups(const wb_mixture_session *session, int64_t leaf, int rows, tile *t) {
   const int32_t *sample = session->data.sample;
   const int64_t begin = leaf * WB_LEAF_ROWS;

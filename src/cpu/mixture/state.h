@@ -1,5 +1,4 @@
-/* The state of a mixture session on the processor: its rows (cpu/mixture/session.c, cpu/mixture/pairs.c) and components
- * (cpu/mixture/components.c). */
+/* The state of a mixture session: its rows (session.c, pairs.c of cpu/mixture) and components (components.c). */
 #pragma once
 
 #include "backend/backend.h"

@@ -146,8 +146,7 @@ static void leaf_prepare(const wb_mixture_session *session, tile *t) {
   for (size_t l = 0; l < rows; l++) t->row[l * padded] = 1;
 }
 
-/* The working memory of a thread for a pass. The leaf's rows lie at the same place in all passes, so they are
- * prepared once. Returns 0 if there is no memory. */
+/* A thread's working memory for a pass. A leaf's rows are prepared once, at the same place. 0: no memory. */
 static int take_tile(const wb_mixture_session *session, const mixture_pass *pass, int thread, tile *t) {
   mixture_scratch *own = &session->scratch[thread];
   const size_t bytes = wb_cpu_mixture_tile_bytes(session, pass->lists, pass->counts, pass->room);
@@ -186,8 +185,7 @@ size_t wb_cpu_mixture_padded_sums(int p) {
   return size;
 }
 
-/* Reorders padded sums as WB_MIXTURE_STATISTICS. The first column of the extended triangle is the count and the
- * sums. */
+/* Reorders padded sums as WB_MIXTURE_STATISTICS. The first extended column has the count and the sums. */
 static void unpack_statistics(int p, const double *sums, double *statistics) {
   size_t product = 1 + (size_t)p;
   for (int r = 0; r <= p; r++) {

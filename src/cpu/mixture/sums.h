@@ -3,8 +3,7 @@
  *
  * A thread takes one leaf of WB_LEAF_ROWS rows at a time, and computes with it tile by tile. The values of a column lie
  * side by side in a tile, so vectors run across rows. Then the thread adds the rows to the sums of their components, in
- * order. The sums of completed leaves are combined by a binary tree over leaf indices. No sum depends on the number of
- * threads. */
+ * order. A binary tree over leaf indices combines completed leaves. No sum depends on the number of threads. */
 #pragma once
 
 #include "cpu/mixture/state.h"
@@ -12,12 +11,10 @@
 /* Rows of a tile; a divisor of WB_LEAF_ROWS. */
 #define MIXTURE_TILE 64
 
-/* A probability counts only above this log ratio to the largest weight of a row: log(2^-40) less a margin for
- * rounding. */
+/* A probability counts above this log ratio to a row's largest weight: log(2^-40) less a margin for rounding. */
 #define MIXTURE_LOG_LEAST_WEIGHT (-27.75)
 
-/* Coefficients of a component: its log constant; then, for each row of the triangle, the negative offset and the row of
- * the factor. */
+/* Coefficients of a component: the log constant; for each row of the triangle, -offset and the factor's row. */
 static inline size_t mixture_coefficients(int p) { return 1 + (size_t)p * ((size_t)p + 3) / 2; }
 
 /* Rounds `values` up to whole vectors of 64 bytes. */
@@ -138,8 +135,7 @@ typedef struct mixture_pass {
   const void *ask;
 } mixture_pass;
 
-/* statistics: components x WB_MIXTURE_STATISTICS(columns). last: the sum after them. counts: added to the values there.
- * The sums of a part go to session->nodes instead. */
+/* statistics: components x WB_MIXTURE_STATISTICS(columns), or a part's nodes; last: the sum after. Adds to counts. */
 int wb_cpu_mixture_pass(wb_mixture_session *session, const mixture_pass *pass, double *statistics, double *last,
                         int64_t *counts, wb_message *message);
 

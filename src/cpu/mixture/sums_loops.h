@@ -1,5 +1,4 @@
-/* The inner loops of the mixture, included once for each instruction set by isa.h. The tile loops are in both
- * precisions, the sums always in double precision. */
+/* The inner loops of the mixture: of tiles in both precisions, of sums in double, for each instruction set. */
 
 #include "numeric/philox_loops.h"
 

@@ -15,8 +15,7 @@ typedef struct weigh_request {
   const void *packed; /* coefficients */
 } weigh_request;
 
-/* A thread's further memory: log weights of the tile's rows, the largest of each row and its sum (doubles or floats),
- * and rows times their weights. */
+/* A thread's further memory: a tile's log weights, each row's largest and sum, and rows times their weights. */
 static size_t weigh_room(int p, int components) {
   return ((size_t)components + 2 + mixture_padded(p + 1)) * MIXTURE_TILE;
 }

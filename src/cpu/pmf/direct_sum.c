@@ -28,20 +28,17 @@
 #define WB_LOOPS "cpu/pmf/direct_sum_loops.h"
 #include "numeric/isa.h"
 
-/* Outputs of a chunk; a multiple of every tile. A block of p and the entries of q that it is multiplied with stay in
- * the innermost cache. */
+/* Outputs of a chunk; a multiple of every tile. A block of p and its entries of q stay in the innermost cache. */
 #define CHUNK 512
 
 /* Zeros before and after q: a tile and a group reach this far beyond its ends. */
 #define Q_BEFORE 96
 #define Q_AFTER 96
 
-/* Less work than this (multiply-adds; 0.2 ms) runs on one thread. Waiting for a second thread may take longer than it
- * saves, above all on a busy machine. */
+/* Less work (multiply-adds; 0.2 ms) runs on one thread: waiting for a second may cost more than it saves. */
 #define PARALLEL_FROM 1e7
 
-/* Multiply-adds of a slice; interrupts are polled between slices. A slice takes less than half a second on one
- * thread. */
+/* Multiply-adds between polls for interrupts: less than half a second on one thread. */
 #define SLICE 4e9
 #define BASELINE_SLICE 2e8
 
@@ -200,8 +197,7 @@ static void clear_rows(double *rows, int first, int end) {
          (size_t)(end - first) * WB_CONVOLUTION_LANES * sizeof(double));
 }
 
-/* Pairs first..first + count - 1, count <= LANES_TOGETHER, side by side. Adds what was seen of the weights to
- * `seen`. */
+/* Pairs first..first + count - 1, count <= LANES_TOGETHER, side by side. `seen`: what is known of the weights. */
 static void convolve_lanes(const wb_convolution *work, wb_isa isa, int64_t first, int count, double *memory,
                            unsigned *seen) {
   const int m = (int)work->m, n = (int)work->n;
@@ -254,8 +250,7 @@ static int convolve_batch(const wb_convolution *work, const wb_run *run, int thr
   const lanes_layout layout = side_by_side ? lay_out_lanes((int)work->m, (int)work->n) : (lanes_layout){0, 0, 0, 0};
   const size_t doubles =
       side_by_side ? (size_t)lanes_rows(&layout) * LANES_TOGETHER : operand_doubles(work->m, work->n);
-  /* Several pieces for each thread, as large as that allows: threads that write side by side would clear the same new
-   * pages of the results. */
+  /* Several large pieces for each thread: threads that write side by side would clear the same new pages. */
   const int64_t share = threads > 1 ? work->pairs / (8 * (int64_t)threads) + 1 : work->pairs;
   const int64_t together = side_by_side ? round_up(share, LANES_TOGETHER) : share;
   batch_call call = {work, run, side_by_side, together, seen != NULL, 0};

@@ -1,5 +1,4 @@
-/* The loops of the direct sum, included once for each instruction set by isa.h. Each adds the terms of an output in the
- * order that backend/pmf_table.h states. */
+/* The loops of the direct sum, for each instruction set (isa.h). Order of terms: backend/pmf_table.h. */
 
 #define LANES (WB_VECTOR_BYTES / 8)
 #define VECTORS 8
@@ -14,8 +13,7 @@ typedef double WB_NAME(unaligned) __attribute__((vector_size(WB_VECTOR_BYTES), a
  *
  * Most loads of q are unaligned and occupy a load port twice, so one load for each multiply-add would halve the rate.
  * Terms whose j differ by eight read q whole vectors apart. Therefore, in the order of backend/pmf_table.h, 11 loads
- * serve 32 multiply-adds of AVX-512. AVX2 has too few registers to keep the loaded vectors, but fewer of its loads
- * cross a cache line. */
+ * serve 32 multiply-adds of AVX-512. AVX2 has too few registers for that, but fewer loads cross a cache line. */
 static void WB_NAME(convolve_tile)(const double *p, const double *q, int64_t count, double *r) {
   wb_vector sum[VECTORS];
   WB_UNROLL
@@ -107,8 +105,7 @@ static void WB_NAME(convolve_lanes)(int m, int n, const double *p, const double 
 }
 
 /* convolve_lanes for longer vectors. Terms share loads as in convolve_tile: 18 loads serve 32 multiply-adds. p is
- * padded with zeros to whole groups. q has LONG_BEFORE rows of zeros before it and LONG_AFTER after it. r has rows for
- * whole groups. */
+ * padded with zeros to whole groups. q has LONG_BEFORE zero rows before, LONG_AFTER after it. r: whole groups. */
 static void WB_NAME(convolve_lanes_long)(int m, int n, const double *p, const double *q, double *r) {
   enum { width = WB_CONVOLUTION_LANES / LANES, residues = STEPS * width < VECTORS ? VECTORS / (STEPS * width) : 1 };
   const int64_t row = WB_CONVOLUTION_LANES;

@@ -25,8 +25,7 @@ typedef void try_elements(int count, const uint64_t *first, const uint64_t *seco
                           const double *tilt, double *x);
 typedef void evaluate_series(int count, const uint64_t *first, wb_polyagamma_expansion series, double *x);
 
-/* Elements side by side, with up to four values that their trials read: shape and tilt, or the members of
- * wb_polyagamma_unit. */
+/* Elements side by side, with up to four values: shape and tilt, or the members of wb_polyagamma_unit. */
 typedef struct polyagamma_lanes {
   _Alignas(64) uint64_t element[POLYAGAMMA_CHUNK];
   _Alignas(64) double value[4][POLYAGAMMA_CHUNK];

@@ -10,8 +10,7 @@ static void WB_NAME(polyagamma_words)(int count, uint64_t key, uint32_t block, u
   WB_NAME(philox_words)(count, key, WB_PURPOSE_POLYAGAMMA, iteration, block, element, first, second);
 }
 
-/* wb_polyagamma_choose() without branches, for tilts >= 0, with the way as a double. It is -1 if the choice needs more
- * tests. */
+/* wb_polyagamma_choose() without branches, for tilts >= 0: the way as a double, -1 if it needs more tests. */
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(polyagamma_way)(int count, const double *restrict shape, const double *restrict tilt,
                                     double *restrict way) {

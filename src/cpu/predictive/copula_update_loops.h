@@ -99,8 +99,7 @@ static void WB_NAME(copula_update_points)(const copula_step *step) {
   }
 }
 
-/* A binary response. step->scale is rho. step->shift is the probability of 1 at the observation, negative if the
- * observation is 0. */
+/* A binary response. step->scale: rho. step->shift: the probability of 1, negative if the observation is 0. */
 static WB_APART void WB_NAME(copula_update_binary)(const copula_step *step) {
   double *restrict const conditional = WB_ASSUME_ALIGNED(step->conditional);
   double *restrict const weight = WB_ASSUME_ALIGNED(step->weight);

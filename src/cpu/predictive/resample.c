@@ -7,8 +7,7 @@
  *
  * Measured on one thread of a Xeon, the best of 300 runs of 10 ms each: 3.6e8 steps a second with AVX-512 and 2.1e8
  * with AVX2 if the variance is known. If it is unknown, a step also takes a logarithm, an exponential, two roots and
- * four divisions: 7.8e7 and 5.2e7. Computing a tail for every normal and 64 x 64 bit products in Philox gave 1.5e8 and
- * 7e7. */
+ * four divisions: 7.8e7 and 5.2e7. With a tail for every normal and 64 bit products in Philox: 1.5e8 and 7e7. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"

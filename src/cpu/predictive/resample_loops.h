@@ -2,8 +2,7 @@
 #include "numeric/philox_loops.h"
 
 /* Phi^-1 in place, with the bits of wb_normal_quantile_within(). `count` is a multiple of WB_PHILOX_TILE and at most
- * CHAIN_STEPS * CHAIN_LANES. Arguments in the tails are gathered, so that logarithms and roots are computed for them
- * only. */
+ * CHAIN_STEPS * CHAIN_LANES. Only arguments in the tails, gathered, need logarithms and roots. */
 WB_INLINE void WB_NAME(quantiles)(int count, double *restrict u) {
   double tail[CHAIN_STEPS * CHAIN_LANES + WB_PHILOX_TILE];
   int tails = 0;
@@ -49,8 +48,7 @@ WB_INLINE void WB_NAME(quantiles)(int count, double *restrict u) {
 #endif
 }
 
-/* The normals of steps 2 `pair`..2 (`pair` + pairs) - 1, at most CHAIN_STEPS steps. The normals of CHAIN_LANES
- * resamples lie side by side. */
+/* The normals of steps 2 `pair`..2 (`pair` + pairs) - 1, at most CHAIN_STEPS, with CHAIN_LANES side by side. */
 static void WB_NAME(chain_normals)(uint64_t key, uint64_t first_resample, uint64_t pair, int pairs,
                                    double *restrict normal) {
   uint64_t resample[CHAIN_LANES];
@@ -86,8 +84,7 @@ WB_INLINE void WB_NAME(t_trial)(uint64_t key, uint32_t step, const uint64_t *blo
   for (int l = 0; l < WB_PHILOX_TILE; l++) w[l] = wb_t_trial(wb_uniform(first[l]), wb_uniform(second[l]), &u[l]);
 }
 
-/* One step with unknown variance of CHAIN_T_LANES resamples, each as by wb_chain_t_step(). Rejected trials are listed
- * and repeated together. */
+/* wb_chain_t_step() of CHAIN_T_LANES resamples. Rejected trials are listed and repeated together. */
 static void WB_NAME(chain_t)(uint64_t key, uint64_t first_resample, uint32_t step, double weight, double shape,
                              double *restrict mean, double *restrict scale) {
   uint64_t resample[CHAIN_T_LANES];

@@ -1,5 +1,4 @@
-/* Acts on the effects of all levels of a term, as core/regression_level.h says. The GPU's twin is
- * cuda/regression/levels.cu. */
+/* Acts on the effects of all levels of a term (core/regression_level.h). GPU: cuda/regression/levels.cu. */
 #include "core/scalar.h"
 
 #include "core/purpose.h"

@@ -15,8 +15,7 @@
 #include "numeric/memory.h"
 #include "numeric/spread.h"
 
-/* Rows whose linear predictors are computed together; the padding of draws, whole vectors; rows that a thread takes;
- * the most values that are ranked. */
+/* Rows computed together; the padding of draws, whole vectors; rows that a thread takes; most values ranked. */
 enum { PREDICT_ROWS = 4, PREDICT_PAD = 16, PREDICT_CHUNK = 256, PREDICT_RANKED = 96 };
 
 #define WB_LOOPS "cpu/regression/predict_loops.h"
@@ -138,8 +137,7 @@ static void describe(const prediction_plan *plan, const double *value, double *m
   *deviation = wb_sqrt(wb_predict_variance(total, wb_predict_fold(squares), plan->draws));
 }
 
-/* Summaries of one row and outcome. A monotone response has the quantiles of the linear predictor. `stride` is the
- * distance of the summaries in `out`. */
+/* Summaries of a row and outcome, `stride` apart. A monotone response has the linear predictor's quantiles. */
 static void summarise(const prediction_plan *plan, const double *linear, const double *value, int kind,
                       const prediction_room *room, size_t stride, double *out) {
   double mean, deviation, neighbours[2][2];

@@ -1,5 +1,4 @@
-/* Loops of predictions, included once for each instruction set by isa.h. Vectors run across the draws, whose number is
- * padded to a multiple of PREDICT_PAD. */
+/* Loops of predictions, for each instruction set (isa.h). Vectors of draws are padded to PREDICT_PAD. */
 
 /* Linear predictors of PREDICT_ROWS rows: linear[r][d] = sum over c, in order, of x[c][r] coefficients[c][d]. */
 static void WB_NAME(regression_linear)(int columns, int padded, const double *restrict x,
@@ -117,8 +116,7 @@ static void WB_NAME(regression_collect)(int draws, const double *restrict value,
   }
 #elif WB_VECTOR_BYTES == 32
   /* AVX2 has no instruction that moves chosen elements to the front. For each set of the four elements, as bits,
-   * `front` has its elements in order, as pairs of 32 bits, and `size` their number. What is copied beyond is
-   * overwritten later, or never read. */
+   * `front` has its elements in order, as pairs of 32 bits, `size` their number. What lies beyond is never read. */
   static const uint8_t size[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
 #define CHOSEN(a, b, c, d) \
   { 2 * a, 2 * a + 1, 2 * b, 2 * b + 1, 2 * c, 2 * c + 1, 2 * d, 2 * d + 1 }
@@ -181,8 +179,7 @@ static void WB_NAME(regression_collect)(int draws, const double *restrict value,
   }
 }
 
-/* less[i]: how many of the first `count` values are below value[i], for all i below `count`, rounded up to a multiple
- * of PREDICT_PAD. */
+/* less[i]: how many of the first `count` values are below value[i], for i below `count` rounded to PREDICT_PAD. */
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(regression_ranks)(int count, const double *restrict value, int64_t *restrict less) {
   typedef int64_t whole_vector __attribute__((vector_size(WB_VECTOR_BYTES)));

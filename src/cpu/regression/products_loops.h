@@ -21,8 +21,7 @@ static void WB_NAME(regression_add_entries)(int rows, const int32_t *restrict ro
 
 /* sums[r][c] += left[r][l] right[l][c] over the rows l of a tile, in order, for the blocks of 8 columns c that reach
  * the lower triangle. Line 0 of the sums has the diagonal in column `first`. `left` and the sums have `lines` rows;
- * `right` and the sums have `padded` columns; both are multiples of 8. A block of sums stays in registers over all rows
- * of the tile. */
+ * `right` and the sums have `padded` columns; both are multiples of 8. A block of sums stays in registers. */
 static void WB_NAME(regression_products)(int rows, int first, int lines, int padded, const double *restrict left,
                                          const double *restrict right, double *restrict sums) {
   enum { LANES = WB_VECTOR_BYTES / 8, VECTORS = 8 / LANES, BLOCK = WB_VECTOR_BYTES == 64 ? 8 : 4 };

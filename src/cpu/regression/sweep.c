@@ -1,6 +1,5 @@
 /* The Gibbs sweep of a regression on the processor: linear predictors, Polya-Gamma variables and the sums X'WX and X'z,
- * in one pass over the rows (Polson, Scott & Windle 2013). A leaf of WB_LEAF_ROWS rows is one unit of work. The GPU's
- * twin is cuda/regression/sweep.cu. */
+ * in one pass (Polson, Scott & Windle 2013). A unit is a leaf of WB_LEAF_ROWS rows. GPU: cuda/regression/sweep.cu. */
 #include "core/rounding.h"
 
 #include "cpu/regression/terms.h"
@@ -28,8 +27,7 @@ typedef struct thread_memory {
   void *variables; /* of wb_cpu_polyagamma_draw_alone() */
 } thread_memory;
 
-/* A session. A segment is the rows that one group has in one leaf. Working memory is kept between passes: for few rows
- * its allocation would take longer than a pass. */
+/* A session. A segment: the rows of a group in a leaf. Working memory is kept, since allocation takes long. */
 struct wb_regression_session {
   wb_regression_data data;
   int threads;
@@ -116,8 +114,7 @@ static int summed_columns(const wb_regression_data *data) { return data->dual ? 
 
 static int to_eight(int count) { return (count + 7) / 8 * 8; }
 
-/* A thread's working memory. The sums of a leaf are a matrix of `lines` rows and `padded` columns, then the log
- * likelihood. The last used row of the matrix is X'z. */
+/* A thread's memory: a leaf's sums, `lines` rows of `padded`, of which the last used is X'z; the log likelihood. */
 typedef struct leaf_room {
   int lines, padded;
   double *line;   /* padded x REGRESSION_TILE: a tile of the scaled design, zeros */

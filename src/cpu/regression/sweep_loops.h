@@ -1,5 +1,4 @@
-/* Loops of the regression's sweep, included once for each instruction set by isa.h: over a tile of REGRESSION_TILE
- * rows, or over the rows of a leaf. */
+/* Loops of the regression's sweep over a tile of REGRESSION_TILE rows or a leaf, for each instruction set. */
 
 #include "cpu/regression/products_loops.h"
 
@@ -45,8 +44,7 @@ static void WB_NAME(regression_inform_poisson)(int count, const double *restrict
 }
 
 #if WB_VECTOR_BYTES == 64
-/* Transposes 8 columns, REGRESSION_TILE apart, into 8 rows, `padded` apart: first single numbers are exchanged, then
- * pairs. */
+/* Transposes 8 columns, REGRESSION_TILE apart, into 8 rows, `padded` apart: single numbers, then pairs. */
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(regression_turn)(const double *restrict from, double *restrict to, int padded) {
   __m512d even[4], odd[4];
@@ -165,8 +163,7 @@ static void WB_NAME(regression_add_outcome)(int count, const double *restrict tr
     log_likelihood[l] = wb_fma(wb_fma(0.5, trials[l], kappa[l]), linear[l], log_likelihood[l]);
 }
 
-/* The products of regression_products() and X'z for rows of a sparse design: the lower triangle of the sums, and X'z in
- * their line `columns`. */
+/* X'WX and X'z for rows of a sparse design: the lower triangle of the sums, and X'z in their line `columns`. */
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(regression_multiply_entries)(int rows, int columns, int padded, const int32_t *restrict row_start,
                                                  const int32_t *restrict column, const double *restrict value,

@@ -19,8 +19,7 @@ void wb_cpu_terms_close(wb_term_sums *sums);
 void wb_cpu_terms_add(const wb_regression_data *data, wb_isa isa, const double *effects, int outcome, int64_t begin,
                       int rows, double *fixed);
 
-/* The statistics of one group, as sweep() of backend/regression_table.h has them, over `count` of its rows from `first`
- * on. omega, z: of these rows. */
+/* The statistics of a group, as sweep() has them, over `count` of its rows from `first` on. omega, z: of these. */
 void wb_cpu_terms_segment(const wb_regression_data *data, wb_isa isa, int64_t first, int count, const double *omega,
                           const double *z, double *to);
 

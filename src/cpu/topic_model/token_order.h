@@ -9,8 +9,7 @@
 
 #include "backend/topic_model_table.h"
 
-/* Pairs whose weights are computed together, and places of the ring that holds them. The last one or two blocks of the
- * ring may still have tokens without topics. */
+/* Pairs computed together, and places of the ring, whose last one or two blocks may have tokens without topics. */
 #define TOPIC_BLOCK 16
 #define TOPIC_RING 48
 

@@ -2,18 +2,15 @@
  * cpu/topic_model/tokens_loops.h.
  *
  * Lower bound: a multiply-add and two loads for each topic of a (document, term) pair. The term's row of phi comes from
- * the caches or from memory. Several pairs are computed together, so that enough chains of multiply-adds are under
- * way. */
+ * the caches or memory. Several pairs are computed together, so that enough multiply-adds are under way. */
 
 #define VECTORS ((int)(WB_TOPIC_LANES * sizeof(REAL) / WB_VECTOR_BYTES))
 #define LANES ((int)(WB_VECTOR_BYTES / sizeof(REAL)))
-/* Pairs computed together. Each multiply-add waits for the previous one of its chain, so eight chains keep a core
- * busy. */
+/* Pairs computed together. Multiply-adds wait for the one before, so eight chains keep a core busy. */
 #define REAL_PAIRS (VECTORS >= 8 ? 1 : VECTORS >= 4 ? 2 : VECTORS >= 2 ? 4 : 8)
 
 /* The lanes' sums of `pairs` pairs after each stretch: pairs x stretches x WB_TOPIC_LANES. If `common`, all pairs have
- * the same term, whose row is loaded once. `pairs` and `common` are constants at each call. `aheads` rows of phi are
- * prefetched meanwhile. */
+ * the same term, whose row is loaded once. `pairs`, `common`: constants. `aheads` rows of phi are prefetched. */
 #define add_weights REAL_NAME(add_weights_double, add_weights_single)
 WB_INLINE void add_weights(const int pairs, const int common, int rows, const REAL *const *theta,
                            const REAL *const *phi, const REAL *const *ahead, int aheads, REAL *sums) {
@@ -288,8 +285,7 @@ WB_INLINE double add_tree(const REAL *lanes, double *tree) {
 #endif
 }
 
-/* Computes the weights of a block of pairs into the ring from `slot` on. Weights past the last pair of the group are
- * not used. */
+/* Computes the weights of a block of pairs into the ring from `slot` on; past the last pair they are not used. */
 #define weigh_block REAL_NAME(weigh_block_double, weigh_block_single)
 WB_INLINE void weigh_block(const topic_pass *p, int64_t begin, int slot, size_t size, uint64_t *theta_at,
                            uint64_t *phi_at, double *total) {
@@ -342,8 +338,7 @@ WB_INLINE void choose_topics(const topic_pass *p, uint32_t place, int tokens, si
   else memcpy(p->topic + place, topic, (size_t)tokens * sizeof(uint16_t));
 }
 
-/* Processes the tokens of a group of documents: computes the weights of a block of pairs, then draws the topics of the
- * previous block's tokens, sixteen at a time. */
+/* Processes a group of documents: computes a block's weights, then draws the previous block's topics, by sixteen. */
 #define topic_pass_tokens REAL_NAME(topic_pass_tokens_double, topic_pass_tokens_single)
 static void topic_pass_tokens(const topic_pass *p) {
   const size_t size = (size_t)wb_topic_stretches(p->rows) * WB_TOPIC_LANES;
@@ -380,8 +375,7 @@ static void topic_pass_tokens(const topic_pass *p) {
   }
 }
 
-/* The logs of phi of some terms, with 0 in the lanes past the last topic. phi, log_phi: rows of `width`; inverse: a
- * number for each topic, 1 over the sum of its gammas. */
+/* The logs of phi of some terms, 0 past the last topic. Rows have `width`; inverse: 1 over each topic's gammas. */
 /* tools/loops: no vector multiply-adds */
 #define topic_log_terms REAL_NAME(topic_log_terms_double, topic_log_terms_single)
 static void topic_log_terms(const REAL *phi, const double *restrict inverse, int64_t terms, int topics, size_t width,

@@ -63,8 +63,7 @@ typedef struct topic_gamma_room {
   uint64_t word[TOPIC_WORDS + 32];
 } topic_gamma_room;
 
-/* A group of documents and the arguments of its pass. Arrays over pairs begin with the group's first pair, arrays over
- * places with the first place of all groups. */
+/* A group of documents and its pass. Arrays over pairs begin at the group's first, over places at that of all. */
 typedef struct topic_pass {
   int draw; /* whether tokens get new topics */
   uint64_t key;
@@ -104,8 +103,7 @@ typedef struct topic_members {
 #include "numeric/isa.h"
 
 /* Bytes of theta of a group: five eighths of the second-level cache if the system tells its size, within these bounds,
- * otherwise the lower bound. Theta then stays in that cache while the terms pass in order, and the row of a term is
- * fetched once for the group. */
+ * otherwise the lower bound: theta stays in that cache while terms pass in order, fetched once for the group. */
 #define TOPIC_GROUP_BYTES ((size_t)384 * 1024)
 #define TOPIC_GROUP_MOST ((size_t)1280 * 1024)
 
@@ -220,8 +218,7 @@ static int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *
   return WB_OK;
 }
 
-/* Threads for a pass in `units` units of work: one, and another for each fiftieth of a millisecond or so, at about a
- * nanosecond an operation. */
+/* Threads for `units` units of work: one, and one more for each 20 us or so, at about 1 ns an operation. */
 static int useful_threads(const wb_topic_session *s, double operations, int64_t units) {
   double threads = 1 + operations / 2e4;
   if (threads > s->threads) threads = s->threads;
@@ -275,8 +272,7 @@ static double document_work(const wb_topic_session *s) {
   return (double)s->corpus.documents * topics * 5 + (double)s->corpus.pairs * (topics / 4 + 20);
 }
 
-/* The shapes of row r without counts: `own` of topic k, or 0 if it is NULL, plus `common`. Only these shapes may be
- * below 1. */
+/* The shapes of row r without counts: `own` of topic k or 0, plus `common`. Only these may be below 1. */
 static void set_base(const wb_topic_session *s, const double *own, double common, int r, workbench *bench) {
   const int topics = s->settings.topics;
   double *const base = bench->base + r * topics, *const inverse = bench->inverse + r * topics;
@@ -374,8 +370,7 @@ static void count_term(const wb_topic_session *s, int64_t term, int32_t *tally) 
   }
 }
 
-/* Counts the topics of documents first..end - 1, a group, into tally, documents x topics: in the order of the tokens'
- * places, so that their topics are read in order. */
+/* Counts the topics of documents first..end - 1 into tally (documents x topics), in the order of places, as read. */
 static void count_group(const wb_topic_session *s, int64_t first, int64_t end, int32_t *tally) {
   const size_t topics = (size_t)s->settings.topics;
   const int64_t from = s->corpus.first_pair[first], to = s->corpus.first_pair[end];

@@ -1,5 +1,4 @@
-/* The inner loops of the topic model, included once for each instruction set by isa.h: the weights of a token in both
- * precisions, gammas and uniforms in double precision. */
+/* The topic model's loops: weights in both precisions, gammas and uniforms in double, for each instruction set. */
 
 #include "numeric/philox_loops.h"
 
@@ -145,8 +144,7 @@ static void WB_NAME(topic_members)(const topic_members *m) {
 #endif
 #include "cpu/topic_model/token_weights.h"
 
-/* Trial 0 of a tile of gammas with shapes below 1: the proposals, which are surely accepted, and which are surely
- * rejected. */
+/* Trial 0 of a tile of gammas with shapes below 1: proposals, the surely accepted, the surely rejected. */
 WB_INLINE void WB_NAME(small_quick)(const double *shape, const double *inverse, const uint64_t *first,
                                     const uint64_t *second, double *draw, uint64_t *accepted, uint64_t *refused) {
   WB_VECTOR_LOOP
@@ -197,8 +195,7 @@ WB_INLINE int WB_NAME(many_bits)(uint32_t bits) {
   return bits != 0;
 }
 
-/* Appends the lanes in `bits` of the tile that begins at `begin` to a list. The lanes in `refused` were rejected in
- * trial 0. */
+/* Appends the lanes in `bits` of the tile at `begin` to a list. Those in `refused` were rejected in trial 0. */
 WB_INLINE int WB_NAME(append)(uint32_t bits, uint32_t refused, int begin, const double *shape, topic_gamma_list *list,
                               int count) {
   /* Written so that GCC does not first call a library to count the bits. */
@@ -245,8 +242,7 @@ WB_INLINE void WB_NAME(try_list)(const int large, uint64_t key, uint32_t purpose
 }
 
 /* Gamma draws of elements first..first + count - 1, count <= TOPIC_GAMMAS. shape and draw have room for whole tiles.
- * inverse: 1/shape where the shape is below 1. Trial 0 with the quick tests passes over all elements, and lists the
- * elements that it leaves open. */
+ * inverse: 1/shape where shapes are below 1. Trial 0 passes over all, and lists what the quick tests leave open. */
 static void WB_NAME(topic_gammas)(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first,
                                   double *restrict shape, const double *restrict inverse, int count,
                                   topic_gamma_room *restrict room, double *restrict draw) {

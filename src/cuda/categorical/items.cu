@@ -33,13 +33,11 @@ __device__ __forceinline__ bool usable(float total) { return wb_categorical_usab
 
 constexpr int BLOCK = WB_BLOCK_ITEMS, DRAW_THREADS = 128;
 
-/* Draw 0 of rows that lie side by side, L lanes to a row; each lane takes every L-th block
- * of 16 weights.
+/* Draw 0 of rows that lie side by side, L lanes to a row; each lane takes every L-th block of 16 weights.
  *
- * Launch: 128 threads a block, 32 / L rows a warp. Bytes from device memory: the weights,
- * once, and 4 a row back. Operations for a weight: a load, an addition, a bit
- * operation, a 16th of a comparison by 15, and a 16th or 64th of a uniform, about 80
- * operations for 2 in double or 4 in single precision. With L > 1 in addition L shuffles and
+ * Launch: 128 threads a block, 32 / L rows a warp. Bytes from device memory: the weights, once, and 4 a row back.
+ * Operations for a weight: a load, an addition, a bit operation, a 16th of a comparison by 15, and a 16th or 64th of a
+ * uniform, about 80 operations for 2 in double or 4 in single precision. With L > 1 in addition L shuffles and
  * additions for L blocks. Registers: the prefix sums of a block, and as many loads in flight. */
 template <typename Stored, typename Real, bool LOG, int L>
 __global__ void __launch_bounds__(DRAW_THREADS) categorical_draw(const Stored *weights, int64_t rows, int64_t columns,
@@ -195,8 +193,7 @@ __global__ void __launch_bounds__(DRAW_THREADS)
 }
 
 /* Puts prefix sums, added in order, in the place of the weights, a thread a row; the last
- * becomes NaN where the row cannot be drawn from. Each weight is read and written once, logarithms
- * are read once more. */
+ * becomes NaN where the row cannot be drawn from. Weights are read and written once, logarithms read twice. */
 template <typename Stored, typename Real, bool LOG, typename Rows>
 __global__ void __launch_bounds__(DRAW_THREADS) categorical_sum(Stored *weights, Rows place) {
   const int64_t row = thread_number<DRAW_THREADS>();

@@ -78,10 +78,9 @@ inline __host__ __device__ int factors_in_shared(int p) {
                                           : 0;
 }
 
-/* precision += weight sum_j F_j' F_j, packed, and pull += weight sum_j F_j' offset_j, where they
- * are not NULL: one thread an entry, over all components. Rows of the grid: the sums for m,
- * those for Phi. A thread goes through all rows of a factor, with zero in place of
- * entries above the diagonal, since another thread of its warp needs the row. */
+/* precision += weight sum_j F_j' F_j, packed, and pull += weight sum_j F_j' offset_j, where they are not NULL: one
+ * thread an entry, over all components. Rows of the grid: the sums for m, those for Phi. A thread goes through all rows
+ * of a factor, with zero in place of entries above the diagonal, since another thread of its warp needs the row. */
 __global__ void __launch_bounds__(ENTRY_THREADS)
     mixture_add_precisions(mixture_components c, double mean_weight, double scale_weight, double *pull,
                            double *mean_precision, double *scale_precision) {
@@ -129,8 +128,7 @@ __global__ void __launch_bounds__(ENTRY_THREADS)
   if (adds) precision[entry] = sum;
 }
 
-/* Coefficients as cuda/mixture/draw_tile.cuh reads them, one block a component: see
- * mixture_coefficients(). */
+/* Coefficients as cuda/mixture/draw_tile.cuh reads them, one block a component: mixture_coefficients(). */
 template <typename Real>
 __global__ void __launch_bounds__(ENTRY_THREADS) mixture_pack(mixture_components c, int order, Real *coefficients) {
   const int p = c.columns, j = static_cast<int>(blockIdx.x);
@@ -177,8 +175,7 @@ __global__ void __launch_bounds__(ENTRY_THREADS) mixture_pack_fragments(mixture_
   }
 }
 
-/* The same as cuda/mixture/draw_half.cuh reads them, see half_group(): a block for each eight components and group of
- * lines. */
+/* As cuda/mixture/draw_half.cuh reads them, see half_group(): a block for eight components and a group of lines. */
 __global__ void __launch_bounds__(ENTRY_THREADS)
     mixture_pack_halves(mixture_components c, unsigned char *coefficients) {
   constexpr int EACH = ENTRY_THREADS / HALF_COMPONENTS; /* threads of a component */

@@ -75,8 +75,7 @@ int for_chunks(wb_mixture_session *session, wb_message *message, Draw draw, Sum 
   return WB_OK;
 }
 
-/* Calls work(part, from, to, real) for each part that has some of rows first, ..., first + count - 1: from, ..., to -
- * 1. */
+/* Calls work(part, from, to, real) for each part that has some of rows first..first + count - 1: from..to - 1. */
 template <typename Work>
 int for_rows(wb_mixture_session *session, int64_t first, int64_t count, wb_message *message, Work work) {
   return for_parts(session, message, [&](wb_mixture_session *s, auto real) {

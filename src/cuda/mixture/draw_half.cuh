@@ -157,8 +157,7 @@ private:
     (add_squares<S, HALF_LINES>(squares), ...);
   }
 
-  /* Adds the squares of the lines of group S, of which there are LINES. Small terms come first, since sums are cut
-   * off. */
+  /* Adds the squares of the lines of group S, which has LINES. Small terms come first, since sums are cut off. */
   template <int S, int LINES>
   __device__ __forceinline__ void add_squares(float (&squares)[2][2]) {
     constexpr uint32_t BLOCK = LINES * HALF_CORE;

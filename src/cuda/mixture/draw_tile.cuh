@@ -50,8 +50,7 @@ public:
       shared.coefficients[0][i] = coefficients_[i];
   }
 
-  /* Log weights of components base..base + count - 1; all threads of the block
-   * come here together. */
+  /* Log weights of components base..base + count - 1; all threads of the block come here together. */
   template <typename Use>
   __device__ __forceinline__ void weigh(int base, int count, Use use) {
     WB_ROLLED
@@ -216,17 +215,15 @@ private:
   const Real *rows_[R];
 };
 
-/* How many blocks of a multiprocessor the compiler must be able to run at a time, which
- * bounds the registers of each; 0 leaves that to the compiler. For these two orders
- * nvcc 13 would make room for six blocks on sm_100 and sm_110 by spilling a few bytes
- * of registers. With four rows a thread four blocks are enough. */
+/* How many blocks of a multiprocessor the compiler must be able to run at a time, which bounds the registers of each; 0
+ * leaves that to the compiler. For these two orders nvcc 13 would make room for six blocks on sm_100 and sm_110 by
+ * spilling a few bytes of registers. With four rows a thread four blocks are enough. */
 template <typename Real>
 constexpr int mixture_blocks(int order) {
   return order == (sizeof(Real) == sizeof(float) ? 28 : 10) ? 4 : 0;
 }
 
-/* At the end of a kernel a rolled loop over rows keeps the code short. It reads these numbers from the thread's column
- * of shared memory. */
+/* At the end of a kernel a rolled loop keeps the code short. It reads the thread's column of shared memory. */
 template <typename Real, int R, typename Weights>
 __device__ __forceinline__ void keep(const one_pass<Real, R> &seen, Weights &weights) {
   WB_UNROLL
@@ -364,8 +361,7 @@ __device__ __forceinline__ void draw_rows(Weights &tile, Real *uniform, int comp
  *
  * So few warps run, but each has R chains of multiply-adds that do not wait for one another, and the next row of the
  * triangle gives as many again. What follows them, short and without such chains, is where warps wait: so it has all
- * rows of a thread side by side, the place of a draw is found by bisection, and a block of random numbers serves all
- * its uniforms. */
+ * rows of a thread side by side, draws are found by bisection, and a Philox block serves all their uniforms. */
 template <typename Real, int P, int R>
 __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
     mixture_draw(const Real *x, int p, const Real *coefficients, int components, const Real *share,
@@ -377,8 +373,7 @@ __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
   draw_rows<Real, R>(tile, uniform, components, share, sample, key, iteration, first_row, rows, label, log_sum);
 }
 
-/* Evaluates the components at a thread's R rows, whose weights `tile` gives. mixture_evaluate() and
- * mixture_evaluate_wide() share it. */
+/* Evaluates the components at R rows by the weights of `tile`, for mixture_evaluate() and its wide twin. */
 template <typename Real, int R, typename Weights>
 __device__ __forceinline__ void evaluate_rows(Weights &tile, int components, int64_t count, int32_t *label,
                                               double *log_sum, double *probability, int64_t stride) {
@@ -415,9 +410,8 @@ __device__ __forceinline__ void evaluate_rows(Weights &tile, int components, int
   }
 }
 
-/* The most probable component of rows first..first + count - 1 of x, the first of
- * equals, and the log of the sum of the weights. probability, if it is not NULL,
- * is `stride` x components and holds the log weights first.
+/* The most probable component of rows first..first + count - 1 of x, the first of equals, and the log of the sum of the
+ * weights. probability, if it is not NULL, is `stride` x components and holds the log weights first.
  *
  * Launch and memory as for mixture_draw(), with 16 bytes of output for a row and two
  * writes of 8 bytes for each of its probabilities. Registers on sm_90: 129 to 255 in

@@ -14,8 +14,7 @@
 namespace wb {
 
 constexpr int WIDE_THREADS = 128;
-/* Lines of a panel, columns of a product, products of a line in a piece of coefficients, and pieces in shared memory:
- * one is used, two arrive. */
+/* Lines of a panel, columns of a product, products of a line in a piece, and pieces in memory: one used, two arrive. */
 constexpr int WIDE_LINES = 4, WIDE_COLUMNS = 4, WIDE_PIECE = 4, WIDE_PIECES = 3;
 
 /* From one column of the rows to the next: lanes that read at the same time meet no bank twice. */
@@ -136,8 +135,7 @@ private:
     }
   }
 
-  /* Adds the products of four columns, those of product c of the piece, to four lines. Lines that the triangle does not
-   * have get numbers that nobody reads. */
+  /* Adds the four columns of the piece's product c to four lines. Lines past the triangle get numbers nobody reads. */
   __device__ __forceinline__ void add_products(const typename wide_memory<Real>::piece &now, int c, int product,
                                                double (&z)[WIDE_LINES][TILES][4]) {
     const Real *const column =
@@ -197,8 +195,7 @@ private:
 /* As mixture_draw(), for p columns that shared memory has room for: wide_bytes().
  *
  * Launch: 128 threads a block, a row a thread. For each (row, component) as many multiply-adds of tensor cores as in
- * mixture_draw_tensor(). Shared memory: for each 16 products of a warp, 4 reads of 16 bytes and 4 of a value by each
- * lane. */
+ * mixture_draw_tensor(). Shared memory: for 16 products of a warp, 4 reads of 16 bytes and 4 values a lane. */
 template <typename Real>
 __global__ void __launch_bounds__(WIDE_THREADS, 2)
     mixture_draw_wide(const Real *x, int p, const Real *coefficients, int components, const Real *share,

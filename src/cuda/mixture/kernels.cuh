@@ -52,8 +52,7 @@ inline uint64_t fragment_bytes(int components, int p) {
  * After all groups come, for each two components, two numbers by which squares are multiplied and two log constants.
  * A group has s + 1 blocks of eight columns, with the first halves of all numbers, then as many with the second ones.
  * Column 0 is the negative offset, column c + 1 that of the triangle. A block has a core of HALF_CORE bytes for each
- * line: eight columns of a component are side by side. Above the diagonal are zeros. The last group has room for 2 or 8
- * lines. */
+ * line: eight columns of a component are side by side, zeros above the diagonal. The last group: 2 or 8 lines. */
 constexpr int HALF_COMPONENTS = 8, HALF_LINES = 8, HALF_CORE = 128, HALF_CONSTANTS = 64, HALF_LEAST_COLUMNS = 9,
               HALF_MOST_COLUMNS = 40;
 /* The largest exponent of a component's largest number that is made good for; no data have such components. */
@@ -93,8 +92,7 @@ __device__ __forceinline__ void triangle_position(int entry, int *row, int *colu
   *column = entry - r * (r + 1) / 2;
 }
 
-/* A leaf of rows is stored column by column, leaf after leaf: where a row's first
- * value is; the next are WB_LEAF_ROWS apart. */
+/* A leaf is stored column by column: where a row's first value is; the next are WB_LEAF_ROWS apart. */
 template <typename Real>
 __device__ __forceinline__ const Real *first_value_of_row(const Real *x, int p, int64_t row) {
   return x + row / WB_LEAF_ROWS * (static_cast<int64_t>(p) * WB_LEAF_ROWS) + row % WB_LEAF_ROWS;
@@ -118,8 +116,7 @@ struct mixture_components {
   double *failed; /* 0, or one more than the source of a component that could not be drawn */
 };
 
-/* A kernel, the order of triangle that it expects, the rows and the threads of a block, and the shared memory
- * that its launch must name. */
+/* A kernel, its order of triangle, the rows and threads of a block, and the shared memory of its launch. */
 template <typename Real>
 struct mixture_draw_kernel {
   int order, rows, threads;
@@ -144,8 +141,7 @@ mixture_draw_kernel<Real> find_mixture_draw(int p);
 mixture_draw_kernel<double> find_mixture_draw_tensor(int p);
 /* That of cuda/mixture/draw_half.cuh, for HALF_LEAST_COLUMNS to HALF_MOST_COLUMNS columns. */
 mixture_draw_kernel<float> find_mixture_draw_half(int p);
-/* Those of cuda/mixture/draw_wide.cuh, whose coefficients are doubles in both precisions. Without a kernel if there are
- * too many columns. */
+/* Those of cuda/mixture/draw_wide.cuh, with coefficients in double. No kernel if there are too many columns. */
 template <typename Real>
 mixture_draw_kernel<Real> find_mixture_draw_wide(int p);
 template <typename Real>
@@ -158,8 +154,7 @@ bool has_half_code();
 template <typename Real>
 mixture_evaluate_kernel<Real> find_mixture_evaluate(int p);
 
-/* The kernel of cuda/mixture/sums_tensor.cu, and of how many leaves it adds the sums up at most; for
- * SUM_TENSOR_MOST_COLUMNS columns at most. */
+/* The kernel of sums_tensor.cu, for up to SUM_TENSOR_MOST_COLUMNS columns, and the most leaves that it adds up. */
 template <typename Real>
 struct mixture_sum_kernel {
   int fused;

@@ -3,8 +3,7 @@
  *
  * Rows that lack the same columns share a pattern. A pattern has a table of all components, with the columns in the
  * pattern's order. Tables are made for some patterns at a time; then one thread draws each row of these patterns. Rows
- * of a pattern are side by side, so the threads of a warp mostly read the same numbers. Drawn values are written into
- * the session's copy of the rows. */
+ * of a pattern are side by side, so a warp mostly reads the same numbers. Drawn values go into the session's copy. */
 #include "cuda/mixture/state.cuh"
 
 #include <vector>
@@ -50,8 +49,7 @@ __global__ void __launch_bounds__(MISSING_THREADS) mixture_whole(mixture_compone
     to[wb_missing_size(p)] = wb_component_log_floored(p, c.log_weight[j], c.log_determinant[j], c.floor_trace[j]);
 }
 
-/* The tables of the patterns: one thread a pattern and component, 3 (p - c)(p + c) operations for each missing column
- * c, through the caches. */
+/* The patterns' tables: a thread a pattern and component, 3 (p - c)(p + c) operations a missing column c. */
 __global__ void __launch_bounds__(MISSING_THREADS)
     mixture_missing_tables(missing_patterns patterns, int p, int components, const double *whole, double *tables) {
   const int64_t at = thread_number<MISSING_THREADS>();
@@ -65,8 +63,7 @@ __global__ void __launch_bounds__(MISSING_THREADS)
   for (int r = 0; r < p; r++) to[wb_missing_row(r)] *= -1;
 }
 
-/* A thread's row: its values in the pattern's order and its log weights of a block of components lie in
- * columns of shared memory. */
+/* A thread's row: its values in the pattern's order and a block's log weights lie in shared columns. */
 template <typename Real>
 struct missing_row {
   typedef precise<Real> as;
@@ -224,8 +221,7 @@ __global__ void __launch_bounds__(MISSING_THREADS)
   mine.impute(seen.chosen[0], key, iteration, element, row);
 }
 
-/* Evaluates rows that lack values: see mixture_evaluate(). x begins with row number `start`, a multiple of
- * WB_LEAF_ROWS. */
+/* Evaluates rows that lack values (mixture_evaluate()). x begins with row `start`, a multiple of WB_LEAF_ROWS. */
 template <typename Real>
 __global__ void __launch_bounds__(MISSING_THREADS)
     mixture_missing_evaluate(missing_patterns patterns, int p, int components, const double *tables, int64_t start,
@@ -290,8 +286,7 @@ int open_tables(wb_mixture_session *s, int32_t components, wb_message *message) 
   return WB_OK;
 }
 
-/* Makes tables for as many patterns as there is room for, and calls work(patterns), until all patterns have had their
- * turn. */
+/* Makes tables for as many patterns as there is room for and calls work(patterns), until all had their turn. */
 template <typename Work>
 int for_tables(wb_mixture_session *s, wb_message *message, Work work) {
   if (s->data.missing == nullptr) return WB_OK;

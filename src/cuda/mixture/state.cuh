@@ -9,8 +9,7 @@
 namespace wb {
 
 constexpr uint64_t MEGABYTE = 1000000;
-/* Buffer for raw values on their way to the device: large enough to use the whole speed
- * of the bus, small beside the data. */
+/* Buffer for raw values on their way to the device: large enough for the bus, small beside the data. */
 constexpr uint64_t STAGE_BYTES = 8 * MEGABYTE;
 /* Device memory that may be used beside small data: the sums of 64 leaves of 256 components take
  * 16 MB with 14 columns. And for a chunk where the data do not fit on the device. */
@@ -18,8 +17,7 @@ constexpr uint64_t SMALL_BYTES = 32 * MEGABYTE, CHUNK_BYTES = 512 * MEGABYTE;
 /* Predictions are computed for a multiple of this many rows at a time. */
 constexpr int64_t PASS_ROWS = 256;
 
-/* Device memory for rows that do not stay on the device: while one chunk is computed, the next
- * arrives. See cuda/mixture/stream.cu. */
+/* Device memory for rows that travel: while a chunk is computed, the next arrives (cuda/mixture/stream.cu). */
 struct mixture_transit {
   bool packed = false;         /* leaves arrive; else columns, which the device makes `leaves` */
   int64_t chunk = 0, step = 1; /* leaves at a time; chunks begin at multiples of `step` */
@@ -303,15 +301,13 @@ int add_part_precisions(wb_mixture_session *s, const wb_mixture_precisions *sums
 int measure_part(wb_mixture_session *s, const wb_mixture_measures *measures, wb_message *message);
 int finish_part_labels(wb_mixture_session *s, double *sizes, double *log_likelihood, wb_message *message);
 int get_part_components(wb_mixture_session *s, double *mean, double *factor, wb_message *message);
-/* The sums of all rows: statistics of all components, then the log likelihood, in page-locked memory that stays as it
- * is until the part has been waited for. */
+/* The sums of all rows: statistics of all components, then the log likelihood; valid until the part is waited for. */
 int set_part_sums(wb_mixture_session *s, const double *sums, wb_message *message);
 /* Waits for the pass. The rows of each sample and component are added to `sizes`, where there are samples. */
 int add_part_sizes(wb_mixture_session *s, double *sizes, wb_message *message);
 /* How many entries the table of samples x components has; 0 without samples. */
 uint64_t sample_table(const wb_mixture_session *s, int32_t components);
-/* Lays the session's components out in `coefficients` on the device, as `draw` reads them; the log weights are the
- * host's. */
+/* Lays the components out in `coefficients` on the device, as `draw` reads them; log weights are the host's. */
 template <typename Real>
 int send_components(wb_mixture_session *s, const double *log_weight, const mixture_draw_kernel<Real> &draw,
                     Real *coefficients, wb_message *message);
@@ -336,13 +332,11 @@ uint64_t evaluate_bytes(const wb_mixture_session *s, const mixture_evaluate_kern
 
 /* sums.cu ------------------------------------------------------------------------- */
 
-/* How many leaves are computed (chunk) and combined (group) at a time, and for how many nodes of leaves there is room:
- * one or more groups. */
+/* How many leaves are computed (chunk) and combined (group) at a time; room for nodes: one or more groups. */
 struct leaf_plan {
   int64_t chunk, group, nodes;
 };
-/* The plan for `left` bytes, of which `wish` are enough, where a leaf takes `leaf` bytes beside its sums. `nodes` are
- * enough, but there may be fewer. */
+/* The plan for `left` bytes, where `wish` are enough and a leaf takes `leaf` beside its sums. `nodes`: at most. */
 int plan_leaves(const wb_mixture_session *s, int32_t components, int64_t nodes, uint64_t leaf, uint64_t wish,
                 uint64_t fixed, uint64_t left, leaf_plan *plan, wb_message *message);
 /* The bytes with which plan_leaves() finds room for the largest group of leaves. In smaller groups few blocks run at a
@@ -369,19 +363,16 @@ int count_samples(wb_mixture_session *s, const int32_t *keys, int64_t first, int
 /* As many leaves to the device as there is room for beside what a sweep needs; the first ones stay there. */
 int settle_rows(wb_mixture_session *s, wb_message *message);
 
-/* Before a pass over the rows of all parts that will be made again and again: how rows that do not stay on
- * the device get there. */
+/* Before passes over the rows of all parts, again and again: how rows that travel get to the device. */
 int prepare_rows(wb_mixture_session *session, wb_message *message);
 
 /* Bytes of device memory that a chunk takes for each leaf, so that the next chunk can arrive. */
 uint64_t transit_leaf(const wb_mixture_session *s);
-/* Device memory for passes up to leaf `end` in chunks of at most `chunk` leaves; chunks begin at multiples of `step`, a
- * power of two that is no more than 64. */
+/* Device memory for passes up to leaf `end` in chunks of at most `chunk`, from multiples of `step` (2^k <= 64). */
 int open_transit(wb_mixture_session *s, int64_t chunk, int64_t step, int64_t end, mixture_transit *transit,
                  wb_message *message);
 
-/* How many leaves from `first` on are computed at a time: all of them stay on the device, or all are treated as
- * rows that travel. */
+/* How many leaves from `first` on are computed at a time: all stay on the device, or all travel. */
 int64_t leaves_at_once(const wb_mixture_session *s, int64_t first, const mixture_transit *transit);
 
 /* *x: the device address of the batch of leaves from `first` on. It is valid for work that the session's stream is
@@ -403,8 +394,7 @@ int keeps_missing(const wb_mixture_session *s, wb_message *message);
 /* Before a pass over the rows under the session's components, whose log weights have been sent. */
 int begin_missing(wb_mixture_session *s, wb_message *message);
 
-/* Draws those rows of leaves first, ..., first + count - 1 that lack values, and these values. x, labels and log_sums
- * are those of the first of these leaves. */
+/* Draws rows of leaves first..first + count - 1 that lack values, and these. x, labels, log_sums: of the first. */
 template <typename Real>
 int draw_missing(wb_mixture_session *s, int64_t first, int64_t count, const Real *share, uint64_t key,
                  uint32_t iteration, Real *x, int32_t *labels, Real *log_sums, wb_message *message);
@@ -412,8 +402,7 @@ int draw_missing(wb_mixture_session *s, int64_t first, int64_t count, const Real
 /* Before rows are evaluated under `parameters`. */
 int begin_missing_evaluation(wb_mixture_session *s, const wb_mixture_parameters *parameters, wb_message *message);
 
-/* Evaluates those of `rows` rows from number `row` on that lack values; x begins with row number `start`, the outputs
- * with row number `row`. */
+/* Evaluates those of `rows` rows from `row` on that lack values; x begins with row `start`, outputs with `row`. */
 template <typename Real>
 int evaluate_missing(wb_mixture_session *s, int64_t start, int64_t row, int64_t rows, const Real *x, int32_t *labels,
                      double *log_sums, double *probability, int64_t stride, wb_message *message);

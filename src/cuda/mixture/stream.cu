@@ -28,9 +28,8 @@ namespace wb {
 
 constexpr int LOAD_THREADS = 256;
 
-/* Scales raw values (rows x columns, column-major) into leaves; rows past the end
- * of the last leaf are zero. Grid: leaves x WB_LEAF_ROWS / LOAD_THREADS blocks by
- * columns; 18 registers; reads 8 bytes and writes one Real a value. */
+/* Scales raw values (rows x columns, column-major) into leaves; rows past the end of the last leaf are zero. Grid:
+ * leaves x WB_LEAF_ROWS / LOAD_THREADS blocks by columns; 18 registers; reads 8 bytes and writes one Real a value. */
 template <typename Real>
 __global__ void __launch_bounds__(LOAD_THREADS)
     mixture_load(const double *raw, int64_t rows, const double *center, const double *inverse_scale, Real *x) {

@@ -42,8 +42,7 @@ static __global__ void __launch_bounds__(SORT_THREADS) mixture_sort(int32_t *lab
 }
 
 /* How many of a leaf's sorted keys are below each of two bounds: every sixteenth key is
- * compared first, then the sixteen among which a bound lies. All threads of the block must
- * call it. */
+ * compared first, then the sixteen around a bound. All threads of the block must call it. */
 __device__ __forceinline__ void keys_below(const uint32_t *keys, uint32_t low, uint32_t high, int *below_low,
                                            int *below_high) {
   constexpr int step = WB_LEAF_ROWS / SUM_THREADS;
@@ -110,13 +109,11 @@ __device__ __forceinline__ void add_rows(const double *values, const int32_t *la
 
 /* Statistics of the leaves from blockIdx.x = 0 on: for each, components x
  * WB_MIXTURE_STATISTICS(p) sums, then the log likelihood; `node` doubles a leaf.
- * The blocks of one leaf share its components evenly, and one more block adds the log
- * densities. Rows are gathered component by component, some at a time, into shared
- * memory; then each thread adds its entry for all of them, with 2 reads and 1
- * multiply-add a row and entry. Reads sizeof(Real) p + 4 + sizeof(Real) bytes a row (each value in a
- * sector of its own), writes 8 node bytes a leaf. 56 registers, 16
- * to 24 KB of shared memory: 8 or 9 blocks of a multiprocessor. At p = 14 and
- * k = 256, 120 multiply-adds a row beside the draw's 30,464. */
+ * The blocks of one leaf share its components evenly, and one more block adds the log densities. Rows are gathered
+ * component by component, some at a time, into shared memory; then each thread adds its entry for all of them, with 2
+ * reads and 1 multiply-add a row and entry. Reads sizeof(Real) p + 4 + sizeof(Real) bytes a row (each value in a sector
+ * of its own), writes 8 node bytes a leaf. 56 registers, 16 to 24 KB of shared memory: 8 or 9 blocks of a
+ * multiprocessor. At p = 14 and k = 256, 120 multiply-adds a row beside the draw's 30,464. */
 template <typename Real>
 __global__ void __launch_bounds__(SUM_THREADS, 9)
     mixture_sum(const Real *x, int p, const uint32_t *keys, const Real *log_sum, int64_t rows, int components,
@@ -169,17 +166,15 @@ __global__ void __launch_bounds__(SUM_THREADS, 9)
   }
 }
 
-/* Sums the nodes of a group of at most 2^GROUP_LEVELS leaves and combines the
- * result, the group with number `index`, with those of the groups before it. After the
- * last group the sum of all is in `root`.
+/* Sums the nodes of a group of at most 2^GROUP_LEVELS leaves and combines the result, the group with number `index`,
+ * with those of the groups before it. After the last group the sum of all is in `root`.
  *
- * Node i of a level of the tree is the sum of nodes 2i and 2i + 1 of the level below,
- * or node 2i alone where the level ends with it. `waiting` holds left nodes whose
- * right sibling is still to come: one for each bit set in `index`, at the level of that
- * bit. A new sum has an odd number on each level whose bit is set: there it is added to
- * its left sibling and moves up. On the first level whose bit is not set it is a left
- * node itself and is stored as waiting. After the last leaf no sibling will come, so the
- * sum moves up through all levels. Inside a group the same is done with the leaves.
+ * Node i of a level of the tree is the sum of nodes 2i and 2i + 1 of the level below, or node 2i alone where the level
+ * ends with it. `waiting` holds left nodes whose right sibling is still to come: one for each bit set in `index`, at
+ * the level of that bit. A new sum has an odd number on each level whose bit is set: there it is added to its left
+ * sibling and moves up. On the first level whose bit is not set it is a left node itself and is stored as waiting.
+ * After the last leaf no sibling will come, so the sum moves up through all levels. Inside a group the same is done
+ * with the leaves.
  *
  * One thread an entry of a node; 30 registers; reads 8 bytes a leaf and entry. */
 static __global__ void __launch_bounds__(TREE_THREADS)

@@ -1,5 +1,4 @@
-/* What the kernels of sums.cu, sums_tensor.cu and weigh.cu share: the place of a statistic, the layout of rows in
- * shared memory, and the order of sums. */
+/* Shared by sums.cu, sums_tensor.cu and weigh.cu: a statistic's place, rows in shared memory, the order of sums. */
 #pragma once
 
 #include "core/unroll.h"

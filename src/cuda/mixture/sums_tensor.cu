@@ -12,8 +12,7 @@ constexpr __host__ __device__ int fused_levels(int tiles) { return tiles <= 4 ? 
 constexpr int MOST_FUSED = 4;
 static_assert(MOST_FUSED == SUM_THREADS / 32, "a warp adds the log densities of a leaf");
 
-/* Products of 16 values with 8, as far as they reach the lower triangle. Number m (m + 1) + n has the products of
- * values 16 m, ... with values 8 n, .... */
+/* Products of 16 values with 8 that reach the lower triangle. Number m (m + 1) + n: values from 16 m with 8 n on. */
 constexpr __host__ __device__ int sum_products(int tiles) {
   return tiles % 2 == 0 ? tiles / 2 * (tiles / 2 + 1) : (tiles - 1) / 2 * ((tiles + 1) / 2) + tiles;
 }
@@ -27,8 +26,7 @@ __device__ __forceinline__ int keys_before(const uint32_t *keys, uint32_t bound)
   return below + (below == WB_LEAF_ROWS - 1 && keys[below] < bound);
 }
 
-/* The sums of places begin..end - 1 of a leaf's sorted keys. Places past the end change nothing: their product is
- * -0. */
+/* The sums of places begin..end - 1 of a leaf's sorted keys. Past the end products are -0, which changes nothing. */
 template <typename Real, int TILES>
 __device__ __forceinline__ void add_rows_by_tensor(const Real *x, int p, const uint32_t *keys, int begin, int end,
                                                    double (&sum)[sum_products(TILES)][4]) {

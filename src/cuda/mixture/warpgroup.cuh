@@ -70,8 +70,7 @@ __device__ __forceinline__ void warpgroup_product(float (&d)[32], const uint32_t
  * lane / 4 and q = lane % 4, a lane of warp w has of rows 16w + g and 16w + g + 8 columns 2q and 2q + 1, then columns
  * 2q + 8 and 2q + 9 of the same rows, the first of two halves in the lower bits. d has 2 VALUES columns: of rows 16w
  * + g and 16w + g + 8 columns 2q and 2q + 1, then columns 2q + 8, ... b is in shared memory. Its cores of 128 bytes
- * have eight rows of eight columns, column by column. They are next_k bytes apart along the rows and next_n along the
- * columns. */
+ * have eight rows of eight columns, column by column, next_k bytes apart along the rows, next_n along the columns. */
 template <int VALUES>
 __device__ __forceinline__ void begin_product(float (&d)[VALUES], const uint32_t (&a)[4], const unsigned char *b,
                                               uint32_t next_k, uint32_t next_n, bool add) {

@@ -29,8 +29,7 @@ inline size_t weigh_shared_bytes(int p) {
 }
 
 /* Lists the rows of a leaf whose probability counts, in order; returns how many there are. Each warp
- * votes on its rows of a window; the votes of the warps before it say where its rows come. All
- * threads of the block must call it. */
+ * votes on its rows of a window; earlier warps' votes say where its rows come. All threads must call it. */
 __device__ __forceinline__ int list_rows(const double *probability, int rows, listed_rows *list) {
   const int t = static_cast<int>(threadIdx.x), warp = t / 32;
   const uint32_t below = (1u << (t % 32)) - 1;
@@ -58,8 +57,7 @@ __device__ __forceinline__ int list_rows(const double *probability, int rows, li
   return list->before[MASKS];
 }
 
-/* Adds the rows in shared memory to the sums of a component: a thread adds one entry for all of
- * them, in order, then its next one. */
+/* Adds the rows in shared memory to a component's sums: a thread adds an entry for all, then its next one. */
 __device__ __forceinline__ void add_weighted(const double *values, const double *weights, int rows, int p,
                                              double *sums) {
   const int stride = sum_stride(p), entries = static_cast<int>(WB_MIXTURE_STATISTICS(p));

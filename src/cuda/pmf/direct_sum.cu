@@ -154,8 +154,7 @@ __global__ void convolve_skew(convolve_arguments a) {
 
 constexpr int LOOK_THREADS = 128;
 
-/* Looks at the vectors of all pairs, a thread a vector, and adds to what was seen. Reads each weight once, threads side
- * by side where pairs are. */
+/* Looks at the vectors of all pairs, a thread a vector, for what was seen. Reads each weight once, coalesced. */
 __global__ void __launch_bounds__(LOOK_THREADS) look_at_weights(const double *values, int64_t vectors, int64_t length,
                                                                 int64_t stride, int64_t vector_stride, unsigned *seen) {
   const int64_t vector = thread_number<LOOK_THREADS>();

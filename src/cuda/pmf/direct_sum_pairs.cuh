@@ -17,8 +17,7 @@ constexpr int64_t RING_BYTES = int64_t(1) << 22;
 /* Pairs whose numbers are copied in one piece: 32 KB from one column of a matrix. */
 constexpr int64_t RING_SPAN = 4096;
 
-/* Whether the pairs can go through the ring: each array has the numbers of neighbouring pairs side by side, or one
- * vector for all pairs. */
+/* Whether the pairs fit the ring: each array has neighbouring pairs side by side, or a vector for all. */
 bool fits_ring(const wb_convolution &work) {
   return work.pairs > 1 && work.p_pair_stride <= 1 && work.q_pair_stride <= 1 &&
          work.p_pair_stride + work.q_pair_stride > 0 && work.r_pair_stride == 1 &&

@@ -50,8 +50,7 @@ __device__ __forceinline__ void count_here(const draw_arguments &a, int32_t begi
   __syncthreads();
 }
 
-/* Launch: a block for sort_elements elements. Shared memory: a count for each place. Bytes
- * of global memory: 16 an element. */
+/* Launch: a block a sort_elements elements. Shared memory: a count for each place. 16 bytes an element. */
 __global__ void __launch_bounds__(sort_threads) polyagamma_count(draw_arguments a, uint32_t *counts) {
   WB_DYNAMIC_SHARED(uint32_t, here);
   count_here(a, static_cast<int32_t>(blockIdx.x) * sort_elements, here);
@@ -60,8 +59,7 @@ __global__ void __launch_bounds__(sort_threads) polyagamma_count(draw_arguments 
 }
 
 /* The same shape. `next` holds where the elements of each place begin in the list; a block
- * reserves room for its own and then fills it. The order within a place, which differs from
- * run to run, has no influence on the draws. */
+ * reserves room for its own and fills it. The order within a place varies, without influence on the draws. */
 __global__ void __launch_bounds__(sort_threads) polyagamma_sort(draw_arguments a, uint32_t *next, int32_t *list) {
   WB_DYNAMIC_SHARED(uint32_t, here);
   const int thread = static_cast<int>(threadIdx.x);

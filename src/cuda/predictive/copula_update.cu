@@ -77,8 +77,7 @@ __global__ void row_weights(update_arguments a) {
         wb_bootstrap_weight(a.key, static_cast<uint64_t>(a.first_group + group), static_cast<uint64_t>(i));
 }
 
-/* A thread a (resample, step): its row, and its scores, or for a binary response
- * the uniform. */
+/* A thread a (resample, step): its row, and its scores, or for a binary response the uniform. */
 __global__ void draw_steps(update_arguments a) {
   const int64_t at = thread_number();
   if (at >= a.groups * a.steps) return;
@@ -95,9 +94,8 @@ __global__ void draw_steps(update_arguments a) {
   }
 }
 
-/* A block a resample, its threads across the rows: draws the binary responses one
- * after the other from the state at the rows, which each of them updates. Turns
- * the uniforms of `score` into the observations. */
+/* A block a resample, its threads across the rows: draws the binary responses one after the other from the state at the
+ * rows, which each of them updates. Turns the uniforms of `score` into the observations. */
 __global__ void draw_binary(update_arguments a) {
   const int64_t group = blockIdx.x;
   double *const state = a.row_conditional + group * a.rows;
@@ -117,8 +115,7 @@ __global__ void draw_binary(update_arguments a) {
   }
 }
 
-/* Launch: (blocks of points, resamples). One coordinate or a binary response: the
- * state stays in registers. */
+/* Launch: (blocks of points, resamples). One coordinate or a binary response: the state is in registers. */
 __global__ void update_one(update_arguments a) {
   const int64_t l = thread_number();
   if (l >= a.points) return;

@@ -23,8 +23,7 @@ struct chain_arguments {
 };
 
 /* Launch: a thread a resample. Registers alone, but for the record of the way; a
- * step with known variance is half a Philox block, an inverse normal distribution
- * function and a multiply-add. */
+ * step with known variance is half a Philox block, an inverse normal distribution function, a multiply-add. */
 __global__ void known_variance(chain_arguments a) {
   const int64_t r = thread_number();
   if (r >= a.resamples) return;

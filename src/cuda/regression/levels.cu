@@ -11,8 +11,7 @@ namespace {
 
 constexpr int level_threads = 128;
 
-/* Launch: a thread for each level, which does all: 7 exponentials for each of its stand-in rows. Bytes of global
- * memory: 8 (record + 2 columns + 1) a level. */
+/* Launch: a thread a level: 7 exponentials a stand-in row. Global memory: 8 (record + 2 columns + 1) bytes a level. */
 __global__ void __launch_bounds__(level_threads)
     regression_act(wb_level_place place, int action, int32_t levels, const double *records, const double *from,
                    double *to, double *density, uint64_t key, uint32_t iteration, uint64_t first) {

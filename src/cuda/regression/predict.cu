@@ -33,8 +33,7 @@ struct prediction_tails {
 };
 
 /* Linear predictors: linear[(outcome * draws + d) * block + row]. Launch: a thread for each row of the block, by groups
- * of draws_at_once draws, by outcomes. Bytes of global memory a thread: 8 a column, and 8 a draw; a multiply-add a
- * column and draw. */
+ * of draws_at_once draws, by outcomes. Global bytes a thread: 8 a column and draw; a multiply-add for each pair. */
 __global__ void __launch_bounds__(predict_threads) regression_linear(prediction_rows data, double *linear) {
   const int64_t i = thread_number<predict_threads>(), row = data.begin + i;
   if (i >= data.block || row >= data.rows) return;
@@ -180,8 +179,7 @@ __device__ void find_two(const double *value, int64_t block, int draws, int inde
   *first = *second = of_key(high);
 }
 
-/* Summaries of a row. Launch: a thread for each row of the block, by outcomes or classes. Bytes of global memory a
- * thread: 8 a draw, some twelve times. */
+/* Summaries of a row. Launch: a thread a row of the block, by outcomes or classes. Bytes: 8 a draw, some 12 times. */
 __global__ void __launch_bounds__(predict_threads)
     regression_summaries(prediction_rows data, prediction_tails tails, int shown, const double *reference,
                          const double *linear, double *out) {

@@ -175,8 +175,7 @@ __global__ void __launch_bounds__(row_threads)
   log_likelihood[row] = weight * wb_zero_log_likelihood(both.hurdle, count, counted, none, zero);
 }
 
-/* Rows whose values are in shared memory at a time; a row takes `stride` doubles, x and 1 of z,
- * and as many of the left factors. */
+/* Rows in shared memory at a time; each takes `stride` doubles, x and 1 of z, and as many left factors. */
 constexpr size_t sum_shared = 32 * 1024;
 __host__ __device__ inline int sum_stride(int p) { return (p + 1) | 1; }
 __host__ __device__ inline int rows_in_shared(int p) {
@@ -311,8 +310,7 @@ __global__ void __launch_bounds__(tree_threads)
   }
 }
 
-/* Sums of a segment, blockIdx.x: rows of one group and leaf, in order. A thread has a column, or
- * the sums of omega or of z. */
+/* Sums of a segment, blockIdx.x: rows of one group and leaf, in order. A thread: a column, or omega's or z's sums. */
 __global__ void __launch_bounds__(row_threads) regression_segment(regression_rows data, const int64_t *segment_row,
                                                                   const double *omega, const double *z, double *sums) {
   const int size = data.columns + 2;

@@ -74,8 +74,7 @@ __device__ void count_document(const device_corpus &c, int64_t document, const u
   __syncthreads();
 }
 
-/* The tables of a base: a block a shape, a thread a side. Some 400 steps, one after the
- * other, of two exponentials. */
+/* The tables of a base: a block a shape, a thread a side. Some 400 steps in a row of two exponentials. */
 __global__ void topic_strips(double base, wb_gamma_strips *strips) {
   __shared__ int count[2];
   __shared__ wb_gamma_strip tail[2];
@@ -101,8 +100,7 @@ __device__ __attribute__((noinline)) double draw_gamma_by_trials(uint64_t key, u
   return wb_draw_gamma_by_trials(key, purpose, iteration, element, shape, trial);
 }
 
-/* A gamma of shape base + count, from the tables unless they are NULL. Block 0 of its random numbers belongs to the
- * tables. */
+/* A gamma of shape base + count, by tables or NULL, to which block 0 of its random numbers belongs. */
 __device__ __forceinline__ double draw_gamma(const wb_gamma_strips *strips, uint64_t key, uint32_t purpose,
                                              uint32_t iteration, uint64_t element, double base, int32_t count) {
   if (strips != nullptr && count < WB_GAMMA_COUNTS)
@@ -232,8 +230,7 @@ struct document_arguments {
 
 /* The shared memory of a document's block, in bytes: the gammas of all lanes and rows (8 each) and their counts (4).
  * Weights take the place of the gammas in double, of the counts in single. So they come first. Then the other part is
- * free, and with what follows it holds, for each team, the sums of its stretches but the last. At the end are the
- * teams' trees. */
+ * free, and with what follows has each team's sums of stretches but the last. At the end: the teams' trees. */
 template <typename Real>
 struct document_memory {
   size_t gammas, counts, sums, team_sums, trees, bytes;
@@ -305,8 +302,7 @@ __device__ __forceinline__ void add_rows(const typename wb::precise<Real>::piece
   }
 }
 
-/* The sums of a thread's lanes over all rows, kept after each stretch but the last. The pointers point to
- * the thread's first lane. */
+/* Sums of a thread's lanes over all rows, kept after each stretch but the last. Pointers: to its first lane. */
 template <typename Real>
 __device__ __forceinline__ void add_stretches(int rows, const Real *weights, const Real *phi, Real *sums,
                                               Real (&sum)[wb::precise<Real>::in_piece]) {
@@ -499,8 +495,7 @@ __global__ void __launch_bounds__(TABLE_THREADS)
   }
 }
 
-/* Counts that blocks add up in shared memory, because most counts of a term are small and all blocks share one
- * histogram. */
+/* Counts that blocks add in shared memory: most counts of a term are small, and blocks share a histogram. */
 constexpr int32_t SHARED_COUNTS = 32;
 
 /* A block a term. tables: one number; size: a number a topic; histogram: levels + 1. */

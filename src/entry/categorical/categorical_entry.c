@@ -1,5 +1,4 @@
-/* Entries of categorical draws (categorical/categorical.h). R code has checked types and sizes; the weights themselves
- * are checked while they are drawn from. */
+/* Entries of categorical draws. R code has checked types and sizes; weights are checked while they are drawn from. */
 #include "entry/entry.h"
 
 #include "categorical/categorical.h"
@@ -8,28 +7,23 @@
 static wb_categorical_rows read_rows(SEXP weights, SEXP log) {
   const SEXP dim = Rf_getAttrib(weights, R_DimSymbol);
   const int64_t rows = dim == R_NilValue ? 1 : INTEGER_RO(dim)[0];
-  return (wb_categorical_rows){
-      .rows = rows,
-      .columns = dim == R_NilValue ? (int64_t)Rf_xlength(weights) : INTEGER_RO(dim)[1],
-      .weights = REAL_RO(weights),
-      .row_stride = 1,
-      .column_stride = rows,
-      .is_log = Rf_asLogical(log),
-  };
+  return (wb_categorical_rows){.rows = rows,
+                               .columns = dim == R_NilValue ? (int64_t)Rf_xlength(weights) : INTEGER_RO(dim)[1],
+                               .weights = REAL_RO(weights),
+                               .row_stride = 1,
+                               .column_stride = rows,
+                               .is_log = Rf_asLogical(log)};
 }
 
 static wb_categorical_draws new_draws(int64_t rows, SEXP draws, SEXP seed, SEXP precision, SEXP result) {
-  return (wb_categorical_draws){
-      .precision = Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE,
-      .key = wb_chain_key_of(wb_whole_from_sexp(seed), 0),
-      .draws = wb_size_from_sexp(draws),
-      .index = INTEGER(result),
-      .index_stride = rows,
-  };
+  return (wb_categorical_draws){.precision = Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE,
+                                .key = wb_chain_key_of(wb_whole_from_sexp(seed), 0),
+                                .draws = wb_size_from_sexp(draws),
+                                .index = INTEGER(result),
+                                .index_stride = rows};
 }
 
-/* weights: a double matrix, or a vector for one row. first: the number of the first row, from 0. Returns items from 1,
- * draw after draw. */
+/* weights: doubles, a matrix or one row. first: the number of the first row, from 0. Items from 1, draw after draw. */
 SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SEXP precision, SEXP first, SEXP run) {
   const wb_categorical_rows rows = read_rows(weights, log);
   const int is_vector = Rf_getAttrib(weights, R_DimSymbol) == R_NilValue;
@@ -55,12 +49,7 @@ SEXP wb_entry_categorical_draw_sparse(SEXP dim, SEXP start, SEXP row, SEXP weigh
   double *const by_row = (double *)R_alloc(entries + 1, sizeof(double));
   wb_categorical_rows_of(rows, columns, INTEGER_RO(start), INTEGER_RO(row), REAL_RO(weights), offset, column, by_row);
   const wb_categorical_sparse stored = {
-      .rows = rows,
-      .columns = columns,
-      .offset = offset,
-      .column = column,
-      .weights = by_row,
-  };
+      .rows = rows, .columns = columns, .offset = offset, .column = column, .weights = by_row};
   const wb_categorical_draws asked = new_draws(rows, draws, seed, precision, result);
   const int status = wb_categorical_draw_sparse(&call, &stored, &asked);
   return wb_finish(result, status, &message);

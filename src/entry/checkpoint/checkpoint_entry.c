@@ -94,8 +94,7 @@ SEXP wb_entry_checkpoint_free(SEXP path, SEXP lock) {
   return R_NilValue;
 }
 
-/* The head of a verified checkpoint, the digest of the whole file, and its size in bytes. Memory of R is allocated
- * while no file is open, since R may jump from there. */
+/* A verified checkpoint's head, digest and size. R's memory is allocated with no file open, since R may jump. */
 SEXP wb_entry_checkpoint_head(SEXP path) {
   wb_message message;
   wb_checkpoint_reader reader;
@@ -116,8 +115,7 @@ SEXP wb_entry_checkpoint_head(SEXP path) {
   return wb_finish(result, status, &message);
 }
 
-/* The arrays after the head: a list of vectors with these types, "double", "integer" or "raw", and lengths. `digest` is
- * that of the file from which the head came. */
+/* The arrays after the head: vectors of these types ("double", "integer", "raw") and lengths. `digest`: the file's. */
 SEXP wb_entry_checkpoint_arrays(SEXP path, SEXP digest, SEXP types, SEXP lengths) {
   const R_xlen_t count = Rf_xlength(types);
   SEXP result = PROTECT(Rf_allocVector(VECSXP, count));

@@ -9,8 +9,7 @@
 #include "cluster/mixture/messages.h"
 #include "mixture/missing_rows.h"
 
-/* How the rows are split over the workers: a list of `first_row` (the first row of each worker that gets rows, and the
- * number of all rows) and `piece`. */
+/* How rows are split over workers: `first_row` (of each that gets rows, and the number of all) and `piece`. */
 SEXP wb_entry_mixture_split(SEXP rows, SEXP workers) {
   const int32_t count = Rf_asInteger(workers);
   int64_t piece, *first_row = (int64_t *)R_alloc((size_t)count + 1, sizeof(int64_t));
@@ -44,8 +43,7 @@ static int is_split(SEXP first_row, SEXP piece) {
 /* What the pointer of the manager's session protects: the R function, the last replies, and the workers' names. */
 enum { EXCHANGE, REPLIES, NAMES };
 
-/* An exchange with the workers. R may fail while it allocates, so it runs inside R_ToplevelExec(), which no error
- * leaves: the host algorithm has memory to free. */
+/* An exchange with the workers, in R_ToplevelExec(), which no error leaves: the host algorithm has memory to free. */
 typedef struct exchange {
   SEXP kept;
   const void *request;
@@ -95,8 +93,7 @@ static const char *name_of(void *context, int32_t worker) {
   return CHAR(STRING_ELT(names, worker));
 }
 
-/* `call`: the R function. `names`: of the workers, at least as many as have rows. `samples`: 0 if the rows are one
- * sample. */
+/* `call`: the R function. `names`: of workers, enough for those with rows. `samples`: 0: the rows are one sample. */
 SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP names, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale,
                                    SEXP precision, SEXP keep_labels, SEXP samples, SEXP run) {
   wb_message message;
@@ -164,8 +161,7 @@ static void close_worker(SEXP pointer) {
   free(opened);
 }
 
-/* x: the rows of worker number `worker`, from 0. sample: the sample of each of these rows, from 1 to `samples`; NULL:
- * all rows are one sample. */
+/* x: the rows of worker `worker`, from 0. sample: of each row, from 1 to `samples`; NULL: all are one sample. */
 SEXP wb_entry_mixture_open_worker(SEXP x, SEXP worker, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale,
                                   SEXP precision, SEXP keep_labels, SEXP sample, SEXP samples, SEXP run) {
   wb_message message;

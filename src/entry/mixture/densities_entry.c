@@ -1,5 +1,4 @@
-/* The entries that add up the densities of rows under many draws of a mixture, and choose the most probable of several
- * types (mixture/densities.c). */
+/* Adds up densities of rows under many draws, and chooses the most probable of several types (mixture/densities.c). */
 #include "entry/mixture/open_mixture.h"
 
 #include <string.h>
@@ -41,8 +40,7 @@ SEXP wb_entry_mixture_add_densities(SEXP pointer, SEXP weights, SEXP means, SEXP
   return wb_finish(out, status, &message);
 }
 
-/* log_density: for each type a vector of the log densities of the same rows. Returns a list of the most probable type
- * of each row, from 1, and its probability. */
+/* log_density: a vector of the same rows for each type. Returns the most probable type, from 1, and its probability. */
 SEXP wb_entry_mixture_most_probable(SEXP log_density, SEXP run) {
   const R_xlen_t types = TYPEOF(log_density) == VECSXP ? Rf_xlength(log_density) : 0;
   const R_xlen_t rows = types > 0 ? Rf_xlength(VECTOR_ELT(log_density, 0)) : 0;

@@ -28,8 +28,7 @@ open_mixture *wb_mixture_from_sexp(SEXP pointer) {
 
 SEXP wb_mixture_closed(void) { return wb_refuse("the mixture session is closed"); }
 
-/* Checks. A user can change a fit, which is a list. If its parts no longer agree, they must not be read past their
- * ends. */
+/* Checks. A user can change a fit: if its parts no longer agree, they must not be read past their ends. */
 
 static int is_data(SEXP x, SEXP center, SEXP inverse_scale) {
   return TYPEOF(x) == REALSXP && Rf_isMatrix(x) && wb_is_numbers(center, Rf_ncols(x)) &&
@@ -359,8 +358,7 @@ SEXP wb_entry_mixture_start_from(SEXP x, SEXP center, SEXP inverse_scale, SEXP p
   return start_from(x, center, inverse_scale, &from, components, key, merge, atoms, all);
 }
 
-/* How many sweeps, and optionally: the first kept sweep, from 0, the distance between kept sweeps, and how many are
- * kept. */
+/* How many sweeps; optionally: the first kept one, from 0, the distance between them, and how many are kept. */
 static int is_sweeps(SEXP sweeps) {
   if (TYPEOF(sweeps) != INTSXP || (Rf_xlength(sweeps) != 1 && Rf_xlength(sweeps) != 4)) return 0;
   const int *value = INTEGER_RO(sweeps);
@@ -375,8 +373,7 @@ static double *put_draws(SEXP out, const char *name, size_t rows, size_t columns
                     : put_numbers(out, name, count * rows * columns);
 }
 
-/* Room for what `keep` asks for of the kept draws: labels, means, covariances. Without further values in `sweeps`, the
- * last sweep is kept. */
+/* Room for the labels, means and covariances that `keep` asks for. Without more in `sweeps`, the last is kept. */
 static wb_mixture_kept put_kept(SEXP out, SEXP sweeps, const int *keep, const open_mixture *opened, int32_t components,
                                 const wb_mixture_prior *prior) {
   const int *value = INTEGER_RO(sweeps), given = Rf_xlength(sweeps) == 4;
@@ -470,8 +467,7 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   return wb_slice_ready(slice, out, r, run_sweeps, finish_sweeps);
 }
 
-/* probe: columns x points in scaled units. keep: whether the labels, means and covariances are kept. center, scale:
- * the data's units. */
+/* probe: columns x points, scaled. keep: whether labels, means, covariances are kept. center, scale: the data's. */
 SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, SEXP moves, SEXP atoms, SEXP probe,
                             SEXP keep, SEXP center, SEXP scale) {
   return wb_slice_run(prepare_sweeps,
@@ -480,8 +476,7 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
 
 SEXP wb_entry_mixture_sweeps(SEXP chains) { return wb_slices_run(prepare_sweeps, 10, chains); }
 
-/* Evaluates rows first, ..., first + count - 1 (from 0) under a mixture in the data's units. want: class, log density,
- * probabilities. */
+/* Evaluates rows first..first + count - 1 (from 0) under a mixture. want: class, log density, probabilities. */
 SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP center,
                                SEXP inverse_scale, SEXP first, SEXP count, SEXP want) {
   wb_message message;

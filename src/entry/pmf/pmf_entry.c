@@ -112,8 +112,7 @@ SEXP wb_entry_pmf_first(SEXP x, SEXP y, SEXP count, SEXP accuracy, SEXP cache, S
   return wb_finish(result, status, &a.message);
 }
 
-/* A list of vectors, or a matrix whose columns are the distributions, as terms. R frees their memory when the entry
- * returns. */
+/* A list of vectors, or a matrix whose columns are the distributions, as terms, in memory of the call. */
 static wb_pmf_terms read_terms(SEXP x, SEXP log) {
   const int is_list = TYPEOF(x) == VECSXP;
   const shape of_x = shape_of(x);
@@ -152,8 +151,7 @@ SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accurac
   return wb_finish(result, status, &a.message);
 }
 
-/* The first `length` weights of the sum of a random number of variables with the weights x. counting: the fields of
- * wb_pmf_counting. */
+/* The first `length` weights of a random number of variables with the weights x. counting: wb_pmf_counting. */
 SEXP wb_entry_pmf_compound(SEXP x, SEXP counting, SEXP length, SEXP accuracy, SEXP cache, SEXP run) {
   const double *const numbers = REAL_RO(counting);
   const wb_pmf_counting of_number = {numbers[0], numbers[1], numbers[2], numbers[3]};
@@ -185,8 +183,7 @@ SEXP wb_entry_pmf_rank_sums(SEXP scores, SEXP size, SEXP count, SEXP run) {
   return wb_finish(result, status, &message);
 }
 
-/* The first `count` weights of the sum of a variable with the weights x and of variables with few values. at, weights:
- * lists with a vector for each of these. */
+/* The first `count` weights of a variable with weights x plus variables with few values (lists `at`, `weights`). */
 SEXP wb_entry_pmf_add_values(SEXP x, SEXP at, SEXP weights, SEXP count, SEXP run) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
   wb_message message;

@@ -91,8 +91,7 @@ SEXP wb_entry_predictive_gnedin(SEXP shape, SEXP n, SEXP gamma, SEXP sticks, SEX
   return wb_finish(result, WB_OK, NULL);
 }
 
-/* bandwidth: rho d x sets, rho_x q x sets. Returns list(log_score: orders x sets, score: d x n x orders, of the first
- * set). */
+/* bandwidth: rho d x sets, rho_x q x sets. Returns log_score (orders x sets), score (d x n x orders, first set). */
 SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run) {
   wb_message message;
   wb_call call = wb_call_from_list(run, &message);

@@ -68,8 +68,7 @@ static int read_prediction(SEXP rows, SEXP draws, wb_regression_prediction *to) 
   return 1;
 }
 
-/* Summaries of rows first..first + count - 1 (from 0): a vector of count x outcomes or classes x
- * WB_REGRESSION_SUMMARIES. */
+/* Summaries of rows first..first + count - 1 (from 0): count x outcomes or classes x WB_REGRESSION_SUMMARIES. */
 SEXP wb_entry_regression_predict(SEXP rows, SEXP draws, SEXP first, SEXP count, SEXP run) {
   wb_regression_prediction prediction = {.x = NULL};
   if (!wb_are_finite(first, 1) || !wb_are_finite(count, 1) || !read_prediction(rows, draws, &prediction) ||

@@ -12,8 +12,7 @@
 #include "regression/regression.h"
 #include "regression/zeros.h"
 
-/* What the external pointer of an open regression holds. Its protected value keeps R's vectors alive, which the
- * backend's session reads. */
+/* The external pointer of an open regression. Its protected value keeps the R vectors that the session reads. */
 typedef struct open_regression {
   const wb_backend *backend;
   wb_regression_session *session;
@@ -408,8 +407,7 @@ SEXP wb_entry_regression_start(SEXP pointer, SEXP prior, SEXP state, SEXP spread
   return wb_finish(out, wb_regression_start(&at.chain, Rf_asReal(spread)), &message);
 }
 
-/* Their number, and, if draws of groups are kept, the first kept sweep, from 0, the distance between kept sweeps, and
- * how many are kept. */
+/* Their number, and, if draws of groups are kept, the first kept sweep, from 0, the distance, and the number. */
 static int read_sweeps(SEXP sweeps, wb_regression_sweeps *to) {
   if (TYPEOF(sweeps) != INTSXP || (Rf_xlength(sweeps) != 1 && Rf_xlength(sweeps) != 4)) return 0;
   const int *const number = INTEGER_RO(sweeps);
@@ -559,8 +557,7 @@ static SEXP prepare_both(const SEXP *argument, wb_slice *slice) {
 
 SEXP wb_entry_regression_sweeps_both(SEXP chains) { return wb_slices_run(prepare_both, BOTH_SWEEPS + 1, chains); }
 
-/* One draw of the coefficients given `coefficients`, and the statistics from which it was made: X'WX, packed, and X'z.
- * `data` has no groups. */
+/* One draw given `coefficients`, and its statistics: X'WX, packed, and X'z. `data` has no groups. */
 SEXP wb_entry_regression_step(SEXP data, SEXP prior, SEXP coefficients, SEXP key, SEXP iteration, SEXP run) {
   wb_message message;
   double size[SIZES] = {WB_SIZES}, scalars[WB_REGRESSION_SCALARS] = {0, 1, 1};

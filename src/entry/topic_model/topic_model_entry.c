@@ -285,8 +285,7 @@ static int is_coefficients(SEXP values, const session *s) {
 }
 
 /* Sweeps from a state: the arguments of wb_entry_topic_sweep(). Returns the last state, the traces, and `kept`: of
- * each kept sweep one after the other topics, alpha, beta, coefficients and effects of covariates, and theta and phi
- * if wanted. */
+ * each kept sweep after the other topics, alpha, beta, coefficients and effects, and theta and phi if wanted. */
 static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   SEXP alpha = argument[2], beta = argument[3], coefficients = argument[4], sweeps = argument[7], prior = argument[9];
   session *const s = open_session(argument[0]);
@@ -343,8 +342,7 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
 /* topics, alpha, beta, coefficients, key: a state, as in wb_topic_state. iteration: the number of the first sweep.
  * sweeps: how many, then the first that is kept, from 0, the distance between kept sweeps, and how many they are; if
  * these three are left out, the last sweep is kept. With covariates theta is wanted. method: mean, alpha, beta (as in
- * wb_topic_method); prior: its four numbers. want: whether theta (topics x documents) and phi (topics x terms) of the
- * kept sweeps are wanted. */
+ * wb_topic_method); prior: its four numbers. want: theta (topics x documents), phi (topics x terms) of kept sweeps. */
 SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP coefficients, SEXP key, SEXP iteration,
                           SEXP sweeps, SEXP method, SEXP prior, SEXP want) {
   return wb_slice_run(prepare_sweeps, (SEXP[]){pointer, topics, alpha, beta, coefficients, key, iteration, sweeps,

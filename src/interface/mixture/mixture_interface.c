@@ -66,13 +66,7 @@ static int open_rows(wb_interface_call *call, const warpbayes_mixture *mixture, 
   if (mixture->scale) opened->log_unit = wb_mixture_log_unit(p, mixture->scale);
   wb_mixture_state_place(&opened->state, k, p, opened->memory);
   const wb_mixture_data data = {
-      .x = x,
-      .rows = rows,
-      .columns = p,
-      .center = center,
-      .inverse_scale = inverse_scale,
-      .precision = WB_DOUBLE,
-  };
+      .x = x, .rows = rows, .columns = p, .center = center, .inverse_scale = inverse_scale, .precision = WB_DOUBLE};
   WB_TRY(wb_mixture_from_moments(&opened->state, mixture->weights, mixture->means, mixture->covariances, center,
                                  inverse_scale, call->message));
   return call->call.backend->mixture->open(&data, &call->call.run, &opened->session, call->message);
@@ -112,19 +106,12 @@ static int allocate_slices(wb_interface_call *call, const warpbayes_source *from
   for (int64_t first = 0; first < rows; first += step) {
     const int64_t count = rows - first < step ? rows - first : step;
     const wb_categorical_rows given = {
-        .rows = count,
-        .columns = k,
-        .weights = probability,
-        .row_stride = 1,
-        .column_stride = count,
-    };
-    const wb_categorical_draws asked = {
-        .key = wb_interface_iterated_key(from),
-        .first_row = (int64_t)from->first + first,
-        .draws = 1,
-        .index = component + first,
-        .index_stride = count,
-    };
+        .rows = count, .columns = k, .weights = probability, .row_stride = 1, .column_stride = count};
+    const wb_categorical_draws asked = {.key = wb_interface_iterated_key(from),
+                                        .first_row = (int64_t)from->first + first,
+                                        .draws = 1,
+                                        .index = component + first,
+                                        .index_stride = count};
     WB_TRY(evaluate_rows(call, opened, first, count, log_density ? log_density + first : NULL, probability, NULL));
     WB_TRY(call->call.backend->categorical->draw(&given, &asked, &call->call.run, call->message));
     for (int64_t i = first; i < first + count; i++) {
