@@ -20,7 +20,8 @@ test_that("each generic answers for each class, or says what to use", {
       cdf = list(2), continue = list(1, threads = 2, progress = FALSE), density = list(at = 2), generate = list(2),
       report = list(open = FALSE), truncate = list(lower = 2), update = list(evaluate = FALSE)
     )[[generic]]
-    function(x) do.call(f, c(list(x), more))
+    # As a user would, who does not see functions that the package keeps for itself.
+    function(x) do.call(f, c(list(x), more), envir = globalenv())
   }
   # These have arguments that differ from class to class.
   left <- c("[", "[[", "levels<-", "emm_basis", "recover_data", "chooseOpsMethod", "nameOfClass", "makepredictcall")
