@@ -1,15 +1,15 @@
 #' Entropy, cumulants, modes and generating function of a distribution
 #'
 #' `shannon_entropy()` is the Shannon entropy, `cumulants()` gives the first cumulants, `modes()` the most probable
-#' values, `support_size()` how many values are possible, and `generating_function()` the probability generating
-#' function \eqn{E(z^X)}{E z^X}; with `log = TRUE` and `z = exp(t)` it is the cumulant generating function at t.
+#' values, and `generating_function()` the probability generating function \eqn{E(z^X)}{E z^X}; with `log = TRUE` and
+#' `z = exp(t)` it is the cumulant generating function at t.
 #'
 #' @param x a distribution made by [pmf()].
 #' @param base the base of the logarithm: the entropy is in nats for `exp(1)` and in bits for 2.
 #' @param order how many cumulants: from 1 to 20. Almost normal laws lose a digit with each order above 4.
 #' @param z numbers. Below 0 the values of `x` must be whole numbers.
 #' @param log whether to give the natural logarithm. `z` must then not be negative.
-#' @return A number for `shannon_entropy()` and `support_size()`; a vector of `order` cumulants; for `modes()` all most
+#' @return A number for `shannon_entropy()`; a vector of `order` cumulants; for `modes()` all most
 #'   probable values, up to a relative difference of 1e-12; for `generating_function()` a number for each `z`.
 #' @inheritSection pmf_functions Errors
 #' @examples
@@ -65,13 +65,6 @@ modes <- function(x) {
   frame <- as.data.frame(x)
   largest <- max(frame[[2L]])
   frame$value[frame[[2L]] >= if (is_log(x)) largest - 1e-12 else largest * (1 - 1e-12)]
-}
-
-#' @rdname shannon_entropy
-#' @export
-support_size <- function(x) {
-  check_pmf(x, "x")
-  sum(is_possible(x))
 }
 
 #' @rdname shannon_entropy

@@ -5,7 +5,6 @@
 
 #include "core/linear_algebra.h"
 #include "core/random_normal.h"
-#include "numeric/memory.h"
 #include "numeric/root.h"
 #include "regression/draws.h"
 

@@ -8,7 +8,6 @@
 #include "core/linear_algebra.h"
 #include "core/random_gamma.h"
 #include "core/random_wishart.h"
-#include "numeric/memory.h"
 #include "regression/draws.h"
 #include "regression/dual_draw.h"
 #include "regression/rescale.h"

@@ -31,8 +31,6 @@ test_that("modes and the number of possible values", {
   expect_identical(modes(die + die), 7)
   expect_identical(modes(pmf_binomial(3, 0.5)), c(1, 2))
   expect_identical(modes(pmf(log(c(0.2, 0.4, 0.4)), log = TRUE)), c(1, 2))
-  expect_identical(support_size(pmf(c(0.5, 0, 0.5))), 2L)
-  expect_identical(support_size(pmf(c(0.5, 0.5), values = c(0, 1e9 + 1))), 2L)
 })
 
 test_that("the probability generating function", {
@@ -91,6 +89,5 @@ test_that("arguments that cannot be used", {
   expect_input_error(shannon_entropy(die, base = 1), "`base` must not be 1")
   expect_input_error(cumulants(die, 21), "`order` must be one whole number from 1 to 20, not 21")
   expect_input_error(modes("a"), "`x` must be a distribution")
-  expect_input_error(support_size(list()), "`x` must be a distribution")
   expect_input_error(generating_function(die, "a"), "`z` must be a numeric vector")
 })
