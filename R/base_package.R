@@ -16,9 +16,9 @@
 #' }
 #'
 #' @section All help pages:
-#' *Every fit:* [continue()], [resume()], [drop_warmup()], [convergence], [relabel()], [print][print.warpbayes()],
-#' [as_draws][as_draws.warpbayes_fit()], [tidiers], [report()], ggplot objects by [autoplot][autoplot.warpbayes];
-#' [computing] and [warp_control()] have the arguments that most functions share.
+#' *Every fit:* [verdict()], [joining], [continue()], [resume()], [drop_warmup()], [convergence], [relabel()],
+#' [print][print.warpbayes()], [as_draws][as_draws.warpbayes_fit()], [tidiers], [report()], ggplot objects by
+#' [autoplot][autoplot.warpbayes]; [computing] and [warp_control()] have the arguments that most functions share.
 #'
 #' *Mixtures:* [dp_mixture()], its [prior][dp_prior()] and [model][mixture_model]; [bayesian_em], [marker_transform],
 #' [piled_values], [several samples][mixture_samples], [missing values][mixture_missing], [memory][mixture_memory],

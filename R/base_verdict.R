@@ -21,7 +21,7 @@
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' verdict(fit)
-#' if (!verdict(fit)$answer %in% c("usable", "usable with reservations")) stop("more sweeps are needed")
+#' stopifnot(verdict(fit)$answer %in% c("usable", "usable with reservations"))
 #' @export
 verdict <- function(x, ...) {
   require_arguments("x")

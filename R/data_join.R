@@ -40,8 +40,10 @@
 #' @name joining
 #' @examples
 #' counts <- rbind(T = c(a = 510, b = 480, c = 450, d = 400), B = c(40, 52, 160, 120))
-#' files <- data.frame(file_name = c("d.fcs", "c.fcs", "b.fcs", "a.fcs"), group = c("ill", "ill", "well", "well"))
-#' differential_abundance(counts, ~ group, files, totals = c(d = 900, c = 900, b = 900, a = 900), seed = 1)
+#' files <- data.frame(file_name = c("d.fcs", "c.fcs", "b.fcs", "a.fcs"), group = c("ill", "ill",
+#'   "well", "well"))
+#' differential_abundance(counts, ~ group, files, totals = c(d = 900, c = 900, b = 900, a = 900),
+#'   seed = 1)
 NULL
 
 # How names may differ, from the strictest form on: each form changes what the one before it gave.

@@ -22,7 +22,8 @@
 #' x <- cbind(1, scale(mtcars$wt))
 #' beta <- c(0, 0)
 #' for (i in 1:500) {
-#'   beta <- polyagamma_step(x, mtcars$am, beta, prior_precision = 0.16, iteration = i, seed = 1, threads = 2)$beta
+#'   beta <- polyagamma_step(x, mtcars$am, beta, prior_precision = 0.16, iteration = i, seed = 1,
+#'     threads = 2)$beta
 #' }
 #' beta
 #' @export

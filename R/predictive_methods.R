@@ -25,7 +25,8 @@ continue.martingale_posterior <- function(fit, more, backend = NULL, threads = N
 #'   `mean`, `sd` and the quantiles, `remaining` is the share of the variance that is left out, and `verdict` the
 #'   [verdict()]. `quantile()` gives a matrix, quantities x probabilities.
 #' @examples
-#' fit <- predictive_resample(precip, bayesian_bootstrap(), functional = "mean", draws = 500, seed = 1, threads = 2)
+#' fit <- predictive_resample(precip, bayesian_bootstrap(), functional = "mean", draws = 500,
+#'   seed = 1, threads = 2)
 #' summary(fit)
 #' @export
 summary.martingale_posterior <- function(object, probs = c(0.05, 0.5, 0.95), ...) {
@@ -141,7 +142,8 @@ predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, le
 #'   classification a value for each of its `points`. A bootstrap of a table gives a list of data. A density of several
 #'   variables is an error.
 #' @examples
-#' fit <- predictive_resample(precip, copula_density(), horizon = 300, draws = 100, seed = 1, threads = 2)
+#' fit <- predictive_resample(precip, copula_density(), horizon = 300, draws = 100, seed = 1,
+#'   threads = 2)
 #' new <- simulate(fit, nsim = 20, seed = 1)
 #' quantile(unlist(new), c(0.05, 0.95))
 #' @export

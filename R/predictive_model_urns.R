@@ -33,7 +33,8 @@
 #' Pitman, J. (1996). Some developments of the Blackwell-MacQueen urn scheme. *Statistics, Probability and Game Theory*,
 #' IMS Lecture Notes 30, 245-267.
 #' @examples
-#' fit <- predictive_resample(precip, dirichlet_process(5, function(p) qnorm(p, 30, 15)), functional = "mean",
+#' fit <- predictive_resample(precip, dirichlet_process(5, function(p) qnorm(p, 30, 15)),
+#'   functional = "mean",
 #'   draws = 200, seed = 1, threads = 2)
 #' summary(fit)
 #' @name pitman_yor

@@ -15,7 +15,8 @@
 #' @param ... must be empty.
 #' @return `x`, invisibly.
 #' @examples
-#' fit <- predictive_resample(rnorm(10, 2), normal_mean(), horizon = 500, draws = 200, seed = 1, threads = 2)
+#' fit <- predictive_resample(rnorm(10, 2), normal_mean(), horizon = 500, draws = 200, seed = 1,
+#'   threads = 2)
 #' plot(fit)
 #' @export
 plot.martingale_posterior <- function(x, type = c("model", "draws", "trajectories"), level = 0.9, paths = 200,

@@ -59,7 +59,8 @@
 #' @seealso [summary.martingale_posterior()], [plot.martingale_posterior()], [predict.martingale_posterior()],
 #'   [continue()]
 #' @examples
-#' fit <- predictive_resample(precip, copula_density(rho = 0.9), horizon = 300, draws = 50, seed = 1, threads = 2)
+#' fit <- predictive_resample(precip, copula_density(rho = 0.9), horizon = 300, draws = 50, seed = 1,
+#'   threads = 2)
 #' plot(fit)
 #' @aliases predictive_models
 #' @export

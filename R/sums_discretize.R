@@ -31,7 +31,8 @@
 #' Klugman, S. A., Panjer, H. H. and Willmot, G. E. (2012). *Loss Models: From Data to Decisions*, 4th edition. Wiley.
 #' @examples
 #' # Gamma claims above a deductible of 1, counted up to 20.
-#' claim <- discretize_pmf(pgamma, by = 0.5, shape = 2, method = "unbiased", deductible = 1, limit = 20)
+#' claim <- discretize_pmf(pgamma, by = 0.5, shape = 2, method = "unbiased", deductible = 1,
+#'   limit = 20)
 #' year <- compound_pmf("poisson", claim, lambda = 10, threads = 2)
 #' value_at_risk(year, 0.995)
 #' discretize_pmf(c(120, 455, 460, 2300), by = 100)
