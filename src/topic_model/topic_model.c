@@ -206,8 +206,8 @@ static double slice(const law *own, wb_stream *stream, double a) {
   return a;
 }
 
-/* Appends the factors of counted tokens but the first of each; the last level has larger counts too. Returns their
- * number. */
+/* Appends the factors of counted tokens but the first of each; the last level has larger counts too. Returns how
+ * many counts are above 0. */
 static double add_factors(const int32_t *histogram, int32_t levels, double weight, factor *factors, size_t *count) {
   int64_t above = histogram[levels], end = levels;
   for (int64_t n = levels - 1; n >= 1; n--) {
