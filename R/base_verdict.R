@@ -90,13 +90,14 @@ new_verdict <- function(about, ..., rests_on = list()) {
   ), class = c("verdict", "warpbayes"))
 }
 
-# What a result inherits: the answer of what it rests on, and the reason that counted there most.
+# What a result inherits: the answer of what it rests on, and the first sentence of the reason that counted there most.
 inherited_reason <- function(parent) {
   first <- as.list(parent$reasons[1L, ])
   words <- first$words
   if (!grepl("^inherited", first$code)) {
     state <- c("can be used with reservations", "cannot be used yet", "cannot be judged")
     state <- state[[match(parent$answer, answers) - 1L]]
+    words <- sub("\\. .*", ".", words)
     words <- sprintf("It rests on %s, which %s: %s%s", parent$about, state, tolower(substr(words, 1L, 1L)),
       substring(words, 2L))
   }
