@@ -78,7 +78,7 @@ in_chunk.type_proportions <- function(x) {
 }
 
 #' @rdname type_proportions
-#' @param object,x a table of proportions.
+#' @param object a table of proportions.
 #' @method summary type_proportions
 #' @export
 summary.type_proportions <- function(object, ...) {

@@ -23,6 +23,7 @@
 #' # Four dice, of which the highest three count.
 #' sum_of_highest_pmf(rep(die, 4), 3)
 #' # The lifetime, in months, of a system that needs two of its three parts.
+#' lifetimes <- list(pmf_geometric(0.02), pmf_geometric(0.02), pmf_geometric(0.05))
 #' order_statistic_pmf(lifetimes, 2, highest = TRUE)
 #' # Three dice attack two, and equal dice are won by the defence.
 #' opposed_pools_pmf(rep(die, 3), rep(die, 2))
