@@ -98,8 +98,9 @@ inherited_reason <- function(parent) {
     state <- c("can be used with reservations", "cannot be used yet", "cannot be judged")
     state <- state[[match(parent$answer, answers) - 1L]]
     words <- sub("\\. .*", ".", words)
-    words <- sprintf("It rests on %s, which %s: %s%s", parent$about, state, tolower(substr(words, 1L, 1L)),
-      substring(words, 2L))
+    # A sentence may begin with a name of the data, which stays as it is.
+    if (!startsWith(rule_of(first$code)$words, "{")) substr(words, 1L, 1L) <- tolower(substr(words, 1L, 1L))
+    words <- sprintf("It rests on %s, which %s: %s", parent$about, state, words)
   }
   list(list(code = paste0("inherited_", sub("^inherited_", "", first$code)), answer = parent$answer,
     quantity = first$quantity, figure = first$figure, words = words,

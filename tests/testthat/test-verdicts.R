@@ -47,6 +47,11 @@ test_that("each rule has its own name and is used, and names in data are not pla
   table <- utils::read.csv(system.file("verdicts.csv", package = "warpbayes"))
   expect_identical(anyDuplicated(table$code), 0L)
   expect_true(all(table$answer %in% answers))
+  # No place lies within another, and none is open.
+  words <- gsub("\\{[A-Za-z]+(\\|[^{}|]*\\|[^{}|]*)?\\}", "", c(table$words, table$but))
+  expect_identical(grep("[{}]", words, value = TRUE), character())
+  named <- inherited_reason(new_verdict("a part", reason("skewed_types", quantity = "CD3", figure = 1)))[[1]]$words
+  expect_match(named, "reservations: CD3 is skewed in every type")
   space <- asNamespace("warpbayes")
   code <- unlist(lapply(mget(ls(space, all.names = TRUE), space, mode = "function", ifnotfound = list(NULL)), deparse))
   records <- unlist(lapply(mget(ls(kind_records), kind_records), function(make) deparse(make)))
