@@ -59,11 +59,14 @@ all_generics <- function() {
 # number, a list or any object.
 cell_of <- function(generic, package, x) {
   own <- asNamespace("warpbayes")
+  # Packages that happen to be loaded add methods to data frames for what is refused without them: zoo, na.contiguous().
+  counted <- c("base", "stats", "utils", "graphics", "warpbayes", package)
   for (class in setdiff(class(x), "warpbayes")) {
-    if (!is.null(utils::getS3method(generic, class, optional = TRUE, envir = asNamespace(package)))) {
-      of_frames <- class == "data.frame" || is.data.frame(x) && generic %in% c("Math", "Ops", "Summary")
-      return(if (of_frames) "data.frame" else if (class == "warpbayes_fit") "all" else "method")
-    }
+    method <- utils::getS3method(generic, class, optional = TRUE, envir = asNamespace(package))
+    if (is.null(method)) next
+    if (!environmentName(topenv(environment(method))) %in% counted) return("refused")
+    of_frames <- class == "data.frame" || is.data.frame(x) && generic %in% c("Math", "Ops", "Summary")
+    return(if (of_frames) "data.frame" else if (class == "warpbayes_fit") "all" else "method")
   }
   # Generics that other versions of a package do not have are refused in those that have them.
   if (generic %in% own$refused_generics[[package]]) {
