@@ -38,8 +38,8 @@ test_that("a failure of any CUDA call gives an error with a message and leaves n
       calls <- cuda$calls() - start
       expect_gt(calls, 50)
       expect_identical(cuda$usage(), c(device = 0, pinned = 0, handles = 0))
-      # In five days every call fails once for lack of memory. Other errors use the same code for cleaning up, and chunks
-      # only repeat the calls: each of these has its day, on which every third call fails in five turns.
+      # In five days every call fails once for lack of memory. Other errors use the same code for cleaning up, and
+      # chunks only repeat the calls: each of these has its day, on which every third call fails in five turns.
       others <- if (limit > 0) c("memory", "kernel") else setdiff(names(cuda_errors), "memory")
       if (!full_run()) others <- others[test_part %% length(others) + 1L]
       for (error in union(if (limit == 0) "memory", others)) {
