@@ -270,9 +270,10 @@ trim_compound <- function(g, size, tail, cut) {
   trimmed <- if (last < length(g)) log(upper[[last + 1L]]) else -Inf
   beyond <- log_of_sum(c(if (cut) log_tail(tail) - log(2), trimmed))
   kept <- g[seq_len(last)]
-  if (identical(size$value, identity)) return(leave_out(from_first_possible(kept, size$lattice), c(-Inf, beyond)))
-  possible <- which(kept > 0)
-  leave_out(from_positions(size$value(possible - 1), kept[possible], size$lattice, FALSE), c(-Inf, beyond))
+  law <- if (identical(size$value, identity)) from_possible(seq_along(kept) - 1, kept, size$lattice, FALSE) else {
+    from_positions(size$value(which(kept > 0) - 1), kept[kept > 0], size$lattice, FALSE)
+  }
+  leave_out(law, c(-Inf, beyond))
 }
 
 # sum_n p_n f^n for any p, by blocks of powers (Paterson and Stockmeyer 1973): the powers of f up to b are

@@ -176,11 +176,7 @@ count_groups <- function(at, size) {
   count <- sum(rev(at)[seq_len(size)]) - first + 1
   way <- fastest_way(group_seconds(at, size), c(count = count * (size / 2 + 1), transform = count), "size", "sums", 2)
   run <- resolve_run("cpu", work = 0)
-  list(first = first, weights = if (way == "count") {
-    native(C_pmf_groups, at, size, count, run)
-  } else {
-    native(C_pmf_rank_sums, at, size, count, run)
-  })
+  list(first = first, weights = native(C_pmf_groups, at, size, count, way == "count", run))
 }
 
 check_scores <- function(scores) {
@@ -320,10 +316,12 @@ rank_test <- function(x, y = NULL, paired = FALSE, mu = 0, alternative = c("two.
     stop_input("paired", "is TRUE, and `x` has blocks: each pair is a block of its own")
   }
   signed <- is.null(samples[[1L]]$y) || paired
+  laws <- lapply(samples, function(one) remembering(if (signed) signed_scores_law else linear_rank_law))
   at <- function(mu) {
-    parts <- lapply(samples, function(one) {
-      if (signed) signed_part(one$x, one$y, mu, zeros, scores, by) else rank_sum_part(one$x, one$y, mu, scores, by)
-    })
+    parts <- Map(function(one, law) {
+      if (signed) return(signed_part(one$x, one$y, mu, zeros, scores, by, law))
+      rank_sum_part(one$x, one$y, mu, scores, by, law)
+    }, samples, laws)
     laws <- lapply(parts, `[[`, "law")
     list(law = if (length(laws) == 1L) laws[[1L]] else sum_pmf(laws, accuracy = 0),
       statistic = sum(vapply(parts, `[[`, 0, "statistic")))
@@ -344,19 +342,29 @@ rank_test <- function(x, y = NULL, paired = FALSE, mu = 0, alternative = c("two.
   ), class = "htest")
 }
 
-# The law and the value of a statistic, for the scores as they were counted.
-signed_part <- function(x, y, mu, zeros, scores, by) {
-  ranks <- signed_ranks(x, y, mu, zeros, scores)
-  lattice <- signed_lattice(ranks$scores, by, "x")
-  list(law = signed_scores_law(lattice), statistic = lattice$by * sum(lattice$at[ranks$positive]))
+# The function `law`, which keeps its last result: shifted samples without ties all have one law.
+remembering <- function(law) {
+  last <- NULL
+  function(lattice, ...) {
+    key <- list(sort(lattice$at), lattice$first, lattice$by, ...)
+    if (!identical(key, last$key)) last <<- list(key = key, law = law(lattice, ...))
+    last$law
+  }
 }
 
-rank_sum_part <- function(x, y, mu, scores, by) {
+# The law and the value of a statistic, for the scores as they were counted.
+signed_part <- function(x, y, mu, zeros, scores, by, law) {
+  ranks <- signed_ranks(x, y, mu, zeros, scores)
+  lattice <- signed_lattice(ranks$scores, by, "x")
+  list(law = law(lattice), statistic = lattice$by * sum(lattice$at[ranks$positive]))
+}
+
+rank_sum_part <- function(x, y, mu, scores, by, law) {
   ranks <- pooled_scores(x, y, mu, scores)
   size <- length(ranks$group)
   lattice <- linear_lattice(ranks$scores, size, by, "x")
   least <- if (is.null(scores)) least_rank_sum(size) else 0
-  list(law = linear_rank_law(lattice, size) - least,
+  list(law = law(lattice, size) - least,
     statistic = sum(lattice$first + lattice$by * lattice$at[ranks$group]) - least)
 }
 

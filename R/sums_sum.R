@@ -317,16 +317,8 @@ without_improbable <- function(x, tail) {
   }
   before <- left_out_of(x)
   left_out <- if (log) left_out else base::log(left_out)
-  lattice <- lattice_of(x)
-  cut <- if (is_sparse(x)) {
-    from_positions(positions_of(x, kept), weights[kept], lattice, log)
-  } else {
-    first <- lattice$origin + lattice$step * (kept[[1L]] - 1)
-    on_lattice(weights[kept], new_lattice(first, lattice$step, lattice$parts), log)
-  }
-  leave_out(cut, c(
-    log_of_sum(c(before[[1L]], left_out[[1L]])), log_of_sum(c(before[[2L]], left_out[[2L]]))
-  ))
+  cut <- from_positions(positions_of(x, kept), weights[kept], lattice_of(x), log)
+  leave_out(cut, c(log_of_sum(c(before[[1L]], left_out[[1L]])), log_of_sum(c(before[[2L]], left_out[[2L]]))))
 }
 
 # How many weights at one end have a sum of at most `limit`, and this sum. The end is summed in longer and longer parts.

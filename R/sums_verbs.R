@@ -165,18 +165,11 @@ mix_pmf <- function(x, weights) {
       at <- shared$at[[i]] + 1
       sums[at] <- sums[at] + x[[i]]$prob * weights[[i]]
     }
-    return(leave_out(from_first_possible(sums, shared$lattice), left_out))
+    return(leave_out(from_possible(seq_along(sums) - 1, sums, shared$lattice, FALSE), left_out))
   }
   parts <- Map(function(one, weight) if (log) prob_of(one, TRUE) + log(weight) else one$prob * weight, x, weights)
   gathered <- gather_positions(unlist(shared$at), unlist(parts), log)
   leave_out(from_positions(gathered$at, gathered$weights, shared$lattice, log), left_out)
-}
-
-from_first_possible <- function(weights, lattice) {
-  possible <- range(which(weights > 0))
-  if (possible[[1L]] > 1 || possible[[2L]] < length(weights)) weights <- weights[seq(possible[[1L]], possible[[2L]])]
-  lattice$origin <- lattice$origin + lattice$step * (possible[[1L]] - 1)
-  on_lattice(weights, new_lattice(lattice$origin, lattice$step, lattice$parts), FALSE)
 }
 
 #' @rdname pmf_verbs

@@ -154,3 +154,18 @@ test_that("draws have values of the law alone, and quantiles invert the distribu
   expect_identical(qpmf(poisson, ppmf(poisson, 0:9)), as.numeric(0:9))
   expect_identical(qpmf(poisson, ppmf(poisson, 0:9, lower.tail = FALSE), lower.tail = FALSE), as.numeric(0:9))
 })
+
+test_that("rare events have negative binomial probabilities to all digits (OpenQuake engine 8015)", {
+  # By log gamma functions of 50 digits (mpmath).
+  cases <- list(
+    list(1, 1e-7, c(0.99999990000001, 9.9999980000003e-8, 9.9999970000006e-15, 9.999996000001e-22)),
+    list(0.5, 1e-9, c(0.9999999990000000015, 9.99999997e-10, 1.4999999925000000262e-18, 2.4999999825000000787e-27)),
+    list(2, 1e-12, c(0.999999999999, 9.99999999998500e-13, 7.499999999985e-25, 4.9999999999875e-37))
+  )
+  for (case in cases) {
+    law <- pmf_negative_binomial(case[[1]], mu = case[[2]], tail = 0)
+    expect_lt(max(abs(dpmf(law, 0:3) / case[[3]] - 1) / (1 - log(case[[3]]))), 5e-15)
+    expect_equal(mean(law), case[[2]], tolerance = 1e-13)
+    expect_equal(ppmf(law, 0, lower.tail = FALSE), sum(case[[3]][-1]), tolerance = 1e-13)
+  }
+})

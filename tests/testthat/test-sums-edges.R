@@ -146,3 +146,21 @@ test_that("a far value changes neither the lattice nor the ties of the others", 
   law <- pmf(c(0.25, 0.25, 0.25, 0.25), values = c(0, 1, 2, 5))
   expect_identical(exact_p_value(law, c(0, 5), method = "distance"), c(0.5, 0.25))
 })
+
+test_that("an interval computes the law of untied ranks once", {
+  laws <- 0
+  law <- remembering(function(lattice, size) laws <<- laws + 1)
+  for (at in list(c(1, 2, 3), c(3, 2, 1), c(2, 1, 3))) law(list(at = at, first = 0, by = 1), 2)
+  expect_identical(laws, 1)
+  law(list(at = c(1, 1, 3), first = 0, by = 1), 2)
+  law(list(at = c(1, 1, 3), first = 0, by = 1), 1)
+  expect_identical(laws, 3)
+  # Bad samples have messages, and one observation each is enough.
+  expect_error(rank_test(c(1, NaN), numeric()), "`y` has no values", class = "warpbayes_error_input")
+  for (bad in list(c(1, Inf), factor("a"), Sys.Date(), "1")) {
+    expect_error(rank_test(1:3, bad), "`y` must be a vector of finite numbers", class = "warpbayes_error_input")
+  }
+  expect_identical(rank_test(1, 2, level = 0.5)$p.value, 1)
+  expect_error(rank_test(1:3, 4:6, scores = function(r) r / 0), "must give a finite number", class =
+    "warpbayes_error_input")
+})

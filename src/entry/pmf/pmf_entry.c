@@ -163,23 +163,14 @@ SEXP wb_entry_pmf_compound(SEXP x, SEXP counting, SEXP length, SEXP accuracy, SE
   return wb_finish(result, status, &a.message);
 }
 
-/* scores: increasing whole numbers from 0. count: of different sums. */
-SEXP wb_entry_pmf_groups(SEXP scores, SEXP size, SEXP count, SEXP run) {
+/* scores: increasing whole numbers from 0. count: of different sums. by_counting: not by Fourier transforms. */
+SEXP wb_entry_pmf_groups(SEXP scores, SEXP size, SEXP count, SEXP by_counting, SEXP run) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
   wb_message message;
   wb_call call = wb_call_from_list(run, &message);
-  const int status =
-      wb_pmf_count_groups(&call, Rf_xlength(scores), REAL_RO(scores), wb_size_from_sexp(size), REAL(result));
-  return wb_finish(result, status, &message);
-}
-
-/* The arguments of wb_entry_pmf_groups(), for samples in which groups cannot be counted. */
-SEXP wb_entry_pmf_rank_sums(SEXP scores, SEXP size, SEXP count, SEXP run) {
-  SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
-  wb_message message;
-  wb_call call = wb_call_from_list(run, &message);
-  const int status =
-      wb_pmf_rank_sums(&call, Rf_xlength(scores), REAL_RO(scores), wb_size_from_sexp(size), REAL(result));
+  int (*const sums)(wb_call *, int64_t, const double *, int64_t, double *) =
+      Rf_asLogical(by_counting) ? wb_pmf_count_groups : wb_pmf_rank_sums;
+  const int status = sums(&call, Rf_xlength(scores), REAL_RO(scores), wb_size_from_sexp(size), REAL(result));
   return wb_finish(result, status, &message);
 }
 
