@@ -141,7 +141,7 @@ check_precision <- function(value) {
 
 check_values <- function(x, argument) {
   check_present(!missing(x), argument)
-  x <- without_integer64(x)
+  x <- given_data(x, argument)
   if (!(is.numeric(x) || (is.logical(x) && all(is.na(x))))) {
     stop_input(argument, "must be a numeric vector, not ", show_value(x))
   }

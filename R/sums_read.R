@@ -58,7 +58,7 @@ sum_tolerance <- 1e-8
 
 # `argument` names what held the values: the argument `values`, or a part of `prob`.
 check_pmf_values <- function(values, size, argument = "values") {
-  values <- without_integer64(values)
+  values <- given_data(values, argument)
   if (!is.numeric(values) || is.data.frame(values) || length(values) != size ||
     any(!is.finite(values)) || max(abs(values)) > 2^52) {
     stop_input(argument,
@@ -134,7 +134,7 @@ plain_weights <- function(weights, argument, log) {
 
 check_weights <- function(weights, argument, log) {
   if (is.double(weights) && is.null(attributes(weights)) && .Call(C_pmf_usable, weights, log)) return(weights)
-  weights <- without_integer64(weights)
+  weights <- given_data(weights, argument)
   if (!is.numeric(weights) || (!is.null(dim(weights)) && length(dim(weights)) != 1L)) {
     stop_input(argument, "must be a numeric vector, not ", show_value(weights))
   }
@@ -201,7 +201,7 @@ plain_weight_rows <- function(x, argument, log) {
 
 # A double matrix of usable rows, or an error that names the first unusable weight or row.
 check_weight_rows <- function(x, argument, log) {
-  x <- without_integer64(x)
+  x <- given_data(x, argument)
   if (!is.numeric(x)) stop_input(argument, "must be numeric, not ", show_value(x))
   if (length(x) == 0L) stop_input(argument, "is empty: a ", paste(dim(x), collapse = " x "), " matrix")
   dimensions <- dim(x)
