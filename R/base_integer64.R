@@ -67,7 +67,8 @@ check_container <- function(x, argument, place = "") {
       })
     }
     if (is.null(wrong) && place == "" && base::is.numeric(x) && !isS4(x) && !is_honest(x)) {
-      wrong <- sprintf("is of class %s, whose dim(), length() or `[` do not give its values", dQuote(class(x)[[1L]], FALSE))
+      wrong <- sprintf("is of class %s, whose dim(), length() or `[` do not give its values",
+        dQuote(class(x)[[1L]], FALSE))
     }
     if (!is.null(wrong)) stop_input(argument, place, wrong)
   }
@@ -99,8 +100,8 @@ integer64_numbers <- function(x) {
   values
 }
 
-# Base R calls integer64 numeric, numbers with a unit, and classes whose dim(), length() or `[` do not give their values.
-# Here they are not, so that every check of an argument refuses them; R/data_new_rows.R reads columns with units.
+# Base R calls numeric: integer64, numbers with a unit, and classes whose dim(), length() or `[` lie. Here they are not,
+# so that every check of an argument refuses them; R/data_new_rows.R reads columns with units.
 is.numeric <- function(x) {
   base::is.numeric(x) && (!is.object(x) || !inherits(x, c("integer64", "units", "ITime")) && (isS4(x) || is_honest(x)))
 }

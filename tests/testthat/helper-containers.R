@@ -42,8 +42,7 @@ malformed <- function(value) {
     )
   } else if (is.factor(value) && length(value)) {
     code <- function(code) structure(replace(unclass(value), 1L, code), class = class(value))
-    ways <- list("a code beyond levels" = code(99L), "a code of 0" = code(0L), "a negative code" = code(-1L),
-      "codes that are no integers" = structure(as.double(value) + 0.5, levels = levels(value), class = "factor"))
+    ways <- list("a code beyond levels" = code(99L), "a code of 0" = code(0L), "a negative code" = code(-1L))
   } else if (inherits(value, "dgCMatrix") && length(value@x) > 1L) {
     slot <- function(name, change) {
       methods::slot(value, name, check = FALSE) <- change(methods::slot(value, name))
@@ -76,9 +75,9 @@ malformed <- function(value) {
     if (is.atomic(first) && length(first) > 1L) ways[["a short element"]] <- c(list(first[1L]), value[-1L])
   }
   if (is.atomic(value) && is.numeric(value) && !is.object(value) && length(value) > 1L) {
-    ways <- c(ways, lapply(stats::setNames(lying, lying), function(class) structure(value, class = class)))
+    ways <- c(ways, Map(function(class) structure(value, class = class), lying))
   } else if (is.data.frame(value)) {
-    ways <- c(ways, lapply(stats::setNames(lying, lying), function(class) structure(value, class = c(class, "data.frame"))))
+    ways <- c(ways, Map(function(class) structure(value, class = c(class, "data.frame")), lying))
   }
   ways
 }

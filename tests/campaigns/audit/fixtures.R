@@ -21,7 +21,8 @@ fixtures <- function(times = 1) {
     cells, components = 3, iter = 6, warmup = 2, chains = 2, seed = 1,
     control = warp_control(keep = c("weights", "means", "covariances", "labels"))
   )
-  of_samples <- dp_mixture(cells, components = 3, iter = 6, warmup = 2, seed = 1, sample = rep(1:4, length.out = 2 * half))
+  sample <- rep(1:4, length.out = 2 * half)
+  of_samples <- dp_mixture(cells, components = 3, iter = 6, warmup = 2, seed = 1, sample = sample)
   types <- cell_types(of_samples)
   patients <- data.frame(group = rep(c("control", "patient"), each = 2))
   abundance <- differential_abundance(types, ~ group, patients, chains = 1, iter = 20, warmup = 5, seed = 1)
@@ -45,7 +46,8 @@ fixtures <- function(times = 1) {
     bem = suppressWarnings(dp_mixture(cells, components = 3, method = "bem", iter = 3, warmup = 1, seed = 1)),
     of_samples = of_samples, relabelled = relabel(mix), mix_summary = summary(mix), prior = dp_prior(), types = types,
     types_summary = summary(types), proportions = type_proportions(types),
-    differences = differential_state(types, ~ group, patients, min_cells = 2, seed = 1), abundance = abundance, abundance_summary = summary(abundance),
+    differences = differential_state(types, ~ group, patients, min_cells = 2, seed = 1), abundance = abundance,
+    abundance_summary = summary(abundance),
     compared = compared, compared_summary = summary(compared),
     topics = topics, topics_summary = summary(topics), odd = perplexity(topics, words, iter = 4, seed = 1),
     normal = normal, normal_summary = summary(normal),
