@@ -54,6 +54,10 @@ container_faults <- list(
 
 # Elements of data frames and lists are checked too.
 check_container <- function(x, argument, place = "") {
+  texts <- c(names(x), colnames(x), if (is.factor(x)) levels(x) else if (is.character(x)) x)
+  if ("bytes" %in% Encoding(as.character(texts))) {
+    stop_input(argument, place, "has a text in the encoding \"bytes\": iconv() gives it one that can be read")
+  }
   if (is.object(x) && !inherits(x, "warpbayes")) {
     kind <- if (isS4(x)) {
       if (methods::is(x, "Matrix")) "Matrix"
@@ -74,7 +78,7 @@ check_container <- function(x, argument, place = "") {
   }
   if (!is.data.frame(x) && (!is.list(x) || is.object(x))) return(invisible())
   elements <- unclass(x)
-  for (i in which(vapply(elements, is.object, NA))) {
+  for (i in which(vapply(elements, function(element) is.object(element) || is.character(element), NA))) {
     name <- c(names(elements)[i], "")[[1L]]
     check_container(elements[[i]], argument, sprintf("has the element %s, which ",
       if (nzchar(name)) dQuote(shorten(name), FALSE) else i))

@@ -116,7 +116,7 @@ pack_counts <- function(parts, argument) {
   check_unique(parts$terms, "terms", argument)
   tokens <- sum(parts$value)
   if (tokens >= 2^31) {
-    stop_input(argument, sprintf("has %s tokens; at most 2147483647 can be fitted", format(tokens, digits = 15)))
+    stop_input(argument, sprintf("has %s tokens; at most 2147483647 can be fitted", exact_words(tokens)))
   }
   if (tokens == 0) {
     stop_input(argument,
@@ -146,7 +146,7 @@ refuse_values <- function(parts, argument) {
   first <- order(row, column)[[1L]]
   stop_input(argument, sprintf(
     "must hold counts, whole numbers from 0 on, but has %s for document %s and term %s",
-    format(value[[bad[[first]]]], digits = 15), shown_name(parts$documents, row[[first]]),
+    exact_words(value[[bad[[first]]]]), shown_name(parts$documents, row[[first]]),
     shown_name(parts$terms, column[[first]])
   ))
 }
