@@ -54,7 +54,7 @@ container_faults <- list(
 
 # Elements of data frames and lists are checked too.
 check_container <- function(x, argument, place = "") {
-  texts <- c(names(x), colnames(x), if (is.factor(x)) levels(x) else if (is.character(x)) x)
+  texts <- c(names(x), if (is.matrix(x)) colnames(x), if (is.factor(x)) levels(x) else if (is.character(x)) x)
   if ("bytes" %in% Encoding(as.character(texts))) {
     stop_input(argument, place, "has a text in the encoding \"bytes\": iconv() gives it one that can be read")
   }

@@ -78,6 +78,8 @@ show_directions <- function(text) {
   found <- which(validUTF8(text) & Encoding(text) != "latin1")
   codes <- c(0x61c, 0x200e:0x200f, 0x202a:0x202e, 0x2066:0x2069)
   at <- found[grepl(paste0("[", intToUtf8(codes), "]"), text[found])]
-  for (code in if (length(at)) codes) text[at] <- gsub(intToUtf8(code), sprintf("<U+%04X>", code), text[at], fixed = TRUE)
+  for (code in if (length(at)) codes) {
+    text[at] <- gsub(intToUtf8(code), sprintf("<U+%04X>", code), text[at], fixed = TRUE)
+  }
   text
 }
