@@ -53,7 +53,8 @@ test_that("no malformed container is read", {
 test_that("formulas refuse tables whose columns do not agree, and factors with codes of no level", {
   expect_error(regression(rows), NA)
   ways <- malformed(rows)
-  for (how in c("a short column", "a long column", "more rows than values", "a column that is NULL", "no names", lying)) {
+  broken <- c("a short column", "a long column", "more rows than values", "a column that is NULL", "no names", lying)
+  for (how in broken) {
     expect_error(regression(ways[[how]]), "`data` (has|is)", class = "warpbayes_error_input", info = how)
   }
   for (wrong in malformed(rows$g)) {

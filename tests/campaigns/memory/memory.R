@@ -25,7 +25,7 @@ promises <- list(
   list("bayes_logit(y ~ a + b, rows, iter = 4, seed = 1)", 345), list("predict(logit, rows)", 325),
   list("topic_model(words, 5, iter = 4, seed = 1)", 150), list("rcategorical(weights, seed = 1)", 8),
   list("rpolyagamma(n, 1, rows$a, seed = 1)", 12),
-  list("predictive_resample(rows$a, bayesian_bootstrap(), functional = \"mean\", draws = 10, seed = 1)", 60)
+  list("predictive_resample(rows$a, bayesian_bootstrap(), functional = \"mean\", draws = 10, seed = 1)", 120)
 )
 fixed <- 4e7 # what the package itself takes when it is first used
 
