@@ -163,24 +163,23 @@ SEXP wb_entry_pmf_compound(SEXP x, SEXP counting, SEXP length, SEXP accuracy, SE
   return wb_finish(result, status, &a.message);
 }
 
-/* scores: increasing whole numbers from 0. count: of different sums. */
-SEXP wb_entry_pmf_groups(SEXP scores, SEXP size, SEXP count, SEXP run) {
+typedef int count_sums(wb_call *call, int64_t scores, const double *score, int64_t size, double *result);
+
+static SEXP sums_by(count_sums *by, SEXP scores, SEXP size, SEXP count, SEXP run) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
   wb_message message;
   wb_call call = wb_call_from_list(run, &message);
-  const int status =
-      wb_pmf_count_groups(&call, Rf_xlength(scores), REAL_RO(scores), wb_size_from_sexp(size), REAL(result));
+  const int status = by(&call, Rf_xlength(scores), REAL_RO(scores), wb_size_from_sexp(size), REAL(result));
   return wb_finish(result, status, &message);
 }
 
-/* The arguments of wb_entry_pmf_groups(), for samples in which groups cannot be counted. */
+/* scores: increasing whole numbers from 0. count: of different sums. By rank sums where groups cannot be counted. */
+SEXP wb_entry_pmf_groups(SEXP scores, SEXP size, SEXP count, SEXP run) {
+  return sums_by(wb_pmf_count_groups, scores, size, count, run);
+}
+
 SEXP wb_entry_pmf_rank_sums(SEXP scores, SEXP size, SEXP count, SEXP run) {
-  SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
-  wb_message message;
-  wb_call call = wb_call_from_list(run, &message);
-  const int status =
-      wb_pmf_rank_sums(&call, Rf_xlength(scores), REAL_RO(scores), wb_size_from_sexp(size), REAL(result));
-  return wb_finish(result, status, &message);
+  return sums_by(wb_pmf_rank_sums, scores, size, count, run);
 }
 
 /* The first `count` weights of a variable with weights x plus variables with few values (lists `at`, `weights`). */
