@@ -5,7 +5,7 @@
 show_value <- function(value) {
   if (is.null(value)) return("NULL")
   if (is.atomic(value) && length(value) == 1L && is.null(attributes(value))) {
-    return(if (is.character(value) && !is.na(value)) dQuote(shorten(value), FALSE) else format(value, digits = 15))
+    return(if (is.character(value) && !is.na(value)) dQuote(shorten(value), FALSE) else exact_words(value))
   }
   dims <- dim(value)
   what <- class(value)[[1L]]
@@ -16,6 +16,15 @@ show_value <- function(value) {
   }
   if (what != "integer64") return(shown)
   paste0(shown, " (convert it with as.numeric(), or identifiers with as.character())")
+}
+
+# A number with as many digits as tell it from its neighbours.
+exact_words <- function(value) {
+  text <- format(value, digits = 15)
+  if (is.double(value) && !is.object(value) && !identical(as.double(text), as.double(value))) {
+    text <- format(value, digits = 17)
+  }
+  text
 }
 
 # A message quotes at most 60 characters of a text.
@@ -141,7 +150,7 @@ check_precision <- function(value) {
 
 check_values <- function(x, argument) {
   check_present(!missing(x), argument)
-  x <- without_integer64(x)
+  x <- given_data(x, argument)
   if (!(is.numeric(x) || (is.logical(x) && all(is.na(x))))) {
     stop_input(argument, "must be a numeric vector, not ", show_value(x))
   }
@@ -152,7 +161,7 @@ check_probabilities <- function(p, argument, log) {
   p <- check_values(p, argument)
   outside <- if (log) which(p > 0) else which(p < 0 | p > 1)
   if (length(outside) > 0L) {
-    stop_input(argument, "has the entry ", format(p[[outside[[1L]]]], digits = 15), ": ",
+    stop_input(argument, "has the entry ", exact_words(p[[outside[[1L]]]]), ": ",
       if (log) "logarithms of probabilities are at most 0" else "probabilities lie between 0 and 1")
   }
   p

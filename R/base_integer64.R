@@ -1,10 +1,11 @@
-# Numbers of class "integer64" (package bit64), such as columns that data.table::fread() reads: a double vector whose
-# bits are those of a 64-bit integer. R's own functions take these bits for the bits of doubles. So data come in through
-# without_integer64(), and is.numeric() of this package refuses what is left.
+# How data come in: given_data() refuses containers that are not what they seem, and reads numbers of class "integer64"
+# (package bit64), such as columns that data.table::fread() reads: a double vector whose bits are those of a 64-bit
+# integer. R's own functions take these bits for the bits of doubles. is.numeric() of this package refuses what is left.
 
 # `x`, with integer64 values as doubles. In a data frame or a list this concerns the elements. Vectors with integers
 # beyond 2^53, which doubles cannot tell apart, stay as they are: they may be identifiers that nobody reads as numbers.
-without_integer64 <- function(x) {
+given_data <- function(x, argument) {
+  check_container(x, argument)
   if (inherits(x, "integer64")) return(integer64_numbers(x))
   if (is.data.frame(x) || is.list(x) && !is.object(x)) {
     for (j in which(vapply(x, inherits, NA, "integer64"))) {
@@ -12,6 +13,76 @@ without_integer64 <- function(x) {
     }
   }
   x
+}
+
+# What is wrong with an object of each class: words that follow its name, or NULL.
+container_faults <- list(
+  data.frame = function(x) {
+    columns <- unclass(x)
+    rows <- as.double(.row_names_info(x, 2L))
+    if (!is.list(columns) || length(columns) && is.null(names(columns))) return("has no columns with names")
+    of <- vapply(columns, function(column) as.double(NROW(column)), 0)
+    odd <- which(of != rows)
+    if (length(odd)) {
+      return(sprintf("has %s and %.0f values in column %s", count_words(rows, "row"), of[[odd[[1L]]]],
+        dQuote(shorten(names(columns)[[odd[[1L]]]]), FALSE)))
+    }
+    lies <- !identical(as.double(dim(x)), c(rows, length(columns))) || !is.data.frame(x[min(1L, length(columns))]) ||
+      length(columns) && !identical(x[[1L]], columns[[1L]])
+    if (lies) "is a data frame whose dim() or `[` do not give its columns"
+  },
+  factor = function(x) {
+    codes <- unclass(x)
+    if (!is.integer(codes) || !is.character(levels(x)) || anyDuplicated(levels(x)) ||
+      any(codes < 1L | codes > nlevels(x), na.rm = TRUE)) "is a factor with codes that are none of its levels"
+  },
+  Matrix = function(x) {
+    valid <- methods::validObject(x, test = TRUE)
+    if (!isTRUE(valid)) paste0("is not a valid ", class(x)[[1L]], ": ", valid[[1L]])
+  },
+  simple_triplet_matrix = function(x) {
+    x <- unclass(x)
+    within <- function(index, size) {
+      base::is.numeric(index) && base::is.numeric(size) && length(size) == 1L && length(index) == length(x$v) &&
+        !anyNA(c(index, size)) && all(index >= 1 & index <= size)
+    }
+    if (!is.list(x) || !within(x$i, x$nrow) || !within(x$j, x$ncol)) {
+      "has elements i, j, v, nrow and ncol that do not agree: lengths differ, or a place lies outside"
+    }
+  }
+)
+
+# Elements of data frames and lists are checked too.
+check_container <- function(x, argument, place = "") {
+  texts <- c(names(x), if (is.matrix(x)) colnames(x), if (is.factor(x)) levels(x) else if (is.character(x)) x)
+  if ("bytes" %in% Encoding(as.character(texts))) {
+    stop_input(argument, place, "has a text in the encoding \"bytes\": iconv() gives it one that can be read")
+  }
+  if (is.object(x) && !inherits(x, "warpbayes")) {
+    kind <- if (isS4(x)) {
+      if (methods::is(x, "Matrix")) "Matrix"
+    } else {
+      intersect(class(x), names(container_faults))
+    }
+    wrong <- if (length(kind)) {
+      tryCatch(container_faults[[kind[[1L]]]](x), error = function(error) {
+        pass_on(error)
+        paste("cannot be read:", short_message(error))
+      })
+    }
+    if (is.null(wrong) && place == "" && base::is.numeric(x) && !isS4(x) && !is_honest(x)) {
+      wrong <- sprintf("is of class %s, whose dim(), length() or `[` do not give its values",
+        dQuote(class(x)[[1L]], FALSE))
+    }
+    if (!is.null(wrong)) stop_input(argument, place, wrong)
+  }
+  if (!is.data.frame(x) && (!is.list(x) || is.object(x))) return(invisible())
+  elements <- unclass(x)
+  for (i in which(vapply(elements, function(element) is.object(element) || is.character(element), NA))) {
+    name <- c(names(elements)[i], "")[[1L]]
+    check_container(elements[[i]], argument, sprintf("has the element %s, which ",
+      if (nzchar(name)) dQuote(shorten(name), FALSE) else i))
+  }
 }
 
 # Works without package bit64. A missing value is the least 64-bit integer.
@@ -33,9 +104,18 @@ integer64_numbers <- function(x) {
   values
 }
 
-# Base R calls integer64 numeric, and numbers with a unit. Here they are not, so that every check of an argument refuses
-# them; R/data_new_rows.R reads columns with units.
-is.numeric <- function(x) base::is.numeric(x) && !inherits(x, c("integer64", "units", "ITime"))
+# Base R calls numeric: integer64, numbers with a unit, and classes whose dim(), length() or `[` lie. Here they are not,
+# so that every check of an argument refuses them; R/data_new_rows.R reads columns with units.
+is.numeric <- function(x) {
+  base::is.numeric(x) && (!is.object(x) || !inherits(x, c("integer64", "units", "ITime")) && (isS4(x) || is_honest(x)))
+}
+
+is_honest <- function(x) {
+  own <- unclass(x)
+  first <- function(x) as.vector(unclass(x[1L]))
+  tryCatch(identical(dim(x), dim(own)) && length(x) == length(own) && (!length(own) || identical(first(x), first(own))),
+    error = function(error) FALSE)
+}
 
 # Stops if a variable of a formula or an expression is still integer64: with values beyond 2^53, or from outside `data`.
 # With `envir = NULL` only `data` have variables.

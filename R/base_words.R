@@ -72,3 +72,14 @@ class_words <- function(class, values) {
   columns <- sub("nmatrix.", "", class, fixed = TRUE)
   if (columns != class) sprintf("a matrix of %s columns", columns) else class
 }
+
+# Unicode controls that change the direction of the text after them, as codes.
+show_directions <- function(text) {
+  found <- which(validUTF8(text) & Encoding(text) != "latin1")
+  codes <- c(0x61c, 0x200e:0x200f, 0x202a:0x202e, 0x2066:0x2069)
+  at <- found[grepl(paste0("[", intToUtf8(codes), "]"), text[found])]
+  for (code in if (length(at)) codes) {
+    text[at] <- gsub(intToUtf8(code), sprintf("<U+%04X>", code), text[at], fixed = TRUE)
+  }
+  text
+}

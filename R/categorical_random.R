@@ -72,10 +72,10 @@ is_short_count <- function(draws, items) {
 
 # A double matrix, a double vector, or a "dgCMatrix". The weights themselves are checked while drawing.
 as_categorical_weights <- function(weights, log) {
-  is_known <- isS4(weights) && methods::is(weights, "Matrix")
+  weights <- given_data(weights, "weights")
+  is_known <- is_sparse_matrix(weights)
   if (is_known) weights <- as_plain_matrix(weights, log)
   if (!is_known || !isS4(weights)) {
-    weights <- without_integer64(weights)
     if (!(is.numeric(weights) || is.logical(weights)) || length(dim(weights)) > 2L) {
       stop_input("weights", "must be a numeric matrix with a distribution in each row, or a vector, not ",
         show_value(weights))
@@ -98,8 +98,6 @@ as_plain_matrix <- function(weights, log) {
   if (!requireNamespace("Matrix", quietly = TRUE)) {
     stop_input("weights", "is a ", class(weights)[[1L]], ", and the package Matrix, which knows it, is not installed")
   }
-  valid <- methods::validObject(weights, test = TRUE)
-  if (!isTRUE(valid)) stop_input("weights", "is not a valid ", class(weights)[[1L]], ": ", valid[[1L]])
   if (!methods::is(weights, "sparseMatrix")) return(as.matrix(weights))
   if (log) {
     stop_input("weights",

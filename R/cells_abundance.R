@@ -121,7 +121,7 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
 fewest_references <- 4L
 
 check_type_counts <- function(counts) {
-  counts <- without_integer64(counts)
+  counts <- given_data(counts, "types")
   if (is.data.frame(counts)) counts <- as.matrix(counts)
   if (!is.matrix(counts) || !is.numeric(counts) || !length(counts)) {
     stop_input("types", "must come from cell_types() or be a matrix of counts, not ", show_value(counts))
@@ -153,7 +153,7 @@ check_totals <- function(totals, counts) {
     if (length(empty)) stop_input("types", "has no cell in ", list_some(empty), ": leave such samples out")
     return(unname(colSums(counts)))
   }
-  totals <- by_names(without_integer64(totals), colnames(counts), "totals", "sample")
+  totals <- by_names(totals, colnames(counts), "totals", "sample")
   if (!is.numeric(totals) || length(totals) != ncol(counts) || any(!is.finite(totals))) {
     stop_input("totals", sprintf("must have a number of cells for each of the %s, not ",
       count_words(ncol(counts), "sample")), show_value(totals))

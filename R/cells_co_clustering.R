@@ -44,16 +44,23 @@ co_clustering <- function(fit, cells = NULL, newdata = NULL, ndraws = 50, backen
   run <- resolve_run(backend, threads)
   used <- if (is.null(types)) spaced_draws(fit, ndraws) else types$map$used
   names <- if (is.null(rownames(x))) cells else rownames(x)
-  same <- matrix(0, nrow(x), nrow(x), dimnames = if (!is.null(names)) list(names, names))
+  # Some columns at a time: R looks at time limits and interrupts only between products.
+  parts <- split(seq_len(nrow(x)), ceiling(seq_len(nrow(x)) * nrow(x) / 1e7))
+  same <- rep(list(0), length(parts))
   evaluate_cells(fit, x, run, function(evaluate) {
     for (i in seq_len(nrow(used))) {
       prob <- evaluate(mixture_of_draw(fit, used$draw[[i]], used$chain[[i]]), "prob")$prob
       if (!is.null(types)) prob <- t(rowsum(t(prob), types$map$type_of[, i]))
-      same[] <<- same + tcrossprod(prob) / nrow(used)
+      for (part in seq_along(parts)) {
+        let_stop()
+        products <- if (length(parts) == 1L) tcrossprod(prob) else tcrossprod(prob, prob[parts[[part]], , drop = FALSE])
+        same[[part]] <<- pmin(same[[part]] + products / nrow(used), 1)
+      }
     }
   })
+  same <- do.call(cbind, same)
+  dimnames(same) <- if (!is.null(names)) list(names, names)
   diag(same) <- 1
-  same[] <- pmin(same, 1)
   structure(same, class = c("co_clustering", "matrix", "array"),
     verdict = new_verdict("the probabilities", rests_on = list(verdict(if (is.null(types)) fit else types))))
 }

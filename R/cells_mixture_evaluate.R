@@ -103,7 +103,7 @@ sample_of_cells <- function(fit, sample, x, own) {
   if (identical(sample, FALSE)) return(NULL)
   if (is.null(fit$samples)) stop_input("sample", "is given, but the fit has one sample only")
   rows <- nrow(x)
-  sample <- without_integer64(sample)
+  sample <- given_data(sample, "sample")
   if (length(sample) != 1L) sample <- by_names(sample, rownames(x), "sample", "cell")
   if (is.factor(sample)) sample <- as.character(sample)
   if (!length(sample) %in% c(1L, rows) || !is.atomic(sample)) {

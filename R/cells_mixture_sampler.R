@@ -133,7 +133,7 @@ count_beside <- function(i, counts) {
 #'
 #' How much memory [dp_mixture()] needs for \eqn{p} markers and \eqn{k} components, and how to make a fit smaller.
 #' @section On the processor:
-#' Besides the data, the sampler needs about 4 bytes per cell. Each kept draw takes \eqn{8 k p^2} bytes for the
+#' Besides the data, a fit takes 40 MB and about 12 bytes per cell. Each kept draw takes \eqn{8 k p^2} bytes for the
 #' covariances, \eqn{8 k p} for the means, and 4 bytes per cell for labels: 0.4 MB without labels for 256 components and
 #' 14 markers. [`warp_control(keep = , thin = )`][warp_control()] keep less.
 #' @section On a graphics card:

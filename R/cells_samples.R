@@ -77,7 +77,7 @@ sample_rows <- function(x) {
 check_samples <- function(sample, rows, cells = NULL) {
   if (is.null(sample)) return(NULL)
   wrong <- function(...) stop_input("sample", ...)
-  sample <- by_names(without_integer64(sample), cells, "sample", "cell")
+  sample <- by_names(sample, cells, "sample", "cell")
   known <- is.factor(sample) || is.character(sample) || is.numeric(sample) || is.logical(sample)
   if (!known || !is.null(dim(sample))) {
     wrong("must be NULL, FALSE, the name of a column, or one value for each cell, not ", show_value(sample))

@@ -4,7 +4,7 @@
 # a column) and `count` (whole numbers of at least 1); the names `documents` and `terms`; `size` (the numbers of
 # documents and terms); and `tokens`.
 count_matrix <- function(x, argument = "x") {
-  x <- without_integer64(x)
+  x <- given_data(x, argument)
   parts <- if (inherits(x, "count_matrix")) {
     return(x)
   } else if (inherits(x, c("simple_triplet_matrix", "DocumentTermMatrix", "TermDocumentMatrix"))) {
@@ -36,12 +36,9 @@ count_matrix <- function(x, argument = "x") {
 }
 
 from_triplets <- function(x, argument) {
-  if (!all(c("i", "j", "v", "nrow", "ncol") %in% names(x))) {
-    stop_input(argument, "is a ", class(x)[[1L]], " without the elements i, j, v, nrow and ncol")
-  }
   names <- x$dimnames
   parts <- list(
-    row = as.integer(x$i), column = as.integer(x$j), value = as.double(without_integer64(x$v)),
+    row = as.integer(x$i), column = as.integer(x$j), value = as.double(given_data(x$v, argument)),
     size = as.integer(c(x$nrow, x$ncol)), documents = names[[1L]], terms = names[[2L]]
   )
   if (!inherits(x, "TermDocumentMatrix")) return(parts)
@@ -102,8 +99,6 @@ find_column <- function(column, x, argument) {
 
 # Rows from 0 and the starts of columns are used as they are, so that a large matrix is not copied.
 from_sparse <- function(x, argument) {
-  wrong <- tryCatch(methods::validObject(x, test = TRUE), error = conditionMessage)
-  if (!isTRUE(wrong)) stop_input(argument, "is not a valid ", class(x)[[1L]], ": ", wrong[[1L]])
   x <- as_sparse_columns(x)
   list(p = x@p, i = x@i, value = x@x, size = dim(x), documents = rownames(x), terms = colnames(x))
 }
@@ -121,15 +116,11 @@ pack_counts <- function(parts, argument) {
   check_unique(parts$terms, "terms", argument)
   tokens <- sum(parts$value)
   if (tokens >= 2^31) {
-    stop_input(argument, sprintf("has %s tokens; at most 2147483647 can be fitted", format(tokens, digits = 15)))
+    stop_input(argument, sprintf("has %s tokens; at most 2147483647 can be fitted", exact_words(tokens)))
   }
   if (tokens == 0) {
     stop_input(argument,
       sprintf("has no tokens: all counts of its %d documents and %d terms are 0", size[[1L]], size[[2L]]))
-  }
-  outside <- function(index, most) length(index) > 0L && (anyNA(index) || min(index) < 1L || max(index) > most)
-  if (outside(parts$row, size[[1L]]) || outside(parts$column, size[[2L]])) {
-    stop_input(argument, "has an index outside of its documents and terms")
   }
   if (is.null(parts$p)) parts <- by_columns(parts, size)
   if (any(parts$count == 0L)) {
@@ -155,7 +146,7 @@ refuse_values <- function(parts, argument) {
   first <- order(row, column)[[1L]]
   stop_input(argument, sprintf(
     "must hold counts, whole numbers from 0 on, but has %s for document %s and term %s",
-    format(value[[bad[[first]]]], digits = 15), shown_name(parts$documents, row[[first]]),
+    exact_words(value[[bad[[first]]]]), shown_name(parts$documents, row[[first]]),
     shown_name(parts$terms, column[[first]])
   ))
 }

@@ -16,6 +16,8 @@ covariate_frame <- function(formula, data, argument = "formula", source = "data"
     }
     stop_input(argument, "cannot be evaluated with `", source, "`: ", because = error)
   })
+  raw <- names(frame)[vapply(frame, is.raw, NA)]
+  if (length(raw)) stop_input(argument, "reads ", dQuote(raw[[1L]], FALSE), ", which is raw bytes, no numbers or names")
   attr(attr(frame, "terms"), "units") <- units
   plain_columns(with_nested_bases(frame, data, environment(formula)))
 }

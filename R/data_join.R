@@ -117,7 +117,7 @@ join_rows <- function(data, names, count, kind, argument = "data") {
   }
   if (!is.data.frame(data) || !is.list(data)) unfit()
   if (inherits(data, "joined_rows")) return(list(data = data, how = "name"))
-  data <- without_integer64(data)
+  data <- given_data(data, argument)
   if (!is.null(names)) {
     keys <- row_keys(data, names)
     found <- match_names(names, keys$values)
@@ -172,7 +172,7 @@ join_variables <- function(formula, data, names, count, kind) {
   values <- as.list(joined$data)
   outside <- outside_variables(formula, joined$data)
   for (name in base::names(outside)) {
-    value <- without_integer64(outside[[name]])
+    value <- given_data(outside[[name]], name)
     if (!is.atomic(value) || NROW(value) < 2L) next
     if (!is.null(names) && is.null(dim(value)) && !is.null(base::names(value))) {
       value <- by_names(value, names, name, kind)
@@ -193,6 +193,7 @@ join_variables <- function(formula, data, names, count, kind) {
 
 # A vector with names in the order of `names`. One without names is as it was, also if `names` is NULL.
 by_names <- function(values, names, argument, kind) {
+  values <- given_data(values, argument)
   given <- base::names(values)
   if (is.null(given) || is.null(names)) return(values)
   if (identical(given, names)) return(unname(values))

@@ -78,7 +78,7 @@ cells_of <- function(fit, newdata, argument = "newdata") {
 # The numbers of an object of any class that can be read, rows by markers. With `from_fit`, the markers are a fit's, and
 # are looked up if the columns have names. `assay`: see assay_cells(); objects without assays do not need it.
 expression_matrix <- function(x, markers, argument, from_fit = FALSE, assay = NULL) {
-  x <- without_integer64(x)
+  x <- given_data(x, argument)
   frames <- cytometry_frames(x)
   values <- if (!is.null(frames)) {
     stack_frames(frames, argument)

@@ -25,7 +25,7 @@ new_data <- function(fit, newdata, argument = "newdata") {
   if (!is.data.frame(newdata)) {
     stop_input(argument, "must be a data frame with values of the covariates, not ", show_value(newdata))
   }
-  newdata <- without_integer64(newdata)
+  newdata <- given_data(newdata, argument)
   check_no_integer64(fit$formula, newdata, argument, NULL)
   in_fitted_units(fit, newdata, argument)
 }

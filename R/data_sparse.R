@@ -56,7 +56,7 @@ sparse_predictors <- function(sparse, frame) {
   }
   sparse <- as_sparse_columns(sparse)
   if (is.null(colnames(sparse))) colnames(sparse) <- paste0("x", seq_len(ncol(sparse)))
-  sparse
+  given_data(sparse, "sparse")
 }
 
 # Standard deviations of columns. Squares about the mean are summed over the stored entries and, at once, over zeros.
@@ -91,5 +91,5 @@ check_sparse <- function(sparse) {
   if (!requireNamespace("Matrix", quietly = TRUE)) {
     stop_input("sparse", "needs the package Matrix, which is not installed")
   }
-  sparse
+  given_data(sparse, "sparse")
 }

@@ -33,7 +33,7 @@ polyagamma_cumulant <- function(shape, tilt = 0, order) {
   order <- check_values(order, "order")
   bad <- which(order != floor(order) | order < 1 | order > 20)
   if (length(bad) > 0L) {
-    stop_input("order", "has the entry ", format(order[[bad[[1L]]]], digits = 15),
+    stop_input("order", "has the entry ", exact_words(order[[bad[[1L]]]]),
       ": orders are whole numbers from 1 to 20"
     )
   }

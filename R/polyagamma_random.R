@@ -61,7 +61,7 @@ check_polyagamma_shape <- function(shape, argument, method = "auto") {
   shape <- check_values(shape, argument)
   complain <- function(bad, rule) {
     if (length(bad) > 0L) {
-      stop_input(argument, "has the entry ", format(shape[[bad[[1L]]]], digits = 15), " at position ",
+      stop_input(argument, "has the entry ", exact_words(shape[[bad[[1L]]]]), " at position ",
         format(bad[[1L]], digits = 17, scientific = FALSE), ": ", rule)
     }
   }

@@ -33,6 +33,7 @@ polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, 
   check_present(!missing(x), "x")
   check_present(!missing(y), "y")
   check_present(!missing(beta), "beta")
+  x <- given_data(x, "x")
   is_sparse <- is_sparse_matrix(x)
   if (!(is_sparse || is.numeric(x) && is.matrix(x)) || nrow(x) == 0L || ncol(x) == 0L) {
     stop_input("x", "must be a numeric matrix with rows and columns, not ", show_value(x))

@@ -28,9 +28,9 @@ check_coordinates <- function(y, argument = "y") {
 }
 
 as_columns <- function(y, argument) {
-  y <- without_integer64(y)
+  y <- given_data(y, argument)
   if (is.data.frame(y)) {
-    odd <- which(!vapply(y, is.numeric, NA))
+    odd <- which(!vapply(y, function(column) is.numeric(column) && is.null(dim(column)), NA))
     if (length(odd)) {
       name <- names(y)[[odd[[1L]]]]
       stop_input(argument, "must have numeric columns; column ",

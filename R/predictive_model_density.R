@@ -39,7 +39,7 @@ copula_density <- function(rho = NULL, points = NULL, standardize = TRUE, permut
     stop_input("support", "must be two numbers, the first the smaller, not ", show_value(support))
   }
   copula_model("copula_density", support = as.double(support), scale = check_choice(scale, "scale", c("auto", "data")),
-    points = without_integer64(points), rho = rho, standardize = standardize, permutations = permutations,
+    points = given_data(points, "points"), rho = rho, standardize = standardize, permutations = permutations,
     bandwidths = bandwidths, choices = c("one", "each"), calibrate = calibrate)
 }
 

@@ -36,7 +36,7 @@ copula_regression <- function(formula, points = NULL, at = NULL, rho = NULL, rho
   kind <- c(conditional = "copula_regression", joint = "joint_regression")
   method <- check_choice(method, "method", names(kind))
   formula_model(kind[[method]], formula, points, rho, rho_x, standardize, permutations, bandwidths, calibrate, mean,
-    at = without_integer64(at), method = method)
+    at = given_data(at, "at"), method = method)
 }
 
 #' @rdname copula_regression
@@ -53,7 +53,7 @@ formula_model <- function(kind, formula, points, rho, rho_x, standardize, permut
   if (!is.null(points) && !is.data.frame(points)) {
     stop_input("points", "must be a data frame of covariates, or NULL, not ", show_value(points))
   }
-  copula_model(kind, formula = check_formula(formula), mean = check_mean(mean), points = without_integer64(points),
+  copula_model(kind, formula = check_formula(formula), mean = check_mean(mean), points = given_data(points, "points"),
     rho_x = check_rho(rho_x, "rho_x"), ..., rho = rho, length = 1L, standardize = standardize,
     permutations = permutations, bandwidths = bandwidths, choices = c("each", "one"), calibrate = calibrate)
 }

@@ -70,7 +70,7 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   check_present(!missing(model), "model")
   check_model(model)
   kind <- record(model)
-  y <- without_integer64(y)
+  y <- given_data(y, "y")
   draws <- check_count(draws, "draws")
   tolerance <- check_number(tolerance, "tolerance", min = 0, max = 1)
   trajectories <- check_count(trajectories, "trajectories", min = 0, max = 1e6)

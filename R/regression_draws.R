@@ -130,7 +130,7 @@ augment.bayes_logit <- function(x, data = NULL, newdata = NULL, ...) {
     mean <- predict_means(x, newdata)
     return(as_table(cbind(newdata, if (is.matrix(mean)) class_columns(mean) else data.frame(.fitted = unname(mean)))))
   }
-  if (is.null(data)) data <- x$frame
+  if (is.null(data)) data <- x$frame else check_container(data, "data")
   padded <- pad_rows(x, seq_len(x$rows))
   if (!is.data.frame(data) || !nrow(data) %in% c(x$rows, length(padded))) {
     stop_input("data", sprintf("must be a data frame of the %s rows that were fitted, not ", format(x$rows)),

@@ -355,7 +355,7 @@ whole_counts <- function(response, complain) {
 show_first_bad <- function(response, is_bad) {
   if (!is.numeric(response) || is.matrix(response)) return(show_value(response))
   bad <- which(is.na(response) | is_bad(response))[[1L]]
-  sprintf("row %d has %s", bad, format(response[[bad]], digits = 15))
+  sprintf("row %d has %s", bad, exact_words(response[[bad]]))
 }
 
 count_matrix_of <- function(response, complain) {

@@ -69,7 +69,7 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", 
   progress <- check_progress(progress)
   sparse <- check_sparse(control$sparse)
   checkpoint <- check_checkpoint(control$checkpoint, control$checkpoint_every)
-  data <- without_integer64(data)
+  data <- given_data(data, "data")
   zero <- check_zero(zi, hu, formula, family, c(as.list(without_dots(call, parent.frame())), control))
   if (!is.null(zero)) {
     priors <- zero_priors(prior, zero$kind)

@@ -10,7 +10,7 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
     check_no_integer64(given[[name]], data, name, environment(formula))
     values <- given[[name]]
     if (is.name(values) && !as.character(values) %in% names(data)) values <- get0(values, environment(formula))
-    if (is.atomic(values)) given[[name]] <- by_rows(without_integer64(values), data, name)
+    if (is.atomic(values)) given[[name]] <- by_rows(given_data(values, name), data, name)
   }
   variables <- unlist(lapply(smooths, `[[`, "variables"), recursive = FALSE)
   frame <- covariate_frame(frame_formula(parts$fixed, parts$bars, variables), data,

@@ -112,7 +112,7 @@ trials_of_rows <- function(fit, newdata, trials) {
   if (!is_one_each || length(bad)) {
     wanted <- sprintf("must be one whole number from 0, or one for each of the %d rows of `newdata`, not ", rows)
     stop_input("trials", wanted, show_value(trials), if (length(bad) && length(trials) > 1L) {
-        sprintf(" with %s in row %d", format(trials[[bad[[1L]]]], digits = 15), bad[[1L]])
+        sprintf(" with %s in row %d", exact_words(trials[[bad[[1L]]]]), bad[[1L]])
       })
   }
   rep_len(as.double(trials), rows)

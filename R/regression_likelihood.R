@@ -51,7 +51,7 @@ log_lik.bayes_logit <- function(object, newdata = NULL, ndraws = NULL, re_formul
 }
 
 log_likelihoods <- function(fit, newdata, used, re_formula) {
-  newdata <- without_integer64(newdata)
+  newdata <- given_data(newdata, "newdata")
   rows <- prediction_rows(fit, newdata, groups = check_re_formula(re_formula, fit))
   n <- nrow(rows$x)
   of_rows <- list(response = fit$response, weights = fit$weights)

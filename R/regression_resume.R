@@ -33,7 +33,7 @@ logit_with_data <- function(saved, x, envir) {
   given <- fit$given
   if (is.list(given$sparse)) fit$given$sparse <- given$sparse <- do.call(Matrix::sparseMatrix, given$sparse)
   sparse <- check_sparse(if (is.null(given$sparse)) FALSE else given$sparse)
-  data <- logit_data(given, fit$formula, without_integer64(x), fit$family, fit$contrasts, sparse, envir)
+  data <- logit_data(given, fit$formula, given_data(x, "x"), fit$family, fit$contrasts, sparse, envir)
   fit[logit_data_parts] <- data[logit_data_parts]
   fit$rows <- nrow(data$frame)
   fit

@@ -182,7 +182,7 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
   tick <- progress_signal(iter * fit$chains, progress)
   on.exit(tick(NULL), add = TRUE)
   started <- proc.time()[["elapsed"]]
-  seconds <- 0.02 # of a sweep of the chains that run at the same time
+  seconds <- 0.2 # of a sweep of the chains that run at the same time: first one sweep, whatever it takes
 
   advance_some <- function(sessions, chains, sweeps) {
     states <- fit$state[chains]

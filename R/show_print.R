@@ -28,10 +28,11 @@
 #' print(pmf(c(1, 2, 3) / 6), digits = 2)
 #' @export
 print.warpbayes <- function(x, ...) {
-  tryCatch(in_console(x, ...), error = function(error) {
+  shown <- utils::capture.output(tryCatch(in_console(x, ...), error = function(error) {
     if (inherits(error, "warpbayes_error")) stop(error)
     stop_input("x", "cannot be printed, because a part of it was changed since it was made: ", because = error)
-  })
+  }))
+  cat(show_directions(shown), sep = "\n")
   invisible(x)
 }
 

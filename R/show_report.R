@@ -127,10 +127,10 @@ write_whole <- function(page, target, file) {
   on.exit(unlink(temporary))
   bytes <- charToRaw(page)
   failure <- tryCatch(
-    {
+    holding_signals({
       writeBin(bytes, temporary)
       if (isTRUE(file.size(temporary) == length(bytes))) NULL else "the disk may be full"
-    },
+    }),
     error = conditionMessage, warning = conditionMessage
   )
   if (!is.null(failure)) refuse(failure)

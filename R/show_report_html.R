@@ -8,7 +8,7 @@ escape_html <- function(text) {
   text <- enc2utf8(text)
   bad <- !validUTF8(text)
   text[bad] <- encodeString(text[bad])
-  text <- gsub("[\001-\010\013\014\016-\037\177]", "", text)
+  text <- gsub("[\001-\010\013\014\016-\037\177]", "", show_directions(text))
   for (i in seq_along(html_entities)) {
     text <- gsub(names(html_entities)[[i]], html_entities[[i]], text, fixed = TRUE)
   }

@@ -181,7 +181,7 @@ count_groups <- function(at, size) {
 
 check_scores <- function(scores) {
   check_present(!missing(scores), "scores")
-  values <- without_integer64(scores)
+  values <- given_data(scores, "scores")
   if (!is.numeric(values) || length(values) == 0L || any(!is.finite(values))) {
     stop_input("scores", "must be finite numbers, not ", show_value(scores))
   }
@@ -190,7 +190,7 @@ check_scores <- function(scores) {
 
 check_sample <- function(x, argument) {
   check_present(!missing(x), argument)
-  values <- without_integer64(x)
+  values <- given_data(x, argument)
   if (!is.numeric(values) || is.object(values) || any(is.infinite(values))) {
     stop_input(argument, "must be a vector of finite numbers, not ", show_value(x))
   }

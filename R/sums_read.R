@@ -58,12 +58,13 @@ sum_tolerance <- 1e-8
 
 # `argument` names what held the values: the argument `values`, or a part of `prob`.
 check_pmf_values <- function(values, size, argument = "values") {
-  values <- without_integer64(values)
+  values <- given_data(values, argument)
   if (!is.numeric(values) || is.data.frame(values) || length(values) != size ||
     any(!is.finite(values)) || max(abs(values)) > 2^52) {
+    large <- if (is.numeric(values)) values[!(abs(values) <= 2^52)]
     stop_input(argument,
       sprintf("must be numbers of at most 2^52 in absolute value, as many as probabilities (%d), not ", size),
-      show_value(values))
+      show_value(if (length(large)) large[[1L]] else values))
   }
   as.double(values)
 }
@@ -79,7 +80,7 @@ lattice_of_values <- function(values, by = NULL, argument = "values", operands =
     for (scale in 10^(0:9)) {
       exact <- (values - from) * scale
       whole <- round(exact)
-      if (max(abs(whole)) < 2^52 && all(abs(whole - exact) <= pmin(8 * .Machine$double.eps * scale * sizes, 0.01))) {
+      if (max(abs(whole)) <= 2^52 && all(abs(whole - exact) <= pmin(8 * .Machine$double.eps * scale * sizes, 0.01))) {
         origin <- min(whole)
         step <- common_divisor(whole - origin)
         lattice <- if (from == 0) new_lattice(origin, if (step == 0) scale else step, scale) else
@@ -108,9 +109,9 @@ positions_on_step <- function(values, first, by, argument) {
   at <- (values - first) / by
   off <- which(abs(at - round(at)) > 1e-6 + 8 * .Machine$double.eps * (abs(values) + abs(first)) / by)
   if (length(off) > 0L || max(at) > 2^52 || abs(first) > 2^52 * min(by, 1)) {
-    stop_input(argument, "must be multiples of `by`, ", format(by, digits = 15),
+    stop_input(argument, "must be multiples of `by`, ", exact_words(by),
       ", apart, and at most 2^52 of them, which ",
-      format(if (length(off) > 0L) values[[off[[1L]]]] else max(values), digits = 15), " is not")
+      exact_words(if (length(off) > 0L) values[[off[[1L]]]] else max(values)), " is not")
   }
   round(at)
 }
@@ -134,7 +135,7 @@ plain_weights <- function(weights, argument, log) {
 
 check_weights <- function(weights, argument, log) {
   if (is.double(weights) && is.null(attributes(weights)) && .Call(C_pmf_usable, weights, log)) return(weights)
-  weights <- without_integer64(weights)
+  weights <- given_data(weights, argument)
   if (!is.numeric(weights) || (!is.null(dim(weights)) && length(dim(weights)) != 1L)) {
     stop_input(argument, "must be a numeric vector, not ", show_value(weights))
   }
@@ -142,7 +143,7 @@ check_weights <- function(weights, argument, log) {
   weights <- as.double(weights)
   bad <- bad_weight(weights, log)
   if (bad > 0) {
-    stop_input(argument, sprintf("has the entry %s at position %.0f; ", format(weights[[bad]], digits = 15), bad),
+    stop_input(argument, sprintf("has the entry %s at position %.0f; ", exact_words(weights[[bad]]), bad),
       weight_rule(log))
   }
   if (max(weights) <= if (log) -Inf else 0) stop_input(argument, "is all zero: at least one value must be possible")
@@ -201,14 +202,14 @@ plain_weight_rows <- function(x, argument, log) {
 
 # A double matrix of usable rows, or an error that names the first unusable weight or row.
 check_weight_rows <- function(x, argument, log) {
-  x <- without_integer64(x)
+  x <- given_data(x, argument)
   if (!is.numeric(x)) stop_input(argument, "must be numeric, not ", show_value(x))
   if (length(x) == 0L) stop_input(argument, "is empty: a ", paste(dim(x), collapse = " x "), " matrix")
   dimensions <- dim(x)
   x <- as.double(x)
   bad <- bad_weight(x, log)
   if (bad > 0) {
-    stop_input(argument, sprintf("has the entry %s in row %.0f, column %.0f; ", format(x[[bad]], digits = 15),
+    stop_input(argument, sprintf("has the entry %s in row %.0f, column %.0f; ", exact_words(x[[bad]]),
       (bad - 1) %% dimensions[[1L]] + 1, (bad - 1) %/% dimensions[[1L]] + 1
     ), weight_rule(log))
   }

@@ -42,6 +42,30 @@
  * pointer that is NULL, a size below 0, a parameter that is not a number or outside its range. Messages count
  * positions, rows and columns from 1. No function jumps (longjmp), throws, prints or ends the process.
  *
+ * WARPBAYES_OK means that all outputs are values of the law: finite numbers, never NaN. Only logarithms of zero are
+ * -Inf, where this is said. If the parameters are so extreme that an output lies beyond the range of doubles, the
+ * function returns WARPBAYES_INPUT.
+ *
+ * RANGES
+ *
+ * From the first number to the second, both included. Arguments that are not here have their range at their function.
+ *
+ *   law                  argument   from                      to
+ *   gamma                shape      1e-300                    1e300
+ *   beta                 a          1e-300                    1e300
+ *   beta                 b          1e-300                    1e300
+ *   truncated_normal     lower      -Inf                      Inf                       less than upper
+ *   truncated_normal     upper      -Inf                      Inf
+ *   binomial             size       0                         2147483647                whole
+ *   binomial             prob       0                         1
+ *   dirichlet            shape      1e-300                    1e300
+ *   multinomial          size       0                         2147483647                whole
+ *   multinomial          weights    0                         1e300                     one above 0
+ *   multivariate_normal  mean       -1e300                    1e300
+ *   wishart              df         0                         1e300                     above columns - 1
+ *   polyagamma           shape      2.2250738585072014e-308   1.7976931348623157e308
+ *   polyagamma           tilt       -1.7976931348623157e308   1.7976931348623157e308
+ *
  * THREADS
  *
  * Functions of the table do not call R. With threads = 1 they run on the calling thread, and any number of threads may
@@ -156,13 +180,13 @@ typedef struct warpbayes_table {
   /* Standard normal, by inversion of a uniform: the largest possible is 8.21. */
   int (*normal_draw)(const warpbayes_source *from, int64_t count, double *draws, warpbayes_message *message);
 
-  /* Gamma of this shape, positive and finite, and scale 1: divide by the rate. By Marsaglia & Tsang 2000, "A simple
-   * method for generating gamma variables", ACM TOMS 26, 363-372. is_log not 0: the natural logarithms, which do not
-   * underflow for shapes such as 1e-3. */
+  /* Gamma of this shape and scale 1: divide by the rate. A draw below the smallest double is 0. By Marsaglia & Tsang
+   * 2000, "A simple method for generating gamma variables", ACM TOMS 26, 363-372. is_log not 0: the natural logarithms,
+   * which do not underflow for shapes such as 1e-3. */
   int (*gamma_draw)(const warpbayes_source *from, int64_t count, const double *shape, int64_t shapes, int is_log,
                     double *draws, warpbayes_message *message);
 
-  /* Beta with parameters a and b, positive and finite: G(a) / (G(a) + G(b)) of two gamma draws. is_log as above. */
+  /* Beta with parameters a and b: G(a) / (G(a) + G(b)) of two gamma draws. is_log as above. */
   int (*beta_draw)(const warpbayes_source *from, int64_t count, const double *a, int64_t as, const double *b,
                    int64_t bs, int is_log, double *draws, warpbayes_message *message);
 
@@ -172,7 +196,7 @@ typedef struct warpbayes_table {
   int (*dirichlet_draw)(const warpbayes_source *from, int64_t rows, int64_t columns, const double *shape, int each_row,
                         int is_log, double *draws, warpbayes_message *message);
 
-  /* Polya-Gamma PG(shape, tilt): shapes positive, whole or not, tilts of either sign, both finite. The law is within a
+  /* Polya-Gamma PG(shape, tilt): shapes whole or not, tilts of either sign. The draws are positive. The law is within a
    * Kolmogorov distance of 1e-6 (Polson, Scott & Windle 2013, JASA 108, 1339-1349). In R: rpolyagamma(). */
   int (*polyagamma_draw)(const warpbayes_source *from, int64_t count, const double *shape, int64_t shapes,
                          const double *tilt, int64_t tilts, double *draws, warpbayes_message *message);
@@ -185,13 +209,14 @@ typedef struct warpbayes_table {
 
   /* The distribution of the sum of two independent variables: r[s] = sum over i + j = s of p[i] q[j], m + n - 1
    * numbers, for weights that are finite and not negative, at least one of each positive. With is_log not 0 logarithms
-   * go in and come out. accuracy, from 0 to 0.01: the relative error that the fast method may make in an entry; 0:
-   * direct sums alone. In R: convolve_pmf(), whose default accuracy is 1e-12. */
+   * go in and come out, -Inf for zero. accuracy, from 0 to 0.01: the relative error that the fast method may make in an
+   * entry; 0: direct sums alone. In R: convolve_pmf(), whose default accuracy is 1e-12. */
   int (*pmf_convolve)(int64_t m, const double *p, int64_t n, const double *q, int is_log, double accuracy,
                       int32_t threads, double *r, warpbayes_message *message);
 
   /* A mixture at the rows of x, rows x p, finite. Outputs may be NULL. A row so far from every component that its
-   * distances exceed the range of doubles has the density -Inf and probabilities NaN.
+   * distances exceed the range of doubles has the log density -Inf, but no probabilities and no component: it is an
+   * error to ask for these.
    *   log_density  rows: natural logarithm
    *   probability  rows x k: of each component, given the row
    *   component    rows: the most probable component
@@ -201,7 +226,8 @@ typedef struct warpbayes_table {
 
   /* Draws the component of each row of x from its probabilities given the row: the allocation step of a Gibbs sampler.
    * Row i is element first + i. The draws are those of categorical_draw() from the probabilities of mixture_evaluate(),
-   * without room for them all. log_density: as there, or NULL. A row without probabilities is an error. */
+   * without room for them all. log_density: as there, or NULL. A row that is too far from every component is an
+   * error. */
   int (*mixture_allocate)(const warpbayes_source *from, const warpbayes_mixture *mixture, int64_t rows, const double *x,
                           int32_t *component, double *log_density, warpbayes_message *message);
   /* The end of version 1. */

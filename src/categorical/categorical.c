@@ -9,7 +9,8 @@
 #include "numeric/poll.h"
 #include "numeric/spread.h"
 
-/* Weights and draws of a slice: some tenths of a second. */
+/* Weights and draws of a slice: some tenths of a second on a graphics card, or for this many threads. */
+#define SLICE_THREADS 8
 #define SLICE_WEIGHTS ((int64_t)1 << 28)
 #define SLICE_DRAWS ((int64_t)1 << 26)
 
@@ -169,11 +170,13 @@ static int draw_slices(wb_call *call, const wb_categorical_rows *dense, const wb
   const wb_categorical_functions *const functions = call->backend->categorical;
   WB_TRY(wb_backend_has(call->backend, functions, "categorical draws", call->message));
   const int64_t rows = dense ? dense->rows : sparse->rows;
-  int64_t row_step = SLICE_WEIGHTS / (per_row > 0 ? per_row : 1);
+  const int64_t threads = call->backend == call->processor ? smaller(call->run.threads, SLICE_THREADS) : SLICE_THREADS;
+  const int64_t slice_draws = SLICE_DRAWS * threads / SLICE_THREADS;
+  int64_t row_step = SLICE_WEIGHTS * threads / SLICE_THREADS / (per_row > 0 ? per_row : 1);
   if (row_step < 512) row_step = 512;
   for (int64_t row = 0; row < rows; row += row_step) {
     const int64_t count = smaller(row_step, rows - row);
-    const int64_t draw_step = SLICE_DRAWS / count > 1024 ? SLICE_DRAWS / count : 1024;
+    const int64_t draw_step = slice_draws / count > 1024 ? slice_draws / count : 1024;
     for (int64_t draw = 0; draw < draws->draws; draw += draw_step) {
       if (row + draw > 0 && wb_poll_after(&call->poll, WB_POLL_EVERY)) return WB_INTERRUPTED;
       wb_categorical_draws slice = *draws;

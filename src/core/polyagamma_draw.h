@@ -203,8 +203,9 @@ WB_HD double wb_polyagamma_inverse_gaussian(double b, double c, uint64_t first, 
   m = wb_select(m < 1e300, m, 1e300);
   double d = wb_inverse_gaussian_root(h, m);
   int smaller = wb_uniform(second) * (d + m) < d;
-  double mean = 0.5 * b / c;
-  return mean * wb_select(smaller, m, d) / wb_select(smaller, d, m);
+  double mean = 0.5 * b / c, over = wb_select(smaller, m, d), under = wb_select(smaller, d, m);
+  /* Where the product would overflow. */
+  return wb_select(b < 1e150, mean * over / under, mean * (over / under));
 }
 
 /* PG(b, c) for large b, by the expansion. */

@@ -76,8 +76,9 @@ int wb_interface_numbers(const char *name, const double *values, int64_t length,
                    (double)length);
   for (int64_t i = 0; i < length; i++) {
     if (values[i] >= least && values[i] <= most) continue;
-    return wb_fail(message, WB_ERROR_INPUT, "`%s` has the value %.17g at position %.0f, but must be from %g to %g",
-                   name, values[i], (double)(i + 1), least, most);
+    return wb_fail(message, WB_ERROR_INPUT,
+                   "`%s` has the value %.17g at position %.0f, but must be from %.15g to %.15g", name, values[i],
+                   (double)(i + 1), least, most);
   }
   return WB_OK;
 }

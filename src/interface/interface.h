@@ -30,41 +30,41 @@ int wb_interface_matrix(const char *name, int64_t rows, int64_t columns, wb_mess
 /* `length` numbers, at least `least` and at most `most`; NaN is refused. A length below 1 is, too. */
 int wb_interface_numbers(const char *name, const double *values, int64_t length, double least, double most,
                          wb_message *message);
-/* Numbers that parameters of gamma, beta and Dirichlet draws may be. */
-#define WB_INTERFACE_SHAPE_LEAST 1e-300
-#define WB_INTERFACE_SHAPE_MOST 1e300
 
 /* The key of categorical draws, which have no iteration of their own. */
 uint64_t wb_interface_iterated_key(const warpbayes_source *from);
 
-/* interface/variates_interface.c */
+/* interface/variates_interface.c. Laws of one number have a function for streams and one for many elements: their name,
+ * the nanoseconds of a draw, their parameters in C, and how these are read. */
+#define WB_OPEN(...) __VA_ARGS__
+#define WB_NUMBER_LAWS(LAW) \
+  LAW(uniform, WB_VARIATE_UNIFORM, 1, (), (0)) \
+  LAW(normal, WB_VARIATE_NORMAL, 4, (), (0)) \
+  LAW(exponential, WB_VARIATE_EXPONENTIAL, 3, (), (0)) \
+  LAW(gumbel, WB_VARIATE_GUMBEL, 4, (), (0)) \
+  LAW(gamma, WB_VARIATE_GAMMA, 20, (const double *shape, int64_t shapes, int is_log, ), \
+      (.a = shape, .as = shapes, .is_log = is_log)) \
+  LAW(beta, WB_VARIATE_BETA, 300, (const double *a, int64_t as, const double *b, int64_t bs, int is_log, ), \
+      (.a = a, .b = b, .as = as, .bs = bs, .is_log = is_log)) \
+  LAW(truncated_normal, WB_VARIATE_TRUNCATED_NORMAL, 60, \
+      (const double *lower, int64_t lowers, const double *upper, int64_t uppers, ), \
+      (.a = lower, .b = upper, .as = lowers, .bs = uppers)) \
+  LAW(binomial, WB_VARIATE_BINOMIAL, 60, (const double *size, int64_t sizes, const double *prob, int64_t probs, ), \
+      (.a = size, .b = prob, .as = sizes, .bs = probs))
+#define WB_DECLARE_LAW(name, kind, nanoseconds, parameters, law) \
+  int wb_interface_stream_##name(warpbayes_stream *stream, int64_t count, WB_OPEN parameters double *draws, \
+                                 warpbayes_message *message); \
+  int wb_interface_##name##_draw(const warpbayes_source *from, int64_t count, WB_OPEN parameters double *draws, \
+                                 warpbayes_message *message);
+WB_NUMBER_LAWS(WB_DECLARE_LAW)
 uint64_t wb_interface_key(uint64_t seed, uint32_t stream);
 int wb_interface_stream_open(uint64_t key, uint32_t iteration, uint64_t element, warpbayes_stream *stream,
                              warpbayes_message *message);
-int wb_interface_stream_uniform(warpbayes_stream *stream, int64_t count, double *draws, warpbayes_message *message);
-int wb_interface_stream_normal(warpbayes_stream *stream, int64_t count, double *draws, warpbayes_message *message);
-int wb_interface_stream_gamma(warpbayes_stream *stream, int64_t count, const double *shape, int64_t shapes, int is_log,
-                              double *draws, warpbayes_message *message);
-int wb_interface_stream_beta(warpbayes_stream *stream, int64_t count, const double *a, int64_t as, const double *b,
-                             int64_t bs, int is_log, double *draws, warpbayes_message *message);
 int wb_interface_stream_dirichlet(warpbayes_stream *stream, int64_t count, const double *shape, int is_log,
                                   double *draws, warpbayes_message *message);
-int wb_interface_uniform_draw(const warpbayes_source *from, int64_t count, double *draws, warpbayes_message *message);
-int wb_interface_normal_draw(const warpbayes_source *from, int64_t count, double *draws, warpbayes_message *message);
-int wb_interface_gamma_draw(const warpbayes_source *from, int64_t count, const double *shape, int64_t shapes,
-                            int is_log, double *draws, warpbayes_message *message);
-int wb_interface_beta_draw(const warpbayes_source *from, int64_t count, const double *a, int64_t as, const double *b,
-                           int64_t bs, int is_log, double *draws, warpbayes_message *message);
 int wb_interface_dirichlet_draw(const warpbayes_source *from, int64_t rows, int64_t columns, const double *shape,
                                 int each_row, int is_log, double *draws, warpbayes_message *message);
 
-int wb_interface_stream_exponential(warpbayes_stream *stream, int64_t count, double *draws, warpbayes_message *message);
-int wb_interface_stream_gumbel(warpbayes_stream *stream, int64_t count, double *draws, warpbayes_message *message);
-int wb_interface_stream_truncated_normal(warpbayes_stream *stream, int64_t count, const double *lower, int64_t lowers,
-                                         const double *upper, int64_t uppers, double *draws,
-                                         warpbayes_message *message);
-int wb_interface_stream_binomial(warpbayes_stream *stream, int64_t count, const double *size, int64_t sizes,
-                                 const double *prob, int64_t probs, double *draws, warpbayes_message *message);
 int wb_interface_stream_multinomial(warpbayes_stream *stream, int64_t columns, double size, const double *weights,
                                     double *draws, warpbayes_message *message);
 int wb_interface_stream_multivariate_normal(warpbayes_stream *stream, int64_t columns, const double *mean,
@@ -72,13 +72,6 @@ int wb_interface_stream_multivariate_normal(warpbayes_stream *stream, int64_t co
                                             warpbayes_message *message);
 int wb_interface_stream_wishart(warpbayes_stream *stream, int64_t columns, double df, const double *scale,
                                 int is_inverse, double *draws, warpbayes_message *message);
-int wb_interface_exponential_draw(const warpbayes_source *from, int64_t count, double *draws,
-                                  warpbayes_message *message);
-int wb_interface_gumbel_draw(const warpbayes_source *from, int64_t count, double *draws, warpbayes_message *message);
-int wb_interface_truncated_normal_draw(const warpbayes_source *from, int64_t count, const double *lower, int64_t lowers,
-                                       const double *upper, int64_t uppers, double *draws, warpbayes_message *message);
-int wb_interface_binomial_draw(const warpbayes_source *from, int64_t count, const double *size, int64_t sizes,
-                               const double *prob, int64_t probs, double *draws, warpbayes_message *message);
 int wb_interface_multinomial_draw(const warpbayes_source *from, int64_t rows, int64_t columns, const double *size,
                                   int64_t sizes, const double *weights, int each_row, double *draws,
                                   warpbayes_message *message);

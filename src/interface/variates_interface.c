@@ -10,57 +10,59 @@
 #define PIECE 2048
 /* Columns of vectors and matrices with a covariance. */
 #define MOST_COLUMNS 1024
-#define MOST_TRIALS 2147483647.0
 
 uint64_t wb_interface_key(uint64_t seed, uint32_t stream) { return wb_chain_key_of(seed, stream); }
 
 /* Parameters -------------------------------------------------------------------- */
 
-static int check_shape(const char *name, const double *shape, int64_t shapes, wb_message *message) {
-  return wb_interface_numbers(name, shape, shapes, WB_INTERFACE_SHAPE_LEAST, WB_INTERFACE_SHAPE_MOST, message);
-}
+/* The laws and what their parameters may be: those of `a` or of rows, and those of `b` or `trials`. The header has the
+ * same table, by which tests/client goes to both ends of each range. Sums of the largest must not overflow. */
+typedef struct range {
+  const char *name;
+  double least, most;
+  int whole;
+} range;
 
-static int check_trials(const double *size, int64_t sizes, wb_message *message) {
-  WB_TRY(wb_interface_numbers("size", size, sizes, 0, MOST_TRIALS, message));
-  for (int64_t i = 0; i < sizes; i++) {
-    if (size[i] == (double)(int64_t)size[i]) continue;
-    return wb_fail(message, WB_ERROR_INPUT, "`size` has the value %.15g at position %.0f, but must be whole", size[i],
-                   (double)(i + 1));
-  }
-  return WB_OK;
-}
+#define SHAPE(name) \
+  { name, 1e-300, 1e300, 0 }
+#define TRIALS \
+  { "size", 0, 2147483647.0, 1 }
+static const range laws[][2] = {
+    [WB_VARIATE_GAMMA] = {SHAPE("shape")},
+    [WB_VARIATE_BETA] = {SHAPE("a"), SHAPE("b")},
+    [WB_VARIATE_TRUNCATED_NORMAL] = {{"lower", -INFINITY, INFINITY, 0}, {"upper", -INFINITY, INFINITY, 0}},
+    [WB_VARIATE_BINOMIAL] = {TRIALS, {"prob", 0, 1, 0}},
+    [WB_VARIATE_DIRICHLET] = {SHAPE("shape")},
+    [WB_VARIATE_MULTINOMIAL] = {{"weights", 0, 1e300, 0}, TRIALS},
+    [WB_VARIATE_NORMAL_VECTOR] = {{"mean", -1e300, 1e300, 0}},
+    [WB_VARIATE_WISHART] = {{"df", 0, 1e300, 0}},
+};
 
-static int check_bounds(const wb_variates_law *law, int64_t count, wb_message *message) {
-  WB_TRY(wb_interface_numbers("lower", law->a, law->as, -INFINITY, INFINITY, message));
-  WB_TRY(wb_interface_numbers("upper", law->b, law->bs, -INFINITY, INFINITY, message));
-  for (int64_t i = 0; i < count; i++) {
-    const double lower = law->a[i % law->as], upper = law->b[i % law->bs];
-    if (lower < upper) continue;
-    return wb_fail(message, WB_ERROR_INPUT,
-                   "`lower` is %.15g and `upper` is %.15g at position %.0f, but `lower` must be less", lower, upper,
-                   (double)(i + 1));
+static int check_range(const range *law, const double *values, int64_t count, wb_message *message) {
+  if (!law->name) return WB_OK;
+  WB_TRY(wb_interface_numbers(law->name, values, count, law->least, law->most, message));
+  for (int64_t i = 0; law->whole && i < count; i++) {
+    if (values[i] == (double)(int64_t)values[i]) continue;
+    return wb_fail(message, WB_ERROR_INPUT, "`%s` has the value %.15g at position %.0f, but must be whole", law->name,
+                   values[i], (double)(i + 1));
   }
   return WB_OK;
 }
 
 static int check_law(wb_variate kind, const wb_variates_law *law, int64_t count, wb_message *message) {
-  if (kind == WB_VARIATE_GAMMA) return check_shape("shape", law->a, law->as, message);
-  if (kind == WB_VARIATE_TRUNCATED_NORMAL) return check_bounds(law, count, message);
-  if (kind == WB_VARIATE_BETA) {
-    WB_TRY(check_shape("a", law->a, law->as, message));
-    WB_TRY(check_shape("b", law->b, law->bs, message));
-  } else if (kind == WB_VARIATE_BINOMIAL) {
-    WB_TRY(check_trials(law->a, law->as, message));
-    WB_TRY(wb_interface_numbers("prob", law->b, law->bs, 0, 1, message));
+  WB_TRY(check_range(&laws[kind][0], law->a, law->as, message));
+  WB_TRY(check_range(&laws[kind][1], law->b, law->bs, message));
+  for (int64_t i = 0; kind == WB_VARIATE_TRUNCATED_NORMAL && i < count; i++) {
+    const double lower = law->a[i % law->as], upper = law->b[i % law->bs];
+    if (lower < upper) continue;
+    return wb_fail(message, WB_ERROR_INPUT,
+                   "`lower` is %.17g and `upper` is %.17g at position %.0f, but `lower` must be less", lower, upper,
+                   (double)(i + 1));
   }
   return WB_OK;
 }
 
-/* Weights of multinomial draws. Their sums must not overflow, hence the bound. */
-static int check_weights(const wb_variates_rows *rows, int64_t count, wb_message *message) {
-  const int64_t different = rows->parameter_step ? count : 1;
-  WB_TRY(wb_interface_numbers("weights", rows->parameters, different * rows->columns, 0, WB_INTERFACE_SHAPE_MOST,
-                              message));
+static int check_some_weight(const wb_variates_rows *rows, int64_t different, wb_message *message) {
   for (int64_t i = 0; i < different; i++) {
     int is_zero = 1;
     for (int64_t j = 0; j < rows->columns; j++)
@@ -74,27 +76,32 @@ static int check_weights(const wb_variates_rows *rows, int64_t count, wb_message
 /* What `count` rows of draws are given. Sets the factor of a matrix, which the caller frees. */
 static int check_rows(wb_variate kind, wb_variates_rows *rows, const double *matrix, int64_t count, double **factor,
                       wb_message *message) {
-  const int64_t numbers = (rows->parameter_step ? count : 1) * rows->columns;
+  const int64_t different = rows->parameter_step ? count : 1;
+  const int is_wishart = kind == WB_VARIATE_WISHART;
+  const char *const name = is_wishart ? "scale" : "matrix";
   *factor = NULL;
-  if (kind == WB_VARIATE_DIRICHLET) return check_shape("shape", rows->parameters, numbers, message);
-  if (kind == WB_VARIATE_MULTINOMIAL) {
-    WB_TRY(check_trials(rows->trials, rows->trial_count, message));
-    return check_weights(rows, count, message);
-  }
-  int status = wb_interface_size("columns", rows->columns, 1, MOST_COLUMNS, message);
-  if (status != WB_OK) return status;
-  if (kind == WB_VARIATE_NORMAL_VECTOR)
-    status = wb_interface_numbers("mean", rows->parameters, numbers, -1e300, 1e300, message);
-  else if (!(rows->df > (double)(rows->columns - 1) && rows->df <= WB_INTERFACE_SHAPE_MOST)) {
-    wb_message_write(message, "`df` is %.15g, but must be above %.0f, the number of columns less 1", rows->df,
-                     (double)(rows->columns - 1));
-    status = WB_ERROR_INPUT;
-  }
-  const char *const name = kind == WB_VARIATE_WISHART ? "scale" : "matrix";
-  if (status == WB_OK) status = wb_interface_pointer(name, matrix, message);
-  if (status == WB_OK) status = wb_variates_factor(name, rows->columns, matrix, factor, message);
+  WB_TRY(check_range(&laws[kind][0], is_wishart ? &rows->df : rows->parameters,
+                     is_wishart ? 1 : different * rows->columns, message));
+  WB_TRY(check_range(&laws[kind][1], rows->trials, rows->trial_count, message));
+  if (kind == WB_VARIATE_MULTINOMIAL) return check_some_weight(rows, different, message);
+  if (kind == WB_VARIATE_DIRICHLET) return WB_OK;
+  WB_TRY(wb_interface_size("columns", rows->columns, 1, MOST_COLUMNS, message));
+  if (is_wishart && !(rows->df > (double)(rows->columns - 1)))
+    return wb_fail(message, WB_ERROR_INPUT, "`df` is %.17g, but must be above %.0f, the number of columns less 1",
+                   rows->df, (double)(rows->columns - 1));
+  WB_TRY(wb_interface_pointer(name, matrix, message));
+  const int status = wb_variates_factor(name, rows->columns, matrix, factor, message);
   rows->factor = *factor;
   return status;
+}
+
+/* Vectors and matrices of extreme parameters can lie beyond the range of doubles. */
+static int check_finite(const double *draws, int64_t count, wb_message *message) {
+  for (int64_t i = 0; i < count; i++)
+    if (!(draws[i] - draws[i] == 0))
+      return wb_fail(message, WB_ERROR_INPUT,
+                     "draw %.0f lies beyond the range of doubles: the parameters are too extreme", (double)(i + 1));
+  return WB_OK;
 }
 
 /* Streams --------------------------------------------------------------------- */
@@ -139,56 +146,16 @@ static int stream_row(warpbayes_stream *stream, wb_variate kind, wb_variates_row
   rows.stride = rows.parameter_stride = 1;
   int status = check_rows(kind, &rows, matrix, 1, &factor, call.message);
   if (status == WB_OK) status = wb_variates_stream_draw_row(stream->word, kind, &rows, draws, call.message);
+  const int64_t numbers = kind == WB_VARIATE_WISHART ? rows.columns * rows.columns : rows.columns;
+  if (status == WB_OK) status = check_finite(draws, numbers, call.message);
   wb_variates_free(factor);
   return status;
-}
-
-int wb_interface_stream_uniform(warpbayes_stream *stream, int64_t count, double *draws, warpbayes_message *message) {
-  return stream_draw(stream, WB_VARIATE_UNIFORM, (wb_variates_law){0}, count, draws, message);
-}
-
-int wb_interface_stream_normal(warpbayes_stream *stream, int64_t count, double *draws, warpbayes_message *message) {
-  return stream_draw(stream, WB_VARIATE_NORMAL, (wb_variates_law){0}, count, draws, message);
-}
-
-int wb_interface_stream_gamma(warpbayes_stream *stream, int64_t count, const double *shape, int64_t shapes, int is_log,
-                              double *draws, warpbayes_message *message) {
-  return stream_draw(stream, WB_VARIATE_GAMMA, (wb_variates_law){.a = shape, .as = shapes, .is_log = is_log}, count,
-                     draws, message);
-}
-
-int wb_interface_stream_beta(warpbayes_stream *stream, int64_t count, const double *a, int64_t as, const double *b,
-                             int64_t bs, int is_log, double *draws, warpbayes_message *message) {
-  return stream_draw(stream, WB_VARIATE_BETA, (wb_variates_law){.a = a, .b = b, .as = as, .bs = bs, .is_log = is_log},
-                     count, draws, message);
 }
 
 int wb_interface_stream_dirichlet(warpbayes_stream *stream, int64_t count, const double *shape, int is_log,
                                   double *draws, warpbayes_message *message) {
   return stream_row(stream, WB_VARIATE_DIRICHLET,
                     (wb_variates_rows){.columns = count, .parameters = shape, .is_log = is_log}, NULL, draws, message);
-}
-
-int wb_interface_stream_exponential(warpbayes_stream *stream, int64_t count, double *draws,
-                                    warpbayes_message *message) {
-  return stream_draw(stream, WB_VARIATE_EXPONENTIAL, (wb_variates_law){0}, count, draws, message);
-}
-
-int wb_interface_stream_gumbel(warpbayes_stream *stream, int64_t count, double *draws, warpbayes_message *message) {
-  return stream_draw(stream, WB_VARIATE_GUMBEL, (wb_variates_law){0}, count, draws, message);
-}
-
-int wb_interface_stream_truncated_normal(warpbayes_stream *stream, int64_t count, const double *lower, int64_t lowers,
-                                         const double *upper, int64_t uppers, double *draws,
-                                         warpbayes_message *message) {
-  return stream_draw(stream, WB_VARIATE_TRUNCATED_NORMAL,
-                     (wb_variates_law){.a = lower, .b = upper, .as = lowers, .bs = uppers}, count, draws, message);
-}
-
-int wb_interface_stream_binomial(warpbayes_stream *stream, int64_t count, const double *size, int64_t sizes,
-                                 const double *prob, int64_t probs, double *draws, warpbayes_message *message) {
-  return stream_draw(stream, WB_VARIATE_BINOMIAL, (wb_variates_law){.a = size, .b = prob, .as = sizes, .bs = probs},
-                     count, draws, message);
 }
 
 int wb_interface_stream_multinomial(warpbayes_stream *stream, int64_t columns, double size, const double *weights,
@@ -309,30 +276,10 @@ static int draw_rows(const warpbayes_source *from, wb_variate kind, wb_variates_
     all.status = &failed;
     spread(&call, &all, rows_piece, nanoseconds * (double)numbers);
     if (failed != WB_OK) wb_message_write(text, "memory ran out for rows of %.0f draws", (double)numbers);
-    status = failed;
+    status = failed != WB_OK ? failed : check_finite(draws, count * numbers, text);
   }
   wb_variates_free(factor);
   return status;
-}
-
-int wb_interface_uniform_draw(const warpbayes_source *from, int64_t count, double *draws, warpbayes_message *message) {
-  return draw_many(from, WB_VARIATE_UNIFORM, (wb_variates_law){0}, count, 1, draws, message);
-}
-
-int wb_interface_normal_draw(const warpbayes_source *from, int64_t count, double *draws, warpbayes_message *message) {
-  return draw_many(from, WB_VARIATE_NORMAL, (wb_variates_law){0}, count, 4, draws, message);
-}
-
-int wb_interface_gamma_draw(const warpbayes_source *from, int64_t count, const double *shape, int64_t shapes,
-                            int is_log, double *draws, warpbayes_message *message) {
-  return draw_many(from, WB_VARIATE_GAMMA, (wb_variates_law){.a = shape, .as = shapes, .is_log = is_log}, count, 20,
-                   draws, message);
-}
-
-int wb_interface_beta_draw(const warpbayes_source *from, int64_t count, const double *a, int64_t as, const double *b,
-                           int64_t bs, int is_log, double *draws, warpbayes_message *message) {
-  return draw_many(from, WB_VARIATE_BETA, (wb_variates_law){.a = a, .b = b, .as = as, .bs = bs, .is_log = is_log},
-                   count, 300, draws, message);
 }
 
 int wb_interface_dirichlet_draw(const warpbayes_source *from, int64_t rows, int64_t columns, const double *shape,
@@ -340,27 +287,6 @@ int wb_interface_dirichlet_draw(const warpbayes_source *from, int64_t rows, int6
   return draw_rows(from, WB_VARIATE_DIRICHLET,
                    (wb_variates_rows){.columns = columns, .parameters = shape, .is_log = is_log}, NULL, each_row, rows,
                    150, draws, message);
-}
-
-int wb_interface_exponential_draw(const warpbayes_source *from, int64_t count, double *draws,
-                                  warpbayes_message *message) {
-  return draw_many(from, WB_VARIATE_EXPONENTIAL, (wb_variates_law){0}, count, 3, draws, message);
-}
-
-int wb_interface_gumbel_draw(const warpbayes_source *from, int64_t count, double *draws, warpbayes_message *message) {
-  return draw_many(from, WB_VARIATE_GUMBEL, (wb_variates_law){0}, count, 4, draws, message);
-}
-
-int wb_interface_truncated_normal_draw(const warpbayes_source *from, int64_t count, const double *lower, int64_t lowers,
-                                       const double *upper, int64_t uppers, double *draws, warpbayes_message *message) {
-  return draw_many(from, WB_VARIATE_TRUNCATED_NORMAL,
-                   (wb_variates_law){.a = lower, .b = upper, .as = lowers, .bs = uppers}, count, 60, draws, message);
-}
-
-int wb_interface_binomial_draw(const warpbayes_source *from, int64_t count, const double *size, int64_t sizes,
-                               const double *prob, int64_t probs, double *draws, warpbayes_message *message) {
-  return draw_many(from, WB_VARIATE_BINOMIAL, (wb_variates_law){.a = size, .b = prob, .as = sizes, .bs = probs}, count,
-                   60, draws, message);
 }
 
 int wb_interface_multinomial_draw(const warpbayes_source *from, int64_t rows, int64_t columns, const double *size,
@@ -384,3 +310,15 @@ int wb_interface_wishart_draw(const warpbayes_source *from, int64_t count, int64
   return draw_rows(from, WB_VARIATE_WISHART, (wb_variates_rows){.columns = columns, .df = df, .is_inverse = is_inverse},
                    scale, 0, count, 50, draws, message);
 }
+
+/* Laws of one number. */
+#define DEFINE(name, kind, nanoseconds, parameters, law) \
+  int wb_interface_stream_##name(warpbayes_stream *stream, int64_t count, WB_OPEN parameters double *draws, \
+                                 warpbayes_message *message) { \
+    return stream_draw(stream, kind, (wb_variates_law){WB_OPEN law}, count, draws, message); \
+  } \
+  int wb_interface_##name##_draw(const warpbayes_source *from, int64_t count, WB_OPEN parameters double *draws, \
+                                 warpbayes_message *message) { \
+    return draw_many(from, kind, (wb_variates_law){WB_OPEN law}, count, nanoseconds, draws, message); \
+  }
+WB_NUMBER_LAWS(DEFINE)

@@ -312,7 +312,7 @@ int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *st
  * multiplied so that they count all rows. Subsample and centres depend on the key. `rows`: how many rows there are; if
  * the data have fewer, they are the subsample. */
 int wb_mixture_start(const wb_mixture_spots *spots, const wb_mixture_prior *prior, int32_t components, uint64_t key,
-                     int merge, int64_t rows, double *statistics, wb_message *message);
+                     int merge, int64_t rows, double *statistics, wb_poll *poll, wb_message *message);
 
 /* The subsample: how many rows, and which. Each of `count` equal stretches gives one, so none comes twice. */
 int64_t wb_mixture_start_count(int64_t rows, int32_t components);

@@ -10,11 +10,15 @@
 #include "core/scaled_value.h"
 #include "mixture/mixture.h"
 #include "numeric/memory.h"
+#include "numeric/poll.h"
 
 #define ROWS_PER_COMPONENT 10
 #define ROWS_AT_LEAST 5000
 #define ROWS_AT_MOST 50000
 #define STEPS 5
+
+/* Nanoseconds of a coordinate of a distance, roughly. */
+#define COORDINATE_TIME 1.5
 
 /* Each atom adds a coordinate, in which rows with its value are this many sd from all others. These rows become
  * clusters of their own, which sweeps would find late or not at all. */
@@ -32,7 +36,13 @@ typedef struct sample {
   double *seen;     /* components x columns: rows that have a value; later the last value seen */
   int32_t *label;
   void *memory;
+  wb_poll *poll;
 } sample;
+
+/* Reports the distances of `count` pairs. */
+static int interrupted(const sample *s, int64_t count) {
+  return wb_poll_after(s->poll, COORDINATE_TIME * (double)count * (double)(s->columns + 2));
+}
 
 int64_t wb_mixture_start_count(int64_t rows, int32_t components) {
   int64_t count = (int64_t)components * ROWS_PER_COMPONENT;
@@ -129,7 +139,7 @@ static int64_t far_row(const sample *s, double u) {
 }
 
 /* Chooses centres one after the other. Each is a row drawn with probability proportional to its squared distance from
- * the nearest earlier centre. Returns how many different centres there are. */
+ * the nearest earlier centre. Returns how many different centres there are, or -1 if it was interrupted. */
 static int32_t choose_centers(sample *s, uint64_t key) {
   const size_t p = (size_t)s->columns;
   for (int32_t j = 0; j < s->components; j++) {
@@ -146,6 +156,7 @@ static int32_t choose_centers(sample *s, uint64_t key) {
         s->label[i] = j;
       }
     }
+    if (interrupted(s, s->count)) return -1;
   }
   return s->components;
 }
@@ -188,7 +199,7 @@ static void move_centers(sample *s, int32_t centers) {
       if (s->size[j] > 0) sum[(size_t)j * p + c] /= s->size[j];
 }
 
-static void assign_rows(sample *s, int32_t centers) {
+static int assign_rows(sample *s, int32_t centers) {
   const size_t p = (size_t)s->columns;
   for (int64_t i = 0; i < s->count; i++) {
     const double *x = s->x + (size_t)i * p;
@@ -201,27 +212,32 @@ static void assign_rows(sample *s, int32_t centers) {
         s->label[i] = j;
       }
     }
+    if (interrupted(s, centers)) return WB_INTERRUPTED;
   }
+  return WB_OK;
 }
 
 int wb_mixture_start(const wb_mixture_spots *spots, const wb_mixture_prior *prior, int32_t components, uint64_t key,
-                     int merge, int64_t rows, double *statistics, wb_message *message) {
+                     int merge, int64_t rows, double *statistics, wb_poll *poll, wb_message *message) {
   const wb_mixture_data *data = spots->data;
   const size_t size = WB_MIXTURE_STATISTICS(data->columns);
-  sample s;
+  sample s = {.poll = poll};
   WB_TRY(sample_open(&s, spots, wb_mixture_start_count(rows, components), components, message));
   if (data->rows == rows) wb_mixture_start_rows(rows, s.count, key, s.row);
   else
     for (int64_t i = 0; i < s.count; i++) s.row[i] = i;
   read_rows(&s, spots);
   const int32_t centers = choose_centers(&s, key);
-  for (int step = 0; step < STEPS; step++) {
+  int status = centers < 0 ? WB_INTERRUPTED : WB_OK;
+  for (int step = 0; step < STEPS && status == WB_OK; step++) {
     move_centers(&s, centers);
-    assign_rows(&s, centers);
+    status = assign_rows(&s, centers);
   }
-  wb_mixture_sum_labels(data, components, s.row, s.count, s.label, s.gaps ? s.seen : NULL, statistics);
+  if (status == WB_OK)
+    wb_mixture_sum_labels(data, components, s.row, s.count, s.label, s.gaps ? s.seen : NULL, statistics);
   const double rows_each = (double)rows / (double)s.count;
   free(s.memory);
+  if (status != WB_OK) return status;
   for (size_t i = 0; i < (size_t)components * size; i++) statistics[i] *= rows_each;
   if (merge) return wb_mixture_merge(prior, components, statistics, message);
   wb_mixture_order_by_size(components, data->columns, statistics);

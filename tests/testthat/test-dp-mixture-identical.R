@@ -171,14 +171,15 @@ test_that("a fit interrupted at any sweep continues to the same result", {
   for (chains in if (on_cuda()) 3 else c(1, 3)) {
     prior <- if (chains == 1) dp_prior() else dp_prior(learn = c("mean", "mean_scale", "scale", "df"))
     whole <- fit_cells(iter = 10, warmup = 3, chains = chains, keep = keep, prior = prior)
-    # Slices end after each sweep from the first kept draw on, at sweep 4. With one thread, chains take turns.
-    for (at in todays(seq_len(7 * chains - 1))) {
+    # Slices end after the first sweep, and after each sweep from the first kept draw on, at sweep 4. With one thread,
+    # chains take turns.
+    for (at in todays(seq_len(8 * chains - 1))) {
       stopped <- with_warning(then_interrupted(after_slice(
         at, interrupt, fit_cells(iter = 10, warmup = 3, chains = chains, keep = keep, prior = prior, threads = 1)
       )))
       part <- stopped$value
       # A slice is undone unless all chains have done it.
-      done <- if (at < chains) 0 else 3 + at %/% chains
+      done <- c(0, 1, 4:10)[[at %/% chains + 1]]
       expect_true(part$interrupted)
       expect_match(stopped$said,
         sprintf("interrupted: %d of 10 sweeps are done, %d draws? per chain", done, max(0, done - 3))

@@ -7,20 +7,20 @@ refused <- "integer64 of length 4 \\(convert it with as.numeric\\(\\), or identi
 
 test_that("integer64 is read from its bits, and stays where doubles cannot hold it", {
   values <- c(a = 0, b = 1, c = -1, d = 2^31, e = -2^31, f = 2^32 - 1, g = 2^53, h = -2^53, i = 1e15 + 1, j = NA)
-  expect_identical(without_integer64(int64(values)), values)
-  expect_identical(without_integer64(int64(numeric())), numeric())
+  expect_identical(given_data(int64(values), "x"), values)
+  expect_identical(given_data(int64(numeric()), "x"), numeric())
   long <- as.double(-5:(2^20 + 5))
-  expect_identical(without_integer64(int64(long)), long)
+  expect_identical(given_data(int64(long), "x"), long)
   counts <- matrix(as.double(1:6), 2, dimnames = list(NULL, c("a", "b", "c")))
-  expect_identical(without_integer64(int64(counts)), counts)
-  expect_identical(without_integer64(too_large), too_large)
+  expect_identical(given_data(int64(counts), "x"), counts)
+  expect_identical(given_data(too_large, "x"), too_large)
   frame <- wide_frame(id = too_large, n = int64(c(4, 5, NA, -7)), x = 1:4, d = as.Date("2020-01-01") + 1:4)
-  read <- without_integer64(frame)
+  read <- given_data(frame, "x")
   expect_identical(read$n, c(4, 5, NA, -7))
   expect_identical(read[c("id", "x", "d")], frame[c("id", "x", "d")])
-  expect_identical(without_integer64(frame[3:4]), frame[3:4])
+  expect_identical(given_data(frame[3:4], "x"), frame[3:4])
   for (x in list(1:3, "a", NULL, factor("a"), list(1, "a"), pmf(1))) {
-    expect_identical(without_integer64(x), x)
+    expect_identical(given_data(x, "x"), x)
   }
 })
 

@@ -132,12 +132,12 @@ test_that("invalid counts are refused, and the message gives their place", {
   expect_error(fit(data.frame(document = c("a", NA), term = "b", count = 1)), "has no document in row 2", class = input)
   expect_error(fit(data.frame(document = "a", term = "b", count = "1")), "counts that are not numbers", class = input)
   expect_error(fit(structure(list(i = 1), class = "simple_triplet_matrix")),
-    "without the elements i, j, v", class = input
+    "has elements i, j, v, nrow and ncol that do not agree", class = input
   )
   outside <- structure(list(i = 3L, j = 1L, v = 1, nrow = 2L, ncol = 2L, dimnames = NULL),
     class = "simple_triplet_matrix"
   )
-  expect_error(fit(outside), "index outside of its documents and terms", class = input)
+  expect_error(fit(outside), "a place lies outside", class = input)
 })
 
 test_that("other invalid arguments are refused", {

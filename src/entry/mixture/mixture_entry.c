@@ -311,12 +311,13 @@ static int read_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP 
 static SEXP start_from(SEXP x, SEXP center, SEXP inverse_scale, const reading *from, SEXP components, SEXP key,
                        SEXP merge, SEXP atoms, int64_t rows) {
   wb_message message;
+  wb_poll poll = {wb_interrupted, 0};
   const wb_mixture_data data = data_from_sexp(x, center, inverse_scale);
   const int32_t k = Rf_asInteger(components);
   SEXP statistics = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)k * (R_xlen_t)WB_MIXTURE_STATISTICS(data.columns)));
   const wb_mixture_spots spots = {&data, Rf_ncols(atoms), REAL_RO(atoms)};
   const int status = wb_mixture_start(&spots, &from->chain.prior, k, wb_key_from_raw(key), Rf_asLogical(merge), rows,
-                                      REAL(statistics), &message);
+                                      REAL(statistics), &poll, &message);
   return wb_finish(statistics, status, &message);
 }
 

@@ -2,6 +2,7 @@
 #include "interface/interface.h"
 
 #include <float.h>
+#include <math.h>
 
 #include "mixture/mixture.h"
 #include "numeric/memory.h"
@@ -72,13 +73,18 @@ static int open_rows(wb_interface_call *call, const warpbayes_mixture *mixture, 
   return call->call.backend->mixture->open(&data, &call->call.run, &opened->session, call->message);
 }
 
-/* Evaluates rows first, ..., first + count - 1. Outputs may be NULL. */
+/* Evaluates rows first, ..., first + count - 1. `probability` and `component` may be NULL; a row whose density is zero
+ * has neither. */
 static int evaluate_rows(const wb_interface_call *call, const open_mixture_rows *opened, int64_t first, int64_t count,
                          double *log_density, double *probability, int32_t *component) {
   WB_TRY(wb_mixture_evaluate(call->call.backend, opened->session, &opened->state, first, count, component, log_density,
                              probability, call->message));
-  if (log_density)
-    for (int64_t i = 0; i < count; i++) log_density[i] -= opened->log_unit;
+  for (int64_t i = 0; i < count; i++) {
+    log_density[i] -= opened->log_unit;
+    if ((probability || component) && log_density[i] == -(double)INFINITY)
+      return wb_fail(call->message, WB_ERROR_INPUT, "row %.0f of `x` is too far from every component",
+                     (double)(first + i + 1));
+  }
   return WB_OK;
 }
 
@@ -93,13 +99,17 @@ int wb_interface_mixture_evaluate(const warpbayes_mixture *mixture, int64_t rows
   WB_TRY(check_rows(rows, mixture->columns, x, text));
   WB_TRY(wb_interface_matrix("probability", rows, mixture->components, text));
   if (rows == 0) return WB_OK;
+  double *const own = log_density ? NULL : wb_aligned_malloc((size_t)rows * sizeof(double));
+  if (!log_density && !own) return wb_out_of_memory(text, "densities of rows", (size_t)rows * sizeof(double));
   int status = open_rows(&call, mixture, rows, x, &opened);
-  if (status == WB_OK) status = evaluate_rows(&call, &opened, 0, rows, log_density, probability, component);
+  if (status == WB_OK)
+    status = evaluate_rows(&call, &opened, 0, rows, log_density ? log_density : own, probability, component);
   close_rows(&call, &opened);
+  wb_aligned_free(own);
   return status;
 }
 
-/* Draws components of all rows in slices; `probability` has room for `step` rows. */
+/* Draws components of all rows in slices; `probability` has room for those of `step` rows and their densities. */
 static int allocate_slices(wb_interface_call *call, const warpbayes_source *from, const open_mixture_rows *opened,
                            int64_t rows, int64_t step, double *probability, int32_t *component, double *log_density) {
   const int32_t k = opened->state.components;
@@ -112,13 +122,9 @@ static int allocate_slices(wb_interface_call *call, const warpbayes_source *from
                                         .draws = 1,
                                         .index = component + first,
                                         .index_stride = count};
-    WB_TRY(evaluate_rows(call, opened, first, count, log_density ? log_density + first : NULL, probability, NULL));
+    double *const density = log_density ? log_density + first : probability + step * k;
+    WB_TRY(evaluate_rows(call, opened, first, count, density, probability, NULL));
     WB_TRY(call->call.backend->categorical->draw(&given, &asked, &call->call.run, call->message));
-    for (int64_t i = first; i < first + count; i++) {
-      if (component[i] >= 0) continue;
-      /* The densities of all components are zero, and the probabilities no numbers. */
-      return wb_fail(call->message, WB_ERROR_INPUT, "row %.0f of `x` is too far from every component", (double)(i + 1));
-    }
   }
   return WB_OK;
 }
@@ -137,7 +143,7 @@ int wb_interface_mixture_allocate(const warpbayes_source *from, const warpbayes_
   int64_t step = PROBABILITIES / mixture->components;
   if (step < LEAST_ROWS) step = LEAST_ROWS;
   if (step > rows) step = rows;
-  const size_t bytes = (size_t)step * (size_t)mixture->components * sizeof(double);
+  const size_t bytes = (size_t)step * ((size_t)mixture->components + 1) * sizeof(double);
   double *const probability = wb_aligned_malloc(bytes);
   if (!probability) return wb_out_of_memory(text, "probabilities of components", bytes);
   int status = open_rows(&call, mixture, rows, x, &opened);

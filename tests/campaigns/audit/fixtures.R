@@ -4,21 +4,25 @@ library(warpbayes)
 options(warpbayes.threads = 1, warpbayes.chains = 1, warpbayes.progress = FALSE, browser = function(url) NULL)
 S4_class <- methods::setClass("audit_S4", representation(data = "numeric"))
 
-fixtures <- function() {
+# `times`: how many times as many rows, documents and values as the smallest objects have.
+fixtures <- function(times = 1) {
   set.seed(1)
-  cells <- cbind(a = c(rnorm(15), rnorm(15, 6)), b = rnorm(30), c = rnorm(30))
+  half <- 15 * times
+  cells <- cbind(a = c(rnorm(half), rnorm(half, 6)), b = rnorm(2 * half), c = rnorm(2 * half))
   rows <- data.frame(
-    y = rep(0:1, 15), x = cells[, 1], g = rep(letters[1:3], 10), n = rep(0:4, 6), m = factor(rep(1:3, each = 10))
+    y = rep(0:1, half), x = cells[, 1], g = rep(letters[1:3], 10 * times), n = rep(0:4, 6 * times),
+    m = factor(rep(1:3, each = 10 * times))
   )
   regress <- function(formula, ...) {
     bayes_logit(formula, rows, ..., chains = 2, iter = 6, warmup = 2, seed = 1, progress = FALSE)
   }
-  words <- matrix(rpois(40, 1) + 1, 8, dimnames = list(NULL, letters[1:5]))
+  words <- matrix(rpois(40 * times, 1) + 1, 8 * times, dimnames = list(NULL, letters[1:5]))
   mix <- dp_mixture(
     cells, components = 3, iter = 6, warmup = 2, chains = 2, seed = 1,
     control = warp_control(keep = c("weights", "means", "covariances", "labels"))
   )
-  of_samples <- dp_mixture(cells, components = 3, iter = 6, warmup = 2, seed = 1, sample = rep(1:4, length.out = 30))
+  sample <- rep(1:4, length.out = 2 * half)
+  of_samples <- dp_mixture(cells, components = 3, iter = 6, warmup = 2, seed = 1, sample = sample)
   types <- cell_types(of_samples)
   patients <- data.frame(group = rep(c("control", "patient"), each = 2))
   abundance <- differential_abundance(types, ~ group, patients, chains = 1, iter = 20, warmup = 5, seed = 1)
@@ -26,8 +30,8 @@ fixtures <- function() {
   compared <- compare_topics(words, 1:2, folds = 2, iter = 4, n = 3, seed = 1)
   resample <- function(y, model, ...) predictive_resample(y, model, 4, 3, ..., seed = 1, progress = FALSE)
   normal <- resample(cells[1:6, 1], normal_mean(), trajectories = 2)
-  pair <- rows[c("y", "x")]
-  die <- pmf(rep(1 / 6, 6), from = 1)
+  pair <- rows[half + -14:15, c("y", "x")]
+  die <- pmf(rep(1 / (6 * times), 6 * times), from = 1)
   logit <- regress(y ~ x + (1 | g))
   list(
     S4 = S4_class(data = 1), pointer = methods::new("externalptr"), cells = cells, rows = rows, words = words,
@@ -42,7 +46,8 @@ fixtures <- function() {
     bem = suppressWarnings(dp_mixture(cells, components = 3, method = "bem", iter = 3, warmup = 1, seed = 1)),
     of_samples = of_samples, relabelled = relabel(mix), mix_summary = summary(mix), prior = dp_prior(), types = types,
     types_summary = summary(types), proportions = type_proportions(types),
-    abundance = abundance, abundance_summary = summary(abundance),
+    differences = differential_state(types, ~ group, patients, min_cells = 2, seed = 1), abundance = abundance,
+    abundance_summary = summary(abundance),
     compared = compared, compared_summary = summary(compared),
     topics = topics, topics_summary = summary(topics), odd = perplexity(topics, words, iter = 4, seed = 1),
     normal = normal, normal_summary = summary(normal),
@@ -50,7 +55,8 @@ fixtures <- function() {
     curve = resample(pair, copula_regression(x ~ y, rho = 0.5, rho_x = 0.5, permutations = 2)),
     classify = resample(pair, copula_classification(y ~ x, rho = 0.5, rho_x = 0.5, permutations = 2)),
     medians = predictive_resample(cells[, 1], bayesian_bootstrap(), functional = "median", draws = 4, seed = 1),
-    model = copula_density(0.5), reader = row_reader(30, function(from, to) cells[from:to, ]), info = warp_info()
+    model = copula_density(0.5), reader = row_reader(2 * half, function(from, to) cells[from:to, ]),
+    info = warp_info()
   )
 }
 

@@ -4,7 +4,7 @@
 #
 #   R_LIBS=LIBRARY Rscript tests/campaigns/integer64/doors.R     in the root of the tree
 source("tests/campaigns/audit/fixtures.R")
-eval(parse("tests/testthat/test-integer64.R")[[1L]]) # int64()
+source("tests/testthat/helper-integer64.R") # int64()
 invisible(list2env(fixtures(), globalenv()))
 pdf(NULL)
 quiet <- file("/dev/null", "w")
@@ -52,7 +52,7 @@ for (call in read_calls(paste0(pmf_calls, fit_calls))$call) {
     doors <- doors + 1
     found <- given(whole(value, int64))
     # Tables give the user's own columns back.
-    if (is.data.frame(found)) found <- warpbayes:::without_integer64(found)
+    if (is.data.frame(found)) found <- warpbayes:::given_data(found, "x")
     problem <- if (inherits(found, "error")) {
       if (!inherits(found, "warpbayes_error")) {
         paste("an error of R:", conditionMessage(found))

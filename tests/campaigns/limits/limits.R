@@ -1,108 +1,77 @@
-# Gives calls that take long a limit of time, at random from 0.05 to 1 s. Each call must end within 2 s of processor
-# time, and 10 s, after its limit: by an error about the limit, or with the sweeps that are done and a warning. Then the
-# session must still give the right answers.
+# Gives every export and method a limit of time: the calls of the audit, with data and counts 10, 100 and 1000 times as
+# large. Each must end within 2 s of processor time after its limit, by an error about the limit or with what is done
+# and a warning. What needs a cluster, a file or a longer run comes from tests/testthat/test-time-limits.R and below.
 #
-#   R_LIBS=LIBRARY Rscript tests/campaigns/limits/limits.R [TIMES [SEED]]     in the root of the tree; 3 and 1
+#   R_LIBS=LIBRARY Rscript tests/campaigns/limits/limits.R [SIZES [PART [PARTS]]]     in the root of the tree
 #
-# The calls into compiled code are those of tests/testthat/test-time-limits.R. This file adds methods, reports, files
-# and clusters, one of which has a worker that does not answer.
-library(warpbayes)
-given <- as.numeric(commandArgs(TRUE))
-times <- if (length(given) > 0L) given[[1L]] else 3
-seed <- if (length(given) > 1L) given[[2L]] else 1
+# SIZES, by default 10,100,1000. Of the calls of each size every PARTS-th runs, from PART on; 1 and 1. Each call runs in
+# a child. `ulimit -v` bounds its memory.
+given <- commandArgs(TRUE)
+sizes <- as.numeric(strsplit(c(given, "10,100,1000")[[1L]], ",")[[1L]])
+part <- as.numeric(c(given[-1L], 1)[[1L]])
+parts <- as.numeric(c(given[-(1:2)], 1)[[1L]])
+limit <- 0.3 # s
+late <- 2 # s of processor time after the limit
+patience <- 20 # s after which a child is ended
+source("tests/campaigns/audit/fixtures.R")
+options(warpbayes.backend = "cpu")
 # R's compiler of functions catches every error, and so an error about a limit that ends while it compiles.
 invisible(compiler::enableJIT(0))
-options(warpbayes.threads = 1, warpbayes.backend = "cpu", warpbayes.progress = FALSE, warpbayes.chains = 1)
-eval(parse("tests/testthat/test-time-limits.R")[[1L]])
+longer <- eval(parse("tests/testthat/test-time-limits.R")[[2L]])
+longer <- list(call = lapply(longer, function(text) parse(text = text)[[1L]]), name = names(longer))
+base <- read_calls(paste0(pmf_calls, fit_calls))
 
-set.seed(1)
-cells <- matrix(rnorm(4e4), ncol = 4)
-cells[1:4e3, ] <- cells[1:4e3, ] + 5
-mix <- suppressWarnings(dp_mixture(cells, components = 20, iter = 6, seed = 1))
-words <- matrix(rpois(4e5, 0.3), 400)
-words[, 1] <- 1
-topics <- topic_model(words, 20, iter = 6, chains = 2, seed = 1)
-rows <- data.frame(y = rbinom(2e4, 1, 0.5), matrix(rnorm(2e5), 2e4))
-logit <- bayes_logit(y ~ ., rows, chains = 2, iter = 60, seed = 1)
-normal <- predictive_resample(rnorm(1000), copula_density(rho = 0.8, permutations = 2), 50, 50, seed = 1)
-run <- tempfile()
-invisible(dp_mixture(cells, components = 20, iter = 4, seed = 1, control = warp_control(checkpoint = run)))
-cluster <- parallel::makePSOCKcluster(2)
-methods <- c(
-  predict = "for (i in 1:5000) predict(mix, cells)",
-  density = "for (i in 1:200) log_lik(mix)",
-  types = "for (i in 1:50) cell_types(mix)",
-  relabel = "for (i in 1:200) relabel(mix)",
-  together = "for (i in 1:50) co_clustering(mix, 1:2000)",
-  report = "for (i in 1:50) report(mix, tempfile(fileext = \".html\"), open = FALSE)",
-  continued = "continue(mix, 1e5)",
-  resumed = "for (i in 1:500) resume(run, cells)",
-  more_topics = "continue(topics, 1e6)",
-  perplexity = "perplexity(topics, words, iter = 1e5, seed = 1)",
-  compared = "compare_topics(words, 2:20, folds = 5, iter = 1e4, seed = 1)",
-  regression_wide = "bayes_logit(y ~ ., rows, chains = 1, iter = 1e6, seed = 1)",
-  likelihood = "for (i in 1:200) log_lik(logit)",
-  predictions = "for (i in 1:200) predict(logit, rows)",
-  copula = "predictive_resample(rnorm(2000), copula_density(), 1e6, 100, seed = 1)",
-  bandwidth = "predictive_resample(rnorm(5000), copula_density(), draws = 10, seed = 1)",
-  modes = "dp_mixture(cells, 60, method = \"bem\", chains = 20, iter = 1e5, seed = 1)",
-  categories = "rcategorical(matrix(runif(2e7), 1e6), draws = 100, seed = 1)",
-  functional = "predictive_resample(rnorm(100), bayesian_bootstrap(), draws = 1e5, seed = 1,
-    functional = function(y, w) { Sys.sleep(0.01); 1 })",
-  simulated = "simulate(normal, 1e4, seed = 1)",
-  distribution = "discretize_pmf(function(x) { for (i in 1:1e8) NULL; pexp(x) }, by = 0.5)",
-  on_workers = "dp_mixture(cells, components = 20, iter = 1e5, seed = 1, control = warp_control(cluster = cluster))",
-  silent_worker = "{
-    parallel:::sendCall(cluster[[2L]], Sys.sleep, list(60))
-    dp_mixture(cells, components = 20, iter = 1e5, seed = 1, control = warp_control(cluster = cluster))
-  }"
-)
-answer <- function() as.data.frame(bayes_logit(am ~ wt, mtcars, chains = 1, iter = 50, warmup = 10, seed = 1))
-expected <- answer()
+# The numbers of rows that stand in calls grow with the data, and in a second call all counts do.
+enlarged <- function(call, times, all) {
+  if (is.numeric(call) && length(call) == 1L && call >= 2 && call == round(call) && call < 1e4) {
+    return(if (all || call %in% c(10, 15, 30)) call * times else call)
+  }
+  if (is.call(call)) call[-1L] <- lapply(as.list(call)[-1L], enlarged, times, all)
+  call
+}
 
-set.seed(seed)
-calls <- c(long_calls, methods)
-late <- judged <- 0
+attempt <- function(call) {
+  child <- parallel::mcparallel({
+    pdf(NULL)
+    sink(file("/dev/null", "w"))
+    began <- proc.time()
+    how <- tryCatch({
+      setTimeLimit(elapsed = limit, transient = TRUE)
+      suppressWarnings(suppressMessages(eval(call, new.env(parent = globalenv()))))
+      "ended"
+    }, error = function(error) conditionMessage(error)[1L])
+    setTimeLimit()
+    sink()
+    list(how, sum((proc.time() - began)[1:2]))
+  }, silent = TRUE)
+  result <- suppressWarnings(parallel::mccollect(child, wait = FALSE, timeout = patience))[[1L]]
+  if (is.null(result)) {
+    tools::pskill(child$pid, tools::SIGKILL)
+    result <- list("no answer", Inf)
+  }
+  invisible(suppressWarnings(parallel::mccollect(child)))
+  if (is.list(result)) result else list("the child ended", 0)
+}
+
+judged <- limited <- 0
 wrong <- character()
-for (name in rep(names(calls), times)) {
-  code <- parse(text = calls[[name]])
-  limit <- exp(runif(1, log(0.05), 0))
-  began <- proc.time()
-  said <- NULL
-  how <- tryCatch({
-    setTimeLimit(elapsed = limit, transient = TRUE)
-    withCallingHandlers(eval(code), warning = function(warning) {
-      said <<- c(said, conditionMessage(warning))
-      invokeRestart("muffleWarning")
-    })
-    "ended"
-  }, warpbayes_error_memory = function(error) NULL, error = function(error) conditionMessage(error))
-  setTimeLimit()
-  # This machine has too little free memory for the call.
-  if (is.null(how)) next
-  judged <- judged + 1
-  took <- proc.time() - began
-  over <- took[["elapsed"]] - limit
-  # On a busy machine the time that passes says little.
-  used <- took[["user.self"]] + took[["sys.self"]] - limit
-  late <- max(late, used)
-  cat(sprintf("%-16s limit %.2f s, ended %.2f s later, %.2f s of processor time: %s\n", name, limit, over, used,
-    substr(how, 1L, 60L)))
-  problem <- c(
-    if (used > 2 || over > 10) sprintf("%.1f s late, %.1f s of processor time", over, used),
-    if (!grepl("reached elapsed time limit", how, fixed = TRUE) && !(how == "ended" && length(said))) how,
-    if (!identical(answer(), expected)) "another answer afterwards"
-  )
-  if (length(problem)) wrong <- c(wrong, sprintf("%s, limit %.2f s: %s", name, limit, toString(problem)))
-  # Workers that were left in the middle of a call are replaced, as users do.
-  if (name %in% c("on_workers", "silent_worker")) {
-    # A connection that broke off in the middle of a message is closed already.
-    try(parallel::stopCluster(cluster), silent = TRUE)
-    cluster <- parallel::makePSOCKcluster(2)
+for (times in c(sizes, NA)) {
+  calls <- if (is.na(times)) longer$call else {
+    invisible(list2env(suppressMessages(suppressWarnings(fixtures(times))), globalenv()))
+    unique(do.call(c, lapply(base$call, function(call) {
+      list(enlarged(call, times, FALSE), enlarged(call, times, TRUE))
+    })))
+  }
+  for (call in calls[seq_along(calls) %% parts == part %% parts]) {
+    result <- attempt(call)
+    judged <- judged + 1
+    limited <- limited + grepl("reached elapsed time limit", result[[1L]], fixed = TRUE)
+    if (result[[2L]] > limit + late) {
+      wrong <- c(wrong, sprintf("%s times, %.1f s, %s: %s", times, result[[2L]], deparse1(call), result[[1L]]))
+      cat(substr(wrong[[length(wrong)]], 1L, 300L), "\n")
+    }
   }
 }
-parallel::stopCluster(cluster)
-cat(substr(wrong, 1L, 300L), sep = "\n")
-cat(sprintf("%d limits of time; the latest end was %.1f s of processor time after it\n", judged, late))
+cat(sprintf("%d calls, of which %d reached their limit\n", judged, limited))
 cat(sprintf("%d passed, %d failed\n", judged - length(wrong), length(wrong)))
 quit(status = as.integer(length(wrong) > 0L))

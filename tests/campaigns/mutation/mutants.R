@@ -178,7 +178,7 @@ c_candidates <- function(source, line) {
 # R -----------------------------------------------------------------------------
 
 # Calls that make words for people.
-wording <- "^(stop|stop_\\w+|warning|message|warn_\\w+|sprintf|gettextf|ngettext|stopped_words|sys.call)$"
+wording <- "^(stop|stop_\\w+|warning|message|warn_\\w+|sprintf|gettextf|ngettext|warning_words|sys.call)$"
 
 # Functions whose first two arguments may be swapped.
 symmetric <- c(

@@ -96,6 +96,124 @@ vectors <- function(what, rows, columns, a, b, each = 0, flag = FALSE, from = so
 }
 spread <- matrix(c(2, 0.6, -0.3, 0.6, 1, 0.2, -0.3, 0.2, 0.5), 3)
 
+# Ranges -------------------------------------------------------------------------------
+# The table of the header. Each law is called with both ends of each range and beyond them, together with those of its
+# other parameters, from a stream and for many elements: a refusal, or values of the law, all finite.
+header <- readLines(system.file("include/warpbayes.h", package = "warpbayes"))
+at <- grep("^ \\*   law +argument +from +to$", header)
+rows <- header[at + seq_len(match(" *", header[-seq_len(at)], nomatch = 14L) - 1L)]
+rows <- rows[grepl("^ \\*   [a-z_]+ +[a-z]+ +[-0-9I]", rows)]
+ranges <- do.call(rbind, lapply(strsplit(sub("^ \\* +", "", rows), " +"), function(cells) {
+  data.frame(law = cells[[1]], argument = cells[[2]], from = as.numeric(cells[[3]]), to = as.numeric(cells[[4]]),
+    more = paste(cells[-(1:4)], collapse = " "))
+}))
+stopifnot(nrow(ranges) == 14L)
+beyond <- function(x, way) {
+  # The next double in the direction of `way`; Inf after the largest.
+  if (x == 0) return(way * 2^-1074)
+  if (abs(x) < 1e-307) return(x + way * 2^-1074)
+  x * (1 + way * sign(x) * 2^-52)
+}
+square <- function(s) diag(s, 2)
+calls <- list(
+  gamma = function(p, by, log) by("gamma", 30, p$shape, log = log),
+  beta = function(p, by, log) by("beta", 30, p$a, p$b, log = log),
+  truncated_normal = function(p, by, log) by("truncated", 30, p$lower, p$upper),
+  binomial = function(p, by, log) by("binomial", 30, p$size, p$prob),
+  dirichlet = function(p, by, log) {
+    if (identical(by, stream)) stream("dirichlet", 3, rep(p$shape, 3), log = log)
+    else draw("dirichlet", c(10, 3, 0), c(p$shape, p$shape, 1), log = log)
+  },
+  multinomial = function(p, by, log) {
+    weights <- c(p$weights, 1, 0)
+    if (!identical(by, stream)) return(vectors("multinomial", 10, 3, p$size, weights))
+    call("client_stream_row", "multinomial", source_of(), p$size, weights, FALSE)[1:3]
+  },
+  multivariate_normal = function(p, by, log) {
+    lapply(c(2^-1074, 1, 1e308), function(s) {
+      if (identical(by, stream)) call("client_stream_row", "normal", source_of(), c(p$mean, 0), square(s), log)[1:2]
+      else vectors("normal", 10, 2, c(p$mean, 0), square(s), flag = log)
+    })
+  },
+  wishart = function(p, by, log) {
+    if (identical(by, stream)) call("client_stream_row", "wishart", source_of(), p$df, square(1), log)
+    else vectors("wishart", 10, 2, p$df, square(1), flag = log)
+  },
+  polyagamma = function(p, by, log) draw("polyagamma", 30, p$shape, p$tilt)
+)
+# What each law's values lie between.
+values <- list(
+  gamma = function(p, log) if (log) c(-1e303, 710) else c(0, Inf),
+  beta = function(p, log) if (log) c(-1e303, 0) else 0:1,
+  truncated_normal = function(p, log) c(p$lower, p$upper), binomial = function(p, log) c(0, p$size),
+  dirichlet = function(p, log) if (log) c(-1e303, 1e-12) else 0:1, multinomial = function(p, log) c(0, p$size),
+  multivariate_normal = function(p, log) c(-Inf, Inf), wishart = function(p, log) c(-Inf, Inf),
+  polyagamma = function(p, log) c(2^-1074, Inf)
+)
+stopifnot(setequal(ranges$law, names(calls)))
+answer <- function(...) tryCatch(unlist(list(...)[[1]]), error = conditionMessage)
+tried <- 0
+for (law in names(calls)) {
+  own <- ranges[ranges$law == law, ]
+  inside <- Map(function(from, to, more) {
+    middle <- if (more == "less than upper") c(-2, 37) else if (law == "wishart") c(1 + 2^-52, 3) else c(1, 1e10)
+    if (law == "wishart") from <- NULL
+    sort(unique(c(from, to, middle[middle >= max(from, -Inf) & middle <= to])))
+  }, own$from, own$to, own$more)
+  names(inside) <- own$argument
+  grid <- expand.grid(inside)
+  outside <- list()
+  for (i in seq_len(nrow(own))) {
+    plain <- lapply(inside, `[[`, 1)
+    if (law == "truncated_normal") plain <- list(lower = -1, upper = 1)
+    over <- c(if (is.finite(own$from[i])) beyond(own$from[i], -1), if (is.finite(own$to[i])) beyond(own$to[i], 1), NaN,
+      if (own$more[i] == "whole") 0.5, if (law == "wishart") 1)
+    outside <- c(outside, lapply(over, function(x) replace(plain, own$argument[i], x)))
+  }
+  for (by in list(draw, stream)) for (log in c(FALSE, TRUE)) {
+    if (law == "polyagamma" && identical(by, stream)) next
+    for (i in seq_len(nrow(grid))) {
+      p <- as.list(grid[i, , drop = FALSE])
+      x <- answer(calls[[law]](p, by, log))
+      tried <- tried + 1
+      if (is.character(x)) {
+        fair <- law == "truncated_normal" && p$lower >= p$upper || law == "wishart" ||
+          law == "multivariate_normal" && grepl("beyond the range|positive definite", x)
+        if (!fair) stop(law, " ", deparse1(p), ": ", x)
+        next
+      }
+      within <- values[[law]](p, log)
+      if (!all(is.finite(x) & x >= within[[1]] & x <= within[[2]])) stop(law, " ", deparse1(p), ": ", toString(x))
+    }
+    for (p in outside) {
+      x <- answer(calls[[law]](p, by, log))
+      tried <- tried + 1
+      if (!is.character(x) || !grepl("^status 1: ", x)) stop(law, " ", deparse1(p), " was not refused")
+    }
+  }
+}
+stopifnot(tried > 200)
+# Wishart matrices of usual degrees of freedom are no refusals; those that a double cannot hold are.
+for (flag in c(FALSE, TRUE)) stopifnot(is.finite(vectors("wishart", 50, 2, 3, square(1), flag = flag)))
+stopifnot(grepl("beyond the range", answer(vectors("wishart", 50, 2, 1 + 2^-52, square(1), flag = TRUE))),
+  grepl("beyond the range", answer(vectors("wishart", 50, 2, 5, square(1e308)))))
+# Sums and densities.
+largest <- .Machine$double.xmax
+for (p in list(c(largest, largest), c(2^-1074, 2^-1074))) {
+  stopifnot(is.character(answer(call("client_convolve", p, p, FALSE, 0, 1L))))
+}
+stopifnot(is.character(answer(call("client_convolve", c(-1e308, -Inf), c(-1e308, -Inf), TRUE, 0, 1L))))
+far <- list(c(1, 1), c(0, 1), c(1, 1), NULL, NULL)
+for (x in c(1e200, -1e308)) {
+  given <- answer(call("client_mixture", source_of(), far, cbind(c(0, x)), FALSE))
+  stopifnot(if (is.character(given)) grepl("row 2 of `x` is too far", given) else is.finite(given))
+}
+far[[2]] <- c(largest, -largest)
+for (allocate in c(FALSE, TRUE)) {
+  given <- answer(call("client_mixture", source_of(), far, cbind(c(0, 1)), allocate))
+  stopifnot(grepl("row 1 of `x` is too far", given))
+}
+
 # Draws depend on keys alone -----------------------------------------------------------
 kinds <- list(
   uniform = function(n, from) draw("uniform", n, from = from),
