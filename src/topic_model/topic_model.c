@@ -177,13 +177,14 @@ static double draw_sticks(const wb_topic_chain *chain, const wb_topic_draw *draw
   return sum;
 }
 
-static double log_density(const law *own, double x) {
+static double log_density(const void *of, double x) {
+  const law *const own = of;
   if (!(x > LEAST_LOG_ALPHA && x < MOST_LOG_ALPHA)) return -INFINITY;
   const double a = wb_exp(x);
   double sum = own->shape * x - own->rate * a;
   for (size_t i = 0; i < own->count; i++) {
     const factor *const f = own->factors + i;
-    sum += f->weight * wb_topic_log_rising(f->scale * a + (double)f->first, f->count, NULL);
+    sum += f->weight * wb_topic_log_rising(f->scale * a + (double)f->first, f->count);
   }
   return sum;
 }
@@ -191,19 +192,18 @@ static double log_density(const law *own, double x) {
 #define SLICE_WIDTH 0.5
 #define SLICE_STEPS 80
 
-/* Slice sampling of log a by stepping out and shrinking (Neal 2003, Annals of Statistics 31, 705-767, figures 3, 5). */
-static double slice(const law *own, wb_stream *stream, double a) {
-  const double x = wb_log(a), level = log_density(own, x) + wb_log(wb_stream_uniform(stream));
+double wb_topic_slice(double (*log_density)(const void *, double), const void *law, wb_stream *stream, double x) {
+  const double level = log_density(law, x) + wb_log(wb_stream_uniform(stream));
   double low = x - SLICE_WIDTH * wb_stream_uniform(stream), high = low + SLICE_WIDTH;
   int left = (int)(SLICE_STEPS * wb_stream_uniform(stream)), right = SLICE_STEPS - 1 - left;
-  for (; left > 0 && log_density(own, low) > level; left--) low -= SLICE_WIDTH;
-  for (; right > 0 && log_density(own, high) > level; right--) high += SLICE_WIDTH;
+  for (; left > 0 && log_density(law, low) > level; left--) low -= SLICE_WIDTH;
+  for (; right > 0 && log_density(law, high) > level; right--) high += SLICE_WIDTH;
   for (int i = 0; i < 200; i++) {
     const double next = low + (high - low) * wb_stream_uniform(stream);
-    if (log_density(own, next) > level) return wb_exp(next);
+    if (log_density(law, next) > level) return next;
     *(next < x ? &low : &high) = next;
   }
-  return a;
+  return x;
 }
 
 /* Appends the factors of counted tokens but the first of each; the last level has larger counts too. Returns how
@@ -239,7 +239,7 @@ static void draw_sum(const counts *own, const law *of_sum, wb_stream *stream, co
   const double sum = wb_topic_alpha_sum(state);
   for (size_t k = 0, i = 0; k < (size_t)state->topics; k++)
     for (; i < own->end[k]; i++) own->factors[i].scale = state->alpha[k] / sum;
-  const double ratio = slice(of_sum, stream, sum) / sum;
+  const double ratio = wb_exp(wb_topic_slice(log_density, of_sum, stream, wb_log(sum))) / sum;
   for (int32_t k = 0; k < state->topics; k++)
     state->alpha[k] = state->alpha[k] * ratio > LEAST_ALPHA ? state->alpha[k] * ratio : LEAST_ALPHA;
 }
@@ -270,7 +270,7 @@ static int slice_alpha(wb_topic_chain *chain, const wb_topic_draw *draw, counts 
       const size_t from = k > 0 ? own->end[k - 1] : 0;
       const law each = {prior + shape[k], rate, own->factors + from, own->end[k] - from};
       wb_stream of_topic = wb_stream_open(draw->key, WB_PURPOSE_TOPIC_SLICE, draw->iteration, (uint64_t)k);
-      alpha[k] = slice(&each, &of_topic, alpha[k]);
+      alpha[k] = wb_exp(wb_topic_slice(log_density, &each, &of_topic, wb_log(alpha[k])));
     }
   }
   draw_sum(own, &of_sum, &stream, &chain->state);

@@ -107,8 +107,13 @@ int wb_topic_draw_coefficients(wb_topic_chain *chain, uint32_t iteration);
  * bootstrap, Rubin 1981, Annals of Statistics 9, 130-134). effects: topics x terms. */
 int wb_topic_draw_effects(const wb_topic_chain *chain, uint32_t iteration, const double *theta, double *effects);
 
-/* log of Gamma(a + n)/Gamma(a), and its derivative in a or NULL. Products of few factors are faster and exact. */
-double wb_topic_log_rising(double a, int64_t n, double *slope);
+/* log of Gamma(a + n)/Gamma(a). Products of few factors are faster and exact. */
+double wb_topic_log_rising(double a, int64_t n);
+
+/* Slice sampling by stepping out and shrinking (Neal 2003, Annals of Statistics 31, 705-767, figures 3, 5). Returns the
+ * next value after x of the law whose log density this is. */
+struct wb_stream; /* core/philox.h */
+double wb_topic_slice(double (*log_density)(const void *, double), const void *law, struct wb_stream *stream, double x);
 
 /* alpha of its logarithm, kept within exp(-200) and exp(15). */
 double wb_topic_covariate_alpha(double log_alpha);
