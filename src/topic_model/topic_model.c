@@ -465,7 +465,7 @@ int wb_topic_in_range(const uint16_t *topic, int64_t count, int32_t topics, int3
 /* Operations, of about a nanosecond each, that are worth a thread. */
 #define MEANS_WORK 1e5
 
-static void add_document_means(const wb_topic_means *m, int64_t d, int32_t *tally) {
+static void add_document_means(const wb_topic_means *m, int64_t d, int32_t *tally, double *size) {
   const size_t topics = (size_t)m->state->topics;
   const int64_t first = m->corpus->first_token[d], end = m->corpus->first_token[d + 1];
   const size_t group = groups_of(m->structure) > 1 ? (size_t)m->structure->group[d] : 0;
@@ -477,8 +477,9 @@ static void add_document_means(const wb_topic_means *m, int64_t d, int32_t *tall
   for (int64_t i = first; i < end; i++) tally[m->topic[i]]++;
   const double inverse = 1.0 / (alpha_sum + (double)(end - first));
   for (size_t k = 0; k < topics; k++) {
-    const double own = alpha[k] + (double)tally[k];
-    to[k] += own * inverse;
+    const double own = alpha[k] + (double)tally[k], mean = own * inverse;
+    to[k] += mean;
+    size[k] += mean * (double)(end - first);
     if (own == most) ties++;
     if (own > most) most = own, ties = 1;
   }
@@ -511,7 +512,7 @@ static void add_piece(void *context, int64_t piece) {
   const int64_t begin = (piece < before ? piece : piece - before) * MEANS_ROWS;
   m->failed[piece] = !tally;
   for (int64_t row = begin; tally && row < begin + MEANS_ROWS && row < rows; row++) {
-    if (piece < before) add_document_means(m, row, tally);
+    if (piece < before) add_document_means(m, row, tally, m->sizes + (size_t)piece * (size_t)m->state->topics);
     else add_term_means(m, row, tally);
   }
   free(tally);
@@ -532,15 +533,19 @@ int wb_topic_add_means(wb_topic_means *m, int32_t threads, wb_message *message) 
   const int32_t wanted = worth < threads ? (int32_t)worth : threads;
   const int32_t useful = wanted > 1 ? wb_idle_threads(wanted) : 1;
   m->shares = useful;
-  const size_t counts = ((size_t)useful + 1) * topics, bytes = (counts + topics) * sizeof(int64_t) + (size_t)pieces;
+  const size_t counts = ((size_t)useful + 1) * topics, of_pieces = topics * (size_t)means_pieces(m->corpus->documents);
+  const size_t bytes = counts * sizeof(int64_t) + (topics + of_pieces) * sizeof(double) + (size_t)pieces;
   m->size = calloc(bytes, 1);
   if (!m->size) return wb_out_of_memory(message, "the averages of a topic model", bytes);
   m->prior = (double *)(m->size + counts);
-  m->failed = (char *)(m->prior + topics);
+  m->sizes = m->prior + topics;
+  m->failed = (char *)(m->sizes + of_pieces);
   if (m->phi_sum) wb_spread(useful, m->shares, count_share, m);
   for (size_t i = topics; i < counts; i++) m->size[i % topics] += m->size[i];
   sum_extras(m->structure, m->state->topics, m->prior);
   wb_spread(useful, pieces, add_piece, m);
+  for (size_t k = 0; k < topics; k++) m->share[k] = 0;
+  for (size_t i = 0; i < of_pieces; i++) m->share[i % topics] += m->sizes[i] / (double)m->corpus->tokens;
   const int failed = memchr(m->failed, 1, (size_t)pieces) != NULL;
   free(m->size);
   return failed ? wb_out_of_memory(message, "the averages of a topic model", topics * sizeof(int32_t)) : WB_OK;

@@ -122,17 +122,18 @@ double wb_topic_covariate_alpha(double log_alpha);
 double wb_topic_alpha_sum(const wb_topic_state *state);
 
 /* The means of theta and phi given the topics, and sums of them. `first_sum` counts the first topics of documents:
- * those that tie count equal parts. phi_sum may be NULL. */
+ * those that tie count equal parts. phi_sum may be NULL. `share` receives the mean of theta over all tokens. */
 typedef struct wb_topic_means {
   const wb_topic_corpus *corpus;
   const wb_topic_structure *structure;
   const wb_topic_state *state;
   const uint16_t *topic;
-  double *theta_sum, *first_sum, *phi_sum;
+  double *theta_sum, *first_sum, *phi_sum, *share;
   /* Of wb_topic_add_means() alone. */
   int64_t *size; /* topics: tokens; then the same for each share of the tokens */
   int64_t shares;
   double *prior; /* topics */
+  double *sizes; /* pieces of the documents x topics: theta over their tokens */
   char *failed;  /* pieces of work */
 } wb_topic_means;
 

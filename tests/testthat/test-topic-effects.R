@@ -193,7 +193,10 @@ test_that("prevalence that cannot be used is refused", {
   expect_error(model(prevalence = ~ party, estimate = "mean"), "which `prevalence` does not have", class = input)
   expect_error(model(prevalence = ~ party, alpha = 1), "says how alpha depends", class = input)
   expect_error(model(prevalence = ~ party, data = covariates[1:3, ]), "a row for each of 60 documents", class = input)
-  expect_error(compare_topics(planted, 2:3, prevalence = ~ party), "`prevalence` cannot be used here", class = input)
+  expect_error(model(prevalence = ~ day + (1 | party)),
+    "has the term \"\\(1 \\| party\\)\", but this model has no grouping",
+    class = input)
+  expect_error(topic_effects(fit, ~ (1 | party)), "has the term \"\\(1 \\| party\\)\"", class = input)
   expect_error(topic_effects(within, data = covariates), "of no use without `formula`", class = input)
 })
 
@@ -328,4 +331,57 @@ test_that("bad formulas and data are refused", {
   expect_error(topic_effects(fit, ~ party, at = 1), "must be a data frame with values", class = input)
   expect_error(topic_effects(fit, ~ party, topics = 4), "numbers or names of the fit's 3 topics, not 4", class = input)
   expect_error(topic_effects(fit, ~ party, level = 1.5), "level", class = input)
+})
+
+test_that("each door reads each class of covariates alike", {
+  skip_where_repeated()
+  k <- rep(1:4, 15)
+  time <- as.POSIXct("2024-01-01", tz = "UTC") + 3600 * k
+  for (value in list(k, letters[k], factor(letters[k], ordered = TRUE), k > 2, as.Date(time) + k, time,
+    as.difftime(k, units = "hours"), cbind(k, k^2), array(k, 60), I(k))) {
+    data <- data.frame(row.names = rownames(planted))
+    data$value <- value
+    model <- function(...) topic_model(planted, 3, prevalence = ~ value, iter = 8, chains = 1, seed = 1, ...)
+    known <- model(data = data)
+    outside <- model()
+    expect_identical(outside$phi, known$phi)
+    expect_equal(unname(effect_rows(known$prevalence, data[8:1, , drop = FALSE])), unname(known$prevalence$x[8:1, ]),
+      ignore_attr = TRUE)
+    prior <- prevalence_prior(known, data[60:1, , drop = FALSE], known$x)
+    mean <- Reduce(`+`, lapply(1:4, function(draw) {
+      coefficients <- matrix(known$draws$coefficients[, , draw, 1], ncol(known$prevalence$basis))
+      prevalence_alpha(coefficients, known$prevalence$basis)
+    })) / 4
+    expect_equal(prior$alpha[as.integer(prior$groups), ], mean)
+    expect_null(prior$outside)
+    expect_silent(topic_effects(known, at = data[1:3, , drop = FALSE]))
+  }
+})
+
+test_that("values outside the data are named by every door for new documents", {
+  skip_where_repeated()
+  date <- data.frame(date = as.Date("2024-01-01") + day, party)
+  known <- topic_model(planted, 3, prevalence = ~ party + date, data = date, iter = 20, chains = 1, seed = 1)
+  new <- data.frame(date = as.Date(c("2024-01-09", "2025-06-01")), party = "left")
+  far <- "are extrapolated: date = 2025-06-01 \\(2024-01-02 to 2024-01-31\\)"
+  two <- planted[1:2, ]
+  rownames(two) <- NULL
+  expect_match(as.character(verdict(predict(known, two, data = new, seed = 1, threads = 2))), far, all = FALSE)
+  expect_match(as.character(verdict(perplexity(known, two, data = new, seed = 1, threads = 2))), far, all = FALSE)
+  expect_match(as.character(verdict(topic_effects(known, at = new))), far, all = FALSE)
+  near <- new[c(1, 1), ]
+  expect_no_match(as.character(verdict(predict(known, two, data = near, seed = 1, threads = 2))), "extrapolated")
+  # An update has the alphas of the covariates, and knows them for further documents.
+  later <- add_documents(known, two, data = new, iter = 6, chains = 1, seed = 2, threads = 2)
+  expect_match(as.character(verdict(later)), "extrapolated", all = FALSE)
+  prior <- prevalence_prior(known, new, known_terms(known, two))
+  expect_identical(later$state[[1]]$alpha, as.vector(t(prior$alpha)))
+  expect_identical(later$alpha, known$alpha)
+  empty <- replace(two, cbind(2, seq_len(ncol(two))), 0)
+  expect_equal(predict(later, empty, data = new, seed = 1, threads = 2)[2, ], prior$alpha[2, ] / sum(prior$alpha[2, ]))
+  expect_identical(continue(later, 4)$iter, 10)
+  expect_message(add_documents(later, two, iter = 4, chains = 1), "alpha of the mean of the covariates: `data` has")
+  expect_message(none <- add_documents(known, two, iter = 4, chains = 1, seed = 2, threads = 2), "alpha of the mean")
+  expect_false(identical(none$theta, later$theta))
+  expect_error(add_documents(fit, two, data = new), "the fit has no `prevalence`", class = input)
 })
