@@ -7,8 +7,7 @@ topic_start <- function(fit, alpha, beta, run) {
       # The other topics are empty.
       alpha[] <- ifelse(seq_len(fit$topics) <= number, min(1, 5 / number), 1e-3)
       fit$topics <- number
-      return(list(topics = merged_topic_start(fit, key, run), alpha = alpha, beta = beta, sums = NULL, kept = 0,
-        added = 0))
+      return(start_state(fit, merged_topic_start(fit, key, run), alpha, beta))
     }
     merged <- if (merges_topics(fit, alpha)) merged_topic_start(fit, key, run)
     topics <- if (!is.null(merged) && is.null(fit$prior_counts)) {

@@ -5,6 +5,7 @@
 
 #include "topic_model/topic_model.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/elementary.h"
@@ -123,20 +124,25 @@ static void step(const work *w, size_t first, size_t last, uint32_t iteration, w
 }
 
 /* Directions of unit variance over the documents, orthogonal up to the prior (Gram & Schmidt, by Cholesky). */
-static void find_directions(const work *w, double *root, const double *documents, double all) {
+static void find_directions(const work *w, double *root) {
   const wb_topic_covariates *const c = w->covariates;
   const int p = c->columns;
-  const size_t rows = (size_t)c->rows, columns = (size_t)p;
-  for (int j = 0; j < p; j++) root[wb_packed_row(j) + (size_t)j] = prior_precision(j) / all;
-  for (size_t g = 0; g < rows; g++) wb_symmetric_add_outer(p, documents[g] / all, c->basis + g * columns, root);
+  const size_t columns = (size_t)p, topics = (size_t)w->chain->state.topics;
+  double documents = 1;
+  for (int j = 0; j < p; j++) root[wb_packed_row(j) + (size_t)j] = prior_precision(j);
+  for (size_t i = w->end[topics - 1]; i < w->end[topics]; i++) {
+    documents += w->parts[i].documents;
+    wb_symmetric_add_outer(p, w->parts[i].documents, c->basis + (size_t)w->parts[i].row * columns, root);
+  }
   (void)wb_cholesky(p, root); /* at least the prior's precision is on the diagonal */
   for (size_t j = 0; j < columns; j++) {
     double *const direction = w->direction + j * columns;
-    direction[j] = 1;
+    direction[j] = sqrt(documents);
     wb_triangle_solve_transposed(p, root, direction, direction);
-    for (size_t g = 0; g < rows; g++)
+    for (size_t g = 0; g < (size_t)c->rows; g++)
       for (size_t i = 0; i < columns; i++)
-        w->along[j * rows + g] = wb_fma(c->basis[g * columns + i], direction[i], w->along[j * rows + g]);
+        w->along[j * (size_t)c->rows + g] =
+            wb_fma(c->basis[g * columns + i], direction[i], w->along[j * (size_t)c->rows + g]);
   }
 }
 
@@ -153,10 +159,6 @@ static void set_alpha(const work *w) {
   for (size_t g = 0; g < (size_t)w->covariates->rows; g++)
     for (size_t k = 0; k < topics; k++)
       w->chain->state.alpha[g * topics + k] = wb_topic_covariate_alpha(predictor(w, k, g));
-}
-
-static int64_t tokens_of(const wb_topic_corpus *corpus, int32_t document) {
-  return corpus->first_token[document + 1] - corpus->first_token[document];
 }
 
 static int32_t row_of(const wb_topic_chain *chain, int32_t document) {
@@ -180,7 +182,7 @@ static void draw(work *w, uint32_t iteration) {
   for (int32_t d = 0; d < corpus->documents; d++)
     if (w->covariates->used[d])
       w->rate[row_of(chain, d)] -= wb_topic_log_stick(chain->key, WB_PURPOSE_TOPIC_STICK, iteration, (uint64_t)d,
-                                                      w->factor[row_of(chain, d)], tokens_of(corpus, d));
+                                                      w->factor[row_of(chain, d)], wb_topic_tokens(corpus, d));
   for (size_t k = 0; k < topics; k++) {
     wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_TOPIC_COEFFICIENT, iteration, k);
     step(w, k, k + 1, iteration, &stream);
@@ -201,7 +203,7 @@ static void tally(const wb_topic_chain *chain, const uint16_t *topic, int32_t *f
     if (!c->used[d]) continue;
     for (int64_t i = corpus->first_token[d]; i < corpus->first_token[d + 1]; i++)
       count[(size_t)topic[i] * documents + at]++;
-    count[topics * documents + at] = (int32_t)tokens_of(corpus, d);
+    count[topics * documents + at] = (int32_t)wb_topic_tokens(corpus, d);
   }
 }
 
@@ -231,7 +233,7 @@ int wb_topic_draw_coefficients(wb_topic_chain *chain, uint32_t iteration) {
   const wb_topic_corpus *const corpus = chain->corpus;
   const size_t p = (size_t)c->columns, rows = (size_t)c->rows, topics = (size_t)chain->state.topics;
   const size_t documents = (size_t)corpus->documents, tokens = (size_t)corpus->tokens, cells = topics * documents;
-  const size_t numbers = p * p + (p + topics + 3) * rows + wb_packed_size((int)p);
+  const size_t numbers = p * p + (p + topics + 2) * rows + wb_packed_size((int)p);
   const size_t places = topics + 2 + (size_t)corpus->longest_document;
   const size_t most = (cells < tokens ? cells : tokens) + documents;
   const size_t bytes = numbers * sizeof(double) + places * sizeof(size_t) + most * sizeof(part) +
@@ -239,7 +241,7 @@ int wb_topic_draw_coefficients(wb_topic_chain *chain, uint32_t iteration) {
   double *const memory = calloc(bytes, 1);
   if (!memory) return wb_out_of_memory(chain->message, "the coefficients of covariates", bytes);
   double *const along = memory + p * p, *const free_alpha = along + p * rows, *const rate = free_alpha + topics * rows;
-  double *const factor = rate + rows, *const weight = factor + rows, *const root = weight + rows;
+  double *const factor = rate + rows, *const root = factor + rows;
   size_t *const end = (size_t *)(root + wb_packed_size((int)p)), *const place = end + topics + 1;
   part *const parts = (part *)(place + corpus->longest_document + 1);
   int32_t *const first = (int32_t *)(parts + most), *const order = first + rows + 1, *const count = order + documents;
@@ -247,14 +249,9 @@ int wb_topic_draw_coefficients(wb_topic_chain *chain, uint32_t iteration) {
   work w = {chain, c, parts, end, memory, along, free_alpha, rate, factor};
   const int status = chain->backend->topic_model->get_topics(chain->session, topic, chain->message);
   if (status == WB_OK) {
-    double all = 0;
     tally(chain, topic, first, order, count);
     join_parts(&w, order, count, place, parts);
-    for (int32_t d = 0; d < corpus->documents; d++) {
-      all += c->used[d] != 0;
-      weight[row_of(chain, d)] += c->used[d] != 0;
-    }
-    find_directions(&w, root, weight, all > 0 ? all : 1);
+    find_directions(&w, root);
     draw(&w, iteration);
   }
   free(memory);

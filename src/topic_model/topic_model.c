@@ -134,10 +134,6 @@ static double draw_concentration(const wb_topic_draw *draw, const wb_topic_metho
   return least * (double)(1 << choose(draw, WB_PURPOSE_TOPIC_CONCENTRATION, CONCENTRATIONS, weight));
 }
 
-static int64_t tokens_of(const wb_topic_corpus *corpus, int64_t document) {
-  return corpus->first_token[document + 1] - corpus->first_token[document];
-}
-
 /* The factor (Gamma(scale a + first + count) / Gamma(scale a + first))^weight of a density of a. */
 typedef struct factor {
   double scale, weight;
@@ -171,9 +167,9 @@ static double draw_sticks(const wb_topic_chain *chain, const wb_topic_draw *draw
   for (int32_t i = 0; i < own->cap && (more -= own->length[i]) > 0; i++)
     sum -= wb_draw_gamma_from_one(&stream, (double)more) / (alpha_sum + (double)i);
   for (int64_t d = 0; d < chain->corpus->documents && own->length[own->cap] > 0; d++)
-    if (tokens_of(chain->corpus, d) > own->cap)
+    if (wb_topic_tokens(chain->corpus, d) > own->cap)
       sum += wb_topic_log_stick(draw->key, WB_PURPOSE_TOPIC_STICK, draw->iteration, (uint64_t)d,
-                                alpha_sum + (double)own->cap, tokens_of(chain->corpus, d) - own->cap);
+                                alpha_sum + (double)own->cap, wb_topic_tokens(chain->corpus, d) - own->cap);
   return sum;
 }
 
@@ -229,8 +225,8 @@ static double make_factors(const wb_topic_corpus *corpus, int32_t topics, counts
   }
   all -= add_factors(own->length, own->cap, -1, own->factors, count);
   for (int64_t d = 0; d < corpus->documents && own->length[own->cap] > 0; d++)
-    if (tokens_of(corpus, d) > own->cap)
-      own->factors[(*count)++] = (factor){1, -1, own->cap, tokens_of(corpus, d) - own->cap};
+    if (wb_topic_tokens(corpus, d) > own->cap)
+      own->factors[(*count)++] = (factor){1, -1, own->cap, wb_topic_tokens(corpus, d) - own->cap};
   return all;
 }
 
@@ -317,7 +313,7 @@ static int learn_alpha(wb_topic_chain *chain, const wb_topic_draw *draw) {
   own.histogram = (int32_t *)(own.tables + topics);
   own.length = own.histogram + cells;
   for (int64_t d = 0; d < corpus->documents; d++)
-    own.length[tokens_of(corpus, d) < own.cap ? tokens_of(corpus, d) : own.cap]++;
+    own.length[wb_topic_tokens(corpus, d) < own.cap ? wb_topic_tokens(corpus, d) : own.cap]++;
   int status =
       chain->backend->topic_model->count_documents(chain->session, draw, own.histogram, own.excess, chain->message);
   if (status == WB_OK) {

@@ -34,6 +34,10 @@
 int wb_topic_corpus_build(int32_t documents, int32_t terms, const int32_t *start, const int32_t *row,
                           const int32_t *count, wb_topic_corpus *corpus, void **memory, wb_message *message);
 
+static inline int64_t wb_topic_tokens(const wb_topic_corpus *corpus, int64_t document) {
+  return corpus->first_token[document + 1] - corpus->first_token[document];
+}
+
 typedef enum wb_topic_alpha {
   WB_ALPHA_FIXED = 0,
   WB_ALPHA_COMMON = 1,

@@ -8,7 +8,7 @@ test_that("metadata keep to their documents if some documents are gone (stm 247,
   meta <- data.frame(doc_id = rownames(planted), first = planted[, "w1"] > 0)
   left <- planted[-c(3, 4, 50), ]
   model <- function(data) {
-    suppressMessages(topic_model(left, 4, prevalence = ~ first, data = data, iter = 20, chains = 1, seed = 1, threads = 2))
+    suppressMessages(topic_model(left, 4, prevalence = ~ first, data = data, iter = 20, chains = 1, seed = 1))
   }
   expect_identical(model(meta)$phi, model(meta[rownames(left), ])$phi)
   expect_identical(model(meta[80:1, ])$theta, model(meta)$theta)
