@@ -66,13 +66,14 @@ unexplained_documents <- function(fit) {
   some <- which(fit$document_tokens > 0)
   most <- max(1, floor(most_checked / length(fit$terms)))
   if (length(some) > most) some <- some[round(seq(1, length(some), length.out = most))]
-  counts <- take_documents(fit$x, some)
   probability <- fit$theta[some, , drop = FALSE] %*% fit$phi
   log_probability <- log(pmax(probability, 1e-300))
   mean <- rowSums(probability * log_probability)
   deviation <- sqrt(pmax(rowSums(probability * log_probability^2) - mean^2, 0))
-  own <- factor(counts$i + 1L, seq_along(some))
-  words <- tapply(counts$count * log_probability[cbind(counts$i + 1L, term_columns(counts))], own, sum)
+  place <- match(seq_along(fit$documents), some)[fit$x$i + 1L]
+  kept <- which(!is.na(place))
+  at <- cbind(place[kept], term_columns(fit$x)[kept])
+  words <- rowsum(fit$x$count[kept] * log_probability[at], place[kept])[, 1L]
   tokens <- fit$document_tokens[some]
   far <- which(tokens * mean - words > unexplained_limit * sqrt(tokens) * deviation & deviation > 1e-9)
   list(checked = length(some), documents = fit$documents[some[far]])

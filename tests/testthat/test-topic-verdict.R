@@ -43,6 +43,9 @@ test_that("predictions and tables say how sure first topics are", {
   new <- predict(fit, planted[1:4, ], type = "class", seed = 1, threads = 2)
   expect_true(all(attr(new, "certainty") > 1 / 3 & attr(new, "certainty") <= 1))
   expect_s3_class(verdict(new), "verdict")
+  # How sure such documents are is what other chains show.
+  expect_match(as.character(verdict(new)), sprintf(": another chain gives %s of the sure documents that were fitted",
+    percent(known$wrong)), all = FALSE)
   expect_match(as.character(verdict(fit)), sprintf("first topic of %s of the documents is sure",
     percent(mean(known$probability > 0.9), 0)), all = FALSE)
   skip_if_not_installed("generics")
