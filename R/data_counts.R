@@ -4,6 +4,11 @@
 # a column) and `count` (whole numbers of at least 1); the names `documents` and `terms`; `size` (the numbers of
 # documents and terms); and `tokens`.
 count_matrix <- function(x, argument = "x") {
+  # Without the package of its class, R cannot even ask what x inherits from.
+  home <- attr(class(x), "package")
+  if (isS4(x) && !is.null(home) && !home %in% c("", ".GlobalEnv") && !load_package_of(x)) {
+    stop_input(argument, sprintf("is a %s of package %s, which is not installed here", class(x)[[1L]], home))
+  }
   x <- given_data(x, argument)
   parts <- if (inherits(x, "count_matrix")) {
     return(x)
@@ -114,6 +119,7 @@ pack_counts <- function(parts, argument) {
   if (anyNA(parts$count) || any(parts$count != parts$value) || any(parts$count < 0L)) refuse_values(parts, argument)
   check_unique(parts$documents, "documents", argument)
   check_unique(parts$terms, "terms", argument)
+  tell_forms(parts$terms, NULL, "term")
   tokens <- sum(parts$value)
   if (tokens >= 2^31) {
     stop_input(argument, sprintf("has %s tokens; at most 2147483647 can be fitted", exact_words(tokens)))
@@ -206,6 +212,7 @@ match_terms <- function(counts, terms) {
   known <- which(!is.na(to))
   order <- known[order(to[known], counts$i[known])]
   lost <- which(is.na(to))
+  tell_forms(setdiff(counts$terms, terms), terms, "unknown term")
   unknown <- sums_of(counts$count[lost], counts$i[lost] + 1L, counts$size[[1L]])
   counts$p <- c(0L, cumsum(tabulate(to[order], length(terms))))
   counts$i <- counts$i[order]

@@ -46,13 +46,28 @@
 #'   seed = 1)
 NULL
 
+# Names in one Unicode form, if package stringi is installed.
+composed <- function(names) {
+  compose <- if (any(grepl("[^ -~]", names))) accessor("stringi", "stri_trans_nfc")
+  if (is.null(compose)) names else compose(names)
+}
+
+# Tells of names that differ from each other, or from `others`, in nothing but their Unicode form.
+tell_forms <- function(names, others, what) {
+  if (!any(grepl("[^ -~]", names)) || any(!validUTF8(c(names, others)))) return(invisible())
+  all <- composed(unique(c(names, others)))
+  same <- names[composed(names) %in% all[duplicated(all)]]
+  if (length(same)) {
+    tell("forms", sprintf("%s %s from others in Unicode form alone, such as %s: ", count_words(length(same), what),
+      if (length(same) == 1L) "differs" else "differ", list_some(same, 3L)), "stringi::stri_trans_nfc() makes them one")
+  }
+}
+
 # How names may differ, from the strictest form on: each form changes what the one before it gave.
 name_forms <- list(
   exact = as.character,
   spelling = function(names) {
-    names <- sub("^.*[/\\\\]", "", gsub("[[:space:]]+", " ", trimws(names)))
-    compose <- if (any(grepl("[^ -~]", names))) accessor("stringi", "stri_trans_nfc")
-    if (is.null(compose)) names else compose(names)
+    composed(sub("^.*[/\\\\]", "", gsub("[[:space:]]+", " ", trimws(names))))
   },
   case = function(names) tolower(sub("^0+([0-9])", "\\1", names))
 )

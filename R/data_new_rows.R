@@ -136,3 +136,20 @@ plain_columns <- function(frame) {
   }
   frame
 }
+
+# Which values of new rows lie outside those of the data, `known`: words such as "day = 300 (1 to 30)", NULL for none.
+values_outside <- function(known, new) {
+  measured <- function(values) (is.numeric(values) || has_unit(values)) && is.null(dim(values))
+  unlist(lapply(intersect(names(Filter(measured, known)), names(Filter(measured, new))), function(name) {
+    values <- new[[name]]
+    if (has_unit(known[[name]])) values <- in_unit(values, known[[name]], name, "data")
+    ends <- range(known[[name]], na.rm = TRUE)
+    out <- unique(values[which(values < ends[[1L]] | values > ends[[2L]])])
+    words <- function(values) if (is.numeric(values)) format(signif(values, 4), trim = TRUE) else format(values)
+    if (length(out)) {
+      sprintf("%s = %s (%s)", name, paste(c(words(utils::head(out, 3L)), if (length(out) > 3L) {
+        paste(length(out) - 3L, "more")
+      }), collapse = ", "), paste(words(ends), collapse = " to "))
+    }
+  }))
+}

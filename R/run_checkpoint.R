@@ -110,10 +110,11 @@ checkpoint_writer <- function(fit, plan, total, checkpoint) {
   }
 }
 
-# A state keeps sums that grow while a sampler runs in an environment, as `store`, with `added` beside it. A checkpoint
-# has copies of the sums.
+# A state keeps sums that grow while a sampler runs in an environment, as `store`, with other parts beside it. A
+# checkpoint has copies of the sums.
 without_environment <- function(part) {
-  if (is.environment(part)) c(list(added = part$added), native(C_store_copy, part$store)) else part
+  if (!is.environment(part)) return(part)
+  c(mget(setdiff(ls(part), "store"), part), native(C_store_copy, part$store))
 }
 
 checkpoint_head <- function(fit, plan, total, checkpoint) {

@@ -2,6 +2,8 @@
 
 # A chain finds a topic if the total variation between the topic and its match in the chain is below this limit.
 found_limit <- 0.5
+# ... and below this share of the distance to the fit's own next topic.
+limit_share <- 0.75
 
 # Matches each of several sets of topics, `phi`, to the topics of the fit: the numbers in each set, and the distances.
 match_topics <- function(fit, phi) {
@@ -19,9 +21,14 @@ match_topics <- function(fit, phi) {
 
 # Limits of the distance to a match: half of the probability, and clearly nearer than the fit's own next topic.
 find_limits <- function(fit) {
-  between <- variation_distance(fit$phi, fit$phi)
+  pmin(found_limit, limit_share * nearest_topic(fit$phi))
+}
+
+# The distance of each topic to the nearest other one.
+nearest_topic <- function(phi) {
+  between <- variation_distance(phi, phi)
   diag(between) <- Inf
-  pmin(found_limit, 0.75 * apply(between, 1L, min))
+  apply(between, 1L, min)
 }
 
 # For each topic the share of other chains that find it: the one measure of how far topics agree.

@@ -11,6 +11,7 @@
 #' @param held_out how many of the parts are left out, one after the other. One is enough for a large collection.
 #' @param measure,n measure and number of terms of [coherence()].
 #' @param share share of the words of a left-out document that is predicted, as in [perplexity()].
+#' @param prevalence,data covariates of the documents, as in [topic_model()].
 #' @param ... further arguments of [topic_model()], such as `iter` or `alpha`.
 #' @param chains number of chains of each fit.
 #' @param i one of the numbers of topics, such as `20` or `"20"`.
@@ -38,8 +39,8 @@
 #' compared
 #' @export
 compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("npmi", "umass", "cv"), n = 10,
-                           share = 0.5, ..., chains = 1, seed = NULL, backend = NULL, threads = NULL,
-                           progress = NULL) {
+                           share = 0.5, prevalence = NULL, data = NULL, ..., chains = 1, seed = NULL,
+                           backend = NULL, threads = NULL, progress = NULL) {
   require_arguments("x", "topics")
   counts <- count_matrix(x)
   topics <- check_topic_numbers(topics)
@@ -51,15 +52,17 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
   if (!is.null(list(...)$control$checkpoint)) {
     stop_input("control", "has a checkpoint, which cannot be used here: there are several fits, and one file")
   }
-  if ("prevalence" %in% names(list(...))) {
-    stop_input("prevalence", "cannot be used here: compare numbers of topics without covariates")
+  if (!is.null(prevalence)) {
+    check_formula(prevalence, "prevalence", response = FALSE, takes = "smooth", example = "~ party")
+    data <- join_variables(prevalence, data, document_names(counts), counts$size[[1L]], "document")$data
   }
+  rows <- function(documents) if (!is.null(prevalence)) data[documents, , drop = FALSE] else data
   seed <- check_seed(seed)
   part <- with_seed(seed, sample(rep_len(seq_len(folds), counts$size[[1L]])))
   seeds <- with_seed(seed, sample.int(.Machine$integer.max, held_out + 1))
   fit_to <- function(documents, number, run) {
-    topic_model(take_documents(counts, documents), number, ..., chains = chains,
-      seed = seeds[[run]], backend = backend, threads = threads, progress = progress)
+    topic_model(take_documents(counts, documents), number, ..., prevalence = prevalence, data = rows(documents),
+      chains = chains, seed = seeds[[run]], backend = backend, threads = threads, progress = progress)
   }
   of_number <- lapply(topics, function(number) {
     started <- proc.time()[["elapsed"]]
@@ -68,7 +71,7 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
     parts <- lapply(seq_len(held_out), function(run) {
       out <- which(part == run)
       other <- fit_to(which(part != run), number, run)
-      list(score = score_part(other, take_documents(counts, out), share, seed, backend, threads),
+      list(score = score_part(other, take_documents(counts, out), share, rows(out), seed, backend, threads),
         found = if (matched) mean(share_found(match_topics(fit, list(other$phi)))) else NA_real_)
     })
     coherent <- coherence(fit, n = n, measure = measure)
@@ -108,10 +111,10 @@ check_topic_numbers <- function(topics) {
   sort(unique(as.double(topics)))
 }
 
-score_part <- function(fit, counts, share, seed, backend, threads) {
+score_part <- function(fit, counts, share, data, seed, backend, threads) {
   nothing <- cbind(rep(0, counts$size[[1L]]), 0)
   if (counts$tokens == 0 || sum(split_tokens(counts, share, seed)$predicted$count) == 0) return(nothing)
-  score <- perplexity(fit, counts, share, seed = seed, backend = backend, threads = threads)
+  score <- perplexity(fit, counts, share, data = data, seed = seed, backend = backend, threads = threads)
   cbind(attr(score, "log_likelihood"), attr(score, "tokens"))
 }
 

@@ -41,15 +41,17 @@ split_draws <- function(draws) {
 #'
 #' Methods for the generics of package generics. The columns are named as in package tidytext.
 #' @param x a fit from [topic_model()].
-#' @param matrix `"beta"`: the terms of the topics; `"gamma"`: the topics of the documents.
+#' @param matrix `"beta"`: the terms of the topics; `"gamma"`: the topics of the documents; `"share"`: the shares of the
+#'   topics in all tokens.
 #' @param data counts in any of the forms that [topic_model()] takes; `NULL` for the counts that were fitted.
 #' @param seed,backend,threads as in [predict.topic_model()], which estimates the topics of new documents.
 #' @param ... not used.
-#' @return `tidy()`: a data frame with `topic`, `term` and `beta` (\eqn{\phi_{kw}}), or with `document`, `topic` and
-#'   `gamma` (\eqn{\theta_{dk}}); `name` if you have set [topic_names()]; with several chains `found`, as in
-#'   [topic_stability()]. `augment()`: a data frame with one row for each document and term that occurs in it:
-#'   `document`, `term`, `count` and `.topic`, the most probable topic of these tokens; and of the document `.first`,
-#'   its most probable topic, and `.certainty`, as in [predict.topic_model()]. `glance()`: `topics`, `documents`,
+#' @return `tidy()`: a data frame with `topic`, `term` and `beta` (\eqn{\phi_{kw}}); or with `document`, `topic` and
+#'   `gamma` (\eqn{\theta_{dk}}); or with `topic`, `estimate`, `conf.low`, `conf.high` (90%); `name` if you have set
+#'   [topic_names()]; with several chains `found`, as in [topic_stability()]. `augment()`: a data frame with a row for
+#'   each document and term that occurs in it: `document`, `term`, `count` and `.topic`, the most probable topic of
+#'   these tokens; and of the document `.first`, its most probable topic, and `.certainty`, as in
+#'   [predict.topic_model()]. `glance()`: `topics`, `documents`,
 #'   `terms`, `tokens`, `chains`, `iter`, `alpha_sum`, `beta`, `log_likelihood` (the mean over the kept sweeps of the
 #'   reference chain) and `perplexity` of the fitted words, `seconds` and `verdict`.
 #' @examples
@@ -62,17 +64,17 @@ NULL
 #' @rdname tidy.topic_model
 #' @method tidy topic_model
 #' @exportS3Method generics::tidy topic_model
-tidy.topic_model <- function(x, matrix = c("beta", "gamma"), ...) {
+tidy.topic_model <- function(x, matrix = c("beta", "gamma", "share"), ...) {
   check_method(x, "x", ...)
-  matrix <- check_choice(matrix, "matrix", c("beta", "gamma"))
+  matrix <- check_choice(matrix, "matrix", c("beta", "gamma", "share"))
   k <- x$topics
-  table <- if (matrix == "beta") {
-    data.frame(topic = rep(seq_len(k), length(x$terms)), term = rep(x$terms, each = k), beta = as.vector(x$phi))
-  } else {
-    data.frame(
-      document = rep(x$documents, k), topic = rep(seq_len(k), each = length(x$documents)), gamma = as.vector(x$theta)
-    )
-  }
+  table <- switch(matrix,
+    beta = data.frame(topic = rep(seq_len(k), length(x$terms)), term = rep(x$terms, each = k), beta = as.vector(x$phi)),
+    gamma = data.frame(document = rep(x$documents, k), topic = rep(seq_len(k), each = length(x$documents)),
+      gamma = as.vector(x$theta)),
+    share = data.frame(topic = seq_len(k), estimate = topic_prevalence(x),
+      stats::setNames(share_intervals(x, seq_len(k)), c("conf.low", "conf.high")), row.names = NULL)
+  )
   table <- with_names(table, x)
   table$found <- found_topics(x)[table$topic]
   as_table(table)
@@ -84,7 +86,8 @@ tidy.topic_model <- function(x, matrix = c("beta", "gamma"), ...) {
 augment.topic_model <- function(x, data = NULL, seed = NULL, backend = NULL, threads = NULL, ...) {
   check_method(x, "x", ...)
   counts <- if (is.null(data)) x$x else known_terms(x, data)
-  known <- topics_of_documents(x, if (!is.null(data)) counts, 100, NULL, seed, backend, threads, certain = TRUE)
+  known <- topics_of_documents(x, if (!is.null(data)) counts, 100, new_document_prior(x, NULL), seed, backend, threads,
+    certain = TRUE)
   theta <- known$theta
   document <- counts$i + 1L
   term <- term_columns(counts)

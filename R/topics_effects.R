@@ -85,10 +85,10 @@ topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = 
     table$chains <- rep(vapply(draws, ncol, 1L), each = nrow(rows))
     table[c("rhat", "differ")] <- effect_convergence(draws)[c("rhat", "differ")]
   }
-  outside <- if (!is.null(at)) values_outside(design, at)
+  outside <- if (!is.null(at)) values_outside(design$variables[design$used, , drop = FALSE], at)
   fewer <- topics[vapply(topics, function(topic) length(finding_chains(fit, topic)), 1L) < fit$chains]
   reasons <- c(
-    effect_reason(draws, fit), if (length(outside)) reason("effects_outside", quantity = outside),
+    effect_reason(draws, fit), if (length(outside)) reason("covariates_outside", quantity = outside),
     if (length(fewer)) reason("effects_missed", quantity = topic_labels(fit, fewer), figure = length(fewer))
   )
   structure(
@@ -196,7 +196,8 @@ effect_rows <- function(design, at) {
 # The values of each row, such as party = left, day = 3.
 row_labels <- function(at) {
   text <- Map(function(name, values) {
-    paste(name, "=", if (is.numeric(values)) format(signif(values, 4), trim = TRUE) else as.character(values))
+    words <- if (is.numeric(values)) format(signif(values, 4), trim = TRUE) else as.character(values)
+    paste(name, "=", if (is.matrix(values)) apply(matrix(words, nrow(values)), 1L, paste, collapse = ", ") else words)
   }, names(at), at)
   do.call(paste, c(unname(text), sep = ", "))
 }
@@ -209,21 +210,6 @@ effect_reason <- function(draws, fit) {
   reason(if (any(table$differ)) "topic_effects_differ" else "topic_effects_agree", figure = sum(table$differ),
     all = nrow(table), quantity = paste0("topic ", topic_labels(fit, worst$topic), ", ", worst$term),
     rhat = format_rhat(worst$rhat))
-}
-
-# Values of `at` that the data of the design do not reach, such as "day = 300 (1 to 30)".
-values_outside <- function(design, at) {
-  unlist(lapply(names(Filter(is.numeric, at)), function(name) {
-    known <- design$variables[[name]]
-    if (!is.numeric(known)) return(NULL)
-    ends <- range(known[design$used], na.rm = TRUE)
-    out <- unique(at[[name]][which(at[[name]] < ends[[1L]] | at[[name]] > ends[[2L]])])
-    if (length(out)) {
-      sprintf("%s = %s (%s)", name, paste(c(format(signif(utils::head(out, 3L), 4), trim = TRUE),
-        if (length(out) > 3L) paste(length(out) - 3L, "more")), collapse = ", "),
-      paste(format(signif(ends, 4), trim = TRUE), collapse = " to "))
-    }
-  }))
 }
 
 effects_title <- function(x) {

@@ -22,15 +22,9 @@
 #'
 #' [topic_model()] takes the counts of both packages as they are. Documents without words may stay.
 #' @section Arguments:
-#' | topicmodels, in `control` | text2vec | here |
-#' | --- | --- | --- |
-#' | `alpha`, by default 50 / k | `doc_topic_prior`, 50 / k | `alpha`, by default learned |
-#' | `delta`, 0.1 | `topic_word_prior`, 1 / k | `beta`, by default learned |
-#' | `burnin`, before `iter` | | `warmup`, part of `iter` |
-#' | `iter` | `n_iter` of `fit_transform()` | `iter` |
-#' | `nstart` | | `chains` |
-#' | `seed` | `set.seed()` | `seed` |
-#' | `seedwords`, a matrix of weights | | `seed_words`, a list of words |
+#' In `control` of topicmodels and in text2vec, `alpha` or `doc_topic_prior` (50 / k) is here `alpha`, and `delta` or
+#' `topic_word_prior` is `beta`; both are learned. `burnin` comes before `iter`, and here `warmup` is part of it.
+#' `nstart` is `chains`, and `seedwords`, a matrix of weights, is `seed_words`, a list of words.
 #' @section What differs:
 #' Here `phi` and `theta` are averages over many sweeps. topicmodels returns the state with the highest likelihood, and
 #' text2vec the last state. Numbers of `perplexity()` are not comparable: those of topicmodels and text2vec are lower,

@@ -32,12 +32,13 @@ predict.topic_model <- function(object, newdata = NULL, type = c("topics", "clas
   type <- check_choice(type, "type", c("topics", "class"))
   iter <- check_count(iter, "iter", min = 2)
   counts <- if (!is.null(newdata)) known_terms(object, newdata)
-  known <- topics_of_documents(object, counts, iter, data, seed, backend, threads, type == "class")
+  prior <- if (!is.null(counts)) new_document_prior(object, data, counts)
+  known <- topics_of_documents(object, counts, iter, prior, seed, backend, threads, type == "class")
   if (!is.null(counts)) report_unknown(counts)
   unknown <- if (is.null(counts)) 0 else sum(counts$unknown) / max(1, sum(counts$unknown) + counts$tokens)
   verdict <- new_verdict("the topics of these documents", if (unknown > most_unknown) {
     reason("words_unknown", figure = unknown, share = percent(unknown, 0))
-  }, certainty_reason(known$certainty), rests_on = list(verdict(object)))
+  }, outside_reason(prior), certainty_reason(object, known$certainty), rests_on = list(verdict(object)))
   value <- known$theta
   if (type == "class") {
     value <- structure(max.col(value, ties.method = "first"), names = rownames(value))
@@ -50,18 +51,26 @@ predict.topic_model <- function(object, newdata = NULL, type = c("topics", "clas
 # With a larger share of unknown words a prediction has reservations.
 most_unknown <- 0.2
 
-certainty_reason <- function(certainty) {
+certainty_reason <- function(fit, certainty) {
   sure <- mean(certainty > sure_share, na.rm = TRUE)
-  if (is.finite(sure)) reason("first_topics", figure = sure, share = percent(sure, 0))
+  wrong <- document_certainty(fit)$wrong
+  if (is.finite(sure)) {
+    reason("first_topics", figure = sure, share = percent(sure, 0), wrong = if (isTRUE(is.finite(wrong))) {
+      sprintf(": another chain gives %s of the sure documents that were fitted another one", percent(wrong))
+    })
+  }
+}
+
+outside_reason <- function(prior) {
+  if (length(prior$outside)) reason("covariates_outside", quantity = prior$outside)
 }
 
 # `theta` of documents (`counts` NULL: of the fit), and if wanted the `certainty` of first topics over all chains.
-topics_of_documents <- function(fit, counts, iter, data, seed, backend, threads, certain) {
+topics_of_documents <- function(fit, counts, iter, prior, seed, backend, threads, certain) {
   if (is.null(counts)) {
     known <- if (certain) document_certainty(fit)
     return(list(theta = fit$theta, certainty = certainty_at(known$shares, fit$theta, fit$document_tokens)))
   }
-  prior <- new_document_prior(fit, data, counts)
   run <- resolve_run(backend, threads)
   seed <- check_seed(seed)
   own <- infer_topics(fit, counts, iter, seed, run, prior)
@@ -81,7 +90,8 @@ certainty_at <- function(shares, theta, tokens) {
   stats::setNames(ifelse(tokens > 0, value, NA_real_), rownames(theta))
 }
 
-# What the prior knows of new documents: their groups, and the alphas of the groups, groups x topics.
+# What the prior knows of new documents: their groups, and the alphas of the groups, groups x topics; and which values
+# lie `outside` those that were fitted.
 new_document_prior <- function(fit, data, counts) {
   if (is.null(data)) list(groups = NULL, alpha = rbind(fit$alpha)) else prevalence_prior(fit, data, counts)
 }
@@ -164,8 +174,8 @@ perplexity <- function(fit, newdata = NULL, share = 0.5, iter = 100, data = NULL
     ))
   }
   theta <- infer_topics(fit, halves$seen, iter, seed, run, prior)
-  structure(score_words(fit, halves$predicted, theta, run), verdict = new_verdict("the perplexity", rests_on = list(
-    verdict(fit))))
+  structure(score_words(fit, halves$predicted, theta, run),
+    verdict = new_verdict("the perplexity", outside_reason(prior), rests_on = list(verdict(fit))))
 }
 
 in_console.perplexity <- function(x, ...) {

@@ -88,9 +88,23 @@ covariate_basis <- function(design, x) {
   cbind(1, unname(scaled))[, scaling$columns, drop = FALSE]
 }
 
+# What gives alpha of new documents: the design, and some draws of the coefficients. NULL without covariates.
+known_covariates <- function(fit) {
+  if (is.null(fit$prevalence)) return(fit$covariates)
+  draws <- fit$draws$coefficients
+  count <- if (length(draws)) dim(draws)[[3L]] else 0
+  some <- unique(round(seq(1, count, length.out = min(count, 100))))
+  list(design = fit$prevalence, coefficients = if (count == 0) {
+    list(fit$state[[fit$reference]]$coefficients)
+  } else {
+    lapply(some, function(draw) matrix(draws[, , draw, fit$reference], dim(draws)[[1L]]))
+  })
+}
+
 # The groups of new documents and their alphas, groups x topics: the means of the draws.
 prevalence_prior <- function(fit, data, counts) {
-  design <- fit$prevalence
+  known <- known_covariates(fit)
+  design <- known$design
   if (is.null(design)) stop_input("data", "cannot be used: the fit has no `prevalence`")
   data <- join_variables(~ 1, data, document_names(counts), counts$size[[1L]], "new document")$data
   x <- prevalence_columns(design, new_frame(design, design$terms, data, "data", unknown = TRUE))
@@ -101,18 +115,9 @@ prevalence_prior <- function(fit, data, counts) {
   basis <- covariate_basis(design, x)
   kind <- do.call(paste, as.data.frame(basis))
   first <- which(!duplicated(kind))
-  draws <- fit$draws$coefficients
-  count <- if (length(draws)) dim(draws)[[3L]] else 0
-  some <- unique(round(seq(1, count, length.out = min(count, 100))))
-  of_draw <- function(coefficients) {
-    prevalence_alpha(matrix(coefficients, ncol(basis)), basis[first, , drop = FALSE])
-  }
-  alpha <- if (count == 0) {
-    of_draw(fit$state[[fit$reference]]$coefficients)
-  } else {
-    Reduce(`+`, lapply(some, function(draw) of_draw(draws[, , draw, fit$reference]))) / length(some)
-  }
-  list(groups = factor(match(kind, kind[first]), seq_along(first)), alpha = alpha)
+  alpha <- lapply(known$coefficients, prevalence_alpha, basis[first, , drop = FALSE])
+  list(groups = factor(match(kind, kind[first]), seq_along(first)), alpha = Reduce(`+`, alpha) / length(alpha),
+    outside = values_outside(design$variables[design$used, , drop = FALSE], data))
 }
 
 # What the sampler takes of a design. The columns of `frame` are an orthonormal basis of those of `x`.

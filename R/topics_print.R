@@ -43,14 +43,16 @@ topic_words <- function(fit) {
 #'
 #' The [verdict()] says which topics all chains find, see [topic_stability()]; how many documents have a sure first
 #' topic, the first one in more than 90% of the draws of all chains, and how often another chain gives such a document
-#' another topic; and in which effects of covariates chains differ. The log likelihood says whether the run is long
-#' enough, by the rule of [convergence].
+#' another topic; which documents no topic explains, because their words are far less probable than other words of
+#' their topics; and in which effects and shares of topics chains differ. The log likelihood says whether the run is
+#' long enough, by the rule of [convergence].
 #' @param object a fit from [topic_model()].
 #' @param terms how many terms of each topic to show, the most relevant first; see [top_terms()].
 #' @param ... not used.
 #' @return `summary()`: a list of class `summary.topic_model`. `topics` is a data frame, most prevalent topic first:
-#'   `topic`, `name` (its number if you have set no [topic_names()]), `prevalence` (share of all tokens), `alpha`,
-#'   `coherence` (UMass), `terms`; with several chains also `found` (the share of the other chains that find it).
+#'   `topic`, `name` (its number if you have set no [topic_names()]), `prevalence` (share of all tokens), `lower` and
+#'   `upper` (its 90% interval over all chains that find the topic), `alpha`, `coherence` (UMass), `terms`; with several
+#'   chains also `found` (the share of the other chains that find it).
 #'   `diagnostics` is a data frame: `quantity`, `mean`, `sd`, `rhat`, `ess_bulk`; the last two are `NA` if the quantity
 #'   does not vary or if there are fewer than twelve sweeps after the warm-up. `converged` is `TRUE`, `FALSE`, or `NA`
 #'   if it cannot be judged. `verdict` is an object of [verdict()].
@@ -85,6 +87,13 @@ print_topics <- function(...) {
 
 percent_words <- function(shares) paste0(format(100 * shares, digits = 2), "%")
 
+# Shares with their intervals, such as 31% (28 to 35).
+prevalence_ends <- function(table) {
+  ends <- lapply(table[c("lower", "upper")], function(share) format(100 * share, digits = 2, trim = TRUE))
+  ends <- ifelse(is.na(table$lower), "", sprintf(" (%s to %s)", ends$lower, ends$upper))
+  paste0(percent_words(table$prevalence), ends)
+}
+
 #' @rdname print.topic_model
 #' @export
 summary.topic_model <- function(object, terms = 8, ...) {
@@ -94,8 +103,8 @@ summary.topic_model <- function(object, terms = 8, ...) {
   diagnostics <- topic_diagnostics(object)
   verdict <- topic_verdict(object, diagnostics)
   topics <- data.frame(
-    topic = order, name = topic_labels(object, order), prevalence = prevalence[order], alpha = object$alpha[order],
-    coherence = coherence(object)[order]
+    topic = order, name = topic_labels(object, order), prevalence = prevalence[order], share_intervals(object, order),
+    alpha = object$alpha[order], coherence = coherence(object)[order]
   )
   topics$found <- found_topics(object)[order]
   topics$terms <- term_lines(object, order, terms)
@@ -111,9 +120,8 @@ in_console.summary.topic_model <- function(x, n = 20, ...) {
   print_lines(x$words)
   shown <- utils::head(x$topics, topics)
   star <- if (is.null(shown$found)) "" else ifelse(shown$found < 1, "*", "")
-  cat("\nTopics by prevalence (coherence: UMass)\n")
-  print_topics(paste0(shown$name, star), percent_words(shown$prevalence), format(shown$coherence, digits = 2),
-    shown$terms)
+  cat("\nTopics by prevalence, with 90% intervals (coherence: UMass)\n")
+  print_topics(paste0(shown$name, star), prevalence_ends(shown), format(shown$coherence, digits = 2), shown$terms)
   print_rest(nrow(x$topics), nrow(shown), "print(summary(fit), n = %s) shows all")
   if (any(star == "*")) print_lines(x$star)
   cat("\n")

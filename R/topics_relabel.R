@@ -74,7 +74,8 @@ renumber_chain <- function(fit, chain, order, target) {
   if (fit$chains > 1) fit$chain_phi[[chain]] <- fit$chain_phi[[chain]][order, , drop = FALSE]
   fit$tokens[, chain] <- fit$tokens[order, chain]
   state <- fit$state[[chain]]
-  for (part in c("theta", "first", "phi")) state$sums[[part]] <- as.vector(matrix(state$sums[[part]], k)[order, ])
+  sums <- c("theta", "first", "phi", "share")
+  state$sums[sums] <- lapply(state$sums[sums], function(sum) as.vector(matrix(sum, k)[order, ]))
   state$alpha <- as.vector(matrix(state$alpha, k)[order, ])
   if (!is.null(state$coefficients)) state$coefficients <- state$coefficients[, order, drop = FALSE]
   state$topics <- writeBin(match(topic_numbers(state$topics), order) - 1L, raw(), size = 2L)

@@ -15,7 +15,8 @@ report_content.topic_model <- function(fit, topics = 100, terms = 15, ...) {
 }
 
 topic_rows <- function(table) {
-  table$prevalence <- percent(table$prevalence)
+  table$prevalence <- prevalence_ends(table)
+  table[c("lower", "upper")] <- NULL
   table$alpha <- format(signif(table$alpha, 2))
   table$coherence <- format(round(table$coherence, 2), nsmall = 2)
   if (!is.null(table$found)) table$found <- percent(table$found)
@@ -32,7 +33,7 @@ topic_sections <- function(fit, summary, topics, terms) {
     list(title = "Map of topics", parts = list(topic_explorer(fit, topics, terms))),
     list(title = "Topics", parts = list(
       table_part(topic_rows(summary$topics)),
-      paragraphs(paste0("Prevalence: share of all tokens. Coherence: UMass, at best close to 0.",
+      paragraphs(paste0("Prevalence: share of all tokens, with its 90% interval. Coherence: UMass, at best close to 0.",
         if (!is.null(summary$topics$found)) " Found: the share of the other chains that find the topic."), "note")
     )),
     if (some) {
@@ -110,7 +111,7 @@ report_content.topic_comparison <- function(fit, ...) {
 }
 
 in_chunk.summary.topic_model <- function(x) {
-  tables <- list(`Topics by prevalence (coherence: UMass)` = topic_rows(x$topics),
+  tables <- list(`Topics by prevalence, with 90% intervals (coherence: UMass)` = topic_rows(x$topics),
     Convergence = topic_diagnostics_words(x$diagnostics))
   list(words = x$words, tables = tables, verdict = x$verdict, rows = 20L)
 }

@@ -53,6 +53,7 @@ topic_state <- function() c(
   kept = "whole 0..sweep", added = "whole", coefficients = "finite[basis, topics]?", sums = "list?",
   `sums$added` = "whole 0..kept", `sums$theta` = "finite[topics * documents]",
   `sums$first` = "finite[topics * documents]", `sums$phi` = "finite[topics * terms]",
+  `sums$share` = "finite[topics * `sums$added`]",
   pending = "list?", `pending$topics` = "raw[*]",
   `pending$beta` = "finite[`pending$topics` / (2 * tokens)]",
   `pending$alpha` = "finite[topics * groups * `pending$topics` / (2 * tokens)]"
@@ -63,7 +64,7 @@ resumable.topic_model <- function(x) {
     sampler = topic_sampler, without_data = topics_without_data, with_data = topics_with_data,
     fingerprint = topics_fingerprint, fields = topic_fields(), state = topic_state(),
     sizes = function(fit) {
-      list(tokens = fit$x$tokens, groups = max(1L, nlevels(fit$prevalence$group)), basis = NCOL(fit$prevalence$basis))
+      list(tokens = fit$x$tokens, groups = max(1L, nlevels(document_groups(fit))), basis = NCOL(fit$prevalence$basis))
     }
   )
 }

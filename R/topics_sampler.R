@@ -7,8 +7,7 @@ topic_start <- function(fit, alpha, beta, run) {
       # The other topics are empty.
       alpha[] <- ifelse(seq_len(fit$topics) <= number, min(1, 5 / number), 1e-3)
       fit$topics <- number
-      return(list(topics = merged_topic_start(fit, key, run), alpha = alpha, beta = beta, sums = NULL, kept = 0,
-        added = 0))
+      return(start_state(fit, merged_topic_start(fit, key, run), alpha, beta))
     }
     merged <- if (merges_topics(fit, alpha)) merged_topic_start(fit, key, run)
     topics <- if (!is.null(merged) && is.null(fit$prior_counts)) {
@@ -18,7 +17,7 @@ topic_start <- function(fit, alpha, beta, run) {
         known <- !is.null(merged)
         first <- if (known) numbered_by_seeds(fit, merged) else native(C_topic_start, session, key)
         if (is.null(fit$prior_counts)) return(first)
-        of_groups <- rep(alpha, max(1L, nlevels(fit$prevalence$group)))
+        of_groups <- rep_len(alpha, fit$topics * max(1L, nlevels(document_groups(fit))))
         informed_start(session, fit, key, first, of_groups, beta, known)
       })
     }
@@ -78,7 +77,7 @@ topic_kept_together <- function(fit) {
   size <- c(theta = length(fit$documents), phi = length(fit$terms))
   kept <- union(fit$keep, if (!is.null(fit$prevalence)) "theta")
   bytes <- 2 * sum(fit$document_tokens) +
-    8 * fit$topics * (sum(size[kept]) + max(1, nlevels(fit$prevalence$group)) + 1)
+    8 * fit$topics * (sum(size[kept]) + max(1, nlevels(document_groups(fit))) + 1)
   max(1, floor(topic_slice_bytes / bytes))
 }
 
@@ -128,9 +127,10 @@ add_pending <- function(sessions, fit, states) {
   states <- lapply(states, with_open_sums, fit)
   due <- which(vapply(states, function(state) state$sums$added < state$kept, NA))
   if (length(due)) {
-    native(C_topic_add_means, Map(function(session, state) {
+    shares <- native(C_topic_add_means, Map(function(session, state) {
       list(session, state$pending$topics, state$pending$alpha, state$pending$beta, state$sums$store)
     }, sessions[due], states[due]))
+    Map(function(state, share) state$sums$share <- c(state$sums$share, share), states[due], shares)
   }
   lapply(states, function(state) {
     state$sums$added <- state$kept
@@ -146,9 +146,11 @@ with_open_sums <- function(state, fit) {
   size <- fit$topics * c(length(fit$documents), length(fit$documents), length(fit$terms))
   state$sums$store <- new_sums(theta = size[[1L]], first = size[[2L]], phi = size[[3L]])
   state$sums$added <- 0
+  state$sums$share <- numeric()
   if (!is.null(old)) {
     fill_store(list(pointer = state$sums$store), 0, size, old[c("theta", "first", "phi")], size, size)
     state$sums$added <- old$added
+    state$sums$share <- old$share
   }
   state
 }
@@ -159,7 +161,7 @@ topic_finish <- function(fit) {
   on.exit(.Call(C_topic_close, session))
   fit$state <- lapply(fit$state, function(state) {
     state <- add_pending(list(session), fit, list(state))[[1L]]
-    state$sums <- c(native(C_store_close, state$sums$store), added = state$sums$added)
+    state$sums <- c(native(C_store_close, state$sums$store), list(added = state$sums$added, share = state$sums$share))
     state
   })
   after <- seq_len(fit$iter) > fit$warmup
@@ -178,8 +180,10 @@ topic_finish <- function(fit) {
     rowMeans(matrix(fit$draws$alpha[, , fit$reference], fit$topics))
   } else if (!is.null(state$coefficients)) {
     prevalence_alpha(state$coefficients[1L, ])
-  } else {
+  } else if (is.null(fit$groups)) {
     state$alpha
+  } else {
+    fit$alpha
   }
   fit$beta <- if (fit$learn$beta && length(fit$draws$beta)) {
     mean(fit$draws$beta[, fit$reference])
@@ -191,8 +195,9 @@ topic_finish <- function(fit) {
     integer(fit$topics))
   dim(fit$tokens) <- c(fit$topics, fit$chains)
   # What relabel() added is of fewer sweeps.
-  fit[c("agreement", "match", "found", "averaged")] <- NULL
+  fit[c("agreement", "match", "found", "averaged", "unexplained")] <- NULL
   if (fit$chains > 1) fit$agreement <- agreement_of(fit, most_matched)
+  fit$unexplained <- unexplained_documents(fit)
   fit
 }
 

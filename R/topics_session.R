@@ -19,9 +19,12 @@ topic_structure <- function(groups, prior_counts, terms, covariates = NULL) {
   if (length(parts)) parts
 }
 
+# Documents with the same alpha: of covariates that were fitted, or of those of new documents.
+document_groups <- function(fit) if (is.null(fit$prevalence)) fit$groups else fit$prevalence$group
+
 fit_structure <- function(fit) {
   design <- fit$prevalence
-  topic_structure(design$group, fit$prior_counts, fit$terms, if (!is.null(design)) covariate_structure(design))
+  topic_structure(document_groups(fit), fit$prior_counts, fit$terms, if (!is.null(design)) covariate_structure(design))
 }
 
 with_topics <- function(fit, run, structure, code) {

@@ -127,6 +127,8 @@ check_seed_words <- function(seed_words, topics, counts) {
     stop_input("seed_words", "must have a name of its own for each topic, or no names")
   }
   if (!counts$named[["terms"]]) stop_input("seed_words", "cannot be found: the terms of `x` have no names")
+  missing <- which(vapply(seed_words, function(words) anyNA(words) || !all(nzchar(words)), NA))
+  if (length(missing)) stop_input("seed_words", sprintf("has a missing or empty word for topic %d", missing[[1L]]))
   present <- counts$terms[diff(counts$p) > 0]
   found <- lapply(seed_words, function(words) lapply(words, find_word, terms = present))
   empty <- which(lengths(seed_words) == 0L)
@@ -139,6 +141,7 @@ check_seed_words <- function(seed_words, topics, counts) {
   }
   lost <- unique(unlist(lost, use.names = FALSE))
   if (length(lost)) {
+    tell_forms(lost, present, "seed word")
     message(sprintf("no document has %s, which %s left out: ", count_words(length(lost), "seed word"),
       if (length(lost) == 1L) "is" else "are"), list_some(lost))
   }
@@ -146,7 +149,7 @@ check_seed_words <- function(seed_words, topics, counts) {
 }
 
 find_word <- function(word, terms) {
-  if (is.na(word) || word %in% terms || !grepl("[*?]", word)) return(intersect(word, terms))
+  if (word %in% terms || !grepl("[*?]", word)) return(intersect(word, terms))
   grep(utils::glob2rx(word), terms, value = TRUE)
 }
 

@@ -11,9 +11,10 @@
 #' \eqn{\theta_d \sim \mathrm{Dir}(\alpha)}{theta_d ~ Dir(alpha)}, where \eqn{a} is `weight`, and \eqn{\alpha} and
 #' \eqn{\beta} are the averages of the fit (Banerjee and Basu 2007). With `weight < 1` the topics follow a language that
 #' changes. Tokens of terms that the fit does not have are left out, with a message. After a fit with `prevalence` new
-#' documents have the \eqn{\alpha} of the mean of the covariates.
+#' documents have the \eqn{\alpha} of their covariates in `data`, or else of the mean of the covariates.
 #' @param object a fit from [topic_model()], which may be an update itself.
 #' @param newdata counts of the new documents, in any of the forms that [topic_model()] takes.
+#' @param data as in [predict.topic_model()].
 #' @param weight the weight of the earlier counts, above 0 and at most 1.
 #' @param iter,warmup,chains as in [topic_model()]. Few sweeps are needed, because the topics are known.
 #' @param control settings by [warp_control()]: `thin` and `keep`, as in [topic_model()].
@@ -31,7 +32,8 @@
 #' fit <- add_documents(fit, x[31:60, ], iter = 20, seed = 2, threads = 2)
 #' @export
 add_documents <- function(object, newdata, weight = 1, iter = 100, warmup = floor(iter / 2), chains = NULL,
-                          seed = NULL, backend = NULL, threads = NULL, progress = NULL, control = NULL, ...) {
+                          data = NULL, seed = NULL, backend = NULL, threads = NULL, progress = NULL, control = NULL,
+                          ...) {
   require_arguments("object")
   check_topic_fit(object, "object")
   if (missing(newdata)) {
@@ -48,7 +50,10 @@ add_documents <- function(object, newdata, weight = 1, iter = 100, warmup = floo
   if (counts$tokens == 0) stop_input("newdata", "shares no term with the fit: there is nothing to learn from")
   report_unknown(counts)
   counts$unknown <- NULL
-  if (!is.null(object$prevalence)) message("the new documents have the alpha of the mean of the covariates")
+  prior <- new_document_prior(object, data, counts)
+  if (is.null(data) && !is.null(known_covariates(object))) {
+    message("the new documents have the alpha of the mean of the covariates: `data` has their own")
+  }
   control <- check_control(control, topic_settings)
   sweeps <- check_topic_sweeps(iter, warmup, chains, control, counts, object$topics)
   progress <- check_progress(progress)
@@ -64,10 +69,14 @@ add_documents <- function(object, newdata, weight = 1, iter = 100, warmup = floo
     precision = object$precision, threads = run$threads, documents = counts$documents, terms = counts$terms,
     document_tokens = document_sizes(counts), seed_words = NULL,
     prior_counts = weight * earlier, earlier = weight * sum(earlier), x = counts,
-    elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call(), rests_on = list(verdict(object))
+    elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call(), alpha = object$alpha,
+    groups = prior$groups, covariates = known_covariates(object),
+    rests_on = c(list(verdict(object)), if (length(prior$outside)) {
+      list(new_verdict("the prior of the documents", outside_reason(prior)))
+    })
   ), class = c("topic_model", "warpbayes_fit", "warpbayes"))
   fit$topic_names <- object$topic_names
   check_store_memory(topic_sampler(fit), fit, sweeps$iter)
-  fit <- start_chains(fit, topic_start(fit, object$alpha, object$beta, run))
+  fit <- start_chains(fit, topic_start(fit, as.vector(t(prior$alpha)), object$beta, run))
   advance_chains(fit, sweeps$iter, topic_sampler, run, progress, threads)
 }

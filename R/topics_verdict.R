@@ -6,6 +6,12 @@ same_perplexity <- 0.01
 # chain gives more of the sure documents another topic.
 sure_share <- 0.9
 most_wrong <- 0.1
+# Chains whose shares of a topic differ by chance, or by less than this, agree on it.
+most_apart <- 0.02
+# A verdict speaks of documents that no topic explains if they are at least this share.
+most_unexplained <- 0.01
+# Topics whose terms differ from those of another topic by less than this total variation are one topic.
+same_limit <- 0.15
 # Below so many tokens a document has hardly more than one topic.
 short_text <- 10
 
@@ -22,10 +28,35 @@ topic_verdict <- function(fit, diagnostics) {
   }
   tokens <- mean(fit$document_tokens[fit$document_tokens > 0])
   short <- tokens < short_text && fit$topics > 1 && !kind_of(fit)$one_topic
-  new_verdict("the topics", agreement_reasons(fit), document_reason(fit), effect_reason(effects, fit), chains,
-    seed_reasons(fit), difference_reasons(fit), if (short) {
-      reason("short_texts", figure = tokens, tokens = format(signif(tokens, 2)))
-    }, rests_on = fit$rests_on)
+  same <- same_topics(fit)
+  # More sweeps do not tell apart what the documents do not.
+  if (length(same) && length(same) == length(used_topics(fit))) chains <- NULL
+  new_verdict("the topics", if (length(same)) {
+    reason("topics_same", figure = length(same), quantity = topic_labels(fit, same))
+  }, agreement_reasons(fit), document_reason(fit), unexplained_reason(fit), effect_reason(effects, fit), chains,
+  seed_reasons(fit), difference_reasons(fit), if (short) {
+    reason("short_texts", figure = tokens, tokens = format(signif(tokens, 2)))
+  }, rests_on = fit$rests_on)
+}
+
+# Used topics that have the terms of another one, if sweeps were kept and their level no longer changes.
+same_topics <- function(fit) {
+  level <- judged_traces(fit)$log_likelihood
+  if (nrow(level) < fewest_sweeps || drift_of(level) != 0) return(NULL)
+  near <- if (!is.null(fit$agreement)) {
+    fit$agreement$limit < limit_share * same_limit
+  } else if (fit$topics^2 * length(fit$terms) < most_matched / 10) {
+    nearest_topic(fit$phi) < same_limit
+  }
+  intersect(which(near), used_topics(fit))
+}
+
+unexplained_reason <- function(fit) {
+  known <- fit$unexplained
+  share <- length(known$documents) / max(1, known$checked)
+  if (share >= most_unexplained) {
+    reason("documents_unexplained", quantity = utils::head(known$documents, 3L), figure = share, share = percent(share))
+  }
 }
 
 topic_diagnostics <- function(fit) {
@@ -101,12 +132,19 @@ agreement_reasons <- function(fit) {
 
 difference_reasons <- function(fit) {
   if (fit$chains == 1) return(NULL)
-  found <- which(found_topics(fit) == 1 & seq_len(fit$topics) %in% used_topics(fit))
-  apart <- if (length(found)) shares_apart(fit)[found]
   ends <- unique(format(signif(range(chain_perplexity(fit)), 4), trim = TRUE))
-  c(reason("perplexity_range", range = paste(ends, collapse = " to ")), if (length(found)) {
+  found <- which(found_topics(fit) == 1 & seq_len(fit$topics) %in% used_topics(fit))
+  draws <- lapply(found, share_draws, fit = fit)
+  known <- length(found) && nrow(draws[[1L]]) > 0L
+  apart <- if (known) vapply(draws, function(shares) diff(range(colMeans(shares))), 0)
+  words <- function(share) format(signif(100 * max(share, 0.001), 2))
+  rhat <- if (known && nrow(draws[[1L]]) >= fewest_sweeps) vapply(draws, split_rhat, 0)
+  differ <- if (!is.null(rhat)) found[differing(draws, data.frame(rhat = rhat)) & apart > most_apart]
+  c(reason("perplexity_range", range = paste(ends, collapse = " to ")), if (length(differ)) {
+    reason("shares_differ", quantity = topic_labels(fit, differ), figure = length(differ), points = words(apart))
+  } else if (known) {
     reason("shares_apart", quantity = topic_labels(fit, found[[which.max(apart)]]), figure = max(apart),
-      points = format(signif(100 * max(apart), 2)))
+      points = words(apart))
   })
 }
 
@@ -116,17 +154,21 @@ chain_perplexity <- function(fit) {
   exp(-colMeans(fit$log_likelihood[if (any(after)) after else TRUE, , drop = FALSE]) / fit$x$tokens)
 }
 
-shares_apart <- function(fit) {
-  weight <- fit$document_tokens / sum(fit$document_tokens)
-  shares <- vapply(seq_len(fit$chains), function(chain) {
-    sums <- fit$state[[chain]]$sums
-    own <- as.vector(matrix(sums$theta, fit$topics) %*% weight)
-    # Before the first kept sweep there are the topics of the last sweep.
-    own <- if (sums$added > 0) own / sums$added else fit$tokens[, chain] / sum(fit$tokens[, chain])
-    own[fit$agreement$match[, chain]]
-  }, numeric(fit$topics))
-  shares <- matrix(shares, fit$topics)
-  apply(shares, 1L, max) - apply(shares, 1L, min)
+# The share of a topic in all tokens: kept sweeps x the chains that find it.
+share_draws <- function(fit, topic) {
+  do.call(cbind, lapply(finding_chains(fit, topic), function(chain) {
+    matrix(fit$state[[chain]]$sums$share, fit$topics)[matched_topics(fit, chain)[[topic]], ]
+  }))
+}
+
+# The ends of the intervals of shares of topics; NA without draws.
+share_intervals <- function(fit, topics, level = 0.9) {
+  ends <- vapply(topics, function(topic) {
+    draws <- share_draws(fit, topic)
+    if (fit$method != "gibbs" || nrow(draws) < 2L) return(c(NA_real_, NA_real_))
+    stats::quantile(draws, interval_ends(level), names = FALSE, type = 6)
+  }, c(0, 0))
+  data.frame(lower = ends[1L, ], upper = ends[2L, ])
 }
 
 # How sure the first topics of the documents are. `shares`: for each chain, with topics matched, topics x documents, the

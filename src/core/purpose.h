@@ -52,7 +52,7 @@ typedef enum wb_purpose {
   WB_PURPOSE_TOPIC_ALPHA = 104,         /* alpha [topic] */
   WB_PURPOSE_TOPIC_BETA = 105,          /* beta [0] */
   WB_PURPOSE_TOPIC_SPLIT = 106,         /* halves of a document [document] */
-  WB_PURPOSE_TOPIC_COEFFICIENT = 107,   /* coefficients of covariates of documents [topic] */
+  WB_PURPOSE_TOPIC_COEFFICIENT = 107,   /* coefficients of covariates [topic, or their number: common steps] */
   WB_PURPOSE_TOPIC_WEIGHT = 108,        /* weights of documents for effects on shares [document] */
   WB_PURPOSE_TOPIC_LEVELS = 109,        /* tables of all documents [group and topic] */
   WB_PURPOSE_TOPIC_TERM_LEVELS = 110,   /* tables of all terms [chunk of levels] */

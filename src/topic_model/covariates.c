@@ -5,12 +5,14 @@
 
 #include "topic_model/topic_model.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/elementary.h"
 #include "core/linear_algebra.h"
 #include "core/purpose.h"
 #include "core/random_gamma.h"
+#include "core/topic_tables.h"
 #include "numeric/memory.h"
 
 /* Standard deviations of the normal priors of the intercepts and of the other coefficients. */
@@ -21,163 +23,236 @@ double wb_topic_covariate_alpha(double log_alpha) {
   return wb_exp(log_alpha < -200.0 ? -200.0 : log_alpha > 15.0 ? 15.0 : log_alpha);
 }
 
-/* Derivative of log Gamma(x), x > 0 (Abramowitz & Stegun 6.3.5 and 6.3.18). */
-static double digamma(double x) {
-  double below = 0;
-  for (; x < 8.0; x += 1.0) below += 1.0 / x;
-  const double z = 1.0 / (x * x);
-  const double series =
-      z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760))))));
-  return wb_log(x) - 0.5 / x - series - below;
-}
-
-double wb_topic_log_rising(double a, int64_t n, double *slope) {
-  if (n > 12) {
-    if (slope) *slope = digamma(a + (double)n) - digamma(a);
-    return wb_lgamma(a + (double)n) - wb_lgamma(a);
-  }
-  double product = 1, sum = 0;
-  for (int64_t i = 0; i < n; i++) {
-    product *= a + (double)i;
-    if (slope) sum += 1.0 / (a + (double)i);
-  }
-  if (slope) *slope = sum;
+double wb_topic_log_rising(double a, int64_t n) {
+  if (n > 12) return wb_lgamma(a + (double)n) - wb_lgamma(a);
+  double product = 1;
+  for (int64_t i = 0; i < n; i++) product *= a + (double)i;
   return wb_log(product);
 }
 
-/* The law of one topic's coefficients near a value: the log density there, and the normal that proposes the next. */
-typedef struct place {
-  double *value, *mean; /* columns */
-  double *root;         /* lower triangle of the precision's Cholesky factor */
-  double *alpha;        /* groups */
-  double log_density;
-} place;
+/* So many documents of a row of the basis have `count` tokens of a topic, or in all. */
+typedef struct part {
+  int32_t row, count, documents;
+} part;
 
 typedef struct work {
-  const wb_topic_chain *chain;
+  wb_topic_chain *chain;
   const wb_topic_covariates *covariates;
-  int32_t *count; /* topics x documents: tokens */
-  double *total;  /* groups: the sum of all alphas */
-  double *score, *square;
-  place now, next;
+  const part *parts; /* of each topic, and then of all tokens */
+  size_t *end;       /* topics + 1: where the parts of each end */
+  double *direction; /* columns x columns: combinations of coefficients that are orthogonal over documents */
+  double *along;     /* columns x rows: the change of log alpha by a step in each direction */
+  double *free;      /* topics x rows: exp of the linear predictors */
+  double *rate;      /* rows: the sum of -log of the sticks of the documents; or room for sums of alpha */
+  double *factor;    /* rows */
 } work;
 
-static const int32_t *groups(const wb_topic_chain *chain) {
-  return chain->structure->groups > 1 ? chain->structure->group : NULL;
+/* The law of a step x in a direction, for the coefficients of some topics. */
+typedef struct step_law {
+  const work *w;
+  size_t first, last; /* topics */
+  const double *along;
+  double slope, precision; /* of the prior's log density, slope x - precision x^2/2 */
+} step_law;
+
+static double within(double alpha, const double *ends) {
+  return alpha < ends[0] ? ends[0] : alpha > ends[1] ? ends[1] : alpha;
 }
 
-/* Documents with the same covariates have the same alpha, so they add to one row of the design. */
-static void look_at(const work *w, size_t k, place *at) {
+/* Given the sticks topics are independent. Without them, all topics take the same step: their sum is free. */
+static double log_density(const void *law, double x) {
+  const step_law *const own = law;
+  const work *const w = own->w;
+  const size_t topics = (size_t)w->chain->state.topics, rows = (size_t)w->covariates->rows;
+  const int all = own->last - own->first == topics && topics > 1;
+  const double ends[] = {wb_topic_covariate_alpha(-INFINITY), wb_topic_covariate_alpha(INFINITY)};
+  double sum = x * (own->slope - 0.5 * own->precision * x), product = 1;
+  for (size_t g = 0; g < rows; g++) w->factor[g] = wb_exp(x * own->along[g]);
+  for (size_t k = own->first; k < own->last; k++)
+    for (size_t i = k > 0 ? w->end[k - 1] : 0; i < w->end[k]; i++) {
+      const part *const p = w->parts + i;
+      const double alpha = within(w->free[k * rows + (size_t)p->row] * w->factor[p->row], ends);
+      if (p->documents > 1 || p->count > 12) {
+        sum += p->documents * wb_topic_log_rising(alpha, p->count);
+        continue;
+      }
+      for (int32_t n = 0; n < p->count; n++) product *= alpha + (double)n;
+      if (product > 1e-100 && product < 1e100) continue;
+      sum += wb_log(product);
+      product = 1;
+    }
+  sum += wb_log(product);
+  for (size_t g = 0; g < rows && !all; g++)
+    sum -= w->rate[g] * within(w->free[own->first * rows + g] * w->factor[g], ends);
+  if (!all) return sum;
+  for (size_t g = 0; g < rows; g++) {
+    double total = 0;
+    for (size_t k = 0; k < topics; k++) total += within(w->free[k * rows + g] * w->factor[g], ends);
+    w->rate[g] = total;
+  }
+  for (size_t i = w->end[topics - 1]; i < w->end[topics]; i++)
+    sum -= w->parts[i].documents * wb_topic_log_rising(w->rate[w->parts[i].row], w->parts[i].count);
+  return sum;
+}
+
+static double prior_precision(int j) {
+  const double scale = j == 0 ? INTERCEPT_SCALE : SLOPE_SCALE;
+  return 1.0 / (scale * scale);
+}
+
+/* Steps of the level and in two other directions in turn, so that many columns cost no more than few. */
+static void step(const work *w, size_t first, size_t last, uint32_t iteration, wb_stream *stream) {
+  const size_t rows = (size_t)w->covariates->rows, p = (size_t)w->covariates->columns;
+  const size_t turn = 2 * (iteration / WB_TOPIC_COEFFICIENTS_EVERY), steps = p < 3 ? p : 3;
+  double *const coefficients = w->chain->state.coefficients;
+  for (size_t s = 0; s < steps; s++) {
+    const size_t j = s > 0 ? 1 + (turn + s) % (p - 1) : 0;
+    const double *const direction = w->direction + j * p;
+    step_law law = {w, first, last, w->along + j * rows, 0, 0};
+    for (size_t i = 0; i < p; i++) {
+      const double precision = prior_precision((int)i) * direction[i];
+      law.precision += (double)(last - first) * precision * direction[i];
+      for (size_t k = first; k < last; k++) law.slope -= precision * coefficients[k * p + i];
+    }
+    const double x = wb_topic_slice(log_density, &law, stream, 0);
+    for (size_t g = 0; g < rows; g++) w->factor[g] = wb_exp(x * law.along[g]);
+    for (size_t k = first; k < last; k++) {
+      for (size_t i = 0; i < p; i++) coefficients[k * p + i] = wb_fma(x, direction[i], coefficients[k * p + i]);
+      for (size_t g = 0; g < rows; g++) w->free[k * rows + g] *= w->factor[g];
+    }
+  }
+}
+
+/* Directions of unit variance over the documents, orthogonal up to the prior (Gram & Schmidt, by Cholesky). */
+static void find_directions(const work *w, double *root) {
   const wb_topic_covariates *const c = w->covariates;
-  const wb_topic_corpus *const corpus = w->chain->corpus;
-  const int32_t *const group = groups(w->chain), *const count = w->count + k * (size_t)corpus->documents;
-  const double *const alpha = w->chain->state.alpha;
   const int p = c->columns;
-  const size_t topics = (size_t)w->chain->state.topics;
-  double log_density = 0;
-  for (size_t g = 0; g < (size_t)c->rows; g++) {
-    double sum = 0;
-    for (int j = 0; j < p; j++) sum = wb_fma(c->basis[g * (size_t)p + (size_t)j], at->value[j], sum);
-    at->alpha[g] = wb_topic_covariate_alpha(sum);
-    w->score[g] = w->square[g] = 0;
+  const size_t columns = (size_t)p, topics = (size_t)w->chain->state.topics;
+  double documents = 1;
+  for (int j = 0; j < p; j++) root[wb_packed_row(j) + (size_t)j] = prior_precision(j);
+  for (size_t i = w->end[topics - 1]; i < w->end[topics]; i++) {
+    documents += w->parts[i].documents;
+    wb_symmetric_add_outer(p, w->parts[i].documents, c->basis + (size_t)w->parts[i].row * columns, root);
   }
-  for (size_t d = 0; d < (size_t)corpus->documents; d++) {
-    if (!c->used[d]) continue;
-    const size_t g = group ? (size_t)group[d] : 0;
-    const double others = w->total[g] - alpha[g * topics + k], own = at->alpha[g];
-    double slope, of_all;
-    log_density -= wb_topic_log_rising((others > 0 ? others : 0) + own,
-                                       corpus->first_token[d + 1] - corpus->first_token[d], &of_all);
-    log_density += wb_topic_log_rising(own, count[d], &slope);
-    const double score = own * (slope - of_all);
-    w->score[g] += score;
-    w->square[g] += score * score;
+  (void)wb_cholesky(p, root); /* at least the prior's precision is on the diagonal */
+  for (size_t j = 0; j < columns; j++) {
+    double *const direction = w->direction + j * columns;
+    direction[j] = sqrt(documents);
+    wb_triangle_solve_transposed(p, root, direction, direction);
+    for (size_t g = 0; g < (size_t)c->rows; g++)
+      for (size_t i = 0; i < columns; i++)
+        w->along[j * (size_t)c->rows + g] =
+            wb_fma(c->basis[g * columns + i], direction[i], w->along[j * (size_t)c->rows + g]);
   }
-  for (size_t i = 0; i < wb_packed_size(p); i++) at->root[i] = 0;
-  for (int j = 0; j < p; j++) {
-    const double scale = j == 0 ? INTERCEPT_SCALE : SLOPE_SCALE, precision = 1.0 / (scale * scale);
-    at->root[wb_packed_row(j) + (size_t)j] = precision;
-    at->mean[j] = -precision * at->value[j];
-    log_density -= 0.5 * precision * at->value[j] * at->value[j];
-  }
-  for (size_t g = 0; g < (size_t)c->rows; g++) {
-    const double *const row = c->basis + g * (size_t)p;
-    wb_symmetric_add_outer(p, w->square[g], row, at->root);
-    for (int j = 0; j < p; j++) at->mean[j] = wb_fma(w->score[g], row[j], at->mean[j]);
-  }
-  /* At least the prior's precision is on the diagonal. */
-  (void)wb_cholesky(p, at->root);
-  wb_cholesky_solve(p, at->root, at->mean, at->mean);
-  for (int j = 0; j < p; j++) at->mean[j] += at->value[j];
-  at->log_density = log_density;
 }
 
-/* Log density of a value under the normal that `from` proposes, up to a constant. `part` is room for p numbers. */
-static double proposal(int p, const double *value, const place *from, double *part) {
+static double predictor(const work *w, size_t k, size_t g) {
+  const size_t p = (size_t)w->covariates->columns;
   double sum = 0;
-  for (int j = 0; j < p; j++) part[j] = value[j] - from->mean[j];
-  wb_triangle_apply_transposed(p, from->root, part, part);
-  for (int j = 0; j < p; j++) sum += part[j] * part[j];
-  return wb_triangle_log_determinant(p, from->root) - 0.5 * sum;
+  for (size_t j = 0; j < p; j++)
+    sum = wb_fma(w->covariates->basis[g * p + j], w->chain->state.coefficients[k * p + j], sum);
+  return sum;
 }
 
-/* A Newton step with a normal deviate (Metropolis & Hastings). Precision: the sum of documents' squared gradients. */
-static void draw_topic(work *w, size_t k, uint32_t iteration) {
+static void set_alpha(const work *w) {
+  const size_t topics = (size_t)w->chain->state.topics;
+  for (size_t g = 0; g < (size_t)w->covariates->rows; g++)
+    for (size_t k = 0; k < topics; k++)
+      w->chain->state.alpha[g * topics + k] = wb_topic_covariate_alpha(predictor(w, k, g));
+}
+
+static int32_t row_of(const wb_topic_chain *chain, int32_t document) {
+  return chain->structure->groups > 1 ? chain->structure->group[document] : 0;
+}
+
+/* Rows given the sticks. The common level and slopes of all topics move without them. */
+static void draw(work *w, uint32_t iteration) {
   const wb_topic_chain *const chain = w->chain;
-  const size_t topics = (size_t)chain->state.topics;
-  const int p = w->covariates->columns;
-  double *const coefficients = chain->state.coefficients + k * (size_t)p, *const alpha = chain->state.alpha;
-  wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_TOPIC_COEFFICIENT, iteration, k);
-  for (int j = 0; j < p; j++) w->now.value[j] = coefficients[j];
-  look_at(w, k, &w->now);
-  for (int j = 0; j < p; j++) w->next.value[j] = wb_draw_normal(&stream);
-  wb_triangle_solve_transposed(p, w->now.root, w->next.value, w->next.value);
-  for (int j = 0; j < p; j++) w->next.value[j] += w->now.mean[j];
-  look_at(w, k, &w->next);
-  double *const part = w->next.value + p; /* behind the values */
-  const double ratio = w->next.log_density - w->now.log_density + proposal(p, w->now.value, &w->next, part) -
-                       proposal(p, w->next.value, &w->now, part);
-  if (!(wb_log(wb_stream_uniform(&stream)) < ratio)) return;
-  for (int j = 0; j < p; j++) coefficients[j] = w->next.value[j];
-  for (size_t g = 0; g < (size_t)w->covariates->rows; g++) {
-    w->total[g] += w->next.alpha[g] - alpha[g * topics + k];
-    alpha[g * topics + k] = w->next.alpha[g];
+  const wb_topic_corpus *const corpus = chain->corpus;
+  const size_t topics = (size_t)chain->state.topics, rows = (size_t)w->covariates->rows;
+  for (size_t k = 0; k < topics; k++)
+    for (size_t g = 0; g < rows; g++) w->free[k * rows + g] = wb_exp(predictor(w, k, g));
+  wb_stream common = wb_stream_open(chain->key, WB_PURPOSE_TOPIC_COEFFICIENT, iteration, topics);
+  if (topics > 1) step(w, 0, topics, iteration, &common);
+  set_alpha(w);
+  for (size_t g = 0; g < rows; g++) {
+    w->rate[g] = w->factor[g] = 0;
+    for (size_t k = 0; k < topics; k++) w->factor[g] += chain->state.alpha[g * topics + k];
+  }
+  for (int32_t d = 0; d < corpus->documents; d++)
+    if (w->covariates->used[d])
+      w->rate[row_of(chain, d)] -= wb_topic_log_stick(chain->key, WB_PURPOSE_TOPIC_STICK, iteration, (uint64_t)d,
+                                                      w->factor[row_of(chain, d)], wb_topic_tokens(corpus, d));
+  for (size_t k = 0; k < topics; k++) {
+    wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_TOPIC_COEFFICIENT, iteration, k);
+    step(w, k, k + 1, iteration, &stream);
+  }
+  set_alpha(w);
+}
+
+/* Documents in the order of their rows, then the counts of each topic and of all tokens, documents side by side. */
+static void tally(const wb_topic_chain *chain, const uint16_t *topic, int32_t *first, int32_t *order, int32_t *count) {
+  const wb_topic_covariates *const c = chain->covariates;
+  const wb_topic_corpus *const corpus = chain->corpus;
+  const size_t documents = (size_t)corpus->documents, topics = (size_t)chain->state.topics;
+  for (int32_t d = 0; d < corpus->documents; d++) first[row_of(chain, d) + 1]++;
+  for (int32_t g = 0; g < c->rows; g++) first[g + 1] += first[g];
+  for (int32_t d = 0; d < corpus->documents; d++) {
+    const size_t at = (size_t)first[row_of(chain, d)]++;
+    order[at] = d;
+    if (!c->used[d]) continue;
+    for (int64_t i = corpus->first_token[d]; i < corpus->first_token[d + 1]; i++)
+      count[(size_t)topic[i] * documents + at]++;
+    count[topics * documents + at] = (int32_t)wb_topic_tokens(corpus, d);
   }
 }
 
-static void tally(const wb_topic_corpus *corpus, const uint16_t *topic, int32_t *count) {
-  for (int64_t d = 0; d < corpus->documents; d++)
-    for (int64_t i = corpus->first_token[d]; i < corpus->first_token[d + 1]; i++)
-      count[(size_t)topic[i] * (size_t)corpus->documents + (size_t)d]++;
+/* Documents of one row with as many tokens are one part. `place`: zeros, one for each number of tokens. */
+static void join_parts(const work *w, const int32_t *order, const int32_t *count, size_t *place, part *parts) {
+  const size_t documents = (size_t)w->chain->corpus->documents;
+  size_t made = 0;
+  for (size_t k = 0; k <= (size_t)w->chain->state.topics; k++) {
+    size_t begin = made;
+    for (size_t i = 0; i < documents; i++) {
+      const int32_t n = count[k * documents + i], row = row_of(w->chain, order[i]);
+      if (n == 0) continue;
+      if (made > begin && parts[made - 1].row != row) begin = made;
+      if (place[n] > begin) {
+        parts[place[n] - 1].documents++;
+        continue;
+      }
+      parts[made++] = (part){row, n, 1};
+      place[n] = made;
+    }
+    w->end[k] = made;
+  }
 }
 
 int wb_topic_draw_coefficients(wb_topic_chain *chain, uint32_t iteration) {
   const wb_topic_covariates *const c = chain->covariates;
   const wb_topic_corpus *const corpus = chain->corpus;
   const size_t p = (size_t)c->columns, rows = (size_t)c->rows, topics = (size_t)chain->state.topics;
-  const size_t numbers = 5 * rows + 5 * p + 2 * wb_packed_size((int)p);
-  const size_t counts = topics * (size_t)corpus->documents;
-  const size_t bytes = numbers * sizeof(double) + counts * sizeof(int32_t) + (size_t)corpus->tokens * sizeof(uint16_t);
+  const size_t documents = (size_t)corpus->documents, tokens = (size_t)corpus->tokens, cells = topics * documents;
+  const size_t numbers = p * p + (p + topics + 2) * rows + wb_packed_size((int)p);
+  const size_t places = topics + 2 + (size_t)corpus->longest_document;
+  const size_t most = (cells < tokens ? cells : tokens) + documents;
+  const size_t bytes = numbers * sizeof(double) + places * sizeof(size_t) + most * sizeof(part) +
+                       (rows + 1 + 2 * documents + cells) * sizeof(int32_t) + tokens * sizeof(uint16_t);
   double *const memory = calloc(bytes, 1);
   if (!memory) return wb_out_of_memory(chain->message, "the coefficients of covariates", bytes);
-  double *const score = memory + rows, *const square = score + rows, *const now = square + rows,
-                *const next = now + rows;
-  double *const value = next + rows, *const root = value + 5 * p;
-  int32_t *const count = (int32_t *)(root + 2 * wb_packed_size((int)p));
-  uint16_t *const topic = (uint16_t *)(count + counts);
-  work w = {chain,
-            c,
-            count,
-            memory,
-            score,
-            square,
-            {value, value + p, root, now, 0},
-            {value + 3 * p, value + 2 * p, root + wb_packed_size((int)p), next, 0}};
+  double *const along = memory + p * p, *const free_alpha = along + p * rows, *const rate = free_alpha + topics * rows;
+  double *const factor = rate + rows, *const root = factor + rows;
+  size_t *const end = (size_t *)(root + wb_packed_size((int)p)), *const place = end + topics + 1;
+  part *const parts = (part *)(place + corpus->longest_document + 1);
+  int32_t *const first = (int32_t *)(parts + most), *const order = first + rows + 1, *const count = order + documents;
+  uint16_t *const topic = (uint16_t *)(count + cells + documents);
+  work w = {chain, c, parts, end, memory, along, free_alpha, rate, factor};
   const int status = chain->backend->topic_model->get_topics(chain->session, topic, chain->message);
   if (status == WB_OK) {
-    tally(corpus, topic, count);
-    for (size_t i = 0; i < rows * topics; i++) memory[i / topics] += chain->state.alpha[i];
-    for (size_t k = 0; k < topics; k++) draw_topic(&w, k, iteration);
+    tally(chain, topic, first, order, count);
+    join_parts(&w, order, count, place, parts);
+    find_directions(&w, root);
+    draw(&w, iteration);
   }
   free(memory);
   return status;

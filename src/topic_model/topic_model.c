@@ -134,10 +134,6 @@ static double draw_concentration(const wb_topic_draw *draw, const wb_topic_metho
   return least * (double)(1 << choose(draw, WB_PURPOSE_TOPIC_CONCENTRATION, CONCENTRATIONS, weight));
 }
 
-static int64_t tokens_of(const wb_topic_corpus *corpus, int64_t document) {
-  return corpus->first_token[document + 1] - corpus->first_token[document];
-}
-
 /* The factor (Gamma(scale a + first + count) / Gamma(scale a + first))^weight of a density of a. */
 typedef struct factor {
   double scale, weight;
@@ -171,19 +167,20 @@ static double draw_sticks(const wb_topic_chain *chain, const wb_topic_draw *draw
   for (int32_t i = 0; i < own->cap && (more -= own->length[i]) > 0; i++)
     sum -= wb_draw_gamma_from_one(&stream, (double)more) / (alpha_sum + (double)i);
   for (int64_t d = 0; d < chain->corpus->documents && own->length[own->cap] > 0; d++)
-    if (tokens_of(chain->corpus, d) > own->cap)
+    if (wb_topic_tokens(chain->corpus, d) > own->cap)
       sum += wb_topic_log_stick(draw->key, WB_PURPOSE_TOPIC_STICK, draw->iteration, (uint64_t)d,
-                                alpha_sum + (double)own->cap, tokens_of(chain->corpus, d) - own->cap);
+                                alpha_sum + (double)own->cap, wb_topic_tokens(chain->corpus, d) - own->cap);
   return sum;
 }
 
-static double log_density(const law *own, double x) {
+static double log_density(const void *of, double x) {
+  const law *const own = of;
   if (!(x > LEAST_LOG_ALPHA && x < MOST_LOG_ALPHA)) return -INFINITY;
   const double a = wb_exp(x);
   double sum = own->shape * x - own->rate * a;
   for (size_t i = 0; i < own->count; i++) {
     const factor *const f = own->factors + i;
-    sum += f->weight * wb_topic_log_rising(f->scale * a + (double)f->first, f->count, NULL);
+    sum += f->weight * wb_topic_log_rising(f->scale * a + (double)f->first, f->count);
   }
   return sum;
 }
@@ -191,19 +188,18 @@ static double log_density(const law *own, double x) {
 #define SLICE_WIDTH 0.5
 #define SLICE_STEPS 80
 
-/* Slice sampling of log a by stepping out and shrinking (Neal 2003, Annals of Statistics 31, 705-767, figures 3, 5). */
-static double slice(const law *own, wb_stream *stream, double a) {
-  const double x = wb_log(a), level = log_density(own, x) + wb_log(wb_stream_uniform(stream));
+double wb_topic_slice(double (*log_density)(const void *, double), const void *law, wb_stream *stream, double x) {
+  const double level = log_density(law, x) + wb_log(wb_stream_uniform(stream));
   double low = x - SLICE_WIDTH * wb_stream_uniform(stream), high = low + SLICE_WIDTH;
   int left = (int)(SLICE_STEPS * wb_stream_uniform(stream)), right = SLICE_STEPS - 1 - left;
-  for (; left > 0 && log_density(own, low) > level; left--) low -= SLICE_WIDTH;
-  for (; right > 0 && log_density(own, high) > level; right--) high += SLICE_WIDTH;
+  for (; left > 0 && log_density(law, low) > level; left--) low -= SLICE_WIDTH;
+  for (; right > 0 && log_density(law, high) > level; right--) high += SLICE_WIDTH;
   for (int i = 0; i < 200; i++) {
     const double next = low + (high - low) * wb_stream_uniform(stream);
-    if (log_density(own, next) > level) return wb_exp(next);
+    if (log_density(law, next) > level) return next;
     *(next < x ? &low : &high) = next;
   }
-  return a;
+  return x;
 }
 
 /* Appends the factors of counted tokens but the first of each; the last level has larger counts too. Returns how
@@ -229,8 +225,8 @@ static double make_factors(const wb_topic_corpus *corpus, int32_t topics, counts
   }
   all -= add_factors(own->length, own->cap, -1, own->factors, count);
   for (int64_t d = 0; d < corpus->documents && own->length[own->cap] > 0; d++)
-    if (tokens_of(corpus, d) > own->cap)
-      own->factors[(*count)++] = (factor){1, -1, own->cap, tokens_of(corpus, d) - own->cap};
+    if (wb_topic_tokens(corpus, d) > own->cap)
+      own->factors[(*count)++] = (factor){1, -1, own->cap, wb_topic_tokens(corpus, d) - own->cap};
   return all;
 }
 
@@ -239,7 +235,7 @@ static void draw_sum(const counts *own, const law *of_sum, wb_stream *stream, co
   const double sum = wb_topic_alpha_sum(state);
   for (size_t k = 0, i = 0; k < (size_t)state->topics; k++)
     for (; i < own->end[k]; i++) own->factors[i].scale = state->alpha[k] / sum;
-  const double ratio = slice(of_sum, stream, sum) / sum;
+  const double ratio = wb_exp(wb_topic_slice(log_density, of_sum, stream, wb_log(sum))) / sum;
   for (int32_t k = 0; k < state->topics; k++)
     state->alpha[k] = state->alpha[k] * ratio > LEAST_ALPHA ? state->alpha[k] * ratio : LEAST_ALPHA;
 }
@@ -270,7 +266,7 @@ static int slice_alpha(wb_topic_chain *chain, const wb_topic_draw *draw, counts 
       const size_t from = k > 0 ? own->end[k - 1] : 0;
       const law each = {prior + shape[k], rate, own->factors + from, own->end[k] - from};
       wb_stream of_topic = wb_stream_open(draw->key, WB_PURPOSE_TOPIC_SLICE, draw->iteration, (uint64_t)k);
-      alpha[k] = slice(&each, &of_topic, alpha[k]);
+      alpha[k] = wb_exp(wb_topic_slice(log_density, &each, &of_topic, wb_log(alpha[k])));
     }
   }
   draw_sum(own, &of_sum, &stream, &chain->state);
@@ -317,7 +313,7 @@ static int learn_alpha(wb_topic_chain *chain, const wb_topic_draw *draw) {
   own.histogram = (int32_t *)(own.tables + topics);
   own.length = own.histogram + cells;
   for (int64_t d = 0; d < corpus->documents; d++)
-    own.length[tokens_of(corpus, d) < own.cap ? tokens_of(corpus, d) : own.cap]++;
+    own.length[wb_topic_tokens(corpus, d) < own.cap ? wb_topic_tokens(corpus, d) : own.cap]++;
   int status =
       chain->backend->topic_model->count_documents(chain->session, draw, own.histogram, own.excess, chain->message);
   if (status == WB_OK) {
@@ -465,7 +461,7 @@ int wb_topic_in_range(const uint16_t *topic, int64_t count, int32_t topics, int3
 /* Operations, of about a nanosecond each, that are worth a thread. */
 #define MEANS_WORK 1e5
 
-static void add_document_means(const wb_topic_means *m, int64_t d, int32_t *tally) {
+static void add_document_means(const wb_topic_means *m, int64_t d, int32_t *tally, double *size) {
   const size_t topics = (size_t)m->state->topics;
   const int64_t first = m->corpus->first_token[d], end = m->corpus->first_token[d + 1];
   const size_t group = groups_of(m->structure) > 1 ? (size_t)m->structure->group[d] : 0;
@@ -477,8 +473,9 @@ static void add_document_means(const wb_topic_means *m, int64_t d, int32_t *tall
   for (int64_t i = first; i < end; i++) tally[m->topic[i]]++;
   const double inverse = 1.0 / (alpha_sum + (double)(end - first));
   for (size_t k = 0; k < topics; k++) {
-    const double own = alpha[k] + (double)tally[k];
-    to[k] += own * inverse;
+    const double own = alpha[k] + (double)tally[k], mean = own * inverse;
+    to[k] += mean;
+    size[k] += mean * (double)(end - first);
     if (own == most) ties++;
     if (own > most) most = own, ties = 1;
   }
@@ -511,7 +508,7 @@ static void add_piece(void *context, int64_t piece) {
   const int64_t begin = (piece < before ? piece : piece - before) * MEANS_ROWS;
   m->failed[piece] = !tally;
   for (int64_t row = begin; tally && row < begin + MEANS_ROWS && row < rows; row++) {
-    if (piece < before) add_document_means(m, row, tally);
+    if (piece < before) add_document_means(m, row, tally, m->sizes + (size_t)piece * (size_t)m->state->topics);
     else add_term_means(m, row, tally);
   }
   free(tally);
@@ -532,15 +529,19 @@ int wb_topic_add_means(wb_topic_means *m, int32_t threads, wb_message *message) 
   const int32_t wanted = worth < threads ? (int32_t)worth : threads;
   const int32_t useful = wanted > 1 ? wb_idle_threads(wanted) : 1;
   m->shares = useful;
-  const size_t counts = ((size_t)useful + 1) * topics, bytes = (counts + topics) * sizeof(int64_t) + (size_t)pieces;
+  const size_t counts = ((size_t)useful + 1) * topics, of_pieces = topics * (size_t)means_pieces(m->corpus->documents);
+  const size_t bytes = counts * sizeof(int64_t) + (topics + of_pieces) * sizeof(double) + (size_t)pieces;
   m->size = calloc(bytes, 1);
   if (!m->size) return wb_out_of_memory(message, "the averages of a topic model", bytes);
   m->prior = (double *)(m->size + counts);
-  m->failed = (char *)(m->prior + topics);
+  m->sizes = m->prior + topics;
+  m->failed = (char *)(m->sizes + of_pieces);
   if (m->phi_sum) wb_spread(useful, m->shares, count_share, m);
   for (size_t i = topics; i < counts; i++) m->size[i % topics] += m->size[i];
   sum_extras(m->structure, m->state->topics, m->prior);
   wb_spread(useful, pieces, add_piece, m);
+  for (size_t k = 0; k < topics; k++) m->share[k] = 0;
+  for (size_t i = 0; i < of_pieces; i++) m->share[i % topics] += m->sizes[i] / (double)m->corpus->tokens;
   const int failed = memchr(m->failed, 1, (size_t)pieces) != NULL;
   free(m->size);
   return failed ? wb_out_of_memory(message, "the averages of a topic model", topics * sizeof(int32_t)) : WB_OK;

@@ -34,6 +34,10 @@
 int wb_topic_corpus_build(int32_t documents, int32_t terms, const int32_t *start, const int32_t *row,
                           const int32_t *count, wb_topic_corpus *corpus, void **memory, wb_message *message);
 
+static inline int64_t wb_topic_tokens(const wb_topic_corpus *corpus, int64_t document) {
+  return corpus->first_token[document + 1] - corpus->first_token[document];
+}
+
 typedef enum wb_topic_alpha {
   WB_ALPHA_FIXED = 0,
   WB_ALPHA_COMMON = 1,
@@ -107,8 +111,13 @@ int wb_topic_draw_coefficients(wb_topic_chain *chain, uint32_t iteration);
  * bootstrap, Rubin 1981, Annals of Statistics 9, 130-134). effects: topics x terms. */
 int wb_topic_draw_effects(const wb_topic_chain *chain, uint32_t iteration, const double *theta, double *effects);
 
-/* log of Gamma(a + n)/Gamma(a), and its derivative in a or NULL. Products of few factors are faster and exact. */
-double wb_topic_log_rising(double a, int64_t n, double *slope);
+/* log of Gamma(a + n)/Gamma(a). Products of few factors are faster and exact. */
+double wb_topic_log_rising(double a, int64_t n);
+
+/* Slice sampling by stepping out and shrinking (Neal 2003, Annals of Statistics 31, 705-767, figures 3, 5). Returns the
+ * next value after x of the law whose log density this is. */
+struct wb_stream; /* core/philox.h */
+double wb_topic_slice(double (*log_density)(const void *, double), const void *law, struct wb_stream *stream, double x);
 
 /* alpha of its logarithm, kept within exp(-200) and exp(15). */
 double wb_topic_covariate_alpha(double log_alpha);
@@ -117,17 +126,18 @@ double wb_topic_covariate_alpha(double log_alpha);
 double wb_topic_alpha_sum(const wb_topic_state *state);
 
 /* The means of theta and phi given the topics, and sums of them. `first_sum` counts the first topics of documents:
- * those that tie count equal parts. phi_sum may be NULL. */
+ * those that tie count equal parts. phi_sum may be NULL. `share` receives the mean of theta over all tokens. */
 typedef struct wb_topic_means {
   const wb_topic_corpus *corpus;
   const wb_topic_structure *structure;
   const wb_topic_state *state;
   const uint16_t *topic;
-  double *theta_sum, *first_sum, *phi_sum;
+  double *theta_sum, *first_sum, *phi_sum, *share;
   /* Of wb_topic_add_means() alone. */
   int64_t *size; /* topics: tokens; then the same for each share of the tokens */
   int64_t shares;
   double *prior; /* topics */
+  double *sizes; /* pieces of the documents x topics: theta over their tokens */
   char *failed;  /* pieces of work */
 } wb_topic_means;
 

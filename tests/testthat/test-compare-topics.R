@@ -161,3 +161,24 @@ test_that("a comparison can be looked into and has tables and a picture", {
   rings <- Filter(function(one) nrow(one) == 1L && !is.null(one$x), built$data)
   expect_equal(10^rings[[1L]]$x, compared$best)
 })
+
+test_that("numbers of topics are compared with covariates", {
+  skip_where_repeated()
+  set.seed(5)
+  subject <- rbind(c(3, 3, 0, 1), c(0, 1, 3, 3))
+  party <- rep(c("left", "right"), each = 30)
+  x <- t(vapply(1:60, function(d) as.double(rmultinom(1, 12, subject[1 + (d > 30), ])), numeric(4)))
+  dimnames(x) <- list(paste0("d", 1:60), paste0("w", 1:4))
+  # By name, in another order.
+  data <- data.frame(party, row.names = rownames(x))[60:1, , drop = FALSE]
+  compare <- function(...) {
+    suppressMessages(compare_topics(x, 1:2, folds = 3, iter = 40, n = 3, seed = 1, threads = 2, ...))
+  }
+  with <- compare(prevalence = ~ party, data = data)
+  expect_identical(with$fits[[2]]$learn$alpha, "prevalence")
+  expect_identical(compare(prevalence = ~ party)$table$perplexity, with$table$perplexity)
+  # The covariates tell the topic of a document.
+  expect_lt(with$table$perplexity[[2]], compare()$table$perplexity[[2]])
+  expect_error(compare_topics(x, 1:2, prevalence = ~ (1 | party)), "no grouping terms",
+    class = "warpbayes_error_input")
+})

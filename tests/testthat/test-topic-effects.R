@@ -193,51 +193,61 @@ test_that("prevalence that cannot be used is refused", {
   expect_error(model(prevalence = ~ party, estimate = "mean"), "which `prevalence` does not have", class = input)
   expect_error(model(prevalence = ~ party, alpha = 1), "says how alpha depends", class = input)
   expect_error(model(prevalence = ~ party, data = covariates[1:3, ]), "a row for each of 60 documents", class = input)
-  expect_error(compare_topics(planted, 2:3, prevalence = ~ party), "`prevalence` cannot be used here", class = input)
+  expect_error(model(prevalence = ~ day + (1 | party)),
+    "has the term \"\\(1 \\| party\\)\", but this model has no grouping",
+    class = input)
+  expect_error(topic_effects(fit, ~ (1 | party)), "has the term \"\\(1 \\| party\\)\"", class = input)
   expect_error(topic_effects(within, data = covariates), "of no use without `formula`", class = input)
 })
 
 # function(value, counts, i) draws the coefficients given counts of documents x 2 topics: the sampler does so at the
 # beginning of sweeps with odd numbers.
-prevalence_sampler <- function(sizes, basis) {
+# `group`: which documents have the same row of the basis.
+prevalence_sampler <- function(sizes, basis, group = seq_along(sizes)) {
   documents <- length(sizes)
   x <- count_matrix(matrix(sizes))
-  design <- list(basis = basis, x = matrix(1, documents, 1L), used = seq_len(documents), first = seq_len(documents))
-  design$group <- factor(design$used)
+  design <- list(basis = basis, x = matrix(1, documents, 1L), used = seq_len(documents),
+    first = which(!duplicated(group)), group = factor(group))
   session <- open_topics(x, 2, "double", resolve_run("cpu", 1),
     topic_structure(design$group, NULL, x$terms, covariate_structure(design)))
   function(value, counts, i) {
     topics <- writeBin(unlist(lapply(seq_len(documents), function(d) rep(0:1, counts[d, ]))), raw(), size = 2L)
-    alpha <- as.vector(t(prevalence_alpha(value, basis)))
+    alpha <- as.vector(t(prevalence_alpha(value, basis[design$first, , drop = FALSE])))
     sweep <- native(C_topic_sweep, session, topics, alpha, 1, value, chain_key(3, 1), 2 * i - 1, 1L, c(0L, 0L, 0L),
       rep(1, 4), c(TRUE, FALSE))
     matrix(sweep$coefficients, nrow(value))
   }
 }
 
-# The law on a grid: two intercepts, of which the topics' counts in each document depend on.
-test_that("coefficients of the prior have their law", {
+# The law on a grid: two intercepts, on which the topics' counts in each document depend. Documents of one of two topics
+# leave the level of both free.
+test_that("coefficients of the prior have their law, and their level mixes", {
   skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "nothing here depends on the backend")
-  counts <- cbind(c(3, 0, 1, 5, 0), c(0, 2, 1, 1, 0))
-  basis <- matrix(1, 5, 1)
-  grid <- seq(-12, 12, 0.1)
+  grid <- seq(-26, 14, 0.1)
   a <- exp(grid)
-  of_topic <- function(k) rowSums(vapply(counts[, k], function(n) lgamma(a + n) - lgamma(a), a)) - grid^2 / 50
-  both <- outer(a, a, `+`)
-  density <- outer(of_topic(1), of_topic(2), `+`)
-  for (n in rowSums(counts)) density <- density + lgamma(both) - lgamma(both + n)
-  density <- exp(density - max(density))
-  first <- cumsum(rowSums(density)) / sum(density)
-  draw <- prevalence_sampler(rowSums(counts), basis)
-  value <- matrix(0, 1, 2)
+  rising <- function(a, counts) {
+    Reduce(`+`, lapply(unique(counts), function(n) sum(counts == n) * (lgamma(a + n) - lgamma(a))))
+  }
   n <- if (extended()) 40000 else 4000
-  draws <- vapply(seq_len(n), function(i) (value <<- draw(value, counts, i))[[1L]], 0)
-  at <- c(-1, 0, 1, 2, 4)
-  expected <- stats::approx(grid + 0.05, first, at)$y
-  seen <- vapply(at, function(limit) mean(draws <= limit), 0)
-  size <- vapply(at, function(limit) effective_size(matrix(as.numeric(draws <= limit))), 0)
-  expect_lt(max(abs(seen - expected) / sqrt(expected * (1 - expected) / size)), 5)
+  cases <- list(list(counts = cbind(c(3, 0, 1, 5, 0), c(0, 2, 1, 1, 0)), group = 1:5),
+    list(counts = rbind(cbind(rep(30, 40), 0), cbind(0, rep(c(30, 7), c(25, 5)))), group = rep(1, 70)))
+  for (case in cases) {
+    counts <- case$counts
+    of_topic <- function(k) rising(a, counts[, k]) - grid^2 / 50
+    density <- outer(of_topic(1), of_topic(2), `+`) - rising(outer(a, a, `+`), rowSums(counts))
+    density <- exp(density - max(density))
+    first <- cumsum(rowSums(density)) / sum(density)
+    draw <- prevalence_sampler(rowSums(counts), matrix(1, nrow(counts), 1), case$group)
+    value <- matrix(0, 1, 2)
+    draws <- vapply(seq_len(n), function(i) (value <<- draw(value, counts, i))[[1L]], 0)
+    expected <- c(0.1, 0.25, 0.5, 0.75, 0.9)
+    at <- stats::approx(first, grid + 0.05, expected, ties = "ordered")$y
+    seen <- vapply(at, function(limit) mean(draws <= limit), 0)
+    size <- vapply(at, function(limit) effective_size(matrix(as.numeric(draws <= limit))), 0)
+    expect_lt(max(abs(seen - expected) / sqrt(expected * (1 - expected) / size)), 5)
+    expect_gt(effective_size(matrix(draws)), n / 4)
+  }
 })
 
 # Coefficients from their prior, and topics given them: after a draw the coefficients still have their prior.
@@ -247,7 +257,7 @@ test_that("coefficients and topics have their joint distribution", {
   n <- if (extended()) 2e4 else 600
   basis <- cbind(1, c(-1, -0.5, -0.5, 0.5, 0.5, 1))
   scale <- c(5, 2.5)
-  draw <- prevalence_sampler(rep(8, 6), basis)
+  draw <- prevalence_sampler(rep(8, 6), basis, c(1, 2, 2, 3, 3, 4))
   set.seed(2)
   drawn <- vapply(seq_len(n), function(i) {
     value <- matrix(rnorm(4, 0, scale), 2)
@@ -321,4 +331,57 @@ test_that("bad formulas and data are refused", {
   expect_error(topic_effects(fit, ~ party, at = 1), "must be a data frame with values", class = input)
   expect_error(topic_effects(fit, ~ party, topics = 4), "numbers or names of the fit's 3 topics, not 4", class = input)
   expect_error(topic_effects(fit, ~ party, level = 1.5), "level", class = input)
+})
+
+test_that("each door reads each class of covariates alike", {
+  skip_where_repeated()
+  k <- rep(1:4, 15)
+  time <- as.POSIXct("2024-01-01", tz = "UTC") + 3600 * k
+  for (value in list(k, letters[k], factor(letters[k], ordered = TRUE), k > 2, as.Date(time) + k, time,
+    as.difftime(k, units = "hours"), cbind(k, k^2), array(k, 60), I(k))) {
+    data <- data.frame(row.names = rownames(planted))
+    data$value <- value
+    model <- function(...) topic_model(planted, 3, prevalence = ~ value, iter = 8, chains = 1, seed = 1, ...)
+    known <- model(data = data)
+    outside <- model()
+    expect_identical(outside$phi, known$phi)
+    expect_equal(unname(effect_rows(known$prevalence, data[8:1, , drop = FALSE])), unname(known$prevalence$x[8:1, ]),
+      ignore_attr = TRUE)
+    prior <- prevalence_prior(known, data[60:1, , drop = FALSE], known$x)
+    mean <- Reduce(`+`, lapply(1:4, function(draw) {
+      coefficients <- matrix(known$draws$coefficients[, , draw, 1], ncol(known$prevalence$basis))
+      prevalence_alpha(coefficients, known$prevalence$basis)
+    })) / 4
+    expect_equal(prior$alpha[as.integer(prior$groups), ], mean)
+    expect_null(prior$outside)
+    expect_silent(topic_effects(known, at = data[1:3, , drop = FALSE]))
+  }
+})
+
+test_that("values outside the data are named by every door for new documents", {
+  skip_where_repeated()
+  date <- data.frame(date = as.Date("2024-01-01") + day, party)
+  known <- topic_model(planted, 3, prevalence = ~ party + date, data = date, iter = 20, chains = 1, seed = 1)
+  new <- data.frame(date = as.Date(c("2024-01-09", "2025-06-01")), party = "left")
+  far <- "are extrapolated: date = 2025-06-01 \\(2024-01-02 to 2024-01-31\\)"
+  two <- planted[1:2, ]
+  rownames(two) <- NULL
+  expect_match(as.character(verdict(predict(known, two, data = new, seed = 1, threads = 2))), far, all = FALSE)
+  expect_match(as.character(verdict(perplexity(known, two, data = new, seed = 1, threads = 2))), far, all = FALSE)
+  expect_match(as.character(verdict(topic_effects(known, at = new))), far, all = FALSE)
+  near <- new[c(1, 1), ]
+  expect_no_match(as.character(verdict(predict(known, two, data = near, seed = 1, threads = 2))), "extrapolated")
+  # An update has the alphas of the covariates, and knows them for further documents.
+  later <- add_documents(known, two, data = new, iter = 6, chains = 1, seed = 2, threads = 2)
+  expect_match(as.character(verdict(later)), "extrapolated", all = FALSE)
+  prior <- prevalence_prior(known, new, known_terms(known, two))
+  expect_identical(later$state[[1]]$alpha, as.vector(t(prior$alpha)))
+  expect_identical(later$alpha, known$alpha)
+  empty <- replace(two, cbind(2, seq_len(ncol(two))), 0)
+  expect_equal(predict(later, empty, data = new, seed = 1, threads = 2)[2, ], prior$alpha[2, ] / sum(prior$alpha[2, ]))
+  expect_identical(continue(later, 4)$iter, 10)
+  expect_message(add_documents(later, two, iter = 4, chains = 1), "alpha of the mean of the covariates: `data` has")
+  expect_message(none <- add_documents(known, two, iter = 4, chains = 1, seed = 2, threads = 2), "alpha of the mean")
+  expect_false(identical(none$theta, later$theta))
+  expect_error(add_documents(fit, two, data = new), "the fit has no `prevalence`", class = input)
 })

@@ -202,6 +202,8 @@ test_that("bad priors of terms and seed words are refused", {
   expect_error(fit(seed_words = list("w5")), "no word that a document has for topic 1: \"w5\"", class = input)
   expect_error(fit(seed_words = list(a = "w1", a = "w2")), "a name of its own", class = input)
   expect_error(fit(seed_words = list("w1", character())), "no word for topic 2", class = input)
+  expect_error(fit(seed_words = list("w1", c("w2", NA))), "a missing or empty word for topic 2", class = input)
+  expect_error(fit(seed_words = list(c("", "w1"))), "a missing or empty word for topic 1", class = input)
   expect_error(fit(seed_words = list("w1", weight = 0)), "`seed_words\\$weight` must be", class = input)
   expect_error(topic_model(unname(x), 2, seed_words = list("w1")), "terms of `x` have no names", class = input)
   expect_error(fit(alpha = matrix(1, 2, 2)), "`alpha` must be", class = input)

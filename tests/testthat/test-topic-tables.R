@@ -166,3 +166,26 @@ test_that("more topics than documents are fitted", {
   expect_identical(dim(many$theta), c(4L, 12L))
   expect_equal(colSums(many$tokens), sum(planted[1:4, ]))
 })
+
+test_that("a class whose package is absent is named with it", {
+  skip_if_not_installed("Matrix")
+  away <- methods::as(Matrix::Matrix(planted, sparse = TRUE), "CsparseMatrix")
+  class(away) <- structure("dfm", package = "nowhere.installed")
+  expect_error(topic_model(away, 2), "`x` is a dfm of package nowhere.installed, which is not installed here",
+    class = "warpbayes_error_input")
+})
+
+test_that("terms that differ in their Unicode form alone are told of", {
+  skip_if_not_installed("stringi")
+  one <- "caf\u00e9"
+  two <- "cafe\u0301"
+  x <- matrix(c(5, 1, 2, 5, 3, 3), 2, dimnames = list(NULL, c(one, two, "tea")))
+  said <- "differ(s)? from others in Unicode form alone, such as \"caf.*stri_trans_nfc\\(\\) makes them one"
+  expect_message(count_matrix(x), paste("2 terms", said))
+  expect_silent(count_matrix(x[, -1]))
+  expect_silent(count_matrix(x[, -2]))
+  fit <- topic_model(x[, -2], 1, iter = 4, chains = 1, seed = 1, threads = 2)
+  expect_message(predict(fit, x[, -1], seed = 1, threads = 2), paste("1 unknown term", said))
+  expect_message(topic_model(x[, -2], 1, seed_words = list(c(two, "tea")), iter = 4, seed = 1, threads = 2),
+    paste("1 seed word", said))
+})

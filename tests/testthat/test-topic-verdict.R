@@ -43,6 +43,9 @@ test_that("predictions and tables say how sure first topics are", {
   new <- predict(fit, planted[1:4, ], type = "class", seed = 1, threads = 2)
   expect_true(all(attr(new, "certainty") > 1 / 3 & attr(new, "certainty") <= 1))
   expect_s3_class(verdict(new), "verdict")
+  # How sure such documents are is what other chains show.
+  expect_match(as.character(verdict(new)), sprintf(": another chain gives %s of the sure documents that were fitted",
+    percent(known$wrong)), all = FALSE)
   expect_match(as.character(verdict(fit)), sprintf("first topic of %s of the documents is sure",
     percent(mean(known$probability > 0.9), 0)), all = FALSE)
   skip_if_not_installed("generics")
@@ -85,4 +88,92 @@ test_that("seed words that the data pull away are named, with the topic that has
   expect_match(as.character(verdict(seeded)), "The data pull away 1 of 5 seed words", all = FALSE)
   held <- topic_model(planted, 3, seed_words = list(one = c("w1", "w2")), iter = 60, seed = 1, threads = 2)
   expect_no_match(utils::capture.output(print(held)), "pull away")
+})
+
+test_that("shares of topics have intervals over the chains that find them", {
+  skip_where_repeated()
+  # By hand: the mean of theta over tokens in each kept sweep.
+  kept <- fit_topics(planted, 3, iter = 30, warmup = 10, chains = 2, keep = "theta", seed = 6, threads = 2)
+  length <- rowSums(planted)
+  for (chain in 1:2) {
+    by_hand <- vapply(2:20, function(n) {
+      topic <- fit_topics(planted, 3, iter = 10 + n, warmup = 10, chains = 2, keep = "theta", seed = 6, threads = 1)
+      n * colSums(t(matrix(topic$state[[chain]]$sums$theta, 3)) / n * length) / sum(length)
+    }, numeric(3))
+    share <- matrix(kept$state[[chain]]$sums$share, 3)
+    expect_equal(share[, 3:20], t(apply(by_hand, 1L, diff)))
+    expect_equal(rowMeans(share), as.vector(matrix(kept$state[[chain]]$sums$theta, 3) %*% length / sum(length) / 20))
+  }
+  expect_identical(finding_chains(kept, 2), 1:2)
+  draws <- c(matrix(kept$state[[1]]$sums$share, 3)[kept$agreement$match[2, 1], ],
+    matrix(kept$state[[2]]$sums$share, 3)[kept$agreement$match[2, 2], ])
+  ends <- unname(quantile(draws, c(0.05, 0.95), type = 6))
+  expect_equal(unlist(share_intervals(kept, 2)), c(lower = ends[[1]], upper = ends[[2]]))
+  table <- summary(kept)$topics
+  expect_true(all(table$lower < table$prevalence & table$prevalence < table$upper))
+  expect_output(print(summary(kept)), "% \\([0-9.]+ to [0-9.]+\\)")
+  expect_match(topic_rows(table)$prevalence, "^[0-9.]+% \\([0-9.]+ to [0-9.]+\\)$")
+  expect_equal(share_intervals(relabel(kept, average = FALSE), 1:3), share_intervals(kept, 1:3))
+  expect_true(all(is.na(share_intervals(fit_topics(planted, 3, estimate = "mean", iter = 4, threads = 2), 1:3))))
+  begun <- summary(topic_model(planted, 3, iter = 2, warmup = 1, threads = 2))
+  expect_no_match(capture.output(print(begun)), "\\([0-9.]+ to")
+  skip_if_not_installed("generics")
+  expect_equal(generics::tidy(kept, "share")[2, c("conf.low", "conf.high")], data.frame(conf.low = ends[[1]],
+    conf.high = ends[[2]], row.names = 2L), ignore_attr = TRUE)
+})
+
+test_that("a verdict says on which shares chains differ", {
+  skip_where_repeated()
+  expect_match(as.character(verdict(fit)), "differs between chains by at most [0-9.]+ percentage points", all = FALSE)
+  apart <- fit
+  other <- if (fit$reference == 1) 2 else 1
+  share <- matrix(apart$state[[other]]$sums$share, 3)
+  share[apart$agreement$match[1, other], ] <- share[apart$agreement$match[1, other], ] + 0.2
+  apart$state[[other]]$sums$share <- as.vector(share)
+  expect_match(as.character(verdict(apart)), "Chains differ in the share of topic 1, by up to", all = FALSE)
+  reasons <- verdict(apart)$reasons
+  expect_identical(reasons$answer[reasons$code == "shares_differ"], "usable with reservations")
+})
+
+test_that("two disjoint topics are usable, and topics of noise are one topic", {
+  skip_where_repeated()
+  disjoint <- function(d) rep(c(d %% 2, 1 - d %% 2), each = 20)
+  set.seed(1)
+  two <- t(vapply(1:200, function(d) as.double(rmultinom(1, 50, disjoint(d))), numeric(40)))
+  group <- rep(1:4, 50)
+  for (covariates in list(NULL, ~ group)) {
+    known <- topic_model(two, 2, prevalence = covariates, iter = 400, chains = 4, seed = 7, threads = 2)
+    expect_match(opening_words(verdict(known)), "^Usable(, with rough intervals of .*)?\\.$")
+    expect_gt(bulk_size(known$alpha_sum[201:400, ]), 80)
+  }
+  noise <- t(vapply(1:200, function(d) as.double(rmultinom(1, 50, rep(1, 100))), numeric(100)))
+  none <- topic_model(noise, 3, iter = 400, chains = 2, seed = 7, threads = 2)
+  expect_identical(verdict(none)$answer, "not yet")
+  expect_match(as.character(verdict(none))[[2]], "^Topics 1, 2, 3 have nearly the terms of another topic")
+  expect_no_match(as.character(verdict(none)), "Too few draws")
+  expect_no_match(as.character(verdict(known)), "have nearly the terms")
+  # Sweeps that have only begun say nothing about topics.
+  begun <- fit_topics(noise, 3, iter = 4, start = "random", chains = 2, seed = 7, threads = 2)
+  expect_no_match(as.character(verdict(begun)), "have nearly the terms")
+})
+
+test_that("documents that no topic explains are told of", {
+  skip_where_repeated()
+  said <- "No topic explains the words of"
+  for (length in c(12, 60)) {
+    whole <- simulate_documents(200, length, block_topics(4, 25), rep(0.3, 4), seed = 8)$x
+    usual <- topic_model(whole, 4, iter = 100, chains = 2, seed = 1, threads = 2)
+    expect_no_match(as.character(verdict(usual)), said)
+  }
+  # Documents of all terms alike, which have hardly more in common with each other than with the others.
+  odd <- c(3, 50, 120, 121, 180)
+  for (d in odd) whole[d, ] <- rmultinom(1, 60, rep(1, 100))
+  some <- topic_model(whole, 4, iter = 100, chains = 2, seed = 1, threads = 2)
+  expect_setequal(some$unexplained$documents, paste0("d", odd))
+  expect_match(as.character(verdict(some)), paste(said, "2.5% of the documents, such as d3, d50, d120:"), all = FALSE)
+  expect_match(opening_words(verdict(some)), "except documents that no topic explains")
+  # By hand, from the fit's own averages.
+  p <- some$theta[3, ] %*% some$phi
+  z <- (60 * sum(p * log(p)) - sum(whole[3, ] * log(p))) / sqrt(60 * (sum(p * log(p)^2) - sum(p * log(p))^2))
+  expect_gt(z, 4)
 })

@@ -359,7 +359,7 @@ typedef struct adding {
   const uint16_t *topic;
   const double *alpha, *beta;
   double *own; /* the alphas of a sweep */
-  double *theta_sum, *first_sum, *phi_sum;
+  double *theta_sum, *first_sum, *phi_sum, *share;
   wb_message *message;
 } adding;
 
@@ -375,7 +375,8 @@ static int add_means(void *chain) {
                             .topic = a->topic + i * (R_xlen_t)a->s->corpus.tokens,
                             .theta_sum = a->theta_sum,
                             .first_sum = a->first_sum,
-                            .phi_sum = a->phi_sum};
+                            .phi_sum = a->phi_sum,
+                            .share = a->share + i * a->s->topics};
     WB_TRY(wb_topic_add_means(&means, a->s->threads, a->message));
   }
   return WB_OK;
@@ -393,6 +394,7 @@ static SEXP prepare_means(const SEXP *argument, wb_slice *slice) {
       !is_matrix(VECTOR_ELT(arrays, 1), (double)k, s->corpus.documents) ||
       (count == 3 && !is_matrix(VECTOR_ELT(arrays, 2), (double)k, s->corpus.terms)))
     return wb_changed_fit();
+  SEXP share = PROTECT(Rf_allocMatrix(REALSXP, s->topics, (int)sweeps));
   adding *const a = (adding *)R_alloc(1, sizeof *a);
   *a = (adding){.s = s,
                 .sweeps = sweeps,
@@ -403,13 +405,15 @@ static SEXP prepare_means(const SEXP *argument, wb_slice *slice) {
                 .theta_sum = REAL(VECTOR_ELT(arrays, 0)),
                 .first_sum = REAL(VECTOR_ELT(arrays, 1)),
                 .phi_sum = count == 3 ? REAL(VECTOR_ELT(arrays, 2)) : NULL,
+                .share = REAL(share),
                 .message = &slice->message};
-  return wb_slice_ready(slice, PROTECT(R_NilValue), a, add_means, NULL);
+  return wb_slice_ready(slice, share, a, add_means, NULL);
 }
 
 /* Adds the means given the topics to the sums of some chains, at the same time. chains: lists of a session, topics,
  * alpha, beta, and a store of theta and first topics, topics x documents, and, if it has three arrays, of phi. topics,
- * alpha and beta belong to one or more sweeps, one after the other. */
+ * alpha and beta belong to one or more sweeps, one after the other. Returns the shares of the topics in all tokens,
+ * topics x sweeps, of each chain. */
 SEXP wb_entry_topic_add_means(SEXP chains) { return wb_slices_run(prepare_means, 5, chains); }
 
 SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi) {
