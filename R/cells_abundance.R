@@ -3,7 +3,8 @@
 #' Compare the abundance of cell types between groups of samples
 #'
 #' Says which cell types are more or less frequent in one group of patients than in another.
-#' @param types cell types from [cell_types()] of a fit of several samples. Or a matrix of counts: types x samples.
+#' @param types cell types from [cell_types()] of a fit of several samples. Or counts, types x samples: a matrix, data
+#'   frame, `DataFrame`, `SummarizedExperiment` or `DGEList`.
 #' @param formula what the abundance depends on: `~ group`, `~ group + age` or, for patients with several samples each,
 #'   `~ group + (1 | patient)`. At most one term `(1 | g)`.
 #' @param data a data frame with the variables of the formula and a row for each sample, which is found by its [name
@@ -78,7 +79,10 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
     counts <- draw_type_counts(types, ndraws)
     totals <- tabulate(types$fit$sample, length(types$fit$samples))
   } else {
-    counts <- check_type_counts(types)
+    given <- samples_of_table(types)
+    if (is.null(data)) data <- given
+    if (is.null(totals)) totals <- given$lib.size
+    counts <- check_type_counts(plain_table(types, "types"))
     totals <- check_totals(totals, counts)
     counts <- array(counts, c(dim(counts), 1L), c(dimnames(counts), list(NULL)))
   }
@@ -107,11 +111,12 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
     draws = list(
       effects = fitted$effects, deviation = fitted$deviation,
       group_deviation = if (!is.null(model$group)) fitted$group_deviation
-    ), change = change, shift = compared$shift, no_effect = compared$no_effect, converged = compared$converged,
+    ), change = change, shift = compared$shift, no_effect = compared$no_effect, minority = compared$minority, converged = compared$converged,
+    rhat = compared$rhat,
     formula = formula, design = model$x, contrasts = model$contrasts, effect_labels = model$labels,
     samples = rownames(model$x), omitted = colnames(mean)[!kept], level = level, limit = fdr, seed = seed,
     chains = chains, iter = iter, warmup = warmup, tables = dim(counts)[[3L]], group_name = model$group_name,
-    matched = matched_words(model),
+    design_reasons = design_reasons(model),
     rests_on = if (inherits(types, "cell_types")) list(verdict(types)),
     call = short_call(match.call(), "differential_abundance")
   ), class = c("differential_abundance", "warpbayes_fit", "warpbayes"))

@@ -266,16 +266,22 @@ alike_reasons <- function(x, groups = alike_types(x)) {
   }), recursive = FALSE)
 }
 
-# What restricts every comparison of a design: few samples, and samples that are matched by order alone.
-design_reasons <- function(design, samples, matched) {
-  freedom <- nrow(design) - ncol(design)
-  how <- switch(as.character(matched$how)[1L],
+# What restricts every comparison of a design (of abundance_model()): few samples, patients with one sample, patients
+# that hardly differ from samples, and samples that are matched by order alone.
+design_reasons <- function(model) {
+  freedom <- nrow(model$x) - ncol(model$x)
+  of_group <- if (!is.null(model$group)) stats::model.matrix(~ 0 + model$group)
+  how <- switch(model$matched,
     order = "`data` does not name the samples, so its rows are in their order",
     formula = "The variables of the formula do not name the samples, so they are in their order"
   )
-  shown <- paste(samples, matched$values, sep = " is ")
+  shown <- paste(rownames(model$x), model$values, sep = " is ")
   c(
     if (freedom < 4L) reason("few_samples", figure = freedom),
+    if (!is.null(model$alone)) reason("group_alone", quantity = model$alone),
+    if (!is.null(of_group) && qr(cbind(model$x, of_group))$rank == nrow(model$x)) {
+      reason("group_untold", quantity = model$group_name)
+    },
     if (!is.null(how)) {
       reason("samples_by_order", how = how,
         shown = paste0(paste(utils::head(shown, 8L), collapse = ", "), if (length(shown) > 8L) ", ..."))
@@ -290,18 +296,16 @@ verdict.differential_abundance <- function(x, ...) {
   rows <- x$effects[!duplicated(x$effects$type), ]
   specks <- as.character(rows$type[!rows$tested & rows$share > 0])
   absent <- as.character(rows$type[!rows$tested & rows$share == 0])
-  rhat <- max(x$effects$rhat, na.rm = TRUE)
   size <- min(x$effects$ess, na.rm = TRUE)
+  agreement <- function(code) {
+    reason(code, figure = x$rhat, rhat = format_rhat(x$rhat), size = whole_words(round(size)))
+  }
   new_verdict("the comparison",
-    if (!isTRUE(x$converged)) {
-      reason("abundance_differs", figure = rhat, rhat = format_rhat(rhat), size = whole_words(round(size)))
-    },
-    design_reasons(x$design, x$samples, x$matched),
+    if (!isTRUE(x$converged)) agreement("abundance_differs"),
+    x$design_reasons,
     if (!absolute && sum(rows$tested) < fewest_references) reason("share_alone", figure = fewest_references),
     if (absolute) shift_reasons(x),
-    if (isTRUE(x$converged)) {
-      reason("abundance_agrees", figure = rhat, rhat = format_rhat(rhat), size = whole_words(round(size)))
-    },
+    if (isTRUE(x$converged)) agreement("abundance_agrees"),
     if (length(absent)) reason("types_absent", quantity = list_some(absent), figure = length(absent)),
     if (length(specks)) reason("specks_untested", quantity = list_some(specks), figure = length(specks)),
     rests_on = x$rests_on)

@@ -1,8 +1,15 @@
 # The columns of a matrix of cells: which markers they are, and the scan of their values.
 
-# The columns that `markers` chooses by name, number, or description (`described`, named by column). With `from_fit`,
-# the markers are a fit's.
+# The columns that `markers` chooses by name, number, flags, or description (`described`, named by column). With
+# `from_fit`, the markers are a fit's.
 select_markers <- function(x, markers, described, argument, from_fit = FALSE) {
+  if (is.logical(markers)) {
+    if (length(markers) != ncol(x) || anyNA(markers)) {
+      stop_input("markers", sprintf("has %d flags for the %d columns of `%s`: each must be TRUE or FALSE",
+        length(markers), ncol(x), argument))
+    }
+    markers <- which(markers)
+  }
   index <- if (is.numeric(markers) && !from_fit) {
     columns_by_number(markers, ncol(x), argument)
   } else if (is.character(markers)) {
