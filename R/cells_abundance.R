@@ -111,7 +111,7 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
     draws = list(
       effects = fitted$effects, deviation = fitted$deviation,
       group_deviation = if (!is.null(model$group)) fitted$group_deviation
-    ), change = change, shift = compared$shift, no_effect = compared$no_effect, minority = compared$minority, converged = compared$converged,
+    ), change = change, shift = compared$shift, no_effect = compared$no_effect, converged = compared$converged,
     rhat = compared$rhat,
     formula = formula, design = model$x, contrasts = model$contrasts, effect_labels = model$labels,
     samples = rownames(model$x), omitted = colnames(mean)[!kept], level = level, limit = fdr, seed = seed,

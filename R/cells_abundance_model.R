@@ -173,8 +173,9 @@ compared_effects <- function(effect, x, assigned, labels) {
   if (length(again)) stop_input("effect", "has two effects named ", dQuote(again[[1L]], FALSE))
   alike <- which(abs(colSums(level * chosen)) > 1e-6)
   if (length(alike)) {
+    two <- paste(utils::head(rev(colnames(x)[level != 0]), 2L), collapse = " - ")
     stop_input("effect", "has ", dQuote(colnames(chosen)[alike[[1L]]], FALSE), ", which compares no samples with ",
-      "others; compare two levels, such as \"", paste(utils::head(rev(colnames(x)[level != 0]), 2L), collapse = " - "), "\"")
+      "others; compare two levels, such as ", dQuote(two, FALSE))
   }
   list(weights = chosen, first = if (!any(assigned == 0L)) which(level != 0)[[1L]])
 }
@@ -252,9 +253,9 @@ combine_coefficients <- function(code, basis) {
 }
 
 # The prior for the scaled design, from a study of sixteen designs (bench/type-groups.R). `level`, `slope`: mean of the
-# log deviations; `spread`: their standard deviation; `shift`: the scale of the Cauchy law of the common shift; `change`:
-# the smallest and largest standard deviation of changes, in those of a coefficient; `unchanged`: the beta law of the
-# share of types without a change.
+# log deviations; `spread`: their standard deviation; `shift`: the scale of the Cauchy law of the common shift;
+# `change`: the smallest and largest standard deviation of changes, in those of a coefficient; `unchanged`: the beta law
+# of the share of types without a change.
 abundance_prior <- list(
   coefficient = 2.5, intercept = 10, level = c(-0.6931471805599453, 1), slope = c(0.1, 0.2), spread = 0.5, shift = 0.2,
   change = c(0.07, 0.7), unchanged = c(8, 1.5)

@@ -16,7 +16,7 @@ compare_effects <- function(fitted, level, chains, share, absolute) {
   })
   tables_of <- lapply(own, function(own) table[own])
   names <- dimnames(fitted$effects)
-  no_effect <- minority <- stats::setNames(numeric(shape[[4L]]), names[[4L]])
+  no_effect <- stats::setNames(numeric(shape[[4L]]), names[[4L]])
   shift <- matrix(0, shape[[4L]], 3L, dimnames = list(names[[4L]], c("estimate", "lower", "upper")))
   deviation <- vapply(types, function(t) stats::median(fitted$deviation[, own[[t]], t]), 0)
   ends <- c(0.5, interval_ends(level))
@@ -29,7 +29,6 @@ compare_effects <- function(fitted, level, chains, share, absolute) {
       simplify2array(each_type(fitted$variance, spaced_values)), abundance_prior$coefficient * unit, 1 - share,
       if (absolute) abundance_prior$shift * unit else 0)
     no_effect[[j]] <<- tests$share
-    minority[[j]] <<- tests$minority
     shift[j, ] <<- tests$shift(ends)
     changes <- vapply(types, function(t) {
       change <- change_of_share(spaced_values(chains_of[[t]]), share[[t]], 2 / unit)
@@ -39,15 +38,16 @@ compare_effects <- function(fitted, level, chains, share, absolute) {
       type = factor(names[[3L]], names[[3L]]), effect = names[[4L]][[j]], estimate = points[1L, ], lower = points[2L, ],
       upper = points[3L, ], above = vapply(chains_of, function(draws) mean(draws > 0), 0),
       change = changes[1L, ], change_lower = changes[2L, ], change_upper = changes[3L, ],
-      null = tests$null, lfsr = tests$lfsr, p = tests$p, fdr = discovery_rates(tests$p, tests$share), deviation = deviation,
-      rhat = mapply(rhat_within, chains_of, tables_of), ess = mapply(size_within, chains_of, tables_of)
+      null = tests$null, lfsr = tests$lfsr, p = tests$p, fdr = discovery_rates(tests$p, tests$share),
+      deviation = deviation, rhat = mapply(rhat_within, chains_of, tables_of), ess = mapply(size_within, chains_of, tables_of)
     )
   })
   effects <- do.call(rbind, rows)
   others <- lapply(types, function(t) log(matrix(fitted$deviation[, own[[t]], t], kept)))
   rhat <- c(effects$rhat, mapply(rhat_within, others, tables_of))
-  list(effects = effects, no_effect = no_effect, minority = minority, shift = shift,
-    rhat = if (all(is.finite(rhat))) max(rhat) else NA_real_, converged = all(is.finite(rhat) & rhat <= rhat_limit) && all(effects$ess >= ess_wanted))
+  list(effects = effects, no_effect = no_effect, shift = shift,
+    rhat = if (all(is.finite(rhat))) max(rhat) else NA_real_,
+    converged = all(is.finite(rhat) & rhat <= rhat_limit) && all(effects$ess >= ess_wanted))
 }
 
 # The smallest rate at which each type is reported: that of Benjamini and Hochberg times the share of types without a
@@ -84,10 +84,9 @@ size_within <- function(draws, table) {
 #   p      the two-sided tail probability of no change beyond the shift, which the other types tell;
 #   null, lfsr  the probability of no change, and of no change or one of the other sign;
 #   share  the posterior mean of the share of types without a change;
-#   minority  the probability that fewer than half of the types have no change;
 #   shift  a function: quantiles of the shift, and of what all types but `type` tell of it.
-# A share of the types has no change, and the changes of the others are normal with standard deviation delta. Both are on
-# a grid: the share has a beta law, delta is uniform on the log scale.
+# A share of the types has no change, and the changes of the others are normal with standard deviation delta. Both are
+# on a grid: the share has a beta law, delta is uniform on the log scale.
 test_changes <- function(mean, variance, prior, rest, shift_scale) {
   types <- ncol(mean)
   scaled <- matrix(rest, nrow(mean), types, byrow = TRUE)
@@ -95,8 +94,8 @@ test_changes <- function(mean, variance, prior, rest, shift_scale) {
   variance <- variance * scaled^2
   wide <- (prior * scaled)^2
   # The likelihood is the posterior density over the prior density: exp(height) times a normal density. Tails need all
-  # draws; here every tenth does.
-  few <- seq(1L, nrow(mean), by = 10L)
+  # draws; here every fourth does.
+  few <- seq(1L, nrow(mean), by = 4L)
   open <- pmax(wide - variance, 1e-9 * wide)[few, , drop = FALSE]
   ratio <- wide[few, , drop = FALSE] / open
   centre <- mean[few, , drop = FALSE] * ratio
@@ -145,13 +144,13 @@ test_changes <- function(mean, variance, prior, rest, shift_scale) {
   }
   list(
     p = pmin(1, 2 * pmin(above, 1 - above)), null = null, lfsr = 1 - pmin(1, pmax(positive, 1 - null - positive)),
-    share = sum(weight * shares[grid$share]), minority = sum(weight[shares[grid$share] < 0.5]),
+    share = sum(weight * shares[grid$share]),
     shift = function(p, type) quantiles(if (missing(type)) of_shift else others[, type], p)
   )
 }
 
 # Where the common shift may be, with log prior probabilities: near the changes of types, and dense where many agree.
-shift_points <- function(mean, variance, shift_scale, most = 150L) {
+shift_points <- function(mean, variance, shift_scale, most = 60L) {
   if (!(shift_scale > 0)) return(list(value = 0, log_prior = 0))
   middle <- colMeans(mean)
   width <- sqrt(colMeans(variance) + apply(mean, 2L, stats::var))

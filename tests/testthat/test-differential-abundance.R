@@ -244,6 +244,60 @@ test_that("effects are called by the levels that they compare", {
   expect_identical(labels(~ group), "group1")
 })
 
+test_that("a design without an intercept compares its levels, and refuses what compares nothing", {
+  with <- compare()
+  without <- compare(formula = ~ 0 + group)
+  expect_identical(without$effects$estimate, with$effects$estimate)
+  expect_identical(unique(without$effects$effect), "grouppatient - groupcontrol")
+  expect_equal(compare(formula = ~ age + group - 1, effect = "group")$effects$estimate,
+    compare(formula = ~ age + group, effect = "group")$effects$estimate, tolerance = 0.1)
+  refused <- function(words, ...) expect_error(compare(...), words, class = "warpbayes_error_input")
+  refused("compares no samples with others; compare two levels, such as \"grouppatient - groupcontrol\"",
+    formula = ~ 0 + group, effect = "grouppatient")
+  refused("compares no samples", formula = ~ 0 + group, effect = "grouppatient + groupcontrol")
+  refused("has no intercept, so its coefficients compare nothing", formula = ~ 0 + age)
+  states <- expect_error(compare(formula = ~ 0 + group, effect = "(groupcontrol + grouppatient) / 2"),
+    class = "warpbayes_error_input")
+  expect_identical(states$argument, "effect")
+})
+
+test_that("patients of one sample each are the samples, and the verdict says so", {
+  data <- cbind(two_groups, patient = 1:6, pair = c(1:3, 1:3), few = c(1, 2, 3, 1, 4, 5))
+  said <- function(formula, ...) {
+    paste(as.character(verdict(compare(formula = formula, data = data, ...))), collapse = " ")
+  }
+  alone <- compare(formula = ~ group + (1 | patient), data = data)
+  expect_identical(alone$effects, compare()$effects)
+  expect_match(said(~ group + (1 | patient)), "Each patient has one sample, so (1 | patient) cannot be told from",
+    fixed = TRUE)
+  expect_no_match(said(~ group + (1 | patient)), "not converged|hardly tell")
+  expect_no_match(said(~ group + (1 | pair)), "cannot be told|hardly tell")
+  # The one pair tells only the effect.
+  expect_match(said(~ group + (1 | few)), "hardly tell (1 | few) from the sample's own deviation", fixed = TRUE)
+})
+
+test_that("the verdict doubts that most types keep their numbers where many change", {
+  set.seed(3)
+  many <- compare(closed_counts(c(rep(2.5, 8), rep(1, 7)), each = 6), data = groups_of(6), totals = NULL)
+  expect_match(as.character(verdict(many)), "Many types seem to change .*: about [0-9]+% do not", all = FALSE)
+  few <- compare(closed_counts(c(2.5, 0.4, rep(1, 13)), each = 6), data = groups_of(6), totals = NULL)
+  expect_no_match(paste(as.character(verdict(few)), collapse = " "), "Many types")
+})
+
+test_that("counts are read from Bioconductor's tables, with their samples", {
+  skip_if_not_installed("SummarizedExperiment")
+  counts <- counts_of_six()
+  frame <- getExportedValue("S4Vectors", "DataFrame")(two_groups, row.names = colnames(counts))
+  expected <- suppressMessages(compare(data = cbind(two_groups, sample = colnames(counts)))$effects)
+  experiment <- getExportedValue("SummarizedExperiment", "SummarizedExperiment")(list(counts = counts), colData = frame)
+  expect_identical(suppressMessages(compare(experiment, data = NULL))$effects, expected)
+  expect_identical(suppressMessages(compare(data = frame))$effects, expected)
+  expect_identical(suppressMessages(compare(methods::as(counts, "DataFrame"), data = frame))$effects, expected)
+  skip_if_not_installed("edgeR")
+  list <- getExportedValue("edgeR", "DGEList")(counts, lib.size = rep(1000, 6), group = two_groups$group)
+  expect_identical(suppressMessages(compare(list, data = NULL, totals = NULL))$effects, expected)
+})
+
 test_that("draws are those of the table, for one and for several draws of the counts", {
   skip_where_repeated()
   result <- compare(formula = ~ group + (1 | pair), data = cbind(two_groups, pair = c(1:3, 1:3)), effect = "group")
