@@ -39,7 +39,8 @@ compare_effects <- function(fitted, level, chains, share, absolute) {
       upper = points[3L, ], above = vapply(chains_of, function(draws) mean(draws > 0), 0),
       change = changes[1L, ], change_lower = changes[2L, ], change_upper = changes[3L, ],
       null = tests$null, lfsr = tests$lfsr, p = tests$p, fdr = discovery_rates(tests$p, tests$share),
-      deviation = deviation, rhat = mapply(rhat_within, chains_of, tables_of), ess = mapply(size_within, chains_of, tables_of)
+      deviation = deviation, rhat = mapply(rhat_within, chains_of, tables_of),
+      ess = mapply(size_within, chains_of, tables_of)
     )
   })
   effects <- do.call(rbind, rows)

@@ -75,12 +75,21 @@ skewed_reason <- function(fit) {
   skewed <- vapply(seq_along(fit$markers), function(j) {
     values <- some_values(cells, j)
     values <- values[!is_piled(values)]
-    if (length(values) < 50L || abs(skewness_of(values)) < 0.6) return(FALSE)
+    if (length(values) < 50L) return(FALSE)
+    if (is_raw(values) && type_of_marker(fit$transform, j) == "none") return(TRUE)
+    if (abs(skewness_of(values)) < 0.6) return(FALSE)
     between <- stats::quantile(values, c(0.05, 0.95), names = FALSE)
     is.na(deepest_valley(values, rep(1, length(values)), between, 0.5))
   }, NA)
   if (sum(skewed) < 2L || mean(skewed) < 0.5) return(NULL)
   reason("skewed_data", quantity = list_some(fit$markers[skewed], 3L), figure = sum(skewed), all = length(skewed))
+}
+
+# Whether the high values lie as far above the low ones as only raw values of a cytometer do: 40 times the spread of the
+# low ones.
+is_raw <- function(values) {
+  points <- stats::quantile(values, c(0.01, 0.1, 0.99), names = FALSE)
+  points[[3L]] - points[[2L]] > 40 * (points[[2L]] - points[[1L]])
 }
 
 # From -1 to 1: how much farther the 95% point lies from the median than the 5% point does.
@@ -195,8 +204,9 @@ verdict.cell_types <- function(x, ...) {
 
 types_verdict <- function(x, agreement = types_agreement(x)) {
   types <- x$types
-  small <- types[types$speck & types$cells > 0, ]
-  empty <- types$type[types$speck & types$cells == 0]
+  kinds <- kinds_of_types(types)
+  small <- types[kinds == "speck", ]
+  empty <- types$type[kinds == "phantom"]
   torn <- which(!types$speck & types$apart < 0.95)
   unsure <- mean(x$probability < 0.9)
   new_verdict("the cell types",
@@ -206,7 +216,7 @@ types_verdict <- function(x, agreement = types_agreement(x)) {
       reason("torn_types", quantity = types$type[torn], figure = min(types$apart[torn]),
         shown = paste0(dQuote(types$type[torn], FALSE), " ", percent(types$apart[torn], 0), collapse = ", "))
     },
-    channel_reasons(x), alike_reasons(x),
+    channel_reasons(x), edge_reason(x), sample_reason(x$fit), alike_reasons(x),
     if (unsure >= 0.01) reason("unsure_cells", figure = unsure, share = percent(unsure, 0)),
     if (nrow(small)) {
       reason("specks", figure = nrow(small), specks = count_words(nrow(small), "speck"),
@@ -248,6 +258,31 @@ channel_reasons <- function(x) {
   unlist(lapply(names(found)[lengths(found) > 0L], function(code) {
     reason(code, quantity = list_some(found[[code]]), figure = length(found[[code]]))
   }), recursive = FALSE)
+}
+
+# Types of cells at the edge of the scale.
+edge_reason <- function(x) {
+  edge <- edge_types(x$fit, as.integer(x$type))
+  if (!length(edge)) return(NULL)
+  piled <- x$fit$piled
+  reason("edge_types", quantity = list_some(x$types$type[edge]), figure = length(edge),
+    cells = count_words(sum(x$types$cells[edge]), "cell"),
+    shown = list_some(unique(paste(piled$marker, "=", format_each(zap_values(piled))))))
+}
+
+# Samples that lie elsewhere than the others, which tears populations apart.
+sample_reason <- function(fit) {
+  shifts <- sample_shifts(fit)
+  if (is.null(shifts)) return(NULL)
+  most <- order(-apply(abs(shifts), 1L, max))
+  most <- most[apply(shifts[most, , drop = FALSE] != 0, 1L, any)]
+  shown <- vapply(utils::head(most, 6L), function(s) {
+    markers <- which(shifts[s, ] != 0)
+    paste0(dQuote(fit$samples[[s]], FALSE), " (", paste(fit$markers[markers], sprintf("%+.2g", shifts[s, markers]),
+      collapse = ", "), ")")
+  }, "")
+  reason("samples_shifted", quantity = list_some(fit$samples[most]), figure = length(most),
+    shown = paste(shown, collapse = ", "), more = if (length(most) > 6L) " and others" else "")
 }
 
 # Columns that instruments and their software add: time, and what a mass cytometer and its bar codes say of events.

@@ -176,7 +176,7 @@ test_that("tail probabilities and the common shift are those of closed forms", {
 test_that("print() and summary() say what is reported and what is only the prior", {
   result <- compare()
   text <- paste(capture.output(expect_identical(print(result), result)), collapse = " ")
-  expect_match(text, "5 types in 6 samples: ~group")
+  expect_match(text, "4 types in 6 samples: ~group")
   expect_match(text, "reported at a false discovery rate of 10%")
   expect_match(text, "B \\(up\\)")
   expect_match(as.character(verdict(result)), "No sample has a cell of \"none\", so it is not tested", all = FALSE)
@@ -214,7 +214,7 @@ test_that("plot(), tidy() and glance() work", {
   tidied <- generics::tidy(result, conf.level = 0.9)
   expect_identical(tidied$term, rep(c("grouppatient", "age"), each = 5))
   expect_equal(tidied$conf.low, result$effects$lower)
-  expect_identical(generics::glance(result)$types, 5L)
+  expect_identical(generics::glance(result)$types, 4L)
   expect_true(is.finite(generics::glance(result)$rhat))
   expect_error(plot(result, types = "none"), class = "warpbayes_error_input")
 })
