@@ -223,8 +223,14 @@ effect_words <- function(labels, names) {
 # A combination of the `known` coefficients, such as "groupC - groupB". `basis`: a unit vector for each of them.
 read_contrast <- function(text, basis, known, terms) {
   basis <- basis[, known, drop = FALSE]
-  weight <- combine_coefficients(tryCatch(str2lang(text), error = function(error) NULL), basis)
-  if (is.null(weight) || length(weight) != nrow(basis) || !all(is.finite(weight)) || !any(weight != 0)) {
+  code <- tryCatch(str2lang(text), error = function(error) NULL)
+  at <- function(values) tryCatch(eval(code, as.list(values), linear_operators), error = function(error) NULL)
+  weight <- at(as.data.frame(basis, optional = TRUE))
+  # Any other number than the sum shows that the code is no linear combination.
+  points <- stats::setNames(sqrt(seq_len(ncol(basis)) + 1), colnames(basis))
+  is_linear <- is.numeric(weight) && length(weight) == nrow(basis) && all(is.finite(weight)) && any(weight != 0) &&
+    isTRUE(all.equal(at(points), sum(weight[known] * points)))
+  if (!is_linear) {
     stop_input("effect", "has ", list_some(text), "; it must be among the terms ", list_some(terms),
       ", or add and subtract multiples of ", list_some(colnames(basis)),
       " (a name that R cannot read goes into backticks)")
@@ -232,25 +238,7 @@ read_contrast <- function(text, basis, known, terms) {
   matrix(weight, dimnames = list(rownames(basis), text))
 }
 
-# The value of a linear combination of unit vectors: a number, a vector, or NULL for any other code.
-combine_coefficients <- function(code, basis) {
-  if (is.numeric(code) && length(code) == 1L) return(as.double(code))
-  if (is.name(code)) {
-    at <- match(as.character(code), colnames(basis))
-    return(if (!is.na(at)) unname(basis[, at]))
-  }
-  if (!is.call(code) || length(code) > 3L) return(NULL)
-  parts <- lapply(as.list(code)[-1L], combine_coefficients, basis)
-  if (any(vapply(parts, is.null, NA))) return(NULL)
-  sizes <- lengths(parts)
-  switch(paste(as.character(code[[1L]])[[1L]], length(parts)),
-    `( 1` = parts[[1L]], `- 1` = -parts[[1L]], `+ 1` = parts[[1L]],
-    `+ 2` = if (sizes[[1L]] == sizes[[2L]]) parts[[1L]] + parts[[2L]],
-    `- 2` = if (sizes[[1L]] == sizes[[2L]]) parts[[1L]] - parts[[2L]],
-    `* 2` = if (any(sizes == 1L)) parts[[1L]] * parts[[2L]],
-    `/ 2` = if (sizes[[2L]] == 1L) parts[[1L]] / parts[[2L]]
-  )
-}
+linear_operators <- list2env(mget(c("+", "-", "*", "/", "("), baseenv()), parent = emptyenv())
 
 # The prior for the scaled design, from a study of sixteen designs (bench/type-groups.R). `level`, `slope`: mean of the
 # log deviations; `spread`: their standard deviation; `shift`: the scale of the Cauchy law of the common shift;

@@ -334,7 +334,8 @@ typedef struct shared_law {
   double *log_deviation; /* of type t at 2 t */
   double *scale, *squares, *apart;
   double count;
-  int which; /* the entry of `scale` that is drawn */
+  int which;   /* the entry of `scale` that is drawn */
+  int carried; /* whether log deviations move with it, so that `apart` stays; otherwise they stay */
 } shared_law;
 
 static double law_of_scale(const wb_abundance_prior *prior, int which, double at) {
@@ -346,47 +347,27 @@ static double law_of_scale(const wb_abundance_prior *prior, int which, double at
   return law_density(at, law[0], 1.0 / (law[1] * law[1]));
 }
 
-static double mean_of_law(const shared_law *law, int32_t t) {
-  return wb_fma(law->scale[1], law->rarity[t], law->scale[0]);
-}
+static double mean_of_law(const double *scale, double rarity) { return wb_fma(scale[1], rarity, scale[0]); }
 
-static double spread_density(const void *of, double at) {
+static double scale_density(const void *of, double at) {
   const shared_law *const law = of;
-  if (at < -MOST_LOG || at > MOST_LOG) return -wb_infinity();
-  double squares = 0.0;
-  for (int32_t t = 0; t < law->data->types; t++) {
-    const double apart = law->log_deviation[2 * (size_t)t] - mean_of_law(law, t);
-    squares = wb_fma(apart, apart, squares);
-  }
-  return law_of_scale(law->prior, 2, at) - law->data->types * at - 0.5 * squares * wb_exp(-2.0 * at);
-}
-
-static double carried_density(const void *of, double at) {
-  const shared_law *const law = of;
-  const double level = law->which == 0 ? at : law->scale[0], slope = law->which == 1 ? at : law->scale[1];
-  const double log_spread = law->which == 2 ? at : law->scale[2];
-  if (log_spread < -MOST_LOG || log_spread > MOST_LOG) return -wb_infinity();
-  const double spread = wb_exp(log_spread);
+  double scale[3] = {law->scale[0], law->scale[1], law->scale[2]};
+  scale[law->which] = at;
+  if (scale[2] < -MOST_LOG || scale[2] > MOST_LOG) return -wb_infinity();
+  const double spread = wb_exp(scale[2]);
   double sum = law_of_scale(law->prior, law->which, at);
   for (int32_t t = 0; t < law->data->types; t++) {
-    const double own = wb_fma(spread, law->apart[t], wb_fma(slope, law->rarity[t], level));
-    if (own < -MOST_LOG || own > MOST_LOG) return -wb_infinity();
-    sum -= wb_fma(law->count, own, 0.5 * law->squares[t] * wb_exp(-2.0 * own));
+    const double mean = mean_of_law(scale, law->rarity[t]);
+    if (law->carried) {
+      const double own = wb_fma(spread, law->apart[t], mean);
+      if (own < -MOST_LOG || own > MOST_LOG) return -wb_infinity();
+      sum -= wb_fma(law->count, own, 0.5 * law->squares[t] * wb_exp(-2.0 * own));
+    } else {
+      const double apart = (law->log_deviation[2 * (size_t)t] - mean) / spread;
+      sum -= wb_fma(0.5 * apart, apart, scale[2]);
+    }
   }
   return sum;
-}
-
-/* Level (0) or slope (1), given the log deviations: normal. */
-static void draw_linear(const shared_law *law, wb_stream *stream, int which) {
-  const double *const prior = which ? law->prior->slope : law->prior->level;
-  const double weight = wb_exp(-2.0 * law->scale[2]);
-  double precision = 1.0 / (prior[1] * prior[1]), sum = precision * prior[0];
-  for (int32_t t = 0; t < law->data->types; t++) {
-    const double along = which ? law->rarity[t] : 1.0, other = which ? law->scale[0] : law->scale[1] * law->rarity[t];
-    precision = wb_fma(weight * along, along, precision);
-    sum = wb_fma(weight * along, law->log_deviation[2 * (size_t)t] - other, sum);
-  }
-  law->scale[which] = sum / precision + wb_draw_normal(stream) / wb_sqrt(precision);
 }
 
 /* `room`: 2 x types doubles. */
@@ -403,24 +384,23 @@ static void draw_scales(const wb_abundance_data *data, const wb_abundance_prior 
                       .squares = room,
                       .apart = room + types,
                       .count = which ? data->groups : data->samples};
-    draw_linear(&law, &stream, 0);
-    draw_linear(&law, &stream, 1);
-    law.scale[2] = slice(&stream, spread_density, &law, law.scale[2], 1.0);
-    for (size_t t = 0; t < types; t++) {
-      double squares = 0.0;
-      for (size_t i = 0; i < (which ? (size_t)data->groups : samples); i++) {
-        const double one = which ? state->effects[t * (size_t)data->groups + i]
-                                 : state->logit[t + i * types] - predictors[t * samples + i];
-        squares = wb_fma(one, one, squares);
+    for (law.carried = 0; law.carried < 2; law.carried++) {
+      for (size_t t = 0; t < types && law.carried; t++) {
+        double squares = 0.0;
+        for (size_t i = 0; i < (which ? (size_t)data->groups : samples); i++) {
+          const double one = which ? state->effects[t * (size_t)data->groups + i]
+                                   : state->logit[t + i * types] - predictors[t * samples + i];
+          squares = wb_fma(one, one, squares);
+        }
+        law.squares[t] = squares;
+        law.apart[t] = (law.log_deviation[2 * t] - mean_of_law(law.scale, law.rarity[t])) * wb_exp(-law.scale[2]);
       }
-      law.squares[t] = squares;
-      law.apart[t] = (law.log_deviation[2 * t] - mean_of_law(&law, (int32_t)t)) * wb_exp(-law.scale[2]);
+      for (law.which = 0; law.which < 3; law.which++)
+        law.scale[law.which] = slice(&stream, scale_density, &law, law.scale[law.which], law.which == 2 ? 1.0 : 0.3);
     }
-    for (law.which = 0; law.which < 3; law.which++)
-      law.scale[law.which] = slice(&stream, carried_density, &law, law.scale[law.which], law.which == 2 ? 1.0 : 0.3);
     const double spread = wb_exp(law.scale[2]);
     for (size_t t = 0; t < types; t++)
-      law.log_deviation[2 * t] = wb_fma(spread, law.apart[t], mean_of_law(&law, (int32_t)t));
+      law.log_deviation[2 * t] = wb_fma(spread, law.apart[t], mean_of_law(law.scale, law.rarity[t]));
   }
 }
 
@@ -506,18 +486,6 @@ static void start_chain(const wb_abundance_data *data, const wb_abundance_prior 
   }
 }
 
-static double total_likelihood(const wb_abundance_data *data, const wb_abundance_state *state,
-                               const double *likelihood) {
-  double sum = 0.0;
-  for (int32_t s = 0; s < data->samples; s++)
-    for (int32_t t = 0; t < data->types; t++) {
-      const size_t at = (size_t)t + (size_t)s * (size_t)data->types;
-      const double known = likelihood[at];
-      sum += known == known ? known : log_likelihood(data->counts[at], data->totals[s], state->logit[at]);
-    }
-  return sum;
-}
-
 static void keep_sweep(const work *w, int32_t number) {
   const wb_abundance_data *const data = &w->chain->data;
   const wb_abundance_state *const state = &w->chain->state;
@@ -534,7 +502,6 @@ static void keep_sweep(const work *w, int32_t number) {
   for (size_t i = 0; i < deviations; i++)
     sweeps->deviation[(size_t)number * deviations + i] = wb_exp(state->log_deviation[i]);
   memcpy(sweeps->scale + 6 * (size_t)number, state->scale, 6 * sizeof(double));
-  sweeps->log_likelihood[number] = total_likelihood(data, state, w->likelihood);
 }
 
 static int no_precision(int32_t t, uint32_t iteration, wb_message *message) {
