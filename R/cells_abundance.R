@@ -26,8 +26,9 @@
 #'     the mean share in the samples. `tested`: `FALSE` for specks and types without cells. `estimate`, `lower`,
 #'     `upper`: posterior median and interval of the effect on the log odds; `above`: the probability that it is above
 #'     0. `change`, `change_lower`, `change_upper`: the same of the change that is tested, on the log scale. `p`: twice
-#'     the probability of the less probable sign. `fdr`: the smallest false discovery rate at which the type is reported
-#'     (Benjamini and Hochberg 1995). `null` and `lfsr`: the probabilities of no change, and of no change or the other
+#'     the probability of the less probable sign. `fdr`: the smallest false discovery rate at which the type is
+#'     reported, by Benjamini and Hochberg (1995) and the learned share of types without a change. `null` and `lfsr`:
+#'     the probabilities of no change, and of no change or the other
 #'     sign (Stephens 2017). `deviation`: the posterior median of the standard deviation between samples, in log odds.
 #'     `rhat`, `ess`: see [convergence].}
 #'   \item{counts, totals}{the counts, types x samples (mean over draws), and all cells of each sample.}
@@ -41,7 +42,7 @@
 #'
 #' Shares add up to 1: if a frequent type trebles, all other shares fall. So each effect has a common shift of the logs
 #' of all shares. The change beyond this shift is the absolute change. This is right if the types that change in one
-#' direction are not the majority.
+#' direction are not the majority; the verdict says if they may be.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments that cannot be used, dependent predictors, and no more samples than
 #' coefficients.

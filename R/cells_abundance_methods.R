@@ -94,11 +94,15 @@ NULL
 
 in_console.differential_abundance <- function(x, types = 12, ...) {
   check_abundance(x, "x")
+  print_changes(x, abundance_words(x), abundance_table(x, x$effects[order(x$effects$p), ]), types)
+}
+
+# The first screen of a comparison: some rows of its table.
+print_changes <- function(x, words, table, types) {
   types <- check_count(types, "types")
-  print_lines(abundance_words(x))
-  effects <- x$effects[order(x$effects$p), ][seq_len(sum(x$effects$tested)), ]
-  print(abundance_table(x, utils::head(effects, types)), row.names = FALSE)
-  if (nrow(effects) > types) cat(sprintf("and %s more: summary() shows all\n", whole_words(nrow(effects) - types)))
+  print_lines(words)
+  if (nrow(table)) print(utils::head(table, types), row.names = FALSE)
+  if (nrow(table) > types) cat(sprintf("and %s more: summary() shows all\n", whole_words(nrow(table) - types)))
   print_verdict(verdict(x))
 }
 

@@ -229,12 +229,7 @@ state_table_part <- function() {
 
 in_console.differential_state <- function(x, types = 12, ...) {
   if (!state_table_part()$test(x)) return(print(plain_frame(x), ...))
-  types <- check_count(types, "types")
-  print_lines(state_words(x))
-  table <- state_table(x)
-  if (nrow(table)) print(utils::head(table, types), row.names = FALSE)
-  if (nrow(table) > types) cat(sprintf("and %s more: summary() shows all\n", whole_words(nrow(table) - types)))
-  print_verdict(verdict(x))
+  print_changes(x, state_words(x), state_table(x), types)
 }
 
 state_words <- function(x) {

@@ -74,8 +74,9 @@ tell_of_cut_types <- function(types, thresholds) {
     above <- vapply(rows, function(own) mean(types$fit$x[own, column] > thresholds[[marker]], na.rm = TRUE), 0)
     cut <- which.max(pmin(above, 1 - above))
     if (length(cut) && above[[cut]] >= 0.25 && above[[cut]] <= 0.75) {
+      type <- dQuote(types$types$type[shown[[cut]]], FALSE)
       tell("thresholds", "the threshold of ", marker, ", ", format(thresholds[[marker]], digits = 3),
-        ", lies inside type ", dQuote(types$types$type[shown[[cut]]], FALSE), ": ", percent(above[[cut]], 0), " of its cells are above")
+        ", lies inside type ", type, ": ", percent(above[[cut]], 0), " of its cells are above")
     }
   }
 }
