@@ -28,9 +28,9 @@
 #'     0. `change`, `change_lower`, `change_upper`: the same of the change that is tested, on the log scale. `p`: twice
 #'     the probability of the less probable sign. `fdr`: the smallest false discovery rate at which the type is
 #'     reported, by Benjamini and Hochberg (1995) and the learned share of types without a change. `null` and `lfsr`:
-#'     the probabilities of no change, and of no change or the other
-#'     sign (Stephens 2017). `deviation`: the posterior median of the standard deviation between samples, in log odds.
-#'     `rhat`, `ess`: see [convergence].}
+#'     the probabilities of no change, and of no change or the other sign (Stephens 2017).
+#'     `deviation`: the posterior median of the standard deviation between samples, in log odds. `rhat`, `ess`: see
+#'     [convergence].}
 #'   \item{counts, totals}{the counts, types x samples (mean over draws), and all cells of each sample.}
 #'   \item{draws}{`effects` (draws x chains x tested types x coefficients), `deviation` (draws x chains x tested types),
 #'     and `group_deviation` if the formula has groups.}
@@ -42,7 +42,7 @@
 #'
 #' Shares add up to 1: if a frequent type trebles, all other shares fall. So each effect has a common shift of the logs
 #' of all shares. The change beyond this shift is the absolute change. This is right if the types that change in one
-#' direction are not the majority; the verdict says if they may be.
+#' direction are not the majority. The verdict says if that is in doubt.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments that cannot be used, dependent predictors, and no more samples than
 #' coefficients.
@@ -165,8 +165,7 @@ check_totals <- function(totals, counts) {
       count_words(ncol(counts), "sample")), show_value(totals))
   }
   least <- apply(counts, 2L, max)
-  if (any(totals < pmax(1, least))) {
-    sample <- which(totals < pmax(1, least))[[1L]]
+  for (sample in utils::head(which(totals < pmax(1, least)), 1L)) {
     stop_input("totals", sprintf("has %s for sample %s, which has %s of one type",
       count_words(totals[[sample]], "cell"), dQuote(colnames(counts)[[sample]], FALSE), whole_words(least[[sample]])))
   }

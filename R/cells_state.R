@@ -7,15 +7,14 @@
 #' @param types cell types from [cell_types()] of a fit of several samples. Or the cluster of each cell of `x`.
 #' @param formula,data,effect,level,fdr as in [differential_abundance()]. With a term `(1 | patient)`, patients are
 #'   compared with themselves.
-#' @param markers names of markers to compare. `NULL`: those of `x` that the fit lacks; without `x`, all. Markers that
-#'   define the types tell nothing.
+#' @param markers names of markers to compare. `NULL`: those of `x` that the fit lacks; without `x`, all.
 #' @param statistic `"median"` or `"mean"` of the cells of a type in a sample.
 #' @param min_cells a sample counts for a type if it has at least this many of its cells.
 #' @param seed seed of the draws of the cells' types.
 #' @param ... not used.
-#' @param x the same cells with other markers, as [dp_mixture()] takes them: samples by name, and the cells of each in
-#'   the fit's order. Values are transformed as the fit transformed its own. `NULL`: the cells of the fit.
-#' @param sample for clusters: the sample of each cell, as in [dp_mixture()]. Lists and sets of frames have it.
+#' @param x the fit's cells with other markers, as [dp_mixture()] takes them, and transformed as the fit's. Samples are
+#'   found by name. `NULL`: the cells of the fit.
+#' @param sample for clusters: the sample of each cell, as in [dp_mixture()].
 #' @inheritParams differential_abundance
 #' @return A data frame of class `differential_state` with a row for each `type` (but no specks), `marker` and `effect`
 #'   (coefficient). `samples`, `cells`: how many samples count, and the median number of their cells of the type.

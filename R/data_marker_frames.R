@@ -79,7 +79,7 @@ assay_matrix <- function(x, argument, assay, usual) {
 
 # Bioconductor's tables of numbers and of covariates in R's own classes. Other objects are as they were.
 plain_table <- function(x, argument) {
-  if (is_data_frame(x)) {
+  if (isS4(x) && methods::is(x, "DataFrame")) {
     columns <- methods::slot(x, "listData")
     names <- methods::slot(x, "rownames")
     rows <- if (is.null(names)) seq_len(methods::slot(x, "nrows")) else names
@@ -88,8 +88,6 @@ plain_table <- function(x, argument) {
   if (isS4(x) && methods::is(x, "SummarizedExperiment")) return(assay_matrix(x, argument, NULL, "counts"))
   if (inherits(x, "DGEList")) x[["counts"]] else x
 }
-
-is_data_frame <- function(x) isS4(x) && methods::is(x, "DataFrame")
 
 # The table of samples that a table of counts carries, or NULL.
 samples_of_table <- function(x) {

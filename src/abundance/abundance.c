@@ -61,7 +61,6 @@ typedef struct one_type {
   const wb_abundance_data *data;
   const wb_abundance_prior *prior;
   double *logit;      /* psi of sample s is at s * types */
-  double *likelihood; /* its log likelihood, likewise; not a number: not known */
   const double *mode; /* the logit of the share in the data, likewise */
   double *coefficients, *effects, *log_deviation;
   const double *counts; /* of sample s at s * types */
@@ -85,18 +84,16 @@ static double logit_density(const void *of, double at) {
 }
 
 /* A logit of many cells: a draw from prior times normal approximation, accepted by the ratio of likelihoods. */
-static void propose_logit(wb_stream *stream, const one_logit *sample, double mode, double *logit, double *likelihood) {
+static void propose_logit(wb_stream *stream, const one_logit *sample, double mode, double *logit) {
   const double rest = sample->total - sample->count, information = sample->count * rest / sample->total;
   const double current = *logit, precision = information + sample->precision;
   const double mean = wb_fma(information, mode, sample->precision * sample->mean) / precision;
   const double proposed = mean + wb_draw_normal(stream) / wb_sqrt(precision);
   const double here = current - mode, there = proposed - mode;
-  if (!(*likelihood == *likelihood)) *likelihood = log_likelihood(sample->count, sample->total, current);
-  const double new_likelihood = log_likelihood(sample->count, sample->total, proposed);
-  const double ratio = new_likelihood - *likelihood + 0.5 * information * (there * there - here * here);
-  if (!(-wb_draw_exponential(stream) < ratio)) return;
-  *logit = proposed;
-  *likelihood = new_likelihood;
+  const double gain =
+      log_likelihood(sample->count, sample->total, proposed) - log_likelihood(sample->count, sample->total, current);
+  const double ratio = gain + 0.5 * information * (there * there - here * here);
+  if (-wb_draw_exponential(stream) < ratio) *logit = proposed;
 }
 
 static void draw_logits(const one_type *type, uint64_t key, uint32_t iteration, int32_t t) {
@@ -107,11 +104,10 @@ static void draw_logits(const one_type *type, uint64_t key, uint32_t iteration, 
     const one_logit sample = {type->counts[at], data->totals[s], type->predictor[s], precision};
     wb_stream stream = wb_stream_open(key, WB_PURPOSE_ABUNDANCE_LOGIT, iteration, at + (size_t)t);
     if (sample.count >= MANY_CELLS && sample.total - sample.count >= MANY_CELLS) {
-      propose_logit(&stream, &sample, type->mode[at], type->logit + at, type->likelihood + at);
+      propose_logit(&stream, &sample, type->mode[at], type->logit + at);
     } else {
       const double width = 3.0 / wb_sqrt(information_of(sample.count, sample.total) + precision);
       type->logit[at] = slice(&stream, logit_density, &sample, type->logit[at], width);
-      type->likelihood[at] = wb_nan();
     }
   }
 }
@@ -227,7 +223,6 @@ static void move_logits(const one_type *type, double by) {
   for (int32_t s = 0; s < data->samples; s++) {
     const size_t own = (size_t)s * (size_t)data->types;
     type->logit[own] = wb_fma(by, type->direction[s], type->logit[own]);
-    type->likelihood[own] = wb_nan();
   }
 }
 
@@ -420,8 +415,8 @@ typedef struct work {
   wb_abundance_chain *chain;
   const wb_abundance_prior *prior;
   double *room, *part, *predictors, *paths, *spare, *of_types;
-  double *likelihood, *mode; /* see one_type */
-  int32_t done, end;         /* sweeps */
+  double *mode;      /* see one_type */
+  int32_t done, end; /* sweeps */
   int status;
   wb_message message;
 } work;
@@ -436,7 +431,6 @@ static one_type type_at(const work *w, int32_t t) {
       .data = data,
       .prior = prior,
       .logit = state->logit + t,
-      .likelihood = w->likelihood + t,
       .mode = w->mode + t,
       .counts = data->counts + t,
       .coefficients = state->coefficients + (size_t)t * (size_t)data->columns,
@@ -516,7 +510,7 @@ static int open_work(work *w) {
   const size_t p = (size_t)data->columns, types = (size_t)data->types, samples = (size_t)data->samples;
   const size_t shared = 2 * wb_packed_size(data->columns) + 3 * p + (size_t)data->groups * (p + 2);
   const size_t contrasts = (size_t)w->chain->sweeps.contrasts;
-  const size_t doubles = shared + samples + 3 * types * samples + p * p * types + 2 * contrasts + 2 * types;
+  const size_t doubles = shared + samples + 2 * types * samples + p * p * types + 2 * contrasts + 2 * types;
   w->room = wb_aligned_malloc(doubles * sizeof(double));
   if (!w->room) return wb_out_of_memory(&w->message, "the model of counts", doubles * sizeof(double));
   w->part = w->room + shared;
@@ -524,8 +518,7 @@ static int open_work(work *w) {
   w->paths = w->predictors + types * samples;
   w->spare = w->paths + p * p * types;
   w->of_types = w->spare + 2 * contrasts;
-  w->likelihood = w->of_types + 2 * types;
-  w->mode = w->likelihood + types * samples;
+  w->mode = w->of_types + 2 * types;
   return WB_OK;
 }
 
@@ -535,7 +528,6 @@ static int begin(work *w) {
   start_chain(&chain->data, w->prior, &chain->state, chain->sweeps.key);
   for (size_t i = 0; i < (size_t)chain->data.types * (size_t)chain->data.samples; i++) {
     const double count = chain->data.counts[i], rest = chain->data.totals[i / (size_t)chain->data.types] - count;
-    w->likelihood[i] = wb_nan();
     w->mode[i] = count > 0 && rest > 0 ? wb_log(count / rest) : 0.0;
   }
   for (int32_t t = 0; t < chain->data.types; t++) {
