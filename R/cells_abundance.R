@@ -3,7 +3,8 @@
 #' Compare the abundance of cell types between groups of samples
 #'
 #' Says which cell types are more or less frequent in one group of patients than in another.
-#' @param types cell types from [cell_types()] of a fit of several samples. Or a matrix of counts: types x samples.
+#' @param types cell types from [cell_types()] of a fit of several samples. Or counts, types x samples: a matrix, data
+#'   frame, `DataFrame`, `SummarizedExperiment` or `DGEList`.
 #' @param formula what the abundance depends on: `~ group`, `~ group + age` or, for patients with several samples each,
 #'   `~ group + (1 | patient)`. At most one term `(1 | g)`.
 #' @param data a data frame with the variables of the formula and a row for each sample, which is found by its [name
@@ -25,10 +26,11 @@
 #'     the mean share in the samples. `tested`: `FALSE` for specks and types without cells. `estimate`, `lower`,
 #'     `upper`: posterior median and interval of the effect on the log odds; `above`: the probability that it is above
 #'     0. `change`, `change_lower`, `change_upper`: the same of the change that is tested, on the log scale. `p`: twice
-#'     the probability of the less probable sign. `fdr`: the smallest false discovery rate at which the type is reported
-#'     (Benjamini and Hochberg 1995). `null` and `lfsr`: the probabilities of no change, and of no change or the other
-#'     sign (Stephens 2017). `deviation`: the posterior median of the standard deviation between samples, in log odds.
-#'     `rhat`, `ess`: see [convergence].}
+#'     the probability of the less probable sign. `fdr`: the smallest false discovery rate at which the type is
+#'     reported, by Benjamini and Hochberg (1995) and the learned share of types without a change. `null` and `lfsr`:
+#'     the probabilities of no change, and of no change or the other sign (Stephens 2017).
+#'     `deviation`: the posterior median of the standard deviation between samples, in log odds. `rhat`, `ess`: see
+#'     [convergence].}
 #'   \item{counts, totals}{the counts, types x samples (mean over draws), and all cells of each sample.}
 #'   \item{draws}{`effects` (draws x chains x tested types x coefficients), `deviation` (draws x chains x tested types),
 #'     and `group_deviation` if the formula has groups.}
@@ -40,7 +42,7 @@
 #'
 #' Shares add up to 1: if a frequent type trebles, all other shares fall. So each effect has a common shift of the logs
 #' of all shares. The change beyond this shift is the absolute change. This is right if the types that change in one
-#' direction are not the majority.
+#' direction are not the majority. The verdict says if that is in doubt.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments that cannot be used, dependent predictors, and no more samples than
 #' coefficients.
@@ -78,7 +80,10 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
     counts <- draw_type_counts(types, ndraws)
     totals <- tabulate(types$fit$sample, length(types$fit$samples))
   } else {
-    counts <- check_type_counts(types)
+    given <- samples_of_table(types)
+    if (is.null(data)) data <- given
+    if (is.null(totals)) totals <- given$lib.size
+    counts <- check_type_counts(plain_table(types, "types"))
     totals <- check_totals(totals, counts)
     counts <- array(counts, c(dim(counts), 1L), c(dimnames(counts), list(NULL)))
   }
@@ -108,10 +113,11 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
       effects = fitted$effects, deviation = fitted$deviation,
       group_deviation = if (!is.null(model$group)) fitted$group_deviation
     ), change = change, shift = compared$shift, no_effect = compared$no_effect, converged = compared$converged,
+    rhat = compared$rhat,
     formula = formula, design = model$x, contrasts = model$contrasts, effect_labels = model$labels,
     samples = rownames(model$x), omitted = colnames(mean)[!kept], level = level, limit = fdr, seed = seed,
     chains = chains, iter = iter, warmup = warmup, tables = dim(counts)[[3L]], group_name = model$group_name,
-    matched = matched_words(model),
+    design_reasons = design_reasons(model),
     rests_on = if (inherits(types, "cell_types")) list(verdict(types)),
     call = short_call(match.call(), "differential_abundance")
   ), class = c("differential_abundance", "warpbayes_fit", "warpbayes"))
@@ -159,8 +165,7 @@ check_totals <- function(totals, counts) {
       count_words(ncol(counts), "sample")), show_value(totals))
   }
   least <- apply(counts, 2L, max)
-  if (any(totals < pmax(1, least))) {
-    sample <- which(totals < pmax(1, least))[[1L]]
+  for (sample in utils::head(which(totals < pmax(1, least)), 1L)) {
     stop_input("totals", sprintf("has %s for sample %s, which has %s of one type",
       count_words(totals[[sample]], "cell"), dQuote(colnames(counts)[[sample]], FALSE), whole_words(least[[sample]])))
   }

@@ -4,7 +4,7 @@ abundance_words <- function(x) {
   shape <- dim(x$draws$effects)
   groups <- if (!is.null(x$group_name)) sprintf(", grouped by %s", x$group_name) else ""
   c(
-    sprintf("Differential abundance of %s in %s%s: %s", count_words(nrow(x$counts), "type"),
+    sprintf("Differential abundance of %s in %s%s: %s", count_words(dim(x$draws$effects)[[3L]], "type"),
       count_words(length(x$samples), "sample"), groups, deparse1(x$formula)),
     sprintf("%s of %s (%s warmup)%s, seed %s", count_words(shape[[2L]], "chain"), count_words(x$iter, "sweep"),
       whole_words(x$warmup),
@@ -94,11 +94,15 @@ NULL
 
 in_console.differential_abundance <- function(x, types = 12, ...) {
   check_abundance(x, "x")
+  print_changes(x, abundance_words(x), abundance_table(x, x$effects[order(x$effects$p), ]), types)
+}
+
+# The first screen of a comparison: some rows of its table.
+print_changes <- function(x, words, table, types) {
   types <- check_count(types, "types")
-  print_lines(abundance_words(x))
-  effects <- x$effects[order(x$effects$p), ][seq_len(sum(x$effects$tested)), ]
-  print(abundance_table(x, utils::head(effects, types)), row.names = FALSE)
-  if (nrow(effects) > types) cat(sprintf("and %s more: summary() shows all\n", whole_words(nrow(effects) - types)))
+  print_lines(words)
+  if (nrow(table)) print(utils::head(table, types), row.names = FALSE)
+  if (nrow(table) > types) cat(sprintf("and %s more: summary() shows all\n", whole_words(nrow(table) - types)))
   print_verdict(verdict(x))
 }
 
@@ -178,7 +182,7 @@ glance_of.differential_abundance <- function(x) {
   check_abundance(x, "x")
   shape <- dim(x$draws$effects)
   data.frame(
-    types = nrow(x$counts), samples = length(x$samples), reported = nrow(reported(x$effects, x$limit)),
+    types = shape[[3L]], samples = length(x$samples), reported = nrow(reported(x$effects, x$limit)),
     chains = shape[[2L]], draws = shape[[1L]] * shape[[2L]], rhat = max(x$effects$rhat, na.rm = TRUE),
     ess_bulk = min(x$effects$ess, na.rm = TRUE), converged = x$converged, verdict = verdict(x)$answer
   )

@@ -91,21 +91,29 @@ abundance_model <- function(formula, data, samples, effect, named = TRUE) {
   rownames(x) <- samples[kept]
   assigned <- attr(x, "assign")
   check_design(x)
+  compared <- compared_effects(effect, x, assigned, attr(terms, "term.labels"))
+  labels <- effect_labels(compared$weights, x, frame, terms, names(effect))
+  # Without an intercept, the first level is one: the same model, whatever its coefficients are called.
+  first <- compared$first
+  if (!is.null(first)) {
+    x[, first] <- 1
+    colnames(x)[[first]] <- "(Intercept)"
+    compared$weights[first, ] <- 0
+    assigned[[first]] <- 0L
+  }
   is_intercept <- assigned == 0L
+  group <- if (!is.null(group)) list(name = deparse1(group), of = group_factor(frame, group))
+  alone <- !is.null(group) && !anyDuplicated(group$of)
   center <- if (any(is_intercept)) ifelse(is_intercept, 0, colMeans(x)) else numeric(ncol(x))
   scale <- apply(x, 2L, stats::sd)
   scale[is_intercept | scale == 0] <- 1
-  compared <- compared_effects(effect, x, assigned, attr(terms, "term.labels"))
   list(
     x = x, center = unname(center), scale = unname(scale), is_intercept = is_intercept,
-    contrasts = compared, labels = effect_labels(compared, x, frame, terms, names(effect)),
-    group = if (!is.null(group)) group_factor(frame, group), group_name = if (!is.null(group)) deparse1(group),
-    kept = kept, matched = joined$how, variables = frame
+    contrasts = compared$weights, labels = labels, group = if (!alone) group$of,
+    group_name = if (!alone) group$name, alone = if (alone) group$name, kept = kept, matched = joined$how,
+    values = format(frame[[1L]])
   )
 }
-
-# How rows of the design found their samples, and the value that each sample got.
-matched_words <- function(model) list(how = model$matched, values = format(model$variables[[1L]]))
 
 sample_group <- function(bars) {
   other <- Filter(Negate(is_intercept_bar), bars)
@@ -130,13 +138,26 @@ check_design <- function(x) {
   }
 }
 
-# Combinations of coefficients: columns of the design x effects. `effect`: terms, coefficients, or "groupC - groupB".
+# `weights`: combinations of coefficients, columns of the design x effects. `effect`: terms, coefficients, or "groupC -
+# groupB". `first`: in a design without an intercept, the column that takes its place.
 compared_effects <- function(effect, x, assigned, labels) {
   basis <- diag(ncol(x))
   dimnames(basis) <- list(colnames(x), colnames(x))
+  # A combination that changes if all samples change alike compares nothing.
+  level <- round(qr.coef(qr(x), rep(1, nrow(x))), 8L)
+  if (any(abs(x %*% level - 1) > 1e-6)) {
+    stop_input("formula", "has no intercept, so its coefficients compare nothing: leave out `0 +` or `- 1`")
+  }
+  of_term <- function(own) {
+    weights <- basis[, own, drop = FALSE]
+    if (ncol(weights) < 2L || !all(level[own] != 0)) return(weights)
+    differences <- weights[, -1L, drop = FALSE] - weights[, 1L]
+    colnames(differences) <- paste(colnames(weights)[-1L], "-", colnames(weights)[[1L]])
+    differences
+  }
   if (is.null(effect)) {
     if (!any(assigned > 0L)) stop_input("formula", "has nothing to compare")
-    return(basis[, assigned == 1L, drop = FALSE])
+    effect <- labels[[1L]]
   }
   if (!is.character(effect) || !length(effect) || anyNA(effect)) {
     stop_input("effect", "must be NULL or texts such as \"groupC - groupB\", not ", show_value(effect))
@@ -144,14 +165,19 @@ compared_effects <- function(effect, x, assigned, labels) {
   given <- if (is.null(names(effect))) rep("", length(effect)) else names(effect)
   chosen <- do.call(cbind, Map(function(text, name) {
     own <- assigned > 0L & (colnames(x) == text | c("", labels)[assigned + 1L] == text)
-    weights <- basis[, own, drop = FALSE]
-    if (!any(own)) weights <- read_contrast(text, basis, assigned > 0L, labels)
+    weights <- if (any(own)) of_term(own) else read_contrast(text, basis, assigned > 0L, labels)
     if (ncol(weights) == 1L && nzchar(name)) colnames(weights) <- name
     weights
   }, unname(effect), given))
   again <- colnames(chosen)[duplicated(colnames(chosen))]
   if (length(again)) stop_input("effect", "has two effects named ", dQuote(again[[1L]], FALSE))
-  chosen
+  alike <- which(abs(colSums(level * chosen)) > 1e-6)
+  if (length(alike)) {
+    two <- paste(utils::head(rev(colnames(x)[level != 0]), 2L), collapse = " - ")
+    stop_input("effect", "has ", dQuote(colnames(chosen)[alike[[1L]]], FALSE), ", which compares no samples with ",
+      "others; compare two levels, such as ", dQuote(two, FALSE))
+  }
+  list(weights = chosen, first = if (!any(assigned == 0L)) which(level != 0)[[1L]])
 }
 
 # What sentences call each effect: "patient against control", or its name. `given`: names that the user chose.
@@ -197,8 +223,14 @@ effect_words <- function(labels, names) {
 # A combination of the `known` coefficients, such as "groupC - groupB". `basis`: a unit vector for each of them.
 read_contrast <- function(text, basis, known, terms) {
   basis <- basis[, known, drop = FALSE]
-  weight <- combine_coefficients(tryCatch(str2lang(text), error = function(error) NULL), basis)
-  if (is.null(weight) || length(weight) != nrow(basis) || !all(is.finite(weight)) || !any(weight != 0)) {
+  code <- tryCatch(str2lang(text), error = function(error) NULL)
+  at <- function(values) tryCatch(eval(code, as.list(values), linear_operators), error = function(error) NULL)
+  weight <- at(as.data.frame(basis, optional = TRUE))
+  # Any other number than the sum shows that the code is no linear combination.
+  points <- stats::setNames(sqrt(seq_len(ncol(basis)) + 1), colnames(basis))
+  is_linear <- is.numeric(weight) && length(weight) == nrow(basis) && all(is.finite(weight)) && any(weight != 0) &&
+    isTRUE(all.equal(at(points), sum(weight[known] * points)))
+  if (!is_linear) {
     stop_input("effect", "has ", list_some(text), "; it must be among the terms ", list_some(terms),
       ", or add and subtract multiples of ", list_some(colnames(basis)),
       " (a name that R cannot read goes into backticks)")
@@ -206,31 +238,15 @@ read_contrast <- function(text, basis, known, terms) {
   matrix(weight, dimnames = list(rownames(basis), text))
 }
 
-# The value of a linear combination of unit vectors: a number, a vector, or NULL for any other code.
-combine_coefficients <- function(code, basis) {
-  if (is.numeric(code) && length(code) == 1L) return(as.double(code))
-  if (is.name(code)) {
-    at <- match(as.character(code), colnames(basis))
-    return(if (!is.na(at)) unname(basis[, at]))
-  }
-  if (!is.call(code) || length(code) > 3L) return(NULL)
-  parts <- lapply(as.list(code)[-1L], combine_coefficients, basis)
-  if (any(vapply(parts, is.null, NA))) return(NULL)
-  sizes <- lengths(parts)
-  switch(paste(as.character(code[[1L]])[[1L]], length(parts)),
-    `( 1` = parts[[1L]], `- 1` = -parts[[1L]], `+ 1` = parts[[1L]],
-    `+ 2` = if (sizes[[1L]] == sizes[[2L]]) parts[[1L]] + parts[[2L]],
-    `- 2` = if (sizes[[1L]] == sizes[[2L]]) parts[[1L]] - parts[[2L]],
-    `* 2` = if (any(sizes == 1L)) parts[[1L]] * parts[[2L]],
-    `/ 2` = if (sizes[[2L]] == 1L) parts[[1L]] / parts[[2L]]
-  )
-}
+linear_operators <- list2env(mget(c("+", "-", "*", "/", "("), baseenv()), parent = emptyenv())
 
-# The prior for the scaled design. `level`, `slope`: mean of the log deviations; `spread`: their standard deviation;
-# `shift`: the scale of the Cauchy law of the common shift.
+# The prior for the scaled design, from a study of sixteen designs (bench/type-groups.R). `level`, `slope`: mean of the
+# log deviations; `spread`: their standard deviation; `shift`: the scale of the Cauchy law of the common shift;
+# `change`: the smallest and largest standard deviation of changes, in those of a coefficient; `unchanged`: the beta law
+# of the share of types without a change.
 abundance_prior <- list(
-  coefficient = 2.5, intercept = 10, level = c(-0.6931471805599453, 1), slope = c(0.25, 0.25), spread = 0.1,
-  shift = 0.02
+  coefficient = 2.5, intercept = 10, level = c(-0.6931471805599453, 1), slope = c(0.1, 0.2), spread = 0.5, shift = 0.2,
+  change = c(0.07, 0.7), unchanged = c(8, 1.5)
 )
 
 standard_design <- function(model) {

@@ -45,7 +45,7 @@ abundance_prior_words <- function() {
     paste("Standard deviation between samples, of each type: log-normal. Its median, a trend with the frequency of the",
       "type, and how alike types are is learned from all types together; the median has a log-normal prior with median",
       "0.5."),
-    "Share of types without an effect: uniform. Common shift of the logs of all shares: Cauchy."
+    "Share of types without an effect: beta(8, 1.5). Common shift of the logs of all shares: Cauchy."
   )
 }
 

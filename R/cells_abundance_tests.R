@@ -32,21 +32,30 @@ compare_effects <- function(fitted, level, chains, share, absolute) {
     shift[j, ] <<- tests$shift(ends)
     changes <- vapply(types, function(t) {
       change <- change_of_share(spaced_values(chains_of[[t]]), share[[t]], 2 / unit)
-      stats::quantile(outer(change, tests$shift((seq_len(20) - 0.5) / 20), "-"), ends, names = FALSE)
+      stats::quantile(outer(change, tests$shift((seq_len(20) - 0.5) / 20, t), "-"), ends, names = FALSE)
     }, numeric(3))
     data.frame(
       type = factor(names[[3L]], names[[3L]]), effect = names[[4L]][[j]], estimate = points[1L, ], lower = points[2L, ],
       upper = points[3L, ], above = vapply(chains_of, function(draws) mean(draws > 0), 0),
       change = changes[1L, ], change_lower = changes[2L, ], change_upper = changes[3L, ],
-      null = tests$null, lfsr = tests$lfsr, p = tests$p, fdr = stats::p.adjust(tests$p, "BH"), deviation = deviation,
-      rhat = mapply(rhat_within, chains_of, tables_of), ess = mapply(size_within, chains_of, tables_of)
+      null = tests$null, lfsr = tests$lfsr, p = tests$p, fdr = discovery_rates(tests$p, tests$share),
+      deviation = deviation, rhat = mapply(rhat_within, chains_of, tables_of),
+      ess = mapply(size_within, chains_of, tables_of)
     )
   })
   effects <- do.call(rbind, rows)
   others <- lapply(types, function(t) log(matrix(fitted$deviation[, own[[t]], t], kept)))
   rhat <- c(effects$rhat, mapply(rhat_within, others, tables_of))
   list(effects = effects, no_effect = no_effect, shift = shift,
+    rhat = if (all(is.finite(rhat))) max(rhat) else NA_real_,
     converged = all(is.finite(rhat) & rhat <= rhat_limit) && all(effects$ess >= ess_wanted))
+}
+
+# The smallest rate at which each type is reported: that of Benjamini and Hochberg times the share of types without a
+# change, if the smallest rate of all types is below nine tenths of the limit without this factor.
+discovery_rates <- function(p, unchanged) {
+  rate <- stats::p.adjust(p, "BH")
+  pmax(rate * unchanged, min(rate) / 0.9)
 }
 
 # The change of a share's log per unit, if its log odds change by `effect` per unit: over `span` units around the share.
@@ -76,9 +85,9 @@ size_within <- function(draws, table) {
 #   p      the two-sided tail probability of no change beyond the shift, which the other types tell;
 #   null, lfsr  the probability of no change, and of no change or one of the other sign;
 #   share  the posterior mean of the share of types without a change;
-#   shift  a function: quantiles of the shift.
+#   shift  a function: quantiles of the shift, and of what all types but `type` tell of it.
 # A share of the types has no change, and the changes of the others are normal with standard deviation delta. Both are
-# uniform on a grid; delta on the log scale.
+# on a grid: the share has a beta law, delta is uniform on the log scale.
 test_changes <- function(mean, variance, prior, rest, shift_scale) {
   types <- ncol(mean)
   scaled <- matrix(rest, nrow(mean), types, byrow = TRUE)
@@ -86,15 +95,16 @@ test_changes <- function(mean, variance, prior, rest, shift_scale) {
   variance <- variance * scaled^2
   wide <- (prior * scaled)^2
   # The likelihood is the posterior density over the prior density: exp(height) times a normal density. Tails need all
-  # draws; here every tenth does.
-  few <- seq(1L, nrow(mean), by = 10L)
+  # draws; here every fourth does.
+  few <- seq(1L, nrow(mean), by = 4L)
   open <- pmax(wide - variance, 1e-9 * wide)[few, , drop = FALSE]
   ratio <- wide[few, , drop = FALSE] / open
   centre <- mean[few, , drop = FALSE] * ratio
   spread <- variance[few, , drop = FALSE] * ratio
   height <- 0.5 * mean[few, , drop = FALSE]^2 / open + log(ratio) + 0.5 * log(open)
   at <- shift_points(mean, variance, shift_scale)
-  delta <- prior * exp(seq(log(0.03), log(0.7), length.out = 6L))
+  ends <- log(abundance_prior$change)
+  delta <- prior * exp(seq(ends[[1L]], ends[[2L]], length.out = 5L))
   # types x points of the shift x (no change, or one of each delta): log density, and the probability that a change is
   # up.
   density <- up <- array(0, c(types, length(at$value), length(delta) + 1L))
@@ -116,27 +126,32 @@ test_changes <- function(mean, variance, prior, rest, shift_scale) {
   other <- with(density) + rep(log1p(-shares)[grid$share], each = types)
   high <- pmax(zero, other)
   total <- high + log(exp(zero - high) + exp(other - high))
-  known <- at$log_prior[grid$shift] + colSums(total)
+  log_share <- stats::dbeta(shares, abundance_prior$unchanged[[1L]], abundance_prior$unchanged[[2L]], log = TRUE)
+  known <- at$log_prior[grid$shift] + colSums(total) + log_share[grid$share]
   weight <- normalised(known)
   null <- drop(exp(zero - total) %*% weight)
   positive <- drop((exp(other - total) * with(up)) %*% weight)
   of_shift <- drop(rowsum(weight, grid$shift))
+  # What the other types tell of the shift: a type must not be its own reference.
+  others <- vapply(seq_len(types), function(t) drop(rowsum(normalised(known - total[t, ]), grid$shift)), of_shift)
+  others <- matrix(others, ncol = types)
   above <- vapply(seq_len(types), function(t) {
-    # A type must not be its own reference.
-    others <- drop(rowsum(normalised(known - total[t, ]), grid$shift))
-    likely <- which(others > 1e-5)
+    likely <- which(others[, t] > 1e-5)
     higher <- vapply(at$value[likely], function(shift) mean(stats::pnorm((mean[, t] - shift) / sqrt(variance[, t]))), 0)
-    sum(others[likely] * higher) / sum(others[likely])
+    sum(others[likely, t] * higher) / sum(others[likely, t])
   }, 0)
+  quantiles <- function(weight, p) {
+    at$value[pmin(length(at$value), findInterval(p, cumsum(weight) * (1 - 1e-12)) + 1L)]
+  }
   list(
     p = pmin(1, 2 * pmin(above, 1 - above)), null = null, lfsr = 1 - pmin(1, pmax(positive, 1 - null - positive)),
-    share = sum(weight * shares[grid$share]), of_share = drop(rowsum(weight, grid$share)),
-    shift = function(p) at$value[pmin(length(at$value), findInterval(p, cumsum(of_shift) * (1 - 1e-12)) + 1L)]
+    share = sum(weight * shares[grid$share]),
+    shift = function(p, type) quantiles(if (missing(type)) of_shift else others[, type], p)
   )
 }
 
 # Where the common shift may be, with log prior probabilities: near the changes of types, and dense where many agree.
-shift_points <- function(mean, variance, shift_scale, most = 150L) {
+shift_points <- function(mean, variance, shift_scale, most = 60L) {
   if (!(shift_scale > 0)) return(list(value = 0, log_prior = 0))
   middle <- colMeans(mean)
   width <- sqrt(colMeans(variance) + apply(mean, 2L, stats::var))

@@ -14,7 +14,7 @@
 #' @param chains number of chains; `NULL`: four for small data, one for large data or `"bem"`; see [computing].
 #' @param iter,warmup number of sweeps of each chain, and how many of these, at its start, are not kept; `NULL`: half.
 #'   For `"bem"`: the largest number of steps, and the number of Gibbs sweeps before the first step.
-#' @param markers columns of `x` to use, by name or number; `NULL`: all.
+#' @param markers columns of `x` to use, by name, number or flags; `NULL`: all.
 #' @param sample the [sample][mixture_samples] of each cell: a vector or factor, or the name of a column of `x`. `NULL`:
 #'   the elements of a list, `flowSet` or `cytoset`; otherwise one sample. `FALSE`: one sample.
 #' @param transform `"none"`, `"logicle"`, or arcsinh with a cofactor, `c(arcsinh = 150)`; or one of these for each

@@ -89,7 +89,7 @@ types_sections <- function(types, markers, cells) {
   list(
     list(title = "Types", parts = list(
       table_part(tables[[1L]]),
-      if (any(types$types$speck & types$types$cells > 0)) {
+      if (any(kinds_of_types(types$types) == "speck")) {
         paragraphs(sprintf("* a speck, with less than %s of the cells", percent(types$speck)), "note")
       },
       paragraphs(paste("Nearest: the type with the nearest mean; overlap: of two normal populations as far apart;",

@@ -74,14 +74,13 @@ sample_rows <- function(x) {
 }
 
 # As a factor. Values become levels in the order of their first cells.
-check_samples <- function(sample, rows, cells = NULL) {
+check_samples <- function(sample, rows, cells = NULL, argument = "sample",
+                          choices = "must be NULL, FALSE, the name of a column, or") {
   if (is.null(sample)) return(NULL)
-  wrong <- function(...) stop_input("sample", ...)
-  sample <- by_names(sample, cells, "sample", "cell")
+  wrong <- function(...) stop_input(argument, ...)
+  sample <- by_names(sample, cells, argument, "cell")
   known <- is.factor(sample) || is.character(sample) || is.numeric(sample) || is.logical(sample)
-  if (!known || !is.null(dim(sample))) {
-    wrong("must be NULL, FALSE, the name of a column, or one value for each cell, not ", show_value(sample))
-  }
+  if (!known || !is.null(dim(sample))) wrong(choices, " one value for each cell, not ", show_value(sample))
   if (length(sample) != rows) {
     wrong(sprintf("has %s values for %s", whole_words(length(sample)), count_words(rows, "cell")))
   }

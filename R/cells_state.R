@@ -4,14 +4,17 @@
 #'
 #' Says which markers are higher or lower in a cell type in one group of patients than in another, by the medians or
 #' means of the type's cells in each sample.
-#' @param types cell types from [cell_types()] of a fit of several samples.
+#' @param types cell types from [cell_types()] of a fit of several samples. Or the cluster of each cell of `x`.
 #' @param formula,data,effect,level,fdr as in [differential_abundance()]. With a term `(1 | patient)`, patients are
 #'   compared with themselves.
-#' @param markers names of markers to compare; `NULL`: all. Leave out markers that define the types.
+#' @param markers names of markers to compare. `NULL`: those of `x` that the fit lacks; without `x`, all.
 #' @param statistic `"median"` or `"mean"` of the cells of a type in a sample.
 #' @param min_cells a sample counts for a type if it has at least this many of its cells.
 #' @param seed seed of the draws of the cells' types.
 #' @param ... not used.
+#' @param x the fit's cells with other markers, as [dp_mixture()] takes them, and transformed as the fit's. Samples are
+#'   found by name. `NULL`: the cells of the fit.
+#' @param sample for clusters: the sample of each cell, as in [dp_mixture()].
 #' @inheritParams differential_abundance
 #' @return A data frame of class `differential_state` with a row for each `type` (but no specks), `marker` and `effect`
 #'   (coefficient). `samples`, `cells`: how many samples count, and the median number of their cells of the type.
@@ -41,10 +44,9 @@
 #' @export
 differential_state <- function(types, formula, data = NULL, effect = NULL, markers = NULL,
                                statistic = c("median", "mean"), level = 0.9, fdr = 0.1, min_cells = 10, ndraws = 10,
-                               seed = NULL, backend = NULL, threads = NULL, ...) {
+                               seed = NULL, backend = NULL, threads = NULL, ..., x = NULL, sample = NULL) {
   check_dots_empty(...)
   check_present(!missing(types), "types")
-  check_cell_types(types)
   statistic <- check_choice(statistic, "statistic", c("median", "mean"))
   level <- check_number(level, "level", min = 0, max = 1)
   fdr <- check_number(fdr, "fdr", min = 0, max = 1)
@@ -52,58 +54,45 @@ differential_state <- function(types, formula, data = NULL, effect = NULL, marke
   ndraws <- check_count(ndraws, "ndraws", max = 1e4)
   seed <- check_seed(seed)
   run <- resolve_run(backend, threads)
-  fit <- types$fit
-  if (is.null(fit$x)) stop_input("types", "are of a fit that has lost its data, `fit$x`, which are compared")
-  if (is.null(markers)) markers <- fit$markers
-  if (!is.character(markers) || !length(markers) || anyDuplicated(markers) || !all(markers %in% fit$markers)) {
-    stop_input("markers", "must be different names among ", list_some(fit$markers), ", not ", show_value(markers))
-  }
-  some <- chosen_draws(types, ndraws)
-  model <- abundance_model(formula, data, fit$samples, effect)
-  shown <- are_shown(types)
-  found <- summarise_states(types, some, match(markers, fit$markers), statistic, min_cells, seed, run)
-  kept <- function(part) part[shown, model$kept, , drop = FALSE]
-  scale <- fit$scale[match(markers, fit$markers)]
-  compared <- compare_states(kept(found$value), kept(found$variance), model, scale, level)
-  cells <- apply(found$cells[shown, model$kept, drop = FALSE], 1L, function(n) {
+  cells <- state_cells(types, x, sample, markers, run$threads)
+  model <- abundance_model(formula, data, cells$samples, effect)
+  if (is.null(cells$cluster)) cells$cluster <- types_in_draws(types, chosen_draws(types, ndraws), seed, run)
+  found <- summarise_states(cells, statistic, min_cells, run$threads)
+  kept <- function(part) part[cells$shown, model$kept, , drop = FALSE]
+  compared <- compare_states(kept(found$value), kept(found$variance), model, cells$scale, level)
+  sizes <- apply(found$cells[cells$shown, model$kept, drop = FALSE], 1L, function(n) {
     if (any(n >= min_cells)) stats::median(n[n >= min_cells]) else NA_real_
   })
-  names <- types$types$type[shown]
-  rows <- expand.grid(type = factor(names, names), marker = factor(markers, markers),
+  names <- cells$types[cells$shown]
+  rows <- expand.grid(type = factor(names, names), marker = factor(cells$markers, cells$markers),
     effect = colnames(model$contrasts), stringsAsFactors = FALSE)
-  table <- data.frame(rows, samples = compared$samples, cells = cells, compared$table)
+  table <- data.frame(rows, samples = compared$samples, cells = sizes, compared$table)
   for (name in colnames(model$contrasts)) {
     own <- table$effect == name
     table$fdr[own] <- stats::p.adjust(table$p[own], "BH")
   }
   table$reported <- !is.na(table$fdr) & table$fdr <= fdr
   structure(table, level = level, limit = fdr, formula = formula, effect_labels = model$labels,
-    design_reasons = design_reasons(model$x, rownames(model$x), matched_words(model)), rests_on = list(verdict(types)),
+    design_reasons = design_reasons(model), rests_on = if (inherits(types, "cell_types")) list(verdict(types)),
     class = c("differential_state", "warpbayes", "data.frame"))
 }
 
-# Statistics and variances, types x samples x markers, in the units of the fit; NA for too few cells. `cells`: types x
+# Statistics and variances, types x samples x markers, in the units of the cells; NA for too few cells. `cells`: types x
 # samples. Means over draws; the variance between draws is added (Rubin 1987, Multiple Imputation for Nonresponse in
 # Surveys).
-summarise_states <- function(types, some, columns, statistic, min_cells, seed, run) {
-  fit <- types$fit
-  count <- types$map$count
-  shape <- c(count, length(fit$samples), length(columns))
-  cells <- matrix(0, count, length(fit$samples))
-  type <- matrix(0L, fit$rows, length(some))
-  draw_cell_types(types, some, seed, run, function(i, rows, drawn) {
-    type[rows, i] <<- drawn
-    cells <<- cells + tabulate(drawn + (fit$sample[rows] - 1L) * count, length(cells))
-  })
-  found <- group_statistics(fit$x, columns, fit$sample, type, dim(cells), statistic, min_cells, run$threads)
-  by_draw <- function(part) {
-    matrix(aperm(array(part, c(length(cells), length(some), length(columns))), c(1L, 3L, 2L)), ncol = length(some))
-  }
+summarise_states <- function(cells, statistic, min_cells, threads) {
+  draws <- ncol(cells$cluster)
+  each <- c(length(cells$types), length(cells$samples))
+  shape <- c(each, length(cells$columns))
+  found <- group_statistics(cells$x, cells$columns, cells$sample, cells$cluster, each, statistic, min_cells, threads)
+  by_draw <- function(part) matrix(aperm(array(part, c(prod(each), draws, shape[[3L]])), c(1L, 3L, 2L)), ncol = draws)
   value <- by_draw(found$value)
   mean <- rowMeans(value)
-  between <- if (length(some) > 1L) rowSums((value - mean)^2) / (length(some) - 1) else 0
-  total <- rowMeans(by_draw(found$variance)) + (1 + 1 / length(some)) * between
-  list(value = array(mean, shape), variance = array(total, shape), cells = cells / length(some))
+  between <- if (draws > 1L) rowSums((value - mean)^2) / (draws - 1) else 0
+  total <- rowMeans(by_draw(found$variance)) + (1 + 1 / draws) * between
+  place <- cells$cluster + (cells$sample - 1L) * each[[1L]]
+  list(value = array(mean, shape), variance = array(total, shape),
+    cells = matrix(tabulate(place, prod(each)), each[[1L]]) / draws)
 }
 
 # The prior of log(sigma), in standard deviations of the marker: a normal mean, and a half-normal spread.
@@ -239,12 +228,7 @@ state_table_part <- function() {
 
 in_console.differential_state <- function(x, types = 12, ...) {
   if (!state_table_part()$test(x)) return(print(plain_frame(x), ...))
-  types <- check_count(types, "types")
-  print_lines(state_words(x))
-  table <- state_table(x)
-  if (nrow(table)) print(utils::head(table, types), row.names = FALSE)
-  if (nrow(table) > types) cat(sprintf("and %s more: summary() shows all\n", whole_words(nrow(table) - types)))
-  print_verdict(verdict(x))
+  print_changes(x, state_words(x), state_table(x), types)
 }
 
 state_words <- function(x) {

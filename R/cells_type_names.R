@@ -30,6 +30,7 @@
 #' @export
 type_names <- function(types, thresholds = marker_thresholds(types), positive_only = FALSE) {
   check_cell_types(types)
+  given <- !missing(thresholds)
   positive_only <- check_flag(positive_only, "positive_only")
   markers <- colnames(types$medians)
   if (!is.numeric(thresholds) || is.null(names(thresholds)) || anyDuplicated(names(thresholds))) {
@@ -43,6 +44,7 @@ type_names <- function(types, thresholds = marker_thresholds(types), positive_on
   if (!length(thresholds)) {
     stop_input("thresholds", "has no number: no marker has a valley. Give a threshold for each marker to be named")
   }
+  if (given) tell_of_cut_types(types, thresholds)
   high <- types$medians[, names(thresholds), drop = FALSE] > rep(thresholds, each = nrow(types$medians))
   names <- apply(high, 1L, function(positive) {
     words <- paste0(names(thresholds), ifelse(positive, "+", "-"))
@@ -57,6 +59,29 @@ type_names <- function(types, thresholds = marker_thresholds(types), positive_on
 #' @export
 marker_thresholds <- function(types) {
   check_cell_types(types)
+  found <- valleys_of_markers(types)
+  tell_of_cut_types(types, found[!is.na(found)])
+  found
+}
+
+# Says which thresholds lie inside a type, such as the negatives: at least a quarter of its cells are on either side.
+tell_of_cut_types <- function(types, thresholds) {
+  shown <- which(are_shown(types) & types$types$cells >= 20)
+  if (is.null(types$fit$x) || !length(shown)) return(invisible())
+  rows <- spaced_rows(as.integer(types$type), pmin(types$types$cells, 1000L))[shown]
+  for (marker in names(thresholds)) {
+    column <- match(marker, colnames(types$medians))
+    above <- vapply(rows, function(own) mean(types$fit$x[own, column] > thresholds[[marker]], na.rm = TRUE), 0)
+    cut <- which.max(pmin(above, 1 - above))
+    if (length(cut) && above[[cut]] >= 0.25 && above[[cut]] <= 0.75) {
+      type <- dQuote(types$types$type[shown[[cut]]], FALSE)
+      tell("thresholds", "the threshold of ", marker, ", ", format(thresholds[[marker]], digits = 3),
+        ", lies inside type ", type, ": ", percent(above[[cut]], 0), " of its cells are above")
+    }
+  }
+}
+
+valleys_of_markers <- function(types) {
   cells <- types$fit$x
   if (is.null(cells)) stop_input("types", "are of a fit that has lost its data, `fit$x`, in which valleys are found")
   type <- as.integer(types$type)

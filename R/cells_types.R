@@ -105,6 +105,7 @@ summarise_types <- function(fit, map, own, labels, least, how, threads) {
   cells <- tabulate(own$type, count)
   colnames(map$proportions) <- labels
   speck <- are_specks(proportion, cells, map, least, length(fit$markers))
+  speck[edge_types(fit, own$type)] <- TRUE
   apart <- type_distances(map$tree, map$group)
   if (!all(speck)) apart[, speck] <- Inf
   nearest <- replace(max.col(-apart, ties.method = "first"), rowSums(is.finite(apart)) == 0, NA)
@@ -132,6 +133,9 @@ are_specks <- function(proportion, cells, map, speck, markers) {
   confirmed <- map$apart >= 0.95 & cells >= max(20, markers + 1) & !map$fixed
   proportion < speck & !confirmed | cells == 0 & proportion < 1 | map$apart < 0.5
 }
+
+# What a row of the table of types is, for all that count types: a type, a speck, or a phantom, which has no cell.
+kinds_of_types <- function(types) ifelse(!types$speck, "type", ifelse(types$cells > 0, "speck", "phantom"))
 
 quantiles_of_columns <- function(draws, p) {
   matrix(apply(draws, 2L, stats::quantile, p, names = FALSE), ncol = length(p), byrow = TRUE)

@@ -4,7 +4,7 @@
 alike_types <- function(x) {
   shown <- which(!x$types$speck & x$types$cells > 0)
   if (length(shown) < 2L || is.null(x$fit$x)) return(list())
-  thresholds <- marker_thresholds(x)
+  thresholds <- valleys_of_markers(x)
   known <- !is.na(thresholds)
   if (!any(known)) return(list())
   high <- x$medians[, known, drop = FALSE] > rep(thresholds[known], each = nrow(x$medians))

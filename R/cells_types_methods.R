@@ -83,9 +83,10 @@ types_words <- function(x) {
   } else {
     sprintf("The tree of joins cut into %s", count_words(x$requested, "type"))
   }
-  specks <- sum(x$types$speck & x$types$cells > 0)
+  kinds <- kinds_of_types(x$types)
+  specks <- sum(kinds == "speck")
   c(
-    sprintf("%s%s from %s: %s", count_words(sum(!x$types$speck), "cell type"),
+    sprintf("%s%s from %s: %s", count_words(sum(kinds == "type"), "cell type"),
       if (specks) paste(" and", count_words(specks, "speck")) else "",
       count_words(sum(x$types$components), "component"), count_words(length(x$type), "cell")),
     sprintf("%s, averaged over %s; components of draw %d of chain %d", rule,
@@ -146,18 +147,20 @@ tidy.cell_types <- function(x, conf.level = 0.9, ...) {
   types <- x$types
   ends <- types[c("lower", "upper")]
   if (conf.level != 0.9 && !anyNA(ends)) ends[] <- quantiles_of_columns(x$proportions, interval_ends(conf.level))
+  shown <- kinds_of_types(types) != "phantom"
   as_table(data.frame(
-    type = types$type, estimate = types$proportion, conf.low = ends[[1L]], conf.high = ends[[2L]],
+    type = types$type, speck = types$speck, estimate = types$proportion, conf.low = ends[[1L]], conf.high = ends[[2L]],
     cells = types$cells, components = types$components, rhat = types$rhat, ess = types$ess
-  ))
+  )[shown, ])
 }
 
 glance_of.cell_types <- function(x) {
   check_cell_types(x, "x")
   types <- x$types
-  own <- types[!types$speck, ]
+  kinds <- kinds_of_types(types)
+  own <- types[kinds == "type", ]
   data.frame(
-    nobs = length(x$type), types = nrow(types), specks = sum(types$speck), overlap = extreme(types$overlap, max),
+    nobs = length(x$type), types = nrow(own), specks = sum(kinds == "speck"), overlap = extreme(types$overlap, max),
     apart = extreme(own$apart, min), stability = extreme(own$stability, min), verdict = verdict(x)$answer
   )
 }
@@ -169,7 +172,7 @@ frame_of.cell_types <- function(x, ...) {
 
 # The tables of a summary, or of a report, by their titles.
 types_tables <- function(x, digits = 3) {
-  types <- x$types[!x$types$speck | x$types$cells > 0, ]
+  types <- x$types[kinds_of_types(x$types) != "phantom", ]
   medians <- x$medians[types$type, , drop = FALSE]
   medians[] <- apply(medians, 2L, column_words, digits)
   tables <- list(types_table(types), data.frame(type = types$type, medians, check.names = FALSE, row.names = NULL))

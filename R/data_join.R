@@ -130,6 +130,7 @@ join_rows <- function(data, names, count, kind, argument = "data") {
     stop_input(argument, sprintf("must be a data frame with a row for each of %s, not ", count_words(count, kind)),
       show_value(data))
   }
+  if (isS4(data)) data <- plain_table(data, argument)
   if (!is.data.frame(data) || !is.list(data)) unfit()
   if (inherits(data, "joined_rows")) return(list(data = data, how = "name"))
   data <- given_data(data, argument)

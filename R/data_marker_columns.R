@@ -1,14 +1,15 @@
 # The columns of a matrix of cells: which markers they are, and the scan of their values.
 
-# The columns that `markers` chooses by name, number, or description (`described`, named by column). With `from_fit`,
-# the markers are a fit's.
+# The columns that `markers` chooses by name, number, flags, or description (`described`, named by column). With
+# `from_fit`, the markers are a fit's.
 select_markers <- function(x, markers, described, argument, from_fit = FALSE) {
+  if (is.logical(markers) && length(markers) == ncol(x) && !anyNA(markers)) markers <- which(markers)
   index <- if (is.numeric(markers) && !from_fit) {
     columns_by_number(markers, ncol(x), argument)
   } else if (is.character(markers)) {
     columns_by_name(markers, colnames(x), described, argument, from_fit)
   } else {
-    stop_input("markers", "must be names or numbers of columns, not ", show_value(markers))
+    stop_input("markers", "must be names or numbers of columns, or TRUE or FALSE for each, not ", show_value(markers))
   }
   if (length(index) == 0L) stop_input("markers", "selects no column")
   if (anyDuplicated(index)) stop_input("markers", "selects column ", index[anyDuplicated(index)], " twice")

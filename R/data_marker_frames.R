@@ -54,6 +54,14 @@ descriptions <- function(x) {
 
 # The cells of one assay: `assay` by name or number; NULL: `exprs`, or else the first.
 assay_cells <- function(x, argument, assay = NULL) {
+  # Beside the counts CATALYST keeps transformed values in the assay `exprs`.
+  values <- t(assay_matrix(x, argument, assay, "exprs"))
+  dimnames(values) <- list(NULL, colnames(values))
+  values
+}
+
+# An assay as it is, by name or number; NULL: `usual`, or else the first. Zeros of sparse ones are measurements.
+assay_matrix <- function(x, argument, assay, usual) {
   read <- accessor("SummarizedExperiment", "assay")
   if (is.null(read)) {
     stop_input(argument, "is of class ", dQuote(class(x)[[1L]], FALSE),
@@ -62,13 +70,31 @@ assay_cells <- function(x, argument, assay = NULL) {
   }
   assays <- accessor("SummarizedExperiment", "assays")(x)
   if (length(assays) == 0L) stop_input(argument, "is a SummarizedExperiment without an assay")
-  # Beside the counts CATALYST keeps transformed values in the assay `exprs`.
   chosen <- if (!is.null(assay)) {
     check_assay(assay, names(assays), length(assays), argument)
-  } else if ("exprs" %in% names(assays)) "exprs" else 1L
-  values <- t(check_matrix(read(x, chosen), argument))
-  dimnames(values) <- list(NULL, colnames(values))
-  values
+  } else if (usual %in% names(assays)) usual else 1L
+  values <- read(x, chosen)
+  check_matrix(if (is_sparse_matrix(values)) as.matrix(values) else values, argument)
+}
+
+# Bioconductor's tables of numbers and of covariates in R's own classes. Other objects are as they were.
+plain_table <- function(x, argument) {
+  if (isS4(x) && methods::is(x, "DataFrame")) {
+    columns <- methods::slot(x, "listData")
+    names <- methods::slot(x, "rownames")
+    rows <- if (is.null(names)) seq_len(methods::slot(x, "nrows")) else names
+    return(structure(columns, row.names = rows, class = "data.frame"))
+  }
+  if (isS4(x) && methods::is(x, "SummarizedExperiment")) return(assay_matrix(x, argument, NULL, "counts"))
+  if (inherits(x, "DGEList")) x[["counts"]] else x
+}
+
+# The table of samples that a table of counts carries, or NULL.
+samples_of_table <- function(x) {
+  if (inherits(x, "DGEList")) return(x[["samples"]])
+  if (!isS4(x) || !methods::is(x, "SummarizedExperiment")) return(NULL)
+  samples <- accessor("SummarizedExperiment", "colData")(x)
+  if (ncol(samples)) plain_table(samples, "types")
 }
 
 check_assay <- function(assay, names, count, argument) {

@@ -23,8 +23,8 @@
 #' @param conf.level probability of the intervals; `NULL`: the table's.
 #' @param ... must be empty.
 #' @return A data frame or tibble.
-#'   * Cell types: `type`, `estimate` (share of the cells), `conf.low`, `conf.high`, `cells`, `components`, `rhat`,
-#'     `ess`. `glance()`: `nobs`, `types`, `specks` (number of specks), `overlap` (the largest between two types),
+#'   * Cell types: `type`, `speck`, `estimate` (share of the cells), `conf.low`, `conf.high`, `cells`, `components`,
+#'     `rhat`, `ess`. `glance()`: `nobs`, `types` (without specks), `specks`, `overlap` (the largest between two types),
 #'     `apart` and `stability` (the smallest of the types that are no specks).
 #'   * Proportions: `type`, `sample`, `cells`, `estimate`, `conf.low`, `conf.high`.
 #'   * A relabelled mixture: `component`, `term` (`"weight"` or the marker, for the mean), `estimate`, `conf.low`,

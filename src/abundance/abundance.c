@@ -61,7 +61,6 @@ typedef struct one_type {
   const wb_abundance_data *data;
   const wb_abundance_prior *prior;
   double *logit;      /* psi of sample s is at s * types */
-  double *likelihood; /* its log likelihood, likewise; not a number: not known */
   const double *mode; /* the logit of the share in the data, likewise */
   double *coefficients, *effects, *log_deviation;
   const double *counts; /* of sample s at s * types */
@@ -85,18 +84,16 @@ static double logit_density(const void *of, double at) {
 }
 
 /* A logit of many cells: a draw from prior times normal approximation, accepted by the ratio of likelihoods. */
-static void propose_logit(wb_stream *stream, const one_logit *sample, double mode, double *logit, double *likelihood) {
+static void propose_logit(wb_stream *stream, const one_logit *sample, double mode, double *logit) {
   const double rest = sample->total - sample->count, information = sample->count * rest / sample->total;
   const double current = *logit, precision = information + sample->precision;
   const double mean = wb_fma(information, mode, sample->precision * sample->mean) / precision;
   const double proposed = mean + wb_draw_normal(stream) / wb_sqrt(precision);
   const double here = current - mode, there = proposed - mode;
-  if (!(*likelihood == *likelihood)) *likelihood = log_likelihood(sample->count, sample->total, current);
-  const double new_likelihood = log_likelihood(sample->count, sample->total, proposed);
-  const double ratio = new_likelihood - *likelihood + 0.5 * information * (there * there - here * here);
-  if (!(-wb_draw_exponential(stream) < ratio)) return;
-  *logit = proposed;
-  *likelihood = new_likelihood;
+  const double gain =
+      log_likelihood(sample->count, sample->total, proposed) - log_likelihood(sample->count, sample->total, current);
+  const double ratio = gain + 0.5 * information * (there * there - here * here);
+  if (-wb_draw_exponential(stream) < ratio) *logit = proposed;
 }
 
 static void draw_logits(const one_type *type, uint64_t key, uint32_t iteration, int32_t t) {
@@ -107,11 +104,10 @@ static void draw_logits(const one_type *type, uint64_t key, uint32_t iteration, 
     const one_logit sample = {type->counts[at], data->totals[s], type->predictor[s], precision};
     wb_stream stream = wb_stream_open(key, WB_PURPOSE_ABUNDANCE_LOGIT, iteration, at + (size_t)t);
     if (sample.count >= MANY_CELLS && sample.total - sample.count >= MANY_CELLS) {
-      propose_logit(&stream, &sample, type->mode[at], type->logit + at, type->likelihood + at);
+      propose_logit(&stream, &sample, type->mode[at], type->logit + at);
     } else {
       const double width = 3.0 / wb_sqrt(information_of(sample.count, sample.total) + precision);
       type->logit[at] = slice(&stream, logit_density, &sample, type->logit[at], width);
-      type->likelihood[at] = wb_nan();
     }
   }
 }
@@ -227,7 +223,6 @@ static void move_logits(const one_type *type, double by) {
   for (int32_t s = 0; s < data->samples; s++) {
     const size_t own = (size_t)s * (size_t)data->types;
     type->logit[own] = wb_fma(by, type->direction[s], type->logit[own]);
-    type->likelihood[own] = wb_nan();
   }
 }
 
@@ -334,7 +329,8 @@ typedef struct shared_law {
   double *log_deviation; /* of type t at 2 t */
   double *scale, *squares, *apart;
   double count;
-  int which; /* the entry of `scale` that is drawn */
+  int which;   /* the entry of `scale` that is drawn */
+  int carried; /* whether log deviations move with it, so that `apart` stays; otherwise they stay */
 } shared_law;
 
 static double law_of_scale(const wb_abundance_prior *prior, int which, double at) {
@@ -346,47 +342,27 @@ static double law_of_scale(const wb_abundance_prior *prior, int which, double at
   return law_density(at, law[0], 1.0 / (law[1] * law[1]));
 }
 
-static double mean_of_law(const shared_law *law, int32_t t) {
-  return wb_fma(law->scale[1], law->rarity[t], law->scale[0]);
-}
+static double mean_of_law(const double *scale, double rarity) { return wb_fma(scale[1], rarity, scale[0]); }
 
-static double spread_density(const void *of, double at) {
+static double scale_density(const void *of, double at) {
   const shared_law *const law = of;
-  if (at < -MOST_LOG || at > MOST_LOG) return -wb_infinity();
-  double squares = 0.0;
-  for (int32_t t = 0; t < law->data->types; t++) {
-    const double apart = law->log_deviation[2 * (size_t)t] - mean_of_law(law, t);
-    squares = wb_fma(apart, apart, squares);
-  }
-  return law_of_scale(law->prior, 2, at) - law->data->types * at - 0.5 * squares * wb_exp(-2.0 * at);
-}
-
-static double carried_density(const void *of, double at) {
-  const shared_law *const law = of;
-  const double level = law->which == 0 ? at : law->scale[0], slope = law->which == 1 ? at : law->scale[1];
-  const double log_spread = law->which == 2 ? at : law->scale[2];
-  if (log_spread < -MOST_LOG || log_spread > MOST_LOG) return -wb_infinity();
-  const double spread = wb_exp(log_spread);
+  double scale[3] = {law->scale[0], law->scale[1], law->scale[2]};
+  scale[law->which] = at;
+  if (scale[2] < -MOST_LOG || scale[2] > MOST_LOG) return -wb_infinity();
+  const double spread = wb_exp(scale[2]);
   double sum = law_of_scale(law->prior, law->which, at);
   for (int32_t t = 0; t < law->data->types; t++) {
-    const double own = wb_fma(spread, law->apart[t], wb_fma(slope, law->rarity[t], level));
-    if (own < -MOST_LOG || own > MOST_LOG) return -wb_infinity();
-    sum -= wb_fma(law->count, own, 0.5 * law->squares[t] * wb_exp(-2.0 * own));
+    const double mean = mean_of_law(scale, law->rarity[t]);
+    if (law->carried) {
+      const double own = wb_fma(spread, law->apart[t], mean);
+      if (own < -MOST_LOG || own > MOST_LOG) return -wb_infinity();
+      sum -= wb_fma(law->count, own, 0.5 * law->squares[t] * wb_exp(-2.0 * own));
+    } else {
+      const double apart = (law->log_deviation[2 * (size_t)t] - mean) / spread;
+      sum -= wb_fma(0.5 * apart, apart, scale[2]);
+    }
   }
   return sum;
-}
-
-/* Level (0) or slope (1), given the log deviations: normal. */
-static void draw_linear(const shared_law *law, wb_stream *stream, int which) {
-  const double *const prior = which ? law->prior->slope : law->prior->level;
-  const double weight = wb_exp(-2.0 * law->scale[2]);
-  double precision = 1.0 / (prior[1] * prior[1]), sum = precision * prior[0];
-  for (int32_t t = 0; t < law->data->types; t++) {
-    const double along = which ? law->rarity[t] : 1.0, other = which ? law->scale[0] : law->scale[1] * law->rarity[t];
-    precision = wb_fma(weight * along, along, precision);
-    sum = wb_fma(weight * along, law->log_deviation[2 * (size_t)t] - other, sum);
-  }
-  law->scale[which] = sum / precision + wb_draw_normal(stream) / wb_sqrt(precision);
 }
 
 /* `room`: 2 x types doubles. */
@@ -403,24 +379,23 @@ static void draw_scales(const wb_abundance_data *data, const wb_abundance_prior 
                       .squares = room,
                       .apart = room + types,
                       .count = which ? data->groups : data->samples};
-    draw_linear(&law, &stream, 0);
-    draw_linear(&law, &stream, 1);
-    law.scale[2] = slice(&stream, spread_density, &law, law.scale[2], 1.0);
-    for (size_t t = 0; t < types; t++) {
-      double squares = 0.0;
-      for (size_t i = 0; i < (which ? (size_t)data->groups : samples); i++) {
-        const double one = which ? state->effects[t * (size_t)data->groups + i]
-                                 : state->logit[t + i * types] - predictors[t * samples + i];
-        squares = wb_fma(one, one, squares);
+    for (law.carried = 0; law.carried < 2; law.carried++) {
+      for (size_t t = 0; t < types && law.carried; t++) {
+        double squares = 0.0;
+        for (size_t i = 0; i < (which ? (size_t)data->groups : samples); i++) {
+          const double one = which ? state->effects[t * (size_t)data->groups + i]
+                                   : state->logit[t + i * types] - predictors[t * samples + i];
+          squares = wb_fma(one, one, squares);
+        }
+        law.squares[t] = squares;
+        law.apart[t] = (law.log_deviation[2 * t] - mean_of_law(law.scale, law.rarity[t])) * wb_exp(-law.scale[2]);
       }
-      law.squares[t] = squares;
-      law.apart[t] = (law.log_deviation[2 * t] - mean_of_law(&law, (int32_t)t)) * wb_exp(-law.scale[2]);
+      for (law.which = 0; law.which < 3; law.which++)
+        law.scale[law.which] = slice(&stream, scale_density, &law, law.scale[law.which], law.which == 2 ? 1.0 : 0.3);
     }
-    for (law.which = 0; law.which < 3; law.which++)
-      law.scale[law.which] = slice(&stream, carried_density, &law, law.scale[law.which], law.which == 2 ? 1.0 : 0.3);
     const double spread = wb_exp(law.scale[2]);
     for (size_t t = 0; t < types; t++)
-      law.log_deviation[2 * t] = wb_fma(spread, law.apart[t], mean_of_law(&law, (int32_t)t));
+      law.log_deviation[2 * t] = wb_fma(spread, law.apart[t], mean_of_law(law.scale, law.rarity[t]));
   }
 }
 
@@ -440,8 +415,8 @@ typedef struct work {
   wb_abundance_chain *chain;
   const wb_abundance_prior *prior;
   double *room, *part, *predictors, *paths, *spare, *of_types;
-  double *likelihood, *mode; /* see one_type */
-  int32_t done, end;         /* sweeps */
+  double *mode;      /* see one_type */
+  int32_t done, end; /* sweeps */
   int status;
   wb_message message;
 } work;
@@ -456,7 +431,6 @@ static one_type type_at(const work *w, int32_t t) {
       .data = data,
       .prior = prior,
       .logit = state->logit + t,
-      .likelihood = w->likelihood + t,
       .mode = w->mode + t,
       .counts = data->counts + t,
       .coefficients = state->coefficients + (size_t)t * (size_t)data->columns,
@@ -506,18 +480,6 @@ static void start_chain(const wb_abundance_data *data, const wb_abundance_prior 
   }
 }
 
-static double total_likelihood(const wb_abundance_data *data, const wb_abundance_state *state,
-                               const double *likelihood) {
-  double sum = 0.0;
-  for (int32_t s = 0; s < data->samples; s++)
-    for (int32_t t = 0; t < data->types; t++) {
-      const size_t at = (size_t)t + (size_t)s * (size_t)data->types;
-      const double known = likelihood[at];
-      sum += known == known ? known : log_likelihood(data->counts[at], data->totals[s], state->logit[at]);
-    }
-  return sum;
-}
-
 static void keep_sweep(const work *w, int32_t number) {
   const wb_abundance_data *const data = &w->chain->data;
   const wb_abundance_state *const state = &w->chain->state;
@@ -534,7 +496,6 @@ static void keep_sweep(const work *w, int32_t number) {
   for (size_t i = 0; i < deviations; i++)
     sweeps->deviation[(size_t)number * deviations + i] = wb_exp(state->log_deviation[i]);
   memcpy(sweeps->scale + 6 * (size_t)number, state->scale, 6 * sizeof(double));
-  sweeps->log_likelihood[number] = total_likelihood(data, state, w->likelihood);
 }
 
 static int no_precision(int32_t t, uint32_t iteration, wb_message *message) {
@@ -549,7 +510,7 @@ static int open_work(work *w) {
   const size_t p = (size_t)data->columns, types = (size_t)data->types, samples = (size_t)data->samples;
   const size_t shared = 2 * wb_packed_size(data->columns) + 3 * p + (size_t)data->groups * (p + 2);
   const size_t contrasts = (size_t)w->chain->sweeps.contrasts;
-  const size_t doubles = shared + samples + 3 * types * samples + p * p * types + 2 * contrasts + 2 * types;
+  const size_t doubles = shared + samples + 2 * types * samples + p * p * types + 2 * contrasts + 2 * types;
   w->room = wb_aligned_malloc(doubles * sizeof(double));
   if (!w->room) return wb_out_of_memory(&w->message, "the model of counts", doubles * sizeof(double));
   w->part = w->room + shared;
@@ -557,8 +518,7 @@ static int open_work(work *w) {
   w->paths = w->predictors + types * samples;
   w->spare = w->paths + p * p * types;
   w->of_types = w->spare + 2 * contrasts;
-  w->likelihood = w->of_types + 2 * types;
-  w->mode = w->likelihood + types * samples;
+  w->mode = w->of_types + 2 * types;
   return WB_OK;
 }
 
@@ -568,7 +528,6 @@ static int begin(work *w) {
   start_chain(&chain->data, w->prior, &chain->state, chain->sweeps.key);
   for (size_t i = 0; i < (size_t)chain->data.types * (size_t)chain->data.samples; i++) {
     const double count = chain->data.counts[i], rest = chain->data.totals[i / (size_t)chain->data.types] - count;
-    w->likelihood[i] = wb_nan();
     w->mode[i] = count > 0 && rest > 0 ? wb_log(count / rest) : 0.0;
   }
   for (int32_t t = 0; t < chain->data.types; t++) {

@@ -42,7 +42,6 @@ typedef struct wb_abundance_sweeps {
   double *contrast, *mean, *variance; /* contrasts x types x kept */
   double *deviation;                  /* 2 x types x kept: sigma_t, omega_t */
   double *scale;                      /* 6 x kept */
-  double *log_likelihood;             /* kept, up to a constant */
 } wb_abundance_sweeps;
 
 typedef struct wb_abundance_chain {

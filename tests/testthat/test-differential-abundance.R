@@ -176,7 +176,7 @@ test_that("tail probabilities and the common shift are those of closed forms", {
 test_that("print() and summary() say what is reported and what is only the prior", {
   result <- compare()
   text <- paste(capture.output(expect_identical(print(result), result)), collapse = " ")
-  expect_match(text, "5 types in 6 samples: ~group")
+  expect_match(text, "4 types in 6 samples: ~group")
   expect_match(text, "reported at a false discovery rate of 10%")
   expect_match(text, "B \\(up\\)")
   expect_match(as.character(verdict(result)), "No sample has a cell of \"none\", so it is not tested", all = FALSE)
@@ -214,7 +214,7 @@ test_that("plot(), tidy() and glance() work", {
   tidied <- generics::tidy(result, conf.level = 0.9)
   expect_identical(tidied$term, rep(c("grouppatient", "age"), each = 5))
   expect_equal(tidied$conf.low, result$effects$lower)
-  expect_identical(generics::glance(result)$types, 5L)
+  expect_identical(generics::glance(result)$types, 4L)
   expect_true(is.finite(generics::glance(result)$rhat))
   expect_error(plot(result, types = "none"), class = "warpbayes_error_input")
 })
@@ -233,7 +233,7 @@ test_that("effects are called by the levels that they compare", {
   expect_identical(labels(~ half), "half: TRUE against FALSE")
   expect_identical(labels(~ dose), c("dose.L", "dose.Q"))
   expect_identical(labels(~ 0 + group, "grouppatient - groupcontrol"), "patient against control")
-  expect_identical(labels(~ 0 + group), c("groupcontrol", "grouppatient"))
+  expect_identical(labels(~ 0 + group), "patient against control")
   expect_identical(labels(~ visit, c("visit3 - visit2", last = "visit3 - visit2", "visit2 + visit3", "2 * visit2")),
     c("visit: 3 against 2", "last", "visit2 + visit3", "2 * visit2"))
   # With an interaction, the effect of a level is that in one group only.
@@ -244,9 +244,63 @@ test_that("effects are called by the levels that they compare", {
   expect_identical(labels(~ group), "group1")
 })
 
+test_that("a design without an intercept compares its levels, and refuses what compares nothing", {
+  with <- compare()
+  without <- compare(formula = ~ 0 + group)
+  expect_identical(without$effects$estimate, with$effects$estimate)
+  expect_identical(unique(without$effects$effect), "grouppatient - groupcontrol")
+  expect_equal(compare(formula = ~ age + group - 1, effect = "group")$effects$estimate,
+    compare(formula = ~ age + group, effect = "group")$effects$estimate, tolerance = 0.1)
+  refused <- function(words, ...) expect_error(compare(...), words, class = "warpbayes_error_input")
+  refused("compares no samples with others; compare two levels, such as \"grouppatient - groupcontrol\"",
+    formula = ~ 0 + group, effect = "grouppatient")
+  refused("compares no samples", formula = ~ 0 + group, effect = "grouppatient + groupcontrol")
+  refused("has no intercept, so its coefficients compare nothing", formula = ~ 0 + age)
+  states <- expect_error(compare(formula = ~ 0 + group, effect = "(groupcontrol + grouppatient) / 2"),
+    class = "warpbayes_error_input")
+  expect_identical(states$argument, "effect")
+})
+
+test_that("patients of one sample each are the samples, and the verdict says so", {
+  data <- cbind(two_groups, patient = 1:6, pair = c(1:3, 1:3), few = c(1, 2, 3, 1, 4, 5))
+  said <- function(formula, ...) {
+    paste(as.character(verdict(compare(formula = formula, data = data, ...))), collapse = " ")
+  }
+  alone <- compare(formula = ~ group + (1 | patient), data = data)
+  expect_identical(alone$effects, compare()$effects)
+  expect_match(said(~ group + (1 | patient)), "Each patient has one sample, so (1 | patient) cannot be told from",
+    fixed = TRUE)
+  expect_no_match(said(~ group + (1 | patient)), "not converged|hardly tell")
+  expect_no_match(said(~ group + (1 | pair)), "cannot be told|hardly tell")
+  # The one pair tells only the effect.
+  expect_match(said(~ group + (1 | few)), "hardly tell (1 | few) from the sample's own deviation", fixed = TRUE)
+})
+
+test_that("the verdict doubts that most types keep their numbers where many change", {
+  set.seed(3)
+  many <- compare(closed_counts(c(rep(2.5, 8), rep(1, 7)), each = 6), data = groups_of(6), totals = NULL)
+  expect_match(as.character(verdict(many)), "Many types seem to change .*: about [0-9]+% do not", all = FALSE)
+  few <- compare(closed_counts(c(2.5, 0.4, rep(1, 13)), each = 6), data = groups_of(6), totals = NULL)
+  expect_no_match(paste(as.character(verdict(few)), collapse = " "), "Many types")
+})
+
+test_that("counts are read from Bioconductor's tables, with their samples", {
+  skip_if_not_installed("SummarizedExperiment")
+  counts <- counts_of_six()
+  frame <- getExportedValue("S4Vectors", "DataFrame")(two_groups, row.names = colnames(counts))
+  expected <- suppressMessages(compare(data = cbind(two_groups, sample = colnames(counts)))$effects)
+  experiment <- getExportedValue("SummarizedExperiment", "SummarizedExperiment")(list(counts = counts), colData = frame)
+  expect_identical(suppressMessages(compare(experiment, data = NULL))$effects, expected)
+  expect_identical(suppressMessages(compare(data = frame))$effects, expected)
+  expect_identical(suppressMessages(compare(methods::as(counts, "DataFrame"), data = frame))$effects, expected)
+  skip_if_not_installed("edgeR")
+  list <- getExportedValue("edgeR", "DGEList")(counts, lib.size = rep(1000, 6), group = two_groups$group)
+  expect_identical(suppressMessages(compare(list, data = NULL, totals = NULL))$effects, expected)
+})
+
 test_that("draws are those of the table, for one and for several draws of the counts", {
   skip_where_repeated()
-  result <- compare(formula = ~ group + (1 | age), effect = "group")
+  result <- compare(formula = ~ group + (1 | pair), data = cbind(two_groups, pair = c(1:3, 1:3)), effect = "group")
   draws <- as.array(result)
   shape <- dim(result$draws$effects)
   expect_identical(dim(draws), c(shape[1:2], 12L))
@@ -265,7 +319,7 @@ test_that("draws are those of the table, for one and for several draws of the co
 test_that("samples are found by name, and samples with missing values are left out", {
   counts <- counts_of_six()
   by_order <- compare()
-  expect_identical(by_order$matched$how, "order")
+  expect_match(as.character(verdict(by_order)), "in their order", all = FALSE)
   mixed <- data.frame(sample = rev(colnames(counts)), group = rev(two_groups$group))
   expect_no_match(paste(capture.output(print(compare(data = mixed))), collapse = " "), "in their order")
   expect_identical(compare(data = mixed)$effects, by_order$effects)
@@ -287,7 +341,6 @@ test_that("samples are found by name, and samples with missing values are left o
   age <- stats::setNames(two_groups$age, colnames(counts))
   group <- stats::setNames(rev(two_groups$group), rev(colnames(counts)))
   by_name <- compare(formula = ~ group + I(age - one), data = NULL)
-  expect_identical(by_name$matched$how, "name")
   expect_equal(by_name$design[, 3], age - 1)
   expect_identical(unname(by_name$design[, 2]), unname(by_order$design[, 2]))
   expect_no_match(text_of(by_name), "in their order")

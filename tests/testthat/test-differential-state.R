@@ -52,6 +52,71 @@ test_that("a change of one marker in one type is found, and no other", {
   expect_identical(unique(three$effect), "all")
 })
 
+# Three types in six samples with CD4 and CD8, and the same cells with pS6 and pERK. In the stimulated samples pS6 of
+# the second type is higher by 2.
+stimulated <- function() {
+  set.seed(12)
+  population <- rep(rep(1:3, c(150, 100, 50)), 6)
+  sample <- rep(1:6, each = 300)
+  x <- cbind(CD4 = rnorm(1800, c(0, 6, 6)[population]), CD8 = rnorm(1800, c(0, 0, 6)[population]))
+  state <- cbind(pS6 = rnorm(1800) + rnorm(6, 0, 0.1)[sample] + 2 * (population == 2 & sample > 3), pERK = rnorm(1800))
+  of_samples <- function(x) lapply(split(seq_len(1800), paste0("s", sample)), function(rows) x[rows, , drop = FALSE])
+  fit <- dp_mixture(of_samples(x), components = 6, iter = 120, chains = 1, seed = 1, threads = 1)
+  list(types = cell_types(fit, threads = 1), population = population, sample = sample, state = state,
+    by_sample = of_samples(state), data = cbind(of_six, sample = paste0("s", 1:6)))
+}
+
+test_that("markers outside the fit are compared within its types", {
+  some <- stimulated()
+  compare <- function(..., types = some$types, x = some$by_sample) {
+    result <- suppressMessages(differential_state(types, ~ group, some$data, x = x, seed = 1, threads = 1, ...))
+    attr(result, "formula") <- NULL
+    result
+  }
+  result <- compare()
+  second <- as.character(some$types$type[which(some$population == 2)[[1L]]])
+  expect_identical(levels(result$marker), c("pS6", "pERK"))
+  found <- which(result$reported)
+  expect_identical(paste(result$type, result$marker)[found], paste(second, "pS6"))
+  expect_true(result$lower[found] < 2 && result$upper[found] > 2)
+  only <- compare(markers = "pS6")
+  expect_identical(levels(only$marker), "pS6")
+  expect_equal(only$estimate, result$estimate[result$marker == "pS6"], tolerance = 0.05)
+  # Samples in another order, one matrix, a data frame beside the fitted markers: the same cells.
+  expect_equal(compare(x = rev(some$by_sample)), result, tolerance = 1e-12)
+  expect_identical(compare(x = some$state), result)
+  expect_identical(compare(x = unname(some$by_sample)), result)
+  all <- data.frame(some$types$fit$x, some$state, file = some$sample)
+  expect_identical(compare(x = all[1:4]), result)
+  expect_error(compare(x = all, sample = "file"), NA)
+  # As the fit's, values are transformed.
+  raw <- some
+  raw$types$fit$transform <- list(type = "arcsinh", cofactor = c(CD4 = 5, CD8 = 5))
+  expect_equal(compare(types = raw$types, x = lapply(some$by_sample, function(x) 5 * sinh(x)))$p, result$p,
+    tolerance = 1e-6)
+  # Clusters that others made, by cell.
+  clusters <- factor(some$population, labels = c("A", "B", "C"))
+  given <- compare(types = clusters)
+  expect_identical(paste(given$type, given$marker)[given$reported], "B pS6")
+  expect_no_match(paste(as.character(verdict(given)), collapse = " "), "rests on")
+  expect_identical(compare(types = clusters, x = some$state, sample = paste0("s", some$sample)), given)
+  wrong <- function(argument, words, ...) {
+    error <- expect_error(compare(...), words, class = "warpbayes_error_input")
+    expect_identical(error$argument, argument)
+  }
+  wrong("x", "has 1,799 cells, but the fit has 1,800", x = some$state[-1, ])
+  one_less <- some$by_sample
+  one_less$s2 <- one_less$s2[-1, ]
+  one_less$s3 <- rbind(one_less$s3, 0)
+  wrong("x", "has 299 cells in sample \"s2\", but the fit has 300", x = one_less)
+  wrong("x", "names other than the samples", x = stats::setNames(some$by_sample, letters[1:6]))
+  wrong("markers", "names \"pS7\", which is not there", markers = "pS7")
+  wrong("markers", "`x` takes other markers", markers = "pS6", x = NULL)
+  wrong("x", "clusters have no markers", types = clusters, x = NULL)
+  wrong("sample", "which sample is each cell of", types = clusters, x = some$state)
+  wrong("types", "has 1,799 values for 1,800 cells", types = clusters[-1])
+})
+
 test_that("words say what is reported and what cannot be tested", {
   types <- state_types()
   result <- differential_state(types, ~ group, of_six, seed = 1, threads = 1)

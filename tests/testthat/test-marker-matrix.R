@@ -299,10 +299,10 @@ test_that("the cells of a SummarizedExperiment are the columns of its first assa
   expect_identical(read$x, experiment)
   expect_error(read_samples(experiment, "id", NULL), "no column of colData\\(x\\); it has \"sample_id\", \"k\"",
     class = "warpbayes_error_input")
-  sparse <- suppressMessages(
-    new_experiment(list(counts = Matrix::sparseMatrix(1:2, 1:2, x = 1)))
-  )
-  expect_error(read_markers(sparse), "is a sparse matrix")
+  sparse <- Matrix::Matrix(t(values) * (t(values) > 0), sparse = TRUE)
+  expect_identical(read_markers(new_experiment(list(exprs = sparse)))$x, values * (values > 0))
+  # Flags of a column of its rowData(), such as those of type markers.
+  expect_identical(read_markers(experiment, seq_len(ncol(values)) == 1L)$x, values[, 1, drop = FALSE])
 })
 
 test_that("new rows match a fit of a matrix with unnamed columns", {

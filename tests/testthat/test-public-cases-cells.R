@@ -103,3 +103,66 @@ test_that("noise around zero is one population on the logicle scale, with values
     expect_equal(data_values(types$fit$x[, 3], types$fit$transform, 3), x[, "CD8"], tolerance = 1e-9)
   }
 })
+
+test_that("events at the edge of the scale are set aside, and all verbs count alike", {
+  three <- cells_of_three(3000)
+  set.seed(4)
+  edge <- sample(3000, 30)
+  x <- three$x
+  x[edge, "CD8"] <- 15
+  types <- types_of(x)
+  expect_identical(sum(!types$types$speck), 3L)
+  expect_match(as.character(verdict(types)), "The 30 cells of type .* lie at the edge of the scale \\(\"CD8 = 15\"\\)",
+    all = FALSE)
+  expect_no_match(paste(as.character(verdict(types_of(three$x))), collapse = " "), "edge of the scale")
+  specks <- sum(types$types$speck & types$types$cells > 0)
+  expect_match(text_of(types), sprintf("^3 cell types and %s from", count_words(specks, "speck")))
+  expect_identical(unlist(glance_of(types)[c("types", "specks")], use.names = FALSE), c(3L, specks))
+  # A phantom, which has no cell, is counted nowhere.
+  phantom <- types
+  phantom$types$cells[phantom$types$speck] <- 0
+  expect_identical(unlist(glance_of(phantom)[c("types", "specks")], use.names = FALSE), c(3L, 0L))
+  expect_identical(nrow(types_tables(summary(phantom))[[1L]]), 3L)
+  skip_if_not_installed("generics")
+  expect_identical(nrow(generics::tidy(phantom)), 3L)
+  expect_identical(sum(!generics::tidy(types)$speck), 3L)
+})
+
+test_that("raw values of a mass cytometer are said to be raw", {
+  set.seed(5)
+  population <- rep(1:3, c(1500, 900, 600))
+  level <- cbind(CD4 = c(0, 4, 4), CD8 = c(0, 0, 5), CD3 = c(0, 5, 5))[population, ]
+  scaled <- level + rnorm(9000, 0, 0.4)
+  said <- function(x) paste(as.character(verdict(fit_mixture(x, 8, iter = 30, seed = 1, threads = 1))), collapse = " ")
+  expect_match(said(5 * sinh(pmax(scaled, 0)) + runif(9000, -1, 0)), "have a long tail")
+  expect_no_match(said(scaled), "long tail")
+  # Zeros that are not made random.
+  expect_match(said(5 * sinh(pmax(scaled, 0))), "have a long tail")
+})
+
+test_that("samples that lie elsewhere are named with their markers", {
+  three <- cells_of_three(1800)
+  sample <- rep(paste0("s", 1:6), 300)
+  named <- function(x) verdict(types_of(x, sample = sample))
+  expect_no_match(paste(as.character(named(three$x)), collapse = " "), "lie elsewhere")
+  # Other shares are no shift: the third population is only in two samples.
+  other <- !(three$population == 3 & !sample %in% c("s2", "s5"))
+  expect_null(sample_reason(types_of(three$x[other, ], sample = sample[other])$fit))
+  x <- three$x
+  x[sample == "s2", "CD4"] <- x[sample == "s2", "CD4"] + 1.6
+  said <- named(x)
+  expect_match(as.character(said), "Samples lie elsewhere than the others, .*: \"s2\" \\(CD4 \\+1\\.[3-9]\\)\\. One",
+    all = FALSE)
+  # Two batches of three samples: those of one are named.
+  x[sample %in% c("s4", "s5"), "CD4"] <- x[sample %in% c("s4", "s5"), "CD4"] + 1.6
+  shifts <- sample_shifts(types_of(x, sample = sample)$fit)
+  expect_identical(which(shifts != 0, arr.ind = TRUE)[, "row"], c(2L, 4L, 5L))
+})
+
+test_that("a threshold inside the negatives is said", {
+  types <- types_of(cells_of_three()$x)
+  expect_silent(type_names(types, c(CD4 = 3, CD8 = 3)))
+  expect_silent(marker_thresholds(types))
+  expect_message(type_names(types, c(CD4 = 0.1, CD8 = 3)), "of CD4, 0.1, lies inside type .*: 4[0-9]% of its cells",
+    class = "warpbayes_thresholds")
+})

@@ -32,7 +32,6 @@ static const wb_field sweeps_fields[] = {
     {"variance", REALSXP, {CONTRASTS, TYPES, KEPT}, 0, IN_SWEEPS(variance)},
     {"deviation", REALSXP, {WB_TWO, TYPES, KEPT}, 0, IN_SWEEPS(deviation)},
     {"scale", REALSXP, {SIX, KEPT}, 0, IN_SWEEPS(scale)},
-    {"log_likelihood", REALSXP, {KEPT}, 0, IN_SWEEPS(log_likelihood)},
 };
 
 static wb_abundance_state new_state(const wb_abundance_data *data) {

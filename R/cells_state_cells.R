@@ -1,0 +1,105 @@
+# The cells whose markers differential_state() compares.
+
+# A list: the matrix `x`, its `columns` that are compared, their names `markers` and standard deviations `scale`; the
+# `sample` of each row, by its number among `samples`; the names of `types`, and which are `shown`. Clusters that others
+# made also have `cluster`, a column with the number of each cell's.
+state_cells <- function(types, x, sample, markers, threads) {
+  own <- inherits(types, "cell_types")
+  if (own) {
+    check_cell_types(types)
+    need_samples(types)
+    fit <- types$fit
+    named <- list(types = types$types$type, shown = are_shown(types))
+  } else if (!is.atomic(types) || is.null(types) || !is.null(dim(types))) {
+    stop_input("types", "must come from cell_types() or have the cluster of each cell, not ", show_value(types))
+  } else if (is.null(x)) {
+    stop_input("x", "is NULL, but clusters have no markers of their own: give the cells, with the markers to compare")
+  } else {
+    fit <- NULL
+  }
+  if (!is.null(x)) {
+    cells <- read_state_cells(x, sample, markers, fit, threads)
+    markers <- cells$markers
+  } else if (is.null(fit$x)) {
+    stop_input("types", "are of a fit that has lost its data, `fit$x`, which are compared")
+  } else {
+    cells <- fit[c("x", "markers", "scale", "sample", "samples")]
+    if (is.null(markers)) markers <- fit$markers
+  }
+  if (!is.character(markers) || !length(markers) || anyDuplicated(markers) || !all(markers %in% cells$markers)) {
+    stop_input("markers", "must be different names among ", list_some(cells$markers), ", not ", show_value(markers),
+      if (is.null(x)) "; `x` takes other markers of the cells")
+  }
+  cells$columns <- match(markers, cells$markers)
+  cells$scale <- cells$scale[cells$columns]
+  cells$markers <- markers
+  if (own) return(c(cells, named))
+  clusters <- check_samples(types, nrow(cells$x), rownames(cells$x), "types", "must have")
+  c(cells, list(types = levels(clusters), shown = rep(TRUE, nlevels(clusters)), cluster = matrix(as.integer(clusters))))
+}
+
+# Cells with other markers. Those of a fit come in its order.
+read_state_cells <- function(x, sample, markers, fit, threads) {
+  given <- read_samples(x, sample, markers)
+  values <- expression_matrix(given$x, given$markers, "x")
+  names <- marker_names(values, "x")
+  if (is.null(markers) && !all(names %in% fit$markers)) {
+    values <- values[, !names %in% fit$markers, drop = FALSE]
+    names <- setdiff(names, fit$markers)
+  }
+  transform <- transform_like(fit$transform, fit$markers, names)
+  cells <- as_marker_matrix(values, NULL, transform, missing = "model", parts = given$parts, threads = threads)
+  cells$scale <- ifelse(cells$sd > 0, cells$sd, 1)
+  sample <- check_samples(given$sample, nrow(cells$x), rownames(cells$x))
+  if (is.null(fit)) {
+    if (is.null(sample)) stop_input("sample", "is NULL: which sample is each cell of?")
+    cells[c("samples", "sample")] <- list(levels(sample), as.integer(sample))
+    return(cells)
+  }
+  cells[c("samples", "sample")] <- fit[c("samples", "sample")]
+  if (nrow(cells$x) != fit$rows) {
+    stop_input("x", sprintf("has %s, but the fit has %s", count_words(nrow(cells$x), "cell"), whole_words(fit$rows)))
+  }
+  if (is.null(sample)) return(cells)
+  row <- rows_of_fit(sample, fit)
+  if (!identical(row, seq_along(row))) cells$x <- cells$x[row, , drop = FALSE]
+  cells
+}
+
+# The row of each cell of the fit. `sample`: of each row. Samples without names are in the fit's order.
+rows_of_fit <- function(sample, fit) {
+  numbers <- seq_along(fit$samples)
+  given <- levels(sample)
+  at <- if (identical(given, as.character(numbers))) {
+    numbers
+  } else {
+    by_names(stats::setNames(seq_along(given), given), fit$samples, "x", "sample")
+  }
+  own <- match(as.integer(sample), at)
+  cells <- list(tabulate(own, length(at)), tabulate(fit$sample, length(at)))
+  differs <- which(cells[[1L]] != cells[[2L]])
+  if (length(differs)) {
+    first <- differs[[1L]]
+    stop_input("x", sprintf("has %s in sample %s, but the fit has %s", count_words(cells[[1L]][[first]], "cell"),
+      dQuote(fit$samples[[first]], FALSE), whole_words(cells[[2L]][[first]])))
+  }
+  row <- integer(length(own))
+  row[order(fit$sample)] <- order(own)
+  row
+}
+
+# The transformation of markers `names` in the way of a fit's. Markers that the fit left alone stay so.
+transform_like <- function(transform, known, names) {
+  if (is.null(transform)) return("none")
+  type <- rep_len(transform$type, length(known))
+  changed <- type != "none"
+  way <- unique(ifelse(type == "arcsinh", format(transform$cofactor, digits = 15), type)[changed])
+  if (length(way) > 1L) return("none")
+  stats::setNames(ifelse(names %in% known[!changed], "none", trimws(way)), names)
+}
+
+types_in_draws <- function(types, some, seed, run) {
+  type <- matrix(0L, types$fit$rows, length(some))
+  draw_cell_types(types, some, seed, run, function(i, rows, drawn) type[rows, i] <<- drawn)
+  type
+}
