@@ -74,13 +74,14 @@ row_copies_reason <- function(y, x) {
   }
 }
 
-# Data with few different values are not from a density.
-ties_reason <- function(y, beside = "") {
+# Few values against their number, or ties of a tenth of all pairs: such data are not from a density.
+is_discrete <- function(y) {
   n <- length(y)
-  distinct <- length(unique(y))
-  if (n > 2L && (distinct <= min(20, n / 2) || tied_pairs(y) > 0.1 * choose(n, 2))) {
-    reason("data_ties", figure = distinct, count = whole_words(n), beside = beside)
-  }
+  n > 2L && (length(unique(y)) <= min(20, n / 2) || tied_pairs(y) > 0.1 * choose(n, 2))
+}
+
+ties_reason <- function(y, beside = "") {
+  if (is_discrete(y)) reason("data_ties", figure = length(unique(y)), count = whole_words(length(y)), beside = beside)
 }
 
 # For tails no heavier than exponential, k times the gap before the k farthest values, over a deviation, is exponential.

@@ -64,6 +64,7 @@ check_rho <- function(rho, argument, length = NULL) {
 
 start_copula <- function(fit, y, run) {
   fit <- record(fit)$read(fit, y)
+  if (!is.null(fit$values)) return(fit)
   kind <- record(fit)
   n <- nrow(fit$data$y)
   size <- as.double(length(fit$at$y)) * kind$loops$coordinates(fit) + length(kind$inner(fit)$y)
