@@ -209,7 +209,7 @@ regression_checks <- function(fit) {
   group <- attr(x, "group")
   c(order_reason(as_given(rest$left, 8L)), row_copies_reason(as_given(whole), as_given(x)),
     ties_reason(as_given(whole)),
-    if (is.null(fit$model$mean) || !inherits(fit$model$mean, "formula")) {
+    if (!inherits(fit$model$mean, "formula") && is.null(fit$trend$pairs)) {
       products_reason(rest, x, if (is.null(group)) seq_len(ncol(x)) else group)
     })
 }

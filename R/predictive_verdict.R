@@ -251,7 +251,16 @@ share_of_tails <- function(y, mass) {
 covariates_reasons <- function(fit) {
   gain <- fit$covariate_gain
   c(reason("covariates_gain", figure = gain, gain = figure(max(gain, 0)),
-    end = if (gain * fit$n < 2) ": the data hardly speak for a dependence on them." else "."), mean_reason(fit))
+    end = if (gain * fit$n < 2) ": the data hardly speak for a dependence on them." else "."), mean_reason(fit),
+  beyond_reason(fit))
+}
+
+beyond_reason <- function(fit) {
+  rows <- rows_beyond(fit)
+  if (!length(rows)) return(NULL)
+  reason("covariates_beyond", quantity = rows, figure = length(rows), count = whole_words(length(rows)),
+    shown = paste0(paste(utils::head(rows, 3L), collapse = ", "), if (length(rows) > 3L) ", ..."),
+    band = if (is.null(fit$trend)) "does not grow there" else "grows as the slopes say, if its shape goes on")
 }
 
 # Where the mean function is too smooth for the data.
@@ -284,7 +293,8 @@ mean_reason <- function(fit) {
   if (is.null(trend)) return(NULL)
   reason("covariates_mean", what = if (is_class) "lie log odds" else "lies a mean",
     curves = if (inherits(fit$model$mean, "formula")) deparse1(fit$model$mean) else {
-      if (is.null(trend$knots)) "straight lines" else "natural cubic splines"
+      paste0(if (is.null(trend$knots)) "straight lines" else "natural cubic splines", paste(sprintf(" and %s * %s",
+        colnames(fit$data$x)[trend$pairs[, 1L]], colnames(fit$data$x)[trend$pairs[, 2L]]), collapse = ""))
     }, slopes = count_words(trend$rank, "slope"),
     without = if (is.null(trend$gain)) "" else sprintf("; without this the score is lower by %s", figure(trend$gain)))
 }
