@@ -196,7 +196,9 @@ several_checks <- function(fit) {
   colnames(y) <- fit$standard$names
   if (nrow(y) < 10L || any(apply(y, 2L, function(y) length(unique(y)) < 3L))) return(NULL)
   orders <- unlist(lapply(seq_len(ncol(y)), function(j) order_reason(y[, j], ncol(y))), recursive = FALSE)
-  z <- apply(y, 2L, rank_scores)
+  # A curve that the copulas have is none that they lack.
+  z <- if (is.null(fit$bend)) y else fit$data$y
+  z <- apply(`colnames<-`(z, colnames(y)), 2L, rank_scores)
   c(utils::head(orders, 1L), row_copies_reason(y[, 1L], y[, -1L]),
     pair_reason("data_curve", best_pair(z, curve_statistic)),
     pair_reason("data_cells", best_pair(z, cells_statistic)))

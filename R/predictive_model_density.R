@@ -1,5 +1,5 @@
 # Densities by copulas. One variable has a scale and point masses (R/predictive_scale.R). Two and three variables may be
-# on axes without correlation. Both are calibrated (R/predictive_calibration.R).
+# on axes without correlation, one of them less a curve. Both are calibrated (R/predictive_calibration.R).
 
 #' Densities by copulas as predictive models
 #'

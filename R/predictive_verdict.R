@@ -78,7 +78,7 @@ classes_bandwidth <- function(fit) {
 # Student's t of so few degrees of freedom has no fourth moment.
 few_reason <- function(fit) {
   n <- nrow(fit$data$y)
-  if (n < 6L) reason("unsupported_few", figure = n, count = count_words(n, "value"))
+  if (n < 5L) reason("unsupported_few", figure = n, count = count_words(n, "value"))
 }
 
 small_reason <- function(fit, what) {
@@ -102,10 +102,9 @@ points_reason <- function(fit) {
 
 axes_reason <- function(fit) {
   if (is.null(fit$axes)) return(NULL)
-  share <- if (!is.null(fit$first)) figure(100 * stats::plogis(fit$first$scale$groups[[1L]] * c(1, -1)))
-  reason("scale_axes", figure = fit$axes_gain, gain = figure(fit$axes_gain), groups = if (is.null(share)) "" else {
-    sprintf(", the first with the scale of two groups of %s%% and %s%%", share[[1L]], share[[2L]])
-  })
+  reason("scale_axes", figure = fit$axes_gain, gain = figure(fit$axes_gain), bend = if (!is.null(fit$bend)) {
+    sprintf(", one of them less a quadratic curve in %s", fit$standard$names[[fit$bend$from]])
+  } else "")
 }
 
 # The scale of a density of one variable, its atoms, and what the support could be.

@@ -190,3 +190,9 @@ test_that("few, large and small values are calibrated", {
   expect_error(predictive_resample(c(1, 1.5, 1.5) * 1e308, normal_mean(1), 3, 2), "sum that is not finite",
     class = "warpbayes_error_input")
 })
+
+test_that("two to four values are not taken for knowledge of means and deviations", {
+  said <- function(y) verdict(predictive_resample(y, copula_density(), 5, 3, seed = 1, threads = 2))
+  expect_match(said_of(said(c(-840, 586)), "unsupported"), "^With 2 values the posterior has very long tails")
+  expect_null(said_of(said(qnorm(ppoints(5))), "unsupported"))
+})

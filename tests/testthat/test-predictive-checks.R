@@ -44,8 +44,12 @@ test_that("pairs and regressions name the columns that do not suit the model", {
   noise <- qnorm(u[orders[, 2]])
   pairs <- copula_density(0.7, permutations = 1)
   expect_identical(codes_of(cbind(a = x, b = 0.5 * x + noise), pairs), character())
-  bent <- predictive_resample(cbind(a = x, b = x^2 + noise / 3), pairs, 5, 2, seed = 1, threads = 2)
-  expect_match(said_of(bent, "data"), "^a and b: one bends with the other")
+  bent <- function(...) {
+    predictive_resample(cbind(a = x, b = x^2 + noise / 3), copula_density(0.7, permutations = 1, ...), 5, 2, seed = 1,
+      threads = 2)
+  }
+  expect_match(said_of(bent(scale = "data"), "data"), "^a and b: one bends with the other")
+  expect_null(said_of(bent(), "data"))
   third <- qnorm(u[orders[, 3]])
   rows <- data.frame(y = x * third + noise / 2, x = x, z = third)
   lines <- function(rows) {
