@@ -147,7 +147,8 @@ fit_trend <- function(fit, knots, only_with_many, pairs = NULL) {
   center <- colMeans(design)
   scale <- sqrt(colMeans(sweep(design, 2L, center)^2))
   scale[!is.finite(scale) | scale <= 1e-10 * abs(center)] <- Inf
-  trend <- list(knots = knots, pairs = pairs, center = center, scale = scale, whole = fit$data$y, level = 0, spread = 1, common = 0)
+  trend <- list(knots = knots, pairs = pairs, center = center, scale = scale, whole = fit$data$y, level = 0, spread = 1,
+    common = 0)
   x <- scaled_design(trend, fit$design$data)
   solved <- qr(x, tol = 1e-7)
   trend$rank <- solved$rank

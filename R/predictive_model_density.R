@@ -16,7 +16,10 @@
 #' One variable is predicted on the scale with the best prequential score: the data's own, one for far outliers, or one
 #' for data in two groups. A value that is far more frequent than others, such as 0 in amounts, and a value on a bound
 #' of `support` are point masses. The density is that of the other values. If few of these are distinct, as in answers
-#' from 1 to 5 or counts, all values form an urn: the posterior of their probabilities is that of [bayesian_bootstrap()].
+#' from 1 to 5, all values form an urn, whose probabilities are those of [bayesian_bootstrap()]; counts with a long tail
+#' are point masses and the density of the tail.
+#'
+#' Two and three variables may be predicted on axes without correlation, one of them less a quadratic curve in another.
 #'
 #' @param rho correlation of the copula, between 0 and 1: one, or one for each coordinate. `NULL`: the best log score.
 #' @param points where distributions are evaluated, in the data's units: a vector, or a matrix with the data's columns.
@@ -26,7 +29,7 @@
 #' @param bandwidths if correlations are chosen: `"one"` for all coordinates, or one for `"each"`.
 #' @param calibrate whether to calibrate. `FALSE` chooses `rho` within \[0.001, 0.999\] and resamples as published.
 #' @param support ends of the possible values of one variable, such as `c(0, Inf)` for amounts.
-#' @param scale `"auto"` chooses the scale of one variable, or an urn; `"data"` (or `calibrate = FALSE`) keeps the data's.
+#' @param scale `"auto"` chooses scale, urn and axes; `"data"` (and `calibrate = FALSE`) keeps the data's scale.
 #' @return A list of class `predictive_model`.
 #' @references Fong, E., Holmes, C. and Walker, S. G. (2023). Martingale posterior distributions. *Journal of the Royal
 #'   Statistical Society B* 85, 1357-1391. \doi{10.1093/jrsssb/qkad005}
