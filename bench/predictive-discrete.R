@@ -1,8 +1,8 @@
 # How often 90% intervals of predictive resampling cover the mean, the standard deviation, the median, the 5% and 95%
 # quantiles and the probability of one value (`atom`) of laws whose values are discrete or heaped: copula_density() as
 # it is by default, and the Bayesian bootstrap. `urn` is the share of data sets that are predicted as an urn, or as
-# point masses and a tail. The truth of each law is that of 1e6 draws. The standard error of a coverage of 90% is 2.1% for 200
-# data sets. Rows are written as soon as they are known.
+# point masses and a tail. The truth of each law is that of 1e6 draws. The standard error of a coverage of 90% is 2.1%
+# for 200 data sets. Rows are written as soon as they are known.
 #   cd bench && CORES=16 OUT=results Rscript predictive-discrete.R [n ...] [sets=200]
 source("coverage.R")
 given <- coverage_arguments(c(20L, 60L, 200L), 200L)
