@@ -74,13 +74,14 @@ row_copies_reason <- function(y, x) {
   }
 }
 
-# Data with few different values are not from a density.
-ties_reason <- function(y, beside = "") {
+# Few values against their number, or ties of a tenth of all pairs: such data are not from a density.
+is_discrete <- function(y) {
   n <- length(y)
-  distinct <- length(unique(y))
-  if (n > 2L && (distinct <= min(20, n / 2) || tied_pairs(y) > 0.1 * choose(n, 2))) {
-    reason("data_ties", figure = distinct, count = whole_words(n), beside = beside)
-  }
+  n > 2L && (length(unique(y)) <= min(20, n / 2) || tied_pairs(y) > 0.1 * choose(n, 2))
+}
+
+ties_reason <- function(y, beside = "") {
+  if (is_discrete(y)) reason("data_ties", figure = length(unique(y)), count = whole_words(length(y)), beside = beside)
 }
 
 # For tails no heavier than exponential, k times the gap before the k farthest values, over a deviation, is exponential.
@@ -195,7 +196,9 @@ several_checks <- function(fit) {
   colnames(y) <- fit$standard$names
   if (nrow(y) < 10L || any(apply(y, 2L, function(y) length(unique(y)) < 3L))) return(NULL)
   orders <- unlist(lapply(seq_len(ncol(y)), function(j) order_reason(y[, j], ncol(y))), recursive = FALSE)
-  z <- apply(y, 2L, rank_scores)
+  # A curve that the copulas have is none that they lack.
+  z <- if (is.null(fit$bend)) y else fit$data$y
+  z <- apply(`colnames<-`(z, colnames(y)), 2L, rank_scores)
   c(utils::head(orders, 1L), row_copies_reason(y[, 1L], y[, -1L]),
     pair_reason("data_curve", best_pair(z, curve_statistic)),
     pair_reason("data_cells", best_pair(z, cells_statistic)))
@@ -208,7 +211,7 @@ regression_checks <- function(fit) {
   group <- attr(x, "group")
   c(order_reason(as_given(rest$left, 8L)), row_copies_reason(as_given(whole), as_given(x)),
     ties_reason(as_given(whole)),
-    if (is.null(fit$model$mean) || !inherits(fit$model$mean, "formula")) {
+    if (!inherits(fit$model$mean, "formula") && is.null(fit$trend$pairs)) {
       products_reason(rest, x, if (is.null(group)) seq_len(ncol(x)) else group)
     })
 }

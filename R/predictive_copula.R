@@ -64,6 +64,7 @@ check_rho <- function(rho, argument, length = NULL) {
 
 start_copula <- function(fit, y, run) {
   fit <- record(fit)$read(fit, y)
+  if (!is.null(fit$values)) return(fit)
   kind <- record(fit)
   n <- nrow(fit$data$y)
   size <- as.double(length(fit$at$y)) * kind$loops$coordinates(fit) + length(kind$inner(fit)$y)
@@ -411,9 +412,10 @@ predict_copula <- function(fit, newdata, type, level, run) {
   if (is.null(level)) return(table)
   state <- kind$loops$response(resamples_at(fit, new$at, start, run))
   base <- kind$base(fit, new$at)
+  further <- if (type == "mean") further_moves(fit, new$at) else matrix(0, 1L, fit$count)
   draws <- vapply(seq_len(fit$count), function(r) {
     value(state$conditional[, last, r], state$gain[, last, r], if (is.matrix(base)) base[, r] else base,
-      atoms_of(fit$atoms, r))
+      atoms_of(fit$atoms, r)) + further[, r]
   }, numeric(length(estimate)))
   ends <- apply(matrix(draws, length(estimate)), 1L, stats::quantile, probs = interval_ends(level), names = FALSE)
   cbind(table, lower = ends[1L, ], upper = ends[2L, ])

@@ -78,6 +78,7 @@ two_classes <- function(response, argument) {
 point_covariates <- function(fit, points, argument) {
   frame <- new_frame(fit$frame, fit$frame$terms, points, argument)
   check_frame(frame, argument)
+  if (nrow(frame) == 0L) stop_input(argument, "has no rows")
   x <- covariate_columns(frame, fit$frame$terms)
   attr(x, "group") <- NULL
   unname(apply_standard(x, fit$standard_x))

@@ -6,7 +6,7 @@
 #' ends, the mean of the largest values, and the coefficients that minimise the population's mean loss.
 #'
 #' @param probs probabilities.
-#' @param lower,upper ends of an interval, in the data's units. They may be infinite.
+#' @param lower,upper ends of an interval, in the data's units: infinite, or equal for the probability of one value.
 #' @param prob a probability: the mean is that of the share `1 - prob` of largest values.
 #' @param formula response and covariates, among the columns of the data.
 #' @param loss squared residuals, the negative log likelihood of a logistic regression, or the check loss of `tau`.
@@ -25,9 +25,9 @@ quantiles_of <- function(probs = c(0.25, 0.5, 0.75)) {
 #' @rdname quantiles_of
 #' @export
 probability_of <- function(lower = -Inf, upper = Inf) {
-  ends <- is.numeric(lower) && is.numeric(upper) && length(lower) == 1L && length(upper) == 1L && isTRUE(lower < upper)
+  ends <- is.numeric(lower) && is.numeric(upper) && length(lower) == 1L && length(upper) == 1L && isTRUE(lower <= upper)
   if (!ends) {
-    stop_input("lower", "and `upper` must be numbers, the first the smaller, not ", show_value(lower), " and ",
+    stop_input("lower", "and `upper` must be numbers, the first not the larger, not ", show_value(lower), " and ",
       show_value(upper)
     )
   }

@@ -56,7 +56,7 @@ in_console.predictive_model <- function(x, ...) {
 # The parts that compiled code and methods read by their types and sizes, and those whose values are sizes or positions.
 # The entries trust them, so methods refuse a fit in which they have changed.
 sized_parts <- c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score", "inner",
-  "calibration", "scale", "atoms", "response_at", "inner_at", "trend", "axes", "first", "standard", "standard_x",
+  "calibration", "scale", "atoms", "response_at", "inner_at", "trend", "axes", "bend", "standard", "standard_x",
   "frame", "trajectories", "times", "cdf", "density", "probability")
 valued_parts <- c("n", "count", "horizon", "every", "kind")
 

@@ -52,9 +52,11 @@ fit_with_mean <- function(fit, run) {
   curved <- line$larger && !is.null(trends[[best]]$knots)
   trend <- trends[[if (curved) min(best + 1L, length(trends)) else best]]
   trend$most_knots <- curved && best == length(trends) && max(lengths(trend$knots)) >= 9L
+  if (auto) trend <- with_products(fit, trend)
   other <- fit_bandwidth(line$lay(fit, trend), run)
   gain <- if (auto) other$score - plain$score
-  if (auto && gain <= 0) return(with_parts(plain, jump = jump))
+  # Beyond the covariates only a mean function says that slopes are not known.
+  if (auto && gain <= 0 && !length(rows_beyond(fit))) return(with_parts(plain, jump = jump))
   trend <- other$trend
   trend$gain <- gain
   trend$drawn <- bootstrap_sums(fit, trend$influence, run)
@@ -62,6 +64,31 @@ fit_with_mean <- function(fit, run) {
   with_parts(other, jump = jump, trend = trend, calibration = if (isTRUE(fit$model$calibrate)) {
     list(most = min(2, sqrt(calibrated_width^2 - trend$common) / other$rho))
   })
+}
+
+# The mean function with the products of two covariates that raise its penalised likelihood, one after the other, by a
+# unit and the log of the number of pairs.
+with_products <- function(fit, trend) {
+  columns <- ncol(fit$data$x)
+  pairs <- which(outer(seq_len(columns), seq_len(columns), "<") & outer(fit$group, fit$group, "!="), arr.ind = TRUE)
+  repeat {
+    others <- lapply(seq_len(nrow(pairs)), function(k) {
+      fit_trend(fit, trend$knots, TRUE, rbind(trend$pairs, unname(pairs[k, , drop = FALSE])))
+    })
+    gain <- vapply(others, function(other) if (is.null(other)) -Inf else other$criterion - trend$criterion, 0)
+    if (!any(gain > 1 + log(nrow(pairs)))) return(trend)
+    trend <- replace(others[[which.max(gain)]], "most_knots", list(trend$most_knots))
+  }
+}
+
+# The numbers of the user's points that are beyond the covariates of the data: with leverages of more than three times
+# the largest of the data.
+rows_beyond <- function(fit) {
+  x <- fit$data$x
+  inverse <- chol2inv(chol(crossprod(x) / nrow(x) + diag(1e-6, ncol(x))))
+  leverage <- function(x) 1 + rowSums((x %*% inverse) * x)
+  at <- fit$at$x[seq(1L, nrow(fit$at$x), length.out = NROW(fit$points)), , drop = FALSE]
+  which(leverage(at) > 3 * max(leverage(x)))
 }
 
 # The jump of a regression's mean at one value of a covariate that raises the penalised likelihood most, added to the
@@ -112,15 +139,16 @@ mean_knots <- function(fit, wanted) {
 
 # Slopes of centred columns of unit deviation, what each observation adds to them (and, of classes, to the level) if its
 # weight grows by 1, and the penalised likelihood. NULL if `only_with_many` and there are too few observations.
-fit_trend <- function(fit, knots, only_with_many) {
+fit_trend <- function(fit, knots, only_with_many, pairs = NULL) {
   line <- record(fit)$line
-  design <- with_curves(fit$design$data, knots)
+  design <- mean_columns(fit$design$data, knots, pairs)
   y <- drop(fit$data$y)
   if (only_with_many && !line$enough(y, knots, ncol(design))) return(NULL)
   center <- colMeans(design)
   scale <- sqrt(colMeans(sweep(design, 2L, center)^2))
   scale[!is.finite(scale) | scale <= 1e-10 * abs(center)] <- Inf
-  trend <- list(knots = knots, center = center, scale = scale, whole = fit$data$y, level = 0, spread = 1, common = 0)
+  trend <- list(knots = knots, pairs = pairs, center = center, scale = scale, whole = fit$data$y, level = 0, spread = 1,
+    common = 0)
   x <- scaled_design(trend, fit$design$data)
   solved <- qr(x, tol = 1e-7)
   trend$rank <- solved$rank
@@ -132,7 +160,12 @@ fit_trend <- function(fit, knots, only_with_many) {
 penalty <- function(slopes, n) 1.5 * slopes * n / max(n - slopes - 2, 0.1)
 
 scaled_design <- function(trend, design) {
-  sweep(sweep(with_curves(design, trend$knots), 2L, trend$center), 2L, trend$scale, "/")
+  sweep(sweep(mean_columns(design, trend$knots, trend$pairs), 2L, trend$center), 2L, trend$scale, "/")
+}
+
+mean_columns <- function(design, knots, pairs) {
+  columns <- with_curves(design, knots)
+  if (is.null(pairs)) columns else cbind(columns, design[, pairs[, 1L]] * design[, pairs[, 2L]])
 }
 
 row_products <- function(x, slopes) rowSums(x * rep(slopes, each = nrow(x)))
@@ -146,7 +179,22 @@ trend_at <- function(fit, design) {
 }
 
 # Where the law of the data has what each resample has at points: their mean functions differ. Points x draws.
-unplaced_trend <- function(fit, at) drop(at$y) - record(fit)$line$drawn(fit, scaled_design(fit$trend, at$design))
+unplaced_trend <- function(fit, at) {
+  moves <- record(fit)$line$drawn(fit, scaled_design(fit$trend, at$design))
+  inner <- if (!is.null(at$shown)) setdiff(seq_len(nrow(moves)), at$shown)
+  moves[inner, ] <- held_moves(moves[inner, ])
+  drop(at$y) - moves
+}
+
+# Far from the data the slopes of resamples move the mean beyond the inner values. So these are moved this far at most,
+# in deviations, and means by the rest: mean functions x draws.
+held_moves <- function(moves) pmin(pmax(moves, -3), 3)
+further_moves <- function(fit, at) {
+  if (is.null(fit$trend)) return(matrix(0, length(at$trend), fit$count))
+  last <- seq_along(at$trend) * (nrow(at$y) / length(at$trend))
+  moves <- record(fit)$line$drawn(fit, scaled_design(fit$trend, at$design[last, , drop = FALSE]))
+  (moves - held_moves(moves)) * fit$standard$scale
+}
 
 # The sum over the columns of x of outer products with the slopes of resamples.
 drawn_lines <- function(fit, x) {
@@ -289,8 +337,9 @@ regression_quantities <- function(fit, functional) {
   cdf <- orders_by_points(record(fit)$loops$response(fit$state)$conditional, 1L)
   each <- values_each(fit)
   inner <- seq(length(fit$response_at) + 1L, each)
+  further <- further_moves(fit, fit$at)
   do.call(cbind, lapply(seq_len(nrow(fit$points)), function(i) {
-    at <- fit$inner_at + fit$at$trend[[i]]
+    at <- outer(further[i, ], fit$inner_at + fit$at$trend[[i]], "+")
     value <- grid_functional(at, cdf[, (i - 1L) * each + inner, drop = FALSE], functional)
     colnames(value) <- sprintf("%s[%d]", colnames(value), i)
     value

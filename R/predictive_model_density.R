@@ -1,5 +1,5 @@
 # Densities by copulas. One variable has a scale and point masses (R/predictive_scale.R). Two and three variables may be
-# on axes without correlation. Both are calibrated (R/predictive_calibration.R).
+# on axes without correlation, one of them less a curve. Both are calibrated (R/predictive_calibration.R).
 
 #' Densities by copulas as predictive models
 #'
@@ -15,7 +15,11 @@
 #' @section Scale and point masses:
 #' One variable is predicted on the scale with the best prequential score: the data's own, one for far outliers, or one
 #' for data in two groups. A value that is far more frequent than others, such as 0 in amounts, and a value on a bound
-#' of `support` are point masses. The density is that of the other values.
+#' of `support` are point masses. The density is that of the other values. If few of these are distinct, as in answers
+#' from 1 to 5, all values form an urn, whose probabilities are those of [bayesian_bootstrap()]; counts with a long tail
+#' are point masses and the density of the tail.
+#'
+#' Two and three variables may be predicted on axes without correlation, one of them less a quadratic curve in another.
 #'
 #' @param rho correlation of the copula, between 0 and 1: one, or one for each coordinate. `NULL`: the best log score.
 #' @param points where distributions are evaluated, in the data's units: a vector, or a matrix with the data's columns.
@@ -25,7 +29,7 @@
 #' @param bandwidths if correlations are chosen: `"one"` for all coordinates, or one for `"each"`.
 #' @param calibrate whether to calibrate. `FALSE` chooses `rho` within \[0.001, 0.999\] and resamples as published.
 #' @param support ends of the possible values of one variable, such as `c(0, Inf)` for amounts.
-#' @param scale `"auto"` chooses the scale of one variable; `"data"` (and `calibrate = FALSE`) keeps the data's.
+#' @param scale `"auto"` chooses scale, urn and axes; `"data"` (and `calibrate = FALSE`) keeps the data's scale.
 #' @return A list of class `predictive_model`.
 #' @references Fong, E., Holmes, C. and Walker, S. G. (2023). Martingale posterior distributions. *Journal of the Royal
 #'   Statistical Society B* 85, 1357-1391. \doi{10.1093/jrsssb/qkad005}
@@ -81,25 +85,35 @@ read_density <- function(fit, y) {
   fit$model$rho <- by_names(model$rho, colnames(y), "rho", "variable")
   n <- nrow(y)
   atoms <- NULL
+  support <- model$support
   if (d > 1L) {
-    if (any(is.finite(model$support))) stop_input("support", "is for one variable; the data have ", counted(d))
+    if (any(is.finite(support))) stop_input("support", "is for one variable; the data have ", counted(d))
   } else {
-    check_support(drop(y), model$support)
-    if (isTRUE(model$calibrate)) atoms <- find_point_masses(drop(y), model$support)
-    y <- y[!y %in% atoms$value, , drop = FALSE]
+    check_support(drop(y), support)
+    if ("gini" %in% kinds_of(fit$functional)) check_gini(y)
+    if (isTRUE(model$calibrate)) atoms <- find_point_masses(drop(y), support)
+    rest <- y[!y %in% atoms$value, , drop = FALSE]
+    if (isTRUE(model$calibrate) && model$scale == "auto" && is.null(model$rho) &&
+      (length(unique(rest)) < 2L && diff(range(y)) > 0 || is_discrete(rest))) {
+      atoms <- before_tail(drop(y))
+      if (is.null(atoms)) return(start_discrete(fit, drop(y)))
+      support <- atoms$support
+      rest <- y[!y %in% atoms$value, , drop = FALSE]
+    }
+    y <- rest
     if (nrow(y) == 0L) stop_input("y", "has only values on the bounds of `support`: bayesian_bootstrap() takes them")
   }
   points <- model$points
   if (is.null(points)) {
     points <- if (d > 1L) unique(y) else {
       margin <- standard_of(y, model$standardize, "y")$scale
-      seq(max(min(y) - margin, model$support[[1L]]), min(max(y) + margin, model$support[[2L]]), length.out = 200L)
+      seq(max(min(y) - margin, support[[1L]]), min(max(y) + margin, support[[2L]]), length.out = 200L)
     }
   }
   points <- as_columns(points, "points")
   if (ncol(points) != d) stop_input("points", "has ", counted(ncol(points)), "; the data have ", d)
   fit <- with_parts(fit, n = n, points = if (d == 1L) drop(unname(points)) else points, atoms = atoms)
-  if (d == 1L) return(on_scale(fit, drop(y), new_scale(model$support)))
+  if (d == 1L) return(on_scale(fit, drop(y), new_scale(support)))
   standard <- c(standard_of(y, model$standardize, "y"), list(names = column_labels(y)))
   fit <- with_parts(fit, kind = "densities", standard = standard, data = density_data(y, standard))
   with_parts(fit, at = density_points(fit, points))

@@ -74,9 +74,6 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   draws <- check_count(draws, "draws")
   tolerance <- check_number(tolerance, "tolerance", min = 0, max = 1)
   trajectories <- check_count(trajectories, "trajectories", min = 0, max = 1e6)
-  if (trajectories > 0 && kind$limit != "never") {
-    stop_input("trajectories", "are not kept for ", kind$name, ", whose weights are drawn at once")
-  }
   seed <- check_seed(seed)
   progress <- check_progress(progress)
   # The horizon "auto" is not known yet; it is often about 2,000.
@@ -91,6 +88,9 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   start <- proc.time()[[3L]]
   fit <- kind$start(fit, y, run)
   kind <- record(fit)
+  if (trajectories > 0 && kind$limit != "never") {
+    stop_input("trajectories", "are not kept for ", kind$name, ", whose weights are drawn at once")
+  }
   auto <- identical(horizon, "auto")
   steps <- if (auto) horizon_for(fit, tolerance) else check_horizon(horizon, kind$limit)
   fit <- with_parts(fit, every = if (trajectories > 0) max(1, floor(steps / trajectories)) else 0)

@@ -21,58 +21,59 @@ times_lower <- function(lower, z) {
   z
 }
 
-# The fit on axes without correlation, if its prequential score is better there by more than what the correlations cost.
-# Copulas start from independent variables. If the data fall into groups along a direction, the first axis may be this
-# direction, with the scale of two groups: `first`, a list of the rotation (`turn`) and the scale.
+# The fit on axes without correlation, if its prequential score is better there by more than what the correlations cost,
+# and with a curve between two of them, if the score rises by six more. Copulas start from independent variables.
 on_better_axes <- function(fit, run) {
   fit <- fit_bandwidth(fit, run)
   d <- ncol(fit$data$y)
   if (!is_calibrated(fit) || fit$model$scale == "data" || !fit$model$standardize) return(fit)
   lower <- t(chol(crossprod(fit$data$y) / fit$n))
   start <- fit$score
-  better <- function(other, slope, cost) {
+  better <- function(y, bend, cost) {
+    other <- with_parts(fit, axes = lower, bend = bend, data = replace(fit$data, "y", list(y)))
     other <- fit_bandwidth(other, run)
-    slope <- slope - sum(log(diag(lower)))
+    slope <- -sum(log(diag(lower))) - (if (is.null(bend)) 0 else log(bend$spread))
     gain <- other$score + slope - start
     if ((gain - max(0, fit$axes_gain)) * fit$n <= cost) return(fit)
     with_parts(other, axes_gain = gain, score = start + gain, orders = list(score = other$orders$score + slope),
       at = density_points(other, as_columns(fit$points, "points")))
   }
-  on_axes <- function(y, first = NULL) {
-    with_parts(fit, axes = lower, first = first, data = replace(fit$data, "y", list(y)))
-  }
-  uncorrelated <- solve_lower(lower, fit$data$y)
-  turn <- turn_towards(group_direction(uncorrelated)$along)
-  fit <- better(on_axes(uncorrelated), 0, d * (d - 1) / 2)
-  y <- turned(turn, uncorrelated)
-  scale <- find_mixture(new_scale(), y[, 1L], group_limit(fit$n, d))
-  if (is.null(scale)) return(fit)
-  scale <- with_ends(scale, y[, 1L])
-  slope <- mean(log_slope(scale, y[, 1L]))
-  y[, 1L] <- to_scale(scale, y[, 1L])
-  better(on_axes(y, list(turn = turn, scale = scale)), slope, 2)
+  y <- solve_lower(lower, fit$data$y)
+  fit <- better(y, NULL, d * (d - 1) / 2)
+  bend <- find_bent_pair(y)
+  if (is.null(bend)) return(fit)
+  fit <- better(straight_pair(bend, y), bend, 6)
+  if (!is.null(fit$bend)) fit$bend$drawn <- drop(bootstrap_sums(fit, matrix(bend$influence), run))
+  fit
 }
 
-# An orthogonal matrix, equal to its inverse, whose first column is `direction`.
-turn_towards <- function(direction) {
-  v <- direction
-  v[[1L]] <- v[[1L]] - 1
-  if (sum(v^2) < 1e-20) return(diag(length(v)))
-  diag(length(v)) - 2 * outer(v, v) / sum(v^2)
+# Of axes without correlation, the pair of which the one bends most with the other: the numbers of both, the `curve`, a
+# coefficient of what a line leaves of the square, and the deviation of what this leaves. A shear has the Jacobian 1.
+find_bent_pair <- function(y) {
+  pairs <- which(outer(seq_len(ncol(y)), seq_len(ncol(y)), "!="), arr.ind = TRUE)
+  bends <- lapply(seq_len(nrow(pairs)), function(k) {
+    bend <- list(from = pairs[[k, 1L]], to = pairs[[k, 2L]], skew = mean(y[, pairs[k, 1L]]^3))
+    square <- bent_square(bend, y)
+    if (!(sum(square^2) > 1e-8 * nrow(y))) return(list(spread = 1))
+    bend$curve <- sum(square * y[, bend$to]) / sum(square^2)
+    left <- y[, bend$to] - bend$curve * square
+    leverage <- square^2 / sum(square^2)
+    c(bend, list(spread = sqrt(mean(left^2)), influence = square * left / pmax(1 - leverage, 0.1) / sum(square^2)))
+  })
+  best <- bends[[which.min(vapply(bends, `[[`, 0, "spread"))]]
+  if (best$spread < 1 && best$spread > 1e-6) best
 }
 
-turned <- function(turn, y) {
-  value <- y
-  for (j in seq_len(ncol(y))) value[, j] <- rowSums(y * rep(turn[, j], each = nrow(y)))
-  value
+bent_square <- function(bend, y) y[, bend$from]^2 - 1 - bend$skew * y[, bend$from]
+straight_pair <- function(bend, y, curve = bend$curve) {
+  y[, bend$to] <- (y[, bend$to] - curve * bent_square(bend, y)) / bend$spread
+  y
 }
 
-# Standardised rows of data from the coordinates of the copulas. `first`: the first ones off the scale of groups.
-off_axes <- function(fit, y, first = from_scale(fit$first$scale, y[, 1L])) {
-  if (!is.null(fit$first)) {
-    y[, 1L] <- first
-    y <- turned(fit$first$turn, y)
-  }
+# Standardised rows of data from the coordinates of the copulas, with the curve of the data or of a resample.
+off_axes <- function(fit, y, curve = fit$bend$curve) {
+  bend <- fit$bend
+  if (!is.null(bend)) y[, bend$to] <- bend$spread * y[, bend$to] + curve * bent_square(bend, y)
   if (is.null(fit$axes)) y else times_lower(fit$axes, y)
 }
 
@@ -118,10 +119,7 @@ calibrate_several <- function(fit, inner, run) {
   y <- fit$data$y
   n <- nrow(y)
   d <- ncol(y)
-  groups <- if (!is.null(fit$first)) draw_groups(fit, fit$first$scale$groups, from_scale(fit$first$scale, y[, 1L]), run)
-  grouped <- !is.null(groups)
-  rho <- step_rho(n, rep_len(fit$rho, d), grouped)
-  if (grouped) rho <- pmax(rho, calibrated_ends[[1L]])
+  rho <- step_rho(n, rep_len(fit$rho, d))
   points <- several_points(fit, 2000L)
   weight <- drop(point_weights(points, average_at(fit, points, run)$gain[, d, drop = FALSE]))
   center <- colSums(weight * points$y)
@@ -131,8 +129,7 @@ calibrate_several <- function(fit, inner, run) {
     law_moments(points$y[order, j], cumsum(weight[order]), rho[[j]])
   })
   r1 <- vapply(moments, `[[`, 0, "r1")
-  # As in calibrate_one(). The first coordinate is then neither shifted nor stretched.
-  most <- min(2, steps_width(grouped) / max(r1))
+  most <- min(2, calibrated_width / max(r1))
   to <- t(chol(stats::var(y)))
   z <- solve_lower(to, sweep(y, 2L, colMeans(y)))
   pairs <- which(lower.tri(to), arr.ind = TRUE)
@@ -142,12 +139,8 @@ calibrate_several <- function(fit, inner, run) {
     place[(seq_len(fit$count) - 1L) * parts + part, , drop = FALSE]
   }
   shift <- stretch <- matrix(0, fit$count, d)
-  mean_left <- pmax(0, (if (grouped) calibrated_width^2 / n else 1 / (n - 1)) - (most * r1)^2 / n)
-  if (grouped) {
-    mean_left[[1L]] <- 1 / n
-    stretch[, 1L] <- 1
-  }
-  for (j in seq_len(d)[seq_len(d) > grouped]) {
+  mean_left <- pmax(0, 1 / (n - 1) - (most * r1)^2 / n)
+  for (j in seq_len(d)) {
     place <- drawn(j, stretch_df(z[, j], moments[[j]], most), mean_left[[j]])
     shift[, j] <- place[, 1L]
     stretch[, j] <- place[, 2L]
@@ -158,7 +151,7 @@ calibrate_several <- function(fit, inner, run) {
     drawn(d + k, 0, max(0, spread * (1 / (n - 1) - (most * prod(r1[both]))^2 / n)))[, 1L]
   }, numeric(fit$count))
   list(calibration = list(smoothed = smoothed_points(fit, points$y, weight), split = find_groups(fit, points$y, weight),
-    most = most, rho = rho, groups = groups, width = sqrt((most * r1)^2 + n * mean_left), center = center,
+    most = most, rho = rho, width = sqrt((most * r1)^2 + n * mean_left), center = center,
     from = t(chol(law)), to = to, middle = colMeans(y), shift = shift, stretch = stretch, b = matrix(b, fit$count),
     pairs = pairs))
 }
@@ -213,9 +206,10 @@ several_unplaced <- function(fit, at) {
   d <- ncol(at$y)
   m <- nrow(at$y)
   y <- at$y
-  if (!is.null(place$groups)) {
+  if (!is.null(fit$bend)) {
     y <- y[rep(seq_len(m), fit$count), , drop = FALSE]
-    y[, 1L] <- group_places(fit, fit$first$scale, at)$to
+    moved <- rep(fit$bend$drawn, each = m) * bent_square(fit$bend, y)
+    y[, fit$bend$to] <- y[, fit$bend$to] - moved / fit$bend$spread
   }
   v <- solve_lower(place$to, sweep(y, 2L, place$middle))
   x <- array(0, c(m, fit$count, d))
@@ -232,15 +226,13 @@ several_base <- function(fit, at) {
   if (!is_placed(fit)) return(at$density)
   place <- fit$calibration
   x <- matrix(several_unplaced(fit, at), ncol = ncol(at$y))
-  slope <- if (is.null(place$groups)) at$slope else group_places(fit, fit$first$scale, at)$slope
   shrink <- rowSums(log(place$stretch)) + sum(log(diag(place$to) / diag(place$from)))
-  log_density <- matrix(rowSums(stats::dnorm(x, log = TRUE)), nrow(at$y)) + slope - sum(log(fit$standard$scale))
+  log_density <- matrix(rowSums(stats::dnorm(x, log = TRUE)), nrow(at$y)) + at$slope - sum(log(fit$standard$scale))
   exp(log_density - rep(shrink, each = nrow(at$y)))
 }
 
-# Where the inner points lie in a resample, standardised. `first`: of each resample, the first coordinates off the scale
-# of groups.
-several_places <- function(fit, r, first) {
+# Where the inner points lie in a resample, standardised.
+several_places <- function(fit, r) {
   y <- fit$inner$y
   if (is_placed(fit)) {
     place <- fit$calibration
@@ -249,7 +241,7 @@ several_places <- function(fit, r, first) {
     y <- times_lower(stretch, solve_lower(place$from, sweep(y, 2L, place$center)))
     y <- sweep(times_lower(place$to, sweep(y, 2L, place$shift[r, ], "+")), 2L, place$middle, "+")
   }
-  y <- if (is.null(first)) off_axes(fit, y) else off_axes(fit, y, first[, r])
+  y <- off_axes(fit, y, if (!is.null(fit$bend)) fit$bend$curve + fit$bend$drawn[[r]])
   colnames(y) <- fit$standard$names
   y
 }
@@ -263,13 +255,8 @@ several_quantities <- function(fit, functional) {
   d <- ncol(fit$data$y)
   gain <- matrix(fit$state$gain[-seq_len(nrow(fit$at$y)), d, ], ncol = fit$count)
   weight <- point_weights(fit$inner, gain)
-  place <- fit$calibration
-  first <- if (!is.null(place$groups)) {
-    z <- place$middle[[1L]] + place$to[[1L]] * (fit$inner$y[, 1L] - place$center[[1L]]) / place$from[[1L]]
-    in_parts(fit, z, function(z, groups) from_scale(fit$first$scale, z, groups))
-  }
   values <- lapply(seq_len(fit$count), function(r) {
-    z <- several_places(fit, r, first)
+    z <- several_places(fit, r)
     y <- sweep(sweep(z, 2L, fit$standard$scale, "*"), 2L, fit$standard$center, "+")
     unlist(lapply(functional, function(part) {
       # Values such as 1e200 have no squares.
@@ -297,12 +284,9 @@ density_points <- function(fit, points) {
     y <- solve_lower(fit$axes, y)
     slope <- slope - sum(log(diag(fit$axes)))
   }
-  if (!is.null(fit$first)) {
-    y <- turned(fit$first$turn, y)
-    before <- y[, 1L]
-    slope_before <- slope
-    slope <- slope + log_slope(fit$first$scale, before)
-    y[, 1L] <- to_scale(fit$first$scale, before)
+  if (!is.null(fit$bend)) {
+    y <- straight_pair(fit$bend, y)
+    slope <- slope - log(fit$bend$spread)
   }
   if (!is.null(fit$scale$groups)) {
     scale <- replace(fit$scale, "groups", list(NULL))

@@ -2,7 +2,6 @@
 # code is what the reason is about.
 
 figure <- function(value) format(signif(value, 2), scientific = FALSE, trim = TRUE)
-is_at <- function(value, bound) abs(value - bound) < 1e-6
 
 #' @export
 verdict.martingale_posterior <- function(x, ...) {
@@ -50,15 +49,7 @@ width_reasons <- function(fit) {
   words <- sprintf("about %s times as wide as s/sqrt(n)%s", paste(unique(figure(range(width))), collapse = " to "),
     on_scale)
   if (is_placed(fit)) {
-    is_upper <- is.null(fit$model$rho) && is_at(fit$rho[[1L]], record(fit)$ends(fit)[[2L]])
-    y <- apply(fit$data$y, 1L, paste, collapse = " ")
-    return(c(
-      reason("bandwidth_width", figure = max(width), means = length(width), width = words),
-      if (is_upper) {
-        reason("bandwidth_upper", figure = fit$rho[[1L]], rho = figure(fit$rho[[1L]]),
-          distinct = whole_words(length(unique(y))), count = whole_words(length(y)))
-      }
-    ))
+    return(c(few_reason(fit), reason("bandwidth_width", figure = max(width), means = length(width), width = words)))
   }
   code <- if (width < 0.8) "bandwidth_narrow" else if (width > 1.25) "bandwidth_wide" else "bandwidth_right"
   reason(code, figure = width, width = words, rho = figure(fit$rho))
@@ -73,11 +64,10 @@ densities_bandwidth <- function(fit) {
   small_reason(fit, "a mean"), large_reason(fit))
 }
 
-regression_bandwidth <- function(fit) c(bound_reason(fit), small_reason(fit, "a mean"), large_reason(fit))
+regression_bandwidth <- function(fit) c(small_reason(fit, "a mean"), large_reason(fit))
 
 classes_bandwidth <- function(fit) {
   c(
-    bound_reason(fit),
     if (is.null(fit$data$start)) small_reason(fit, "a probability") else if (fit$rho < 0.1) {
       reason("bandwidth_odds", figure = fit$rho, rho = figure(fit$rho))
     },
@@ -85,11 +75,10 @@ classes_bandwidth <- function(fit) {
   )
 }
 
-bound_reason <- function(fit) {
-  bound <- record(fit)$ends(fit)[[1L]]
-  if (is.null(fit$model$rho) && is_at(fit$rho, bound) && bound > 0.4) {
-    reason("bandwidth_lower", figure = bound, rho = figure(bound))
-  }
+# Student's t of so few degrees of freedom has no fourth moment.
+few_reason <- function(fit) {
+  n <- nrow(fit$data$y)
+  if (n < 5L) reason("unsupported_few", figure = n, count = count_words(n, "value"))
 }
 
 small_reason <- function(fit, what) {
@@ -113,10 +102,9 @@ points_reason <- function(fit) {
 
 axes_reason <- function(fit) {
   if (is.null(fit$axes)) return(NULL)
-  share <- if (!is.null(fit$first)) figure(100 * stats::plogis(fit$first$scale$groups[[1L]] * c(1, -1)))
-  reason("scale_axes", figure = fit$axes_gain, gain = figure(fit$axes_gain), groups = if (is.null(share)) "" else {
-    sprintf(", the first with the scale of two groups of %s%% and %s%%", share[[1L]], share[[2L]])
-  })
+  reason("scale_axes", figure = fit$axes_gain, gain = figure(fit$axes_gain), bend = if (!is.null(fit$bend)) {
+    sprintf(", one of them less a quadratic curve in %s", fit$standard$names[[fit$bend$from]])
+  } else "")
 }
 
 # The scale of a density of one variable, its atoms, and what the support could be.
@@ -145,14 +133,15 @@ density_scale_reason <- function(scale) {
     scale = if (!is.null(scale$groups)) {
       group_words(scale)
     } else if (scale$bends) {
-      sprintf("the scale asinh((y - %s)/%s)%s", figure(scale$center), figure(scale$width),
+      sprintf("the scale asinh((y %s %s)/%s)%s", if (scale$center < 0) "+" else "-", figure(abs(scale$center)),
+        figure(scale$width),
         if (is.null(scale$knots)) "" else paste(", with", far))
     } else paste("a scale with", far))
 }
 
 # A bound that all data respect and the prediction does not.
 density_support_reason <- function(fit) {
-  if (any(is.finite(fit$model$support)) || nrow(fit$data$y) < 2L) return(NULL)
+  if (any(is.finite(fit$scale$support)) || nrow(fit$data$y) < 2L) return(NULL)
   y <- range(own_units(fit), fit$atoms$value)
   if (y[[1L]] < 0) return(NULL)
   places <- drop(inner_places(as_one(fit)))
@@ -261,7 +250,16 @@ share_of_tails <- function(y, mass) {
 covariates_reasons <- function(fit) {
   gain <- fit$covariate_gain
   c(reason("covariates_gain", figure = gain, gain = figure(max(gain, 0)),
-    end = if (gain * fit$n < 2) ": the data hardly speak for a dependence on them." else "."), mean_reason(fit))
+    end = if (gain * fit$n < 2) ": the data hardly speak for a dependence on them." else "."), mean_reason(fit),
+  beyond_reason(fit))
+}
+
+beyond_reason <- function(fit) {
+  rows <- rows_beyond(fit)
+  if (!length(rows)) return(NULL)
+  reason("covariates_beyond", quantity = rows, figure = length(rows), count = whole_words(length(rows)),
+    shown = paste0(paste(utils::head(rows, 3L), collapse = ", "), if (length(rows) > 3L) ", ..."),
+    band = if (is.null(fit$trend)) "does not grow there" else "grows as the slopes say, if its shape goes on")
 }
 
 # Where the mean function is too smooth for the data.
@@ -294,7 +292,8 @@ mean_reason <- function(fit) {
   if (is.null(trend)) return(NULL)
   reason("covariates_mean", what = if (is_class) "lie log odds" else "lies a mean",
     curves = if (inherits(fit$model$mean, "formula")) deparse1(fit$model$mean) else {
-      if (is.null(trend$knots)) "straight lines" else "natural cubic splines"
+      paste0(if (is.null(trend$knots)) "straight lines" else "natural cubic splines", paste(sprintf(" and %s * %s",
+        colnames(fit$data$x)[trend$pairs[, 1L]], colnames(fit$data$x)[trend$pairs[, 2L]]), collapse = ""))
     }, slopes = count_words(trend$rank, "slope"),
     without = if (is.null(trend$gain)) "" else sprintf("; without this the score is lower by %s", figure(trend$gain)))
 }

@@ -44,14 +44,19 @@ test_that("pairs and regressions name the columns that do not suit the model", {
   noise <- qnorm(u[orders[, 2]])
   pairs <- copula_density(0.7, permutations = 1)
   expect_identical(codes_of(cbind(a = x, b = 0.5 * x + noise), pairs), character())
-  bent <- predictive_resample(cbind(a = x, b = x^2 + noise / 3), pairs, 5, 2, seed = 1, threads = 2)
-  expect_match(said_of(bent, "data"), "^a and b: one bends with the other")
-  third <- qnorm(u[orders[, 3]])
-  rows <- data.frame(y = x * third + noise / 2, x = x, z = third)
-  lines <- function(rows) {
-    predictive_resample(rows, copula_regression(y ~ x + z, rows[1:2, ], 0, 0.7, 0.5, permutations = 1), 5, 2, seed = 1,
+  bent <- function(...) {
+    predictive_resample(cbind(a = x, b = x^2 + noise / 3), copula_density(0.7, permutations = 1, ...), 5, 2, seed = 1,
       threads = 2)
   }
+  expect_match(said_of(bent(scale = "data"), "data"), "^a and b: one bends with the other")
+  expect_null(said_of(bent(), "data"))
+  third <- qnorm(u[orders[, 3]])
+  rows <- data.frame(y = x * third + noise / 2, x = x, z = third)
+  lines <- function(rows, mean = "linear") {
+    model <- copula_regression(y ~ x + z, rows[1:2, ], 0, 0.7, 0.5, permutations = 1, mean = mean)
+    predictive_resample(rows, model, 5, 2, seed = 1, threads = 2)
+  }
   expect_match(said_of(lines(rows), "data"), "^The product of x and z would explain more .*mean = ~ x \\* z has it")
+  expect_null(said_of(lines(rows, "auto"), "data"))
   expect_null(said_of(lines(transform(rows, y = x - z + noise)), "data"))
 })

@@ -37,7 +37,7 @@ test_that("data in two groups get the scale of two groups, in any unit, and othe
   expect_equal(other$draws[, 1], found$draws[, 1] * 1e6 - 3e6, tolerance = 1e-6)
   # With a bound, zeros and ties.
   for (more in list(list(exp(y / 4), c(0, Inf)), list(c(exp(y / 4), numeric(20)), c(0, Inf)),
-    list(round(2 * y) / 2, c(-Inf, Inf)))) {
+    list(round(6 * y) / 6, c(-Inf, Inf)))) {
     one <- fit(more[[1]], support = more[[2]], draws = 20)
     expect_match(said_of(one, "scale"), "on the scale of two groups")
     expect_true(all(is.finite(one$draws)) && all(is.finite(one$density)) && all(one$density >= 0))

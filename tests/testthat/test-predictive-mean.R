@@ -203,3 +203,47 @@ test_that("the deviation of a regression's mean is that of errors whose variance
   steps <- (most_of(fit) * fit$rho)^2 * mean(residuals(line)^2) / 100
   expect_equal(sqrt(apply(fit$draws, 2, var) + steps) / exact, rep(1.05, 5), tolerance = 0.12, ignore_attr = TRUE)
 })
+
+test_that("products of covariates join the mean function where they raise the score, for responses and classes", {
+  skip_where_repeated()
+  u <- qnorm(sample_of(60))
+  orders <- apply(matrix(rpolyagamma(120, 1, seed = 4), 60), 2, order)
+  rows <- data.frame(x = u, z = u[orders[, 1]])
+  noise <- u[orders[, 2]]
+  rows$y <- rows$x * rows$z + 0.5 * noise
+  rows$class <- rows$x * rows$z + 0.2 * noise > 0
+  new <- data.frame(x = c(1, -1), z = 1)
+  fit <- function(formula, model = copula_regression) {
+    predictive_resample(rows, model(formula, new), 50, 60, seed = 1, threads = 2)
+  }
+  product <- fit(y ~ x + z)
+  expect_identical(product$trend$pairs, cbind(1L, 2L))
+  expect_match(said_of(product, "covariates"), "straight lines and x \\* z, with 3 slopes")
+  expect_null(said_of(product, "data"))
+  expect_lt(max(abs(colMeans(product$draws) - c(1, -1))), 0.4)
+  classes <- fit(class ~ x + z, copula_classification)
+  expect_identical(classes$trend$pairs, cbind(1L, 2L))
+  expect_gt(diff(rev(colMeans(classes$draws))), 0.5)
+  rows$y <- rows$x - rows$z + noise
+  expect_null(fit(y ~ x + z)$trend$pairs)
+})
+
+test_that("far beyond the covariates bands grow as the slopes of resamples do, and the place is named", {
+  skip_where_repeated()
+  x <- qnorm(ppoints(60))
+  rows <- data.frame(x = x, y = sin(2 * x) + 0.5 * qnorm(sample_of(60)))
+  new <- data.frame(x = c(0, 2, 40, 80))
+  fit <- predictive_resample(rows, copula_regression(y ~ x, new, mean = "smooth"), 30, 100, seed = 1, threads = 2)
+  width <- apply(fit$draws, 2, function(draws) diff(quantile(draws, c(0.05, 0.95))))
+  expect_equal(unname(width[[4]] / width[[3]]), 2, tolerance = 0.1)
+  expect_match(said_of(fit, "covariates"), "2 of the points lie outside of the covariates of the data \\(row 3, 4\\)")
+  # predict() repeats the resamples.
+  found <- predict(fit, new, threads = 2)
+  expect_equal(found$upper - found$lower, unname(width), tolerance = 1e-8)
+  # Without a slope that raises the score, the points beyond still have one.
+  rows$y <- qnorm(sample_of(60))
+  level <- predictive_resample(rows, copula_regression(y ~ x, new[c(1, 3, 4), , drop = FALSE]), 30, 100, seed = 1,
+    threads = 2)
+  expect_gt(sd(level$draws[, 3]) / sd(level$draws[, 1]), 10)
+  expect_error(predict(fit, new[0, , drop = FALSE]), "has no rows", class = "warpbayes_error_input")
+})

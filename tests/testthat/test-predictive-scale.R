@@ -163,7 +163,8 @@ test_that("words about scale and support appear where they must, and only there"
   expect_identical(words(sample_of(40), support = c(0, 1)), "none")
   expect_match(words(skewed), "the scale asinh\\(\\(y - .*\\)/.*\\): the score per observation rises by 0")
   expect_no_match(words(skewed, scale = "data"), "asinh")
-  expect_match(words(rep(1:6, 10) + 0), "Only 6 of 60 values are distinct")
+  expect_match(words(rep(1:6, 10) + 0), "Only 6 of 60 values are distinct, so these are the values of an urn")
+  expect_match(words(rep(1:6, 10) + 0, scale = "data"), "Only 6 of 60 values are distinct: a density spreads")
   expect_no_match(words(round(normal, 1)), "distinct")
 })
 
@@ -201,5 +202,6 @@ test_that("a support that does not fit is refused", {
   expect_input(predictive_resample(cbind(1:3, 3:1), copula_density(support = c(0, Inf))), "is for one variable")
   for (bad in list(3, c(1, 0), c(NA, 1), "a", c(1, 1))) expect_input(copula_density(support = bad), "`support` must be")
   expect_input(copula_density(scale = "log"), "`scale`")
-  expect_input(predictive_resample(c(0, 1, 1), copula_density(support = c(0, 1))), "only values on the bounds")
+  expect_input(predictive_resample(c(0, 1, 1), copula_density(0.8, support = c(0, 1))), "only values on the bounds")
+  expect_input(predictive_resample(c(-1, 1, 2), copula_density(), functional = "gini"), "needs values of at least 0")
 })

@@ -120,8 +120,6 @@ test_that("words about several variables appear where they must, and only there"
   expect_match(small(two), said)
   expect_match(small(cbind(1000 * two[, 1], 7 - two[, 2])), said)
   expect_match(small(cbind(two, qnorm(w))), said)
-  # The scale of two groups does not fill the space between.
-  expect_identical(small(two, "auto"), "nothing")
   for (none in list(cbind(qnorm(u), qnorm(v)), cbind(qgamma(u, 4), qnorm(v)), cbind(qnorm(u), qnorm(v), qnorm(w)),
     cbind(qnorm(u), qnorm(v))[1:5, ])) {
     expect_identical(small(none), "nothing")
@@ -136,30 +134,35 @@ test_that("words about several variables appear where they must, and only there"
     c("mean", "sd", "correlation"), seed = 1)$draws)))
 })
 
-test_that("the first axis of data in two groups has their scale, in any unit", {
+test_that("a pair that bends is straightened by a curve, whose coefficient is drawn, in any unit", {
   skip_where_repeated()
   u <- sample_of(60)
-  two <- cbind(x = qnorm(u), y = qnorm(u[order(cos(5 * 1:60))])) + 2 * (-1)^(1:60)
+  x <- qnorm(u)
+  noise <- qnorm(u[order(cos(5 * 1:60))])
+  bent <- cbind(a = x, b = x^2 + 0.5 * noise)
   fit <- function(y, at, functional = NULL, ...) {
-    predictive_resample(y, copula_density(points = at, ...), 200, 40, functional, seed = 1, threads = 2)
+    predictive_resample(y, copula_density(points = at, ...), 200, 60, functional, seed = 1, threads = 2)
   }
-  found <- fit(two, rbind(c(0, 0), c(2, 2)))
-  expect_match(said_of(found, "scale"),
-    "without correlation, the first with the scale of two groups of [45][0-9]?% and")
-  expect_null(said_of(found, "unsupported"))
-  # Between the groups the resamples are about the truth, and all of them far above it on the data's scale.
-  expect_gt(max(found$density[, 1]), dnorm(2)^2)
-  expect_lt(min(found$density[, 1]), dnorm(2)^2)
-  expect_gt(min(fit(two, rbind(c(0, 0), c(2, 2)), scale = "data")$density[, 1]), 2 * dnorm(2)^2)
-  quantities <- fit(two, rbind(c(0, 0)), list("mean", "sd", "correlation"))
-  expect_lt(max(abs(colMeans(quantities$draws)[1:2] - colMeans(two))), 0.4 * sd(two[, 1]) / sqrt(60))
-  expect_equal(unname(colMeans(quantities$draws)[3:5]), c(sd(two[, 1]), sd(two[, 2]), cor(two)[1, 2]), tolerance = 0.06)
-  other <- fit(sweep(sweep(two, 2, c(1e4, 1e-3), "*"), 2, c(7, 0), "+"), rbind(c(7, 0)))
-  expect_equal(other$density[, 1] * 10, found$density[, 1], tolerance = 1e-6)
-  grid <- as.matrix(expand.grid(seq(-7, 7, 0.4), seq(-7, 7, 0.4)))
-  expect_equal(rowSums(predictive_resample(two, copula_density(points = grid), 20, 3, seed = 1, threads = 2)$density),
-    rep(1 / 0.16, 3), tolerance = 0.01)
-  # Three variables, and a group direction that is no axis.
-  three <- cbind(two, z = qnorm(u[order(cos(9 * 1:60))]))
-  expect_match(said_of(fit(three, three[1:2, ]), "scale"), "two groups")
+  at <- rbind(c(0, 0), c(1, 1), c(-1.5, 2.25))
+  truth <- dnorm(at[, 1]) * dnorm(0, 0, 0.5)
+  found <- fit(bent, at)
+  expect_match(said_of(found, "scale"), "without correlation, one of them less a quadratic curve in a")
+  expect_null(said_of(found, "data"))
+  expect_lt(max(abs(log(colMeans(found$density) / truth))), 0.35)
+  # Without the curve the density in the middle is at least 15% lower.
+  expect_lt(mean(fit(bent, at, scale = "data")$density[, 1]), 0.85 * truth[[1]])
+  expect_gt(sd(found$bend$drawn), 0.02)
+  quantities <- fit(bent, at, list("mean", "sd"))
+  expect_lt(max(abs(colMeans(quantities$draws)[1:2] - colMeans(bent))), 0.4 * sd(bent[, 2]) / sqrt(60))
+  units <- function(y) sweep(sweep(y, 2, c(1e4, 1e-3), "*"), 2, c(7, 0), "+")
+  other <- fit(units(bent), units(at))
+  expect_equal(other$density * 10, found$density, tolerance = 1e-6)
+  grid <- as.matrix(expand.grid(seq(-7, 7, 0.2), seq(-6, 14, 0.2)))
+  expect_equal(rowSums(predictive_resample(bent, copula_density(points = grid), 20, 3, seed = 1, threads = 2)$density),
+    rep(1 / 0.04, 3), tolerance = 0.02)
+  expect_equal(as.vector(t(predict(found, at, threads = 2)[, 2:3])),
+    as.vector(apply(found$density, 2, quantile, c(0.05, 0.95))), tolerance = 1e-8)
+  # Of three variables the pair that bends most; straight pairs keep their axes.
+  expect_identical(fit(cbind(bent, c = qnorm(u[order(cos(9 * 1:60))])), cbind(at, 0))$bend$to, 2L)
+  expect_null(fit(cbind(x, 0.6 * x + 0.8 * noise), at)$bend)
 })
