@@ -24,7 +24,9 @@
 #' @inheritParams computing_arguments
 #' @section Settings of `control`:
 #' * `start`: where chains start. `NULL`: each from its own clustering. Or a fit to the same markers, or for each cell
-#'   the number of a component (`NA`: leave it out).
+#'   the number of a component (`NA`: leave it out). In the warm-up of runs of 500 sweeps or more, each chain then
+#'   searches for a start of more posterior mass, by some 2,000 sweeps that drop, join and split components; nothing of
+#'   the search is kept as a draw. `"search"` has this also for short runs and for many cells.
 #' * `moves`: whether sweeps also propose to split and join components (Jain and Neal 2004).
 #' * `thin`, `keep` (for `"gibbs"`): which sweeps and draws are kept. `keep` is any of `"weights"`, `"means"`,
 #'   `"covariances"` (the default: prediction needs these) and `"labels"`.
@@ -143,7 +145,7 @@ check_keep <- function(keep) {
 }
 
 check_start <- function(start, cells, components) {
-  if (is.null(start) || inherits(start, "dp_mixture")) return(start)
+  if (is.null(start) || identical(start, "search") || inherits(start, "dp_mixture")) return(start)
   rows <- cells$rows
   start <- by_names(start, rownames(cells$x), "start", "cell")
   if (!is.numeric(start) && !(is.logical(start) && all(is.na(start))) || is.factor(start) || length(start) != rows) {

@@ -36,7 +36,7 @@ mixture_step <- function(fit, atoms = find_atoms(fit)) {
   keep_parts <- c("labels", "means", "covariances") %in% fit$keep
   units <- prior_units(fit)
   carried <- c(
-    "statistics", "concentration", "sizes", "prior",
+    "statistics", "concentration", "sizes", "prior", if (!is.null(fit$state[[1L]]$search)) "search",
     if (!is.null(fit$samples)) c("sample_sizes", "log_share", "sample_concentration")
   )
   function(sessions, states, sweeps, keep) {

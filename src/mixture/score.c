@@ -33,7 +33,7 @@ int wb_mixture_score(wb_mixture_chain *chain, double log_likelihood, double *sco
   const double alpha = state->concentration;
   double *const scale = state->workspace, *const precision = scale + triangle, *const average = precision + triangle;
   *score = wb_nan();
-  if (state->samples) return WB_OK;
+  if (state->samples && !state->samples->together) return WB_OK;
   WB_TRY(wb_mixture_fetch_statistics(chain));
   WB_TRY(wb_mixture_fetch_parameters(chain));
   double sum = log_likelihood + prior->shape * wb_log(alpha) - prior->rate * alpha, rows = 0;

@@ -1,19 +1,12 @@
 /* A search for a better start, in the warm-up: after a sweep, a component is dropped, joined to another, or split, some
  * sweeps follow, and the result is kept if it raises the score. Gibbs sweeps and the moves of split_merge.c hardly ever
- * join components that overlap, because their neighbours must move as well. Nothing of the search is kept as a draw.
- *
- * The score of a sweep bounds from below the log of the posterior mass around the chain's mode, up to one constant for
- * all chains of the same data and prior:
- *   L = log p(x, z | h) + log p(h) - sum_i log [pi_z N(x_i | theta_z) / sum_j pi_j N(x_i | theta_j)],
- * with theta, sticks and alpha integrated out of p(x, z | h). The log likelihood does not rank modes: one with more
- * components has a higher likelihood, and less room. L needs only what the sweep has: O(k p^2) operations. */
+ * join components that overlap, because their neighbours must move as well. Nothing of the search is kept as a draw. */
 #include "core/scalar.h"
 
 #include <stdlib.h>
 
 #include "core/elementary.h"
 #include "core/linear_algebra.h"
-#include "core/mixture_component.h"
 #include "core/philox.h"
 #include "core/purpose.h"
 #include "mixture/mixture.h"
@@ -39,69 +32,11 @@ static double *statistics_of(const wb_mixture_state *state, int32_t j) {
   return state->statistics + (size_t)j * WB_MIXTURE_STATISTICS(state->columns);
 }
 
-/* log of the integral of alpha^K Gamma(alpha) / Gamma(alpha + n) over alpha's prior, on a grid of log alpha. */
-static double log_partition(const wb_mixture_prior *prior, double occupied, double rows) {
-  const double step = 0.08;
-  double largest = -wb_infinity(), total = 0;
-  for (int32_t i = 0; i <= 100; i++) {
-    const double log_alpha = -3 + step * i, alpha = wb_exp(log_alpha);
-    const double value =
-        (occupied + prior->shape) * log_alpha + wb_lgamma(alpha) - wb_lgamma(alpha + rows) - prior->rate * alpha;
-    if (value > largest) {
-      total *= wb_exp(largest - value);
-      largest = value;
-    }
-    total += wb_exp(value - largest);
-  }
-  return largest + wb_log(total * step);
-}
-
-/* The sum over the rows of a component of |F (x - mu)|^2, from their statistics. */
-static double squared_distances(int32_t p, const double *statistics, const double *mean, const double *factor) {
-  const double n = statistics[0], *sum = statistics + 1, *product = sum + p;
-  double total = 0;
-  for (int32_t r = 0; r < p; r++) {
-    const double *const row = factor + wb_packed_row(r);
-    for (int32_t a = 0; a <= r; a++)
-      for (int32_t b = 0; b <= a; b++) {
-        const double about = product[wb_packed_row(a) + (size_t)b] - sum[a] * mean[b] - mean[a] * sum[b] +
-                             n * (mean[a] * mean[b]);
-        total = wb_fma((a == b ? 1 : 2) * row[a] * row[b], about, total);
-      }
-  }
-  return total;
-}
-
-int wb_mixture_score(wb_mixture_chain *chain, double log_likelihood, double *score) {
-  wb_mixture_state *const state = &chain->state;
-  const wb_mixture_prior *const prior = &chain->prior;
-  const int32_t p = state->columns;
-  double *average = state->workspace, *scale = average + p;
-  WB_TRY(wb_mixture_fetch_statistics(chain));
-  WB_TRY(wb_mixture_fetch_parameters(chain));
-  wb_mixture_set_constants(state);
-  const double of_prior = wb_mixture_log_marginal_prior(prior, scale);
-  double joint = 0, complete = 0, occupied = 0, rows = 0;
-  for (int32_t j = 0; j < state->components; j++) {
-    const double *const statistics = statistics_of(state, j), *factor = state->factor + (size_t)j * wb_packed_size(p);
-    const double n = statistics[0];
-    if (n <= 0) continue;
-    const double trace = prior->floor ? wb_component_floor_trace(p, factor, prior->floor) : 0;
-    joint += wb_mixture_log_marginal(prior, of_prior, statistics, average, scale) + wb_lgamma(n);
-    complete += n * (state->log_constant[j] - 0.5 * trace) -
-                0.5 * squared_distances(p, statistics, state->mean + (size_t)j * (size_t)p, factor);
-    occupied++;
-    rows += n;
-  }
-  if (prior->hyper) joint += wb_mixture_log_hyperprior(prior->hyper, prior, state);
-  *score = joint + log_partition(prior, occupied, rows) + log_likelihood - complete;
-  return WB_OK;
-}
-
 static int scored_sweep(wb_mixture_chain *chain, uint32_t iteration, int moves, double *score) {
   double ignored, log_likelihood;
   WB_TRY(wb_mixture_begin_sweep(chain, iteration, moves, NULL));
   WB_TRY(wb_mixture_log_prior(chain, 0, NULL, &ignored));
+  wb_mixture_set_constants(&chain->state);
   WB_TRY(wb_mixture_finish_sweep(chain, &log_likelihood));
   return wb_mixture_score(chain, log_likelihood, score);
 }
