@@ -135,7 +135,8 @@ int wb_mixture_run(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, con
       WB_TRY(wb_mixture_split_merge(chain, sweeps->spots, joins_neighbours(iteration, sweeps->merge), iteration));
     if (iteration >= sweeps->search[0] && iteration <= sweeps->search[1]) {
       /* The chain's level: the mean score of its sweeps, of which recent ones count more. */
-      *sweeps->level = iteration == sweeps->search[0] ? sweeps->score[i] : 0.8 * *sweeps->level + 0.2 * sweeps->score[i];
+      const double before = iteration == sweeps->search[0] ? sweeps->score[i] : *sweeps->level;
+      *sweeps->level = 0.8 * before + 0.2 * sweeps->score[i];
       WB_TRY(wb_mixture_search(chain, iteration, sweeps->moves, sweeps->level));
     }
   }
