@@ -37,7 +37,8 @@ mixture_plan <- function(fit) {
       list()
     )
   }
-  traces <- c("log_likelihood", "log_posterior", "concentration_trace", "occupied", "probe_density")
+  traces <- c("log_likelihood", "log_posterior", if (!is_bem(fit)) "score", "concentration_trace", "occupied",
+    "probe_density")
   list(traces = stored_parts(traces, part), draws = stored_parts(method_of(fit)$parts(fit), part))
 }
 

@@ -132,7 +132,7 @@ summary.dp_mixture <- function(object, ...) {
 gibbs_summary <- function(fit, reference) {
   table <- diagnose(fit)
   said <- verdict(fit)
-  agreement <- if (isFALSE(is_usable(said))) fit_agreement(fit)
+  agreement <- if (any(said$reasons$code %in% c("chains_differ", "modes_alike", "modes_unlike"))) fit_agreement(fit)
   list(
     learned = learned_table(fit), diagnostics = table, converged = is_usable(said),
     verdict = if (is.null(agreement)) said else method_of(fit)$verdict(fit, table, agreement),
@@ -215,6 +215,7 @@ trace_quantities <- function(fit, warmup = FALSE) {
     occupied = fit$occupied[sweeps, , drop = FALSE],
     concentration = fit$concentration_trace[sweeps, , drop = FALSE]
   )
+  if (!is.null(fit$score) && is.null(fit$samples)) quantities$score <- fit$score[sweeps, , drop = FALSE]
   for (point in seq_len(dim(fit$probe_density)[[3L]])) {
     values <- fit$probe_density[sweeps, , point, drop = FALSE]
     quantities[[sprintf("log_density[%d]", point)]] <- matrix(values, length(sweeps), fit$chains)
@@ -223,7 +224,7 @@ trace_quantities <- function(fit, warmup = FALSE) {
 }
 
 quantity_words <- function(name) {
-  words <- c(occupied = "the number of occupied components", concentration = "the concentration")
+  words <- c(score = "the score", occupied = "the number of occupied components", concentration = "the concentration")
   density <- sub("log_density\\[(\\d+)\\]", "the log density at point \\1", name)
   ifelse(name %in% names(words), words[name], density)
 }

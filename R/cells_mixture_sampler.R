@@ -50,6 +50,7 @@ mixture_step <- function(fit, atoms = find_atoms(fit)) {
       traces <- list(
         log_likelihood = slice$log_likelihood + jacobian[["rows"]],
         log_posterior = slice$log_likelihood + slice$log_prior + sum(jacobian),
+        score = slice$score + jacobian[["rows"]],
         concentration_trace = slice$concentration_trace,
         occupied = slice$occupied,
         probe_density = slice$probe_density - log_unit

@@ -94,7 +94,7 @@ check_type_names <- function(names, argument, count = NULL) {
 summarise_types <- function(fit, map, own, labels, least, how, threads) {
   count <- map$count
   proportion <- colMeans(map$proportions)
-  interval <- quantiles_of_columns(map$proportions, interval_ends(0.9))
+  interval <- share_interval(map$proportions, map$used$chain)
   # One mode has no spread.
   if (is_bem(fit)) interval[] <- NA_real_
   chains <- if (!is_bem(fit)) diagnose_quantities(shares_by_chain(map))

@@ -113,7 +113,7 @@ types_table <- function(types, digits = 2) {
 
 # On which shares of types the chains agree. NULL for a mode.
 types_agreement <- function(x) {
-  if (!is_bem(x$fit)) shares_agreement(x$map, which(!x$types$speck), x$types$type)
+  if (!is_bem(x$fit)) shares_agreement(x$map, which(!x$types$speck), x$types$type, x$fit$rows)
 }
 
 #' @rdname cell_types
@@ -145,7 +145,7 @@ tidy.cell_types <- function(x, conf.level = 0.9, ...) {
   conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
   types <- x$types
   ends <- types[c("lower", "upper")]
-  if (conf.level != 0.9 && !anyNA(ends)) ends[] <- quantiles_of_columns(x$proportions, interval_ends(conf.level))
+  if (conf.level != 0.9 && !anyNA(ends)) ends[] <- share_interval(x$proportions, x$map$used$chain, conf.level)
   as_table(data.frame(
     type = types$type, estimate = types$proportion, conf.low = ends[[1L]], conf.high = ends[[2L]],
     cells = types$cells, components = types$components, rhat = types$rhat, ess = types$ess

@@ -12,21 +12,43 @@ gibbs_verdict <- function(fit, table = diagnose(fit), agreement = NULL) {
   occupied <- trace_quantities(fit)$occupied
   all_held <- mean(occupied == fit$components)
   binds <- nrow(occupied) >= fewest_sweeps && all_held > 0.05
-  new_verdict("the mixture", if (!is.null(agreement)) fit_share_reasons(agreement), chains,
+  new_verdict("the mixture", if (!is.null(agreement)) share_reasons(agreement), chains,
     if (binds) truncation_reason(sprintf(" in %.0f%% of the sweeps", 100 * all_held), fit), prior_edge_reason(fit),
     data_reasons(fit), if (!is_usable(new_verdict("", chains)) %in% TRUE) cause_reasons(fit))
 }
 
-# Judged by the density: numbers of components depend on small components, which come and go more slowly.
-convergence_reasons <- function(fit, table) {
-  judge_convergence(judged_quantities(fit), table, quantity_words, c("occupied", "concentration"))
+# Judged by the density: numbers of components depend on small components, which come and go more slowly. Chains that
+# stay at different modes will not agree on the density of each cell. So long runs that do not drift are judged by the
+# masses of these modes, and cell types by their shares.
+convergence_reasons <- function(fit, table = diagnose(fit)) {
+  quantities <- judged_quantities(fit)
+  reasons <- judge_convergence(quantities, table, quantity_words, not_deciding)
+  settled <- nrow(quantities[[1L]]) >= settled_sweeps && fit$chains > 1L && reasons[[1L]]$code == "chains_differ"
+  moving <- setdiff(names(quantities), c("occupied", "concentration"))
+  if (!settled || any(vapply(quantities[moving], drift_of, 0) != 0)) return(reasons)
+  worst <- reasons[[1L]]
+  known <- !is.null(quantities$score)
+  mass <- if (known) colMeans(quantities$score)
+  spread <- if (known) sqrt(mean(column_variances(quantities$score)))
+  alike <- known && diff(range(mass)) <= 3 * spread
+  lower <- if (known) {
+    sprintf(" The log of the mass around chain %d is about %s below that around chain %d (standard deviation %s).",
+      which.min(mass), whole_words(round(diff(range(mass)))), which.max(mass), format(signif(spread, 2)))
+  }
+  mode <- reason(if (alike) "modes_alike" else "modes_unlike", quantity = worst$quantity, figure = worst$figure,
+    rhat = format_rhat(worst$figure), lower = paste0("", lower))
+  c(mode, Filter(function(own) own$code == "rest_slow", reasons))
 }
+
+# These move slowly, and say little about the density.
+not_deciding <- c("occupied", "concentration", "score")
+settled_sweeps <- 250
 
 # What may be the cause if the chains do not agree, or too few draws are known.
 cause_reasons <- function(fit) {
   sweeps <- nrow(fit$log_likelihood) - fit$warmup
   if (sweeps < fewest_sweeps) return(NULL)
-  c(if (sweeps < 250) reason("short_run", figure = sweeps, sweeps = count_words(sweeps, "sweep")),
+  c(if (sweeps < settled_sweeps) reason("short_run", figure = sweeps, sweeps = count_words(sweeps, "sweep")),
     if (fit$chains == 1L) reason("lone_chain"))
 }
 
@@ -134,24 +156,24 @@ verdict.relabelled_mixture <- function(x, ...) {
 
 share_range <- function(agreement, t) paste(percent(range(colMeans(agreement$shares[[t]]))), collapse = " to ")
 
-# What shares of types say of a fit whose chains do not agree on the density of some cells.
-fit_share_reasons <- function(agreement) {
-  which <- sprintf(" above %s", percent(least_share, 0))
-  if (length(agreement$differs)) return(c(differing_shares(agreement, which), common_reasons(agreement)))
-  rhat <- max(1, agreement$table$rhat[agreement$shown], na.rm = TRUE)
-  c(reason(if (rhat <= rhat_limit) "only_shares_agree" else "type_shares_unclear", figure = rhat, which = which,
-    rhat = format_rhat(rhat), draws = nrow(agreement$shares[[1L]])), common_reasons(agreement))
-}
-
-differing_shares <- function(agreement, which = "") {
-  differs <- agreement$differs
+differing_shares <- function(agreement, differs) {
   several <- agreement$chains > 1L
   worst <- differs[[which.max(agreement$table$rhat[differs])]]
   rhat <- agreement$table$rhat[[worst]]
-  reason("type_shares_differ", quantity = agreement$names[[worst]], figure = rhat, which = which,
-    rhat = format_rhat(rhat), parts = if (several) "chains" else "halves of the chain", count = length(differs),
-    all = length(agreement$shown),
+  reason("type_shares_differ", quantity = agreement$names[[worst]], figure = rhat, rhat = format_rhat(rhat),
+    parts = if (several) "chains" else "halves of the chain", count = length(differs), all = length(agreement$shown),
     range = if (several) sprintf(", %s between chains", share_range(agreement, worst)) else "")
+}
+
+border_reasons <- function(agreement) {
+  map <- agreement$map
+  unlist(lapply(agreement$borders, function(group) {
+    sum <- rowSums(map$proportions[, group])
+    interval <- share_interval(cbind(sum), map$used$chain)
+    reason("open_border", quantity = list_some(agreement$names[sort(group)]), figure = mean(sum), sum = percent(mean(sum)),
+      low = percent(interval[[1L]]), high = percent(interval[[2L]]), first = agreement$names[[group[[1L]]]],
+      range = share_range(agreement, group[[1L]]))
+  }), recursive = FALSE)
 }
 
 # Whether any two chains have most cells in common, of types that differ and of all. NULL: nothing to say, or not known.
@@ -169,8 +191,15 @@ share_reasons <- function(agreement) {
   shown <- agreement$shown
   short <- agreement$short
   several <- agreement$chains > 1L
+  open <- unlist(agreement$borders)
+  unsettled <- setdiff(agreement$differs, open)
+  wide <- setdiff(agreement$wide, c(open, unsettled))
   c(
-    if (length(agreement$differs)) differing_shares(agreement),
+    if (length(unsettled)) differing_shares(agreement, unsettled),
+    border_reasons(agreement),
+    if (length(wide)) {
+      reason("wide_shares", quantity = list_some(agreement$names[wide]), figure = length(wide))
+    },
     if (length(short)) {
       reason("type_shares_rough", quantity = list_some(agreement$names[short]), figure = length(short),
         needed = ess_needed)

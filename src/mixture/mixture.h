@@ -165,6 +165,7 @@ typedef struct wb_mixture_sweeps {
   int32_t points;
   const double *probe;                                /* columns x points, scaled units: where the density is noted */
   double *log_likelihood, *log_prior, *concentration; /* count each */
+  double *score;                                      /* count: of wb_mixture_score() */
   int32_t *occupied;                                  /* count: components that hold rows */
   double *probe_density;                              /* count x points: log mixture densities */
   double *sizes;                                      /* components: how many rows had each label in the last sweep */
@@ -220,6 +221,10 @@ double wb_mixture_log_prior_of(const wb_mixture_prior *prior, const wb_mixture_s
                                int log_sticks);
 double wb_mixture_log_hyperprior(const wb_mixture_hyperprior *hyper, const wb_mixture_prior *prior,
                                  wb_mixture_state *state);
+
+/* The score of the labels that a sweep drew from the parameters (score.c), after wb_mixture_finish_sweep() gave the log
+ * likelihood. NaN for several samples, which have weights of their own. */
+int wb_mixture_score(wb_mixture_chain *chain, double log_likelihood, double *score);
 
 /* Log density of the mixture, in scaled units, at a point with these measured distances. */
 double wb_mixture_log_density(const wb_mixture_state *state, const double *distance);

@@ -117,6 +117,7 @@ int wb_mixture_run(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, con
     WB_TRY(wb_mixture_begin_sweep(chain, iteration, sweeps->moves, labels));
     WB_TRY(note(chain, sweeps, i));
     WB_TRY(wb_mixture_finish_sweep(chain, &sweeps->log_likelihood[i]));
+    WB_TRY(wb_mixture_score(chain, sweeps->log_likelihood[i], &sweeps->score[i]));
     sweeps->occupied[i] = occupied(state);
     if (i == sweeps->count - 1) memcpy(sweeps->sizes, state->sizes, (size_t)state->components * sizeof(double));
     if (at >= 0) WB_TRY(keep(chain, kept, (size_t)at));

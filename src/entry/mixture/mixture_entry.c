@@ -441,8 +441,8 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   const int32_t k = r->at.chain.state.components;
   const int count = INTEGER_RO(sweeps)[0], points = Rf_ncols(probe);
   SEXP out = PROTECT(
-      wb_list_new("statistics concentration prior log_weight log_likelihood log_prior concentration_trace occupied "
-                  "probe_density sizes labels means covariances sample_sizes log_share sample_concentration "
+      wb_list_new("statistics concentration prior log_weight log_likelihood log_prior score concentration_trace "
+                  "occupied probe_density sizes labels means covariances sample_sizes log_share sample_concentration "
                   "sample_log_weight kept_sample_sizes kept_sample_concentration kept_prior"));
   r->opened = opened;
   r->data = session_data(pointer, opened, center, scale);
@@ -457,6 +457,7 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
       .probe = REAL_RO(probe),
       .log_likelihood = put_numbers(out, "log_likelihood", (size_t)count),
       .log_prior = put_numbers(out, "log_prior", (size_t)count),
+      .score = put_numbers(out, "score", (size_t)count),
       .concentration = put_numbers(out, "concentration_trace", (size_t)count),
       .occupied = INTEGER(wb_list_put(out, "occupied", Rf_allocVector(INTSXP, count))),
       .probe_density = REAL(wb_list_put(out, "probe_density", Rf_allocMatrix(REALSXP, count, points))),
