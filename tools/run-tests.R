@@ -1,8 +1,7 @@
 # Runs tests/testthat with the installed package. WARPBAYES_TEST_BACKEND and WARPBAYES_TEST_PLUGIN choose the backend.
 # WARPBAYES_TEST_FILTER is a regular expression for the names of the files to run. With WARPBAYES_TEST_ROTATE a fifth of
-# the other files runs too, each day another one, but none that matches WARPBAYES_TEST_WITHOUT. Tests take a fifth of
-# their long lists of cases. WARPBAYES_TEST_PART, 0 to 4, chooses the fifth instead of the date. The last line is
-# "N passed, N failed, N skipped".
+# the other files runs too, each day another one. Tests take a fifth of their long lists of cases. WARPBAYES_TEST_PART,
+# 0 to 4, chooses the fifth instead of the date. The last line is "N passed, N failed, N skipped".
 set <- function(option, variable) {
   value <- Sys.getenv(variable)
   if (nzchar(value)) options(structure(list(value), names = option))
@@ -15,8 +14,7 @@ part <- as.integer(Sys.getenv("WARPBAYES_TEST_PART", as.integer(Sys.Date()) %% 5
 Sys.setenv(WARPBAYES_TEST_PART = part)
 if (nzchar(Sys.getenv("WARPBAYES_TEST_ROTATE"))) {
   names <- sub("^test-(.*)[.]R$", "\\1", list.files("tests/testthat", "^test-.*[.]R$"))
-  without <- Sys.getenv("WARPBAYES_TEST_WITHOUT", "^$")
-  others <- grep(paste0(filter, "|", without), names, value = TRUE, invert = TRUE)
+  others <- grep(filter, names, value = TRUE, invert = TRUE)
   chosen <- c(grep(filter, names, value = TRUE), others[seq_along(others) %% 5L == part])
   filter <- sprintf("^(%s)$", paste(chosen, collapse = "|"))
 }

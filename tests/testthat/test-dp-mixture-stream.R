@@ -179,7 +179,7 @@ test_that("a failure of any CUDA call while rows are streamed gives an error and
       expect_gt(calls, 500)
       # The errors are lack of memory, and, in every third place, a failed kernel, after which no call works. A failure
       # while the session is closed is not reported, and rows have other ways.
-      at <- todays(unique(round(seq(1, calls, length.out = min(calls, 40)))))
+      at <- todays(unique(round(seq(1, calls, length.out = min(calls, if (full_run()) 40 else 25)))))
       third <- seq_along(at) %% 3 == 0
       failures <- count_failures(cuda, run, at[!third], "memory", expected, way) +
         count_failures(cuda, run, at[third], "kernel", expected, way)
