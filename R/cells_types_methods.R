@@ -123,7 +123,7 @@ summary.cell_types <- function(object, ...) {
   check_method(object, "object", ...)
   structure(list(
     words = types_words(object), types = object$types, medians = object$medians, transform = object$fit$transform,
-    verdict = verdict(object), by_chain = types_by_chain(types_agreement(object))
+    joins = open_joins(object), verdict = verdict(object), by_chain = types_by_chain(types_agreement(object))
   ), class = c("summary.cell_types", "warpbayes"))
 }
 
@@ -174,5 +174,6 @@ types_tables <- function(x, digits = 3) {
   medians[] <- apply(medians, 2L, column_words, digits)
   tables <- list(types_table(types), data.frame(type = types$type, medians, check.names = FALSE, row.names = NULL))
   titles <- c(if (any(types$speck)) "Types (* a speck)" else "Types", paste("Medians,", scale_words(x$transform)))
-  stats::setNames(tables, titles)
+  tables <- stats::setNames(tables, titles)
+  if (NROW(x$joins)) c(tables, list(`Types that may be one, or two` = x$joins)) else tables
 }

@@ -225,7 +225,6 @@ verdict.cell_types <- function(x, ...) {
 types_verdict <- function(x, agreement = types_agreement(x)) {
   types <- x$types
   small <- types[types$speck & types$cells > 0, ]
-  empty <- types$type[types$speck & types$cells == 0]
   torn <- which(!types$speck & types$apart < 0.95)
   unsure <- mean(x$probability < 0.9)
   new_verdict("the cell types",
@@ -235,13 +234,12 @@ types_verdict <- function(x, agreement = types_agreement(x)) {
       reason("torn_types", quantity = types$type[torn], figure = min(types$apart[torn]),
         shown = paste0(dQuote(types$type[torn], FALSE), " ", percent(types$apart[torn], 0), collapse = ", "))
     },
-    channel_reasons(x), alike_reasons(x),
+    edge_reasons(x), channel_reasons(x),
     if (unsure >= 0.01) reason("unsure_cells", figure = unsure, share = percent(unsure, 0)),
     if (nrow(small)) {
       reason("specks", figure = nrow(small), specks = count_words(nrow(small), "speck"),
         share = percent(sum(small$proportion)))
     },
-    if (length(empty)) reason("types_without_cells", quantity = list_some(empty), figure = length(empty)),
     rests_on = list(method_of(x$fit)$verdict(x$fit)))
 }
 
@@ -282,18 +280,6 @@ channel_reasons <- function(x) {
 # Columns that instruments and their software add: time, and what a mass cytometer and its bar codes say of events.
 channels_without_markers <- paste0("^(time|hdr-t|event[ _.]?(#|length|number|id)|(bc_separation|mahalanobis)_dist|",
   "bead_?dist|file[ _]?number|sample_?id)$")
-
-# The proposal to join types, at most three groups, with the least overlap of any two types of a group.
-alike_reasons <- function(x, groups = alike_types(x)) {
-  apart <- if (length(groups)) type_distances(x$map$tree, x$map$group)
-  unlist(lapply(utils::head(groups, 3L), function(group) {
-    names <- x$types$type[group]
-    within <- apart[group, group]
-    overlap <- stats::pnorm(-max(within[is.finite(within)]) / 2)
-    given <- ifelse(grepl("^[0-9]+$", names), names, dQuote(names, FALSE))
-    reason("alike_types", quantity = list_some(names), figure = overlap, overlap = share_words(overlap), given = given)
-  }), recursive = FALSE)
-}
 
 # What restricts every comparison of a design: few samples, and samples that are matched by order alone.
 design_reasons <- function(design, samples, matched) {

@@ -107,14 +107,13 @@ test_that("types with the same signs are proposed for joining, and others are no
   expect_identical(sum(!types$types$speck), 3L)
   near <- unname(which(types$medians[, 1] < 5 & !types$types$speck))
   expect_identical(alike_types(types), list(near))
-  expect_match(printed(types), sprintf(
-    "Types \"%d\", \"%d\" have the same signs.*overlap by [1-3]\\..*%%: if.*join_types\\(types, %d, %d\\) joins",
-    near[[1L]], near[[2L]], near[[1L]], near[[2L]]
-  ))
+  expect_match(printed(summary(types)), sprintf("%d, %d the same signs, no valley, overlap [1-3]\\..*%% join_types\\(",
+    near[[1L]], near[[2L]]))
+  expect_no_match(printed(types), "same signs")
   levels(types)[1:3] <- c("a", "b", "c")
-  expect_match(printed(types), "join_types\\(types, \"[abc]\", \"[abc]\"\\)")
+  expect_match(printed(summary(types)), "join_types\\(types, \"[abc]\", \"[abc]\"\\)")
   joined <- join_types(types, near[[1L]], near[[2L]], threads = 2)
-  expect_no_match(printed(joined), "same signs")
+  expect_no_match(printed(summary(joined)), "same signs")
 
   # A third level of a marker: both have the sign of one threshold, and a valley lies between them.
   set.seed(2)
@@ -202,4 +201,37 @@ test_that("long runs in different modes are judged by the masses of the modes, s
   drifting <- apart()
   drifting$score <- drifting$score + seq_len(600)
   expect_identical(verdict(drifting)$answer, "not yet")
+})
+
+test_that("a pair at the edge of the rule is named with the other joining, and others are not", {
+  near <- function(distance) {
+    set.seed(4)
+    x <- cbind(CD3 = c(rnorm(1000), rnorm(1000, distance), rnorm(600, 20)), CD4 = rnorm(2600))
+    cell_types(dp_mixture(x, components = 6, chains = 2, iter = 200, seed = 1, threads = 2), threads = 2)
+  }
+  types <- near(3.5)
+  edges <- joining_edges(types)
+  expect_identical(nrow(edges), 1L)
+  expect_true(edges$lower < 3.5 && edges$upper > 3.5)
+  other <- eval(str2lang(edges$see))
+  expect_identical(abs(nrow(other$types) - sum(types$types$cells > 0)), 1L)
+  expect_true("joining_edge" %in% verdict(types)$reasons$code)
+  expect_match(printed(summary(types)), "Types that may be one, or two.* apart \\(.*the rule joins below 3.50")
+  # A cut that was chosen by hand has no rule.
+  expect_null(joining_edges(other))
+  far <- near(7)
+  expect_identical(NROW(joining_edges(far)), 0L)
+  expect_no_match(printed(summary(far)), "may be one, or two")
+  # Distances are those of plain R.
+  map <- far$map
+  leaves <- split(seq_along(map$group), map$group)[1:2]
+  mixture <- mixture_of_draw(far$fit, map$used$draw[[5]], map$used$chain[[5]])
+  held <- which(mixture$weights * 2600 >= 1)
+  pooled <- Reduce(`+`, lapply(held, function(j) mixture$weights[[j]] * mixture$covariances[, , j])) /
+    sum(mixture$weights[held])
+  mean <- lapply(1:2, function(t) {
+    own <- held[map$averaged[held, 5] == t]
+    colSums(mixture$weights[own] * mixture$means[own, , drop = FALSE]) / sum(mixture$weights[own])
+  })
+  expect_equal(distances_in_draws(far$fit, map, list(leaves))[5, 1], sqrt(mahalanobis(mean[[1]], mean[[2]], pooled)))
 })
