@@ -45,7 +45,9 @@ relabel.dp_mixture <- function(fit, backend = NULL, threads = NULL, ...) {
   run <- resolve_run(backend, threads)
   reference <- reference_draw(fit)
   all <- spaced_draws(fit)
-  class <- compared_classes(fit, all, run)
+  class <- if (is.null(fit$draws$labels)) compared_classes(fit, fit$x, all, run) else {
+    matrix(fit$draws$labels[compared_rows(fit$rows), , ], ncol = nrow(all))
+  }
   home <- class[, all$draw == reference$draw & all$chain == reference$chain]
   matched <- match_draws(class, home, fit$components)
   shape <- c(fit$components, nrow(fit$draws$concentration), fit$chains)
@@ -109,15 +111,17 @@ renumber_draws <- function(draws, match) {
   draws
 }
 
+compared_rows <- function(rows) unique(round(seq(1, rows, length.out = min(rows, compared_cells))))
+
 # The component of at most compared_cells cells in each draw: cells x draws.
-compared_classes <- function(fit, draws, run) {
-  rows <- unique(round(seq(1, fit$rows, length.out = min(fit$rows, compared_cells))))
-  if (!is.null(fit$draws$labels)) return(matrix(fit$draws$labels[rows, , ], length(rows)))
-  evaluate_cells(fit, fit$x[rows, , drop = FALSE], run, function(evaluate) {
+compared_classes <- function(fit, cells, draws, run) {
+  some <- cells[compared_rows(nrow(cells)), , drop = FALSE]
+  class <- evaluate_cells(fit, some, run, function(evaluate) {
     vapply(seq_len(nrow(draws)), function(i) {
       evaluate(mixture_of_draw(fit, draws$draw[[i]], draws$chain[[i]]), "class")$class
-    }, integer(length(rows)))
+    }, integer(nrow(some)))
   })
+  matrix(class, nrow(some))
 }
 
 # Mean and 90% interval of the `values` of draws in which the component is `present`.

@@ -22,14 +22,8 @@ map_types <- function(fit, types, limit, join_below, draws, run) {
   found <- find_branches(fit, used, limit, run)
   tree <- leaf_tree(found)
   check_types_there(types, tree)
-  some <- cells[unique(round(seq(1, nrow(cells), length.out = min(nrow(cells), compared_cells)))), , drop = FALSE]
-  class <- evaluate_cells(fit, some, run, function(evaluate) {
-    vapply(seq_len(nrow(used)), function(i) {
-      evaluate(mixture_of_draw(fit, used$draw[[i]], used$chain[[i]]), "class")$class
-    }, integer(nrow(some)))
-  })
   map <- list(
-    used = used, leaf = found$leaf, own = found$own, tree = tree, class = matrix(class, nrow(some)),
+    used = used, leaf = found$leaf, own = found$own, tree = tree, class = compared_classes(fit, cells, used, run),
     cell_draws = draws_for_cells(fit, nrow(used))
   )
   group <- join_absent(tree, cut_tree(tree, types, join_below), unique(c(found$leaf)))

@@ -170,9 +170,9 @@ border_reasons <- function(agreement) {
   unlist(lapply(agreement$borders, function(group) {
     sum <- rowSums(map$proportions[, group])
     interval <- share_interval(cbind(sum), map$used$chain)
-    reason("open_border", quantity = list_some(agreement$names[sort(group)]), figure = mean(sum), sum = percent(mean(sum)),
-      low = percent(interval[[1L]]), high = percent(interval[[2L]]), first = agreement$names[[group[[1L]]]],
-      range = share_range(agreement, group[[1L]]))
+    reason("open_border", quantity = list_some(agreement$names[sort(group)]), figure = mean(sum),
+      sum = percent(mean(sum)), low = percent(interval[[1L]]), high = percent(interval[[2L]]),
+      first = agreement$names[[group[[1L]]]], range = share_range(agreement, group[[1L]]))
   }), recursive = FALSE)
 }
 
@@ -234,7 +234,7 @@ types_verdict <- function(x, agreement = types_agreement(x)) {
       reason("torn_types", quantity = types$type[torn], figure = min(types$apart[torn]),
         shown = paste0(dQuote(types$type[torn], FALSE), " ", percent(types$apart[torn], 0), collapse = ", "))
     },
-    edge_reasons(x), channel_reasons(x),
+    edge_reasons(joining_edges(x)), channel_reasons(x),
     if (unsure >= 0.01) reason("unsure_cells", figure = unsure, share = percent(unsure, 0)),
     if (nrow(small)) {
       reason("specks", figure = nrow(small), specks = count_words(nrow(small), "speck"),
@@ -280,6 +280,13 @@ channel_reasons <- function(x) {
 # Columns that instruments and their software add: time, and what a mass cytometer and its bar codes say of events.
 channels_without_markers <- paste0("^(time|hdr-t|event[ _.]?(#|length|number|id)|(bc_separation|mahalanobis)_dist|",
   "bead_?dist|file[ _]?number|sample_?id)$")
+
+edge_reasons <- function(edges) {
+  unlist(lapply(seq_len(min(2L, NROW(edges))), function(i) {
+    reason("joining_edge", quantity = edges$types[[i]], figure = edges$distance[[i]], why = edges$why[[i]],
+      see = edges$see[[i]], n = if (grepl("and", edges$types[[i]])) 2 else 1)
+  }), recursive = FALSE)
+}
 
 # What restricts every comparison of a design: few samples, and samples that are matched by order alone.
 design_reasons <- function(design, samples, matched) {
