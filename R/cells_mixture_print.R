@@ -75,17 +75,11 @@ largest_words <- function(title, sizes, rows) {
 # The mean and middle 90% of the draws of each learned number of the prior. NULL: none.
 learned_table <- function(fit) {
   if (!count_kept(fit)) return(NULL)
-  draws <- fit$draws
-  parts <- list(
-    mean_scale = draws$prior_mean_scale, df = draws$prior_df, sample_concentration = draws$sample_concentration
-  )
-  for (j in seq_len(NROW(draws$prior_mean))) {
-    parts[[sprintf("mean[%s]", fit$markers[[j]])]] <- draws$prior_mean[j, , ]
+  parts <- learned_draws(fit)
+  names(parts) <- sub("^prior_", "", names(parts))
+  for (j in seq_len(NROW(fit$draws$prior_scale))) {
+    parts[[sprintf("sd[%s]", fit$markers[[j]])]] <- sqrt(fit$draws$prior_scale[j, j, , ])
   }
-  for (j in seq_len(NROW(draws$prior_scale))) {
-    parts[[sprintf("sd[%s]", fit$markers[[j]])]] <- sqrt(draws$prior_scale[j, j, , ])
-  }
-  parts <- Filter(Negate(is.null), parts)
   if (!length(parts)) return(NULL)
   rows <- lapply(parts, function(values) {
     ends <- stats::quantile(values, c(0.05, 0.95), names = FALSE)

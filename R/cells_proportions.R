@@ -14,9 +14,6 @@
 #'   `summary()` gives each type's mean share, and the samples with the lowest and the highest. Both have a [verdict()].
 #' @section Errors:
 #' `warpbayes_error_input` for cell types of a fit of one sample.
-#' @references
-#' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the
-#' American Statistical Association* **101**, 1566-1581.
 #' @examples
 #' set.seed(1)
 #' sample_with <- function(share, n = 400) {

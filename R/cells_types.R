@@ -20,10 +20,10 @@
 #' @inheritParams computing_arguments
 #' @return An object of class `cell_types`. With T types, D draws, n cells and p markers, it has
 #'   \item{types}{a data frame, the most frequent type first. `type`: the name. `proportion`, `lower`, `upper`:
-#'     posterior mean and 90% interval of its share of the cells; `rhat`, `ess`: \eqn{\hat R} and effective sample size
-#'     of that share. `cells`, `components`: how many cells, and components of the chosen draw, it has. `nearest`,
-#'     `overlap`: the nearest type that is no speck, and their overlap. `apart`: in which share of the draws it is a
-#'     type of its own. `stability`: from 0 to 1: how well the draws agree on its cells. `speck`: whether it is one.}
+#'     posterior mean and 90% interval of its share of the cells; `rhat`, `ess`: of that share. `cells`, `components`:
+#'     how many cells, and components of the chosen draw, it has. `nearest`, `overlap`: the nearest type that is no
+#'     speck, and their overlap. `apart`: in which share of the draws it is a type of its own. `stability`: from 0 to 1:
+#'     how well the draws agree on its cells. `speck`: whether it is one.}
 #'   \item{type, probability}{n: the most probable type of each fitted cell (a factor), and its probability.}
 #'   \item{proportions}{D x T: the share of each type in each draw.}
 #'   \item{medians}{T x p: medians of the cells of a type, in the units of the fit (after its transformation).}

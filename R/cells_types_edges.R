@@ -1,8 +1,8 @@
 # Types whose joining the data leave open: at the edge of the rule's distance, or with the same signs in every marker.
 
-# Pairs of types, and of the halves of a type, on both sides of the rule's limit in the middle 90% of the draws: `types`,
-# the median `distance` with `lower` and `upper`, `why`, and `see`, the call that shows the other joining. NULL if the
-# user chose the cut.
+# Pairs of types, and of the halves of a type, on both sides of the rule's limit in the middle 90% of the draws. Of each
+# `types`, the median `distance` with `lower` and `upper`, `why`, and `see`, the call that shows the other joining. NULL
+# if the user chose the cut.
 joining_edges <- function(x) {
   map <- x$map
   if (!is.null(x$requested) || is_bem(x$fit) || any(map$fixed)) return(NULL)

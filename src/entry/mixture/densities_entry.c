@@ -13,7 +13,7 @@ int wb_mixture_read_draws(SEXP weights, SEXP means, SEXP covariances, SEXP which
       !wb_is_numbers(weights, components * draws) || !wb_is_numbers(means, components * p * all) ||
       !wb_is_numbers(covariances, components * p * p * all) || !wb_are_integers(which, draws, 0, all))
     return 0;
-  *to = (wb_mixture_draws){(int32_t)draws,      (int32_t)components,  p, REAL_RO(weights), REAL_RO(means),
+  *to = (wb_mixture_draws){(int32_t)draws,       (int32_t)components, p, REAL_RO(weights), REAL_RO(means),
                            REAL_RO(covariances), INTEGER_RO(which)};
   return 1;
 }
