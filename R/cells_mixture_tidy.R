@@ -133,14 +133,6 @@ array_of_draws.dp_mixture <- function(x, components = FALSE, ...) {
   bind_draws(parts, length(sweeps), x$chains)
 }
 
-# The draws of the learned numbers of the prior, by name.
-learned_draws <- function(fit) {
-  draws <- fit$draws
-  means <- lapply(seq_len(NROW(draws$prior_mean)), function(j) draws$prior_mean[j, , ])
-  names(means) <- sprintf("prior_mean[%s]", fit$markers)[seq_along(means)]
-  c(draws[intersect(c("prior_mean_scale", "prior_df", "sample_concentration"), names(draws))], means)
-}
-
 #' @rdname summary.dp_mixture
 #' @method prior_summary dp_mixture
 #' @exportS3Method rstantools::prior_summary dp_mixture

@@ -4,22 +4,6 @@
 # Types with a smaller share are left out, unless chains differ in them.
 least_share <- 0.01
 
-# The interval of each quantity, draws x quantities, as lower and upper ends. Each chain is one draw of a mode: between
-# modes the prediction interval of a further chain's mean (Student's t), joined with the quantiles of all draws.
-share_interval <- function(draws, chain, level = 0.9) {
-  ends <- interval_ends(level)
-  pooled <- quantiles_of_columns(draws, ends)
-  means <- chain_means(draws, chain)
-  count <- nrow(means)
-  if (count < 2L) return(pooled)
-  reach <- stats::qt(ends[[2L]], count - 1) * sqrt(column_variances(means) * (1 + 1 / count))
-  cbind(pmax(0, pmin(pooled[, 1L], colMeans(means) - reach)), pmin(1, pmax(pooled[, 2L], colMeans(means) + reach)))
-}
-
-chain_means <- function(draws, chain) rowsum(draws, chain) / as.vector(table(chain))
-
-half_width <- function(draws, chain) as.vector(share_interval(draws, chain) %*% c(-0.5, 0.5))
-
 # How far the interval of a share may reach to either side: a point, a fifth of the share, or twice as far as the chance
 # of `rows` cells alone.
 share_tolerance <- function(share, rows) {

@@ -116,19 +116,6 @@ renumber_draws <- function(draws, match) {
   draws
 }
 
-compared_rows <- function(rows) unique(round(seq(1, rows, length.out = min(rows, compared_cells))))
-
-# The component of at most compared_cells cells in each draw: cells x draws.
-compared_classes <- function(fit, cells, draws, run) {
-  some <- cells[compared_rows(nrow(cells)), , drop = FALSE]
-  class <- evaluate_cells(fit, some, run, function(evaluate) {
-    vapply(seq_len(nrow(draws)), function(i) {
-      evaluate(mixture_of_draw(fit, draws$draw[[i]], draws$chain[[i]]), "class")$class
-    }, integer(nrow(some)))
-  })
-  matrix(class, nrow(some))
-}
-
 # Mean and 90% interval of the `values` of draws in which the component is `present`.
 interval_of <- function(values, present) {
   values <- values[present]

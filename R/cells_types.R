@@ -133,10 +133,6 @@ are_specks <- function(proportion, cells, map, speck, markers) {
   proportion < speck & !confirmed | cells == 0 & proportion < 1 | map$apart < 0.5
 }
 
-quantiles_of_columns <- function(draws, p) {
-  matrix(apply(draws, 2L, stats::quantile, p, names = FALSE), ncol = length(p), byrow = TRUE)
-}
-
 are_shown <- function(types) if (all(types$types$speck)) rep(TRUE, nrow(types$types)) else !types$types$speck
 
 zap_share <- function(share) ifelse(!is.na(share) & share < 1e-12, 0, share)

@@ -1,8 +1,5 @@
 # The types in all draws, and the types of cells.
 
-# Draws are compared on at most so many cells.
-compared_cells <- 5000
-
 # Rows times components times operations that a pass over the cells may take, unless that leaves too few draws.
 cell_work <- 2.5e10
 fewest_cell_draws <- 4

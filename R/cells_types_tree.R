@@ -19,7 +19,7 @@
 #' probable one over the draws, under the mixture of all samples.
 #'
 #' Chains stay at different modes, so each chain is one draw of a mode. The interval of a share joins the quantiles of
-#' all draws with the interval by Student's t for the mean of a further chain. If it reaches farther than one point and a
+#' all draws with the interval by Student's t for a further chain's mean. If it reaches farther than one point and a
 #' fifth of the share to either side, the verdict names the neighbours whose border is not determined. `common`: twice
 #' the cells of a type in two chains by the sum of the cells in each, the smallest over pairs of chains.
 #' @section The tree:

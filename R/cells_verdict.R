@@ -22,9 +22,11 @@ gibbs_verdict <- function(fit, table = diagnose(fit), agreement = NULL) {
 # masses of these modes, and cell types by their shares.
 convergence_reasons <- function(fit, table = diagnose(fit)) {
   quantities <- judged_quantities(fit)
-  reasons <- judge_convergence(quantities, table, quantity_words, not_deciding)
+  own <- table$quantity != "score"
+  small <- c("occupied", "concentration")
+  reasons <- judge_convergence(quantities[own], table[own, ], quantity_words, small)
   settled <- nrow(quantities[[1L]]) >= settled_sweeps && fit$chains > 1L && reasons[[1L]]$code == "chains_differ"
-  moving <- setdiff(names(quantities), c("occupied", "concentration"))
+  moving <- table$quantity[which(table$rhat > 1.5 & !table$quantity %in% small)]
   if (!settled || any(vapply(quantities[moving], drift_of, 0) != 0)) return(reasons)
   worst <- reasons[[1L]]
   known <- !is.null(quantities$score)
@@ -40,8 +42,6 @@ convergence_reasons <- function(fit, table = diagnose(fit)) {
   c(mode, Filter(function(own) own$code == "rest_slow", reasons))
 }
 
-# These move slowly, and say little about the density.
-not_deciding <- c("occupied", "concentration", "score")
 settled_sweeps <- 250
 
 # What may be the cause if the chains do not agree, or too few draws are known.
