@@ -135,13 +135,8 @@ new_mixture <- function(settings, schedule, cells, run) {
 }
 
 check_keep <- function(keep) {
-  choices <- c("weights", "means", "covariances", "labels")
-  if (is.null(keep)) return(choices[1:3])
-  if (!is.character(keep) || !length(keep) || !all(keep %in% choices)) {
-    wrong <- if (is.character(keep) && length(keep)) dQuote(setdiff(keep, choices)[[1L]], FALSE) else show_value(keep)
-    stop_input("keep", "must be some of ", list_some(choices), ", not ", wrong)
-  }
-  choices[choices %in% keep]
+  parts <- c("weights", "means", "covariances")
+  if (is.null(keep)) parts else check_some(keep, "keep", c(parts, "labels"), 1L)
 }
 
 check_start <- function(start, cells, components) {

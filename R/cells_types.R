@@ -20,10 +20,10 @@
 #' @inheritParams computing_arguments
 #' @return An object of class `cell_types`. With T types, D draws, n cells and p markers, it has
 #'   \item{types}{a data frame, the most frequent type first. `type`: the name. `proportion`, `lower`, `upper`:
-#'     posterior mean and 90% interval of its share of the cells; `rhat`, `ess`: \eqn{\hat R} and effective sample size
-#'     of that share. `cells`, `components`: how many cells, and components of the chosen draw, it has. `nearest`,
-#'     `overlap`: the nearest type that is no speck, and their overlap. `apart`: in which share of the draws it is a
-#'     type of its own. `stability`: from 0 to 1: how well the draws agree on its cells. `speck`: whether it is one.}
+#'     posterior mean and 90% interval of its share of the cells; `rhat`, `ess`: of that share. `cells`, `components`:
+#'     how many cells, and components of the chosen draw, it has. `nearest`, `overlap`: the nearest type that is no
+#'     speck, and their overlap. `apart`: in which share of the draws it is a type of its own. `stability`: from 0 to 1:
+#'     how well the draws agree on its cells. `speck`: whether it is one.}
 #'   \item{type, probability}{n: the most probable type of each fitted cell (a factor), and its probability.}
 #'   \item{proportions}{D x T: the share of each type in each draw.}
 #'   \item{medians}{T x p: medians of the cells of a type, in the units of the fit (after its transformation).}
@@ -94,7 +94,7 @@ check_type_names <- function(names, argument, count = NULL) {
 summarise_types <- function(fit, map, own, labels, least, how, threads) {
   count <- map$count
   proportion <- colMeans(map$proportions)
-  interval <- quantiles_of_columns(map$proportions, interval_ends(0.9))
+  interval <- share_interval(map$proportions, map$used$chain)
   # One mode has no spread.
   if (is_bem(fit)) interval[] <- NA_real_
   chains <- if (!is_bem(fit)) diagnose_quantities(shares_by_chain(map))
@@ -131,10 +131,6 @@ summarise_types <- function(fit, map, own, labels, least, how, threads) {
 are_specks <- function(proportion, cells, map, speck, markers) {
   confirmed <- map$apart >= 0.95 & cells >= max(20, markers + 1) & !map$fixed
   proportion < speck & !confirmed | cells == 0 & proportion < 1 | map$apart < 0.5
-}
-
-quantiles_of_columns <- function(draws, p) {
-  matrix(apply(draws, 2L, stats::quantile, p, names = FALSE), ncol = length(p), byrow = TRUE)
 }
 
 are_shown <- function(types) if (all(types$types$speck)) rep(TRUE, nrow(types$types)) else !types$types$speck

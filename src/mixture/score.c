@@ -41,13 +41,13 @@ int wb_mixture_score(wb_mixture_chain *chain, double log_likelihood, double *sco
   const double of_prior = wb_mixture_log_marginal_prior(prior, scale);
   for (int32_t j = 0; j < state->components; j++) {
     const double *const statistics = state->statistics + (size_t)j * size;
-    const double *const mean = state->mean + (size_t)j * (size_t)p, *const factor = state->factor + (size_t)j * triangle;
+    const double *const mean = state->mean + (size_t)j * (size_t)p;
+    const double *const factor = state->factor + (size_t)j * triangle;
     const double n = statistics[0];
     if (n <= 0) continue;
     const double floor = prior->floor ? wb_component_floor_trace(p, factor, prior->floor) : 0;
     sum += wb_mixture_log_marginal(prior, of_prior, statistics, average, scale) + wb_lgamma(n) + wb_log(alpha) -
-           n * (state->log_constant[j] - 0.5 * floor) +
-           0.5 * square_distances(p, statistics, mean, factor, precision);
+           n * (state->log_constant[j] - 0.5 * floor) + 0.5 * square_distances(p, statistics, mean, factor, precision);
     rows += n;
   }
   *score = sum + wb_lgamma(alpha) - wb_lgamma(alpha + rows) - 0.5 * rows * p * (WB_LOG_2_PI - WB_LN2_HIGH);
