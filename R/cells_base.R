@@ -37,7 +37,8 @@ mixture_plan <- function(fit) {
       list()
     )
   }
-  traces <- c("log_likelihood", "log_posterior", "concentration_trace", "occupied", "probe_density")
+  traces <- c("log_likelihood", "log_posterior", if (!is_bem(fit)) "score", "concentration_trace", "occupied",
+    "probe_density")
   list(traces = stored_parts(traces, part), draws = stored_parts(method_of(fit)$parts(fit), part))
 }
 
@@ -91,8 +92,15 @@ need_sampler <- function(fit, what) {
   }
 }
 
-count_kept <- function(fit) {
-  length(fit$draws$concentration)
+count_kept <- function(fit) length(fit$draws$concentration)
+
+# The `choices` that a user gave, at least `fewest`, in the order of `choices`.
+check_some <- function(value, argument, choices, fewest = 0L) {
+  if (!is.character(value) || length(value) < fewest || !all(value %in% choices)) {
+    stop_input(argument, "must be some of ", list_some(choices), ", not ",
+      if (is.character(value) && length(value)) dQuote(setdiff(value, choices)[[1L]], FALSE) else show_value(value))
+  }
+  choices[choices %in% value]
 }
 
 # One draw: weights (k), means (k x p), covariances (p x p x k), and sample_weights (k x samples), if there are any.
@@ -135,3 +143,31 @@ print_chunk <- function(x) {
   cat("\n")
   print_verdict(shown$verdict, Inf)
 }
+
+# The draws of the learned numbers of the prior, by name.
+learned_draws <- function(fit) {
+  draws <- fit$draws
+  means <- lapply(seq_len(NROW(draws$prior_mean)), function(j) draws$prior_mean[j, , ])
+  names(means) <- sprintf("prior_mean[%s]", fit$markers)[seq_along(means)]
+  c(draws[intersect(c("prior_mean_scale", "prior_df", "sample_concentration"), names(draws))], means)
+}
+
+quantiles_of_columns <- function(draws, p) {
+  matrix(apply(draws, 2L, stats::quantile, p, names = FALSE), ncol = length(p), byrow = TRUE)
+}
+
+# The interval of each quantity, draws x quantities, as lower and upper ends. Each chain is one draw of a mode: between
+# modes the prediction interval of a further chain's mean (Student's t), joined with the quantiles of all draws.
+share_interval <- function(draws, chain, level = 0.9) {
+  ends <- interval_ends(level)
+  pooled <- quantiles_of_columns(draws, ends)
+  means <- chain_means(draws, chain)
+  count <- nrow(means)
+  if (count < 2L) return(pooled)
+  reach <- stats::qt(ends[[2L]], count - 1) * sqrt(column_variances(means) * (1 + 1 / count))
+  cbind(pmax(0, pmin(pooled[, 1L], colMeans(means) - reach)), pmin(1, pmax(pooled[, 2L], colMeans(means) + reach)))
+}
+
+chain_means <- function(draws, chain) rowsum(draws, chain) / as.vector(table(chain))
+
+half_width <- function(draws, chain) as.vector(share_interval(draws, chain) %*% c(-0.5, 0.5))

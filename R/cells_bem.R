@@ -43,7 +43,8 @@ bem_schedule <- function(iter, warmup, control) {
   )
 }
 
-check_bem_cells <- function(fit) {
+check_bem_cells <- function(fit, start) {
+  if (identical(start, "search")) stop_input("start", "is \"search\", which method = \"bem\" does not have")
   if (!is.null(fit$samples)) {
     stop_input("method", "is \"bem\", which fits one sample: sample = FALSE takes the cells of all samples together")
   }
@@ -55,7 +56,7 @@ check_bem_cells <- function(fit) {
 # The first states of the steps, and their prior. The Gibbs sweeps of the first start, or `start`, give its learned
 # parts.
 start_bem <- function(fit, start, run, atoms) {
-  check_bem_cells(fit)
+  check_bem_cells(fit, start)
   first <- first_states(fit, start, fit$start_sweeps, run, atoms)
   held <- held_prior(fit, start)
   sweep <- function(state, held) list(state = state, prior = if (is.null(held)) state$prior else held)

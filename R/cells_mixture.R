@@ -24,7 +24,9 @@
 #' @inheritParams computing_arguments
 #' @section Settings of `control`:
 #' * `start`: where chains start. `NULL`: each from its own clustering. Or a fit to the same markers, or for each cell
-#'   the number of a component (`NA`: leave it out).
+#'   the number of a component (`NA`: leave it out). In the warm-up of runs of 500 sweeps or more, each chain then
+#'   searches for a start of more posterior mass, by some 2,000 sweeps that drop, join and split components; nothing of
+#'   the search is kept as a draw. `"search"` has this also for short runs and for many cells.
 #' * `moves`: whether sweeps also propose to split and join components (Jain and Neal 2004).
 #' * `thin`, `keep` (for `"gibbs"`): which sweeps and draws are kept. `keep` is any of `"weights"`, `"means"`,
 #'   `"covariances"` (the default: prediction needs these) and `"labels"`.
@@ -37,6 +39,8 @@
 #'     C), if kept; `concentration` (D x C); and the learned parts of the prior: `prior_mean` (p x D x C),
 #'     `prior_mean_scale` and `prior_df` (D x C), `prior_scale` (p x p x D x C).}
 #'   \item{log_likelihood, log_posterior}{S x C: the log density of the data, and its sum with the log prior density.}
+#'   \item{score}{S x C: a lower bound of the log of the posterior mass of the mode around a sweep, up to a constant. It
+#'     ranks chains, which the log likelihood does not. `NA` for several samples.}
 #'   \item{concentration_trace, occupied}{S x C: the concentration, and the number of components that hold cells.}
 #'   \item{probe_density}{S x C x 5: the log density of the mixture at five cells, `probe`.}
 #'   \item{prior}{the prior with all parts, in the units of the sampler, (x - `prior$center`) / `prior$unit`.}
@@ -131,17 +135,12 @@ new_mixture <- function(settings, schedule, cells, run) {
 }
 
 check_keep <- function(keep) {
-  choices <- c("weights", "means", "covariances", "labels")
-  if (is.null(keep)) return(choices[1:3])
-  if (!is.character(keep) || !length(keep) || !all(keep %in% choices)) {
-    wrong <- if (is.character(keep) && length(keep)) dQuote(setdiff(keep, choices)[[1L]], FALSE) else show_value(keep)
-    stop_input("keep", "must be some of ", list_some(choices), ", not ", wrong)
-  }
-  choices[choices %in% keep]
+  parts <- c("weights", "means", "covariances")
+  if (is.null(keep)) parts else check_some(keep, "keep", c(parts, "labels"), 1L)
 }
 
 check_start <- function(start, cells, components) {
-  if (is.null(start) || inherits(start, "dp_mixture")) return(start)
+  if (is.null(start) || identical(start, "search") || inherits(start, "dp_mixture")) return(start)
   rows <- cells$rows
   start <- by_names(start, rownames(cells$x), "start", "cell")
   if (!is.numeric(start) && !(is.logical(start) && all(is.na(start))) || is.factor(start) || length(start) != rows) {

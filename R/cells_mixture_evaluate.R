@@ -159,3 +159,19 @@ combine_samples <- function(mixture, what, rows, evaluates, count) {
   }
   result
 }
+
+# Draws are compared on at most so many cells.
+compared_cells <- 5000
+
+compared_rows <- function(rows) unique(round(seq(1, rows, length.out = min(rows, compared_cells))))
+
+# The component of at most compared_cells cells in each draw: cells x draws.
+compared_classes <- function(fit, cells, draws, run) {
+  some <- cells[compared_rows(nrow(cells)), , drop = FALSE]
+  class <- evaluate_cells(fit, some, run, function(evaluate) {
+    vapply(seq_len(nrow(draws)), function(i) {
+      evaluate(mixture_of_draw(fit, draws$draw[[i]], draws$chain[[i]]), "class")$class
+    }, integer(nrow(some)))
+  })
+  matrix(class, nrow(some))
+}

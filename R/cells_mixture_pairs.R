@@ -4,21 +4,24 @@
 pairs_parts <- function(fit, data, markers, min_weight, backend, threads, class = NULL) {
   reference <- reference_draw(fit)
   chosen <- choose_markers(fit, markers, reference)
-  cells <- position <- NULL
+  cells <- NULL
   if (!is.null(data) || !is.null(fit$x)) {
     cells <- cells_of(fit, data, argument = "data")
     if (nrow(cells) == 0L) stop_input("data", "has no rows")
     if (is.null(class)) class <- evaluate_slices(fit, cells, "class", resolve_run(backend, threads), NULL)
     if (!identical(chosen, seq_len(ncol(cells)))) cells <- cells[, chosen, drop = FALSE]
   }
-  panels <- length(chosen)
-  limits <- lapply(seq_len(panels), function(i) marker_range(reference, chosen[[i]], cells, i))
-  bins <- pixels_of(panels)
-  if (!is.null(cells)) position <- lapply(seq_len(panels), function(i) bin_of(cells[, i], limits[[i]], bins))
-  list(
-    reference = reference, chosen = chosen, cells = cells, class = class, limits = limits, bins = bins,
-    position = position, colouring = colour_components(reference, min_weight)
-  )
+  c(list(reference = reference, chosen = chosen, cells = cells, class = class,
+    colouring = colour_components(reference, min_weight)), placed_cells(reference, chosen, cells))
+}
+
+# The limits of each panel, its pixels along a side, and the pixel of each cell. `cells`: the chosen markers.
+placed_cells <- function(reference, chosen, cells) {
+  panels <- seq_along(chosen)
+  limits <- lapply(panels, function(i) marker_range(reference, chosen[[i]], cells, i))
+  bins <- pixels_of(length(chosen))
+  list(limits = limits, bins = bins,
+    position = if (!is.null(cells)) lapply(panels, function(i) bin_of(cells[, i], limits[[i]], bins)))
 }
 
 # Cells with ellipses below the diagonal, regions of the mixture above it, and histograms on it.

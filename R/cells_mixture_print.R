@@ -75,17 +75,11 @@ largest_words <- function(title, sizes, rows) {
 # The mean and middle 90% of the draws of each learned number of the prior. NULL: none.
 learned_table <- function(fit) {
   if (!count_kept(fit)) return(NULL)
-  draws <- fit$draws
-  parts <- list(
-    mean_scale = draws$prior_mean_scale, df = draws$prior_df, sample_concentration = draws$sample_concentration
-  )
-  for (j in seq_len(NROW(draws$prior_mean))) {
-    parts[[sprintf("mean[%s]", fit$markers[[j]])]] <- draws$prior_mean[j, , ]
+  parts <- learned_draws(fit)
+  names(parts) <- sub("^prior_", "", names(parts))
+  for (j in seq_len(NROW(fit$draws$prior_scale))) {
+    parts[[sprintf("sd[%s]", fit$markers[[j]])]] <- sqrt(fit$draws$prior_scale[j, j, , ])
   }
-  for (j in seq_len(NROW(draws$prior_scale))) {
-    parts[[sprintf("sd[%s]", fit$markers[[j]])]] <- sqrt(draws$prior_scale[j, j, , ])
-  }
-  parts <- Filter(Negate(is.null), parts)
   if (!length(parts)) return(NULL)
   rows <- lapply(parts, function(values) {
     ends <- stats::quantile(values, c(0.05, 0.95), names = FALSE)
@@ -132,7 +126,7 @@ summary.dp_mixture <- function(object, ...) {
 gibbs_summary <- function(fit, reference) {
   table <- diagnose(fit)
   said <- verdict(fit)
-  agreement <- if (isFALSE(is_usable(said))) fit_agreement(fit)
+  agreement <- if (any(said$reasons$code %in% c("chains_differ", "modes_alike", "modes_unlike"))) fit_agreement(fit)
   list(
     learned = learned_table(fit), diagnostics = table, converged = is_usable(said),
     verdict = if (is.null(agreement)) said else method_of(fit)$verdict(fit, table, agreement),
@@ -215,6 +209,7 @@ trace_quantities <- function(fit, warmup = FALSE) {
     occupied = fit$occupied[sweeps, , drop = FALSE],
     concentration = fit$concentration_trace[sweeps, , drop = FALSE]
   )
+  if (!is.null(fit$score) && is.null(fit$samples)) quantities$score <- fit$score[sweeps, , drop = FALSE]
   for (point in seq_len(dim(fit$probe_density)[[3L]])) {
     values <- fit$probe_density[sweeps, , point, drop = FALSE]
     quantities[[sprintf("log_density[%d]", point)]] <- matrix(values, length(sweeps), fit$chains)
@@ -223,7 +218,7 @@ trace_quantities <- function(fit, warmup = FALSE) {
 }
 
 quantity_words <- function(name) {
-  words <- c(occupied = "the number of occupied components", concentration = "the concentration")
+  words <- c(score = "the score", occupied = "the number of occupied components", concentration = "the concentration")
   density <- sub("log_density\\[(\\d+)\\]", "the log density at point \\1", name)
   ifelse(name %in% names(words), words[name], density)
 }

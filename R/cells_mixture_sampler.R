@@ -36,7 +36,7 @@ mixture_step <- function(fit, atoms = find_atoms(fit)) {
   keep_parts <- c("labels", "means", "covariances") %in% fit$keep
   units <- prior_units(fit)
   carried <- c(
-    "statistics", "concentration", "sizes", "prior",
+    "statistics", "concentration", "sizes", "prior", if (!is.null(fit$state[[1L]]$search)) "search",
     if (!is.null(fit$samples)) c("sample_sizes", "log_share", "sample_concentration")
   )
   function(sessions, states, sweeps, keep) {
@@ -50,6 +50,7 @@ mixture_step <- function(fit, atoms = find_atoms(fit)) {
       traces <- list(
         log_likelihood = slice$log_likelihood + jacobian[["rows"]],
         log_posterior = slice$log_likelihood + slice$log_prior + sum(jacobian),
+        score = slice$score + jacobian[["rows"]],
         concentration_trace = slice$concentration_trace,
         occupied = slice$occupied,
         probe_density = slice$probe_density - log_unit

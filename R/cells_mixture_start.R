@@ -1,9 +1,11 @@
 # Where the chains of a mixture start: a clustering of their own, labels, or another fit.
 
 start_gibbs <- function(fit, start, run, atoms) {
+  search <- searched_sweeps(fit, start)
+  if (identical(start, "search")) start <- NULL
   first <- first_states(fit, start, fit$warmup, run, atoms)
   start_chains(fit, numbered(function(key, chain) {
-    state <- first(key, chain)
+    state <- c(first(key, chain), search)
     if (is.null(fit$samples)) state else c(state, sample_state(fit, state$merge))
   }))
 }
@@ -36,6 +38,16 @@ first_states <- function(fit, start, sweeps, run, atoms) {
 # before sort the cells; otherwise too many components of populations that are not normal would be joined.
 merge_after <- function(warmup, moves) {
   min(if (moves) 100 else 50, floor(warmup / 2))
+}
+
+# The sweeps after which each chain searches for a better start (src/mixture/search.c): up to 200 of the warm-up, after
+# components were joined, and while samples are one. A search takes as long as some 2,000 sweeps. By default it is left
+# out where a sweep takes long, of few cells, and of short runs.
+searched_sweeps <- function(fit, start) {
+  first <- merge_after(fit$warmup, fit$moves) + 20
+  last <- min(first + 199, if (is.null(fit$samples)) floor(0.7 * fit$warmup) else floor(fit$warmup / 2) - 1)
+  by_default <- is.null(start) && fit$rows >= 1000 && sweep_work(fit, fit$rows) <= 1e8 && last >= first + 49
+  if (fit$moves && last >= first && (by_default || identical(start, "search"))) list(search = c(first, last, 0))
 }
 
 # The prior with a narrow scale in markers with piled values, to which no component could shrink by the default.

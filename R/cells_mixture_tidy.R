@@ -121,21 +121,13 @@ array_of_draws.dp_mixture <- function(x, components = FALSE, ...) {
   sweeps <- method_of(x)$kept(x)
   parts <- lapply(trace_quantities(x, warmup = TRUE), function(draws) draws[sweeps, , drop = FALSE])
   parts <- append(parts, list(log_posterior = x$log_posterior[sweeps, , drop = FALSE]), after = 1L)
-  for (name in intersect(c("prior_mean_scale", "prior_df", "sample_concentration"), names(x$draws))) {
-    parts[[name]] <- x$draws[[name]]
-  }
-  for (j in seq_len(NROW(x$draws$prior_mean))) {
-    parts[[sprintf("prior_mean[%s]", x$markers[[j]])]] <- x$draws$prior_mean[j, , ]
-  }
+  parts <- c(parts, learned_draws(x))
   if (components) {
     need_draws(x, c("weights", "means"))
-    for (j in seq_len(x$components)) {
-      parts[[sprintf("weight[%d]", j)]] <- x$draws$weights[j, , ]
-    }
+    all <- seq_len(x$components)
+    parts[sprintf("weight[%d]", all)] <- lapply(all, function(j) x$draws$weights[j, , ])
     for (marker in x$markers) {
-      for (j in seq_len(x$components)) {
-        parts[[sprintf("mean[%d,%s]", j, marker)]] <- x$draws$means[j, match(marker, x$markers), , ]
-      }
+      parts[sprintf("mean[%d,%s]", all, marker)] <- lapply(all, function(j) x$draws$means[j, marker, , ])
     }
   }
   bind_draws(parts, length(sweeps), x$chains)

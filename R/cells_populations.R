@@ -4,16 +4,57 @@
 # Types with a smaller share are left out, unless chains differ in them.
 least_share <- 0.01
 
+# How far the interval of a share may reach to either side: a point, a fifth of the share, or twice as far as the chance
+# of `rows` cells alone.
+share_tolerance <- function(share, rows) {
+  pmax(0.01, share / 5, 2 * stats::qnorm(0.95) * sqrt(share * (1 - share) / rows))
+}
+
 # Whether chains agree on the shares of the types of `map`: a list of `names`, `shown`, `map`, `chains`, the `shares`
-# (see shares_by_chain()) and their `table`; the types that `differs` names, those `short` of draws, and `common` (from
-# cells_in_common()).
-shares_agreement <- function(map, shown, names) {
+# (see shares_by_chain()) and their `table`; the types that `differs` names, by more than chance explains, those that
+# are `wide` of those, with intervals beyond the tolerance, and those `short` of draws; `common` (from
+# cells_in_common()), and the `borders` (from open_borders()).
+shares_agreement <- function(map, shown, names, rows) {
   shares <- shares_by_chain(map)
   table <- diagnose_quantities(shares)
+  chain <- map$used$chain
+  several <- ncol(shares[[1L]]) > 1L
   differs <- intersect(which(differing(shares, table)), shown)
-  short <- setdiff(shown[which(table$ess_bulk[shown] < ess_needed)], differs)
+  short <- if (!several) setdiff(shown[which(table$ess_bulk[shown] < ess_needed)], differs)
+  wide <- integer()
+  pairs <- chain_pairs(map)
+  tolerance <- share_tolerance(colMeans(map$proportions), rows)
+  if (several) {
+    half <- half_width(map$proportions, chain)
+    wide <- shown[half[shown] > tolerance[shown]]
+    wide <- wide[order(-half[wide])]
+    # Of two chains, t says too little about chance.
+    inner <- map$proportions - chain_means(map$proportions, chain)[as.character(chain), ]
+    inner <- apply(quantiles_of_columns(inner, interval_ends(0.9)), 1L, diff) / 2
+    apart <- if (max(chain) > 2L) which(half > 1.5 * inner)
+    differs <- intersect(wide, union(differs, apart))
+  }
   list(names = names, shown = shown, map = map, chains = ncol(shares[[1L]]), shares = shares, table = table,
-    differs = differs, short = short, common = cells_in_common(map))
+    differs = differs, wide = wide, short = short, common = cells_in_common(map, pairs),
+    borders = open_borders(map, wide, tolerance, pairs))
+}
+
+# Groups of neighbouring types in whose shares chains differ, while the sum is within the tolerance of the first: each
+# next type is the one with most of the cells that some chains count to the group, and others do not.
+open_borders <- function(map, wide, tolerance, pairs) {
+  groups <- list()
+  exchange <- Reduce(`+`, pairs) / sum(unlist(pairs))
+  for (type in wide) {
+    group <- type
+    while (length(group) < 4L && !type %in% unlist(groups)) {
+      moved <- replace(colSums((exchange + t(exchange))[group, , drop = FALSE]), group, 0)
+      if (max(moved) < diff(range(chain_means(map$proportions[, type], map$used$chain))) / 10) break
+      group <- c(group, which.max(moved))
+      sum <- cbind(rowSums(map$proportions[, group]))
+      if (half_width(sum, map$used$chain) <= tolerance[[type]]) groups <- c(groups, list(group))
+    }
+  }
+  groups
 }
 
 # Types of at least 1%: `type`, `share`, its `rhat`, `common`, whether chains differ, the share in each, and its error.
@@ -35,7 +76,7 @@ fit_agreement <- function(fit) {
   cells <- !is.null(fit$reader) || is.double(fit$x) && identical(ncol(fit$x), length(fit$markers))
   if (fit$chains < 2L || !all(complete) || !count_kept(fit) || !cells) return(NULL)
   map <- default_types(fit, NULL, resolve_run("cpu", fit$threads))
-  shares_agreement(map, which(colMeans(map$proportions) >= least_share), as.character(seq_len(map$count)))
+  shares_agreement(map, which(colMeans(map$proportions) >= least_share), as.character(seq_len(map$count)), fit$rows)
 }
 
 populations_by_chain <- function(fit, agreement) {

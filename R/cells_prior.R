@@ -49,7 +49,7 @@ dp_prior <- function(mean = NULL, mean_scale = NULL, df = NULL, scale = NULL,
     check_prior_numbers(floor, "floor", "standard deviations, one per marker or one for all")
     if (any(floor < 0)) stop_input("floor", "has a negative standard deviation: ", format(floor[floor < 0][[1L]]))
   }
-  if (!is.null(learn)) learn <- check_learn(learn)
+  if (!is.null(learn)) learn <- check_some(learn, "learn", prior_parts)
   structure(
     list(
       mean = mean, mean_scale = mean_scale, df = df, scale = scale,
@@ -59,19 +59,8 @@ dp_prior <- function(mean = NULL, mean_scale = NULL, df = NULL, scale = NULL,
   )
 }
 
-check_learn <- function(learn) {
-  choices <- prior_parts
-  if (!is.character(learn) || !all(learn %in% choices)) {
-    wrong <- if (is.character(learn)) dQuote(setdiff(learn, choices)[[1L]], FALSE) else show_value(learn)
-    stop_input("learn", "must be some of ", list_some(choices), ", not ", wrong)
-  }
-  choices[choices %in% learn]
-}
-
 check_prior_numbers <- function(value, argument, what) {
-  if (!is.numeric(value) || length(value) == 0L || is.factor(value)) {
-    stop_input(argument, "must be ", what, ", not ", show_value(value))
-  }
+  if (!is.numeric(value) || length(value) == 0L) stop_input(argument, "must be ", what, ", not ", show_value(value))
   if (!all(is.finite(value))) {
     stop_input(argument, "must be ", what, ", but has ", format(value[!is.finite(value)][[1L]]))
   }

@@ -33,9 +33,6 @@
 #' this factor; predicted densities do not. If most values of a marker lie on a grid, the default floor is at least its
 #' gap divided by \eqn{\sqrt{12}}.
 #' @references
-#' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking priors. *Journal of the American
-#' Statistical Association* **96**, 161-173.
-#'
 #' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the
 #' American Statistical Association* **101**, 1566-1581.
 #' @name mixture_model

@@ -14,9 +14,6 @@
 #'   `summary()` gives each type's mean share, and the samples with the lowest and the highest. Both have a [verdict()].
 #' @section Errors:
 #' `warpbayes_error_input` for cell types of a fit of one sample.
-#' @references
-#' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the
-#' American Statistical Association* **101**, 1566-1581.
 #' @examples
 #' set.seed(1)
 #' sample_with <- function(share, n = 400) {
@@ -32,7 +29,9 @@ type_proportions <- function(types, level = 0.9, ...) {
   check_dots_empty(...)
   draws <- sample_shares(types)
   level <- check_number(level, "level", min = 0, max = 1)
-  interval <- interval_over_draws(draws, level)
+  chain <- types$map$used$chain
+  values <- matrix(draws, length(chain))
+  interval <- zap_share(share_interval(values, chain, level))
   names <- types$types$type
   samples <- types$fit$samples
   structure(
@@ -40,10 +39,9 @@ type_proportions <- function(types, level = 0.9, ...) {
       type = factor(rep(names, length(samples)), names),
       sample = factor(rep(samples, each = length(names)), samples),
       cells = rep(tabulate(types$fit$sample, length(samples)), each = length(names)),
-      proportion = zap_share(as.vector(interval$mean)), lower = zap_share(as.vector(interval$lower)),
-      upper = zap_share(as.vector(interval$upper))
+      proportion = zap_share(colMeans(values)), lower = interval[, 1L], upper = interval[, 2L]
     ),
-    draws = draws, level = level, verdict = new_verdict("the proportions", reason("these_samples"),
+    draws = draws, chain = chain, level = level, verdict = new_verdict("the proportions", reason("these_samples"),
       rests_on = list(verdict(types))), class = c("type_proportions", "warpbayes", "data.frame")
   )
 }
@@ -135,12 +133,6 @@ sample_shares <- function(types) {
   aperm(shares, c(3L, 1L, 2L))
 }
 
-interval_over_draws <- function(draws, level) {
-  over <- seq_along(dim(draws))[-1L]
-  ends <- function(probability) apply(draws, over, stats::quantile, probability, names = FALSE)
-  list(mean = apply(draws, over, mean), lower = ends((1 - level) / 2), upper = ends((1 + level) / 2))
-}
-
 # The group of each sample, in the order of the samples, as a factor.
 sample_groups <- function(group, samples) {
   if (!is.atomic(group) || length(group) != length(samples)) {
@@ -164,8 +156,7 @@ tidy.type_proportions <- function(x, conf.level = NULL, ...) {
     if (!is.numeric(draws) || length(dim(draws)) != 3L || prod(dim(draws)[-1L]) != nrow(x)) {
       stop_input("conf.level", "cannot be changed: rows of the table were removed, so its draws do not fit")
     }
-    interval <- interval_over_draws(draws, conf.level)
-    ends <- list(zap_share(as.vector(interval$lower)), zap_share(as.vector(interval$upper)))
+    ends <- as.data.frame(zap_share(share_interval(matrix(draws, nrow(draws)), attr(x, "chain"), conf.level)))
   }
   as_table(data.frame(
     type = x$type, sample = x$sample, cells = x$cells, estimate = x$proportion, conf.low = ends[[1L]],

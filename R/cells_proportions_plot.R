@@ -10,8 +10,6 @@
 #' @param main title, `NULL` for none.
 #' @param ... not used.
 #' @return `x`, invisibly.
-#' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used.
 #' @examples
 #' set.seed(1)
 #' x <- list(a = matrix(rnorm(400), 200), b = matrix(rnorm(400, mean = rep(c(0, 5), 100)), 200))

@@ -45,7 +45,9 @@ relabel.dp_mixture <- function(fit, backend = NULL, threads = NULL, ...) {
   run <- resolve_run(backend, threads)
   reference <- reference_draw(fit)
   all <- spaced_draws(fit)
-  class <- compared_classes(fit, all, run)
+  class <- if (is.null(fit$draws$labels)) compared_classes(fit, fit$x, all, run) else {
+    matrix(fit$draws$labels[compared_rows(fit$rows), , ], ncol = nrow(all))
+  }
   home <- class[, all$draw == reference$draw & all$chain == reference$chain]
   matched <- match_draws(class, home, fit$components)
   shape <- c(fit$components, nrow(fit$draws$concentration), fit$chains)
@@ -55,9 +57,14 @@ relabel.dp_mixture <- function(fit, backend = NULL, threads = NULL, ...) {
   fit$reference <- reference[c("draw", "chain")]
   heaviest <- order(-reference$weights)
   present <- array(matched$shared, shape) > 0
-  fit$component_weights <- weights_of_components(fit, present, array(matched$jaccard, shape))[heaviest, ]
-  fit$component_means <- means_of_components(fit, present, heaviest)
-  rownames(fit$component_weights) <- NULL
+  draws <- fit$draws
+  weights <- data.frame(component = heaviest, present = apply(present, 1L, mean)[heaviest],
+    stability = apply(matched$jaccard, 1L, mean)[heaviest])
+  means <- expand.grid(marker = fit$markers, component = heaviest, stringsAsFactors = FALSE)[2:1]
+  fit$component_weights <- with_intervals(weights, present, function(row) draws$weights[row$component, , ])
+  fit$component_means <- with_intervals(means, present, function(row) {
+    draws$means[row$component, match(row$marker, fit$markers), , ]
+  })
   class(fit) <- union("relabelled_mixture", class(fit))
   fit
 }
@@ -109,17 +116,6 @@ renumber_draws <- function(draws, match) {
   draws
 }
 
-# The component of at most compared_cells cells in each draw: cells x draws.
-compared_classes <- function(fit, draws, run) {
-  rows <- unique(round(seq(1, fit$rows, length.out = min(fit$rows, compared_cells))))
-  if (!is.null(fit$draws$labels)) return(matrix(fit$draws$labels[rows, , ], length(rows)))
-  evaluate_cells(fit, fit$x[rows, , drop = FALSE], run, function(evaluate) {
-    vapply(seq_len(nrow(draws)), function(i) {
-      evaluate(mixture_of_draw(fit, draws$draw[[i]], draws$chain[[i]]), "class")$class
-    }, integer(length(rows)))
-  })
-}
-
 # Mean and 90% interval of the `values` of draws in which the component is `present`.
 interval_of <- function(values, present) {
   values <- values[present]
@@ -132,26 +128,12 @@ interval_of <- function(values, present) {
   c(mean(values), sorted[below] + (at - below) * (sorted[above] - sorted[below]))
 }
 
-weights_of_components <- function(fit, present, jaccard) {
-  summary <- vapply(seq_len(fit$components), function(j) {
-    interval_of(fit$draws$weights[j, , ], present[j, , ])
+# The rows of `table`, which have a `component`, with intervals of values_of(row).
+with_intervals <- function(table, present, values_of) {
+  summary <- vapply(seq_len(nrow(table)), function(i) {
+    interval_of(values_of(table[i, ]), present[table$component[[i]], , ])
   }, numeric(3L))
-  data.frame(
-    component = seq_len(fit$components), present = apply(present, 1L, mean), stability = apply(jaccard, 1L, mean),
-    mean = summary[1L, ], lower = summary[2L, ], upper = summary[3L, ]
-  )
-}
-
-means_of_components <- function(fit, present, heaviest) {
-  rows <- expand.grid(marker = seq_along(fit$markers), component = heaviest)
-  summary <- vapply(seq_len(nrow(rows)), function(i) {
-    j <- rows$component[[i]]
-    interval_of(fit$draws$means[j, rows$marker[[i]], , ], present[j, , ])
-  }, numeric(3L))
-  data.frame(
-    component = rows$component, marker = fit$markers[rows$marker],
-    mean = summary[1L, ], lower = summary[2L, ], upper = summary[3L, ]
-  )
+  data.frame(table, mean = summary[1L, ], lower = summary[2L, ], upper = summary[3L, ])
 }
 
 in_console.relabelled_mixture <- function(x, components = 12, ...) {

@@ -58,7 +58,7 @@ mixture_fields <- function() c(
 )
 
 mixture_state <- function() c(
-  state_fields, merge = "number?",
+  state_fields, merge = "number?", search = "finite[3]?",
   statistics = "finite[components * (1 + markers + markers * (markers + 1) / 2)]", concentration = "finite",
   prior = "finite[2 + markers + markers * (markers + 1) / 2]", sizes = "finite[components]?", pooled = "finite?",
   sample_sizes = "finite[components * samples]?", log_share = "number[components]?", sample_concentration = "finite?",

@@ -17,8 +17,6 @@
 #' The fit is `identical()` to a fit of the whole matrix, but `fit$x` is `NULL`. Functions that need all cells, such as
 #' `logLik()`, give an error. Give `predict()` some cells at a time. Missing values, a `start` with labels, and `sample`
 #' as the name of a column are not possible. If `read()` fails, the error names the worker and the rows.
-#' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used.
 #' @examples
 #' x <- cbind(a = c(rnorm(3000), rnorm(3000, 6)), b = rnorm(6000))
 #' file <- tempfile()

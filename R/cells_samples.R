@@ -40,7 +40,7 @@ read_samples <- function(x, sample, markers, argument = "x", assay = NULL) {
   if (pooled || is.null(sample)) {
     return(list(x = x, markers = markers, sample = if (!pooled) own, parts = own, assay = assay))
   }
-  if (is.character(sample) && length(sample) == 1L && sample_rows(x) != 1L) {
+  if (is.character(sample) && length(sample) == 1L && !identical(dim(x)[1L], 1L)) {
     column <- sample
     if (isS4(x) && methods::is(x, "SummarizedExperiment")) {
       sample <- experiment_column(x, column, argument)
@@ -66,11 +66,6 @@ experiment_column <- function(x, column, argument) {
       if (ncol(columns)) paste("; it has", list_some(colnames(columns))))
   }
   columns[[column]]
-}
-
-# 0 if the rows cannot be counted before the object is read.
-sample_rows <- function(x) {
-  if (length(dim(x)) == 2L) nrow(x) else 0L
 }
 
 # As a factor. Values become levels in the order of their first cells.

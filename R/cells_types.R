@@ -20,10 +20,10 @@
 #' @inheritParams computing_arguments
 #' @return An object of class `cell_types`. With T types, D draws, n cells and p markers, it has
 #'   \item{types}{a data frame, the most frequent type first. `type`: the name. `proportion`, `lower`, `upper`:
-#'     posterior mean and 90% interval of its share of the cells; `rhat`, `ess`: \eqn{\hat R} and effective sample size
-#'     of that share. `cells`, `components`: how many cells, and components of the chosen draw, it has. `nearest`,
-#'     `overlap`: the nearest type that is no speck, and their overlap. `apart`: in which share of the draws it is a
-#'     type of its own. `stability`: from 0 to 1: how well the draws agree on its cells. `speck`: whether it is one.}
+#'     posterior mean and 90% interval of its share of the cells; `rhat`, `ess`: of that share. `cells`, `components`:
+#'     how many cells, and components of the chosen draw, it has. `nearest`, `overlap`: the nearest type that is no
+#'     speck, and their overlap. `apart`: in which share of the draws it is a type of its own. `stability`: from 0 to 1:
+#'     how well the draws agree on its cells. `speck`: whether it is one.}
 #'   \item{type, probability}{n: the most probable type of each fitted cell (a factor), and its probability.}
 #'   \item{proportions}{D x T: the share of each type in each draw.}
 #'   \item{medians}{T x p: medians of the cells of a type, in the units of the fit (after its transformation).}
@@ -94,7 +94,7 @@ check_type_names <- function(names, argument, count = NULL) {
 summarise_types <- function(fit, map, own, labels, least, how, threads) {
   count <- map$count
   proportion <- colMeans(map$proportions)
-  interval <- quantiles_of_columns(map$proportions, interval_ends(0.9))
+  interval <- share_interval(map$proportions, map$used$chain)
   # One mode has no spread.
   if (is_bem(fit)) interval[] <- NA_real_
   chains <- if (!is_bem(fit)) diagnose_quantities(shares_by_chain(map))
@@ -136,10 +136,6 @@ are_specks <- function(proportion, cells, map, speck, markers) {
 
 # What a row of the table of types is, for all that count types: a type, a speck, or a phantom, which has no cell.
 kinds_of_types <- function(types) ifelse(!types$speck, "type", ifelse(types$cells > 0, "speck", "phantom"))
-
-quantiles_of_columns <- function(draws, p) {
-  matrix(apply(draws, 2L, stats::quantile, p, names = FALSE), ncol = length(p), byrow = TRUE)
-}
 
 are_shown <- function(types) if (all(types$types$speck)) rep(TRUE, nrow(types$types)) else !types$types$speck
 

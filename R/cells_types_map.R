@@ -1,8 +1,5 @@
 # The types in all draws, and the types of cells.
 
-# Draws are compared on at most so many cells.
-compared_cells <- 5000
-
 # Rows times components times operations that a pass over the cells may take, unless that leaves too few draws.
 cell_work <- 2.5e10
 fewest_cell_draws <- 4
@@ -22,14 +19,8 @@ map_types <- function(fit, types, limit, join_below, draws, run) {
   found <- find_branches(fit, used, limit, run)
   tree <- leaf_tree(found)
   check_types_there(types, tree)
-  some <- cells[unique(round(seq(1, nrow(cells), length.out = min(nrow(cells), compared_cells)))), , drop = FALSE]
-  class <- evaluate_cells(fit, some, run, function(evaluate) {
-    vapply(seq_len(nrow(used)), function(i) {
-      evaluate(mixture_of_draw(fit, used$draw[[i]], used$chain[[i]]), "class")$class
-    }, integer(nrow(some)))
-  })
   map <- list(
-    used = used, leaf = found$leaf, own = found$own, tree = tree, class = matrix(class, nrow(some)),
+    used = used, leaf = found$leaf, own = found$own, tree = tree, class = compared_classes(fit, cells, used, run),
     cell_draws = draws_for_cells(fit, nrow(used))
   )
   group <- join_absent(tree, cut_tree(tree, types, join_below), unique(c(found$leaf)))
@@ -70,23 +61,27 @@ types_of_cells <- function(class, type) {
   matrix(vapply(seq_len(ncol(class)), function(i) type[class[, i], i], integer(nrow(class))), nrow(class))
 }
 
-# The share of each type's cells that chains have in common: twice the cells in both by the sum of the cells in each
-# (Dice), the smallest over pairs. A cell has the type of most draws of a chain. NA for one chain or a type without
-# cells.
-cells_in_common <- function(map) {
+# For each pair of chains, how many of the compared cells have each pair of types: count x count. A cell has the type of
+# most draws of a chain.
+chain_pairs <- function(map) {
   draws <- split(seq_len(nrow(map$used)), map$used$chain)
-  if (length(draws) < 2L || is.null(map$class)) return(rep(NA_real_, map$count))
+  if (length(draws) < 2L || is.null(map$class)) return(list())
   type <- types_of_cells(map$class, map$type_of)
   of_chain <- lapply(draws, function(some) {
     votes <- vapply(seq_len(map$count), function(t) rowSums(type[, some, drop = FALSE] == t, na.rm = TRUE),
       numeric(nrow(type)))
     max.col(matrix(votes, nrow(type)), ties.method = "first")
   })
-  common <- utils::combn(of_chain, 2L, function(pair) {
-    same <- pair[[1L]][pair[[1L]] == pair[[2L]]]
-    2 * tabulate(same, map$count) / (tabulate(pair[[1L]], map$count) + tabulate(pair[[2L]], map$count))
-  })
-  least <- suppressWarnings(apply(matrix(common, map$count), 1L, min, na.rm = TRUE))
+  utils::combn(of_chain, 2L, function(pair) {
+    matrix(tabulate(pair[[1L]] + (pair[[2L]] - 1L) * map$count, map$count^2), map$count)
+  }, simplify = FALSE)
+}
+
+# The share of each type's cells that chains have in common: twice the cells in both by the sum of the cells in each
+# (Dice), the smallest over pairs. NA for one chain or a type without cells.
+cells_in_common <- function(map, pairs = chain_pairs(map)) {
+  common <- vapply(pairs, function(both) 2 * diag(both) / (rowSums(both) + colSums(both)), numeric(map$count))
+  least <- suppressWarnings(apply(matrix(unlist(common), map$count), 1L, min, na.rm = TRUE))
   ifelse(is.finite(least), least, NA_real_)
 }
 

@@ -114,7 +114,7 @@ types_table <- function(types, digits = 2) {
 
 # On which shares of types the chains agree. NULL for a mode.
 types_agreement <- function(x) {
-  if (!is_bem(x$fit)) shares_agreement(x$map, which(!x$types$speck), x$types$type)
+  if (!is_bem(x$fit)) shares_agreement(x$map, which(!x$types$speck), x$types$type, x$fit$rows)
 }
 
 #' @rdname cell_types
@@ -124,7 +124,7 @@ summary.cell_types <- function(object, ...) {
   check_method(object, "object", ...)
   structure(list(
     words = types_words(object), types = object$types, medians = object$medians, transform = object$fit$transform,
-    verdict = verdict(object), by_chain = types_by_chain(types_agreement(object))
+    joins = open_joins(object), verdict = verdict(object), by_chain = types_by_chain(types_agreement(object))
   ), class = c("summary.cell_types", "warpbayes"))
 }
 
@@ -146,7 +146,7 @@ tidy.cell_types <- function(x, conf.level = 0.9, ...) {
   conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
   types <- x$types
   ends <- types[c("lower", "upper")]
-  if (conf.level != 0.9 && !anyNA(ends)) ends[] <- quantiles_of_columns(x$proportions, interval_ends(conf.level))
+  if (conf.level != 0.9 && !anyNA(ends)) ends[] <- share_interval(x$proportions, x$map$used$chain, conf.level)
   shown <- kinds_of_types(types) != "phantom"
   as_table(data.frame(
     type = types$type, speck = types$speck, estimate = types$proportion, conf.low = ends[[1L]], conf.high = ends[[2L]],
@@ -177,5 +177,6 @@ types_tables <- function(x, digits = 3) {
   medians[] <- apply(medians, 2L, column_words, digits)
   tables <- list(types_table(types), data.frame(type = types$type, medians, check.names = FALSE, row.names = NULL))
   titles <- c(if (any(types$speck)) "Types (* a speck)" else "Types", paste("Medians,", scale_words(x$transform)))
-  stats::setNames(tables, titles)
+  tables <- stats::setNames(tables, titles)
+  if (NROW(x$joins)) c(tables, list(`Types that may be one, or two` = x$joins)) else tables
 }

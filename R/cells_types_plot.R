@@ -17,8 +17,6 @@
 #' * `"cells"`: markers against each other, with cells coloured by type and darker where there are more.
 #' * `"heatmap"`: how many standard deviations a type's median lies above or below the mean of all cells.
 #' * `"proportions"`: the share of each type, on a log scale, with the 90% interval.
-#' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used.
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(3000), ncol = 3), matrix(rnorm(1500, mean = 4), ncol = 3))
@@ -113,16 +111,12 @@ type_cells_picture <- function(x, markers, main) {
       "must be two or more markers for this picture; with one marker, see plot(x, type = \"proportions\")"
     )
   }
-  panels <- length(chosen)
-  limits <- lapply(chosen, function(marker) marker_range(reference, marker, fit$x, marker))
-  bins <- pixels_of(panels)
-  position <- lapply(seq_len(panels), function(i) bin_of(fit$x[, chosen[[i]]], limits[[i]], bins))
+  parts <- placed_cells(reference, chosen, fit$x[, chosen, drop = FALSE])
   colours <- c(component_colours[seq_len(min(nrow(x$types), length(component_colours)))], other_colour)
-  parts <- list(position = position, limits = limits, bins = bins)
-  axes <- Map(function(marker, ends) marker_axis(fit, marker, ends), chosen, limits)
+  axes <- Map(function(marker, ends) marker_axis(fit, marker, ends), chosen, parts$limits)
   text <- type_key(x, length(colours) - 1L)
   key <- list(title = "Type (share of cells)", text = text, colours = colours[seq_along(text)])
-  marker_matrix_picture(fit, chosen, axes, limits, main, key, function(row, column) {
+  marker_matrix_picture(fit, chosen, axes, parts$limits, main, key, function(row, column) {
     list(cell_layer(parts, row, column, pmin(as.integer(x$type), length(colours)), colours))
   }, diagonal = FALSE)
 }

@@ -18,10 +18,10 @@
 #' mean over draws of the largest Jaccard index of the type and a branch of the draw. The type of a cell is the most
 #' probable one over the draws, under the mixture of all samples.
 #'
-#' \eqn{\hat R} of a share is often high although all chains have the type. `print()` and `summary()` therefore say how
-#' many cells of the type two chains have in common: twice the cells in both by the sum of the cells in each (Dice), the
-#' smallest over pairs of chains. Above one half, the chains differ in where the type ends. Near zero, most draws of a
-#' chain lack it.
+#' Chains stay at different modes, so each chain is one draw of a mode. The interval of a share joins the quantiles of
+#' all draws with the interval by Student's t for a further chain's mean. If it reaches farther than one point and a
+#' fifth of the share to either side, the verdict names the neighbours whose border is not determined. `common`: twice
+#' the cells of a type in two chains by the sum of the cells in each, the smallest over pairs of chains.
 #' @section The tree:
 #' The leaves are the finest branches that valleys separate. The leaves of each type join first, then the types, always
 #' the two whose means are closest. The overlap of two branches at the distance \eqn{d} is \eqn{\Phi(-d/2)}. A number of

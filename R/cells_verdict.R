@@ -12,21 +12,43 @@ gibbs_verdict <- function(fit, table = diagnose(fit), agreement = NULL) {
   occupied <- trace_quantities(fit)$occupied
   all_held <- mean(occupied == fit$components)
   binds <- nrow(occupied) >= fewest_sweeps && all_held > 0.05
-  new_verdict("the mixture", if (!is.null(agreement)) fit_share_reasons(agreement), chains,
+  new_verdict("the mixture", if (!is.null(agreement)) share_reasons(agreement), chains,
     if (binds) truncation_reason(sprintf(" in %.0f%% of the sweeps", 100 * all_held), fit), prior_edge_reason(fit),
     data_reasons(fit), if (!is_usable(new_verdict("", chains)) %in% TRUE) cause_reasons(fit))
 }
 
-# Judged by the density: numbers of components depend on small components, which come and go more slowly.
-convergence_reasons <- function(fit, table) {
-  judge_convergence(judged_quantities(fit), table, quantity_words, c("occupied", "concentration"))
+# Judged by the density: numbers of components depend on small components, which come and go more slowly. Chains that
+# stay at different modes will not agree on the density of each cell. So long runs that do not drift are judged by the
+# masses of these modes, and cell types by their shares.
+convergence_reasons <- function(fit, table = diagnose(fit)) {
+  quantities <- judged_quantities(fit)
+  own <- table$quantity != "score"
+  small <- c("occupied", "concentration")
+  reasons <- judge_convergence(quantities[own], table[own, ], quantity_words, small)
+  settled <- nrow(quantities[[1L]]) >= settled_sweeps && fit$chains > 1L && reasons[[1L]]$code == "chains_differ"
+  moving <- table$quantity[which(table$rhat > 1.5 & !table$quantity %in% small)]
+  if (!settled || any(vapply(quantities[moving], drift_of, 0) != 0)) return(reasons)
+  worst <- reasons[[1L]]
+  known <- !is.null(quantities$score)
+  mass <- if (known) colMeans(quantities$score)
+  spread <- if (known) sqrt(mean(column_variances(quantities$score)))
+  alike <- known && diff(range(mass)) <= 3 * spread
+  lower <- if (known) {
+    sprintf(" The log of the mass around chain %d is about %s below that around chain %d (standard deviation %s).",
+      which.min(mass), whole_words(round(diff(range(mass)))), which.max(mass), format(signif(spread, 2)))
+  }
+  mode <- reason(if (alike) "modes_alike" else "modes_unlike", quantity = worst$quantity, figure = worst$figure,
+    rhat = format_rhat(worst$figure), lower = paste0("", lower))
+  c(mode, Filter(function(own) own$code == "rest_slow", reasons))
 }
+
+settled_sweeps <- 250
 
 # What may be the cause if the chains do not agree, or too few draws are known.
 cause_reasons <- function(fit) {
   sweeps <- nrow(fit$log_likelihood) - fit$warmup
   if (sweeps < fewest_sweeps) return(NULL)
-  c(if (sweeps < 250) reason("short_run", figure = sweeps, sweeps = count_words(sweeps, "sweep")),
+  c(if (sweeps < settled_sweeps) reason("short_run", figure = sweeps, sweeps = count_words(sweeps, "sweep")),
     if (fit$chains == 1L) reason("lone_chain"))
 }
 
@@ -143,24 +165,24 @@ verdict.relabelled_mixture <- function(x, ...) {
 
 share_range <- function(agreement, t) paste(percent(range(colMeans(agreement$shares[[t]]))), collapse = " to ")
 
-# What shares of types say of a fit whose chains do not agree on the density of some cells.
-fit_share_reasons <- function(agreement) {
-  which <- sprintf(" above %s", percent(least_share, 0))
-  if (length(agreement$differs)) return(c(differing_shares(agreement, which), common_reasons(agreement)))
-  rhat <- max(1, agreement$table$rhat[agreement$shown], na.rm = TRUE)
-  c(reason(if (rhat <= rhat_limit) "only_shares_agree" else "type_shares_unclear", figure = rhat, which = which,
-    rhat = format_rhat(rhat), draws = nrow(agreement$shares[[1L]])), common_reasons(agreement))
-}
-
-differing_shares <- function(agreement, which = "") {
-  differs <- agreement$differs
+differing_shares <- function(agreement, differs) {
   several <- agreement$chains > 1L
   worst <- differs[[which.max(agreement$table$rhat[differs])]]
   rhat <- agreement$table$rhat[[worst]]
-  reason("type_shares_differ", quantity = agreement$names[[worst]], figure = rhat, which = which,
-    rhat = format_rhat(rhat), parts = if (several) "chains" else "halves of the chain", count = length(differs),
-    all = length(agreement$shown),
+  reason("type_shares_differ", quantity = agreement$names[[worst]], figure = rhat, rhat = format_rhat(rhat),
+    parts = if (several) "chains" else "halves of the chain", count = length(differs), all = length(agreement$shown),
     range = if (several) sprintf(", %s between chains", share_range(agreement, worst)) else "")
+}
+
+border_reasons <- function(agreement) {
+  map <- agreement$map
+  unlist(lapply(agreement$borders, function(group) {
+    sum <- rowSums(map$proportions[, group])
+    interval <- share_interval(cbind(sum), map$used$chain)
+    reason("open_border", quantity = list_some(agreement$names[sort(group)]), figure = mean(sum),
+      sum = percent(mean(sum)), low = percent(interval[[1L]]), high = percent(interval[[2L]]),
+      first = agreement$names[[group[[1L]]]], range = share_range(agreement, group[[1L]]))
+  }), recursive = FALSE)
 }
 
 # Whether any two chains have most cells in common, of types that differ and of all. NULL: nothing to say, or not known.
@@ -178,8 +200,15 @@ share_reasons <- function(agreement) {
   shown <- agreement$shown
   short <- agreement$short
   several <- agreement$chains > 1L
+  open <- unlist(agreement$borders)
+  unsettled <- setdiff(agreement$differs, open)
+  wide <- setdiff(agreement$wide, c(open, unsettled))
   c(
-    if (length(agreement$differs)) differing_shares(agreement),
+    if (length(unsettled)) differing_shares(agreement, unsettled),
+    border_reasons(agreement),
+    if (length(wide)) {
+      reason("wide_shares", quantity = list_some(agreement$names[wide]), figure = length(wide))
+    },
     if (length(short)) {
       reason("type_shares_rough", quantity = list_some(agreement$names[short]), figure = length(short),
         needed = ess_needed)
@@ -204,9 +233,7 @@ verdict.cell_types <- function(x, ...) {
 
 types_verdict <- function(x, agreement = types_agreement(x)) {
   types <- x$types
-  kinds <- kinds_of_types(types)
-  small <- types[kinds == "speck", ]
-  empty <- types$type[kinds == "phantom"]
+  small <- types[kinds_of_types(types) == "speck", ]
   torn <- which(!types$speck & types$apart < 0.95)
   unsure <- mean(x$probability < 0.9)
   new_verdict("the cell types",
@@ -216,13 +243,12 @@ types_verdict <- function(x, agreement = types_agreement(x)) {
       reason("torn_types", quantity = types$type[torn], figure = min(types$apart[torn]),
         shown = paste0(dQuote(types$type[torn], FALSE), " ", percent(types$apart[torn], 0), collapse = ", "))
     },
-    channel_reasons(x), edge_reason(x), sample_reason(x$fit), alike_reasons(x),
+    joining_reasons(joining_edges(x)), channel_reasons(x), scale_edge_reason(x), sample_reason(x$fit),
     if (unsure >= 0.01) reason("unsure_cells", figure = unsure, share = percent(unsure, 0)),
     if (nrow(small)) {
       reason("specks", figure = nrow(small), specks = count_words(nrow(small), "speck"),
         share = percent(sum(small$proportion)))
     },
-    if (length(empty)) reason("types_without_cells", quantity = list_some(empty), figure = length(empty)),
     rests_on = list(method_of(x$fit)$verdict(x$fit)))
 }
 
@@ -261,7 +287,7 @@ channel_reasons <- function(x) {
 }
 
 # Types of cells at the edge of the scale.
-edge_reason <- function(x) {
+scale_edge_reason <- function(x) {
   edge <- edge_types(x$fit, as.integer(x$type))
   if (!length(edge)) return(NULL)
   piled <- x$fit$piled
@@ -289,15 +315,10 @@ sample_reason <- function(fit) {
 channels_without_markers <- paste0("^(time|hdr-t|event[ _.]?(#|length|number|id)|(bc_separation|mahalanobis)_dist|",
   "bead_?dist|file[ _]?number|sample_?id)$")
 
-# The proposal to join types, at most three groups, with the least overlap of any two types of a group.
-alike_reasons <- function(x, groups = alike_types(x)) {
-  apart <- if (length(groups)) type_distances(x$map$tree, x$map$group)
-  unlist(lapply(utils::head(groups, 3L), function(group) {
-    names <- x$types$type[group]
-    within <- apart[group, group]
-    overlap <- stats::pnorm(-max(within[is.finite(within)]) / 2)
-    given <- ifelse(grepl("^[0-9]+$", names), names, dQuote(names, FALSE))
-    reason("alike_types", quantity = list_some(names), figure = overlap, overlap = share_words(overlap), given = given)
+joining_reasons <- function(edges) {
+  unlist(lapply(seq_len(min(2L, NROW(edges))), function(i) {
+    reason("joining_edge", quantity = edges$types[[i]], figure = edges$distance[[i]], why = edges$why[[i]],
+      see = edges$see[[i]], n = if (grepl("and", edges$types[[i]])) 2 else 1)
   }), recursive = FALSE)
 }
 

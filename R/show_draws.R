@@ -8,8 +8,8 @@
 #'
 #' | fit | variables | with the argument |
 #' |---|---|---|
-#' | [dp_mixture()] | `log_likelihood`, `log_posterior`, `concentration`, `occupied` (number of components that hold
-#'   cells), `log_density[1]` to `log_density[5]` (at the cells of `fit$probe`), and the learned parts of the prior:
+#' | [dp_mixture()] | `log_likelihood`, `log_posterior`, `concentration`, `score`, `occupied` (number of components that
+#'   hold cells), `log_density[1]` to `log_density[5]` (at `fit$probe`), and the learned parts of the prior:
 #'   `prior_mean[marker]`, `prior_mean_scale`, `prior_df`, `sample_concentration` | `components = TRUE`: also
 #'   `weight[j]` and `mean[j,marker]`, if the fit kept them |
 #' | [bayes_logit()] | coefficients, `dispersion`, `sd(group)`, and `log_likelihood` (not in arrays, matrices and data

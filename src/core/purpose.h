@@ -25,6 +25,7 @@ typedef enum wb_purpose {
   WB_PURPOSE_PAIR = 29,             /* which components are paired, and how each pair is split [component] */
   WB_PURPOSE_ANCHOR = 30,           /* rows from which a split starts [row] */
   WB_PURPOSE_HALF = 31,             /* the half of a row, a block for each step [row] */
+  WB_PURPOSE_SEARCH = 49,           /* a trial of the search for a start, iteration = its sweep [0] */
   WB_PURPOSE_MISSING = 48,          /* missing values of a row [row] */
 
   WB_PURPOSE_SAMPLE_TABLES = 32,        /* tables of a component in a sample [sample x components + component] */

@@ -162,9 +162,12 @@ typedef struct wb_mixture_sweeps {
   const wb_mixture_spots *spots; /* where splits begin, if the session keeps labels; NULL: no splits and joins */
   uint32_t merge; /* 0, or the sweep before which clusters are joined. With splits and joins, some sweeps before it
                        * join neighbours instead */
+  uint32_t search[2]; /* the first and the last sweep after which a better start is searched (search.c); 0, 0: none */
+  double *level;      /* the chain's score during the search: a running mean */
   int32_t points;
   const double *probe;                                /* columns x points, scaled units: where the density is noted */
   double *log_likelihood, *log_prior, *concentration; /* count each */
+  double *score;                                      /* count: of wb_mixture_score() */
   int32_t *occupied;                                  /* count: components that hold rows */
   double *probe_density;                              /* count x points: log mixture densities */
   double *sizes;                                      /* components: how many rows had each label in the last sweep */
@@ -194,6 +197,7 @@ typedef struct wb_mixture_kept {
 /* The parts of the prior that may be learned, as one vector: m, gamma, nu, Phi. */
 #define WB_MIXTURE_PRIOR_VALUES(columns) (2 + (size_t)(columns) + (size_t)(columns) * ((size_t)(columns) + 1) / 2)
 void wb_mixture_prior_values(const wb_mixture_prior *prior, double *values);
+void wb_mixture_set_prior_values(wb_mixture_prior *prior, const double *values);
 
 int wb_mixture_run(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, const wb_mixture_kept *kept);
 
@@ -220,6 +224,10 @@ double wb_mixture_log_prior_of(const wb_mixture_prior *prior, const wb_mixture_s
                                int log_sticks);
 double wb_mixture_log_hyperprior(const wb_mixture_hyperprior *hyper, const wb_mixture_prior *prior,
                                  wb_mixture_state *state);
+
+/* The score of the labels that a sweep drew from the parameters (score.c), after wb_mixture_finish_sweep() gave the log
+ * likelihood. NaN where each sample has weights of its own. */
+int wb_mixture_score(wb_mixture_chain *chain, double log_likelihood, double *score);
 
 /* Log density of the mixture, in scaled units, at a point with these measured distances. */
 double wb_mixture_log_density(const wb_mixture_state *state, const double *distance);
@@ -299,6 +307,9 @@ double wb_mixture_log_marginal(const wb_mixture_prior *prior, double of_prior, c
  * statistics, in the session and in the state's copy. With `neighbours`, components are paired with near ones: that is
  * faster from a start of many small clusters, but does not leave the posterior as it is. */
 int wb_mixture_split_merge(wb_mixture_chain *chain, const wb_mixture_spots *spots, int neighbours, uint32_t iteration);
+
+/* One trial of the search for a better start, after sweep `iteration`. `level` is the chain's score so far. */
+int wb_mixture_search(wb_mixture_chain *chain, uint32_t iteration, int moves, double *level);
 
 /* Puts components, given by their statistics, in order of size, the largest first. */
 void wb_mixture_order_by_size(int32_t components, int32_t columns, double *statistics);

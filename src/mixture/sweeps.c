@@ -79,6 +79,14 @@ void wb_mixture_prior_values(const wb_mixture_prior *prior, double *values) {
   memcpy(values + p + 2, prior->scale, wb_packed_size(prior->columns) * sizeof(double));
 }
 
+void wb_mixture_set_prior_values(wb_mixture_prior *prior, const double *values) {
+  const size_t p = (size_t)prior->columns;
+  memcpy(prior->mean, values, p * sizeof(double));
+  prior->mean_scale = values[p];
+  prior->df = values[p + 1];
+  memcpy(prior->scale, values + p + 2, wb_packed_size(prior->columns) * sizeof(double));
+}
+
 static int64_t kept_at(const wb_mixture_kept *kept, int32_t sweep) {
   if (kept->count == 0 || sweep < kept->first || (sweep - kept->first) % kept->every != 0) return -1;
   const int32_t at = (sweep - kept->first) / kept->every;
@@ -117,6 +125,7 @@ int wb_mixture_run(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, con
     WB_TRY(wb_mixture_begin_sweep(chain, iteration, sweeps->moves, labels));
     WB_TRY(note(chain, sweeps, i));
     WB_TRY(wb_mixture_finish_sweep(chain, &sweeps->log_likelihood[i]));
+    WB_TRY(wb_mixture_score(chain, sweeps->log_likelihood[i], &sweeps->score[i]));
     sweeps->occupied[i] = occupied(state);
     if (i == sweeps->count - 1) memcpy(sweeps->sizes, state->sizes, (size_t)state->components * sizeof(double));
     if (at >= 0) WB_TRY(keep(chain, kept, (size_t)at));
@@ -124,6 +133,12 @@ int wb_mixture_run(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, con
     if (sweeps->spots && (!state->samples || iteration < state->samples->pooled) &&
         splits(iteration, sweeps->spots->data->rows))
       WB_TRY(wb_mixture_split_merge(chain, sweeps->spots, joins_neighbours(iteration, sweeps->merge), iteration));
+    if (iteration >= sweeps->search[0] && iteration <= sweeps->search[1]) {
+      /* The chain's level: the mean score of its sweeps, of which recent ones count more. */
+      const double before = iteration == sweeps->search[0] ? sweeps->score[i] : *sweeps->level;
+      *sweeps->level = 0.8 * before + 0.2 * sweeps->score[i];
+      WB_TRY(wb_mixture_search(chain, iteration, sweeps->moves, sweeps->level));
+    }
   }
   return wb_mixture_fetch_statistics(chain);
 }

@@ -70,6 +70,7 @@ simulate_fit <- function(n = 2000, k = 6, p = 3, sweeps = 100, warmup = 50, chai
     center = center, scale = scale, elapsed = list(total = 1.5), interrupted = FALSE, transform = NULL,
     method = "gibbs", missing = "error", piled = find_piled(list()), x = x, call = quote(dp_mixture(x))
   )
+  fit$score <- matrix(3 * fit$probe_density[, , 5], sweeps, chains)
   structure(fit, class = c("dp_mixture", "warpbayes_fit", "warpbayes"), labels = labels)
 }
 

@@ -6,7 +6,7 @@ x <- fit$x
 test_that("posterior's formats hold the kept sweeps of every chain", {
   skip_if_not_installed("posterior")
   draws <- posterior::as_draws_array(fit)
-  expect_identical(dim(draws), c(50L, 3L, 9L))
+  expect_identical(dim(draws), c(50L, 3L, 10L))
   expect_equal(as.vector(draws[, 2, "log_likelihood"]), fit$log_likelihood[51:100, 2])
   expect_equal(as.vector(draws[, 3, "log_density[5]"]), fit$probe_density[51:100, 3, 5])
   expect_s3_class(posterior::as_draws(fit), "draws_array")
@@ -14,7 +14,7 @@ test_that("posterior's formats hold the kept sweeps of every chain", {
   expect_s3_class(posterior::as_draws_list(fit), "draws_list")
   expect_s3_class(posterior::as_draws_rvars(fit), "draws_rvars")
   matrix <- posterior::as_draws_matrix(fit, components = TRUE)
-  expect_identical(dim(matrix), c(150L, 9L + 4L + 8L))
+  expect_identical(dim(matrix), c(150L, 10L + 4L + 8L))
   expect_equal(as.vector(matrix[101:150, "mean[4,CD2]"]), fit$draws$means[4, "CD2", , 3])
   expect_equal(as.vector(matrix[1:50, "weight[2]"]), fit$draws$weights[2, , 1])
   summary <- posterior::summarise_draws(posterior::as_draws(fit), "rhat")

@@ -45,6 +45,7 @@ test_that("short, interrupted and constant chains have a trace plot", {
   fit$draws <- list()
   fit$log_posterior <- fit$log_posterior[1:20, ]
   fit$log_likelihood <- fit$log_likelihood[1:20, ]
+  fit$score <- fit$score[1:20, ]
   fit$occupied <- fit$occupied[1:20, ]
   fit$occupied[] <- 1
   fit$concentration_trace <- fit$concentration_trace[1:20, ]
@@ -144,7 +145,7 @@ test_that("a fit stopped before its first sweep has an empty trace plot", {
   fit <- simulate_fit()
   fit$iter <- 0
   fit$draws <- list()
-  for (name in c("log_likelihood", "log_posterior", "concentration_trace", "occupied")) {
+  for (name in c("log_likelihood", "log_posterior", "score", "concentration_trace", "occupied")) {
     fit[[name]] <- fit[[name]][0, , drop = FALSE]
   }
   fit$probe_density <- fit$probe_density[0, , , drop = FALSE]

@@ -33,15 +33,11 @@ test_that("summary() shows in which populations the chains differ, and only if t
   expect_identical(verdict(other)$answer, "not yet")
   shown <- summary(other)
   expect_identical(shown$populations$differs, c(FALSE, FALSE))
-  agree <- "The chains agree on the shares of the cell types above 1% \\(highest Rhat 1\\.0[0-5]\\), but not"
+  agree <- "Between the 2 chains, the share of type [12] differs most: .* \\(highest Rhat 1\\.0[0-5]\\)"
   expect_match(printed(shown), agree)
   expect_no_match(capture.output(print(shown, all = TRUE)), "Means of the types in which")
   # Types have the names that cell_types() gives them.
   expect_identical(shown$populations$type, cell_types(other, threads = 2)$types$type)
-
-  unsure <- fit_agreement(other)
-  unsure$table$rhat <- c(1.02, 1.12)
-  expect_match(fit_share_reasons(unsure)[[1]]$words, "cannot be told from 25 draws of each \\(highest Rhat 1.12\\)\\.$")
 
   # The shares differ too: half of the cells in the first chain, three quarters in the second.
   shown <- summary(with_other_shares(other))
@@ -111,14 +107,13 @@ test_that("types with the same signs are proposed for joining, and others are no
   expect_identical(sum(!types$types$speck), 3L)
   near <- unname(which(types$medians[, 1] < 5 & !types$types$speck))
   expect_identical(alike_types(types), list(near))
-  expect_match(printed(types), sprintf(
-    "Types \"%d\", \"%d\" have the same signs.*overlap by [1-3]\\..*%%: if.*join_types\\(types, %d, %d\\) joins",
-    near[[1L]], near[[2L]], near[[1L]], near[[2L]]
-  ))
+  expect_match(printed(summary(types)), sprintf("%d, %d the same signs, no valley, overlap [1-3]\\..*%% join_types\\(",
+    near[[1L]], near[[2L]]))
+  expect_no_match(printed(types), "same signs")
   levels(types)[1:3] <- c("a", "b", "c")
-  expect_match(printed(types), "join_types\\(types, \"[abc]\", \"[abc]\"\\)")
+  expect_match(printed(summary(types)), "join_types\\(types, \"[abc]\", \"[abc]\"\\)")
   joined <- join_types(types, near[[1L]], near[[2L]], threads = 2)
-  expect_no_match(printed(joined), "same signs")
+  expect_no_match(printed(summary(joined)), "same signs")
 
   # A third level of a marker: both have the sign of one threshold, and a valley lies between them.
   set.seed(2)
@@ -134,4 +129,109 @@ test_that("predict() gives the types of as many draws as cell_types()", {
   used <- nrow(default_types(fit, NULL, resolve_run("cpu", 2))$used)
   expect_identical(used, 50L)
   expect_identical(nrow(default_types(fit, 8, resolve_run("cpu", 2))$used), 8L)
+})
+
+test_that("the interval of a share counts that each chain is one draw of a mode", {
+  set.seed(1)
+  chain <- rep(1:4, each = 12)
+  draws <- cbind(rnorm(48, 0.3, 0.001) + c(0, 0.02, 0.03, 0.01)[chain], runif(48))
+  mean <- tapply(draws[, 1], chain, mean)
+  by_hand <- mean(mean) + c(-1, 1) * qt(0.95, 3) * sqrt(var(mean) * 5 / 4)
+  expect_equal(share_interval(draws, chain)[1, ], by_hand)
+  expect_equal(share_interval(draws, rep(1, 48))[2, ], quantile(draws[, 2], c(0.05, 0.95), names = FALSE))
+  expect_true(all(share_interval(draws, chain, 0.99) >= 0 & share_interval(draws, chain, 0.99) <= 1))
+  # It holds the share of a further chain, also where modes differ by far more than draws of one do.
+  held <- replicate(1000, {
+    mode <- rnorm(5)
+    interval <- share_interval(cbind(0.5 + 0.01 * (mode[rep(1:4, each = 12)] + rnorm(48, 0, 0.1))), rep(1:4, each = 12))
+    c(0.5 + 0.01 * mode[[5]] >= interval[[1]] && 0.5 + 0.01 * mode[[5]] <= interval[[2]])
+  })
+  expect_gt(mean(held), 0.86)
+  expect_lt(mean(held), 0.95)
+})
+
+# Two populations that overlap, and a third one. In half of the four chains the border of the first two lies elsewhere.
+with_open_border <- function(moved) {
+  set.seed(3)
+  x <- cbind(CD3 = c(rnorm(1500), rnorm(1500, 5), rnorm(600, 14)), CD4 = rnorm(3600))
+  types <- cell_types(dp_mixture(x, components = 6, chains = 4, iter = 600, seed = 1, threads = 2), threads = 2)
+  chain <- types$map$used$chain
+  # Some cells of type 1 are of another component, which chains 1 and 2 count to type `moved`.
+  spare <- types$fit$components
+  first <- which(types$map$type_of[types$map$class[, 1], 1] == 1L)
+  types$map$class[first[seq_len(length(first) / 3)], ] <- spare
+  types$map$type_of[spare, ] <- ifelse(chain <= 2, moved, 1L)
+  shift <- ifelse(chain <= 2, 0.13, 0)
+  types$map$proportions[, 1] <- types$map$proportions[, 1] - shift
+  types$map$proportions[, moved] <- types$map$proportions[, moved] + shift
+  types
+}
+
+test_that("a border that chains put in different places is named, and nothing else", {
+  types <- with_open_border(2L)
+  said <- verdict(types)$reasons
+  expect_identical(said$quantity[said$code == "open_border"], "\"1\", \"2\"")
+  expect_match(said$words[said$code == "open_border"], "not determined: .* in the chains. Their sum is 8[0-9]")
+  expect_false(any(c("type_shares_differ", "wide_shares") %in% said$code))
+  # A type whose sum with no neighbour is the same in all chains.
+  types$map$proportions[, 3] <- types$map$proportions[, 3] * c(1, 1.6, 1, 1.9)[types$map$used$chain]
+  said <- verdict(types)
+  expect_identical(said$answer, "not yet")
+  expect_match(said$reasons$quantity[said$reasons$code == "type_shares_differ"], "3")
+  # Few cells alone make no border: nothing is said of an interval that is as wide as their chance.
+  expect_lt(share_tolerance(0.1, 1e5), 0.021)
+  expect_gt(share_tolerance(0.1, 100), 0.09)
+})
+
+test_that("long runs in different modes are judged by the masses of the modes, short and drifting runs are not", {
+  apart <- function(sweeps = 600, ...) {
+    fit <- simulate_fit(sweeps = sweeps, warmup = 100, chains = 4, ...)
+    fit$probe_density[, 4, 2] <- fit$probe_density[, 4, 2] - 20
+    fit
+  }
+  alike <- verdict(apart())
+  expect_true("modes_alike" %in% alike$reasons$code)
+  expect_match(as.character(alike)[[1]], "^Usable.*except densities of single cells")
+  unlike <- apart()
+  unlike$score[, 2] <- unlike$score[, 2] - 400
+  said <- verdict(unlike)$reasons
+  expect_identical(said$answer[said$code == "modes_unlike"], "usable with reservations")
+  expect_match(said$words[said$code == "modes_unlike"], "mass around chain 2 is about 40[0-9] below that around chain")
+  expect_identical(verdict(apart(300))$answer, "not yet")
+  drifting <- apart()
+  drifting$score <- drifting$score + seq_len(600)
+  expect_identical(verdict(drifting)$answer, "not yet")
+})
+
+test_that("a pair at the edge of the rule is named with the other joining, and others are not", {
+  near <- function(distance) {
+    set.seed(4)
+    x <- cbind(CD3 = c(rnorm(1000), rnorm(1000, distance), rnorm(600, 20)), CD4 = rnorm(2600))
+    cell_types(dp_mixture(x, components = 6, chains = 2, iter = 200, seed = 1, threads = 2), threads = 2)
+  }
+  types <- near(3.5)
+  edges <- joining_edges(types)
+  expect_identical(nrow(edges), 1L)
+  expect_true(edges$lower < 3.5 && edges$upper > 3.5)
+  other <- eval(str2lang(edges$see))
+  expect_identical(abs(nrow(other$types) - sum(types$types$cells > 0)), 1L)
+  expect_true("joining_edge" %in% verdict(types)$reasons$code)
+  expect_match(printed(summary(types)), "Types that may be one, or two.* apart \\(.*the rule joins below 3.50")
+  # A cut that was chosen by hand has no rule.
+  expect_null(joining_edges(other))
+  far <- near(7)
+  expect_identical(NROW(joining_edges(far)), 0L)
+  expect_no_match(printed(summary(far)), "may be one, or two")
+  # Distances are those of plain R.
+  map <- far$map
+  leaves <- split(seq_along(map$group), map$group)[1:2]
+  mixture <- mixture_of_draw(far$fit, map$used$draw[[5]], map$used$chain[[5]])
+  held <- which(mixture$weights * 2600 >= 1)
+  pooled <- Reduce(`+`, lapply(held, function(j) mixture$weights[[j]] * mixture$covariances[, , j])) /
+    sum(mixture$weights[held])
+  mean <- lapply(1:2, function(t) {
+    own <- held[map$averaged[held, 5] == t]
+    colSums(mixture$weights[own] * mixture$means[own, , drop = FALSE]) / sum(mixture$weights[own])
+  })
+  expect_equal(distances_in_draws(far$fit, map, list(leaves))[5, 1], sqrt(mahalanobis(mean[[1]], mean[[2]], pooled)))
 })

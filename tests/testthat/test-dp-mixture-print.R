@@ -24,7 +24,7 @@ test_that("summary has diagnostics, components of the reference draw and a verdi
   fit <- simulate_fit()
   result <- summary(fit)
   expect_s3_class(result, "summary.dp_mixture")
-  expect_identical(result$diagnostics$quantity[1:4], c("occupied", "concentration", "log_density[1]", "log_density[2]"))
+  expect_identical(result$diagnostics$quantity[1:4], c("occupied", "concentration", "score", "log_density[1]"))
   best <- which(fit$log_posterior == max(fit$log_posterior[51:100, ]), arr.ind = TRUE)
   expect_identical(result$reference, list(draw = best[[1]] - 50L, chain = best[[2]]))
   weights <- fit$draws$weights[, result$reference$draw, result$reference$chain]

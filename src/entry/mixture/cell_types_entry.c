@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "entry/mixture/open_mixture.h"
 #include "mixture/cell_types.h"
 
 /* The values of the draws that `which` chooses must be finite, and weights also not negative. */
@@ -37,23 +38,11 @@ SEXP wb_entry_mixture_types(SEXP weights, SEXP means, SEXP covariances, SEXP col
                             SEXP averaged, SEXP rule, SEXP run) {
   wb_message message;
   const int p = Rf_asInteger(columns);
-  const double draws = TYPEOF(which) == INTSXP ? (double)Rf_xlength(which) : 0;
-  const double components = draws > 0 ? (double)Rf_xlength(weights) / draws : 0;
-  const double all = components > 0 && TYPEOF(means) == REALSXP ? (double)Rf_xlength(means) / components / p : 0;
-  if (p < 1 || components < 1 || components > INT32_MAX || components != (double)(int32_t)components ||
-      !wb_is_numbers(weights, components * draws) || !wb_is_numbers(means, components * p * all) ||
-      !wb_is_numbers(covariances, components * p * p * all) || !wb_are_integers(which, draws, 0, all) ||
-      Rf_xlength(averaged) < 1 || !wb_are_integers(averaged, (double)Rf_xlength(averaged), 0, draws) ||
-      !wb_are_finite(least, 1) || !wb_are_finite(rule, 3))
+  wb_mixture_draws given;
+  if (p < 1 || !wb_mixture_read_draws(weights, means, covariances, which, p, &given) || Rf_xlength(averaged) < 1 ||
+      !wb_are_integers(averaged, (double)Rf_xlength(averaged), 0, given.count) || !wb_are_finite(least, 1) ||
+      !wb_are_finite(rule, 3) || !are_usable(&given))
     return wb_changed_fit();
-  const wb_mixture_draws given = {.count = (int32_t)draws,
-                                  .components = (int32_t)components,
-                                  .columns = p,
-                                  .weights = REAL_RO(weights),
-                                  .means = REAL_RO(means),
-                                  .covariances = REAL_RO(covariances),
-                                  .which = INTEGER_RO(which)};
-  if (!are_usable(&given)) return wb_changed_fit();
   const wb_peaks_rule peaks = {REAL_RO(rule)[0], REAL_RO(rule)[1], REAL_RO(rule)[2]};
   const int32_t count = (int32_t)Rf_xlength(averaged), k = given.components;
   int32_t *const used = (int32_t *)R_alloc((size_t)k, sizeof(int32_t));

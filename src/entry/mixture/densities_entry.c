@@ -5,6 +5,19 @@
 
 #include "mixture/mixture.h"
 
+int wb_mixture_read_draws(SEXP weights, SEXP means, SEXP covariances, SEXP which, int p, wb_mixture_draws *to) {
+  const double draws = TYPEOF(which) == INTSXP ? (double)Rf_xlength(which) : 0;
+  const double components = draws > 0 ? (double)Rf_xlength(weights) / draws : 0;
+  const double all = components > 0 && TYPEOF(means) == REALSXP ? (double)Rf_xlength(means) / components / p : 0;
+  if (components < 1 || components > INT32_MAX || components != (double)(int32_t)components ||
+      !wb_is_numbers(weights, components * draws) || !wb_is_numbers(means, components * p * all) ||
+      !wb_is_numbers(covariances, components * p * p * all) || !wb_are_integers(which, draws, 0, all))
+    return 0;
+  *to = (wb_mixture_draws){(int32_t)draws,       (int32_t)components, p, REAL_RO(weights), REAL_RO(means),
+                           REAL_RO(covariances), INTEGER_RO(which)};
+  return 1;
+}
+
 /* Adds the densities of rows first, first + 1, ... (from 0) to those whose logs are `total`, one for each of these
  * rows. weights: components x the draws to add. `which`: the positions of these draws, from 0, in `means` and
  * `covariances`, which have all draws. log_unit: one number, or one for each row. */
@@ -14,23 +27,12 @@ SEXP wb_entry_mixture_add_densities(SEXP pointer, SEXP weights, SEXP means, SEXP
   const open_mixture *const opened = wb_mixture_from_sexp(pointer);
   if (!opened) return wb_mixture_closed();
   const double p = opened->columns, rows = TYPEOF(total) == REALSXP ? (double)Rf_xlength(total) : -1;
-  const double draws = TYPEOF(which) == INTSXP ? (double)Rf_xlength(which) : 0;
-  const double components = draws > 0 ? (double)Rf_xlength(weights) / draws : 0;
-  const double all = components > 0 && TYPEOF(means) == REALSXP ? (double)Rf_xlength(means) / components / p : 0;
   const double begin = TYPEOF(first) == REALSXP && Rf_xlength(first) == 1 ? REAL_RO(first)[0] : -1;
-  if (components < 1 || components > INT32_MAX || components != (double)(int32_t)components ||
-      !wb_is_numbers(weights, components * draws) || !wb_is_numbers(means, components * p * all) ||
-      !wb_is_numbers(covariances, components * p * p * all) || !wb_are_integers(which, draws, 0, all) ||
+  wb_mixture_draws given;
+  if (!wb_mixture_read_draws(weights, means, covariances, which, opened->columns, &given) ||
       !wb_is_numbers(center, p) || !wb_is_numbers(inverse_scale, p) || !(begin >= 0) || rows < 1 ||
       begin + rows > (double)opened->rows || !(wb_is_numbers(log_unit, 1) || wb_is_numbers(log_unit, rows)))
     return wb_changed_fit();
-  const wb_mixture_draws given = {.count = (int32_t)draws,
-                                  .components = (int32_t)components,
-                                  .columns = opened->columns,
-                                  .weights = REAL_RO(weights),
-                                  .means = REAL_RO(means),
-                                  .covariances = REAL_RO(covariances),
-                                  .which = INTEGER_RO(which)};
   SEXP out = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(total)));
   memcpy(REAL(out), REAL_RO(total), (size_t)Rf_xlength(total) * sizeof(double));
   const int32_t threads = wb_call_from_list(run, NULL).run.threads;

@@ -206,6 +206,16 @@ static uint32_t merge_sweep(SEXP state) {
   return sweep >= 0 && sweep <= UINT32_MAX ? (uint32_t)sweep : 0;
 }
 
+/* The first and the last sweep with a search, and the chain's level. */
+static int read_search(SEXP state, double *search) {
+  SEXP given = wb_list_element(state, "search");
+  memset(search, 0, 3 * sizeof(double));
+  if (given == R_NilValue) return 1;
+  if (!wb_is_numbers(given, 3)) return 0;
+  memcpy(search, REAL_RO(given), 3 * sizeof(double));
+  return search[0] >= 1 && search[1] <= 1e6;
+}
+
 /* From the host algorithm's values to R's. */
 
 static double *put_numbers(SEXP out, const char *name, size_t size) {
@@ -410,6 +420,7 @@ typedef struct running {
   wb_mixture_spots spots;
   wb_mixture_sweeps sweeps;
   wb_mixture_kept kept;
+  double search[3];
 } running;
 
 static int run_sweeps(void *chain) {
@@ -424,6 +435,7 @@ static void finish_sweeps(void *chain, SEXP out) {
   put_state(out, &r->at.chain.state);
   put_prior(out, &r->at.chain.prior);
   if (r->opened->samples > 0) put_samples(out, &r->at.samples);
+  if (r->search[1] > 0) memcpy(put_numbers(out, "search", 3), r->search, 3 * sizeof(double));
 }
 
 /* Sweeps from a state of the chain: see is_sweeps(). Returns the new state, the traces and the kept draws, one after
@@ -437,14 +449,14 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   running *const r = (running *)R_alloc(1, sizeof *r);
   if (!read_chain(opened, argument[1], state, opened->samples, &r->at, &slice->message) || !is_atoms(atoms, p) ||
       !wb_is_matrix(probe, p) || !wb_is_numbers(center, p) || !wb_is_numbers(scale, p) || !is_sweeps(sweeps) ||
-      TYPEOF(keep) != LGLSXP || Rf_xlength(keep) != 3)
+      !read_search(state, r->search) || TYPEOF(keep) != LGLSXP || Rf_xlength(keep) != 3)
     return wb_changed_fit();
   const int32_t k = r->at.chain.state.components;
   const int count = INTEGER_RO(sweeps)[0], points = Rf_ncols(probe);
   SEXP out = PROTECT(
-      wb_list_new("statistics concentration prior log_weight log_likelihood log_prior concentration_trace occupied "
-                  "probe_density sizes labels means covariances sample_sizes log_share sample_concentration "
-                  "sample_log_weight kept_sample_sizes kept_sample_concentration kept_prior"));
+      wb_list_new("statistics concentration prior log_weight log_likelihood log_prior score concentration_trace "
+                  "occupied probe_density sizes labels means covariances sample_sizes log_share sample_concentration "
+                  "sample_log_weight kept_sample_sizes kept_sample_concentration kept_prior search"));
   r->opened = opened;
   r->data = session_data(pointer, opened, center, scale);
   r->spots = (wb_mixture_spots){&r->data, Rf_ncols(atoms), REAL_RO(atoms)};
@@ -453,11 +465,14 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
       .iteration = (uint32_t)r->at.sweep + 1,
       .moves = Rf_asLogical(argument[4]),
       .merge = merge_sweep(state),
+      .search = {(uint32_t)r->search[0], (uint32_t)r->search[1]},
+      .level = &r->search[2],
       .spots = opened->keeps_labels ? &r->spots : NULL,
       .points = points,
       .probe = REAL_RO(probe),
       .log_likelihood = put_numbers(out, "log_likelihood", (size_t)count),
       .log_prior = put_numbers(out, "log_prior", (size_t)count),
+      .score = put_numbers(out, "score", (size_t)count),
       .concentration = put_numbers(out, "concentration_trace", (size_t)count),
       .occupied = INTEGER(wb_list_put(out, "occupied", Rf_allocVector(INTSXP, count))),
       .probe_density = REAL(wb_list_put(out, "probe_density", Rf_allocMatrix(REALSXP, count, points))),

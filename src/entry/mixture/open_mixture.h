@@ -2,6 +2,7 @@
 #pragma once
 
 #include "entry/entry.h"
+#include "mixture/mixture.h"
 
 /* What the external pointer of an open mixture holds. Its protected value keeps R's data matrix alive, which the
  * backend's session reads; for rows on a cluster, it keeps what the manager needs to ask the workers. */
@@ -23,3 +24,6 @@ open_mixture *wb_mixture_from_sexp(SEXP pointer);
 SEXP wb_mixture_closed(void);
 
 void wb_mixture_close(SEXP pointer);
+
+/* Reads the draws that `which` chooses (see wb_mixture_draws). Returns whether they can be used. */
+int wb_mixture_read_draws(SEXP weights, SEXP means, SEXP covariances, SEXP which, int p, wb_mixture_draws *to);

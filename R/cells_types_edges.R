@@ -1,0 +1,66 @@
+# Types whose joining the data leave open: at the edge of the rule's distance, or with the same signs in every marker.
+
+# Pairs of types, and of the halves of a type, on both sides of the rule's limit in the middle 90% of the draws. Of each
+# `types`, the median `distance` with `lower` and `upper`, `why`, and `see`, the call that shows the other joining. NULL
+# if the user chose the cut.
+joining_edges <- function(x) {
+  map <- x$map
+  if (!is.null(x$requested) || is_bem(x$fit) || any(map$fixed)) return(NULL)
+  limit <- -2 * stats::qnorm(x$limit)
+  shown <- which(are_shown(x) & x$types$cells > 0)
+  leaves <- split(seq_along(map$group), factor(map$group, seq_len(map$count)))
+  halves <- lapply(leaves[shown], halves_of_type, tree = map$tree)
+  large <- vapply(halves, function(pair) length(pair) == 2L && sum(map$tree$size[pair[[2L]]]) >= x$speck, NA)
+  apart <- type_distances(map$tree, map$group)[shown, shown, drop = FALSE]
+  # A pair that is far apart in the averaged density is far apart in each draw.
+  near <- matrix(shown[which(upper.tri(apart) & apart < limit + 1, arr.ind = TRUE)], ncol = 2L)
+  pairs <- c(lapply(seq_len(nrow(near)), function(i) leaves[near[i, ]]), halves[large])
+  if (!length(pairs)) return(NULL)
+  points <- quantiles_of_columns(distances_in_draws(x$fit, map, pairs), c(0.5, 0.05, 0.95))
+  given <- given_names(x)
+  of_two <- function(by) sprintf(by, given[near[, 1L]], given[near[, 2L]])
+  found <- data.frame(
+    types = c(of_two("%s and %s"), given[shown[large]]), distance = points[, 1L], lower = points[, 2L],
+    upper = points[, 3L], why = sprintf("%.1f apart (%.1f to %.1f in 90%% of the draws): the rule joins below %.2f",
+      points[, 1L], points[, 2L], points[, 3L], limit),
+    see = c(of_two("join_types(types, %s, %s)"), sprintf("split_type(types, %s)", given[shown[large]]))
+  )
+  found[which(found$lower < limit & found$upper > limit), ]
+}
+
+# The names as arguments of join_types().
+given_names <- function(x) ifelse(grepl("^[0-9]+$", x$types$type), x$types$type, dQuote(x$types$type, FALSE))
+
+# The distance between the means of two sets of leaves, in units of the pooled covariance: draws x pairs. Where a draw
+# has no component of a set, as near as in the draw where they are nearest.
+distances_in_draws <- function(fit, map, pairs) {
+  found <- vapply(seq_len(nrow(map$used)), function(i) {
+    mixture <- mixture_of_draw(fit, map$used$draw[[i]], map$used$chain[[i]])
+    weights <- mixture$weights * (mixture$weights * fit$rows >= 1)
+    p <- ncol(mixture$means)
+    pooled <- matrix(matrix(mixture$covariances, p^2) %*% weights, p) / sum(weights)
+    mean_of <- function(leaves) {
+      own <- weights * (map$leaf[, i] %in% leaves)
+      colSums(own * mixture$means) / sum(own)
+    }
+    vapply(pairs, function(pair) sqrt(stats::mahalanobis(mean_of(pair[[1L]]), mean_of(pair[[2L]]), pooled)), 0)
+  }, numeric(length(pairs)))
+  found <- matrix(found, ncol = length(pairs), byrow = TRUE)
+  apply(found, 2L, function(own) ifelse(is.finite(own), own, min(own, na.rm = TRUE)))
+}
+
+# What summary() proposes to look at: the pairs above, and types with the same signs.
+open_joins <- function(x) {
+  edges <- joining_edges(x)
+  alike <- alike_types(x)
+  apart <- if (length(alike)) type_distances(x$map$tree, x$map$group)
+  given <- vapply(alike, function(group) paste(given_names(x)[group], collapse = ", "), "")
+  overlap <- vapply(alike, function(group) {
+    within <- apart[group, group]
+    share_words(stats::pnorm(-max(within[is.finite(within)]) / 2))
+  }, "")
+  rbind(if (NROW(edges)) edges[c("types", "why", "see")], if (length(alike)) {
+    data.frame(types = given, why = paste("the same signs, no valley, overlap", overlap),
+      see = sprintf("join_types(types, %s)", given))
+  })
+}
