@@ -40,7 +40,7 @@
 #'     `prior_mean_scale` and `prior_df` (D x C), `prior_scale` (p x p x D x C).}
 #'   \item{log_likelihood, log_posterior}{S x C: the log density of the data, and its sum with the log prior density.}
 #'   \item{score}{S x C: a lower bound of the log of the posterior mass of the mode around a sweep, up to a constant. It
-#'     ranks chains, which the log likelihood does not. `NA` for several samples.}
+#'     ranks chains, which the log likelihood does not. `NA` for samples with weights of their own.}
 #'   \item{concentration_trace, occupied}{S x C: the concentration, and the number of components that hold cells.}
 #'   \item{probe_density}{S x C x 5: the log density of the mixture at five cells, `probe`.}
 #'   \item{prior}{the prior with all parts, in the units of the sampler, (x - `prior$center`) / `prior$unit`.}

@@ -160,7 +160,7 @@ typedef struct wb_mixture_sweeps {
   uint32_t iteration;            /* the number of the first sweep */
   int moves;                     /* see wb_mixture_begin_sweep() */
   const wb_mixture_spots *spots; /* where splits begin, if the session keeps labels; NULL: no splits and joins */
-  uint32_t merge; /* 0, or the sweep before which clusters are joined. With splits and joins, some sweeps before it
+  uint32_t merge;     /* 0, or the sweep before which clusters are joined. With splits and joins, some sweeps before it
                        * join neighbours instead */
   uint32_t search[2]; /* the first and the last sweep after which a better start is searched (search.c); 0, 0: none */
   double *level;      /* the chain's score during the search: a running mean */

@@ -59,8 +59,8 @@ static void join(const wb_mixture_chain *chain, int32_t j, wb_stream *stream, do
     if (q == j || other[0] < FEWEST) continue;
     for (size_t i = 0; i < size; i++) joined[i] = own[i] + other[i];
     const double gain = wb_mixture_log_marginal(&chain->prior, of_prior, joined, average, scale) -
-                        wb_mixture_log_marginal(&chain->prior, of_prior, other, average, scale) +
-                        wb_lgamma(joined[0]) - wb_lgamma(other[0]) + 2 * CHOICE * wb_log(wb_stream_uniform(stream));
+                        wb_mixture_log_marginal(&chain->prior, of_prior, other, average, scale) + wb_lgamma(joined[0]) -
+                        wb_lgamma(other[0]) + 2 * CHOICE * wb_log(wb_stream_uniform(stream));
     if (gain > best) {
       best = gain;
       partner = q;

@@ -23,9 +23,10 @@ test_that("each generic answers for each class, or says what to use", {
     # As a user would, who does not see functions that the package keeps for itself.
     function(x) do.call(f, c(list(x), more), envir = globalenv())
   }
-  # These have arguments that differ from class to class, or methods of packages that happen to be loaded.
+  # These have arguments that differ from class to class, two arguments (Ops has them), or methods of packages that
+  # happen to be loaded.
   left <- c("[", "[[", "levels<-", "emm_basis", "recover_data", "chooseOpsMethod", "nameOfClass", "makepredictcall",
-    "na.contiguous")
+    "na.contiguous", "==")
   wrong <- character()
   for (i in todays(seq_len(nrow(known)))) {
     generic <- known$generic[[i]]

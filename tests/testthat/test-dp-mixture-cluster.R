@@ -241,7 +241,7 @@ test_that("the message names a worker that is killed during a fit, and the check
     try(parallel::stopCluster(cluster), silent = TRUE)
   })
   process <- parallel::clusterCall(cluster, Sys.getpid)[[2L]]
-  stopped <- with_warning(after_slice(1, function() tools::pskill(process, 9L),
+  stopped <- with_warning(after_slice(2, function() tools::pskill(process, 9L),
     fit_clouds(x, iter = 8, checkpoint = file, checkpoint_every = 0, cluster = cluster)))
   lost <- "sweep 5 of 8 failed: `cluster`: worker 2 of 2 \\(process %d on .*\\) has ended or cannot be reached"
   expect_match(stopped$said, sprintf(lost, process))
@@ -339,7 +339,7 @@ test_that("a worker that hangs is named after the stated time, and the completed
     unlink(file)
   })
   part <- with_options(list(warpbayes.worker_timeout = 1), with_warning(
-    after_slice(1, function() tools::pskill(processes[[2]], tools::SIGSTOP),
+    after_slice(2, function() tools::pskill(processes[[2]], tools::SIGSTOP),
       fit_clouds(x, iter = 8, cluster = cluster, checkpoint = file)
     )
   ))
@@ -372,7 +372,7 @@ test_that("an interrupt leaves the cluster usable", {
   whole <- fit_clouds(x, iter = 8)
   process <- c(Sys.getpid(), unlist(parallel::clusterCall(workers(2), Sys.getpid)))
   part <- with_warning(then_interrupted(
-    after_slice(1, function() interrupt(process), fit_clouds(x, iter = 8, cluster = workers(2)))
+    after_slice(2, function() interrupt(process), fit_clouds(x, iter = 8, cluster = workers(2)))
   ))
   expect_match(part$said, "interrupted: 4 of 8 sweeps are done")
   rest <- continue(part$value, 4, threads = 1, cluster = workers(2), progress = FALSE)

@@ -85,7 +85,7 @@ test_that("invalid arguments of predict() are refused", {
   none$draws <- lapply(none$draws, function(draws) array(0, 0))
   none$iter <- 20
   none$probe_density <- NULL
-  for (name in c("log_likelihood", "log_posterior", "concentration_trace", "occupied")) {
+  for (name in c("log_likelihood", "log_posterior", "score", "concentration_trace", "occupied")) {
     none[[name]] <- none[[name]][1:20, ]
   }
   expect_error(predict(none, x), "ended after 20 sweeps, and the first draw is kept after 51", class = error)
