@@ -25,10 +25,12 @@ convergence_reasons <- function(fit, table = diagnose(fit)) {
   own <- table$quantity != "score"
   small <- c("occupied", "concentration")
   reasons <- judge_convergence(quantities[own], table[own, ], quantity_words, small)
-  settled <- nrow(quantities[[1L]]) >= settled_sweeps && fit$chains > 1L && reasons[[1L]]$code == "chains_differ"
+  worst <- table[own & !table$quantity %in% small, ]
+  worst <- worst[which.max(worst$rhat), ]
+  settled <- nrow(quantities[[1L]]) >= settled_sweeps && fit$chains > 1L && (reasons[[1L]]$code == "chains_differ" ||
+    reasons[[1L]]$code == "too_few_draws" && worst$rhat > rhat_limit)
   moving <- table$quantity[which(table$rhat > 1.5 & !table$quantity %in% small)]
   if (!settled || any(vapply(quantities[moving], drift_of, 0) != 0)) return(reasons)
-  worst <- reasons[[1L]]
   known <- !is.null(quantities$score)
   mass <- if (known) colMeans(quantities$score)
   spread <- if (known) sqrt(mean(column_variances(quantities$score)))
@@ -37,8 +39,8 @@ convergence_reasons <- function(fit, table = diagnose(fit)) {
     sprintf(" The log of the mass around chain %d is about %s below that around chain %d (standard deviation %s).",
       which.min(mass), whole_words(round(diff(range(mass)))), which.max(mass), format(signif(spread, 2)))
   }
-  mode <- reason(if (alike) "modes_alike" else "modes_unlike", quantity = worst$quantity, figure = worst$figure,
-    rhat = format_rhat(worst$figure), lower = paste0("", lower))
+  mode <- reason(if (alike) "modes_alike" else "modes_unlike", quantity = quantity_words(worst$quantity),
+    figure = worst$rhat, rhat = format_rhat(worst$rhat), lower = paste0("", lower))
   c(mode, Filter(function(own) own$code == "rest_slow", reasons))
 }
 

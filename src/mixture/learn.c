@@ -11,6 +11,22 @@
 #include "core/random_wishart.h"
 #include "mixture/mixture.h"
 
+void wb_mixture_prior_values(const wb_mixture_prior *prior, double *values) {
+  const size_t p = (size_t)prior->columns;
+  memcpy(values, prior->mean, p * sizeof(double));
+  values[p] = prior->mean_scale;
+  values[p + 1] = prior->df;
+  memcpy(values + p + 2, prior->scale, wb_packed_size(prior->columns) * sizeof(double));
+}
+
+void wb_mixture_set_prior_values(wb_mixture_prior *prior, const double *values) {
+  const size_t p = (size_t)prior->columns;
+  memcpy(prior->mean, values, p * sizeof(double));
+  prior->mean_scale = values[p];
+  prior->df = values[p + 1];
+  memcpy(prior->scale, values + p + 2, wb_packed_size(prior->columns) * sizeof(double));
+}
+
 void wb_mixture_prepare_hyperprior(wb_mixture_hyperprior *hyper, int32_t columns) {
   const double a = hyper->mean_scale_shape;
   for (int i = 0; i < WB_MIXTURE_DF_GRID; i++) {

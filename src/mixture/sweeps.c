@@ -71,22 +71,6 @@ static int joins_neighbours(uint32_t iteration, uint32_t merge) {
   return iteration < merge && iteration + JOINING_SWEEPS >= merge;
 }
 
-void wb_mixture_prior_values(const wb_mixture_prior *prior, double *values) {
-  const size_t p = (size_t)prior->columns;
-  memcpy(values, prior->mean, p * sizeof(double));
-  values[p] = prior->mean_scale;
-  values[p + 1] = prior->df;
-  memcpy(values + p + 2, prior->scale, wb_packed_size(prior->columns) * sizeof(double));
-}
-
-void wb_mixture_set_prior_values(wb_mixture_prior *prior, const double *values) {
-  const size_t p = (size_t)prior->columns;
-  memcpy(prior->mean, values, p * sizeof(double));
-  prior->mean_scale = values[p];
-  prior->df = values[p + 1];
-  memcpy(prior->scale, values + p + 2, wb_packed_size(prior->columns) * sizeof(double));
-}
-
 static int64_t kept_at(const wb_mixture_kept *kept, int32_t sweep) {
   if (kept->count == 0 || sweep < kept->first || (sweep - kept->first) % kept->every != 0) return -1;
   const int32_t at = (sweep - kept->first) / kept->every;

@@ -19,6 +19,23 @@
 #define INTERCEPT_SCALE 5.0
 #define SLOPE_SCALE 2.5
 
+#define SLICE_WIDTH 0.5
+#define SLICE_STEPS 80
+
+double wb_topic_slice(double (*log_density)(const void *, double), const void *law, wb_stream *stream, double x) {
+  const double level = log_density(law, x) + wb_log(wb_stream_uniform(stream));
+  double low = x - SLICE_WIDTH * wb_stream_uniform(stream), high = low + SLICE_WIDTH;
+  int left = (int)(SLICE_STEPS * wb_stream_uniform(stream)), right = SLICE_STEPS - 1 - left;
+  for (; left > 0 && log_density(law, low) > level; left--) low -= SLICE_WIDTH;
+  for (; right > 0 && log_density(law, high) > level; right--) high += SLICE_WIDTH;
+  for (int i = 0; i < 200; i++) {
+    const double next = low + (high - low) * wb_stream_uniform(stream);
+    if (log_density(law, next) > level) return next;
+    *(next < x ? &low : &high) = next;
+  }
+  return x;
+}
+
 double wb_topic_covariate_alpha(double log_alpha) {
   return wb_exp(log_alpha < -200.0 ? -200.0 : log_alpha > 15.0 ? 15.0 : log_alpha);
 }

@@ -56,7 +56,7 @@ test_that("a failure of any CUDA call gives an error with a message and leaves n
   expect_identical(rows, before)
 })
 
-test_that("a fit that fails half way ends with an error, and the CPU still works", {
+test_that("a fit that fails in its first sweep ends with an error, and the CPU still works", {
   cuda <- emulator()
   fit <- function(backend) dp_mixture(rows, components = 4, iter = 5, seed = 1, threads = 2, backend = backend)
   reference <- fit("cpu")
@@ -64,9 +64,9 @@ test_that("a fit that fails half way ends with an error, and the CPU still works
     start <- cuda$calls()
     fit("cuda")
     calls <- cuda$calls() - start
-    # The failures are in the warm-up. A failure to return to the caller's device is not reported, and a failed query
-    # does not lose the device. Then one of the next calls is made to fail.
-    for (at in calls %/% 3 + 0:5) {
+    # The failures are before the first sweep ends. A failure to return to the caller's device is not reported, and a
+    # failed query does not lose the device. Then one of the next calls is made to fail.
+    for (at in calls %/% 8 + 0:5) {
       cuda$reset()
       cuda$fail(at, 719)
       failed <- tryCatch(fit("cuda"), error = identity)
