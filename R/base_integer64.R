@@ -110,9 +110,8 @@ is.numeric <- function(x) {
   base::is.numeric(x) && (!is.object(x) || !inherits(x, c("integer64", "units", "ITime")) && (isS4(x) || is_honest(x)))
 }
 
-# Package slam calls its lists numeric.
 is_honest <- function(x) {
-  if (!is.atomic(x)) return(TRUE)
+  if (!is.atomic(x)) return(TRUE) # Package slam calls its lists numeric.
   own <- unclass(x)
   first <- function(x) as.vector(unclass(x[1L]))
   tryCatch(identical(dim(x), dim(own)) && length(x) == length(own) && (!length(own) || identical(first(x), first(own))),

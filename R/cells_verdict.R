@@ -25,10 +25,9 @@ convergence_reasons <- function(fit, table = diagnose(fit)) {
   own <- table$quantity != "score"
   small <- c("occupied", "concentration")
   reasons <- judge_convergence(quantities[own], table[own, ], quantity_words, small)
-  worst <- table[own & !table$quantity %in% small, ]
-  worst <- worst[which.max(worst$rhat), ]
-  settled <- nrow(quantities[[1L]]) >= settled_sweeps && fit$chains > 1L && (reasons[[1L]]$code == "chains_differ" ||
-    reasons[[1L]]$code == "too_few_draws" && worst$rhat > rhat_limit)
+  worst <- table[which.max(ifelse(own & !table$quantity %in% small, table$rhat, NA)), ]
+  settled <- nrow(quantities[[1L]]) >= settled_sweeps && fit$chains > 1L && isTRUE(worst$rhat > rhat_limit) &&
+    reasons[[1L]]$code %in% c("chains_differ", "too_few_draws")
   moving <- table$quantity[which(table$rhat > 1.5 & !table$quantity %in% small)]
   if (!settled || any(vapply(quantities[moving], drift_of, 0) != 0)) return(reasons)
   known <- !is.null(quantities$score)
