@@ -312,7 +312,7 @@ state_picture <- function(x, types, effect, main) {
 }
 
 #' @rdname differential_state
-#' @param x,object a table of changes.
+#' @param object a table of changes; also `x` of its methods.
 #' @method tidy differential_state
 #' @exportS3Method generics::tidy differential_state
 tidy.differential_state <- function(x, ...) {
