@@ -24,9 +24,9 @@
 #' @inheritParams computing_arguments
 #' @section Settings of `control`:
 #' * `start`: where chains start. `NULL`: each from its own clustering. Or a fit to the same markers, or for each cell
-#'   the number of a component (`NA`: leave it out). In the warm-up of runs of 500 sweeps or more, each chain then
-#'   searches for a start of more posterior mass, by some 2,000 sweeps without draws. `"search"`: also in short runs
-#'   and for many cells.
+#'   the number of a component (`NA`: leave it out). With 500 sweeps and 1,000 cells or more, each
+#'   chain searches in its warm-up for a start of more posterior mass, by some 2,000 sweeps without draws. `"search"`:
+#'   also in short runs and for many cells.
 #' * `moves`: whether sweeps also propose to split and join components (Jain and Neal 2004).
 #' * `thin`, `keep` (for `"gibbs"`): which sweeps and draws are kept. `keep` is any of `"weights"`, `"means"`,
 #'   `"covariances"` (the default: prediction needs these) and `"labels"`.

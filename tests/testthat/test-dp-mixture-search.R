@@ -37,6 +37,14 @@ test_that("a search raises the score of every chain and leaves fewer components"
   expect_lt(max(last(searched$occupied)), min(last(plain$occupied)))
 })
 
+test_that("a search that was changed is refused", {
+  fit <- dp_mixture(curved_cells(100), 4, iter = 20, seed = 1, threads = 1, backend = "cpu")
+  for (wrong in list(c(1e300, 5, 0), c(9, 5, 0), c(NaN, 5, 0), c(1, 1e300, 0), 1)) {
+    fit$state[[1L]]$search <- wrong
+    expect_error(continue(fit, 2, threads = 1), "has been changed", class = "warpbayes_error_input")
+  }
+})
+
 test_that("a search does not depend on slices, threads or the backend", {
   x <- curved_cells(120)[, 1:2]
   fit <- function(backend = "cpu", ...) {

@@ -213,7 +213,7 @@ static int read_search(SEXP state, double *search) {
   if (given == R_NilValue) return 1;
   if (!wb_is_numbers(given, 3)) return 0;
   memcpy(search, REAL_RO(given), 3 * sizeof(double));
-  return search[0] >= 1 && search[1] <= 1e6;
+  return search[0] >= 1 && search[0] <= search[1] && search[1] <= 1e6;
 }
 
 /* From the host algorithm's values to R's. */
