@@ -17,17 +17,23 @@ enum { MOST = WB_LEVEL_MOST_COEFFICIENTS + WB_LEVEL_MOST_SCALES };
 typedef struct level_room {
   double *fresh, *events;
   double *logs, *trial_logs, *density, *standard; /* of the levels of a term */
-  double *effects;                                /* of all terms, at a trial */
+  double *root;                                   /* of the ellipse */
+  double *coefficients, *effects;                 /* of all outcomes and terms, at a trial */
 } level_room;
 
+static size_t all_coefficients(const wb_regression_state *state) {
+  return (size_t)state->columns * (size_t)state->outcomes;
+}
+
 static size_t all_effects(const wb_regression_state *state) {
-  return state->groups > 0 ? (size_t)state->groups : wb_regression_effects(state->grouping);
+  return state->groups > 0 ? (size_t)state->groups : (size_t)state->outcomes * wb_regression_effects(state->grouping);
 }
 
 static size_t all_levels(const wb_regression_state *state, size_t *most) {
   size_t count = *most = 0;
   for (int32_t i = 0; i < wb_level_terms(state); i++) {
-    const size_t own = (size_t)(state->groups > 0 ? state->groups : state->grouping->terms[i].levels);
+    const size_t own =
+        (size_t)(state->groups > 0 ? state->groups : state->grouping->terms[i % state->grouping->count].levels);
     count += own;
     if (own > *most) *most = own;
   }
@@ -39,7 +45,7 @@ size_t wb_level_room(const wb_regression_chain *chain) {
   size_t most;
   if (!wb_level_used(state)) return 0;
   const size_t levels = all_levels(state, &most);
-  return 1 + levels + (3 + WB_LEVEL_MOST) * most + all_effects(state);
+  return 1 + levels + (3 + WB_LEVEL_MOST) * most + wb_packed_size(MOST) + all_coefficients(state) + all_effects(state);
 }
 
 static level_room room_in(const wb_regression_chain *chain, double *memory) {
@@ -52,6 +58,8 @@ static level_room room_in(const wb_regression_chain *chain, double *memory) {
   room.trial_logs = wb_regression_cut(&memory, most);
   room.density = wb_regression_cut(&memory, most);
   room.standard = wb_regression_cut(&memory, WB_LEVEL_MOST * most);
+  room.root = wb_regression_cut(&memory, wb_packed_size(MOST));
+  room.coefficients = wb_regression_cut(&memory, all_coefficients(&chain->state));
   room.effects = memory;
   return room;
 }
@@ -68,7 +76,14 @@ typedef struct level_pass {
   level_room room;
   uint32_t iteration;
   int renewed; /* whether the backend has not seen the records */
+  int32_t number;
+  double centre[MOST];
+  const double *precision; /* of the coefficients' prior */
 } level_pass;
+
+static double *own_coefficients(const wb_level_term *t, double *of_all) {
+  return of_all + (size_t)t->outcome * (size_t)t->p;
+}
 
 /* Acts on all levels at theta (core/regression_level.h). Adds up the densities in `sum`. */
 static int act(level_pass *pass, int action, const double *theta, const wb_level_covariance *at, const double *from,
@@ -96,13 +111,14 @@ static int act(level_pass *pass, int action, const double *theta, const wb_level
   return status;
 }
 
-/* The log likelihoods of the levels. Adds them up in `sum`. */
-static int evaluate(const level_pass *pass, const double *coefficients, const double *effects, double *logs,
-                    double *sum) {
+/* The log likelihoods of the levels at the effects of the room. Adds them up in `sum`. */
+static int evaluate(const level_pass *pass, const double *theta, double *logs, double *sum) {
   const wb_regression_chain *const chain = pass->chain;
+  const double *const effects = pass->room.effects;
   wb_regression_parameters parameters =
       wb_regression_parameters_of(&chain->state, chain->state.scalars[WB_REGRESSION_DISPERSION]);
-  parameters.coefficients = coefficients;
+  memcpy(own_coefficients(&pass->t, pass->room.coefficients), theta, (size_t)pass->t.p * sizeof(double));
+  parameters.coefficients = pass->room.coefficients;
   if (pass->t.term < 0) parameters.intercepts = effects;
   else parameters.effects = effects;
   const int status = chain->backend->regression->level_log_likelihoods(chain->session, &parameters, pass->t.term, logs,
@@ -111,46 +127,50 @@ static int evaluate(const level_pass *pass, const double *coefficients, const do
   return status;
 }
 
-static double log_prior(const level_pass *pass, const double *theta, const wb_level_covariance *at,
-                        const double *precision) {
+static double log_prior(const level_pass *pass, const double *theta, const wb_level_covariance *at) {
+  const wb_regression_chain *const chain = pass->chain;
   const int32_t p = pass->t.p;
   double off[WB_LEVEL_MOST_COEFFICIENTS], weighed[WB_LEVEL_MOST_COEFFICIENTS];
-  for (int32_t c = 0; c < p; c++) off[c] = theta[c] - pass->chain->prior.mean[c];
-  wb_regression_apply_symmetric(p, precision, off, weighed);
+  for (int32_t c = 0; c < p; c++)
+    off[c] = theta[c] - wb_regression_prior_mean(&chain->prior, &chain->state, pass->t.outcome, c);
+  wb_regression_apply_symmetric(p, pass->precision, off, weighed);
   return at->log_prior - 0.5 * wb_regression_dot((size_t)p, off, weighed) - pass->t.levels * at->half_log_determinant;
 }
 
-/* Moves theta, standardised effects fixed. theta, `at`, `density` stay current; effects and likelihoods follow. */
-static int move(level_pass *pass, int number, double *theta, wb_level_covariance *at, double *density,
-                const double *precision) {
+/* Moves theta, standardised effects fixed: `count` coordinates in the units of the ellipse, from `first`. theta, `at`,
+ * `density` stay current; effects and likelihoods follow. */
+static int move(level_pass *pass, int number, int32_t first, int32_t count, double *theta, wb_level_covariance *at,
+                double *density) {
   const wb_regression_chain *const chain = pass->chain;
   const wb_level_term *const t = &pass->t;
   const int32_t d = t->d;
-  const double half_df = 0.5 * (WB_REGRESSION_T_FREEDOM + d);
+  const double half_df = 0.5 * (WB_REGRESSION_T_FREEDOM + count);
   double white[MOST], aside[MOST], trial[MOST], turned[MOST];
   wb_level_covariance there;
-  wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_LEVEL_MOVE, pass->iteration,
-                                    (uint64_t)((t->term < 0 ? 0 : t->term) * WB_LEVEL_MOVES + number));
-  for (int32_t c = 0; c < d; c++) trial[c] = theta[c] - t->mean[c];
-  wb_triangle_apply_transposed(d, t->root, trial, white);
-  const double own = wb_regression_dot((size_t)d, white, white);
+  wb_stream stream = wb_stream_open(
+      chain->key, WB_PURPOSE_LEVEL_MOVE, pass->iteration,
+      (uint64_t)(number / WB_LEVEL_MOVES) << 32 | (uint64_t)(pass->number * WB_LEVEL_MOVES + number % WB_LEVEL_MOVES));
+  for (int32_t c = 0; c < d; c++) trial[c] = theta[c] - pass->centre[c];
+  wb_triangle_apply_transposed(d, pass->room.root, trial, white);
+  const double own = wb_regression_dot((size_t)count, white + first, white + first);
   /* Given the point, the scale of a t is inverse gamma; given the scale, the other axis is normal. */
   const double scale = wb_sqrt((WB_REGRESSION_T_FREEDOM + own) / (2.0 * wb_draw_gamma(&stream, half_df)));
-  for (int32_t c = 0; c < d; c++) aside[c] = scale * wb_draw_normal(&stream);
+  for (int32_t c = 0; c < count; c++) aside[c] = scale * wb_draw_normal(&stream);
+  memcpy(turned, white, (size_t)d * sizeof(double));
   const double level = *density + half_df * wb_log1p(own / WB_REGRESSION_T_FREEDOM) - wb_draw_exponential(&stream);
   double angle = TWO_PI * wb_stream_uniform(&stream), low = angle - TWO_PI, high = angle;
   while (high - low > 1e-10) {
     double sine, cosine;
     wb_sine_cosine(angle, &sine, &cosine);
-    for (int32_t c = 0; c < d; c++) turned[c] = wb_fma(cosine, white[c], sine * aside[c]);
-    wb_triangle_solve_transposed(d, t->root, turned, trial);
-    for (int32_t c = 0; c < d; c++) trial[c] += t->mean[c];
+    for (int32_t c = 0; c < count; c++) turned[first + c] = wb_fma(cosine, white[first + c], sine * aside[c]);
+    wb_triangle_solve_transposed(d, pass->room.root, turned, trial);
+    for (int32_t c = 0; c < d; c++) trial[c] += pass->centre[c];
     if (wb_level_covariance_of(t, trial + t->p, &there)) {
       double value = 0.0;
       WB_TRY(act(pass, WB_LEVEL_FOLLOW, trial, &there, pass->room.standard, pass->room.effects + t->effect, &value));
-      WB_TRY(evaluate(pass, trial, pass->room.effects, pass->room.trial_logs, &value));
-      value += log_prior(pass, trial, &there, precision);
-      const double square = wb_regression_dot((size_t)d, turned, turned);
+      WB_TRY(evaluate(pass, trial, pass->room.trial_logs, &value));
+      value += log_prior(pass, trial, &there);
+      const double square = wb_regression_dot((size_t)count, turned + first, turned + first);
       if (value + half_df * wb_log1p(square / WB_REGRESSION_T_FREEDOM) > level) {
         memcpy(theta, trial, (size_t)d * sizeof(double));
         memcpy(pass->room.logs, pass->room.trial_logs, (size_t)t->levels * sizeof(double));
@@ -172,7 +192,7 @@ static int redraw(level_pass *pass, const double *theta, const wb_level_covarian
   const size_t q = (size_t)t->q;
   double *const proposed = pass->room.effects + t->effect;
   WB_TRY(act(pass, WB_LEVEL_PROPOSE, theta, at, t->effects, proposed, NULL));
-  WB_TRY(evaluate(pass, theta, pass->room.effects, pass->room.trial_logs, NULL));
+  WB_TRY(evaluate(pass, theta, pass->room.trial_logs, NULL));
   for (int32_t l = 0; l < t->levels; l++) {
     if (!(pass->room.trial_logs[l] - pass->room.logs[l] + pass->room.density[l] > 0.0)) continue;
     memcpy(t->effects + (size_t)l * q, proposed + (size_t)l * q, q * sizeof(double));
@@ -181,47 +201,65 @@ static int redraw(level_pass *pass, const double *theta, const wb_level_covarian
   return WB_OK;
 }
 
-static void note(const wb_level_term *t, const double *theta) {
-  double off[MOST];
+static void copy_state(const wb_regression_state *state, const level_room *room) {
+  memcpy(room->coefficients, state->coefficients, all_coefficients(state) * sizeof(double));
+  memcpy(room->effects, state->groups > 0 ? state->intercepts : state->effects, all_effects(state) * sizeof(double));
+}
+
+static void note(const level_pass *pass, const double *theta) {
+  const wb_level_term *const t = &pass->t;
+  double off[MOST], inverse[WB_LEVEL_MOST_COEFFICIENTS * (WB_LEVEL_MOST_COEFFICIENTS + 1) / 2];
   for (int32_t c = 0; c < t->d; c++) {
     off[c] = theta[c] - t->mean[c];
     t->sum[c] += off[c];
   }
   wb_symmetric_add_outer(t->d, 1.0, off, t->products);
+  if (!wb_level_learns_scales(pass->chain)) return;
+  wb_triangle_inverse(t->p, pass->room.root, inverse);
+  wb_triangle_gram(t->p, inverse, inverse);
+  for (size_t i = 0; i < wb_packed_size(t->p); i++) t->inverse[i] += inverse[i];
 }
 
-static int sweep_term(level_pass *pass, int learning, double *statistics, double *sums) {
+static int sweep_term(level_pass *pass, int learning, const wb_level_passes *passes) {
   const wb_regression_chain *const chain = pass->chain;
   const wb_regression_state *const state = &chain->state;
   const wb_level_term *const t = &pass->t;
   double theta[MOST], covariance[WB_LEVEL_MOST_PACKED], density = 0.0;
   double precision[WB_LEVEL_MOST_COEFFICIENTS * (WB_LEVEL_MOST_COEFFICIENTS + 1) / 2];
   wb_level_covariance at;
-  memcpy(pass->room.effects, state->groups > 0 ? state->intercepts : state->effects,
-         all_effects(state) * sizeof(double));
-  /* What else the map depends on has changed. */
-  if (wb_level_terms(state) > 1 || chain->counts.distinct > 0) {
-    WB_TRY(wb_level_make_records(chain, t, pass->room.events, pass->room.effects, statistics, sums));
+  copy_state(state, &pass->room);
+  if (wb_level_changes(chain)) {
+    WB_TRY(wb_level_make_records(chain, t, pass->room.events, passes));
     pass->renewed = 1;
     memcpy(pass->room.effects + t->effect, t->effects, (size_t)t->levels * (size_t)t->q * sizeof(double));
   }
-  wb_regression_prior_precision(&chain->prior, state, 0, precision);
-  memcpy(theta, state->coefficients, (size_t)t->p * sizeof(double));
+  wb_regression_prior_precision(&chain->prior, state, t->outcome, precision);
+  pass->precision = precision;
+  wb_level_ellipse_of(chain, t, precision, pass->centre, pass->room.root);
+  memcpy(theta, own_coefficients(t, state->coefficients), (size_t)t->p * sizeof(double));
   wb_level_get_covariance(chain, t, covariance);
   wb_level_scales_of(t, covariance, theta + t->p);
-  if (*pass->room.fresh == 0.0) WB_TRY(evaluate(pass, theta, pass->room.effects, pass->room.logs, NULL));
+  if (*pass->room.fresh == 0.0) WB_TRY(evaluate(pass, theta, pass->room.logs, NULL));
   if (!wb_level_covariance_of(t, theta + t->p, &at))
     return wb_fail(chain->message, WB_ERROR_INPUT,
                    "the covariance of the effects of grouping term %d is singular in sweep %u", (int)t->term + 1,
                    (unsigned)pass->iteration);
   WB_TRY(act(pass, WB_LEVEL_STANDARDISE, theta, &at, t->effects, pass->room.standard, &density));
   for (int32_t l = 0; l < t->levels; l++) density += pass->room.logs[l];
-  density += log_prior(pass, theta, &at, precision);
-  for (int i = 0; i < WB_LEVEL_MOVES; i++) WB_TRY(move(pass, i, theta, &at, &density, precision));
+  density += log_prior(pass, theta, &at);
+  int i = 0;
+  for (; i < WB_LEVEL_MOVES; i++) WB_TRY(move(pass, i, 0, t->d, theta, &at, &density));
+  if (t->d > WB_LEVEL_TOGETHER) {
+    WB_TRY(move(pass, i++, t->p, t->d - t->p, theta, &at, &density));
+    for (int32_t c = 0; c < t->p; c += WB_LEVEL_PART) {
+      const int32_t left = t->p - c;
+      WB_TRY(move(pass, i++, c, left < WB_LEVEL_PART ? left : WB_LEVEL_PART, theta, &at, &density));
+    }
+  }
   WB_TRY(redraw(pass, theta, &at));
-  memcpy(state->coefficients, theta, (size_t)t->p * sizeof(double));
+  memcpy(own_coefficients(t, state->coefficients), theta, (size_t)t->p * sizeof(double));
   wb_level_put_covariance(chain, t, &at);
-  if (learning) note(t, theta);
+  if (learning) note(pass, theta);
   return WB_OK;
 }
 
@@ -239,11 +277,12 @@ int wb_level_sweep(const wb_regression_chain *chain, uint32_t iteration, double 
   const level_room room = room_in(chain, memory);
   const int32_t terms = wb_level_terms(state);
   const int learning = iteration <= chain->warmup && iteration > 0.05 * chain->warmup;
-  double *const of_levels = state->groups > 0 ? state->group_statistics : sums;
+  const wb_level_passes passes = {room.coefficients, room.effects, state->statistics,
+                                  state->groups > 0 ? state->group_statistics : sums};
   for (int32_t i = 0; i < terms; i++) {
-    level_pass pass = {chain, wb_level_term_of(chain, i), room, iteration, *room.fresh == 0.0};
-    if (terms > 1 || chain->counts.distinct > 0) *room.fresh = 0.0;
-    WB_TRY(sweep_term(&pass, learning, state->statistics, of_levels));
+    level_pass pass = {chain, wb_level_term_of(chain, i), room, iteration, *room.fresh == 0.0, i, {0}, NULL};
+    if (wb_level_changes(chain)) *room.fresh = 0.0;
+    WB_TRY(sweep_term(&pass, learning, &passes));
     *room.fresh = 1.0;
     *log_likelihood = 0.0;
     for (int32_t l = 0; l < pass.t.levels; l++) *log_likelihood += room.logs[l];
@@ -252,5 +291,6 @@ int wb_level_sweep(const wb_regression_chain *chain, uint32_t iteration, double 
   state->moves[WB_LEVEL_COUNT] += 1.0;
   if (!learns_after(chain->warmup, iteration) || state->moves[WB_LEVEL_COUNT] < 10.0) return WB_OK;
   *room.fresh = 0.0;
-  return wb_level_learn(chain, room.events, room.effects, state->statistics, of_levels);
+  copy_state(state, &room);
+  return wb_level_learn(chain, room.events, &passes);
 }

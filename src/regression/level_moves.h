@@ -9,8 +9,10 @@
  *   1. WB_LEVEL_MOVES generalised elliptical slice moves of theta with z fixed, along ellipses of a Student t
  *      (regression/ellipse.h). A trial is one pass over the rows.
  *   2. new effects for each level by independence Metropolis: one pass.
- * The ellipse and the reference points of the map are learned in the warm-up, and then fixed. What the map is changes
- * how fast the chain mixes, and not its law: the map depends on neither theta nor the term's effects.
+ * The ellipse and the reference points of the map are learned in the warm-up, and then fixed, but for the prior's part
+ * of the ellipse where scales of that prior are learned. What ellipse and map are changes how fast the chain mixes, and
+ * not its law: they depend on neither theta nor the term's effects. Of several outcomes, each has its terms and moves
+ * given the others.
  *
  * Scales of a term are the deviation of each column and, unless columns are independent, the inverse hyperbolic
  * tangents of the partial correlations below the diagonal (Lewandowski, Kurowicka & Joe 2009, Journal of Multivariate
@@ -21,8 +23,12 @@
 #include "regression/draws.h"
 
 #define WB_LEVEL_MOVES 2
+/* Above so many coordinates of theta, moves of all together are short. Then further moves follow in the units of the
+ * ellipse: of the scales, which the coefficients follow, and of so many coefficients each. */
+#define WB_LEVEL_TOGETHER 12
+#define WB_LEVEL_PART 8
 /* There are moves only up to so many coefficients, and if the term of most levels has at least so many. */
-#define WB_LEVEL_MOST_COEFFICIENTS 30
+#define WB_LEVEL_MOST_COEFFICIENTS 64
 #define WB_LEVEL_LEAST_LEVELS 20
 /* There are moves if Polya-Gamma sweeps are expected to give fewer effective draws in 1,000. In eight models that
  * had 20 to 619 the expectation was 0.3 to 1.8 times that; in five with 3 to 14 it was 0.1 to 0.6 times that. */
@@ -30,10 +36,12 @@
 
 #define WB_LEVEL_MOST_SCALES WB_LEVEL_MOST_PACKED
 
-/* A term, or the intercepts of groups. `mean` and the packed root of the precision are the ellipse's; `sum` and
- * `products` add up the draws of theta in the warm-up, less the mean. */
+/* A term of an outcome, or the intercepts of groups. The map is about `mean`. `sum` and `products` add up the draws of
+ * theta in the warm-up, less the mean. The ellipse is in `shape`, packed: the information about the coefficients, and
+ * for each scale how the coefficients follow it, then the rows of the inverse covariance of scales. `pull` and
+ * `inverse` are used where scales of the coefficients' prior are learned: see wb_level_ellipse_of(). */
 typedef struct wb_level_term {
-  int32_t term;            /* -1: groups */
+  int32_t term, outcome;   /* term -1: groups */
   int32_t p, q, levels, d; /* d: coordinates of theta, p coefficients and scales */
   int independent;
   uint64_t first;      /* levels before */
@@ -42,13 +50,14 @@ typedef struct wb_level_term {
   double *effects;     /* of the state */
   double *covariance;  /* NULL: groups */
   const double *scale; /* of the prior of deviations */
-  double *mean, *root, *sum, *products;
+  double *mean, *shape, *pull, *inverse, *sum, *products;
   double *records; /* levels x record */
 } wb_level_term;
 
 /* The head of a state's moves: whether any; expected effective draws in 1,000 Polya-Gamma sweeps; draws in the sums. */
 enum { WB_LEVEL_USED, WB_LEVEL_EXPECTED, WB_LEVEL_COUNT, WB_LEVEL_HEAD };
 
+/* Terms of all outcomes, those of an outcome together. */
 int32_t wb_level_terms(const wb_regression_state *state);
 wb_level_term wb_level_term_of(const wb_regression_chain *chain, int32_t number);
 
@@ -60,14 +69,30 @@ wb_level_sums wb_level_sums_of(const wb_regression_chain *chain, const wb_level_
 /* The successes of each level, or the counts, in the order of the terms. */
 void wb_level_count_events(const wb_regression_chain *chain, double *events);
 
-/* Makes the records of a term about its mean and the modes that are there, given the `effects` of other terms; its own
- * become the modes. `statistics` and `sums` are room, and have the pass afterwards. */
+/* Where passes over the rows begin, and their sums: coefficients of all outcomes, effects of all terms. */
+typedef struct wb_level_passes {
+  double *coefficients, *effects, *statistics, *sums;
+} wb_level_passes;
+
+/* Whether something that a term's map depends on changes from sweep to sweep. */
+int wb_level_changes(const wb_regression_chain *chain);
+
+/* Makes the records of a term about its mean and the modes that are there, given the coefficients of other outcomes and
+ * the effects of other terms; its own become the mean and the modes. */
 int wb_level_make_records(const wb_regression_chain *chain, const wb_level_term *t, const double *events,
-                          double *effects, double *statistics, double *sums);
+                          const wb_level_passes *at);
 
 /* Learns the ellipse and the reference points of all terms from the sums. */
-int wb_level_learn(const wb_regression_chain *chain, const double *events, double *effects, double *statistics,
-                   double *sums);
+int wb_level_learn(const wb_regression_chain *chain, const double *events, const wb_level_passes *at);
+
+/* Whether scales of the coefficients' prior are learned that change much: horseshoes, and deviations of blocks. */
+int wb_level_learns_scales(const wb_regression_chain *chain);
+
+/* The ellipse of a term, given the scales of the coefficients' prior: its centre, and the root of its precision. With
+ * the log likelihood -b'D b/2 + pull'b of coefficients less their prior's mean m, and the prior's precision P, they lie
+ * about m + (D + P)^-1 pull with the precision D + P. `precision`: P, packed. `inverse` adds up (D + P)^-1. */
+void wb_level_ellipse_of(const wb_regression_chain *chain, const wb_level_term *t, const double *precision,
+                         double *centre, double *root);
 
 /* Scales of a covariance, packed, and its inverse; and back. */
 void wb_level_scales_of(const wb_level_term *t, const double *covariance, double *scales);

@@ -24,22 +24,25 @@ enum { CLIMB_PASSES = 10, CLIMB_PASSES_OF_TERM = 5, LEARNING_STEPS = 5, EIGENVAL
 #define LEAST_PIVOT 1e-280
 
 int32_t wb_level_terms(const wb_regression_state *state) {
-  return state->groups > 0 ? 1 : state->grouping ? state->grouping->count : 0;
+  return state->groups > 0 ? 1 : state->grouping ? state->outcomes * state->grouping->count : 0;
 }
 
 /* Doubles of a term's part of the moves, and its coordinates. */
 static size_t term_size(const wb_level_term *t) {
   const size_t d = (size_t)t->d;
-  return 2 * d + 2 * wb_packed_size(t->d) + (size_t)t->levels * t->record;
+  return 2 * d + (size_t)t->p + wb_packed_size(t->p) + 2 * wb_packed_size(t->d) + (size_t)t->levels * t->record;
 }
 
 static wb_level_term shape_of(const wb_regression_state *state, int32_t number) {
   const wb_regression_grouping *const grouping = state->grouping;
-  wb_level_term t = {.term = grouping ? number : -1,
-                     .p = state->columns,
-                     .q = grouping ? grouping->terms[number].columns : 1,
-                     .levels = grouping ? grouping->terms[number].levels : state->groups,
-                     .independent = grouping ? grouping->independent[number] : 1};
+  wb_level_term t = {.term = -1, .p = state->columns, .q = 1, .levels = state->groups, .independent = 1};
+  if (grouping) {
+    t.term = number % grouping->count;
+    t.outcome = number / grouping->count;
+    t.q = grouping->terms[t.term].columns;
+    t.levels = grouping->terms[t.term].levels;
+    t.independent = grouping->independent[t.term];
+  }
   t.d = t.p + (t.independent ? t.q : t.q * (t.q + 1) / 2);
   t.record = WB_LEVEL_RECORD(t.q, t.p);
   return t;
@@ -47,9 +50,7 @@ static wb_level_term shape_of(const wb_regression_state *state, int32_t number) 
 
 size_t wb_level_size(const wb_regression_state *state) {
   size_t size = WB_LEVEL_HEAD;
-  if (state->outcomes != 1 || wb_level_terms(state) == 0 || state->dual_rows > 0 ||
-      state->columns > WB_LEVEL_MOST_COEFFICIENTS)
-    return 0;
+  if (wb_level_terms(state) == 0 || state->dual_rows > 0 || state->columns > WB_LEVEL_MOST_COEFFICIENTS) return 0;
   for (int32_t i = 0; i < wb_level_terms(state); i++) {
     const wb_level_term t = shape_of(state, i);
     if (t.q > WB_LEVEL_MOST) return 0;
@@ -69,7 +70,7 @@ wb_level_term wb_level_term_of(const wb_regression_chain *chain, int32_t number)
   for (int32_t i = 0; i < number; i++) {
     const wb_level_term before = shape_of(state, i);
     at += term_size(&before);
-    scale += before.q;
+    if (before.outcome == t.outcome) scale += before.q;
     covariance += WB_REGRESSION_COVARIANCE(before.q);
     t.first += (uint64_t)before.levels;
     t.effect += (size_t)before.levels * (size_t)before.q;
@@ -78,7 +79,9 @@ wb_level_term wb_level_term_of(const wb_regression_chain *chain, int32_t number)
   t.covariance = t.term < 0 ? NULL : covariance;
   t.scale = t.term < 0 ? &chain->prior.group_scale : scale;
   t.mean = wb_regression_cut(&at, (size_t)t.d);
-  t.root = wb_regression_cut(&at, wb_packed_size(t.d));
+  t.shape = wb_regression_cut(&at, wb_packed_size(t.d));
+  t.pull = wb_regression_cut(&at, (size_t)t.p);
+  t.inverse = wb_regression_cut(&at, wb_packed_size(t.p));
   t.sum = wb_regression_cut(&at, (size_t)t.d);
   t.products = wb_regression_cut(&at, wb_packed_size(t.d));
   t.records = at;
@@ -104,28 +107,37 @@ void wb_level_count_events(const wb_regression_chain *chain, double *events) {
   const wb_regression_data *const data = chain->data;
   for (int32_t i = 0; i < wb_level_terms(&chain->state); i++) {
     const wb_level_term t = shape_of(&chain->state, i);
+    const double *const kappa = data->kappa + (size_t)t.outcome * (size_t)data->rows;
     memset(events, 0, (size_t)t.levels * sizeof(double));
     int32_t g = 0;
     for (int64_t row = 0; row < data->rows; row++) {
       while (t.term < 0 && data->group_start[g + 1] <= row) g++;
-      events[t.term < 0 ? g : data->terms[i].level[row]] += wb_fma(0.5, data->shape[row], data->kappa[row]);
+      events[t.term < 0 ? g : data->terms[t.term].level[row]] += wb_fma(0.5, data->shape[row], kappa[row]);
     }
     events += t.levels;
   }
 }
 
-/* A pass with weights at these coefficients and effects of all terms. */
-static int weigh(const wb_regression_chain *chain, const double *coefficients, const double *effects, int32_t weights,
-                 double *statistics, double *sums) {
+/* A pass with weights of an outcome. */
+static int weigh(const wb_regression_chain *chain, const wb_level_passes *at, int32_t outcome, int32_t weights) {
   double unused;
   wb_regression_parameters parameters =
       wb_regression_parameters_of(&chain->state, chain->state.scalars[WB_REGRESSION_DISPERSION]);
-  parameters.coefficients = coefficients;
-  if (chain->state.groups > 0) parameters.intercepts = effects;
-  else parameters.effects = effects;
+  parameters.coefficients = at->coefficients;
+  if (chain->state.groups > 0) parameters.intercepts = at->effects;
+  else parameters.effects = at->effects;
   parameters.weights = weights;
-  return chain->backend->regression->sweep(chain->session, &parameters, 0, 0, 0, statistics, sums, &unused,
-                                           chain->message);
+  return chain->backend->regression->sweep(chain->session, &parameters, outcome, 0, 0, at->statistics, at->sums,
+                                           &unused, chain->message);
+}
+
+/* Copies a term's effects between the modes in its records and the effects of all terms. */
+static void copy_modes(const wb_level_term *t, double *effects, int to_records) {
+  const size_t q = (size_t)t->q;
+  for (int32_t l = 0; l < t->levels; l++) {
+    double *const mode = t->records + (size_t)l * t->record + 2, *const own = effects + t->effect + (size_t)l * q;
+    memcpy(to_records ? mode : own, to_records ? own : mode, q * sizeof(double));
+  }
 }
 
 /* A root of a matrix that may be singular: its column is 0 where a pivot is. */
@@ -188,27 +200,29 @@ static void make_record(const wb_level_term *t, wb_level_sums sums, double event
   }
 }
 
+int wb_level_changes(const wb_regression_chain *chain) {
+  return wb_level_terms(&chain->state) > 1 || chain->counts.distinct > 0;
+}
+
 int wb_level_make_records(const wb_regression_chain *chain, const wb_level_term *t, const double *events,
-                          double *effects, double *statistics, double *sums) {
-  const size_t q = (size_t)t->q;
+                          const wb_level_passes *at) {
+  copy_modes(t, at->effects, 0);
+  memcpy(at->coefficients + (size_t)t->outcome * (size_t)t->p, t->mean, (size_t)t->p * sizeof(double));
+  WB_TRY(weigh(chain, at, t->outcome, WB_REGRESSION_INFORMATION));
   for (int32_t l = 0; l < t->levels; l++)
-    memcpy(effects + t->effect + (size_t)l * q, t->records + (size_t)l * t->record + 2, q * sizeof(double));
-  WB_TRY(weigh(chain, t->mean, effects, WB_REGRESSION_INFORMATION, statistics, sums));
-  for (int32_t l = 0; l < t->levels; l++)
-    make_record(t, wb_level_sums_of(chain, t, sums, l), events[t->first + (uint64_t)l],
+    make_record(t, wb_level_sums_of(chain, t, at->sums, l), events[t->first + (uint64_t)l],
                 t->records + (size_t)l * t->record);
   return WB_OK;
 }
 
-/* The information about the coefficients with the effects of a term integrated out, packed. Returns 0 if a level's is
- * not positive. With `linear`, which has the slope of the log posterior in the coefficients, also takes out of it what
- * the term explains at these effects. */
+/* The information about the coefficients with the effects of a term integrated out, packed, on top of what `precision`
+ * has. Returns 0 if a level's is not positive. With `linear`, which has the slope of the log posterior in the
+ * coefficients, also takes out of it what the term explains at these effects. */
 static int eliminate(const wb_regression_chain *chain, const wb_level_term *t, const double *tie,
                      const double *statistics, const double *sums, const double *effects, double *precision,
                      double *linear) {
   const int32_t q = t->q, p = t->p;
   double factor[WB_LEVEL_MOST_PACKED], v[WB_LEVEL_MOST * WB_LEVEL_MOST_COEFFICIENTS], slope[WB_LEVEL_MOST];
-  wb_regression_prior_precision(&chain->prior, &chain->state, 0, precision);
   for (size_t i = 0; i < wb_packed_size(p); i++) precision[i] += statistics[i];
   for (int32_t l = 0; l < t->levels; l++) {
     const wb_level_sums own = wb_level_sums_of(chain, t, sums, l);
@@ -280,66 +294,114 @@ static void inform_scales(const wb_regression_chain *chain, const wb_level_term 
   }
 }
 
-/* The ellipse of a term about its mean, whose sums are of a pass there: the information about the coefficients, and the
- * scales of a sample of `covariance` (packed, NULL: not known) and how coefficients follow them there. */
-static void make_ellipse(const wb_regression_chain *chain, const wb_level_term *t, const double *statistics,
-                         const double *sums, const double *covariance) {
-  enum { MOST = WB_LEVEL_MOST_COEFFICIENTS };
+int wb_level_learns_scales(const wb_regression_chain *chain) {
+  for (int32_t c = 0; c < chain->state.columns && chain->prior.law; c++)
+    if (chain->prior.law[c] == WB_REGRESSION_HORSESHOE || chain->prior.law[c] >= WB_REGRESSION_BLOCK) return 1;
+  return 0;
+}
+
+/* From `sweeps` sweeps whose coefficients lay off the prior's mean by `off` on average, while the inverse of D + P was
+ * `inverse` / sweeps: the mean slope of the log likelihood is such that they lie about the ellipses' centres. */
+static void learn_pull(const wb_level_term *t, double sweeps, const double *off) {
+  const int32_t p = t->p;
+  double along[WB_LEVEL_MOST_COEFFICIENTS];
+  for (size_t i = 0; i < wb_packed_size(p); i++) t->inverse[i] /= sweeps;
+  if (wb_cholesky(p, t->inverse) == 0) {
+    wb_cholesky_solve(p, t->inverse, off, t->pull);
+    wb_regression_apply_symmetric(p, t->shape, off, along);
+    for (int32_t c = 0; c < p; c++) t->pull[c] -= along[c];
+  }
+  memset(t->inverse, 0, wb_packed_size(p) * sizeof(double));
+}
+
+/* The shape of the ellipse about a term's mean, of which `at` has the pass: the information about the coefficients, and
+ * the scales of a sample of `covariance` (packed, NULL: not known) and how coefficients follow them there. */
+static void make_shape(const wb_regression_chain *chain, const wb_level_term *t, const wb_level_passes *at,
+                       const double *covariance, double sweeps) {
   const int32_t p = t->p, count = t->d - p;
+  const size_t packed = wb_packed_size(p);
   const double *const scales = t->mean + p;
-  wb_level_covariance at;
+  const int apart = wb_level_learns_scales(chain);
+  wb_level_covariance of_effects;
+  double score[WB_LEVEL_MOST_COEFFICIENTS], off[WB_LEVEL_MOST_COEFFICIENTS];
   double squares[WB_LEVEL_MOST_SCALES], inverse[WB_LEVEL_MOST_SCALES * (WB_LEVEL_MOST_SCALES + 1) / 2];
-  double follows[WB_LEVEL_MOST_SCALES * MOST], moved[WB_LEVEL_MOST_SCALES * MOST];
-  if (!wb_level_covariance_of(t, scales, &at) || !eliminate(chain, t, at.tie, statistics, sums, NULL, t->root, NULL))
+  if (apart) {
+    for (int32_t c = 0; c < p; c++)
+      off[c] = t->mean[c] - wb_regression_prior_mean(&chain->prior, &chain->state, t->outcome, c);
+    if (sweeps > 0.0) learn_pull(t, sweeps, off);
+    memset(t->shape, 0, packed * sizeof(double));
+    memcpy(score, at->statistics + packed, (size_t)p * sizeof(double));
+  } else {
+    wb_regression_prior_precision(&chain->prior, &chain->state, t->outcome, t->shape);
+  }
+  memset(t->shape + packed, 0, (wb_packed_size(t->d) - packed) * sizeof(double));
+  if (!wb_level_covariance_of(t, scales, &of_effects) ||
+      !eliminate(chain, t, of_effects.tie, at->statistics, at->sums, at->effects, t->shape, apart ? score : NULL))
     return;
-  memset(t->root + wb_packed_size(p), 0, (wb_packed_size(t->d) - wb_packed_size(p)) * sizeof(double));
-  int known = covariance != NULL;
-  for (int32_t k = 0; k < count && known; k++) {
+  if (apart) {
+    double along[WB_LEVEL_MOST_COEFFICIENTS];
+    wb_regression_apply_symmetric(p, t->shape, off, along);
+    for (int32_t c = 0; c < p; c++) t->pull[c] = along[c] + (sweeps > 0.0 ? t->pull[c] : score[c]);
+  }
+  for (int32_t k = 0; k < count && covariance; k++) {
     memcpy(inverse + wb_packed_row(k), covariance + wb_packed_row(p + k) + p, ((size_t)k + 1) * sizeof(double));
     inverse[wb_packed_row(k) + (size_t)k] *= WIDER;
   }
-  known = known && wb_cholesky(count, inverse) == 0;
-  if (!known) {
-    inform_scales(chain, t, scales, sums, squares);
+  if (!covariance || wb_cholesky(count, inverse) > 0) {
+    inform_scales(chain, t, scales, at->sums, squares);
     for (int32_t k = 0; k < count; k++)
-      t->root[wb_packed_row(p + k) + (size_t)(p + k)] =
+      t->shape[wb_packed_row(p + k) + (size_t)(p + k)] =
           k < t->q ? at_least(squares[k], 2.0) / (scales[k] * scales[k]) : at_least(squares[k], 1.0);
-  } else {
-    double *const information = t->root;
-    wb_triangle_inverse(count, inverse, inverse);
-    wb_triangle_gram(count, inverse, inverse);
-    for (int32_t k = 0; k < count; k++) {
-      double *const row = follows + (size_t)k * (size_t)p;
-      for (int32_t c = 0; c < p; c++) row[c] = 0.0;
-      for (int32_t m = 0; m < count; m++) {
-        const double weight = inverse[m <= k ? wb_packed_row(k) + (size_t)m : wb_packed_row(m) + (size_t)k];
-        for (int32_t c = 0; c < p; c++) row[c] = wb_fma(weight, covariance[wb_packed_row(p + m) + (size_t)c], row[c]);
-      }
-      wb_regression_apply_symmetric(p, information, row, moved + (size_t)k * (size_t)p);
-    }
-    for (int32_t k = 0; k < count; k++) {
-      double *const row = t->root + wb_packed_row(p + k);
-      for (int32_t c = 0; c < p; c++) row[c] = -moved[(size_t)k * (size_t)p + (size_t)c];
-      for (int32_t m = 0; m <= k; m++)
-        row[p + m] = inverse[wb_packed_row(k) + (size_t)m] +
-                     wb_regression_dot((size_t)p, follows + (size_t)k * (size_t)p, moved + (size_t)m * (size_t)p);
-    }
+    return;
   }
-  if (wb_cholesky(t->d, t->root) == 0) return;
-  if (covariance) make_ellipse(chain, t, statistics, sums, NULL);
-  else
-    for (int32_t c = 0; c < t->d; c++) t->root[wb_packed_row(c) + (size_t)c] = 1.0;
+  wb_triangle_inverse(count, inverse, inverse);
+  wb_triangle_gram(count, inverse, inverse);
+  for (int32_t k = 0; k < count; k++) {
+    double *const row = t->shape + wb_packed_row(p + k);
+    for (int32_t m = 0; m < count; m++) {
+      const double weight = inverse[m <= k ? wb_packed_row(k) + (size_t)m : wb_packed_row(m) + (size_t)k];
+      for (int32_t c = 0; c < p; c++) row[c] = wb_fma(weight, covariance[wb_packed_row(p + m) + (size_t)c], row[c]);
+    }
+    memcpy(row + p, inverse + wb_packed_row(k), ((size_t)k + 1) * sizeof(double));
+  }
 }
 
-int wb_level_learn(const wb_regression_chain *chain, const double *events, double *effects, double *statistics,
-                   double *sums) {
+void wb_level_ellipse_of(const wb_regression_chain *chain, const wb_level_term *t, const double *precision,
+                         double *centre, double *root) {
+  const int32_t p = t->p, d = t->d;
+  const size_t packed = wb_packed_size(p);
+  double moved[WB_LEVEL_MOST_SCALES * WB_LEVEL_MOST_COEFFICIENTS];
+  memcpy(centre, t->mean, (size_t)d * sizeof(double));
+  memcpy(root, t->shape, packed * sizeof(double));
+  const int apart = wb_level_learns_scales(chain);
+  for (size_t i = 0; i < packed && apart; i++) root[i] += precision[i];
+  for (int32_t k = 0; k < d - p; k++) {
+    const double *const row = t->shape + wb_packed_row(p + k);
+    double *const to = root + wb_packed_row(p + k), *const own = moved + (size_t)k * (size_t)p;
+    wb_regression_apply_symmetric(p, root, row, own);
+    for (int32_t c = 0; c < p; c++) to[c] = -own[c];
+    for (int32_t m = 0; m <= k; m++)
+      to[p + m] = row[p + m] + wb_regression_dot((size_t)p, row, moved + (size_t)m * (size_t)p);
+  }
+  if (wb_cholesky(d, root) > 0) {
+    memset(root, 0, wb_packed_size(d) * sizeof(double));
+    for (int32_t c = 0; c < d; c++) root[wb_packed_row(c) + (size_t)c] = 1.0;
+  } else if (apart) {
+    /* The leading part of the root is the root of the leading part. */
+    wb_cholesky_solve(p, root, t->pull, centre);
+    for (int32_t c = 0; c < p; c++) centre[c] += wb_regression_prior_mean(&chain->prior, &chain->state, t->outcome, c);
+  }
+}
+
+int wb_level_learn(const wb_regression_chain *chain, const double *events, const wb_level_passes *at) {
   enum { MOST = WB_LEVEL_MOST_COEFFICIENTS + WB_LEVEL_MOST_SCALES };
   double covariance[MOST * (MOST + 1) / 2], squares[WB_LEVEL_MOST_PACKED];
   const double count = chain->state.moves[WB_LEVEL_COUNT];
   int status = WB_OK;
   for (int32_t i = 0; i < wb_level_terms(&chain->state) && status == WB_OK; i++) {
     const wb_level_term t = wb_level_term_of(chain, i);
-    wb_level_covariance at;
+    double *const own = at->coefficients + (size_t)t.outcome * (size_t)t.p;
+    wb_level_covariance there;
     for (int32_t r = 0; r < t.d; r++)
       for (int32_t c = 0; c <= r; c++) {
         const size_t entry = wb_packed_row(r) + (size_t)c;
@@ -348,23 +410,19 @@ int wb_level_learn(const wb_regression_chain *chain, const double *events, doubl
     for (int32_t c = 0; c < t.d; c++) t.mean[c] += t.sum[c] / count;
     memset(t.sum, 0, (size_t)t.d * sizeof(double));
     memset(t.products, 0, wb_packed_size(t.d) * sizeof(double));
-    memcpy(
-        effects, chain->state.groups > 0 ? chain->state.intercepts : chain->state.effects,
-        (chain->state.groups > 0 ? (size_t)t.levels : wb_regression_effects(chain->state.grouping)) * sizeof(double));
-    for (int32_t l = 0; l < t.levels; l++)
-      memcpy(effects + t.effect + (size_t)l * (size_t)t.q, t.records + (size_t)l * t.record + 2,
-             (size_t)t.q * sizeof(double));
-    const int good = wb_level_covariance_of(&t, t.mean + t.p, &at);
+    copy_modes(&t, at->effects, 0);
+    memcpy(own, t.mean, (size_t)t.p * sizeof(double));
+    const int good = wb_level_covariance_of(&t, t.mean + t.p, &there);
     for (int step = 0; step < LEARNING_STEPS && good && status == WB_OK; step++) {
-      status = weigh(chain, t.mean, effects, WB_REGRESSION_INFORMATION, statistics, sums);
-      if (status == WB_OK) step_levels(chain, &t, at.tie, sums, NULL, effects, squares);
+      status = weigh(chain, at, t.outcome, WB_REGRESSION_INFORMATION);
+      if (status == WB_OK) step_levels(chain, &t, there.tie, at->sums, NULL, at->effects, squares);
     }
-    for (int32_t l = 0; l < t.levels; l++)
-      memcpy(t.records + (size_t)l * t.record + 2, effects + t.effect + (size_t)l * (size_t)t.q,
-             (size_t)t.q * sizeof(double));
-    if (status == WB_OK) status = wb_level_make_records(chain, &t, events, effects, statistics, sums);
+    copy_modes(&t, at->effects, 1);
+    if (status == WB_OK) status = wb_level_make_records(chain, &t, events, at);
     if (status == WB_OK)
-      make_ellipse(chain, &t, statistics, sums, count > DRAWS_OF_SCALE * (t.d - t.p) + MORE_DRAWS ? covariance : NULL);
+      make_shape(chain, &t, at, count > DRAWS_OF_SCALE * (t.d - t.p) + MORE_DRAWS ? covariance : NULL, count);
+    memcpy(own, chain->state.coefficients + (own - at->coefficients), (size_t)t.p * sizeof(double));
+    memcpy(at->effects + t.effect, t.effects, (size_t)t.levels * (size_t)t.q * sizeof(double));
   }
   chain->state.moves[WB_LEVEL_COUNT] = 0.0;
   return status;
@@ -389,13 +447,10 @@ static double largest_ratio(int32_t p, double *a, const double *b) {
   return most;
 }
 
-/* Whether the first effect of each level of all terms is an intercept, levels are many, and no coefficient has a
- * horseshoe prior or is of a block, whose scales change too much for one ellipse. */
+/* Whether the first effect of each level of all terms is an intercept, and levels are many. */
 static int fits(const wb_regression_chain *chain) {
   const wb_regression_data *const data = chain->data;
   int32_t most = data->groups;
-  for (int32_t c = 0; c < data->columns && chain->prior.law; c++)
-    if (chain->prior.law[c] == WB_REGRESSION_HORSESHOE || chain->prior.law[c] >= WB_REGRESSION_BLOCK) return 0;
   for (int32_t i = 0; i < data->term_count; i++) {
     const wb_regression_term *const term = data->terms + i;
     if (term->levels > most) most = term->levels;
@@ -406,29 +461,32 @@ static int fits(const wb_regression_chain *chain) {
 }
 
 typedef struct start_room {
-  double *coefficients, *effects, *statistics, *sums, *expected, *expected_sums, *events, *precision, *linear, *other;
+  wb_level_passes at, expected; /* which share coefficients and effects */
+  double *events, *precision, *linear, *other;
 } start_room;
 
 /* A Newton step of coefficients and effects, and an EM step (Dempster, Laird & Rubin 1977) of their covariance. */
 static void step_term(const wb_regression_chain *chain, const wb_level_term *t, const start_room *room) {
   const int32_t p = t->p, q = t->q;
+  double *const coefficients = room->at.coefficients + (size_t)t->outcome * (size_t)p;
   wb_level_covariance at;
   double squares[WB_LEVEL_MOST_PACKED];
   if (!wb_level_covariance_of(t, t->mean + p, &at)) return;
   double *const change = room->linear;
-  wb_regression_prior_precision(&chain->prior, &chain->state, 0, room->precision);
-  for (int32_t c = 0; c < p; c++) change[c] = room->coefficients[c] - chain->prior.mean[c];
+  wb_regression_prior_precision(&chain->prior, &chain->state, t->outcome, room->precision);
+  for (int32_t c = 0; c < p; c++)
+    change[c] = coefficients[c] - wb_regression_prior_mean(&chain->prior, &chain->state, t->outcome, c);
   wb_regression_apply_symmetric(p, room->precision, change, room->other);
-  for (int32_t c = 0; c < p; c++) change[c] = room->statistics[wb_packed_size(p) + (size_t)c] - room->other[c];
-  if (!eliminate(chain, t, at.tie, room->statistics, room->sums, room->effects, room->precision, change) ||
+  for (int32_t c = 0; c < p; c++) change[c] = room->at.statistics[wb_packed_size(p) + (size_t)c] - room->other[c];
+  if (!eliminate(chain, t, at.tie, room->at.statistics, room->at.sums, room->at.effects, room->precision, change) ||
       wb_cholesky(p, room->precision) > 0)
     return;
   wb_cholesky_solve(p, room->precision, change, change);
   for (int32_t c = 0; c < p; c++) {
     change[c] = wb_level_within(change[c], WB_LEVEL_MOST_STEP);
-    room->coefficients[c] += change[c];
+    coefficients[c] += change[c];
   }
-  step_levels(chain, t, at.tie, room->sums, change, room->effects, squares);
+  step_levels(chain, t, at.tie, room->at.sums, change, room->at.effects, squares);
   for (int32_t k = 0; k < q; k++)
     for (int32_t m = 0; m <= k; m++) {
       double *const entry = squares + wb_packed_row(k) + (size_t)m;
@@ -449,60 +507,64 @@ static double share_forgotten(const wb_regression_chain *chain, const wb_level_t
   return wb_level_forgotten(informed, t->levels, rows);
 }
 
-static double expected_effective(const wb_regression_chain *chain, const start_room *room) {
-  double most = 1.0, least = 1.0, informed[WB_LEVEL_MOST_SCALES], drawn[WB_LEVEL_MOST_SCALES];
-  for (int32_t i = 0; i < wb_level_terms(&chain->state); i++) {
-    const wb_level_term t = wb_level_term_of(chain, i);
-    wb_level_covariance at;
-    if (!wb_level_covariance_of(&t, t.mean + t.p, &at) ||
-        !eliminate(chain, &t, at.tie, room->statistics, room->sums, NULL, room->precision, NULL) ||
-        !eliminate(chain, &t, at.tie, room->expected, room->expected_sums, NULL, room->other, NULL))
-      continue;
-    most = at_least(largest_ratio(t.p, room->precision, room->other), most);
-    inform_scales(chain, &t, t.mean + t.p, room->sums, informed);
-    inform_scales(chain, &t, t.mean + t.p, room->expected_sums, drawn);
-    for (int32_t k = 0; k < t.q; k++) {
-      most = at_least((drawn[k] + 1.0) / (informed[k] + 1.0), most);
-      const double share = share_forgotten(chain, &t, room->sums, k, informed[k]);
-      if (share < least) least = share;
-    }
+/* The arguments of wb_level_effective_draws() of a term, if they are less, or more: the room has passes with the
+ * weights of its outcome. */
+static void expect_draws(const wb_regression_chain *chain, const wb_level_term *t, const start_room *room,
+                         double *least, double *most) {
+  double informed[WB_LEVEL_MOST_SCALES], drawn[WB_LEVEL_MOST_SCALES];
+  wb_level_covariance at;
+  wb_regression_prior_precision(&chain->prior, &chain->state, t->outcome, room->precision);
+  memcpy(room->other, room->precision, wb_packed_size(t->p) * sizeof(double));
+  if (!wb_level_covariance_of(t, t->mean + t->p, &at) ||
+      !eliminate(chain, t, at.tie, room->at.statistics, room->at.sums, NULL, room->precision, NULL) ||
+      !eliminate(chain, t, at.tie, room->expected.statistics, room->expected.sums, NULL, room->other, NULL))
+    return;
+  *most = at_least(largest_ratio(t->p, room->precision, room->other), *most);
+  inform_scales(chain, t, t->mean + t->p, room->at.sums, informed);
+  inform_scales(chain, t, t->mean + t->p, room->expected.sums, drawn);
+  for (int32_t k = 0; k < t->q; k++) {
+    *most = at_least((drawn[k] + 1.0) / (informed[k] + 1.0), *most);
+    const double share = share_forgotten(chain, t, room->at.sums, k, informed[k]);
+    if (share < *least) *least = share;
   }
-  return wb_level_effective_draws(least, most);
 }
 
-/* Climbs from the start of all chains, and makes records and ellipses there. */
-static int climb(const wb_regression_chain *chain, const start_room *room) {
+/* Climbs from the start of all chains, and makes records and ellipses there. Then the expected effective draws. */
+static int climb(const wb_regression_chain *chain, const start_room *room, double *expected) {
   const wb_regression_state *const state = &chain->state;
   const int32_t p = state->columns, terms = wb_level_terms(state);
-  memcpy(room->coefficients, state->coefficients, (size_t)p * sizeof(double));
+  memcpy(room->at.coefficients, state->coefficients, (size_t)p * (size_t)state->outcomes * sizeof(double));
   wb_level_count_events(chain, room->events);
   for (int32_t i = 0; i < terms; i++) {
     const wb_level_term t = wb_level_term_of(chain, i);
     for (int32_t k = 0; k < t.d - p; k++) t.mean[p + k] = k < t.q ? FIRST_DEVIATION : 0.0;
   }
-  for (int32_t i = 0; i < CLIMB_PASSES + CLIMB_PASSES_OF_TERM * terms; i++) {
+  for (int32_t i = 0; i < CLIMB_PASSES * state->outcomes + CLIMB_PASSES_OF_TERM * terms; i++) {
     const wb_level_term t = wb_level_term_of(chain, i % terms);
-    WB_TRY(weigh(chain, room->coefficients, room->effects, WB_REGRESSION_INFORMATION, room->statistics, room->sums));
+    WB_TRY(weigh(chain, &room->at, t.outcome, WB_REGRESSION_INFORMATION));
     step_term(chain, &t, room);
   }
+  double least = 1.0, most = 1.0;
   for (int32_t i = 0; i < terms; i++) {
     const wb_level_term t = wb_level_term_of(chain, i);
-    memcpy(t.mean, room->coefficients, (size_t)p * sizeof(double));
-    for (int32_t l = 0; l < t.levels; l++)
-      memcpy(t.records + (size_t)l * t.record + 2, room->effects + t.effect + (size_t)l * (size_t)t.q,
-             (size_t)t.q * sizeof(double));
-    WB_TRY(wb_level_make_records(chain, &t, room->events, room->effects, room->statistics, room->sums));
-    make_ellipse(chain, &t, room->statistics, room->sums, NULL);
+    memcpy(t.mean, room->at.coefficients + (size_t)t.outcome * (size_t)p, (size_t)p * sizeof(double));
+    copy_modes(&t, room->at.effects, 1);
+    WB_TRY(wb_level_make_records(chain, &t, room->events, &room->at));
+    make_shape(chain, &t, &room->at, NULL, 0.0);
+    WB_TRY(weigh(chain, &room->expected, t.outcome, WB_REGRESSION_EXPECTED));
+    expect_draws(chain, &t, room, &least, &most);
   }
-  return weigh(chain, room->coefficients, room->effects, WB_REGRESSION_EXPECTED, room->expected, room->expected_sums);
+  *expected = wb_level_effective_draws(least, most);
+  return WB_OK;
 }
 
 int wb_level_start(const wb_regression_chain *chain) {
   const wb_regression_state *const state = &chain->state;
   if (!state->moves) return WB_OK;
   memset(state->moves, 0, wb_level_size(state) * sizeof(double));
-  if (!(chain->level_moves > 0.0) || chain->data->poisson || !fits(chain)) return WB_OK;
-  const size_t p = (size_t)state->columns, statistics = WB_REGRESSION_STATISTICS(p), packed = wb_packed_size((int)p);
+  if (!(chain->level_moves > 0.0) || !fits(chain)) return WB_OK;
+  const size_t p = (size_t)state->columns, all = p * (size_t)state->outcomes, statistics = WB_REGRESSION_STATISTICS(p),
+               packed = wb_packed_size((int)p);
   const size_t sums =
       state->groups > 0 ? (size_t)state->groups * WB_REGRESSION_GROUP_STATISTICS(p) : wb_regression_level_sums(state);
   size_t levels = 0, effects = 0;
@@ -511,26 +573,27 @@ int wb_level_start(const wb_regression_chain *chain) {
     levels += (size_t)t.levels;
     effects += (size_t)t.levels * (size_t)t.q;
   }
-  const size_t bytes = (2 * p + effects + 2 * statistics + 2 * sums + levels + 2 * packed) * sizeof(double);
+  const size_t bytes = (all + p + effects + 2 * statistics + 2 * sums + levels + 2 * packed) * sizeof(double);
   double *const memory = wb_aligned_malloc(bytes), *at = memory;
   if (!memory) return wb_out_of_memory(chain->message, "the moves of groups' effects", bytes);
   memset(memory, 0, bytes);
   start_room room;
-  room.coefficients = wb_regression_cut(&at, p);
-  room.effects = wb_regression_cut(&at, effects);
-  room.statistics = wb_regression_cut(&at, statistics);
-  room.sums = wb_regression_cut(&at, sums);
-  room.expected = wb_regression_cut(&at, statistics);
-  room.expected_sums = wb_regression_cut(&at, sums);
+  room.at.coefficients = wb_regression_cut(&at, all);
+  room.at.effects = wb_regression_cut(&at, effects);
+  room.expected = room.at;
+  room.at.statistics = wb_regression_cut(&at, statistics);
+  room.at.sums = wb_regression_cut(&at, sums);
+  room.expected.statistics = wb_regression_cut(&at, statistics);
+  room.expected.sums = wb_regression_cut(&at, sums);
   room.events = wb_regression_cut(&at, levels);
   room.precision = wb_regression_cut(&at, packed);
   room.linear = wb_regression_cut(&at, p);
   room.other = wb_regression_cut(&at, packed);
-  const int status = climb(chain, &room);
+  double expected;
+  const int status = climb(chain, &room, &expected);
   if (status == WB_OK) {
-    const double expected = expected_effective(chain, &room);
     state->moves[WB_LEVEL_EXPECTED] = expected;
-    state->moves[WB_LEVEL_USED] = expected < WB_LEVEL_ENOUGH || chain->level_moves > 1.0;
+    state->moves[WB_LEVEL_USED] = expected < WB_LEVEL_ENOUGH || chain->data->poisson || chain->level_moves > 1.0;
   }
   wb_aligned_free(memory);
   return status;

@@ -184,8 +184,10 @@ static int move_levels(const wb_regression_chain *chain, uint32_t iteration, dou
                        double *log_likelihood) {
   const wb_regression_state *const state = &chain->state;
   WB_TRY(wb_level_sweep(chain, iteration, level_room, level_sums, log_likelihood));
-  if (state->grouping) wb_regression_shift_terms(chain, 0, iteration, level_sums);
-  if (chain->prior.law) wb_regression_draw_shrinkage(chain, 0, iteration);
+  for (int32_t k = 0; k < state->outcomes; k++) {
+    if (state->grouping) wb_regression_shift_terms(chain, k, iteration, level_sums);
+    if (chain->prior.law) wb_regression_draw_shrinkage(chain, k, iteration);
+  }
   if (chain->counts.distinct == 0) return WB_OK;
   WB_TRY(wb_regression_draw_dispersion(chain, iteration));
   WB_TRY(evaluate(chain, log_likelihood));

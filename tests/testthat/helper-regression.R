@@ -286,7 +286,8 @@ toy_start <- function(toy, session, prior, state) {
 # The moves of levels, whose map must not depend on the effects. Here it does.
 toy_moves_with_error <- function(toy, state) {
   shift <- 2 * tanh(state$intercepts)
-  record <- (length(state$moves) - 3 - 2 * (toy$p + 1) - (toy$p + 1) * (toy$p + 2)) / toy$groups
+  term <- toy$p + toy$p * (toy$p + 1) / 2 + 2 * (toy$p + 1) + (toy$p + 1) * (toy$p + 2)
+  record <- (length(state$moves) - 3 - term) / toy$groups
   at <- length(state$moves) - record * toy$groups + record * (seq_len(toy$groups) - 1)
   state$moves[at + 3] <- shift
   state$moves

@@ -10,7 +10,14 @@ level_toys <- list(
   "negative binomial, groups" = regression_toy("negbinomial", groups = 4, levels = TRUE),
   "negative binomial, slopes" = regression_toy("negbinomial", terms = "slopes", levels = TRUE),
   "Poisson, groups" = regression_toy("poisson", groups = 4, levels = TRUE),
-  "Poisson, both" = regression_toy("poisson", terms = "both", levels = TRUE)
+  "Poisson, both" = regression_toy("poisson", terms = "both", levels = TRUE),
+  horseshoe = regression_toy(prior = "horseshoe", groups = 4, levels = TRUE),
+  "regularised horseshoe, crossed" = regression_toy(prior = "regularised", terms = "crossed", levels = TRUE),
+  smooth = regression_toy(prior = "block", groups = 4, levels = TRUE),
+  "autoregression, slopes" = regression_toy(prior = "autoregression", terms = "slopes", levels = TRUE),
+  "multinomial, crossed" = regression_toy("multinomial", terms = "crossed", levels = TRUE),
+  "multinomial, smooth" = regression_toy("multinomial", prior = "block", terms = "one", levels = TRUE),
+  "many coefficients" = regression_toy(groups = 4, rows = 16, columns = 14, levels = TRUE)
 )
 # In the long form, 20 sweeps find that one proposal in thirty is accepted wrongly: 1.14 (half of the
 # exponential draw in core/regression_level.h), where 1,500 replicates of 10 sweeps have 0.7.
@@ -20,6 +27,19 @@ level_sweeps <- if (extended()) 20 else 4
 test_that("moves of levels leave the joint law of parameters and responses invariant", {
   skip_where_repeated()
   expect_joint_laws(level_toys, if (resolve_run()$backend != "cpu") 40 else level_replicates, level_sweeps)
+})
+
+test_that("every one of these problems has the moves", {
+  for (name in names(level_toys)) {
+    toy <- level_toys[[name]]
+    set.seed(1)
+    state <- draw_toy_parameters(toy)
+    y <- draw_toy_responses(toy, state)
+    session <- native(C_regression_open, toy_data(toy, y), resolve_run(threads = 1))
+    state <- c(list(key = .Call(C_chain_key, 1, 1L), sweep = 0), state)
+    expect_true(has_level_moves(toy_start(toy, session, toy_prior(toy, y), state)), label = name)
+    .Call(C_regression_close, session)
+  }
 })
 
 test_that("the comparison of joint laws finds planted errors in moves of levels", {
@@ -112,18 +132,21 @@ test_that("moves of levels are used where Polya-Gamma sweeps would not mix, and 
   # Rows of weight 0, and levels without trials.
   expect_true(uses(y ~ x + (1 | g), d, weights = rep(0:1, length.out = 1500)))
   expect_true(uses(cbind(y, n - y) ~ 1 + (1 | g), transform(totals, n = ifelse(g %% 2 == 0 & y == 0, 0, n))))
-  # Many events; few groups; effects without an intercept; many coefficients; no likelihood; a horseshoe.
+  # Many coefficients, all priors, classes, and Poisson rows, whose surrogates mix slowly.
+  d$noise <- matrix(rnorm(1500 * 62), 1500)
+  expect_true(uses(y ~ noise + (1 | g), d))
+  expect_true(uses(y ~ x + (1 | g), d, prior = logit_prior("horseshoe")))
+  expect_true(uses(y ~ x + (1 | g), d, prior = logit_prior("cauchy")))
+  expect_true(uses(y ~ x + s(o, k = 5) + (1 | g), d))
+  expect_true(uses(factor(y + (x > 1)) ~ x + (1 | g), d, family = "multinomial"))
+  expect_true(uses(n ~ x + (1 | g), d, family = "poisson"))
+  # Many events; few groups; effects without an intercept; very many coefficients; no likelihood.
   d$often <- rbinom(1500, 1, plogis(d$x / 2 + rnorm(150)[d$g]))
   expect_false(uses(often ~ x + (1 | g), d))
   expect_false(uses(y ~ x + (1 | k), transform(d, k = g %% 12)))
   expect_false(uses(y ~ x + (0 + x | g), d))
-  d$noise <- matrix(rnorm(1500 * 29), 1500)
-  expect_true(uses(y ~ noise + (1 | g), d))
-  expect_false(uses(y ~ x + noise + (1 | g), d))
+  expect_false(uses(y ~ x + o + noise + (1 | g), d))
   expect_false(uses(y ~ x + (1 | g), d, control = warp_control(prior_only = TRUE)))
-  expect_false(uses(y ~ x + (1 | g), d, prior = logit_prior("horseshoe")))
-  expect_true(uses(y ~ x + (1 | g), d, prior = logit_prior("cauchy")))
-  expect_false(uses(factor(y + (x > 1)) ~ x + (1 | g), d, family = "multinomial"))
 })
 
 test_that("aggregated rows have the same draws", {
