@@ -117,7 +117,7 @@ given_entries <- function(x, index) {
   log <- is_log(x)
   weights <- weights_of(x)[index]
   total <- total_weight(weights, log)
-  law <- from_positions(positions_of(x, index), if (log) weights - total else weights / total, lattice_of(x), log)
+  law <- entries_of(x, index, if (log) weights - total else weights / total)
   leave_out(law, left_out_of(x) - if (log) total else base::log(total))
 }
 
