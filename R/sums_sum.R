@@ -152,9 +152,23 @@ repeat_vector <- function(x, times, log, accuracy, run) {
   result
 }
 
-# The sum of copies of a sparse distribution, by repeated doubling. What is left out of the sum of k copies counts
-# times / k times.
+# The sum of copies of a sparse distribution: with shorter gaps (encode_gaps) if this leaves few positions, otherwise by
+# repeated doubling. What is left out of the sum of k copies counts times / k times.
 repeat_positions <- function(x, times, log, accuracy, run, tail) {
+  code <- encode_gaps(positions_of(x), times)
+  last <- code$at[[length(code$at)]]
+  if (last * times <= 1e7 || last * times < 0.1 * last_position(x)) {
+    sums <- if (!log && 3.5e-10 * length(code$at) * times^2 * last < 60) {
+      shifted_sums(1, rep(list(code$at), times), rep(list(prob_of(x)), times), seq_len(times) * last + 1)
+    } else {
+      repeat_vector(dense_weights(new_pmf(prob_of(x, log), 0, log, at = code$at), 1, log), times, log, accuracy, run)
+    }
+    possible <- which(sums > if (log) -Inf else 0)
+    lattice <- lattice_of(x)
+    lattice <- sum_lattice(lattice$origin * times, lattice$step, lattice$parts)
+    law <- pmf_at(sums[possible], code$value(possible - 1), lattice, log)
+    return(without_improbable(leave_out(law, left_out_of(x) + log(times)), tail))
+  }
   share <- tail / (2 * max(1, ceiling(log2(times))))
   add <- function(x, y, tail) add_positions(x, y, log, accuracy, run, tail)
   result <- NULL

@@ -273,8 +273,13 @@ total_weight <- function(weights, log) {
   cumulate(weights, log)[[length(weights)]]
 }
 
+# With the same number of decimals, unless that would be digits beyond the fifteenth.
 format_value <- function(value) {
-  format(value, digits = if (all(value == floor(value))) 17 else 15, scientific = FALSE, trim = TRUE)
+  number <- function(value) {
+    format(value, digits = if (all(value == floor(value))) 17 else 15, scientific = FALSE, trim = TRUE)
+  }
+  text <- number(value)
+  if (any(nchar(text) > 18L)) vapply(value, number, "") else text
 }
 
 # The lattice of a distribution. Objects that were changed by hand may have no `parts`, or others than their values.
