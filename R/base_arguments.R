@@ -21,7 +21,7 @@ show_value <- function(value) {
 # A number with as many digits as tell it from its neighbours.
 exact_words <- function(value) {
   text <- format(value, digits = 15)
-  if (is.double(value) && !is.object(value) && !identical(as.double(text), as.double(value))) {
+  if (is.double(value) && !is.object(value) && !anyNA(value) && !identical(as.double(text), as.double(value))) {
     text <- format(value, digits = 17)
   }
   text

@@ -76,11 +76,7 @@ as_pmf.integer64 <- function(x, weights = NULL, by = NULL, ...) {
 
 sample_pmf <- function(x, weights, by) {
   values <- check_values(x, "x")
-  bad <- which(!is.finite(values))
-  if (length(bad) > 0L) {
-    stop_input("x", sprintf("has the entry %s at position %.0f: a sample has finite numbers",
-      format(values[[bad[[1L]]]]), bad[[1L]]))
-  }
+  refuse_entries(values, which(!is.finite(values)), "x", "a sample has finite numbers")
   if (length(values) == 0L) stop_input("x", "is empty: a sample has at least one value")
   weights <- weights_of_sample(weights, length(values), "values")
   if (!is.null(by)) {

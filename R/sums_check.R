@@ -77,3 +77,11 @@ check_tail <- function(tail, zero = TRUE) {
 
 # The logarithm of a tail; of 0 that of the smallest double.
 log_tail <- function(tail) if (tail == 0) -1074 * log(2) else log(tail)
+
+# Refuses `values` of which those at the positions `bad` break the rule.
+refuse_entries <- function(values, bad, argument, rule) {
+  if (length(bad) > 0L) {
+    first <- bad[[1L]]
+    stop_input(argument, sprintf("has the entry %s at position %.0f; ", exact_words(values[[first]]), first), rule)
+  }
+}

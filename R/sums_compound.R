@@ -24,10 +24,7 @@
 #' @examples
 #' size <- pmf(c(0.4, 0.3, 0.2, 0.1), values = c(100, 250, 500, 5000))
 #' year <- compound_pmf("poisson", size, lambda = 30, threads = 2)
-#' year
 #' stop_loss_premium(year, 25000)
-#' die <- pmf_uniform(1, 6)
-#' compound_pmf(die + die, die, threads = 2)
 #' @export
 compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero = NULL, tail = 1e-15, accuracy = 1e-12,
                          backend = NULL, threads = NULL) {

@@ -21,7 +21,7 @@ condition_on_sum_pmf <- function(x, y, total, log = NULL) {
   y <- as_weighted(y, "y", log)
   inside <- is_log(x) || is_log(y)
   log <- if (is.null(log)) inside else log
-  total <- check_total(total)
+  total <- check_number(total, "total")
   # Each value of x is paired with the value of y that is left of the total.
   shared <- lattice_of_sum(list(x, y))
   left <- positions_of_totals(shared$lattice, total) - positions_of(x) * shared$times[[1L]]
@@ -57,13 +57,6 @@ positions_of_totals <- function(lattice, totals) {
   near <- nearest_position(lattice, totals)
   near$position[which(!near$there)] <- NA
   near$position
-}
-
-check_total <- function(total) {
-  if (!is.numeric(total) || length(total) != 1L || !is.finite(total)) {
-    stop_input("total", "must be one number, not ", show_value(total))
-  }
-  as.double(total)
 }
 
 #' Two variables in a table

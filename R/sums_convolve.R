@@ -37,8 +37,6 @@
 #' exact <- dbinom(0:2000, 2000, 0.5)
 #' range((s / exact - 1)[exact > 1e-300])
 #' convolve_pmf(c(1, 2, 1), c(1, 1), threads = 2)
-#' many <- matrix(rexp(30), 10, 3)
-#' dim(convolve_pmf(many, many, threads = 2))
 #' @export
 convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, threads = NULL) {
   require_arguments("x", "y")

@@ -91,11 +91,7 @@ check_losses <- function(x) {
   if (!is.numeric(x) || length(x) == 0L) {
     stop_input("x", "must be a distribution function, a vector of losses or a distribution, not ", show_value(x))
   }
-  bad <- which(!is.finite(x) | x < 0)
-  if (length(bad) > 0L) {
-    stop_input("x", sprintf("has the entry %s at position %.0f; losses are numbers from 0", format(x[[bad[[1L]]]]),
-      bad[[1L]]))
-  }
+  refuse_entries(x, which(!is.finite(x) | x < 0), "x", "losses are numbers from 0")
   as.double(x)
 }
 
@@ -148,26 +144,17 @@ discretize_function <- function(loss, last, by, method) {
     lower <- loss$up_to(low)
     ifelse(lower > 0.5, loss$beyond(low) - loss$beyond(high), loss$up_to(high) - lower)
   }
-  inner <- function(at) {
-    switch(method,
-      rounding = between((at - 0.5) * by, (at + 0.5) * by), up = between((at - 1) * by, at * by),
-      down = between(at * by, (at + 1) * by), unbiased = average_of(between, at, by)
-    )
-  }
-  first <- switch(method,
-    rounding = loss$up_to(by / 2), up = loss$up_to(0), down = loss$up_to(by),
-    unbiased = sum(gauss_legendre$weight * loss$up_to(gauss_legendre$at * by))
-  )
-  end <- switch(method,
-    rounding = loss$beyond((last - 0.5) * by), up = loss$beyond((last - 1) * by), down = loss$beyond(last * by),
-    unbiased = sum(gauss_legendre$weight * loss$beyond((last - 1 + gauss_legendre$at) * by))
-  )
+  # How much of a step below each value its probability begins: one number, or several with weights.
+  offset <- switch(method, rounding = 0.5, up = 1, down = 0, unbiased = 1 - gauss_legendre$at)
+  weight <- if (method == "unbiased") gauss_legendre$weight else 1
+  over <- function(part) Reduce(`+`, Map(function(below, weight) weight * part(below), offset, weight))
   prob <- by_blocks(last + 1, function(at) {
     result <- numeric(length(at))
     inside <- at > 1 & at <= last
-    result[inside] <- inner(at[inside] - 1)
-    result[at == 1] <- first
-    result[at == last + 1] <- end
+    value <- at[inside] - 1
+    result[inside] <- over(function(below) between((value - below) * by, (value + 1 - below) * by))
+    result[at == 1] <- over(function(below) loss$up_to((1 - below) * by))
+    result[at == last + 1] <- over(function(below) loss$beyond((last - below) * by))
     result
   }, block = 2^16)
   if (any(prob < 0)) {
@@ -182,7 +169,8 @@ discretize_function <- function(loss, last, by, method) {
 }
 
 # Points and weights on (0, 1) of the rule of Gauss and Legendre with eight points: eigenvalues of a matrix (Golub and
-# Welsch 1969, Mathematics of Computation 23, 221-230).
+# Welsch 1969, Mathematics of Computation 23, 221-230). The mean of P(t < Y <= t + by) over t up to v is a sum of
+# positive terms for (2 E min(Y, v) - E min(Y, v - by) - E min(Y, v + by)) / by.
 gauss_legendre_rule <- function(points) {
   k <- seq_len(points - 1)
   jacobi <- matrix(0, points, points)
@@ -192,17 +180,6 @@ gauss_legendre_rule <- function(points) {
 }
 
 gauss_legendre <- gauss_legendre_rule(8)
-
-# The mean of P(t < Y <= t + by) over t from (at - 1) by to at by, which is (2 E min(Y, at by) - E min(Y, (at - 1) by) -
-# E min(Y, (at + 1) by)) / by, as a sum of positive terms.
-average_of <- function(between, at, by) {
-  result <- numeric(length(at))
-  for (i in seq_along(gauss_legendre$at)) {
-    low <- (at - 1 + gauss_legendre$at[[i]]) * by
-    result <- result + gauss_legendre$weight[[i]] * between(low, low + by)
-  }
-  result
-}
 
 discretize_losses <- function(x, weights, last, by, method, deductible, per) {
   if (any(x < 0 & weights > 0)) {

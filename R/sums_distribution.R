@@ -20,9 +20,7 @@
 #' dice <- rep_sum_pmf(pmf_uniform(1, 6), 10)
 #' dpmf(dice, c(10, 35, 60))
 #' ppmf(dice, 54, lower.tail = FALSE)
-#' qpmf(dice, 0.99)
-#' mean(dice)
-#' variance(dice)
+#' c(qpmf(dice, 0.99), mean(dice), variance(dice))
 #' rpmf(dice, 5, seed = 1)
 #' @name pmf_distribution
 NULL

@@ -22,7 +22,6 @@
 #' Charniga, K. and others (2024). Best practices for estimating and reporting epidemiological delay distributions of
 #' infectious diseases. *PLOS Computational Biology* 20(10), e1012520. \doi{10.1371/journal.pcbi.1012520}
 #' @examples
-#' incubation <- pmf_doubly_censored(plnorm, meanlog = 1.6, sdlog = 0.5)
 #' # In a growing epidemic whose data end 14 days after the day of infection.
 #' pmf_doubly_censored(plnorm, growth = 0.2, truncation = 14, meanlog = 1.6, sdlog = 0.5)
 #' @aliases doubly_interval_censored primary_event_censoring

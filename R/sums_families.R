@@ -25,7 +25,6 @@
 #' Statistics & Data Analysis* 59, 41-51. \doi{10.1016/j.csda.2012.10.006}
 #' @examples
 #' pmf_poisson(3) + pmf_binomial(10, 0.3)
-#' summary(pmf_hypergeometric(50, 100, 20))
 #' summary(pmf_poisson_binomial(c(0.1, 0.5, 0.9), weights = c(100, 20, 3), threads = 2))
 #' @name pmf_families
 NULL

@@ -17,9 +17,7 @@
 #' shannon_entropy(die, base = 2)
 #' cumulants(pmf_poisson(3), 4)
 #' modes(die + die)
-#' # The probability that a branching process has died out after one, two, three generations.
-#' offspring <- pmf_poisson(1.2)
-#' Reduce(function(z, generation) generating_function(offspring, z), 1:3, 0, accumulate = TRUE)
+#' generating_function(pmf_poisson(1.2), c(0, 0.5))
 #' @export
 shannon_entropy <- function(x, base = exp(1)) {
   check_pmf(x, "x")

@@ -140,19 +140,13 @@ nearest_lattice <- function(lattices, last, apart) {
 }
 
 common_step <- function(steps) {
-  steps <- unique(steps)
-  common <- steps[[1L]]
-  for (step in steps[-1L]) {
+  Reduce(function(common, step) {
     found <- common_step_of_two(common, step)
-    if (is.null(found)) {
-      stop_warpbayes("input", sprintf(
-        "the steps %s and %s of the distributions have no common step; round the values to one, as round(x, 2) does",
-        format(common, digits = 15), format(step, digits = 15)
-      ))
-    }
-    common <- found
-  }
-  common
+    if (!is.null(found)) return(found)
+    stop_warpbayes("input", sprintf(
+      "the steps %s and %s of the distributions have no common step; round the values to one, as round(x, 2) does",
+      format(common, digits = 15), format(step, digits = 15)))
+  }, unique(steps))
 }
 
 # By the continued fraction of a / b, until it is right to 13 digits. To that many digits even steps such as 1 and pi

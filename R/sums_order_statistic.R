@@ -27,9 +27,7 @@
 #' order_statistic_pmf(lifetimes, 2, highest = TRUE)
 #' # Three dice attack two, and equal dice are won by the defence.
 #' opposed_pools_pmf(rep(die, 3), rep(die, 2))
-#' # How far apart the two highest of five dice are.
-#' sorted <- sorted_pool(rep(die, 5), 2)
-#' tapply(sorted$prob, sorted$x1 - sorted$x2, sum)
+#' sorted_pool(rep(die, 5), 2)
 #' @export
 order_statistic_pmf <- function(x, k, highest = FALSE) {
   x <- check_pool(x, "x")

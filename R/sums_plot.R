@@ -24,8 +24,7 @@
 #' plot(die + die, 2 * die, legend = c("two dice", "one die doubled"))
 #' claims <- compound_pmf("poisson", pmf_geometric(0.02), lambda = 5, threads = 2)
 #' plot(claims, type = "distribution", log = TRUE, lower.tail = FALSE)
-#' same_mean <- pmf_poisson(mean(claims))
-#' plot(claims, same_mean, type = "quantile")
+#' plot(claims, pmf_poisson(mean(claims)), type = "quantile")
 #' @export
 plot.pmf <- function(x, y = NULL, type = c("auto", "bars", "line", "distribution", "quantile", "lorenz", "stop_loss"),
                      log = NULL, lower.tail = TRUE, xlim = NULL, ylim = NULL, xlab = NULL, ylab = NULL, main = NULL,

@@ -17,7 +17,6 @@
 #' functions take the probabilities as they are. A plain vector next to a distribution is one on 0, 1, ... and must sum
 #' to 1; vectors alone are weights.
 #'
-#'
 #' @param prob probabilities, with `log = TRUE` natural logarithms; or a table, a named vector or a data frame.
 #' @param from the value whose probability is `prob[1]`.
 #' @param log whether `prob` holds logarithms. Then so does every sum with this distribution. Use it for probabilities
@@ -41,9 +40,7 @@
 #' die <- pmf(rep(1 / 6, 6), from = 1)
 #' die + die
 #' mean(2 * die + 1)
-#' # Prices that end in 50 or 95 cents.
-#' prices <- pmf(c(0.3, 0.5, 0.2), values = c(1.5, 1.95, 2.5))
-#' rep_sum_pmf(prices, 100)
+#' rep_sum_pmf(pmf(c(0.3, 0.5, 0.2), values = c(1.5, 1.95, 2.5)), 100)
 #' # Too small for doubles, not for logarithms.
 #' rare <- pmf(dpois(0:2000, 1, log = TRUE), log = TRUE)
 #' ppmf(rare, 1500, lower.tail = FALSE, log.p = TRUE)

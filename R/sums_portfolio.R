@@ -29,11 +29,9 @@
 #' sums_insured <- 10 * sample(1:20, 2000, replace = TRUE)
 #' death <- runif(2000, 0.001, 0.02)
 #' total <- portfolio_pmf(sums_insured, death, threads = 2)
-#' # A good, a normal and a bad year.
-#' year <- pmf(c(0.25, 0.5, 0.25), values = c(0.5, 1, 1.5))
+#' # A good and a bad year, of which a reinsurer pays what exceeds 3000, up to 1000.
+#' year <- pmf(c(0.5, 0.5), values = c(0.5, 1.5))
 #' shaken <- mix_over_pmf(year, function(v) portfolio_pmf(sums_insured, death * v, threads = 2))
-#' tail_value_at_risk(shaken, 0.99)
-#' # A reinsurer pays what exceeds 3000, up to 1000.
 #' mean(layer_pmf(shaken, 3000, 1000))
 #' @export
 portfolio_pmf <- function(size, prob, class = NULL, number = c("bernoulli", "poisson"), tail = 1e-15, accuracy = 1e-12,
@@ -84,11 +82,8 @@ check_claims <- function(prob, number) {
     stop_input("prob", "must be a vector of ", if (most == 1) "probabilities" else "mean numbers", ", not ",
       show_value(prob))
   }
-  bad <- which(!(is.finite(prob) & prob >= 0 & prob <= most))
-  if (length(bad) > 0L) {
-    stop_input("prob", sprintf("has the entry %s at position %.0f; ", format(prob[[bad[[1L]]]]), bad[[1L]]),
-      if (most == 1) "probabilities lie between 0 and 1" else "mean numbers are at least 0")
-  }
+  refuse_entries(prob, which(!(is.finite(prob) & prob >= 0 & prob <= most)), "prob",
+    if (most == 1) "probabilities lie between 0 and 1" else "mean numbers are at least 0")
   as.double(prob)
 }
 
@@ -119,11 +114,7 @@ policy_groups <- function(size, class, probabilities) {
       show_value(size))
   }
   if (!is.null(class)) stop_input("class", "is for a list of sizes")
-  bad <- which(!(is.finite(size) & size > 0 & size <= 2^52))
-  if (length(bad) > 0L) {
-    stop_input("size", sprintf("has the entry %s at position %.0f; sizes are numbers above 0",
-      format(size[[bad[[1L]]]]), bad[[1L]]))
-  }
+  refuse_entries(size, which(!(is.finite(size) & size > 0 & size <= 2^52)), "size", "sizes are numbers above 0")
   agreed(length(size))
   different <- sort(unique(as.double(size)))
   list(size = lapply(different, function(one) new_pmf(1, one, FALSE)), of = match(size, different),

@@ -142,11 +142,7 @@ check_weights <- function(weights, argument, log) {
   }
   if (length(weights) == 0L) stop_input(argument, "is empty: a distribution has at least one value")
   weights <- as.double(weights)
-  bad <- bad_weight(weights, log)
-  if (bad > 0) {
-    stop_input(argument, sprintf("has the entry %s at position %.0f; ", exact_words(weights[[bad]]), bad),
-      weight_rule(log))
-  }
+  refuse_entries(weights, bad_weight(weights, log), argument, weight_rule(log))
   if (max(weights) <= if (log) -Inf else 0) stop_input(argument, "is all zero: at least one value must be possible")
   weights
 }
@@ -156,15 +152,8 @@ check_weights <- function(weights, argument, log) {
 least_log <- -2^49
 
 bad_weight <- function(weights, log) {
-  range <- range(weights)
-  if (log) {
-    if (!anyNA(range) && range[[2L]] < Inf && range[[2L]] <= -least_log && (range[[1L]] >= least_log)) return(0)
-    bad <- which(is.na(weights) | weights > -least_log | (weights < least_log & weights > -Inf))
-  } else {
-    if (!anyNA(range) && range[[1L]] >= 0 && range[[2L]] < Inf) return(0)
-    bad <- which(is.na(weights) | weights < 0 | weights == Inf)
-  }
-  if (length(bad) > 0L) bad[[1L]] else 0
+  usable <- if (log) abs(weights) <= -least_log | weights == -Inf else weights >= 0 & weights < Inf
+  which(is.na(weights) | !usable)
 }
 
 weight_rule <- function(log) {
@@ -208,11 +197,10 @@ check_weight_rows <- function(x, argument, log) {
   if (length(x) == 0L) stop_input(argument, "is empty: a ", paste(dim(x), collapse = " x "), " matrix")
   dimensions <- dim(x)
   x <- as.double(x)
-  bad <- bad_weight(x, log)
-  if (bad > 0) {
+  bad <- bad_weight(x, log)[1L]
+  if (!is.na(bad)) {
     stop_input(argument, sprintf("has the entry %s in row %.0f, column %.0f; ", exact_words(x[[bad]]),
-      (bad - 1) %% dimensions[[1L]] + 1, (bad - 1) %/% dimensions[[1L]] + 1
-    ), weight_rule(log))
+      (bad - 1) %% dimensions[[1L]] + 1, (bad - 1) %/% dimensions[[1L]] + 1), weight_rule(log))
   }
   dim(x) <- dimensions
   positive <- if (log) rowSums(x > -Inf) else rowSums(x)

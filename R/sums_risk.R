@@ -24,7 +24,6 @@
 #' loss <- pmf_negative_binomial(2, 0.01)
 #' value_at_risk(loss, 0.995)
 #' tail_value_at_risk(loss, c(0.95, 0.995))
-#' stop_loss_premium(loss, c(0, 100, 1000))
 #' 1 - lorenz_share(loss, 0.99)
 #' @export
 expected_value <- function(x, f, ...) {

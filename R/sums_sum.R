@@ -22,10 +22,8 @@
 #' ppmf(pmf(count, log = TRUE), 9000, lower.tail = FALSE, log.p = TRUE)
 #' # Damage by several causes.
 #' sum_pmf(pmf_poisson(2), pmf_binomial(10, 0.1), pmf(c(0.9, 0, 0, 0.1)))
-#' # The mass of a molecule of water by its isotopes: values far apart.
-#' hydrogen <- pmf(c(0.999885, 0.000115), values = c(1.00783, 2.0141))
-#' oxygen <- pmf(c(0.99757, 0.00038, 0.00205), values = c(15.99491, 16.99913, 17.99916))
-#' sum_pmf(rep_sum_pmf(hydrogen, 2), oxygen)
+#' # Two atoms of hydrogen by their isotopes: values far apart.
+#' rep_sum_pmf(pmf(c(0.999885, 0.000115), values = c(1.00783, 2.0141)), 2)
 #' @export
 sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, tail = 0, backend = NULL, threads = NULL) {
   require_arguments("x")
@@ -82,32 +80,33 @@ element_name <- function(i) sprintf("x[[%d]]", i)
 sum_vectors <- function(values, log, accuracy, run, names = element_name(seq_along(values))) {
   sizes <- as.double(lengths(values))
   length <- sum(sizes - 1) + 1
-  check_result_size(length, NULL, "probabilities", copies = result_copies(log, accuracy))
   # Whatever the order, direct sums multiply each weight of a distribution with each of every other one.
-  check_operations(if (accuracy == 0) (length^2 - sum((sizes - 1)^2)) / 2 else length, NULL)
+  check_sum(length, if (accuracy == 0) (length^2 - sum((sizes - 1)^2)) / 2 else length, NULL, log, accuracy)
   result <- if (length(values) == 2L) {
     .Call(C_pmf_convolve, values[[1L]], values[[2L]], log, accuracy, fourier_cache(), run)
   } else {
     .Call(C_pmf_sum, values, length, log, accuracy, fourier_cache(), run)
   }
-  # The entry says only that weights cannot be used. These checks say which, and why.
-  if (is_failure(result)) {
-    Map(check_weights, values, names, log)
-    stop_failure(result)
-  }
-  result
+  usable_sum(result, Map(check_weights, values, names, log))
+}
+
+check_sum <- function(length, operations, argument, log, accuracy) {
+  check_result_size(length, argument, "probabilities", copies = result_copies(log, accuracy))
+  check_operations(operations, argument)
+}
+
+# The entry says only that weights cannot be used. `check` says which, and why.
+usable_sum <- function(result, check) {
+  if (!is_failure(result)) return(result)
+  force(check)
+  stop_failure(result)
 }
 
 sum_rows_of <- function(x, log, accuracy, run) {
   x <- plain_weight_rows(x, "x", log)
   length <- nrow(x) * (ncol(x) - 1) + 1
-  check_result_size(length, NULL, "probabilities", copies = result_copies(log, accuracy))
-  result <- .Call(C_pmf_sum, t(x), length, log, accuracy, fourier_cache(), run)
-  if (is_failure(result)) {
-    check_weight_rows(x, "x", log)
-    stop_failure(result)
-  }
-  result
+  check_sum(length, length, NULL, log, accuracy)
+  usable_sum(.Call(C_pmf_sum, t(x), length, log, accuracy, fourier_cache(), run), check_weight_rows(x, "x", log))
 }
 
 #' @rdname sum_pmf
@@ -141,19 +140,12 @@ repeat_vector <- function(x, times, log, accuracy, run) {
     return(if (log) 0 else 1)
   }
   length <- (length(x) - 1) * times + 1
-  check_result_size(length, "times", "probabilities", copies = result_copies(log, accuracy))
   # The last doubling alone takes this many products.
-  check_operations(if (accuracy == 0) length^2 / 4 else length, "times")
-  result <- .Call(C_pmf_repeat, x, times, length, log, accuracy, fourier_cache(), run)
-  if (is_failure(result)) {
-    check_weights(x, "x", log)
-    stop_failure(result)
-  }
-  result
+  check_sum(length, if (accuracy == 0) length^2 / 4 else length, "times", log, accuracy)
+  usable_sum(.Call(C_pmf_repeat, x, times, length, log, accuracy, fourier_cache(), run), check_weights(x, "x", log))
 }
 
-# The sum of copies of a sparse distribution: with shorter gaps (encode_gaps) if this leaves few positions, otherwise by
-# repeated doubling. What is left out of the sum of k copies counts times / k times.
+# The sum of copies of a sparse distribution: with shorter gaps (encode_gaps) if this leaves few positions.
 repeat_positions <- function(x, times, log, accuracy, run, tail) {
   code <- encode_gaps(positions_of(x), times)
   last <- code$at[[length(code$at)]]
@@ -169,21 +161,7 @@ repeat_positions <- function(x, times, log, accuracy, run, tail) {
     law <- pmf_at(sums[possible], code$value(possible - 1), lattice, log)
     return(without_improbable(leave_out(law, left_out_of(x) + log(times)), tail))
   }
-  share <- tail / (2 * max(1, ceiling(log2(times))))
-  add <- function(x, y, tail) add_positions(x, y, log, accuracy, run, tail)
-  result <- NULL
-  copies <- 1
-  left <- times
-  repeat {
-    heed_interrupt()
-    if (left %% 2 == 1) {
-      result <- if (is.null(result)) as_log(x, log) else add(result, x, share)
-    }
-    left <- left %/% 2
-    if (left == 0) return(result)
-    copies <- 2 * copies
-    x <- add(x, x, share * copies / times)
-  }
+  add_many_positions(rep(list(as_log(x, log)), times), log, accuracy, run, tail)
 }
 
 # The tables for Fourier transforms, up to 2 MB, which all sums of the session share.
@@ -332,7 +310,8 @@ without_improbable <- function(x, tail) {
   }
   before <- left_out_of(x)
   left_out <- if (log) left_out else base::log(left_out)
-  leave_out(entries_of(x, kept, weights[kept]), c(log_of_sum(c(before[[1L]], left_out[[1L]])), log_of_sum(c(before[[2L]], left_out[[2L]]))))
+  together <- vapply(1:2, function(side) log_of_sum(c(before[[side]], left_out[[side]])), 0)
+  leave_out(entries_of(x, kept, weights[kept]), together)
 }
 
 # How many weights at one end have a sum of at most `limit`, and this sum. The end is summed in longer and longer parts.

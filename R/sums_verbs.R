@@ -80,8 +80,7 @@ add_logs <- function(x, y) {
 #' @return A [pmf()], on the log scale if one of the given distributions is.
 #' @inheritSection pmf_functions Errors
 #' @examples
-#' claim <- pmf_geometric(0.01)
-#' mean(truncate_pmf(claim, upper = 200, outside = "ends"))
+#' mean(truncate_pmf(pmf_geometric(0.01), upper = 200, outside = "ends"))
 #' die <- pmf_uniform(1, 6)
 #' max(die - 3, 0)
 #' mix_pmf(list(die, 2 * die), c(0.9, 0.1))

@@ -89,7 +89,7 @@ typedef struct wb_pmf_values {
   const double *at, *weight;
 } wb_pmf_values;
 
-/* The first weights of the sum of a variable with the weights x and of `terms` others, whose values begin with 0. Of the
+/* The first weights of the sum of a variable with the weights x and `terms` others, whose values begin with 0. Of the
  * sum with the first k + 1 of them outputs[k] weights are kept, at least `count` and not fewer than before. */
 int wb_pmf_add_values(wb_call *call, int64_t count, const double *x, int64_t terms, const wb_pmf_values *values,
                       const double *outputs, double *result);

@@ -102,7 +102,7 @@ test_that("objects that are no distributions", {
   expect_input_error(as_pmf(), "`x` is missing")
   expect_input_error(as_pmf("a"), "`x` must be a table, a data frame, a numeric vector or a distribution .*, not \"a\"")
   expect_input_error(as_pmf(factor("a")), "`x` must be a table.*not a factor of length 1")
-  expect_input_error(as_pmf(c(1, NA)), "`x` has the entry NA at position 2: a sample has finite numbers")
+  expect_input_error(as_pmf(c(1, NA)), "`x` has the entry NA at position 2; a sample has finite numbers")
   expect_input_error(as_pmf(numeric(0)), "`x` is empty")
   expect_input_error(as_pmf(c(pi, 1)), "neither whole numbers nor decimal fractions: give the step `by`")
   expect_input_error(as_pmf(1:3, weights = 1:2), "`weights` has 2 entries for 3 values")

@@ -45,8 +45,8 @@ test_that("each bad argument has its message", {
   expect_input_error(condition_on_sum_pmf(die, die, 13), "`total` is 13, a value that the sum takes with prob")
   expect_input_error(condition_on_sum_pmf(die, die, 1), "`total` is 1, a value that the sum takes with prob")
   expect_input_error(condition_on_sum_pmf(die, die, 2.5), "`total` is 2.5, a value that the sum takes with prob")
-  expect_input_error(condition_on_sum_pmf(die, die, NA_real_), "`total` must be one number, not NA")
-  expect_input_error(condition_on_sum_pmf(die, die, c(3, 4)), "`total` must be one number")
+  expect_input_error(condition_on_sum_pmf(die, die, NA_real_), "`total` must be one finite number, not NA")
+  expect_input_error(condition_on_sum_pmf(die, die, c(3, 4)), "`total` must be one finite number")
   even <- pmf(c(0.5, 0, 0.5))
   expect_input_error(condition_on_sum_pmf(even, even, 1),
     "`total` is 1, a value that the sum takes with probability zero")

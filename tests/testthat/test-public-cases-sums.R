@@ -199,7 +199,7 @@ test_that("the higher of two different exploding dice (Sidekick 65 and 182)", {
 
 test_that("ranges that no whole number holds are refused (NumPy issue 18997)", {
   for (size in c(9223372037481356288, 10e20)) {
-    expect_error(pmf_negative_binomial(size, 0.5), "range of values that passes 2\\^52", class = "warpbayes_error_input")
+    expect_error(pmf_negative_binomial(size, 0.5), "range of values that passes", class = "warpbayes_error_input")
   }
   expect_true(all(rpmf(pmf_negative_binomial(1e9, 0.5), 100, seed = 1) > 0))
 })
