@@ -50,10 +50,8 @@ card_seconds <- function(cost, card, threads, precision = "double") {
 card_slower <- function(card, precision) {
   data_centre <- card$minor == 0L && card$major %in% c(6L, 7L, 8L, 9L, 10L)
   compute <- if (card$major >= 9L) 1 else 4
-  list(
-    compute = if (data_centre) compute else if (precision == "single") 2 else 40,
-    memory = if (!data_centre) 6 else if (card$major >= 9L) 1 else 3
-  )
+  list(compute = if (data_centre) compute else if (precision == "single") 2 else 40,
+    memory = if (!data_centre) 6 else if (card$major >= 9L) 1 else 3)
 }
 
 fit_cost <- function(fit, sweeps) UseMethod("fit_cost")

@@ -57,10 +57,8 @@ on_processor <- function(run) {
 }
 
 thread_settings <- function() {
-  list(
-    getOption("warpbayes.threads"), Sys.getpid(),
-    Sys.getenv(c("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "SLURM_CPUS_PER_TASK", "_R_CHECK_LIMIT_CORES_"))
-  )
+  list(getOption("warpbayes.threads"), Sys.getpid(),
+    Sys.getenv(c("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "SLURM_CPUS_PER_TASK", "_R_CHECK_LIMIT_CORES_")))
 }
 
 is_thread_count <- function(threads) {
@@ -70,15 +68,9 @@ is_thread_count <- function(threads) {
 make_run <- function(backend, threads) {
   chosen <- resolve_backend(backend)
   processor <- .Call(C_backend_processor)
-  list(
-    backend = chosen$backend,
-    automatic = chosen$automatic,
-    pointer = chosen$pointer,
-    threads = resolve_threads(threads, processor),
-    isa = resolve_isa(processor),
-    device = chosen$device,
-    memory_limit = resolve_device_memory()
-  )
+  list(backend = chosen$backend, automatic = chosen$automatic, pointer = chosen$pointer,
+    threads = resolve_threads(threads, processor), isa = resolve_isa(processor), device = chosen$device,
+    memory_limit = resolve_device_memory())
 }
 
 run_on_devices <- function(run, devices) {
@@ -92,10 +84,9 @@ run_on_devices <- function(run, devices) {
   }
   absent <- setdiff(devices, backend_state$devices$device)
   if (length(absent)) {
-    stop_warpbayes("backend", sprintf(
-      "`devices`: there is no CUDA device %s; this machine has %s", format(absent[[1L]]),
-      paste0(backend_state$devices$device, " (", backend_state$devices$name, ")", collapse = ", ")
-    ))
+    stop_warpbayes("backend", sprintf("`devices`: there is no CUDA device %s; this machine has %s",
+      format(absent[[1L]]),
+      paste0(backend_state$devices$device, " (", backend_state$devices$name, ")", collapse = ", ")))
   }
   if (length(devices) > most_devices) {
     stop_input("devices", sprintf("has %d graphics cards: at most %d share a fit", length(devices), most_devices))
