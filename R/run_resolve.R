@@ -118,17 +118,3 @@ spread_over_devices <- function(run, devices, work) {
 }
 
 run_backend <- function(run) if (is.null(run$cluster)) run$backend else run$cluster$backend
-
-# The fused multiply-adds per second of `threads` threads, or of the graphics card. No computation takes less time than
-# its multiply-adds divided by this rate.
-measure_multiply_add_rate <- function(threads = NULL, precision = "double", backend = NULL) {
-  precision <- check_precision(precision)
-  run <- resolve_run(backend, threads)
-  native(C_backend_rate, run, as.integer(precision == "single"))
-}
-
-# The bytes per second from page-locked memory to the graphics card, and back. No copy is faster.
-measure_bus_rate <- function(backend = "cuda") {
-  rates <- native(C_backend_bus_rate, resolve_run(backend, 1L))
-  c(to_device = rates[[1L]], from_device = rates[[2L]])
-}
