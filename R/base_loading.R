@@ -47,13 +47,13 @@ keep_until_unload <- function(kept) {
 }
 
 # A table of inst/, read once.
-tables <- new.env(parent = emptyenv())
+tables_read <- new.env(parent = emptyenv())
 
 read_once <- function(file) {
-  if (is.null(tables[[file]])) {
-    tables[[file]] <- utils::read.csv(system.file(file, package = "warpbayes"), encoding = "UTF-8")
+  if (is.null(tables_read[[file]])) {
+    tables_read[[file]] <- utils::read.csv(system.file(file, package = "warpbayes"), encoding = "UTF-8")
   }
-  tables[[file]]
+  tables_read[[file]]
 }
 
 # The version that is loaded. Another one may have been installed since.
