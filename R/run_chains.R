@@ -35,8 +35,7 @@
 #   start_chains(fit, start)                for a new fit, then
 #   advance_chains(fit, iter, sampler, run, progress, threads, checkpoint);
 #   continue_chains(fit, iter, sampler, ...)  in its method of continue().
-# R/cells_mixture_sampler.R is an example. For runs with checkpoints, a topic also has an entry in resumable() of
-# R/run_checkpoint.R.
+# and has a method of resumable(), if its runs have checkpoints. R/cells_mixture_sampler.R is an example.
 
 # How one trace or one part of a draw is stored. `dim` has its dimensions in one sweep or draw, numeric() for a number.
 # `names` is NULL, or the dimnames of these dimensions.
