@@ -114,7 +114,7 @@ open_png <- function(file, width, height, pointsize, type) {
   reason <- NULL
   note <- function(condition) if (is.null(reason)) reason <<- conditionMessage(condition)
   withCallingHandlers(
-    tryCatch(grDevices::png(file, width, height, "in", pointsize, res = 160, type = type), error = note),
+    tryCatch(grDevices::png(file, width, height, "in", pointsize, res = 130, type = type), error = note),
     warning = function(warning) {
       note(warning)
       invokeRestart("muffleWarning")

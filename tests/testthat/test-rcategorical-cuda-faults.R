@@ -18,9 +18,9 @@ test_that("a failure of any CUDA call gives an error with a message and leaves n
     start <- cuda$calls()
     expect_identical(run("cuda"), expected)
     calls <- cuda$calls() - start
-    # In five days each call of a plain draw, and some calls of what has most calls in common with it.
-    step <- if (full_run() || name == "double") 1 else 3
+    # In five days each call of a plain draw without memory, and some calls of what has most calls in common with it.
     for (error in c("memory", "kernel")) {
+      step <- if (full_run() || name == "double" && error == "memory") 1 else 3
       at <- todays(seq(1, min(calls, 60), by = step))
       failures <- count_failures(cuda, function() run("cuda"), at, error, expected, name)
       expect_gt(failures, length(at) / 4)
