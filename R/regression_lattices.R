@@ -71,20 +71,19 @@ read_neighbours <- function(adjacency, words) {
     }
     names <- rownames(adjacency)
     if (is.null(names)) fail("has no row names, which are the names of the areas")
-    if (is_sparse) adjacency <- as_sparse_columns(adjacency)
-    at <- if (is_sparse) NULL else which(is.na(adjacency) | adjacency != 0, arr.ind = TRUE)
     pairs <- if (is_sparse) {
+      adjacency <- as_sparse_columns(adjacency)
       data.frame(from = adjacency@i + 1L, to = rep(seq_along(names), diff(adjacency@p)), weight = adjacency@x)
     } else {
+      at <- which(is.na(adjacency) | adjacency != 0, arr.ind = TRUE)
       data.frame(from = at[, 1L], to = at[, 2L], weight = adjacency[at] + 0)
     }
   }
   if (anyDuplicated(names)) fail("has the area ", dQuote(names[duplicated(names)][[1L]], FALSE), " twice")
   pairs <- pairs[is.na(pairs$weight) | pairs$from != pairs$to & pairs$weight != 0, ]
   pairs <- pairs[order(pairs$from, pairs$to), ]
-  mirrored <- data.frame(pairs$to, pairs$from, pairs$weight)[order(pairs$to, pairs$from), ]
-  if (anyNA(pairs$weight) || any(pairs$weight < 0) || !isTRUE(all.equal(unname(as.matrix(mirrored)),
-    unname(as.matrix(pairs)), tolerance = 100 * .Machine$double.eps, check.attributes = FALSE))) {
+  back <- pairs$weight[match(paste(pairs$to, pairs$from), paste(pairs$from, pairs$to))]
+  if (anyNA(c(back, pairs$weight)) || any(pairs$weight < 0) || !isTRUE(all.equal(back, pairs$weight))) {
     fail("is not symmetric, or has weights that are missing or negative")
   }
   if (nrow(pairs) == 0L) fail("has no neighbours")

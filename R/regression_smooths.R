@@ -262,7 +262,7 @@ is_shown_coefficient <- function(fit) {
 #' `s()` and `t2()` take the arguments of package mgcv, such as `k` and `bs`, but not `sp`, `id` and `pc`; `te()` and
 #' `ti()` are not available. `adjacency` is a symmetric matrix with the names of the areas as row names, 1 for
 #' neighbours (or other weights) and 0 for others, or a named list that has for each area the names or numbers of its
-#' neighbours. Areas without rows can be predicted. Up to 1024 areas need not all be connected.
+#' neighbours. Areas without rows can be predicted. More than 1024 areas must all be connected.
 #' @section Model and prior:
 #' A smooth is a sum of two parts. Its penalised part is normal, with the precision that the penalty gives, divided by a
 #' variance \eqn{\sigma^2}{sigma^2} that is learned (Wood 2017, section 5.8). Its unpenalised part, such as the linear
