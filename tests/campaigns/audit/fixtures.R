@@ -490,7 +490,7 @@ predictive_resample(rows, copula_classification(y ~ x, rho = 0.5, rho_x = 0.5, p
 predictive_resample(cells[, 1], bayesian_bootstrap(), draws = 4, functional = 'median', seed = 1)
 predictive_resample(rows, bayesian_bootstrap(), draws = 4, functional = coefficients_of(x ~ n), seed = 1)
 bayesian_bootstrap()
-dirichlet_process(2, qnorm)
+pitman_yor(2, base = qnorm)
 pitman_yor(1, 0.3, qnorm)
 predictive_resample(cells[1:6, 1], pitman_yor(1, 0.3, qnorm), draws = 4, seed = 1)
 normal_mean(1, prior = c(mean = 0, variance = 1))
