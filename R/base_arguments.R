@@ -12,7 +12,7 @@ show_value <- function(value) {
   shown <- if (!is.null(dims)) {
     sprintf("a %s %s", paste(dims, collapse = " x "), what)
   } else {
-    sprintf("%s %s of length %d", if (grepl("^[aeiou]", what)) "an" else "a", what, length(value))
+    sprintf("%s %s of length %d", if (grepl("^([aeio]|u[^n])", what)) "an" else "a", what, length(value))
   }
   if (what != "integer64") return(shown)
   paste0(shown, " (convert it with as.numeric(), or identifiers with as.character())")

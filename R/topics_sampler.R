@@ -167,7 +167,7 @@ topic_finish <- function(fit) {
     state$sums <- c(native(C_store_close, state$sums$store), mget(c("added", "share", "score"), state$sums))
     state
   })
-  fit$score <- topic_scores(fit)
+  fit["score"] <- list(topic_scores(fit))
   scored <- NROW(fit$score) >= fewest_sweeps
   fit$reference <- if (fit$chains == 1) 1L else which.max(if (scored) colMeans(fit$score) else chain_levels(fit))
   sums <- lapply(fit$state, function(state) sums_to_average(session, state))
