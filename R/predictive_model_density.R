@@ -187,8 +187,26 @@ density_quantities <- function(fit, functional) {
     if (length(fit$points) < 2L) return(cbind(cdf = fit$cdf[, 1L], density = fit$density[, 1L]))
     functional <- lapply(c("mean", "sd", "median"), new_functional)
   }
+  functional <- lapply(functional, in_rounding_cell, fit)
   grid <- grid_with_atoms(fit$atoms, inner_places(fit), inner_cdf(fit))
-  grid_functional(grid$points, grid$cdf, functional)
+  quantities <- grid_functional(grid$points, grid$cdf, functional)
+  count <- unlist(lapply(functional, function(part) {
+    rep(if (is.null(part$count)) 0 else part$count, length(functional_labels(part)))
+  }))
+  for (j in which(count > 0)) quantities[, j] <- draw_shares(fit, count[[j]], fit$n - count[[j]])[1L, ]
+  quantities
+}
+
+# The probability of one value, which a density puts at 0, where ties say that values are rounded: of a value among the
+# data by Polya's urn of its count, since values may be heaped, and of another one by the density within half a step.
+in_rounding_cell <- function(part, fit) {
+  one <- part$kind == "probability" && part$lower == part$upper && !part$lower %in% fit$atoms$value
+  y <- sort(unlist(fit$given, use.names = FALSE))
+  gaps <- diff(y)
+  if (!one || all(gaps > 0)) return(part)
+  step <- min(gaps[gaps > 1e-9 * diff(range(y))])
+  part$count <- sum(y == part$lower)
+  replace(part, c("lower", "upper"), list(part$lower - step / 2, part$upper + step / 2))
 }
 
 # Compares, at each inner point, the variance between the resamples with that of the steps still to come.
