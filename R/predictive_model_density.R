@@ -14,10 +14,9 @@
 #'
 #' @section Scale and point masses:
 #' One variable is predicted on the scale with the best prequential score: the data's own, one for long tails, or one
-#' for data in two groups. A value that is far more frequent than others, such as 0 in amounts, and a value on a bound
-#' of `support` are point masses. The density is that of the other values. If few of these are distinct, as in answers
-#' from 1 to 5, all values form an urn, whose probabilities are those of [bayesian_bootstrap()]; counts with a long tail
-#' are point masses and the density of the tail.
+#' for two groups. Point masses are values far more frequent than others, such as 0 in amounts, values on a bound of
+#' `support`, and far outliers. The density is that of the rest. If few values are distinct, as in answers from 1 to 5,
+#' all form an urn as in [bayesian_bootstrap()]; counts with a long tail are point masses and a density.
 #'
 #' Two and three variables may be predicted on axes without correlation, one of them less a quadratic curve in another.
 #'
