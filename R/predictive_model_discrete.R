@@ -83,7 +83,12 @@ discrete_picture <- function(fit, level, paths, main, type) {
 
 discrete_reasons <- function(fit) {
   names <- colnames(fit$draws)
-  c(reason("scale_values", figure = length(fit$values), count = whole_words(fit$n)),
+  unseen <- names == "probability" & colSums(fit$draws != 0) == 0
+  c(if (fit$n < 25L) reason("unsupported_within", figure = fit$n, count = count_words(fit$n, "value")),
+    if (any(unseen, na.rm = TRUE)) {
+      reason("unsupported_unseen", quantity = "probability", figure = 3 / fit$n, most = figure(3 / fit$n))
+    },
+    reason("scale_values", figure = length(fit$values), count = whole_words(fit$n)),
     tail_reasons(grep("^(mean|gini|tail_mean)", names, value = TRUE), intersect(c("sd", "variance"), names),
       share_of_tails(fit$y, rep(1 / fit$n, fit$n)), fit$n, ""))
 }

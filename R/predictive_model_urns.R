@@ -47,8 +47,6 @@ bayesian_bootstrap <- function() new_predictive_model("bayesian_bootstrap")
 #' @rdname pitman_yor
 #' @export
 pitman_yor <- function(concentration, discount = 0, base) {
-  check_present(!missing(concentration), "concentration")
-  check_present(!missing(base), "base")
   concentration <- check_number(concentration, "concentration", min = 0, max = 1e8)
   if (!is.numeric(discount) || length(discount) != 1L || !isTRUE(discount >= 0 && discount < 1)) {
     stop_input("discount", "must be one number of at least 0 and below 1, not ", show_value(discount))
@@ -60,15 +58,11 @@ pitman_yor <- function(concentration, discount = 0, base) {
 #' @rdname pitman_yor
 #' @export
 gnedin <- function(gamma, base) {
-  check_present(!missing(gamma), "gamma")
-  check_present(!missing(base), "base")
-  if (!is.numeric(gamma) || length(gamma) != 1L || !isTRUE(gamma > 0 && gamma < 1)) {
-    stop_input("gamma", "must be one number strictly between 0 and 1, not ", show_value(gamma))
-  }
-  new_predictive_model("gnedin", gamma = as.double(gamma), base = check_base(base))
+  new_predictive_model("gnedin", gamma = check_number(gamma, "gamma", min = 0, max = 1), base = check_base(base))
 }
 
 check_base <- function(base) {
+  check_present(!missing(base), "base")
   if (!is.function(base)) stop_input("base", "must be a quantile function, not ", show_value(base))
   base_values(base, c(0.25, 0.75))
   base

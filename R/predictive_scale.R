@@ -221,10 +221,11 @@ find_point_masses <- function(y, support) {
 # The probabilities of the atoms in each resample, draws x atoms, and of the density: the limit of Polya's urn.
 draw_atoms <- function(fit) {
   atoms <- fit$atoms
-  drawn <- .Call(C_predictive_urn, as.double(atoms$count), as.double(nrow(fit$data$y)), 0, 1L, 0, fit$count, fit$seed)
-  atoms$weight <- t(drawn$weight[seq_along(atoms$value), , drop = FALSE])
-  atoms$density <- drawn$weight[length(atoms$value) + 1L, ]
-  atoms
+  weight <- draw_shares(fit, atoms$count, nrow(fit$data$y))
+  c(atoms, list(weight = t(weight[seq_along(atoms$value), , drop = FALSE]), density = weight[nrow(weight), ]))
+}
+draw_shares <- function(fit, count, rest) {
+  .Call(C_predictive_urn, as.double(count), as.double(rest), 0, 1L, 0, fit$count, fit$seed)$weight
 }
 
 # The prediction after the data in place of the resamples.

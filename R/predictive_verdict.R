@@ -119,7 +119,7 @@ scale_reasons <- function(fit) {
 atoms_reasons <- function(fit) {
   atoms <- fit$atoms
   if (is.null(atoms)) return(NULL)
-  ends <- apply(atoms$weight, 2L, stats::quantile, probs = c(0.05, 0.95), names = FALSE)
+  ends <- pointwise(atoms$weight, 0.9)
   shown <- utils::head(seq_along(atoms$value), 3L)
   of_each <- lapply(shown, function(j) {
     reason("scale_atom", figure = atoms$count[[j]], count = whole_words(atoms$count[[j]]), all = whole_words(fit$n),
