@@ -14,7 +14,7 @@
 #include "cuda/regression/dual.cuh"
 #include "cuda/regression/levels.cuh"
 #include "cuda/regression/predict.cuh"
-#include "cuda/regression/sums.cuh"
+#include "cuda/regression/row_sums.cuh"
 #include "cuda/regression/terms.cuh"
 
 namespace wb {
