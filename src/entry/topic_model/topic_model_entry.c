@@ -378,10 +378,9 @@ static int add_means(void *chain) {
                             .phi_sum = a->phi_sum,
                             .share = a->share + i * (a->s->topics + 1)};
     double *const score = means.share + a->s->topics;
-    WB_TRY(wb_topic_add_means(&means, a->s->threads, a->message));
     *score = NA_REAL;
-    if (a->phi_sum && (a->before + i + 1) % WB_TOPIC_SCORED_EVERY == 0)
-      WB_TRY(wb_topic_score(&means, a->s->threads, score, a->message));
+    if (a->phi_sum && (a->before + i + 1) % WB_TOPIC_SCORED_EVERY == 0) means.score = score;
+    WB_TRY(wb_topic_add_means(&means, a->s->threads, a->message));
   }
   return WB_OK;
 }
