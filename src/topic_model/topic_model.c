@@ -11,9 +11,7 @@
 #include "core/random_gamma.h"
 #include "core/random_gamma_strips.h"
 #include "core/topic_tables.h"
-#include "numeric/idle.h"
 #include "numeric/memory.h"
-#include "numeric/spread.h"
 
 int wb_topic_corpus_build(int32_t documents, int32_t terms, const int32_t *start, const int32_t *row,
                           const int32_t *count, wb_topic_corpus *corpus, void **memory, wb_message *message) {
@@ -45,20 +43,18 @@ int wb_topic_corpus_build(int32_t documents, int32_t terms, const int32_t *start
     }
   /* Terms ascend within a document, so this meets its tokens in their order. */
   for (int64_t d = 0; d < documents; d++) next[d] = first_token[d];
-  for (size_t i = 0; i < pairs; i++) {
-    place_token[i] = (uint32_t)next[row[i]];
-    next[row[i]] += count[i];
-  }
   int64_t longest_document = 0, longest_term = 0;
-  for (int64_t d = 0; d < documents; d++) {
-    const int64_t tokens = first_token[d + 1] - first_token[d];
-    if (tokens > longest_document) longest_document = tokens;
-  }
   for (int32_t w = 0; w < terms; w++) {
     int64_t tokens = 0;
-    for (int32_t i = start[w]; i < start[w + 1]; i++) tokens += count[i];
+    for (int32_t i = start[w]; i < start[w + 1]; i++) {
+      place_token[i] = (uint32_t)next[row[i]];
+      next[row[i]] += count[i];
+      tokens += count[i];
+    }
     if (tokens > longest_term) longest_term = tokens;
   }
+  for (int64_t d = 0; d < documents; d++)
+    if (next[d] - first_token[d] > longest_document) longest_document = next[d] - first_token[d];
   const wb_topic_corpus built = {documents,   terms,       (int64_t)pairs, first_token[documents],
                                  term,        by_document, first_pair,     first_token,
                                  first_place, place_token, count,          longest_document,
@@ -410,30 +406,8 @@ int wb_topic_sweep(wb_topic_chain *chain, uint32_t iteration, double *log_likeli
   return status;
 }
 
-#define RANGE_TOGETHER 65536
-
-typedef struct topic_range {
-  const uint16_t *topic;
-  int64_t count;
-  int32_t topics;
-  int beyond;
-} topic_range;
-
-static void look_at_range(void *context, int64_t piece) {
-  topic_range *const range = context;
-  const int64_t first = piece * RANGE_TOGETHER, left = range->count - first;
-  const int64_t end = first + (left < RANGE_TOGETHER ? left : RANGE_TOGETHER);
+int wb_topic_in_range(const uint16_t *topic, int64_t count, int32_t topics) {
   int beyond = 0;
-  for (int64_t i = first; i < end; i++) beyond |= range->topic[i] >= range->topics;
-  if (beyond) {
-#pragma omp atomic write
-    range->beyond = 1;
-  }
-}
-
-int wb_topic_in_range(const uint16_t *topic, int64_t count, int32_t topics, int32_t threads) {
-  topic_range range = {topic, count, topics, 0};
-  const int64_t pieces = (count + RANGE_TOGETHER - 1) / RANGE_TOGETHER;
-  wb_spread(pieces > 1 && threads > 1 ? wb_idle_threads(threads) : 1, pieces, look_at_range, &range);
-  return !range.beyond;
+  for (int64_t i = 0; i < count; i++) beyond |= topic[i] >= topics;
+  return !beyond;
 }

@@ -125,11 +125,11 @@ double wb_topic_covariate_alpha(double log_alpha);
 /* The sum of alpha; with covariates, of the alpha of a document with their means. */
 double wb_topic_alpha_sum(const wb_topic_state *state);
 
-/* Whether all of `count` topics are below `topics`; on at most `threads` threads. */
-int wb_topic_in_range(const uint16_t *topic, int64_t count, int32_t topics, int32_t threads);
+/* Whether all of `count` topics are below `topics`. */
+int wb_topic_in_range(const uint16_t *topic, int64_t count, int32_t topics);
 
-/* The means of theta and phi given the topics are added to sums. `first_sum` counts the first topics of documents: those
- * that tie count equal parts. `share` receives the mean of theta over all tokens. */
+/* The means of theta and phi given the topics are added to sums. `first_sum` counts the first topics of documents: ties
+ * count equal parts. `share` receives the mean of theta over all tokens. */
 typedef struct wb_topic_means {
   const wb_topic_corpus *corpus;
   const wb_topic_structure *structure;

@@ -150,7 +150,7 @@ static const uint16_t *topics_from_sexp(SEXP value, const session *s, R_xlen_t s
   const R_xlen_t count = sweeps * (R_xlen_t)s->corpus.tokens;
   if (TYPEOF(value) != RAWSXP || Rf_xlength(value) != count * (R_xlen_t)sizeof(uint16_t)) return NULL;
   const uint16_t *topic = (const uint16_t *)(const void *)RAW_RO(value);
-  return wb_topic_in_range(topic, count, s->topics, s->threads) ? topic : NULL;
+  return wb_topic_in_range(topic, count, s->topics) ? topic : NULL;
 }
 
 SEXP wb_entry_topic_start(SEXP pointer, SEXP key) {
