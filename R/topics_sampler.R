@@ -207,7 +207,7 @@ topic_finish <- function(fit) {
 # Every so many kept sweeps are scored, as entries do it: scores take about as long as averages.
 score_every <- 4
 
-# The scores (src/topic_model/mode_score.c), with the prior of what is learned, scored sweeps x chains. NULL: unknown.
+# The scores (src/topic_model/means.c), with the prior of what is learned, scored sweeps x chains. NULL: unknown.
 topic_scores <- function(fit) {
   count <- kept_draws(fit$iter, fit) %/% score_every
   if (fit$method != "gibbs" || kind_of(fit)$one_topic || count == 0) return(NULL)

@@ -33,12 +33,16 @@ topic_verdict <- function(fit, diagnostics) {
   tokens <- mean(fit$document_tokens[fit$document_tokens > 0])
   short <- tokens < short_text && fit$topics > 1 && !kind_of(fit)$one_topic
   same <- same_topics(fit)
-  # More sweeps do not tell apart what the documents do not.
-  if (length(same) && length(same) == length(used_topics(fit))) chains <- NULL
-  new_verdict("the topics", if (length(same)) {
+  apart <- if (length(same)) {
     reason("topics_same", figure = length(same), quantity = topic_labels(fit, same))
-  }, agreement_reasons(fit), document_reason(fit), unexplained_reason(fit), effect_reason(effects, fit), chains,
-  seed_reasons(fit), difference_reasons(fit), if (short) {
+  } else {
+    lone_reason(fit)
+  }
+  # More sweeps do not tell apart what the documents do not.
+  one <- "topics_but_one" %in% vapply(apart, `[[`, "", "code")
+  if (one || length(same) && length(same) == length(used_topics(fit))) chains <- NULL
+  new_verdict("the topics", apart, agreement_reasons(fit), document_reason(fit), unexplained_reason(fit),
+    effect_reason(effects, fit), chains, seed_reasons(fit), difference_reasons(fit), if (short) {
     reason("short_texts", figure = tokens, tokens = format(signif(tokens, 2)))
   }, rests_on = fit$rests_on)
 }
@@ -53,6 +57,15 @@ same_topics <- function(fit) {
     nearest_topic(fit$phi) < same_limit
   }
   intersect(which(near), used_topics(fit))
+}
+
+# Every topic of five collections is the first one of some document; of words that all documents share, one topic is.
+lone_reason <- function(fit) {
+  used <- used_topics(fit)
+  lone <- sort(setdiff(used, max.col(fit$theta[fit$document_tokens > 0, , drop = FALSE], ties.method = "first")))
+  if (!length(lone) || nrow(judged_traces(fit)[[1L]]) < fewest_sweeps) return(NULL)
+  reason(if (length(lone) < length(used) - 1L) "topics_lone" else "topics_but_one", figure = length(lone),
+    quantity = topic_labels(fit, utils::head(lone, 12L)))
 }
 
 unexplained_reason <- function(fit) {

@@ -277,3 +277,24 @@ test_that("one chain says that another start may change what it found", {
   expect_match(opening_words(verdict(one)), "except what another start would change")
   expect_no_match(as.character(verdict(fit)), "One chain was run")
 })
+
+test_that("topics that no document is about are told of, and noise of skewed words is one topic", {
+  skip_where_repeated()
+  set.seed(1)
+  noise <- t(replicate(150, rmultinom(1, 40, 1 / (1:100))[, 1]))
+  colnames(noise) <- paste0("w", 1:100)
+  fit <- topic_model(noise, 2, iter = 200, chains = 2, seed = 1, threads = 2)
+  expect_match(as.character(verdict(fit)), "^All documents have the same first topic, and [12] is that of none",
+    all = FALSE)
+  expect_identical(verdict(fit)$answer, "not yet")
+  expect_identical(verdict(predict(fit, noise[1:4, ], seed = 1, threads = 2))$answer, "not yet")
+  # Half of the documents have other words: two topics of three or more are used.
+  mixed <- cbind(noise, noise)
+  colnames(mixed) <- paste0("w", 1:200)
+  mixed[1:75, 1:100] <- 0
+  mixed[76:150, 101:200] <- 0
+  some <- topic_model(mixed, 3, iter = 200, chains = 2, seed = 1, threads = 2)
+  expect_match(as.character(verdict(some)), "^Topic [1-3] is the first topic of no document", all = FALSE)
+  expect_no_match(as.character(verdict(topic_model(planted, 3, iter = 60, chains = 2, seed = 1, threads = 2))),
+    "first topic of no document")
+})

@@ -150,7 +150,7 @@ static const uint16_t *topics_from_sexp(SEXP value, const session *s, R_xlen_t s
   const R_xlen_t count = sweeps * (R_xlen_t)s->corpus.tokens;
   if (TYPEOF(value) != RAWSXP || Rf_xlength(value) != count * (R_xlen_t)sizeof(uint16_t)) return NULL;
   const uint16_t *topic = (const uint16_t *)(const void *)RAW_RO(value);
-  return wb_topic_in_range(topic, count, s->topics, s->threads) ? topic : NULL;
+  return wb_topic_in_range(topic, count, s->topics) ? topic : NULL;
 }
 
 SEXP wb_entry_topic_start(SEXP pointer, SEXP key) {
@@ -378,10 +378,9 @@ static int add_means(void *chain) {
                             .phi_sum = a->phi_sum,
                             .share = a->share + i * (a->s->topics + 1)};
     double *const score = means.share + a->s->topics;
-    WB_TRY(wb_topic_add_means(&means, a->s->threads, a->message));
     *score = NA_REAL;
-    if (a->phi_sum && (a->before + i + 1) % WB_TOPIC_SCORED_EVERY == 0)
-      WB_TRY(wb_topic_score(&means, a->s->threads, score, a->message));
+    if (a->phi_sum && (a->before + i + 1) % WB_TOPIC_SCORED_EVERY == 0) means.score = score;
+    WB_TRY(wb_topic_add_means(&means, a->s->threads, a->message));
   }
   return WB_OK;
 }
