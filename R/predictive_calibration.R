@@ -49,7 +49,7 @@ law_moments <- function(at, cdf, rho) {
 # them. t <= 1 is chosen such that the sum of these coefficients' variances is that of the prediction's error. With
 # `grouped` resamples the parameters of their groups have a part of the variance.
 step_rho <- function(n, rho, grouped = FALSE) {
-  width <- if (grouped) sqrt(calibrated_width^2 - 1) else calibrated_width
+  width <- steps_width(grouped)
   longest <- floor(1e6^(1 / length(rho)))
   powers <- lapply(rho, function(rho) rho^(0:min(longest, ceiling(log(0.01) / log(rho)))))
   powers <- Reduce(function(a, b) as.vector(outer(a, b)), powers)[-1L]
@@ -94,7 +94,7 @@ calibrate_one <- function(fit, inner, run) {
   found <- function(...) list(inner = c(fit$inner, list(cdf0 = cdf)), calibration = list(...))
   if (!is_calibrated(fit)) return(found(most = 2, width = 2 * law_moments(at, cdf, fit$rho)$r1))
   groups <- fit$scale$groups
-  if (!is.null(groups)) groups <- draw_groups(fit, groups, through(scale_layers(fit$scale)[1:2], own_units(fit)), run)
+  if (!is.null(groups)) groups <- draw_groups(fit, groups, scale_layers(fit$scale)[[1L]]$to(own_units(fit)), run)
   grouped <- !is.null(groups)
   rho <- step_rho(n, fit$rho, grouped)
   law <- law_moments(at, cdf, rho)

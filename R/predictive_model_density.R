@@ -13,11 +13,10 @@
 #' chosen within \[0.7, 0.95\] (several: \[0.5, 0.95\]), and the standard deviation of the mean is about s/sqrt(n).
 #'
 #' @section Scale and point masses:
-#' One variable is predicted on the scale with the best prequential score: the data's own, one for far outliers, or one
-#' for data in two groups. A value that is far more frequent than others, such as 0 in amounts, and a value on a bound
-#' of `support` are point masses. The density is that of the other values. If few of these are distinct, as in answers
-#' from 1 to 5, all values form an urn, whose probabilities are those of [bayesian_bootstrap()]; counts with a long tail
-#' are point masses and the density of the tail.
+#' One variable is predicted on the scale with the best prequential score: the data's own, one for long tails, or one
+#' for two groups. Point masses are values far more frequent than others, such as 0 in amounts, values on a bound of
+#' `support`, and far outliers. The density is that of the rest. If few values are distinct, as in answers from 1 to 5,
+#' all form an urn as in [bayesian_bootstrap()]; counts with a long tail are point masses and a density.
 #'
 #' Two and three variables may be predicted on axes without correlation, one of them less a quadratic curve in another.
 #'
@@ -86,11 +85,11 @@ read_density <- function(fit, y) {
   n <- nrow(y)
   atoms <- NULL
   support <- model$support
+  check_gini(y, fit$functional)
   if (d > 1L) {
     if (any(is.finite(support))) stop_input("support", "is for one variable; the data have ", counted(d))
   } else {
     check_support(drop(y), support)
-    if ("gini" %in% kinds_of(fit$functional)) check_gini(y)
     if (isTRUE(model$calibrate)) atoms <- find_point_masses(drop(y), support)
     rest <- y[!y %in% atoms$value, , drop = FALSE]
     if (isTRUE(model$calibrate) && model$scale == "auto" && is.null(model$rho) &&
@@ -159,8 +158,8 @@ on_better_scale <- function(fit, run) {
       if (score(other) > score(fit)) fit <- other
     }
     base <- score(fit)
-    shorter <- shorten_gaps(utils::modifyList(new_scale(fit$scale$support), fit$scale["softness"]), y)
-    for (scale in list(if (!is.null(shorter$knots)) shorter, find_bend(shorter, y), find_mixture(shorter, y))) {
+    plain <- replace(new_scale(fit$scale$support), "softness", fit$scale["softness"])
+    for (scale in list(find_bend(plain, y), find_mixture(plain, y))) {
       if (is.null(scale)) next
       other <- fit_bandwidth(on_scale(fit, y, scale), run)
       gain <- score(other) - base
@@ -187,8 +186,26 @@ density_quantities <- function(fit, functional) {
     if (length(fit$points) < 2L) return(cbind(cdf = fit$cdf[, 1L], density = fit$density[, 1L]))
     functional <- lapply(c("mean", "sd", "median"), new_functional)
   }
+  functional <- lapply(functional, in_rounding_cell, fit)
   grid <- grid_with_atoms(fit$atoms, inner_places(fit), inner_cdf(fit))
-  grid_functional(grid$points, grid$cdf, functional)
+  quantities <- grid_functional(grid$points, grid$cdf, functional)
+  count <- unlist(lapply(functional, function(part) {
+    rep(if (is.null(part$count)) 0 else part$count, length(functional_labels(part)))
+  }))
+  for (j in which(count > 0)) quantities[, j] <- draw_shares(fit, count[[j]], fit$n - count[[j]])[1L, ]
+  quantities
+}
+
+# The probability of one value, which a density puts at 0, where ties say that values are rounded: of a value among the
+# data by Polya's urn of its count, since values may be heaped, and of another one by the density within half a step.
+in_rounding_cell <- function(part, fit) {
+  one <- part$kind == "probability" && part$lower == part$upper && !part$lower %in% fit$atoms$value
+  y <- sort(unlist(fit$given, use.names = FALSE))
+  gaps <- diff(y)
+  if (!one || all(gaps > 0)) return(part)
+  step <- min(gaps[gaps > 1e-9 * diff(range(y))])
+  part$count <- sum(y == part$lower)
+  replace(part, c("lower", "upper"), list(part$lower - step / 2, part$upper + step / 2))
 }
 
 # Compares, at each inner point, the variance between the resamples with that of the steps still to come.

@@ -210,7 +210,7 @@ boundary_picture <- function(fit, paths, main) {
   x <- sort(unique(fit$points[[1L]]))
   y <- sort(unique(fit$points[[2L]]))
   cell <- cbind(match(fit$points[[1L]], x), match(fit$points[[2L]], y))
-  data <- sweep(sweep(fit$data$x, 2L, fit$standard_x$scale, "*"), 2L, fit$standard_x$center, "+")
+  data <- covariates_of(fit)
   second <- fit$data$y > 0.5
   colours <- shade(diverging_colours(20L), 0.6)
   colour <- colours[pmin(20L, 1L + floor(20 * fit$probability0))]

@@ -26,9 +26,8 @@
 #' `topic_word_prior` is `beta`; both are learned. `burnin` comes before `iter`, and here `warmup` is part of it.
 #' `nstart` is `chains`, and `seedwords`, a matrix of weights, is `seed_words`, a list of words.
 #' @section What differs:
-#' Here `phi` and `theta` are averages over many sweeps. topicmodels returns the state with the highest likelihood, and
-#' text2vec the last state. Numbers of `perplexity()` are not comparable: those of topicmodels and text2vec are lower,
-#' because they estimate \eqn{\theta} from the same words that they score.
+#' Here `phi` and `theta` are averages over many sweeps, not one state. `perplexity()` of topicmodels and text2vec is
+#' lower, because they estimate \eqn{\theta} from the words that they score.
 #'
 #' While topicmodels is loaded, its functions `posterior()`, `terms()`, `topics()`, `get_terms()`, `get_topics()` and
 #' `perplexity()` also take fits of [topic_model()]. LDAvis takes `createJSON(fit$phi, fit$theta, fit$document_tokens,

@@ -10,7 +10,7 @@
 #include "numeric/spread.h"
 
 /* Weights and draws of a slice: some tenths of a second on a graphics card, or for this many threads. */
-#define SLICE_THREADS 8
+#define SLICE_THREADS 32
 #define SLICE_WEIGHTS ((int64_t)1 << 28)
 #define SLICE_DRAWS ((int64_t)1 << 26)
 
@@ -173,6 +173,7 @@ static int draw_slices(wb_call *call, const wb_categorical_rows *dense, const wb
   const int64_t threads = call->backend == call->processor ? smaller(call->run.threads, SLICE_THREADS) : SLICE_THREADS;
   const int64_t slice_draws = SLICE_DRAWS * threads / SLICE_THREADS;
   int64_t row_step = SLICE_WEIGHTS * threads / SLICE_THREADS / (per_row > 0 ? per_row : 1);
+  row_step = smaller(row_step, slice_draws / smaller(draws->draws > 0 ? draws->draws : 1, 1024));
   if (row_step < 512) row_step = 512;
   for (int64_t row = 0; row < rows; row += row_step) {
     const int64_t count = smaller(row_step, rows - row);

@@ -15,12 +15,11 @@
 #include <unistd.h>
 #endif
 
-int wb_fail(wb_message *message, int status, const char *format, ...) {
+void wb_message_write(wb_message *message, const char *format, ...) {
   va_list values;
   va_start(values, format);
   std::vsnprintf(message->text, sizeof message->text, format, values);
   va_end(values);
-  return status;
 }
 
 namespace wb {
@@ -31,6 +30,8 @@ namespace {
 std::atomic<long> first_process{0};
 
 thread_local own_stream *host_thread_stream = nullptr;
+/* Takes work into a graph; or nullptr. */
+thread_local cudaStream_t host_thread_taking = nullptr;
 
 /* Whether the device cannot be used at all; other errors mean that it failed in use. */
 bool is_absence(cudaError_t error) {
@@ -81,7 +82,10 @@ int device_scope::enter(int32_t device, wb_message *message, own_stream *own) {
   return WB_OK;
 }
 
-cudaStream_t current_stream() { return host_thread_stream != nullptr ? host_thread_stream->get() : nullptr; }
+cudaStream_t current_stream() {
+  if (host_thread_taking != nullptr) return host_thread_taking;
+  return host_thread_stream != nullptr ? host_thread_stream->get() : nullptr;
+}
 
 int copy_to_device(void *to, const void *from, size_t bytes, const char *what, wb_message *message) {
   if (host_thread_stream == nullptr)
@@ -99,6 +103,10 @@ int copy_to_host(void *to, const void *from, size_t bytes, const char *what, wb_
   WB_TRY(host_thread_stream->wait(what, message));
   if (by_mail && bytes > 0) std::memcpy(to, host_thread_stream->mail(), bytes);
   return WB_OK;
+}
+
+int copy_later(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, const char *what, wb_message *message) {
+  return status_of(cudaMemcpyAsync(to, from, bytes, kind, current_stream()), what, message);
 }
 
 int clear(void *address, size_t bytes, const char *what, wb_message *message) {
@@ -236,6 +244,29 @@ int stream::wait(const char *what, wb_message *message) {
 int own_stream::create(wb_message *message) {
   WB_TRY(mail_.allocate(SHORT_BYTES, "copies", message));
   return stream::create(message);
+}
+
+bool graph::begin() {
+  wb_message unused;
+  if (apart_.create_apart(&unused) == WB_OK &&
+      status_of(cudaStreamBeginCapture(apart_.get(), cudaStreamCaptureModeThreadLocal), "", &unused) == WB_OK)
+    host_thread_taking = apart_.get();
+  return host_thread_taking != nullptr;
+}
+
+void graph::end(bool whole) {
+  host_thread_taking = nullptr;
+  cudaGraph_t taken = nullptr;
+  if (cudaStreamEndCapture(apart_.get(), &taken) == cudaSuccess && whole &&
+      cudaGraphInstantiateWithFlags(&handle_, taken, 0) != cudaSuccess)
+    handle_ = nullptr;
+  if (taken != nullptr) (void)cudaGraphDestroy(taken);
+  apart_.release();
+  (void)cudaGetLastError();
+}
+
+int graph::start(wb_message *message) {
+  return status_of(cudaGraphLaunch(handle_, current_stream()), "launching a graph", message);
 }
 
 int event::create(bool timed, wb_message *message) {

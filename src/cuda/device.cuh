@@ -59,12 +59,14 @@ int on_device(int32_t device, wb_message *message, Work work) {
   return work();
 }
 
-/* Of this thread: see device_scope. nullptr is the default stream. */
+/* Of this thread: see device_scope and graph. nullptr is the default stream. */
 cudaStream_t current_stream();
 
 /* Copies by the current stream, after its earlier work, from and to pageable memory. They return when done. */
 int copy_to_device(void *to, const void *from, size_t bytes, const char *what, wb_message *message);
 int copy_to_host(void *to, const void *from, size_t bytes, const char *what, wb_message *message);
+/* The same between page-locked memory and the device. The copy is done when the stream comes to it. */
+int copy_later(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, const char *what, wb_message *message);
 /* All bytes are 0 for later work of the current stream. */
 int clear(void *address, size_t bytes, const char *what, wb_message *message);
 
@@ -224,6 +226,27 @@ public:
 
 private:
   pinned_bytes mail_;
+};
+
+/* Work for the current stream that is done often. Only what it reads in memory differs: it is one launch in place of
+ * many. It is taken in by a stream apart, since other threads may use the default stream. */
+class graph : public owned<cudaGraphExec_t, cudaGraphExecDestroy> {
+public:
+  /* Does work(). The first time, it is done as it is, so that CUDA has loaded its kernels before it takes the work in.
+   * Where CUDA cannot make a graph, each time is like the first. */
+  template <typename Work>
+  int run(wb_message *message, Work work) {
+    if (turn_ < 2 && turn_++ == 1 && begin()) end(work() == WB_OK);
+    return handle_ != nullptr ? start(message) : work();
+  }
+
+private:
+  bool begin();
+  void end(bool whole);
+  int start(wb_message *message);
+
+  int turn_ = 0;
+  stream apart_;
 };
 
 /* A point in the work of a stream for which the host can wait. */

@@ -296,7 +296,52 @@ int wb_regression_both_start(wb_regression_both *both, double spread) {
   return WB_OK;
 }
 
-/* One move. `room`: 4 d + law_room() doubles. */
+/* Excess zeros, the intercept of counts and a small dispersion explain the same zeros, on a ridge without an end: the
+ * more excess zeros, the higher are the counts. Moves along it keep the mean count and about keep the zeros. log(r)
+ * grows by so many times the growth of the intercept; any number leaves the posterior as it is. */
+#define RIDGE_SLOPE 1.5
+#define RIDGE_WIDTH 3.0
+
+typedef struct ridge_law {
+  joint_law *law;
+  const double *from;
+  double *to;
+  int *status;
+} ridge_law;
+
+static double ridge_density(const void *what, double logit) {
+  const ridge_law *const ridge = what;
+  const joint_law *const law = ridge->law;
+  double *const to = ridge->to, density = -wb_infinity();
+  const double growth = wb_log1p(wb_exp(logit)) - wb_log1p(wb_exp(ridge->from[law->p[0]]));
+  memcpy(to, ridge->from, law->d * sizeof(double));
+  to[0] += growth;
+  to[law->p[0]] = logit;
+  if (is_learned(law->both)) to[law->d - 1] = wb_fma(RIDGE_SLOPE, growth, to[law->d - 1]);
+  if (*ridge->status == WB_OK) *ridge->status = log_density(ridge->law, to, &density);
+  return density;
+}
+
+/* Whether the first coefficients of both regressions are intercepts, and zeros may be of either kind. */
+static int has_ridge(const wb_regression_both *both) {
+  for (int i = 0; i < 2; i++) {
+    const wb_regression_data *const data = part_of(both, i)->data;
+    for (int64_t row = 0; row < data->rows; row++)
+      if (wb_regression_scaled(data->x[row], data->center[0], data->inverse_scale[0]) != 1.0) return 0;
+  }
+  return !both->counts.data->zeros->hurdle;
+}
+
+static int move_along_ridge(joint_law *law, wb_stream *stream, double *point, double *trial, double *density) {
+  int status = WB_OK;
+  const ridge_law ridge = {law, point, trial, &status};
+  const double logit = wb_regression_slice(ridge_density, &ridge, RIDGE_WIDTH, point[law->p[0]], stream);
+  *density = ridge_density(&ridge, logit);
+  memcpy(point, trial, law->d * sizeof(double));
+  return status;
+}
+
+/* The moves of a sweep. `room`: 4 d + law_room() doubles. */
 static int move(const wb_regression_both *both, uint32_t iteration, double *room, double *sum) {
   const size_t d = coordinates(both);
   const double *const mode = both->ellipse + 1;
@@ -305,10 +350,14 @@ static int move(const wb_regression_both *both, uint32_t iteration, double *room
   joint_law law = law_of(both, room);
   copy_point(&law, ahead, 1);
   WB_TRY(log_density(&law, ahead, &density));
-  for (size_t i = 0; i < d; i++) ahead[i] -= mode[i];
-  wb_stream stream = wb_stream_open(both->counts.key, WB_PURPOSE_ZERO_MOVE, iteration, 0);
   const wb_regression_curve curve = {d, mode, &law, log_density, whiten, colour};
-  WB_TRY(wb_regression_move_along(&curve, &stream, ahead, white, aside, trial, &density));
+  wb_stream stream = wb_stream_open(both->counts.key, WB_PURPOSE_ZERO_MOVE, iteration, 0);
+  for (int i = 0, ridge = has_ridge(both); i <= ridge; i++) {
+    if (ridge) WB_TRY(move_along_ridge(&law, &stream, ahead, trial, &density));
+    for (size_t c = 0; c < d; c++) ahead[c] -= mode[c];
+    WB_TRY(wb_regression_move_along(&curve, &stream, ahead, white, aside, trial, &density));
+    for (size_t c = 0; c < d; c++) ahead[c] += mode[c];
+  }
   *sum = law.log_likelihood;
   return WB_OK;
 }

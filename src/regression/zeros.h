@@ -2,7 +2,8 @@
  * (core/regression_zero.h). A sweep completes the data, which makes them two regressions that know nothing of each
  * other; each takes its sweep; and a move of all coefficients and of the dispersion follows, which does not need the
  * completed data. Excess zeros and a small dispersion explain the same zeros, so that sweeps alone mix slowly. The move
- * leaves effects of groups as they are. */
+ * leaves effects of groups as they are. With intercepts in both regressions, a move along the ridge of the same zeros
+ * (zeros.c) comes before it. */
 #pragma once
 
 #include "regression/regression.h"

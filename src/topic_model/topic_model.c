@@ -11,9 +11,7 @@
 #include "core/random_gamma.h"
 #include "core/random_gamma_strips.h"
 #include "core/topic_tables.h"
-#include "numeric/idle.h"
 #include "numeric/memory.h"
-#include "numeric/spread.h"
 
 int wb_topic_corpus_build(int32_t documents, int32_t terms, const int32_t *start, const int32_t *row,
                           const int32_t *count, wb_topic_corpus *corpus, void **memory, wb_message *message) {
@@ -45,20 +43,18 @@ int wb_topic_corpus_build(int32_t documents, int32_t terms, const int32_t *start
     }
   /* Terms ascend within a document, so this meets its tokens in their order. */
   for (int64_t d = 0; d < documents; d++) next[d] = first_token[d];
-  for (size_t i = 0; i < pairs; i++) {
-    place_token[i] = (uint32_t)next[row[i]];
-    next[row[i]] += count[i];
-  }
   int64_t longest_document = 0, longest_term = 0;
-  for (int64_t d = 0; d < documents; d++) {
-    const int64_t tokens = first_token[d + 1] - first_token[d];
-    if (tokens > longest_document) longest_document = tokens;
-  }
   for (int32_t w = 0; w < terms; w++) {
     int64_t tokens = 0;
-    for (int32_t i = start[w]; i < start[w + 1]; i++) tokens += count[i];
+    for (int32_t i = start[w]; i < start[w + 1]; i++) {
+      place_token[i] = (uint32_t)next[row[i]];
+      next[row[i]] += count[i];
+      tokens += count[i];
+    }
     if (tokens > longest_term) longest_term = tokens;
   }
+  for (int64_t d = 0; d < documents; d++)
+    if (next[d] - first_token[d] > longest_document) longest_document = next[d] - first_token[d];
   const wb_topic_corpus built = {documents,   terms,       (int64_t)pairs, first_token[documents],
                                  term,        by_document, first_pair,     first_token,
                                  first_place, place_token, count,          longest_document,
@@ -308,8 +304,7 @@ static int learn_alpha(wb_topic_chain *chain, const wb_topic_draw *draw) {
   return status;
 }
 
-/* The prior counts of each topic besides beta, summed over the terms in order of their rows. */
-static void sum_extras(const wb_topic_structure *structure, int32_t topics, double *prior) {
+void wb_topic_sum_extras(const wb_topic_structure *structure, int32_t topics, double *prior) {
   for (int32_t k = 0; k < topics; k++) prior[k] = 0;
   for (size_t row = 0; row < (size_t)structure->extras; row++)
     for (int32_t k = 0; k < topics; k++) prior[k] += structure->extra[row * (size_t)topics + (size_t)k];
@@ -324,7 +319,7 @@ static int learn_beta(const wb_topic_chain *chain, const wb_topic_draw *draw, do
   const int status = chain->backend->topic_model->draw_term_tables(chain->session, draw, &tables, size, chain->message);
   if (status == WB_OK) {
     double sum = 0;
-    sum_extras(chain->structure, topics, prior);
+    wb_topic_sum_extras(chain->structure, topics, prior);
     for (int32_t k = 0; k < topics; k++)
       sum += wb_topic_log_stick(draw->key, WB_PURPOSE_TOPIC_TERM_STICK, draw->iteration, (uint64_t)k,
                                 draw->beta * terms + prior[k], size[k]);
@@ -411,121 +406,8 @@ int wb_topic_sweep(wb_topic_chain *chain, uint32_t iteration, double *log_likeli
   return status;
 }
 
-#define RANGE_TOGETHER 65536
-
-typedef struct topic_range {
-  const uint16_t *topic;
-  int64_t count;
-  int32_t topics;
-  int beyond;
-} topic_range;
-
-static void look_at_range(void *context, int64_t piece) {
-  topic_range *const range = context;
-  const int64_t first = piece * RANGE_TOGETHER, left = range->count - first;
-  const int64_t end = first + (left < RANGE_TOGETHER ? left : RANGE_TOGETHER);
+int wb_topic_in_range(const uint16_t *topic, int64_t count, int32_t topics) {
   int beyond = 0;
-  for (int64_t i = first; i < end; i++) beyond |= range->topic[i] >= range->topics;
-  if (beyond) {
-#pragma omp atomic write
-    range->beyond = 1;
-  }
-}
-
-int wb_topic_in_range(const uint16_t *topic, int64_t count, int32_t topics, int32_t threads) {
-  topic_range range = {topic, count, topics, 0};
-  const int64_t pieces = (count + RANGE_TOGETHER - 1) / RANGE_TOGETHER;
-  wb_spread(pieces > 1 && threads > 1 ? wb_idle_threads(threads) : 1, pieces, look_at_range, &range);
-  return !range.beyond;
-}
-
-/* Documents, or terms, of a piece of work. */
-#define MEANS_ROWS 64
-/* Operations, of about a nanosecond each, that are worth a thread. */
-#define MEANS_WORK 1e5
-
-static void add_document_means(const wb_topic_means *m, int64_t d, int32_t *tally, double *size) {
-  const size_t topics = (size_t)m->state->topics;
-  const int64_t first = m->corpus->first_token[d], end = m->corpus->first_token[d + 1];
-  const size_t group = groups_of(m->structure) > 1 ? (size_t)m->structure->group[d] : 0;
-  const double *const alpha = m->state->alpha + group * topics;
-  double *const to = m->theta_sum + (size_t)d * topics, *const first_to = m->first_sum + (size_t)d * topics;
-  double alpha_sum = 0, most = 0, ties = 1;
-  for (size_t k = 0; k < topics; k++) alpha_sum += alpha[k];
-  memset(tally, 0, topics * sizeof(int32_t));
-  for (int64_t i = first; i < end; i++) tally[m->topic[i]]++;
-  const double inverse = 1.0 / (alpha_sum + (double)(end - first));
-  for (size_t k = 0; k < topics; k++) {
-    const double own = alpha[k] + (double)tally[k], mean = own * inverse;
-    to[k] += mean;
-    size[k] += mean * (double)(end - first);
-    if (own == most) ties++;
-    if (own > most) most = own, ties = 1;
-  }
-  for (size_t k = 0; k < topics; k++)
-    if (alpha[k] + (double)tally[k] == most) first_to[k] += 1.0 / ties;
-}
-
-static void add_term_means(const wb_topic_means *m, int64_t w, int32_t *tally) {
-  const wb_topic_corpus *const corpus = m->corpus;
-  const size_t topics = (size_t)m->state->topics;
-  const int64_t row = m->structure->extras > 0 ? m->structure->extra_of[w] : -1;
-  const double *const extra = row < 0 ? NULL : m->structure->extra + (size_t)row * topics;
-  const double beta = m->state->beta;
-  double *const to = m->phi_sum + (size_t)w * topics;
-  memset(tally, 0, topics * sizeof(int32_t));
-  for (int64_t i = corpus->first_place[w]; i < corpus->first_place[w + 1]; i++)
-    for (int32_t j = 0; j < corpus->place_count[i]; j++) tally[m->topic[corpus->place_token[i] + (uint32_t)j]]++;
-  for (size_t k = 0; k < topics; k++)
-    to[k] += ((extra ? extra[k] : 0.0) + beta + (double)tally[k]) /
-             (beta * corpus->terms + m->prior[k] + (double)m->size[k]);
-}
-
-static int64_t means_pieces(int64_t rows) { return (rows + MEANS_ROWS - 1) / MEANS_ROWS; }
-
-static void add_piece(void *context, int64_t piece) {
-  const wb_topic_means *const m = context;
-  int32_t *const tally = malloc((size_t)m->state->topics * sizeof(int32_t));
-  const int64_t before = means_pieces(m->corpus->documents);
-  const int64_t rows = piece < before ? m->corpus->documents : m->corpus->terms;
-  const int64_t begin = (piece < before ? piece : piece - before) * MEANS_ROWS;
-  m->failed[piece] = !tally;
-  for (int64_t row = begin; tally && row < begin + MEANS_ROWS && row < rows; row++) {
-    if (piece < before) add_document_means(m, row, tally, m->sizes + (size_t)piece * (size_t)m->state->topics);
-    else add_term_means(m, row, tally);
-  }
-  free(tally);
-}
-
-static void count_share(void *context, int64_t share) {
-  const wb_topic_means *const m = context;
-  const int64_t tokens = m->corpus->tokens, end = tokens * (share + 1) / m->shares;
-  int64_t *const size = m->size + (size_t)(share + 1) * (size_t)m->state->topics;
-  for (int64_t i = tokens * share / m->shares; i < end; i++) size[m->topic[i]]++;
-}
-
-int wb_topic_add_means(wb_topic_means *m, int32_t threads, wb_message *message) {
-  const size_t topics = (size_t)m->state->topics;
-  const int64_t pieces = means_pieces(m->corpus->documents) + (m->phi_sum ? means_pieces(m->corpus->terms) : 0);
-  const double rows = (double)m->corpus->documents + (double)m->corpus->terms;
-  const double worth = 1 + ((double)m->corpus->tokens + rows * (double)topics) / MEANS_WORK;
-  const int32_t wanted = worth < threads ? (int32_t)worth : threads;
-  const int32_t useful = wanted > 1 ? wb_idle_threads(wanted) : 1;
-  m->shares = useful;
-  const size_t counts = ((size_t)useful + 1) * topics, of_pieces = topics * (size_t)means_pieces(m->corpus->documents);
-  const size_t bytes = counts * sizeof(int64_t) + (topics + of_pieces) * sizeof(double) + (size_t)pieces;
-  m->size = calloc(bytes, 1);
-  if (!m->size) return wb_out_of_memory(message, "the averages of a topic model", bytes);
-  m->prior = (double *)(m->size + counts);
-  m->sizes = m->prior + topics;
-  m->failed = (char *)(m->sizes + of_pieces);
-  if (m->phi_sum) wb_spread(useful, m->shares, count_share, m);
-  for (size_t i = topics; i < counts; i++) m->size[i % topics] += m->size[i];
-  sum_extras(m->structure, m->state->topics, m->prior);
-  wb_spread(useful, pieces, add_piece, m);
-  for (size_t k = 0; k < topics; k++) m->share[k] = 0;
-  for (size_t i = 0; i < of_pieces; i++) m->share[i % topics] += m->sizes[i] / (double)m->corpus->tokens;
-  const int failed = memchr(m->failed, 1, (size_t)pieces) != NULL;
-  free(m->size);
-  return failed ? wb_out_of_memory(message, "the averages of a topic model", topics * sizeof(int32_t)) : WB_OK;
+  for (int64_t i = 0; i < count; i++) beyond |= topic[i] >= topics;
+  return !beyond;
 }

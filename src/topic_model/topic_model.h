@@ -125,24 +125,25 @@ double wb_topic_covariate_alpha(double log_alpha);
 /* The sum of alpha; with covariates, of the alpha of a document with their means. */
 double wb_topic_alpha_sum(const wb_topic_state *state);
 
-/* The means of theta and phi given the topics, and sums of them. `first_sum` counts the first topics of documents:
- * those that tie count equal parts. phi_sum may be NULL. `share` receives the mean of theta over all tokens. */
+/* Whether all of `count` topics are below `topics`. */
+int wb_topic_in_range(const uint16_t *topic, int64_t count, int32_t topics);
+
+/* The means of theta and phi given the topics are added to sums. `first_sum` counts the first topics of documents: ties
+ * count equal parts. `share` receives the mean of theta over all tokens. */
 typedef struct wb_topic_means {
   const wb_topic_corpus *corpus;
   const wb_topic_structure *structure;
   const wb_topic_state *state;
   const uint16_t *topic;
-  double *theta_sum, *first_sum, *phi_sum, *share;
-  /* Of wb_topic_add_means() alone. */
-  int64_t *size; /* topics: tokens; then the same for each share of the tokens */
-  int64_t shares;
-  double *prior; /* topics */
-  double *sizes; /* pieces of the documents x topics: theta over their tokens */
-  char *failed;  /* pieces of work */
+  double *theta_sum, *first_sum, *phi_sum, *share; /* phi_sum may be NULL */
+  double *score; /* see means.c; without the prior of alpha and beta. NULL, as without phi_sum: it is not wanted */
 } wb_topic_means;
 
-/* Whether all of `count` topics are below `topics`; on at most `threads` threads. */
-int wb_topic_in_range(const uint16_t *topic, int64_t count, int32_t topics, int32_t threads);
+/* The number of kept sweeps from one score to the next, as R's `score_every`. */
+#define WB_TOPIC_SCORED_EVERY 4
 
 /* Adds them on at most `threads` threads. */
-int wb_topic_add_means(wb_topic_means *means, int32_t threads, wb_message *message);
+int wb_topic_add_means(const wb_topic_means *means, int32_t threads, wb_message *message);
+
+/* The prior counts of each topic besides beta, summed over the terms in order of their rows. */
+void wb_topic_sum_extras(const wb_topic_structure *structure, int32_t topics, double *prior);

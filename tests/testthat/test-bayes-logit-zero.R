@@ -142,6 +142,20 @@ test_that("rows are weighed, chosen and left out", {
   expect_equal(grid$response, mean(exp(beta[, 1] + beta[, 2])), tolerance = 1e-6)
 })
 
+test_that("excess zeros and a small dispersion, which explain the same zeros, mix", {
+  set.seed(1)
+  d <- data.frame(x = rnorm(500))
+  d$y <- rnbinom(500, mu = exp(1 + d$x / 2), size = 0.15) * rbinom(500, 1, 0.7)
+  for (zi in c(~1, if (full_run()) ~x)) {
+    fit <- bayes_logit(y ~ x, d, "negbinomial", zi = zi, chains = 1, iter = 1500, warmup = 500, seed = 1, threads = 1,
+      progress = FALSE)
+    expect_gt(min(apply(logit_draws(fit), 3, effective_size)), 50)
+  }
+  # The mean count is known, whatever makes the zeros.
+  mean <- rowMeans(posterior_epred.bayes_logit(fit))
+  expect_lt(abs(log(mean(mean) / mean(d$y))), 0.2)
+})
+
 test_that("posteriors agree with quadrature", {
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
   y <- 0:3

@@ -53,3 +53,22 @@ test_that("counts with a long tail are point masses and a density of the tail; w
   expect_null(resampled(five_answers, "mean", horizon = 5, model = copula_density(0.8))$values)
   expect_null(resampled(round(qnorm(sample_of(60)), 1), "mean", horizon = 5)$values)
 })
+
+test_that("one value of rounded data has the probability of its count, or that of its rounding step", {
+  ages <- round(45 + 15 * qnorm(sample_of(60)))
+  ages[1:20] <- 5 * round(ages[1:20] / 5)
+  at <- as.double(names(which.max(table(ages))))
+  count <- sum(ages == at)
+  fit <- resampled(ages, list("mean", probability_of(at, at), quantiles_of(c(0.2, 0.8))), horizon = 100)
+  expect_identical(fit$kind, "copula_density")
+  expect_null(fit$atoms)
+  expect_gt(ks.test(fit$draws[, "probability"], "pbeta", count, 60 - count)$p.value, 1e-6)
+  free <- setdiff(35:55, ages)[[1]]
+  cell <- resampled(ages, list(probability_of(free, free), probability_of(free - 0.5, free + 0.5)), horizon = 100)
+  expect_identical(cell$draws[, 1], cell$draws[, 2])
+  # Values without ties are not rounded, and a value that an urn lacks is named.
+  expect_true(all(resampled(sample_of(60), probability_of(0.5, 0.5), horizon = 20)$draws == 0))
+  expect_match(said_of(resampled(five_answers, probability_of(6, 6)), "unsupported"), "all resamples say 0; up to 0.05")
+  expect_match(said_of(resampled(five_answers[seq(1, 60, 3)]), "unsupported"), "only repeat the 20 values")
+  expect_null(said_of(resampled(five_answers, probability_of(1, 1)), "unsupported"))
+})

@@ -3,40 +3,34 @@
  * backend/regression_table.h, and there are no atomic additions. */
 #include "cuda/table.cuh"
 
+#include <cstring>
 #include <memory>
 #include <new>
 #include <vector>
 
 #include "core/polyagamma_draw.h"
 #include "core/regression_zero.h"
-#include "core/unroll.h"
 #include "cuda/copies.cuh"
 #include "cuda/regression/dual.cuh"
 #include "cuda/regression/levels.cuh"
 #include "cuda/regression/predict.cuh"
+#include "cuda/regression/row_sums.cuh"
 #include "cuda/regression/terms.cuh"
 
 namespace wb {
 
 namespace {
 
-constexpr int row_threads = 128, sum_threads = 128, tree_threads = 256;
+constexpr int row_threads = 128;
 
-/* What the kernels read of a session and its parameters. */
-struct regression_rows {
-  const double *x; /* nullptr: the design is sparse, as backend/regression_table.h has it */
-  const int32_t *row_start, *column;
-  const double *value;
-  int64_t rows;
-  int columns, outcomes, poisson;
-  const double *offset, *shape, *kappa, *dispersed; /* offset and dispersed may be nullptr */
-  const int32_t *group;                             /* nullptr: none */
-};
+/* The parameters of a pass. */
 struct regression_point : wb_regression_parameters {
   int outcome;
   uint64_t key;
   uint32_t iteration;
 };
+/* Doubles of a point, which coefficients follow: the packet that a pass sends to the device. */
+constexpr size_t packet_head = sizeof(regression_point) / sizeof(double);
 
 /* Launch: a thread for each value. Bytes of global memory: 16 a value. */
 __global__ void __launch_bounds__(row_threads)
@@ -83,10 +77,11 @@ __device__ double one_log_likelihood(const regression_rows &data, const regressi
  * `omega` may be nullptr: the log likelihood alone. Bytes of global memory: 8 (columns + 6) a row; operations: a
  * multiply-add a column and outcome, and a Polya-Gamma draw; the threads of a warp draw by different methods. */
 __global__ void __launch_bounds__(row_threads)
-    regression_weigh(regression_rows data, term_list terms, regression_point at, double *omega, double *z,
+    regression_weigh(regression_rows data, term_list terms, const regression_point *point, double *omega, double *z,
                      double *log_likelihood) {
   const int64_t row = thread_number<row_threads>();
   if (row >= data.rows) return;
+  const regression_point at = *point;
   double linear[WB_REGRESSION_MOST_OUTCOMES];
   for (int k = 0; k < data.outcomes; k++) linear[k] = free_part(data, at, k, row);
   const double weight = data.dispersed != nullptr ? data.dispersed[row] : 0.0;
@@ -175,141 +170,6 @@ __global__ void __launch_bounds__(row_threads)
   log_likelihood[row] = weight * wb_zero_log_likelihood(both.hurdle, count, counted, none, zero);
 }
 
-/* Rows in shared memory at a time; each takes `stride` doubles, x and 1 of z, and as many left factors. */
-constexpr size_t sum_shared = 32 * 1024;
-__host__ __device__ inline int sum_stride(int p) { return (p + 1) | 1; }
-__host__ __device__ inline int rows_in_shared(int p) {
-  const int rows = static_cast<int>(sum_shared / (2 * static_cast<size_t>(sum_stride(p)) * sizeof(double)));
-  return rows > 64 ? 64 : rows < 1 ? 1 : rows;
-}
-size_t sum_shared_bytes(int p) {
-  const size_t factors =
-      2 * static_cast<size_t>(rows_in_shared(p)) * static_cast<size_t>(sum_stride(p)) * sizeof(double);
-  const size_t logs = WB_LEAF_ROWS * sizeof(double);
-  return factors > logs ? factors : logs;
-}
-
-/* Columns that a tile of sums has, and lines: Side x Side sums in registers. */
-template <int Side>
-__host__ __device__ inline int tiles_of(int p) {
-  return (p + Side) / Side; /* p + 1 lines */
-}
-
-/* Doubles of a leaf's sums: lines of a square, then the log likelihood. */
-size_t node_size(int p) { return (static_cast<size_t>(p) + 1) * static_cast<size_t>(p) + 1; }
-
-/* Sums of a leaf, blockIdx.x; blockIdx.y = 1 adds its log likelihoods, and without `omega` nothing else is added. A
- * thread has tiles of Side x Side sums on or below the diagonal and passes all rows, in order: 2 Side reads of shared
- * memory for Side^2 multiply-adds. Bytes of global memory: 8 (columns + 3) a row. */
-template <int Side>
-__global__ void __launch_bounds__(sum_threads)
-    regression_sum(regression_rows data, const double *omega, const double *z, const double *log_likelihood,
-                   size_t node, double *sums) {
-  WB_DYNAMIC_SHARED(double, shared);
-  const int thread = static_cast<int>(threadIdx.x), p = data.columns, stride = sum_stride(p);
-  const int64_t begin = static_cast<int64_t>(blockIdx.x) * WB_LEAF_ROWS;
-  const int rows = data.rows - begin < WB_LEAF_ROWS ? static_cast<int>(data.rows - begin) : WB_LEAF_ROWS;
-  sums += static_cast<size_t>(blockIdx.x) * node;
-  if (blockIdx.y == 1) {
-    for (int i = thread; i < rows; i += sum_threads) shared[i] = log_likelihood[begin + i];
-    __syncthreads();
-    if (thread != 0) return;
-    double sum = 0;
-    for (int i = 0; i < rows; i++) sum += shared[i];
-    sums[node - 1] = sum;
-    return;
-  }
-  if (omega == nullptr) return;
-  const int at_once = rows_in_shared(p), lines = tiles_of<Side>(p), tiles = lines * (lines + 1) / 2;
-  double *const right = shared, *const left = shared + at_once * stride;
-  for (int first = 0; first < rows; first += at_once) {
-    const int count = rows - first < at_once ? rows - first : at_once;
-    __syncthreads();
-    for (int i = thread; i < at_once * p; i += sum_threads) {
-      const int c = i / at_once, row = i % at_once;
-      if (row >= count) continue;
-      const double value = data.x[c * data.rows + begin + first + row];
-      right[row * stride + c] = value;
-      left[row * stride + c] = omega[begin + first + row] * value;
-    }
-    for (int row = thread; row < count; row += sum_threads) left[row * stride + p] = z[begin + first + row];
-    __syncthreads();
-    for (int tile = thread; tile < tiles; tile += sum_threads) {
-      int r = static_cast<int>((wb_sqrt(8.0 * tile + 1.0) - 1.0) * 0.5);
-      if (r * (r + 1) / 2 > tile) r--;
-      if ((r + 1) * (r + 2) / 2 <= tile) r++;
-      const int line = r * Side, column = (tile - r * (r + 1) / 2) * Side;
-      double sum[Side][Side];
-      WB_UNROLL
-      for (int i = 0; i < Side; i++) {
-        WB_UNROLL
-        for (int j = 0; j < Side; j++)
-          sum[i][j] =
-              first > 0 && line + i <= p && column + j < p ? sums[static_cast<size_t>(line + i) * p + column + j] : 0.0;
-      }
-      for (int row = 0; row < count; row++) {
-        double a[Side], b[Side];
-        WB_UNROLL
-        for (int i = 0; i < Side; i++) {
-          a[i] = line + i <= p ? left[row * stride + line + i] : 0.0;
-          b[i] = column + i < p ? right[row * stride + column + i] : 0.0;
-        }
-        WB_UNROLL
-        for (int i = 0; i < Side; i++) {
-          WB_UNROLL
-          for (int j = 0; j < Side; j++) sum[i][j] = wb_fma(a[i], b[j], sum[i][j]);
-        }
-      }
-      WB_UNROLL
-      for (int i = 0; i < Side; i++) {
-        WB_UNROLL
-        for (int j = 0; j < Side; j++)
-          if (line + i <= p && column + j < p) sums[static_cast<size_t>(line + i) * p + column + j] = sum[i][j];
-      }
-    }
-  }
-}
-
-/* The same sums for a sparse design. Launch: a block for each leaf, which passes the rows in order; a warp multiplies
- * an entry with those up to it, each product for a sum of its own, in global memory. */
-__global__ void __launch_bounds__(sum_threads)
-    regression_sum_entries(regression_rows data, const double *omega, const double *z, size_t node, double *sums) {
-  const int p = data.columns;
-  const int64_t begin = static_cast<int64_t>(blockIdx.x) * WB_LEAF_ROWS;
-  const int64_t end = data.rows - begin < WB_LEAF_ROWS ? data.rows : begin + WB_LEAF_ROWS;
-  sums += static_cast<size_t>(blockIdx.x) * node;
-  for (size_t i = threadIdx.x; i < node - 1; i += sum_threads) sums[i] = 0.0;
-  for (int64_t row = begin; row < end; row++) {
-    __syncthreads();
-    const int32_t *const column = data.column + data.row_start[row];
-    const double *const value = data.value + data.row_start[row];
-    const int32_t count = data.row_start[row + 1] - data.row_start[row];
-    /* A warp has a line of products; line `count` is z's. */
-    WB_ROLLED
-    for (int32_t e = static_cast<int32_t>(threadIdx.x / 32); e <= count; e += sum_threads / 32) {
-      const double left = e < count ? omega[row] * value[e] : z[row];
-      double *const line = sums + static_cast<size_t>(e < count ? column[e] : p) * p;
-      WB_ROLLED
-      for (int32_t f = static_cast<int32_t>(threadIdx.x % 32); f <= e && f < count; f += 32)
-        line[column[f]] = wb_fma(left, value[f], line[column[f]]);
-    }
-  }
-}
-
-/* One level of the tree: node 2i takes node 2i + 1 on, nodes `step` leaves apart. Launch: a thread for
- * each double of a node from the one with index `from` on, by the pairs of the level. */
-__global__ void __launch_bounds__(tree_threads)
-    regression_combine(double *sums, size_t node, size_t from, int64_t leaves, int64_t step) {
-  const size_t entry = from + thread_number<tree_threads, size_t>();
-  const int64_t pairs = (leaves + 2 * step - 1) / (2 * step);
-  if (entry >= node) return;
-  for (int64_t pair = blockIdx.y; pair < pairs; pair += gridDim.y) {
-    const int64_t left = pair * 2 * step, right = left + step;
-    if (right < leaves)
-      sums[static_cast<size_t>(left) * node + entry] += sums[static_cast<size_t>(right) * node + entry];
-  }
-}
-
 /* Sums of a segment, blockIdx.x: rows of one group and leaf, in order. A thread: a column, or omega's or z's sums. */
 __global__ void __launch_bounds__(row_threads) regression_segment(regression_rows data, const int64_t *segment_row,
                                                                   const double *omega, const double *z, double *sums) {
@@ -356,8 +216,10 @@ struct wb_regression_session {
   int32_t columns = 0, outcomes = 0, dual = 0, poisson = 0, groups = 0;
   size_t node = 0;
   std::vector<int32_t> segment_group;
-  std::vector<double> segment_host, root;
-  wb::device_array<double> x, value, offset, shape, kappa, dispersed, coefficients, intercepts;
+  std::vector<double> segment_host;
+  wb::pinned_array<double> packet, root; /* what a pass sends, and gets */
+  wb::graph passes[2];                   /* a pass for the log likelihood alone, and one that draws */
+  wb::device_array<double> x, value, offset, shape, kappa, dispersed, point, intercepts;
   wb::device_array<double> omega, z, log_likelihood, sums, segment_sums;
   wb::device_array<int32_t> row_start, column, group;
   wb::device_array<int64_t> segment_row;
@@ -385,7 +247,9 @@ private:
   /* Columns whose products a pass adds. */
   int summed() const { return dual != 0 ? 0 : columns; }
   int set_point(const wb_regression_parameters &parameters, int outcome, uint64_t key, uint32_t iteration,
-                wb::regression_point *point, wb_message *message);
+                wb_message *message);
+  int send_point(wb_message *message);
+  const wb::regression_point *here() const { return reinterpret_cast<wb::regression_point *>(packet.data()); }
   int scale(const wb_regression_data &data, const wb_run *run, wb_message *message);
   int cut(const wb_regression_data &data, wb_message *message);
   int sum(const wb::regression_rows &data, bool drawing, wb_message *message);
@@ -437,7 +301,6 @@ int wb_regression_session::open(const wb_regression_data &data, const wb_run *ru
   groups = data.groups;
   leaves = wb::ceiling(rows, WB_LEAF_ROWS);
   node = wb::node_size(summed());
-  root.resize(node);
   WB_TRY(wb::bring(run, x, data.x, n * p, "the design", message));
   if (data.x != nullptr) {
     WB_TRY(scale(data, run, message));
@@ -461,7 +324,9 @@ int wb_regression_session::open(const wb_regression_data &data, const wb_run *ru
     WB_TRY(wb::bring(run, zero_row, what.row, n, "the responses", message));
     WB_TRY(linear.allocate(2 * n, "the linear predictors", message));
   }
-  WB_TRY(coefficients.allocate(p * m, "the coefficients", message));
+  WB_TRY(root.allocate(node, "the sums", message));
+  WB_TRY(packet.allocate(wb::packet_head + p * m, "the coefficients", message));
+  WB_TRY(point.allocate(wb::packet_head + p * m, "the coefficients", message));
   WB_TRY(omega.allocate(n, "the Polya-Gamma variables", message));
   WB_TRY(z.allocate(n, "the Polya-Gamma variables", message));
   WB_TRY(log_likelihood.allocate(n, "the rows' log likelihoods", message));
@@ -478,7 +343,7 @@ wb::regression_rows wb_regression_session::rows_on_device() const {
           offset.data(), shape.data(),     kappa.data(),  dispersed.data(), group.data()};
 }
 
-/* Sums of all leaves, then the tree; the sums of all rows are in `root`, or only their log likelihood. */
+/* Sums of all leaves, then the tree; the sums of all rows will be in `root`, or only their log likelihood. */
 int wb_regression_session::sum(const wb::regression_rows &data, bool drawing, wb_message *message) {
   const bool dense = data.x != nullptr;
   const double *const weights = drawing && dense ? omega.data() : nullptr;
@@ -489,12 +354,13 @@ int wb_regression_session::sum(const wb::regression_rows &data, bool drawing, wb
   if (drawing && !dense)
     WB_TRY(wb::launch(wb::grid(wb::sum_threads, leaves), wb::regression_sum_entries, "adding the rows", message, data,
                       omega.data(), z.data(), node, sums.data()));
-  for (int64_t step = 1; step < leaves; step *= 2) {
-    const int64_t entries = static_cast<int64_t>(node - from), pairs = wb::rows_of_grid(wb::ceiling(leaves, 2 * step));
-    WB_TRY(wb::launch(wb::cover(wb::tree_threads, entries, pairs), wb::regression_combine, "adding the leaves", message,
-                      sums.data(), node, from, leaves, step));
-  }
-  return sums.download(root.data(), node, "copying the sums from the device", message);
+  for (int64_t step = 1; step < leaves; step *= wb::tree_size)
+    WB_TRY(wb::launch(wb::grid(wb::tree_entries * wb::tree_parts,
+                               wb::ceiling(static_cast<int64_t>(node - from), wb::tree_entries),
+                               wb::ceiling(leaves, step * wb::tree_size)),
+                      wb::regression_combine, "adding the leaves", message, sums.data(), node, from, leaves, step));
+  return wb::copy_later(root.data() + from, sums.data() + from, (node - from) * sizeof(double), cudaMemcpyDeviceToHost,
+                        "copying the sums from the device", message);
 }
 
 int wb_regression_session::take_segments(const wb::regression_rows &data, double *group_statistics,
@@ -512,20 +378,26 @@ int wb_regression_session::take_segments(const wb::regression_rows &data, double
   return WB_OK;
 }
 
+/* No pass is under way, so that the packet is free. */
 int wb_regression_session::set_point(const wb_regression_parameters &parameters, int outcome, uint64_t key,
-                                     uint32_t iteration, wb::regression_point *point, wb_message *message) {
+                                     uint32_t iteration, wb_message *message) {
   const size_t count = static_cast<size_t>(columns) * static_cast<size_t>(outcomes);
-  WB_TRY(coefficients.upload(parameters.coefficients, count, "copying the coefficients to the device", message));
   if (groups > 0)
     WB_TRY(intercepts.upload(parameters.intercepts, static_cast<size_t>(groups), "copying the intercepts to the device",
                              message));
   if (terms.list().count > 0) WB_TRY(terms.set_effects(parameters.effects, message));
-  wb_regression_parameters there = parameters;
-  there.coefficients = coefficients.data();
+  wb::regression_point there = {parameters, outcome, key, iteration};
+  there.coefficients = point.data() + wb::packet_head;
   there.intercepts = intercepts.data();
   there.effects = terms.effects();
-  *point = {there, outcome, key, iteration};
+  std::memcpy(packet.data(), &there, sizeof there);
+  std::memcpy(packet.data() + wb::packet_head, parameters.coefficients, count * sizeof(double));
   return WB_OK;
+}
+
+int wb_regression_session::send_point(wb_message *message) {
+  return wb::copy_later(point.data(), packet.data(), point.bytes(), cudaMemcpyHostToDevice,
+                        "copying the coefficients to the device", message);
 }
 
 int wb_regression_session::join(const wb_regression_pair &pair, bool completing, const uint64_t *key,
@@ -534,21 +406,26 @@ int wb_regression_session::join(const wb_regression_pair &pair, bool completing,
   const size_t n = static_cast<size_t>(rows);
   wb::regression_both both = {rows_on_device(), other.rows_on_device(), {},    {}, count.data(), weight.data(),
                               unit.data(),      zero_row.data(),        hurdle};
-  WB_TRY(set_point(pair.of_counts, 0, 0, 0, &both.of_counts, message));
-  WB_TRY(other.set_point(pair.of_zeros, 0, 0, 0, &both.of_zeros, message));
+  WB_TRY(set_point(pair.of_counts, 0, 0, 0, message));
+  WB_TRY(other.set_point(pair.of_zeros, 0, 0, 0, message));
+  WB_TRY(send_point(message));
+  WB_TRY(other.send_point(message));
+  both.of_counts = *here();
+  both.of_zeros = *other.here();
   WB_TRY(wb::launch(wb::cover(wb::row_threads, rows), wb::regression_join,
                     completing ? "completing the counts" : "joining the regressions", message, both, terms.list(),
                     other.terms.list(), key == nullptr, key == nullptr ? uint64_t(0) : *key, iteration,
                     completing ? dispersed.data() : nullptr, other.kappa.data(),
                     to == nullptr ? nullptr : linear.data(), log_likelihood.data()));
-  if (completing && key != nullptr) return WB_OK;
+  if (completing && key != nullptr) return stream.wait("completing the counts", message);
   if (completing) {
     WB_TRY(dispersed.download(completed, n, "copying the completed counts from the device", message));
     return other.kappa.download(other.completed, n, "copying the completed counts from the device", message);
   }
   if (to != nullptr) WB_TRY(linear.download(to, 2 * n, "copying the linear predictors from the device", message));
   WB_TRY(sum(both.counts, false, message));
-  *total = root[node - 1];
+  WB_TRY(stream.wait("joining the regressions", message));
+  *total = root.data()[node - 1];
   return WB_OK;
 }
 
@@ -557,13 +434,18 @@ int wb_regression_session::sweep(const wb_regression_parameters &parameters, int
                                  wb_message *message) {
   const size_t p = static_cast<size_t>(columns);
   const wb::regression_rows data = rows_on_device();
-  wb::regression_point at;
-  WB_TRY(set_point(parameters, outcome, key, iteration, &at, message));
   const bool drawing = statistics != nullptr;
-  WB_TRY(wb::launch(wb::cover(wb::row_threads, rows), wb::regression_weigh, "drawing Polya-Gamma variables", message,
-                    data, terms.list(), at, drawing ? omega.data() : nullptr, z.data(), log_likelihood.data()));
-  WB_TRY(sum(data, drawing && dual == 0, message));
-  *total = root[node - 1];
+  WB_TRY(set_point(parameters, outcome, key, iteration, message));
+  /* All that differs between two such passes is in the packet. */
+  WB_TRY(passes[drawing].run(message, [&] {
+    WB_TRY(send_point(message));
+    WB_TRY(wb::launch(wb::cover(wb::row_threads, rows), wb::regression_weigh, "drawing Polya-Gamma variables", message,
+                      data, terms.list(), static_cast<const wb::regression_point *>(point.address()),
+                      drawing ? omega.data() : nullptr, z.data(), log_likelihood.data()));
+    return sum(data, drawing && dual == 0, message);
+  }));
+  WB_TRY(stream.wait("drawing Polya-Gamma variables", message));
+  *total = root.data()[node - 1];
   if (!drawing) return WB_OK;
   if (dual != 0) {
     const size_t n = static_cast<size_t>(rows);
@@ -572,8 +454,8 @@ int wb_regression_session::sweep(const wb_regression_parameters &parameters, int
   }
   size_t to = 0;
   for (size_t r = 0; r < p; r++)
-    for (size_t c = 0; c <= r; c++) statistics[to++] = root[r * p + c];
-  for (size_t c = 0; c < p; c++) statistics[to++] = root[p * p + c];
+    for (size_t c = 0; c <= r; c++) statistics[to++] = root.data()[r * p + c];
+  for (size_t c = 0; c < p; c++) statistics[to++] = root.data()[p * p + c];
   if (terms.list().count > 0 && group_statistics != nullptr) return terms.sum(level_rows(), group_statistics, message);
   return groups > 0 ? take_segments(data, group_statistics, message) : WB_OK;
 }

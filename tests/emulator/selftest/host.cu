@@ -111,6 +111,41 @@ static void test_launches() {
   CHECK(cudaFree(x) == cudaSuccess);
 }
 
+/* Graphs: nothing is done while work is taken in, and each launch reads the memory of its time. */
+static void test_graphs() {
+  double *x = nullptr, *pinned = nullptr, pageable[4] = {0};
+  cudaStream_t stream = nullptr, other = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  const size_t size = sizeof pageable;
+  CHECK(cudaMalloc(&x, size) == cudaSuccess && cudaMallocHost(&pinned, 2 * size) == cudaSuccess);
+  CHECK(cudaStreamCreate(&stream) == cudaSuccess && cudaStreamCreate(&other) == cudaSuccess);
+  CHECK(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeThreadLocal) == cudaErrorStreamCaptureUnsupported);
+  CHECK(cudaStreamEndCapture(stream, &graph) == cudaErrorInvalidValue && graph == nullptr);
+  for (int i = 0; i < 8; i++) pinned[i] = i;
+  CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+  CHECK(cudaMemcpyAsync(x, pinned, size, cudaMemcpyHostToDevice, stream) == cudaSuccess);
+  CHECK(cudaMemcpyAsync(x, pageable, size, cudaMemcpyHostToDevice, stream) == cudaErrorStreamCaptureUnsupported);
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(1);
+  config.blockDim = dim3(4);
+  config.stream = stream;
+  CHECK(cudaLaunchKernelEx(&config, add_one, x, 4) == cudaSuccess);
+  CHECK(cudaMemcpyAsync(pinned + 4, x, size, cudaMemcpyDeviceToHost, stream) == cudaSuccess);
+  CHECK(cudaStreamSynchronize(stream) == cudaErrorStreamCaptureUnsupported);
+  CHECK(cudaStreamEndCapture(stream, &graph) == cudaSuccess && pinned[4] == 4);
+  CHECK(cudaGraphInstantiateWithFlags(&exec, graph, 0) == cudaSuccess && cudaGraphDestroy(graph) == cudaSuccess);
+  for (int turn = 1; turn < 3; turn++) {
+    pinned[0] = 10 * turn;
+    CHECK(cudaGraphLaunch(exec, other) == cudaSuccess && cudaStreamSynchronize(other) == cudaSuccess);
+    CHECK(pinned[4] == 10 * turn + 1 && pinned[7] == 4);
+  }
+  CHECK(cudaGraphExecDestroy(exec) == cudaSuccess && cudaGraphExecDestroy(exec) == cudaErrorInvalidValue);
+  CHECK(cudaGraphLaunch(exec, other) == cudaErrorInvalidResourceHandle);
+  CHECK(cudaStreamDestroy(stream) == cudaSuccess && cudaStreamDestroy(other) == cudaSuccess);
+  CHECK(cudaFree(x) == cudaSuccess && cudaFreeHost(pinned) == cudaSuccess);
+}
+
 /* A kernel's failure ---------------------------------------------------------------- */
 
 static void test_sticky() {
@@ -338,6 +373,7 @@ int main(int argc, char **argv) {
   test_copies();
   test_devices();
   test_launches();
+  test_graphs();
   test_sticky();
   test_injection(cudaErrorUnknown);
   test_injection(cudaErrorMemoryAllocation);

@@ -89,6 +89,8 @@ Call::Call(const char *name, CallKind kind, Ticket last) : name_(name), error_(c
       error_ = state.sticky[device];
     }
   }
+  /* What waits may not be called by a thread that takes work into a graph. */
+  if (error_ == cudaSuccess && kind == SYNCHRONISES && queue_captures()) error_ = cudaErrorStreamCaptureUnsupported;
   if (error_ == cudaSuccess && state.calls == state.fail_at) {
     report("call %d, %s, fails with %s as asked", state.calls, name, cudaGetErrorName(state.fail_with));
     if (!is_sticky(state.fail_with) || kind == INFORMS) error_ = state.fail_with;

@@ -151,6 +151,7 @@ struct Copy {
 
 /* Submits the copy to a stream. Host memory that is not pinned is read at once and written before the call returns. */
 static void submit(Copy copy, cudaStream_t stream) {
+  if (queue_captures(stream)) return queue_submit(stream, [copy] { copy.run(); });
   if (queue_defers() && !is_locked(copy.from)) {
     const std::shared_ptr<std::vector<char>> staged(new std::vector<char>(copy.width * copy.height));
     for (size_t row = 0; row < copy.height; row++)
@@ -186,6 +187,8 @@ static cudaError_t copy_rows(Call *call, const Copy &copy, cudaMemcpyKind kind, 
   reason = objection(copy.from, from_size, from_device);
   if (reason != NULL)
     return call->refuse(cudaErrorInvalidValue, "source %p, %zu bytes, %s", copy.from, from_size, reason);
+  if (queue_captures(stream) && !(is_locked(copy.to) && is_locked(copy.from)))
+    return call->refuse(cudaErrorStreamCaptureUnsupported, "a graph copies memory that is not page-locked");
   submit(copy, stream);
   return call->finish(cudaSuccess);
 }

@@ -12,8 +12,9 @@ void memory_check(const char *kernel);
 
 /* Whether a stream exists and belongs to the current device. */
 bool stream_usable(cudaStream_t stream);
-/* The number of streams and events that exist. */
+/* The number of streams, events and graphs that exist; and of graphs alone. */
 int handle_count(void);
+int graph_count(void);
 
 } // namespace wb_emulator
 #pragma GCC visibility pop

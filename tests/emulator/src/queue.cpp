@@ -46,7 +46,18 @@ static void run(const Work &work) {
   set_current_device(device);
 }
 
+/* A stream, and the list that takes its work in. A thread may have one. */
+static thread_local std::pair<cudaStream_t, std::vector<std::function<void(void)>> *> capture;
+
+void queue_capture(cudaStream_t stream, std::vector<std::function<void(void)>> *list) { capture = {stream, list}; }
+bool queue_captures(cudaStream_t stream) { return capture.second != NULL && capture.first == stream; }
+bool queue_captures(void) { return capture.second != NULL; }
+
 void queue_submit(cudaStream_t stream, std::function<void(void)> work, Ticket after) {
+  if (queue_captures(stream)) {
+    capture.second->push_back(std::move(work));
+    return;
+  }
   queue().push_back(Work{++given, stream, current_device(), after, std::move(work)});
   if (!queue_defers()) queue_finish(ALL_WORK);
 }

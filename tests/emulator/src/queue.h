@@ -6,6 +6,7 @@
 #include <cuda_runtime.h>
 
 #include <functional>
+#include <vector>
 
 #pragma GCC visibility push(hidden)
 namespace wb_emulator {
@@ -19,6 +20,11 @@ bool queue_defers(void);
 bool queue_defers_kernels(void);
 /* `after`: the last work before an event that the stream waits for. */
 void queue_submit(cudaStream_t stream, std::function<void(void)> work, Ticket after = 0);
+/* From now on the work of this stream is taken into a list, not done; or again done. */
+void queue_capture(cudaStream_t stream, std::vector<std::function<void(void)>> *list);
+/* Whether the work of this stream, or of any stream named by this thread, is taken in. */
+bool queue_captures(cudaStream_t stream);
+bool queue_captures(void);
 /* The last work that a wait for the stream, or for all work so far, has to finish. */
 Ticket queue_last(cudaStream_t stream);
 Ticket queue_last(void);

@@ -39,7 +39,7 @@ bool stream_usable(cudaStream_t stream) {
 /* A stream that has been destroyed has no work left. */
 bool stream_blocks(cudaStream_t stream) { return streams().count(stream) == 0 || stream->blocks; }
 
-int handle_count(void) { return (int)(streams().size() + events().size()); }
+int handle_count(void) { return (int)(streams().size() + events().size()) + graph_count(); }
 
 __attribute__((destructor)) static void report_leaks(void) {
   if (!streams().empty()) report("never destroyed: %zu streams", streams().size());

@@ -37,6 +37,7 @@
   X(cudaErrorSystemNotReady, 802, "system not yet initialized") \
   X(cudaErrorSystemDriverMismatch, 803, "system has unsupported display driver / cuda driver combination") \
   X(cudaErrorCompatNotSupportedOnDevice, 804, "forward compatibility was attempted on non supported HW") \
+  X(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing") \
   X(cudaErrorUnknown, 999, "unknown error")
 
 enum cudaError {
