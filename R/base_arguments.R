@@ -29,10 +29,9 @@ exact_words <- function(value) {
 
 # A message quotes at most 60 characters of a text.
 shorten <- function(text, most = 60L) {
-  if (nchar(text, allowNA = TRUE) %in% 0:most) text else paste0(strtrim_safe(text, most - 3L), "...")
+  if (nchar(text, allowNA = TRUE) %in% 0:most) return(text)
+  paste0(substr(if (validUTF8(text)) text else encodeString(text), 1L, most - 3L), "...")
 }
-
-strtrim_safe <- function(text, most = 57L) substr(if (validUTF8(text)) text else encodeString(text), 1L, most)
 
 check_dots_empty <- function(...) if (...length() > 0L) refuse_dots(...names(), parent.frame())
 
@@ -138,7 +137,7 @@ check_choice <- function(value, argument, choices) {
 
 # The same for an option. An option has no vector of choices as its default.
 check_option_choice <- function(value, argument, choices) {
-  if (!is.character(value) || length(value) != 1L || is.na(value) || !value %in% choices) {
+  if (!is_text(value, 1L) || !value %in% choices) {
     stop_input(argument, "must be one of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ", show_value(value))
   }
   value

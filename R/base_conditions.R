@@ -12,10 +12,8 @@ stop_warpbayes <- function(kind, message, ...) {
   if (!is.na(size) && size > 2000L) {
     message <- paste0(substr(message, 1L, 1000L), " [...] ", substr(message, size - 499L, size))
   }
-  stop(structure(
-    class = c(paste0("warpbayes_error_", kind), "warpbayes_error", "error", "condition"),
-    list(message = message, call = user_call(), ...)
-  ))
+  stop(structure(class = c(paste0("warpbayes_error_", kind), "warpbayes_error", "error", "condition"),
+    list(message = message, call = user_call(), ...)))
 }
 
 # Raises the error about an argument. The message names the argument; callers show its value in `...`. `because` is an

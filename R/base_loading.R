@@ -46,5 +46,15 @@ keep_until_unload <- function(kept) {
   library.dynam.unload("warpbayes", libpath)
 }
 
+# A table of inst/, read once.
+tables_read <- new.env(parent = emptyenv())
+
+read_once <- function(file) {
+  if (is.null(tables_read[[file]])) {
+    tables_read[[file]] <- utils::read.csv(system.file(file, package = "warpbayes"), encoding = "UTF-8")
+  }
+  tables_read[[file]]
+}
+
 # The version that is loaded. Another one may have been installed since.
 package_version_text <- function() unname(getNamespaceVersion("warpbayes"))

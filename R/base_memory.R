@@ -31,10 +31,8 @@ container_memory <- function(root = "/sys/fs/cgroup") {
     kept <- sub(pattern, "\\2", grep(pattern, lines_of(file.path(root, file)), value = TRUE))
     max(0, as.double(kept))
   }
-  left <- c(
-    number("memory.max") - number("memory.current") + files("memory.stat"),
-    number("memory/memory.limit_in_bytes") - number("memory/memory.usage_in_bytes") + files("memory/memory.stat")
-  )
+  left <- c(number("memory.max") - number("memory.current") + files("memory.stat"),
+    number("memory/memory.limit_in_bytes") - number("memory/memory.usage_in_bytes") + files("memory/memory.stat"))
   min(2^52, pmax(left, 0), na.rm = TRUE)
 }
 
@@ -62,10 +60,8 @@ container_cores <- function(root = "/sys/fs/cgroup", groups = lines_of("/proc/se
   paths <- unique(c("", unlist(lapply(sub("^[0-9]+:[^:]*:/?", "", groups), with_parents))))
   quota <- vapply(paths, function(path) {
     second <- container_numbers(file.path(root, path, "cpu.max"), "^[0-9]{1,15} [0-9]{1,15}$")
-    first <- c(
-      container_numbers(file.path(root, "cpu", path, "cpu.cfs_quota_us"), "^[0-9]{1,15}$"),
-      container_numbers(file.path(root, "cpu", path, "cpu.cfs_period_us"), "^[0-9]{1,15}$")
-    )
+    first <- c(container_numbers(file.path(root, "cpu", path, "cpu.cfs_quota_us"), "^[0-9]{1,15}$"),
+      container_numbers(file.path(root, "cpu", path, "cpu.cfs_period_us"), "^[0-9]{1,15}$"))
     min(second[1L] / second[2L], first[1L] / first[2L], Inf, na.rm = TRUE)
   }, 0)
   min(quota[quota > 0], Inf)

@@ -8,10 +8,8 @@ check_operations <- function(operations, argument) {
   if (operations > most) {
     days <- operations / 1e10 / 86400
     stop_warpbayes("input", sprintf(
-      paste(
-        "this would take %s multiply-adds, about %s days at 1e10 a second;",
-        "options(warpbayes.max_operations = ) allows %s"
-      ),
+      paste("this would take %s multiply-adds, about %s days at 1e10 a second;",
+        "options(warpbayes.max_operations = ) allows %s"),
       format(operations, digits = 3), format(days, digits = 2), format(most, digits = 3)
     ), argument = argument)
   }

@@ -44,24 +44,18 @@ answers <- c("usable", "usable with reservations", "not yet", "cannot tell")
 # The rules by their codes. A rule has the best answer that its reason allows, a template of its words, and `but`, what
 # the opening of the verdict adds to "Usable". In templates, {name} stands for a value of that name, and {name|one|many}
 # for one of two words, by whether the value is 1.
-verdict_rules <- new.env(parent = emptyenv())
-
 rule_of <- function(code) {
-  if (!length(verdict_rules)) {
-    table <- utils::read.csv(system.file("verdicts.csv", package = "warpbayes"), encoding = "UTF-8")
-    list2env(split(table, table$code), verdict_rules)
-  }
-  verdict_rules[[code]]
+  rules <- read_once("verdicts.csv")
+  as.list(rules[match(code, rules$code), ])
 }
 
 # The rule `code` applied to values.
 reason <- function(code, ..., quantity = NA_character_, figure = NA_real_) {
   rule <- rule_of(code)
   values <- list(quantity = quantity, figure = figure, ...)
-  list(list(
-    code = code, answer = rule$answer, quantity = paste(quantity, collapse = ", "), figure = as.numeric(figure)[[1L]],
-    words = fill_template(rule$words, values), but = if (nzchar(rule$but)) fill_template(rule$but, values)
-  ))
+  list(list(code = code, answer = rule$answer, quantity = paste(quantity, collapse = ", "),
+    figure = as.numeric(figure)[[1L]], words = fill_template(rule$words, values),
+    but = if (nzchar(rule$but)) fill_template(rule$but, values)))
 }
 
 fill_template <- function(template, values) {

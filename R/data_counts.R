@@ -20,10 +20,8 @@ count_matrix <- function(x, argument = "x") {
     from_sparse(x, argument)
   } else if (is.matrix(x) && (is.numeric(x) || is.logical(x))) {
     at <- which(x != 0 | is.na(x))
-    list(
-      row = (at - 1L) %% nrow(x) + 1L, column = (at - 1L) %/% nrow(x) + 1L, value = as.double(x[at]),
-      size = dim(x), documents = rownames(x), terms = colnames(x)
-    )
+    list(row = (at - 1L) %% nrow(x) + 1L, column = (at - 1L) %/% nrow(x) + 1L, value = as.double(x[at]), size = dim(x),
+      documents = rownames(x), terms = colnames(x))
   } else if (is.numeric(x) && !is.object(x) && is.null(dim(x)) && !is.null(names(x))) {
     # One document: a vector of counts named by terms.
     at <- which(x != 0 | is.na(x))
@@ -42,22 +40,15 @@ count_matrix <- function(x, argument = "x") {
 
 from_triplets <- function(x, argument) {
   names <- x$dimnames
-  parts <- list(
-    row = as.integer(x$i), column = as.integer(x$j), value = as.double(given_data(x$v, argument)),
-    size = as.integer(c(x$nrow, x$ncol)), documents = names[[1L]], terms = names[[2L]]
-  )
+  parts <- list(row = as.integer(x$i), column = as.integer(x$j), value = as.double(given_data(x$v, argument)),
+    size = as.integer(c(x$nrow, x$ncol)), documents = names[[1L]], terms = names[[2L]])
   if (!inherits(x, "TermDocumentMatrix")) return(parts)
-  list(
-    row = parts$column, column = parts$row, value = parts$value, size = rev(parts$size), documents = parts$terms,
-    terms = parts$documents
-  )
+  turned <- stats::setNames(parts, c("column", "row", "value", "size", "terms", "documents"))
+  replace(turned, "size", list(rev(parts$size)))
 }
 
-table_columns <- list(
-  document = c("document", "doc", "doc_id", "docid", "document_id", "doc.id", "document.id"),
-  term = c("term", "word", "token", "feature", "lemma", "stem"),
-  count = c("count", "n", "freq", "frequency", "tf")
-)
+table_columns <- list(document = c("document", "doc", "doc_id", "docid", "document_id", "doc.id", "document.id"),
+  term = c("term", "word", "token", "feature", "lemma", "stem"), count = c("count", "n", "freq", "frequency", "tf"))
 
 # A data frame with a row for each document and term. Several rows for one document and term are added.
 from_table <- function(x, argument) {
@@ -77,10 +68,8 @@ from_table <- function(x, argument) {
   as_levels <- function(values) if (is.factor(values)) droplevels(values) else factor(values, unique(values))
   document <- as_levels(x$document)
   term <- as_levels(x$term)
-  list(
-    row = as.integer(document), column = as.integer(term), value = as.double(x$count),
-    size = c(nlevels(document), nlevels(term)), documents = levels(document), terms = levels(term)
-  )
+  list(row = as.integer(document), column = as.integer(term), value = as.double(x$count),
+    size = c(nlevels(document), nlevels(term)), documents = levels(document), terms = levels(term))
 }
 
 # The number of the column of a table. Positions are not used: count(word, doc) gives words before documents.
@@ -150,11 +139,9 @@ refuse_values <- function(parts, argument) {
   row <- if (is.null(parts$p)) parts$row[bad] else parts$i[bad] + 1L
   column <- if (is.null(parts$p)) parts$column[bad] else findInterval(bad - 1L, parts$p)
   first <- order(row, column)[[1L]]
-  stop_input(argument, sprintf(
-    "must hold counts, whole numbers from 0 on, but has %s for document %s and term %s",
+  stop_input(argument, sprintf("must hold counts, whole numbers from 0 on, but has %s for document %s and term %s",
     exact_words(value[[bad[[first]]]]), shown_name(parts$documents, row[[first]]),
-    shown_name(parts$terms, column[[first]])
-  ))
+    shown_name(parts$terms, column[[first]])))
 }
 
 # Sorts rows and columns, both from 1, into compressed columns. Counts of the same document and term are added.

@@ -25,9 +25,8 @@ select_markers <- function(x, markers, described, argument, from_fit = FALSE) {
 columns_by_number <- function(markers, count, argument) {
   outside <- !is.finite(markers) | markers != floor(markers) | markers < 1 | markers > count
   if (any(outside)) {
-    stop_input("markers", sprintf(
-      "has %s, but `%s` has columns 1 to %d", format(markers[outside][[1L]]), argument, count
-    ))
+    stop_input("markers", sprintf("has %s, but `%s` has columns 1 to %d", format(markers[outside][[1L]]), argument,
+      count))
   }
   as.integer(markers)
 }
@@ -122,8 +121,6 @@ scan_known <- function(x) {
   first <- if (count > 0) infinite[order(infinite[, 1L], infinite[, 2L])[[1L]], ] else c(0, 0)
   # Columns without values pass the checks of their size, which cannot compare NA.
   columns[4:5, is.na(columns[3L, ])] <- 0
-  list(
-    first = as.double(first), count = count,
-    mean = columns[2L, ], sd = columns[3L, ], min = columns[4L, ], max = columns[5L, ]
-  )
+  list(first = as.double(first), count = count, mean = columns[2L, ], sd = columns[3L, ], min = columns[4L, ],
+    max = columns[5L, ])
 }

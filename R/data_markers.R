@@ -48,10 +48,8 @@ check_spread <- function(columns, names, argument) {
 as_new_rows <- function(newdata, fit, argument = "newdata") {
   x <- expression_matrix(newdata, fit$markers, argument, from_fit = TRUE, assay = fit$assay)
   if (ncol(x) != length(fit$markers)) {
-    stop_input(argument, sprintf(
-      "has %d columns without names; the fit has %d markers: %s", ncol(x),
-      length(fit$markers), list_some(fit$markers)
-    ))
+    stop_input(argument, sprintf("has %d columns without names; the fit has %d markers: %s", ncol(x),
+      length(fit$markers), list_some(fit$markers)))
   }
   if (is.integer(x)) storage.mode(x) <- "double"
   if (nrow(x) > 0L) {

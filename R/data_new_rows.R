@@ -11,10 +11,8 @@ new_frame <- function(fit, terms, newdata, argument = "newdata", unknown = FALSE
   for (expression in as.list(expressions)[-1L]) {
     check_new_variables(expression, fit, newdata, argument)
   }
-  frame <- tryCatch(
-    stats::model.frame(terms, newdata, na.action = stats::na.pass),
-    error = function(error) stop_input(argument, "cannot be predicted: ", because = error)
-  )
+  frame <- tryCatch(stats::model.frame(terms, newdata, na.action = stats::na.pass),
+    error = function(error) stop_input(argument, "cannot be predicted: ", because = error))
   if (nrow(frame) != nrow(newdata)) {
     stop_input(argument, sprintf("has %d rows, but its predictors have %d", nrow(newdata), nrow(frame)))
   }

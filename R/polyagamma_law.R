@@ -6,46 +6,23 @@
 #' the second the variance. The third and fourth give skewness and kurtosis.
 #'
 #' @param shape,tilt the parameters \eqn{b > 0} and \eqn{c}. Arguments are recycled to the length of the longest.
-#' @param order whole numbers from 1 to 20.
+#' @param order whole numbers from 1, the mean, to 20.
 #' @return A numeric vector: `NA` where an argument is missing, `NaN` where the shape is infinite, 0 where the tilt is.
 #' @examples
-#' polyagamma_mean(1, c(0, 1, 1000))
+#' polyagamma_cumulant(1, c(0, 1, 1000))
 #' # Skewness at shape 10:
-#' polyagamma_cumulant(10, 0, 3) / polyagamma_var(10, 0)^1.5
+#' polyagamma_cumulant(10, 0, 3) / polyagamma_cumulant(10, 0, 2)^1.5
 #' @export
-polyagamma_mean <- function(shape, tilt = 0) {
-  check_present(!missing(shape), "shape")
-  polyagamma_cumulants(shape, tilt, 1)
-}
-
-#' @rdname polyagamma_mean
-#' @export
-polyagamma_var <- function(shape, tilt = 0) {
-  check_present(!missing(shape), "shape")
-  polyagamma_cumulants(shape, tilt, 2)
-}
-
-#' @rdname polyagamma_mean
-#' @export
-polyagamma_cumulant <- function(shape, tilt = 0, order) {
-  check_present(!missing(shape), "shape")
-  check_present(!missing(order), "order")
+polyagamma_cumulant <- function(shape, tilt = 0, order = 1) {
+  shape <- check_polyagamma_shape(shape, "shape")
+  tilt <- check_values(tilt, "tilt")
   order <- check_values(order, "order")
   bad <- which(order != floor(order) | order < 1 | order > 20)
   if (length(bad) > 0L) {
-    stop_input("order", "has the entry ", exact_words(order[[bad[[1L]]]]),
-      ": orders are whole numbers from 1 to 20"
-    )
+    stop_input("order", "has the entry ", exact_words(order[[bad[[1L]]]]), ": orders are whole numbers from 1 to 20")
   }
-  polyagamma_cumulants(shape, tilt, order)
-}
-
-polyagamma_cumulants <- function(shape, tilt, order) {
-  shape <- check_polyagamma_shape(shape, "shape")
-  tilt <- check_values(tilt, "tilt")
   all <- recycle_doubles(list(shape, tilt, order))
-  value <- native(C_polyagamma_cumulant, all[[1L]], all[[2L]], all[[3L]])
-  keep_na(value, all)
+  keep_na(native(C_polyagamma_cumulant, all[[1L]], all[[2L]], all[[3L]]), all)
 }
 
 # Recycles vectors to the length of the longest, or to length zero if one of them is empty.

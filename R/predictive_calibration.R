@@ -94,7 +94,7 @@ calibrate_one <- function(fit, inner, run) {
   found <- function(...) list(inner = c(fit$inner, list(cdf0 = cdf)), calibration = list(...))
   if (!is_calibrated(fit)) return(found(most = 2, width = 2 * law_moments(at, cdf, fit$rho)$r1))
   groups <- fit$scale$groups
-  if (!is.null(groups)) groups <- draw_groups(fit, groups, through(scale_layers(fit$scale)[1:2], own_units(fit)), run)
+  if (!is.null(groups)) groups <- draw_groups(fit, groups, scale_layers(fit$scale)[[1L]]$to(own_units(fit)), run)
   grouped <- !is.null(groups)
   rho <- step_rho(n, fit$rho, grouped)
   law <- law_moments(at, cdf, rho)

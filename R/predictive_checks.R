@@ -183,8 +183,8 @@ values_checks <- function(fit) if (is.numeric(fit$y)) order_reason(fit$y)
 
 density_checks <- function(fit) {
   y <- as_given(drop(fit$data$y))
-  # On the data's scale: one that bends or shortens empty space hides islands, and intervals still miss.
-  own <- own_units(fit)
+  # On the data's scale: one that bends hides islands, and intervals still miss. Far outliers are point masses.
+  own <- c(own_units(fit), fit$atoms$value[fit$atoms$count == 1L])
   ties <- ties_reason(y, if (is.null(fit$atoms)) "" else " beside the point masses")
   # Between few values there are always gaps.
   c(order_reason(y), copies_reason(y), ties, if (is.null(ties)) island_reason(own),

@@ -16,14 +16,14 @@
 #   new_points(fit, newdata, type)    list(at): points of predict()
 
 copula_kind <- function(...) {
-  utils::modifyList(list(
+  with_parts(list(
     limit = "never", has_prior = FALSE, arguments = c("points", "cdf", "density"), leading = 0L, cost = copula_cost,
     start = start_copula, advance = advance_copula,
     quantities = function(fit, run, progress) list(draws = copula_quantities(fit)), left = copula_left,
     loops = conditional_loops, inner = function(fit) NULL, calibrate = function(fit, inner, run) list(),
     predicted = copula_predictions, values = copula_values, predict = predict_copula,
     places = function(fit) fit$points
-  ), list(...))
+  ), ...)
 }
 
 copula_cost <- function(model, y, draws, steps) {
@@ -409,7 +409,8 @@ predict_copula <- function(fit, newdata, type, level, run) {
     return(ifelse(is.na(at), log_density + log(predicted$density), log(drop(predicted$weight))[at]))
   }
   table <- data.frame(estimate = estimate)
-  if (is.null(level)) return(table)
+  beyond <- if (ncol(fit$data$x)) beyond_reason(fit, point_rows(fit, new$at, nrow(table)))
+  if (is.null(level)) return(predicted_rows(fit, table, beyond))
   state <- kind$loops$response(resamples_at(fit, new$at, start, run))
   base <- kind$base(fit, new$at)
   further <- if (type == "mean") further_moves(fit, new$at) else matrix(0, 1L, fit$count)
@@ -418,7 +419,7 @@ predict_copula <- function(fit, newdata, type, level, run) {
       atoms_of(fit$atoms, r)) + further[, r]
   }, numeric(length(estimate)))
   ends <- apply(matrix(draws, length(estimate)), 1L, stats::quantile, probs = interval_ends(level), names = FALSE)
-  cbind(table, lower = ends[1L, ], upper = ends[2L, ])
+  predicted_rows(fit, cbind(table, lower = ends[1L, ], upper = ends[2L, ]), beyond)
 }
 
 resamples_at <- function(fit, at, start, run) {

@@ -123,11 +123,14 @@ check_weighted_functional <- function(y, functional) {
   if ("correlation" %in% kinds && NCOL(y) < 2L) {
     stop_input("functional", "is \"correlation\", which needs at least two columns")
   }
+  check_gini(y, functional)
 }
 
 # A Gini coefficient compares amounts, which are not negative.
-check_gini <- function(y) {
-  if (min(y) < 0) stop_input("functional", "is \"gini\", which needs values of at least 0, not ", format(min(y)))
+check_gini <- function(y, functional) {
+  if ("gini" %in% kinds_of(functional) && min(y) < 0) {
+    stop_input("functional", "is \"gini\", which needs values of at least 0, not ", format(min(y)))
+  }
 }
 
 weighted_functional <- function(y, functional) {
@@ -142,7 +145,6 @@ weighted_part <- function(part, y) {
   if (part$kind == "coefficients") return(weighted_coefficients(y, part))
   y <- as.matrix(y)
   storage.mode(y) <- "double"
-  if (part$kind == "gini") check_gini(y)
   columns <- column_labels(y)
   label <- function(what) if (ncol(y) == 1L) what else paste0(what, "[", columns, "]")
   sorted <- if (part$kind %in% c("median", "quantiles", "tail_mean", "gini")) {
@@ -205,7 +207,6 @@ weighted_gini <- function(y, weight) {
 }
 
 equal_functional <- function(part, y) {
-  if (part$kind == "gini") check_gini(y)
   weight <- rep(1 / length(y), length(y))
   stats::setNames(switch(part$kind,
     median = stats::median(y),

@@ -43,7 +43,7 @@ check_model <- function(model) {
   if (!known) {
     stop_input("model",
       "must be one of normal_mean(), copula_density(), copula_regression(), copula_classification(), ",
-      "bayesian_bootstrap(), dirichlet_process(), pitman_yor(), gnedin(), not ", show_value(model)
+      "bayesian_bootstrap(), pitman_yor(), gnedin(), not ", show_value(model)
     )
   }
 }

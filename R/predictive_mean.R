@@ -56,7 +56,8 @@ fit_with_mean <- function(fit, run) {
   other <- fit_bandwidth(line$lay(fit, trend), run)
   gain <- if (auto) other$score - plain$score
   # Beyond the covariates only a mean function says that slopes are not known.
-  if (auto && gain <= 0 && !length(rows_beyond(fit))) return(with_parts(plain, jump = jump))
+  beyond <- rows_beyond(fit, point_rows(fit, fit$at, NROW(fit$points)))
+  if (auto && gain <= 0 && !length(beyond)) return(with_parts(plain, jump = jump))
   trend <- other$trend
   trend$gain <- gain
   trend$drawn <- bootstrap_sums(fit, trend$influence, run)
@@ -81,15 +82,15 @@ with_products <- function(fit, trend) {
   }
 }
 
-# The numbers of the user's points that are beyond the covariates of the data: with leverages of more than three times
-# the largest of the data.
-rows_beyond <- function(fit) {
-  x <- fit$data$x
-  inverse <- chol2inv(chol(crossprod(x) / nrow(x) + diag(1e-6, ncol(x))))
+# The rows of covariates that are beyond those of the data: with leverages of more than three times their largest.
+rows_beyond <- function(fit, x) {
+  inverse <- chol2inv(chol(crossprod(fit$data$x) / fit$n + diag(1e-6, ncol(x))))
   leverage <- function(x) 1 + rowSums((x %*% inverse) * x)
-  at <- fit$at$x[seq(1L, nrow(fit$at$x), length.out = NROW(fit$points)), , drop = FALSE]
-  which(leverage(at) > 3 * max(leverage(x)))
+  which(leverage(x) > 3 * max(leverage(fit$data$x)))
 }
+
+# The covariates of `count` points, each of which the loops may have several times.
+point_rows <- function(fit, at, count) at$x[seq(1L, nrow(at$x), length.out = count), , drop = FALSE]
 
 # The jump of a regression's mean at one value of a covariate that raises the penalised likelihood most, added to the
 # columns of the chosen mean function, of the simplest or of none: list(gain, column, at), `at` as in the data of the

@@ -112,7 +112,8 @@ resample_words <- function(fit) {
 #' @param level the probability of the band. `NULL` gives no band, which saves the resampling.
 #' @inheritParams computing_arguments
 #' @param ... must be empty.
-#' @return A data frame with a row for each point: `estimate` (what the data predict), `lower` and `upper`. For
+#' @return A data frame with a row for each point: `estimate` (what the data predict), `lower` and `upper`, with a
+#'   verdict that names points beyond the covariates. For
 #'   `"class"` a factor, and for `"log_density"` a numeric vector.
 #' @examples
 #' fit <- predictive_resample(cars, copula_regression(dist ~ speed, rho = 0.7, rho_x = 0.6),
@@ -129,15 +130,29 @@ predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, le
   kind$predict(object, newdata, type, level, resolve_run(backend, threads))
 }
 
+predicted_rows <- function(fit, table, ...) {
+  class(table) <- c("predicted_rows", "data.frame")
+  judged(table, "the predictions", list(fit), ...)
+}
+
+#' @export
+print.predicted_rows <- function(x, ...) {
+  shown <- utils::head(as.data.frame(unclass(x)), if (nrow(x) > 20L) 6L else 20L)
+  print(shown, ...)
+  if (nrow(x) > nrow(shown)) cat(sprintf("and %s more rows\n", whole_words(nrow(x) - nrow(shown))))
+  invisible(x)
+}
+
 #' Future observations from a martingale posterior
 #'
-#' `simulate()` draws each new data set from what another resample predicts. `coef()`, `vcov()` and `confint()` give the
+#' `simulate()` draws each new data set from what another resample predicts. `update()` fits again with some arguments
+#' changed. `coef()`, `vcov()` and `confint()` give the
 #' posterior means of the quantities, their covariances, and credible intervals.
 #'
 #' @param object a fit from [predictive_resample()].
 #' @param nsim number of data sets.
 #' @param seed passed to [set.seed()] if not `NULL`.
-#' @param ... must be empty.
+#' @param ... must be empty; for `update()` the arguments of [predictive_resample()] to change.
 #' @return `simulate()` gives a data frame with a column for each data set of n values; for a regression or
 #'   classification a value for each of its `points`. A bootstrap of a table gives a list of data. A density of several
 #'   variables is an error.
@@ -187,6 +202,25 @@ confint.martingale_posterior <- function(object, parm = NULL, level = 0.9, ...) 
     stop_input("parm", "must be names or numbers of the quantities ", list_some(names), ", not ", show_value(parm))
   }
   quantile(object, c((1 - level) / 2, (1 + level) / 2))[chosen, , drop = FALSE]
+}
+
+#' @rdname simulate.martingale_posterior
+#' @param evaluate for `update()`: whether to evaluate the changed call, or to return it.
+#' @importFrom stats update
+#' @export
+update.martingale_posterior <- function(object, ..., evaluate = TRUE) {
+  evaluate <- check_flag(evaluate, "evaluate")
+  call <- match.call(predictive_resample, object$call)
+  changed <- match.call(expand.dots = FALSE)$...
+  if (length(changed) && (is.null(names(changed)) || !all(nzchar(names(changed))))) {
+    stop_input("...", "must be arguments of predictive_resample() with their names")
+  }
+  call[names(changed)] <- changed
+  if (!evaluate) return(call)
+  # A function that made the fit may have ended, and its variables with it.
+  known <- list(y = object$given, model = object$model, functional = object$functional)
+  known <- known[setdiff(intersect(names(known), names(call)), names(changed))]
+  with_parts(eval(replace(call, names(known), known), parent.frame()), call = call)
 }
 
 array_of_draws.martingale_posterior <- function(x, ...) {

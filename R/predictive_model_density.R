@@ -13,7 +13,7 @@
 #' chosen within \[0.7, 0.95\] (several: \[0.5, 0.95\]), and the standard deviation of the mean is about s/sqrt(n).
 #'
 #' @section Scale and point masses:
-#' One variable is predicted on the scale with the best prequential score: the data's own, one for far outliers, or one
+#' One variable is predicted on the scale with the best prequential score: the data's own, one for long tails, or one
 #' for data in two groups. A value that is far more frequent than others, such as 0 in amounts, and a value on a bound
 #' of `support` are point masses. The density is that of the other values. If few of these are distinct, as in answers
 #' from 1 to 5, all values form an urn, whose probabilities are those of [bayesian_bootstrap()]; counts with a long tail
@@ -86,11 +86,11 @@ read_density <- function(fit, y) {
   n <- nrow(y)
   atoms <- NULL
   support <- model$support
+  check_gini(y, fit$functional)
   if (d > 1L) {
     if (any(is.finite(support))) stop_input("support", "is for one variable; the data have ", counted(d))
   } else {
     check_support(drop(y), support)
-    if ("gini" %in% kinds_of(fit$functional)) check_gini(y)
     if (isTRUE(model$calibrate)) atoms <- find_point_masses(drop(y), support)
     rest <- y[!y %in% atoms$value, , drop = FALSE]
     if (isTRUE(model$calibrate) && model$scale == "auto" && is.null(model$rho) &&
@@ -159,8 +159,8 @@ on_better_scale <- function(fit, run) {
       if (score(other) > score(fit)) fit <- other
     }
     base <- score(fit)
-    shorter <- shorten_gaps(utils::modifyList(new_scale(fit$scale$support), fit$scale["softness"]), y)
-    for (scale in list(if (!is.null(shorter$knots)) shorter, find_bend(shorter, y), find_mixture(shorter, y))) {
+    plain <- replace(new_scale(fit$scale$support), "softness", fit$scale["softness"])
+    for (scale in list(find_bend(plain, y), find_mixture(plain, y))) {
       if (is.null(scale)) next
       other <- fit_bandwidth(on_scale(fit, y, scale), run)
       gain <- score(other) - base

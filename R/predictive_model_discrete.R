@@ -4,14 +4,11 @@
 # and functions get the distribution as they get that of a density.
 
 add_kind("discrete_density", function() {
-  kind <- utils::modifyList(record(bayesian_bootstrap()), list(
+  with_parts(record(bayesian_bootstrap()),
     words = function(model) "urn of the distinct values, with their counts (Polya's urn)", name = "an urn",
     arguments = c("points", "cdf", "density"), places = function(fit) fit$points, quantities = discrete_quantities,
     own = discrete_own, types = c("density", "cdf", "log_density"), predict = predict_discrete,
-    picture = discrete_picture
-  ))
-  kind$reasons <- list(discrete_reasons, discrete_checks)
-  kind
+    picture = discrete_picture, reasons = list(discrete_reasons, discrete_checks))
 })
 
 # Of discrete values with a long tail, such as counts, those that occur four times, and all before them, are point
@@ -70,9 +67,9 @@ predict_discrete <- function(fit, newdata, type, level, run) {
   of <- if (type == "cdf") values_cdf else values_density
   estimate <- drop(of(fit, rbind(tabulate(match(fit$y, fit$values)) / fit$n), points))
   if (type == "log_density") return(log(estimate))
-  if (is.null(level)) return(data.frame(estimate = estimate))
+  if (is.null(level)) return(predicted_rows(fit, data.frame(estimate = estimate)))
   ends <- pointwise(of(fit, fit$weight, points), level)
-  data.frame(estimate = estimate, lower = ends[1L, ], upper = ends[2L, ])
+  predicted_rows(fit, data.frame(estimate = estimate, lower = ends[1L, ], upper = ends[2L, ]))
 }
 
 # The probabilities of the values, with their intervals.

@@ -88,6 +88,7 @@ add_kind("normal_mean", function() list(
 start_normal_mean <- function(fit, y, run) {
   check_result_size(fit$count, "draws", "resamples", copies = 12)
   y <- check_numeric_vector(y)
+  check_gini(y, fit$functional)
   n <- length(y)
   variance <- fit$model$variance
   prior <- as.list(fit$model$prior)
@@ -203,7 +204,8 @@ predict_normal <- function(fit, newdata, type, level, run) {
   ends <- if (is.null(start$scale)) stats::qnorm(ends) * start$sd * sqrt(1 + 1 / start$weight) else {
     stats::qt(ends, 2 * start$shape) * sqrt(start$scale * (1 + 1 / start$weight) / start$shape)
   }
-  data.frame(estimate = start$mean, lower = start$mean + ends[[1L]], upper = start$mean + ends[[2L]])
+  predicted_rows(fit, data.frame(estimate = start$mean, lower = start$mean + ends[[1L]],
+    upper = start$mean + ends[[2L]]))
 }
 
 # What the data say against the model. Differences that chance explains at the level 0.001 are left out, and so are

@@ -121,6 +121,7 @@ read_numbers <- function(fit, response, x) {
       })
   }
   y <- matrix(as.double(response))
+  check_gini(y, fit$functional)
   standard <- standard_of(y, fit$model$standardize, "y")
   at <- fit$model$at
   fit <- with_parts(fit, standard = standard, data = list(binary = FALSE, y = apply_standard(y, standard), x = x),

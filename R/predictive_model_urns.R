@@ -18,7 +18,7 @@
 #' function(y, weights) length(y)` gives its posterior. If nearly all data are distinct, take `pitman_yor()`.
 #'
 #' @param concentration the concentration \eqn{\theta}, above 0.
-#' @param discount the discount \eqn{\sigma}, at least 0 and below 1.
+#' @param discount the discount \eqn{\sigma}, at least 0 and below 1; 0 is a Dirichlet process.
 #' @param gamma Gnedin's \eqn{\gamma}, strictly between 0 and 1. A larger one gives fewer types.
 #' @param base the base measure: its quantile function of a vector of probabilities, such as `function(p) qnorm(p, 30,
 #'   15)`.
@@ -33,7 +33,7 @@
 #' Pitman, J. (1996). Some developments of the Blackwell-MacQueen urn scheme. *Statistics, Probability and Game Theory*,
 #' IMS Lecture Notes 30, 245-267.
 #' @examples
-#' fit <- predictive_resample(precip, dirichlet_process(5, function(p) qnorm(p, 30, 15)),
+#' fit <- predictive_resample(precip, pitman_yor(5, base = function(p) qnorm(p, 30, 15)),
 #'   functional = "mean",
 #'   draws = 200, seed = 1, threads = 2)
 #' summary(fit)
@@ -46,17 +46,8 @@ bayesian_bootstrap <- function() new_predictive_model("bayesian_bootstrap")
 
 #' @rdname pitman_yor
 #' @export
-dirichlet_process <- function(concentration, base) {
+pitman_yor <- function(concentration, discount = 0, base) {
   check_present(!missing(concentration), "concentration")
-  check_present(!missing(base), "base")
-  pitman_yor(concentration, 0, base)
-}
-
-#' @rdname pitman_yor
-#' @export
-pitman_yor <- function(concentration, discount, base) {
-  check_present(!missing(concentration), "concentration")
-  check_present(!missing(discount), "discount")
   check_present(!missing(base), "base")
   concentration <- check_number(concentration, "concentration", min = 0, max = 1e8)
   if (!is.numeric(discount) || length(discount) != 1L || !isTRUE(discount >= 0 && discount < 1)) {
@@ -100,18 +91,19 @@ urn_kind <- list(
   left = function(fit) function(horizon) 0, reasons = list(values_checks)
 )
 
-add_kind("bayesian_bootstrap", function() utils::modifyList(urn_kind, list(
+add_kind("bayesian_bootstrap", function() with_parts(urn_kind,
   words = function(model) "Bayesian bootstrap (Polya's urn)", limit = "may", name = "the Bayesian bootstrap",
   has_prior = FALSE, no_prediction = "is a Bayesian bootstrap, which predicts nothing but the data again",
   start = start_bootstrap, quantities = bootstrap_quantities, simulate = simulate_bootstrap,
-  left = function(fit) function(horizon) if (is.infinite(horizon)) 0 else fit$n / (fit$n + horizon)
-)))
+  left = function(fit) function(horizon) if (is.infinite(horizon)) 0 else fit$n / (fit$n + horizon),
+  reasons = list(bootstrap_reasons, values_checks)
+))
 
 # Urns with a base measure also say how to start(), and how to draw() some resamples.
 base_kind <- function(...) {
-  utils::modifyList(urn_kind, list(limit = "always", name = "urns", has_prior = TRUE,
+  with_parts(urn_kind, limit = "always", name = "urns", has_prior = TRUE,
     no_prediction = "is the limit of an urn: simulate() draws what it predicts", start = start_urn,
-    quantities = urn_quantities, simulate = simulate_urn, ...))
+    quantities = urn_quantities, simulate = simulate_urn, ...)
 }
 
 add_kind("pitman_yor", function() base_kind(

@@ -12,7 +12,7 @@
 #' | [copula_density()] | of distributions, nonparametric |
 #' | [copula_regression()], [copula_classification()] | of a response given covariates, nonparametric |
 #' | [bayesian_bootstrap()] | Rubin's posterior of weights |
-#' | [dirichlet_process()], [pitman_yor()], [gnedin()] | urns with a base measure |
+#' | [pitman_yor()], [gnedin()] | urns with a base measure |
 #'
 #' A horizon of N steps leaves out a share of about n/(n + N) of the variance, for n observations.
 #'
@@ -26,7 +26,8 @@
 #' }
 #'
 #' @param y the data: a numeric vector; for [copula_density()] and [bayesian_bootstrap()] also a numeric table; for
-#'   models with a formula a data frame.
+#'   models with a formula a data frame. A plain list of data sets gives a list of fits, set i with the seed
+#'   `seed` + i - 1, as many at a time as there are `threads`.
 #' @param model one of the models in the table.
 #' @param horizon number of observations to draw in each resample, or `"auto"`: by `tolerance`. 0 gives the prediction
 #'   after the data. [bayesian_bootstrap()] also takes `Inf`, which is its `"auto"`.
@@ -68,6 +69,10 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
                                 tolerance = 0.02, seed = NULL, backend = NULL, threads = NULL, progress = NULL, ...) {
   check_dots_empty(...)
   check_present(!missing(model), "model")
+  if (is.list(y) && !is.object(y)) {
+    arguments <- list(model, horizon, draws, functional, trajectories, tolerance)
+    return(resample_sets(y, arguments, check_seed(seed), resolve_run(backend, threads)))
+  }
   check_model(model)
   kind <- record(model)
   y <- given_data(y, "y")
@@ -82,7 +87,7 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   fit <- list(
     model = model, kind = model$kind, draws = NULL, n = NA_real_, horizon = 0, count = draws, tolerance = tolerance,
     functional = check_functional(functional, kind), seed = seed, backend = run$backend, threads = run$threads,
-    elapsed = 0, interrupted = FALSE, call = short_call(match.call(), "predictive_resample")
+    elapsed = 0, interrupted = FALSE, given = y, call = short_call(match.call(), "predictive_resample")
   )
   class(fit) <- c("martingale_posterior", "warpbayes_fit", "warpbayes")
   start <- proc.time()[[3L]]
@@ -107,6 +112,22 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
     )
   }
   finish_resamples(fit, start)
+}
+
+# Many sets of data, as many at a time as there are threads, each as on its own. The graphics card takes one at a time.
+resample_sets <- function(sets, arguments, seed, run) {
+  one <- function(i) {
+    each <- c(list(sets[[i]]), arguments, list(seed + i - 1, run$backend, 1, FALSE))
+    tryCatch(do.call(predictive_resample, each), error = function(error) error)
+  }
+  side_by_side <- run$backend == "cpu" && .Platform$OS.type != "windows"
+  fits <- parallel::mclapply(seq_along(sets), one, mc.cores = if (side_by_side) run$threads else 1L)
+  failed <- which(vapply(fits, inherits, NA, "error"))
+  if (length(failed)) {
+    first <- failed[[1L]]
+    stop_input("y", sprintf("has a set of data, number %d, with an error: ", first), because = fits[[first]])
+  }
+  stats::setNames(fits, names(sets))
 }
 
 longest_horizon <- 1e6

@@ -1,16 +1,15 @@
 # The scale on which the copulas of one variable work, and values that carry a point mass.
 #
-# Copulas start from a normal law, so they predict well where the data look like one. `scale` has three layers. The
-# first maps the support to the line (log or logit). The second shortens the empty space between the data and far
-# outliers. The third is asinh((x - center)/width), straight near the centre and logarithmic in the tails, or that of
-# two groups (below). Beyond the data the first and the last go on as straight lines, since the data say
-# nothing about the shape of the tails there, and the copulas have more than normal probability there.
+# Copulas start from a normal law, so they predict well where the data look like one. `scale` has two layers. The first
+# maps the support to the line (log or logit). The second is asinh((x - center)/width), straight near the centre and
+# logarithmic in the tails, or that of two groups (below). Beyond the data both go on as straight lines, since the data
+# say nothing about the shape of the tails there, and the copulas have more than normal probability there.
 
 # How far the maps follow their formula beyond the data, in standard deviations on the scale.
 scale_margin <- 1
 
 # `softness`: of a log, see support_layer().
-new_scale <- function(support = c(-Inf, Inf)) list(support = support, softness = Inf, knots = NULL, bends = FALSE)
+new_scale <- function(support = c(-Inf, Inf)) list(support = support, softness = Inf, bends = FALSE)
 
 # Each layer is a list of functions of x: `to`, `from`, and the log of the slope of `to`. With one bound, the distance y
 # from it goes to log(y) or, if the `softness` s is finite, to log(exp(y/s) - 1): a log near the bound, straight beyond.
@@ -37,19 +36,6 @@ support_layer <- function(scale) {
   list(to = function(y) sign * (distance(y) / s + log(-expm1(-distance(y) / s))),
     from = function(x) bound + sign * s * (pmax(sign * x, 0) + log1p(exp(-abs(x)))),
     log_slope = function(y) -log(-expm1(-distance(y) / s)) - log(s))
-}
-
-# Straight between the knots (`x` and `to`), and of slope 1 beyond them.
-gap_layer <- function(knots) {
-  if (is.null(knots)) return(list(to = identity, from = identity, log_slope = function(y) 0 * y))
-  slopes <- c(1, diff(knots$to) / diff(knots$x), 1)
-  map <- function(x, from, to, slopes) {
-    at <- findInterval(x, from)
-    near <- pmax(at, 1L)
-    to[near] + (x - from[near]) * slopes[at + 1L]
-  }
-  list(to = function(x) map(x, knots$x, knots$to, slopes), from = function(z) map(z, knots$to, knots$x, 1 / slopes),
-    log_slope = function(x) log(slopes[findInterval(x, knots$x) + 1L]))
 }
 
 bend_layer <- function(scale) {
@@ -90,7 +76,7 @@ straightened <- function(layer, ends) {
 scale_layers <- function(scale) {
   first <- support_layer(scale)
   bent <- if (is.null(scale$bend_ends)) c(-Inf, Inf) else scale$bend_ends
-  list(if (is.null(scale$ends)) first else straightened(first, scale$ends), gap_layer(scale$knots),
+  list(if (is.null(scale$ends)) first else straightened(first, scale$ends),
     if (is.null(scale$groups)) straightened(bend_layer(scale), bent) else group_layer(scale$groups, bent))
 }
 
@@ -136,45 +122,16 @@ with_ends <- function(scale, y) {
   layers <- scale_layers(scale)
   z <- through(layers, y)
   margin <- scale_margin * sqrt(mean((z - mean(z))^2))
-  bend_ends <- layers[[3L]]$from(range(z) + c(-margin, margin))
+  bend_ends <- layers[[2L]]$from(range(z) + c(-margin, margin))
   bounded <- is.finite(scale$support)
   scale$ends <- c(-Inf, Inf)
-  if (sum(bounded) == 1L) scale$ends[!bounded] <- back_through(layers[1:2], bend_ends)[!bounded]
+  if (sum(bounded) == 1L) scale$ends[!bounded] <- layers[[1L]]$from(bend_ends)[!bounded]
   scale$bend_ends <- if (scale$bends || !is.null(scale$groups)) bend_ends else c(-Inf, Inf)
   scale
 }
 
 # A robust standard deviation, from the quartiles.
 quartile_deviation <- function(y) diff(stats::quantile(y, c(0.25, 0.75), names = FALSE)) / (2 * stats::qnorm(0.75))
-
-# Far outliers: at most a tenth of the data at each end, more than `far_ratio` times as far from the median as the value
-# before them. Of the empty space, three quarters of a
-# standard deviation at each end stay as they are, and all between becomes half a one.
-far_ratio <- 8
-
-shorten_gaps <- function(scale, y) {
-  x <- sort(support_layer(scale)$to(y))
-  middle <- stats::median(x)
-  unit <- quartile_deviation(x)
-  if (!(unit > 1e-12 * max(abs(x)))) return(scale)
-  most <- max(1L, floor(length(x) / 10))
-  gap <- function(x) {
-    distance <- x - middle
-    inner <- length(x) - seq_len(most)
-    ratio <- distance[inner + 1L] / pmax(distance[inner], unit)
-    best <- which.max(ratio)
-    if (ratio[[best]] > far_ratio) x[inner[[best]] + 0:1] + c(0.75, -0.75) * unit
-  }
-  below <- gap(rev(2 * middle - x))
-  knots <- c(if (!is.null(below)) rev(2 * middle - below), gap(x))
-  if (is.null(knots)) return(scale)
-  to <- knots
-  if (!is.null(below)) to[[1L]] <- to[[2L]] - unit / 2
-  last <- length(knots)
-  if (last > 2L || is.null(below)) to[[last]] <- to[[last - 1L]] + unit / 2
-  scale$knots <- list(x = knots, to = to)
-  scale
-}
 
 # At most 400 quantiles stand for the data, and the likelihood of a scale is that of a normal law on it.
 sorted_data <- function(y) {
@@ -203,7 +160,7 @@ soften_log <- function(scale, y) {
 # result does not depend on the unit of the data.
 find_bend <- function(scale, y) {
   n <- length(y)
-  y <- sorted_data(through(scale_layers(scale)[1:2], y))
+  y <- sorted_data(scale_layers(scale)[[1L]]$to(y))
   middle <- stats::median(y)
   unit <- quartile_deviation(y)
   if (!(unit > 1e-12 * max(abs(y)))) return(NULL)
@@ -223,12 +180,29 @@ find_bend <- function(scale, y) {
   scale
 }
 
+# How many values lie far out at the lower and at the upper end: a tenth at most, and on the scale of the support more
+# than `ratio` times as far from the median as the one before.
+far_values <- function(y, support, ratio) {
+  y <- y[y > support[[1L]] & y < support[[2L]]]
+  y <- if (length(y)) sort(support_layer(new_scale(support))$to(y))
+  n <- length(y)
+  if (n < 3L || !(quartile_deviation(y) > 1e-12 * max(abs(y)))) return(c(0L, 0L))
+  k <- seq_len(max(1L, n %/% 10L))
+  vapply(c(-1, 1), function(sign) {
+    distance <- sort(sign * (y - stats::median(y)))
+    apart <- distance[n + 1L - k] / pmax(distance[n - k], quartile_deviation(y))
+    if (max(apart) > ratio) which.max(apart) else 0L
+  }, 0L)
+}
+
 # Values that are far more frequent than the others and than the four values about them, which may be tied by rounding,
-# and values on a bound of the support: list(value, count), sorted, or NULL.
+# values on a bound of the support, and far outliers, of whose law the data say nothing: list(value, count), sorted, or
+# NULL.
 find_point_masses <- function(y, support) {
   values <- sort(unique(y))
   count <- tabulate(match(y, values), length(values))
-  atom <- values %in% support
+  far <- far_values(y, support, 8)
+  atom <- values %in% c(support, utils::head(sort(y), far[[1L]]), utils::tail(sort(y), far[[2L]]))
   repeat {
     rest <- which(!atom)
     if (length(rest) < 5L) break
@@ -354,21 +328,22 @@ group_layer <- function(groups, ends) {
 }
 
 # Two normal laws for data that fall into two groups, by the EM algorithm, or NULL. There are groups if two of at least
-# 15% of the data leave a smaller share of the variance within them than `limit`.
-find_mixture <- function(scale, y, limit = group_limit(length(y))) {
+# three values leave a smaller share of the variance within them than those of normal samples do.
+find_mixture <- function(scale, y) {
   n <- length(y)
-  x <- sorted_data(through(scale_layers(scale)[1:2], y))
+  x <- sorted_data(scale_layers(scale)[[1L]]$to(y))
   middle <- stats::median(x)
   unit <- quartile_deviation(x)
   if (n < 20L || !(unit > 1e-12 * max(abs(x)))) return(NULL)
   t <- (x - middle) / unit
-  split <- split_share(t, rep(1 / length(t), length(t)))
-  if (split[[1L]] >= limit) return(NULL)
+  least <- 2.5 / n
+  split <- split_share(t, rep(1 / length(t), length(t)), least)
+  if (split[[1L]] >= group_limit(n)) return(NULL)
   first <- as.double(seq_along(t) <= round(length(t) * split[[2L]]))
   found <- NULL
   for (i in seq_len(500L)) {
     share <- mean(first)
-    if (share < 0.1 || share > 0.9) return(NULL)
+    if (share < least || share > 1 - least) return(NULL)
     means <- c(mean(first * t) / share, mean((1 - first) * t) / (1 - share))
     sds <- sqrt(c(mean(first * (t - means[[1L]])^2) / share, mean((1 - first) * (t - means[[2L]])^2) / (1 - share)))
     # A group of ties is no normal law.
@@ -396,12 +371,12 @@ group_scores <- function(groups, x) {
 }
 
 # The share of the variance within the two groups of the best split, and the weight of the first.
-split_share <- function(z, weight) {
+split_share <- function(z, weight, least = 0.15) {
   order <- order(z)
   below <- cumsum(weight[order])
   z <- z[order] - sum(weight * z)
   between <- cumsum(weight[order] * z)^2 / (below * (1 - below))
-  between[below < 0.15 | below > 0.85] <- 0
+  between[below < least | below > 1 - least] <- 0
   best <- which.max(between)
   c(max(0, 1 - between[[best]] / sum(weight[order] * z^2)), below[[best]])
 }

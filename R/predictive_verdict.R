@@ -75,6 +75,10 @@ classes_bandwidth <- function(fit) {
   )
 }
 
+bootstrap_reasons <- function(fit) {
+  if (fit$n < 10L) reason("unsupported_within", figure = fit$n, count = count_words(fit$n, "value"))
+}
+
 # Student's t of so few degrees of freedom has no fourth moment.
 few_reason <- function(fit) {
   n <- nrow(fit$data$y)
@@ -118,7 +122,7 @@ atoms_reasons <- function(fit) {
   ends <- apply(atoms$weight, 2L, stats::quantile, probs = c(0.05, 0.95), names = FALSE)
   shown <- utils::head(seq_along(atoms$value), 3L)
   of_each <- lapply(shown, function(j) {
-    reason("scale_atom", figure = atoms$value[[j]], count = whole_words(atoms$count[[j]]), all = whole_words(fit$n),
+    reason("scale_atom", figure = atoms$count[[j]], count = whole_words(atoms$count[[j]]), all = whole_words(fit$n),
       value = format(atoms$value[[j]]), low = figure(ends[1L, j]), high = figure(ends[2L, j]))
   })
   more <- length(atoms$value) - 3L
@@ -128,15 +132,11 @@ atoms_reasons <- function(fit) {
 
 density_scale_reason <- function(scale) {
   if (is.null(scale$gain)) return(NULL)
-  far <- "the space before far outliers shortened"
   reason("scale_bent", figure = scale$gain, gain = figure(scale$gain),
-    scale = if (!is.null(scale$groups)) {
-      group_words(scale)
-    } else if (scale$bends) {
-      sprintf("the scale asinh((y %s %s)/%s)%s", if (scale$center < 0) "+" else "-", figure(abs(scale$center)),
-        figure(scale$width),
-        if (is.null(scale$knots)) "" else paste(", with", far))
-    } else paste("a scale with", far))
+    scale = if (!is.null(scale$groups)) group_words(scale) else {
+      sprintf("the scale asinh((y %s %s)/%s)", if (scale$center < 0) "+" else "-", figure(abs(scale$center)),
+        figure(scale$width))
+    })
 }
 
 # A bound that all data respect and the prediction does not.
@@ -164,26 +164,20 @@ density_unsupported <- function(fit) {
   names <- colnames(fit$draws)
   linear <- names[grepl("^(mean|gini|tail_mean.*)$", names)]
   square <- intersect(c("sd", "variance"), names)
-  knots <- fit$scale$knots$x
-  if (is.null(knots)) return(tail_reasons(linear, square, tail_share(fit), fit$n))
-  layer <- support_layer(fit$scale)
-  x <- layer$to(own_units(fit))
-  # Data lie before the first or beyond the last pair of knots.
-  far <- c(sum(x <= knots[[1L]]), sum(x > knots[[length(knots)]]))
-  if (length(knots) == 2L) far[[if (far[[1L]] < far[[2L]]) 2L else 1L]] <- 0
-  quantiles <- names[grepl("^(median|q[0-9.]+)$", names)]
-  probs <- ifelse(quantiles == "median", 50, suppressWarnings(as.numeric(sub("q", "", quantiles)))) / 100
-  # So large could the share of such values be, and with it these quantiles are far values.
+  far <- far_reason(fit, c(linear, square))
+  if (is.null(far)) tail_reasons(linear, square, tail_share(fit), fit$n) else far
+}
+
+# What such values decide: moments, and the quantiles that they may be, since so large could their share be.
+far_reason <- function(fit, moments) {
+  far <- far_values(c(own_units(fit), rep(fit$atoms$value, fit$atoms$count)), fit$scale$support, 4)
   share <- stats::qbeta(0.95, far + 1, fit$n - far) * (far > 0)
-  ends <- apply(fit$draws[, quantiles, drop = FALSE], 2L, stats::quantile, probs = c(0.05, 0.95), names = FALSE,
-    na.rm = TRUE)
-  astride <- vapply(seq_along(quantiles), function(j) {
-    end <- layer$to(ends[, j])
-    any(end[[1L]] < knots & knots < end[[2L]])
-  }, NA)
-  named <- c(linear, square, quantiles[astride | probs <= share[[1L]] | probs >= 1 - share[[2L]]])
-  if (!length(named)) return(NULL)
-  reason("unsupported_far", quantity = named, figure = sum(far), far = sum(far), count = whole_words(fit$n))
+  names <- grep("^(median|q[0-9.]+)$", colnames(fit$draws), value = TRUE)
+  probs <- as.double(sub("q", "", sub("median", "50", names))) / 100
+  named <- c(moments, names[probs <= share[[1L]] | probs >= 1 - share[[2L]]])
+  if (sum(far) && length(named)) {
+    reason("unsupported_far", quantity = named, figure = sum(far), far = sum(far), count = whole_words(fit$n))
+  }
 }
 
 tail_reasons <- function(linear, square, share, n, of = "predicted ") {
@@ -254,12 +248,24 @@ covariates_reasons <- function(fit) {
   beyond_reason(fit))
 }
 
-beyond_reason <- function(fit) {
-  rows <- rows_beyond(fit)
+# `points` at which a fit predicts, with the columns `x` of covariates, as standardised as the data's.
+beyond_reason <- function(fit, x = point_rows(fit, fit$at, NROW(fit$points))) {
+  rows <- rows_beyond(fit, x)
   if (!length(rows)) return(NULL)
   reason("covariates_beyond", quantity = rows, figure = length(rows), count = whole_words(length(rows)),
     shown = paste0(paste(utils::head(rows, 3L), collapse = ", "), if (length(rows) > 3L) ", ..."),
+    where = beyond_words(fit, x[rows[[1L]], ]),
     band = if (is.null(fit$trend)) "does not grow there" else "grows as the slopes say, if its shape goes on")
+}
+
+# The covariates that lie outside of their range, at one point.
+beyond_words <- function(fit, x) {
+  own <- function(x, j) format(signif(fit$standard_x$center[[j]] + fit$standard_x$scale[[j]] * x, 4), trim = TRUE)
+  ends <- apply(fit$data$x, 2L, range)
+  out <- which(x < ends[1L, ] | x > ends[2L, ])
+  if (!length(out)) return("each covariate within its range, but not together")
+  paste(sprintf("%s = %s, in the data %s to %s", colnames(fit$data$x)[out], mapply(own, x[out], out),
+    mapply(own, ends[1L, out], out), mapply(own, ends[2L, out], out)), collapse = "; ")
 }
 
 # Where the mean function is too smooth for the data.
@@ -310,7 +316,7 @@ joint_reason <- function(fit) {
 # Where the groups lie: exact if nothing but a straight line comes before them.
 group_words <- function(scale) {
   groups <- drop(scale$groups)
-  at <- back_through(scale_layers(scale)[1:2], groups[2:3])
+  at <- scale_layers(scale)[[1L]]$from(groups[2:3])
   share <- 100 * stats::plogis(c(1, -1) * groups[[1L]])
   sprintf("the scale of two groups, %s%% about %s and %s%% about %s", figure(share[[1L]]), figure(at[[1L]]),
     figure(share[[2L]]), figure(at[[2L]]))

@@ -34,7 +34,8 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   design <- record$design(design, response)
   design$terms <- if (length(parts$bars)) grouping_terms(frame, parts$bars, contrasts, sizes)
   # The sampler has a shorter way for a single term (1 | g) of one linear predictor.
-  design$single <- length(parts$bars) == 1L && is_intercept_bar(parts$bars[[1L]]) && !record$has_outcomes
+  design$single <- length(parts$bars) == 1L && is_intercept_bar(parts$bars[[1L]]) && !record$has_outcomes &&
+    length(banded_smooths(design)) == 0L
   effects <- vapply(design$terms, function(term) length(term$levels) * length(term$columns), 0L)
   response <- record$complete(response, offset, weights, ncol(design$x) + sum(effects))
   design$information <- response$information

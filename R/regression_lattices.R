@@ -1,11 +1,11 @@
 # Effects of areas and of times in regressions, car(), rw() and ar1(): smooths whose basis has a column for each level.
 # The penalty of car() and rw() is the sum of squared differences of neighbours.
 
-# The most levels, because each is a column of the design.
-most_levels <- 1024L
-
-# From so many on the columns are sparse, one for each level. Fewer are a dense part of the design.
+# From so many levels on the columns are sparse, one for each level. Fewer are a dense part of the design. From so many
+# on the precision is a band (src/regression/lattice.c). The most levels where it cannot be one.
 fewest_level_columns <- 32L
+fewest_banded <- 300L
+most_levels <- 1024L
 
 # The precision, in units of the block, with which the mean of levels over the observations is 0.
 sum_precision <- 1e6
@@ -40,7 +40,7 @@ read_lattice_term <- function(call, envir) {
     })
     label <- sprintf("car(%s)", deparse1(expression))
     variables <- list(expression)
-    lattice <- list(kind = kind, has_unit = FALSE, penalty = neighbour_penalty(adjacency, words))
+    lattice <- list(kind = kind, has_unit = FALSE, neighbours = read_neighbours(adjacency, words))
   } else {
     has_unit <- is.call(expression) && identical(expression[[1L]], quote(`|`))
     variables <- if (has_unit) list(expression[[2L]], expression[[3L]]) else list(expression)
@@ -50,69 +50,119 @@ read_lattice_term <- function(call, envir) {
   list(label = label, variables = variables, texts = vapply(variables, deparse1, ""), lattice = lattice)
 }
 
-# The matrix whose quadratic form is the sum of squared differences of neighbours, with the names of the areas.
-neighbour_penalty <- function(adjacency, words) {
+# The `names` of areas, and the `pairs` of neighbours, each twice.
+read_neighbours <- function(adjacency, words) {
   fail <- function(...) stop_input("formula", "has ", words, ", whose adjacency ", ...)
   if (is.list(adjacency) && !is.data.frame(adjacency)) {
     names <- if (is.null(names(adjacency))) attr(adjacency, "region.id") else names(adjacency)
     if (is.null(names)) fail("is a list without the names of the areas")
-    weight <- matrix(0, length(names), length(names), dimnames = list(names, names))
-    for (i in seq_along(names)) {
-      # Package spdep has 0 for an area without neighbours.
-      other <- setdiff(adjacency[[i]], 0)
-      at <- if (is.character(other)) match(other, names) else other
-      if (!all(at %in% seq_along(names))) fail("has a neighbour of ", dQuote(names[[i]], FALSE), " that is no area")
-      weight[i, at] <- 1
-    }
+    # Package spdep has 0 for an area without neighbours.
+    others <- lapply(adjacency, setdiff, 0)
+    at <- lapply(others, function(other) if (is.character(other)) match(other, names) else other)
+    wrong <- !vapply(at, function(at) all(at %in% seq_along(names)), NA)
+    if (any(wrong)) fail("has a neighbour of ", dQuote(names[wrong][[1L]], FALSE), " that is no area")
+    pairs <- data.frame(from = rep(seq_along(at), lengths(at)), to = as.integer(unlist(at)))
+    pairs$weight <- rep(1, nrow(pairs))
   } else {
-    weight <- if (is_sparse_matrix(adjacency)) as.matrix(adjacency) else adjacency
-    if (!is.matrix(weight) || !(is.numeric(weight) || is.logical(weight)) || nrow(weight) != ncol(weight)) {
+    is_sparse <- is_sparse_matrix(adjacency)
+    is_square <- length(dim(adjacency)) == 2L && nrow(adjacency) == ncol(adjacency)
+    if (!is_square || !(is_sparse || is.numeric(adjacency) || is.logical(adjacency))) {
       fail("must be a square matrix, or a list with the neighbours of each area, not ", show_value(adjacency))
     }
-    if (is.null(rownames(weight))) fail("has no row names, which are the names of the areas")
-    weight <- weight + 0
+    names <- rownames(adjacency)
+    if (is.null(names)) fail("has no row names, which are the names of the areas")
+    if (is_sparse) adjacency <- as_sparse_columns(adjacency)
+    at <- if (is_sparse) NULL else which(is.na(adjacency) | adjacency != 0, arr.ind = TRUE)
+    pairs <- if (is_sparse) {
+      data.frame(from = adjacency@i + 1L, to = rep(seq_along(names), diff(adjacency@p)), weight = adjacency@x)
+    } else {
+      data.frame(from = at[, 1L], to = at[, 2L], weight = adjacency[at] + 0)
+    }
   }
-  twice <- rownames(weight)[duplicated(rownames(weight))]
-  if (length(twice)) fail("has the area ", dQuote(twice[[1L]], FALSE), " twice")
-  if (anyNA(weight) || any(weight < 0) || !isSymmetric(unname(weight))) {
+  if (anyDuplicated(names)) fail("has the area ", dQuote(names[duplicated(names)][[1L]], FALSE), " twice")
+  pairs <- pairs[is.na(pairs$weight) | pairs$from != pairs$to & pairs$weight != 0, ]
+  pairs <- pairs[order(pairs$from, pairs$to), ]
+  mirrored <- data.frame(pairs$to, pairs$from, pairs$weight)[order(pairs$to, pairs$from), ]
+  if (anyNA(pairs$weight) || any(pairs$weight < 0) || !isTRUE(all.equal(unname(as.matrix(mirrored)),
+    unname(as.matrix(pairs)), tolerance = 100 * .Machine$double.eps, check.attributes = FALSE))) {
     fail("is not symmetric, or has weights that are missing or negative")
   }
-  if (nrow(weight) > most_levels) fail(sprintf("has %d areas; at most %d are known", nrow(weight), most_levels))
-  diag(weight) <- 0
-  if (all(weight == 0)) fail("has no neighbours")
-  diag(rowSums(weight), nrow(weight)) - weight
+  if (nrow(pairs) == 0L) fail("has no neighbours")
+  list(names = names, pairs = pairs)
 }
 
 make_lattice <- function(smooth, data, sizes, fail) {
   lattice <- smooth$lattice
-  if (is.null(lattice$penalty)) {
+  neighbours <- lattice$neighbours
+  lattice$neighbours <- NULL
+  if (is.null(neighbours)) {
     lattice <- with_times(lattice, data, fail)
-    times <- unique(lattice$at$place)
+    times <- sort(unique(lattice$at$place))
     count <- length(times)
     units <- unique(lattice$at$unit)
     if (count < 3L) fail(sprintf("which has %s; at least 3 are needed", count_words(count, "time")))
-    if (count * length(units) > most_levels) {
-      fail(sprintf("which has %d times of %s; at most %d levels are known", count,
-        count_words(length(units), "unit"), most_levels))
-    }
-    lattice$at <- data.frame(place = rep(sort(times), length(units)), unit = rep(units, each = count))
+    lattice$at <- data.frame(place = rep(times, length(units)), unit = rep(units, each = count))
+  } else {
+    lattice$at <- data.frame(place = neighbours$names, unit = "")
+  }
+  smooth$lattice <- lattice
+  if (is_banded(smooth, nrow(lattice$at), neighbours, fail)) {
+    return(finish_band(smooth, data, sizes, if (is.null(neighbours)) diff(times) else neighbours$pairs, fail))
+  }
+  if (is.null(neighbours)) {
     # The variance of a step grows with its length.
-    steps <- diff(diag(count)) / sqrt(diff(sort(times)))
+    steps <- diff(diag(count)) / sqrt(diff(times))
     penalty <- crossprod(steps) / max(steps)^2
     bases <- lapply(penalty_bases(list(penalty), count, fail), function(basis) kronecker(diag(length(units)), basis))
     penalty <- kronecker(diag(length(units)), penalty)
   } else {
-    penalty <- lattice$penalty
-    lattice$at <- data.frame(place = rownames(penalty), unit = "")
+    penalty <- matrix(0, nrow(lattice$at), nrow(lattice$at))
+    penalty[as.matrix(neighbours$pairs[1:2])] <- -neighbours$pairs$weight
+    diag(penalty) <- -rowSums(penalty)
     bases <- penalty_bases(list(penalty), nrow(penalty), fail)
   }
-  lattice$penalty <- NULL
-  smooth$lattice <- lattice
   is_connected <- ncol(bases[[1L]]) == length(unique(lattice$at$unit))
   if (ncol(bases[[2L]]) >= fewest_level_columns && is_connected && requireNamespace("Matrix", quietly = TRUE)) {
     return(finish_levels(smooth, data, sizes, penalty, bases[[2L]], fail))
   }
   finish_smooth(smooth, data, sizes, bases, fail)
+}
+
+# Whether the precision of this many levels is made as a band, whose levels are beside other coefficients.
+is_banded <- function(smooth, count, neighbours, fail) {
+  is_connected <- is.null(neighbours) || length(levels_in_order(neighbours$pairs, count)) == count
+  can <- is_connected && smooth$before > 0L && requireNamespace("Matrix", quietly = TRUE)
+  if (!can && count > most_levels) {
+    fail(sprintf("which has %d levels: more than %d need %s", count, most_levels, if (!is_connected) {
+      "areas that are all connected"
+    } else if (smooth$before == 0L) "an intercept or another predictor" else "package Matrix"))
+  }
+  can && count >= fewest_banded
+}
+
+# Areas in the reverse order of Cuthill & McKee (1969), in which neighbours are close; only those that are connected.
+levels_in_order <- function(pairs, count) {
+  near <- split(pairs$to, factor(pairs$from, seq_len(count)))
+  degree <- lengths(near)
+  from <- which.min(degree)
+  for (pass in 1:3) {
+    found <- integer(count)
+    found[[1L]] <- from
+    is_found <- replace(logical(count), from, TRUE)
+    size <- 1L
+    for (at in seq_len(count)) {
+      if (at > size) break
+      new <- near[[found[[at]]]]
+      new <- new[!is_found[new]]
+      if (length(new) == 0L) next
+      is_found[new] <- TRUE
+      found[size + seq_along(new)] <- new[order(degree[new])]
+      size <- size + length(new)
+    }
+    # Far ends make narrow bands.
+    from <- found[[size]]
+  }
+  rev(found[seq_len(size)])
 }
 
 # The area or time, and the unit, of each row.
@@ -161,28 +211,87 @@ unseen_levels <- function(smooth, data, fit) {
   out
 }
 
-has_level_columns <- function(smooth) !is.null(smooth$structure)
+has_band <- function(smooth) !is.null(smooth$band)
+has_level_columns <- function(smooth) !is.null(smooth$structure) || has_band(smooth)
+
+# As finish_levels(), with the parts of a band that src/regression/lattice.c reads: `order` has the level of each of its
+# rows. `links`: the distances of neighbouring times, which all units share, or the pairs of neighbours.
+finish_band <- function(smooth, data, sizes, links, fail) {
+  at <- smooth$lattice$at
+  count <- nrow(at)
+  unit <- match(at$unit, unique(at$unit))
+  size <- count / max(unit)
+  if (is.numeric(links)) {
+    before <- which(seq_len(count) %% size != 0L)
+    links <- data.frame(from = before, to = before + 1L, weight = rep(min(links) / links, max(unit)))
+    order <- seq_len(count)
+  } else {
+    order <- levels_in_order(links, count)
+    links <- links[links$from < links$to, ]
+  }
+  row <- order(order)
+  ends <- cbind(pmin(row[links$from], row[links$to]), pmax(row[links$from], row[links$to]))
+  precision <- matrix(0, max(ends[, 2L] - ends[, 1L]) + 1L, count)
+  precision[cbind(ends[, 2L] - ends[, 1L] + 1L, ends[, 1L])] <- -links$weight
+  precision[1L, ] <- rowsum(rep(links$weight, 2L), as.vector(ends))
+  weight <- observed_levels(smooth, data, sizes, unit, fail)
+  variance <- lattice_variance(ends, links$weight, weight$of_level[order], unit)
+  if (!(variance > 0)) fail("which does not vary in the data")
+  with_level_columns(smooth, data, band = list(order = order, precision = precision * variance,
+    share = sqrt(sum_precision) * weight$share[order], unit = unit))
+}
+
+# The mean over the observations of the variance of levels about the mean of their unit, if the differences of
+# neighbours `ends` have the precisions `weight`. It is a difference of a trace and a square. The trace is the slope of
+# a log determinant, which is far cheaper than the inverse of a sparse matrix.
+lattice_variance <- function(ends, weight, observed, unit) {
+  count <- length(observed)
+  observed <- observed / sum(observed)
+  first <- which(!duplicated(unit))
+  penalty <- Matrix::sparseMatrix(c(ends, ends[, 1L], first), c(ends, ends[, 2L], first),
+    x = c(weight, weight, -weight, rep(1, length(first))), dims = c(count, count))
+  penalty <- Matrix::forceSymmetric(penalty)
+  share <- Matrix::sparseMatrix(seq_len(count), unit, x = observed)
+  total <- Matrix::colSums(share)
+  squares <- Matrix::colSums(share * Matrix::solve(penalty, share)) / ifelse(total > 0, total, 1)
+  log_determinant <- function(step) {
+    as.numeric(Matrix::determinant(penalty + Matrix::Diagonal(x = step * observed), logarithm = TRUE)$modulus)
+  }
+  # A scale of the trace, then a step at which neither rounding nor curvature matters.
+  step <- 1e-9 / (log_determinant(1e-6) - log_determinant(0))
+  trace <- sum(c(8, -8, -1, 1) * vapply(step * c(1, -1, 2, -2), log_determinant, 0)) / (12 * step)
+  trace - sum(squares)
+}
 
 # As finish_smooth(), for many levels: each is a coefficient, with the precision `structure` for a deviation of 1. Their
 # mean in each unit is 0: its precision is far above that of differences. `basis` is that of the penalty.
 finish_levels <- function(smooth, data, sizes, penalty, basis, fail) {
   count <- nrow(penalty)
-  level <- lattice_levels(smooth, data)
   unit <- match(smooth$lattice$at$unit, unique(smooth$lattice$at$unit))
-  units <- max(unit)
-  weight <- as.vector(rowsum(c(sizes$of_rows, numeric(count)), c(level, seq_len(count))))
-  if (sum(weight) == 0) fail("which is 0 in all rows that count")
-  total <- as.vector(rowsum(weight, unit))
-  # Levels of a unit without observations count alike.
-  share <- ifelse(total[unit] > 0, weight / pmax(total[unit], .Machine$double.xmin), units / count)
-  means <- matrix(0, count, units)
-  means[cbind(seq_len(count), unit)] <- share
+  observed <- observed_levels(smooth, data, sizes, unit, fail)
+  weight <- observed$of_level
+  means <- matrix(0, count, max(unit))
+  means[cbind(seq_len(count), unit)] <- observed$share
   centred <- basis - crossprod(means, basis)[unit, , drop = FALSE]
   variance <- sum(weight / sum(weight) * rowSums(centred^2))
   if (!(variance > 0)) fail("which does not vary in the data")
-  smooth$structure <- penalty * variance + sum_precision * tcrossprod(means)
-  smooth$block <- rep(1L, count)
-  smooth$block_names <- sprintf("sd(%s)", smooth$label)
+  with_level_columns(smooth, data, structure = penalty * variance + sum_precision * tcrossprod(means))
+}
+
+# The observations of each level, and its share of those of its unit. Levels of a unit without any count alike.
+observed_levels <- function(smooth, data, sizes, unit, fail) {
+  count <- length(unit)
+  weight <- as.vector(rowsum(c(sizes$of_rows, numeric(count)), c(lattice_levels(smooth, data), seq_len(count))))
+  if (sum(weight) == 0) fail("which is 0 in all rows that count")
+  total <- as.vector(rowsum(weight, unit))[unit]
+  list(of_level = weight, share = ifelse(total > 0, weight / pmax(total, .Machine$double.xmin), max(unit) / count))
+}
+
+# A smooth of which each level is a coefficient, with these parts.
+with_level_columns <- function(smooth, data, ...) {
+  smooth <- c(smooth, list(...))
+  smooth$block <- rep(1L, nrow(smooth$lattice$at))
+  smooth$block_names <- sprintf(c("sd(%s)", if (!is.null(smooth$gap)) "cor(%s)"), smooth$label)
   smooth$names <- sprintf("%s.%s", smooth$label, level_names(smooth$lattice))
   smooth$values <- level_columns(smooth, data)
   smooth
@@ -215,21 +324,56 @@ finish_autoregression <- function(smooth, data, sizes, fail) {
   distances <- sort(counted[counted > 0])
   if (length(distances) < 2L) fail("which needs at least 3 times of one unit, or 2 of several")
   size <- nrow(lattice$at)
-  if (size > most_levels) fail(sprintf("which has %d times of units; at most %d are known", size, most_levels))
   lattice$step <- distances[[ceiling(length(distances) / 2)]]
   smooth$lattice <- lattice
   smooth$gap <- gaps(lattice$at) / lattice$step
+  if (is_banded(smooth, size, NULL, fail)) {
+    return(with_level_columns(smooth, data, band = list(order = seq_len(size), gap = smooth$gap)))
+  }
+  if (size >= fewest_level_columns && requireNamespace("Matrix", quietly = TRUE)) {
+    return(with_level_columns(smooth, data, structure = diag(size)))
+  }
   smooth$block <- rep(1L, size)
   smooth$block_names <- sprintf(c("sd(%s)", "cor(%s)"), smooth$label)
   smooth$names <- sprintf("%s.%s", smooth$label, level_names(lattice))
-  if (size >= fewest_level_columns && requireNamespace("Matrix", quietly = TRUE)) {
-    smooth$structure <- diag(size)
-    smooth$values <- level_columns(smooth, data)
-  } else {
-    smooth$transform <- diag(size)
-    smooth$values <- smooth_columns(smooth, data)
-  }
+  smooth$transform <- diag(size)
+  smooth$values <- smooth_columns(smooth, data)
   smooth
+}
+
+# A fit as the sampler knows it: levels with a band are terms like those of groups, not columns of the design.
+banded_smooths <- function(design) Filter(has_band, design$smooths)
+
+sampled_design <- function(design) {
+  banded <- banded_smooths(design)
+  if (length(banded) == 0L) return(design)
+  kept <- seq_len(ncol(design$x) - sum(vapply(banded, function(smooth) length(smooth$columns), 0L)))
+  of_columns <- c("center", "scale", "prior_unit", "is_intercept", "block")
+  design[of_columns] <- lapply(design[of_columns], `[`, kept)
+  design$x <- design$x[, kept, drop = FALSE]
+  design$smooths <- Filter(Negate(has_band), design$smooths)
+  if (!any(vapply(design$smooths, has_level_columns, NA))) design$x <- as.matrix(design$x)
+  design
+}
+
+# The levels of a design's rows, in the order of the band, and the precision.
+banded_terms <- function(design, order) {
+  lapply(banded_smooths(design), function(smooth) {
+    x <- design$x[, smooth$columns, drop = FALSE]
+    level <- integer(nrow(x))
+    level[x@i + 1L] <- rep(order(smooth$band$order), diff(x@p))
+    c(list(level = if (is.null(order)) level - 1L else level[order] - 1L, levels = ncol(x), independent = TRUE),
+      smooth$band[names(smooth$band) != "order"])
+  })
+}
+
+# The columns of the trace of the sampler that are those of the design.
+traced_columns <- function(fit) {
+  p <- ncol(fit$design$x)
+  banded <- banded_smooths(fit$design)
+  kept <- setdiff(seq_len(p), unlist(lapply(banded, function(smooth) smooth$columns)))
+  traced <- c(kept, unlist(lapply(banded, function(smooth) smooth$columns[smooth$band$order])))
+  rep(order(traced), outcomes_of(fit)) + rep((seq_len(outcomes_of(fit)) - 1L) * p, each = p)
 }
 
 # New times of an autoregression: for each row the number of its new time, or 0; their times and units. NULL: none.

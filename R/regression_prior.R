@@ -164,6 +164,8 @@ check_prior_types <- function(type) {
 # printing. `design` comes from logit_design(), `centre` from the record of the family.
 resolve_logit_prior <- function(prior, design, family, centre, outcomes = 1L) {
   if (!inherits(prior, "logit_prior")) stop_input("prior", "must come from logit_prior(), not ", show_value(prior))
+  smooths <- design$smooths
+  design <- sampled_design(design)
   names <- colnames(design$x)
   block <- if (is.null(design$block)) integer(length(names)) else design$block
   slopes <- which(!design$is_intercept & block == 0L)
@@ -211,20 +213,22 @@ resolve_logit_prior <- function(prior, design, family, centre, outcomes = 1L) {
       if (is.null(smooth$gap)) next
       if (is.null(prior$law_gap)) prior$law_gap <- rep(-1, length(names))
       prior$law_gap[smooth$columns] <- smooth$gap
-      prior$steps <- c(prior$steps, stats::setNames(smooth$lattice$step, smooth$label))
     }
+  }
+  for (smooth in smooths) {
+    if (!is.null(smooth$gap)) prior$steps <- c(prior$steps, stats::setNames(smooth$lattice$step, smooth$label))
   }
   prior$law_df[slopes] <- prior$df
   prior$deviation <- stats::setNames(deviation / unit, names)[slopes]
   prior$resolved <- TRUE
-  prior$centred <- !is_sparse_matrix(design$x) || length(design$smooths) > 0L
+  prior$centred <- !is_sparse_matrix(design$x) || length(smooths) > 0L
   prior$has <- c(
     intercept = any(design$is_intercept), slopes = length(slopes) > 0L,
     groups = length(design$terms) > 0L, effects = length(design$terms) > 0L && !isTRUE(design$single),
     independent = any(vapply(design$terms, function(term) term$independent, NA)),
     correlated = any(vapply(design$terms, function(term) !term$independent, NA)),
     dispersion = family$has_dispersion,
-    smooths = any(block > 0L)
+    smooths = any(block > 0L) || any(vapply(smooths, has_band, NA))
   )
   prior
 }

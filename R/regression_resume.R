@@ -72,7 +72,7 @@ logit_fields <- function() c(
 
 # The compiled code knows the sizes that depend on the design.
 logit_state <- function() c(
-  state_fields, coefficients = "finite[coefficient_names]", statistics = "number[*]", intercepts = "finite[*]",
+  state_fields, coefficients = "finite[*]", statistics = "number[*]", intercepts = "finite[*]",
   group_statistics = "number[*]", shrinkage = "number[*]", scalars = "finite[*]", ellipse = "number[*]",
   effects = "finite[*]?", covariances = "finite[*]?", moves = "number[*]?"
 )

@@ -29,6 +29,8 @@ regression_data <- function(fit) {
   offset <- fit$offset
   if (family$has_surrogates) offset <- offset - response$log_surrogate
   if (all(offset == 0)) offset <- NULL
+  terms <- c(if (!isTRUE(design$single)) regression_terms(design$terms, order), banded_terms(design, order))
+  design <- sampled_design(design)
   x <- rows(design$x)
   is_sparse <- is_sparse_matrix(x)
   if (is_sparse && any(design$center != 0)) x <- centred_sparse(x, design$center)
@@ -38,7 +40,7 @@ regression_data <- function(fit) {
     shape = sorted(response$shape), kappa = rows(response$kappa), dispersed = sorted(response$dispersed),
     poisson = if (family$has_surrogates) 1L,
     primal = if (isTRUE(design$primal)) 1L, group_start = design$group_start,
-    terms = if (!isTRUE(design$single)) regression_terms(design$terms, order)
+    terms = if (length(terms)) terms
   ))
 }
 
@@ -52,12 +54,10 @@ start_spread <- 2
 
 logit_step <- function(fit) {
   prior <- compiled_logit_prior(fit$prior, dispersion_counts(fit))
-  terms <- sampled_terms(fit)
-  prior$effect_scale <- effect_scales(if (length(terms)) fit$design$terms, fit$prior)
+  prior$effect_scale <- effect_scales(fit)
   prior$moves <- c(fit$warmup, level_moves)
   constant <- if (isTRUE(fit$prior_only)) 0 else fit$response$constant
-  design <- fit$design
-  parts <- state_parts(length(terms) > 0L)
+  parts <- state_parts(length(prior$effect_scale) > 0L)
   started <- function(session, state) {
     if (state$sweep > 0) return(state)
     start <- native(C_regression_start, session, prior, state, start_spread)
@@ -74,7 +74,7 @@ logit_step <- function(fit) {
     Map(function(state, slice) {
       state[parts] <- slice[parts]
       if (!is.null(state$moves)) state$moves <- slice$moves
-      parts <- slice_traces(slice, design, terms)
+      parts <- slice_traces(slice, fit)
       parts$traces$log_likelihood <- slice$log_likelihood + constant
       c(list(state = state), parts)
     }, states, slices)
@@ -82,9 +82,12 @@ logit_step <- function(fit) {
 }
 
 # The traces and the kept draws of a slice in the data's units, but for the log likelihood.
-slice_traces <- function(slice, design, terms) {
+slice_traces <- function(slice, fit) {
+  terms <- sampled_terms(fit)
+  coefficients <- slice$coefficient_trace
+  if (length(banded_smooths(fit$design))) coefficients <- coefficients[, traced_columns(fit), drop = FALSE]
   traces <- list(
-    coefficient_trace = to_data_units(slice$coefficient_trace, design),
+    coefficient_trace = to_data_units(coefficients, fit$design),
     dispersion_trace = slice$dispersion_trace, group_deviation = slice$group_deviation,
     smooth_deviation = slice$block_deviation
   )
@@ -116,7 +119,7 @@ ellipse_size <- function(p, levels = 0, columns = 1, is_group = TRUE, outcomes =
 ellipse_start <- function(fit) {
   terms <- fit$design$terms
   p <- ncol(fit$design$x)
-  if (is_dual(fit$design)) return(numeric(2L))
+  if (is_dual(fit$design) || length(banded_smooths(fit$design))) return(numeric(2L))
   if (length(terms) == 0L) return(numeric(ellipse_size(p, outcomes = outcomes_of(fit))))
   numeric(ellipse_size(p, vapply(terms, function(term) length(term$levels), 0),
     vapply(terms, function(term) length(term$columns), 0), isTRUE(fit$design$single), outcomes_of(fit)))
@@ -154,19 +157,20 @@ shrinkage_start <- function(prior, p) {
 logit_start <- function(fit) {
   family <- family_of(fit)
   if (!is.null(family$sampling)) return(family$sampling$start(fit))
-  p <- ncol(fit$design$x)
+  design <- sampled_design(fit$design)
+  p <- ncol(design$x)
   groups <- if (isTRUE(fit$design$single)) length(fit$design$terms[[1L]]$levels) else 0
   outcomes <- outcomes_of(fit)
   dual <- is_dual(fit$design)
   summed <- if (dual) 0 else p
   coefficients <- matrix(0, p, outcomes)
-  if (any(fit$design$is_intercept)) coefficients[fit$design$is_intercept, ] <- family$start(fit$response)
+  if (any(design$is_intercept)) coefficients[design$is_intercept, ] <- family$start(fit$response)
   c(list(
     coefficients = as.double(coefficients),
     statistics = numeric(if (dual) 2 * nrow(fit$design$x) else p * (p + 1) / 2 + p), intercepts = numeric(groups),
     group_statistics = numeric(groups * (summed + 2)), shrinkage = rep(shrinkage_start(fit$prior, p), outcomes),
     scalars = c(as.double(family$has_dispersion), 1, 1), ellipse = ellipse_start(fit)
-  ), if (length(sampled_terms(fit))) start_terms(sampled_terms(fit)))
+  ), start_terms(fit))
 }
 
 # The distinct counts and their weights, for the gamma functions in the law of the dispersion.
@@ -185,7 +189,7 @@ to_data_units <- function(values, design) {
   p <- length(design$scale)
   for (first in seq(0, ncol(values) - 1, by = p)) {
     shift <- 0
-    for (column in which(!design$is_intercept)) {
+    for (column in which(!design$is_intercept & (design$scale != 1 | design$center != 0))) {
       values[, first + column] <- values[, first + column] / design$scale[[column]]
       shift <- shift + values[, first + column] * design$center[[column]]
     }

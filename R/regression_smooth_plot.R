@@ -20,7 +20,7 @@ smooth_picture <- function(fit, parameters, main) {
     for (k in seq_along(classes)) {
       of_smooth <- draws[, (k - 1L) * p + smooths[[i]]$columns, drop = FALSE]
       panels <- c(panels, lapply(grids[[i]], function(grid) {
-        values <- tcrossprod(of_smooth, smooth_columns(smooths[[i]], grid$data))
+        values <- smooth_values(smooths[[i]], grid$data, of_smooth)
         smooth_panel(grid, values, paste0(classes[[k]], labels[[i]], grid$title))
       }))
     }

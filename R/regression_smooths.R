@@ -30,13 +30,14 @@ read_smooth <- function(call, envir) {
 # smooths of many levels, which come last; `block`, the number of the block of each column, or 0; and the `smooths`,
 # which know their `columns` of a design that has `before` other columns.
 smooth_design <- function(frame, smooths, sizes, before) {
+  smooths <- lapply(smooths, c, list(before = before))
   made <- unlist(lapply(smooths, make_smooths, frame = frame, sizes = sizes), recursive = FALSE)
   labels <- vapply(made, function(smooth) smooth$label, "")
   if (anyDuplicated(labels)) {
     stop_input("formula", "has the smooth ", dQuote(labels[duplicated(labels)][[1L]], FALSE), " twice")
   }
   has_levels <- vapply(made, has_level_columns, NA)
-  made <- c(made[!has_levels], made[has_levels])
+  made <- made[order(has_levels + vapply(made, has_band, NA))]
   owner <- rep(seq_along(made), vapply(made, function(smooth) length(smooth$block), 0L))
   own_block <- unlist(lapply(made, function(smooth) smooth$block))
   pairs <- paste(owner, own_block)
@@ -118,9 +119,14 @@ smooth_part <- function(smooth, data) {
   rep(if (smooth$spec$by == "NA") 1L else 0L, nrow(data))
 }
 
+# Draws x rows: the values of a smooth by draws of its coefficients.
+smooth_values <- function(smooth, data, draws) {
+  if (has_level_columns(smooth)) draws[, lattice_levels(smooth, data), drop = FALSE]
+  else tcrossprod(draws, smooth_columns(smooth, data))
+}
+
 # The columns of a smooth for rows of its variables. Rows with missing values are NA.
 smooth_columns <- function(smooth, data) {
-  if (has_level_columns(smooth)) return(as.matrix(level_columns(smooth, data)))
   out <- matrix(NA_real_, nrow(data), ncol(smooth$transform))
   complete <- which(stats::complete.cases(data))
   if (length(complete) == 0L) return(out)
@@ -256,8 +262,7 @@ is_shown_coefficient <- function(fit) {
 #' `s()` and `t2()` take the arguments of package mgcv, such as `k` and `bs`, but not `sp`, `id` and `pc`; `te()` and
 #' `ti()` are not available. `adjacency` is a symmetric matrix with the names of the areas as row names, 1 for
 #' neighbours (or other weights) and 0 for others, or a named list that has for each area the names or numbers of its
-#' neighbours. Areas without rows can be predicted. A term has at most 1024 areas, or times of units; above 300, sweeps
-#' are slow.
+#' neighbours. Areas without rows can be predicted. Up to 1024 areas need not all be connected.
 #' @section Model and prior:
 #' A smooth is a sum of two parts. Its penalised part is normal, with the precision that the penalty gives, divided by a
 #' variance \eqn{\sigma^2}{sigma^2} that is learned (Wood 2017, section 5.8). Its unpenalised part, such as the linear

@@ -100,22 +100,28 @@ regression_terms <- function(terms, order) {
   })
 }
 
-# The scale of the prior of each deviation, in the sampler's units.
-effect_scales <- function(terms, prior) {
-  as.double(unlist(lapply(terms, function(term) {
-    prior$group_scale * if (prior$autoscale) rep(1, length(term$scale)) else term$scale
-  })))
+# The scale of the prior of each deviation of an outcome, in the sampler's units.
+effect_scales <- function(fit) {
+  of_terms <- lapply(if (!isTRUE(fit$design$single)) fit$design$terms, function(term) {
+    fit$prior$group_scale * if (fit$prior$autoscale) rep(1, length(term$scale)) else term$scale
+  })
+  as.double(c(unlist(of_terms), rep(fit$prior$smooth_scale, length(banded_smooths(fit$design)))))
 }
 
-# The start of a chain: no effects, and covariances of 1 with auxiliary variables of 1.
-start_terms <- function(terms) {
+# The start of a chain: no effects, and covariances of 1 with auxiliary variables of 1; a correlation of 1/2.
+start_terms <- function(fit) {
+  banded <- banded_smooths(fit$design)
+  terms <- if (!isTRUE(fit$design$single)) fit$design$terms
+  if (length(terms) + length(banded) == 0L) return(NULL)
   covariances <- lapply(terms, function(term) {
     unit <- pack(diag(length(term$columns)))
     c(unit, unit, rep(1, length(term$columns)))
   })
+  effects <- sum(vapply(terms, function(term) length(term$levels) * length(term$columns), 0),
+    vapply(banded, function(smooth) length(smooth$columns), 0))
   list(
-    effects = numeric(sum(vapply(terms, function(term) length(term$levels) * length(term$columns), 0))),
-    covariances = as.double(unlist(covariances))
+    effects = numeric(outcomes_of(fit) * effects),
+    covariances = rep(as.double(c(unlist(covariances), rep(c(1, 1, 0), length(banded)))), outcomes_of(fit))
   )
 }
 

@@ -46,7 +46,7 @@ zero_part_prior <- function(view) {
   if (!is.null(counts)) counts <- list(value = counts$value[some], weight = counts$weight[some],
     rows = sum(counts$weight[some]))
   prior <- compiled_logit_prior(view$prior, counts)
-  prior$effect_scale <- effect_scales(if (length(sampled_terms(view))) view$design$terms, view$prior)
+  prior$effect_scale <- effect_scales(view)
   prior
 }
 
@@ -60,9 +60,8 @@ zero_start <- function(fit) {
 zero_step <- function(fit, counts, zeros) {
   views <- list(count = counts, zero = zeros)
   priors <- lapply(views, zero_part_prior)
-  terms <- lapply(views, sampled_terms)
   constant <- fit$response$constant
-  parts <- lapply(views, function(view) state_parts(length(sampled_terms(view)) > 0L))
+  parts <- lapply(views, function(view) state_parts(length(effect_scales(view)) > 0L))
   both <- function(session, state) {
     unlist(lapply(c("count", "zero"), function(part) {
       list(session[[part]], priors[[part]], c(state[c("key", "sweep")], state[[part]]))
@@ -84,7 +83,7 @@ zero_step <- function(fit, counts, zeros) {
       c(both(session, state), list(state$ellipse, numbers))
     }, sessions, states))
     Map(function(state, slice) {
-      of_part <- function(part) slice_traces(slice[[part]], views[[part]]$design, terms[[part]])
+      of_part <- function(part) slice_traces(slice[[part]], views[[part]])
       done <- of_part("count")
       other <- of_part("zero")
       done$traces$coefficient_trace <- cbind(done$traces$coefficient_trace, other$traces$coefficient_trace)

@@ -68,33 +68,25 @@ device_failure$tell <- function() doubt_card()
 # The plugin's pointer and its devices, or the reason why it cannot be used.
 find_cuda <- function() {
   path <- plugin_path()
-  if (!file.exists(path) && !identical(backend_state$path, path)) {
-    return(list(path = path, reason = plugin_absent(path)))
-  }
   if (!identical(backend_state$path, path)) {
-    found <- open_plugin(path)
-    found$path <- path
-    found$pid <- Sys.getpid()
-    for (name in c("path", "pointer", "devices", "reason", "pid")) {
-      assign(name, found[[name]], envir = backend_state)
-    }
+    if (!file.exists(path)) return(list(path = path, reason = plugin_absent(path)))
+    found <- c(open_plugin(path), path = path, pid = Sys.getpid())
+    for (name in c("path", "pointer", "devices", "reason", "pid")) assign(name, found[[name]], envir = backend_state)
   }
   as.list(backend_state)
 }
 
 plugin_path <- function() {
   path <- getOption("warpbayes.plugin")
-  if (is.null(path)) {
-    # Stored, because system.file() takes as long as a small convolution.
-    if (is.null(backend_state$built)) {
-      backend_state$built <- file.path(system.file(package = "warpbayes"), "cuda", "warpbayes_cuda.so")
-    }
-    return(backend_state$built)
-  }
-  if (!is.character(path) || length(path) != 1L || is.na(path)) {
+  if (!is.null(path)) {
+    if (is_text(path, 1L)) return(path)
     stop_input("options(warpbayes.plugin)", "must be the path of one file, not ", show_value(path))
   }
-  path
+  # Stored, because system.file() takes as long as a small convolution.
+  if (is.null(backend_state$built)) {
+    backend_state$built <- file.path(system.file(package = "warpbayes"), "cuda", "warpbayes_cuda.so")
+  }
+  backend_state$built
 }
 
 open_plugin <- function(path) {
@@ -104,11 +96,8 @@ open_plugin <- function(path) {
       symbol <- getNativeSymbolInfo("wb_plugin_backend", dll, unlist = TRUE)
       pointer <- native(C_backend_open, symbol$address)
       devices <- native(C_backend_devices, pointer)
-      if (length(devices$device) == 0L) {
-        list(reason = "the driver finds no CUDA device")
-      } else {
-        list(pointer = pointer, devices = as.data.frame(devices))
-      }
+      if (length(devices$device) == 0L) return(list(reason = "the driver finds no CUDA device"))
+      list(pointer = pointer, devices = as.data.frame(devices))
     },
     warpbayes_error = function(error) list(reason = conditionMessage(error)),
     error = function(error) {
@@ -132,10 +121,8 @@ resolve_device <- function(devices) {
     stop_input("options(warpbayes.device)", "must be the index of a CUDA device, from 0, not ", show_value(device))
   }
   if (!device %in% devices$device) {
-    stop_warpbayes("backend", sprintf(
-      "there is no CUDA device %s; this machine has %s", show_value(device),
-      paste0(devices$device, " (", devices$name, ")", collapse = ", ")
-    ))
+    stop_warpbayes("backend", sprintf("there is no CUDA device %s; this machine has %s", show_value(device),
+      paste0(devices$device, " (", devices$name, ")", collapse = ", ")))
   }
   as.integer(device)
 }
@@ -172,8 +159,7 @@ resolve_threads <- function(threads, processor) {
   }
   if (is.null(threads)) {
     threads <- default_threads(processor$cores)
-  } else if (!is.numeric(threads) || length(threads) != 1L || !isTRUE(threads >= 1 & threads == floor(threads)) ||
-    threads > 4096) {
+  } else if (!is_thread_count(threads)) {
     stop_input(argument, "must be one whole number from 1 to 4096, not ", show_value(threads))
   }
   if (!processor$openmp || processor$forked) return(1L)
@@ -231,24 +217,12 @@ warp_info <- function() {
   processor <- .Call(C_backend_processor)
   cuda <- find_cuda()
   chosen <- resolve_backend(NULL)
-  structure(
-    list(
-      version = as.character(utils::packageVersion("warpbayes")),
-      compiler = processor$compiler,
-      openmp = processor$openmp,
-      isa = isa_names[[resolve_isa(processor) + 1L]],
-      isa_widest = isa_names[[processor$isa + 1L]],
-      fma = processor$fma,
-      threads = resolve_threads(NULL, processor),
-      cores = processor$cores,
-      backend = chosen$backend,
-      why = chosen$why,
-      cuda = list(
-        available = is.null(cuda$reason), reason = cuda$reason, plugin = cuda$path, devices = cuda$devices
-      )
-    ),
-    class = c("warp_info", "warpbayes")
-  )
+  structure(list(
+    version = package_version_text(), compiler = processor$compiler, openmp = processor$openmp,
+    isa = isa_names[[resolve_isa(processor) + 1L]], isa_widest = isa_names[[processor$isa + 1L]], fma = processor$fma,
+    threads = resolve_threads(NULL, processor), cores = processor$cores, backend = chosen$backend, why = chosen$why,
+    cuda = list(available = is.null(cuda$reason), reason = cuda$reason, plugin = cuda$path, devices = cuda$devices)
+  ), class = c("warp_info", "warpbayes"))
 }
 
 in_console.warp_info <- function(x, ...) {
@@ -261,10 +235,9 @@ in_chunk.warp_info <- function(x) list(tables = list(info_lines(x)))
 info_lines <- function(x) {
   lines <- NULL
   line <- function(label, ...) lines <<- rbind(lines, data.frame(part = label, found = paste0(...)))
-  count <- function(number, what) paste0(number, " ", what, if (number != 1L) "s")
   line("warpbayes", x$version, ", built with ", x$compiler, if (!x$openmp) " without OpenMP: one thread")
   line("cpu", x$isa, " vectors", if (x$isa != x$isa_widest) paste0(" (the processor has ", x$isa_widest, ")"), ", ",
-    count(x$threads, "thread"), " of ", count(x$cores, "core"))
+    count_words(x$threads, "thread"), " of ", count_words(x$cores, "core"))
   if (!x$fma) {
     line("", "this processor has no fused multiply-add instruction: it is emulated, about a hundred times slower")
   }

@@ -1,6 +1,5 @@
-# With backend = "auto", a call runs where it is estimated to take less time. Results do not depend on the choice, and a
-# wrong choice costs little if both take about as long. bench/auto-cuda.R measures the choices; the constants below are
-# from its times on 16 cores with AVX-512 beside an H200. Those in rows_cost() were also measured beside an H100.
+# With backend = "auto", a call runs where it is estimated to take less time. The constants are from the times of
+# bench/auto-cuda.R on 16 cores with AVX-512 beside an H200.
 
 # What a call costs: `up` and `down` in bytes, `most` in threads, the others in seconds.
 #   serial    on the processor, on one thread whatever their number
@@ -32,9 +31,8 @@ processor_seconds <- function(cost, threads, isa) {
   (cost$serial + cost$parallel / max(1, min(threads, cost$most))) * isa_slower[[isa + 1L]]
 }
 
-# Seconds of copies to a card and back. Threads copy between R's memory and page-locked memory. On the way back they
-# also wait for the system to clear the pages of a new vector. Beside an H200, 1, 4 and 16 threads send 7, 24 and 38
-# GB/s. They fetch 2.8, 8.7 and 18.6 GB/s.
+# Seconds of copies to a card and back, as 1, 4 and 16 threads took beside an H200. On the way back threads also wait
+# for the system to clear the pages of a new vector.
 copy_seconds <- function(cost, threads) {
   cost$up / min(7e9 * threads, 3.8e10) + cost$down / (2.9e9 * min(threads, 16)^0.65)
 }
@@ -44,16 +42,13 @@ card_seconds <- function(cost, card, threads, precision = "double") {
   cost$fixed + copy_seconds(cost, threads) + cost$compute * slower$compute + cost$memory * slower$memory
 }
 
-# How many times as long as an H200 a card takes, by what limits a kernel. Cards of data centres have a compute
-# capability of x.0. Other cards do 32 or 64 times fewer multiply-adds in double precision than in single. Only an H200
-# was measured; the figures of other cards are from their makers' data sheets.
+# How many times as long as an H200 a card takes, by what limits a kernel, from data sheets. Cards of data centres have
+# a compute capability of x.0; others do 32 or 64 times fewer multiply-adds in double precision than in single.
 card_slower <- function(card, precision) {
   data_centre <- card$minor == 0L && card$major %in% c(6L, 7L, 8L, 9L, 10L)
   compute <- if (card$major >= 9L) 1 else 4
-  list(
-    compute = if (data_centre) compute else if (precision == "single") 2 else 40,
-    memory = if (!data_centre) 6 else if (card$major >= 9L) 1 else 3
-  )
+  list(compute = if (data_centre) compute else if (precision == "single") 2 else 40,
+    memory = if (!data_centre) 6 else if (card$major >= 9L) 1 else 3)
 }
 
 fit_cost <- function(fit, sweeps) UseMethod("fit_cost")

@@ -3,9 +3,7 @@
 # `first` rows of a dense matrix come before those of `weights`.
 draw_categorical <- function(weights, draws, log, seed, single, run, first = 0) {
   if (isS4(weights)) {
-    return(native(
-      C_categorical_draw_sparse, weights@Dim, weights@p, weights@i, weights@x, draws, seed, single, run
-    ))
+    return(native(C_categorical_draw_sparse, weights@Dim, weights@p, weights@i, weights@x, draws, seed, single, run))
   }
   native(C_categorical_draw, weights, draws, log, seed, single, first, run)
 }

@@ -35,8 +35,7 @@
 #   start_chains(fit, start)                for a new fit, then
 #   advance_chains(fit, iter, sampler, run, progress, threads, checkpoint);
 #   continue_chains(fit, iter, sampler, ...)  in its method of continue().
-# R/cells_mixture_sampler.R is an example. For runs with checkpoints, a topic also has an entry in resumable() of
-# R/run_checkpoint.R.
+# and has a method of resumable(), if its runs have checkpoints. R/cells_mixture_sampler.R is an example.
 
 # How one trace or one part of a draw is stored. `dim` has its dimensions in one sweep or draw, numeric() for a number.
 # `names` is NULL, or the dimnames of these dimensions.
@@ -57,9 +56,8 @@ check_warmup <- function(warmup, iter) {
 check_thin <- function(thin, iter, warmup) {
   thin <- check_count(thin, "thin")
   if (iter - warmup < thin) {
-    stop_input("thin", sprintf(
-      "is %s, but only %s sweeps follow the warm-up: no draw would be kept", format(thin), format(iter - warmup)
-    ))
+    stop_input("thin", sprintf("is %s, but only %s sweeps follow the warm-up: no draw would be kept", format(thin),
+      format(iter - warmup)))
   }
   thin
 }
@@ -150,19 +148,15 @@ continue_chains <- function(fit, more, sampler, backend, threads, progress, chec
 }
 
 stored_dims <- function(plan, sweeps, draws, chains) {
-  list(
-    traces = lapply(plan$traces, function(trace) c(sweeps, chains, trace$dim)),
-    draws = lapply(plan$draws, function(part) c(part$dim, draws, chains))
-  )
+  list(traces = lapply(plan$traces, function(trace) c(sweeps, chains, trace$dim)),
+    draws = lapply(plan$draws, function(part) c(part$dim, draws, chains)))
 }
 
 agrees_with_sweeps <- function(fit, plan) {
   dims <- stored_dims(plan, fit$iter, kept_draws(fit$iter, fit), fit$chains)
   has_dim <- function(values, dims) identical(as.double(dim(values)), as.double(dims))
-  length(fit$state) == fit$chains && all(
-    vapply(fit$state, function(state) identical(state$sweep, fit$iter), NA),
-    mapply(has_dim, c(fit[names(dims$traces)], fit$draws[names(dims$draws)]), c(dims$traces, dims$draws))
-  )
+  length(fit$state) == fit$chains && all(vapply(fit$state, function(state) identical(state$sweep, fit$iter), NA),
+    mapply(has_dim, c(fit[names(dims$traces)], fit$draws[names(dims$draws)]), c(dims$traces, dims$draws)))
 }
 
 # Runs `iter` more sweeps in this process. If a sweep fails, the completed sweeps are returned with a warning. If no
@@ -282,11 +276,9 @@ blank_store <- function(plan, sweeps, draws, chains) {
 # What store_slice() asks at every kept draw: of each trace its sweeps, and its sweeps times chains; of each part of a
 # draw its values, and the draws of a chain.
 store_numbers <- function(traces, draws) {
-  list(
-    names = names(traces), total = vapply(traces, `[[`, 0, 1L),
-    stride = vapply(traces, function(dim) prod(dim[1:2]), 0),
-    draw_names = names(draws), size = vapply(draws, draw_size, 0), draws = vapply(draws, draw_count, 0)
-  )
+  list(names = names(traces), total = vapply(traces, `[[`, 0, 1L),
+    stride = vapply(traces, function(dim) prod(dim[1:2]), 0), draw_names = names(draws),
+    size = vapply(draws, draw_size, 0), draws = vapply(draws, draw_count, 0))
 }
 
 # Stores the traces of a slice: of `sweeps` sweeps after the first `done`. `kept` has the consecutive numbers of its
@@ -393,10 +385,8 @@ advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
   while (fit$iter < total && !fit$interrupted) {
     round_started <- now()
     done <- fit$iter
-    joined <- tryCatch(
-      advance_together(fit, min(sweeps, total - done), sampler, threads),
-      interrupt = identity, warpbayes_error_input = identity
-    )
+    joined <- tryCatch(advance_together(fit, min(sweeps, total - done), sampler, threads), interrupt = identity,
+      warpbayes_error_input = identity)
     if (inherits(joined, "condition")) {
       if (done == first) {
         if (!inherits(joined, "error")) stop_interrupted()
@@ -434,9 +424,8 @@ advance_together <- function(fit, sweeps, sampler, threads) {
     chain$call <- NULL
     chain
   })
-  fits <- future.apply::future_lapply(
-    chains, advance_on_worker(sweeps, sampler, threads), future.seed = NULL, future.packages = "warpbayes"
-  )
+  fits <- future.apply::future_lapply(chains, advance_on_worker(sweeps, sampler, threads), future.seed = NULL,
+    future.packages = "warpbayes")
   # If a chain failed during the round, the others run again, up to the last sweep of that chain.
   done <- vapply(fits, `[[`, 0, "iter")
   again <- done > min(done)
@@ -461,14 +450,15 @@ last_sweeps <- function(fit, plan, done) {
     rows <- matrix(fit[[name]], dims[[1L]])
     fit[[name]] <- array(rows[done + seq_len(dims[[1L]] - done), ], c(dims[[1L]] - done, dims[-1L]))
   }
-  before <- kept_draws(done, fit)
-  fit$draws <- lapply(fit$draws, function(values) {
-    dims <- dim(values)
-    kept <- rev(dims)[[2L]]
-    columns <- matrix(values, draw_size(dims), kept)
-    array(columns[, before + seq_len(kept - before)], replace(dims, length(dims) - 1L, kept - before), dimnames(values))
-  })
+  fit$draws <- lapply(fit$draws, without_first_draws, kept_draws(done, fit))
   fit
+}
+
+without_first_draws <- function(values, dropped) {
+  dims <- dim(values)
+  kept <- draw_count(dims) - dropped
+  by_draw <- array(values, c(draw_size(dims), rev(dims)[2:1]))
+  array(by_draw[, dropped + seq_len(kept), ], replace(dims, length(dims) - 1L, kept), dimnames(values))
 }
 
 store_round <- function(store, joined, plan) {

@@ -20,27 +20,10 @@
 check_checkpoint <- function(checkpoint, every, given = list(), argument = "checkpoint") {
   every <- check_every(every)
   if (is.null(checkpoint)) return(NULL)
-  if (!is.character(checkpoint) || length(checkpoint) != 1L || is.na(checkpoint) || !nzchar(checkpoint)) {
-    stop_input(argument, "must be NULL or the name of a file, not ", show_value(checkpoint))
-  }
-  file <- path.expand(checkpoint)
-  if (!dir.exists(dirname(file))) {
-    stop_input(argument, "is ", dQuote(shorten(checkpoint), FALSE), ", but there is no folder ",
-      dQuote(shorten(dirname(file)), FALSE))
-  }
-  if (is_dangling(file)) {
-    stop_input(argument, "is a symbolic link to a file that does not exist: ", dQuote(shorten(checkpoint), FALSE))
-  }
-  if (file.exists(file)) {
+  file <- check_target(checkpoint, argument, function(file) {
     failure <- .Call(C_checkpoint_is_one, file)
-    if (is_failure(failure)) {
-      stop_input(argument, "names a file that ", failure$message, ", and is not overwritten: ",
-        dQuote(shorten(checkpoint), FALSE))
-    }
-    file <- normalizePath(file)
-  } else {
-    file <- file.path(normalizePath(dirname(file)), basename(file))
-  }
+    if (is_failure(failure)) paste0("names a file that ", failure$message, ", and is not overwritten")
+  })
   target <- list(file = file, every = every, given = given, argument = argument)
   free_checkpoint(hold_checkpoint(target))
   failure <- .Call(C_checkpoint_try, file)
@@ -57,8 +40,26 @@ check_every <- function(every) {
   as.double(every)
 }
 
-is_link <- function(file) nzchar(Sys.readlink(file), keepNA = TRUE) %in% TRUE
-is_dangling <- function(file) !file.exists(file) && is_link(file)
+# The absolute name of a file to write. `refusal`: a function of the name of a file that exists, which gives the words
+# why it must stay, or NULL; `advice` follows them.
+check_target <- function(file, argument, refusal, advice = NULL) {
+  if (!is_text(file, 1L) || !nzchar(file)) {
+    stop_input(argument, "must be NULL or the name of a file, not ", show_value(file))
+  }
+  shown <- dQuote(shorten(file), FALSE)
+  path <- path.expand(file)
+  if (!dir.exists(dirname(path))) {
+    stop_input(argument, "is ", shown, ", but there is no folder ", dQuote(shorten(dirname(path)), FALSE))
+  }
+  if (!file.exists(path)) {
+    is_link <- nzchar(Sys.readlink(path), keepNA = TRUE) %in% TRUE
+    if (is_link) stop_input(argument, "is a symbolic link to a file that does not exist: ", shown)
+    return(file.path(normalizePath(dirname(path)), basename(path)))
+  }
+  refused <- refusal(path)
+  if (length(refused)) stop_input(argument, refused, ": ", shown, advice)
+  normalizePath(path)
+}
 
 # Makes this process the only writer of a checkpoint until free_checkpoint() is given the result.
 hold_checkpoint <- function(checkpoint) {
@@ -127,11 +128,9 @@ checkpoint_head <- function(fit, plan, total, checkpoint) {
   }
   check_fields(unclass(light), topic$fields, refuse)
   check_fields(checkpoint["given"], c(given = "list", topic$given), refuse)
-  list(
-    package = package_version_text(), class = class(fit)[[1L]], total = as.double(total), every = checkpoint$every,
+  list(package = package_version_text(), class = class(fit)[[1L]], total = as.double(total), every = checkpoint$every,
     given = checkpoint$given, fingerprint = topic$fingerprint(fit), arrays = names(c(plan$traces, plan$draws)),
-    fit = unclass(light)
-  )
+    fit = unclass(light))
 }
 
 write_checkpoint <- function(file, head, plan, store) {

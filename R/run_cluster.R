@@ -83,10 +83,8 @@ connect_cluster <- function(cluster, backend = NULL, threads = NULL, devices = N
   greeted <- ask_workers(connection, "greet", each = lapply(connection$where, list))
   for (i in seq_along(greeted)) {
     if (!identical(greeted[[i]]$build, worker_build())) {
-      stop_warpbayes("backend", paste0(
-        "`cluster`: ", connection$names[[i]],
-        " has a warpbayes that was compiled from other sources or for another kind of machine"
-      ))
+      stop_warpbayes("backend", paste0("`cluster`: ", connection$names[[i]],
+        " has a warpbayes that was compiled from other sources or for another kind of machine"))
     }
   }
   connection$backend <- paste(unique(vapply(greeted, `[[`, "", "backend")), collapse = " and ")
@@ -115,9 +113,8 @@ ask_cluster <- function(connection, fun, each, number = next_call(), workers = s
   timeout <- worker_timeout()
   cluster <- connection$cluster[workers]
   started <- proc.time()[["elapsed"]]
-  replies <- undivided(tryCatch(
-    exchange_messages(cluster, fun, each, number, timeout), error = identity, interrupt = identity
-  ))
+  replies <- undivided(tryCatch(exchange_messages(cluster, fun, each, number, timeout), error = identity,
+    interrupt = identity))
   if (inherits(replies, "interrupt")) {
     # What a worker sends next would be taken for the rest of the message.
     lapply(sockets_of(cluster), close)
@@ -162,7 +159,7 @@ value_of_reply <- function(reply, number, connection, worker) {
 
 is_whole_failure <- function(value) {
   is.list(value) && length(value$status) == 1L && value$status %in% seq_along(status_class) &&
-    is.character(value$message) && length(value$message) == 1L && !is.na(value$message)
+    is_text(value$message, 1L)
 }
 
 break_off <- function(connection, message) {

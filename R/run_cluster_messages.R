@@ -56,9 +56,7 @@ exchange_messages <- function(cluster, fun, each, number, timeout) {
 
 # As a worker of package parallel expects a call. Nodes of class SOCK0node read the byte order of their machine.
 send_call <- function(node, fun, arguments) {
-  message <- list(
-    type = "EXEC", data = list(fun = fun, args = arguments, return = TRUE, tag = NULL), tag = NULL
-  )
+  message <- list(type = "EXEC", data = list(fun = fun, args = arguments, return = TRUE, tag = NULL), tag = NULL)
   serialize(message, node$con, xdr = !inherits(node, "SOCK0node"))
 }
 

@@ -14,12 +14,8 @@
 #' @param assay the name or number of the assay that is read of an object with several.
 #' @param sparse whether the design of a regression is a sparse matrix, or a sparse matrix of more predictors.
 #' @param prior_only whether draws come from the prior alone.
-#' @param precision `"double"`, or `"single"` for parts whose sums are taken in double precision anyway.
-#' @param devices numbers of the graphics cards that share a fit, from 0; `NULL`: as many as speed it up.
-#' @param cluster `NULL`, or a cluster of package parallel whose workers share the rows of a fit.
-#' @param checkpoint `NULL`, or the name of a file that [resume()] reads after an interruption.
-#' @param checkpoint_every seconds between two checkpoints.
 #' @param ... must be empty: a misspelt setting is an error.
+#' @inheritParams computing_arguments
 #' @return A list of class `"warp_control"`.
 #' @examples
 #' x <- cbind(a = c(rnorm(100), rnorm(100, 5)))

@@ -418,17 +418,6 @@ drifting <- function(quantities, quantity, words, advice) {
     way = if (drift > 0) "rising" else "falling", advice = advice)
 }
 
-# A verdict opens with its answer. `usable`: TRUE, FALSE or NA; `but`: what restricts the answer that it is.
-answer_words <- function(usable, but = NULL) {
-  word <- if (is.na(usable)) "Cannot tell" else if (usable) "Usable" else "Not yet"
-  paste0(paste(c(word, if (isTRUE(usable)) but), collapse = ", "), ".")
-}
-
-with_answer <- function(verdict) {
-  verdict$sentences[[1L]] <- paste(answer_words(verdict$converged, verdict$but), verdict$sentences[[1L]])
-  verdict
-}
-
 rhat_words <- function(rhat) ifelse(is.na(rhat), "-", format_rhat(rhat))
 
 ess_words <- function(ess) ifelse(is.na(ess), "-", formatC(ess, format = "f", digits = 0))

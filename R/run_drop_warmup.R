@@ -29,26 +29,15 @@ drop_warmup.default <- function(fit, n = NULL, ...) {
 
 lengthen_warmup <- function(fit, n) {
   after <- max(0, fit$iter - fit$warmup)
-  if (is.null(n)) {
-    n <- max(0, floor(fit$iter / 2) - fit$warmup)
-  } else {
-    n <- check_count(n, "n", min = 0)
-  }
+  n <- if (is.null(n)) max(0, floor(fit$iter / 2) - fit$warmup) else check_count(n, "n", min = 0)
   dropped <- ceiling(n / fit$thin)
   if (dropped * fit$thin + fit$thin > after) {
     whole <- function(count) format(count, scientific = FALSE)
     follow <- if (after == 1) "one sweep follows" else sprintf("%s sweeps follow", whole(after))
-    stop_input("n", sprintf(
-      "is %s, but %s the warm-up: no draw would remain; continue(fit, more) adds sweeps", whole(n), follow
-    ))
+    stop_input("n", sprintf("is %s, but %s the warm-up: no draw would remain; continue(fit, more) adds sweeps",
+      whole(n), follow))
   }
-  fit$draws <- lapply(fit$draws, function(values) {
-    dims <- dim(values)
-    kept <- dims[[length(dims) - 1L]]
-    names <- dimnames(values)
-    dim(values) <- c(length(values) / prod(rev(dims)[1:2]), rev(dims)[2:1])
-    array(values[, dropped + seq_len(kept - dropped), ], replace(dims, length(dims) - 1L, kept - dropped), names)
-  })
+  fit$draws <- lapply(fit$draws, without_first_draws, dropped)
   fit$warmup <- fit$warmup + dropped * fit$thin
   fit
 }

@@ -34,16 +34,12 @@ field_kinds <- list(
 )
 
 # The fields of the head of every checkpoint but `fit` and `state`, of all fits by chains, and of the state of a chain.
-head_fields <- c(
-  package = "text", class = "text", total = "whole 0..2147483647", every = "number 0..Inf", arrays = "text[*]",
-  fingerprint = "list", `fingerprint$size` = "whole[*]", `fingerprint$parts` = "text[*]",
-  `fingerprint$digests` = "raw[16, `fingerprint$parts`]", given = "list"
-)
-chain_fields <- c(
-  chains = "whole 1..1e4", iter = "whole 0..2147483647", warmup = "whole 0..2147483647", thin = "whole 1..2147483647",
-  seed = "whole 0..2^53", backend = "text", threads = "whole", workers = "whole?", elapsed = "number[2]",
-  interrupted = "flag", call = "call?"
-)
+head_fields <- c(package = "text", class = "text", total = "whole 0..2147483647", every = "number 0..Inf",
+  arrays = "text[*]", fingerprint = "list", `fingerprint$size` = "whole[*]", `fingerprint$parts` = "text[*]",
+  `fingerprint$digests` = "raw[16, `fingerprint$parts`]", given = "list")
+chain_fields <- c(chains = "whole 1..1e4", iter = "whole 0..2147483647", warmup = "whole 0..2147483647",
+  thin = "whole 1..2147483647", seed = "whole 0..2^53", backend = "text", threads = "whole", workers = "whole?",
+  elapsed = "number[2]", interrupted = "flag", call = "call?")
 state_fields <- c(key = "raw[8]", sweep = "whole iter..iter")
 
 # The rules of a table, by path.
@@ -120,14 +116,6 @@ check_declared <- function(values, paths, refuse, place = NULL) {
   }
 }
 
-# The elements of a list that the table names. The others become NULL, so that their order stays.
-declared_fields <- function(values, table) {
-  first <- sub("[$].*", "", names(table))
-  others <- setdiff(names(values), first)
-  values[others] <- list(NULL)
-  values
-}
-
 # What values may have. Other classes would have methods of their own.
 kept_attributes <- c("names", "dim", "dimnames", "levels", "row.names", "units", "tzone", "class")
 kept_classes <- c("factor", "ordered", "data.frame", "formula", "Date", "POSIXct", "POSIXt", "difftime", "dp_mixture",
@@ -161,10 +149,8 @@ to_fields <- function(value) {
   line <- paste(c(type, format(length, scientific = FALSE), if (length(own)) paste(names(own), collapse = ",")),
     collapse = " ")
   inner <- lapply(c(unname(own), if (type == "list") unname(unclass(value))), to_fields)
-  list(
-    lines = c(line, unlist(lapply(inner, `[[`, "lines"))),
-    values = c(stored, unlist(lapply(inner, `[[`, "values"), recursive = FALSE))
-  )
+  list(lines = c(line, unlist(lapply(inner, `[[`, "lines"))),
+    values = c(stored, unlist(lapply(inner, `[[`, "values"), recursive = FALSE)))
 }
 
 as_plain <- function(value) if (is.language(value)) value else as.vector(unclass(value))

@@ -32,16 +32,17 @@ digest_variable <- function(values) {
 
 # Stops if the data are not the checkpoint's. `was` and `is` are the fingerprints of the checkpoint and of the data.
 check_fingerprint <- function(was, is) {
-  number <- function(count) format(count, big.mark = ",", decimal.mark = ".", scientific = FALSE, trim = TRUE)
   differs <- which(was$size != is$size)
   if (length(differs)) {
     i <- differs[[1L]]
-    stop_input("x", sprintf(
-      "has %s %s; the checkpoint was made with %s", number(is$size[[i]]), names(is$size)[[i]], number(was$size[[i]])
-    ))
+    stop_input("x", sprintf("has %s %s; the checkpoint was made with %s", whole_words(is$size[[i]]),
+      names(is$size)[[i]], whole_words(was$size[[i]])))
   }
   if (!identical(was$parts, is$parts)) {
-    columns <- function(parts) list_parts(sub("^values in ", "", parts))
+    columns <- function(parts) {
+      paste0(paste(utils::head(sub("^values in ", "", parts), 12L), collapse = ", "),
+        if (length(parts) > 12L) sprintf(" and %d more", length(parts) - 12L))
+    }
     stop_input("x", "has ", columns(is$parts), "; the checkpoint was made with ", columns(was$parts))
   }
   differs <- which(colSums(was$digests != is$digests) > 0)
@@ -50,11 +51,4 @@ check_fingerprint <- function(was, is) {
       if (length(differs) > 1L) sprintf(" (and in %d more)", length(differs) - 1L),
       " than the data that the checkpoint was made with")
   }
-}
-
-list_parts <- function(parts, most = 12L) {
-  paste0(
-    paste(utils::head(parts, most), collapse = ", "),
-    if (length(parts) > most) sprintf(" and %d more", length(parts) - most)
-  )
 }

@@ -57,10 +57,8 @@ on_processor <- function(run) {
 }
 
 thread_settings <- function() {
-  list(
-    getOption("warpbayes.threads"), Sys.getpid(),
-    Sys.getenv(c("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "SLURM_CPUS_PER_TASK", "_R_CHECK_LIMIT_CORES_"))
-  )
+  list(getOption("warpbayes.threads"), Sys.getpid(),
+    Sys.getenv(c("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "SLURM_CPUS_PER_TASK", "_R_CHECK_LIMIT_CORES_")))
 }
 
 is_thread_count <- function(threads) {
@@ -70,15 +68,9 @@ is_thread_count <- function(threads) {
 make_run <- function(backend, threads) {
   chosen <- resolve_backend(backend)
   processor <- .Call(C_backend_processor)
-  list(
-    backend = chosen$backend,
-    automatic = chosen$automatic,
-    pointer = chosen$pointer,
-    threads = resolve_threads(threads, processor),
-    isa = resolve_isa(processor),
-    device = chosen$device,
-    memory_limit = resolve_device_memory()
-  )
+  list(backend = chosen$backend, automatic = chosen$automatic, pointer = chosen$pointer,
+    threads = resolve_threads(threads, processor), isa = resolve_isa(processor), device = chosen$device,
+    memory_limit = resolve_device_memory())
 }
 
 run_on_devices <- function(run, devices) {
@@ -92,10 +84,9 @@ run_on_devices <- function(run, devices) {
   }
   absent <- setdiff(devices, backend_state$devices$device)
   if (length(absent)) {
-    stop_warpbayes("backend", sprintf(
-      "`devices`: there is no CUDA device %s; this machine has %s", format(absent[[1L]]),
-      paste0(backend_state$devices$device, " (", backend_state$devices$name, ")", collapse = ", ")
-    ))
+    stop_warpbayes("backend", sprintf("`devices`: there is no CUDA device %s; this machine has %s",
+      format(absent[[1L]]),
+      paste0(backend_state$devices$device, " (", backend_state$devices$name, ")", collapse = ", ")))
   }
   if (length(devices) > most_devices) {
     stop_input("devices", sprintf("has %d graphics cards: at most %d share a fit", length(devices), most_devices))
@@ -127,17 +118,3 @@ spread_over_devices <- function(run, devices, work) {
 }
 
 run_backend <- function(run) if (is.null(run$cluster)) run$backend else run$cluster$backend
-
-# The fused multiply-adds per second of `threads` threads, or of the graphics card. No computation takes less time than
-# its multiply-adds divided by this rate.
-measure_multiply_add_rate <- function(threads = NULL, precision = "double", backend = NULL) {
-  precision <- check_precision(precision)
-  run <- resolve_run(backend, threads)
-  native(C_backend_rate, run, as.integer(precision == "single"))
-}
-
-# The bytes per second from page-locked memory to the graphics card, and back. No copy is faster.
-measure_bus_rate <- function(backend = "cuda") {
-  rates <- native(C_backend_bus_rate, resolve_run(backend, 1L))
-  c(to_device = rates[[1L]], from_device = rates[[2L]])
-}

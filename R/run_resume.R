@@ -40,9 +40,7 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
                    cluster = NULL) {
   check_dots_empty(...)
   require_arguments("file")
-  if (!is.character(file) || length(file) != 1L || is.na(file) || !nzchar(file)) {
-    stop_input("file", "must be the name of a file, not ", show_value(file))
-  }
+  if (!is_text(file, 1L) || !nzchar(file)) stop_input("file", "must be the name of a file, not ", show_value(file))
   if (missing(x) && file.exists(path.expand(file))) {
     stop_input("x", "is missing: the checkpoint does not hold the data, which are needed again")
   }

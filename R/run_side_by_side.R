@@ -28,10 +28,7 @@ chain_ways <- function(plan, run, chains) {
   to_try <- c("alone", "alone", "side", "side")
   open_side <- function() {
     each <- replace(run, "threads", as.integer(run$threads %/% at_once))
-    short <- tryCatch(
-      for (i in seq_len(at_once)) open[[i + 1L]] <<- plan$open(each),
-      warpbayes_error_memory = identity
-    )
+    short <- tryCatch(for (i in seq_len(at_once)) open[[i + 1L]] <<- plan$open(each), warpbayes_error_memory = identity)
     if (!is.null(short)) {
       for (session in open[-1L]) plan$close(session)
       open <<- open[1L]

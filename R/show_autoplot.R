@@ -32,12 +32,10 @@ gg_picture <- function(main = NULL, xlab = NULL, ylab = NULL) {
 
 gg_theme <- function() {
   ggplot2::theme_bw(base_size = 12) +
-    ggplot2::theme(
-      panel.grid.minor = ggplot2::element_blank(), panel.grid = ggplot2::element_line(colour = "#EEEEEE"),
+    ggplot2::theme(panel.grid.minor = ggplot2::element_blank(), panel.grid = ggplot2::element_line(colour = "#EEEEEE"),
       strip.background = ggplot2::element_blank(), strip.text = ggplot2::element_text(hjust = 0, face = "bold"),
       legend.position = "bottom", legend.title = ggplot2::element_text(size = 10),
-      axis.text = ggplot2::element_text(colour = "black"), plot.title.position = "plot"
-    )
+      axis.text = ggplot2::element_text(colour = "black"), plot.title.position = "plot")
 }
 
 without_grid <- function() {
@@ -56,10 +54,8 @@ gg_image <- function(image, xlim, ylim, panel = NULL, interpolate = FALSE) {
 
 # A heat map of a matrix, its first row on top, with the key of paint_heat().
 gg_heat <- function(values, rows, columns, limit, title, main, ylab) {
-  cells <- data.frame(
-    x = rep(seq_len(ncol(values)), each = nrow(values)), y = rep(-seq_len(nrow(values)), ncol(values)),
-    value = pmin(pmax(as.vector(values), -limit), limit)
-  )
+  cells <- data.frame(x = rep(seq_len(ncol(values)), each = nrow(values)),
+    y = rep(-seq_len(nrow(values)), ncol(values)), value = pmin(pmax(as.vector(values), -limit), limit))
   beyond <- any(abs(values) > limit, na.rm = TRUE)
   gg_picture(main, NULL, ylab) +
     ggplot2::geom_tile(aes_of(x = "x", y = "y", fill = "value"), cells, colour = "white",

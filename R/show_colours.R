@@ -1,9 +1,8 @@
 # The colours of all pictures. Those that tell things apart can be distinguished by colour-blind readers.
 
 # Nine colours for components and types (Tol's "muted" scheme), and a grey for all others.
-component_colours <- c(
-  "#332288", "#CC6677", "#117733", "#88CCEE", "#AA4499", "#999933", "#44AA99", "#882255", "#DDCC77"
-)
+component_colours <- c("#332288", "#CC6677", "#117733", "#88CCEE", "#AA4499", "#999933", "#44AA99", "#882255",
+  "#DDCC77")
 other_colour <- "#BBBBBB"
 
 # Six colours for chains, groups and distributions (Okabe and Ito).

@@ -34,6 +34,8 @@
 #' if (requireNamespace("posterior", quietly = TRUE)) {
 #'   posterior::summarise_draws(posterior::as_draws(fit), "mean", "rhat")
 #' }
+#' @aliases as_draws_df.warpbayes_fit as_draws_list.warpbayes_fit as_draws_matrix.warpbayes_fit
+#'   as_draws_rvars.warpbayes_fit
 #' @name as_draws.warpbayes_fit
 NULL
 
@@ -46,10 +48,8 @@ bind_draws <- function(parts, draws, chains) {
 }
 
 stop_without_draws <- function(fit) {
-  text <- paste(
-    "the fit has no kept draws: it ended after %s sweeps, and the first draw is kept after %s;",
-    "continue(fit, more) runs more sweeps"
-  )
+  text <- paste("the fit has no kept draws: it ended after %s sweeps, and the first draw is kept after %s;",
+    "continue(fit, more) runs more sweeps")
   stop_warpbayes("input", sprintf(text, whole_words(fit$iter), whole_words(fit$warmup + fit$thin)), argument = "iter")
 }
 
@@ -66,35 +66,21 @@ as_draws.warpbayes_fit <- function(x, ...) {
   if (inherits(x, "martingale_posterior")) posterior::as_draws_matrix(draws) else draws
 }
 
-#' @rdname as_draws.warpbayes_fit
-#' @method as_draws_matrix warpbayes_fit
-#' @exportS3Method posterior::as_draws_matrix warpbayes_fit
-as_draws_matrix.warpbayes_fit <- function(x, ...) posterior::as_draws_matrix(as_draws_array.warpbayes_fit(x, ...))
-
-#' @rdname as_draws.warpbayes_fit
-#' @method as_draws_df warpbayes_fit
-#' @exportS3Method posterior::as_draws_df warpbayes_fit
-as_draws_df.warpbayes_fit <- function(x, ...) posterior::as_draws_df(as_draws_array.warpbayes_fit(x, ...))
-
-#' @rdname as_draws.warpbayes_fit
-#' @method as_draws_list warpbayes_fit
-#' @exportS3Method posterior::as_draws_list warpbayes_fit
-as_draws_list.warpbayes_fit <- function(x, ...) posterior::as_draws_list(as_draws_array.warpbayes_fit(x, ...))
-
-#' @rdname as_draws.warpbayes_fit
-#' @method as_draws_rvars warpbayes_fit
-#' @exportS3Method posterior::as_draws_rvars warpbayes_fit
-as_draws_rvars.warpbayes_fit <- function(x, ...) posterior::as_draws_rvars(as_draws_array.warpbayes_fit(x, ...))
+at_load(function() {
+  when_loaded("posterior", function(namespace) {
+    lapply(c("as_draws_df", "as_draws_list", "as_draws_matrix", "as_draws_rvars"), function(form) {
+      convert <- get(form, namespace)
+      registerS3method(form, "warpbayes_fit", function(x, ...) convert(array_of_draws(x, ...)), envir = namespace)
+    })
+  })
+})
 
 #' @rdname as_draws.warpbayes_fit
 #' @method as.mcmc.list warpbayes_fit
 #' @exportS3Method coda::as.mcmc.list warpbayes_fit
 as.mcmc.list.warpbayes_fit <- function(x, ...) {
   draws <- array_of_draws(x, ...)
-  if (nrow(draws) == 0L) {
-    # Package coda has no chains without draws.
-    stop_without_draws(x)
-  }
+  if (nrow(draws) == 0L) stop_without_draws(x) # Package coda has no chains without draws.
   thin <- if (is.null(x$thin)) 1 else x$thin
   start <- if (is.null(x$thin)) 1 else x$warmup + thin
   coda::mcmc.list(lapply(seq_len(ncol(draws)), function(chain) {

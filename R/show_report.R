@@ -84,25 +84,13 @@ write_report <- function(content, file, title, note, overwrite, open) {
 
 check_report_file <- function(file, overwrite) {
   if (is.null(file)) return(tempfile("report-", fileext = ".html"))
-  if (!is_text(file, 1L) || !nzchar(file)) {
-    stop_input("file", "must be NULL or the name of a file, not ", show_value(file))
+  if (is_text(file, 1L) && nzchar(file) && !grepl("\\.html?$", file, ignore.case = TRUE, useBytes = TRUE)) {
+    stop_input("file", "must end in .html, because reports are HTML pages, but it is ", dQuote(shorten(file), FALSE))
   }
-  shown <- dQuote(shorten(file), FALSE)
-  if (!grepl("\\.html?$", file, ignore.case = TRUE, useBytes = TRUE)) {
-    stop_input("file", "must end in .html, because reports are HTML pages, but it is ", shown)
-  }
-  path <- path.expand(file)
-  if (!dir.exists(dirname(path))) {
-    stop_input("file", "is ", shown, ", but there is no folder ", dQuote(shorten(dirname(path)), FALSE))
-  }
-  if (dir.exists(path)) stop_input("file", "is a folder: ", shown)
-  if (is_dangling(path)) stop_input("file", "is a symbolic link to a file that does not exist: ", shown)
-  if (!file.exists(path)) return(file.path(normalizePath(dirname(path)), basename(path)))
-  if (!overwrite && !is_report(path)) {
-    stop_input("file", "names a file that is not a report, and is not replaced: ", shown,
-      "; `overwrite = TRUE` replaces it")
-  }
-  normalizePath(path)
+  check_target(file, "file", function(path) {
+    if (dir.exists(path)) return("is a folder")
+    if (!overwrite && !is_report(path)) "names a file that is not a report, and is not replaced"
+  }, if (!dir.exists(path.expand(file))) "; `overwrite = TRUE` replaces it")
 }
 
 report_mark <- "<meta name=\"generator\" content=\"warpbayes "

@@ -45,12 +45,10 @@ table_part <- function(frame, caption = NULL, most = 200L) {
     tag("th", escape_html(names(frame)[[i]]), if (identical(columns[[i]]$class, "n")) "n", "col")
   }, "")
   body <- do.call(paste0, lapply(unname(columns), `[[`, "cells"))
-  html(
-    if (!is.null(caption)) unclass(paragraphs(caption, "caption")),
-    "<div class=\"scroll\" tabindex=\"0\"><table>", "<thead><tr>", paste(head, collapse = ""),
-    "</tr></thead><tbody>", paste(tag("tr", body), collapse = "\n"), "</tbody></table></div>",
-    if (rows > most) unclass(paragraphs(sprintf("and %s", count_words(rows - most, "more row")), "note"))
-  )
+  html(if (!is.null(caption)) unclass(paragraphs(caption, "caption")), "<div class=\"scroll\" tabindex=\"0\"><table>",
+    "<thead><tr>", paste(head, collapse = ""), "</tr></thead><tbody>", paste(tag("tr", body), collapse = "\n"),
+    "</tbody></table></div>",
+    if (rows > most) unclass(paragraphs(sprintf("and %s", count_words(rows - most, "more row")), "note")))
 }
 
 number_pattern <- "^[-+<> ]*([0-9][0-9.,]*([eE][-+]?[0-9]+)?|Inf|NA)?%?( to [-+< ]*[0-9.,]+([eE][-+]?[0-9]+)?%?)?$"
@@ -116,7 +114,7 @@ open_png <- function(file, width, height, pointsize, type) {
   reason <- NULL
   note <- function(condition) if (is.null(reason)) reason <<- conditionMessage(condition)
   withCallingHandlers(
-    tryCatch(grDevices::png(file, width, height, "in", pointsize, res = 160, type = type), error = note),
+    tryCatch(grDevices::png(file, width, height, "in", pointsize, res = 130, type = type), error = note),
     warning = function(warning) {
       note(warning)
       invokeRestart("muffleWarning")
@@ -173,10 +171,8 @@ report_page <- function(content, title, note) {
   parts <- lapply(sections, function(section) Filter(Negate(is.null), section$parts))
   text <- vapply(parts, function(own) paste(vapply(own, paste0, ""), collapse = "\n"), "")
   sections <- paste0(tag("h2", escape_html(vapply(sections, `[[`, "", "title"))), "\n", text)
-  style <- c(
-    readLines(system.file("report", "report.css", package = "warpbayes"), encoding = "UTF-8"),
-    unlist(lapply(unlist(parts, recursive = FALSE), attr, "style"))
-  )
+  style <- c(readLines(system.file("report", "report.css", package = "warpbayes"), encoding = "UTF-8"),
+    unlist(lapply(unlist(parts, recursive = FALSE), attr, "style")))
   text <- enc2utf8(c(
     "<!DOCTYPE html>", "<html lang=\"en\">", "<head>", "<meta charset=\"utf-8\">",
     paste0(report_mark, package_version_text(), "\">"),
@@ -198,10 +194,8 @@ verdict_part <- function(content) {
   if (!length(content$verdict)) return(NULL)
   usable <- if (inherits(content$verdict, "verdict")) is_usable(content$verdict) else content$converged
   class <- if (isTRUE(usable)) "good" else if (isFALSE(usable)) "bad"
-  c(
-    paste0("<div class=\"", paste(c("verdict", class), collapse = " "), "\">"), tag("h2", "Verdict"),
-    tag("ul", paste(tag("li", escape_html(as.character(content$verdict))), collapse = "\n")), "</div>"
-  )
+  c(paste0("<div class=\"", paste(c("verdict", class), collapse = " "), "\">"), tag("h2", "Verdict"),
+    tag("ul", paste(tag("li", escape_html(as.character(content$verdict))), collapse = "\n")), "</div>")
 }
 
 made_part <- function(content) {
@@ -224,9 +218,7 @@ made_part <- function(content) {
 # Ticks as on the axes of plots; labels as HTML. Labels that would touch their neighbour are left out.
 explorer_ticks <- function(limits, transform, marker) {
   if (type_of_marker(transform, marker) == "none") {
-    at <- pretty(limits, 4)
-    at <- at[at >= limits[[1L]] & at <= limits[[2L]]]
-    return(list(at = at, labels = escape_html(format(at, trim = TRUE, digits = 4))))
+    return(axis_of(limits, function(at) escape_html(format(at, trim = TRUE, digits = 4))))
   }
   ticks <- transformed_ticks(limits, transform, marker)
   labels <- vapply(ticks$labels, function(label) {
@@ -243,9 +235,8 @@ table_content <- function(title, words, table, caption, picture = NULL, note = N
   list(
     title = title, words = words, converged = converged, verdict = verdict, main = function() table,
     sections = function() {
-      list(list(title = "Result", parts = list(
-        picture, if (nrow(table)) table_part(table, caption), if (length(note)) paragraphs(note, "note")
-      )))
+      list(list(title = "Result", parts = list(picture, if (nrow(table)) table_part(table, caption),
+        if (length(note)) paragraphs(note, "note"))))
     },
     made = made_words(list(seed = seed)), prior = NULL, code = NULL, rows = 200L
   )

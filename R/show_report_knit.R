@@ -41,12 +41,10 @@ knit_print.warpbayes <- function(x, ...) {
     c(if (nzchar(title)) paste0(escape_markdown(title), "&#58;"),
       markdown_table(table, if (is.null(shown$rows)) 60L else shown$rows))
   }, titles, tables)
-  parts <- c(
-    "<div class=\"warpbayes\" style=\"overflow-x: auto\">",
+  parts <- c("<div class=\"warpbayes\" style=\"overflow-x: auto\">",
     if (length(shown$words)) paste(escape_markdown(shown$words), collapse = "  \n"), unlist(tables),
     if (length(shown$verdict)) paste0("> ", paste(escape_markdown(as.character(shown$verdict)), collapse = " ")),
-    "</div>"
-  )
+    "</div>")
   knitr::asis_output(paste0("\n\n", paste(parts, collapse = "\n\n"), "\n\n"))
 }
 

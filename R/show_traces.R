@@ -36,11 +36,11 @@ settled_range <- function(draws, warmup) {
   if (length(settled)) range(settled) else c(0, 1)
 }
 
-# A chain as a line. With more than 600 sweeps, the line shows the means of 150 blocks of sweeps, over a band from the
-# smallest to the largest value of each block. So chains do not hide each other.
-chain_line <- function(values, blocks = 150L) {
+# A chain as a line. With more than 300 sweeps, the line shows the means of 100 blocks of sweeps, over a band from the
+# smallest to the largest value of each block. So chains do not hide each other, and pictures in reports stay small.
+chain_line <- function(values, blocks = 100L) {
   sweeps <- seq_along(values)
-  if (length(values) <= 4L * blocks) return(list(sweep = sweeps, value = values))
+  if (length(values) <= 3L * blocks) return(list(sweep = sweeps, value = values))
   block <- ceiling(sweeps / length(values) * blocks)
   of <- function(statistic, values) as.vector(tapply(values, block, statistic))
   values[!is.finite(values)] <- NA

@@ -269,11 +269,11 @@ trim_compound <- function(g, size, tail, cut) {
   last <- max(which(upper > tail / 2))
   trimmed <- if (last < length(g)) log(upper[[last + 1L]]) else -Inf
   beyond <- log_of_sum(c(if (cut) log_tail(tail) - log(2), trimmed))
-  kept <- g[seq_len(last)]
-  law <- if (identical(size$value, identity)) from_possible(seq_along(kept) - 1, kept, size$lattice, FALSE) else {
-    from_positions(size$value(which(kept > 0) - 1), kept[kept > 0], size$lattice, FALSE)
-  }
-  leave_out(law, c(-Inf, beyond))
+  g <- g[seq_len(last)]
+  if (identical(size$value, identity)) return(leave_out(from_dense(g, size$lattice, FALSE), c(-Inf, beyond)))
+  # The last codes need not be the largest values.
+  possible <- which(g > 0)
+  leave_out(pmf_at(g[possible], size$value(possible - 1), size$lattice, FALSE), c(beyond, beyond))
 }
 
 # sum_n p_n f^n for any p, by blocks of powers (Paterson and Stockmeyer 1973): the powers of f up to b are

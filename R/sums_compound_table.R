@@ -47,8 +47,12 @@ compound_table <- function(number, x, y, tail = 1e-15) {
     }
   }
   # Codes that stand for no total are left out.
-  rows <- which(!line_x$is_code | rowSums(joint) > 0)
-  columns <- which(!line_y$is_code | colSums(joint) > 0)
+  in_order <- function(line, sums) {
+    kept <- which(!line$is_code | sums > 0)
+    kept[order(line$value[kept])]
+  }
+  rows <- in_order(line_x, rowSums(joint))
+  columns <- in_order(line_y, colSums(joint))
   structure(joint[rows, columns, drop = FALSE], class = "table",
     dimnames = list(x = format_value(line_x$value[rows]), y = format_value(line_y$value[columns])))
 }
@@ -67,7 +71,7 @@ line_of_business <- function(number, size, argument, tail) {
   value <- lattice_value(one$lattice, one$value(seq(0, most * one$last)))
   prob <- weights_of_codes(one) * one$some
   prob[[1L]] <- one$none
-  last <- findInterval(last_of(total), value)
+  last <- max(which(value <= last_of(total)))
   list(prob = prob, length = last, value = value[seq_len(last)], is_code = !identical(one$value, identity))
 }
 

@@ -71,7 +71,8 @@ check_total <- function(total) {
 #' The joint probabilities of X and of X + Y for independent variables, or the distributions of X given each sum.
 #'
 #' @param x,y distributions made by [pmf()], or vectors of probabilities of 0, 1, ... that sum to 1.
-#' @param totals the values of the sum that are columns. The default is all, with `given = TRUE` all that are possible.
+#' @param totals the values of the sum that are columns. The default is all, with `given = TRUE` or values far
+#'   apart all that are possible.
 #' @param given `FALSE` for joint probabilities, `TRUE` for the distribution of X given each total.
 #' @return A matrix of class `table`: a row for each value of X, a column for each total. `addmargins()` adds margins.
 #' @inheritSection pmf_functions Errors
@@ -91,10 +92,12 @@ joint_table <- function(x, y, totals = NULL, given = FALSE) {
   if (is.null(totals)) {
     at_x <- positions_of(x) * shared$times[[1L]]
     at_y <- positions_of(y) * shared$times[[2L]]
-    last <- max(at_x) + max(at_y)
-    check_result_size((last + 1) * size_of(x), NULL, "probabilities")
-    positions <- seq_len(last + 1) - 1
-    if (given) positions <- sort(unique(as.vector(outer(at_x[can_x], at_y[can_y], "+"))))
+    positions <- if (given || is_sparse(x) || is_sparse(y)) {
+      sort(unique(as.vector(outer(at_x[can_x], at_y[can_y], "+"))))
+    } else {
+      seq(0, max(at_x) + max(at_y))
+    }
+    check_result_size(as.double(length(positions)) * size_of(x), NULL, "probabilities")
     totals <- lattice_value(shared$lattice, positions)
   } else {
     totals <- check_values(totals, "totals")

@@ -217,7 +217,6 @@ discretize_losses <- function(x, weights, last, by, method, deductible, per) {
   }
   near <- nearest_position(read_lattice(deductible, by), x)
   steps <- pmin(pmax(ifelse(near$there, near$position, (x - deductible) / by), 0), last)
-  check_result_size(max(steps) + 2, "by", "probabilities")
   below <- floor(steps)
   at <- switch(method,
     rounding = floor(steps + 0.5), up = ceiling(steps), down = below, unbiased = c(below, below + 1)

@@ -174,8 +174,8 @@ common_step_of_two <- function(a, b) {
 }
 
 # Codes of whole numbers `at`, so that sums of at most `most` of them need few positions: long gaps between numbers
-# become shorter, but are still longer than all that smaller gaps can add up to. So `value(code)` gives the sum that a
-# sum of codes stands for, and both have the same order.
+# become shorter, but are still longer than the codes of all that smaller gaps can add up to. So `value(code)` gives the
+# sum that a sum of codes stands for. The order of codes need not be the order of the sums.
 encode_gaps <- function(at, most) {
   values <- sort(unique(c(0, at)))
   gap <- diff(values)

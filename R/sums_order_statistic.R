@@ -75,7 +75,8 @@ sum_of_highest_pmf <- function(x, k, backend = NULL, threads = NULL) {
   if (k == length(x)) return(sum_pmf(x, accuracy = 0, backend = backend, threads = threads))
   if (k == 1) return(order_statistic_pmf(x, 1, highest = TRUE))
   pool <- pool_on_lattice(x)
-  at <- pool$at
+  code <- encode_gaps(pool$at, k)
+  at <- pool$at <- code$at
   most <- at[[length(at)]]
   check_result_size(2 * k * (k * most + 1), "x", "probabilities", copies = 4)
   check_operations(length(x) * sum(2 * k * (k * (at[[length(at)]] - at) + 1) * rev(seq_along(at))), "x")
@@ -94,7 +95,7 @@ sum_of_highest_pmf <- function(x, k, backend = NULL, threads = NULL) {
     total[index] <- numbers$plus(total[index], sums)
   }
   lattice <- sum_lattice(k * pool$lattice$origin, pool$lattice$step, pool$lattice$parts)
-  leave_out_of_pool(pmf_at(total, seq_along(total) - 1, lattice, pool$log), x)
+  leave_out_of_pool(pmf_at(total, code$value(seq_along(total) - 1), lattice, pool$log), x)
 }
 
 #' @rdname order_statistic_pmf

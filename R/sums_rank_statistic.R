@@ -154,14 +154,15 @@ exact_step <- function(scores) {
 }
 
 # How long it takes to count all groups one score after the other, and to find the law by Fourier transforms
-# (src/pmf/rank_sums.c). Numbers of groups beyond 2^1900 cannot be counted.
+# (src/pmf/rank_sums.c): measured for 40 to 1,000 values of each sample, right to within a factor of two up to 500.
+# Numbers of groups beyond 2^1900 cannot be counted.
 group_seconds <- function(at, size) {
   size <- min(size, length(at) - size)
   sorted <- sort(at)
   sums <- sum(rev(sorted)[seq_len(size)]) - sum(sorted[seq_len(size)])
   additions <- length(at) * size * (300 + sums / 3)
-  c(count = if (lchoose(length(at), size) > 1300) Inf else 1e-9 * additions,
-    transform = 0.1 + 2e-7 * sqrt(mean((at - mean(at))^2)) * length(at) + 1e-4 * length(at) + 5e-7 * sums)
+  c(count = if (lchoose(length(at), size) > 1300) Inf else 2.5e-10 * additions,
+    transform = 2.8e-4 * sqrt((sums + 1) * length(unique(at))) + 2e-7 * length(at))
 }
 
 # How many groups of this size have each sum of scores: whole numbers in increasing order. The result is a list of the

@@ -118,6 +118,7 @@ positions_on_step <- function(values, first, by, argument) {
 
 pmf_at <- function(weights, at, lattice, log) {
   gathered <- gather_positions(at, weights, log)
+  if (length(gathered$at) == 0L) stop_underflow()
   from_positions(gathered$at, gathered$weights, lattice, log)
 }
 

@@ -152,9 +152,23 @@ repeat_vector <- function(x, times, log, accuracy, run) {
   result
 }
 
-# The sum of copies of a sparse distribution, by repeated doubling. What is left out of the sum of k copies counts
-# times / k times.
+# The sum of copies of a sparse distribution: with shorter gaps (encode_gaps) if this leaves few positions, otherwise by
+# repeated doubling. What is left out of the sum of k copies counts times / k times.
 repeat_positions <- function(x, times, log, accuracy, run, tail) {
+  code <- encode_gaps(positions_of(x), times)
+  last <- code$at[[length(code$at)]]
+  if (last * times <= 1e7 || last * times < 0.1 * last_position(x)) {
+    sums <- if (!log && 3.5e-10 * length(code$at) * times^2 * last < 60) {
+      shifted_sums(1, rep(list(code$at), times), rep(list(prob_of(x)), times), seq_len(times) * last + 1)
+    } else {
+      repeat_vector(dense_weights(new_pmf(prob_of(x, log), 0, log, at = code$at), 1, log), times, log, accuracy, run)
+    }
+    possible <- which(sums > if (log) -Inf else 0)
+    lattice <- lattice_of(x)
+    lattice <- sum_lattice(lattice$origin * times, lattice$step, lattice$parts)
+    law <- pmf_at(sums[possible], code$value(possible - 1), lattice, log)
+    return(without_improbable(leave_out(law, left_out_of(x) + log(times)), tail))
+  }
   share <- tail / (2 * max(1, ceiling(log2(times))))
   add <- function(x, y, tail) add_positions(x, y, log, accuracy, run, tail)
   result <- NULL
@@ -203,9 +217,7 @@ add_positions <- function(x, y, log, accuracy, run, tail = 0) {
   way <- way_to_add(positions, as.double(c(size_of(x), size_of(y))), log)
   if (way == "pairs") {
     at <- as.vector(outer(positions_of(x) * times[[1L]], positions_of(y) * times[[2L]], "+"))
-    sum <- gather_positions(at, as.vector(outer(prob_of(x, log), prob_of(y, log), if (log) "+" else "*")), log)
-    at <- sum$at
-    weights <- sum$weights
+    law <- pmf_at(as.vector(outer(prob_of(x, log), prob_of(y, log), if (log) "+" else "*")), at, shared$lattice, log)
   } else {
     check_result_size(sum(positions) - 1, NULL, "probabilities", copies = result_copies(log, accuracy))
     weights <- if (way == "shifts") {
@@ -216,20 +228,15 @@ add_positions <- function(x, y, log, accuracy, run, tail = 0) {
     } else {
       sum_vectors(list(dense_weights(x, times[[1L]], log), dense_weights(y, times[[2L]], log)), log, accuracy, run)
     }
-    at <- which(weights > if (log) -Inf else 0) - 1
-    if (!wants_dense(length(weights), length(at))) weights <- weights[at + 1] else at <- seq_along(weights) - 1
+    law <- from_dense(weights, shared$lattice, log)
   }
-  if (length(at) == 0L || max(weights) <= if (log) -Inf else 0) {
-    stop_warpbayes("input", "all probabilities of the sum are below 5e-324: log = TRUE gives their logarithms")
-  }
-  law <- from_positions(at, weights, shared$lattice, log)
   without_improbable(leave_out(law, left_out_together(list(x, y))), tail)
 }
 
-# The first `count` weights of the sum of a variable with these weights and of variables with few values: their
-# positions `at`, and the weights of these. The largest positions increase.
-shifted_sums <- function(weights, at, values, count) {
-  native(C_pmf_add_values, weights, at, values, count, resolve_run("cpu", work = 0))
+# The first weights of the sum of a variable with these weights and of variables with few values: their positions `at`,
+# and the weights of these. The largest positions increase. `counts` says how many weights are kept after each variable.
+shifted_sums <- function(weights, at, values, counts) {
+  native(C_pmf_add_values, weights, at, values, rep_len(as.double(counts), length(at)), resolve_run("cpu", work = 0))
 }
 
 # How to add two distributions with so many `positions` and `values`: "pairs" of values, which are sorted; "shifts" of
@@ -263,7 +270,7 @@ add_many_positions <- function(all, log, accuracy, run, tail) {
 }
 
 # The sum of distributions with few values, by shifts of all positions; NULL if pairs of values are faster. Chernoff's
-# bound says beyond which position less than `tail` lies.
+# bound says beyond which position less than `tail` lies, also of the sums of only the first variables.
 add_by_shifts <- function(all, tail) {
   shared <- lattice_of_sum(all)
   last <- vapply(all, last_position, 0) * shared$times
@@ -271,26 +278,34 @@ add_by_shifts <- function(all, tail) {
   at <- Map(function(x, times) positions_of(x) * times, all, shared$times[order(last)])
   weights <- lapply(all, prob_of)
   last <- sort(last)
-  outputs <- sum(last) + 1
-  if (tail > 0 && outputs > 1000) {
-    group <- rep(seq_along(at), lengths(at))
-    points <- unlist(at)
-    each <- unlist(weights)
-    log_moment <- function(t) sum(log(rowsum(each * exp(t * points), group)))
-    outputs <- min(outputs, chernoff_reach(log_moment, sum(points * each), max(last), log(tail)) + 1)
-  }
-  sums <- pmin(cumsum(last) + 1, outputs)
-  pairs <- pmin(cumprod(as.double(lengths(at))), sums)
+  counts <- cumsum(last) + 1
+  if (tail > 0 && sum(last) > 1000) counts <- pmin(counts, counts_to_tail(at, weights, last, log(tail)))
+  outputs <- counts[[length(counts)]]
+  pairs <- sum(2.5e-7 * pmin(cumprod(as.double(lengths(at))), counts))
   # Pairs may need far fewer entries, because improbable values are left out on the way.
-  way <- fastest_way(c(shifts = 2e-5 + sum(1.5e-9 * lengths(at) * sums) + 5e-8 * outputs, pairs = sum(2.5e-7 * pairs)),
-    c(shifts = outputs, pairs = 0))
+  way <- fastest_way(c(shifts = 2e-5 + sum(7e-10 * lengths(at) * counts) + 2e-8 * outputs, pairs = pairs),
+    c(shifts = outputs, pairs = if (pairs < 100) 0 else 8 * outputs))
   if (way == "pairs") return(NULL)
-  sum <- shifted_sums(1, at, weights, outputs)
-  possible <- which(sum > 0)
-  law <- from_positions(possible - 1, sum[possible], shared$lattice, FALSE)
+  law <- from_dense(shifted_sums(1, at, weights, counts), shared$lattice, FALSE)
   left_out <- left_out_together(all)
   if (outputs < sum(last) + 1) left_out[[2L]] <- log_of_sum(c(left_out[[2L]], log(tail)))
   without_improbable(leave_out(law, left_out), tail)
+}
+
+# For each k the number of positions beyond which the sum of the first k variables lies with a probability of at most
+# exp(log_tail), and much less for those before the last. The bound is found for sixteen k and used for the k before.
+counts_to_tail <- function(at, weights, last, log_tail) {
+  terms <- length(at)
+  group <- rep(seq_len(terms), lengths(at))
+  points <- unlist(at)
+  each <- unlist(weights)
+  ends <- unique(ceiling(terms * seq_len(16) / 16))
+  reach <- vapply(ends, function(k) {
+    used <- group <= k
+    log_moment <- function(t) sum(log(rowsum(each[used] * exp(t * points[used]), group[used])))
+    chernoff_reach(log_moment, sum(points[used] * each[used]), last[[k]], log_tail - if (k < terms) 12 else log(2))
+  }, 0)
+  cummax(reach[findInterval(seq_len(terms), ends, left.open = TRUE) + 1] + 1)
 }
 
 # The distribution without values whose probabilities sum to at most `tail`: a dense one without its ends, a sparse one
@@ -317,8 +332,7 @@ without_improbable <- function(x, tail) {
   }
   before <- left_out_of(x)
   left_out <- if (log) left_out else base::log(left_out)
-  cut <- from_positions(positions_of(x, kept), weights[kept], lattice_of(x), log)
-  leave_out(cut, c(log_of_sum(c(before[[1L]], left_out[[1L]])), log_of_sum(c(before[[2L]], left_out[[2L]]))))
+  leave_out(entries_of(x, kept, weights[kept]), c(log_of_sum(c(before[[1L]], left_out[[1L]])), log_of_sum(c(before[[2L]], left_out[[2L]]))))
 }
 
 # How many weights at one end have a sum of at most `limit`, and this sum. The end is summed in longer and longer parts.

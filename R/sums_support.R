@@ -162,10 +162,7 @@ fastest_way <- function(seconds, entries = 0 * seconds, argument = NULL, what = 
 
 # Whether to store a distribution densely, with an entry for each of its positions. At most `values` of the positions
 # are possible values. An entry takes a quarter of the time of a value with its position.
-wants_dense <- function(positions, values) {
-  work <- c(dense = positions, sparse = max(1000, 4 * values))
-  fastest_way(work, c(dense = positions, sparse = 2 * values)) == "dense"
-}
+wants_dense <- function(positions, values) positions <= max(1000, 4 * values)
 
 cumulate <- function(weights, log, upper = FALSE) {
   native(C_pmf_cumulate, weights, log, upper, resolve_run("cpu", work = 0))
@@ -224,6 +221,30 @@ from_positions <- function(at, weights, lattice, log) {
   on_lattice(weights, lattice, log, at)
 }
 
+# The same from the weights of all positions 0, 1, 2, ...
+from_dense <- function(weights, lattice, log) {
+  at <- which(weights > if (log) -Inf else 0) - 1
+  if (length(at) == 0L) stop_underflow()
+  ends <- c(at[[1L]], at[[length(at)]])
+  if (!wants_dense(diff(ends) + 1, length(at))) return(from_positions(at, weights[at + 1], lattice, log))
+  if (ends[[1L]] > 0 || ends[[2L]] < length(weights) - 1) weights <- weights[seq(ends[[1L]], ends[[2L]]) + 1]
+  on_lattice(weights, new_lattice(lattice$origin + lattice$step * ends[[1L]], lattice$step, lattice$parts), log)
+}
+
+stop_underflow <- function() {
+  stop_warpbayes("input", "all probabilities of the sum are below 5e-324: log = TRUE gives their logarithms")
+}
+
+# Some entries of a distribution, in increasing order, with new weights.
+entries_of <- function(x, index, weights) {
+  lattice <- lattice_of(x)
+  if (is_sparse(x) || length(index) < diff(range(index)) + 1) {
+    return(from_positions(positions_of(x, index), weights, lattice, is_log(x)))
+  }
+  on_lattice(weights, new_lattice(lattice$origin + lattice$step * (index[[1L]] - 1), lattice$step, lattice$parts),
+    is_log(x))
+}
+
 is_log <- function(x) !is.null(x$log_prob)
 
 weights_of <- function(x) if (is_log(x)) x$log_prob else x$prob
@@ -252,8 +273,13 @@ total_weight <- function(weights, log) {
   cumulate(weights, log)[[length(weights)]]
 }
 
+# With the same number of decimals, unless that would be digits beyond the fifteenth.
 format_value <- function(value) {
-  format(value, digits = if (all(value == floor(value))) 17 else 15, scientific = FALSE, trim = TRUE)
+  number <- function(value) {
+    format(value, digits = if (all(value == floor(value))) 17 else 15, scientific = FALSE, trim = TRUE)
+  }
+  text <- number(value)
+  if (any(nchar(text) > 18L)) vapply(value, number, "") else text
 }
 
 # The lattice of a distribution. Objects that were changed by hand may have no `parts`, or others than their values.

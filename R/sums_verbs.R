@@ -33,7 +33,9 @@ extreme_of_two <- function(x, y, which) {
   } else {
     x_part$here * y_part$with + x_part$beyond * y_part$here
   }
-  leave_out(from_possible(at, weights, shared$lattice, log), left_out_together(list(x, y)))
+  possible <- range(which(weights > if (log) -Inf else 0))
+  index <- seq(possible[[1L]], possible[[2L]])
+  leave_out(from_positions(at[index], weights[index], shared$lattice, log), left_out_together(list(x, y)))
 }
 
 # For each of the positions `at` its probability (here), the probability of all positions up to and including it
@@ -60,12 +62,6 @@ add_logs <- function(x, y) {
   result <- larger + log1p(exp(pmin(x, y) - larger))
   result[larger == -Inf] <- -Inf
   result
-}
-
-from_possible <- function(at, weights, lattice, log) {
-  possible <- which(weights > if (log) -Inf else 0)
-  index <- seq(possible[[1L]], possible[[length(possible)]])
-  from_positions(at[index], weights[index], lattice, log)
 }
 
 #' Truncate, mix, and modify distributions
@@ -117,7 +113,7 @@ given_entries <- function(x, index) {
   log <- is_log(x)
   weights <- weights_of(x)[index]
   total <- total_weight(weights, log)
-  law <- from_positions(positions_of(x, index), if (log) weights - total else weights / total, lattice_of(x), log)
+  law <- entries_of(x, index, if (log) weights - total else weights / total)
   leave_out(law, left_out_of(x) - if (log) total else base::log(total))
 }
 
@@ -165,7 +161,7 @@ mix_pmf <- function(x, weights) {
       at <- shared$at[[i]] + 1
       sums[at] <- sums[at] + x[[i]]$prob * weights[[i]]
     }
-    return(leave_out(from_possible(seq_along(sums) - 1, sums, shared$lattice, FALSE), left_out))
+    return(leave_out(from_dense(sums, shared$lattice, FALSE), left_out))
   }
   parts <- Map(function(one, weight) if (log) prob_of(one, TRUE) + log(weight) else one$prob * weight, x, weights)
   gathered <- gather_positions(unlist(shared$at), unlist(parts), log)

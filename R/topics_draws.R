@@ -114,8 +114,4 @@ glance_of.topic_model <- function(x) {
   )
 }
 
-# The mean log likelihood of the reference chain after the warm-up, or over all sweeps if the fit ended before.
-mean_log_likelihood <- function(fit) {
-  after <- seq_len(fit$iter) > fit$warmup
-  mean(fit$log_likelihood[if (any(after)) after else TRUE, fit$reference])
-}
+mean_log_likelihood <- function(fit) chain_levels(fit)[[fit$reference]]

@@ -39,11 +39,13 @@
 #'   \item{alpha, beta}{the given values, or the means over the kept sweeps of the reference chain.}
 #'   \item{log_likelihood}{S x C: log probability of the words given \eqn{\theta} and \eqn{\phi} of each sweep.}
 #'   \item{alpha_sum, beta_trace}{S x C: the sum of the \eqn{\alpha_k}, and \eqn{\beta}, after each sweep.}
+#'   \item{score}{N/4 x C: of every fourth kept sweep, a lower bound of the log of the posterior mass of the mode around
+#'     it, up to a constant. It ranks the modes of chains, which the log likelihood does not.}
 #'   \item{draws}{`beta` (N x C); `alpha` (K x N x C) if learned; `phi` (K x V x N x C) and `theta` (K x D x N x C) if
 #'     kept; with `prevalence` also `effects` and `coefficients`.}
 #'   \item{chain_phi, tokens}{the average `phi` of each chain; K x C: the tokens of each topic in its last sweep.}
-#'   \item{reference}{the number of the chain with the highest mean log likelihood after the warm-up. `phi` and `theta`
-#'     average its kept sweeps.}
+#'   \item{reference}{the number of the chain with the highest mean score; with fewer than twelve scores, of the chain
+#'     with the highest mean log likelihood. `phi` and `theta` average its kept sweeps.}
 #'
 #' Arguments that cannot be used are errors of class `warpbayes_error_input`, which name the document and term of a
 #' count. An interrupt returns the completed sweeps, with a warning.

@@ -124,7 +124,7 @@ infer_topics <- function(fit, counts, iter, seed, run, prior) {
   topics <- native(C_topic_infer, session, topics, alpha, key, 1, as.integer(warmup), mean)
   for (sweep in seq(warmup + 1, iter)) {
     topics <- native(C_topic_infer, session, topics, alpha, key, sweep, 1L, mean)
-    native(C_topic_add_means, list(list(session, topics, alpha, 1, sums)))
+    native(C_topic_add_means, list(list(session, topics, alpha, 1, sums, 0)))
   }
   means <- lapply(native(C_store_close, sums), function(sum) {
     matrix(sum / (iter - warmup), fit$topics, dimnames = list(fit$topic_names, counts$documents))

@@ -53,7 +53,7 @@ topic_state <- function() c(
   kept = "whole 0..sweep", added = "whole", coefficients = "finite[basis, topics]?", sums = "list?",
   `sums$added` = "whole 0..kept", `sums$theta` = "finite[topics * documents]",
   `sums$first` = "finite[topics * documents]", `sums$phi` = "finite[topics * terms]",
-  `sums$share` = "finite[topics * `sums$added`]",
+  `sums$share` = "finite[topics * `sums$added`]", `sums$score` = "number[*]",
   pending = "list?", `pending$topics` = "raw[*]",
   `pending$beta` = "finite[`pending$topics` / (2 * tokens)]",
   `pending$alpha` = "finite[topics * groups * `pending$topics` / (2 * tokens)]"

@@ -127,10 +127,14 @@ add_pending <- function(sessions, fit, states) {
   states <- lapply(states, with_open_sums, fit)
   due <- which(vapply(states, function(state) state$sums$added < state$kept, NA))
   if (length(due)) {
-    shares <- native(C_topic_add_means, Map(function(session, state) {
-      list(session, state$pending$topics, state$pending$alpha, state$pending$beta, state$sums$store)
+    made <- native(C_topic_add_means, Map(function(session, state) {
+      list(session, state$pending$topics, state$pending$alpha, state$pending$beta, state$sums$store, state$sums$added)
     }, sessions[due], states[due]))
-    Map(function(state, share) state$sums$share <- c(state$sums$share, share), states[due], shares)
+    Map(function(state, made) {
+      state$sums$share <- c(state$sums$share, made[-nrow(made), ])
+      scored <- (state$sums$added + seq_len(ncol(made))) %% score_every == 0
+      state$sums$score <- c(state$sums$score, made[nrow(made), scored])
+    }, states[due], made)
   }
   lapply(states, function(state) {
     state$sums$added <- state$kept
@@ -146,11 +150,10 @@ with_open_sums <- function(state, fit) {
   size <- fit$topics * c(length(fit$documents), length(fit$documents), length(fit$terms))
   state$sums$store <- new_sums(theta = size[[1L]], first = size[[2L]], phi = size[[3L]])
   state$sums$added <- 0
-  state$sums$share <- numeric()
+  state$sums$share <- state$sums$score <- numeric()
   if (!is.null(old)) {
     fill_store(list(pointer = state$sums$store), 0, size, old[c("theta", "first", "phi")], size, size)
-    state$sums$added <- old$added
-    state$sums$share <- old$share
+    list2env(old[c("added", "share", "score")], state$sums)
   }
   state
 }
@@ -161,12 +164,12 @@ topic_finish <- function(fit) {
   on.exit(.Call(C_topic_close, session))
   fit$state <- lapply(fit$state, function(state) {
     state <- add_pending(list(session), fit, list(state))[[1L]]
-    state$sums <- c(native(C_store_close, state$sums$store), list(added = state$sums$added, share = state$sums$share))
+    state$sums <- c(native(C_store_close, state$sums$store), mget(c("added", "share", "score"), state$sums))
     state
   })
-  after <- seq_len(fit$iter) > fit$warmup
-  mean_likelihood <- colMeans(fit$log_likelihood[if (any(after)) after else TRUE, , drop = FALSE])
-  fit$reference <- if (fit$chains == 1) 1L else which.max(mean_likelihood)
+  fit$score <- topic_scores(fit)
+  scored <- NROW(fit$score) >= fewest_sweeps
+  fit$reference <- if (fit$chains == 1) 1L else which.max(if (scored) colMeans(fit$score) else chain_levels(fit))
   sums <- lapply(fit$state, function(state) sums_to_average(session, state))
   # The session may hold more than the averages need.
   .Call(C_topic_close, session)
@@ -201,13 +204,39 @@ topic_finish <- function(fit) {
   fit
 }
 
+# Every so many kept sweeps are scored, as entries do it: scores take about as long as averages.
+score_every <- 4
+
+# The scores (src/topic_model/mode_score.c), with the prior of what is learned, scored sweeps x chains. NULL: unknown.
+topic_scores <- function(fit) {
+  count <- kept_draws(fit$iter, fit) %/% score_every
+  if (fit$method != "gibbs" || kind_of(fit)$one_topic || count == 0) return(NULL)
+  some <- score_every * seq_len(count)
+  draws <- list(alpha = fit$draws$alpha[, some, , drop = FALSE], beta = fit$draws$beta[some, , drop = FALSE],
+    coefficients = fit$draws$coefficients[, , some, , drop = FALSE])
+  gamma <- function(x, prior, shape = prior[[1L]]) shape * (log(x) + log(prior[[2L]])) - prior[[2L]] * x - lgamma(shape)
+  prior <- switch(fit$learn$alpha, none = 0, symmetric = gamma(draws$alpha[1L, , ], fit$prior),
+    asymmetric = colSums(gamma(draws$alpha, fit$prior)),
+    hdp = {
+      of_shape <- lapply(fit$prior[[1L]] * 2^(-2:6), function(shape) {
+        colSums(gamma(draws$alpha, fit$prior, shape / fit$topics))
+      })
+      top <- do.call(pmax, of_shape)
+      top + log(Reduce(`+`, lapply(of_shape, function(value) exp(value - top))))
+    },
+    prevalence = -0.5 * colSums((draws$coefficients / c(5, rep(2.5, nrow(draws$coefficients) - 1L)))^2, dims = 2L))
+  beta <- if (fit$learn$beta) gamma(draws$beta, fit$prior[3:4]) else 0
+  score <- vapply(fit$state, function(state) state$sums$score, numeric(count))
+  matrix(score + as.vector(prior) + as.vector(beta), ncol = fit$chains)
+}
+
 # The sums of one chain, and of how many sweeps they are. Before its first kept sweep these are the means given its
 # present topics.
 sums_to_average <- function(session, state) {
   sums <- state$sums
   if (sums$added > 0) return(sums)
   means <- new_sums(theta = length(sums$theta), first = length(sums$first), phi = length(sums$phi))
-  native(C_topic_add_means, list(list(session, state$topics, state$alpha, state$beta, means)))
+  native(C_topic_add_means, list(list(session, state$topics, state$alpha, state$beta, means, 0)))
   c(native(C_store_close, means), added = 1)
 }
 

@@ -2,6 +2,10 @@
 
 # Chains whose perplexities differ by less than this share are of the same quality.
 same_perplexity <- 0.01
+# Scores rank modes whose means differ by more than so many standard deviations within chains (bench/topic-verdicts.R).
+most_lower <- 3
+# After so many sweeps, chains that differ are at modes that they do not leave.
+settled_run <- 250
 # A document whose first topic is the same in a larger share of all draws is sure. A verdict has reservations if another
 # chain gives more of the sure documents another topic.
 sure_share <- 0.9
@@ -92,10 +96,11 @@ chain_reasons <- function(fit, diagnostics) {
   more <- whole_words(fit$iter)
   chains <- judge_convergence(traces, diagnostics, topic_quantity_words, c("alpha_sum", "beta"),
     drift_advice = sprintf("continue(fit, %s, warmup = %s) adds as many sweeps and averages only these", more, more))
-  ends <- range(chain_perplexity(fit))
-  alike <- chains[[1L]]$answer == "not yet" && fit$chains > 1 && drift_of(traces$log_likelihood) == 0 &&
-    diff(ends) < same_perplexity * ends[[1L]]
-  if (alike) return(c(reason("same_quality"), Filter(function(one) one$code == "rest_slow", chains)))
+  # Chains that stay at different modes will not agree: a run that does not drift is judged by these modes.
+  level <- traces$log_likelihood
+  settled <- nrow(level) >= settled_run && chains[[1L]]$code == "too_few_draws" || chains[[1L]]$answer == "not yet"
+  mode <- if (settled && fit$chains > 1 && drift_of(level) == 0) mode_reason(fit, nrow(level) >= settled_run)
+  if (!is.null(mode)) return(c(mode, Filter(function(one) one$code == "rest_slow", chains)))
   # Nobody reads intervals of the log likelihood.
   lapply(chains, function(one) {
     if (!one$code %in% c("rough", "chains_agree")) return(one)
@@ -103,6 +108,19 @@ chain_reasons <- function(fit, diagnostics) {
     reason("long_enough", quantity = topic_quantity_words("log_likelihood"), figure = own$ess_bulk,
       rhat = format_rhat(own$rhat), size = round(own$ess_bulk))[[1L]]
   })
+}
+
+# Whether the modes of chains have about the same mass, by their scores, or otherwise the same quality.
+mode_reason <- function(fit, by_score) {
+  if (!by_score || is.null(fit$score)) {
+    ends <- range(chain_perplexity(fit))
+    return(if (diff(ends) < same_perplexity * ends[[1L]]) reason("same_quality"))
+  }
+  mass <- colMeans(fit$score)
+  gap <- diff(range(mass))
+  spread <- sqrt(mean(apply(fit$score, 2L, stats::var)))
+  reason(if (gap <= most_lower * spread) "topic_modes_alike" else "topic_modes_differ", figure = gap,
+    low = which.min(mass), high = which.max(mass), gap = whole_words(round(gap)), spread = format(signif(spread, 2)))
 }
 
 all_chains <- function(fit) if (fit$chains == 2) "both chains" else sprintf("all %s chains", whole_words(fit$chains))
@@ -149,9 +167,12 @@ difference_reasons <- function(fit) {
 }
 
 # The perplexity of the fitted words in each chain, over the sweeps after the warm-up.
-chain_perplexity <- function(fit) {
+chain_perplexity <- function(fit) exp(-chain_levels(fit) / fit$x$tokens)
+
+# The mean log likelihood of each chain after the warm-up, or over all sweeps if the fit ended before.
+chain_levels <- function(fit) {
   after <- seq_len(fit$iter) > fit$warmup
-  exp(-colMeans(fit$log_likelihood[if (any(after)) after else TRUE, , drop = FALSE]) / fit$x$tokens)
+  colMeans(fit$log_likelihood[if (any(after)) after else TRUE, , drop = FALSE])
 }
 
 # The share of a topic in all tokens: kept sweeps x the chains that find it.

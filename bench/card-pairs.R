@@ -5,7 +5,7 @@
 source("common.R")
 use_card()
 set.seed(1)
-bus <- internal$measure_bus_rate("cuda")
+bus <- measure_bus_rate()
 results <- do.call(rbind, lapply(c(8, 16, 32, 64, 128, 256), function(n) {
   rows <- ceiling(2^28 / n^2 / 8) * 8
   x <- matrix(runif(rows * n), rows)

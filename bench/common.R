@@ -49,7 +49,7 @@ instruction_sets <- function() {
 
 # Fused multiply-adds per second of this machine now.
 rate <- function(threads = 1, precision = "double", backend = "cpu") {
-  internal$measure_multiply_add_rate(threads, precision, backend)
+  measure_multiply_add_rate(threads, precision, backend)
 }
 
 # Makes everything run on the graphics card. If WARPBAYES_TEST_PLUGIN names the emulator's plugin, everything runs on

@@ -14,7 +14,7 @@ for (n in if (rehearsal) 1000 else c(1e4, 1e5, 3e5, 1e6)) {
   s <- median_seconds(function() convolve_pmf(x, x, accuracy = 0), times = 3)
   line(paste(n, "x", n), number(s), number(n^2 / s))
 }
-bus <- internal$measure_bus_rate("cuda")
+bus <- measure_bus_rate()
 cat("\n", sprintf("Bus: %.1f GB/s to the card, %.1f GB/s from it.", bus[[1]] / 1e9, bus[[2]] / 1e9), "\n\n", sep = "")
 header("batches", "ms", "ms on the bus", "times that", "ms of the first call", "ms of a copy of the result in R",
   "multiply-adds per second", "ms of the kernel, skew", "tiled")

@@ -7,7 +7,7 @@ source("mixture-pass.R")
 rehearsal <- use_card()
 size <- function(n) if (rehearsal) n / 1e4 else n
 
-bus <- internal$measure_bus_rate("cuda")
+bus <- measure_bus_rate()
 cat(sprintf("Bus: %.1f GB/s to the card, %.1f GB/s from it.\n\n", bus[[1]] / 1e9, bus[[2]] / 1e9))
 
 # Milliseconds of a call that sends `to` bytes and fetches `from`. `processor`: the same call there.

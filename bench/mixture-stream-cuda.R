@@ -45,7 +45,7 @@ measure <- function(x, k, precision, limit, sweeps, times) {
   seconds <- vapply(seq_len(times), function(i) {
     # A call draws its first parameters anew, which the slope leaves out.
     short <- seconds_of(1)
-    bus <<- c(bus, internal$measure_bus_rate()[["to_device"]])
+    bus <<- c(bus, measure_bus_rate()[["to_device"]])
     max(1e-9, (seconds_of(1 + sweeps) - short) / sweeps)
   }, numeric(1))
   list(

@@ -2,12 +2,14 @@
 # estimate to truth: fits with `prevalence` ("argument"), and formulas given to topic_effects() ("afterwards"). Effects
 # of 0.125 of a factor, of four groups or of a number, and a curve looked at in three places. `distance`: the total
 # variation by which the topics are off.
-#   cd bench && CORES=2 Rscript topic-effects.R [sets=21]
+#   cd bench && CORES=2 Rscript topic-effects.R [sets=21] [tokens=20,80] [documents=100,400]
 source("common.R")
 options(warpbayes.backend = "cpu", warpbayes.threads = 1)
 cores <- as.integer(Sys.getenv("CORES", "2"))
-given <- sub("^sets=", "", grep("^sets=", commandArgs(TRUE), value = TRUE))
-sets <- if (length(given)) as.integer(given) else 21L
+given <- function(name, default) {
+  text <- sub(".*=", "", grep(paste0("^", name, "="), commandArgs(TRUE), value = TRUE))
+  if (length(text)) as.integer(strsplit(text, ",")[[1]]) else default
+}
 
 phi <- matrix(0.2 / 60, 3, 60)
 for (k in 1:3) phi[k, 20 * k - 19:0] <- 0.2 / 60 + 0.8 / (1:20) / sum(1 / (1:20))
@@ -58,7 +60,8 @@ one <- function(case) {
     cbind(case, way = "afterwards", judge(plain, after, truth)))
 }
 
-cases <- expand.grid(kind = kinds, documents = c(100, 400), tokens = c(20, 80), set = seq_len(sets),
+cases <- expand.grid(kind = kinds, documents = given("documents", c(100, 400)),
+  tokens = given("tokens", c(20, 80)), set = seq_len(given("sets", 21)),
   stringsAsFactors = FALSE)
 rows <- do.call(rbind, parallel::mclapply(split(cases, seq_len(nrow(cases))), one, mc.cores = cores,
   mc.preschedule = FALSE))

@@ -1,9 +1,9 @@
 # The steps of tools/test for make, in the order in which they start: short ones that find most mistakes come first.
-# A step whose turn comes before what it needs has ended waits until the end of the list. So `build` stands after
-# emulator-selftest, which takes as long as `library`.
+# A step whose turn comes before what it needs has ended waits until the end of the list. So `newer`, which needs
+# nothing and takes minutes, stands before `build`.
 # tools/step says what each step does.
-steps = scripts rules rules-selftest library emulator-selftest build check newer emulator-access $(turn) plugin audit \
-  emulator cpu client torture install vectors geweke measure processors symbols loops documents
+steps = scripts rules rules-selftest library newer build check $(turn) plugin audit emulator cpu client torture \
+  install vectors geweke measure processors symbols loops documents
 
 # Steps that look once more, with another tool, at code which other steps run: each day one fifth of them, as of long
 # lists of cases in the tests. --full runs all. WARPBAYES_TEST_PART, 0 to 4, chooses the fifth instead of the date.
@@ -12,8 +12,8 @@ export WARPBAYES_TEST_PART
 turn_0 = sanitizers
 turn_1 = emulator-sanitizers
 turn_2 = races
-turn_3 = clang fuzz
-turn_4 = valgrind
+turn_3 = clang fuzz emulator-selftest
+turn_4 = valgrind emulator-access
 turns = $(turn_0) $(turn_1) $(turn_2) $(turn_3) $(turn_4)
 turn = $(if $(WARPBAYES_EXTENDED_TESTS),$(turns),$(turn_$(WARPBAYES_TEST_PART)))
 

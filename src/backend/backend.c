@@ -11,14 +11,6 @@ void wb_message_write(wb_message *message, const char *format, ...) {
   va_end(values);
 }
 
-int wb_fail(wb_message *message, int status, const char *format, ...) {
-  va_list values;
-  va_start(values, format);
-  vsnprintf(message->text, sizeof message->text, format, values);
-  va_end(values);
-  return status;
-}
-
 int wb_backend_has(const wb_backend *backend, const void *functions, const char *topic, wb_message *message) {
   if (functions) return WB_OK;
   return wb_fail(message, WB_ERROR_BACKEND, "the backend \"%s\" cannot compute %s: choose another backend",

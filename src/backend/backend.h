@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /* Raise it by one whenever a struct or a function of these headers changes. */
-#define WB_ABI_VERSION 26
+#define WB_ABI_VERSION 27
 
 typedef struct wb_backend {
   uint32_t abi_version;
@@ -29,11 +29,6 @@ typedef struct wb_backend {
 
   int (*device_count)(int32_t *count, wb_message *message);
   int (*device_describe)(int32_t index, wb_device *device, wb_message *message);
-
-  /* Fused multiply-adds per second, with the run's threads or on its device: the best of three times 50 ms. */
-  int (*multiply_add_rate)(const wb_run *run, wb_precision precision, double *rate, wb_message *message);
-  /* Bytes per second between page-locked memory and the device: the best of three copies, one way at a time. */
-  int (*bus_rate)(const wb_run *run, double *to_device, double *from_device, wb_message *message);
   /* Frees what the backend keeps between calls to be faster. NULL: nothing. */
   void (*release)(void);
 

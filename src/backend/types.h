@@ -77,14 +77,14 @@ typedef struct wb_device {
 /* The order of sums over rows: a leaf's rows, this many, in order; leaves by a binary tree over their indices. */
 #define WB_LEAF_ROWS 2048
 
-/* Writes one sentence into `message`, cut to its length, and returns `status`. The plugin has its own. */
+/* Write one sentence into `message`, cut to its length; wb_fail() is `status` then. The plugin has its own function. */
 #if defined(__GNUC__)
 #define WB_LIKE_PRINTF(place) __attribute__((format(printf, place, (place) + 1)))
 #else
 #define WB_LIKE_PRINTF(place)
 #endif
 void wb_message_write(wb_message *message, const char *format, ...) WB_LIKE_PRINTF(2);
-int wb_fail(wb_message *message, int status, const char *format, ...) WB_LIKE_PRINTF(3);
+#define wb_fail(message, status, ...) (wb_message_write(message, __VA_ARGS__), (status))
 
 #ifdef __cplusplus
 }

@@ -63,12 +63,6 @@ static int device_describe(int32_t index, wb_device *device, wb_message *message
   return wb_fail(message, WB_ERROR_BACKEND, "the CPU backend has no devices");
 }
 
-static int bus_rate(const wb_run *run, double *to_device, double *from_device, wb_message *message) {
-  (void)run;
-  *to_device = *from_device = 0;
-  return wb_fail(message, WB_ERROR_BACKEND, "the CPU backend has no bus to a device");
-}
-
 static void release(void) {}
 
 const wb_backend *wb_cpu_backend(void) {
@@ -78,8 +72,6 @@ const wb_backend *wb_cpu_backend(void) {
       .name = "cpu",
       .device_count = device_count,
       .device_describe = device_describe,
-      .multiply_add_rate = wb_cpu_multiply_add_rate,
-      .bus_rate = bus_rate,
       .release = release,
       .mixture = &wb_cpu_mixture,
       .pmf = &wb_cpu_pmf,

@@ -14,8 +14,6 @@ extern const wb_predictive_functions wb_cpu_predictive;
 /* wb_cpu_polyagamma.draw() on one thread in *room: NULL, or from an earlier call. wb_aligned_free() frees it. */
 int wb_cpu_polyagamma_draw_alone(const wb_polyagamma_work *work, wb_isa isa, void **room, wb_message *message);
 
-int wb_cpu_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message);
-
 /* The widest instruction set that the processor and the operating system support and that has compiled loops. */
 wb_isa wb_cpu_isa(void);
 

@@ -15,12 +15,11 @@
 #include <unistd.h>
 #endif
 
-int wb_fail(wb_message *message, int status, const char *format, ...) {
+void wb_message_write(wb_message *message, const char *format, ...) {
   va_list values;
   va_start(values, format);
   std::vsnprintf(message->text, sizeof message->text, format, values);
   va_end(values);
-  return status;
 }
 
 namespace wb {

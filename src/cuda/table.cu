@@ -64,8 +64,6 @@ extern "C" WB_EXPORT const wb_backend *wb_plugin_backend(void) {
   backend.name = "cuda";
   backend.device_count = device_count;
   backend.device_describe = device_describe;
-  backend.multiply_add_rate = wb_cuda_multiply_add_rate;
-  backend.bus_rate = wb_cuda_bus_rate;
   backend.release = wb::release_kept;
   backend.mixture = &wb_cuda_mixture;
   backend.pmf = &wb_cuda_pmf;

@@ -10,5 +10,3 @@ extern const wb_topic_model_functions wb_cuda_topic_model;
 extern const wb_polyagamma_functions wb_cuda_polyagamma;
 extern const wb_regression_functions wb_cuda_regression;
 extern const wb_predictive_functions wb_cuda_predictive;
-int wb_cuda_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message);
-int wb_cuda_bus_rate(const wb_run *run, double *to_device, double *from_device, wb_message *message);

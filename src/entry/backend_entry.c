@@ -109,28 +109,6 @@ SEXP wb_entry_backend_devices(SEXP pointer) {
   return wb_finish(devices, WB_OK, NULL);
 }
 
-SEXP wb_entry_backend_rate(SEXP run, SEXP precision) {
-  wb_message message;
-  const wb_call call = wb_call_from_list(run, &message);
-  double rate = 0;
-  const int status =
-      call.backend->multiply_add_rate(&call.run, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE, &rate, &message);
-  return status == WB_OK ? Rf_ScalarReal(rate) : wb_failure(status, &message);
-}
-
-/* Bytes per second to a run's device and back. */
-SEXP wb_entry_backend_bus_rate(SEXP run) {
-  wb_message message;
-  const wb_call call = wb_call_from_list(run, &message);
-  double rate[2] = {0, 0};
-  const int status = call.backend->bus_rate(&call.run, &rate[0], &rate[1], &message);
-  if (status != WB_OK) return wb_failure(status, &message);
-  SEXP both = Rf_allocVector(REALSXP, 2);
-  REAL(both)[0] = rate[0];
-  REAL(both)[1] = rate[1];
-  return both;
-}
-
 SEXP wb_entry_backend_release(SEXP run) {
   const wb_backend *backend = wb_call_from_list(run, NULL).backend;
   if (backend->release) backend->release();

@@ -1,7 +1,7 @@
-/* The entry that gives each chain of a sampler its key (numeric/chain_key.h). */
+/* The entry that gives each chain of a sampler its key (numeric/variates.h). */
 #include "entry/entry.h"
 
-#include "numeric/chain_key.h"
+#include "numeric/variates.h"
 
 /* The key of a chain's random numbers, as raw(8). Chains count from 1. */
 SEXP wb_entry_chain_key(SEXP seed, SEXP chain) {

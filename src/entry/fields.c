@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "numeric/digest.h"
+
 SEXP wb_list_new(const char *names) {
   int length = 1;
   for (const char *at = names; *at; at++) length += *at == ' ';
@@ -18,20 +20,22 @@ SEXP wb_list_new(const char *names) {
   return list;
 }
 
-SEXP wb_list_element(SEXP list, const char *name) {
+/* The place of the first element of this name, or -1. */
+static R_xlen_t place_of(SEXP list, const char *name) {
   SEXP names = Rf_getAttrib(list, R_NamesSymbol);
-  for (R_xlen_t i = 0; i < Rf_xlength(names); ++i) {
-    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) return VECTOR_ELT(list, i);
-  }
-  return R_NilValue;
+  for (R_xlen_t i = 0; i < Rf_xlength(names); i++)
+    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) return i;
+  return -1;
+}
+
+SEXP wb_list_element(SEXP list, const char *name) {
+  const R_xlen_t place = place_of(list, name);
+  return place < 0 ? R_NilValue : VECTOR_ELT(list, place);
 }
 
 SEXP wb_list_put(SEXP list, const char *name, SEXP value) {
   PROTECT(value);
-  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
-  for (R_xlen_t i = 0; i < Rf_xlength(names); ++i) {
-    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) SET_VECTOR_ELT(list, i, value);
-  }
+  SET_VECTOR_ELT(list, place_of(list, name), value);
   UNPROTECT(1);
   return value;
 }
@@ -70,17 +74,11 @@ int wb_are_finite(SEXP values, double length) {
   return 1;
 }
 
-uint64_t wb_key_from_raw(SEXP value) {
-  const Rbyte *byte = RAW_RO(value);
-  uint64_t key = 0;
-  for (int i = 7; i >= 0; --i) key = key << 8 | byte[i];
-  return key;
-}
+uint64_t wb_key_from_raw(SEXP value) { return wb_whole_from_bytes(RAW_RO(value)); }
 
 SEXP wb_key_to_raw(uint64_t key) {
   SEXP value = Rf_allocVector(RAWSXP, 8);
-  Rbyte *byte = RAW(value);
-  for (int i = 0; i < 8; ++i) byte[i] = (Rbyte)(key >> 8 * i & 0xff);
+  wb_whole_to_bytes(key, RAW(value));
   return value;
 }
 

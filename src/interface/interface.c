@@ -2,7 +2,7 @@
 #include "interface/interface.h"
 
 #include "cpu/table.h"
-#include "numeric/chain_key.h"
+#include "numeric/variates.h"
 #include "numeric/fork.h"
 #include "numeric/spread.h"
 

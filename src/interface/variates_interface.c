@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "numeric/chain_key.h"
 #include "numeric/idle.h"
 #include "numeric/variates.h"
 

@@ -69,8 +69,7 @@ static inline void unit_root(const octant *table, size_t k, size_t n, double *re
 #define STEP_TIME 20.0 /* nanoseconds of an index, at most */
 #define FILL_TIME 5.0  /* of a double that is copied to untouched memory */
 
-/* Points of a transform that are worth one more thread. On 16 cores, two threads were fastest for 2^18 points, four for
- * 2^20 and eight for 2^21: each pass waits for all threads. */
+/* Points of a transform that are worth one more thread, as measured on 16 cores: each pass waits for all threads. */
 #define WORTH ((size_t)1 << 18)
 
 static int threads_for(size_t length, int32_t threads) {

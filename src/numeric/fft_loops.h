@@ -13,56 +13,71 @@
   const wb_vector y_re = WB_VECTOR_FMA(x_re, w_re, (x_im) * (w_im)), \
                   y_im = WB_VECTOR_FMA(x_im, w_re, -((x_re) * (w_im)))
 
-/* One radix-4 step of the transform of length n, decimation in frequency: its quarters become inputs of four transforms
- * of length n/4. `roots` is laid out by wb_fft_open(). begin..end - 1 are the indices within a quarter to do now. */
-static void WB_NAME(fft_divide)(double *re, double *im, size_t n, const double *roots, size_t begin, size_t end) {
-  const size_t q = n / 4;
-  for (size_t k = begin; k < end; k += LANES) {
-    double *const r = re + k, *const i = im + k;
-    const double *const w = roots + k / 8 * 48 + k % 8;
-    const wb_vector ar = LOAD(r), br = LOAD(r + q), cr = LOAD(r + 2 * q), dr = LOAD(r + 3 * q);
-    const wb_vector ai = LOAD(i), bi = LOAD(i + q), ci = LOAD(i + 2 * q), di = LOAD(i + 3 * q);
-    const wb_vector ac_r = ar + cr, ac_i = ai + ci, a_c_r = ar - cr, a_c_i = ai - ci;
-    const wb_vector bd_r = br + dr, bd_i = bi + di, b_d_r = br - dr, b_d_i = bi - di;
-    const wb_vector y1r = a_c_r + b_d_i, y1i = a_c_i - b_d_r;
-    const wb_vector y2r = ac_r - bd_r, y2i = ac_i - bd_i;
-    const wb_vector y3r = a_c_r - b_d_i, y3i = a_c_i + b_d_r;
-    MULTIPLY(y1r, y1i, LOAD(w), LOAD(w + 8), z1r, z1i);
-    MULTIPLY(y2r, y2i, LOAD(w + 16), LOAD(w + 24), z2r, z2i);
-    MULTIPLY(y3r, y3i, LOAD(w + 32), LOAD(w + 40), z3r, z3i);
-    STORE(r, ac_r + bd_r);
-    STORE(i, ac_i + bd_i);
-    STORE(r + q, z1r);
-    STORE(i + q, z1i);
-    STORE(r + 2 * q, z2r);
-    STORE(i + 2 * q, z2i);
-    STORE(r + 3 * q, z3r);
-    STORE(i + 3 * q, z3i);
+/* A radix-4 step on vectors q apart, decimation in frequency, and its inverse up to a factor of four. w: re and im of
+ * the three roots; NULL: 1. */
+WB_INLINE void WB_NAME(fft_divide_four)(double *re, double *im, size_t q, const wb_vector *w) {
+  const wb_vector ar = LOAD(re), br = LOAD(re + q), cr = LOAD(re + 2 * q), dr = LOAD(re + 3 * q);
+  const wb_vector ai = LOAD(im), bi = LOAD(im + q), ci = LOAD(im + 2 * q), di = LOAD(im + 3 * q);
+  const wb_vector ac_r = ar + cr, ac_i = ai + ci, a_c_r = ar - cr, a_c_i = ai - ci;
+  const wb_vector bd_r = br + dr, bd_i = bi + di, b_d_r = br - dr, b_d_i = bi - di;
+  wb_vector y1r = a_c_r + b_d_i, y1i = a_c_i - b_d_r;
+  wb_vector y2r = ac_r - bd_r, y2i = ac_i - bd_i;
+  wb_vector y3r = a_c_r - b_d_i, y3i = a_c_i + b_d_r;
+  if (w) {
+    MULTIPLY(y1r, y1i, w[0], w[1], z1r, z1i);
+    MULTIPLY(y2r, y2i, w[2], w[3], z2r, z2i);
+    MULTIPLY(y3r, y3i, w[4], w[5], z3r, z3i);
+    y1r = z1r, y1i = z1i;
+    y2r = z2r, y2i = z2i;
+    y3r = z3r, y3i = z3i;
   }
+  STORE(re, ac_r + bd_r);
+  STORE(im, ac_i + bd_i);
+  STORE(re + q, y1r);
+  STORE(im + q, y1i);
+  STORE(re + 2 * q, y2r);
+  STORE(im + 2 * q, y2i);
+  STORE(re + 3 * q, y3r);
+  STORE(im + 3 * q, y3i);
+}
+WB_INLINE void WB_NAME(fft_unite_four)(double *re, double *im, size_t q, const wb_vector *w) {
+  const wb_vector y0r = LOAD(re), y0i = LOAD(im);
+  wb_vector y1r = LOAD(re + q), y2r = LOAD(re + 2 * q), y3r = LOAD(re + 3 * q);
+  wb_vector y1i = LOAD(im + q), y2i = LOAD(im + 2 * q), y3i = LOAD(im + 3 * q);
+  if (w) {
+    MULTIPLY_CONJUGATE(y1r, y1i, w[0], w[1], z1r, z1i);
+    MULTIPLY_CONJUGATE(y2r, y2i, w[2], w[3], z2r, z2i);
+    MULTIPLY_CONJUGATE(y3r, y3i, w[4], w[5], z3r, z3i);
+    y1r = z1r, y1i = z1i;
+    y2r = z2r, y2i = z2i;
+    y3r = z3r, y3i = z3i;
+  }
+  const wb_vector even_r = y0r + y2r, even_i = y0i + y2i, odd_r = y1r + y3r, odd_i = y1i + y3i;
+  const wb_vector a_c_r = y0r - y2r, a_c_i = y0i - y2i, b_d_r = y1r - y3r, b_d_i = y1i - y3i;
+  STORE(re, even_r + odd_r);
+  STORE(im, even_i + odd_i);
+  STORE(re + q, a_c_r - b_d_i);
+  STORE(im + q, a_c_i + b_d_r);
+  STORE(re + 2 * q, even_r - odd_r);
+  STORE(im + 2 * q, even_i - odd_i);
+  STORE(re + 3 * q, a_c_r + b_d_i);
+  STORE(im + 3 * q, a_c_i - b_d_r);
 }
 
-/* The inverse of fft_divide, up to a factor of four. */
-static void WB_NAME(fft_unite)(double *re, double *im, size_t n, const double *roots, size_t begin, size_t end) {
-  const size_t q = n / 4;
+/* A step of the transform of length n: its quarters become inputs of four transforms of length n/4. `roots` is laid out
+ * by wb_fft_open(). begin..end - 1 are the indices within a quarter to do now. Then the inverse. */
+static void WB_NAME(fft_divide)(double *re, double *im, size_t n, const double *roots, size_t begin, size_t end) {
   for (size_t k = begin; k < end; k += LANES) {
-    double *const r = re + k, *const i = im + k;
     const double *const w = roots + k / 8 * 48 + k % 8;
-    const wb_vector z1r = LOAD(r + q), z2r = LOAD(r + 2 * q), z3r = LOAD(r + 3 * q);
-    const wb_vector z1i = LOAD(i + q), z2i = LOAD(i + 2 * q), z3i = LOAD(i + 3 * q);
-    MULTIPLY_CONJUGATE(z1r, z1i, LOAD(w), LOAD(w + 8), y1r, y1i);
-    MULTIPLY_CONJUGATE(z2r, z2i, LOAD(w + 16), LOAD(w + 24), y2r, y2i);
-    MULTIPLY_CONJUGATE(z3r, z3i, LOAD(w + 32), LOAD(w + 40), y3r, y3i);
-    const wb_vector y0r = LOAD(r), y0i = LOAD(i);
-    const wb_vector even_r = y0r + y2r, even_i = y0i + y2i, odd_r = y1r + y3r, odd_i = y1i + y3i;
-    const wb_vector a_c_r = y0r - y2r, a_c_i = y0i - y2i, b_d_r = y1r - y3r, b_d_i = y1i - y3i;
-    STORE(r, even_r + odd_r);
-    STORE(i, even_i + odd_i);
-    STORE(r + q, a_c_r - b_d_i);
-    STORE(i + q, a_c_i + b_d_r);
-    STORE(r + 2 * q, even_r - odd_r);
-    STORE(i + 2 * q, even_i - odd_i);
-    STORE(r + 3 * q, a_c_r + b_d_i);
-    STORE(i + 3 * q, a_c_i - b_d_r);
+    const wb_vector root[6] = {LOAD(w), LOAD(w + 8), LOAD(w + 16), LOAD(w + 24), LOAD(w + 32), LOAD(w + 40)};
+    WB_NAME(fft_divide_four)(re + k, im + k, n / 4, root);
+  }
+}
+static void WB_NAME(fft_unite)(double *re, double *im, size_t n, const double *roots, size_t begin, size_t end) {
+  for (size_t k = begin; k < end; k += LANES) {
+    const double *const w = roots + k / 8 * 48 + k % 8;
+    const wb_vector root[6] = {LOAD(w), LOAD(w + 8), LOAD(w + 16), LOAD(w + 24), LOAD(w + 32), LOAD(w + 40)};
+    WB_NAME(fft_unite_four)(re + k, im + k, n / 4, root);
   }
 }
 
@@ -95,56 +110,6 @@ static void WB_NAME(fft_join)(double *re, double *im, size_t n, const double *ro
   }
 }
 
-/* Four values a quarter apart, of LANES transforms: the step of fft_divide with w[0..2] (re, im), or of fft_unite. */
-WB_INLINE void WB_NAME(fft_divide_four)(double *re, double *im, int q, const double *w) {
-  const wb_vector ar = LOAD(re), br = LOAD(re + 8 * q), cr = LOAD(re + 16 * q), dr = LOAD(re + 24 * q);
-  const wb_vector ai = LOAD(im), bi = LOAD(im + 8 * q), ci = LOAD(im + 16 * q), di = LOAD(im + 24 * q);
-  const wb_vector ac_r = ar + cr, ac_i = ai + ci, a_c_r = ar - cr, a_c_i = ai - ci;
-  const wb_vector bd_r = br + dr, bd_i = bi + di, b_d_r = br - dr, b_d_i = bi - di;
-  wb_vector y1r = a_c_r + b_d_i, y1i = a_c_i - b_d_r;
-  wb_vector y2r = ac_r - bd_r, y2i = ac_i - bd_i;
-  wb_vector y3r = a_c_r - b_d_i, y3i = a_c_i + b_d_r;
-  if (w) {
-    MULTIPLY(y1r, y1i, WB_VECTOR_SET(w[0]), WB_VECTOR_SET(w[1]), z1r, z1i);
-    MULTIPLY(y2r, y2i, WB_VECTOR_SET(w[2]), WB_VECTOR_SET(w[3]), z2r, z2i);
-    MULTIPLY(y3r, y3i, WB_VECTOR_SET(w[4]), WB_VECTOR_SET(w[5]), z3r, z3i);
-    y1r = z1r, y1i = z1i;
-    y2r = z2r, y2i = z2i;
-    y3r = z3r, y3i = z3i;
-  }
-  STORE(re, ac_r + bd_r);
-  STORE(im, ac_i + bd_i);
-  STORE(re + 8 * q, y1r);
-  STORE(im + 8 * q, y1i);
-  STORE(re + 16 * q, y2r);
-  STORE(im + 16 * q, y2i);
-  STORE(re + 24 * q, y3r);
-  STORE(im + 24 * q, y3i);
-}
-WB_INLINE void WB_NAME(fft_unite_four)(double *re, double *im, int q, const double *w) {
-  const wb_vector y0r = LOAD(re), y0i = LOAD(im);
-  wb_vector y1r = LOAD(re + 8 * q), y2r = LOAD(re + 16 * q), y3r = LOAD(re + 24 * q);
-  wb_vector y1i = LOAD(im + 8 * q), y2i = LOAD(im + 16 * q), y3i = LOAD(im + 24 * q);
-  if (w) {
-    MULTIPLY_CONJUGATE(y1r, y1i, WB_VECTOR_SET(w[0]), WB_VECTOR_SET(w[1]), z1r, z1i);
-    MULTIPLY_CONJUGATE(y2r, y2i, WB_VECTOR_SET(w[2]), WB_VECTOR_SET(w[3]), z2r, z2i);
-    MULTIPLY_CONJUGATE(y3r, y3i, WB_VECTOR_SET(w[4]), WB_VECTOR_SET(w[5]), z3r, z3i);
-    y1r = z1r, y1i = z1i;
-    y2r = z2r, y2i = z2i;
-    y3r = z3r, y3i = z3i;
-  }
-  const wb_vector even_r = y0r + y2r, even_i = y0i + y2i, odd_r = y1r + y3r, odd_i = y1i + y3i;
-  const wb_vector a_c_r = y0r - y2r, a_c_i = y0i - y2i, b_d_r = y1r - y3r, b_d_i = y1i - y3i;
-  STORE(re, even_r + odd_r);
-  STORE(im, even_i + odd_i);
-  STORE(re + 8 * q, a_c_r - b_d_i);
-  STORE(im + 8 * q, a_c_i + b_d_r);
-  STORE(re + 16 * q, even_r - odd_r);
-  STORE(im + 16 * q, even_i - odd_i);
-  STORE(re + 24 * q, a_c_r + b_d_i);
-  STORE(im + 24 * q, a_c_i - b_d_r);
-}
-
 /* Transforms, squares and transforms back eight neighbouring blocks of 16. Each block occupies one lane of the vectors,
  * so blocks are transposed on the way in and out. `roots` holds re and im of w^0..w^9 for w the 16th root of unity. */
 static void WB_NAME(fft_square_sixteen)(double *re, double *im, const double *roots) {
@@ -157,23 +122,23 @@ static void WB_NAME(fft_square_sixteen)(double *re, double *im, const double *ro
   for (int first = 0; first < 8; first += LANES) {
     double *const x = r + first, *const y = i + first;
     for (int k = 0; k < 4; k++) {
-      const double w[6] = {roots[2 * k],     roots[2 * k + 1], roots[4 * k],
-                           roots[4 * k + 1], roots[6 * k],     roots[6 * k + 1]};
-      WB_NAME(fft_divide_four)(x + 8 * k, y + 8 * k, 4, w);
+      wb_vector w[6];
+      for (int j = 0; j < 6; j++) w[j] = WB_VECTOR_SET(roots[2 * k * (1 + j / 2) + j % 2]);
+      WB_NAME(fft_divide_four)(x + 8 * k, y + 8 * k, 32, w);
     }
     for (int k = 0; k < 16; k += 4) {
-      WB_NAME(fft_divide_four)(x + 8 * k, y + 8 * k, 1, NULL);
+      WB_NAME(fft_divide_four)(x + 8 * k, y + 8 * k, 8, NULL);
       for (int s = k; s < k + 4; s++) {
         const wb_vector a = LOAD(x + 8 * s), b = LOAD(y + 8 * s);
         STORE(x + 8 * s, WB_VECTOR_FMA(a, a, -(b * b)));
         STORE(y + 8 * s, (a + a) * b);
       }
-      WB_NAME(fft_unite_four)(x + 8 * k, y + 8 * k, 1, NULL);
+      WB_NAME(fft_unite_four)(x + 8 * k, y + 8 * k, 8, NULL);
     }
     for (int k = 0; k < 4; k++) {
-      const double w[6] = {roots[2 * k],     roots[2 * k + 1], roots[4 * k],
-                           roots[4 * k + 1], roots[6 * k],     roots[6 * k + 1]};
-      WB_NAME(fft_unite_four)(x + 8 * k, y + 8 * k, 4, w);
+      wb_vector w[6];
+      for (int j = 0; j < 6; j++) w[j] = WB_VECTOR_SET(roots[2 * k * (1 + j / 2) + j % 2]);
+      WB_NAME(fft_unite_four)(x + 8 * k, y + 8 * k, 32, w);
     }
   }
   for (int l = 0; l < 8; l++)

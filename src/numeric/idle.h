@@ -1,6 +1,5 @@
-/* How many threads are worth starting while other programs keep some of the machine's cores busy. OpenMP's threads wait
- * for each other by spinning. If the system has suspended one of them, the others spin until it runs again. On two
- * cores that are busy with other programs, two threads took ten times as long as one. */
+/* How many threads are worth starting while other programs keep some of the machine's cores busy: OpenMP's threads wait
+ * for each other by spinning, so that two threads on two busy cores took ten times as long as one. */
 #pragma once
 
 /* The smaller of `wanted` and the number of cores that other programs left idle in the last tenths of a second; at

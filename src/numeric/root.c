@@ -42,17 +42,36 @@ int32_t wb_root_packed(wb_isa isa, int32_t n, double *a) {
   return failed;
 }
 
-void wb_root_solve_transposed(wb_isa isa, int32_t n, size_t stride, const double *u, double *x) {
+/* Entries of row c of a band right of the diagonal. */
+static int32_t band_entries(int32_t n, int32_t band, int32_t c) { return n - c - 1 < band ? n - c - 1 : band; }
+
+int32_t wb_root_band(wb_isa isa, int32_t n, int32_t band, double *a) {
+  const size_t width = wb_root_band_width(band);
   for (int32_t c = 0; c < n; c++) {
-    const double *const row = u + (size_t)c * stride;
-    x[c] /= row[c];
-    WB_LOOP(root_add, isa)(n - c - 1, -x[c], row + c + 1, x + c + 1);
+    double *const row = a + (size_t)c * width;
+    if (band >= WB_ROOT_ZEROS) WB_LOOP(root_subtract_band, isa)(c, band, width, a);
+    for (int32_t k = c < band ? 0 : c - band; k < c && band < WB_ROOT_ZEROS; k++) {
+      const double *const above = a + (size_t)k * width + (size_t)(c - k);
+      WB_LOOP(root_add, isa)(band_entries(n, band, k) - (c - k) + 1, -*above, above, row);
+    }
+    if (!(*row > 0.0 && *row < wb_infinity())) return 1 + c;
+    *row = wb_sqrt(*row);
+    WB_LOOP(root_divide, isa)(band_entries(n, band, c), *row, row + 1);
+  }
+  return 0;
+}
+
+void wb_root_solve_transposed(wb_isa isa, int32_t n, size_t step, int32_t band, const double *u, double *x) {
+  for (int32_t c = 0; c < n; c++) {
+    const double *const row = u + (size_t)c * step;
+    x[c] /= *row;
+    WB_LOOP(root_add, isa)(band_entries(n, band, c), -x[c], row + 1, x + c + 1);
   }
 }
 
-void wb_root_solve(wb_isa isa, int32_t n, size_t stride, const double *u, double *x) {
+void wb_root_solve(wb_isa isa, int32_t n, size_t step, int32_t band, const double *u, double *x) {
   for (int32_t c = n - 1; c >= 0; c--) {
-    const double *const row = u + (size_t)c * stride;
-    x[c] = WB_LOOP(root_dot, isa)(n - c - 1, row + c + 1, x + c + 1, x[c]) / row[c];
+    const double *const row = u + (size_t)c * step;
+    x[c] = WB_LOOP(root_dot, isa)(band_entries(n, band, c), row + 1, x + c + 1, x[c]) / *row;
   }
 }

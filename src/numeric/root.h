@@ -18,6 +18,14 @@ int32_t wb_root(wb_isa isa, int32_t n, size_t stride, double *a);
 #define WB_ROOT_WORTH 40
 int32_t wb_root_packed(wb_isa isa, int32_t n, double *a);
 
-/* Solves U'x = b, and U x = b; x holds b at the start. */
-void wb_root_solve_transposed(wb_isa isa, int32_t n, size_t stride, const double *u, double *x);
-void wb_root_solve(wb_isa isa, int32_t n, size_t stride, const double *u, double *x);
+/* The same of a banded matrix, with the same bits but for terms of 0. Row r has the entries (r, r) to (r, r + band),
+ * and behind them zeros: rows are wb_root_band_width() numbers apart. */
+#define WB_ROOT_ZEROS 16
+static inline size_t wb_root_band_width(int32_t band) {
+  return (size_t)band + (band < WB_ROOT_ZEROS ? 1 : WB_ROOT_ZEROS);
+}
+int32_t wb_root_band(wb_isa isa, int32_t n, int32_t band, double *a);
+
+/* Solves U'x = b, and U x = b; x holds b at the start. `step`: from one diagonal entry to the next. */
+void wb_root_solve_transposed(wb_isa isa, int32_t n, size_t step, int32_t band, const double *u, double *x);
+void wb_root_solve(wb_isa isa, int32_t n, size_t step, int32_t band, const double *u, double *x);

@@ -35,6 +35,25 @@ static void WB_NAME(root_add)(int32_t count, double weight, const double *restri
   for (int32_t i = 0; i < count; i++) to[i] = wb_fma(weight, from[i], to[i]);
 }
 
+/* Subtracts from row c of a band what the rows above contribute, as root_subtract() does. Behind each row are zeros. */
+static void WB_NAME(root_subtract_band)(int32_t c, int32_t band, size_t width, double *a) {
+  enum { LANES = WB_VECTOR_BYTES / 8, VECTORS = WB_ROOT_ZEROS / LANES };
+  for (int32_t r = 0; r <= band; r += WB_ROOT_ZEROS) {
+    double *const to = a + (size_t)c * width + r;
+    wb_vector sum[VECTORS], x;
+    memcpy(sum, to, sizeof sum);
+    for (int32_t k = c + r > band ? c + r - band : 0; k < c; k++) {
+      const double *const row = a + (size_t)k * width + (c - k);
+      WB_UNROLL
+      for (int v = 0; v < VECTORS; v++) {
+        memcpy(&x, row + r + v * LANES, sizeof x);
+        sum[v] = WB_VECTOR_FMA(WB_VECTOR_SET(-*row), x, sum[v]);
+      }
+    }
+    memcpy(to, sum, sizeof sum);
+  }
+}
+
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(root_divide)(int32_t count, double pivot, double *to) {
   for (int32_t i = 0; i < count; i++) to[i] /= pivot;

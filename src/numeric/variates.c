@@ -11,6 +11,8 @@
 #include "numeric/memory.h"
 #include "numeric/variate_tiles.h"
 
+uint64_t wb_chain_key_of(uint64_t seed, uint32_t chain) { return wb_chain_key(seed, chain); }
+
 static const wb_purpose purpose_of[] = {WB_PURPOSE_UNIFORM,          WB_PURPOSE_NORMAL,        WB_PURPOSE_EXPONENTIAL,
                                         WB_PURPOSE_GUMBEL,           WB_PURPOSE_GAMMA,         WB_PURPOSE_BETA,
                                         WB_PURPOSE_TRUNCATED_NORMAL, WB_PURPOSE_BINOMIAL,      WB_PURPOSE_DIRICHLET,

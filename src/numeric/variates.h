@@ -3,6 +3,9 @@
 
 #include "backend/types.h"
 
+/* The random generator's key of a chain, which depends on the seed and the chain alone; chains of a seed differ. */
+uint64_t wb_chain_key_of(uint64_t seed, uint32_t chain);
+
 typedef enum wb_variate {
   WB_VARIATE_UNIFORM,
   WB_VARIATE_NORMAL,

@@ -89,9 +89,10 @@ typedef struct wb_pmf_values {
   const double *at, *weight;
 } wb_pmf_values;
 
-/* The first weights of the sum of a variable with the weights x and of `terms` others, whose values increase. */
+/* The first weights of the sum of a variable with the weights x and of `terms` others, whose values begin with 0. Of the
+ * sum with the first k + 1 of them outputs[k] weights are kept, at least `count` and not fewer than before. */
 int wb_pmf_add_values(wb_call *call, int64_t count, const double *x, int64_t terms, const wb_pmf_values *values,
-                      int64_t outputs, double *result);
+                      const double *outputs, double *result);
 
 /* result[i] = p[i] q[i] / sum_k p[k] q[k]. WB_ERROR_INPUT if all products are zero. */
 int wb_pmf_condition(wb_call *call, int64_t count, const double *p, const double *q, int log_in, int log_out,

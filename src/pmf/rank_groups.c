@@ -68,39 +68,35 @@ int wb_pmf_count_groups(wb_call *call, int64_t n, const double *scores, int64_t 
   return status;
 }
 
-/* to[i] = sum_j weight_j from[i - at_j] for begin <= i < end, where `from` has `count` entries. */
+/* to[i - begin] = sum_j weight_j from[i - at_j] for begin <= i < end, where `from` has `count` entries. */
 static void add_block(const wb_pmf_values *v, int64_t count, const double *from, int64_t begin, int64_t end,
                       double *to) {
-  memset(to + begin, 0, (size_t)(end - begin) * sizeof(double));
+  memset(to, 0, (size_t)(end - begin) * sizeof(double));
   for (int64_t j = 0; j < v->count; j++) {
     const int64_t shift = (int64_t)v->at[j], first = shift > begin ? shift : begin;
     const int64_t last = shift + count < end ? shift + count : end;
-    if (first < last) add_shifted(last - first, from + first - shift, v->weight[j], to + first);
+    if (first < last) add_shifted(last - first, from + first - shift, v->weight[j], to + first - begin);
   }
 }
 
+/* In place: blocks from the last to the first, because an output comes from entries at and before it. */
 int wb_pmf_add_values(wb_call *call, int64_t count, const double *x, int64_t terms, const wb_pmf_values *values,
-                      int64_t outputs, double *result) {
-  const size_t bytes = (size_t)outputs * sizeof(double);
-  double *const other = terms > 1 ? wb_aligned_malloc(bytes) : NULL;
-  if (terms > 1 && !other) return wb_out_of_memory(call->message, "sums of variables", bytes);
-  const double *from = x;
-  int status = WB_OK;
-  for (int64_t k = 0; k < terms && status == WB_OK; k++) {
-    /* The last sum is the result. */
-    double *const to = (terms - k) % 2 ? result : other;
+                      const double *outputs, double *result) {
+  double block[BLOCK];
+  memcpy(result, x, (size_t)count * sizeof(double));
+  for (int64_t k = 0; k < terms; k++) {
     const int64_t longest = count + (int64_t)values[k].at[values[k].count - 1];
-    const int64_t length = longest < outputs ? longest : outputs;
-    for (int64_t begin = 0; begin < length && status == WB_OK; begin += BLOCK) {
-      const int64_t end = begin + BLOCK < length ? begin + BLOCK : length;
-      add_block(values + k, count, from, begin, end, to);
+    const int64_t length = longest < (int64_t)outputs[k] ? longest : (int64_t)outputs[k];
+    for (int64_t end = length; end > 0;) {
+      const int64_t begin = (end - 1) / BLOCK * BLOCK;
+      add_block(values + k, count, result, begin, end, block);
+      memcpy(result + begin, block, (size_t)(end - begin) * sizeof(double));
       if (wb_poll_after(&call->poll, ADDITION_TIME * (double)(end - begin) * (double)values[k].count))
-        status = WB_INTERRUPTED;
+        return WB_INTERRUPTED;
+      end = begin;
     }
     count = length;
-    from = to;
   }
-  if (status == WB_OK && count < outputs) memset(result + count, 0, (size_t)(outputs - count) * sizeof(double));
-  wb_aligned_free(other);
-  return status;
+  memset(result + count, 0, (size_t)((int64_t)outputs[terms - 1] - count) * sizeof(double));
+  return WB_OK;
 }

@@ -69,8 +69,7 @@ static double set_correlation(block_law *law, double logit) {
   return half;
 }
 
-/* The log of 1 - rho^2, the innovations' variance at distance 1 for a deviation of 1. */
-static double log_innovation(double logit) { return wb_log1mexp(-2.0 * wb_log1p(wb_exp(-logit))); }
+double wb_regression_log_innovation(double logit) { return wb_log1mexp(-2.0 * wb_log1p(wb_exp(-logit))); }
 
 typedef struct correlation_law {
   block_law *block;
@@ -82,8 +81,8 @@ typedef struct correlation_law {
 static double correlation_density(const void *what, double logit) {
   const correlation_law *const law = what;
   const double half = set_correlation(law->block, logit);
-  return log_density(law->block, law->log_innovations - log_innovation(logit)) + half - wb_log1p(wb_exp(logit)) -
-         wb_log1p(wb_exp(-logit));
+  return log_density(law->block, law->log_innovations - wb_regression_log_innovation(logit)) + half -
+         wb_log1p(wb_exp(logit)) - wb_log1p(wb_exp(-logit));
 }
 
 /* Draws the variance. If k coefficients were known, the deviation of its log would be the root of 2/k. The correlation
@@ -96,9 +95,9 @@ static void draw_variance(block_law *law, double *local, double *auxiliary, int 
     if (step == backwards) {
       log_variance = wb_regression_slice(log_density, law, width, log_variance, stream);
     } else if (law->gap) {
-      const correlation_law correlation = {law, log_variance + log_innovation(logit)};
+      const correlation_law correlation = {law, log_variance + wb_regression_log_innovation(logit)};
       logit = wb_regression_slice(correlation_density, &correlation, 2.0, logit, stream);
-      log_variance = correlation.log_innovations - log_innovation(logit);
+      log_variance = correlation.log_innovations - wb_regression_log_innovation(logit);
       set_correlation(law, logit);
     }
   }

@@ -48,6 +48,16 @@ typedef struct wb_regression_counts {
   wb_isa isa;
 } wb_regression_counts;
 
+/* Effects of many areas or times. They have mean 0 and the precision K/v; the root of v is half-Cauchy. K has this
+ * band. With `gap` K is that of an autoregression, as of a block. Otherwise it is `precision` (row l has the entries
+ * (l, l) to (l, l + band)) and, for each unit, the outer product of the shares of its levels. */
+typedef struct wb_regression_lattice {
+  int32_t band;
+  const double *precision; /* levels x (band + 1), row by row; NULL: there is none */
+  const double *gap, *share;
+  const int32_t *unit; /* of each level; the levels of a unit are contiguous */
+} wb_regression_lattice;
+
 /* The grouping terms of a model. The effects of a level of term t are normal with mean 0 and covariance Sigma. With
  * `independent`, Sigma is diagonal, and the deviation of column k is half-Cauchy of scale scale[k]. Otherwise Sigma has
  * the prior of Huang & Wand (2013, Bayesian Analysis 8, 439-452) with nu = 2: each deviation is half-t with 2 degrees
@@ -59,12 +69,20 @@ typedef struct wb_regression_grouping {
   /* The term with the same columns in whose levels this term's levels lie; -1: none. */
   int32_t parent[WB_REGRESSION_MOST_TERMS];
   const int32_t *parent_level[WB_REGRESSION_MOST_TERMS]; /* of each level, or NULL */
+  /* The last terms, whose z is 1. Their effects are traced as coefficients are. */
+  int32_t lattices;
+  wb_regression_lattice lattice[WB_REGRESSION_MOST_TERMS];
 } wb_regression_grouping;
+
+static inline int wb_regression_is_lattice(const wb_regression_grouping *grouping, int32_t term) {
+  return term >= grouping->count - grouping->lattices;
+}
 
 /* Doubles of one outcome's effects of all terms, and of their covariances. The covariance of a
  * term has q columns: Sigma and its inverse, packed, then the auxiliary variables of the prior. */
 #define WB_REGRESSION_COVARIANCE(q) ((size_t)(q) * ((size_t)(q) + 1) + (size_t)(q))
 size_t wb_regression_effects(const wb_regression_grouping *grouping);
+size_t wb_regression_lattice_effects(const wb_regression_grouping *grouping);
 size_t wb_regression_covariances(const wb_regression_grouping *grouping);
 
 /* Fills `start` (levels + 1) and `index` (rows) of a term from the level of each row. */

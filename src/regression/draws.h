@@ -42,6 +42,8 @@ typedef struct wb_regression_ar_step {
 } wb_regression_ar_step;
 
 wb_regression_ar_step wb_regression_ar_step_of(double gap, double logit);
+/* The log of 1 - rho^2, the innovations' variance at distance 1 for a deviation of 1. */
+double wb_regression_log_innovation(double logit);
 
 /* Draws of regression/blocks.c: the variances of all blocks, and the correlations of autoregressions, from the
  * information and the linear term of the coefficients' likelihood, with the coefficients integrated out. `draw`: its

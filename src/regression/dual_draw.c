@@ -144,8 +144,9 @@ int wb_regression_draw_dual(const wb_regression_chain *chain, int32_t outcome, u
                    "the system of the rows is not positive in sweep %u: values of the data are too large, or the "
                    "prior is too wide",
                    (unsigned)iteration);
-  wb_root_solve_transposed(chain->counts.isa, dual->padded, dual->stride, dual->system, dual->solution);
-  wb_root_solve(chain->counts.isa, dual->padded, dual->stride, dual->system, dual->solution);
+  wb_root_solve_transposed(chain->counts.isa, dual->padded, dual->stride + 1, dual->padded, dual->system,
+                           dual->solution);
+  wb_root_solve(chain->counts.isa, dual->padded, dual->stride + 1, dual->padded, dual->system, dual->solution);
   for (int32_t i = 0; i < n; i++) dual->solution[i] *= dual->root[i];
   WB_TRY(table->multiply_transposed(chain->session, dual->solution, coefficients, chain->message));
   for (int32_t c = 0; c < p; c++) coefficients[c] = wb_fma(dual->variance[c], coefficients[c], dual->point[c]);

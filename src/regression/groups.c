@@ -10,6 +10,7 @@
 #include "core/random_wishart.h"
 #include "regression/draws.h"
 #include "regression/dual_draw.h"
+#include "regression/lattice.h"
 #include "regression/rescale.h"
 
 enum { MOST = WB_REGRESSION_MOST_TERM_COLUMNS, MOST_PACKED = MOST * (MOST + 1) / 2 };
@@ -21,18 +22,26 @@ size_t wb_regression_effects(const wb_regression_grouping *grouping) {
   return size;
 }
 
+size_t wb_regression_lattice_effects(const wb_regression_grouping *grouping) {
+  size_t size = 0;
+  for (int32_t t = grouping->count - grouping->lattices; t < grouping->count; t++)
+    size += (size_t)grouping->terms[t].levels;
+  return size;
+}
+
 size_t wb_regression_covariances(const wb_regression_grouping *grouping) {
   size_t size = 0;
   for (int32_t t = 0; t < grouping->count; t++) size += WB_REGRESSION_COVARIANCE(grouping->terms[t].columns);
   return size;
 }
 
-/* The statistics of all levels, the change of effects, the coefficients, the variances of their blocks and the effects
- * before a draw by surrogates, room for V, and room for the shifts or Z'z of a term. */
+/* Room for the draw of a lattice, the statistics of all levels, the change of effects, the coefficients, the variances
+ * of their blocks and the effects before a draw by surrogates, room for V, and room for shifts or Z'z of a term. */
 size_t wb_regression_level_sums(const wb_regression_state *state) {
   const wb_regression_grouping *const grouping = state->grouping;
   const int32_t summed = wb_regression_summed(state);
-  size_t size = 3 * wb_regression_effects(grouping) + 3 * (size_t)state->columns + MOST * (size_t)summed;
+  size_t size = wb_regression_lattice_room(state) + 3 * wb_regression_effects(grouping) + 3 * (size_t)state->columns +
+                MOST * (size_t)summed;
   for (int32_t t = 0; t < grouping->count; t++) {
     const wb_regression_term *const term = grouping->terms + t;
     size += (size_t)term->levels * (WB_REGRESSION_LEVEL_STATISTICS(summed, term->columns) + 1);
@@ -49,14 +58,7 @@ void wb_regression_index_levels(int64_t rows, int32_t levels, const int32_t *lev
   start[0] = 0;
 }
 
-/* What a term's draw reads and writes. `number`, `first_level`: among all outcomes; they choose its random numbers. */
-typedef struct term_place {
-  int32_t outcome, term, columns, levels;
-  uint64_t number, first_level; /* terms, and their levels, before it */
-  double *coefficients, *effects, *covariance;
-  double *sums; /* levels x `size` */
-  size_t size, triangle;
-} term_place;
+typedef wb_regression_term_place term_place;
 
 static term_place place_of(const wb_regression_state *state, int32_t outcome, double *sums, int32_t term) {
   const wb_regression_grouping *const grouping = state->grouping;
@@ -363,23 +365,45 @@ static int draw_coefficients(const wb_regression_chain *chain, const term_place 
                                    term->coefficients, chain->message);
 }
 
+/* The coefficients and effects of a lattice, which are taken or not if rows are Poisson. */
+static int draw_lattice(const wb_regression_chain *chain, const term_place *term, double scale, uint32_t iteration,
+                        double *change, double *room, double *own, double *before, double *log_ratio) {
+  const size_t p = (size_t)chain->state.columns;
+  double covariance[WB_REGRESSION_COVARIANCE(1)];
+  int taken;
+  memcpy(covariance, term->covariance, sizeof covariance);
+  WB_TRY(wb_regression_draw_lattice(chain, term, scale, iteration, change, room, own));
+  WB_TRY(wb_regression_accept(chain, iteration, 2 * (uint64_t)term->term, log_ratio, &taken));
+  if (taken) return WB_OK;
+  memcpy(term->coefficients, before, p * sizeof(double));
+  memcpy(chain->state.shrinkage, before + p, 2 * p * sizeof(double));
+  memcpy(term->effects, change, (size_t)term->levels * sizeof(double));
+  memcpy(term->covariance, covariance, sizeof covariance);
+  return WB_OK;
+}
+
 /* Draws the coefficients and the effects of one term. `linear` of the statistics is X'z given all effects, on entry and
  * on return. `room`: as draw_coefficients() of regression/regression.c has it. `v`: MOST rows of p. `before`: of
- * correct_term(). */
+ * correct_term(). `own`: room for lattices. */
 static int draw_term(const wb_regression_chain *chain, const term_place *term, uint32_t iteration, double *change,
-                     double *v, double *room, double *before, double *log_ratio) {
+                     double *v, double *room, double *own, double *before, double *log_ratio) {
   const wb_regression_state *const state = &chain->state;
   const int32_t p = wb_regression_summed(state), n = state->dual_rows;
   wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_TERM_COEFFICIENT, iteration, term->number);
   memcpy(before, term->coefficients, (size_t)state->columns * sizeof(double));
   memcpy(before + state->columns, state->shrinkage, 2 * (size_t)state->columns * sizeof(double));
+  const double *scale = chain->prior.effect_scale;
+  for (int32_t t = 0; t < term->term; t++) scale += state->grouping->terms[t].columns;
+  if (wb_regression_is_lattice(state->grouping, term->term)) {
+    WB_TRY(draw_lattice(chain, term, *scale, iteration, change, room, own, before, log_ratio));
+    note_change(term, p, change, state->statistics + wb_packed_size(p));
+    return WB_OK;
+  }
   WB_TRY(n > 0 ? draw_dual(chain, term, iteration, &stream)
                : draw_coefficients(chain, term, iteration, &stream, v, room));
   scale_sums scales;
   draw_effects(term, p, chain->key, iteration, 1, change, &scales);
   stream = wb_stream_open(chain->key, WB_PURPOSE_TERM_SCALE, iteration, term->number);
-  const double *scale = chain->prior.effect_scale;
-  for (int32_t t = 0; t < term->term; t++) scale += state->grouping->terms[t].columns;
   if (chain->data->poisson) {
     WB_TRY(correct_term(chain, term, iteration, scale, change, &scales, before, log_ratio, &stream));
   } else {
@@ -503,7 +527,8 @@ int wb_regression_draw_terms(const wb_regression_chain *chain, int32_t outcome, 
   const wb_regression_functions *const table = chain->backend->regression;
   const wb_regression_parameters parameters =
       wb_regression_parameters_of(state, state->scalars[WB_REGRESSION_DISPERSION]);
-  double log_likelihood, log_ratio;
+  double log_likelihood, log_ratio, *const own = sums;
+  sums += wb_regression_lattice_room(state);
   WB_TRY(table->sweep(chain->session, &parameters, outcome, chain->key, iteration, state->statistics,
                       state->dual_rows > 0 ? NULL : sums, &log_likelihood, chain->message));
   WB_TRY(wb_regression_log_ratios(chain, &log_ratio));
@@ -513,7 +538,7 @@ int wb_regression_draw_terms(const wb_regression_chain *chain, int32_t outcome, 
   double *const linear = v + MOST * (size_t)wb_regression_summed(state);
   for (int32_t t = 0; t < grouping->count; t++) {
     const term_place term = place_of(state, outcome, sums, t);
-    WB_TRY(draw_term(chain, &term, iteration, change, v, room, before, &log_ratio));
+    WB_TRY(draw_term(chain, &term, iteration, change, v, room, own, before, &log_ratio));
     if (state->dual_rows > 0 || t + 1 == grouping->count) continue;
     const term_place next = place_of(state, outcome, sums, t + 1);
     WB_TRY(table->change_effects(chain->session, t, change, t + 1, linear, chain->message));
@@ -523,7 +548,7 @@ int wb_regression_draw_terms(const wb_regression_chain *chain, int32_t outcome, 
   }
   const double *scale = chain->prior.effect_scale;
   wb_regression_shift_terms(chain, outcome, iteration, sums);
-  for (int32_t t = 0; t < grouping->count; scale += grouping->terms[t++].columns) {
+  for (int32_t t = 0; t < grouping->count - grouping->lattices; scale += grouping->terms[t++].columns) {
     const term_place term = place_of(state, outcome, sums, t);
     wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_TERM_COVARIANCE, iteration, term.number);
     if (grouping->independent[t]) draw_variances(&term, scale, &stream);

@@ -50,7 +50,9 @@ static wb_level_term shape_of(const wb_regression_state *state, int32_t number) 
 
 size_t wb_level_size(const wb_regression_state *state) {
   size_t size = WB_LEVEL_HEAD;
-  if (wb_level_terms(state) == 0 || state->dual_rows > 0 || state->columns > WB_LEVEL_MOST_COEFFICIENTS) return 0;
+  if (wb_level_terms(state) == 0 || (state->grouping && state->grouping->lattices > 0) || state->dual_rows > 0 ||
+      state->columns > WB_LEVEL_MOST_COEFFICIENTS)
+    return 0;
   for (int32_t i = 0; i < wb_level_terms(state); i++) {
     const wb_level_term t = shape_of(state, i);
     if (t.q > WB_LEVEL_MOST) return 0;

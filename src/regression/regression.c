@@ -35,7 +35,8 @@ int wb_regression_start(const wb_regression_chain *chain, double spread) {
   double log_likelihood;
   int status = WB_OK;
   const int has_mode =
-      (state->outcomes == 1 && state->dual_rows == 0) || wb_regression_ellipse_size(state) > WB_REGRESSION_ELLIPSE_HEAD;
+      (state->outcomes == 1 && state->dual_rows == 0 && !(state->grouping && state->grouping->lattices > 0)) ||
+      wb_regression_ellipse_size(state) > WB_REGRESSION_ELLIPSE_HEAD;
   if (spread > 0.0) status = wb_level_start(chain);
   if (spread > 0.0 && has_mode && status == WB_OK) status = wb_regression_find_mode(chain, spread);
   if (wb_level_used(state) && state->ellipse) state->ellipse[0] = 0.0;
@@ -225,36 +226,53 @@ void wb_regression_note(const wb_regression_sweeps *sweeps, const wb_regression_
                         double log_likelihood) {
   const wb_regression_state *const state = &chain->state;
   const wb_regression_prior *const prior = &chain->prior;
-  const size_t length = (size_t)state->columns * (size_t)state->outcomes, count = (size_t)sweeps->count;
-  for (size_t c = 0; c < length; c++) sweeps->coefficients[(size_t)sweep + c * count] = state->coefficients[c];
+  const wb_regression_grouping *const grouping = state->grouping;
+  const size_t p = (size_t)state->columns, count = (size_t)sweeps->count,
+               effects = grouping ? wb_regression_effects(grouping) : 0,
+               traced = grouping ? wb_regression_lattice_effects(grouping) : 0, kept = effects - traced;
+  const int32_t lattices = grouping ? grouping->lattices : 0;
+  double *to = sweeps->coefficients + sweep;
+  for (int32_t k = 0; k < state->outcomes; k++) {
+    for (size_t c = 0; c < p; c++, to += count) *to = state->coefficients[(size_t)k * p + c];
+    for (size_t l = kept; l < effects; l++, to += count) *to = state->effects[(size_t)k * effects + l];
+  }
   sweeps->log_likelihood[sweep] = log_likelihood;
   if (sweeps->dispersion) sweeps->dispersion[sweep] = state->scalars[WB_REGRESSION_DISPERSION];
-  double *of_block = sweeps->block_deviation;
-  for (int32_t i = 0, blocks = wb_regression_blocks(prior); i < blocks * state->outcomes; i++) {
-    const int32_t first = wb_regression_block_column(prior, i % blocks);
-    const double *const local =
-        state->shrinkage + (size_t)(i / blocks) * WB_REGRESSION_SHRINKAGE(state->columns) + (size_t)first;
-    of_block[sweep] = wb_sqrt(*local);
-    of_block += count;
-    if (!wb_regression_is_autoregression(prior, first)) continue;
-    of_block[sweep] = 1.0 / (1.0 + wb_exp(-local[state->columns]));
-    of_block += count;
+  size_t at = (size_t)sweep;
+  for (int32_t i = 0, blocks = wb_regression_blocks(prior), all = blocks + lattices; i < all * state->outcomes; i++) {
+    const int32_t k = i / all, block = i % all, t = block < blocks ? 0 : grouping->count - all + block,
+                  first = block < blocks ? wb_regression_block_column(prior, block) : 0;
+    const double *variance = state->shrinkage + (size_t)k * WB_REGRESSION_SHRINKAGE(p) + (size_t)first,
+                 *logit = variance + p;
+    if (block >= blocks) {
+      variance = state->covariances + (size_t)(k + 1) * wb_regression_covariances(grouping) -
+                 (size_t)(grouping->count - t) * WB_REGRESSION_COVARIANCE(1);
+      logit = variance + 2;
+    }
+    sweeps->block_deviation[at] = wb_sqrt(*variance);
+    at += count;
+    if (block < blocks ? !wb_regression_is_autoregression(prior, first) : !grouping->lattice[t].gap) continue;
+    sweeps->block_deviation[at] = 1.0 / (1.0 + wb_exp(-*logit));
+    at += count;
   }
   if (sweeps->group_deviation) sweeps->group_deviation[sweep] = wb_sqrt(state->scalars[WB_REGRESSION_GROUP_VARIANCE]);
   const int32_t after = sweep - sweeps->kept_first;
   if (sweeps->kept_count > 0 && after >= 0 && after % sweeps->kept_every == 0 &&
       after / sweeps->kept_every < sweeps->kept_count) {
-    const size_t size =
-        state->grouping ? (size_t)state->outcomes * wb_regression_effects(state->grouping) : (size_t)state->groups;
-    if (size > 0)
-      memcpy(sweeps->kept + (size_t)(after / sweeps->kept_every) * size,
-             state->grouping ? state->effects : state->intercepts, size * sizeof(double));
+    const size_t size = grouping ? kept : (size_t)state->groups;
+    double *const from = grouping ? state->effects : state->intercepts, *const all =
+                                                                            sweeps->kept +
+                                                                            (size_t)(after / sweeps->kept_every) *
+                                                                                size * (size_t)state->outcomes;
+    for (size_t k = 0; k < (size_t)state->outcomes && size > 0; k++)
+      memcpy(all + k * size, from + k * effects, size * sizeof(double));
   }
-  size_t at = (size_t)sweep;
+  at = (size_t)sweep;
   const double *covariance = state->covariances;
-  for (int32_t i = 0; sweeps->covariances && i < state->outcomes * state->grouping->count; i++) {
-    const int32_t q = state->grouping->terms[i % state->grouping->count].columns;
-    for (size_t j = 0; j < wb_packed_size(q); j++, at += count) sweeps->covariances[at] = covariance[j];
+  for (int32_t i = 0; sweeps->covariances && i < state->outcomes * grouping->count; i++) {
+    const int32_t t = i % grouping->count, q = grouping->terms[t].columns;
+    for (size_t j = 0; j < wb_packed_size(q) && !wb_regression_is_lattice(grouping, t); j++, at += count)
+      sweeps->covariances[at] = covariance[j];
     covariance += WB_REGRESSION_COVARIANCE(q);
   }
 }

@@ -26,6 +26,7 @@ int wb_regression_is_movable(const wb_regression_state *state) {
   if (state->dual_rows > 0) return 0;
   if (m > 1 && p > WB_REGRESSION_MOST_OUTCOME_COEFFICIENTS) return 0;
   if (!grouping) return 1;
+  if (grouping->lattices > 0) return 0;
   const int32_t term = main_term(grouping);
   const size_t one = term_effects(grouping, term), main = m * one, others = m * (wb_regression_effects(grouping) - one);
   return main <= WB_REGRESSION_MOST_MAIN_EFFECTS && others <= WB_REGRESSION_MOST_OTHER_EFFECTS &&

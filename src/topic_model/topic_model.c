@@ -308,8 +308,7 @@ static int learn_alpha(wb_topic_chain *chain, const wb_topic_draw *draw) {
   return status;
 }
 
-/* The prior counts of each topic besides beta, summed over the terms in order of their rows. */
-static void sum_extras(const wb_topic_structure *structure, int32_t topics, double *prior) {
+void wb_topic_sum_extras(const wb_topic_structure *structure, int32_t topics, double *prior) {
   for (int32_t k = 0; k < topics; k++) prior[k] = 0;
   for (size_t row = 0; row < (size_t)structure->extras; row++)
     for (int32_t k = 0; k < topics; k++) prior[k] += structure->extra[row * (size_t)topics + (size_t)k];
@@ -324,7 +323,7 @@ static int learn_beta(const wb_topic_chain *chain, const wb_topic_draw *draw, do
   const int status = chain->backend->topic_model->draw_term_tables(chain->session, draw, &tables, size, chain->message);
   if (status == WB_OK) {
     double sum = 0;
-    sum_extras(chain->structure, topics, prior);
+    wb_topic_sum_extras(chain->structure, topics, prior);
     for (int32_t k = 0; k < topics; k++)
       sum += wb_topic_log_stick(draw->key, WB_PURPOSE_TOPIC_TERM_STICK, draw->iteration, (uint64_t)k,
                                 draw->beta * terms + prior[k], size[k]);
@@ -483,18 +482,15 @@ static void add_term_means(const wb_topic_means *m, int64_t w, int32_t *tally) {
 
 static int64_t means_pieces(int64_t rows) { return (rows + MEANS_ROWS - 1) / MEANS_ROWS; }
 
-static void add_piece(void *context, int64_t piece) {
+static void add_piece(void *context, int64_t piece, void *tally) {
   const wb_topic_means *const m = context;
-  int32_t *const tally = malloc((size_t)m->state->topics * sizeof(int32_t));
   const int64_t before = means_pieces(m->corpus->documents);
   const int64_t rows = piece < before ? m->corpus->documents : m->corpus->terms;
   const int64_t begin = (piece < before ? piece : piece - before) * MEANS_ROWS;
-  m->failed[piece] = !tally;
-  for (int64_t row = begin; tally && row < begin + MEANS_ROWS && row < rows; row++) {
+  for (int64_t row = begin; row < begin + MEANS_ROWS && row < rows; row++) {
     if (piece < before) add_document_means(m, row, tally, m->sizes + (size_t)piece * (size_t)m->state->topics);
     else add_term_means(m, row, tally);
   }
-  free(tally);
 }
 
 static void count_share(void *context, int64_t share) {
@@ -513,19 +509,17 @@ int wb_topic_add_means(wb_topic_means *m, int32_t threads, wb_message *message) 
   const int32_t useful = wanted > 1 ? wb_idle_threads(wanted) : 1;
   m->shares = useful;
   const size_t counts = ((size_t)useful + 1) * topics, of_pieces = topics * (size_t)means_pieces(m->corpus->documents);
-  const size_t bytes = counts * sizeof(int64_t) + (topics + of_pieces) * sizeof(double) + (size_t)pieces;
+  const size_t bytes = counts * sizeof(int64_t) + (topics + of_pieces) * sizeof(double);
   m->size = calloc(bytes, 1);
   if (!m->size) return wb_out_of_memory(message, "the averages of a topic model", bytes);
   m->prior = (double *)(m->size + counts);
   m->sizes = m->prior + topics;
-  m->failed = (char *)(m->sizes + of_pieces);
   if (m->phi_sum) wb_spread(useful, m->shares, count_share, m);
   for (size_t i = topics; i < counts; i++) m->size[i % topics] += m->size[i];
-  sum_extras(m->structure, m->state->topics, m->prior);
-  wb_spread(useful, pieces, add_piece, m);
+  wb_topic_sum_extras(m->structure, m->state->topics, m->prior);
+  const int done = wb_spread_with_memory(useful, pieces, topics * sizeof(int32_t), add_piece, m);
   for (size_t k = 0; k < topics; k++) m->share[k] = 0;
   for (size_t i = 0; i < of_pieces; i++) m->share[i % topics] += m->sizes[i] / (double)m->corpus->tokens;
-  const int failed = memchr(m->failed, 1, (size_t)pieces) != NULL;
   free(m->size);
-  return failed ? wb_out_of_memory(message, "the averages of a topic model", topics * sizeof(int32_t)) : WB_OK;
+  return done ? WB_OK : wb_out_of_memory(message, "the averages of a topic model", topics * sizeof(int32_t));
 }

@@ -138,7 +138,6 @@ typedef struct wb_topic_means {
   int64_t shares;
   double *prior; /* topics */
   double *sizes; /* pieces of the documents x topics: theta over their tokens */
-  char *failed;  /* pieces of work */
 } wb_topic_means;
 
 /* Whether all of `count` topics are below `topics`; on at most `threads` threads. */
@@ -146,3 +145,12 @@ int wb_topic_in_range(const uint16_t *topic, int64_t count, int32_t topics, int3
 
 /* Adds them on at most `threads` threads. */
 int wb_topic_add_means(wb_topic_means *means, int32_t threads, wb_message *message);
+
+/* The number of kept sweeps from one score to the next, as R's `score_every`. */
+#define WB_TOPIC_SCORED_EVERY 4
+
+/* The score of the same topics, without the prior of alpha and beta: see mode_score.c. */
+int wb_topic_score(const wb_topic_means *means, int32_t threads, double *score, wb_message *message);
+
+/* The prior counts of each topic besides beta, summed over the terms in order of their rows. */
+void wb_topic_sum_extras(const wb_topic_structure *structure, int32_t topics, double *prior);

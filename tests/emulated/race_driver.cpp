@@ -1100,25 +1100,6 @@ void regressions(const wb_backend *backend) {
   for (const PredictionCase &c : predictions) both_ways(backend, c, run_prediction);
 }
 
-/* A measurement of speed has no result to compare. */
-void bus(const wb_backend *backend) {
-  const wb_run run = one_thread();
-  double rate = 0, back = 0;
-  const bool good = call("bus_rate", backend->bus_rate, &run, &rate, &back);
-  tell(good && rate > 0 && back > 0, "bus_rate");
-}
-
-/* Neither has this one. */
-void multiply_adds(const wb_backend *backend) {
-  if (is_absent(backend->multiply_add_rate, "multiply_add_rate")) return;
-  for (wb_precision precision : {WB_DOUBLE, WB_SINGLE}) {
-    const wb_run run = one_thread();
-    double rate = 0;
-    const bool good = call("multiply_add_rate", backend->multiply_add_rate, &run, precision, &rate);
-    tell(good && rate > 0, "multiply_add_rate");
-  }
-}
-
 } // namespace
 
 int main() {
@@ -1127,11 +1108,9 @@ int main() {
   convolutions(backend);
   categoricals(backend);
   topic_models(backend);
-  bus(backend);
   predictive(backend);
   polyagammas(backend);
   regressions(backend);
-  multiply_adds(backend);
   if (backend->release != nullptr) backend->release();
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed != 0;

@@ -23,6 +23,20 @@ measure_read_rate <- function(threads = NULL, backend = NULL) {
   call_measure("read_rate", run = warpbayes:::resolve_run(backend, threads), device_function = "wb_measure_read_rate")
 }
 
+# The fused multiply-adds per second of `threads` threads, or of the graphics card. No computation takes less time than
+# its multiply-adds divided by this rate.
+measure_multiply_add_rate <- function(threads = NULL, precision = c("double", "single"), backend = NULL) {
+  call_measure("multiply_add_rate", match.arg(precision) == "single", run = warpbayes:::resolve_run(backend, threads),
+    device_function = "wb_measure_multiply_add_rate"
+  )
+}
+
+# The bytes per second from page-locked memory to the graphics card, and back. No copy is faster.
+measure_bus_rate <- function() {
+  rates <- call_measure("bus_rate", run = warpbayes:::resolve_run("cuda", 1), device_function = "wb_measure_bus_rate")
+  c(to_device = rates[[1L]], from_device = rates[[2L]])
+}
+
 # Makes one draw from each distribution. Returns the items, and the shortest of `times` times of the kernel in seconds
 # (NA on a processor). With `way` NULL the distributions are the rows. A graphics card then draws in one pass with
 # `lanes` lanes of a warp for each row (0: as the package chooses). Otherwise the distributions are the columns, drawn

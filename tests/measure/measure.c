@@ -46,6 +46,29 @@ static SEXP read_rate(SEXP run, SEXP function) {
   return Rf_ScalarReal(rate);
 }
 
+static SEXP multiply_add_rate(SEXP single, SEXP run, SEXP function) {
+  const wb_run where = run_of(run);
+  wb_message message;
+  double rate = 0;
+  measure_multiply_add_rate *const measure =
+      Rf_isNull(function) ? measure_cpu_multiply_add_rate : (measure_multiply_add_rate *)R_ExternalPtrAddrFn(function);
+  stop_unless(measure(&where, Rf_asLogical(single) ? WB_SINGLE : WB_DOUBLE, &rate, &message), &message);
+  return Rf_ScalarReal(rate);
+}
+
+/* To a run's device and back. */
+static SEXP bus_rate(SEXP run, SEXP function) {
+  const wb_run where = run_of(run);
+  wb_message message;
+  double rate[2] = {0, 0};
+  measure_bus_rate *const measure = (measure_bus_rate *)R_ExternalPtrAddrFn(function);
+  stop_unless(measure(&where, &rate[0], &rate[1], &message), &message);
+  SEXP both = Rf_allocVector(REALSXP, 2);
+  REAL(both)[0] = rate[0];
+  REAL(both)[1] = rate[1];
+  return both;
+}
+
 /* Returns outputs first..first + count - 1 of the direct sum of two vectors, the shorter one first. Computes them
  * `times` times, so that the time of the call from R does not count. */
 static SEXP direct_sum(SEXP x, SEXP y, SEXP first, SEXP count, SEXP times, SEXP run) {
@@ -156,7 +179,8 @@ void MEASURE_EXPORT R_init_measure(DllInfo *dll) {
   static const R_CallMethodDef entries[] = {
       {"read_rate", (DL_FUNC)&read_rate, 2},     {"direct_sum", (DL_FUNC)&direct_sum, 6},
       {"categorical", (DL_FUNC)&categorical, 8}, {"polyagamma", (DL_FUNC)&polyagamma, 6},
-      {"convolution", (DL_FUNC)&convolution, 6}, {NULL, NULL, 0},
+      {"convolution", (DL_FUNC)&convolution, 6}, {"multiply_add_rate", (DL_FUNC)&multiply_add_rate, 3},
+      {"bus_rate", (DL_FUNC)&bus_rate, 2},       {NULL, NULL, 0},
   };
   R_registerRoutines(dll, NULL, entries, NULL, NULL);
   R_useDynamicSymbols(dll, FALSE);

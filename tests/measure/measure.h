@@ -27,6 +27,12 @@ typedef enum measure_way {
 /* *rate is the bytes per second that a run reads from memory. */
 typedef int measure_read_rate(const wb_run *run, double *rate, wb_message *message);
 
+/* *rate is the fused multiply-adds per second of a run's threads or its card: the best of three times 50 ms. */
+typedef int measure_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message);
+
+/* Bytes per second between page-locked memory and the device: the best of three copies, one way at a time. */
+typedef int measure_bus_rate(const wb_run *run, double *to_device, double *from_device, wb_message *message);
+
 /* Makes draw 0 of every row. In measure_cuda.so, one function draws in one pass: its `option` is the number of lanes of
  * a warp for each row (1, 4 or 32; 0: as the package chooses). The other function draws by trees from rows whose
  * columns lie side by side: its `option` is a measure_way. */
@@ -42,6 +48,7 @@ typedef int measure_convolution(int64_t pairs, int64_t n, int32_t skew, int32_t 
                                 const wb_run *run, wb_message *message);
 
 int measure_cpu_read_rate(const wb_run *run, double *rate, wb_message *message);
+int measure_cpu_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message);
 
 #ifdef __cplusplus
 }

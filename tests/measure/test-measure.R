@@ -61,7 +61,20 @@ test_that("rates and times are plausible", {
     expect_gt(rate, if (backend == "cuda") 1e5 else 1e7)
     expect_lt(rate, 1e14)
   }
+  for (backend in backends) {
+    for (precision in c("double", "single")) {
+      rate <- measure_multiply_add_rate(1, precision, backend)
+      # From software fma to the fastest cards.
+      expect_gt(rate, 1e6)
+      expect_lt(rate, 1e15)
+    }
+  }
+  # A processor with AVX2 does 1e10 to 1e11 in a second, in at most 1e9 rounds of the loop.
+  if (warp_info()$isa %in% c("avx2", "avx512")) expect_gt(measure_multiply_add_rate(1, "single", "cpu"), 3e9)
   skip_if_not("cuda" %in% backends)
+  bus <- measure_bus_rate()
+  expect_named(bus, c("to_device", "from_device"))
+  expect_true(all(bus > 1e7 & bus < 1e14))
   times <- c(
     vapply(c(1, 4.5, 200), function(shape) measure_polyagamma(300, shape, 2, times = 2), 0),
     vapply(c("skew", "tiled"), function(kernel) measure_convolution(20, 32, kernel, times = 2), 0)

@@ -37,11 +37,11 @@ one_of_each_class <- function() {
 
 # The generics, with their packages: those that are refused, and those that have a method.
 all_generics <- function() {
-  refused <- stack(warpbayes:::refused_generics)
+  refused <- subset(warpbayes:::refusals(), nzchar(package))
   methods <- getNamespaceInfo("warpbayes", "S3methods")
   own <- c("as_pmf", "continue", "drop_warmup", "log_lik", "relabel", "report", "variance")
   rows <- rbind(
-    data.frame(package = as.character(refused$ind), generic = refused$values),
+    refused[c("package", "generic")],
     data.frame(package = "warpbayes", generic = own),
     data.frame(package = c("generics", "knitr", "tibble"), generic = c("glance", "knit_print", "as_tibble"))
   )
@@ -69,7 +69,7 @@ cell_of <- function(generic, package, x) {
     return(if (of_frames) "data.frame" else if (class == "warpbayes_fit") "all" else "method")
   }
   # Generics that other versions of a package do not have are refused in those that have them.
-  if (generic %in% own$refused_generics[[package]]) {
+  if (generic %in% own$refusals()$generic[own$refusals()$package == package]) {
     called <- if (generic %in% c("Math", "Summary")) "exp" else generic
     return(if (own$keeps_generic(called, x)) "default" else "refused")
   }

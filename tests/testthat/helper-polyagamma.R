@@ -17,8 +17,8 @@ polyagamma_laplace <- function(t, shape, tilt) {
 # The largest |z| of the mean, the variance and the Laplace transforms.
 polyagamma_worst_z <- function(x, shape, tilt) {
   n <- length(x)
-  mean <- polyagamma_mean(shape, tilt)
-  var <- polyagamma_var(shape, tilt)
+  mean <- polyagamma_cumulant(shape, tilt)
+  var <- polyagamma_cumulant(shape, tilt, 2)
   fourth <- polyagamma_cumulant(shape, tilt, 4) + 2 * var^2
   # For very small shapes a few draws dominate the moments, so only the transforms are compared.
   moments <- if (shape * n >= 1e4) c((mean(x) - mean) / sqrt(var / n), (mean((x - mean)^2) - var) / sqrt(fourth / n))

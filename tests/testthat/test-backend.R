@@ -361,3 +361,7 @@ test_that("fewer threads run while other programs keep the cores busy", {
   Sys.unsetenv("WARPBAYES_FIXED_THREADS")
   expect_lt(fewest(), cores)
 })
+
+test_that("the processor keeps nothing that could be released", {
+  expect_null(.Call(C_backend_release, resolve_run("cpu")))
+})

@@ -118,5 +118,5 @@ test_that("autoregressions that cannot be used are refused", {
   refused(y > 2 ~ ar1(t), "at least 3 times of one unit", d[1:2, ])
   refused(y > 2 ~ ar1(t | z), "at least 3 times of one unit, or 2 of several")
   refused(y > 2 ~ ar1(t) * z, "inside another term")
-  refused(y > 2 ~ ar1(t), "has 1100 times of units; at most 1024", data.frame(t = 1:1100, y = 1:1100 %% 4))
+  refused(y > 2 ~ 0 + ar1(t), "has 1100 levels: .* an intercept", data.frame(t = 1:1100, y = 1:1100 %% 4))
 })

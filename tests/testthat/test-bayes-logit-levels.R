@@ -78,12 +78,12 @@ level_fits <- function(rows, ...) {
 test_that("threads and vector instructions do not change moves of levels", {
   skip_on_cran()
   skip_if(resolve_run()$backend != "cpu", "loops of the processor")
-  reference <- level_fits(700, backend = "cpu", threads = 1)
+  reference <- level_fits(400, backend = "cpu", threads = 1)
   old <- options(warpbayes.isa = NULL)
   on.exit(options(old))
   for (isa in instruction_sets()) {
     options(warpbayes.isa = isa)
-    expect_identical(level_fits(700, backend = "cpu", threads = 2), reference, label = isa)
+    expect_identical(level_fits(400, backend = "cpu", threads = 2), reference, label = isa)
   }
 })
 

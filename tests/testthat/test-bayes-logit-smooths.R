@@ -142,6 +142,68 @@ test_that("many areas or times are sparse columns with the same prior and poster
   expect_input_error(predict(fit, rows, sparse = fit$design$x), "`sparse` is given")
 })
 
+test_that("hundreds of areas or times have a banded precision, with the same prior and posterior", {
+  skip_if_not_installed("Matrix")
+  at <- expand.grid(1:6, 1:7)
+  areas <- sprintf("a%02d", 1:42)
+  beside <- as.matrix(stats::dist(at, "manhattan")) == 1
+  dimnames(beside) <- list(areas, NULL)
+  many <- transform(d, area = areas[1 + (1:200 * 7) %% 39], week = rep(1:20, 10))
+  both <- function(formula, ..., iter = 1500) {
+    on.exit(utils::assignInNamespace("fewest_banded", 300L, "warpbayes"))
+    lapply(c(Inf, 1), function(fewest) {
+      utils::assignInNamespace("fewest_banded", fewest, "warpbayes")
+      fits(formula, many, ..., iter = iter)
+    })
+  }
+  formulas <- list(cbind(y, 1 - y) ~ car(area, beside) + z, n ~ rw(week | f) + x + (1 | f), n ~ z + ar1(week | f))
+  for (i in 1:3) {
+    pair <- both(formulas[[i]], family = c("binomial", "poisson", "poisson")[[i]])
+    smooths <- lapply(pair, function(fit) fit$design$smooths[[1]])
+    draws <- lapply(pair, logit_draws)
+    expect_identical(dimnames(draws[[2]]), dimnames(draws[[1]]))
+    effective <- lapply(draws, function(one) apply(one, 3, effective_size))
+    middle <- lapply(draws, function(one) apply(one, 3, mean))
+    error <- sqrt(Reduce(`+`, Map(function(one, size) apply(one, 3, function(x) var(c(x))) / size, draws, effective)))
+    expect_lt(max(abs(middle[[1]] - middle[[2]]) / error), 4.5)
+    expect_equal(predict(pair[[2]], many[7:9, ]), predict(pair[[2]])[7:9, ], ignore_attr = TRUE)
+    if (i == 3) next
+    # The same precision but for the order of levels.
+    band <- smooths[[2]]$band
+    whole <- tcrossprod(band$share) * outer(band$unit, band$unit, `==`)
+    for (j in seq_len(nrow(band$precision)) - 1L) {
+      rows <- seq_len(ncol(whole) - j)
+      to <- unique(rbind(cbind(rows, rows + j), cbind(rows + j, rows)))
+      whole[to] <- whole[to] + band$precision[j + 1L, pmin(to[, 1], to[, 2])]
+    }
+    expect_equal(whole, unname(smooths[[1]]$structure[band$order, band$order]), tolerance = 1e-8)
+  }
+  expect_lt(nrow(band$precision), 10L)
+  alone <- both(cbind(y, 1 - y) ~ z + car(area, beside), control = warp_control(prior_only = TRUE), iter = 1500)
+  deviation <- lapply(alone, function(fit) fit$smooth_deviation[-(1:750), , 1] < 1)
+  expect_lt(abs(mean(deviation[[2]]) - 0.5), 6 * sqrt(0.25 / effective_size(deviation[[2]] + 0)))
+})
+
+test_that("a thousand areas of a map are fitted, continued and predicted", {
+  skip_if_not_installed("Matrix")
+  n <- 1100
+  pairs <- cbind(seq_len(n - 1), 2:n)
+  near <- Matrix::sparseMatrix(pairs[, 1], pairs[, 2], x = 1, dims = c(n, n),
+    dimnames = list(sprintf("a%04d", 1:n), NULL))
+  near <- near + Matrix::t(near)
+  set.seed(1)
+  map <- data.frame(area = sample(rownames(near)), h = rep(1:110, 10))
+  map$n <- rpois(n, exp(sin(match(map$area, rownames(near)) / 100)))
+  fit <- fits(n ~ car(area, near) + (1 | h), map, "poisson", iter = 60, warmup = 30)
+  # Along a chain of areas the band is narrow in whatever order the data have them.
+  expect_lte(nrow(fit$design$smooths[[1]]$band$precision), 2L)
+  expect_identical(dim(fit$draws$effects)[[1]], 110L)
+  expect_identical(coef(continue(fits(n ~ car(area, near) + (1 | h), map, "poisson", iter = 40, warmup = 30), 20)),
+    coef(fit))
+  expect_gt(cor(coef(fit)[-1], sin(seq_len(n) / 100)), 0.9)
+  expect_equal(predict(fit, map[5:6, ]), predict(fit)[5:6, ], ignore_attr = TRUE)
+})
+
 test_that("methods of a fit know its smooths", {
   fit <- fits(y ~ s(x, by = f, k = 4) + f + (1 | g))
   expect_identical(colnames(fit$design$x)[c(4, 7)], c("s(x):fu.fixed1", "s(x):fu.1"))
@@ -212,10 +274,10 @@ test_that("smooths that cannot be used are refused", {
   refused(y ~ car(area, list(a = "b", b = c())), "is not symmetric")
   refused(y ~ car(area, list(a = NULL, b = NULL)), "has no neighbours")
   refused(y ~ car(area, list(a = "a", a = "a")), "has the area \"a\" twice")
-  refused(y ~ car(area, matrix(0, 1025, 1025, dimnames = list(1:1025, NULL))), "has 1025 areas; at most 1024")
+  pairs <- split(as.character(1:1100 + c(1, -1)), 1:1100)
+  refused(y ~ car(t, pairs), "has 1100 levels: more than 1024 need areas that are all connected")
   refused(y ~ rw(area), "must be times")
   refused(y ~ rw(t), "which has 2 times; at least 3 are needed", d[d$t < 3, ])
-  refused(y ~ rw(z | g), "which has 200 times of 10 units; at most 1024")
   fit <- fits(y ~ rw(t))
   expect_input_error(predict(fit, data.frame(t = 3)), "`newdata` has \"3\" in rw\\(t\\), which the fit has not seen")
   expect_input_error(predict(fit, d, re_formula = ~ rw(t)), "must have grouping terms alone")

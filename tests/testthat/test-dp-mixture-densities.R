@@ -130,8 +130,10 @@ test_that("a failure of any CUDA call gives an error with a message and leaves n
     start <- cuda$calls()
     expect_identical(sums("cuda"), expected)
     calls <- cuda$calls() - start
+    # In fifteen days every call fails.
+    first <- as.integer(Sys.Date()) %/% 5L %% 3L + 1L
     for (error in c("memory", "kernel")) {
-      at <- todays(seq_len(calls))
+      at <- todays(if (full_run()) seq_len(calls) else seq(first, calls, by = 3L))
       expect_gt(count_failures(cuda, function() sums("cuda"), at, error, expected), length(at) / 4)
     }
   })

@@ -162,7 +162,9 @@ test_that("a failure of any CUDA call while rows are streamed gives an error and
   cuda <- emulator()
   x <- stream_rows[seq_len(2048 * 5 - 3), ]
   limits <- c(packed = 1.2e5, locked = 1.7e5, staged = 1.7e5)
-  for (way in stream_ways$single) {
+  # Each way has its five days.
+  ways <- stream_ways$single
+  for (way in if (full_run()) ways else ways[as.integer(Sys.Date()) %/% 5L %% length(ways) + 1L]) {
     precision <- if (way == "packed") "single" else "double"
     run <- function() {
       tryCatch(

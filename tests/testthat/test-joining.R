@@ -85,9 +85,7 @@ test_that("tables with shuffled rows give the same numbers at every door, howeve
       said <- tryCatch(numbers(data[rev(seq_len(nrow(data))), ]), warpbayes_joined = identity)
       expect_match(conditionMessage(said), "rows are joined to the (new )?(sample|document)s by its (row names|column)",
         label = paste(door, kind))
-      for (order in list(rev(seq_len(nrow(data))), sample(nrow(data)))) {
-        expect_identical(quiet(numbers(data[order, , drop = FALSE])), expected, label = paste(door, kind))
-      }
+      expect_identical(quiet(numbers(data[sample(nrow(data)), , drop = FALSE])), expected, label = paste(door, kind))
     }
     # Names that are wrong, or right only for some, are refused with the name.
     first <- named[[1L]]

@@ -529,7 +529,7 @@ predictive_cases <- alist(
   },
   "Dirichlet and Pitman-Yor processes" = {
     y <- known_integers(40, 20, 1) + 0
-    lapply(list(dirichlet_process(2, identity), pitman_yor(0.5, 0.25, identity)), function(model) {
+    lapply(list(pitman_yor(2, base = identity), pitman_yor(0.5, 0.25, identity)), function(model) {
       resample(y, model, functional = function(y, weights) c(y[1:12], weights[1:30]), horizon = Inf)$draws
     })
   },

@@ -356,3 +356,46 @@ test_that("a failure after completed steps keeps them and says why", {
   expect_null(more$failure)
   expect_identical(more$draws, continue(fit, 10, threads = 2)$draws)
 })
+
+test_that("a list of data sets gives the fits of each, bit by bit", {
+  sets <- list(one = sample_of(12), two = qnorm(sample_of(15)), three = 1:9 + 0)
+  all <- function(sets, ..., threads = 2) {
+    predictive_resample(sets, copula_density(points = 1), 20, 5, "mean", seed = 4, threads = threads, ...)
+  }
+  fits <- all(sets)
+  expect_named(fits, names(sets))
+  for (i in seq_along(sets)) {
+    alone <- predictive_resample(sets[[i]], copula_density(points = 1), 20, 5, "mean", seed = 3 + i, threads = 1)
+    expect_identical(fits[[i]]$draws, alone$draws)
+  }
+  expect_identical(all(sets, threads = 1)[[3]]$density, fits[[3]]$density)
+  expect_error(all(list(1:3, "a")), "set of data, number 2, with an error: `y` must be",
+    class = "warpbayes_error_input")
+})
+
+test_that("update() fits again, also where a function made the fit", {
+  made <- function() {
+    inside <- sample_of(12)
+    points <- c(0.2, 0.8)
+    predictive_resample(inside, copula_density(points = points), 20, 5, functional = list("mean"), seed = 1)
+  }
+  fit <- made()
+  again <- update(fit, draws = 9)
+  expect_identical(again$draws[1:5, ], fit$draws[, 1])
+  expect_identical(again$call$y, quote(inside))
+  expect_identical(again$call$draws, 9)
+  expect_identical(update(fit, model = bayesian_bootstrap(), horizon = Inf, evaluate = FALSE)$model,
+    quote(bayesian_bootstrap()))
+  expect_identical(colnames(update(fit, functional = "sd")$draws), "sd")
+  expect_error(update(fit, 9), "with their names", class = "warpbayes_error_input")
+})
+
+test_that("predictions print a few lines and a verdict", {
+  fit <- predictive_resample(sample_of(20), copula_density(), 20, 5, seed = 1, threads = 2)
+  shown <- capture.output(print(predict(fit, threads = 2)))
+  expect_lt(length(shown), 12L)
+  expect_match(shown, "and 194 more rows", all = FALSE)
+  expect_match(shown, "^Not yet. It rests on", all = FALSE)
+  expect_no_match(capture.output(print(predict(fit, 1:3 / 4, threads = 2))), "more rows")
+  expect_true(all(nchar(capture.output(print(fit))) <= 80))
+})

@@ -91,7 +91,7 @@ test_that("several quantities of weighted data are computed at once, and none me
   both <- draws(list("correlation", coefficients_of(mpg ~ wt), "mean"), mtcars[c("mpg", "wt")])
   expect_identical(colnames(both), c("correlation", "(Intercept)", "wt", "mean[mpg]", "mean[wt]"))
   expect_identical(both[, 2:3], draws(coefficients_of(mpg ~ wt), mtcars[c("mpg", "wt")]))
-  expect_identical(colnames(draws(c("gini", "mean"), y, dirichlet_process(2, stats::qexp))), c("gini", "mean"))
+  expect_identical(colnames(draws(c("gini", "mean"), y, pitman_yor(2, base = stats::qexp))), c("gini", "mean"))
   # The population of a normal mean has equal weights.
   population <- predictive_resample(y, normal_mean(), 3, 5, seed = 1, functional = function(y) y)$draws
   of <- predictive_resample(y, normal_mean(), 3, 5, seed = 1,
@@ -283,4 +283,39 @@ test_that("an interrupted bootstrap keeps what is done", {
   }
   expect_error(predictive_resample(y, bayesian_bootstrap(), draws = 20, functional = at_once),
     "interrupted before the first resamples were complete", class = "warpbayes_error_input")
+})
+
+# Failures of other packages that somebody reported.
+test_that("medians of quantised data have intervals (DABEST-python issue 129)", {
+  # Its BCa intervals of differences of medians were not defined for hundreds of skewed values on a grid.
+  grid <- function(u, step) step * round(qlnorm(u, 0, 0.6) / step)
+  for (model in list(bayesian_bootstrap(), copula_density())) {
+    medians <- vapply(list(sample_of(301), sample_of(287)^1.2), function(u) {
+      fit <- predictive_resample(grid(u, 0.25), model, functional = "median", draws = 200, seed = 1, threads = 2)
+      quantile(fit, c(0.025, 0.975))
+    }, numeric(2))
+    expect_true(all(is.finite(medians)) && all(medians[1, ] <= medians[2, ]))
+    expect_true(all(medians >= 0.75 & medians <= 1.25))
+  }
+})
+
+test_that("shapes near 0 give weights, not missing values (extraDistr issue 7)", {
+  # There log weights of shape 1e-18 underflowed.
+  fit <- predictive_resample(c(1, 2, 3), pitman_yor(2.8e-18, base = qnorm), draws = 200, seed = 1, threads = 2,
+    functional = function(y, weights) c(sum(weights), min(weights), max(weights[-(1:3)])))
+  expect_equal(unname(fit$draws[, 1]), rep(1, 200))
+  expect_true(all(fit$draws[, 2] >= 0) && all(fit$draws[, 3] < 1e-6))
+})
+
+test_that("few values are a reservation of a bootstrap, and negative amounts an error of a Gini coefficient", {
+  expect_match(said_of(predictive_resample(c(1, 4), bayesian_bootstrap(), draws = 9), "unsupported"),
+    "Resamples repeat the 2 values: intervals lie within their range")
+  expect_null(said_of(predictive_resample(sample_of(10), bayesian_bootstrap(), draws = 9), "unsupported"))
+  below <- c(-1, 2, 3.5, 4)
+  for (model in list(bayesian_bootstrap(), copula_density(), normal_mean(), pitman_yor(1, base = qexp))) {
+    expect_error(predictive_resample(below, model, functional = "gini", draws = 5), "values of at least 0, not -1",
+      class = "warpbayes_error_input")
+  }
+  expect_error(predictive_resample(cbind(below, 1:4), copula_density(), 5, functional = "gini", draws = 5), "not -1",
+    class = "warpbayes_error_input")
 })

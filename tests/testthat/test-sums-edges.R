@@ -164,3 +164,77 @@ test_that("an interval computes the law of untied ranks once", {
   expect_error(rank_test(1:3, 4:6, scores = function(r) r / 0), "must give a finite number", class =
     "warpbayes_error_input")
 })
+
+test_that("functions have the errors that their pages state, next to whole numbers", {
+  # Probabilities are whole numbers divided by 2^20, so that plain sums are exact.
+  set.seed(5)
+  n <- c(sample(2e4, 40), 0)
+  n[[41]] <- 2^20 - sum(n)
+  x <- pmf(n / 2^20, from = -3, by = 0.25)
+  v <- seq_along(n) - 13
+  m <- sum(v * n) / 2^20
+  two <- vapply(2:82, function(s) sum(n[pmax(1, s - 41):pmin(41, s - 1)] * n[s - pmax(1, s - 41):pmin(41, s - 1)]), 0)
+  excess <- sum(pmax(v - 4, 0) * n) / 2^20 / 4
+  at_risk <- which(cumsum(n) >= 0.9 * 2^20)[[1]]
+  up_to <- cumsum(n)
+  log_n <- log(n) - 20 * log(2)
+  checked <- list(
+    dpmf = list(dpmf(x, v / 4), n / 2^20), ppmf = list(ppmf(x, v / 4), up_to / 2^20),
+    upper = list(ppmf(x, v[-41] / 4, lower.tail = FALSE), (2^20 - up_to[-41]) / 2^20),
+    sum = list((x + x)$prob, two / 2^40), rep_sum = list(rep_sum_pmf(x, 2)$prob, two / 2^40),
+    sum_pmf = list(sum_pmf(x, x, accuracy = 0)$prob, two / 2^40), mean = list(mean(x), m / 4),
+    variance = list(variance(x), (sum(v^2 * n) / 2^20 - m^2) / 16), premium = list(stop_loss_premium(x, 1), excess),
+    expected = list(expected_value(x, function(x) x^2), sum(v^2 * n) / 2^24),
+    probability = list(probability(x, function(x) x > 1), sum(n[v > 4]) / 2^20),
+    tail_value = list(tail_value_at_risk(x, 0.9),
+      v[at_risk] / 4 + sum(pmax(v - v[at_risk], 0) * n) / 2^22 / (1 - 0.9)),
+    entropy = list(shannon_entropy(x), -sum(n * log_n) / 2^20),
+    generating = list(generating_function(x, 16), sum(n * 2^v) / 2^20),
+    cumulants = list(cumulants(x, 2)[[2]], (sum(v^2 * n) / 2^20 - m^2) / 16),
+    mixture = list(mix_pmf(list(x, -x), c(0.25, 0.75))$prob[1:16], 0.75 * rev(n)[1:16] / 2^20),
+    largest = list(max(x, x)$prob, (2 * up_to * n - n^2) / 2^40),
+    median = list(order_statistic_pmf(list(x, x, x), 3)$prob, (up_to^3 - c(0, up_to[-41])^3) / 2^60),
+    truncated = list(truncate_pmf(x, 0)$prob, n[13:41] / sum(n[13:41])),
+    given = list(condition_on_sum_pmf(x, x, 0)$x$prob, n[1:25] * n[25:1] / sum(n[1:25] * n[25:1])),
+    compound = list(compound_pmf(pmf(c(0.5, 0.25, 0.25)), x + 3)$prob[2:41], n[2:41] / 2^22 + two[2:41] / 2^42),
+    joint = list(as.vector(joint_table(x, x)[41, 41:81]), n[41] * n / 2^40)
+  )
+  for (name in names(checked)) {
+    expect_lt(max(abs(checked[[name]][[1]] / checked[[name]][[2]] - 1)), 1e-14, label = name)
+  }
+})
+
+test_that("sums, highest values and tables of values far apart take their few values alone", {
+  far <- pmf(c(0.5, 0.3, 0.2), values = c(0, 1, 1e9))
+  total <- rep_sum_pmf(far, 200)
+  expect_lt(abs(dpmf(total, 60 + 40e9) / dmultinom(c(100, 60, 40), prob = c(5, 3, 2)) - 1), 1e-12)
+  logs <- rep_sum_pmf(pmf(log(c(0.5, 0.3, 0.2)), values = c(0, 1, 1e9), log = TRUE), 20)
+  expect_equal(dpmf(logs, 6 + 4e9), dmultinom(c(10, 6, 4), prob = c(5, 3, 2)), tolerance = 1e-12)
+  expect_equal(mean(sum_of_highest_pmf(rep(far, 3), 2)) + mean(min(far, far, far)), 3 * mean(far))
+  expect_identical(dim(joint_table(far, far)), c(3L, 6L))
+  expect_equal(as.data.frame(discretize_pmf(far, 1))$prob, c(0.5, 0.3, 0.2))
+  # Gaps of nearly one length: sums of codes do not have the order of the values.
+  near <- pmf(c(0.5, 0.3, 0.2), values = c(100003, 200425, 1e9 + 7))
+  by_law <- mix_pmf(lapply(0:6, function(k) Reduce(`+`, rep(near, k), pmf(1))), dbinom(0:6, 6, 0.5))
+  expect_equal(as.data.frame(compound_pmf(pmf_binomial(6, 0.5), near)), as.data.frame(by_law), tolerance = 1e-13)
+  table <- compound_table(pmf_binomial(6, 0.5), near, pmf(1))
+  expect_equal(as.vector(table), as.data.frame(by_law)$prob, tolerance = 1e-13)
+  expect_identical(format_value(c(0, 1 / 3, 1e9 / 3)), c("0", "0.333333333333333", "333333333.333333"))
+})
+
+test_that("rank tests keep their p-values under shuffles, and mirrored samples mirror them", {
+  set.seed(2)
+  x <- sample(9, 8, TRUE)
+  y <- sample(9, 9, TRUE)
+  for (method in c("doubled", "distance", "likelihood")) {
+    p <- rank_test(x, y, method = method)$p.value
+    expect_equal(rank_test(rev(x), sample(y), method = method)$p.value, p)
+    expect_equal(rank_test(y, x, method = method)$p.value, p)
+    expect_equal(rank_test(-x, -y, method = method)$p.value, p)
+  }
+  shifted <- rank_test(x + 10, y, level = 0.9)
+  plain <- rank_test(x, y, level = 0.9)
+  expect_equal(c(shifted$estimate, shifted$conf.int), c(plain$estimate, plain$conf.int) + 10, ignore_attr = TRUE)
+  expect_equal(rank_test(7 * x, 7 * y, level = 0.9)$conf.int, 7 * plain$conf.int, ignore_attr = TRUE)
+  expect_identical(rank_test(x, y, alternative = "less")$p.value, rank_test(y, x, alternative = "greater")$p.value)
+})

@@ -177,3 +177,103 @@ test_that("documents that no topic explains are told of", {
   z <- (60 * sum(p * log(p)) - sum(whole[3, ] * log(p))) / sqrt(60 * (sum(p * log(p)^2) - sum(p * log(p))^2))
   expect_gt(z, 4)
 })
+
+# The score without the prior of what is learned, token by token. `alpha`: documents x topics; `beta`: topics x terms.
+plain_score <- function(topics, x, alpha, beta) {
+  tokens <- tokens_of(x)
+  k <- ncol(alpha)
+  nd <- unclass(table(factor(tokens$document, seq_len(nrow(x))), factor(topics, seq_len(k))))
+  nw <- unclass(table(factor(topics, seq_len(k)), factor(tokens$term, seq_len(ncol(x)))))
+  joint <- sum(lgamma(rowSums(alpha)) - lgamma(rowSums(alpha + nd))) + sum(lgamma(alpha + nd) - lgamma(alpha)) +
+    sum(lgamma(rowSums(beta)) - lgamma(rowSums(beta + nw))) + sum(lgamma(beta + nw) - lgamma(beta))
+  conditional <- vapply(seq_along(topics), function(i) {
+    own <- seq_len(k) == topics[[i]]
+    d <- tokens$document[[i]]
+    w <- tokens$term[[i]]
+    weight <- (nd[d, ] - own + alpha[d, ]) * (nw[, w] - own + beta[, w]) / (rowSums(nw + beta) - own)
+    log(weight[own] / sum(weight))
+  }, 0)
+  joint - sum(conditional)
+}
+
+test_that("the score is that of plain R, with prior counts and groups, on any number of threads", {
+  x <- planted[1:20, ]
+  beta <- matrix(0.2 + (1:54 %% 7) / 5, 3, dimnames = list(NULL, colnames(x)))
+  group <- data.frame(group = rep(c("a", "b"), 10))
+  sampled <- function(...) fit_topics(x, 3, iter = 14, warmup = 6, start = "random", seed = 2, ...)
+  given <- sampled(alpha = c(0.3, 0.5, 0.9), beta = beta, chains = 2, threads = 1)
+  expect_identical(sampled(alpha = c(0.3, 0.5, 0.9), beta = beta, chains = 2, threads = 2)$score, given$score)
+  expect_identical(dim(given$score), c(2L, 2L))
+  for (chain in 1:2) {
+    expect_equal(given$score[2, chain], plain_score(topics_of(given$state[[chain]]), x,
+      matrix(c(0.3, 0.5, 0.9), 20, 3, byrow = TRUE), beta))
+  }
+  # Of what is learned, the log of its prior density comes in, on the scale of logarithms.
+  grouped <- sampled(prevalence = ~ group, data = group, chains = 1, threads = 2)
+  state <- grouped$state[[1]]
+  prior <- sum(stats::dnorm(state$coefficients / c(5, 2.5), log = TRUE) + log(2 * pi) / 2) +
+    stats::dgamma(state$beta, 1, 1, log = TRUE) + log(state$beta)
+  expect_equal(grouped$score[2, 1] - prior, plain_score(topics_of(state), x,
+    t(matrix(state$alpha, 3))[as.integer(grouped$prevalence$group), ], matrix(state$beta, 3, 18)))
+  for (alpha in c("asymmetric", "symmetric", "hdp")) {
+    learned <- sampled(alpha = alpha, beta = 0.1, chains = 1, threads = 2)
+    state <- learned$state[[1]]
+    density <- function(shape) sum(stats::dgamma(state$alpha, shape, 1, log = TRUE) + log(state$alpha))
+    prior <- switch(alpha, asymmetric = density(1), symmetric = density(1) / 3,
+      hdp = log(sum(vapply(2^(-2:6), function(s) exp(density(s / 3)), 0))))
+    expect_equal(learned$score[2, 1] - prior, plain_score(topics_of(state), x,
+      matrix(state$alpha, 20, 3, byrow = TRUE), matrix(0.1, 3, 18)))
+  }
+  expect_null(sampled(alpha = "mixture", threads = 2)$score)
+  expect_null(sampled(estimate = "mean", threads = 2)$score)
+  # Scores go on where a fit goes on.
+  longer <- fit_topics(x, 3, iter = 19, warmup = 6, start = "random", seed = 2, threads = 2)
+  expect_identical(continue(sampled(threads = 2), 5)$score, longer$score)
+})
+
+test_that("the mean score is a lower bound of the log probability of the words", {
+  skip_where_repeated()
+  x <- rbind(c(2, 1, 0), c(0, 1, 2))
+  alpha <- matrix(c(0.6, 0.4), 2, 2, byrow = TRUE)
+  beta <- matrix(0.5, 2, 3)
+  # All 64 topics of six tokens: the score plus the conditionals is the log of the joint probability.
+  all <- as.matrix(expand.grid(rep(list(1:2), 6)))
+  tokens <- tokens_of(x)
+  joint <- apply(all, 1L, function(topics) {
+    nd <- unclass(table(factor(tokens$document, 1:2), factor(topics, 1:2)))
+    nw <- unclass(table(factor(topics, 1:2), factor(tokens$term, 1:3)))
+    sum(lgamma(alpha + nd) - lgamma(alpha)) - 2 * (lgamma(4) - lgamma(1)) + sum(lgamma(beta + nw) - lgamma(beta)) -
+      sum(lgamma(rowSums(beta + nw)) - lgamma(1.5))
+  })
+  exact <- log(sum(exp(joint)))
+  mean <- sum(exp(joint - exact) * apply(all, 1L, plain_score, x = x, alpha = alpha, beta = beta))
+  expect_lt(mean, exact)
+  sampled <- topic_model(x, 2, alpha = c(0.6, 0.4), beta = 0.5, iter = 4000, warmup = 0, chains = 4, seed = 1,
+    threads = 2)
+  expect_equal(mean(sampled$score), mean, tolerance = 0.02)
+})
+
+test_that("chains at different modes are told by the masses of the modes, and the best one is the reference", {
+  skip_where_repeated()
+  fit <- topic_model(planted, 3, iter = 500, chains = 2, seed = 1, threads = 2)
+  expect_identical(fit$reference, which.max(colMeans(fit$score)))
+  set.seed(1)
+  apart <- fit
+  apart$log_likelihood[] <- -2000 + rnorm(1000) + rep(c(0, 500), each = 500)
+  expect_match(as.character(verdict(apart)), "modes of about the same posterior mass: its log differs by", all = FALSE)
+  expect_true(verdict(apart)$answer != "not yet")
+  apart$score[, 2] <- apart$score[, 2] - 200
+  said <- "mass around chain 2 is about [0-9]+ below that around chain 1"
+  expect_match(as.character(verdict(apart)), said, all = FALSE)
+  expect_match(opening_words(verdict(apart)), "except in what chains differ")
+  # Few sweeps, and a level that still changes, say nothing of modes.
+  apart$log_likelihood[] <- -2000 + rnorm(1000) + rep(1:500, 2)
+  expect_identical(verdict(apart)$answer, "not yet")
+})
+
+test_that("one chain says that another start may change what it found", {
+  skip_where_repeated()
+  one <- topic_model(planted, 3, iter = 400, chains = 1, seed = 1, threads = 2)
+  expect_match(opening_words(verdict(one)), "except what another start would change")
+  expect_no_match(as.character(verdict(fit)), "One chain was run")
+})

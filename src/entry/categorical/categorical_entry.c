@@ -2,7 +2,7 @@
 #include "entry/entry.h"
 
 #include "categorical/categorical.h"
-#include "numeric/chain_key.h"
+#include "numeric/variates.h"
 
 static wb_categorical_rows read_rows(SEXP weights, SEXP log) {
   const SEXP dim = Rf_getAttrib(weights, R_DimSymbol);

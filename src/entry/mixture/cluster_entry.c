@@ -8,6 +8,7 @@
 #include "entry/mixture/open_mixture.h"
 #include "cluster/mixture/messages.h"
 #include "mixture/missing_rows.h"
+#include "numeric/memory.h"
 
 /* How rows are split over workers: `first_row` (of each that gets rows, and the number of all) and `piece`. */
 SEXP wb_entry_mixture_split(SEXP rows, SEXP workers) {
@@ -111,8 +112,8 @@ SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP names, SEXP first_row, SEXP p
   const int32_t workers = (int32_t)Rf_xlength(first_row) - 1;
   open_mixture *opened = calloc(1, sizeof *opened);
   if (opened) opened->first_row = malloc(((size_t)workers + 1) * sizeof(int64_t));
-  int status = opened && opened->first_row ? WB_OK : WB_ERROR_MEMORY;
-  if (status == WB_OK) {
+  int status = WB_OK;
+  if (opened && opened->first_row) {
     for (int32_t w = 0; w <= workers; w++) opened->first_row[w] = (int64_t)REAL_RO(first_row)[w];
     opened->backend = &wb_mixture_cluster;
     opened->columns = (int32_t)columns;
@@ -129,7 +130,7 @@ SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP names, SEXP first_row, SEXP p
                                 pointer};
     status = wb_cluster_open(&data, &here, &cluster, &opened->session, &message);
   } else {
-    wb_message_write(&message, "no memory for the mixture session");
+    status = wb_out_of_memory(&message, "the mixture session", ((size_t)workers + 1) * sizeof(int64_t));
   }
   if (status != WB_OK && opened) free(opened->first_row);
   SEXP result = wb_session_end(pointer, opened, status, &message);
@@ -173,21 +174,17 @@ SEXP wb_entry_mixture_open_worker(SEXP x, SEXP worker, SEXP first_row, SEXP piec
   if (!Rf_isNull(sample) && (several < 1 || !wb_are_integers(sample, Rf_nrows(x), 1, several + 1.0)))
     return wb_changed_fit();
   const wb_call call = wb_call_from_list(run, &message);
-  const wb_backend *const backend = call.backend;
   SEXP kept = PROTECT(Rf_allocVector(VECSXP, 3));
   SET_VECTOR_ELT(kept, 0, x);
   SET_VECTOR_ELT(kept, 1, center);
   SET_VECTOR_ELT(kept, 2, inverse_scale);
   SEXP pointer = PROTECT(wb_session_begin(kept, close_worker));
   open_worker *opened = calloc(1, sizeof *opened);
-  if (opened && several > 0) opened->sample = malloc((size_t)Rf_nrows(x) * sizeof(int32_t));
-  int status = opened && (several == 0 || opened->sample)
-                   ? wb_backend_has(backend, backend->mixture, "mixtures", &message)
-                   : WB_ERROR_MEMORY;
-  if (status == WB_ERROR_MEMORY) wb_message_write(&message, "no memory for the mixture session");
-  if (status == WB_OK) {
+  int status = WB_OK;
+  if (!opened) {
+    status = wb_out_of_memory(&message, "the mixture session", sizeof *opened);
+  } else {
     wb_mixture_data *data = &opened->worker.data;
-    for (R_xlen_t i = 0; i < Rf_nrows(x) && several > 0; i++) opened->sample[i] = INTEGER_RO(sample)[i] - 1;
     *data = (wb_mixture_data){.x = REAL_RO(x),
                               .rows = Rf_nrows(x),
                               .columns = Rf_ncols(x),
@@ -196,14 +193,11 @@ SEXP wb_entry_mixture_open_worker(SEXP x, SEXP worker, SEXP first_row, SEXP piec
                               .precision = Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE,
                               .keep_labels = Rf_asLogical(keep_labels),
                               .samples = several,
-                              .sample = opened->sample,
                               .first_row = (int64_t)REAL_RO(first_row)[w],
                               .piece = wb_size_from_sexp(piece)};
-    opened->worker.backend = backend;
+    opened->worker.backend = call.backend;
     opened->worker.rows = (int64_t)REAL_RO(first_row)[Rf_xlength(first_row) - 1];
-    status = wb_mixture_missing_find(data->x, data->rows, data->columns, call.run.threads, &opened->missing, &message);
-    data->missing = opened->missing;
-    if (status == WB_OK) status = backend->mixture->open(data, &call.run, &opened->worker.session, &message);
+    status = wb_mixture_open_rows(&call, sample, data, &opened->sample, &opened->missing, &opened->worker.session);
   }
   if (status != WB_OK) free_worker(opened);
   SEXP result = wb_session_end(pointer, opened, status, &message);

@@ -11,6 +11,7 @@
 #include "mixture/missing_rows.h"
 #include "mixture/mixture.h"
 #include "numeric/chain_key.h"
+#include "numeric/memory.h"
 
 void wb_mixture_close(SEXP pointer) {
   open_mixture *opened = R_ExternalPtrAddr(pointer);
@@ -256,33 +257,39 @@ static double *put_covariances(SEXP out, int32_t components, int32_t columns) {
 
 /* Entries ---------------------------------------------------------------- */
 
+int wb_mixture_open_rows(const wb_call *call, SEXP sample, wb_mixture_data *data, int32_t **own_sample,
+                         wb_mixture_missing **missing, wb_mixture_session **session) {
+  const wb_mixture_functions *const mixture = call->backend->mixture;
+  const size_t bytes = (size_t)data->rows * sizeof(int32_t);
+  WB_TRY(wb_backend_has(call->backend, mixture, "mixtures", call->message));
+  if (data->samples > 0 && !(*own_sample = malloc(bytes))) return wb_out_of_memory(call->message, "samples", bytes);
+  for (int64_t i = 0; i < data->rows && data->samples > 0; i++) (*own_sample)[i] = INTEGER_RO(sample)[i] - 1;
+  data->sample = *own_sample;
+  WB_TRY(wb_mixture_missing_find(data->x, data->rows, data->columns, call->run.threads, missing, call->message));
+  data->missing = *missing;
+  return mixture->open(data, &call->run, session, call->message);
+}
+
 static SEXP open_with(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run, SEXP sample,
                       int32_t samples) {
   wb_message message;
   const wb_call call = wb_call_from_list(run, &message);
-  const wb_backend *const backend = call.backend;
   SEXP pointer = PROTECT(wb_session_begin(x, wb_mixture_close));
   wb_mixture_data data = data_from_sexp(x, center, inverse_scale);
   data.precision = Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE;
   data.keep_labels = Rf_asLogical(keep_labels);
+  data.samples = samples;
+  int status = WB_OK;
   open_mixture *opened = calloc(1, sizeof *opened);
-  if (opened && samples > 0) opened->sample = malloc((size_t)data.rows * sizeof(int32_t));
-  int status = opened && (samples == 0 || opened->sample)
-                   ? wb_backend_has(backend, backend->mixture, "mixtures", &message)
-                   : WB_ERROR_MEMORY;
-  if (status == WB_ERROR_MEMORY) wb_message_write(&message, "no memory for the mixture session");
-  if (status == WB_OK) {
-    opened->backend = backend;
-    opened->columns = data.columns;
-    opened->rows = data.rows;
-    opened->keeps_labels = data.keep_labels;
-    opened->samples = samples;
-    for (int64_t i = 0; i < data.rows && samples > 0; i++) opened->sample[i] = INTEGER_RO(sample)[i] - 1;
-    data.samples = samples;
-    data.sample = opened->sample;
-    status = wb_mixture_missing_find(data.x, data.rows, data.columns, call.run.threads, &opened->missing, &message);
-    data.missing = opened->missing;
-    if (status == WB_OK) status = backend->mixture->open(&data, &call.run, &opened->session, &message);
+  if (opened) {
+    *opened = (open_mixture){.backend = call.backend,
+                             .columns = data.columns,
+                             .rows = data.rows,
+                             .keeps_labels = data.keep_labels,
+                             .samples = samples};
+    status = wb_mixture_open_rows(&call, sample, &data, &opened->sample, &opened->missing, &opened->session);
+  } else {
+    status = wb_out_of_memory(&message, "the mixture session", sizeof *opened);
   }
   if (status != WB_OK && opened) {
     free(opened->sample);

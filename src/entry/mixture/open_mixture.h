@@ -25,5 +25,10 @@ SEXP wb_mixture_closed(void);
 
 void wb_mixture_close(SEXP pointer);
 
+/* Opens a session of rows in this process: `data`, whose samples and missing values this adds, and the sample of each
+ * row, from 1, if there are samples. The caller frees `own_sample` and `missing`, also after a failure. */
+int wb_mixture_open_rows(const wb_call *call, SEXP sample, wb_mixture_data *data, int32_t **own_sample,
+                         wb_mixture_missing **missing, wb_mixture_session **session);
+
 /* Reads the draws that `which` chooses (see wb_mixture_draws). Returns whether they can be used. */
 int wb_mixture_read_draws(SEXP weights, SEXP means, SEXP covariances, SEXP which, int p, wb_mixture_draws *to);

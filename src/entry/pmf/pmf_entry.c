@@ -174,19 +174,19 @@ SEXP wb_entry_pmf_groups(SEXP scores, SEXP size, SEXP count, SEXP by_counting, S
   return wb_finish(result, status, &message);
 }
 
-/* The first `count` weights of a variable with weights x plus variables with few values (lists `at`, `weights`). */
-SEXP wb_entry_pmf_add_values(SEXP x, SEXP at, SEXP weights, SEXP count, SEXP run) {
-  SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
+/* The first weights of a variable with weights x plus variables with few values (lists `at`, `weights`). `outputs` says
+ * how many are kept after each of these. */
+SEXP wb_entry_pmf_add_values(SEXP x, SEXP at, SEXP weights, SEXP outputs, SEXP run) {
+  const int64_t terms = Rf_xlength(at);
+  SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)REAL_RO(outputs)[terms - 1]));
   wb_message message;
   wb_call call = wb_call_from_list(run, &message);
-  const int64_t terms = Rf_xlength(at);
   wb_pmf_values *const values = (wb_pmf_values *)R_alloc((size_t)terms, sizeof(wb_pmf_values));
   for (int64_t k = 0; k < terms; k++) {
     SEXP positions = VECTOR_ELT(at, k);
     values[k] = (wb_pmf_values){Rf_xlength(positions), REAL_RO(positions), REAL_RO(VECTOR_ELT(weights, k))};
   }
-  const int status =
-      wb_pmf_add_values(&call, Rf_xlength(x), REAL_RO(x), terms, values, Rf_xlength(result), REAL(result));
+  const int status = wb_pmf_add_values(&call, Rf_xlength(x), REAL_RO(x), terms, values, REAL_RO(outputs), REAL(result));
   return wb_finish(result, status, &message);
 }
 

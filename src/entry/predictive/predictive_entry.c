@@ -1,7 +1,7 @@
 /* Entries of predictive resampling (predictive/predictive.h). R code has checked the values. */
 #include "entry/fields.h"
 
-#include "numeric/chain_key.h"
+#include "numeric/variates.h"
 #include "predictive/predictive.h"
 
 /* data: list(binary, y, x), y n x d and x n x q, matrices of doubles; if binary also start, n log odds or NULL. Where

@@ -60,7 +60,7 @@ int wb_read_sparse(SEXP list, double rows, double columns, const int32_t **row_s
   return 1;
 }
 
-enum { ROWS = WB_OWN, COLUMNS, OUTCOMES, PREDICTORS, TERM_COLUMNS = COLUMNS };
+enum { ROWS = WB_OWN, COLUMNS, OUTCOMES, PREDICTORS, TERM_COLUMNS = COLUMNS, WIDTH = OUTCOMES, OF_LEVELS = PREDICTORS };
 #define IN_DATA(member) offsetof(wb_regression_data, member)
 
 static const wb_field data_fields[] = {
@@ -106,6 +106,7 @@ typedef struct given_term {
   int32_t levels, independent, parent; /* parent: the term in whose levels the levels of this one lie; -1: none */
   const double *z;
   const int32_t *level, *parent_level;
+  wb_regression_lattice lattice;
 } given_term;
 #define IN_TERM(member) offsetof(given_term, member)
 
@@ -115,7 +116,27 @@ static const wb_field term_fields[] = {
     {"parent", INTSXP, {WB_ONE}, WB_OPTIONAL | WB_COPIED, IN_TERM(parent)},
     {"z", REALSXP, {ROWS, TERM_COLUMNS}, WB_OPTIONAL, IN_TERM(z)},
     {"level", INTSXP, {ROWS}, 0, IN_TERM(level)},
+    {"precision", REALSXP, {WIDTH, OF_LEVELS}, WB_OPTIONAL, IN_TERM(lattice.precision)},
+    {"gap", REALSXP, {OF_LEVELS}, WB_OPTIONAL, IN_TERM(lattice.gap)},
+    {"share", REALSXP, {OF_LEVELS}, WB_OPTIONAL, IN_TERM(lattice.share)},
+    {"unit", INTSXP, {OF_LEVELS}, WB_OPTIONAL, IN_TERM(lattice.unit)},
 };
+
+/* Reads a term. The first level of an autoregression has no level before it. */
+static int read_term(SEXP term, double rows, double columns, given_term *to) {
+  SEXP levels = wb_list_element(term, "levels"), precision = wb_list_element(term, "precision");
+  const double width = Rf_isMatrix(precision) ? Rf_nrows(precision) : 2,
+               size[] = {WB_SIZES, rows, columns, width, Rf_isInteger(levels) ? Rf_asInteger(levels) : 0};
+  *to = (given_term){.parent = -1, .lattice.band = (int32_t)width - 1};
+  if (!WB_READ(term, term_fields, size, to)) return 0;
+  const wb_regression_lattice *const lattice = &to->lattice;
+  const double n = to->levels;
+  if (!lattice->precision && !lattice->gap) return 1;
+  return columns == 1 && !to->z && width >= 1 && width <= n &&
+         (lattice->gap ? wb_are_finite(wb_list_element(term, "gap"), n) && lattice->gap[0] == 0.0 && n > 1
+                       : wb_are_finite(precision, width * n) && lattice->unit &&
+                             wb_are_finite(wb_list_element(term, "share"), n));
+}
 
 static int term_columns(SEXP term) {
   SEXP z = wb_list_element(term, "z");
@@ -131,9 +152,8 @@ static int32_t read_terms(SEXP data, double rows, given_term *given) {
     return -1;
   for (R_xlen_t t = 0; t < count; t++) {
     SEXP term = VECTOR_ELT(terms, t);
-    const double columns = TYPEOF(term) == VECSXP ? term_columns(term) : 0, size[] = {WB_SIZES, rows, columns};
-    given[t] = (given_term){.parent = -1};
-    if (columns < 1 || columns > WB_REGRESSION_MOST_TERM_COLUMNS || !WB_READ(term, term_fields, size, given + t) ||
+    const double columns = TYPEOF(term) == VECSXP ? term_columns(term) : 0;
+    if (columns < 1 || columns > WB_REGRESSION_MOST_TERM_COLUMNS || !read_term(term, rows, columns, given + t) ||
         given[t].levels < 1 || !wb_are_integers(wb_list_element(term, "level"), rows, 0, given[t].levels))
       return -1;
   }
@@ -169,6 +189,8 @@ static int open_terms(SEXP data, const given_term *given, int32_t count, open_re
     grouping->independent[t] = given[t].independent == 1;
     grouping->parent[t] = given[t].parent;
     grouping->parent_level[t] = given[t].parent_level;
+    grouping->lattice[t] = given[t].lattice;
+    if (given[t].lattice.precision || given[t].lattice.gap) grouping->lattices++;
   }
   opened->data.term_count = count;
   opened->data.terms = opened->terms;
@@ -269,6 +291,7 @@ enum {
   SCALES,
   DISTINCT,
   COEFFICIENTS,
+  TRACED,
   STATISTICS,
   GROUPS,
   GROUP_STATISTICS,
@@ -328,7 +351,7 @@ static const wb_field result_fields[] = {
     {"effects", REALSXP, {EFFECTS}, 0, IN_STATE(effects)},
     {"covariances", REALSXP, {COVARIANCES}, 0, IN_STATE(covariances)},
     {"moves", REALSXP, {MOVES}, WB_OPTIONAL, IN_STATE(moves)},
-    {"coefficient_trace", REALSXP, {SWEEPS, COEFFICIENTS}, 0, IN_SWEEPS(coefficients)},
+    {"coefficient_trace", REALSXP, {SWEEPS, TRACED}, 0, IN_SWEEPS(coefficients)},
     {"log_likelihood", REALSXP, {SWEEPS}, 0, IN_SWEEPS(log_likelihood)},
     {"dispersion_trace", REALSXP, {OF_DISPERSION}, WB_OPTIONAL, IN_SWEEPS(dispersion)},
     {"group_deviation", REALSXP, {OF_GROUPS}, WB_OPTIONAL, IN_SWEEPS(group_deviation)},
@@ -440,15 +463,21 @@ static SEXP new_sweeps(const SEXP *argument, SEXP numbers, sampling *at, wb_mess
   size[OF_GROUPS] = current->groups > 0 ? at->sweeps.count : -1;
   const int32_t blocks = wb_regression_blocks(&at->chain.prior);
   int32_t correlations = 0;
+  const wb_regression_grouping *const grouping = current->grouping;
+  const int32_t lattices = grouping ? grouping->lattices : 0, scales = blocks + lattices;
+  const double effects = lattices > 0 ? current->outcomes * (double)wb_regression_lattice_effects(grouping) : 0;
+  for (int32_t t = grouping ? grouping->count - lattices : 0; grouping && t < grouping->count; t++)
+    correlations += grouping->lattice[t].gap != NULL;
   for (int32_t b = 0; b < blocks; b++)
     correlations += wb_regression_is_autoregression(&at->chain.prior, wb_regression_block_column(&at->chain.prior, b));
-  size[OF_BLOCKS] = blocks > 0 ? current->outcomes * (blocks + correlations) : -1;
-  size[COVARIANCE_TRACE] = current->grouping ? 0 : -1;
-  for (int32_t t = 0; current->grouping && t < current->grouping->count; t++) {
-    const int32_t q = current->grouping->terms[t].columns;
+  size[OF_BLOCKS] = scales > 0 ? current->outcomes * (scales + correlations) : -1;
+  size[COVARIANCE_TRACE] = grouping && lattices < grouping->count ? 0 : -1;
+  for (int32_t t = 0; grouping && t < grouping->count - lattices; t++) {
+    const int32_t q = grouping->terms[t].columns;
     size[COVARIANCE_TRACE] += current->outcomes * (q * (q + 1) / 2);
   }
-  size[KEPT] = current->grouping ? size[EFFECTS] : size[GROUPS];
+  size[TRACED] = size[COEFFICIENTS] + effects;
+  size[KEPT] = grouping ? size[EFFECTS] - effects : size[GROUPS];
   size[KEPT_COUNT] = at->sweeps.kept_count > 0 ? at->sweeps.kept_count : -1;
   SEXP out = PROTECT(WB_NEW(result_fields, size, at));
   wb_fields_copy(state, result_fields, STATE_PARTS, out);

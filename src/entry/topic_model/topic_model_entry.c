@@ -355,7 +355,7 @@ static int is_matrix(SEXP values, double rows, double columns) { return wb_is_nu
 
 typedef struct adding {
   const session *s;
-  R_xlen_t sweeps;
+  R_xlen_t sweeps, before; /* that were added before */
   const uint16_t *topic;
   const double *alpha, *beta;
   double *own; /* the alphas of a sweep */
@@ -376,8 +376,12 @@ static int add_means(void *chain) {
                             .theta_sum = a->theta_sum,
                             .first_sum = a->first_sum,
                             .phi_sum = a->phi_sum,
-                            .share = a->share + i * a->s->topics};
+                            .share = a->share + i * (a->s->topics + 1)};
+    double *const score = means.share + a->s->topics;
     WB_TRY(wb_topic_add_means(&means, a->s->threads, a->message));
+    *score = NA_REAL;
+    if (a->phi_sum && (a->before + i + 1) % WB_TOPIC_SCORED_EVERY == 0)
+      WB_TRY(wb_topic_score(&means, a->s->threads, score, a->message));
   }
   return WB_OK;
 }
@@ -394,10 +398,11 @@ static SEXP prepare_means(const SEXP *argument, wb_slice *slice) {
       !is_matrix(VECTOR_ELT(arrays, 1), (double)k, s->corpus.documents) ||
       (count == 3 && !is_matrix(VECTOR_ELT(arrays, 2), (double)k, s->corpus.terms)))
     return wb_changed_fit();
-  SEXP share = PROTECT(Rf_allocMatrix(REALSXP, s->topics, (int)sweeps));
+  SEXP share = PROTECT(Rf_allocMatrix(REALSXP, s->topics + 1, (int)sweeps));
   adding *const a = (adding *)R_alloc(1, sizeof *a);
   *a = (adding){.s = s,
                 .sweeps = sweeps,
+                .before = (R_xlen_t)Rf_asReal(argument[5]),
                 .topic = topic,
                 .alpha = REAL_RO(argument[2]),
                 .beta = REAL_RO(argument[3]),
@@ -411,10 +416,10 @@ static SEXP prepare_means(const SEXP *argument, wb_slice *slice) {
 }
 
 /* Adds the means given the topics to the sums of some chains, at the same time. chains: lists of a session, topics,
- * alpha, beta, and a store of theta and first topics, topics x documents, and, if it has three arrays, of phi. topics,
- * alpha and beta belong to one or more sweeps, one after the other. Returns the shares of the topics in all tokens,
- * topics x sweeps, of each chain. */
-SEXP wb_entry_topic_add_means(SEXP chains) { return wb_slices_run(prepare_means, 5, chains); }
+ * alpha, beta, a store of theta and first topics, topics x documents, and, if it has three arrays, of phi, and how many
+ * sweeps it has. topics, alpha and beta belong to one or more sweeps, one after the other. Returns, of each chain, the
+ * shares of the topics in all tokens and the score, (topics + 1) x sweeps; most sweeps have the score NA. */
+SEXP wb_entry_topic_add_means(SEXP chains) { return wb_slices_run(prepare_means, 6, chains); }
 
 SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi) {
   wb_message message;

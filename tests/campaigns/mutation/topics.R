@@ -34,7 +34,6 @@ topics <- list(
     "marker|topic-model$|dp-mixture-(arguments|missing)|checkpoint|sparse", "dp_mixture"),
   c("R/(random|computing|progress|memory|interruption)", "chains|backend|checkpoint|rcategorical|sampler", "."),
   c("fit_parts", "fit-parts|refused|checkpoint", ""),
-  c("multiply_add", "multiply-add|backend", ""),
   c(".", ".", ".")
 )
 

@@ -1,5 +1,5 @@
 /* Measures the bytes per second that travel to a graphics card and back. No copy is faster. */
-#include "cuda/table.cuh"
+#include "measure.h"
 
 #include <cstring>
 
@@ -13,7 +13,8 @@ constexpr size_t BUS_BYTES = size_t(1) << 26;
 
 } // namespace
 
-int wb_cuda_bus_rate(const wb_run *run, double *to_device, double *from_device, wb_message *message) {
+extern "C" MEASURE_EXPORT int wb_measure_bus_rate(const wb_run *run, double *to_device, double *from_device,
+                                                  wb_message *message) {
   static const char *const what = "measuring how fast the bus is";
   wb::device_scope scope;
   wb::event start, end;

@@ -1,6 +1,6 @@
 /* Measures the multiply-adds per second of a graphics card. Benchmarks divide by this rate to say how near a kernel
- * comes to the card's limit. The twin of cpu/multiply_add.c. */
-#include "cuda/table.cuh"
+ * comes to the card's limit. The twin of multiply_add.c. */
+#include "measure.h"
 
 #include "core/host_device.h"
 #include "core/unroll.h"
@@ -84,7 +84,8 @@ int best_rate(const wb_run *run, double *rate, wb_message *message) {
 
 } // namespace
 
-int wb_cuda_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message) {
+extern "C" MEASURE_EXPORT int wb_measure_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate,
+                                                           wb_message *message) {
   WB_ON_DEVICE(run->device, message);
   return wb::with_precision(precision, [&](auto real) { return best_rate<decltype(real)>(run, rate, message); });
 }

@@ -1,7 +1,7 @@
 /* The processor's fused multiply-adds per second. Benchmarks say how near to this limit a computation comes. */
 #include "core/rounding.h"
 
-#include "cpu/table.h"
+#include "measure.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -9,7 +9,7 @@
 #include <time.h>
 #endif
 
-#define REAL_LOOPS "cpu/multiply_add_loops.h"
+#define REAL_LOOPS "multiply_add_loops.h"
 #define WB_LOOPS "cpu/both_precisions.h"
 #include "numeric/isa.h"
 
@@ -43,7 +43,7 @@ static double measure(timed_loop *loop, int threads, int64_t rounds, double *ela
   return sums > 0 ? done : 0;
 }
 
-int wb_cpu_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message) {
+int measure_cpu_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message) {
   timed_loop *const loop =
       precision == WB_SINGLE ? WB_LOOP(multiply_add_single, run->isa) : WB_LOOP(multiply_add_double, run->isa);
   int64_t rounds = 1024;
