@@ -513,7 +513,7 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
     return wb_changed_fit();
   const double begin = Rf_asReal(first), many = Rf_asReal(count);
   if (!(begin >= 0 && many >= 0 && begin + many <= (double)opened->rows)) return wb_changed_fit();
-  const int draws = wb_is_numbers(want, 2), drawn[3] = {1, 0, 0};
+  const int draws = opened->backend->mixture->draw_rows && wb_are_finite(want, 2), drawn[3] = {1, 0, 0};
   const int k = LENGTH(weights), *const wanted = draws ? drawn : LOGICAL_RO(want);
   const int64_t rows = wb_size_from_sexp(count);
   wb_mixture_state state = state_of(k, opened->columns);
