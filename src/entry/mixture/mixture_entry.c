@@ -10,8 +10,8 @@
 #include "entry/slices.h"
 #include "mixture/missing_rows.h"
 #include "mixture/mixture.h"
-#include "numeric/chain_key.h"
 #include "numeric/memory.h"
+#include "numeric/variates.h"
 
 void wb_mixture_close(SEXP pointer) {
   open_mixture *opened = R_ExternalPtrAddr(pointer);
