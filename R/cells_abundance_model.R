@@ -38,20 +38,37 @@ draw_cell_types <- function(types, some, seed, run, use) {
     stop_input("types", "are of a fit that has lost its data, `fit$x`, which are needed to count cells")
   }
   # On the processor, a part's probabilities have less than 32 MB: malloc() takes new pages for larger ones.
-  most <- if (run$backend == "cuda") Inf else max(1, floor(min(2^18 * run$threads, 3.5e6) / fit$components))
-  for (slice in row_slices(nrow(fit$x), max(1, floor(2^23 / fit$components)))) {
-    for (part in runs_of(fit$sample[slice], most)) {
-      rows <- slice[part]
-      evaluate_sampled(fit, cells_in(fit$x, rows), fit$sample[rows], run, function(evaluate) {
-        for (i in seq_along(some)) {
-          mixture <- mixture_of_draw(fit, used$draw[[some[[i]]]], used$chain[[some[[i]]]])
-          own <- (seed + 1e6 * i + slice[[1L]]) %% 2^53
-          component <- draw_categorical(evaluate(mixture, "prob")$prob, 1, FALSE, own, 0L, run, part[[1L]] - 1)
-          use(i, rows, types$map$type_of[component, some[[i]]])
+  on_card <- run$backend == "cuda"
+  most <- if (on_card) Inf else max(1, floor(min(2^18 * run$threads, 3.5e6) / fit$components))
+  each_part <- function(resident) {
+    for (slice in row_slices(nrow(fit$x), max(1, floor(2^23 / fit$components)))) {
+      for (part in runs_of(fit$sample[slice], most)) {
+        rows <- slice[part]
+        sample <- fit$sample[rows]
+        draw_part <- function(draw) {
+          for (i in seq_along(some)) {
+            mixture <- mixture_of_draw(fit, used$draw[[some[[i]]]], used$chain[[some[[i]]]])
+            component <- draw(mixture, c((seed + 1e6 * i + slice[[1L]]) %% 2^53, part[[1L]] - 1))
+            use(i, rows, types$map$type_of[component, some[[i]]])
+          }
         }
-      })
+        if (on_card && all(sample == sample[[1L]])) {
+          draw_part(function(mixture, choice) {
+            mixture$weights <- mixture$sample_weights[, sample[[1L]]]
+            resident(mixture, "class", rows, choice)$class
+          })
+        } else {
+          evaluate_sampled(fit, cells_in(fit$x, rows), sample, run, function(evaluate) {
+            draw_part(function(mixture, choice) {
+              draw_categorical(evaluate(mixture, "prob")$prob, 1, FALSE, choice[[1L]], 0L, run, choice[[2L]])
+            })
+          })
+        }
+      }
     }
   }
+  # A card keeps the cells, and draws where their probabilities are.
+  if (on_card) evaluate_cells(fit, fit$x, run, each_part) else each_part(NULL)
 }
 
 # Positions of cells in parts of one sample each (so nothing is copied) of at most `most` cells; one part if samples

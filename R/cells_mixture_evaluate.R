@@ -17,17 +17,18 @@ open_cells <- function(x, center, scale, precision, run) {
 
 # Hands the rows of x to the backend and calls use(evaluate). evaluate(mixture, what) takes a mixture in the data's
 # units: `weights` (k), `means` (k x p), `covariances` (p x p x k), and returns a list of `class`, `log_density` and
-# `prob` (rows x k), NULL unless `what` names it. It may take a range of `rows`, for class and prob.
+# `prob` (rows x k), NULL unless `what` names it. It may take a range of `rows`, for class and prob. On a card it draws
+# `class` for a `choice`: a seed, and the number of the first row.
 evaluate_rows <- function(x, center, scale, precision, run, use) {
   session <- open_cells(x, center, scale, precision, run)
   on.exit(.Call(C_mixture_close, session))
   delayedAssign("log_unit", log_units(x, scale))
-  use(function(mixture, what, rows = c(1, nrow(x))) {
+  use(function(mixture, what, rows = c(1, nrow(x)), choice = NULL) {
     first <- rows[[1L]] - 1
     result <- native(
       C_mixture_evaluate, session, as.double(mixture$weights), as.double(mixture$means),
       as.double(mixture$covariances), as.double(center), 1 / scale, first, rows[[length(rows)]] - first,
-      c("class", "log_density", "prob") %in% what
+      if (is.null(choice)) c("class", "log_density", "prob") %in% what else as.double(choice)
     )
     if (!is.null(result$log_density)) result$log_density <- result$log_density - log_unit
     result

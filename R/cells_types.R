@@ -176,7 +176,7 @@ group_statistics <- function(x, columns, part, group, shape, statistic, least, t
   # All threads together copy at most half of x. Interrupts come between the calls.
   threads <- min(threads, max(1, length(x) %/% (2 * max(diff(c(0, end))))))
   pieces <- length(end) * (length(group) / nrow(x))
-  size <- max(ceiling(threads / pieces), floor(2^24 * threads / length(group)))
+  size <- max(ceiling(threads / pieces), floor(2^25 * threads / length(group)))
   found <- lapply(row_slices(length(columns), size), function(some) {
     native(C_matrix_group_statistics, x, columns[some], order, end, group, shape[[1L]],
       as.double(c(statistic == "mean", least)), threads)

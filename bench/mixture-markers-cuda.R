@@ -1,4 +1,4 @@
-# Sweeps of the mixture on a graphics card by the number of markers: seconds and multiply-adds per second, from 24
+# Sweeps of the mixture on a graphics card by the number of markers: seconds and multiply-adds per second, from 14
 # markers to 100. Prints a table in Markdown.
 #   Rscript mixture-markers-cuda.R
 source("common.R")
@@ -16,7 +16,7 @@ seconds <- function(x, iter, precision) {
 more <- if (rehearsal) 1 else 10
 cat(format(n, scientific = FALSE), " cells, ", k, " components; one sweep of ", more, ".\n\n", sep = "")
 header("markers", "precision", "milliseconds", "10^12 multiply-adds per second")
-for (p in if (rehearsal) c(40, 49) else c(24, 30, 40, 48, 49, 56, 64, 80, 100)) {
+for (p in if (rehearsal) c(40, 49) else c(14, 24, 30, 40, 41, 48, 50, 64, 80, 100)) {
   x <- all[, seq_len(p)]
   for (precision in c("double", "single")) {
     # The first fit is not counted.

@@ -134,6 +134,10 @@ typedef struct wb_mixture_functions {
    *   probability  of each row (count) and component, column-major */
   int (*evaluate)(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
                   int32_t *labels, double *log_density, double *probability, wb_message *message);
+  /* Draws the component of rows first, ..., first + count - 1, from 0, as `draw` of backend/categorical_table.h draws
+   * from their probabilities, where `number` is that of the first row. NULL: evaluate() and that function do. */
+  int (*draw_rows)(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
+                   uint64_t key, int64_t number, int32_t *labels, wb_message *message);
   /* Adds the densities of rows first, ..., first + count - 1 under each mixture to the given densities. All mixtures
    * have the same number of components.
    *   log_unit     subtracted from each log density in scaled units: `count` numbers, or one if `units` is 1

@@ -5,6 +5,7 @@
 
 #include "core/block_draw.h"
 #include "core/unroll.h"
+#include "cuda/device.cuh"
 #include "cuda/real.cuh"
 
 namespace wb {
@@ -140,5 +141,10 @@ __device__ __forceinline__ void evaluate_in_one_pass(one_pass<Real, R> &seen, We
     for (int v = 0; v < R; v++) seen.total[v] += sum[v];
   }
 }
+
+/* Draw 0 of rows first_row, ... from weights on the device, column by column: -1 for a row that has none. It is in
+ * cuda/categorical/items.cu. */
+int draw_by_weights(cudaStream_t stream, const double *weights, int64_t rows, int64_t columns, uint64_t key,
+                    uint64_t first_row, int32_t *index, wb_message *message);
 
 } // namespace wb

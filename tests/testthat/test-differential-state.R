@@ -318,3 +318,18 @@ test_that("bad input is refused in words", {
   lost$fit$x <- NULL
   expect_error(differential_state(lost, ~ group, of_six), class = "warpbayes_error_input")
 })
+
+test_that("a card draws the types of cells as the processor does", {
+  skip_without_cuda()
+  set.seed(5)
+  samples <- lapply(1:3, function(i) cbind(CD4 = rnorm(900) + 5 * (runif(900) < i / 4), CD8 = rnorm(900)))
+  fit <- dp_mixture(samples, components = 12, iter = 20, seed = 1, threads = 1, progress = FALSE)
+  types <- cell_types(fit, threads = 1)
+  drawn <- function(types, backend) types_in_draws(types, c(2, 5, 9), 7, resolve_run(backend, 1))
+  expect_identical(drawn(types, "cuda"), drawn(types, "cpu"))
+  # Cells of samples that lie in turn.
+  turn <- rep(1:3, 900)
+  types$fit$x <- types$fit$x[order(order(turn)), ]
+  types$fit$sample <- turn
+  expect_identical(drawn(types, "cuda"), drawn(types, "cpu"))
+})

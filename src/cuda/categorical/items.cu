@@ -447,6 +447,12 @@ int draw_sparse_rows(const wb_categorical_sparse *rows, const wb_categorical_dra
 
 } // namespace
 
+int draw_by_weights(cudaStream_t stream, const double *weights, int64_t rows, int64_t columns, uint64_t key,
+                    uint64_t first_row, int32_t *index, wb_message *message) {
+  return launch(shape_for(rows).on(stream), categorical_draw<double, double, false, 1>, "drawing components", message,
+                weights, rows, columns, key, first_row, index);
+}
+
 } // namespace wb
 
 static int draw(const wb_categorical_rows *rows, const wb_categorical_draws *draws, const wb_run *run,

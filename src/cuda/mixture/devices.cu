@@ -305,6 +305,15 @@ int evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameter
   });
 }
 
+int draw_rows(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
+              uint64_t key, int64_t number, int32_t *labels, wb_message *message) {
+  return for_rows(session, first, count, message, [&](wb_mixture_session *s, int64_t from, int64_t to, auto real) {
+    const int64_t at = from - first;
+    return draw_part_rows<decltype(real)>(s, parameters, from - s->first_row, to - from, key, number + at, labels + at,
+                                          message);
+  });
+}
+
 int add_densities(wb_mixture_session *session, const wb_mixture_parameters *mixtures, int32_t mixture_count,
                   int64_t first, int64_t count, const double *log_unit, int64_t units, double *log_density,
                   wb_message *message) {
@@ -360,6 +369,6 @@ wb::mixture_piece wb_mixture_session::piece_of(int64_t leaf) const {
 extern const wb_mixture_functions wb_cuda_mixture = {
     wb::open_session,   wb::set_components, wb::set_statistics, wb::get_statistics, wb::draw_components,
     wb::add_precisions, wb::measure,        wb::draw_labels,    wb::finish_labels,  wb::get_components,
-    wb::evaluate,       wb::add_densities,  wb::choose_anchors, wb::draw_halves,    wb::weigh_rows,
-    wb::get_nodes,      wb::get_row,        wb::close_session,
+    wb::evaluate,       wb::draw_rows,      wb::add_densities,  wb::choose_anchors, wb::draw_halves,
+    wb::weigh_rows,     wb::get_nodes,      wb::get_row,        wb::close_session,
 };

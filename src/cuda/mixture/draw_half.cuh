@@ -25,9 +25,15 @@
 namespace wb {
 
 /* Threads of a block, two for each row. */
-constexpr __host__ __device__ int half_threads(int groups) { return groups <= 3 ? 768 : 512; }
+constexpr __host__ __device__ int half_threads(int groups) { return groups <= 3 ? 768 : groups <= 10 ? 512 : 384; }
 /* Eights of components in a half of the buffer of coefficients: one half is used, the other one arrives. */
-constexpr __host__ __device__ int half_together(int groups) { return groups <= 2 ? 4 : 2; }
+constexpr __host__ __device__ int half_together(int groups) { return groups <= 2 ? 4 : groups <= 6 ? 2 : 1; }
+/* An eight that is too large for a half of the buffer comes in parts: where that of group s begins and ends. */
+constexpr __host__ __device__ int part_begin(int s) { return s < 8 ? 0 : s < 11 ? 8 : 11; }
+constexpr __host__ __device__ int part_end(int s) { return s < 8 ? 8 : s < 11 ? 11 : half_groups(HALF_MOST_COLUMNS); }
+constexpr __host__ __device__ int half_buffer(int groups, int p) {
+  return groups <= 8 ? half_together(groups) * half_bytes(p) : half_group(8);
+}
 
 /* Shared memory of a block, before the buffer, which ends with a block of zeros. */
 template <int GROUPS>
@@ -37,8 +43,7 @@ struct __align__(128) half_memory {
 };
 template <int GROUPS>
 constexpr size_t half_shared(int p) {
-  return sizeof(half_memory<GROUPS>) +
-         static_cast<size_t>(2 * half_together(GROUPS) * half_bytes(p) + HALF_LINES * HALF_CORE);
+  return sizeof(half_memory<GROUPS>) + static_cast<size_t>(2 * half_buffer(GROUPS, p) + HALF_LINES * HALF_CORE);
 }
 
 /* The number of a thread's row v among the rows of its launch. */
@@ -71,13 +76,13 @@ public:
   __device__ __forceinline__ mixture_half_weights(half_memory<GROUPS> &shared, const float *x, int p,
                                                   const unsigned char *coefficients, int components, int64_t rows)
       : shared_(shared),
-        coefficients_(coefficients),
+        next_(coefficients),
+        end_(coefficients + static_cast<int64_t>(half_eights(components)) * half_bytes(p)),
         p_(p),
-        eights_(half_eights(components)),
         q_(static_cast<int>(threadIdx.x) % 4) {
     uint32_t *const zero = reinterpret_cast<uint32_t *>(buffer(2));
     for (int i = static_cast<int>(threadIdx.x); i < HALF_LINES * HALF_CORE / 4; i += THREADS) zero[i] = 0;
-    fetch(0);
+    fetch<0>();
     WB_UNROLL
     for (int v = 0; v < 2; v++) {
       const int64_t row = row_of_half<THREADS>(v);
@@ -91,20 +96,11 @@ public:
     WB_ROLLED
     for (int j = 0; j < count; j += 2) {
       const int eight = (base + j) / 2;
-      if (eight % TOGETHER == 0) {
-        __pipeline_wait_prior(0);
-        show_products();
-        /* From here on this half is complete, and nobody reads the other one. */
-        __syncthreads();
-        now_ = buffer(eight / TOGETHER % 2);
-        fetch(eight + TOGETHER);
-      }
+      if (eight % TOGETHER == 0) begin_part<0>();
       float squares[2][2] = {};
-      add_groups(squares, std::make_integer_sequence<int, GROUPS - 1>());
-      if (half_lines(p_, GROUPS - 1) == 2) add_squares<GROUPS - 1, 2>(squares);
-      else add_squares<GROUPS - 1, HALF_LINES>(squares);
-      const float4 constant = reinterpret_cast<const float4 *>(now_ + half_bytes(p_) - HALF_CONSTANTS)[q_];
-      now_ += half_bytes(p_);
+      add_groups(squares, std::make_integer_sequence<int, GROUPS>());
+      now_ += half_bytes(p_) - half_group(part_begin(GROUPS - 1));
+      const float4 constant = reinterpret_cast<const float4 *>(now_ - HALF_CONSTANTS)[q_];
       WB_UNROLL
       for (int v = 0; v < 2; v++) {
         const float first = as::fma(squares[v][0], constant.x * unit_[v], constant.z),
@@ -154,14 +150,21 @@ private:
 
   template <int... S>
   __device__ __forceinline__ void add_groups(float (&squares)[2][2], std::integer_sequence<int, S...>) {
-    (add_squares<S, HALF_LINES>(squares), ...);
+    (add_group<S>(squares), ...);
+  }
+
+  template <int S>
+  __device__ __forceinline__ void add_group(float (&squares)[2][2]) {
+    if constexpr (S > 0 && S == part_begin(S)) begin_part<S>();
+    if (S == GROUPS - 1 && half_lines(p_, S) == 2) add_squares<S, 2>(squares);
+    else add_squares<S, HALF_LINES>(squares);
   }
 
   /* Adds the squares of the lines of group S, which has LINES. Small terms come first, since sums are cut off. */
   template <int S, int LINES>
   __device__ __forceinline__ void add_squares(float (&squares)[2][2]) {
     constexpr uint32_t BLOCK = LINES * HALF_CORE;
-    const unsigned char *const high = now_ + half_group(S);
+    const unsigned char *const high = now_ + (half_group(S) - half_group(part_begin(S)));
     float z[4 * LINES];
     prepare_products();
     WB_UNROLL
@@ -179,22 +182,36 @@ private:
 
   /* A half of the buffer; 2: the block of zeros. */
   __device__ __forceinline__ unsigned char *buffer(int half) const {
-    return reinterpret_cast<unsigned char *>(&shared_ + 1) + half * (TOGETHER * half_bytes(p_));
+    return reinterpret_cast<unsigned char *>(&shared_ + 1) + half * half_buffer(GROUPS, p_);
   }
 
-  /* Begins to copy the eights from `eight` on that are used together. */
-  __device__ __forceinline__ void fetch(int eight) {
-    const int left = eights_ - eight, bytes = (left < TOGETHER ? left : TOGETHER) * half_bytes(p_);
-    const unsigned char *const from = coefficients_ + static_cast<int64_t>(eight) * half_bytes(p_);
-    unsigned char *const to = buffer(eight / TOGETHER % 2);
+  /* Goes on to the part that begins with group S, which has been fetched. */
+  template <int S>
+  __device__ __forceinline__ void begin_part() {
+    __pipeline_wait_prior(0);
+    show_products();
+    /* From here on this half is complete, and nobody reads the other one. */
+    __syncthreads();
+    now_ = buffer(half_);
+    half_ = 1 - half_;
+    fetch<(part_end(S) < GROUPS ? part_end(S) : 0)>();
+  }
+
+  /* Begins to copy the part from group S on, or the eights that are used together, as far as there are more. */
+  template <int S>
+  __device__ __forceinline__ void fetch() {
+    const int whole = part_end(S) < GROUPS ? half_group(part_end(S)) : TOGETHER * half_bytes(p_);
+    const int64_t left = end_ - next_;
+    const int bytes = left < whole - half_group(S) ? static_cast<int>(left) : whole - half_group(S);
     for (int i = 16 * static_cast<int>(threadIdx.x); i < bytes; i += 16 * THREADS)
-      __pipeline_memcpy_async(to + i, from + i, 16);
+      __pipeline_memcpy_async(buffer(half_) + i, next_ + i, 16);
     __pipeline_commit();
+    next_ += bytes;
   }
 
   half_memory<GROUPS> &shared_;
-  const unsigned char *coefficients_, *now_ = nullptr;
-  int p_, eights_, q_;
+  const unsigned char *next_, *end_, *now_ = nullptr; /* what is fetched next, up to the end, and what is used now */
+  int p_, q_, half_ = 0;                              /* the half of the buffer that is not used now */
   /* For each eight columns the second halves and the first ones, and the first ones of each sixteen. */
   uint32_t mixed_[GROUPS][4], high_[(GROUPS + 1) / 2][4];
   float unit_[2]; /* by which squares of the rows are multiplied */
@@ -243,8 +260,8 @@ private:
  * Launch: two threads for each row. For each (row, component) the products of a group of s + 1 blocks of columns take
  * 192 (s + 1) multiply-adds of halves, 64 more if s is even, where ordinary ones are p(p + 3)/2: five times as many
  * as those at p = 14, four times at 30, on cores with 15 times their rate. Shared memory: the tensor cores read 64
- * bytes of coefficients a cycle, and each weight is written and read twice. Registers on sm_90: 76, 78, 86, 94, 97
- * for 2 to 6 GROUPS, without spills, and one block on a multiprocessor.
+ * bytes of coefficients a cycle, and each weight is written and read twice. Registers on sm_90: 76 for 2 GROUPS to 127
+ * for 9, without spills, and one block on a multiprocessor.
  *
  * On an H100, 1e6 rows, 256 components, p = 14, 22, 30, 40: 0.90, 1.35, 1.94, 2.84 ms (mixture_draw(): 1.47, 3.23,
  * 5.98, 10.2). The instruction mma.sync, in warps of 32 rows, took 1.18, 1.81, 2.70, 4.37 ms. */

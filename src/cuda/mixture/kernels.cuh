@@ -54,7 +54,7 @@ inline uint64_t fragment_bytes(int components, int p) {
  * Column 0 is the negative offset, column c + 1 that of the triangle. A block has a core of HALF_CORE bytes for each
  * line: eight columns of a component are side by side, zeros above the diagonal. The last group: 2 or 8 lines. */
 constexpr int HALF_COMPONENTS = 8, HALF_LINES = 8, HALF_CORE = 128, HALF_CONSTANTS = 64, HALF_LEAST_COLUMNS = 9,
-              HALF_MOST_COLUMNS = 40;
+              HALF_MOST_COLUMNS = 103;
 /* The largest exponent of a component's largest number that is made good for; no data have such components. */
 constexpr int HALF_MOST_SHIFT = 60;
 /* The log constant of a component that only fills up the eight. */

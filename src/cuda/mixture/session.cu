@@ -16,6 +16,7 @@
 #include "core/log_sum.h"
 #include "cuda/copies.cuh"
 #include "cuda/mixture/tensor_cores.cuh"
+#include "cuda/one_pass.cuh"
 
 namespace wb {
 
@@ -39,6 +40,11 @@ mixture_draw_kernel<Real> find_draw_tensor(int p) {
   return p > ORDINARY_MOST_COLUMNS ? find_mixture_draw_wide<Real>(p) : mixture_draw_kernel<Real>{};
 }
 
+int64_t ordinary_cost(int p, int order) {
+  return static_cast<int64_t>(coefficient_line(static_cast<size_t>(order))) *
+         (p > ORDINARY_MOST_COLUMNS ? BEYOND_REGISTERS : 1);
+}
+
 /* Whether tensor cores in double precision need less time than a kernel of that order. Only cards of compute capability
  * 9.0 have fast ones. They halve the cost of a coefficient, but round columns up to a multiple of 4 and components to a
  * multiple of 16. */
@@ -46,15 +52,14 @@ bool tensor_is_faster(int p, int32_t components, int order) {
   int64_t products = 0;
   for (int r = 0; r < p; r++) products += 4 * (r / 4 + 1);
   const int64_t cost = FRAGMENT_COMPONENTS * fragment_blocks(components) * (products / 2 + p);
-  return cost < components * static_cast<int64_t>(coefficient_line(static_cast<size_t>(order))) *
-                    (p > ORDINARY_MOST_COLUMNS ? BEYOND_REGISTERS : 1);
+  return cost < components * ordinary_cost(p, order);
 }
 
 /* The same of products of halves. Their times on an H100, in ordinary multiply-adds, of which the draw itself takes 25:
  * 40 for a component and group of lines, of at least two groups, and as much as 38 components for each row. */
 bool halves_are_faster(int p, int32_t components, int order) {
   const int64_t cost = 40 * larger(half_groups(p), 2) * (HALF_COMPONENTS * half_eights(components) + 38);
-  return cost < components * static_cast<int64_t>(coefficient_line(static_cast<size_t>(order)) + 25);
+  return cost < components * (ordinary_cost(p, order) + 25);
 }
 
 /* The kernel that needs less time. */
@@ -136,6 +141,9 @@ struct prediction_outputs {
   int32_t *labels;
   double *log_density, *probability;
   int64_t stride; /* from one column of `probability` to the next */
+  bool draws;     /* whether labels are drawn, with this key and from this number of a row on */
+  uint64_t key;
+  int64_t number;
 };
 
 /* What mixtures are evaluated for in place of single predictions: the sum of their densities, which stays on the device
@@ -196,8 +204,7 @@ int fetch_predictions(wb_mixture_session *s, const prediction &from, int32_t com
   if (to.log_density != nullptr) WB_TRY(fetch(&s->run, to.log_density + at, from.log_sums.data(), rows, what, message));
   if (to.probability == nullptr) return WB_OK;
   for (int32_t j = 0; j < components; j++)
-    WB_TRY(
-        fetch(&s->run, to.probability + at + j * to.stride, from.beside.data() + j * from.pass, rows, what, message));
+    WB_TRY(fetch(&s->run, to.probability + at + j * to.stride, from.beside.data() + j * rows, rows, what, message));
   return WB_OK;
 }
 
@@ -232,7 +239,8 @@ template <typename Real>
 int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int32_t mixtures, int64_t first,
              int64_t count, const prediction_outputs &to, density_sums *sums, wb_message *message) {
   const mixture_evaluate_kernel<Real> kernel = find_evaluate<Real>(s, parameters->components);
-  const int32_t k = parameters->components, beside = to.probability != nullptr ? k : sums != nullptr ? 2 : 0;
+  const bool weighs = to.probability != nullptr || to.draws;
+  const int32_t k = parameters->components, beside = weighs ? k : sums != nullptr ? 2 : 0;
   prediction out;
   WB_TRY(with_memory(
       s, message, [&] { return open_prediction<Real>(s, k, mixtures, kernel, first, count, beside, &out, message); }));
@@ -240,7 +248,7 @@ int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int
   Real *const coefficients = static_cast<Real *>(out.coefficients.address());
   int32_t *const labels = out.labels.data();
   double *const log_sums = out.log_sums.data(), *const sum = out.beside.data(), *const unit = sum + out.pass;
-  double *const probability = to.probability != nullptr ? out.beside.data() : nullptr;
+  double *const probability = weighs ? out.beside.data() : nullptr;
   WB_TRY(send_coefficients<Real>(s, parameters, mixtures, kernel, coefficients, message));
   int64_t leaves;
   for (int64_t start = first / WB_LEAF_ROWS * WB_LEAF_ROWS; start < first + count; start += leaves * WB_LEAF_ROWS) {
@@ -258,8 +266,11 @@ int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int
         WB_TRY(begin_missing_evaluation(s, parameters + i, message));
         WB_TRY(launch(shape_of(s, kernel, rows), kernel.kernel, "evaluating components", message, x, s->data.columns,
                       coefficients + static_cast<size_t>(i) * mixture_size, k, row - start, rows, labels, log_sums,
-                      probability, out.pass));
-        WB_TRY(evaluate_missing<Real>(s, start, row, rows, x, labels, log_sums, probability, out.pass, message));
+                      probability, rows));
+        WB_TRY(evaluate_missing<Real>(s, start, row, rows, x, labels, log_sums, probability, rows, message));
+        if (to.draws)
+          WB_TRY(draw_by_weights(s->stream.get(), probability, rows, k, to.key, static_cast<uint64_t>(to.number + at),
+                                 labels, message));
         if (sums != nullptr)
           WB_TRY(launch(s->cover(DENSITY_THREADS, rows), mixture_add_densities, "adding densities", message, rows,
                         log_sums, unit, sums->unit_each ? 1 : 0, sum));
@@ -394,9 +405,20 @@ int evaluate_part(wb_mixture_session *s, const wb_mixture_parameters *parameters
                   int64_t stride, int32_t *labels, double *log_density, double *probability, wb_message *message) {
   WB_TRY(check_components(parameters->components, message));
   if (count == 0) return WB_OK;
-  return evaluate<Real>(s, parameters, 1, first, count, {labels, log_density, probability, stride}, nullptr, message);
+  return evaluate<Real>(s, parameters, 1, first, count, {labels, log_density, probability, stride, false, 0, 0},
+                        nullptr, message);
 }
 WB_BOTH_PRECISIONS(evaluate_part)
+
+template <typename Real>
+int draw_part_rows(wb_mixture_session *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
+                   uint64_t key, int64_t number, int32_t *labels, wb_message *message) {
+  WB_TRY(check_components(parameters->components, message));
+  if (count == 0) return WB_OK;
+  const prediction_outputs to = {labels, nullptr, nullptr, 0, true, key, number};
+  return evaluate<Real>(s, parameters, 1, first, count, to, nullptr, message);
+}
+WB_BOTH_PRECISIONS(draw_part_rows)
 
 template <typename Real>
 int add_part_densities(wb_mixture_session *s, const wb_mixture_parameters *mixtures, int32_t mixture_count,

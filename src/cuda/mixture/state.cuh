@@ -249,6 +249,9 @@ int sum_chunk_labels(wb_mixture_session *s, int64_t *leaf, wb_message *message);
 template <typename Real>
 int evaluate_part(wb_mixture_session *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
                   int64_t stride, int32_t *labels, double *log_density, double *probability, wb_message *message);
+template <typename Real>
+int draw_part_rows(wb_mixture_session *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
+                   uint64_t key, int64_t number, int32_t *labels, wb_message *message);
 /* If `unit_each`, log_unit[i] belongs to row first + i. */
 template <typename Real>
 int add_part_densities(wb_mixture_session *s, const wb_mixture_parameters *mixtures, int32_t mixture_count,

@@ -11,6 +11,7 @@
 #include "mixture/missing_rows.h"
 #include "mixture/mixture.h"
 #include "numeric/memory.h"
+#include "numeric/variates.h"
 
 void wb_mixture_close(SEXP pointer) {
   open_mixture *opened = R_ExternalPtrAddr(pointer);
@@ -499,7 +500,8 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
 
 SEXP wb_entry_mixture_sweeps(SEXP chains) { return wb_slices_run(prepare_sweeps, 10, chains); }
 
-/* Evaluates rows first..first + count - 1 (from 0) under a mixture. want: class, log density, probabilities. */
+/* Evaluates rows first..first + count - 1 (from 0) under a mixture. want: class, log density, probabilities. Or
+ * numbers, on a card: the seed by which it draws the classes, and the number of the first row. */
 SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP center,
                                SEXP inverse_scale, SEXP first, SEXP count, SEXP want) {
   wb_message message;
@@ -511,7 +513,8 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
     return wb_changed_fit();
   const double begin = Rf_asReal(first), many = Rf_asReal(count);
   if (!(begin >= 0 && many >= 0 && begin + many <= (double)opened->rows)) return wb_changed_fit();
-  const int k = LENGTH(weights), *wanted = LOGICAL_RO(want);
+  const int draws = opened->backend->mixture->draw_rows && wb_are_finite(want, 2), drawn[3] = {1, 0, 0};
+  const int k = LENGTH(weights), *const wanted = draws ? drawn : LOGICAL_RO(want);
   const int64_t rows = wb_size_from_sexp(count);
   wb_mixture_state state = state_of(k, opened->columns);
   int status = wb_mixture_from_moments(&state, REAL_RO(weights), REAL_RO(means), REAL_RO(covariances), REAL_RO(center),
@@ -521,8 +524,15 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
   int32_t *labels = wanted[0] ? INTEGER(wb_list_put(out, "class", Rf_allocVector(INTSXP, (R_xlen_t)rows))) : NULL;
   double *log_density = wanted[1] ? put_numbers(out, "log_density", (size_t)rows) : NULL;
   double *probability = wanted[2] ? REAL(wb_list_put(out, "prob", Rf_allocMatrix(REALSXP, (int)rows, k))) : NULL;
-  status = wb_mixture_evaluate(opened->backend, opened->session, &state, wb_size_from_sexp(first), rows, labels,
-                               log_density, probability, &message);
+  if (draws) {
+    const wb_mixture_parameters parameters = wb_mixture_parameters_of(&state);
+    status = opened->backend->mixture->draw_rows(opened->session, &parameters, wb_size_from_sexp(first), rows,
+                                                 wb_chain_key_of((uint64_t)REAL_RO(want)[0], 0),
+                                                 (int64_t)REAL_RO(want)[1], labels, &message);
+  } else {
+    status = wb_mixture_evaluate(opened->backend, opened->session, &state, wb_size_from_sexp(first), rows, labels,
+                                 log_density, probability, &message);
+  }
   if (labels && status == WB_OK) count_from_one(labels, rows);
   return wb_finish(out, status, &message);
 }
