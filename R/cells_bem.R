@@ -2,8 +2,8 @@
 
 #' Bayesian EM: modes of a mixture's posterior
 #'
-#' `dp_mixture(x, method = "bem")` climbs to a mode of the posterior: for a fast first look, or as a start for the
-#' sampler. Modes fit new cells less well than draws do.
+#' `dp_mixture(x, method = "bem")` climbs to a mode of the posterior, which can also start the sampler. Modes fit
+#' new cells less well than draws do.
 #' @section How it works:
 #' A step weighs each cell by its probabilities of all components, and sets the parameters to their most probable values
 #' given these. With `warp_control(estimate = "mean")` it sets them to their conditional means; the log posterior may
