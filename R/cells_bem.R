@@ -2,18 +2,19 @@
 
 #' Bayesian EM: modes of a mixture's posterior
 #'
-#' `dp_mixture(x, method = "bem")` climbs to a mode of the posterior: for a fast first look, or as a start for the
-#' sampler. Modes fit new cells less well than draws do.
+#' `dp_mixture(x, method = "bem")` climbs to a mode of the posterior, which can also start the sampler. Modes fit
+#' new cells less well than draws do.
 #' @section How it works:
 #' A step weighs each cell by its probabilities of all components, and sets the parameters to their most probable values
 #' given these. With `warp_control(estimate = "mean")` it sets them to their conditional means; the log posterior may
 #' then fall. A start ends after `iter` steps, or when a step changes the log posterior by no more than `tolerance`
-#' (default: 1e-5) per cell. The log posterior is the density in \eqn{\mu_j}, \eqn{\Sigma_j}, \eqn{-\log(1 - v_j)} for
+#' (default: 1e-4) per cell. The log posterior is the density in \eqn{\mu_j}, \eqn{\Sigma_j}, \eqn{-\log(1 - v_j)} for
 #' each stick \eqn{v_j}, and \eqn{\alpha}.
 #' @section Starts:
 #' `chains` is the number of starts, which end at different modes. Each begins from its own clustering with `warmup`
-#' Gibbs sweeps (100 by default, none from a fit). The first start learns the parts of the prior in these sweeps; their
-#' average over the second half is then fixed in all starts.
+#' Gibbs sweeps (50 by default, none from a fit). Of more than 50,000 cells, these sweeps take 50,000 that are evenly
+#' spaced, unless you give `start` or a [row_reader()]. The first start learns the parts of the prior in these sweeps;
+#' their average over the second half is then fixed in all starts.
 #' @section The fit:
 #' It is as [dp_mixture()] describes, but sweeps are steps, and chains are starts. `draws` has one mixture, and `steps`
 #' and `converged` have one value, for each start. Functions of the fit take the start with the highest log posterior.
@@ -34,8 +35,8 @@
 NULL
 
 bem_schedule <- function(iter, warmup, control) {
-  sweeps <- if (inherits(control$start, "dp_mixture")) 0 else 100
-  tolerance <- if (is.null(control$tolerance)) 1e-5 else control$tolerance
+  sweeps <- if (inherits(control$start, "dp_mixture")) 0 else 50
+  tolerance <- if (is.null(control$tolerance)) 1e-4 else control$tolerance
   list(
     warmup = 0, thin = 1,
     start_sweeps = if (is.null(warmup)) sweeps else check_count(warmup, "warmup", min = 0),
@@ -57,23 +58,33 @@ check_bem_cells <- function(fit, start) {
 # parts.
 start_bem <- function(fit, start, run, atoms) {
   check_bem_cells(fit, start)
-  first <- first_states(fit, start, fit$start_sweeps, run, atoms)
+  few <- if (is.null(start)) some_cells(fit) else fit
+  if (few$rows < fit$rows) run$cluster <- NULL
+  first <- first_states(few, start, fit$start_sweeps, run, atoms)
   held <- held_prior(fit, start)
   sweep <- function(state, held) list(state = state, prior = if (is.null(held)) state$prior else held)
   if (fit$start_sweeps > 0) {
-    session <- open_fit(fit, run)
+    session <- open_fit(few, run)
     on.exit(close_fit(session))
-    sweep <- start_sweeps(fit, session, atoms)
+    sweep <- start_sweeps(few, session, atoms)
   }
   fit <- start_chains(fit, numbered(function(key, chain) {
     swept <- sweep(c(list(key = key, sweep = 0), first(key, chain)), held)
     held <<- swept$prior
     list(
-      statistics = order_by_size(swept$state$statistics, length(fit$markers)),
+      statistics = order_by_size(swept$state$statistics, length(fit$markers)) * (fit$rows / few$rows),
       concentration = swept$state$concentration, prior = held, log_posterior = NaN, stopped = FALSE, steps = 0
     )
   }))
   fit$prior <- hold_prior(fit$prior, held)
+  fit
+}
+
+# The fit with as many of its cells as find where to start.
+some_cells <- function(fit, most = 50000) {
+  if (fit$rows <= most || !is.null(fit$reader)) return(fit)
+  fit$x <- fit$x[round(seq(1, fit$rows, length.out = most)), , drop = FALSE]
+  fit$rows <- most
   fit
 }
 

@@ -2,9 +2,10 @@
 
 #' Dirichlet-process mixture of Gaussians
 #'
-#' Fits a Dirichlet-process mixture of multivariate normal distributions to cells, for example of flow cytometry. It
-#' samples from the posterior by blocked Gibbs sampling, or finds modes of the posterior by [Bayesian EM][bayesian_em].
-#' [mixture_model] has the formulas.
+#' Fits a Dirichlet-process mixture of multivariate normal distributions to cells, for example of flow cytometry.
+#' For a first look, `method = "bem"` finds a mode by [Bayesian EM][bayesian_em] within a second for 15,000 cells, and
+#' [cell_types()] of it are about as good as those of four chains, without intervals. The default draws from the
+#' posterior by blocked Gibbs sampling. [mixture_model] has the formulas.
 #' @param x cells by markers: a numeric matrix, data frame, `flowFrame`, `flowSet`, `cytoframe`, `cytoset`,
 #'   `SummarizedExperiment` or `SingleCellExperiment`; a list of these for [several samples][mixture_samples]; a
 #'   [row_reader()].

@@ -332,6 +332,19 @@ test_that("a fit by either method can start either method", {
   refuse("`start` has been changed since it was made", start = mode)
 })
 
+test_that("of many cells, evenly spaced ones find where to start, and the steps take all", {
+  set.seed(3)
+  large <- cells[sample(600, 50400, replace = TRUE), ] + rnorm(100800, sd = 0.1)
+  one <- function(x, ...) bem(x, components = 3, iter = 1, warmup = 2, ...)
+  fit <- one(large)
+  expect_equal(sum(fit$state[[1]]$sizes), 50400)
+  some <- some_cells(list(x = large, rows = 50400))
+  expect_identical(dim(some$x), c(50000L, 2L))
+  expect_identical(some$x[c(1, 50000), ], large[c(1, 50400), ])
+  expect_identical(some_cells(list(x = cells, rows = 600))$x, cells)
+  expect_identical(one(large, threads = 1)$log_likelihood, fit$log_likelihood)
+})
+
 test_that("functions that need draws refuse a mode, and all others work", {
   fit <- bem(chains = 3, warmup = 5, tolerance = 1e-5)
   best <- which.max(fit$log_posterior[fit$iter, ])
@@ -346,7 +359,10 @@ test_that("functions that need draws refuse a mode, and all others work", {
   )
   expect_identical(dim(log_lik(fit, threads = 2)), c(1L, 600L))
   expect_identical(dim(simulate(fit, seed = 1)[[1]]), c(600L, 2L))
-  expect_true(all(is.na(cell_types(fit, threads = 2)$types[c("lower", "upper")])))
+  types <- cell_types(fit, threads = 2)
+  expect_true(all(is.na(types$types[c("lower", "upper")])))
+  expect_match(paste(as.character(verdict(types)), collapse = " "),
+    "a mode has no spread: intervals, Rhat and effective sample sizes need draws")
   small <- dp_mixture(cells, components = 3, method = "bem", warmup = 0, iter = 3, seed = 1, threads = 2,
     progress = FALSE
   )

@@ -152,8 +152,8 @@ mixture_cases <- alist(
   }
 )
 
-bem <- function(x, components, precision, ..., iter = 6, warmup = 4) {
-  mixture(x, components, precision, method = "bem", iter = iter, warmup = warmup, ...)
+bem <- function(x, components, precision, ..., iter = 6, warmup = 4, tolerance = 1e-5) {
+  mixture(x, components, precision, method = "bem", iter = iter, warmup = warmup, tolerance = tolerance, ...)
 }
 
 bem_cases <- alist(
