@@ -9,9 +9,17 @@
 #' @param order whole numbers from 1, the mean, to 20.
 #' @return A numeric vector: `NA` where an argument is missing, `NaN` where the shape is infinite, 0 where the tilt is.
 #' @examples
-#' polyagamma_cumulant(1, c(0, 1, 1000))
+#' polyagamma_mean(1, c(0, 1, 1000))
 #' # Skewness at shape 10:
-#' polyagamma_cumulant(10, 0, 3) / polyagamma_cumulant(10, 0, 2)^1.5
+#' polyagamma_cumulant(10, 0, 3) / polyagamma_var(10, 0)^1.5
+#' @export
+polyagamma_mean <- function(shape, tilt = 0) polyagamma_cumulant(shape, tilt, 1)
+
+#' @rdname polyagamma_mean
+#' @export
+polyagamma_var <- function(shape, tilt = 0) polyagamma_cumulant(shape, tilt, 2)
+
+#' @rdname polyagamma_mean
 #' @export
 polyagamma_cumulant <- function(shape, tilt = 0, order = 1) {
   shape <- check_polyagamma_shape(shape, "shape")

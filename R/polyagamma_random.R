@@ -24,7 +24,7 @@ polyagamma_methods <- c("auto", "devroye", "sum", "alternate", "saddlepoint", "n
 #'   `NA`, both with a warning.
 #' @examples
 #' rpolyagamma(5, seed = 1, threads = 2)
-#' mean(rpolyagamma(1e5, shape = 20, tilt = 2, seed = 1, threads = 2)) / polyagamma_cumulant(20, 2)
+#' mean(rpolyagamma(1e5, shape = 20, tilt = 2, seed = 1, threads = 2)) / polyagamma_mean(20, 2)
 #' @export
 rpolyagamma <- function(n, shape = 1, tilt = 0,
                         method = c("auto", "devroye", "sum", "alternate", "saddlepoint", "normal"), seed = NULL,

