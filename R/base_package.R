@@ -55,7 +55,7 @@
 #' [expected_value()], [shannon_entropy()], [condition_on_sum_pmf()], [joint_table()], [compound_table()], [left_out()],
 #' [plot][plot.pmf()].
 #'
-#' *Draws:* [rcategorical()], [rpolyagamma()], [dpolyagamma()], [polyagamma_cumulant()], [polyagamma_step()],
+#' *Draws:* [rcategorical()], [rpolyagamma()], [dpolyagamma()], [polyagamma_mean()], [polyagamma_step()],
 #' [polyagamma_from_BayesLogit], [c_interface].
 #'
 #' @section Life cycle:

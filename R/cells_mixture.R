@@ -2,10 +2,10 @@
 
 #' Dirichlet-process mixture of Gaussians
 #'
-#' Fits a Dirichlet-process mixture of multivariate normal distributions to cells, for example of flow cytometry.
-#' For a first look, `method = "bem"` finds a mode by [Bayesian EM][bayesian_em] within a second for 15,000 cells, and
-#' [cell_types()] of it are about as good as those of four chains, without intervals. The default draws from the
-#' posterior by blocked Gibbs sampling. [mixture_model] has the formulas.
+#' Fits a Dirichlet-process mixture of multivariate normal distributions to cells, for example of flow cytometry. For a
+#' first look, `method = "bem"` finds a mode by [Bayesian EM][bayesian_em], in less than a second for 15,000 cells. The
+#' [cell_types()] of a mode have no intervals. The default draws from the posterior by blocked Gibbs sampling.
+#' [mixture_model] has the formulas.
 #' @param x cells by markers: a numeric matrix, data frame, `flowFrame`, `flowSet`, `cytoframe`, `cytoset`,
 #'   `SummarizedExperiment` or `SingleCellExperiment`; a list of these for [several samples][mixture_samples]; a
 #'   [row_reader()].
@@ -40,8 +40,8 @@
 #'     C), if kept; `concentration` (D x C); and the learned parts of the prior: `prior_mean` (p x D x C),
 #'     `prior_mean_scale` and `prior_df` (D x C), `prior_scale` (p x p x D x C).}
 #'   \item{log_likelihood, log_posterior}{S x C: the log density of the data, and its sum with the log prior density.}
-#'   \item{score}{S x C: a lower bound of the log of the posterior mass of the mode around a sweep, up to a constant. It
-#'     ranks chains, which the log likelihood does not. `NA` for samples with weights of their own.}
+#'   \item{score}{S x C: a lower bound of the log posterior mass around a sweep, up to a constant, which ranks chains.
+#'     `NA` for samples with their own weights, and in most sweeps of many components with many markers.}
 #'   \item{concentration_trace, occupied}{S x C: the concentration, and the number of components that hold cells.}
 #'   \item{probe_density}{S x C x 5: the log density of the mixture at five cells, `probe`.}
 #'   \item{prior}{the prior with all parts, in the units of the sampler, (x - `prior$center`) / `prior$unit`.}

@@ -209,7 +209,10 @@ trace_quantities <- function(fit, warmup = FALSE) {
     occupied = fit$occupied[sweeps, , drop = FALSE],
     concentration = fit$concentration_trace[sweeps, , drop = FALSE]
   )
-  if (!is.null(fit$score) && is.null(fit$samples)) quantities$score <- fit$score[sweeps, , drop = FALSE]
+  # Sweeps between two scores have the one before.
+  scored <- if (!is.null(fit$score)) which(!is.na(fit$score[, 1L]))
+  last <- scored[pmax(1L, findInterval(sweeps, scored))]
+  if (any(scored %in% sweeps)) quantities$score <- fit$score[last, , drop = FALSE]
   for (point in seq_len(dim(fit$probe_density)[[3L]])) {
     values <- fit$probe_density[sweeps, , point, drop = FALSE]
     quantities[[sprintf("log_density[%d]", point)]] <- matrix(values, length(sweeps), fit$chains)

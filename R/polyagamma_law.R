@@ -6,7 +6,7 @@
 #' the second the variance. The third and fourth give skewness and kurtosis.
 #'
 #' @param shape,tilt the parameters \eqn{b > 0} and \eqn{c}. Arguments are recycled to the length of the longest.
-#' @param order whole numbers from 1, the mean, to 20.
+#' @param order whole numbers from 1 to 20.
 #' @return A numeric vector: `NA` where an argument is missing, `NaN` where the shape is infinite, 0 where the tilt is.
 #' @examples
 #' polyagamma_mean(1, c(0, 1, 1000))

@@ -450,3 +450,16 @@ is_calibrated <- function(fit) {
   if (!isTRUE(fit$model$calibrate) || nrow(y) <= d || d > 3L) return(FALSE)
   if (d == 1L) diff(range(y)) > 0 else qr(sweep(y, 2L, colMeans(y)), tol = 1e-5)$rank == d
 }
+
+predicted_rows <- function(fit, table, ...) {
+  class(table) <- c("predicted_rows", "data.frame")
+  judged(table, "the predictions", list(fit), ...)
+}
+
+#' @export
+print.predicted_rows <- function(x, ...) {
+  shown <- utils::head(as.data.frame(unclass(x)), if (nrow(x) > 20L) 6L else 20L)
+  print(shown, ...)
+  if (nrow(x) > nrow(shown)) cat(sprintf("and %s more rows\n", whole_words(nrow(x) - nrow(shown))))
+  invisible(x)
+}

@@ -130,19 +130,6 @@ predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, le
   kind$predict(object, newdata, type, level, resolve_run(backend, threads))
 }
 
-predicted_rows <- function(fit, table, ...) {
-  class(table) <- c("predicted_rows", "data.frame")
-  judged(table, "the predictions", list(fit), ...)
-}
-
-#' @export
-print.predicted_rows <- function(x, ...) {
-  shown <- utils::head(as.data.frame(unclass(x)), if (nrow(x) > 20L) 6L else 20L)
-  print(shown, ...)
-  if (nrow(x) > nrow(shown)) cat(sprintf("and %s more rows\n", whole_words(nrow(x) - nrow(shown))))
-  invisible(x)
-}
-
 #' Future observations from a martingale posterior
 #'
 #' `simulate()` draws each new data set from what another resample predicts. `update()` fits again with some arguments

@@ -29,7 +29,7 @@
 #' sums_insured <- 10 * sample(1:20, 2000, replace = TRUE)
 #' death <- runif(2000, 0.001, 0.02)
 #' total <- portfolio_pmf(sums_insured, death, threads = 2)
-#' # A good and a bad year, of which a reinsurer pays what exceeds 3000, up to 1000.
+#' # A reinsurer pays what exceeds 3000, up to 1000.
 #' year <- pmf(c(0.5, 0.5), values = c(0.5, 1.5))
 #' shaken <- mix_over_pmf(year, function(v) portfolio_pmf(sums_insured, death * v, threads = 2))
 #' mean(layer_pmf(shaken, 3000, 1000))

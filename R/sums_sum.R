@@ -22,7 +22,7 @@
 #' ppmf(pmf(count, log = TRUE), 9000, lower.tail = FALSE, log.p = TRUE)
 #' # Damage by several causes.
 #' sum_pmf(pmf_poisson(2), pmf_binomial(10, 0.1), pmf(c(0.9, 0, 0, 0.1)))
-#' # Two atoms of hydrogen by their isotopes: values far apart.
+#' # Isotopes of hydrogen: values far apart.
 #' rep_sum_pmf(pmf(c(0.999885, 0.000115), values = c(1.00783, 2.0141)), 2)
 #' @export
 sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, tail = 0, backend = NULL, threads = NULL) {

@@ -39,8 +39,8 @@
 #'   \item{alpha, beta}{the given values, or the means over the kept sweeps of the reference chain.}
 #'   \item{log_likelihood}{S x C: log probability of the words given \eqn{\theta} and \eqn{\phi} of each sweep.}
 #'   \item{alpha_sum, beta_trace}{S x C: the sum of the \eqn{\alpha_k}, and \eqn{\beta}, after each sweep.}
-#'   \item{score}{N/4 x C: of every fourth kept sweep, a lower bound of the log of the posterior mass of the mode around
-#'     it, up to a constant. It ranks the modes of chains, which the log likelihood does not.}
+#'   \item{score}{N/4 x C: of every fourth kept sweep, a lower bound of the log posterior mass around it, up to a
+#'     constant, which ranks chains.}
 #'   \item{draws}{`beta` (N x C); `alpha` (K x N x C) if learned; `phi` (K x V x N x C) and `theta` (K x D x N x C) if
 #'     kept; with `prevalence` also `effects` and `coefficients`.}
 #'   \item{chain_phi, tokens}{the average `phi` of each chain; K x C: the tokens of each topic in its last sweep.}

@@ -250,3 +250,9 @@ topic_averages <- function(sums, fit) {
   }
   list(phi = mean_of(sums$phi, fit$terms), theta = t(mean_of(sums$theta, fit$documents)))
 }
+
+# The mean log likelihood of each chain after the warm-up, or over all sweeps if the fit ended before.
+chain_levels <- function(fit) {
+  after <- seq_len(fit$iter) > fit$warmup
+  colMeans(fit$log_likelihood[if (any(after)) after else TRUE, , drop = FALSE])
+}

@@ -182,12 +182,6 @@ difference_reasons <- function(fit) {
 # The perplexity of the fitted words in each chain, over the sweeps after the warm-up.
 chain_perplexity <- function(fit) exp(-chain_levels(fit) / fit$x$tokens)
 
-# The mean log likelihood of each chain after the warm-up, or over all sweeps if the fit ended before.
-chain_levels <- function(fit) {
-  after <- seq_len(fit$iter) > fit$warmup
-  colMeans(fit$log_likelihood[if (any(after)) after else TRUE, , drop = FALSE])
-}
-
 # The share of a topic in all tokens: kept sweeps x the chains that find it.
 share_draws <- function(fit, topic) {
   do.call(cbind, lapply(finding_chains(fit, topic), function(chain) {

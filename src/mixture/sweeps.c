@@ -98,6 +98,13 @@ static int keep(wb_mixture_chain *chain, const wb_mixture_kept *kept, size_t at)
   return WB_OK;
 }
 
+/* Sweeps from one score to the next. A score multiplies triangles on the host, where cards draw nothing: of many
+ * components with many markers it would take longer than the sweep. */
+static uint32_t between_scores(const wb_mixture_state *state) {
+  const double p = state->columns, every = 1 + state->components * p * p * p / 250000;
+  return every > 100 ? 100 : (uint32_t)every;
+}
+
 int wb_mixture_run(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, const wb_mixture_kept *kept) {
   const wb_mixture_state *const state = &chain->state;
   WB_TRY(wb_mixture_begin(chain));
@@ -109,7 +116,10 @@ int wb_mixture_run(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, con
     WB_TRY(wb_mixture_begin_sweep(chain, iteration, sweeps->moves, labels));
     WB_TRY(note(chain, sweeps, i));
     WB_TRY(wb_mixture_finish_sweep(chain, &sweeps->log_likelihood[i]));
-    WB_TRY(wb_mixture_score(chain, sweeps->log_likelihood[i], &sweeps->score[i]));
+    const int searches = iteration >= sweeps->search[0] && iteration <= sweeps->search[1];
+    sweeps->score[i] = wb_nan();
+    if (searches || iteration % between_scores(state) == 0)
+      WB_TRY(wb_mixture_score(chain, sweeps->log_likelihood[i], &sweeps->score[i]));
     sweeps->occupied[i] = occupied(state);
     if (i == sweeps->count - 1) memcpy(sweeps->sizes, state->sizes, (size_t)state->components * sizeof(double));
     if (at >= 0) WB_TRY(keep(chain, kept, (size_t)at));
@@ -117,7 +127,7 @@ int wb_mixture_run(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, con
     if (sweeps->spots && (!state->samples || iteration < state->samples->pooled) &&
         splits(iteration, sweeps->spots->data->rows))
       WB_TRY(wb_mixture_split_merge(chain, sweeps->spots, joins_neighbours(iteration, sweeps->merge), iteration));
-    if (iteration >= sweeps->search[0] && iteration <= sweeps->search[1]) {
+    if (searches) {
       /* The chain's level: the mean score of its sweeps, of which recent ones count more. */
       const double before = iteration == sweeps->search[0] ? sweeps->score[i] : *sweeps->level;
       *sweeps->level = 0.8 * before + 0.2 * sweeps->score[i];
