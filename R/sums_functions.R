@@ -51,8 +51,8 @@
 #' | [`left_out(x)`][left_out] | bounds for what the distribution leaves out |
 #' | [`plot(x)`][plot.pmf], [`as.data.frame(x)`][as.data.frame.pmf] | pictures and tables |
 #' @section Accuracy:
-#' Unless a page states another bound, relative errors are below 1e-14: of probabilities and tails, also of sums of up to
-#' 50 variables, and of moments, premiums and entropies in relation to the sum of the absolute values of their terms.
+#' Unless a page states another bound, relative errors are below 1e-14: of probabilities and tails, also of sums of up
+#' to 50 variables, and of moments, premiums and entropies in relation to the sum of the absolute values of their terms.
 #' Probabilities below 1e-290 need `log = TRUE`.
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used: the message says which, and why.
