@@ -355,10 +355,10 @@ int wb_regression_session::sum(const wb::regression_rows &data, bool drawing, wb
     WB_TRY(wb::launch(wb::grid(wb::sum_threads, leaves), wb::regression_sum_entries, "adding the rows", message, data,
                       omega.data(), z.data(), node, sums.data()));
   for (int64_t step = 1; step < leaves; step *= wb::tree_size)
-    WB_TRY(wb::launch(wb::grid(wb::tree_entries * wb::tree_parts,
-                               wb::ceiling(static_cast<int64_t>(node - from), wb::tree_entries),
-                               wb::ceiling(leaves, step * wb::tree_size)),
-                      wb::regression_combine, "adding the leaves", message, sums.data(), node, from, leaves, step));
+    WB_TRY(wb::launch(
+        wb::grid(wb::tree_entries * wb::tree_parts, wb::ceiling(static_cast<int64_t>(node - from), wb::tree_entries),
+                 wb::ceiling(leaves, step * wb::tree_size)),
+        wb::regression_combine, "adding the leaves", message, sums.data(), node, from, leaves, step));
   return wb::copy_later(root.data() + from, sums.data() + from, (node - from) * sizeof(double), cudaMemcpyDeviceToHost,
                         "copying the sums from the device", message);
 }
