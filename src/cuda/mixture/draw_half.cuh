@@ -27,12 +27,14 @@ namespace wb {
 /* Threads of a block, two for each row. */
 constexpr __host__ __device__ int half_threads(int groups) { return groups <= 3 ? 768 : groups <= 10 ? 512 : 384; }
 /* Eights of components in a half of the buffer of coefficients: one half is used, the other one arrives. */
-constexpr __host__ __device__ int half_together(int groups) { return groups <= 2 ? 4 : groups <= 6 ? 2 : 1; }
+constexpr __host__ __device__ int half_together(int groups, int p) {
+  return groups <= 2 ? 4 : groups <= 5 || (groups == 6 && half_lines(p, 5) == 2) ? 2 : 1;
+}
 /* An eight that is too large for a half of the buffer comes in parts: where that of group s begins and ends. */
 constexpr __host__ __device__ int part_begin(int s) { return s < 8 ? 0 : s < 11 ? 8 : 11; }
 constexpr __host__ __device__ int part_end(int s) { return s < 8 ? 8 : s < 11 ? 11 : half_groups(HALF_MOST_COLUMNS); }
 constexpr __host__ __device__ int half_buffer(int groups, int p) {
-  return groups <= 8 ? half_together(groups) * half_bytes(p) : half_group(8);
+  return groups <= 8 ? half_together(groups, p) * half_bytes(p) : half_group(8);
 }
 
 /* Shared memory of a block, before the buffer, which ends with a block of zeros. */
@@ -96,7 +98,7 @@ public:
     WB_ROLLED
     for (int j = 0; j < count; j += 2) {
       const int eight = (base + j) / 2;
-      if (eight % TOGETHER == 0) begin_part<0>();
+      if (eight % half_together(GROUPS, p_) == 0) begin_part<0>();
       float squares[2][2] = {};
       add_groups(squares, std::make_integer_sequence<int, GROUPS>());
       now_ += half_bytes(p_) - half_group(part_begin(GROUPS - 1));
@@ -120,8 +122,6 @@ public:
   }
 
 private:
-  static constexpr int TOGETHER = half_together(GROUPS);
-
   __device__ __forceinline__ void split(int v, const float *values) {
     float value[GROUPS][2], largest = 1;
     WB_UNROLL
@@ -200,7 +200,7 @@ private:
   /* Begins to copy the part from group S on, or the eights that are used together, as far as there are more. */
   template <int S>
   __device__ __forceinline__ void fetch() {
-    const int whole = part_end(S) < GROUPS ? half_group(part_end(S)) : TOGETHER * half_bytes(p_);
+    const int whole = part_end(S) < GROUPS ? half_group(part_end(S)) : half_together(GROUPS, p_) * half_bytes(p_);
     const int64_t left = end_ - next_;
     const int bytes = left < whole - half_group(S) ? static_cast<int>(left) : whole - half_group(S);
     for (int i = 16 * static_cast<int>(threadIdx.x); i < bytes; i += 16 * THREADS)
