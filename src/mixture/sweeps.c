@@ -101,8 +101,8 @@ static int keep(wb_mixture_chain *chain, const wb_mixture_kept *kept, size_t at)
 /* Sweeps from one score to the next. A score multiplies triangles on the host, where cards draw nothing: of many
  * components with many markers it would take longer than the sweep. */
 static uint32_t between_scores(const wb_mixture_state *state) {
-  const double p = state->columns, every = 1 + state->components * p * p * p / 250000;
-  return every > 100 ? 100 : (uint32_t)every;
+  const double p = state->columns, every = 1 + state->components * p * p * p / 100000;
+  return every > 50 ? 50 : (uint32_t)every;
 }
 
 int wb_mixture_run(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, const wb_mixture_kept *kept) {

@@ -11,6 +11,7 @@ orders <- apply(matrix(rpolyagamma(180, 1, seed = 4), 60), 2, order)
 shuffled <- u[orders[, 1]]
 
 test_that("data that suit the model are left alone, in any unit and order", {
+  skip_where_repeated()
   for (y in list(qnorm(shuffled), qgamma(shuffled, 3), qt(shuffled, 5), 170 + 8 * round(qnorm(shuffled), 1))) {
     changed <- list(1e6 * y - 3, -y / 7, y[orders[, 2]])
     for (units in c(list(y), if (full_run()) changed else changed[test_part %% 3L + 1L])) {
@@ -23,6 +24,7 @@ test_that("data that suit the model are left alone, in any unit and order", {
 })
 
 test_that("what order, copies, few values, islands and ends show is said, with its figure", {
+  skip_where_repeated()
   walk <- as.vector(stats::filter(qnorm(shuffled), 0.9, "recursive"))
   expect_identical(codes_of(walk), "order_alike")
   expect_identical(codes_of(walk, normal_mean()), "order_alike")
