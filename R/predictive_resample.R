@@ -116,16 +116,20 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
 
 # Many sets of data, as many at a time as there are threads, each as on its own. The graphics card takes one at a time.
 resample_sets <- function(sets, arguments, seed, run) {
+  if (length(sets) == 0L) stop_input("y", "is an empty list of data sets")
   one <- function(i) {
-    each <- c(list(sets[[i]]), arguments, list(seed + i - 1, run$backend, 1, FALSE))
-    tryCatch(do.call(predictive_resample, each), error = function(error) error)
+    own <- c(list(sets[[i]]), arguments, list(seed + i - 1, run$backend, 1, FALSE))
+    tryCatch(do.call(predictive_resample, own), error = function(error) error)
   }
   side_by_side <- run$backend == "cpu" && .Platform$OS.type != "windows"
-  fits <- parallel::mclapply(seq_along(sets), one, mc.cores = if (side_by_side) run$threads else 1L)
-  failed <- which(vapply(fits, inherits, NA, "error"))
+  each <- function(cores) parallel::mclapply(seq_along(sets), one, mc.cores = cores)
+  fits <- if (side_by_side && run$threads > 1L) suppressWarnings(each(run$threads)) else each(1L)
+  failed <- which(!vapply(fits, inherits, NA, "martingale_posterior"))
   if (length(failed)) {
     first <- failed[[1L]]
-    stop_input("y", sprintf("has a set of data, number %d, with an error: ", first), because = fits[[first]])
+    # A process that the system ended, for want of memory say, returns nothing.
+    why <- if (inherits(fits[[first]], "error")) fits[[first]] else simpleError("its process ended")
+    stop_input("y", sprintf("has a set of data, number %d, with an error: ", first), because = why)
   }
   stats::setNames(fits, names(sets))
 }

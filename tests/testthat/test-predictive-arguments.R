@@ -371,6 +371,14 @@ test_that("a list of data sets gives the fits of each, bit by bit", {
   expect_identical(all(sets, threads = 1)[[3]]$density, fits[[3]]$density)
   expect_error(all(list(1:3, "a")), "set of data, number 2, with an error: `y` must be",
     class = "warpbayes_error_input")
+  expect_error(all(list()), "`y` is an empty list of data sets", class = "warpbayes_error_input")
+  # The system ends the processes.
+  skip_if(.Platform$OS.type == "windows" || resolve_run()$backend != "cpu")
+  ended <- function(data, weights) tools::pskill(Sys.getpid(), 9)
+  expect_warning(expect_error(
+    predictive_resample(list(1:9, 2:9), bayesian_bootstrap(), 20, 5, ended, seed = 1, threads = 2),
+    "number 1, with an error: its process ended", class = "warpbayes_error_input"
+  ), NA)
 })
 
 test_that("update() fits again, also where a function made the fit", {
