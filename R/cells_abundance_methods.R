@@ -3,15 +3,12 @@
 abundance_words <- function(x) {
   shape <- dim(x$draws$effects)
   groups <- if (!is.null(x$group_name)) sprintf(", grouped by %s", x$group_name) else ""
-  c(
-    sprintf("Differential abundance of %s in %s%s: %s", count_words(dim(x$draws$effects)[[3L]], "type"),
-      count_words(length(x$samples), "sample"), groups, deparse1(x$formula)),
+  draws <- if (x$tables > 1L) sprintf(", counts of %s of the fit", count_words(x$tables, "draw")) else ""
+  c(sprintf("Differential abundance of %s in %s%s: %s", count_words(shape[[3L]], "type"),
+    count_words(length(x$samples), "sample"), groups, deparse1(x$formula)),
     sprintf("%s of %s (%s warmup)%s, seed %s", count_words(shape[[2L]], "chain"), count_words(x$iter, "sweep"),
-      whole_words(x$warmup),
-      if (x$tables > 1L) sprintf(", counts of %s of the fit", count_words(x$tables, "draw")) else "",
-      format(x$seed, digits = 16)),
-    if (length(x$omitted)) sprintf("Left out, because variables are missing: %s", list_some(x$omitted)), found_words(x)
-  )
+      whole_words(x$warmup), draws, format(x$seed, digits = 16)),
+    if (length(x$omitted)) sprintf("Left out, because variables are missing: %s", list_some(x$omitted)), found_words(x))
 }
 
 # The reported effects of a coefficient: as many as the limit of the false discovery rate allows.
@@ -75,20 +72,15 @@ abundance_table <- function(x, effects = x$effects) {
 #' @param x,object from [differential_abundance()].
 #' @param types names or numbers of types to plot; `NULL`: the twelve with the smallest false discovery rates.
 #' @param effect the coefficient to plot; `NULL`: the first.
-#' @param main title, `NULL` for none.
 #' @param conf.level probability of the intervals of `tidy()`.
-#' @param ... not used.
+#' @inheritParams computing_arguments
 #' @return `print()` and `plot()` return `x`, invisibly. `as.data.frame()` gives `x$effects`, `summary()` a list,
 #'   `glance()` one row, and `tidy()` `type`, `term`, `estimate`, `std.error`, `conf.low`, `conf.high`, `fdr`, `rhat`,
 #'   `ess_bulk`.
-#' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used.
 #' @examples
 #' counts <- rbind(T = c(510, 480, 450, 400), B = c(40, 52, 160, 120), NK = c(12, 0, 4, 11))
-#' result <- differential_abundance(counts, ~ group, data.frame(group = c("a", "a", "b", "b")),
-#'   totals = rep(1000, 4), seed = 1
-#' )
-#' summary(result)
+#' patients <- data.frame(group = c("a", "a", "b", "b"))
+#' summary(differential_abundance(counts, ~ group, patients, totals = rep(1000, 4), seed = 1))
 #' @name summary.differential_abundance
 NULL
 
@@ -110,20 +102,18 @@ print_changes <- function(x, words, table, types) {
 #' @export
 summary.differential_abundance <- function(object, ...) {
   check_method(object, "object", ...)
-  deviation <- function(draws) stats::quantile(draws, c(0.05, 0.5, 0.95), names = FALSE)
-  typical <- function(draws) deviation(exp(rowMeans(log(matrix(draws, ncol = dim(draws)[[3L]])))))
-  structure(list(
-    words = abundance_words(object), effects = object$effects, level = object$level, change = object$change,
-    effect_labels = object$effect_labels, limit = object$limit,
-    verdict = verdict(object), no_effect = object$no_effect, group_name = object$group_name,
+  typical <- function(draws) {
+    means <- exp(rowMeans(log(matrix(draws, ncol = dim(draws)[[3L]]))))
+    stats::quantile(means, c(0.05, 0.5, 0.95), names = FALSE)
+  }
+  kept <- c("effects", "level", "change", "effect_labels", "limit", "no_effect", "group_name")
+  structure(c(list(words = abundance_words(object), verdict = verdict(object)), object[kept], list(
     deviation = typical(object$draws$deviation),
     group_deviation = if (!is.null(object$group_name)) typical(object$draws$group_deviation)
-  ), class = c("summary.differential_abundance", "warpbayes"))
+  )), class = c("summary.differential_abundance", "warpbayes"))
 }
 
-in_console.summary.differential_abundance <- function(x, ...) {
-  print_chunk(x)
-}
+in_console.summary.differential_abundance <- function(x, ...) print_chunk(x)
 
 # How samples differ, and which share of the types has no effect.
 between_samples_words <- function(x) {
@@ -149,10 +139,9 @@ array_of_draws.differential_abundance <- function(x, ...) {
     array(aperm(draws, c(3L, 1L, 2L, 4L)), c(shape[[1L]] * x$tables, dim(draws)[c(2L, 4L)]))
   }
   types <- dimnames(x$draws$effects)[[3L]]
-  parts <- list(together(x$draws$effects), together(x$draws$deviation),
-    if (!is.null(x$draws$group_deviation)) together(x$draws$group_deviation))
+  parts <- lapply(x$draws[c("effects", "deviation", if (!is.null(x$group_name)) "group_deviation")], together)
   names <- c(sprintf("log_odds[%s,%s]", types, rep(dimnames(x$draws$effects)[[4L]], each = length(types))),
-    sprintf("sd[%s]", types), if (!is.null(parts[[3L]])) sprintf("group_sd[%s]", types))
+    sprintf("sd[%s]", types), if (length(parts) > 2L) sprintf("group_sd[%s]", types))
   array(unlist(parts), c(dim(parts[[1L]])[1:2], length(names)), list(NULL, NULL, names))
 }
 
@@ -170,7 +159,7 @@ tidy.differential_abundance <- function(x, conf.level = 0.9, ...) {
   shape <- dim(x$draws$effects)
   draws <- matrix(x$draws$effects, shape[[1L]] * shape[[2L]])
   place <- replace(rep(NA_integer_, nrow(x$effects)), which(x$effects$tested), seq_len(ncol(draws)))
-  ends <- quantiles_of_columns(draws, interval_ends(conf.level))[place, , drop = FALSE]
+  ends <- column_quantiles(draws, interval_ends(conf.level))[place, , drop = FALSE]
   as_table(data.frame(
     type = x$effects$type, term = x$effects$effect, estimate = x$effects$estimate,
     std.error = apply(draws, 2L, stats::sd)[place], conf.low = ends[, 1L],
@@ -203,12 +192,8 @@ abundance_picture <- function(x, types, effect, main) {
   rows <- x$effects[x$effects$effect == effect & x$effects$tested, ]
   absolute <- x$change == "absolute"
   if (absolute) rows[c("estimate", "lower", "upper")] <- rows[c("change", "change_lower", "change_upper")]
-  rows <- if (is.null(types)) {
-    utils::head(rows[order(rows$p), ], 12L)
-  } else {
-    rows[match(chosen_types(types, as.character(rows$type)), rows$type), ]
-  }
-  rows <- rows[order(-rows$estimate), ]
+  at <- if (is.null(types)) utils::head(order(rows$p), 12L) else match(chosen_types(types, paste(rows$type)), rows$type)
+  rows <- rows[at[order(-rows$estimate[at])], ]
   limits <- range(0, rows$estimate, stats::quantile(rows$lower, 0.1), stats::quantile(rows$upper, 0.9))
   limits <- c(max(limits[[1L]] - 1, min(rows$lower, 0)), min(limits[[2L]] + 1, max(rows$upper, 0)))
   rows$name <- picture_names(levels(rows$type), 30L)[rows$type]
@@ -242,26 +227,16 @@ check_abundance <- function(x, argument) {
       share = is.numeric, estimate = is.numeric, lower = is.numeric, upper = is.numeric, above = is.numeric,
       change = is.numeric, change_lower = is.numeric, change_upper = is.numeric, null = is.numeric, lfsr = is.numeric,
       p = is.numeric, fdr = is.numeric, rhat = is.numeric, ess = is.numeric),
-    draws = part_list(), `draws$effects` = part_effects(tested), seed = part_whole(), chains = part_whole(),
+    draws = part_list(), `draws$effects` = part_numbers_that(rep(NA, 4L), "draws of effects", function(value) {
+      prod(dim(value)[3:4]) == tested
+    }), seed = part_whole(), chains = part_whole(),
     iter = part_whole(), warmup = part_whole(), tables = part_whole(), level = part_numbers(1), limit = part_numbers(1),
     samples = part_names(), effect_labels = part_names(), change = part_choice(c("absolute", "share")),
-    shift = part_numbers(c(NA, 3)), counts = part_counts(x$samples)
+    shift = part_numbers(c(NA, 3)), counts = part_numbers_that(c(NA, NA), "a table of types by samples",
+      function(value) all(x$samples %in% colnames(value)))
   ))
 }
 
-part_effects <- function(tested) {
-  numbers <- part_numbers(rep(NA, 4L))
-  part_is("draws of effects", function(value) numbers$test(value) && prod(dim(value)[3:4]) == tested)
-}
-
-part_counts <- function(samples) {
-  numbers <- part_numbers(c(NA, NA))
-  part_is("a table of types by samples", function(value) numbers$test(value) && all(samples %in% colnames(value)))
-}
-
-#' @rdname autoplot.warpbayes
-#' @usage NULL
-#' @method autoplot differential_abundance
 #' @exportS3Method ggplot2::autoplot differential_abundance
 autoplot.differential_abundance <- function(object, types = NULL, effect = NULL, main = NULL, ...) {
   check_dots_empty(...)

@@ -281,11 +281,9 @@ fit_abundance <- function(counts, totals, model, chains, iter, warmup, seed, run
   total <- chains * tables
   x <- unname(standard_design(model))
   contrasts <- model$contrasts / model$scale
-  prior <- list(
-    mean = numeric(ncol(x)),
+  prior <- list(mean = numeric(ncol(x)),
     precision = 1 / ifelse(model$is_intercept, abundance_prior$intercept, abundance_prior$coefficient)^2,
-    deviation = c(abundance_prior$level, abundance_prior$slope, abundance_prior$spread)
-  )
+    deviation = c(abundance_prior$level, abundance_prior$slope, abundance_prior$spread))
   group <- if (!is.null(model$group)) as.integer(model$group) - 1L
   names <- list(NULL, NULL, dimnames(counts)[[1L]], colnames(contrasts))
   blank <- array(0, c(kept, total, types, effects), names)

@@ -6,7 +6,9 @@ report_content.differential_abundance <- function(fit, ...) {
     title = "Differential abundance of cell types", words = abundance_words(fit), verdict = verdict(fit),
     main = function() abundance_table(fit, fit$effects[order(fit$effects$fdr), ]),
     sections = function() abundance_sections(fit),
-    made = made_words(fit), prior = abundance_prior_words(), code = abundance_code(fit), rows = 20L
+    made = made_words(fit), prior = abundance_prior_words(),
+    code = c(needed_words(needed_objects(fit$call, c("types", "data", "totals"))),
+      repeating_code(fit$call, "differential_abundance", "result", list(seed = fit$seed))), rows = 20L
   )
 }
 
@@ -46,13 +48,6 @@ abundance_prior_words <- function() {
       "type, and how alike types are is learned from all types together; the median has a log-normal prior with median",
       "0.5."),
     "Share of types without an effect: beta(8, 1.5). Common shift of the logs of all shares: Cauchy."
-  )
-}
-
-abundance_code <- function(fit) {
-  c(
-    needed_words(needed_objects(fit$call, c("types", "data", "totals"))),
-    repeating_code(fit$call, "differential_abundance", "result", list(seed = fit$seed))
   )
 }
 

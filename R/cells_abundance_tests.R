@@ -34,11 +34,14 @@ compare_effects <- function(fitted, level, chains, share, absolute) {
       change <- change_of_share(spaced_values(chains_of[[t]]), share[[t]], 2 / unit)
       stats::quantile(outer(change, tests$shift((seq_len(20) - 0.5) / 20, t), "-"), ends, names = FALSE)
     }, numeric(3))
+    # The smallest rate at which a type is reported: that of Benjamini and Hochberg times the share of types without a
+    # change, if the smallest rate of all types is below nine tenths of the limit without this factor.
+    rate <- stats::p.adjust(tests$p, "BH")
     data.frame(
       type = factor(names[[3L]], names[[3L]]), effect = names[[4L]][[j]], estimate = points[1L, ], lower = points[2L, ],
       upper = points[3L, ], above = vapply(chains_of, function(draws) mean(draws > 0), 0),
       change = changes[1L, ], change_lower = changes[2L, ], change_upper = changes[3L, ],
-      null = tests$null, lfsr = tests$lfsr, p = tests$p, fdr = discovery_rates(tests$p, tests$share),
+      null = tests$null, lfsr = tests$lfsr, p = tests$p, fdr = pmax(rate * tests$share, min(rate) / 0.9),
       deviation = deviation, rhat = mapply(rhat_within, chains_of, tables_of),
       ess = mapply(size_within, chains_of, tables_of)
     )
@@ -49,13 +52,6 @@ compare_effects <- function(fitted, level, chains, share, absolute) {
   list(effects = effects, no_effect = no_effect, shift = shift,
     rhat = if (all(is.finite(rhat))) max(rhat) else NA_real_,
     converged = all(is.finite(rhat) & rhat <= rhat_limit) && all(effects$ess >= ess_wanted))
-}
-
-# The smallest rate at which each type is reported: that of Benjamini and Hochberg times the share of types without a
-# change, if the smallest rate of all types is below nine tenths of the limit without this factor.
-discovery_rates <- function(p, unchanged) {
-  rate <- stats::p.adjust(p, "BH")
-  pmax(rate * unchanged, min(rate) / 0.9)
 }
 
 # The change of a share's log per unit, if its log odds change by `effect` per unit: over `span` units around the share.

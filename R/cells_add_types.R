@@ -76,10 +76,9 @@ check_same_cells <- function(sizes, types) {
   own <- tabulate(types$fit$sample, length(samples))
   at <- match(TRUE, own != sizes)
   if (!is.na(at)) {
-    stop_input("x", "has other samples than the fit, or another order: ", sprintf(
-      "part %d has %s, sample %s of the fit has %s", at, count_words(sizes[[at]], "cell"), dQuote(samples[[at]], FALSE),
-      whole_words(own[[at]])
-    ))
+    stop_input("x", "has other samples than the fit, or another order: part ", at, " has ",
+      count_words(sizes[[at]], "cell"), ", sample ", dQuote(samples[[at]], FALSE), " of the fit has ",
+      whole_words(own[[at]]))
   }
 }
 
@@ -117,9 +116,7 @@ add_types_to_experiment <- function(x, added, types) {
   if (!is.null(types$fit$x)) check_same_values(assay_cells(x, "x", types$fit$assay), types)
   columns <- accessor("SummarizedExperiment", "colData")(x)
   check_new_columns(colnames(columns), added)
-  for (column in names(added)) {
-    columns[[column]] <- added[[column]]
-  }
+  for (column in names(added)) columns[[column]] <- added[[column]]
   accessor("SummarizedExperiment", "colData<-")(x, value = columns)
 }
 
@@ -138,9 +135,8 @@ add_types_to_frames <- function(x, frames, added, types) {
   colnames(numbers) <- names(added)
   # A bar separates the keywords of FCS files that flowCore writes.
   described <- c(gsub("|", "/", paste(names, collapse = "; "), fixed = TRUE), "probability of the type")
-  frames <- Map(function(frame, rows) {
-    add_channels(frame, numbers[rows, , drop = FALSE], described)
-  }, frames, ranges(sizes))
+  add <- function(frame, rows) add_channels(frame, numbers[rows, , drop = FALSE], described)
+  frames <- Map(add, frames, ranges(sizes))
   if (methods::is(x, "flowFrame")) return(frames[[1L]])
   data <- methods::slot(methods::slot(x, "phenoData"), "data")
   methods::slot(x, "frames") <- list2env(stats::setNames(frames, rownames(data)), parent = emptyenv())
@@ -151,15 +147,17 @@ add_types_to_frames <- function(x, frames, added, types) {
 # flowCore knows the keywords of a frame. Without it, only values and the table of channels are changed.
 add_channels <- function(frame, numbers, described) {
   append <- accessor("flowCore", "fr_append_cols")
-  table <- methods::slot(methods::slot(frame, "parameters"), "data")
-  old <- nrow(table)
+  parameters <- methods::slot(frame, "parameters")
+  table <- methods::slot(parameters, "data")
+  added <- nrow(table) + seq_along(described)
   if (!is.null(append)) {
     frame <- append(frame, numbers)
+    parameters <- methods::slot(frame, "parameters")
+    table <- methods::slot(parameters, "data")
   } else {
     values <- methods::slot(frame, "exprs")
-    channels <- colnames(values)
     methods::slot(frame, "exprs") <- cbind(values, numbers)
-    parameters <- methods::slot(frame, "parameters")
+    colnames(methods::slot(frame, "exprs")) <- c(colnames(values), colnames(numbers))
     new <- table[rep(1L, ncol(numbers)), , drop = FALSE]
     new$name <- colnames(numbers)
     highest <- apply(numbers, 2L, max)
@@ -168,16 +166,10 @@ add_channels <- function(frame, numbers, described) {
     if ("minRange" %in% names(new)) new$minRange <- 0
     # A frame whose channels were chosen among others keeps their numbers.
     used <- suppressWarnings(as.integer(sub("^\\$P", "", rownames(table))))
-    rownames(new) <- paste0("$P", max(old, used, na.rm = TRUE) + seq_len(ncol(numbers)))
-    methods::slot(parameters, "data") <- rbind(table, new)
-    methods::slot(frame, "parameters") <- parameters
-    colnames(methods::slot(frame, "exprs")) <- c(channels, colnames(numbers))
+    rownames(new) <- paste0("$P", max(nrow(table), used, na.rm = TRUE) + seq_len(ncol(numbers)))
+    table <- rbind(table, new)
   }
-  parameters <- methods::slot(frame, "parameters")
-  table <- methods::slot(parameters, "data")
-  table$desc <- as.character(table$desc)
-  added <- old + seq_along(described)
-  table$desc[added] <- described
+  table$desc <- replace(as.character(table$desc), added, described)
   methods::slot(parameters, "data") <- table
   methods::slot(frame, "parameters") <- parameters
   # Some versions of flowCore's write.FCS() take a channel's description from the table, others from the keyword $PnS.

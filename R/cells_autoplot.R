@@ -1,8 +1,5 @@
 # autoplot() of mixtures, relabelled mixtures and cell types.
 
-#' @rdname autoplot.warpbayes
-#' @usage NULL
-#' @method autoplot dp_mixture
 #' @exportS3Method ggplot2::autoplot dp_mixture
 autoplot.dp_mixture <- function(object, data = NULL, type = c("pairs", "trace", "weights", "heatmap"), markers = NULL,
                                 min_weight = 0.005, main = NULL, backend = NULL, threads = NULL, ...) {
@@ -10,9 +7,6 @@ autoplot.dp_mixture <- function(object, data = NULL, type = c("pairs", "trace", 
   gg_draw(mixture_picture(object, "object", data, type, markers, min_weight, main, backend, threads))
 }
 
-#' @rdname autoplot.warpbayes
-#' @usage NULL
-#' @method autoplot relabelled_mixture
 #' @exportS3Method ggplot2::autoplot relabelled_mixture
 autoplot.relabelled_mixture <- function(object, type = c("components", "pairs", "trace", "weights", "heatmap"),
                                         components = 12, markers = NULL, main = NULL, ...) {
@@ -22,9 +16,6 @@ autoplot.relabelled_mixture <- function(object, type = c("components", "pairs", 
   gg_draw(component_picture(object, components, markers, main))
 }
 
-#' @rdname autoplot.warpbayes
-#' @usage NULL
-#' @method autoplot cell_types
 #' @exportS3Method ggplot2::autoplot cell_types
 autoplot.cell_types <- function(object, type = c("tree", "cells", "heatmap", "proportions"), markers = NULL,
                                 specks = FALSE, main = NULL, ...) {

@@ -29,8 +29,7 @@
 #' x <- matrix(rnorm(4000), ncol = 2) + 5 * cbind(population == 2, population == 3)
 #' mode <- dp_mixture(x, components = 8, method = "bem", chains = 3, seed = 1, threads = 2)
 #' mode
-#' dp_mixture(x, components = 8, iter = 50, seed = 1, threads = 2,
-#'   control = warp_control(start = mode))
+#' dp_mixture(x, components = 8, iter = 50, threads = 2, control = warp_control(start = mode))
 #' @name bayesian_em
 NULL
 
@@ -44,7 +43,9 @@ bem_schedule <- function(iter, warmup, control) {
   )
 }
 
-check_bem_cells <- function(fit, start) {
+# The first states of the steps, and their prior. The Gibbs sweeps of the first start, or `start`, give its learned
+# parts.
+start_bem <- function(fit, start, run, atoms) {
   if (identical(start, "search")) stop_input("start", "is \"search\", which method = \"bem\" does not have")
   if (!is.null(fit$samples)) {
     stop_input("method", "is \"bem\", which fits one sample: sample = FALSE takes the cells of all samples together")
@@ -52,12 +53,6 @@ check_bem_cells <- function(fit, start) {
   if (anyNA(fit$x)) {
     stop_input("method", "is \"bem\", which takes no missing values: with method = \"gibbs\" they are drawn")
   }
-}
-
-# The first states of the steps, and their prior. The Gibbs sweeps of the first start, or `start`, give its learned
-# parts.
-start_bem <- function(fit, start, run, atoms) {
-  check_bem_cells(fit, start)
   few <- if (is.null(start)) some_cells(fit) else fit
   if (few$rows < fit$rows) run$cluster <- NULL
   first <- first_states(few, start, fit$start_sweeps, run, atoms)
@@ -106,11 +101,9 @@ is_learned <- function(prior) {
 
 hold_prior <- function(prior, values) {
   p <- length(prior$mean)
-  prior$mean <- values[seq_len(p)]
-  prior$mean_scale <- values[[p + 1]]
-  prior$df <- values[[p + 2]]
-  prior$scale <- unpack(values[-seq_len(p + 2)], p)
-  prior$learn <- character()
+  parts <- list(mean = values[seq_len(p)], mean_scale = values[[p + 1]], df = values[[p + 2]],
+    scale = unpack(values[-seq_len(p + 2)], p), learn = character())
+  prior[names(parts)] <- parts
   prior
 }
 
@@ -119,6 +112,7 @@ hold_prior <- function(prior, values) {
 start_sweeps <- function(fit, session, atoms) {
   prior <- compiled_prior(fit$prior)
   no_probe <- matrix(0, length(fit$markers), 0L)
+  carried <- c("statistics", "concentration", "prior")
   sweeps <- fit$start_sweeps
   positive <- length(fit$markers) + 1:2
   function(state, held) {
@@ -130,10 +124,9 @@ start_sweeps <- function(fit, session, atoms) {
     for (sweep in seq_len(sweeps)) {
       # An interrupt waits for the end of the sweep: a cluster's replies may be on their way.
       let_stop()
-      slice <- undivided(native(
-        C_mixture_sweep, session, prior, state, 1L, fit$moves, atoms, no_probe, logical(3), fit$center, fit$scale
-      ))
-      state[c("statistics", "concentration", "prior")] <- slice[c("statistics", "concentration", "prior")]
+      slice <- undivided(native(C_mixture_sweep, session, prior, state, 1L, fit$moves, atoms, no_probe, logical(3),
+        fit$center, fit$scale))
+      state[carried] <- slice[carried]
       state$sweep <- as.double(sweep)
       if (sweep > sweeps / 2) {
         values <- slice$prior
@@ -161,12 +154,9 @@ bem_sampler <- function(fit, atoms = NULL) {
     open = function(run) open_fit(fit, run, FALSE),
     close = close_fit,
     step = bem_step(fit),
-    interrupted = function(done, total) {
-      sprintf(
-        "interrupted: %s of at most %s steps are done; the mixtures so far are returned, and continue() makes more",
-        whole_words(done), whole_words(total)
-      )
-    },
+    interrupted = function(done, total) sprintf(
+      "interrupted: %s of at most %s steps are done; the mixtures so far are returned, and continue() makes more",
+      whole_words(done), whole_words(total)),
     finish = finish_bem
   ))
 }
@@ -179,15 +169,10 @@ bem_step <- function(fit) {
   one_start <- function(session, state, sweeps) {
     made <- NULL
     if (!isTRUE(state$stopped)) {
-      slice <- native(
-        C_mixture_climb, session, prior, state, as.integer(sweeps), fit$estimate == "mean", fit$tolerance * fit$rows,
-        probe, fit$center, fit$scale
-      )
-      done <- seq_len(slice$done)
-      made <- cbind(
-        slice$log_likelihood + jacobian[["rows"]], slice$log_likelihood + slice$log_prior + sum(jacobian),
-        slice$concentration_trace, slice$occupied, slice$probe_density - log_unit
-      )[done, , drop = FALSE]
+      slice <- native(C_mixture_climb, session, prior, state, as.integer(sweeps), fit$estimate == "mean",
+        fit$tolerance * fit$rows, probe, fit$center, fit$scale)
+      made <- cbind(slice$log_likelihood + jacobian[["rows"]], slice$log_likelihood + slice$log_prior + sum(jacobian),
+        slice$concentration_trace, slice$occupied, slice$probe_density - log_unit)[seq_len(slice$done), , drop = FALSE]
       carried <- c("statistics", "concentration", "log_posterior", "sizes")
       state[carried] <- slice[carried]
       state$stopped <- slice$converged
@@ -214,10 +199,7 @@ finish_bem <- function(fit) {
   }
   fit$probe_density <- fit$probe_density[seq_len(last), , , drop = FALSE]
   fit$iter <- last
-  fit$state <- lapply(fit$state, function(state) {
-    state$sweep <- last
-    state
-  })
+  fit$state <- lapply(fit$state, replace, "sweep", last)
   fit$draws <- gather_modes(fit)
   k <- fit$components
   sizes <- vapply(fit$state, function(state) if (is.null(state$sizes)) numeric(k) else state$sizes, numeric(k))
@@ -234,13 +216,6 @@ gather_modes <- function(fit) {
     names <- if (is.null(plan[[name]]$names)) list(NULL) else plan[[name]]$names
     array(as.double(values), c(plan[[name]]$dim, draws, fit$chains), c(names, list(NULL, NULL)))
   })
-  c(modes, list(
-    concentration = matrix(as.double(if (draws) fit$concentration_trace[fit$iter, ]), draws, fit$chains)
-  ))
+  modes$concentration <- matrix(as.double(if (draws) fit$concentration_trace[fit$iter, ]), draws, fit$chains)
+  modes
 }
-
-add_method("bem", settings = c("tolerance", "estimate"), schedule = bem_schedule, start = start_bem,
-  sampler = bem_sampler, starts = 1, sampled = FALSE, spread = FALSE,
-  parts = function(fit) c("weights", "means", "covariances", "concentration"),
-  draws = function(fit) min(1, fit$iter), kept = function(fit) if (fit$iter > 0) fit$iter else integer()
-)

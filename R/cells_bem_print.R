@@ -9,17 +9,11 @@ bem_starts <- function(fit) {
 }
 
 bem_words <- function(fit) {
-  sweeps <- if (fit$start_sweeps > 0) {
-    paste(if (fit$chains > 1) ", each" else "", "after", count_words(fit$start_sweeps, "Gibbs sweep"))
-  } else {
-    ""
-  }
-  c(
-    size_words(fit),
-    sprintf("%s by Bayesian EM%s: %s%s, %s",
-      if (fit$estimate == "mean") "Conditional means" else "Mode of the posterior",
-      if (isTRUE(fit$interrupted)) ", interrupted" else "", count_words(fit$chains, "start"), sweeps, where_words(fit))
-  )
+  sweeps <- paste(if (fit$chains > 1) ", each" else "", "after", count_words(fit$start_sweeps, "Gibbs sweep"))
+  c(size_words(fit), sprintf("%s by Bayesian EM%s: %s%s, %s",
+    if (fit$estimate == "mean") "Conditional means" else "Mode of the posterior",
+    if (isTRUE(fit$interrupted)) ", interrupted" else "", count_words(fit$chains, "start"),
+    if (fit$start_sweeps > 0) sweeps else "", where_words(fit)))
 }
 
 bem_held <- function(fit) {
@@ -30,10 +24,8 @@ bem_held <- function(fit) {
 }
 
 bem_summary <- function(fit, reference) {
-  list(
-    starts = bem_starts(fit), best = reference$chain,
-    converged = is_usable(verdict(fit)), verdict = verdict(fit)
-  )
+  said <- verdict(fit)
+  list(starts = bem_starts(fit), best = reference$chain, converged = is_usable(said), verdict = said)
 }
 
 bem_glance <- function(fit) {
@@ -44,7 +36,3 @@ bem_glance <- function(fit) {
     verdict = verdict(fit)$answer
   )
 }
-
-add_method("bem", words = bem_words, held = bem_held, summary = bem_summary,
-  glance = bem_glance, title = "Modes of a mixture of Gaussians", axis = "Step"
-)

@@ -46,16 +46,16 @@ open_on_cluster <- function(fit, run, keep_labels) {
     where <- connection$where[[i]]
     if (!spread) where$devices <- utils::head(where$devices, 1L)
     where$work <- if (spread) sweep_work(fit, length(rows)) else 0
-    list(
-      connection$session, connection$data, i - 1L, split$first_row, split$piece, fit$center, 1 / fit$scale, single,
-      keep_labels, if (samples) fit$sample[rows], samples, where
-    )
+    list(connection$session, connection$data, i - 1L, split$first_row, split$piece, fit$center, 1 / fit$scale, single,
+      keep_labels, if (samples) fit$sample[rows], samples, where)
   })
   ask_workers(connection, "begin", each = begin)
-  session <- native(
-    C_mixture_open_cluster, function(request) exchange(connection, request), connection$names, split$first_row,
-    split$piece, fit$center, 1 / fit$scale, single, keep_labels, samples, run
-  )
+  # The compiled code calls this. It returns the bytes of all replies, or a failure.
+  exchange <- function(request) {
+    tryCatch(ask_workers(connection, "answer", list(connection$session, request)), error = as_failure)
+  }
+  session <- native(C_mixture_open_cluster, exchange, connection$names, split$first_row, split$piece, fit$center,
+    1 / fit$scale, single, keep_labels, samples, run)
   opened <- TRUE
   attr(session, "cluster") <- connection
   session
@@ -82,12 +82,4 @@ send_cells <- function(x, connection) {
       ask_workers(connection, "put", list(connection$data, first, unname(values)), workers = i)
     }
   }
-}
-
-# The compiled code calls this. It returns the bytes of all replies, or a failure.
-exchange <- function(connection, request) {
-  tryCatch(
-    ask_workers(connection, "answer", list(connection$session, request)),
-    error = function(error) as_failure(error)
-  )
 }

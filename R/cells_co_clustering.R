@@ -9,7 +9,6 @@
 #' @param newdata other cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
 #' @param ndraws number of kept draws to average over, evenly spaced over all chains; `NULL`: all. Cell types have their
 #'   own draws.
-#' @param ... not used.
 #' @inheritParams computing_arguments
 #' @return A symmetric matrix of class `co_clustering` with 1 on the diagonal. Its [verdict()] is that of `fit`.
 #' @section Errors:
@@ -23,11 +22,9 @@
 co_clustering <- function(fit, cells = NULL, newdata = NULL, ndraws = 50, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   require_arguments("fit")
-  check_present(!missing(fit), "fit")
   types <- if (inherits(fit, "cell_types")) fit
-  if (!is.null(types)) {
-    fit <- types$fit
-  } else if (!inherits(fit, "dp_mixture")) {
+  if (!is.null(types)) fit <- types$fit
+  if (!inherits(fit, "dp_mixture")) {
     stop_input("fit", "must come from dp_mixture() or cell_types(), not ", show_value(fit))
   }
   need_sampler(fit, "there is nothing to average over")

@@ -88,7 +88,8 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   components <- check_count(components, "components", max = 1e5)
   iter <- check_count(iter, "iter")
   schedule <- method$schedule(iter, warmup, control)
-  control$keep <- check_keep(control$keep)
+  parts <- c("weights", "means", "covariances")
+  control$keep <- if (is.null(control$keep)) parts else check_some(control$keep, "keep", c(parts, "labels"), 1L)
   if (is.null(chains)) chains <- method$starts
   chains <- mixture_chains(chains, cells, components, iter, schedule, control$keep)
   start <- check_start(control$start, cells, components)
@@ -96,7 +97,9 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   progress <- check_progress(progress)
   given <- list(markers = markers, sample = if (length(sample) == 1L) sample)
   checkpoint <- check_checkpoint(control$checkpoint, control$checkpoint_every, given)
-  prior <- prior_of_cells(prior, cells)
+  check_enough_cells(prior, cells$rows, cells$markers)
+  prior <- resolve_prior(prior, cells$mean, cells$unit, cells$markers, cells$resolution)
+  if (is.null(cells$sample)) prior["sample_concentration"] <- list(NULL)
 
   settings <- list(
     components = components, chains = chains, keep = control$keep, seed = check_seed(seed), method = method$name,
@@ -122,22 +125,14 @@ mixture_chains <- function(chains, cells, components, iter, schedule, keep) {
 
 # `settings`: elements of the fit. `schedule`: from method$schedule(). `cells`: from read_mixture_cells().
 new_mixture <- function(settings, schedule, cells, run) {
-  fit <- c(
-    list(draws = NULL), settings, list(iter = 0), schedule, list(backend = run_backend(run), threads = run$threads),
-    cells[c("markers", "rows")], list(
-      samples = levels(cells$sample), sample = if (!is.null(cells$sample)) as.integer(cells$sample),
-      center = unname(cells$mean), scale = unname(cells$unit), transform = cells$transform, piled = cells$piled,
-      x = if (is.null(cells$reader)) cells$x, probe = cells$probe,
-      elapsed = c(start = 0, sweeps = 0), interrupted = FALSE
-    )
-  )
+  fit <- c(list(draws = NULL), settings, list(iter = 0), schedule, list(
+    backend = run_backend(run), threads = run$threads, markers = cells$markers, rows = cells$rows,
+    samples = levels(cells$sample), sample = if (!is.null(cells$sample)) as.integer(cells$sample),
+    center = unname(cells$mean), scale = unname(cells$unit), transform = cells$transform, piled = cells$piled,
+    x = if (is.null(cells$reader)) cells$x, probe = cells$probe, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE
+  ))
   fit$reader <- cells$reader
   structure(fit, class = c("dp_mixture", "warpbayes_fit", "warpbayes"))
-}
-
-check_keep <- function(keep) {
-  parts <- c("weights", "means", "covariances")
-  if (is.null(keep)) parts else check_some(keep, "keep", c(parts, "labels"), 1L)
 }
 
 check_start <- function(start, cells, components) {
@@ -145,16 +140,13 @@ check_start <- function(start, cells, components) {
   rows <- cells$rows
   start <- by_names(start, rownames(cells$x), "start", "cell")
   if (!is.numeric(start) && !(is.logical(start) && all(is.na(start))) || is.factor(start) || length(start) != rows) {
-    stop_input("start", sprintf(
-      "must be NULL, a fit from dp_mixture(), or one component for each of the %s rows, not ", format(rows)
-    ), show_value(start))
+    stop_input("start", "must be NULL, a fit from dp_mixture(), or one component for each of the ", format(rows),
+      " rows, not ", show_value(start))
   }
-  outside <- which(!is.na(start) & (start < 1 | start > components | start != floor(start)))
-  if (length(outside)) {
-    stop_input("start", sprintf(
-      "has the component %s at row %d; components are 1 to %s",
-      format(start[[outside[[1L]]]]), outside[[1L]], format(components)
-    ))
+  outside <- match(TRUE, !is.na(start) & (start < 1 | start > components | start != floor(start)))
+  if (!is.na(outside)) {
+    stop_input("start", sprintf("has the component %s at row %d; components are 1 to %s", format(start[[outside]]),
+      outside, format(components)))
   }
   as.integer(start)
 }
@@ -165,10 +157,18 @@ read_mixture_cells <- function(x, sample, markers, transform, control, run) {
   if (!is.null(control$assay) && !has_assays(x)) {
     stop_input("assay", "is given, but `x` is no SummarizedExperiment or SingleCellExperiment")
   }
-  cells <- if (is_reader(x)) {
-    cells_of_reader(x, sample, markers, transform, control$missing, run)
+  if (is_reader(x)) {
+    if (control$missing == "model") {
+      stop_input("missing", "is \"model\", which a row_reader() does not take: its cells must have all values")
+    }
+    cells <- read_marker_cells(x, run, markers, transform)
+    cells <- c(cells, list(rows = x$rows, sample = if (!identical(sample, FALSE)) sample, probe = cells$reader$probe))
   } else {
-    cells_of_matrix(x, sample, markers, transform, control, run$threads)
+    given <- read_samples(x, sample, markers, assay = control$assay)
+    cells <- as_marker_matrix(given$x, given$markers, transform, missing = control$missing, parts = given$parts,
+      threads = run$threads, assay = given$assay)
+    if (control$missing == "model") warn_empty_rows(cells$x)
+    cells <- c(cells, list(rows = nrow(cells$x), sample = given$sample, probe = probe_cells(cells$x, cells$mean)))
   }
   cells["sample"] <- list(check_samples(cells$sample, cells$rows, rownames(cells$x)))
   cells$unit <- ifelse(cells$sd > 0 & is.finite(1 / cells$sd), cells$sd, 1)
@@ -176,33 +176,8 @@ read_mixture_cells <- function(x, sample, markers, transform, control, run) {
   c(cells, list(resolution = resolution(cells), piled = find_piled(cells)))
 }
 
-cells_of_matrix <- function(x, sample, markers, transform, control, threads) {
-  given <- read_samples(x, sample, markers, assay = control$assay)
-  cells <- as_marker_matrix(given$x, given$markers, transform, missing = control$missing, parts = given$parts,
-    threads = threads, assay = given$assay)
-  if (control$missing == "model") warn_empty_rows(cells$x)
-  c(cells, list(rows = nrow(cells$x), sample = given$sample, probe = probe_cells(cells$x, cells$mean)))
-}
-
-cells_of_reader <- function(reader, sample, markers, transform, missing, run) {
-  if (missing == "model") {
-    stop_input("missing", "is \"model\", which a row_reader() does not take: its cells must have all values")
-  }
-  cells <- read_marker_cells(reader, run, markers, transform)
-  c(cells, list(rows = reader$rows, sample = if (!identical(sample, FALSE)) sample, probe = cells$reader$probe))
-}
-
-prior_of_cells <- function(prior, cells) {
-  check_enough_cells(prior, cells$rows, cells$markers)
-  prior <- resolve_prior(prior, cells$mean, cells$unit, cells$markers, cells$resolution)
-  if (is.null(cells$sample)) prior["sample_concentration"] <- list(NULL)
-  prior
-}
-
 # Five rows spread over the data, for the trace of the density.
-probe_rows <- function(rows) {
-  pmin(rows, floor((seq_len(5L) - 0.5) / 5 * rows) + 1)
-}
+probe_rows <- function(rows) pmin(rows, floor((seq_len(5L) - 0.5) / 5 * rows) + 1)
 
 # Five rows without missing values. If there are none, means stand for the missing values.
 probe_cells <- function(x, center) {
@@ -245,8 +220,7 @@ warn_empty_rows <- function(x) {
   if (length(empty)) {
     warning(sprintf("`x` has %s without any value%s row %.0f: nothing is learned from %s",
       count_words(length(empty), "row"), if (length(empty) > 1L) ", the first of them" else ",", empty[[1L]],
-      if (length(empty) > 1L) "them" else "it"
-    ), call. = FALSE)
+      if (length(empty) > 1L) "them" else "it"), call. = FALSE)
   }
 }
 
@@ -279,12 +253,8 @@ check_own_cells <- function(fit, cluster) {
   } else if (is.null(fit$x)) {
     stop_input("fit", "has lost its data, `fit$x`: more sweeps need them")
   } else if (!is.double(fit$x) || !identical(dim(fit$x), c(as.integer(fit$rows), length(fit$markers)))) {
-    stop_input("fit", sprintf(
-      "has other data, `fit$x`, than the %s x %d matrix that was fitted: ", format(fit$rows), length(fit$markers)
-    ), show_value(fit$x))
-  }
-  if (!is.null(fit$samples) && !are_samples(fit$sample, fit)) {
-    stop_input("fit", "has been changed since it was made: its `sample` is not the sample of each cell")
+    stop_input("fit", sprintf("has other data, `fit$x`, than the %s x %d matrix that was fitted: ", format(fit$rows),
+      length(fit$markers)), show_value(fit$x))
   }
 }
 

@@ -119,9 +119,7 @@ simulate_cells <- function(fit, mixture) {
 
 # Cells on the scale of the fit as they were before the transformation.
 in_data_units <- function(fit, x) {
-  for (j in if (!is.null(fit$transform)) seq_len(ncol(x))) {
-    x[, j] <- data_values(x[, j], fit$transform, j)
-  }
+  for (j in if (!is.null(fit$transform)) seq_len(ncol(x))) x[, j] <- data_values(x[, j], fit$transform, j)
   x
 }
 

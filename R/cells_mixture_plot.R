@@ -9,8 +9,6 @@
 #' @param markers for `"pairs"`: names or numbers of markers. `NULL`: all, or of more than five the five in which
 #'   components differ most.
 #' @param min_weight for `"heatmap"` and the ellipses: components with a smaller weight are left out.
-#' @param main title, `NULL` for none.
-#' @param ... not used.
 #' @inheritParams computing_arguments
 #' @return `x`, invisibly.
 #' @section The pictures:

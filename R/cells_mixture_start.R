@@ -6,7 +6,11 @@ start_gibbs <- function(fit, start, run, atoms) {
   first <- first_states(fit, start, fit$warmup, run, atoms)
   start_chains(fit, numbered(function(key, chain) {
     state <- c(first(key, chain), search)
-    if (is.null(fit$samples)) state else c(state, sample_state(fit, state$merge))
+    if (is.null(fit$samples)) return(state)
+    law <- fit$prior$sample_concentration
+    # All samples are one in the first half of the warm-up, and while components are joined.
+    c(state, list(pooled = max(1, state$merge, floor(fit$warmup / 2)), log_share = numeric(fit$components),
+      sample_sizes = numeric(length(fit$samples) * fit$components), sample_concentration = law[[1L]] / law[[2L]]))
   }))
 }
 
@@ -26,19 +30,15 @@ first_states <- function(fit, start, sweeps, run, atoms) {
   prior <- compiled_prior(fit$prior)
   values <- compiled_prior(narrow_prior(fit$prior, atoms))$values
   function(key, chain) {
-    list(
-      merge = if (merge > 0) merge + 1 else 0, statistics = statistics(key, chain),
-      concentration = prior$concentration[["shape"]] / prior$concentration[["rate"]], prior = values
-    )
+    list(merge = if (merge > 0) merge + 1 else 0, statistics = statistics(key, chain),
+      concentration = prior$concentration[["shape"]] / prior$concentration[["rate"]], prior = values)
   }
 }
 
 # The last sweep in which components that share a population are joined; 0: in the start. It is early in the warm-up: no
 # kept draw may come before. With moves, each of the 20 sweeps up to it joins some (src/mixture/sweeps.c). The sweeps
 # before sort the cells; otherwise too many components of populations that are not normal would be joined.
-merge_after <- function(warmup, moves) {
-  min(if (moves) 100 else 50, floor(warmup / 2))
-}
+merge_after <- function(warmup, moves) min(if (moves) 100 else 50, floor(warmup / 2))
 
 # The sweeps after which each chain searches for a better start (src/mixture/search.c): up to 200 of the warm-up, after
 # components were joined, and while samples are one. A search takes as long as some 2,000 sweeps. By default it is left
@@ -57,15 +57,6 @@ narrow_prior <- function(prior, atoms) {
   prior
 }
 
-# The state of several samples: all are one in the first half of the warm-up, and while components are joined.
-sample_state <- function(fit, merge) {
-  law <- fit$prior$sample_concentration
-  list(
-    pooled = max(1, merge, floor(fit$warmup / 2)), sample_sizes = numeric(length(fit$samples) * fit$components),
-    log_share = numeric(fit$components), sample_concentration = law[["shape"]] / law[["rate"]]
-  )
-}
-
 # The statistics of the first states: function(key, chain). `start` is NULL, labels, or a fit.
 first_statistics <- function(fit, start, merge, run, atoms) {
   if (!inherits(start, "dp_mixture")) return(from_clusters(fit, start, merge, run, atoms))
@@ -77,7 +68,8 @@ first_statistics <- function(fit, start, merge, run, atoms) {
 
 # From `labels` or, if NULL, from a different clustering of some cells for each chain.
 from_clusters <- function(fit, labels, merge, run, atoms) {
-  prior <- compiled_prior(start_prior(fit$prior))
+  # With fewer degrees of freedom, for many markers and few cells per cluster, distant clusters would be joined.
+  prior <- compiled_prior(replace(fit$prior, "df", max(fit$prior$df, 50)))
   k <- as.integer(fit$components)
   inverse <- 1 / fit$scale
   if (is.null(fit$reader)) {
@@ -86,9 +78,8 @@ from_clusters <- function(fit, labels, merge, run, atoms) {
     })
   }
   if (!is.null(labels)) {
-    stop_input("start",
-      "has labels, which need the cells in this process: a row_reader() takes NULL, or a fit of the same cells"
-    )
+    stop_input("start", "has labels, which need the cells in this process: a row_reader() takes NULL, or a fit of the ",
+      "same cells")
   }
   function(key, chain) {
     cells <- collect_cells(run$cluster, native(C_mixture_start_rows, as.double(fit$rows), k, key))
@@ -112,9 +103,7 @@ same_cells <- function(start, fit) {
 }
 
 too_many_components <- function(count, fit) {
-  stop_input("start", sprintf(
-    "has cells in %s components, but `components` is %s", format(count), format(fit$components)
-  ))
+  stop_input("start", "has cells in ", format(count), " components, but `components` is ", format(fit$components))
 }
 
 # Statistics of another fit's last state. Of too many components, those with less than half a cell are left out.
@@ -134,10 +123,8 @@ statistics_for <- function(state, fit) {
 # The most probable components of other cells. If `start` has too many components, those used are numbered from 1.
 labels_from_fit <- function(start, fit, run) {
   if (!is.null(fit$reader)) {
-    stop_input("start",
-      "was fitted to other cells, whose components need the cells in this process: ",
-      "a row_reader() takes a fit of the same cells"
-    )
+    stop_input("start", "was fitted to other cells, whose components need the cells in this process: ",
+      "a row_reader() takes a fit of the same cells")
   }
   reference <- reference_draw(start)
   labels <- evaluate_mixture(start, reference, fit$x, "class", run)
@@ -153,12 +140,5 @@ gibbs_schedule <- function(iter, warmup, control) {
 
 gibbs_parts <- function(fit) {
   of_samples <- c(if ("weights" %in% fit$keep) c("sample_weights", "sample_sizes"), "sample_concentration")
-  c(fit$keep, learned_names(fit), "concentration", if (!is.null(fit$samples)) of_samples)
+  c(fit$keep, sprintf("prior_%s", fit$prior$learn), "concentration", if (!is.null(fit$samples)) of_samples)
 }
-
-gibbs_sweeps <- function(fit) fit$warmup + fit$thin * seq_len(dim(fit$draws$concentration)[[1L]])
-
-add_method("gibbs", settings = c("thin", "keep"), schedule = gibbs_schedule, start = start_gibbs,
-  sampler = mixture_sampler, sampled = TRUE, spread = TRUE, parts = gibbs_parts,
-  draws = function(fit) kept_draws(fit$iter, fit), kept = gibbs_sweeps
-)

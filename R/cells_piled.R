@@ -25,15 +25,10 @@ find_piled <- function(cells) {
     if (!anyDuplicated(some)) return(NULL)
     piles <- rbind(piled_at_low_end(some), -piled_at_low_end(-some))
     if (nrow(piles) == 0L) return(NULL)
-    share <- if (is.null(cells$reader)) {
-      vapply(piles[, 1L], function(value) mean(cells$x[, j] == value, na.rm = TRUE), 0)
-    } else {
-      abs(piles[, 2L])
-    }
-    data.frame(
-      marker = cells$markers[[j]], end = ifelse(piles[, 2L] > 0, "low", "high"),
-      value = data_values(piles[, 1L], cells$transform, j), share = share, at = piles[, 1L]
-    )
+    share <- abs(piles[, 2L])
+    if (is.null(cells$reader)) share <- vapply(piles[, 1L], function(at) mean(cells$x[, j] == at, na.rm = TRUE), 0)
+    data.frame(marker = cells$markers[[j]], end = ifelse(piles[, 2L] > 0, "low", "high"),
+      value = data_values(piles[, 1L], cells$transform, j), share = share, at = piles[, 1L])
   })
   none <- data.frame(marker = character(), end = character(), value = numeric(), share = numeric(), at = numeric())
   do.call(rbind, c(list(none), found))
@@ -108,15 +103,11 @@ sample_shifts <- function(fit, least = 0.1, most = 500L) {
   out
 }
 
-zap_values <- function(piled) ifelse(abs(piled$value) < 1e-9, 0, piled$value)
-
-format_each <- function(values) vapply(values, format, "", digits = 4)
+piled_words <- function(piled) vapply(ifelse(abs(piled$value) < 1e-9, 0, piled$value), format, "", digits = 4)
 
 piled_rows <- function(piled) {
   if (!nrow(piled)) return(NULL)
-  data.frame(
-    marker = piled$marker, end = piled$end, value = format_each(zap_values(piled)), cells = percent(piled$share)
-  )
+  data.frame(marker = piled$marker, end = piled$end, value = piled_words(piled), cells = percent(piled$share))
 }
 
 # With fewer cells than markers, the covariance of no component can be learned: the prior decides.

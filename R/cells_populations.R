@@ -30,7 +30,7 @@ shares_agreement <- function(map, shown, names, rows) {
     wide <- wide[order(-half[wide])]
     # Of two chains, t says too little about chance.
     inner <- map$proportions - chain_means(map$proportions, chain)[as.character(chain), ]
-    inner <- apply(quantiles_of_columns(inner, interval_ends(0.9)), 1L, diff) / 2
+    inner <- apply(column_quantiles(inner, interval_ends(0.9)), 1L, diff) / 2
     apart <- if (max(chain) > 2L) which(half > 1.5 * inner)
     differs <- intersect(wide, union(differs, apart))
   }
@@ -63,11 +63,9 @@ chain_shares <- function(agreement) {
   rows <- sort(union(intersect(agreement$shown, which(rowMeans(by_chain) >= least_share)), agreement$differs))
   colnames(by_chain) <- paste0("chain_", seq_len(agreement$chains))
   table <- agreement$table[rows, ]
-  data.frame(
-    type = agreement$names[rows], share = rowMeans(by_chain)[rows], rhat = table$rhat, common = agreement$common[rows],
-    differs = rows %in% agreement$differs, by_chain[rows, , drop = FALSE], error = table$sd / sqrt(table$ess_bulk),
-    row.names = NULL
-  )
+  data.frame(type = agreement$names[rows], share = rowMeans(by_chain)[rows], rhat = table$rhat,
+    common = agreement$common[rows], differs = rows %in% agreement$differs, by_chain[rows, , drop = FALSE],
+    error = table$sd / sqrt(table$ess_bulk), row.names = NULL)
 }
 
 # The agreement on the types of cell_types(fit). NULL for one chain, or if a part of the fit is missing.

@@ -34,16 +34,14 @@ type_proportions <- function(types, level = 0.9, ...) {
   interval <- zap_share(share_interval(values, chain, level))
   names <- types$types$type
   samples <- types$fit$samples
-  structure(
-    data.frame(
-      type = factor(rep(names, length(samples)), names),
-      sample = factor(rep(samples, each = length(names)), samples),
-      cells = rep(tabulate(types$fit$sample, length(samples)), each = length(names)),
-      proportion = zap_share(colMeans(values)), lower = interval[, 1L], upper = interval[, 2L]
-    ),
-    draws = draws, chain = chain, level = level, verdict = new_verdict("the proportions", reason("these_samples"),
-      rests_on = list(verdict(types))), class = c("type_proportions", "warpbayes", "data.frame")
+  table <- data.frame(
+    type = factor(rep(names, length(samples)), names), sample = factor(rep(samples, each = length(names)), samples),
+    cells = rep(tabulate(types$fit$sample, length(samples)), each = length(names)),
+    proportion = zap_share(colMeans(values)), lower = interval[, 1L], upper = interval[, 2L]
   )
+  said <- new_verdict("the proportions", reason("these_samples"), rests_on = list(verdict(types)))
+  structure(table, draws = draws, chain = chain, level = level, verdict = said,
+    class = c("type_proportions", "warpbayes", "data.frame"))
 }
 
 type_share_table <- function() part_table(

@@ -7,8 +7,7 @@
 #' @param x from [type_proportions()].
 #' @param group the group of each sample, in their order or by name; `NA`: grey. `NULL`: one colour.
 #' @param types which types: names or numbers; `NULL`: the twelve most frequent.
-#' @param main title, `NULL` for none.
-#' @param ... not used.
+#' @inheritParams computing_arguments
 #' @return `x`, invisibly.
 #' @examples
 #' set.seed(1)
@@ -49,9 +48,6 @@ share_picture <- function(x, argument, group, types, main) {
     key = if (!is.null(group)) list(title = NULL, text = groups, colours = colours))
 }
 
-#' @rdname autoplot.warpbayes
-#' @usage NULL
-#' @method autoplot type_proportions
 #' @exportS3Method ggplot2::autoplot type_proportions
 autoplot.type_proportions <- function(object, group = NULL, types = NULL, main = NULL, ...) {
   check_dots_empty(...)

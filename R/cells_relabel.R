@@ -94,9 +94,7 @@ renumber_draws <- function(draws, match) {
   count <- ncol(match)
   renumber <- function(values, before, after) {
     parts <- array(values, c(before, k, after, count))
-    for (i in seq_len(count)) {
-      parts[, , , i] <- parts[, match[, i], , i]
-    }
+    for (i in seq_len(count)) parts[, , , i] <- parts[, match[, i], , i]
     values[] <- parts
     values
   }
@@ -108,30 +106,18 @@ renumber_draws <- function(draws, match) {
   draws$covariances <- renumber(draws$covariances, prod(dim(draws$covariances)[1:2]), 1)
   if (!is.null(draws$labels)) {
     labels <- matrix(draws$labels, ncol = count)
-    for (i in seq_len(count)) {
-      labels[, i] <- order(match[, i])[labels[, i]]
-    }
+    for (i in seq_len(count)) labels[, i] <- order(match[, i])[labels[, i]]
     draws$labels[] <- labels
   }
   draws
 }
 
-# Mean and 90% interval of the `values` of draws in which the component is `present`.
-interval_of <- function(values, present) {
-  values <- values[present]
-  if (!length(values)) return(c(NA_real_, NA_real_, NA_real_))
-  # stats::quantile() would take ten times as long.
-  sorted <- sort.int(values)
-  at <- 1 + (length(sorted) - 1) * c(0.05, 0.95)
-  below <- floor(at)
-  above <- pmin(below + 1, length(sorted))
-  c(mean(values), sorted[below] + (at - below) * (sorted[above] - sorted[below]))
-}
-
-# The rows of `table`, which have a `component`, with intervals of values_of(row).
+# The rows of `table`, with mean and 90% interval of the values_of(row) in the draws in which their `component` is
+# `present`.
 with_intervals <- function(table, present, values_of) {
   summary <- vapply(seq_len(nrow(table)), function(i) {
-    interval_of(values_of(table[i, ]), present[table$component[[i]], , ])
+    values <- values_of(table[i, ])[present[table$component[[i]], , ]]
+    if (length(values)) c(mean(values), column_quantiles(cbind(values), c(0.05, 0.95))) else rep(NA_real_, 3L)
   }, numeric(3L))
   data.frame(table, mean = summary[1L, ], lower = summary[2L, ], upper = summary[3L, ])
 }
@@ -258,7 +244,6 @@ drop_warmup.relabelled_mixture <- function(fit, n = NULL, ...) {
 
 #' @rdname relabel.dp_mixture
 #' @param markers for `"components"`: names or numbers of markers, as in [plot.dp_mixture()].
-#' @param main title, `NULL` for none.
 #' @param ... for `plot()`: further arguments of [plot.dp_mixture()].
 #' @export
 plot.relabelled_mixture <- function(x, type = c("components", "pairs", "trace", "weights", "heatmap"), components = 12,
@@ -291,7 +276,7 @@ component_picture <- function(x, components, markers, main) {
   chosen <- choose_markers(x, markers, reference_draw(x))
   rows <- nrow(shown)
   at <- rev(seq_len(rows))
-  colours <- rep_len(c(component_colours, rep(other_colour, max(0L, rows - length(component_colours)))), rows)
+  colours <- type_colours(rows)
   intervals <- function(values, title, axis) {
     xlim <- around(unlist(values[c("lower", "upper")]), 0.06)
     panel(xlim, c(0.4, rows + 0.6), list(
@@ -301,9 +286,8 @@ component_picture <- function(x, components, markers, main) {
   }
   panels <- lapply(chosen, function(marker) {
     means <- x$component_means[x$component_means$marker == x$markers[[marker]], ]
-    intervals(means[match(shown$component, means$component), ], x$markers[[marker]], function(ends) {
-      marker_axis(x, marker, ends)
-    })
+    intervals(means[match(shown$component, means$component), ], x$markers[[marker]],
+      function(ends) marker_axis(x, marker, ends))
   })
   weights <- intervals(shown, "Weight", function(ends) axis_of(ends, percent_labels, 3L))
   picture(c(panels, list(weights)), main, NULL, "Component", columns = length(chosen) + 1L)

@@ -11,11 +11,11 @@
 #' @param statistic `"median"` or `"mean"` of the cells of a type in a sample.
 #' @param min_cells a sample counts for a type if it has at least this many of its cells.
 #' @param seed seed of the draws of the cells' types.
-#' @param ... not used.
 #' @param x the fit's cells with other markers, as [dp_mixture()] takes them, and transformed as the fit's. Samples are
 #'   found by name. `NULL`: the cells of the fit.
 #' @param sample for clusters: the sample of each cell, as in [dp_mixture()].
 #' @inheritParams differential_abundance
+#' @inheritParams computing_arguments
 #' @return A data frame of class `differential_state` with a row for each `type` (but no specks), `marker` and `effect`
 #'   (coefficient). `samples`, `cells`: how many samples count, and the median number of their cells of the type.
 #'   `estimate`, `lower`, `upper`: posterior median and interval of the change of the marker, in the units of the fit
@@ -115,9 +115,11 @@ compare_states <- function(value, variance, model, scale, level) {
     contrasts <- rbind(contrasts, matrix(0, ncol(of_group), ncol(contrasts)))
   }
   grid <- seq(log(0.002), log(5), length.out = 40L)
+  # The samples that count must tell each contrast.
   usable <- vapply(seq_len(ncol(y)), function(i) {
-    there <- which(!is.na(y[, i]))
-    length(there) > qr(x[there, , drop = FALSE])$rank && all(is_told(x[there, , drop = FALSE], contrasts))
+    there <- x[!is.na(y[, i]), , drop = FALSE]
+    rank <- qr(there)$rank
+    nrow(there) > rank && all(apply(contrasts, 2L, function(contrast) qr(rbind(there, contrast))$rank == rank))
   }, NA)
   effects <- ncol(contrasts)
   out <- array(NA_real_, c(ncol(y), effects, 5L))
@@ -137,12 +139,6 @@ compare_states <- function(value, variance, model, scale, level) {
     table = data.frame(estimate = c(out[, , 1L]), lower = c(out[, , 2L]), upper = c(out[, , 3L]), p = c(out[, , 4L]),
       fdr = NA_real_, reported = NA, deviation = c(out[, , 5L]))
   )
-}
-
-# Whether the samples with these rows of the design tell each contrast.
-is_told <- function(x, contrasts) {
-  rank <- qr(x)$rank
-  vapply(seq_len(ncol(contrasts)), function(j) qr(rbind(x, contrasts[, j]))$rank == rank, NA)
 }
 
 # Of each pair (column of y and v) and log(sigma): `evidence` (log density of the data) and each contrast's `mean` and
@@ -282,7 +278,6 @@ glance_of.differential_state <- function(x) {
 
 #' @rdname differential_state
 #' @param types for `plot()`, names or numbers of types; `NULL`: the twelve changes with the smallest tail probability.
-#' @param main title, `NULL` for none.
 #' @export
 plot.differential_state <- function(x, types = NULL, effect = NULL, main = NULL, ...) {
   check_dots_empty(...)
@@ -290,9 +285,6 @@ plot.differential_state <- function(x, types = NULL, effect = NULL, main = NULL,
   invisible(x)
 }
 
-#' @rdname autoplot.warpbayes
-#' @usage NULL
-#' @method autoplot differential_state
 #' @exportS3Method ggplot2::autoplot differential_state
 autoplot.differential_state <- function(object, types = NULL, effect = NULL, main = NULL, ...) {
   check_dots_empty(...)

@@ -16,7 +16,6 @@
 #'   the draws and has at least 20 cells, and more cells than markers. Types that most draws lack are specks, too.
 #' @param names names of the types, the most frequent first; there may be fewer. `levels(x) <- value` renames types.
 #' @param ndraws number of kept draws to use, evenly spaced over all chains; `NULL`: all.
-#' @param ... not used.
 #' @inheritParams computing_arguments
 #' @return An object of class `cell_types`. With T types, D draws, n cells and p markers, it has
 #'   \item{types}{a data frame, the most frequent type first. `type`: the name. `proportion`, `lower`, `upper`:
@@ -53,9 +52,7 @@ cell_types <- function(fit, types = NULL, overlap = 0.04, specks = c("auto", "ke
   if (!is.null(types)) types <- check_count(types, "types")
   overlap <- check_number(overlap, "overlap", min = 0, max = 0.5)
   specks <- check_choice(specks, "specks", c("auto", "keep", "join"))
-  if (specks == "auto") {
-    specks <- if (is.null(types)) "keep" else "join"
-  }
+  if (specks == "auto") specks <- if (is.null(types)) "keep" else "join"
   speck <- check_number(speck, "speck", min = 0, max = 1, open = FALSE)
   ndraws <- check_ndraws(ndraws)
   if (!is.null(names)) names <- check_type_names(names, "names")
@@ -85,8 +82,7 @@ check_type_names <- function(names, argument, count = NULL) {
   if (!different || !is.null(count) && length(names) != count) {
     stop_input(argument, "must be different names, ",
       if (is.null(count)) "the most frequent type first" else paste("one for each of the", count_words(count, "type")),
-      ", not ", if (is.character(names) && length(names)) list_some(names) else show_value(names)
-    )
+      ", not ", if (is.character(names) && length(names)) list_some(names) else show_value(names))
   }
   names
 }

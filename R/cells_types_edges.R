@@ -16,7 +16,7 @@ joining_edges <- function(x) {
   near <- matrix(shown[which(upper.tri(apart) & apart < limit + 1, arr.ind = TRUE)], ncol = 2L)
   pairs <- c(lapply(seq_len(nrow(near)), function(i) leaves[near[i, ]]), halves[large])
   if (!length(pairs)) return(NULL)
-  points <- quantiles_of_columns(distances_in_draws(x$fit, map, pairs), c(0.5, 0.05, 0.95))
+  points <- column_quantiles(distances_in_draws(x$fit, map, pairs), c(0.5, 0.05, 0.95))
   given <- given_names(x)
   of_two <- function(by) sprintf(by, given[near[, 1L]], given[near[, 2L]])
   found <- data.frame(

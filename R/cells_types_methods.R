@@ -30,7 +30,6 @@ levels.cell_types <- function(x) x$types$type
 #' @param object cell types from [cell_types()].
 #' @param newdata the cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
 #' @param type `"type"`: the most probable type; `"prob"`: all probabilities; `"uncertainty"`: one minus the largest.
-#' @param ... not used.
 #' @inheritParams computing_arguments
 #' @return Named as the rows of `newdata`: a factor, a matrix (cells x types) for `"prob"`, numbers for `"uncertainty"`.
 #' @section Errors:
@@ -60,8 +59,7 @@ in_console.cell_types <- function(x, ...) {
     table <- types_table(shown, if (any(shown$proportion < 0.005)) 2 else 1)
     print(table[!names(table) %in% c("nearest", "overlap")], row.names = FALSE)
   }
-  agreement <- types_agreement(x)
-  unlike <- types_by_chain(agreement)
+  unlike <- types_by_chain(types_agreement(x))
   if (!is.null(unlike)) {
     print_chain_shares(unlike, 8L)
     cat("\n")
@@ -131,8 +129,7 @@ summary.cell_types <- function(object, ...) {
 in_console.summary.cell_types <- function(x, digits = 3, ...) {
   digits <- check_count(digits, "digits", max = 15)
   print_lines(x$words)
-  tables <- types_tables(x, digits)
-  print_tables(tables)
+  print_tables(types_tables(x, digits))
   print_chain_shares(x$by_chain)
   cat("\n")
   print_verdict(x$verdict, Inf)
@@ -159,10 +156,9 @@ glance_of.cell_types <- function(x) {
   types <- x$types
   kinds <- kinds_of_types(types)
   own <- types[kinds == "type", ]
-  data.frame(
-    nobs = length(x$type), types = nrow(own), specks = sum(kinds == "speck"), overlap = extreme(types$overlap, max),
-    apart = extreme(own$apart, min), stability = extreme(own$stability, min), verdict = verdict(x)$answer
-  )
+  data.frame(nobs = length(x$type), types = nrow(own), specks = sum(kinds == "speck"),
+    overlap = extreme(types$overlap, max), apart = extreme(own$apart, min), stability = extreme(own$stability, min),
+    verdict = verdict(x)$answer)
 }
 
 frame_of.cell_types <- function(x, ...) {

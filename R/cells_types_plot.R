@@ -8,8 +8,7 @@
 #' @param markers for `"cells"`: names or numbers of two or more. `NULL`: all, or of more than five the
 #'   five in which components differ most.
 #' @param specks for `"heatmap"` and `"proportions"`: whether to show specks too.
-#' @param main title, `NULL` for none.
-#' @param ... not used.
+#' @inheritParams computing_arguments
 #' @return `x`, invisibly.
 #' @section The pictures:
 #' * `"tree"`: the joins of the finest branches, from the bottom up, by the overlap of their means, on a log scale.
@@ -45,10 +44,7 @@ type_picture <- function(x, argument, type, markers, specks, main) {
   )
 }
 
-type_colours <- function(x) {
-  colours <- c(component_colours, rep(other_colour, max(0L, nrow(x$types) - length(component_colours))))
-  colours[seq_len(nrow(x$types))]
-}
+type_colours <- function(count) c(component_colours, rep(other_colour, count))[seq_len(count)]
 
 # The horizontal and vertical place of each join. Leaves are at 1, 2, ... in the tree's order.
 tree_places <- function(tree) {
@@ -83,7 +79,7 @@ tree_picture <- function(x, main) {
   names <- picture_names(x$types$type, Inf)[unique(type)]
   names <- ifelse(size_of(names) < 0.45, short_names(names, 12L), names)
   size <- size_of(names)
-  colours <- type_colours(x)
+  colours <- type_colours(nrow(x$types))
   ticks <- seq(0, floor(top))
   ylim <- c(-0.16 * top, top)
   named <- seq_len(min(nrow(x$types), length(component_colours)))
@@ -107,9 +103,8 @@ type_cells_picture <- function(x, markers, main) {
   reference <- mixture_of_draw(fit, x$draw, x$chain)
   chosen <- choose_markers(fit, markers, reference)
   if (length(chosen) < 2L) {
-    stop_input("markers",
-      "must be two or more markers for this picture; with one marker, see plot(x, type = \"proportions\")"
-    )
+    stop_input("markers", "must be two or more markers for this picture; with one marker, see ",
+      "plot(x, type = \"proportions\")")
   }
   parts <- placed_cells(reference, chosen, fit$x[, chosen, drop = FALSE])
   colours <- c(component_colours[seq_len(min(nrow(x$types), length(component_colours)))], other_colour)
@@ -145,7 +140,7 @@ type_share_picture <- function(x, shown, main) {
   xlim <- log10(c(least, min(1, 1.2 * max(types$upper, types$proportion, na.rm = TRUE))))
   names <- picture_names(x$types$type, 30L)[shown]
   rows <- data.frame(name = names, estimate = log10(types$proportion), lower = log10(pmax(types$lower, least)),
-    upper = log10(types$upper), colour = type_colours(x)[shown], right = percent(types$proportion))
+    upper = log10(types$upper), colour = type_colours(nrow(x$types))[shown], right = percent(types$proportion))
   label <- paste0("Share of the cells", if (!anyNA(types$lower)) ", and 90% interval")
   interval_picture(rows, main, label, xlim, share_axis(xlim))
 }

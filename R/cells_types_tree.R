@@ -89,9 +89,7 @@ leaf_tree <- function(found) {
 # The type of each leaf after `joins` joins, numbered as they first appear.
 group_after <- function(tree, joins) {
   group <- seq_along(tree$used)
-  for (step in seq_len(joins)) {
-    group[group == tree$second[[step]]] <- tree$first[[step]]
-  }
+  for (step in seq_len(joins)) group[group == tree$second[[step]]] <- tree$first[[step]]
   match(group, unique(group))
 }
 

@@ -76,7 +76,7 @@ piled_reason <- function(fit) {
   piled <- fit$piled
   if (is.null(piled) || nrow(piled) == 0L) return(NULL)
   piled <- utils::head(piled[order(-piled$share), ], 6L)
-  shown <- paste0(piled$marker, " = ", format_each(zap_values(piled)), " (", percent(piled$share), ")")
+  shown <- paste0(piled$marker, " = ", piled_words(piled), " (", percent(piled$share), ")")
   reason("piled", quantity = piled$marker, figure = piled$share[[1L]], shown = shown,
     more = if (nrow(fit$piled) > 6L) sprintf(" and %d more", nrow(fit$piled) - 6L) else "")
 }
@@ -99,20 +99,16 @@ skewed_reason <- function(fit) {
     values <- some_values(cells, j)
     values <- values[!is_piled(values)]
     if (length(values) < 50L) return(FALSE)
-    if (is_raw(values) && type_of_marker(fit$transform, j) == "none") return(TRUE)
+    # Only raw values of a cytometer lie so far above the low ones: 40 times the spread of the low ones.
+    points <- stats::quantile(values, c(0.01, 0.1, 0.99), names = FALSE)
+    raw <- points[[3L]] - points[[2L]] > 40 * (points[[2L]] - points[[1L]])
+    if (raw && type_of_marker(fit$transform, j) == "none") return(TRUE)
     if (abs(skewness_of(values)) < 0.6) return(FALSE)
     between <- stats::quantile(values, c(0.05, 0.95), names = FALSE)
     is.na(deepest_valley(values, rep(1, length(values)), between, 0.5))
   }, NA)
   if (sum(skewed) < 2L || mean(skewed) < 0.5) return(NULL)
   reason("skewed_data", quantity = list_some(fit$markers[skewed], 3L), figure = sum(skewed), all = length(skewed))
-}
-
-# Whether the high values lie as far above the low ones as only raw values of a cytometer do: 40 times the spread of the
-# low ones.
-is_raw <- function(values) {
-  points <- stats::quantile(values, c(0.01, 0.1, 0.99), names = FALSE)
-  points[[3L]] - points[[2L]] > 40 * (points[[2L]] - points[[1L]])
 }
 
 # From -1 to 1: how much farther the 95% point lies from the median than the 5% point does.
@@ -149,10 +145,6 @@ bem_verdict <- function(fit) {
         })
     }, data_reasons(fit))
 }
-
-add_method("gibbs", verdict = gibbs_verdict)
-
-add_method("bem", verdict = bem_verdict)
 
 # Components that relabel() numbered, by their stability.
 #' @export
@@ -207,9 +199,7 @@ share_reasons <- function(agreement) {
   c(
     if (length(unsettled)) differing_shares(agreement, unsettled),
     border_reasons(agreement),
-    if (length(wide)) {
-      reason("wide_shares", quantity = list_some(agreement$names[wide]), figure = length(wide))
-    },
+    if (length(wide)) reason("wide_shares", quantity = list_some(agreement$names[wide]), figure = length(wide)),
     if (length(short)) {
       reason("type_shares_rough", quantity = list_some(agreement$names[short]), figure = length(short),
         needed = ess_needed)
@@ -229,11 +219,8 @@ share_reasons <- function(agreement) {
 #' @export
 verdict.cell_types <- function(x, ...) {
   check_method(x, "x", ...)
-  types_verdict(x)
-}
-
-types_verdict <- function(x, agreement = types_agreement(x)) {
   types <- x$types
+  agreement <- types_agreement(x)
   small <- types[kinds_of_types(types) == "speck", ]
   torn <- which(!types$speck & types$apart < 0.95)
   unsure <- mean(x$probability < 0.9)
@@ -294,7 +281,7 @@ scale_edge_reason <- function(x) {
   piled <- x$fit$piled
   reason("edge_types", quantity = list_some(x$types$type[edge]), figure = length(edge),
     cells = count_words(sum(x$types$cells[edge]), "cell"),
-    shown = list_some(unique(paste(piled$marker, "=", format_each(zap_values(piled))))))
+    shown = list_some(unique(paste(piled$marker, "=", piled_words(piled)))))
 }
 
 # Samples that lie elsewhere than the others, which tears populations apart.

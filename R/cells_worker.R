@@ -46,10 +46,8 @@ worker_tasks <- list(
   collect = function(data, rows) held_rows(data)[rows, , drop = FALSE],
   begin = function(session, data, worker, first_row, piece, center, inverse_scale, single, keep_labels, sample,
                    samples, where) {
-    worker_data[[session]] <- native(
-      C_mixture_open_worker, held_rows(data), worker, first_row, piece, center, inverse_scale, single,
-      keep_labels, sample, samples, worker_run(where)
-    )
+    worker_data[[session]] <- native(C_mixture_open_worker, held_rows(data), worker, first_row, piece, center,
+      inverse_scale, single, keep_labels, sample, samples, worker_run(where))
     NULL
   },
   answer = function(session, request) .Call(C_mixture_answer, worker_data[[session]], request),
@@ -95,10 +93,8 @@ read_rows <- function(reader, first, last, markers) {
     if (is.null(held)) {
       held <- list(store = room_for_rows(last - first + 1, ncol(values)), markers = names)
     } else if (!identical(names, held$markers)) {
-      stop_input("x", sprintf(
-        "has read other columns for rows %.0f to %.0f, %s, than before, %s",
-        from, to, list_some(names), list_some(held$markers)
-      ))
+      stop_input("x", sprintf("has read other columns for rows %.0f to %.0f, ", from, to), list_some(names),
+        ", than before, ", list_some(held$markers))
     }
     put_rows(held$store, from - first, values)
   }

@@ -19,7 +19,8 @@
 #'   autoplot(fit, "trace") + ggtitle("Two chains")
 #' }
 #' @name autoplot.warpbayes
-#' @aliases autoplot.bayes_logit autoplot.martingale_posterior
+#' @aliases autoplot.bayes_logit autoplot.martingale_posterior autoplot.dp_mixture autoplot.relabelled_mixture
+#'   autoplot.cell_types autoplot.type_proportions autoplot.differential_abundance autoplot.differential_state
 NULL
 
 aes_of <- function(...) do.call(ggplot2::aes, lapply(list(...), as.name))
