@@ -21,15 +21,14 @@
 #'   least four tested types, otherwise `"share"`.
 #' @inheritParams computing_arguments
 #' @return An object of class `differential_abundance`. `as.data.frame()`, `tidy()` and `glance()` give tables.
-#'   \item{effects}{a data frame with a row for each `type` and `effect`, a coefficient such as `grouppatient`. `share`:
-#'     the mean share in the samples. `tested`: `FALSE` for specks and types without cells. `estimate`, `lower`,
-#'     `upper`: posterior median and interval of the effect on the log odds; `above`: the probability that it is above
-#'     0. `change`, `change_lower`, `change_upper`: the same of the change that is tested, on the log scale. `p`: twice
-#'     the probability of the less probable sign. `fdr`: the smallest false discovery rate at which the type is
-#'     reported, by Benjamini and Hochberg (1995) and the learned share of types without a change. `null` and `lfsr`:
-#'     the probabilities of no change, and of no change or the other sign (Stephens 2017).
-#'     `deviation`: the posterior median of the standard deviation between samples, in log odds. `rhat`, `ess`: see
-#'     [convergence].}
+#'   \item{effects}{a row for each `type` and `effect`, a coefficient such as `grouppatient`. `share`: the mean share in
+#'     the samples. `tested`: `FALSE` for specks and types without cells. `estimate`, `lower`, `upper`: posterior median
+#'     and interval of the effect on the log odds; `above`: the probability that it is above 0. `change`,
+#'     `change_lower`, `change_upper`: the same of the tested change, on the log scale. `p`: twice the probability of
+#'     the less probable sign. `fdr`: the smallest false discovery rate at which the type is reported, by Benjamini and
+#'     Hochberg (1995) and the learned share of types without a change. `null`, `lfsr`: the probabilities of no change,
+#'     and of no change or the other sign (Stephens 2017). `deviation`: posterior median of the standard deviation
+#'     between samples, in log odds. `rhat`, `ess`: see [convergence].}
 #'   \item{counts, totals}{the counts, types x samples (mean over draws), and all cells of each sample.}
 #'   \item{draws}{`effects` (draws x chains x tested types x coefficients), `deviation` (draws x chains x tested types),
 #'     and `group_deviation` if the formula has groups.}
@@ -39,12 +38,8 @@
 #' the patient (with `(1 | patient)`) and a deviation of the sample, whose standard deviation is learned from all types.
 #' Coefficients of predictors with standard deviation 1 are normal with standard deviation 2.5.
 #'
-#' Shares add up to 1: if a frequent type trebles, all other shares fall. So each effect has a common shift of the logs
-#' of all shares. The change beyond this shift is the absolute change. This is right if the types that change in one
-#' direction are not the majority. The verdict says if that is in doubt.
-#' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used, dependent predictors, and no more samples than
-#' coefficients.
+#' If a frequent type trebles, all other shares fall. So each effect has a common shift of the logs of all shares, and
+#' the change beyond it is absolute. This is right if the types that change in one direction are not the majority.
 #' @references
 #' Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate. *Journal of the Royal Statistical
 #' Society B* **57**, 289-300.
@@ -73,7 +68,6 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
   run <- resolve_run(backend, threads)
   check_present(!missing(types), "types")
   own <- inherits(types, "cell_types")
-  named <- own || !is.null(colnames(types))
   if (own) {
     check_cell_types(types)
     if (!is.null(totals)) stop_input("totals", "is for a matrix of counts; cell types know the cells of their samples")
@@ -88,7 +82,7 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
     counts <- array(counts, c(dim(counts), 1L), c(dimnames(counts), list(NULL)))
   }
   if (is.null(chains)) chains <- if (own) 2 else 4
-  model <- abundance_model(formula, data, dimnames(counts)[[2L]], effect, named)
+  model <- abundance_model(formula, data, dimnames(counts)[[2L]], effect, own || !is.null(colnames(types)))
   kept <- model$kept
   mean <- rowMeans(counts, dims = 2L)
   share <- rowMeans(mean[, kept, drop = FALSE] / rep(totals[kept], each = nrow(mean)))

@@ -11,16 +11,13 @@ abundance_words <- function(x) {
     if (length(x$omitted)) sprintf("Left out, because variables are missing: %s", list_some(x$omitted)), found_words(x))
 }
 
-# The reported effects of a coefficient: as many as the limit of the false discovery rate allows.
 reported <- function(effects, limit) effects[!is.na(effects$fdr) & effects$fdr <= limit, , drop = FALSE]
 
-# A probability with two digits that is not printed as 0 or 1 unless it is.
 probability_words <- function(p) {
   shown <- sprintf("%.*f", ifelse(!is.na(p) & p < 0.1, 3L, 2L), p)
   ifelse(p > 0 & p < 0.001, "< 0.001", ifelse(p < 1 & p > 0.99, "> 0.99", shown))
 }
 
-# Which types are reported, for each effect.
 found_words <- function(x) {
   absolute <- x$change == "absolute"
   limit <- sprintf("at a false discovery rate of %s", percent(x$limit, 0))
@@ -45,7 +42,6 @@ ratio_words <- function(log_ratio, error = 0) {
   ifelse(log_ratio > log(1000), "> 1000", ifelse(log_ratio < -log(1000), "< 0.001", ratio))
 }
 
-# Rows of the table of a comparison or its summary. Absolute changes are shown only if they are tested.
 abundance_table <- function(x, effects = x$effects) {
   effects <- effects[effects$tested, ]
   error <- (effects$upper - effects$lower) / diff(stats::qnorm(interval_ends(x$level))) / sqrt(effects$ess)
@@ -67,16 +63,14 @@ abundance_table <- function(x, effects = x$effects) {
 #' Print, summarise or plot a comparison of groups of samples
 #'
 #' `print()` shows the types with the smallest false discovery rates: the odds ratio of the share, and `absolute`, the
-#' factor of the absolute number. `summary()` shows all types. `plot()` draws the logs of the tested changes with their
-#' intervals; reported types are filled.
+#' factor of the absolute number. `plot()` draws the logs of the tested changes; reported types are filled.
 #' @param x,object from [differential_abundance()].
 #' @param types names or numbers of types to plot; `NULL`: the twelve with the smallest false discovery rates.
 #' @param effect the coefficient to plot; `NULL`: the first.
 #' @param conf.level probability of the intervals of `tidy()`.
 #' @inheritParams computing_arguments
-#' @return `print()` and `plot()` return `x`, invisibly. `as.data.frame()` gives `x$effects`, `summary()` a list,
-#'   `glance()` one row, and `tidy()` `type`, `term`, `estimate`, `std.error`, `conf.low`, `conf.high`, `fdr`, `rhat`,
-#'   `ess_bulk`.
+#' @return `print()` and `plot()` return `x`, invisibly, and `summary()` a list that prints all types. `tidy()` gives
+#'   `type`, `term`, `estimate`, `std.error`, `conf.low`, `conf.high`, `fdr`, `rhat`, `ess_bulk`.
 #' @examples
 #' counts <- rbind(T = c(510, 480, 450, 400), B = c(40, 52, 160, 120), NK = c(12, 0, 4, 11))
 #' patients <- data.frame(group = c("a", "a", "b", "b"))
@@ -89,7 +83,6 @@ in_console.differential_abundance <- function(x, types = 12, ...) {
   print_changes(x, abundance_words(x), abundance_table(x, x$effects[order(x$effects$p), ]), types)
 }
 
-# The first screen of a comparison: some rows of its table.
 print_changes <- function(x, words, table, types) {
   types <- check_count(types, "types")
   print_lines(words)
@@ -115,7 +108,6 @@ summary.differential_abundance <- function(object, ...) {
 
 in_console.summary.differential_abundance <- function(x, ...) print_chunk(x)
 
-# How samples differ, and which share of the types has no effect.
 between_samples_words <- function(x) {
   of <- function(what, values) {
     shown <- vapply(signif(values, 2), format, "")
@@ -181,12 +173,12 @@ glance_of.differential_abundance <- function(x) {
 #' @export
 plot.differential_abundance <- function(x, types = NULL, effect = NULL, main = NULL, ...) {
   check_dots_empty(...)
-  paint_picture(abundance_picture(x, types, effect, main))
+  paint_picture(picture_of(x, types, effect, main))
   invisible(x)
 }
 
-# The types of a picture by their effect, the range of the axis, and which types are reported.
-abundance_picture <- function(x, types, effect, main) {
+picture_of.differential_abundance <- function(x, types = NULL, effect = NULL, main = NULL, ...) {
+  check_dots_empty(...)
   check_abundance(x, "x")
   effect <- chosen_effect(effect, unique(x$effects$effect), x$effect_labels)
   rows <- x$effects[x$effects$effect == effect & x$effects$tested, ]
@@ -218,7 +210,6 @@ changes_picture <- function(rows, fdr, main, xlab, limits = around(c(0, rows$low
       text = c("reported", "not reported"), colours = colours))
 }
 
-# Checks that the parts of a comparison have the sizes that its methods rely on.
 check_abundance <- function(x, argument) {
   check_fit_class(x, argument, "differential_abundance", "differential_abundance()")
   tested <- if (is.data.frame(x$effects)) sum(x$effects$tested %in% TRUE) else 0L
@@ -237,10 +228,60 @@ check_abundance <- function(x, argument) {
   ))
 }
 
-#' @exportS3Method ggplot2::autoplot differential_abundance
-autoplot.differential_abundance <- function(object, types = NULL, effect = NULL, main = NULL, ...) {
-  check_dots_empty(...)
-  gg_draw(abundance_picture(object, types, effect, main))
+check_intact.differential_abundance <- function(x, argument) check_abundance(x, argument)
+
+report_content.differential_abundance <- function(fit, ...) {
+  check_method(fit, "fit", ...)
+  list(
+    title = "Differential abundance of cell types", words = abundance_words(fit), verdict = verdict(fit),
+    main = function() abundance_table(fit, fit$effects[order(fit$effects$fdr), ]),
+    sections = function() abundance_sections(fit),
+    made = made_words(fit), prior = abundance_prior_words(),
+    code = c(needed_words(needed_objects(fit$call, c("types", "data", "totals"))),
+      repeating_code(fit$call, "differential_abundance", "result", list(seed = fit$seed))), rows = 20L
+  )
 }
 
-check_intact.differential_abundance <- function(x, argument) check_abundance(x, argument)
+abundance_sections <- function(fit) {
+  summary <- summary.differential_abundance(fit)
+  effects <- unique(fit$effects$effect)
+  types <- min(12L, nrow(fit$counts))
+  pictures <- lapply(utils::head(effects, 8L), function(effect) {
+    what <- if (fit$change == "absolute") "absolute changes" else "odds ratios"
+    picture_part(sprintf("%s: logs of %s with %s intervals. Types that are reported are filled.",
+      effect_words(fit$effect_labels, effect), what, percent(fit$level, 0)),
+      function() plot.differential_abundance(fit, effect = effect), c(0.25 + 0.03 * types, 0.45 + 0.05 * types))
+  })
+  counts <- data.frame(sample = colnames(fit$counts), `all cells` = whole_words(fit$totals),
+    t(round(fit$counts)), check.names = FALSE)
+  names(counts)[-(1:2)] <- rownames(fit$counts)
+  list(
+    list(title = "Effects", parts = c(
+      list(table_part(abundance_table(fit, fit$effects[order(fit$effects$fdr), ]),
+        "Odds ratios of shares and absolute changes, the type with the smallest false discovery rate first")),
+      list(paragraphs(paste("absolute: the factor by which the absolute number changes; fdr: the smallest false",
+        "discovery rate at which the type is reported; sd: standard deviation between samples, in log odds."), "note")),
+      pictures
+    )),
+    list(title = "How samples differ", parts = list(paragraphs(between_samples_words(summary)))),
+    list(title = "Counts", parts = list(
+      table_part(counts, "Cells by sample and type, averaged over draws"),
+      table_part(data.frame(sample = rownames(fit$design), fit$design, check.names = FALSE), "Design")
+    ))
+  )
+}
+
+abundance_prior_words <- function() {
+  c(
+    "Coefficients of predictors with standard deviation 1: normal with mean 0 and standard deviation 2.5.",
+    paste("Standard deviation between samples, of each type: log-normal. Its median, a trend with the frequency of the",
+      "type, and how alike types are is learned from all types together; the median has a log-normal prior with median",
+      "0.5."),
+    "Share of types without an effect: beta(8, 1.5). Common shift of the logs of all shares: Cauchy."
+  )
+}
+
+in_chunk.summary.differential_abundance <- function(x) {
+  list(words = c(x$words, between_samples_words(x)), verdict = x$verdict, rows = 200L,
+    tables = list(`Odds ratios` = abundance_table(x)))
+}

@@ -18,8 +18,6 @@
 #' types <- cell_types(dp_mixture(compensated, transform = "logicle"))
 #' flowCore::write.flowSet(add_types(raw, types, check_values = FALSE), "files with types")
 #' ```
-#' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used, and if `x` has other cells or already the column.
 #' @examples
 #' set.seed(1)
 #' draw <- function(n, share) cbind(CD4 = rnorm(n) + 5 * (runif(n) < share), CD8 = rnorm(n))
@@ -36,25 +34,22 @@ add_types <- function(x, types, name = "type", check_values = TRUE) {
     stop_input("name", "must be one name, not ", show_value(name))
   }
   added <- stats::setNames(data.frame(types$type, types$probability), c(name, paste0(name, "_probability")))
-  if (is.list(x) && !is.data.frame(x)) {
-    if (any(vapply(x, isS4, TRUE))) stop_input("x", "is a list of frames: give a flowSet, or the frames one by one")
-    values <- lapply(x, cells_to_compare)
-    sizes <- vapply(values, nrow, 0L)
-    check_same_cells(sizes, types)
-    marker <- intersect(types$fit$markers, colnames(values[[1L]]))
-    check_same_values(do.call(rbind, lapply(unname(values), function(part) part[, marker, drop = FALSE])), types)
-    return(Map(function(part, rows) add_type_columns(part, added[rows, , drop = FALSE]), x, ranges(sizes)))
-  }
   frames <- cytometry_frames(x)
   if (!is.null(frames)) return(add_types_to_frames(x, frames, added, types))
   if (isS4(x) && methods::is(x, "SummarizedExperiment")) return(add_types_to_experiment(x, added, types))
-  values <- cells_to_compare(x)
-  check_same_cells(nrow(values), types)
-  check_same_values(values, types)
-  add_type_columns(x, added)
+  several <- is.list(x) && !is.data.frame(x)
+  parts <- if (several) x else list(x)
+  if (several && any(vapply(x, isS4, TRUE))) {
+    stop_input("x", "is a list of frames: give a flowSet, or the frames one by one")
+  }
+  values <- lapply(parts, function(part) if (is.data.frame(part)) part else check_matrix(part, "x"))
+  sizes <- vapply(values, nrow, 0L)
+  check_same_cells(sizes, types)
+  marker <- intersect(types$fit$markers, colnames(values[[1L]]))
+  check_same_values(do.call(rbind, lapply(unname(values), function(part) part[, marker, drop = FALSE])), types)
+  done <- Map(function(part, rows) add_type_columns(part, added[rows, , drop = FALSE]), parts, ranges(sizes))
+  if (several) done else done[[1L]]
 }
-
-cells_to_compare <- function(x) if (is.data.frame(x)) x else check_matrix(x, "x")
 
 ranges <- function(sizes) {
   ends <- cumsum(sizes)

@@ -8,12 +8,10 @@
 #   sampler    function(fit, atoms): what R/run_chains.R runs; `atoms` may be missing;
 #   sampled    whether the fit has draws from the posterior;
 #   spread     whether several graphics cards share the cells of a session;
-#   parts      function(fit): the names of its draws;
-#   draws      function(fit): how many draws each chain has, and `kept`: the sweeps after which they were kept;
-#   words, verdict   functions of a fit: sentences on what was fitted, and on how it went;
-#   held       function(fit): lines of print() between these, on the components that hold cells;
-#   summary, glance  functions of a fit: the elements of summary() and glance() that the method adds;
-#   title, axis      what reports and pictures call the fit and a sweep.
+#   draws      function(fit): how many draws each chain has; `kept`: after which sweeps; `parts`: their names;
+#   words, verdict, held   functions of a fit: what was fitted, how it went, and which components hold cells;
+#   summary, glance        functions of a fit: what the method adds to summary() and glance();
+#   title, axis            what reports and pictures call the fit and a sweep.
 mixture_methods <- new.env()
 
 method_of <- function(fit) mixture_methods[[fit$method]]
@@ -91,7 +89,6 @@ need_sampler <- function(fit, what) {
 
 count_kept <- function(fit) length(fit$draws$concentration)
 
-# The `choices` that a user gave, at least `fewest`, in the order of `choices`.
 check_some <- function(value, argument, choices, fewest = 0L) {
   if (!is.character(value) || length(value) < fewest || !all(value %in% choices)) {
     stop_input(argument, "must be some of ", list_some(choices), ", not ",
@@ -138,7 +135,6 @@ print_chunk <- function(x) {
   print_verdict(shown$verdict, Inf)
 }
 
-# The draws of the learned numbers of the prior, by name.
 learned_draws <- function(fit) {
   draws <- fit$draws
   means <- lapply(seq_len(NROW(draws$prior_mean)), function(j) draws$prior_mean[j, , ])

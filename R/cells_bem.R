@@ -18,8 +18,8 @@
 #' @section The fit:
 #' It is as [dp_mixture()] describes, but sweeps are steps, and chains are starts. `draws` has one mixture, and `steps`
 #' and `converged` have one value, for each start. Functions of the fit take the start with the highest log posterior.
-#' Intervals, \eqn{\hat R} and effective sample sizes are `NA`. [relabel()], [co_clustering()], [drop_warmup()] and
-#' conversions to packages posterior and coda give an error. One sample without missing values is required.
+#' Intervals and diagnostics are `NA`; functions that need draws give an error. Several samples and missing values are
+#' not possible.
 #' @references
 #' Lin, L., Chan, C. and West, M. (2010). Discriminative information analysis for variable selection in mixture
 #' modelling. Technical report, Department of Statistical Science, Duke University.
@@ -43,8 +43,7 @@ bem_schedule <- function(iter, warmup, control) {
   )
 }
 
-# The first states of the steps, and their prior. The Gibbs sweeps of the first start, or `start`, give its learned
-# parts.
+# The first states of the steps. The Gibbs sweeps of the first start, or `start`, give the learned parts of the prior.
 start_bem <- function(fit, start, run, atoms) {
   if (identical(start, "search")) stop_input("start", "is \"search\", which method = \"bem\" does not have")
   if (!is.null(fit$samples)) {
@@ -63,19 +62,18 @@ start_bem <- function(fit, start, run, atoms) {
     on.exit(close_fit(session))
     sweep <- start_sweeps(few, session, atoms)
   }
-  fit <- start_chains(fit, numbered(function(key, chain) {
-    swept <- sweep(c(list(key = key, sweep = 0), first(key, chain)), held)
+  fit <- start_chains(fit, function(key) {
+    swept <- sweep(c(list(key = key, sweep = 0), first(key)), held)
     held <<- swept$prior
     list(
       statistics = order_by_size(swept$state$statistics, length(fit$markers)) * (fit$rows / few$rows),
       concentration = swept$state$concentration, prior = held, log_posterior = NaN, stopped = FALSE, steps = 0
     )
-  }))
+  })
   fit$prior <- hold_prior(fit$prior, held)
   fit
 }
 
-# The fit with as many of its cells as find where to start.
 some_cells <- function(fit, most = 50000) {
   if (fit$rows <= most || !is.null(fit$reader)) return(fit)
   fit$x <- fit$x[round(seq(1, fit$rows, length.out = most)), , drop = FALSE]
@@ -218,4 +216,41 @@ gather_modes <- function(fit) {
   })
   modes$concentration <- matrix(as.double(if (draws) fit$concentration_trace[fit$iter, ]), draws, fit$chains)
   modes
+}
+
+bem_starts <- function(fit) {
+  last <- function(trace) if (fit$iter > 0) trace[fit$iter, ] else rep(NA_real_, fit$chains)
+  data.frame(
+    start = seq_len(fit$chains), steps = fit$steps, converged = fit$converged,
+    log_posterior = last(fit$log_posterior), log_likelihood = last(fit$log_likelihood), occupied = last(fit$occupied)
+  )
+}
+
+bem_words <- function(fit) {
+  sweeps <- paste(if (fit$chains > 1) ", each" else "", "after", count_words(fit$start_sweeps, "Gibbs sweep"))
+  c(size_words(fit), sprintf("%s by Bayesian EM%s: %s%s, %s",
+    if (fit$estimate == "mean") "Conditional means" else "Mode of the posterior",
+    if (isTRUE(fit$interrupted)) ", interrupted" else "", count_words(fit$chains, "start"),
+    if (fit$start_sweeps > 0) sweeps else "", where_words(fit)))
+}
+
+bem_held <- function(fit) {
+  if (fit$iter == 0) return(NULL)
+  best <- which.max(bem_starts(fit)$log_posterior)
+  c(sprintf("Components that hold half a cell or more: %s", fit$occupied[fit$iter, best]),
+    largest_words("Largest", fit$sizes[, best], fit$rows))
+}
+
+bem_summary <- function(fit, reference) {
+  said <- verdict(fit)
+  list(starts = bem_starts(fit), best = reference$chain, converged = is_usable(said), verdict = said)
+}
+
+bem_glance <- function(fit) {
+  best <- bem_starts(fit)[reference_draw(fit)$chain, ]
+  list(
+    occupied = best$occupied, concentration = fit$draws$concentration[1L, best$start],
+    log_likelihood = best$log_likelihood, draws = 0, rhat = NA_real_, ess_bulk = NA_real_, converged = best$converged,
+    verdict = verdict(fit)$answer
+  )
 }

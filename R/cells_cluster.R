@@ -7,8 +7,7 @@
 #' @section What to give it:
 #' Any cluster of package parallel: on one machine, on several, or MPI through package snow. The workers need the same
 #' version of warpbayes. `backend`, `threads` and `devices` apply to each worker; with `NULL`, workers follow their own
-#' options and share the cores of their machine. If no machine can hold the cells, workers read them: see
-#' [row_reader()].
+#' options and share the cores of their machine. With a [row_reader()], workers read the cells.
 #' @section What comes back:
 #' The fit is `identical()` to the fit without a cluster, in double precision also with graphics cards. [continue()] and
 #' [resume()] need a `cluster` only if the workers read the cells.
@@ -17,14 +16,6 @@
 #' completed sweeps are returned with a warning that names the worker. If no sweep was completed, it is an error of
 #' class `warpbayes_error_device`. The cluster cannot be used again. After an interrupt it can, unless a second one ends
 #' the wait for the current sweep. Workers and the network must be trusted.
-#' @examples
-#' x <- cbind(a = c(rnorm(3000), rnorm(3000, 6)), b = rnorm(6000))
-#' \dontrun{
-#' cluster <- parallel::makeCluster(2)
-#' control <- warp_control(cluster = cluster)
-#' fit <- dp_mixture(x, components = 8, iter = 100, seed = 1, control = control)
-#' parallel::stopCluster(cluster)
-#' }
 #' @name mixture_clusters
 NULL
 
@@ -61,7 +52,6 @@ open_on_cluster <- function(fit, run, keep_labels) {
   session
 }
 
-# Which worker has which cells. Workers that would have none are left out.
 split_cells <- function(connection, rows) {
   connection$split <- native(C_mixture_split, as.double(rows), length(connection$cluster))
   used <- seq_len(length(connection$split$first_row) - 1L)

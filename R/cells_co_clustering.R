@@ -11,8 +11,6 @@
 #'   own draws.
 #' @inheritParams computing_arguments
 #' @return A symmetric matrix of class `co_clustering` with 1 on the diagonal. Its [verdict()] is that of `fit`.
-#' @section Errors:
-#' `warpbayes_error_input` for rows that do not exist, and as in [predict.dp_mixture()].
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 5), ncol = 2))

@@ -2,10 +2,9 @@
 
 #' Dirichlet-process mixture of Gaussians
 #'
-#' Fits a Dirichlet-process mixture of multivariate normal distributions to cells, for example of flow cytometry. For a
-#' first look, `method = "bem"` finds a mode by [Bayesian EM][bayesian_em], in less than a second for 15,000 cells. The
-#' [cell_types()] of a mode have no intervals. The default draws from the posterior by blocked Gibbs sampling.
-#' [mixture_model] has the formulas.
+#' Fits a Dirichlet-process mixture of multivariate normal distributions to cells, for example of flow cytometry. The
+#' default draws from the posterior by blocked Gibbs sampling. For a first look, `method = "bem"` finds a mode by
+#' [Bayesian EM][bayesian_em], in less than a second for 15,000 cells. [mixture_model] has the formulas.
 #' @param x cells by markers: a numeric matrix, data frame, `flowFrame`, `flowSet`, `cytoframe`, `cytoset`,
 #'   `SummarizedExperiment` or `SingleCellExperiment`; a list of these for [several samples][mixture_samples]; a
 #'   [row_reader()].
@@ -21,13 +20,11 @@
 #' @param transform `"none"`, `"logicle"`, or arcsinh with a cofactor, `c(arcsinh = 150)`; or one of these for each
 #'   [marker][marker_transform] by name: `c(CD3 = "logicle", CD4 = 150)`.
 #' @param control rare settings, from [warp_control()]; see below.
-#' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
 #' @section Settings of `control`:
 #' * `start`: where chains start. `NULL`: each from its own clustering. Or a fit to the same markers, or for each cell
-#'   the number of a component (`NA`: leave it out). With 500 sweeps and 1,000 cells or more, each
-#'   chain searches in its warm-up for a start of more posterior mass, by some 2,000 sweeps without draws. `"search"`:
-#'   also in short runs and for many cells.
+#'   the number of a component (`NA`: leave it out). With 500 sweeps and 1,000 cells or more, each chain searches in its
+#'   warm-up for more posterior mass, by some 2,000 sweeps without draws. `"search"`: also in short runs and many cells.
 #' * `moves`: whether sweeps also propose to split and join components (Jain and Neal 2004).
 #' * `thin`, `keep` (for `"gibbs"`): which sweeps and draws are kept. `keep` is any of `"weights"`, `"means"`,
 #'   `"covariances"` (the default: prediction needs these) and `"labels"`.
@@ -51,9 +48,8 @@
 #' If you interrupt the fit, or a sweep fails, the completed sweeps are returned with a warning, and [continue()] runs
 #' the remaining ones.
 #' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used, and for fewer cells than markers unless the prior has a
-#' `scale`; `warpbayes_error_memory` if memory runs out; `warpbayes_error_backend` or `warpbayes_error_device` if a
-#' graphics card or a worker fails.
+#' `warpbayes_error_input` for an argument that cannot be used; `warpbayes_error_memory` if memory runs out;
+#' `warpbayes_error_backend` or `warpbayes_error_device` if a graphics card or a worker fails.
 #' @references
 #' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking priors. *Journal of the American
 #' Statistical Association* **96**, 161-173.
@@ -123,7 +119,6 @@ mixture_chains <- function(chains, cells, components, iter, schedule, keep) {
   check_chains(chains, mixture_cost(cells$rows, p, components, 1), each * (iter - schedule$warmup) / schedule$thin)
 }
 
-# `settings`: elements of the fit. `schedule`: from method$schedule(). `cells`: from read_mixture_cells().
 new_mixture <- function(settings, schedule, cells, run) {
   fit <- c(list(draws = NULL), settings, list(iter = 0), schedule, list(
     backend = run_backend(run), threads = run$threads, markers = cells$markers, rows = cells$rows,
@@ -176,10 +171,9 @@ read_mixture_cells <- function(x, sample, markers, transform, control, run) {
   c(cells, list(resolution = resolution(cells), piled = find_piled(cells)))
 }
 
-# Five rows spread over the data, for the trace of the density.
 probe_rows <- function(rows) pmin(rows, floor((seq_len(5L) - 0.5) / 5 * rows) + 1)
 
-# Five rows without missing values. If there are none, means stand for the missing values.
+# Five rows for the trace of the density, without missing values. If there are none, means stand for these.
 probe_cells <- function(x, center) {
   probe <- x[probe_rows(nrow(x)), , drop = FALSE]
   if (!anyNA(probe)) return(probe)
@@ -198,19 +192,15 @@ probe_cells <- function(x, center) {
 #' values.
 #'
 #' This is right if values are *missing at random*: whether a value is missing may depend on known values, but not on
-#' the missing value itself. Values below a detector's threshold are not missing at random.
-#'
-#' A marker without values and an infinite value are errors; a cell without values gives a warning. A graphics card must
-#' hold all cells.
+#' the missing value itself. Values below a detector's threshold are not missing at random. A graphics card must hold
+#' all cells.
 #' @references
 #' Little, R. J. A. and Rubin, D. B. (2019). *Statistical Analysis with Missing Data*, third edition. Wiley.
 #' @examples
 #' set.seed(1)
 #' x <- cbind(CD4 = c(rnorm(300), rnorm(200, 5)), CD8 = c(rnorm(300), rnorm(200, 5)))
 #' x[sample(length(x), 100)] <- NA
-#' fit <- dp_mixture(x, components = 6, iter = 100, seed = 1, threads = 2,
-#'   control = warp_control(missing = "model"))
-#' predict(fit, cbind(CD4 = 5, CD8 = NA_real_), type = "log_density", threads = 2)
+#' dp_mixture(x, components = 6, iter = 100, threads = 2, control = warp_control(missing = "model"))
 #' @name mixture_missing
 NULL
 
@@ -246,7 +236,6 @@ continue.dp_mixture <- function(fit, more, backend = NULL, threads = NULL, check
   continue_chains(fit, more, method_of(fit)$sampler, backend, threads, progress, checkpoint, cluster)
 }
 
-# The user may have taken the cells out of the fit, or put others in.
 check_own_cells <- function(fit, cluster) {
   if (!is.null(fit$reader)) {
     if (is.null(cluster)) stop_input("cluster", "is NULL, but the cells of `fit` are read by the workers of a cluster")

@@ -41,12 +41,10 @@ log_units <- function(x, scale) {
   total
 }
 
-# Class, log density or probabilities under one mixture. `sample` is from sample_of_cells().
 evaluate_mixture <- function(fit, mixture, cells, what, run, sample = NULL) {
   evaluate_sampled(fit, cells, sample, run, function(evaluate) evaluate(mixture, what)[[what]])
 }
 
-# The log of the mean density over the draws `used`. `sample`: from sample_of_cells(), for weights of samples.
 mean_log_density <- function(fit, used, cells, run, sample = NULL) {
   if (is.null(sample)) return(sum_log_density(fit, used, fit$draws$weights, cells, run) - log(nrow(used)))
   total <- numeric(nrow(cells))
@@ -149,7 +147,6 @@ combine_samples <- function(mixture, what, rows, evaluates, count) {
   result
 }
 
-# Draws are compared on at most so many cells.
 compared_cells <- 5000
 
 compared_rows <- function(rows) unique(round(seq(1, rows, length.out = min(rows, compared_cells))))

@@ -1,6 +1,5 @@
 # Markers against each other: images of cells, the mixture's regions of highest density, and histograms.
 
-# The chosen markers with their limits, cells, pixels, components and colours. `class`: the components, if known.
 pairs_parts <- function(fit, data, markers, min_weight, backend, threads, class = NULL) {
   reference <- reference_draw(fit)
   chosen <- choose_markers(fit, markers, reference)
@@ -25,7 +24,6 @@ placed_cells <- function(reference, chosen, cells) {
     position = if (!is.null(cells)) lapply(panels, function(i) bin_of(cells[, i], limits[[i]], bins)))
 }
 
-# Cells with ellipses below the diagonal, regions of the mixture above it, and histograms on it.
 pairs_picture <- function(fit, parts, min_weight, main) {
   chosen <- parts$chosen
   limits <- parts$limits
@@ -218,7 +216,6 @@ marker_layers <- function(parts, ends) {
   )
 }
 
-# The density of a marker's mixture, the bars of its cells, its piled values, and the top of the frame.
 marker_parts <- function(fit, reference, marker, limits, values) {
   at <- seq(limits[[1L]], limits[[2L]], length.out = 300L)
   density <- numeric(length(at))

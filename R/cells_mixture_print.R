@@ -1,6 +1,5 @@
 # print() and summary() of a fitted mixture, and its convergence by quantities that do not depend on numbering.
 
-# Where, in which precision and from which seed it was computed, and how long that took.
 where_words <- function(fit) {
   sprintf("%s on %s, %s precision, seed %s", elapsed_words(fit$elapsed), backend_words(fit), fit$precision,
     format(fit$seed, digits = 16))
@@ -12,8 +11,7 @@ fit_words <- function(fit) c(size_words(fit), chain_words(fit, count_kept(fit), 
 #'
 #' `print()` says what was fitted, how many components hold cells, and its [verdict()]. `summary()` adds statistics of
 #' [convergence] or, if chains do not agree, the shares of [cell types][cell_types()] in each chain.
-#' `print(summary(fit), all = TRUE)` shows the prior, the largest components and all reasons, too. Component numbers may
-#' differ between chains, so chains are compared by the log density of the mixture at five cells.
+#' `print(summary(fit), all = TRUE)` shows the prior, the largest components and all reasons, too.
 #' @param object a fit from [dp_mixture()].
 #' @inheritParams computing_arguments
 #' @return `summary()` gives a list of class `summary.dp_mixture`:
@@ -24,11 +22,9 @@ fit_words <- function(fit) c(size_words(fit), chain_words(fit, count_kept(fit), 
 #'   `share`, `rhat`, `common` (see [cell_types_method]), `differs` (by more than chance explains), the share in each
 #'   chain, the Monte Carlo `error` of the share, and `means`.
 #' * `components`, `reference`: the components of the reference draw by decreasing weight, and its `draw` and `chain`.
-#' * `piled`: the [values that many cells share][piled_values].
 #' * `occupied`: the number of components that hold cells, sweeps x chains, without the warm-up.
 #'
 #' For [Bayesian EM][bayesian_em], `starts` and `best` replace `learned`, `diagnostics` and `occupied`.
-#' `prior_summary()` of package rstantools gives the prior.
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))
@@ -61,7 +57,6 @@ largest_words <- function(title, sizes, rows) {
   if (length(largest)) sprintf("%s: %s of the cells", title, shares)
 }
 
-# The mean and middle 90% of the draws of each learned number of the prior. NULL: none.
 learned_table <- function(fit) {
   if (!count_kept(fit)) return(NULL)
   parts <- learned_draws(fit)
@@ -70,11 +65,9 @@ learned_table <- function(fit) {
     parts[[sprintf("sd[%s]", fit$markers[[j]])]] <- sqrt(fit$draws$prior_scale[j, j, , ])
   }
   if (!length(parts)) return(NULL)
-  rows <- lapply(parts, function(values) {
-    ends <- stats::quantile(values, c(0.05, 0.95), names = FALSE)
-    data.frame(mean = mean(values), q5 = ends[[1L]], q95 = ends[[2L]])
-  })
-  cbind(part = names(parts), do.call(rbind, unname(rows)), row.names = NULL)
+  draws <- matrix(unlist(parts), ncol = length(parts))
+  points <- column_quantiles(draws, c(0.05, 0.95))
+  data.frame(part = names(parts), mean = colMeans(draws), q5 = points[, 1L], q95 = points[, 2L])
 }
 
 # As printed, with the decimals that the standard deviation of a quantity and the error of its mean allow.
@@ -209,7 +202,6 @@ diagnose <- function(fit) {
   table
 }
 
-# The heaviest components as a table, with its caption and a sentence about the others.
 components_words <- function(summary, most, digits = 2) {
   table <- summary$components
   if (is.null(table) || most == 0) return(list())

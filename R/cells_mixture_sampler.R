@@ -117,8 +117,8 @@ find_atoms <- function(fit) {
 #' How much memory [dp_mixture()] needs for \eqn{p} markers and \eqn{k} components, and how to make a fit smaller.
 #' @section On the processor:
 #' Besides the data, a fit takes 40 MB and about 12 bytes per cell. Each kept draw takes \eqn{8 k p^2} bytes for the
-#' covariances, \eqn{8 k p} for the means, and 4 bytes per cell for labels: 0.4 MB without labels for 256 components and
-#' 14 markers. [`warp_control(keep = , thin = )`][warp_control()] keep less.
+#' covariances, \eqn{8 k p} for the means, and 4 bytes per cell for labels. [`warp_control(keep = , thin = )`
+#' ][warp_control()] keep less.
 #' @section On a graphics card:
 #' The card holds the scaled cells, \eqn{8 p} bytes each (\eqn{4 p} in single precision), and about a tenth more. Cells
 #' that do not fit, or that `options(warpbayes.device_memory)` leaves out, travel to the card in each sweep.
@@ -126,15 +126,6 @@ find_atoms <- function(fit) {
 #' A fit holds the data. To save it without them: `fit$x <- NULL; saveRDS(fit, file)`. [continue()], [relabel()],
 #' [cell_types()] and `logLik()` need them back: `fit$x <- x`, the matrix of the chosen markers as doubles, after the
 #' transformation.
-#' @examples
-#' set.seed(1)
-#' x <- matrix(rnorm(4000), ncol = 2)
-#' fit <- dp_mixture(x, components = 8, iter = 100, seed = 1, threads = 2,
-#'   control = warp_control(thin = 5))
-#' print(object.size(fit), units = "auto")
-#' fit$x <- NULL
-#' print(object.size(fit), units = "auto")
-#' predict(fit, rbind(c(0, 0)), type = "log_density", threads = 2)
 #' @name mixture_memory
 NULL
 

@@ -4,45 +4,35 @@ start_gibbs <- function(fit, start, run, atoms) {
   search <- searched_sweeps(fit, start)
   if (identical(start, "search")) start <- NULL
   first <- first_states(fit, start, fit$warmup, run, atoms)
-  start_chains(fit, numbered(function(key, chain) {
-    state <- c(first(key, chain), search)
+  start_chains(fit, function(key) {
+    state <- c(first(key), search)
     if (is.null(fit$samples)) return(state)
     law <- fit$prior$sample_concentration
     # All samples are one in the first half of the warm-up, and while components are joined.
     c(state, list(pooled = max(1, state$merge, floor(fit$warmup / 2)), log_share = numeric(fit$components),
       sample_sizes = numeric(length(fit$samples) * fit$components), sample_concentration = law[[1L]] / law[[2L]]))
-  }))
+  })
 }
 
-# start_chains() gives the key of a chain alone: this counts the chains.
-numbered <- function(start) {
-  chain <- 0
-  function(key) {
-    chain <<- chain + 1
-    start(key, chain)
-  }
-}
-
-# function(key, chain): the first state of a chain. Components may be joined in the first of its `sweeps` sweeps.
+# function(key): the first state of the next chain. Components may be joined in the first of its `sweeps` sweeps.
 first_states <- function(fit, start, sweeps, run, atoms) {
   merge <- if (is.null(start)) merge_after(sweeps, fit$moves) else 0
   statistics <- first_statistics(fit, start, merge, run, atoms)
   prior <- compiled_prior(fit$prior)
   values <- compiled_prior(narrow_prior(fit$prior, atoms))$values
-  function(key, chain) {
-    list(merge = if (merge > 0) merge + 1 else 0, statistics = statistics(key, chain),
+  function(key) {
+    list(merge = if (merge > 0) merge + 1 else 0, statistics = statistics(key),
       concentration = prior$concentration[["shape"]] / prior$concentration[["rate"]], prior = values)
   }
 }
 
-# The last sweep in which components that share a population are joined; 0: in the start. It is early in the warm-up: no
-# kept draw may come before. With moves, each of the 20 sweeps up to it joins some (src/mixture/sweeps.c). The sweeps
-# before sort the cells; otherwise too many components of populations that are not normal would be joined.
+# The last sweep in which components that share a population are joined; 0: in the start. With moves, each of the 20
+# sweeps up to it joins some. The sweeps before sort the cells; otherwise too many components of populations that are
+# not normal would be joined.
 merge_after <- function(warmup, moves) min(if (moves) 100 else 50, floor(warmup / 2))
 
 # The sweeps after which each chain searches for a better start (src/mixture/search.c): up to 200 of the warm-up, after
-# components were joined, and while samples are one. A search takes as long as some 2,000 sweeps. By default it is left
-# out where a sweep takes long, of few cells, and of short runs.
+# components were joined, and while samples are one. A search takes as long as some 2,000 sweeps.
 searched_sweeps <- function(fit, start) {
   first <- merge_after(fit$warmup, fit$moves) + 20
   last <- min(first + 199, if (is.null(fit$samples)) floor(0.7 * fit$warmup) else floor(fit$warmup / 2) - 1)
@@ -57,13 +47,17 @@ narrow_prior <- function(prior, atoms) {
   prior
 }
 
-# The statistics of the first states: function(key, chain). `start` is NULL, labels, or a fit.
+# The statistics of the first states: function(key). `start` is NULL, labels, or a fit.
 first_statistics <- function(fit, start, merge, run, atoms) {
   if (!inherits(start, "dp_mixture")) return(from_clusters(fit, start, merge, run, atoms))
   check_start_fit(start, fit)
   if (!same_cells(start, fit)) return(from_clusters(fit, labels_from_fit(start, fit, run), merge, run, atoms))
   statistics <- lapply(start$state, statistics_for, fit = fit)
-  function(key, chain) statistics[[(chain - 1) %% length(statistics) + 1]]
+  chain <- 0
+  function(key) {
+    chain <<- chain + 1
+    statistics[[(chain - 1) %% length(statistics) + 1]]
+  }
 }
 
 # From `labels` or, if NULL, from a different clustering of some cells for each chain.
@@ -73,7 +67,7 @@ from_clusters <- function(fit, labels, merge, run, atoms) {
   k <- as.integer(fit$components)
   inverse <- 1 / fit$scale
   if (is.null(fit$reader)) {
-    return(function(key, chain) {
+    return(function(key) {
       native(C_mixture_start, fit$x, fit$center, inverse, prior, k, key, merge == 0, atoms, labels)
     })
   }
@@ -81,7 +75,7 @@ from_clusters <- function(fit, labels, merge, run, atoms) {
     stop_input("start", "has labels, which need the cells in this process: a row_reader() takes NULL, or a fit of the ",
       "same cells")
   }
-  function(key, chain) {
+  function(key) {
     cells <- collect_cells(run$cluster, native(C_mixture_start_rows, as.double(fit$rows), k, key))
     native(C_mixture_start_from, cells, fit$center, inverse, prior, k, key, merge == 0, atoms, as.double(fit$rows))
   }

@@ -7,13 +7,8 @@
 #' spikes. A value is piled if at least 0.5% of the cells have it, no more than 1% of the cells lie beyond it, and it is
 #' five times as frequent as any of the ten next values.
 #'
-#' The mixture describes piled values by thin components, which may lie across several populations. If few cells have a
-#' piled value, it may help to leave these cells out; if most have it, the marker.
-#' @examples
-#' set.seed(1)
-#' x <- cbind(CD4 = pmax(rnorm(1000, 1), 0), CD8 = rnorm(1000, 5))
-#' fit <- dp_mixture(x, components = 6, iter = 60, seed = 1, threads = 2)
-#' fit$piled
+#' Thin components describe piled values, and may lie across several populations. If few cells have a piled value, it
+#' may help to leave these cells out; if most have it, the marker.
 #' @name piled_values
 NULL
 
@@ -61,10 +56,9 @@ edge_types <- function(fit, type) {
   which(cells > 0 & tabulate(type[at_edge], length(cells)) >= 0.9 * cells)
 }
 
-# How far each sample lies from the others in each marker, on the scale of the fit: samples x markers, 0 for those that
-# lie with them. NULL if all do. Densities of samples are moved against that of the largest sample to where they overlap
-# most (Bhattacharyya coefficient), at most 1.5 standard deviations. A normal population that moves by its standard
-# deviation loses 0.12 of this overlap. The lower median of all shifts is where the samples are.
+# How far each sample lies from the others in each marker: samples x markers, 0 for those that lie with them, or NULL.
+# Densities of samples are moved to where they overlap that of the largest sample most (Bhattacharyya coefficient), at
+# most 1.5 standard deviations. A normal population that moves by its standard deviation loses 0.12 of this overlap.
 sample_shifts <- function(fit, least = 0.1, most = 500L) {
   if (is.null(fit$x) || length(fit$samples) < 2L) return(NULL)
   cells <- tabulate(fit$sample, length(fit$samples))

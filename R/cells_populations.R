@@ -1,5 +1,4 @@
-# In which populations the chains of a mixture differ: shares of cell types by chain. Types are matched by their cells
-# (R/cells_types_map.R), so numbers of components do not matter.
+# In which populations the chains of a mixture differ: shares of cell types by chain.
 
 # Types with a smaller share are left out, unless chains differ in them.
 least_share <- 0.01
@@ -10,10 +9,9 @@ share_tolerance <- function(share, rows) {
   pmax(0.01, share / 5, 2 * stats::qnorm(0.95) * sqrt(share * (1 - share) / rows))
 }
 
-# Whether chains agree on the shares of the types of `map`: a list of `names`, `shown`, `map`, `chains`, the `shares`
-# (see shares_by_chain()) and their `table`; the types that `differs` names, by more than chance explains, those that
-# are `wide` of those, with intervals beyond the tolerance, and those `short` of draws; `common` (from
-# cells_in_common()), and the `borders` (from open_borders()).
+# Whether chains agree on the shares of the types of `map`: a list of the `shares` (see shares_by_chain()), a `table` of
+# their diagnostics, the types whose shares differ by more than chance explains (`differs`), have `wide` intervals, or
+# are `short` of draws; what the chains have in `common`; and the `borders` (see open_borders()).
 shares_agreement <- function(map, shown, names, rows) {
   shares <- shares_by_chain(map)
   table <- diagnose_quantities(shares)
@@ -57,7 +55,6 @@ open_borders <- function(map, wide, tolerance, pairs) {
   groups
 }
 
-# Types of at least 1%: `type`, `share`, its `rhat`, `common`, whether chains differ, the share in each, and its error.
 chain_shares <- function(agreement) {
   by_chain <- t(vapply(agreement$shares, colMeans, numeric(agreement$chains)))
   rows <- sort(union(intersect(agreement$shown, which(rowMeans(by_chain) >= least_share)), agreement$differs))

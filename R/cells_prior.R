@@ -1,6 +1,5 @@
 # The prior of the Dirichlet-process mixture as the user gives it. R/cells_prior_resolve.R sets the other parts.
 
-# The parts of the prior that can be learned.
 prior_parts <- c("mean", "mean_scale", "df", "scale")
 
 #' Prior of a Dirichlet-process mixture
@@ -24,8 +23,6 @@ prior_parts <- c("mean", "mean_scale", "df", "scale")
 #' @param learn which of `"mean"`, `"mean_scale"`, `"df"`, `"scale"` to learn. `NULL`: those not given. `character()`:
 #'   none.
 #' @return An object of class `dp_prior`: a list of the arguments. If the fit has a `transform`, they are in its units.
-#' @section Errors:
-#' `warpbayes_error_input` for values outside their range, and in a fit for parts that do not match the markers.
 #' @references
 #' Suchard, M. A., Wang, Q., Chan, C., Frelinger, J., Cron, A. and West, M. (2010). Understanding GPU programming for
 #' statistical computation: studies in massively parallel massive mixtures. *Journal of Computational and Graphical
@@ -103,7 +100,6 @@ in_console.dp_prior <- function(x, ...) {
   }
 }
 
-# One sentence each on means, covariances, weights, samples, what is learned, and the floor, in the data's units.
 prior_words <- function(prior) {
   resolved <- inherits(prior, "dp_prior_resolved")
   if (resolved) prior <- data_units(prior)

@@ -95,7 +95,6 @@ data_units <- function(prior) {
   prior
 }
 
-# The prior distributions of the parts that are learned, around their resolved values.
 resolve_hyperprior <- function(prior) {
   p <- length(prior$mean)
   list(learn = c("mean", "mean_scale", "scale", "df") %in% prior$learn, mean = prior$mean,

@@ -113,7 +113,6 @@ types_sections <- function(types, markers, cells) {
   )
 }
 
-# Numbers of one column with three significant digits of their standard deviation.
 column_words <- function(values, digits = 3) {
   spread <- if (length(values) > 1L) stats::sd(values) else abs(values)
   sub("^-(0[.]?0*)$", "\\1", format_to_spread(values, spread, digits))

@@ -14,9 +14,8 @@
 #' name packages, as in `data.table::fread()`. `read()` must always return the same rows, also for [continue()] and
 #' [resume()].
 #' @section The fit:
-#' The fit is `identical()` to a fit of the whole matrix, but `fit$x` is `NULL`. Functions that need all cells, such as
-#' `logLik()`, give an error. Give `predict()` some cells at a time. Missing values, a `start` with labels, and `sample`
-#' as the name of a column are not possible. If `read()` fails, the error names the worker and the rows.
+#' The fit is `identical()` to a fit of the whole matrix, but `fit$x` is `NULL`, so functions that need all cells give
+#' an error. Missing values, a `start` with labels, and `sample` as the name of a column are not possible.
 #' @examples
 #' x <- cbind(a = c(rnorm(3000), rnorm(3000, 6)), b = rnorm(6000))
 #' file <- tempfile()
@@ -29,11 +28,6 @@
 #'   }
 #' }))
 #' reader
-#' \dontrun{
-#' cluster <- parallel::makeCluster(2)
-#' fit <- dp_mixture(reader, components = 8, iter = 100, control = warp_control(cluster = cluster))
-#' parallel::stopCluster(cluster)
-#' }
 #' unlink(file)
 #' @export
 row_reader <- function(rows, read, block = 1e5) {
@@ -72,7 +66,6 @@ read_marker_cells <- function(reader, run, markers, transform) {
   c(list(x = reader$some, reader = reader, markers = names), columns, list(transform = transform))
 }
 
-# Has each worker read, and transform, its cells. Returns the markers.
 read_cells <- function(reader, connection, transform = NULL, markers = reader$markers) {
   if (is.null(connection)) stop_input("x", "is a row_reader(), which the workers of a cluster read: give `cluster`")
   split_cells(connection, reader$rows)

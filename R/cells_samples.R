@@ -10,23 +10,21 @@
 #' @section What comes back:
 #' The fit has `samples` (names) and `sample` (the number of each cell's sample). If `"weights"` are kept, its draws
 #' also have `sample_weights` and `sample_sizes` (components x samples x draws x chains): the weights of each sample,
-#' and how many of its cells each component has. `sample_concentration` is draws x chains. `weights`, the samples'
-#' weights averaged by their numbers of cells, are used wherever no sample is named. In the first half of the warm-up,
-#' all cells are one sample. Later sweeps do not split and join components.
+#' and how many of its cells each component has. `weights`, the samples' weights averaged by their numbers of cells, are
+#' used wherever no sample is named. In the first half of the warm-up, all cells are one sample. Later sweeps do not
+#' split and join components.
 #' @seealso [type_proportions()], [differential_abundance()]
 #' @examples
 #' set.seed(1)
 #' draw <- function(n, share) cbind(CD4 = rnorm(n) + 5 * (runif(n) < share), CD8 = rnorm(n))
 #' samples <- list(one = draw(1000, 0.2), two = draw(600, 0.5))
 #' fit <- dp_mixture(samples, components = 8, iter = 100, seed = 1, threads = 2)
-#' fit
 #' round(apply(fit$draws$sample_weights, 1:2, mean), 2)
 #' @name mixture_samples
 NULL
 
-# Reads `x` and `sample` of dp_mixture(). Returns `x`, `markers` and `assay`, which as_marker_matrix() is to read
-# instead; `sample` of each cell, or NULL; and `parts`: a factor with each cell's part of `x`, or NULL for a single
-# matrix.
+# Reads `x` and `sample` of dp_mixture(). Returns `x`, `markers` and `assay` for as_marker_matrix(); `sample` of each
+# cell, or NULL; and `parts`: a factor with each cell's part of `x`, or NULL for a single matrix.
 read_samples <- function(x, sample, markers, argument = "x", assay = NULL) {
   if (is.list(x) && !is.data.frame(x)) {
     stacked <- stack_samples(x, markers, argument, assay)
@@ -65,7 +63,6 @@ experiment_column <- function(x, column, argument) {
   columns[[column]]
 }
 
-# As a factor. Values become levels in the order of their first cells.
 check_samples <- function(sample, rows, cells = NULL, argument = "sample",
                           choices = "must be NULL, FALSE, the name of a column, or") {
   if (is.null(sample)) return(NULL)

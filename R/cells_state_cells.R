@@ -1,8 +1,7 @@
 # The cells whose markers differential_state() compares.
 
-# A list: the matrix `x`, its `columns` that are compared, their names `markers` and standard deviations `scale`; the
-# `sample` of each row, by its number among `samples`; the names of `types`, and which are `shown`. Clusters that others
-# made also have `cluster`, a column with the number of each cell's.
+# A list: the matrix `x`, its compared `columns`, their names `markers` and standard deviations `scale`; the `sample` of
+# each row, by its number among `samples`; `types`, and which are `shown`; `cluster` of each cell, if others made it.
 state_cells <- function(types, x, sample, markers, threads) {
   own <- inherits(types, "cell_types")
   fit <- if (own) types$fit

@@ -13,8 +13,6 @@
 #' @param names two names, the larger part first; `NULL`: the old name with `"a"` and `"b"`.
 #' @inheritParams computing_arguments
 #' @return Cell types, as from [cell_types()], with all parts computed again.
-#' @section Errors:
-#' `warpbayes_error_input` for a type that does not exist or has no valley to split at, and for names that others have.
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(1500), ncol = 2) + rep(c(0, 5, 10), c(350, 250, 150))

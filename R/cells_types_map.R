@@ -31,8 +31,7 @@ map_types <- function(fit, types, limit, join_below, draws, run) {
 group_types <- function(map, fit, group, fixed) {
   count <- max(group)
   numbers <- seq_len(nrow(map$used))
-  weights <- matrix(fit$draws$weights, fit$components)
-  weights <- weights[, draw_positions(fit, map$used), drop = FALSE]
+  weights <- matrix(fit$draws$weights, fit$components)[, draw_positions(fit, map$used), drop = FALSE]
   averaged <- matrix(group[map$leaf], nrow(map$leaf))
   type_of <- matrix(vapply(numbers, function(i) {
     cut_of_draw(averaged[, i], map$own[, i], weights[, i], count, fixed)
@@ -40,10 +39,9 @@ group_types <- function(map, fit, group, fixed) {
   share <- matrix(vapply(numbers, function(i) {
     vapply(seq_len(count), function(t) sum(weights[type_of[, i] == t, i]), 0) / sum(weights[, i])
   }, numeric(count)), count)
-  in_cells <- function(type) types_of_cells(map$class, type)
-  of_cells <- in_cells(averaged)
-  chosen <- central_partition(of_cells, numbers)
-  cut <- in_cells(map$own)
+  of_cells <- types_of_cells(map$class, averaged)
+  chosen <- central_partition(of_cells)
+  cut <- types_of_cells(map$class, map$own)
   stability <- vapply(numbers, function(i) best_jaccard(of_cells[, chosen], cut[, i], count), numeric(count))
   order <- order(-rowMeans(share))
   rank <- order(order)
@@ -99,7 +97,6 @@ cut_of_draw <- function(averaged, own, weights, count, fixed) {
   averaged
 }
 
-# The numbers of draws among those of all chains.
 draw_positions <- function(fit, used) used$draw + (used$chain - 1) * dim(fit$draws$weights)[[2L]]
 
 # Which of `count` draws classify cells: as many as cell_work allows.
@@ -114,8 +111,8 @@ default_types <- function(fit, draws, run) {
   map_types(fit, NULL, default$overlap, 0, if (is.null(draws)) default$ndraws else draws, run)
 }
 
-# The `eligible` column of `partitions` (cells x draws) with the smallest mean variation of information.
-central_partition <- function(partitions, eligible) {
+# The column of `partitions` (cells x draws) with the smallest mean variation of information.
+central_partition <- function(partitions) {
   total <- numeric(ncol(partitions))
   entropy_of <- function(type) {
     share <- tabulate(type) / length(type)
@@ -131,7 +128,7 @@ central_partition <- function(partitions, eligible) {
       total[[j]] <- total[[j]] + distance
     }
   }
-  eligible[[which.min(round(total[eligible], 10))]]
+  which.min(round(total, 10))
 }
 
 # For each type the largest Jaccard index with a type of another partition; 0 if it has no cell.

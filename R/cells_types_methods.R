@@ -32,8 +32,6 @@ levels.cell_types <- function(x) x$types$type
 #' @param type `"type"`: the most probable type; `"prob"`: all probabilities; `"uncertainty"`: one minus the largest.
 #' @inheritParams computing_arguments
 #' @return Named as the rows of `newdata`: a factor, a matrix (cells x types) for `"prob"`, numbers for `"uncertainty"`.
-#' @section Errors:
-#' As in [predict.dp_mixture()].
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 6), ncol = 2))
@@ -67,7 +65,6 @@ in_console.cell_types <- function(x, ...) {
   print_verdict(verdict(x))
 }
 
-# The shares by chain, if chains do not agree on a share, or if a chain lacks a type.
 types_by_chain <- function(agreement) {
   unlike <- c(agreement$differs, which(agreement$common[agreement$shown] <= 0.5))
   if (length(unlike) && agreement$chains > 1L) chain_shares(agreement)
@@ -110,7 +107,6 @@ types_table <- function(types, digits = 2) {
   table
 }
 
-# On which shares of types the chains agree. NULL for a mode.
 types_agreement <- function(x) {
   if (!is_bem(x$fit)) shares_agreement(x$map, which(!x$types$speck), x$types$type, x$fit$rows)
 }
@@ -166,7 +162,6 @@ frame_of.cell_types <- function(x, ...) {
   x$types
 }
 
-# The tables of a summary, or of a report, by their titles.
 types_tables <- function(x, digits = 3) {
   types <- x$types[kinds_of_types(x$types) != "phantom", ]
   medians <- x$medians[types$type, , drop = FALSE]
