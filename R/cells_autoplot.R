@@ -3,12 +3,12 @@
 # What plot() and autoplot() draw. `argument`: what the user calls `x`, for errors.
 picture_of <- function(x, ...) UseMethod("picture_of")
 
-#' @rawNamespace S3method(ggplot2::autoplot, dp_mixture)
-#' S3method(ggplot2::autoplot, relabelled_mixture)
-#' S3method(ggplot2::autoplot, cell_types)
-#' S3method(ggplot2::autoplot, type_proportions)
-#' S3method(ggplot2::autoplot, differential_abundance)
-#' S3method(ggplot2::autoplot, differential_state)
+#' @exportS3Method ggplot2::autoplot dp_mixture
+#' @exportS3Method ggplot2::autoplot relabelled_mixture
+#' @exportS3Method ggplot2::autoplot cell_types
+#' @exportS3Method ggplot2::autoplot type_proportions
+#' @exportS3Method ggplot2::autoplot differential_abundance
+#' @exportS3Method ggplot2::autoplot differential_state
 autoplot.dp_mixture <- function(object, ...) gg_draw(picture_of(object, ...))
 
 autoplot.relabelled_mixture <- autoplot.cell_types <- autoplot.type_proportions <- autoplot.dp_mixture

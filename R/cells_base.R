@@ -89,6 +89,8 @@ need_sampler <- function(fit, what) {
 
 count_kept <- function(fit) length(fit$draws$concentration)
 
+has_mixtures <- function(fit) count_kept(fit) && all(lengths(fit$draws[c("weights", "means", "covariances")]) > 0L)
+
 check_some <- function(value, argument, choices, fewest = 0L) {
   if (!is.character(value) || length(value) < fewest || !all(value %in% choices)) {
     stop_input(argument, "must be some of ", list_some(choices), ", not ",

@@ -97,12 +97,19 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   prior <- resolve_prior(prior, cells$mean, cells$unit, cells$markers, cells$resolution)
   if (is.null(cells$sample)) prior["sample_concentration"] <- list(NULL)
 
-  settings <- list(
-    components = components, chains = chains, keep = control$keep, seed = check_seed(seed), method = method$name,
-    missing = control$missing, moves = control$moves, precision = control$precision, assay = control$assay,
-    devices = if (!is.null(control$devices)) as.integer(control$devices), prior = prior, call = short_call(match.call())
-  )
-  fit <- new_mixture(settings, schedule, cells, run)
+  fit <- c(list(
+    draws = NULL, components = components, chains = chains, keep = control$keep, seed = check_seed(seed),
+    method = method$name, missing = control$missing, moves = control$moves, precision = control$precision,
+    assay = control$assay, devices = if (!is.null(control$devices)) as.integer(control$devices), prior = prior,
+    call = short_call(match.call()), iter = 0
+  ), schedule, list(
+    backend = run_backend(run), threads = run$threads, markers = cells$markers, rows = cells$rows,
+    samples = levels(cells$sample), sample = if (!is.null(cells$sample)) as.integer(cells$sample),
+    center = unname(cells$mean), scale = unname(cells$unit), transform = cells$transform, piled = cells$piled,
+    x = if (is.null(cells$reader)) cells$x, probe = cells$probe, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE
+  ))
+  fit$reader <- cells$reader
+  class(fit) <- c("dp_mixture", "warpbayes_fit", "warpbayes")
   atoms <- find_atoms(fit)
   sampler <- with_atoms(method$sampler, atoms)
   check_store_memory(sampler(fit), fit, iter)
@@ -117,17 +124,6 @@ mixture_chains <- function(chains, cells, components, iter, schedule, keep) {
   p <- length(cells$markers)
   each <- components * (p + 1)^2 + if ("labels" %in% keep) cells$rows else 0
   check_chains(chains, mixture_cost(cells$rows, p, components, 1), each * (iter - schedule$warmup) / schedule$thin)
-}
-
-new_mixture <- function(settings, schedule, cells, run) {
-  fit <- c(list(draws = NULL), settings, list(iter = 0), schedule, list(
-    backend = run_backend(run), threads = run$threads, markers = cells$markers, rows = cells$rows,
-    samples = levels(cells$sample), sample = if (!is.null(cells$sample)) as.integer(cells$sample),
-    center = unname(cells$mean), scale = unname(cells$unit), transform = cells$transform, piled = cells$piled,
-    x = if (is.null(cells$reader)) cells$x, probe = cells$probe, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE
-  ))
-  fit$reader <- cells$reader
-  structure(fit, class = c("dp_mixture", "warpbayes_fit", "warpbayes"))
 }
 
 check_start <- function(start, cells, components) {
@@ -162,7 +158,12 @@ read_mixture_cells <- function(x, sample, markers, transform, control, run) {
     given <- read_samples(x, sample, markers, assay = control$assay)
     cells <- as_marker_matrix(given$x, given$markers, transform, missing = control$missing, parts = given$parts,
       threads = run$threads, assay = given$assay)
-    if (control$missing == "model") warn_empty_rows(cells$x)
+    empty <- if (control$missing == "model" && anyNA(cells$x)) which(!known_rows(cells$x, any = TRUE))
+    if (length(empty)) {
+      warning(sprintf("`x` has %s without any value%s row %.0f: nothing is learned from %s",
+        count_words(length(empty), "row"), if (length(empty) > 1L) ", the first of them" else ",", empty[[1L]],
+        if (length(empty) > 1L) "them" else "it"), call. = FALSE)
+    }
     cells <- c(cells, list(rows = nrow(cells$x), sample = given$sample, probe = probe_cells(cells$x, cells$mean)))
   }
   cells["sample"] <- list(check_samples(cells$sample, cells$rows, rownames(cells$x)))
@@ -204,16 +205,6 @@ probe_cells <- function(x, center) {
 #' @name mixture_missing
 NULL
 
-warn_empty_rows <- function(x) {
-  if (!anyNA(x)) return(invisible())
-  empty <- which(!known_rows(x, any = TRUE))
-  if (length(empty)) {
-    warning(sprintf("`x` has %s without any value%s row %.0f: nothing is learned from %s",
-      count_words(length(empty), "row"), if (length(empty) > 1L) ", the first of them" else ",", empty[[1L]],
-      if (length(empty) > 1L) "them" else "it"), call. = FALSE)
-  }
-}
-
 # Which rows lack no value or, with `any = TRUE`, have some value; column by column to save memory.
 known_rows <- function(x, any = FALSE) {
   found <- rep(!any, nrow(x))
@@ -230,13 +221,6 @@ known_rows <- function(x, any = FALSE) {
 continue.dp_mixture <- function(fit, more, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60,
                                 progress = NULL, ..., cluster = NULL) {
   check_dots_empty(...)
-  check_own_cells(fit, cluster)
-  check_mixture_fit(fit)
-  checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
-  continue_chains(fit, more, method_of(fit)$sampler, backend, threads, progress, checkpoint, cluster)
-}
-
-check_own_cells <- function(fit, cluster) {
   if (!is.null(fit$reader)) {
     if (is.null(cluster)) stop_input("cluster", "is NULL, but the cells of `fit` are read by the workers of a cluster")
   } else if (is.null(fit$x)) {
@@ -245,6 +229,9 @@ check_own_cells <- function(fit, cluster) {
     stop_input("fit", sprintf("has other data, `fit$x`, than the %s x %d matrix that was fitted: ", format(fit$rows),
       length(fit$markers)), show_value(fit$x))
   }
+  check_mixture_fit(fit)
+  checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
+  continue_chains(fit, more, method_of(fit)$sampler, backend, threads, progress, checkpoint, cluster)
 }
 
 #' @export

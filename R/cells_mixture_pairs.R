@@ -56,7 +56,7 @@ marker_matrix_picture <- function(fit, chosen, axes, limits, main, key, layers_o
   count <- length(chosen)
   columns <- if (diagonal) count else count - 1L
   names <- short_names(fit$markers[chosen])
-  names <- if (anyDuplicated(names)) fit$markers[chosen] else names
+  if (anyDuplicated(names)) names <- fit$markers[chosen]
   panels <- lapply(seq_len(columns^2), function(i) {
     row <- (i - 1L) %/% columns + 1L + count - columns
     column <- (i - 1L) %% columns + 1L

@@ -89,8 +89,7 @@ diagnostics_words <- function(table, digits) {
 summary.dp_mixture <- function(object, ...) {
   check_method(object, "object", ...)
   method <- method_of(object)
-  complete <- !vapply(object$draws[c("weights", "means", "covariances")], is.null, TRUE)
-  reference <- if (all(complete) && count_kept(object) > 0L) reference_draw(object)
+  reference <- if (has_mixtures(object)) reference_draw(object)
   components <- if (!is.null(reference)) {
     order <- order(-reference$weights)
     data.frame(component = order, weight = reference$weights[order], reference$means[order, , drop = FALSE],
@@ -160,22 +159,17 @@ summary_tables <- function(x, components = 12L, digits = 2) {
   bem <- !is.null(x$starts)
   tables <- list(learned_words(x$learned, digits), largest$table, piled_rows(x$piled),
     if (bem) starts_words(x$starts) else diagnostics_words(x$diagnostics, digits))
-  names(tables) <- c("Learned of the prior (mean, and 90% of the draws)",
-    paste0("", largest$caption),
+  stats::setNames(tables, c("Learned of the prior (mean, and 90% of the draws)", paste0("", largest$caption),
     "Values that many cells share at an end of a marker",
-    if (bem) "Starts" else "Convergence, over the sweeps after the warmup")
-  tables
+    if (bem) "Starts" else "Convergence, over the sweeps after the warmup"))
 }
 
 # The quantities that judge convergence: sweeps x chains each.
 trace_quantities <- function(fit, warmup = FALSE) {
   sweeps <- seq_len(nrow(fit$log_likelihood))
   if (!warmup) sweeps <- sweeps[sweeps > fit$warmup]
-  quantities <- list(
-    log_likelihood = fit$log_likelihood[sweeps, , drop = FALSE],
-    occupied = fit$occupied[sweeps, , drop = FALSE],
-    concentration = fit$concentration_trace[sweeps, , drop = FALSE]
-  )
+  traces <- list(log_likelihood = fit$log_likelihood, occupied = fit$occupied, concentration = fit$concentration_trace)
+  quantities <- lapply(traces, function(trace) trace[sweeps, , drop = FALSE])
   # Sweeps between two scores have the one before.
   scored <- if (!is.null(fit$score)) which(!is.na(fit$score[, 1L]))
   last <- scored[pmax(1L, findInterval(sweeps, scored))]

@@ -79,7 +79,12 @@ compiled_prior <- function(prior) {
   list(values = c(prior$mean, prior$mean_scale, prior$df, pack(prior$scale)), concentration = prior$concentration,
     sample_concentration = prior$sample_concentration,
     floor = if (is.null(prior$floor)) numeric(length(prior$mean)) else prior$floor,
-    hyper = if (length(prior$learn)) resolve_hyperprior(prior))
+    # The prior distributions of the learned parts, around their values.
+    hyper = if (length(prior$learn)) {
+      list(learn = c("mean", "mean_scale", "scale", "df") %in% prior$learn, mean = prior$mean,
+        mean_scale = c(2, prior$mean_scale), scale_df = length(prior$mean) + 2, packed_scale = pack(prior$scale),
+        df_grid = prior$df_grid)
+    })
 }
 
 # Log Jacobians to the data's units: of known values, of the components' means (1 per marker) and covariances (p + 1),

@@ -50,7 +50,12 @@ narrow_prior <- function(prior, atoms) {
 # The statistics of the first states: function(key). `start` is NULL, labels, or a fit.
 first_statistics <- function(fit, start, merge, run, atoms) {
   if (!inherits(start, "dp_mixture")) return(from_clusters(fit, start, merge, run, atoms))
-  check_start_fit(start, fit)
+  if (!identical(start$markers, fit$markers)) {
+    stop_input("start", "was fitted to other markers, ", list_some(start$markers), ", than ", list_some(fit$markers))
+  }
+  if (!identical(start$transform, fit$transform)) {
+    stop_input("start", "was fitted on another scale: its `transform` differs")
+  }
   if (!same_cells(start, fit)) return(from_clusters(fit, labels_from_fit(start, fit, run), merge, run, atoms))
   statistics <- lapply(start$state, statistics_for, fit = fit)
   chain <- 0
@@ -78,15 +83,6 @@ from_clusters <- function(fit, labels, merge, run, atoms) {
   function(key) {
     cells <- collect_cells(run$cluster, native(C_mixture_start_rows, as.double(fit$rows), k, key))
     native(C_mixture_start_from, cells, fit$center, inverse, prior, k, key, merge == 0, atoms, as.double(fit$rows))
-  }
-}
-
-check_start_fit <- function(start, fit) {
-  if (!identical(start$markers, fit$markers)) {
-    stop_input("start", "was fitted to other markers, ", list_some(start$markers), ", than ", list_some(fit$markers))
-  }
-  if (!identical(start$transform, fit$transform)) {
-    stop_input("start", "was fitted on another scale: its `transform` differs")
   }
 }
 

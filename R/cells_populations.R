@@ -67,9 +67,8 @@ chain_shares <- function(agreement) {
 
 # The agreement on the types of cell_types(fit). NULL for one chain, or if a part of the fit is missing.
 fit_agreement <- function(fit) {
-  complete <- !vapply(fit$draws[c("weights", "means", "covariances")], is.null, NA)
   cells <- !is.null(fit$reader) || is.double(fit$x) && identical(ncol(fit$x), length(fit$markers))
-  if (fit$chains < 2L || !all(complete) || !count_kept(fit) || !cells) return(NULL)
+  if (fit$chains < 2L || !has_mixtures(fit) || !cells) return(NULL)
   map <- default_types(fit, NULL, resolve_run("cpu", fit$threads))
   shares_agreement(map, which(colMeans(map$proportions) >= least_share), as.character(seq_len(map$count)), fit$rows)
 }

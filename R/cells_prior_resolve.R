@@ -95,12 +95,6 @@ data_units <- function(prior) {
   prior
 }
 
-resolve_hyperprior <- function(prior) {
-  p <- length(prior$mean)
-  list(learn = c("mean", "mean_scale", "scale", "df") %in% prior$learn, mean = prior$mean,
-    mean_scale = c(2, prior$mean_scale), scale_df = p + 2, packed_scale = pack(prior$scale), df_grid = prior$df_grid)
-}
-
 # The values that a learned df can take: around the given value, or from 1/4 to 8 (p + 2).
 df_grid <- function(df, p) {
   ends <- if (is.null(df)) c(0.25, 8 * (p + prior_defaults$extra_df)) else df * c(1 / 8, 8)
