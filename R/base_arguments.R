@@ -33,6 +33,15 @@ shorten <- function(text, most = 60L) {
   paste0(substr(if (validUTF8(text)) text else encodeString(text), 1L, most - 3L), "...")
 }
 
+# Stops unless `right`. The error says what the argument must be, and shows its `value`.
+must_be <- function(right, argument, words, value, ...) {
+  if (!isTRUE(right)) stop_input(argument, "must be ", words, ", not ", show_value(value), ...)
+}
+
+is_one_number <- function(value) is.numeric(value) && length(value) == 1L && !is.na(value)
+
+is_flag <- function(value) is.logical(value) && length(value) == 1L && !is.na(value)
+
 check_dots_empty <- function(...) if (...length() > 0L) refuse_dots(...names(), parent.frame())
 
 # `names` are those of the arguments that the function of `frame` does not know.
@@ -71,15 +80,11 @@ advised_argument <- function(name, frame) {
 }
 
 # Stops if an argument without a default is missing. R itself names the place where it is first read.
-check_present <- function(given, argument) {
-  if (!given) stop_input(argument, "is missing")
-}
+check_present <- function(given, argument) if (!given) stop_input(argument, "is missing")
 
 require_arguments <- function(...) {
   frame <- parent.frame()
-  for (argument in c(...)) {
-    check_present(!eval(call("missing", as.name(argument)), frame), argument)
-  }
+  for (argument in c(...)) check_present(!eval(call("missing", as.name(argument)), frame), argument)
 }
 
 # Whether another package has a method of its generic for an object. Without one, its generic would call the method of
@@ -92,12 +97,9 @@ has_foreign_method <- function(generic, package, object) {
 
 check_count <- function(value, argument, min = 1, max = .Machine$integer.max) {
   check_present(!missing(value), argument)
-  whole <- is.numeric(value) && length(value) == 1L && !is.na(value) && value == floor(value)
-  if (!whole || value < min || value > max) {
-    number <- function(x) format(x, digits = 17, scientific = FALSE)
-    stop_input(argument, sprintf("must be one whole number from %s to %s, not ", number(min), number(max)),
-      show_value(value))
-  }
+  number <- function(x) format(x, digits = 17, scientific = FALSE)
+  must_be(is_one_number(value) && value == floor(value) && value >= min && value <= max, argument,
+    sprintf("one whole number from %s to %s", number(min), number(max)), value)
   as.double(value)
 }
 
@@ -106,27 +108,21 @@ check_ndraws <- function(ndraws) if (!is.null(ndraws)) check_count(ndraws, "ndra
 # One finite number above (or, with `open = FALSE`, at or above) `min`.
 check_number <- function(value, argument, min = -Inf, max = Inf, open = TRUE) {
   check_present(!missing(value), argument)
-  inside <- is.numeric(value) && length(value) == 1L && is.finite(value) &&
+  inside <- is_one_number(value) && is.finite(value) &&
     (if (open) value > min && value < max else value >= min && value <= max)
-  if (!inside) {
-    range <- if (is.infinite(min) && is.infinite(max)) {
-      "one finite number"
-    } else if (is.infinite(max)) {
-      paste("one finite number", if (open) "above" else "of at least", format(min))
-    } else {
-      sprintf("one number %s %s and %s", if (open) "strictly between" else "between", format(min), format(max))
-    }
-    stop_input(argument, "must be ", range, ", not ", show_value(value))
-  }
+  must_be(inside, argument, if (is.infinite(max)) {
+    paste(c("one finite number", if (is.finite(min)) c(if (open) "above" else "of at least", format(min))),
+      collapse = " ")
+  } else {
+    sprintf("one number %s %s and %s", if (open) "strictly between" else "between", format(min), format(max))
+  }, value)
   as.double(value)
 }
 
 interval_ends <- function(level) c((1 - level) / 2, (1 + level) / 2)
 
 check_flag <- function(value, argument) {
-  if (!is.logical(value) || length(value) != 1L || is.na(value)) {
-    stop_input(argument, "must be TRUE or FALSE, not ", show_value(value))
-  }
+  must_be(is_flag(value), argument, "TRUE or FALSE", value)
   value
 }
 
@@ -137,22 +133,17 @@ check_choice <- function(value, argument, choices) {
 
 # The same for an option. An option has no vector of choices as its default.
 check_option_choice <- function(value, argument, choices) {
-  if (!is_text(value, 1L) || !value %in% choices) {
-    stop_input(argument, "must be one of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ", show_value(value))
-  }
+  must_be(is_text(value, 1L) && value %in% choices, argument,
+    paste("one of", paste(dQuote(choices, FALSE), collapse = ", ")), value)
   value
 }
 
-check_precision <- function(value) {
-  check_choice(value, "precision", c("double", "single"))
-}
+check_precision <- function(value) check_choice(value, "precision", c("double", "single"))
 
 check_values <- function(x, argument) {
   check_present(!missing(x), argument)
   x <- given_data(x, argument)
-  if (!(is.numeric(x) || (is.logical(x) && all(is.na(x))))) {
-    stop_input(argument, "must be a numeric vector, not ", show_value(x))
-  }
+  must_be(is.numeric(x) || is.logical(x) && all(is.na(x)), argument, "a numeric vector", x)
   as.double(x)
 }
 

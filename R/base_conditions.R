@@ -16,8 +16,8 @@ stop_warpbayes <- function(kind, message, ...) {
     list(message = message, call = user_call(), ...)))
 }
 
-# Raises the error about an argument. The message names the argument; callers show its value in `...`. `because` is an
-# error of R's own, with whose message the sentence ends.
+# The error about an argument, whose value callers show in `...`. The sentence ends with the message of `because`, an
+# error of R's own.
 stop_input <- function(argument, ..., because = NULL) {
   kind <- "input"
   if (!is.null(because)) {
@@ -39,14 +39,11 @@ short_message <- function(error) shorten(paste(conditionMessage(error), collapse
 
 # Raises errors again that are about the session, not about what was evaluated: a time limit, and too deep calls.
 # Returns NULL for other errors.
-pass_on <- function(error) {
-  if (is_time_limit(error) || is_too_deep(error)) stop(error)
-}
+pass_on <- function(error) if (is_time_limit(error) || is_too_deep(error)) stop(error)
 
-# The call that an error names: the call of this package that the user's code made. The way there goes outward, from
-# each function to its caller, also through functions such as tryCatch() and lapply(), until it comes to a function of
-# the user or to the console. So an error in pmf(rcategorical(y)) about `y` names rcategorical(y), and an error in a
-# function that the user gave to this package names the call in that function.
+# The call that an error names: the call of this package that the user's code made. The way there goes outward, also
+# through functions such as tryCatch() and lapply(), until it comes to a function of the user or to the console. So an
+# error in pmf(rcategorical(y)) about `y` names rcategorical(y).
 user_call <- function() {
   own <- topenv()
   calls <- sys.calls()
@@ -85,9 +82,8 @@ user_call <- function() {
   call
 }
 
-# Calls an entry of the compiled code, which is the first argument. Entries raise no errors: they return a failure as an
-# object, and the error is raised here. There is no argument for the entry because R CMD check looks up what .Call()
-# names.
+# Calls an entry of the compiled code. Entries raise no errors: they return a failure as an object, and the error is
+# raised here. There is no argument for the entry because R CMD check looks up what .Call() names.
 native <- function(...) {
   result <- .Call(...)
   if (is_failure(result)) stop_failure(result)
@@ -96,14 +92,12 @@ native <- function(...) {
 
 is_failure <- function(result) inherits(result, "warpbayes_failure")
 
-# The status of an entry that found an interrupt or a time limit between slices of its work.
-status_interrupted <- 5L
-
 # `tell` is called when a device has failed. R/run_backend.R puts it there.
 device_failure <- new.env(parent = emptyenv())
 
 stop_failure <- function(failure) {
-  if (failure$status == status_interrupted) {
+  # The entry found an interrupt or a time limit between slices of its work.
+  if (failure$status == 5L) {
     # Goes where R wanted to go: to a handler of the interrupt, or of the error that a time limit is.
     .Call(C_interrupts_resume)
     stop_interrupted()

@@ -1,16 +1,13 @@
 # How data come in: given_data() refuses containers that are not what they seem, and reads numbers of class "integer64"
-# (package bit64), such as columns that data.table::fread() reads: a double vector whose bits are those of a 64-bit
-# integer. R's own functions take these bits for the bits of doubles. is.numeric() of this package refuses what is left.
+# (package bit64), doubles whose bits are those of a 64-bit integer. is.numeric() of this package refuses what is left.
 
-# `x`, with integer64 values as doubles. In a data frame or a list this concerns the elements. Vectors with integers
-# beyond 2^53, which doubles cannot tell apart, stay as they are: they may be identifiers that nobody reads as numbers.
+# `x`, with integer64 values as doubles, in data frames and lists too. Vectors with integers beyond 2^53, which doubles
+# cannot tell apart, stay as they are: they may be identifiers that nobody reads as numbers.
 given_data <- function(x, argument) {
   check_container(x, argument)
   if (inherits(x, "integer64")) return(integer64_numbers(x))
   if (is.data.frame(x) || is.list(x) && !is.object(x)) {
-    for (j in which(vapply(x, inherits, NA, "integer64"))) {
-      x[[j]] <- integer64_numbers(x[[j]])
-    }
+    for (j in which(vapply(x, inherits, NA, "integer64"))) x[[j]] <- integer64_numbers(x[[j]])
   }
   x
 }

@@ -16,18 +16,13 @@ draw_with_seed <- function(seed, draws) {
   if (!exists(".Random.seed", globalenv(), inherits = FALSE)) stats::runif(1L)
   before <- get(".Random.seed", globalenv(), inherits = FALSE)
   if (is.null(seed)) return(structure(draws, seed = before))
-  seed <- check_simulation_seed(seed)
+  most <- .Machine$integer.max
+  seed <- as.integer(check_count(seed, "seed", min = -most, max = most))
   on.exit(assign(".Random.seed", before, globalenv()))
   set.seed(seed)
   structure(draws, seed = structure(seed, kind = as.list(RNGkind())))
 }
 
 # The key of a chain's random numbers, which depends on the seed and the chain's number.
-chain_key <- function(seed, chain) {
-  native(C_chain_key, seed, as.integer(chain))
-}
+chain_key <- function(seed, chain) native(C_chain_key, seed, as.integer(chain))
 
-check_simulation_seed <- function(seed) {
-  most <- .Machine$integer.max
-  as.integer(check_count(seed, "seed", min = -most, max = most))
-}

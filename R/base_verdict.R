@@ -41,9 +41,8 @@ verdict.verdict <- function(x, ...) x
 # The answers, each weaker than the one before.
 answers <- c("usable", "usable with reservations", "not yet", "cannot tell")
 
-# The rules by their codes. A rule has the best answer that its reason allows, a template of its words, and `but`, what
-# the opening of the verdict adds to "Usable". In templates, {name} stands for a value of that name, and {name|one|many}
-# for one of two words, by whether the value is 1.
+# A rule has the best answer that its reason allows, a template of its words, and `but`, what the opening of the verdict
+# adds to "Usable". In templates, {name} is a value, and {name|one|many} one of two words, by whether the value is 1.
 rule_of <- function(code) {
   rules <- read_once("verdicts.csv")
   as.list(rules[match(code, rules$code), ])
@@ -68,14 +67,13 @@ fill_template <- function(template, values) {
   template
 }
 
-# The verdict on what `about` names. `...`: reasons, or NULL, in the order of their sentences. `rests_on`: the verdicts
-# of what the result was made from.
+# `...`: reasons, or NULL, in the order of their sentences. `rests_on`: the verdicts of what the result was made from.
 new_verdict <- function(about, ..., rests_on = list()) {
   inherited <- lapply(rests_on, function(parent) if (parent$answer != answers[[1L]]) inherited_reason(parent))
   reasons <- c(..., unlist(inherited, recursive = FALSE))
-  place <- match(vapply(reasons, `[[`, "", "answer"), answers)
-  reasons <- reasons[order(-place)]
   field <- function(name, kind) vapply(reasons, `[[`, kind, name)
+  place <- match(field("answer", ""), answers)
+  reasons <- reasons[order(-place)]
   structure(list(
     answer = answers[[max(1L, place)]], about = about,
     reasons = data.frame(code = field("code", ""), answer = field("answer", ""), quantity = field("quantity", ""),

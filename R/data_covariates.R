@@ -78,14 +78,12 @@ check_factors <- function(frame, terms, contrasts = NULL, source = "data") {
     }
   }
   if (is.null(contrasts)) return(NULL)
-  if (!is.list(contrasts) || is.null(names(contrasts)) || !all(names(contrasts) %in% factors)) {
+  is_named <- is.list(contrasts) && !is.null(names(contrasts))
+  other <- if (is_named) setdiff(names(contrasts), factors)
+  if (!is_named || length(other)) {
     stop_input("contrasts", "must be a list with names of factors in the formula, such as list(f = \"contr.sum\"), ",
-      "not ",
-      if (is.list(contrasts) && !is.null(names(contrasts))) {
-        paste("one with the name", dQuote(substr(setdiff(names(contrasts), factors)[[1L]], 1L, 60L), FALSE))
-      } else {
-        show_value(contrasts)
-      })
+      "not ", if (!is_named) show_value(contrasts) else paste("one with the name",
+        dQuote(substr(other[[1L]], 1L, 60L), FALSE)))
   }
   for (name in names(contrasts)) {
     values <- factor(frame[[name]])

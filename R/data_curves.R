@@ -19,9 +19,7 @@ natural_spline <- function(x, k = 5, ..., spline = NULL) {
   text <- deparse1(sys.call())
   refuse <- function(why) stop(text, why, call. = FALSE)
   if (...length()) refuse(" has one variable and `k`, such as s(day, k = 5)")
-  if (!is.numeric(k) || length(k) != 1L || !isTRUE(k >= 2 && k == floor(k))) {
-    refuse(", whose `k` is not a whole number from 2 on")
-  }
+  if (!is_one_number(k) || k < 2 || k != floor(k)) refuse(", whose `k` is not a whole number from 2 on")
   if (is.factor(x) || is.character(x) || is.logical(x) || !is.null(dim(x))) {
     refuse(", whose variable is not numeric: use it without s()")
   }

@@ -28,10 +28,9 @@ check_formula <- function(formula, argument = "formula", response = TRUE, takes 
 }
 
 term_kind <- function(call) {
-  if (!is.call(call)) return("")
-  name <- smooth_function(call)
-  if (name %in% c("|", "||")) return("bar")
-  if (name %in% smooth_functions) "smooth" else if (name == "offset") name else ""
+  name <- if (is.call(call)) smooth_function(call) else ""
+  kinds <- list(bar = c("|", "||"), smooth = smooth_functions, offset = "offset")
+  c(names(Filter(function(of) name %in% of, kinds)), "")[[1L]]
 }
 
 smooth_function <- function(call) sub("^mgcv::", "", deparse1(call[[1L]]))

@@ -66,9 +66,7 @@ tell_forms <- function(names, others, what) {
 # How names may differ, from the strictest form on: each form changes what the one before it gave.
 name_forms <- list(
   exact = as.character,
-  spelling = function(names) {
-    composed(sub("^.*[/\\\\]", "", gsub("[[:space:]]+", " ", trimws(names))))
-  },
+  spelling = function(names) composed(sub("^.*[/\\\\]", "", gsub("[[:space:]]+", " ", trimws(names)))),
   case = function(names) tolower(sub("^0+([0-9])", "\\1", names))
 )
 
@@ -118,22 +116,19 @@ row_keys <- function(data, names) {
   kept <- known | !(counted & all(names %in% seq_along(names)))
   texts <- lapply(columns, function(values) if (is.double(values)) sprintf("%.0f", values) else as.character(values))
   keys <- stats::setNames(texts[kept], sprintf("its column %s", dQuote(base::names(columns)[kept], FALSE)))
-  rows <- if (is_named) list(`its row names` = rownames(data))
-  list(values = c(rows, keys), sure = c(if (is_named) !all(grepl("^[0-9.]+$", rownames(data))), known[kept]),
-    text = c(if (is_named) FALSE, !counted[kept]))
+  if (!is_named) return(list(values = keys, sure = known[kept], text = !counted[kept]))
+  list(values = c(list(`its row names` = rownames(data)), keys), text = c(FALSE, !counted[kept]),
+    sure = c(!all(grepl("^[0-9.]+$", rownames(data))), known[kept]))
 }
 
 # The rows of a table in the order of `names`, and `how` they were found. `names` is NULL for things without names, and
 # `count` is how many there are.
-join_rows <- function(data, names, count, kind, argument = "data") {
-  unfit <- function() {
-    stop_input(argument, sprintf("must be a data frame with a row for each of %s, not ", count_words(count, kind)),
-      show_value(data))
-  }
-  if (isS4(data)) data <- plain_table(data, argument)
-  if (!is.data.frame(data) || !is.list(data)) unfit()
+join_rows <- function(data, names, count, kind) {
+  fit <- function(is) must_be(is, "data", paste("a data frame with a row for each of", count_words(count, kind)), data)
+  if (isS4(data)) data <- plain_table(data, "data")
+  fit(is.data.frame(data) && is.list(data))
   if (inherits(data, "joined_rows")) return(list(data = data, how = "name"))
-  data <- given_data(data, argument)
+  data <- given_data(data, "data")
   if (!is.null(names)) {
     keys <- row_keys(data, names)
     found <- match_names(names, keys$values)
@@ -142,22 +137,22 @@ join_rows <- function(data, names, count, kind, argument = "data") {
     if (length(named)) found <- named
     other <- Find(function(at) !identical(at, found[[1L]]), found)
     if (!is.null(other)) {
-      stop_input(argument, "has the names of the ", kind, "s twice, in different orders, in ",
+      stop_input("data", "has the names of the ", kind, "s twice, in different orders, in ",
         paste(base::names(found), collapse = " and "), ": rename or leave out one of them")
     }
     if (length(found)) {
-      tell("joined", sprintf("`%s`: rows are joined to the %ss by %s", argument, kind, base::names(found)[[1L]]))
+      tell("joined", sprintf("`data`: rows are joined to the %ss by %s", kind, base::names(found)[[1L]]))
       at <- found[[1L]]
       return(list(data = if (identical(at, seq_len(nrow(data)))) data else pick_rows(data, at), how = "name"))
     }
-    check_no_names(names, keys, kind, argument)
+    check_no_names(names, keys, kind)
   }
-  if (nrow(data) != count) unfit()
+  fit(nrow(data) == count)
   list(data = data, how = "order")
 }
 
 # Stops if a table has names of some kind, or some of the right ones.
-check_no_names <- function(names, keys, kind, argument) {
+check_no_names <- function(names, keys, kind) {
   form <- function(values) Reduce(function(values, form) form(values), name_forms, values)
   for (i in seq_along(keys$values)) {
     key <- keys$values[[i]]
@@ -165,7 +160,7 @@ check_no_names <- function(names, keys, kind, argument) {
     if (!keys$sure[[i]] && (!keys$text[[i]] || !any(some) || anyDuplicated(key))) next
     lacks <- names[!form(names) %in% form(key)]
     others <- key[!some & !is.na(key)]
-    stop_input(argument, "has names in ", base::names(keys$values)[[i]], if (!length(lacks)) {
+    stop_input("data", "has names in ", base::names(keys$values)[[i]], if (!length(lacks)) {
       paste0(", but several for the ", kind, " ", list_some(unique(key[some & duplicated(form(key))]), 6L))
     } else {
       paste0(", but none for the ", kind, if (length(lacks) > 1L) "s", " ", list_some(lacks, 6L),
@@ -190,14 +185,10 @@ join_variables <- function(formula, data, names, count, kind) {
   for (name in base::names(outside)) {
     value <- given_data(outside[[name]], name)
     if (!is.atomic(value) || NROW(value) < 2L) next
-    if (!is.null(names) && is.null(dim(value)) && !is.null(base::names(value))) {
-      value <- by_names(value, names, name, kind)
-    } else if (NROW(value) != count) {
-      next
-    } else if (joined$how == "name") {
-      joined$how <- "formula"
-    }
-    values[[name]] <- value
+    is_named <- !is.null(names) && is.null(dim(value)) && !is.null(base::names(value))
+    if (!is_named && NROW(value) != count) next
+    if (!is_named && joined$how == "name") joined$how <- "formula"
+    values[[name]] <- if (is_named) by_names(value, names, name, kind) else value
   }
   if (joined$how != "name") {
     what <- if (joined$how == "order") "rows of `data`" else "variables of the formula"

@@ -19,12 +19,14 @@ frame_values <- function(frame, argument) {
   # A cytoframe keeps its cells outside R, where only flowWorkspace can reach them.
   if (methods::is(frame, "cytoframe") || !is.matrix(values)) {
     package <- attr(class(frame), "package")
-    stop_input(argument, "is of class ", dQuote(class(frame)[[1L]], FALSE),
-      ", whose cells can be read only where package ",
-      if (is.null(package) || !nzchar(package)) "flowWorkspace" else package, " is installed"
-    )
+    refuse_class(frame, argument, if (is.null(package) || !nzchar(package)) "flowWorkspace" else package)
   }
   values
+}
+
+refuse_class <- function(x, argument, package) {
+  stop_input(argument, "is of class ", dQuote(class(x)[[1L]], FALSE), ", whose cells can be read only where package ",
+    package, " is installed")
 }
 
 stack_frames <- function(frames, argument) {
@@ -34,8 +36,7 @@ stack_frames <- function(frames, argument) {
   for (i in seq_along(values)) {
     if (!identical(colnames(values[[i]]), channels)) {
       stop_input(argument, sprintf("holds samples with different channels: sample %d has %s, sample 1 has %s",
-        i, list_some(colnames(values[[i]])), list_some(channels)
-      ))
+        i, list_some(colnames(values[[i]])), list_some(channels)))
     }
   }
   values <- if (length(values) == 1L) values[[1L]] else do.call(rbind, values)
@@ -44,12 +45,12 @@ stack_frames <- function(frames, argument) {
   values
 }
 
-# What the channels of a flowFrame measure ("CD4" for "FL1-H"), named by channel.
-descriptions <- function(x) {
+# The table of the channels of the first frame; NULL for other data.
+channel_table <- function(x) {
   frames <- cytometry_frames(x)
-  if (length(frames) == 0L || !methods::.hasSlot(frames[[1L]], "parameters")) return(NULL)
-  table <- methods::slot(methods::slot(frames[[1L]], "parameters"), "data")
-  stats::setNames(as.character(table$desc), as.character(table$name))
+  if (length(frames) && methods::.hasSlot(frames[[1L]], "parameters")) {
+    methods::slot(methods::slot(frames[[1L]], "parameters"), "data")
+  }
 }
 
 # The cells of one assay: `assay` by name or number; NULL: `exprs`, or else the first.
@@ -63,17 +64,12 @@ assay_cells <- function(x, argument, assay = NULL) {
 # An assay as it is, by name or number; NULL: `usual`, or else the first. Zeros of sparse ones are measurements.
 assay_matrix <- function(x, argument, assay, usual) {
   read <- accessor("SummarizedExperiment", "assay")
-  if (is.null(read)) {
-    stop_input(argument, "is of class ", dQuote(class(x)[[1L]], FALSE),
-      ", whose cells can be read only where package SummarizedExperiment is installed"
-    )
-  }
+  if (is.null(read)) refuse_class(x, argument, "SummarizedExperiment")
   assays <- accessor("SummarizedExperiment", "assays")(x)
   if (length(assays) == 0L) stop_input(argument, "is a SummarizedExperiment without an assay")
-  chosen <- if (!is.null(assay)) {
-    check_assay(assay, names(assays), length(assays), argument)
-  } else if (usual %in% names(assays)) usual else 1L
-  values <- read(x, chosen)
+  if (is.null(assay)) assay <- if (usual %in% names(assays)) usual else 1L
+  check_assay(assay, names(assays), length(assays), argument)
+  values <- read(x, assay)
   check_matrix(if (is_sparse_matrix(values)) as.matrix(values) else values, argument)
 }
 
@@ -99,14 +95,11 @@ samples_of_table <- function(x) {
 
 check_assay <- function(assay, names, count, argument) {
   known <- if (is.null(names)) paste(count_words(count, "assay"), "without names") else list_some(names)
-  if (!(is.character(assay) || is.numeric(assay)) || length(assay) != 1L || is.na(assay)) {
-    stop_input("assay", "must be NULL, or the name or number of one assay, not ", show_value(assay), "; `", argument,
-      "` has ", known)
-  }
+  must_be(is_text(assay, 1L) || is_one_number(assay), "assay", "NULL, or the name or number of one assay", assay, "; `",
+    argument, "` has ", known)
   if (!assay %in% if (is.character(assay)) names else seq_len(count)) {
     stop_input(argument, "has no assay ", show_value(assay), "; it has ", known)
   }
-  assay
 }
 
 # Whether an object, or a list of samples, has assays.

@@ -48,9 +48,9 @@ resolve_transform <- function(transform, markers, cells = NULL, tops = NULL) {
   if (all(type == "arcsinh")) return(list(type = "arcsinh", cofactor = made$cofactor))
   if (any(type == "logicle")) {
     made$logicle <- matrix(NA_real_, length(markers), 4L, dimnames = list(markers, c("t", "w", "m", "a")))
-    for (j in which(type == "logicle")) {
-      made$logicle[j, ] <- estimate_logicle(cells(j), markers[[j]], tops[markers[[j]]])
-    }
+  }
+  for (j in which(type == "logicle")) {
+    made$logicle[j, ] <- estimate_logicle(cells(j), markers[[j]], tops[markers[[j]]])
   }
   made
 }
@@ -196,9 +196,7 @@ logicle_scale <- function(parameters) {
   if (w > 0) {
     condition <- function(d) 2 * (log(d) - log(b)) + w * (b + d)
     d <- stats::uniroot(condition, c(b * exp(-w * b - 1), b), tol = 1e-15 * b, maxiter = 1000)$root
-    for (i in 1:3) {
-      d <- d - condition(d) / (2 / d + w)
-    }
+    for (i in 1:3) d <- d - condition(d) / (2 / d + w)
   }
   c_a <- exp(x0 * (b + d))
   f_a <- exp(b * x1) - c_a * exp(-d * x1)
@@ -233,9 +231,7 @@ inverse_logicle <- function(y, scale) {
 
 # The largest values that the instrument can write in each channel, from the first frame; NULL for other data.
 instrument_tops <- function(x) {
-  frames <- cytometry_frames(x)
-  if (length(frames) == 0L || !methods::.hasSlot(frames[[1L]], "parameters")) return(NULL)
-  table <- methods::slot(methods::slot(frames[[1L]], "parameters"), "data")
+  table <- channel_table(x)
   if (is.null(table$maxRange)) return(NULL)
   tops <- stats::setNames(as.double(table$maxRange), as.character(table$name))
   described <- as.character(table$desc)

@@ -12,8 +12,7 @@ as_marker_matrix <- function(x, markers = NULL, transform = "none", argument = "
   if (ncol(x) == 0L) stop_input(argument, "has no columns")
   if (nrow(x) < min_rows) {
     stop_input(argument, if (nrow(x) == 0L) "has no rows" else "has only one row",
-      sprintf("; at least %d are needed", min_rows)
-    )
+      sprintf("; at least %d are needed", min_rows))
   }
   if (is.integer(x)) storage.mode(x) <- "double"
   names <- marker_names(x, argument)
@@ -24,11 +23,8 @@ as_marker_matrix <- function(x, markers = NULL, transform = "none", argument = "
     x <- transform_columns(x, transform)
     columns <- scan_columns(x, names, argument, missing, parts = parts, threads = threads)
   }
-  empty <- which(is.na(columns$sd))
-  if (length(empty)) {
-    name <- dQuote(names[[empty[[1L]]]], FALSE)
-    stop_input(argument, "has no value in column ", empty[[1L]], " (", name, ")")
-  }
+  empty <- which(is.na(columns$sd))[1L]
+  if (!is.na(empty)) stop_input(argument, "has no value in column ", empty, " (", dQuote(names[[empty]], FALSE), ")")
   check_spread(columns, names, argument)
   c(list(x = x, markers = names), columns, list(transform = transform))
 }
@@ -39,8 +35,7 @@ check_spread <- function(columns, names, argument) {
   if (length(small)) {
     j <- small[[1L]]
     stop_input(argument, "has values in column ", j, " (", dQuote(names[[j]], FALSE), ") that differ by ",
-      format(columns$max[[j]] - columns$min[[j]], digits = 3), " at most, too little to be squared: use a smaller unit"
-    )
+      format(columns$max[[j]] - columns$min[[j]], digits = 3), " at most, too little to be squared: use a smaller unit")
   }
 }
 
@@ -54,8 +49,7 @@ as_new_rows <- function(newdata, fit, argument = "newdata") {
   if (is.integer(x)) storage.mode(x) <- "double"
   if (nrow(x) > 0L) {
     scan_columns(x, fit$markers, argument, fit$missing,
-      "a fit with warp_control(missing = \"model\") takes cells with missing values"
-    )
+      "a fit with warp_control(missing = \"model\") takes cells with missing values")
   }
   dimnames(x) <- list(rownames(x), fit$markers)
   transform_columns(x, fit$transform)
@@ -92,7 +86,10 @@ expression_matrix <- function(x, markers, argument, from_fit = FALSE, assay = NU
       # The fit named its columns without a name in the same way.
       colnames(values) <- complete_names(colnames(values))
     }
-    values <- select_markers(values, markers, descriptions(x), argument, from_fit)
+    # What channels measure, such as "CD4" for "FL1-H".
+    channels <- channel_table(x)
+    described <- if (!is.null(channels)) stats::setNames(as.character(channels$desc), as.character(channels$name))
+    values <- select_markers(values, markers, described, argument, from_fit)
   }
   if (is.data.frame(values)) data_frame_matrix(values, argument) else values
 }
@@ -136,8 +133,7 @@ data_frame_matrix <- function(x, argument) {
     }
     if (!is.null(wrong)) {
       stop_input(argument, "has a column that is not plain numbers: ", dQuote(names(x)[[j]], FALSE),
-        " is ", wrong, "; convert it, or choose other columns with `markers`"
-      )
+        " is ", wrong, "; convert it, or choose other columns with `markers`")
     }
     values[, j] <- as.double(column)
   }

@@ -8,9 +8,7 @@ new_frame <- function(fit, terms, newdata, argument = "newdata", unknown = FALSE
   newdata <- new_data(fit, newdata, argument)
   expressions <- attr(terms, "predvars")
   if (is.null(expressions)) expressions <- attr(terms, "variables")
-  for (expression in as.list(expressions)[-1L]) {
-    check_new_variables(expression, fit, newdata, argument)
-  }
+  for (expression in as.list(expressions)[-1L]) check_new_variables(expression, fit, newdata, argument)
   frame <- tryCatch(stats::model.frame(terms, newdata, na.action = stats::na.pass),
     error = function(error) stop_input(argument, "cannot be predicted: ", because = error))
   if (nrow(frame) != nrow(newdata)) {
@@ -20,9 +18,7 @@ new_frame <- function(fit, terms, newdata, argument = "newdata", unknown = FALSE
 }
 
 new_data <- function(fit, newdata, argument = "newdata") {
-  if (!is.data.frame(newdata)) {
-    stop_input(argument, "must be a data frame with values of the covariates, not ", show_value(newdata))
-  }
+  must_be(is.data.frame(newdata), argument, "a data frame with values of the covariates", newdata)
   newdata <- given_data(newdata, argument)
   check_no_integer64(fit$formula, newdata, argument, NULL)
   in_fitted_units(fit, newdata, argument)
@@ -33,12 +29,11 @@ new_data <- function(fit, newdata, argument = "newdata") {
 check_new_variables <- function(expression, fit, newdata, argument = "newdata", advice = "") {
   variables <- all.vars(expression)
   lacking <- setdiff(variables, names(newdata))
-  if (length(lacking) == 0L) return(invisible())
   is_constant <- length(lacking) < length(variables) && all(vapply(lacking, function(name) {
     value <- get0(name, environment(fit$formula))
     !is.null(value) && (length(value) == 1L || length(value) < fit$rows)
   }, NA))
-  if (!is_constant) {
+  if (length(lacking) && !is_constant) {
     stop_input(argument, "lacks ", paste(dQuote(lacking, FALSE), collapse = ", "), ", which the fit reads in ",
       substr(deparse1(expression), 1L, 60L), advice)
   }

@@ -63,31 +63,22 @@ sparse_predictors <- function(sparse, frame) {
 # `sizes` of row_sizes() counts each row so often.
 sparse_deviation <- function(x, sizes = NULL) {
   rows <- nrow(x)
-  filled <- diff(x@p)
-  if (!is.null(sizes)) {
-    of_entry <- sizes$of_rows[x@i + 1L]
-    each <- function(values) {
-      x@x <- values
-      Matrix::colSums(x)
-    }
-    mean <- each(of_entry * x@x) / sizes$total
-    squares <- each(of_entry * (x@x - rep(mean, filled))^2) + (sizes$total - each(of_entry)) * mean^2
-    return(sqrt(pmax(squares, 0) / sizes$degrees))
+  if (is.null(sizes)) sizes <- list(of_rows = rep(1, rows), total = rows, degrees = max(1, rows - 1))
+  of_entry <- sizes$of_rows[x@i + 1L]
+  each <- function(values) {
+    x@x <- values
+    Matrix::colSums(x)
   }
-  mean <- Matrix::colSums(x) / rows
-  away <- x
-  away@x <- (x@x - rep(mean, filled))^2
-  sqrt((Matrix::colSums(away) + (rows - filled) * mean^2) / max(1, rows - 1))
+  mean <- each(of_entry * x@x) / sizes$total
+  squares <- each(of_entry * (x@x - rep(mean, diff(x@p)))^2) + (sizes$total - each(of_entry)) * mean^2
+  sqrt(pmax(squares, 0) / sizes$degrees)
 }
 
 # `sparse` of bayes_logit(): a flag or a matrix.
 check_sparse <- function(sparse) {
-  if (!is_sparse_matrix(sparse)) {
-    if (!is.logical(sparse) || length(sparse) != 1L || is.na(sparse)) {
-      stop_input("sparse", "must be TRUE, FALSE or a sparse matrix of package Matrix, not ", show_value(sparse))
-    }
-    if (!sparse) return(FALSE)
-  }
+  must_be(is_sparse_matrix(sparse) || is_flag(sparse), "sparse",
+    "TRUE, FALSE or a sparse matrix of package Matrix", sparse)
+  if (isFALSE(sparse)) return(FALSE)
   if (!requireNamespace("Matrix", quietly = TRUE)) {
     stop_input("sparse", "needs the package Matrix, which is not installed")
   }

@@ -1,18 +1,8 @@
 # Writes checkpoints: files for continuing a killed run. advance() of R/run_chains.R writes one when it begins, between
 # slices, and when it ends. R/run_resume.R reads them.
 #
-# A checkpoint has a head of text, which R/run_fields.R describes. The values of its fields follow as they are in
-# memory, then those of the traces and kept draws. The fields are a list of
-#   package      the version of warpbayes, as text;
-#   class        the class of the fit; see resumable() below;
-#   total        sweeps that each chain is to run, including those done;
-#   every        seconds from one checkpoint to the next;
-#   given        a list of other arguments that resume() needs to read the user's data;
-#   fingerprint  of the data, see fingerprint_of();
-#   arrays       the names of the traces and draws;
-#   fit          the declared elements of the fit, with NULL in the places of its data, traces and draws;
-#   state        the states of the chains.
-# src/checkpoint/file.h describes the bytes around them.
+# A checkpoint has a head of text, which R/run_fields.R describes. The values of the fields of checkpoint_head() follow
+# as they are in memory, then those of the traces and kept draws. src/checkpoint/file.h describes the bytes around them.
 
 # Checks the arguments `checkpoint` and `checkpoint_every`. Returns NULL, or a list of `file` (an absolute path, because
 # the working directory may change), `every`, `given` and `argument`. A file that cannot be written is an error here,
@@ -34,18 +24,14 @@ check_checkpoint <- function(checkpoint, every, given = list(), argument = "chec
 }
 
 check_every <- function(every) {
-  if (!is.numeric(every) || length(every) != 1L || is.na(every) || every < 0) {
-    stop_input("checkpoint_every", "must be a number of seconds of at least 0, not ", show_value(every))
-  }
+  must_be(is_one_number(every) && every >= 0, "checkpoint_every", "a number of seconds of at least 0", every)
   as.double(every)
 }
 
 # The absolute name of a file to write. `refusal`: a function of the name of a file that exists, which gives the words
 # why it must stay, or NULL; `advice` follows them.
 check_target <- function(file, argument, refusal, advice = NULL) {
-  if (!is_text(file, 1L) || !nzchar(file)) {
-    stop_input(argument, "must be NULL or the name of a file, not ", show_value(file))
-  }
+  must_be(is_text(file, 1L) && nzchar(file), argument, "NULL or the name of a file", file)
   shown <- dQuote(shorten(file), FALSE)
   path <- path.expand(file)
   if (!dir.exists(dirname(path))) {
@@ -118,6 +104,9 @@ without_environment <- function(part) {
   c(mget(setdiff(ls(part), "store"), part), native(C_store_copy, part$store))
 }
 
+# `package` is the version of warpbayes; `total` the sweeps that each chain is to run, including those done; `every` the
+# seconds from one checkpoint to the next; `given` other arguments that resume() needs to read the user's data; `arrays`
+# the names of the traces and draws. `fit` has NULL for its data, traces and draws. The writer adds the chains' `state`.
 checkpoint_head <- function(fit, plan, total, checkpoint) {
   topic <- resumable(fit)
   light <- topic$without_data(fit)

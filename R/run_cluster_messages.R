@@ -32,7 +32,12 @@ exchange_messages <- function(cluster, fun, each, number, timeout) {
   }
   replies <- vector("list", length(cluster))
   within_timeout(cluster, timeout, {
-    undisturbed(for (i in seq_along(cluster)) send_call(cluster[[i]], fun, list(each[[i]], number)))
+    undisturbed(for (i in seq_along(cluster)) {
+      # As a worker of package parallel expects a call. Nodes of class SOCK0node read the byte order of their machine.
+      data <- list(fun = fun, args = list(each[[i]], number), return = TRUE, tag = NULL)
+      is_own_order <- inherits(cluster[[i]], "SOCK0node")
+      serialize(list(type = "EXEC", data = data, tag = NULL), sockets[[i]], xdr = !is_own_order)
+    })
     waiting <- seq_along(cluster)
     silent <- 0
     while (length(waiting)) {
@@ -45,7 +50,7 @@ exchange_messages <- function(cluster, fun, each, number, timeout) {
         tryCatch(allowInterrupts(for (i in 1:6) Sys.sleep(0)), interrupt = note)
         next
       }
-      undisturbed(for (i in waiting[ready]) replies[i] <- list(receive_value(sockets[[i]])))
+      undisturbed(for (i in waiting[ready]) replies[i] <- list(unserialize(sockets[[i]])$value))
       waiting <- waiting[!ready]
     }
   })
@@ -53,14 +58,6 @@ exchange_messages <- function(cluster, fun, each, number, timeout) {
   if (length(failed)) stop("one node produced an error: ", failed[[1L]], call. = FALSE)
   replies
 }
-
-# As a worker of package parallel expects a call. Nodes of class SOCK0node read the byte order of their machine.
-send_call <- function(node, fun, arguments) {
-  message <- list(type = "EXEC", data = list(fun = fun, args = arguments, return = TRUE, tag = NULL), tag = NULL)
-  serialize(message, node$con, xdr = !inherits(node, "SOCK0node"))
-}
-
-receive_value <- function(socket) unserialize(socket)$value
 
 sockets_of <- function(cluster) {
   nodes <- Filter(function(node) inherits(node, c("SOCKnode", "SOCK0node")), unclass(cluster))

@@ -190,9 +190,7 @@ correlation_time <- function(draws) {
   }
   time <- time_of(covariance)
   # Autocovariances around a chain's own mean are too small by the variance of that mean.
-  for (correction in 1:2) {
-    time <- time_of(covariance + time * covariance[[1L]] / n)
-  }
+  for (correction in 1:2) time <- time_of(covariance + time * covariance[[1L]] / n)
   time
 }
 
@@ -226,7 +224,7 @@ halves_test <- function(draws) {
 # The smaller of the probabilities for location and for spread (see split_rhat()), doubled. 1 if there are too few
 # sweeps to tell.
 chance_of_difference <- function(draws) {
-  if (nrow(draws) < fewest_sweeps || anyNA(draws) || any(is.infinite(draws)) || all(draws == draws[[1L]])) return(1)
+  if (nrow(draws) < fewest_sweeps || any(!is.finite(draws)) || all(draws == draws[[1L]])) return(1)
   folded <- abs(draws - stats::median(draws))
   min(1, 2 * halves_test(normal_scores(draws)), 2 * halves_test(normal_scores(folded)))
 }
@@ -266,9 +264,8 @@ diagnose_draws <- function(draws, tail) {
   if (nrow(values) == 0L) return(out)
   is_finite <- is.finite(colSums(values))
   for (i in which(!is_finite)) {
-    own <- values[, i]
-    points <- stats::quantile(own, c(0.05, 0.5, 0.95), names = FALSE, na.rm = TRUE)
-    out[i, 1:5] <- c(mean(own), stats::sd(own), points)
+    points <- stats::quantile(values[, i], c(0.05, 0.5, 0.95), names = FALSE, na.rm = TRUE)
+    out[i, 1:5] <- c(mean(values[, i]), stats::sd(values[, i]), points)
   }
   if (!any(is_finite)) return(out)
   values <- values[, is_finite, drop = FALSE]
@@ -320,10 +317,17 @@ judge_convergence <- function(quantities, table, words, secondary = character(),
     count <- if (sweeps <= 0L) "no sweep" else if (sweeps == 1L) "one sweep" else sprintf("%d sweeps", sweeps)
     return(reason("no_sweeps", figure = max(sweeps, 1L), sweeps = count))
   }
+  sizes <- function(size) sprintf("%.0f", size)
   differs <- differing(quantities, table)
   decides <- !table$quantity %in% secondary
   slow <- !decides & (differs | (!is.na(table$ess_bulk) & table$ess_bulk < ess_needed * chains))
-  rest <- if (any(slow)) slow_reason(table[slow, , drop = FALSE], words)
+  # Quantities that do not decide, if they move slowly or differ between chains.
+  apart <- table[slow, , drop = FALSE]
+  rest <- if (any(slow)) {
+    reason("rest_slow", quantity = paste(words(apart$quantity), collapse = " and "), figure = min(apart$ess_bulk),
+      shown = paste0(words(apart$quantity), " (Rhat ", format_rhat(apart$rhat), ", effective sample size ",
+        sizes(apart$ess_bulk), ")", collapse = " and "), rows = nrow(apart))
+  }
   high <- table[decides & differs, , drop = FALSE]
   if (nrow(high)) return(c(differing_reasons(quantities, high, words, drift_advice), rest))
   other <- table$rhat[!decides]
@@ -332,7 +336,6 @@ judge_convergence <- function(quantities, table, words, secondary = character(),
   if (all(is.na(table$rhat))) return(c(reason("nothing_varies"), rest))
   least <- table[which.min(table$ess_bulk), ]
   worst <- table[which.max(table$rhat), ]
-  sizes <- function(size) sprintf("%.0f", size)
   if (least$ess_bulk < ess_needed * chains) {
     # Another sentence may name a quantity that does not decide and has a higher Rhat.
     more <- any(other > worst$rhat, na.rm = TRUE)
@@ -375,14 +378,6 @@ differing_reasons <- function(quantities, high, words, drift_advice) {
     outlying_chain(quantities, high$quantity[[1L]], words),
     drifting(quantities, high$quantity[[1L]], words, drift_advice)
   )
-}
-
-# Quantities that do not decide, if they move slowly or differ between chains.
-slow_reason <- function(slow, words) {
-  shown <- paste0(words(slow$quantity), " (Rhat ", format_rhat(slow$rhat), ", effective sample size ",
-    formatC(slow$ess_bulk, format = "f", digits = 0), ")", collapse = " and ")
-  reason("rest_slow", quantity = paste(words(slow$quantity), collapse = " and "), figure = min(slow$ess_bulk),
-    shown = shown, rows = nrow(slow))
 }
 
 format_rhat <- function(value) {

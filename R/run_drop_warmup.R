@@ -16,9 +16,7 @@
 #' fit <- dp_mixture(x, components = 4, iter = 100, seed = 1, threads = 2)
 #' drop_warmup(fit, 20)$warmup
 #' @export
-drop_warmup <- function(fit, n = NULL, ...) {
-  UseMethod("drop_warmup")
-}
+drop_warmup <- function(fit, n = NULL, ...) UseMethod("drop_warmup")
 
 #' @export
 drop_warmup.default <- function(fit, n = NULL, ...) {

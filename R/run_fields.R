@@ -144,7 +144,8 @@ to_fields <- function(value) {
   if (isS4(value) || !type %in% c("NULL", "list", names(stored_types)) || !all(own$class %in% kept_classes)) {
     stop_input("checkpoint", "cannot hold ", show_value(value))
   }
-  stored <- if (type %in% names(stored_types)) list(stored_types[[type]]$write(as_plain(value)))
+  plain <- if (is.language(value)) value else as.vector(unclass(value))
+  stored <- if (type %in% names(stored_types)) list(stored_types[[type]]$write(plain))
   length <- if (length(stored)) length(stored[[1L]]) else length(value)
   line <- paste(c(type, format(length, scientific = FALSE), if (length(own)) paste(names(own), collapse = ",")),
     collapse = " ")
@@ -152,8 +153,6 @@ to_fields <- function(value) {
   list(lines = c(line, unlist(lapply(inner, `[[`, "lines"))),
     values = c(stored, unlist(lapply(inner, `[[`, "values"), recursive = FALSE)))
 }
-
-as_plain <- function(value) if (is.language(value)) value else as.vector(unclass(value))
 
 # Each string ends with a byte of 0. The byte 255, which no text has, stands for NA.
 bytes_of_text <- function(text) {

@@ -29,18 +29,15 @@ part_is <- function(words, test) list(words = words, test = test)
 
 part_whole <- function(min = 0, max = 2^53) {
   part_is("a whole number", function(value) {
-    is.numeric(value) && length(value) == 1L && is.null(dim(value)) && isTRUE(value >= min & value <= max) &&
-      value == floor(value)
+    is_one_number(value) && is.null(dim(value)) && value >= min && value <= max && value == floor(value)
   })
 }
 
 part_choice <- function(choices) {
-  part_is(list_some(choices), function(value) is.character(value) && length(value) == 1L && value %in% choices)
+  part_is(list_some(choices), function(value) is_text(value, 1L) && value %in% choices)
 }
 
-part_names <- function(least = 1L) {
-  part_is("names", function(value) is.character(value) && length(value) >= least && !anyNA(value))
-}
+part_names <- function() part_is("names", function(value) is_text(value) && length(value) > 0L)
 
 part_list <- function() part_is("a list", is.list)
 

@@ -16,9 +16,7 @@
 #' fit <- dp_mixture(x, components = 4, chains = 2, iter = 100, seed = 1, threads = 2)
 #' relabel(fit, threads = 2)
 #' @export
-relabel <- function(fit, ...) {
-  UseMethod("relabel")
-}
+relabel <- function(fit, ...) UseMethod("relabel")
 
 #' @export
 relabel.default <- function(fit, ...) {

@@ -26,7 +26,8 @@ resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NU
     name <- "short"
   } else {
     kept <- kept_runs$long
-    key <- c(key, list(threads, thread_settings()))
+    key <- c(key, list(threads, getOption("warpbayes.threads"), Sys.getpid(),
+      Sys.getenv(c("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "SLURM_CPUS_PER_TASK", "_R_CHECK_LIMIT_CORES_"))))
     name <- "long"
   }
   # A forked child cannot use the graphics card. It asks again, and make_run() raises the error.
@@ -44,11 +45,8 @@ resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NU
 faster_run <- function(run, cost, precision = "double") {
   if (!isTRUE(run$automatic) || run$backend != "cuda" || !is.null(run$devices)) return(run)
   card <- backend_state$devices[match(run$device, backend_state$devices$device), ]
-  if (processor_seconds(cost, run$threads, run$isa) <= card_seconds(cost, card, run$threads, precision)) {
-    on_processor(run)
-  } else {
-    run
-  }
+  is_slower <- card_seconds(cost, card, run$threads, precision) < processor_seconds(cost, run$threads, run$isa)
+  if (is_slower) run else on_processor(run)
 }
 
 on_processor <- function(run) {
@@ -56,37 +54,27 @@ on_processor <- function(run) {
   run
 }
 
-thread_settings <- function() {
-  list(getOption("warpbayes.threads"), Sys.getpid(),
-    Sys.getenv(c("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "SLURM_CPUS_PER_TASK", "_R_CHECK_LIMIT_CORES_")))
-}
-
 is_thread_count <- function(threads) {
-  is.numeric(threads) && length(threads) == 1L && isTRUE(threads >= 1 & threads <= 4096) && threads == floor(threads)
+  is_one_number(threads) && threads >= 1 && threads <= 4096 && threads == floor(threads)
 }
 
 make_run <- function(backend, threads) {
   chosen <- resolve_backend(backend)
   processor <- .Call(C_backend_processor)
-  list(backend = chosen$backend, automatic = chosen$automatic, pointer = chosen$pointer,
-    threads = resolve_threads(threads, processor), isa = resolve_isa(processor), device = chosen$device,
-    memory_limit = resolve_device_memory())
+  c(chosen[c("backend", "automatic", "pointer", "device")], threads = resolve_threads(threads, processor),
+    isa = resolve_isa(processor), memory_limit = resolve_device_memory())
 }
 
 run_on_devices <- function(run, devices) {
-  if (!is.numeric(devices) || !length(devices) || anyNA(devices) || any(devices < 0 | devices != floor(devices)) ||
-    anyDuplicated(devices)) {
-    stop_input("devices", "must be NULL or indices of graphics cards, from 0, each of them once, not ",
-      show_value(devices))
-  }
+  must_be(is.numeric(devices) && length(devices) && all(devices >= 0 & devices == floor(devices)) &&
+    !anyDuplicated(devices), "devices", "NULL or indices of graphics cards, from 0, each of them once", devices)
   if (run$backend != "cuda") {
     stop_input("devices", sprintf("names graphics cards, but the backend is %s", dQuote(run$backend, FALSE)))
   }
   absent <- setdiff(devices, backend_state$devices$device)
   if (length(absent)) {
     stop_warpbayes("backend", sprintf("`devices`: there is no CUDA device %s; this machine has %s",
-      format(absent[[1L]]),
-      paste0(backend_state$devices$device, " (", backend_state$devices$name, ")", collapse = ", ")))
+      format(absent[[1L]]), device_list(backend_state$devices)))
   }
   if (length(devices) > most_devices) {
     stop_input("devices", sprintf("has %d graphics cards: at most %d share a fit", length(devices), most_devices))
@@ -107,12 +95,8 @@ device_work <- 3e10
 spread_over_devices <- function(run, devices, work) {
   here <- if (run$backend == "cuda") backend_state$devices$device
   if (is.null(devices) || !all(devices %in% here)) {
-    count <- if (is.null(getOption("warpbayes.device"))) {
-      min(length(here), most_devices, floor(work / device_work))
-    } else {
-      0
-    }
-    devices <- if (count > 1) here[seq_len(count)]
+    count <- min(length(here), most_devices, floor(work / device_work))
+    devices <- if (count > 1 && is.null(getOption("warpbayes.device"))) here[seq_len(count)]
   }
   if (is.null(devices)) run else run_on_devices(run, devices)
 }

@@ -75,8 +75,7 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
     fit$backend <- run_backend(run)
     fit$threads <- run$threads
     if (fit$iter < saved$total) {
-      every <- if (is.null(checkpoint_every)) saved$every else checkpoint_every
-      checkpoint <- check_checkpoint(file, every, saved$given, argument = "file")
+      checkpoint <- check_checkpoint(file, c(checkpoint_every, saved$every)[[1L]], saved$given, argument = "file")
       advance_chains(fit, saved$total - fit$iter, topic$sampler, run, progress, threads, checkpoint)
     } else {
       topic$sampler(fit)$finish(fit)
@@ -152,9 +151,8 @@ read_checkpoint <- function(file, shown) {
   refuse <- function(...) refuse_checkpoint(shown, ...)
   if (!file.exists(file)) refuse("does not exist")
   read <- function(result) {
-    if (is_failure(result)) {
-      if (result$status == 1L) refuse(result$message) else stop_failure(result)
-    }
+    if (is_failure(result) && result$status == 1L) refuse(result$message)
+    if (is_failure(result)) stop_failure(result)
     result
   }
   found <- read(.Call(C_checkpoint_head, file))
@@ -176,10 +174,8 @@ check_head <- function(read, shown) {
   }
   written <- shorten(head$package)
   if (written != package_version_text()) {
-    refuse_checkpoint(shown, sprintf(
-      "was written by warpbayes %s; this is version %s, whose sweeps may be others: resume it with version %s", written,
-      package_version_text(), written
-    ))
+    refuse_checkpoint(shown, "was written by warpbayes ", written, "; this is version ", package_version_text(),
+      ", whose sweeps may be others: resume it with version ", written)
   }
   topic <- resumable_class(head$class)
   if (is.null(topic)) {
@@ -218,13 +214,8 @@ put_arrays <- function(fit, saved, sampler, file) {
   fits <- identical(names(saved$arrays), names(parts)) && all(lengths(saved$arrays) == vapply(dims, prod, 0)) &&
     identical(lapply(saved$arrays, typeof), lapply(parts, function(part) typeof(part$blank)))
   if (!fits) refuse_checkpoint(file, "is damaged: its chains, sweeps and draws do not agree")
-  values <- Map(function(values, dim) {
-    dim(values) <- dim
-    values
-  }, saved$arrays, dims)
-  for (name in names(plan$traces)) {
-    fit[[name]] <- values[[name]]
-  }
+  values <- Map(`dim<-`, saved$arrays, dims)
+  fit[names(plan$traces)] <- values[names(plan$traces)]
   fit$draws <- lapply(stats::setNames(nm = names(plan$draws)), function(name) {
     kept <- values[[name]]
     names <- plan$draws[[name]]$names

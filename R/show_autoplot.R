@@ -24,32 +24,14 @@ NULL
 
 aes_of <- function(...) do.call(ggplot2::aes, lapply(list(...), as.name))
 
-gg_picture <- function(main = NULL, xlab = NULL, ylab = NULL) {
+gg_picture <- function(main, xlab, ylab) {
   ggplot2::ggplot() +
     ggplot2::labs(title = main, x = xlab, y = ylab) +
-    gg_theme()
-}
-
-gg_theme <- function() {
-  ggplot2::theme_bw(base_size = 12) +
+    ggplot2::theme_bw(base_size = 12) +
     ggplot2::theme(panel.grid.minor = ggplot2::element_blank(), panel.grid = ggplot2::element_line(colour = "#EEEEEE"),
       strip.background = ggplot2::element_blank(), strip.text = ggplot2::element_text(hjust = 0, face = "bold"),
       legend.position = "bottom", legend.title = ggplot2::element_text(size = 10),
       axis.text = ggplot2::element_text(colour = "black"), plot.title.position = "plot")
-}
-
-without_grid <- function() {
-  ggplot2::theme(panel.grid = ggplot2::element_blank())
-}
-
-# A matrix of colours over part of one panel. `panel` is a data frame with the values of the facets.
-gg_image <- function(image, xlim, ylim, panel = NULL, interpolate = FALSE) {
-  ggplot2::layer(
-    data = if (is.null(panel)) data.frame(x = NA) else panel, mapping = NULL, stat = ggplot2::StatIdentity,
-    position = ggplot2::PositionIdentity, geom = ggplot2::GeomRasterAnn, inherit.aes = FALSE, show.legend = FALSE,
-    params = list(raster = grDevices::as.raster(image), xmin = xlim[[1L]], xmax = xlim[[2L]], ymin = ylim[[1L]],
-      ymax = ylim[[2L]], interpolate = interpolate)
-  )
 }
 
 # A heat map of a matrix, its first row on top, with the key of paint_heat().
@@ -66,14 +48,13 @@ gg_heat <- function(values, rows, columns, limit, title, main, ylab) {
     ggplot2::scale_y_continuous(breaks = -seq_len(nrow(values)), labels = short_names(rows, 30L), expand = c(0, 0)) +
     ggplot2::theme(legend.position = "top", legend.key.width = ggplot2::unit(2.4, "lines"),
       legend.key.height = ggplot2::unit(0.7, "lines"), panel.border = ggplot2::element_blank(),
-      axis.ticks = ggplot2::element_blank(),
+      panel.grid = ggplot2::element_blank(), axis.ticks = ggplot2::element_blank(),
       axis.text.y = ggplot2::element_text(size = max(5, min(11, 300 / nrow(values)))),
       axis.text.x = if (max(nchar(columns)) > 2L || ncol(values) > 40L) {
         ggplot2::element_text(angle = 90, hjust = 1, vjust = 0.5, size = max(6, min(11, 240 / ncol(values))))
       }
     ) +
-    ggplot2::guides(fill = ggplot2::guide_colourbar(title.position = "top", title.hjust = 0.5)) +
-    without_grid()
+    ggplot2::guides(fill = ggplot2::guide_colourbar(title.position = "top", title.hjust = 0.5))
 }
 
 gg_draw <- function(picture) {
@@ -88,16 +69,14 @@ gg_draw <- function(picture) {
   panels <- panels[shown]
   # Scales find the axis of a panel by its limits, and a label by its tick. So that no two are equal, all are moved by
   # billionths of their panel.
-  apart <- function(i, values, ends) values + i * 1e-9 * diff(ends)
+  apart <- function(i, values, limits) values + i * 1e-9 * diff(panels[[i]][[limits]])
   scale <- function(which, limits, continuous, second = ggplot2::waiver()) {
-    ends <- lapply(seq_along(panels), function(i) apart(i, panels[[i]][[limits]], panels[[i]][[limits]]))
-    at <- lapply(seq_along(panels), function(i) apart(i, panels[[i]][[which]]$at, panels[[i]][[limits]]))
+    ends <- lapply(seq_along(panels), function(i) apart(i, panels[[i]][[limits]], limits))
+    at <- lapply(seq_along(panels), function(i) apart(i, panels[[i]][[which]]$at, limits))
     labels <- unlist(lapply(panels, function(one) one[[which]]$labels), recursive = FALSE)
     continuous(
       expand = c(0, 0), sec.axis = second, guide = ggplot2::guide_axis(check.overlap = which == "x"),
-      breaks = function(range) {
-        sort(at[[which.min(vapply(ends, function(one) sum(abs(one - range)), 0))]])
-      },
+      breaks = function(range) sort(at[[which.min(vapply(ends, function(one) sum(abs(one - range)), 0))]]),
       labels = function(here) {
         own <- lapply(here, function(one) if (is.na(one)) "" else labels[[which.min(abs(unlist(at) - one))]])
         if (is.character(labels)) unlist(own) else as.expression(own)
@@ -105,8 +84,8 @@ gg_draw <- function(picture) {
     )
   }
   corners <- do.call(rbind, lapply(seq_along(panels), function(i) {
-    data.frame(places[[i]], x = apart(i, panels[[i]]$xlim, panels[[i]]$xlim),
-      y = apart(i, panels[[i]]$ylim, panels[[i]]$ylim), row.names = NULL)
+    data.frame(places[[i]], x = apart(i, panels[[i]]$xlim, "xlim"), y = apart(i, panels[[i]]$ylim, "ylim"),
+      row.names = NULL)
   }))
   layers <- unlist(lapply(seq_along(panels), function(i) lapply(seq_along(panels[[i]]$layers), function(j) {
     one <- panels[[i]]$layers[[j]]
@@ -134,7 +113,9 @@ gg_draw <- function(picture) {
     ggplot2::scale_fill_identity() +
     gg_key(picture$key, corners[1L, ]) +
     (if (!is.null(picture$names)) {
-      list(ggplot2::facet_grid(row ~ column, scales = "free"), gg_panels())
+      list(ggplot2::facet_grid(row ~ column, scales = "free"), ggplot2::theme(panel.grid = ggplot2::element_blank(),
+        panel.spacing = ggplot2::unit(0.3, "lines"), axis.text = ggplot2::element_text(size = 8),
+        strip.text = ggplot2::element_text(hjust = 0.5)))
     } else if (length(panels) > 1L || nzchar(titles)) {
       free <- c("free", "free_y", "free_x")[[1L + picture$one_x + 2L * picture$one_y]]
       ggplot2::facet_wrap(~panel, ncol = picture$columns, scales = free,
@@ -142,12 +123,11 @@ gg_draw <- function(picture) {
     }) +
     (if (!is.null(picture$aspect)) ggplot2::coord_fixed(picture$aspect)) +
     ggplot2::labs(caption = picture$caption) +
-    (if (length(panels) < length(picture$panels) || is.null(panels[[1L]]$x) && is.null(panels[[1L]]$y)) {
-      ggplot2::theme(panel.border = ggplot2::element_blank())
-    }) +
     (if (length(panels) < length(picture$panels)) {
-      ggplot2::geom_rect(data = do.call(rbind, places), xmin = -Inf, xmax = Inf, ymin = -Inf, ymax = Inf, fill = NA,
-        colour = quiet_text_colour)
+      list(ggplot2::theme(panel.border = ggplot2::element_blank()), ggplot2::geom_rect(data = do.call(rbind, places),
+        xmin = -Inf, xmax = Inf, ymin = -Inf, ymax = Inf, fill = NA, colour = quiet_text_colour))
+    } else if (is.null(panels[[1L]]$x) && is.null(panels[[1L]]$y)) {
+      ggplot2::theme(panel.border = ggplot2::element_blank())
     }) +
     (if (names) {
       ggplot2::theme(panel.grid.major.y = ggplot2::element_blank(), axis.ticks.y = ggplot2::element_blank(),
@@ -189,14 +169,13 @@ gg_layer <- function(layer, data) {
     text = draw("text", x = "x", y = "y", label = "label", hjust = "hjust", vjust = "vjust", colour = "colour",
       aes = list(size = 3 * style$size, fontface = if (style$bold) "bold" else "plain")),
     rug = draw("rug", x = "x", aes = list(sides = if (style$side == 1L) "b" else "t", alpha = 0.6)),
-    image = gg_image(layer$image, c(data$xmin, data$xmax), c(data$ymin, data$ymax), layer$place),
+    image = ggplot2::layer(data = layer$place, mapping = NULL, stat = ggplot2::StatIdentity,
+      position = ggplot2::PositionIdentity, geom = ggplot2::GeomRasterAnn, inherit.aes = FALSE, show.legend = FALSE,
+      params = c(list(raster = grDevices::as.raster(layer$image), interpolate = FALSE),
+        data[c("xmin", "xmax", "ymin", "ymax")])),
     regions = ggplot2::geom_contour_filled(do.call(ggplot2::aes, list(x = quote(x), y = quote(y), z = quote(z),
       fill = quote(ggplot2::after_stat(region_colours[as.integer(level)])))), data, breaks = c(-region_mass, 0),
       show.legend = FALSE)
   )
 }
 
-gg_panels <- function() {
-  ggplot2::theme(panel.grid = ggplot2::element_blank(), panel.spacing = ggplot2::unit(0.3, "lines"),
-    axis.text = ggplot2::element_text(size = 8), strip.text = ggplot2::element_text(hjust = 0.5))
-}

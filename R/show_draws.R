@@ -48,9 +48,9 @@ bind_draws <- function(parts, draws, chains) {
 }
 
 stop_without_draws <- function(fit) {
-  text <- paste("the fit has no kept draws: it ended after %s sweeps, and the first draw is kept after %s;",
-    "continue(fit, more) runs more sweeps")
-  stop_warpbayes("input", sprintf(text, whole_words(fit$iter), whole_words(fit$warmup + fit$thin)), argument = "iter")
+  stop_warpbayes("input", paste("the fit has no kept draws: it ended after", whole_words(fit$iter), "sweeps, and the",
+    "first draw is kept after", paste0(whole_words(fit$warmup + fit$thin), "; continue(fit, more) runs more sweeps")),
+  argument = "iter")
 }
 
 #' @rdname as_draws.warpbayes_fit
@@ -124,9 +124,8 @@ as.data.frame.warpbayes <- function(x, row.names = NULL, optional = FALSE, ..., 
 
 #' @exportS3Method tibble::as_tibble
 as_tibble.warpbayes <- function(x, ..., .rows = NULL, .name_repair = "check_unique", rownames = NULL) {
-  if (length(rownames) > 1L || !is.null(rownames) && !is.atomic(rownames)) {
-    stop_input("rownames", "must be NULL, NA or a name for a column, not ", show_value(rownames))
-  }
+  must_be(is.null(rownames) || is.atomic(rownames) && length(rownames) < 2L, "rownames",
+    "NULL, NA or a name for a column", rownames)
   if (!is.null(.rows)) .rows <- check_count(.rows, ".rows", min = 0)
   tibble::as_tibble(as.data.frame(x, ...), .rows = .rows, .name_repair = .name_repair, rownames = rownames)
 }

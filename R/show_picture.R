@@ -51,8 +51,7 @@ plain_labels <- function(at) format(at, trim = TRUE, big.mark = ",", scientific 
 
 whole_axis <- function(ends) {
   ticks <- axis_of(ends, count = 5L)
-  whole <- ticks$at == floor(ticks$at)
-  list(at = ticks$at[whole], labels = ticks$labels[whole])
+  lapply(ticks, `[`, ticks$at == floor(ticks$at))
 }
 
 marker_axis <- function(fit, marker, ends) {
@@ -160,9 +159,7 @@ paint_legend <- function(key) {
 paint_panel <- function(panel, picture, with_y, with_x, cex) {
   graphics::plot.window(panel$xlim, panel$ylim, asp = if (is.null(picture$aspect)) NA else picture$aspect,
     xaxs = "i", yaxs = "i")
-  for (layer in panel$layers) {
-    paint_layer(layer)
-  }
+  for (layer in panel$layers) paint_layer(layer)
   if (is.null(picture$names)) {
     if (with_x) paint_axis(1L, panel$x, 0.9)
     if (with_y) paint_axis(2L, panel$y, cex)
@@ -210,12 +207,8 @@ paint_axis <- function(side, ticks, cex) {
 
 paint_layer <- function(layer) {
   style <- layer$style
-  groups <- if (layer$shape %in% c("lines", "polygons", "ribbon")) {
-    split(layer$data, factor(layer$data$group, unique(layer$data$group)))
-  } else {
-    list(layer$data)
-  }
-  for (d in groups) {
+  group <- if (layer$shape %in% c("lines", "polygons", "ribbon")) layer$data$group else rep(1L, nrow(layer$data))
+  for (d in split(layer$data, factor(group, unique(group)))) {
     switch(layer$shape,
       points = graphics::points(d$x, d$y, pch = style$pch, bg = d$fill, col = d$colour, cex = style$size),
       segments = graphics::segments(d$x, d$y, d$xend, d$yend, col = d$colour, lwd = style$width, lty = style$dash,
@@ -254,9 +247,6 @@ percent_labels <- function(shares) {
 share_ticks <- function(ends) {
   ticks <- as.vector(outer(c(1, 2, 5), 10^(-9:0)))
   ticks <- ticks[ticks >= ends[[1L]] & ticks <= ends[[2L]] & ticks <= 1]
-  if (length(ticks) < 3L) {
-    ticks <- pretty(ends, 4)
-    return(ticks[ticks > 0 & ticks <= 1])
-  }
+  if (length(ticks) < 3L) return(Filter(function(tick) tick > 0 && tick <= 1, pretty(ends, 4)))
   if (length(ticks) > 8L) ticks[abs(log10(ticks) - round(log10(ticks))) < 1e-9] else ticks
 }

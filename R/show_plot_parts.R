@@ -2,9 +2,8 @@
 
 # The title of a picture: NULL, or a text or a formula as R draws them.
 check_title <- function(main) {
-  drawn <- is.null(main) || length(main) && is.null(dim(main)) && (is.character(main) || is.language(main) ||
-    is.numeric(main) && !is.object(main))
-  if (!drawn) stop_input("main", "must be NULL or a text, not ", show_value(main))
+  must_be(is.null(main) || length(main) && is.null(dim(main)) && (is.character(main) || is.language(main) ||
+    is.numeric(main) && !is.object(main)), "main", "NULL or a text", main)
 }
 
 # Ticks on the scale of a transformed marker within `ends`: at zero and at powers of ten from about the width of the
@@ -26,11 +25,8 @@ transformed_ticks <- function(ends, transform, j) {
     return(list(at = at[inside], labels = as.list(format(values[inside], trim = TRUE)), minor = numeric()))
   }
   words <- function(power, minus) {
-    if (power > 3) {
-      if (minus) bquote(-10^.(power)) else bquote(10^.(power))
-    } else {
-      paste0(if (minus) "-", format(10^power, scientific = FALSE))
-    }
+    if (power <= 3) return(paste0(if (minus) "-", format(10^power, scientific = FALSE)))
+    if (minus) bquote(-10^.(power)) else bquote(10^.(power))
   }
   powers <- powers[labelled]
   labels <- c(lapply(rev(powers), words, minus = TRUE), "0", lapply(powers, words, minus = FALSE))

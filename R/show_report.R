@@ -71,13 +71,11 @@ report_content.default <- function(fit, ...) {
 # Checks what all methods take, and writes the page. `content` is computed after the checks, because it may take a
 # while.
 write_report <- function(content, file, title, note, overwrite, open) {
-  if (!is.null(title) && !is_text(title, 1L)) stop_input("title", "must be NULL or a text, not ", show_value(title))
-  if (!is.null(note) && !is_text(note)) stop_input("note", "must be NULL or texts, not ", show_value(note))
-  overwrite <- check_flag(overwrite, "overwrite")
-  open <- check_flag(open, "open")
-  target <- check_report_file(file, overwrite)
-  page <- keeping_state(report_page(content, title, note))
-  write_whole(page, target, file)
+  must_be(is.null(title) || is_text(title, 1L), "title", "NULL or a text", title)
+  must_be(is.null(note) || is_text(note), "note", "NULL or texts", note)
+  check_flag(open, "open")
+  target <- check_report_file(file, check_flag(overwrite, "overwrite"))
+  write_whole(keeping_state(report_page(content, title, note)), target, file)
   if (open) utils::browseURL(target)
   invisible(target)
 }
@@ -114,19 +112,14 @@ write_whole <- function(page, target, file) {
   temporary <- tempfile(".report-", dirname(target), ".tmp")
   on.exit(unlink(temporary))
   bytes <- charToRaw(page)
-  failure <- tryCatch(
-    holding_signals({
-      writeBin(bytes, temporary)
-      if (isTRUE(file.size(temporary) == length(bytes))) NULL else "the disk may be full"
-    }),
-    error = conditionMessage, warning = conditionMessage
-  )
+  failure <- tryCatch(holding_signals({
+    writeBin(bytes, temporary)
+    if (!isTRUE(file.size(temporary) == length(bytes))) "the disk may be full"
+  }), error = conditionMessage, warning = conditionMessage)
   if (!is.null(failure)) refuse(failure)
   if (file.exists(target)) Sys.chmod(temporary, file.mode(target), use_umask = FALSE)
   renamed <- tryCatch(file.rename(temporary, target), warning = conditionMessage)
-  if (!isTRUE(renamed)) {
-    refuse(if (is.character(renamed)) renamed else "it could not be renamed")
-  }
+  if (!isTRUE(renamed)) refuse(if (is.character(renamed)) renamed else "it could not be renamed")
 }
 
 # Evaluates with R's usual way to write numbers, and leaves options and the state of R's generator as they were.
@@ -164,9 +157,7 @@ made_words <- function(fit, more = character()) {
 repeating_code <- function(call, maker, name, changes = list()) {
   if (!is.call(call)) return(sprintf("# The call of %s() was not kept.", maker))
   call <- short_call(call, maker)
-  for (argument in names(changes)) {
-    call[[argument]] <- changes[[argument]]
-  }
+  for (argument in names(changes)) call[[argument]] <- changes[[argument]]
   # What concerns only the machine or this one run.
   here <- c("threads", "backend", "devices", "cluster", "progress", "checkpoint", "checkpoint_every")
   call <- without_arguments(call, here)

@@ -28,8 +28,6 @@ tag <- function(name, content, class = NULL, scope = NULL) {
 
 paragraphs <- function(text, class = NULL) html(tag("p", escape_html(text), class))
 
-code_block <- function(lines) html(tag("pre", paste(escape_html(lines), collapse = "\n")))
-
 # A table of texts and numbers. Columns of numbers are aligned to the right, and long texts have room. A wide table
 # scrolls in its own box.
 table_part <- function(frame, caption = NULL, most = 200L) {
@@ -207,7 +205,8 @@ made_part <- function(content) {
     tag("h3", "Computation"), tag("table", paste(rows, collapse = "\n"), "made"),
     if (length(content$code)) {
       c(
-        tag("h3", "Code that repeats it"), code_block(c("library(warpbayes)", content$code)),
+        tag("h3", "Code that repeats it"),
+        tag("pre", paste(escape_html(c("library(warpbayes)", content$code)), collapse = "\n")),
         unclass(paragraphs(paste("In double precision, this gives the same numbers on any machine, number of threads",
           "and graphics card."), "note"))
       )

@@ -41,9 +41,7 @@
 #' @name tidiers
 NULL
 
-as_table <- function(table) {
-  if (isNamespaceLoaded("tibble")) tibble::as_tibble(table) else table
-}
+as_table <- function(table) if (isNamespaceLoaded("tibble")) tibble::as_tibble(table) else table
 
 glance_of <- function(x) UseMethod("glance_of")
 
