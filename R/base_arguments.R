@@ -1,7 +1,6 @@
 # Checks arguments that several functions share. Each check returns the value in the form that the compiled code reads,
 # or raises an error that names the argument and shows its value.
 
-# How an error message shows a value: short, on one line.
 show_value <- function(value) {
   if (is.null(value)) return("NULL")
   if (is.atomic(value) && length(value) == 1L && is.null(attributes(value))) {
@@ -27,7 +26,6 @@ exact_words <- function(value) {
   text
 }
 
-# A message quotes at most 60 characters of a text.
 shorten <- function(text, most = 60L) {
   if (nchar(text, allowNA = TRUE) %in% 0:most) return(text)
   paste0(substr(if (validUTF8(text)) text else encodeString(text), 1L, most - 3L), "...")
@@ -44,7 +42,6 @@ is_flag <- function(value) is.logical(value) && length(value) == 1L && !is.na(va
 
 check_dots_empty <- function(...) if (...length() > 0L) refuse_dots(...names(), parent.frame())
 
-# `names` are those of the arguments that the function of `frame` does not know.
 refuse_dots <- function(names, frame) {
   name <- c(names, "")[[1L]]
   if (is.na(name)) name <- ""
@@ -79,7 +76,6 @@ advised_argument <- function(name, frame) {
   if (length(found)) sprintf("control = %s(%s = )", as.character(own$control[[1L]]), found[[1L]])
 }
 
-# Stops if an argument without a default is missing. R itself names the place where it is first read.
 check_present <- function(given, argument) if (!given) stop_input(argument, "is missing")
 
 require_arguments <- function(...) {
@@ -105,7 +101,6 @@ check_count <- function(value, argument, min = 1, max = .Machine$integer.max) {
 
 check_ndraws <- function(ndraws) if (!is.null(ndraws)) check_count(ndraws, "ndraws")
 
-# One finite number above (or, with `open = FALSE`, at or above) `min`.
 check_number <- function(value, argument, min = -Inf, max = Inf, open = TRUE) {
   check_present(!missing(value), argument)
   inside <- is_one_number(value) && is.finite(value) &&
@@ -131,7 +126,6 @@ check_choice <- function(value, argument, choices) {
   check_option_choice(if (identical(value, choices)) choices[[1L]] else value, argument, choices)
 }
 
-# The same for an option. An option has no vector of choices as its default.
 check_option_choice <- function(value, argument, choices) {
   must_be(is_text(value, 1L) && value %in% choices, argument,
     paste("one of", paste(dQuote(choices, FALSE), collapse = ", ")), value)

@@ -16,8 +16,7 @@ stop_warpbayes <- function(kind, message, ...) {
     list(message = message, call = user_call(), ...)))
 }
 
-# The error about an argument, whose value callers show in `...`. The sentence ends with the message of `because`, an
-# error of R's own.
+# The error about an argument. The sentence ends with the message of `because`, an error of R's own.
 stop_input <- function(argument, ..., because = NULL) {
   kind <- "input"
   if (!is.null(because)) {
@@ -28,7 +27,6 @@ stop_input <- function(argument, ..., because = NULL) {
     argument = argument)
 }
 
-# A message of class `warpbayes_<kind>`.
 tell <- function(kind, ...) {
   text <- paste0(...)
   message(structure(class = c(paste0("warpbayes_", kind), "message", "condition"), list(message = paste0(text, "\n"),
@@ -38,7 +36,6 @@ tell <- function(kind, ...) {
 short_message <- function(error) shorten(paste(conditionMessage(error), collapse = " "), 400L)
 
 # Raises errors again that are about the session, not about what was evaluated: a time limit, and too deep calls.
-# Returns NULL for other errors.
 pass_on <- function(error) if (is_time_limit(error) || is_too_deep(error)) stop(error)
 
 # The call that an error names: the call of this package that the user's code made. The way there goes outward, also
@@ -92,7 +89,6 @@ native <- function(...) {
 
 is_failure <- function(result) inherits(result, "warpbayes_failure")
 
-# `tell` is called when a device has failed. R/run_backend.R puts it there.
 device_failure <- new.env(parent = emptyenv())
 
 stop_failure <- function(failure) {

@@ -56,11 +56,7 @@ check_container <- function(x, argument, place = "") {
     stop_input(argument, place, "has a text in the encoding \"bytes\": iconv() gives it one that can be read")
   }
   if (is.object(x) && !inherits(x, "warpbayes")) {
-    kind <- if (isS4(x)) {
-      if (methods::is(x, "Matrix")) "Matrix"
-    } else {
-      intersect(class(x), names(container_faults))
-    }
+    kind <- if (!isS4(x)) intersect(class(x), names(container_faults)) else if (methods::is(x, "Matrix")) "Matrix"
     wrong <- if (length(kind)) {
       tryCatch(container_faults[[kind[[1L]]]](x), error = function(error) {
         pass_on(error)
@@ -115,8 +111,7 @@ is_honest <- function(x) {
     error = function(error) FALSE)
 }
 
-# Stops if a variable of a formula or an expression is still integer64: with values beyond 2^53, or from outside `data`.
-# With `envir = NULL` only `data` have variables.
+# Stops if a variable of an expression is still integer64. With `envir = NULL` only `data` have variables.
 check_no_integer64 <- function(expression, data, argument, envir = environment(expression)) {
   names <- all.vars(expression)
   for (name in c(names, if ("." %in% names) names(data))) {

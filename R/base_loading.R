@@ -1,6 +1,5 @@
 # What happens when the package is loaded and unloaded.
 
-# Calls `add` with the namespace of a package: now if it is loaded, otherwise when it is.
 when_loaded <- function(package, add) {
   force(add)
   run <- function(...) add(asNamespace(package))
@@ -45,7 +44,6 @@ keep_until_unload <- function(kept) {
   library.dynam.unload("warpbayes", libpath)
 }
 
-# A table of inst/, read once.
 tables_read <- new.env(parent = emptyenv())
 
 read_once <- function(file) {

@@ -6,14 +6,12 @@ show_bytes <- function(bytes) {
   paste(format(signif(bytes / 1000^unit, 3)), c("B", "kB", "MB", "GB", "TB", "PB", "EB")[[unit + 1]])
 }
 
-# The bytes of memory that this process can still get: the least of what the machine has available, what the process's
-# container has left, and what `ulimit -v` leaves. If the system does not say, there is no limit (2^52).
+# The bytes that the machine, the container and `ulimit -v` leave to this process, 2^52 if the system does not say.
 memory_available <- function() {
   machine <- 1024 * number_in("/proc/meminfo", "^MemAvailable: *([0-9]+) kB$")
   min(machine, container_memory(), address_space(), na.rm = TRUE)
 }
 
-# Bytes of address space that the process may still take. It has taken `VmSize`.
 address_space <- function(folder = "/proc/self") {
   limit <- number_in(file.path(folder, "limits"), "^Max address space +([0-9]+) .*$")
   taken <- 1024 * number_in(file.path(folder, "status"), "^VmSize:[ \t]*([0-9]+) kB$")

@@ -10,8 +10,7 @@ check_seed <- function(seed) {
   check_count(seed, "seed", min = 0, max = 2^53 - 1)
 }
 
-# Evaluates `draws` by R's generator as stats::simulate() does: with a seed, the generator is put back afterwards. The
-# result has the seed as an attribute.
+# As stats::simulate(): with a seed, R's generator is put back afterwards. The result has the seed as an attribute.
 draw_with_seed <- function(seed, draws) {
   if (!exists(".Random.seed", globalenv(), inherits = FALSE)) stats::runif(1L)
   before <- get(".Random.seed", globalenv(), inherits = FALSE)
@@ -23,6 +22,5 @@ draw_with_seed <- function(seed, draws) {
   structure(draws, seed = structure(seed, kind = as.list(RNGkind())))
 }
 
-# The key of a chain's random numbers, which depends on the seed and the chain's number.
 chain_key <- function(seed, chain) native(C_chain_key, seed, as.integer(chain))
 

@@ -10,8 +10,7 @@ check_operations <- function(operations, argument) {
   }
 }
 
-# Raises an error if R cannot hold a result of `entries` numbers of `size` bytes, or if its computation, which takes
-# `copies` times as much at its peak, needs more memory than is available.
+# Stops if R cannot hold `entries` numbers of `size` bytes, or if `copies` times as much memory is not available.
 check_result_size <- function(entries, argument, what, copies = 3, size = 8) {
   bytes <- size * entries
   if (bytes <= 1e8) return(invisible())

@@ -21,7 +21,6 @@
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' verdict(fit)
-#' stopifnot(verdict(fit)$answer %in% c("usable", "usable with reservations"))
 #' @export
 verdict <- function(x, ...) {
   require_arguments("x")
@@ -48,7 +47,6 @@ rule_of <- function(code) {
   as.list(rules[match(code, rules$code), ])
 }
 
-# The rule `code` applied to values.
 reason <- function(code, ..., quantity = NA_character_, figure = NA_real_) {
   rule <- rule_of(code)
   values <- list(quantity = quantity, figure = figure, ...)
@@ -102,7 +100,6 @@ inherited_reason <- function(parent) {
 # TRUE, FALSE or NA if it cannot be told.
 is_usable <- function(verdict) c(TRUE, TRUE, FALSE, NA)[[match(verdict$answer, answers)]]
 
-# The opening words of a verdict: its answer.
 opening_words <- function(verdict) {
   word <- c("Usable", "Usable", "Not yet", "Cannot tell")[[match(verdict$answer, answers)]]
   paste0(paste(c(word, if (word == "Usable") verdict$but), collapse = ", "), ".")

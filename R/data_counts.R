@@ -1,8 +1,7 @@
 # Counts of documents by terms, read from the classes of text packages.
 
-# Returns counts in compressed columns: the integer vectors `p` (terms + 1 entries), `i` (rows from 0, ascending within
-# a column) and `count` (whole numbers of at least 1); the names `documents` and `terms`; `size` (the numbers of
-# documents and terms); and `tokens`.
+# Counts in compressed columns: integers `p` (terms + 1 entries), `i` (rows from 0, ascending in a column) and `count`
+# (at least 1); the names `documents` and `terms`; `size` (their numbers); and `tokens`.
 count_matrix <- function(x, argument = "x") {
   # Without the package of its class, R cannot even ask what x inherits from.
   home <- attr(class(x), "package")
@@ -136,8 +135,10 @@ by_columns <- function(parts, size) {
   row <- parts$row[sorted]
   column <- parts$column[sorted]
   count <- parts$count[sorted]
-  first <- c(TRUE, diff(row) != 0L | diff(column) != 0L)
-  if (!all(first)) {
+  again <- which(diff(row) == 0L) + 1L
+  again <- again[column[again] == column[again - 1L]]
+  if (length(again)) {
+    first <- replace(rep(TRUE, length(row)), again, FALSE)
     count <- as.integer(rowsum(as.double(count), cumsum(first), reorder = FALSE))
     row <- row[first]
     column <- column[first]
@@ -174,8 +175,7 @@ sums_of <- function(count, place, size) {
   sizes
 }
 
-# The same documents with exactly the given terms, in that order. Terms that no document has become columns without
-# counts. `unknown` is the number of tokens of each document that belong to none of the given terms.
+# The same documents with exactly the given terms. `unknown`: how many tokens of each document belong to none of them.
 match_terms <- function(counts, terms) {
   to <- match(counts$terms, terms)[term_columns(counts)]
   known <- which(!is.na(to))

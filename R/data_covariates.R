@@ -1,5 +1,5 @@
-# Tables of covariates: the model frame of a formula, its factors and values, its design, and what new rows must know of
-# it. In errors `argument` has the formula, and `source` the data.
+# Tables of covariates: the model frame of a formula, its factors, and its design. In errors `argument` has the formula,
+# and `source` the data.
 
 # The model frame, by the rules of lm(). `given`: more arguments of model.frame(), which are evaluated in `envir`.
 covariate_frame <- function(formula, data, argument = "formula", source = "data",
@@ -22,9 +22,8 @@ covariate_frame <- function(formula, data, argument = "formula", source = "data"
   plain_columns(with_nested_bases(frame, data, environment(formula)))
 }
 
-# model.frame() keeps what poly(), scale() or a spline took from the data for whole variables only, and not for
-# scale(poly(x, 2)), whose class is that of poly(). For calls inside others, such as I(scale(x)^2), and for these this
-# adds it to the `predvars` of the frame.
+# model.frame() keeps what poly(), scale() or a spline took from the data for whole variables only. For calls inside
+# others, such as I(scale(x)^2) and scale(poly(x, 2)), this adds it to the `predvars` of the frame.
 with_nested_bases <- function(frame, data, envir) {
   known <- function(part, call) {
     maker <- if (is.name(part[[1L]])) get0(as.character(part[[1L]]), envir, mode = "function") else part[[1L]]
@@ -108,16 +107,16 @@ design_matrix <- function(terms, frame, contrasts = NULL, source = "data") {
 }
 
 check_design_values <- function(x, source = "data") {
-  bad <- which(!complete_rows(x))
-  if (length(bad)) {
-    column <- which(!is.finite(x[bad[[1L]], ]))[[1L]]
-    stop_input(source, sprintf("has the value %s of predictor %s in row %d of the design",
-      format(x[bad[[1L]], column]), dQuote(colnames(x)[[column]], FALSE), bad[[1L]]))
+  row <- which(!complete_rows(x))[1L]
+  if (!is.na(row)) {
+    column <- which(!is.finite(x[row, ]))[[1L]]
+    stop_input(source, sprintf("has the value %s of predictor %s in row %d of the design", format(x[row, column]),
+      dQuote(colnames(x)[[column]], FALSE), row))
   }
   x
 }
 
-# Terms of some variables of a frame, with what model.matrix() must know of the data, such as the basis of poly().
+# Terms of some variables of a frame, with the bases of poly() and the like.
 with_bases <- function(terms, frame) {
   of_frame <- attr(frame, "terms")
   parts <- function(terms, name) as.list(attr(terms, name))[-1L]

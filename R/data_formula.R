@@ -1,5 +1,5 @@
-# Formulas of covariates: the check of a formula, its special terms, and its parts. Special terms are grouping terms
-# (x | g), smooths such as s(x), and offsets. Each model names those that it takes; others are refused by name.
+# Formulas of covariates, and their special terms: grouping terms (x | g), smooths such as s(x), and offsets. Each model
+# names those that it takes; others are refused by name.
 
 special_terms <- c(bar = "grouping terms", smooth = "smooths", offset = "offsets")
 
@@ -47,8 +47,8 @@ special_term <- function(side, kind) {
   }
 }
 
-# The parts of a formula: the formula of what model.matrix() reads (`fixed`, NULL as its side becomes 1), grouping terms
-# as split_bar() has them (`bars`), and the calls of smooths (`smooths`).
+# The parts of a formula: `fixed`, the formula of what model.matrix() reads; `bars`, grouping terms as split_bar() has
+# them; and `smooths`, their calls.
 split_formula <- function(formula, argument = "formula") {
   bars <- smooths <- list()
   without <- function(term) {
@@ -132,8 +132,8 @@ frame_formula <- function(fixed, bars, variables = list()) {
   fixed
 }
 
-# The values of a grouping: a variable, an interaction of variables, or a function of them that is a column of the data
-# already or can be evaluated in them. Levels are in the order of interaction(), without its table of all pairs.
+# The values of a grouping: a variable, an interaction, or a function of variables. Levels are in the order of
+# interaction(), without its table of all pairs.
 group_values <- function(group, data, envir = baseenv()) {
   name <- deparse1(group)
   if (name %in% names(data)) return(data[[name]])
@@ -155,11 +155,9 @@ group_factor <- function(frame, group) {
     stop_input("formula", "has the grouping ", dQuote(name, FALSE),
       ", which is not a variable or an interaction of variables")
   }
-  if (!is.atomic(values) || is.matrix(values)) {
-    stop_input("formula", "has a grouping that is not a vector: ", show_value(values))
-  }
-  if (anyNA(values)) {
-    stop_input("data", "has no value of the grouping ", dQuote(name, FALSE), " in row ", which(is.na(values))[[1L]])
-  }
+  is_vector <- is.atomic(values) && !is.matrix(values)
+  if (!is_vector) stop_input("formula", "has a grouping that is not a vector: ", show_value(values))
+  row <- which(is.na(values))[1L]
+  if (!is.na(row)) stop_input("data", "has no value of the grouping ", dQuote(name, FALSE), " in row ", row)
   factor(values)
 }

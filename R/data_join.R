@@ -1,5 +1,4 @@
-# Rows have names: how tables of covariates and named vectors find the samples, documents, markers and other things that
-# they describe. Every function that takes either comes here.
+# How tables of covariates and named vectors find what they describe. Every function that takes either comes here.
 
 #' How rows and vectors find their names
 #'
@@ -70,8 +69,8 @@ name_forms <- list(
   case = function(names) tolower(sub("^0+([0-9])", "\\1", names))
 )
 
-# The place of each of `names` in each of `keys`, a list of vectors, in the strictest form in which some of these have
-# one partner for each name. A list named as `keys`, NULL without any.
+# The place of each of `names` in those of `keys`, a list of vectors, that have one partner for each name, in the
+# strictest form. NULL without any.
 match_names <- function(names, keys) {
   if (any(!validUTF8(c(names, unlist(keys))))) name_forms <- name_forms["exact"]
   for (form in name_forms) {
@@ -103,7 +102,7 @@ one_to_one <- function(key, names) {
 }
 
 # What may have the names of the rows of a table: its row names and columns, as texts. `sure`: those that have names of
-# some kind. A column of numbers is seldom one: names 1, 2, ... may be days.
+# some kind. Names 1, 2, ... may be days.
 row_keys <- function(data, names) {
   is_named <- .row_names_info(data) > 0L
   columns <- Filter(function(values) {
@@ -176,8 +175,8 @@ pick_rows <- function(data, at) {
   out
 }
 
-# The variables of a formula, as the rows of a data frame in the order of `names`: joined from `data`, by their own
-# names, or in their order. `how`: "name", "order" of the rows of `data`, or "formula" for the order of its variables.
+# The variables of a formula, as the rows of a data frame in the order of `names`. `how` they were joined: by "name", or
+# in the "order" of the rows of `data`, or of the variables of the "formula".
 join_variables <- function(formula, data, names, count, kind) {
   joined <- if (is.null(data)) list(how = "name") else join_rows(data, names, count, kind)
   values <- as.list(joined$data)
@@ -223,8 +222,8 @@ by_dimnames <- function(values, names, argument, kind) {
   unname(values[at[[1L]], at[[2L]], drop = FALSE])
 }
 
-# A vector with names in the order of the rows of a table, whose row names or values of a column they may be. Unless
-# `strict`, names that are none of these say nothing.
+# A vector in the order of the rows of a table, whose row names or values of a column its names are. Unless `strict`,
+# names that are none of these say nothing.
 by_rows <- function(values, data, argument, strict = TRUE) {
   given <- names(values)
   if (is.null(given) || !is.atomic(values) || !is.null(dim(values)) || !is.data.frame(data)) return(values)

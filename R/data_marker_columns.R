@@ -61,9 +61,8 @@ complete_names <- function(given) {
   given
 }
 
-# Stops if a value is not finite. With `missing = "model"`, NA and NaN are missing values and no errors. Returns mean,
-# sd, min and max of the known values of each column, NA for a column without any. `advice`: what to do about NA.
-# `parts` and `threads` are as in as_marker_matrix().
+# Mean, sd, min and max of the known values of each column, NA without any. Stops if a value is not finite, except NA
+# with `missing = "model"`. `advice`: what to do about NA.
 scan_columns <- function(x, markers, argument, missing = NULL, advice = NULL, parts = NULL, threads = 1L) {
   scan <- if (identical(missing, "model") && anyNA(x)) scan_known(x) else native(C_matrix_scan, x, threads)
   value <- if (scan$count > 0) x[scan$first[[1L]], scan$first[[2L]]]

@@ -1,7 +1,6 @@
 # Cells in objects of Bioconductor's classes, by their accessors.
 
-# A list of flowFrame or cytoframe objects, or NULL for another class. An object that was read from a file can be used
-# without the package that defines its class, which is called only if it is installed.
+# A list of flowFrame or cytoframe objects, or NULL for another class. The package of the class need not be installed.
 cytometry_frames <- function(x) {
   if (!isS4(x)) return(NULL)
   if (methods::is(x, "flowFrame")) return(list(x))

@@ -1,8 +1,6 @@
-# Transformations of markers before a mixture is fitted: arcsinh with a cofactor, and logicle, each marker with its own.
-#
-# `transform` of a fit is NULL if no marker is transformed. Otherwise it is a list of `type`, one for all markers or one
-# named for each; `cofactor`, one for each marker, NA without arcsinh; and, if a marker is on the logicle scale,
-# `logicle`, a matrix of markers x (t, w, m, a), NA in the rows of the others.
+# Transformations of markers before a mixture is fitted. `transform` of a fit is NULL, or a list of `type`, one for all
+# markers or one named for each; `cofactor`, one for each; and, if a marker is on the logicle scale, `logicle`, a matrix
+# of markers x (t, w, m, a).
 
 #' Transformations of markers
 #'
@@ -159,11 +157,9 @@ scale_words <- function(transform) {
   if (length(types) == 1L) sprintf("on the %s scale", types) else "each marker on its own scale"
 }
 
-# The widest width of a logicle scale, in decades. Normal noise of twice the standard deviation that sets the width has
-# one peak at 0.8. At 1.3 it has two, and at zero 0.8 of their height.
+# In decades. Normal noise of twice the standard deviation that sets the width has one peak at 0.8, and two at 1.3.
 widest_logicle <- 0.8
 
-# The parameters of the logicle scale of a marker: t is the top of the instrument's range, or else the largest value.
 # The width w makes room for the 5% point of the negative values. Where that is far below zero, m gets smaller instead.
 estimate_logicle <- function(values, marker, top) {
   values <- values[is.finite(values)]
@@ -210,9 +206,8 @@ biexponential_slope <- function(y, scale) {
   scale$a * scale$b * exp(scale$b * y) + scale$c * scale$d * exp(-scale$d * y)
 }
 
-# The logicle scale in decades, 0 to m, as flowCore's logicleTransform() gives it. Above zero the biexponential function
-# is convex, and without its second term it is larger, so Newton's steps from there fall to the solution. Below zero
-# the function is mirrored.
+# The logicle scale in decades, as flowCore's logicleTransform(). Above zero the biexponential function is convex, and
+# without its second term it is larger, so Newton's steps from there fall to the solution. Below, it is mirrored.
 logicle <- function(x, scale) {
   size <- abs(x)
   y <- log((size - scale$f + scale$c * exp(-scale$d * scale$x1)) / scale$a) / scale$b

@@ -1,10 +1,9 @@
 # The data of the mixture: any object that holds cells by markers becomes a matrix of doubles with named columns, and is
 # checked for values that are not finite. R/data_marker_frames.R and R/data_marker_columns.R have the parts.
 
-# x: matrix, data frame, flowFrame, flowSet, cytoframe, cytoset or SummarizedExperiment. markers: columns by name or
-# number, NULL for all. parts: NULL, or a factor with the part of the user's data that each row comes from, for
-# messages. threads: how many may read the data. Returns the matrix `x` (the object itself if nothing had to change),
-# the names `markers`, `mean`, `sd`, `min` and `max` of each column, and `transform` (see R/data_marker_transform.R).
+# `parts`: NULL, or a factor with the part of the user's data that each row comes from, for messages. Returns the matrix
+# `x` (the object itself if nothing had to change), the names `markers`, `mean`, `sd`, `min` and `max` of each column,
+# and `transform` (see R/data_marker_transform.R).
 as_marker_matrix <- function(x, markers = NULL, transform = "none", argument = "x", min_rows = 2, missing = "error",
                              parts = NULL, threads = 1L, assay = NULL) {
   given <- x

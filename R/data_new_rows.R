@@ -1,9 +1,8 @@
-# New rows of covariates, with the classes and units that they had in the fit. They are read as predict.glm() reads
-# them, but what predict.glm() only warns of, or takes from elsewhere, is an error. A `fit` has the `formula`, the model
-# `frame` (or what fitted_frame() keeps of it), `xlevels` and `rows`.
+# New rows of covariates. They are read as predict.glm() reads them, but what predict.glm() only warns of, or takes from
+# elsewhere, is an error. A `fit` has the `formula`, the model `frame`, `xlevels` and `rows`.
 
-# The model frame of new rows, with the classes, units and levels that the variables had in the fit. Missing values stay
-# in it. `unknown`: levels that the fit has not seen are missing values.
+# The model frame of new rows, with the classes, units and levels that the variables had in the fit. `unknown`: levels
+# that the fit has not seen are missing values.
 new_frame <- function(fit, terms, newdata, argument = "newdata", unknown = FALSE) {
   newdata <- new_data(fit, newdata, argument)
   expressions <- attr(terms, "predvars")
@@ -39,8 +38,7 @@ check_new_variables <- function(expression, fit, newdata, argument = "newdata", 
   }
 }
 
-# The variables of the frame must be of the classes and the levels that they had in the fit. A variable whose values are
-# all missing may be logical, as a bare NA is.
+# A variable whose values are all missing may be logical, as a bare NA is.
 as_fitted_classes <- function(fit, frame, argument = "newdata", unknown = FALSE) {
   class_of <- function(class) if (class %in% c("ordered", "factor", "character")) "factor" else class
   classes <- attr(attr(fit$frame, "terms"), "dataClasses")
@@ -97,7 +95,6 @@ in_fitted_units <- function(fit, newdata, argument) {
   newdata
 }
 
-# New values in the unit of those of the fit, which are plain if `fitted` is NULL.
 in_unit <- function(values, fitted, name, argument) {
   if (is.logical(values) && all(is.na(values))) return(values)
   unit <- attr(fitted, "units")

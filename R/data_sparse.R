@@ -3,7 +3,6 @@
 
 is_sparse_matrix <- function(x) isS4(x) && methods::is(x, "Matrix")
 
-# Any matrix of package Matrix as a dgCMatrix.
 as_sparse_columns <- function(x) {
   if (methods::is(x, "nMatrix") || methods::is(x, "lMatrix") || methods::is(x, "indMatrix")) {
     x <- methods::as(x, "dMatrix")
@@ -24,7 +23,6 @@ sparse_rows <- function(x, scale) {
   list(row_start = x@p, column = x@i, value = x@x / scale[x@i + 1L])
 }
 
-# The design of the terms, followed by the columns of `sparse` if that is a matrix.
 sparse_design <- function(frame, terms, contrasts, sparse) {
   x <- Matrix::sparse.model.matrix(terms, frame, contrasts.arg = contrasts)
   assigned <- x@assign
@@ -36,16 +34,10 @@ sparse_design <- function(frame, terms, contrasts, sparse) {
     x <- methods::cbind2(x, more)
   }
   if (ncol(x) == 0L) stop_input("formula", "has neither an intercept nor predictors")
-  bad <- which(!is.finite(x@x))
-  if (length(bad) > 0L) {
-    column <- findInterval(bad[[1L]] - 1L, x@p)
-    stop_input("data", sprintf("has the value %s of predictor %s in row %d of the design", format(x@x[[bad[[1L]]]]),
-      dQuote(colnames(x)[[column]], FALSE), x@i[[bad[[1L]]]] + 1L))
-  }
+  check_design_values(x)
   list(x = x, assigned = assigned, contrasts = if (length(used)) used, sd = sparse_deviation(x))
 }
 
-# The matrix given as `sparse`, without the rows that the model frame left out.
 sparse_predictors <- function(sparse, frame) {
   left_out <- stats::na.action(frame)
   if (length(left_out) > 0L && nrow(sparse) == nrow(frame) + length(left_out)) {
@@ -59,8 +51,7 @@ sparse_predictors <- function(sparse, frame) {
   given_data(sparse, "sparse")
 }
 
-# Standard deviations of columns. Squares about the mean are summed over the stored entries and, at once, over zeros.
-# `sizes` of row_sizes() counts each row so often.
+# Standard deviations of columns. `sizes` of row_sizes() counts each row so often.
 sparse_deviation <- function(x, sizes = NULL) {
   rows <- nrow(x)
   if (is.null(sizes)) sizes <- list(of_rows = rep(1, rows), total = rows, degrees = max(1, rows - 1))
@@ -74,7 +65,6 @@ sparse_deviation <- function(x, sizes = NULL) {
   sqrt(pmax(squares, 0) / sizes$degrees)
 }
 
-# `sparse` of bayes_logit(): a flag or a matrix.
 check_sparse <- function(sparse) {
   must_be(is_sparse_matrix(sparse) || is_flag(sparse), "sparse",
     "TRUE, FALSE or a sparse matrix of package Matrix", sparse)

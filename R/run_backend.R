@@ -147,13 +147,12 @@ resolve_threads <- function(threads, processor) {
   if (!is.null(threads)) must_be(is_thread_count(threads), argument, "one whole number from 1 to 4096", threads)
   if (is.null(threads)) threads <- default_threads(processor$cores)
   if (!processor$openmp || processor$forked) return(1L)
-  # The OpenMP runtime ends the process if the system refuses to start a thread. Up to 8 are allowed on every machine, so
-  # that tests can compare results.
+  # The OpenMP runtime ends the process if it cannot start a thread. Up to 8 are allowed everywhere, for tests.
   as.integer(min(threads, thread_limit(), max(8, processor$cores)))
 }
 
-# All cores that the process may use, unless OMP_NUM_THREADS says otherwise. OpenMP does not know how much processor time
-# the container or the Slurm job was given.
+# All cores that the process may use, unless OMP_NUM_THREADS says otherwise. OpenMP does not know how much time the
+# container or the Slurm job was given.
 default_threads <- function(cores, quota = container_cores()) {
   wanted <- environment_count("OMP_NUM_THREADS")
   if (!is.na(wanted)) return(wanted)

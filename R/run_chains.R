@@ -123,7 +123,6 @@ advance_chains <- function(fit, iter, sampler, run, progress, threads, checkpoin
   fit
 }
 
-# Runs `iter` more sweeps of the user's fit. The topic's method of continue() has checked its own parts of the fit.
 continue_chains <- function(fit, more, sampler, backend, threads, progress, checkpoint = NULL, cluster = NULL) {
   more <- check_count(more, "more")
   dims <- stored_dims(sampler(fit), fit$iter, kept_draws(fit$iter, fit), fit$chains)
@@ -259,8 +258,7 @@ blank_store <- function(plan, sweeps, draws, chains) {
   c(list(pointer = pointer), dims, list(numbers = numbers))
 }
 
-# Stores the traces of a slice: of `sweeps` sweeps after the first `done`. `kept` has the consecutive numbers of its
-# draws in the chain (none: nothing is kept).
+# Stores a slice of `sweeps` sweeps after the first `done`. `kept` has the consecutive numbers of its draws.
 store_slice <- function(store, chain, done, sweeps, slice, kept) {
   numbers <- store$numbers
   values <- slice$traces[names(store$traces)]
@@ -295,8 +293,8 @@ copy_to_store <- function(arrays, store) {
   fill_store(store, 0, to, arrays, from, pmin(from, to))
 }
 
-# Copies each element of the list `values` into the array of the store with the same number. Run i (from 0) has `run`
-# values. It starts at i * value_stride in the element, and goes to offset + i * stride in the array.
+# Copies each of `values` into the array of the store with the same number. Run i (from 0) of `run` values starts at
+# i * value_stride, and goes to offset + i * stride in the array.
 fill_store <- function(store, offset, stride, values, value_stride, run) {
   count <- length(values)
   each <- function(numbers) rep_len(as.double(numbers), count)
@@ -332,8 +330,8 @@ close_store <- function(fit, plan, store, total, failure = NULL, quiet = FALSE) 
   fit
 }
 
-# Runs `iter` more sweeps, each chain on a worker with `threads` threads. Only this process writes checkpoints, so the
-# chains return whenever one is due. Only states are sent to the workers. New traces and draws come back.
+# Runs each chain on a worker. Only this process writes checkpoints, so the chains return whenever one is due. Only
+# states are sent to the workers; new traces and draws come back.
 advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
   total <- fit$iter + iter
   plan <- sampler(fit)
@@ -471,8 +469,7 @@ join_chains <- function(fit, fits, sampler) {
   fit
 }
 
-# Raises an error if the traces, kept draws and states of `total` sweeps need more memory than is available. `plan` is
-# the sampler's; `plan$state_bytes`, if it is there, is the size of a chain's state.
+# `plan` is the sampler's; `plan$state_bytes`, if it is there, is the size of a chain's state.
 check_store_memory <- function(plan, fit, total) {
   bytes <- function(parts) sum(vapply(parts, function(part) prod(part$dim) * if (is.integer(part$blank)) 4 else 8, 0))
   draws <- kept_draws(total, fit) * fit$chains

@@ -4,9 +4,8 @@
 # A checkpoint has a head of text, which R/run_fields.R describes. The values of the fields of checkpoint_head() follow
 # as they are in memory, then those of the traces and kept draws. src/checkpoint/file.h describes the bytes around them.
 
-# Checks the arguments `checkpoint` and `checkpoint_every`. Returns NULL, or a list of `file` (an absolute path, because
-# the working directory may change), `every`, `given` and `argument`. A file that cannot be written is an error here,
-# before any sweep.
+# Checks the arguments `checkpoint` and `checkpoint_every`. The path is made absolute, because the working directory may
+# change. A file that cannot be written is an error here, before any sweep.
 check_checkpoint <- function(checkpoint, every, given = list(), argument = "checkpoint") {
   every <- check_every(every)
   if (is.null(checkpoint)) return(NULL)
@@ -47,7 +46,6 @@ check_target <- function(file, argument, refusal, advice = NULL) {
   normalizePath(path)
 }
 
-# Makes this process the only writer of a checkpoint until free_checkpoint() is given the result.
 hold_checkpoint <- function(checkpoint) {
   if (is.null(checkpoint)) return(NULL)
   lock <- .Call(C_checkpoint_hold, checkpoint$file)
@@ -62,9 +60,8 @@ free_checkpoint <- function(held) if (!is.null(held)) .Call(C_checkpoint_free, h
 # Checkpoints take at most this share of the time, unless `checkpoint_every` is 0.
 checkpoint_share <- 1 / 20
 
-# Returns save(fit, store, seconds, always), which writes a checkpoint if one is due or if `always`. It has the states
-# in `fit`, and the traces and draws in `store` up to these states. `seconds` is the time since the run began. If the
-# first checkpoint fails, that is an error. If a later one fails, there is one warning, and the last checkpoint stays.
+# Returns save(fit, store, seconds, always), which writes a checkpoint if one is due or if `always`. `seconds` is the
+# time since the run began. If a checkpoint after the first fails, there is one warning, and the last checkpoint stays.
 checkpoint_writer <- function(fit, plan, total, checkpoint) {
   if (is.null(checkpoint)) return(function(...) invisible())
   now <- function() proc.time()[["elapsed"]]
@@ -78,7 +75,10 @@ checkpoint_writer <- function(fit, plan, total, checkpoint) {
     done <- fit$state[[1L]]$sweep
     if (done == saved || !(always || started >= due)) return(invisible())
     head$fit$iter <- done
-    head$state <- lapply(fit$state, function(state) lapply(state, without_environment))
+    # A state keeps sums that grow while a sampler runs in an environment, as `store`. A checkpoint has copies of them.
+    head$state <- lapply(fit$state, lapply, function(part) {
+      if (is.environment(part)) c(mget(setdiff(ls(part), "store"), part), native(C_store_copy, part$store)) else part
+    })
     head$fit$elapsed[["sweeps"]] <- before + seconds
     failure <- write_checkpoint(checkpoint$file, head, plan, store)
     if (!is.null(failure)) {
@@ -95,13 +95,6 @@ checkpoint_writer <- function(fit, plan, total, checkpoint) {
     due <<- now() + if (checkpoint$every > 0) max(checkpoint$every, (now() - started) / checkpoint_share) else 0
     invisible()
   }
-}
-
-# A state keeps sums that grow while a sampler runs in an environment, as `store`, with other parts beside it. A
-# checkpoint has copies of the sums.
-without_environment <- function(part) {
-  if (!is.environment(part)) return(part)
-  c(mget(setdiff(ls(part), "store"), part), native(C_store_copy, part$store))
 }
 
 # `package` is the version of warpbayes; `total` the sweeps that each chain is to run, including those done; `every` the

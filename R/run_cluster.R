@@ -1,8 +1,6 @@
 # The connection to the workers of a cluster: how this process, the manager, calls them. R/cells_worker.R has what they
-# do, and R/run_cluster_messages.R how messages travel.
-#
-# Every call has a number, which comes back with the reply. A call that breaks off leaves replies behind. The next call
-# then finds another number, and the cluster is refused. Calls and replies have a digest of their bytes.
+# do, and R/run_cluster_messages.R how messages travel. Every call has a number, which comes back with the reply. After
+# a call that broke off, the next finds another number, and the cluster is refused.
 
 cluster_calls <- new.env(parent = emptyenv())
 cluster_calls$count <- 0
@@ -30,7 +28,7 @@ call_worker <- function(sealed, number) get("answer_manager", envir = asNamespac
 
 environment(first_contact) <- environment(call_worker) <- baseenv()
 
-# Messages, once both sides have warpbayes: the bytes of a value, and their digest.
+# A message: the bytes of a value, and their digest.
 seal <- function(value) {
   bytes <- serialize(value, NULL, xdr = TRUE)
   list(bytes = bytes, digest = digest_numbers(bytes))
@@ -89,8 +87,7 @@ worker_build <- function() {
   c(.Call(C_backend_abi), .Machine$sizeof.pointer, match(.Platform$endian, c("little", "big")))
 }
 
-# Runs a task of R/cells_worker.R on all workers, or on the `workers` with these numbers. All have the same
-# `arguments`, or `each` lists the arguments of each worker. Returns their values.
+# The values of a task of R/cells_worker.R on all or some `workers`. `each`: the arguments of each, if they differ.
 ask_workers <- function(connection, task, arguments = list(), each = NULL, workers = seq_along(connection$cluster)) {
   number <- next_call()
   message <- function(arguments) seal(list(number = number, task = task, arguments = arguments))
@@ -165,8 +162,7 @@ worker_timeout <- function() {
   min(ceiling(seconds), 1e6)
 }
 
-# Which workers no longer answer, in words. This may read replies that other workers had still to give, but the
-# cluster is lost anyway. Each worker is given `patience` seconds.
+# Which workers no longer answer within `patience` seconds, in words. Replies of others may be lost, as the cluster is.
 lost_workers <- function(connection, workers, error, patience, timeout) {
   close <- seal(list(number = 0, task = "close", arguments = list(c(connection$session, connection$data))))
   found <- vapply(workers, function(i) {

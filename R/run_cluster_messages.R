@@ -1,14 +1,11 @@
-# How messages reach the workers of a cluster and come back.
-#
-# R's sockets heed an interrupt while they send or receive, even where R code suspends interrupts, and half a message
-# cannot be taken up again. So this process waits for replies with socketSelect(), where an interrupt does no harm, and
-# the compiled code holds interrupts back during the messages themselves (src/entry/interrupts_entry.c). For that,
-# sockets get and give the messages of package parallel, written here: parallel's own functions send and wait at once.
-# Other workers, such as MPI's, are asked with parallel's functions.
+# How messages reach the workers of a cluster and come back. R's sockets heed an interrupt while they send or receive,
+# even where R code suspends interrupts, and half a message cannot be taken up again. So this process waits for replies
+# with socketSelect(), where an interrupt does no harm, and the compiled code holds interrupts back during the messages
+# (src/entry/interrupts_entry.c). parallel's own functions, which send and wait at once, ask other workers than sockets.
 
 # Calls fun(each[[i]], number) on worker i of the cluster, and returns the values. The caller has suspended interrupts:
-# an interrupt that comes meanwhile comes again afterwards. A second interrupt is signalled at once, and none comes
-# afterwards. An interrupt within a message that could not be held back is signalled too, as is any on Windows.
+# an interrupt that comes meanwhile comes again afterwards. A second interrupt, any on Windows, and one within a message
+# that could not be held back are signalled at once.
 exchange_messages <- function(cluster, fun, each, number, timeout) {
   sockets <- sockets_of(cluster)
   if (length(sockets) < length(cluster)) {

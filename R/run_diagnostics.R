@@ -1,7 +1,5 @@
-# Judges the convergence of chains by rank-normalised split Rhat and bulk effective sample size (Vehtari, Gelman,
-# Simpson, Carpenter and Buerkner 2021, Bayesian Analysis 16, 667-718). Makes a table of both, and a verdict in
-# sentences with a stated rate of false alarms. A topic gives the quantities, a named list of matrices of sweeps x
-# chains, and a function from their names to words.
+# Judges the convergence of chains by rank-normalised split Rhat and bulk effective sample size (Vehtari et al. 2021). A
+# topic gives the quantities, a named list of matrices of sweeps x chains, and a function from their names to words.
 
 #' How convergence is judged
 #'
@@ -39,12 +37,11 @@ ess_wanted <- 100
 # Autocorrelations cannot be estimated from fewer sweeps.
 fewest_sweeps <- 12
 
-# Draws of one quantity are a matrix, sweeps x chains; of several, an array, sweeps x chains x quantities. The functions
-# up to bulk_size() take both, because quantity by quantity 20,000 coefficients take half a minute.
+# Draws of one quantity are a matrix, sweeps x chains; of several, an array, sweeps x chains x quantities. Quantity by
+# quantity, 20,000 coefficients would take half a minute.
 
 quantities_in <- function(draws) if (length(dim(draws)) == 3L) dim(draws)[[3L]] else 1L
 
-# Returns the halves of every chain as chains of their own.
 split_chains <- function(draws) {
   size <- dim(draws)
   half <- size[[1L]] %/% 2L
@@ -59,10 +56,7 @@ split_chains <- function(draws) {
 
 is_constant <- function(draws) {
   values <- matrix(draws, ncol = quantities_in(draws))
-  is_same <- values[1L, ] == values[nrow(values), ]
-  some <- values[, is_same, drop = FALSE]
-  is_same[is_same] <- colSums(some != rep(some[1L, ], each = nrow(some))) == 0
-  is_same
+  colSums(values != rep(values[1L, ], each = nrow(values))) == 0
 }
 
 normal_scores <- function(draws) {
@@ -113,13 +107,6 @@ rhat_of_scores <- function(draws, scores, middle) {
   pmax(variance_ratio(scores), spread)
 }
 
-split_rhat <- function(draws) {
-  if (nrow(draws) < 4L || any(!is.finite(draws))) return(NA_real_)
-  halves <- split_chains(draws)
-  if (is_constant(halves)) return(NA_real_)
-  rhat_of_scores(draws, normal_scores(halves), stats::median(draws))
-}
-
 # Autocovariances with divisor n, lags 0 to n - 1, averaged over the chains: lags x quantities, by FFTs of two chains
 # each. They are padded so that the ends do not wrap around.
 autocovariances <- function(draws) {
@@ -165,17 +152,15 @@ effective_size <- function(draws) {
   }, 0)
 }
 
-bulk_size <- function(draws) {
-  if (nrow(draws) < fewest_sweeps || any(!is.finite(draws))) return(NA_real_)
-  halves <- split_chains(draws)
-  if (is_constant(halves)) NA_real_ else effective_size(normal_scores(halves))
-}
+# Of one quantity, as diagnose_draws() has them of several.
+split_rhat <- function(draws) diagnose_draws(array(draws, c(dim(draws), 1L)), FALSE)[[1L, "rhat"]]
 
-# Each half of a chain is cut into this many batches, to see how much the means of parts vary by chance.
+bulk_size <- function(draws) diagnose_draws(array(draws, c(dim(draws), 1L)), FALSE)[[1L, "ess_bulk"]]
+
+# Batches of half a chain, whose means show how much the means of parts vary by chance.
 half_batches <- 5L
 
-# The number of sweeps that are worth one independent draw: the sum of the autocorrelations over all lags, from -Inf to
-# Inf, at least 1. It is computed within chains, so that it does not grow if chains differ.
+# The number of sweeps that are worth one independent draw, at least 1. It does not grow if chains differ.
 correlation_time <- function(draws) {
   n <- nrow(draws)
   covariance <- autocovariances(draws)[, 1L]
@@ -206,8 +191,8 @@ batch_correction <- function(time, length) {
   max(1, (half_batches - 1) * of_half / (of_batch - of_half))
 }
 
-# The probability that the means of halves of chains differ as much as these do if all halves have the same law. It is
-# from an analysis of variance of the means of batches of sweeps, corrected for autocorrelation.
+# The probability that the means of halves of chains differ so much if all halves have the same law: an analysis of
+# variance of the means of batches of sweeps, corrected for autocorrelation.
 halves_test <- function(draws) {
   n <- nrow(draws)
   half <- n %/% 2L
@@ -245,8 +230,8 @@ differing <- function(quantities, table) {
 # So many draws are diagnosed at a time.
 diagnosed_at_once <- 2^18
 
-# One row per quantity: mean, sd, 5, 50 and 95% points, rhat, ess_bulk. With `tail` also ess_tail, the smaller effective
-# size of the 5% and the 95% quantile. All quantities have equally many sweeps and chains.
+# One row per quantity. With `tail` also ess_tail, the smaller effective size of the 5% and the 95% quantile. All
+# quantities have equally many sweeps and chains.
 diagnose_quantities <- function(quantities, tail = FALSE) {
   size <- dim(quantities[[1L]])
   block <- ceiling(seq_along(quantities) * max(1, prod(size)) / diagnosed_at_once)

@@ -11,8 +11,7 @@
 #' @section Errors:
 #' `warpbayes_error_input` if no draw would remain, and for other fits.
 #' @examples
-#' set.seed(1)
-#' x <- rbind(matrix(rnorm(400), ncol = 2), matrix(rnorm(200, mean = 6), ncol = 2))
+#' x <- cbind(a = c(rnorm(200), rnorm(100, 6)), b = rnorm(300))
 #' fit <- dp_mixture(x, components = 4, iter = 100, seed = 1, threads = 2)
 #' drop_warmup(fit, 20)$warmup
 #' @export
@@ -30,10 +29,9 @@ lengthen_warmup <- function(fit, n) {
   n <- if (is.null(n)) max(0, floor(fit$iter / 2) - fit$warmup) else check_count(n, "n", min = 0)
   dropped <- ceiling(n / fit$thin)
   if (dropped * fit$thin + fit$thin > after) {
-    whole <- function(count) format(count, scientific = FALSE)
-    follow <- if (after == 1) "one sweep follows" else sprintf("%s sweeps follow", whole(after))
-    stop_input("n", sprintf("is %s, but %s the warm-up: no draw would remain; continue(fit, more) adds sweeps",
-      whole(n), follow))
+    follow <- if (after == 1) "one sweep follows" else sprintf("%.0f sweeps follow", after)
+    stop_input("n", sprintf("is %.0f, but %s the warm-up: no draw would remain; continue(fit, more) adds sweeps", n,
+      follow))
   }
   fit$draws <- lapply(fit$draws, without_first_draws, dropped)
   fit$warmup <- fit$warmup + dropped * fit$thin

@@ -1,6 +1,6 @@
-# The fields of checkpoints. A checkpoint is data: its head is a list of plain values, each of which has a line of text
-# with its type, its length and the names of its attributes. Nothing of it can be code. A class of fits declares its
-# fields in one table, which check_fields() reads before any value is used.
+# The fields of checkpoints. The head of a checkpoint is a list of plain values, each of which has a line of text with
+# its type, its length and the names of its attributes. A class of fits declares its fields in one table, which
+# check_fields() reads before any value is used.
 #
 # A table is a named character vector. The name is the path of a field; `*` stands for each element of a list. The text
 # has the kind of the field and its dimensions, such as "finite[topics, documents]?". A dimension is a number, or an
@@ -55,11 +55,12 @@ field_rules <- function(table) {
   })
 }
 
-# Stops, by refuse(path, rule), at the first field of a list that is not as the table says, or that the table does not
-# have. `sizes`: further numbers for dimensions. Returns the sizes of all fields.
-check_fields <- function(values, table, refuse, sizes = list()) check_rules(values, field_rules(table), refuse, sizes)
+# Stops, by refuse(path, rule), at the first field of a list that is not as the table says, or not in it. Returns the
+# sizes of all fields.
+check_fields <- function(values, table, refuse) check_rules(values, field_rules(table), refuse)
 
-check_rules <- function(values, rules, refuse, sizes) {
+# `sizes`: further numbers for dimensions.
+check_rules <- function(values, rules, refuse, sizes = list()) {
   if (!is.list(values)) refuse(NULL, "a list")
   known <- names(sizes)
   size_of <- function(text) eval(str2lang(text), sizes, baseenv())

@@ -1,8 +1,7 @@
-# Checks that the parts of a result have the types and sizes that methods and compiled code rely on. A result is a list,
-# and anybody can change it. Each class has one description of its parts: a list with an element for each part, made by
-# the functions part_whole(), part_numbers(), ... below. check_described() reads it.
+# Checks that the parts of a result, a list that anybody can change, have the types and sizes that methods and compiled
+# code rely on. Each class describes its parts by a list of part_whole(), part_numbers(), ... for check_described().
 
-# What most methods do first: they refuse further arguments, and a result of which a part was changed.
+# What most methods do first.
 check_method <- function(x, argument, ...) {
   if (...length() > 0L) refuse_dots(...names(), parent.frame())
   check_present(!missing(x), argument)
@@ -82,17 +81,12 @@ check_table <- function(x, argument, table) {
   if (!table$test(x)) stop_input(argument, "has been changed since it was made: its columns do not agree")
 }
 
-# Stops unless the traces and draws have the dimensions that the plan of the sampler says. Draws may be absent, and
-# traces if `absent` says so: a method that needs them says so.
+# Stops unless the traces and draws have the dimensions of the plan. Draws may be absent, and traces if `absent`.
 check_stored <- function(fit, argument, plan, draws = kept_draws(fit$iter, fit), absent = TRUE) {
   dims <- tryCatch(stored_dims(plan, fit$iter, draws, fit$chains), error = function(error) {
     pass_on(error)
     stop_input(argument, "has been changed since it was made: its parts do not agree")
   })
-  # All at once, which takes a few microseconds, unless one of them is absent or wrong.
-  parts <- c(fit[names(dims$traces)], fit$draws[names(dims$draws)])
-  right <- lapply(c(dims$traces, dims$draws), as.integer)
-  if (identical(lapply(parts, dim), right) && all(vapply(parts, is.numeric, NA))) return()
   kept <- dims$draws[lengths(fit$draws[names(dims$draws)]) > 0L]
   names(kept) <- sprintf("draws$%s", names(kept))
   check_described(fit, argument, lapply(c(dims$traces, kept), part_numbers), if (absent) names(dims$traces))

@@ -5,13 +5,11 @@
 short_work <- 4e6
 
 # The user's choice as the list that the compiled code reads (wb_call_from_list() of src/entry/entry.h).
-# `backend` and `threads` may be NULL, which stands for the option. Results do not depend on the choice.
 #   work     multiply-adds of the whole call; with at most short_work it runs on one thread, and with backend "auto" on
 #            the processor;
 #   cost     from call_cost(): with backend "auto" the call runs where it is estimated to take less time;
 #   devices  the graphics cards that share the work, from 0, or NULL;
-#   cluster  NULL, or a cluster whose workers have the data. The list then describes what this process computes,
-#            and has the connection to the workers as its element `cluster`.
+#   cluster  NULL, or a cluster whose workers have the data; the list then has the connection to them as `cluster`.
 resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NULL, cluster = NULL, cost = NULL) {
   if (!is.null(cluster)) {
     run <- resolve_run("cpu", threads)
@@ -40,8 +38,7 @@ resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NU
   if (missing(cost)) run else faster_run(run, cost)
 }
 
-# `run`, or the same run on the processor if the user leaves the choice to the package and the processor is estimated
-# to be faster. `cost` is computed only where there is a choice.
+# `run`, or the same run on the processor if that may be chosen and is estimated to be faster.
 faster_run <- function(run, cost, precision = "double") {
   if (!isTRUE(run$automatic) || run$backend != "cuda" || !is.null(run$devices)) return(run)
   card <- backend_state$devices[match(run$device, backend_state$devices$device), ]
@@ -90,8 +87,8 @@ most_devices <- 16L
 # about 4 ms; the exchange of sums takes 1 ms.
 device_work <- 3e10
 
-# The run of a session whose sweeps take `work` multiply-adds. It uses the `devices` of the fit. If the fit names none,
-# or if this machine lacks one of them, it uses one card for each device_work of `work`.
+# The run of a session whose sweeps take `work` multiply-adds, on the `devices` of the fit. If the fit names none, or if
+# this machine lacks one of them, it uses one card for each device_work of `work`.
 spread_over_devices <- function(run, devices, work) {
   here <- if (run$backend == "cuda") backend_state$devices$device
   if (is.null(devices) || !all(devices %in% here)) {

@@ -95,8 +95,7 @@ fit_with_data <- function(topic, saved, x, envir) {
   })
 }
 
-# Evaluates `code`, which uses the content of the file. Fields of the right types and sizes may still hold nonsense. An
-# error that is not about the user's data becomes one about the file.
+# Evaluates `code`. An error that is not about the user's data becomes one about the file, which may hold nonsense.
 intact <- function(file, code) {
   tryCatch(code, error = function(error) {
     pass_on(error)
@@ -145,8 +144,7 @@ check_formula_calls <- function(code, envir) {
   for (part in as.list(code)[-1L]) if (is.call(part)) check_formula_calls(part, envir)
 }
 
-# The head of the checkpoint; its `arrays` are the traces and draws. `shown` is the name of the file as the user gave
-# it.
+# The head of the checkpoint; its `arrays` are the traces and draws. `shown`: the file as the user named it.
 read_checkpoint <- function(file, shown) {
   refuse <- function(...) refuse_checkpoint(shown, ...)
   if (!file.exists(file)) refuse("does not exist")

@@ -1,5 +1,4 @@
-# autoplot() for ggplot2: the pictures of R/show_picture.R as ggplot objects. The methods are registered when ggplot2 is
-# loaded.
+# autoplot() for ggplot2: the pictures of R/show_picture.R as ggplot objects.
 
 #' Pictures as ggplot objects
 #'
@@ -22,7 +21,10 @@
 #' @aliases autoplot.bayes_logit autoplot.martingale_posterior
 NULL
 
-aes_of <- function(...) do.call(ggplot2::aes, lapply(list(...), as.name))
+# `columns`: names of aesthetics that columns of the data have too.
+aes_of <- function(columns, ...) {
+  do.call(ggplot2::aes, lapply(c(stats::setNames(nm = strsplit(columns, " ")[[1L]]), ...), as.name))
+}
 
 gg_picture <- function(main, xlab, ylab) {
   ggplot2::ggplot() +
@@ -34,13 +36,12 @@ gg_picture <- function(main, xlab, ylab) {
       axis.text = ggplot2::element_text(colour = "black"), plot.title.position = "plot")
 }
 
-# A heat map of a matrix, its first row on top, with the key of paint_heat().
 gg_heat <- function(values, rows, columns, limit, title, main, ylab) {
   cells <- data.frame(x = rep(seq_len(ncol(values)), each = nrow(values)),
     y = rep(-seq_len(nrow(values)), ncol(values)), value = pmin(pmax(as.vector(values), -limit), limit))
   beyond <- any(abs(values) > limit, na.rm = TRUE)
   gg_picture(main, NULL, ylab) +
-    ggplot2::geom_tile(aes_of(x = "x", y = "y", fill = "value"), cells, colour = "white",
+    ggplot2::geom_tile(aes_of("x y", fill = "value"), cells, colour = "white",
       linewidth = min(0.4, 8 / nrow(values))) +
     ggplot2::scale_fill_gradientn(colours = diverging_colours(101L), limits = c(-limit, limit), na.value = "#DDDDDD",
       name = paste0(title, if (beyond) "; the ends also stand for what lies beyond")) +
@@ -109,7 +110,7 @@ gg_draw <- function(picture) {
     scale("y", "ylim", ggplot2::scale_y_continuous, if (is.null(right)) ggplot2::waiver() else {
       ggplot2::sec_axis(~., breaks = right$at, labels = right$labels)
     }) +
-    ggplot2::geom_blank(aes_of(x = "x", y = "y"), corners) +
+    ggplot2::geom_blank(aes_of("x y"), corners) +
     ggplot2::scale_fill_identity() +
     gg_key(picture$key, corners[1L, ]) +
     (if (!is.null(picture$names)) {
@@ -140,7 +141,7 @@ gg_key <- function(key, corner) {
   if (is.null(key)) return(ggplot2::scale_colour_identity())
   rows <- data.frame(corner[rep(1L, length(key$text)), ], colour = key$colours, row.names = NULL)
   list(
-    ggplot2::geom_point(aes_of(x = "x", y = "y", colour = "colour"), rows, alpha = 0, show.legend = TRUE),
+    ggplot2::geom_point(aes_of("x y colour"), rows, alpha = 0, show.legend = TRUE),
     ggplot2::scale_colour_identity(limits = unique(key$colours), labels = key$text, name = key$title,
       guide = ggplot2::guide_legend(title.position = "top", nrow = key_rows(key), byrow = TRUE,
         override.aes = list(alpha = 1, shape = 15, size = 4)))
@@ -149,26 +150,22 @@ gg_key <- function(key, corner) {
 
 gg_layer <- function(layer, data) {
   style <- layer$style
-  width <- 0.45 * style$width
-  draw <- function(geom, ..., aes = c()) {
-    ggplot2::layer(data = data, mapping = aes_of(...), stat = "identity", position = "identity", geom = geom,
-      show.legend = FALSE, params = c(list(na.rm = TRUE), aes))
+  draw <- function(geom, columns, params = list(linewidth = 0.45 * style$width, linetype = style$dash), ...) {
+    ggplot2::layer(data = data, mapping = aes_of(columns, ...), stat = "identity", position = "identity", geom = geom,
+      show.legend = FALSE, params = c(list(na.rm = TRUE), params))
   }
-  line <- list(linewidth = width, linetype = style$dash)
   switch(layer$shape,
-    points = draw("point", x = "x", y = "y", fill = "fill", colour = "colour", aes = list(shape = style$pch,
-      size = 2.2 * style$size)),
-    segments = draw("segment", x = "x", y = "y", xend = "xend", yend = "yend", colour = "colour", aes = line),
-    hline = draw("hline", yintercept = "y", colour = "colour", aes = line),
-    vline = draw("vline", xintercept = "x", colour = "colour", aes = line),
-    lines = draw("path", x = "x", y = "y", group = "group", colour = "colour", aes = line),
-    ribbon = draw("ribbon", x = "x", ymin = "ymin", ymax = "ymax", group = "group", fill = "fill"),
-    polygons = draw("polygon", x = "x", y = "y", group = "group", fill = "fill", colour = "colour", aes = line),
-    rects = draw("rect", xmin = "xmin", ymin = "ymin", xmax = "xmax", ymax = "ymax", fill = "fill", colour = "colour",
-      aes = list(linewidth = 0.2)),
-    text = draw("text", x = "x", y = "y", label = "label", hjust = "hjust", vjust = "vjust", colour = "colour",
-      aes = list(size = 3 * style$size, fontface = if (style$bold) "bold" else "plain")),
-    rug = draw("rug", x = "x", aes = list(sides = if (style$side == 1L) "b" else "t", alpha = 0.6)),
+    points = draw("point", "x y fill colour", list(shape = style$pch, size = 2.2 * style$size)),
+    segments = draw("segment", "x y xend yend colour"),
+    hline = draw("hline", "colour", yintercept = "y"),
+    vline = draw("vline", "colour", xintercept = "x"),
+    lines = draw("path", "x y group colour"),
+    ribbon = draw("ribbon", "x ymin ymax group fill", NULL),
+    polygons = draw("polygon", "x y group fill colour"),
+    rects = draw("rect", "xmin ymin xmax ymax fill colour", list(linewidth = 0.2)),
+    text = draw("text", "x y label hjust vjust colour",
+      list(size = 3 * style$size, fontface = if (style$bold) "bold" else "plain")),
+    rug = draw("rug", "x", list(sides = if (style$side == 1L) "b" else "t", alpha = 0.6)),
     image = ggplot2::layer(data = layer$place, mapping = NULL, stat = ggplot2::StatIdentity,
       position = ggplot2::PositionIdentity, geom = ggplot2::GeomRasterAnn, inherit.aes = FALSE, show.legend = FALSE,
       params = c(list(raster = grDevices::as.raster(layer$image), interpolate = FALSE),

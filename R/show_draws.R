@@ -1,5 +1,4 @@
-# The draws of all fits for packages posterior and coda and for base R. Each class of fits has a method of
-# array_of_draws(), and the forms below follow from it.
+# The draws of all fits for packages posterior and coda and for base R, all from array_of_draws().
 
 #' Draws of a fit for posterior, coda and base R
 #'
@@ -42,7 +41,6 @@ NULL
 # The kept draws as an array of iterations x chains x variables with the names of the variables.
 array_of_draws <- function(x, ...) UseMethod("array_of_draws")
 
-# An array of draws from `parts`, a named list with the draws x chains of each variable.
 bind_draws <- function(parts, draws, chains) {
   array(unlist(parts, use.names = FALSE), c(draws, chains, length(parts)), list(NULL, NULL, names(parts)))
 }
@@ -109,7 +107,6 @@ as.matrix.warpbayes_fit <- function(x, ...) {
   matrix(draws, ncol = dim(draws)[[3L]], dimnames = list(NULL, dimnames(draws)[[3L]]))
 }
 
-# The data frame of a result. Tables are data frames already.
 frame_of <- function(x, ...) UseMethod("frame_of")
 
 frame_of.default <- function(x, ...) if (is.data.frame(x)) plain_frame(x) else stop_refused("as.data.frame", x)

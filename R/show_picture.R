@@ -1,9 +1,8 @@
-# What a picture shows, as plain lists, and how base graphics draws it; R/show_autoplot.R draws the same lists by
-# ggplot2. A picture has panels, a panel has layers, and a layer has a shape, such as "segments", and a row of data for
-# each of its marks. Logarithms are taken before: a picture has linear axes, whose ticks say what they stand for.
+# What a picture shows, as plain lists, and how base graphics draws it. A picture has panels, a panel has layers, and a
+# layer has a shape, such as "segments", and a row of data for each of its marks. Axes are linear: logarithms are taken
+# before.
 
-# A layer: columns of `...` are coordinates, as aesthetics of ggplot2 are called; lines and polygons are one for each
-# `group`. NULL if there is nothing to draw. `size` is for points and text.
+# A layer: `...` are aesthetics of ggplot2; a line or polygon is a `group`. NULL if there is nothing to draw.
 layer <- function(shape, ..., colour = if (shape == "rects") NA_character_ else "black",
                   fill = NA_character_, group = 1L, width = 1, dash = 1, size = 1, pch = 21, bold = FALSE, side = 1L) {
   if (!length(..1)) return(NULL)
@@ -33,8 +32,7 @@ picture <- function(panels, main, xlab = NULL, ylab = NULL, columns = ceiling(sq
     one_y = columns > 1 && same("y"))
 }
 
-# A heat map, the only picture without panels. `rows` and `columns` are names; the first row is on top. Colours go from
-# -limit to limit; `title` says of what.
+# A heat map, the only picture without panels. The first row is on top; colours go from -limit to limit of `title`.
 heat_picture <- function(values, rows, columns, limit, title, main, ylab = NULL) {
   check_title(main)
   list(heat = list(values = values, rows = rows, columns = columns, limit = limit, title = title, main = main,
@@ -69,8 +67,7 @@ around <- function(values, share = 0.04) {
   if (diff(ends) > 0) grDevices::extendrange(ends, f = share) else ends + c(-1, 1) * max(1, abs(ends)) / 2
 }
 
-# A picture of intervals with points, one above the other. `rows` has `name`, `estimate`, `lower`, `upper`, `colour`
-# and may have `right`, words for the right margin, and `inner_lower` and `inner_upper`, thicker intervals.
+# `rows` may have `right`, words for the right margin, and `inner_lower` and `inner_upper`, thicker intervals.
 interval_picture <- function(rows, main, xlab, xlim = around(c(0, rows$lower, rows$upper)), x = axis_of(xlim),
                              key = NULL) {
   at <- rev(seq_len(nrow(rows)))
@@ -134,7 +131,6 @@ paint_picture <- function(picture) {
   if (!is.null(picture$key)) paint_legend(picture$key)
 }
 
-# The lines of margin for the labels of y axes, and the size of these.
 name_lines <- function(panels, columns) {
   ticks <- lapply(panels, `[[`, "y")
   labels <- lapply(ticks, function(one) if (is.list(one$labels)) rep("10000", length(one$labels)) else one$labels)
@@ -175,8 +171,7 @@ paint_panel <- function(panel, picture, with_y, with_x, cex) {
   if (!is.null(panel$x) || !is.null(panel$y)) graphics::box(col = "#555555")
 }
 
-# Axes of a matrix of markers: on all four sides, or with the names at the left and below if the matrix has no diagonal,
-# where names stand otherwise.
+# Axes of a matrix of markers, on all four sides; without a diagonal, which has names, at the left and below.
 paint_sides <- function(panel, picture) {
   last <- length(picture$names)
   diagonal <- picture$columns == last
@@ -234,7 +229,6 @@ paint_layer <- function(layer) {
   }
 }
 
-# The share of the mass that an ellipse (of a component) or a region (of the mixture) encloses.
 ellipse_mass <- 0.9
 
 region_mass <- c(0.99, 0.95, 0.8, 0.5)

@@ -1,6 +1,5 @@
 # Parts of several pictures: ticks in the data's units, names that fit, heat maps.
 
-# The title of a picture: NULL, or a text or a formula as R draws them.
 check_title <- function(main) {
   must_be(is.null(main) || length(main) && is.null(dim(main)) && (is.character(main) || is.language(main) ||
     is.numeric(main) && !is.object(main)), "main", "NULL or a text", main)
@@ -51,8 +50,7 @@ short_names <- function(names, most = 24L) {
     short)
 }
 
-# Names in the margin of a picture, which take at most the share `room` of the `inches` of the device. Long names become
-# smaller and are then cut. Returns `names`, their size `cex`, and the `lines` of margin that they take.
+# Names in a margin that takes at most the share `room` of the device. Long names become smaller and are then cut.
 names_in_margin <- function(names, inches, cex, room = 0.4) {
   per_letter <- 0.55 * graphics::par("cin")[[2L]]
   longest <- max(nchar(names))
@@ -64,7 +62,6 @@ names_in_margin <- function(names, inches, cex, room = 0.4) {
 # Colours of a heat map end at the 98% point: otherwise one extreme value would make all others pale.
 heat_limit <- function(values) max(1, stats::quantile(abs(values), 0.98))
 
-# A heat map of a matrix, its first row on top, grey where values are missing.
 plot_heat <- function(values, rows, columns, limit, title, main, ylab) {
   count <- nrow(values)
   p <- ncol(values)
@@ -93,8 +90,7 @@ plot_heat <- function(values, rows, columns, limit, title, main, ylab) {
   graphics::mtext(ylab, side = 2L, line = rows$lines + 0.2, las = 0)
 }
 
-# A key above the frame of a picture, whose x axis goes from 0 to `p` and whose top is `top`: the palette from -limit to
-# limit. If colours stand for values `beyond`, it has triangles at its ends.
+# A key above the frame of a picture from 0 to `p` and up to `top`. Triangles stand for values `beyond` the limit.
 paint_key <- function(palette, limit, beyond, p, top, title) {
   line <- diff(graphics::par("usr")[3:4]) / graphics::par("pin")[[2L]] * graphics::par("csi")
   low <- top + 0.5 * line

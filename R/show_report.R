@@ -1,6 +1,5 @@
-# report(): a page that says what a fit found, how far it can be trusted, and how it was made. Each kind of fit
-# describes itself in a method of report_content() in R/report_<kind>.R. R/show_report_html.R turns content into a page,
-# and R/show_report_knit.R into the output of a chunk of R Markdown.
+# report(): a page of what a fit found, how far it can be trusted, and how it was made. R/show_report_html.R turns its
+# content into a page, and R/show_report_knit.R into the output of a chunk of R Markdown.
 #
 # Content is a list of
 #   title     what the page is about;
@@ -59,7 +58,6 @@ report.default <- function(fit, ...) {
   report_content(fit)
 }
 
-# What a report of `fit` shows, as a list that the beginning of this file describes.
 report_content <- function(fit, ...) UseMethod("report_content")
 
 report_content.default <- function(fit, ...) {
@@ -68,8 +66,7 @@ report_content.default <- function(fit, ...) {
     "topic_effects() or compare_topics(), not ", show_value(fit))
 }
 
-# Checks what all methods take, and writes the page. `content` is computed after the checks, because it may take a
-# while.
+# `content` is computed after the checks, because it may take a while.
 write_report <- function(content, file, title, note, overwrite, open) {
   must_be(is.null(title) || is_text(title, 1L), "title", "NULL or a text", title)
   must_be(is.null(note) || is_text(note), "note", "NULL or texts", note)
@@ -102,8 +99,7 @@ is_report <- function(file) {
   length(grepRaw(report_mark, start, fixed = TRUE)) > 0L
 }
 
-# Writes the page next to its place and renames it, so that nobody meets half a page. A page that is replaced keeps its
-# permissions. `file` is the name as the user gave it.
+# Writes the page next to its place and renames it, so that nobody meets half a page. `file`: as the user named it.
 write_whole <- function(page, target, file) {
   refuse <- function(reason) {
     stop_input("file", "cannot be written to ", dQuote(shorten(if (is.null(file)) target else file), FALSE),
@@ -137,7 +133,6 @@ keeping_state <- function(code) {
   holding_signals(code)
 }
 
-# What a page says of how it was made, for all kinds. `more` is a named character vector.
 made_words <- function(fit, more = character()) {
   c(
     if (!is.null(fit$seed)) c(Seed = format(fit$seed, digits = 16)),
@@ -152,8 +147,7 @@ made_words <- function(fit, more = character()) {
   )
 }
 
-# The call of `maker` that made `name`, as lines of code. `changes` are arguments to set, such as the seed. Values that
-# do.call() has put into the call become the names of their arguments.
+# The call of `maker` that made `name`, as lines of code. `changes` are arguments to set, such as the seed.
 repeating_code <- function(call, maker, name, changes = list()) {
   if (!is.call(call)) return(sprintf("# The call of %s() was not kept.", maker))
   call <- short_call(call, maker)
@@ -174,7 +168,6 @@ without_arguments <- function(call, names) {
   call
 }
 
-# Sweeps that continue() added and draws that drop_warmup() dropped, if the call says how many there were at first.
 lengthened_code <- function(fit, defaults) {
   given <- function(argument) {
     value <- if (argument %in% names(fit$call)) fit$call[[argument]] else defaults[[argument]]
@@ -195,9 +188,8 @@ lengthened_code <- function(fit, defaults) {
   )
 }
 
-# A comment that names the objects that code needs. `code` is text; functions of R and of warpbayes are left out, except
-# as the data, since people call their data `df`. In a call with a data frame, names in the formula are its columns,
-# even if the data frame is not a variable, as in MASS::quine.
+# The objects that a call needs. Functions of R and of warpbayes are left out, except as the data, since people call
+# their data `df`. In a call with a data frame, names in the formula are its columns.
 needed_objects <- function(call, data) {
   if (!is.call(call)) return(NULL)
   argument <- function(name) if (name %in% names(call)) variables_of(call[[name]]) else character()
@@ -211,7 +203,6 @@ needed_objects <- function(call, data) {
   unique(c(own, others[!known]))
 }
 
-# The variables of an expression, without the names of parts, such as that after `$`.
 variables_of <- function(part) {
   if (is.name(part)) return(setdiff(as.character(part), ""))
   if (!is.call(part) || is.name(part[[1L]]) && as.character(part[[1L]]) %in% c("::", ":::", "function")) return(NULL)

@@ -55,5 +55,4 @@ glance.warpbayes <- function(x, ...) {
   as_table(glance_of(x))
 }
 
-# The smallest or largest of some values, NA if all of them are.
 extreme <- function(values, of) if (all(is.na(values))) NA_real_ else of(values, na.rm = TRUE)
