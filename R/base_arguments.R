@@ -1,5 +1,4 @@
-# Checks arguments that several functions share. Each check returns the value in the form that the compiled code reads,
-# or raises an error that names the argument and shows its value.
+# Checks of arguments: each returns the value as the compiled code reads it, or raises an error.
 
 show_value <- function(value) {
   if (is.null(value)) return("NULL")
@@ -62,8 +61,7 @@ other_names <- list(
   backend = c("device", "gpu"), ndraws = c("draws", "n_draws"), level = c("prob", "conf.level", "conf_level", "ci")
 )
 
-# What the user of the function of `frame` may have meant by `name`, NULL if that is unknown. A setting of its `control`
-# is one of the arguments of the function that makes its default.
+# What the user may have meant by `name`: an argument, or a setting of `control`. NULL if that is unknown.
 advised_argument <- function(name, frame) {
   at <- Position(function(one) identical(one, frame), sys.frames())
   if (is.na(at) || !nzchar(name)) return(NULL)
@@ -83,8 +81,7 @@ require_arguments <- function(...) {
   for (argument in c(...)) check_present(!eval(call("missing", as.name(argument)), frame), argument)
 }
 
-# Whether another package has a method of its generic for an object. Without one, its generic would call the method of
-# this package for all other objects, which passes the object on.
+# Whether another package has a method of its generic for an object, other than its default.
 has_foreign_method <- function(generic, package, object) {
   isNamespaceLoaded(package) && any(vapply(class(object), function(class) {
     !is.null(utils::getS3method(generic, class, optional = TRUE, envir = asNamespace(package)))
@@ -130,6 +127,13 @@ check_option_choice <- function(value, argument, choices) {
   must_be(is_text(value, 1L) && value %in% choices, argument,
     paste("one of", paste(dQuote(choices, FALSE), collapse = ", ")), value)
   value
+}
+
+# An argument or, if it is NULL, the option of its name: the `value`, and the `name` in messages.
+argument_or_option <- function(value, name, default = NULL) {
+  if (!is.null(value)) return(list(value = value, name = name))
+  option <- paste0("warpbayes.", name)
+  list(value = getOption(option, default), name = sprintf("options(%s)", option))
 }
 
 check_precision <- function(value) check_choice(value, "precision", c("double", "single"))

@@ -1,5 +1,4 @@
-# Raises the errors of warpbayes. Each has class `warpbayes_error` and one of the subclasses `warpbayes_error_input`,
-# `_device`, `_memory` and `_backend`.
+# Raises the errors of warpbayes, of class `warpbayes_error` and a subclass such as `warpbayes_error_input`.
 
 # In the order of wb_status in src/backend/types.h, from 1.
 status_class <- c("input", "device", "memory", "backend")

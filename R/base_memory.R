@@ -31,8 +31,7 @@ container_memory <- function(root = "/sys/fs/cgroup") {
   min(2^52, pmax(left, 0), na.rm = TRUE)
 }
 
-# The lines of a file that the system may or may not have. Checks first, because readLines() on a missing file leaks a
-# connection when its warning is caught.
+# Checks first, because readLines() on a missing file leaks a connection when its warning is caught.
 lines_of <- function(path) {
   if (file.access(path, 4L) != 0L) return("")
   tryCatch(readLines(path, warn = FALSE), error = function(error) c(pass_on(error), ""))

@@ -1,5 +1,4 @@
-# Seeds. A seed is a whole number in [0, 2^53). All randomness is a function of the seed: the same seed gives the same
-# result on any machine, backend and number of threads.
+# Seeds, whole numbers in [0, 2^53). All randomness is a function of the seed.
 
 check_seed <- function(seed) {
   if (is.null(seed)) {

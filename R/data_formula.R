@@ -7,7 +7,6 @@ smooth_functions <- c("s", "t2", "te", "ti", "car", "rw", "ar1")
 
 formula_operators <- c("+", "-", "*", ":", "/", "^", "%in%", "(")
 
-# A formula with or without a response, whose special terms are all in `takes`.
 check_formula <- function(formula, argument = "formula", response = TRUE, takes = character(),
                           example = if (response) "y ~ x" else "~ x") {
   check_present(!missing(formula), argument)
@@ -35,8 +34,7 @@ term_kind <- function(call) {
 
 smooth_function <- function(call) sub("^mgcv::", "", deparse1(call[[1L]]))
 
-# The first special term of a kind in a side of a formula, or NULL. What stands in other functions, as in I(x | y), is
-# no term.
+# The first special term of a kind in a side of a formula, or NULL. Arguments of functions are no terms.
 special_term <- function(side, kind) {
   if (term_kind(side) == kind) return(side)
   if (is.call(side) && deparse1(side[[1L]]) %in% formula_operators) {
@@ -124,7 +122,6 @@ bar_words <- function(bar) {
 
 is_intercept_bar <- function(bar) identical(bar$left, 1) || identical(bar$left, 1L)
 
-# A formula that also has the variables of grouping terms and of smooths, for the model frame.
 frame_formula <- function(fixed, bars, variables = list()) {
   of_bars <- lapply(bars, function(bar) list(if (!is_intercept_bar(bar)) bar$left, bar$group))
   more <- Filter(Negate(is.null), c(unlist(of_bars, recursive = FALSE), variables))
@@ -132,8 +129,7 @@ frame_formula <- function(fixed, bars, variables = list()) {
   fixed
 }
 
-# The values of a grouping: a variable, an interaction, or a function of variables. Levels are in the order of
-# interaction(), without its table of all pairs.
+# Levels are in the order of interaction(), without its table of all pairs.
 group_values <- function(group, data, envir = baseenv()) {
   name <- deparse1(group)
   if (name %in% names(data)) return(data[[name]])
@@ -147,7 +143,6 @@ group_values <- function(group, data, envir = baseenv()) {
   structure(match(code, found), levels = make.unique(labels), class = "factor")
 }
 
-# The group of each row of a model frame.
 group_factor <- function(frame, group) {
   name <- deparse1(group)
   values <- tryCatch(group_values(group, frame), error = pass_on)

@@ -45,7 +45,6 @@
 #'   seed = 1)
 NULL
 
-# Names in one Unicode form, if package stringi is installed.
 composed <- function(names) {
   compose <- if (any(grepl("[^ -~]", names))) accessor("stringi", "stri_trans_nfc")
   if (is.null(compose)) names else compose(names)
@@ -69,8 +68,7 @@ name_forms <- list(
   case = function(names) tolower(sub("^0+([0-9])", "\\1", names))
 )
 
-# The place of each of `names` in those of `keys`, a list of vectors, that have one partner for each name, in the
-# strictest form. NULL without any.
+# The places of `names` in the `keys` that have one partner for each, in the strictest form. NULL without any.
 match_names <- function(names, keys) {
   if (any(!validUTF8(c(names, unlist(keys))))) name_forms <- name_forms["exact"]
   for (form in name_forms) {
@@ -101,8 +99,7 @@ one_to_one <- function(key, names) {
   if (length(found) == 1L) found[[1L]]
 }
 
-# What may have the names of the rows of a table: its row names and columns, as texts. `sure`: those that have names of
-# some kind. Names 1, 2, ... may be days.
+# What may have the names of the rows of a table, as texts. `sure`: those that have names of some kind.
 row_keys <- function(data, names) {
   is_named <- .row_names_info(data) > 0L
   columns <- Filter(function(values) {
@@ -120,8 +117,7 @@ row_keys <- function(data, names) {
     sure = c(!all(grepl("^[0-9.]+$", rownames(data))), known[kept]))
 }
 
-# The rows of a table in the order of `names`, and `how` they were found. `names` is NULL for things without names, and
-# `count` is how many there are.
+# The rows of a table in the order of `names`, NULL for things without names, and `how` they were found.
 join_rows <- function(data, names, count, kind) {
   fit <- function(is) must_be(is, "data", paste("a data frame with a row for each of", count_words(count, kind)), data)
   if (isS4(data)) data <- plain_table(data, "data")
@@ -150,7 +146,6 @@ join_rows <- function(data, names, count, kind) {
   list(data = data, how = "order")
 }
 
-# Stops if a table has names of some kind, or some of the right ones.
 check_no_names <- function(names, keys, kind) {
   form <- function(values) Reduce(function(values, form) form(values), name_forms, values)
   for (i in seq_along(keys$values)) {
@@ -222,8 +217,7 @@ by_dimnames <- function(values, names, argument, kind) {
   unname(values[at[[1L]], at[[2L]], drop = FALSE])
 }
 
-# A vector in the order of the rows of a table, whose row names or values of a column its names are. Unless `strict`,
-# names that are none of these say nothing.
+# A vector in the order of the rows that its names name. Unless `strict`, names that do not say nothing.
 by_rows <- function(values, data, argument, strict = TRUE) {
   given <- names(values)
   if (is.null(given) || !is.atomic(values) || !is.null(dim(values)) || !is.data.frame(data)) return(values)
@@ -237,8 +231,7 @@ by_rows <- function(values, data, argument, strict = TRUE) {
     "`data`: unname() takes it in the order of rows")
 }
 
-# `data` with the variables of a formula that are elsewhere and have names, if these are in another order than its rows.
-# Without data, the first such variable has the names of the rows.
+# `data` with the variables of a formula that are elsewhere, in the order of its rows or of the first of them.
 named_variables <- function(formula, data) {
   if (!is.null(data) && !is.data.frame(data)) return(data)
   rows <- data

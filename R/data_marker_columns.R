@@ -1,7 +1,6 @@
 # The columns of a matrix of cells: which markers they are, and the scan of their values.
 
-# The columns that `markers` chooses by name, number, flags, or description (`described`, named by column). With
-# `from_fit`, the markers are a fit's.
+# The columns that `markers` chooses by name, number, flags, or description (`described`, named by column).
 select_markers <- function(x, markers, described, argument, from_fit = FALSE) {
   if (is.logical(markers) && length(markers) == ncol(x) && !anyNA(markers)) markers <- which(markers)
   index <- if (is.numeric(markers) && !from_fit) {
@@ -61,15 +60,13 @@ complete_names <- function(given) {
   given
 }
 
-# Mean, sd, min and max of the known values of each column, NA without any. Stops if a value is not finite, except NA
-# with `missing = "model"`. `advice`: what to do about NA.
+# Mean, sd, min and max of the known values of each column, NA without any. `advice`: what to do about NA.
 scan_columns <- function(x, markers, argument, missing = NULL, advice = NULL, parts = NULL, threads = 1L) {
   scan <- if (identical(missing, "model") && anyNA(x)) scan_known(x) else native(C_matrix_scan, x, threads)
   value <- if (scan$count > 0) x[scan$first[[1L]], scan$first[[2L]]]
   check_scan(scan, value, markers, argument, advice, parts)
 }
 
-# Checks what a scan has found. `value` is the first that is not finite.
 check_scan <- function(scan, value, markers, argument, advice = NULL, parts = NULL) {
   if (scan$count > 0) {
     row <- scan$first[[1L]]

@@ -44,7 +44,6 @@ stack_frames <- function(frames, argument) {
   values
 }
 
-# The table of the channels of the first frame; NULL for other data.
 channel_table <- function(x) {
   frames <- cytometry_frames(x)
   if (length(frames) && methods::.hasSlot(frames[[1L]], "parameters")) {
@@ -67,7 +66,13 @@ assay_matrix <- function(x, argument, assay, usual) {
   assays <- accessor("SummarizedExperiment", "assays")(x)
   if (length(assays) == 0L) stop_input(argument, "is a SummarizedExperiment without an assay")
   if (is.null(assay)) assay <- if (usual %in% names(assays)) usual else 1L
-  check_assay(assay, names(assays), length(assays), argument)
+  names <- names(assays)
+  known <- if (length(names)) list_some(names) else paste(count_words(length(assays), "assay"), "without names")
+  must_be(is_text(assay, 1L) || is_one_number(assay), "assay", "NULL, or the name or number of one assay", assay, "; `",
+    argument, "` has ", known)
+  if (!assay %in% if (is.character(assay)) names else seq_along(assays)) {
+    stop_input(argument, "has no assay ", show_value(assay), "; it has ", known)
+  }
   values <- read(x, assay)
   check_matrix(if (is_sparse_matrix(values)) as.matrix(values) else values, argument)
 }
@@ -84,7 +89,6 @@ plain_table <- function(x, argument) {
   if (inherits(x, "DGEList")) x[["counts"]] else x
 }
 
-# The table of samples that a table of counts carries, or NULL.
 samples_of_table <- function(x) {
   if (inherits(x, "DGEList")) return(x[["samples"]])
   if (!isS4(x) || !methods::is(x, "SummarizedExperiment")) return(NULL)
@@ -92,27 +96,15 @@ samples_of_table <- function(x) {
   if (ncol(samples)) plain_table(samples, "types")
 }
 
-check_assay <- function(assay, names, count, argument) {
-  known <- if (is.null(names)) paste(count_words(count, "assay"), "without names") else list_some(names)
-  must_be(is_text(assay, 1L) || is_one_number(assay), "assay", "NULL, or the name or number of one assay", assay, "; `",
-    argument, "` has ", known)
-  if (!assay %in% if (is.character(assay)) names else seq_len(count)) {
-    stop_input(argument, "has no assay ", show_value(assay), "; it has ", known)
-  }
-}
-
-# Whether an object, or a list of samples, has assays.
 has_assays <- function(x) {
   is_experiment <- function(x) isS4(x) && methods::is(x, "SummarizedExperiment")
   if (is.list(x)) any(vapply(x, is_experiment, NA)) else is_experiment(x)
 }
 
-# An accessor of a package, or NULL if the package is not installed.
 accessor <- function(package, name) {
   if (requireNamespace(package, quietly = TRUE)) getExportedValue(package, name)
 }
 
-# Loads the package that defines the class of x, so that its methods can be called. Returns whether it is installed.
 load_package_of <- function(x) {
   package <- attr(class(x), "package")
   !is.null(package) && nzchar(package) && package != ".GlobalEnv" &&

@@ -36,8 +36,7 @@ NULL
 
 transform_types <- c("none", "arcsinh", "logicle")
 
-# The transformation that `transform` asks for. `cells`: a function that gives the values of a marker, by its number.
-# `tops`: the largest values that the instrument can write, named by marker, or NULL.
+# `cells`: a function of the number of a marker. `tops`: the largest values of the instrument, or NULL.
 resolve_transform <- function(transform, markers, cells = NULL, tops = NULL) {
   if (is.list(transform)) return(check_transform(transform, markers))
   made <- transform_of_markers(transform, markers)
@@ -93,7 +92,6 @@ check_named_markers <- function(given, argument, markers) {
   }
 }
 
-# `transform` of another fit.
 check_transform <- function(transform, markers) {
   wrong <- function(...) stop_input("transform", ...)
   p <- length(markers)
@@ -138,7 +136,6 @@ data_values <- function(values, transform, j) {
   )
 }
 
-# How many units of the data make up one unit of the scale, at values in the data's units.
 units_of_scale <- function(values, transform, j) {
   switch(type_of_marker(transform, j),
     arcsinh = sqrt(values^2 + transform$cofactor[[j]]^2),
@@ -150,7 +147,6 @@ units_of_scale <- function(values, transform, j) {
   )
 }
 
-# The words for the scale of all markers together.
 scale_words <- function(transform) {
   if (is.null(transform)) return("in the data's units")
   types <- unique(transform$type)
@@ -224,7 +220,6 @@ inverse_logicle <- function(y, scale) {
   ifelse(side < 0, -1, 1) * biexponential(scale$x1 + abs(side), scale)
 }
 
-# The largest values that the instrument can write in each channel, from the first frame; NULL for other data.
 instrument_tops <- function(x) {
   table <- channel_table(x)
   if (is.null(table$maxRange)) return(NULL)

@@ -28,7 +28,6 @@ as_marker_matrix <- function(x, markers = NULL, transform = "none", argument = "
   c(list(x = x, markers = names), columns, list(transform = transform))
 }
 
-# Stops if the values of a column differ by too little to be squared.
 check_spread <- function(columns, names, argument) {
   small <- which(columns$max > columns$min & columns$max - columns$min < 1e-150)
   if (length(small)) {
@@ -54,7 +53,6 @@ as_new_rows <- function(newdata, fit, argument = "newdata") {
   transform_columns(x, fit$transform)
 }
 
-# The cells that the user gives, or the fitted cells.
 cells_of <- function(fit, newdata, argument = "newdata") {
   if (!is.null(newdata)) return(as_new_rows(newdata, fit, argument))
   if (!is.null(fit$reader)) {
@@ -67,7 +65,7 @@ cells_of <- function(fit, newdata, argument = "newdata") {
 }
 
 # The numbers of an object of any class that can be read, rows by markers. With `from_fit`, the markers are a fit's, and
-# are looked up if the columns have names. `assay`: see assay_cells(); objects without assays do not need it.
+# are looked up if the columns have names.
 expression_matrix <- function(x, markers, argument, from_fit = FALSE, assay = NULL) {
   x <- given_data(x, argument)
   frames <- cytometry_frames(x)

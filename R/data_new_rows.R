@@ -1,8 +1,7 @@
 # New rows of covariates. They are read as predict.glm() reads them, but what predict.glm() only warns of, or takes from
 # elsewhere, is an error. A `fit` has the `formula`, the model `frame`, `xlevels` and `rows`.
 
-# The model frame of new rows, with the classes, units and levels that the variables had in the fit. `unknown`: levels
-# that the fit has not seen are missing values.
+# As the variables were in the fit. `unknown`: levels that the fit has not seen are missing values.
 new_frame <- function(fit, terms, newdata, argument = "newdata", unknown = FALSE) {
   newdata <- new_data(fit, newdata, argument)
   expressions <- attr(terms, "predvars")
@@ -23,8 +22,8 @@ new_data <- function(fit, newdata, argument = "newdata") {
   in_fitted_units(fit, newdata, argument)
 }
 
-# A variable of the formula that `newdata` lacks must not be found elsewhere, since it would have the rows of the fit.
-# Single numbers and the like, such as the m of I(x - m), may come from where the formula was written.
+# A variable that `newdata` lacks must not be found elsewhere, since it would have the rows of the fit. Single numbers
+# and the like, such as the m of I(x - m), may be.
 check_new_variables <- function(expression, fit, newdata, argument = "newdata", advice = "") {
   variables <- all.vars(expression)
   lacking <- setdiff(variables, names(newdata))
@@ -74,14 +73,6 @@ as_fitted_classes <- function(fit, frame, argument = "newdata", unknown = FALSE)
 unit_classes <- c("units", "mixed_units", "difftime", "ITime", "Date", "POSIXct")
 
 has_unit <- function(values) inherits(values, unit_classes)
-
-# Variables with a unit, in `data` or where a formula was written: their classes and units, without values.
-units_of <- function(formula, data) {
-  variables <- c(if (is.list(data) || is.environment(data)) as.list(data), outside_variables(formula, data))
-  lapply(Filter(has_unit, variables), function(values) {
-    structure(numeric(), class = class(values), units = attr(values, "units"))
-  })
-}
 
 # New data with the units of the data of the fit, in all columns that the fit reads and that have units in either.
 in_fitted_units <- function(fit, newdata, argument) {

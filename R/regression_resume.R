@@ -4,7 +4,7 @@ logit_data_parts <- c("terms", "xlevels", "weights", "offset", "response", "desi
 
 # The environment of a formula may hold anything, the data included: it is replaced by the global environment.
 logit_without_data <- function(fit) {
-  fit <- without_parts(fit, logit_data_parts)
+  fit <- replace(fit, logit_data_parts, list(NULL))
   environment(fit$formula) <- globalenv()
   if (!is.null(fit$given$na.action) && !field_kinds$action(fit$given$na.action)) {
     stop_input("na.action", "must be the name of a function of package stats if there is a checkpoint, such as ",

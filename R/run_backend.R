@@ -9,14 +9,10 @@ backend_state <- keep_until_unload(new.env(parent = emptyenv()))
 kept_runs <- keep_until_unload(new.env(parent = emptyenv()))
 
 resolve_backend <- function(backend) {
-  argument <- "backend"
-  if (is.null(backend)) {
-    argument <- "options(warpbayes.backend)"
-    backend <- getOption("warpbayes.backend", "auto")
-  }
-  backend <- check_option_choice(backend, argument, c("auto", "cpu", "cuda"))
+  given <- argument_or_option(backend, "backend", "auto")
+  backend <- check_option_choice(given$value, given$name, c("auto", "cpu", "cuda"))
   cpu <- list(backend = "cpu", automatic = FALSE, pointer = .Call(C_backend_cpu), device = 0L)
-  asked <- paste("asked for by", argument)
+  asked <- paste("asked for by", given$name)
   if (backend == "cpu") return(c(cpu, why = asked))
   cuda <- find_cuda()
   if (!is.null(cuda$reason)) {
@@ -37,8 +33,7 @@ resolve_backend <- function(backend) {
   list(backend = "cuda", automatic = backend == "auto", pointer = cuda$pointer, device = device, why = why)
 }
 
-# After a failure, what CUDA says of the card; NULL if it can be used again. After most failures of a card every call of
-# CUDA fails until the process ends.
+# What CUDA says of a card that has failed; NULL if it can be used again. Mostly every call fails until R ends.
 failed_card <- function(cuda) {
   if (!isTRUE(backend_state$doubtful)) return(NULL)
   failed <- tryCatch({
@@ -139,12 +134,9 @@ resolve_isa <- function(processor) {
 }
 
 resolve_threads <- function(threads, processor) {
-  argument <- "threads"
-  if (is.null(threads)) {
-    argument <- "options(warpbayes.threads)"
-    threads <- getOption("warpbayes.threads")
-  }
-  if (!is.null(threads)) must_be(is_thread_count(threads), argument, "one whole number from 1 to 4096", threads)
+  given <- argument_or_option(threads, "threads")
+  threads <- given$value
+  if (!is.null(threads)) must_be(is_thread_count(threads), given$name, "one whole number from 1 to 4096", threads)
   if (is.null(threads)) threads <- default_threads(processor$cores)
   if (!processor$openmp || processor$forked) return(1L)
   # The OpenMP runtime ends the process if it cannot start a thread. Up to 8 are allowed everywhere, for tests.

@@ -21,8 +21,7 @@ times_cost <- function(times, cost, up = 0) {
   total
 }
 
-# How much longer a core takes without AVX-512, by instruction set. NEON was not measured: its vectors have a quarter of
-# the width.
+# How much longer a core takes without AVX-512. NEON, with a quarter of the width, was not measured.
 isa_slower <- c(4, 1.6, 1, 4)
 
 processor_seconds <- function(cost, threads, isa) {

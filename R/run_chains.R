@@ -30,8 +30,7 @@
 #   continue_chains(fit, iter, sampler, ...)  in its method of continue().
 # and has a method of resumable(), if its runs have checkpoints. R/cells_mixture_sampler.R is an example.
 
-# How one trace or one part of a draw is stored. `dim` has its dimensions in one sweep or draw, numeric() for a number.
-# `names` is NULL, or the dimnames of these dimensions.
+# How a trace or a part of a draw is stored. `names`: NULL, or the dimnames of the dimensions `dim`.
 stored <- function(dim = numeric(), type = "double", names = NULL) {
   list(dim = as.double(dim), blank = if (type == "integer") NA_integer_ else NA_real_, names = names)
 }
@@ -55,19 +54,14 @@ check_thin <- function(thin, iter, warmup) {
   thin
 }
 
-# The number of chains. NULL: the option's, or else four if `sweep`, from call_cost(), takes at most this many seconds
-# on one core, and a chain keeps at most this many `values`. Sizes alone decide, so a call has the same draws on every
-# machine.
+# Without an option, four chains if `sweep`, from call_cost(), takes at most this many seconds on one core, and a chain
+# keeps at most this many `values`. Sizes alone decide, so a call has the same draws on every machine.
 small_sweep <- 0.01
 few_values <- 1e7
 
 check_chains <- function(chains, sweep, values) {
-  argument <- "chains"
-  if (is.null(chains)) {
-    argument <- "options(warpbayes.chains)"
-    chains <- getOption("warpbayes.chains")
-  }
-  if (!is.null(chains)) return(check_count(chains, argument, max = 1e4))
+  given <- argument_or_option(chains, "chains")
+  if (!is.null(given$value)) return(check_count(given$value, given$name, max = 1e4))
   if (sweep$serial + sweep$parallel <= small_sweep && values <= few_values) 4 else 1
 }
 
@@ -97,8 +91,7 @@ start_chains <- function(fit, start, before = 0) {
   fit
 }
 
-# Runs `iter` more sweeps of all chains in this process, or on the workers that the user has set up with future::plan().
-# `threads` is the user's choice, NULL for all cores. `checkpoint` is from check_checkpoint().
+# In this process, or on the workers of future::plan(). `threads` is the user's choice, NULL for all cores.
 advance_chains <- function(fit, iter, sampler, run, progress, threads, checkpoint = NULL) {
   # A cluster that has the data serves one chain after the other.
   has_future <- fit$chains > 1 && run$backend == "cpu" && is.null(run$cluster) &&
@@ -284,7 +277,6 @@ chain_lengths <- function(traces, draws) {
   c(vapply(traces, `[[`, 0, 1L), vapply(draws, function(dims) draw_size(dims) * draw_count(dims), 0))
 }
 
-# Copies as many sweeps and draws as the store has room for. `arrays` belong to another store or to a fit.
 copy_to_store <- function(arrays, store) {
   dims <- lapply(arrays, dim)
   is_trace <- seq_along(arrays) <= length(store$traces)
@@ -303,8 +295,7 @@ fill_store <- function(store, offset, stride, values, value_stride, run) {
   invisible()
 }
 
-# Moves the arrays into the fit. After an interruption or a failure they are cut to the completed sweeps. An
-# interrupted fit has the attribute "interrupt", which advance_chains() removes.
+# Moves the arrays of the completed sweeps into the fit. An interrupted fit has the attribute "interrupt".
 close_store <- function(fit, plan, store, total, failure = NULL, quiet = FALSE) {
   fit$iter <- fit$state[[1L]]$sweep
   draws <- kept_draws(fit$iter, fit)

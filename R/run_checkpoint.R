@@ -1,11 +1,9 @@
-# Writes checkpoints: files for continuing a killed run. advance() of R/run_chains.R writes one when it begins, between
-# slices, and when it ends. R/run_resume.R reads them.
+# Writes checkpoints: files for continuing a killed run. R/run_resume.R reads them.
 #
 # A checkpoint has a head of text, which R/run_fields.R describes. The values of the fields of checkpoint_head() follow
 # as they are in memory, then those of the traces and kept draws. src/checkpoint/file.h describes the bytes around them.
 
-# Checks the arguments `checkpoint` and `checkpoint_every`. The path is made absolute, because the working directory may
-# change. A file that cannot be written is an error here, before any sweep.
+# A file that cannot be written is an error before any sweep. The path is absolute, since the folder may change.
 check_checkpoint <- function(checkpoint, every, given = list(), argument = "checkpoint") {
   every <- check_every(every)
   if (is.null(checkpoint)) return(NULL)
@@ -27,8 +25,7 @@ check_every <- function(every) {
   as.double(every)
 }
 
-# The absolute name of a file to write. `refusal`: a function of the name of a file that exists, which gives the words
-# why it must stay, or NULL; `advice` follows them.
+# The absolute name of a file to write. `refusal`: a function of an existing file, with the words why it must stay.
 check_target <- function(file, argument, refusal, advice = NULL) {
   must_be(is_text(file, 1L) && nzchar(file), argument, "NULL or the name of a file", file)
   shown <- dQuote(shorten(file), FALSE)

@@ -1,6 +1,5 @@
-# The connection to the workers of a cluster: how this process, the manager, calls them. R/cells_worker.R has what they
-# do, and R/run_cluster_messages.R how messages travel. Every call has a number, which comes back with the reply. After
-# a call that broke off, the next finds another number, and the cluster is refused.
+# The connection of this process, the manager, to the workers of a cluster (R/cells_worker.R). Every call has a number.
+# After a call that broke off, the next reply has another number, and the cluster is refused.
 
 cluster_calls <- new.env(parent = emptyenv())
 cluster_calls$count <- 0
@@ -28,13 +27,11 @@ call_worker <- function(sealed, number) get("answer_manager", envir = asNamespac
 
 environment(first_contact) <- environment(call_worker) <- baseenv()
 
-# A message: the bytes of a value, and their digest.
 seal <- function(value) {
   bytes <- serialize(value, NULL, xdr = TRUE)
   list(bytes = bytes, digest = digest_numbers(bytes))
 }
 
-# The value of a message, or NULL if its bytes are not the sealed ones.
 unseal <- function(sealed) {
   right <- is.list(sealed) && is.raw(sealed$bytes) && identical(digest_numbers(sealed$bytes), sealed$digest)
   if (right) unserialize(sealed$bytes)
@@ -54,13 +51,9 @@ connect_cluster <- function(cluster, backend = NULL, threads = NULL, devices = N
   must_be(inherits(cluster, "cluster") && length(cluster) > 0L, "cluster",
     "NULL or a cluster, as parallel::makeCluster() makes it", cluster)
   if (!is.null(backend)) check_option_choice(backend, "backend", c("auto", "cpu", "cuda"))
-  connection <- new.env(parent = emptyenv())
-  connection$cluster <- cluster
-  connection$names <- sprintf("worker %d of %d", seq_along(cluster), length(cluster))
-  connection$broken <- FALSE
-  connection$session <- connection$data <- NULL
-  connection$keeps <- FALSE
-  connection$ignoring <- TRUE
+  names <- sprintf("worker %d of %d", seq_along(cluster), length(cluster))
+  connection <- list2env(list(cluster = cluster, names = names, broken = FALSE, keeps = FALSE, ignoring = TRUE),
+    parent = emptyenv())
   found <- ask_cluster(connection, first_contact, rep_len(list(package_version_text()), length(cluster)),
     open = identity)
   node <- vapply(found, `[[`, "", "node")
@@ -82,7 +75,6 @@ connect_cluster <- function(cluster, backend = NULL, threads = NULL, devices = N
   connection
 }
 
-# What the manager and its workers must have in common to read each other's bytes.
 worker_build <- function() {
   c(.Call(C_backend_abi), .Machine$sizeof.pointer, match(.Platform$endian, c("little", "big")))
 }
@@ -130,7 +122,6 @@ ask_cluster <- function(connection, fun, each, number = next_call(), workers = s
   })
 }
 
-# The value in a reply to call `number`. `reply` is NULL if its bytes were damaged on the way.
 value_of_reply <- function(reply, number, connection, worker) {
   break_off_at <- function(...) {
     break_off(connection, paste0("`cluster`: ", connection$names[[worker]], ...,
@@ -154,7 +145,6 @@ break_off <- function(connection, message) {
   stop_warpbayes("device", message)
 }
 
-# Seconds without a byte from a worker, after which the manager no longer waits for it.
 worker_timeout <- function() {
   seconds <- getOption("warpbayes.worker_timeout", 3600)
   must_be(is_one_number(seconds) && seconds >= 1, "options(warpbayes.worker_timeout)",

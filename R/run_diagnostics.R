@@ -19,8 +19,7 @@
 #'   667-718.
 #' @seealso [continue()] for more sweeps, [drop_warmup()] for a longer warm-up
 #' @examples
-#' set.seed(1)
-#' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))
+#' x <- cbind(a = c(rnorm(300), rnorm(200, 4)), b = rnorm(500))
 #' fit <- dp_mixture(x, components = 10, iter = 200, chains = 2, seed = 1, threads = 2)
 #' summary(fit)$diagnostics
 #' @name convergence
@@ -30,8 +29,7 @@ NULL
 # false_alarms. For autocorrelated draws the test is approximate: the level 0.05 would give up to 6% of false alarms.
 rhat_limit <- 1.05
 false_alarms <- 0.03
-# Effective draws per chain. With fewer than ess_needed there is no verdict; with fewer than ess_wanted, intervals are
-# rough.
+# Effective draws per chain: with fewer than these, there is no verdict, and intervals are rough.
 ess_needed <- 20
 ess_wanted <- 100
 # Autocorrelations cannot be estimated from fewer sweeps.
@@ -89,7 +87,6 @@ column_variances <- function(x) {
   colSums((x - rep(colMeans(x), each = nrow(x)))^2) / (nrow(x) - 1)
 }
 
-# Square root of the ratio of the pooled to the within-chain variance, of each quantity.
 variance_ratio <- function(draws) {
   n <- dim(draws)[[1L]]
   columns <- matrix(draws, n)
@@ -98,8 +95,7 @@ variance_ratio <- function(draws) {
   sqrt((n - 1) / n + column_variances(of_chains(colMeans(columns))) / within)
 }
 
-# NA if the quantity never varies; Inf if it is constant in each chain but differs between chains. `scores` are the
-# normal scores of the halves, `middle` the medians.
+# Inf if the quantity is constant in each chain but differs between chains. `middle`: the medians.
 rhat_of_scores <- function(draws, scores, middle) {
   # Chains that differ in spread differ in location when they are folded at the median.
   folded <- split_chains(abs(draws - rep(middle, each = length(draws) / length(middle))))
@@ -107,8 +103,7 @@ rhat_of_scores <- function(draws, scores, middle) {
   pmax(variance_ratio(scores), spread)
 }
 
-# Autocovariances with divisor n, lags 0 to n - 1, averaged over the chains: lags x quantities, by FFTs of two chains
-# each. They are padded so that the ends do not wrap around.
+# Autocovariances, averaged over the chains: lags x quantities, by padded FFTs of two chains each.
 autocovariances <- function(draws) {
   n <- dim(draws)[[1L]]
   chains <- dim(draws)[[2L]]
@@ -179,9 +174,8 @@ correlation_time <- function(draws) {
   time
 }
 
-# Autocorrelation raises the ratio of variances in halves_test() by this factor. The chains are assumed to have
-# autocorrelations exp(-lag / c) with the correlation time `time`. Batches have `length` sweeps. The mean of x c sweeps
-# has the variance 2 (x - 1 + exp(-x)) / x^2.
+# Autocorrelations exp(-lag / c) with the correlation time `time` raise the ratio of variances in halves_test() by this
+# factor. The mean of x c sweeps has the variance 2 (x - 1 + exp(-x)) / x^2.
 batch_correction <- function(time, length) {
   if (time < 1.001) return(1)
   mean_variance <- function(x) if (x < 1e-3) 1 - x / 3 else 2 * (x - 1 + exp(-x)) / x^2
@@ -191,8 +185,7 @@ batch_correction <- function(time, length) {
   max(1, (half_batches - 1) * of_half / (of_batch - of_half))
 }
 
-# The probability that the means of halves of chains differ so much if all halves have the same law: an analysis of
-# variance of the means of batches of sweeps, corrected for autocorrelation.
+# The chance that halves of chains differ so much: an analysis of variance of the means of batches of sweeps.
 halves_test <- function(draws) {
   n <- nrow(draws)
   half <- n %/% 2L
@@ -206,17 +199,15 @@ halves_test <- function(draws) {
   stats::pf(ratio, groups - 1, groups * (half_batches - 1), lower.tail = FALSE)
 }
 
-# The smaller of the probabilities for location and for spread (see split_rhat()), doubled. 1 if there are too few
-# sweeps to tell.
+# For location and for spread. 1 if there are too few sweeps to tell.
 chance_of_difference <- function(draws) {
   if (nrow(draws) < fewest_sweeps || any(!is.finite(draws)) || all(draws == draws[[1L]])) return(1)
   folded <- abs(draws - stats::median(draws))
   min(1, 2 * halves_test(normal_scores(draws)), 2 * halves_test(normal_scores(folded)))
 }
 
-# Which quantities differ between chains, or between halves of chains, by more than chance explains. The probability of
-# a false alarm in any of them is about `false_alarms`. A drift that lasts for a whole run looks like a long correlation
-# time, which would explain it as chance. A drift of several chains in the same direction is not chance.
+# Which quantities differ by more than chance explains. A drift that lasts for a whole run looks like a long correlation
+# time, which would explain it. A drift of several chains in the same direction is not chance.
 differing <- function(quantities, table) {
   varying <- !is.na(table$rhat)
   high <- varying & table$rhat > rhat_limit
@@ -230,8 +221,7 @@ differing <- function(quantities, table) {
 # So many draws are diagnosed at a time.
 diagnosed_at_once <- 2^18
 
-# One row per quantity. With `tail` also ess_tail, the smaller effective size of the 5% and the 95% quantile. All
-# quantities have equally many sweeps and chains.
+# All quantities have equally many sweeps and chains. `tail`: also the smaller effective size of two quantiles.
 diagnose_quantities <- function(quantities, tail = FALSE) {
   size <- dim(quantities[[1L]])
   block <- ceiling(seq_along(quantities) * max(1, prod(size)) / diagnosed_at_once)
@@ -293,7 +283,6 @@ column_quantiles <- function(values, probabilities) {
 }
 
 # The reasons of a verdict that lie in the chains. Quantities named in `secondary` are mentioned, but do not decide.
-# `drift_advice` is what helps if a quantity still drifts.
 judge_convergence <- function(quantities, table, words, secondary = character(),
                               drift_advice = "drop_warmup(fit) makes it half of all sweeps") {
   sweeps <- nrow(quantities[[1L]])
@@ -351,7 +340,6 @@ judge_convergence <- function(quantities, table, words, secondary = character(),
   )
 }
 
-# The reasons of chains that have not converged. `high` has the rows of the quantities that differ.
 differing_reasons <- function(quantities, high, words, drift_advice) {
   high <- high[order(-high$rhat), , drop = FALSE]
   shown <- utils::head(high, 3L)

@@ -42,7 +42,6 @@ chain_fields <- c(chains = "whole 1..1e4", iter = "whole 0..2147483647", warmup 
   elapsed = "number[2]", interrupted = "flag", call = "call?")
 state_fields <- c(key = "raw[8]", sweep = "whole iter..iter")
 
-# The rules of a table, by path.
 field_rules <- function(table) {
   form <- "^([a-z]+)(\\[(.*)\\])?(\\?)?( (.+)\\.\\.(.+))?$"
   lapply(table, function(text) {
@@ -55,8 +54,7 @@ field_rules <- function(table) {
   })
 }
 
-# Stops, by refuse(path, rule), at the first field of a list that is not as the table says, or not in it. Returns the
-# sizes of all fields.
+# Stops, by refuse(path, rule), at the first field that is not as the table says. Returns the sizes of all.
 check_fields <- function(values, table, refuse) check_rules(values, field_rules(table), refuse)
 
 # `sizes`: further numbers for dimensions.
@@ -181,8 +179,7 @@ code_text <- function(code) {
   text(as.call(list(if (is.name(code[[1L]])) code[[1L]] else as.name("call"), quote(...))))
 }
 
-# The lines of a head: the type, length and attributes of each value, the `type` that the file stores it as ("" if it
-# has no values), and the `bytes` of all values. NULL if it is no head.
+# Of each line of a head, with the `type` that the file stores it as, or "". NULL if it is no head.
 stored_sizes <- function(text) {
   lines <- strsplit(text, "\n", fixed = TRUE, useBytes = TRUE)[[1L]]
   either <- function(words) sprintf("(%s)", paste(words, collapse = "|"))

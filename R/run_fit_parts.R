@@ -1,7 +1,6 @@
 # Checks that the parts of a result, a list that anybody can change, have the types and sizes that methods and compiled
 # code rely on. Each class describes its parts by a list of part_whole(), part_numbers(), ... for check_described().
 
-# What most methods do first.
 check_method <- function(x, argument, ...) {
   if (...length() > 0L) refuse_dots(...names(), parent.frame())
   check_present(!missing(x), argument)
@@ -49,7 +48,6 @@ part_numbers <- function(dims) {
   })
 }
 
-# A factor with these levels, one for each of `length` things.
 part_factor <- function(levels, length) {
   part_is("a factor", function(value) {
     is.factor(value) && identical(base::levels(value), levels) && base::length(value) == length
@@ -64,8 +62,7 @@ part_table <- function(...) {
   })
 }
 
-# Stops at the first part that is not as described. A name such as "draws$effects" is a part of a part. `absent`: the
-# parts that a result need not have.
+# Stops at the first part that is not as described. A result need not have the parts in `absent`.
 check_described <- function(result, argument, parts, absent = character()) {
   for (part in names(parts)) {
     path <- if (grepl("$", part, fixed = TRUE)) strsplit(part, "$", fixed = TRUE)[[1L]] else part
@@ -76,7 +73,6 @@ check_described <- function(result, argument, parts, absent = character()) {
   }
 }
 
-# The same for a result that is a table. A column of it, or a part of its columns, is no result any more.
 check_table <- function(x, argument, table) {
   if (!table$test(x)) stop_input(argument, "has been changed since it was made: its columns do not agree")
 }

@@ -1,5 +1,4 @@
-# Passes the interrupt of a run on to R. An interrupted run returns its completed sweeps with a warning. The interrupt
-# then ends a loop around the run, but only after the result has been assigned.
+# Passes the interrupt of a run on to R, to end a loop around it, but only after the result has been assigned.
 
 # Interrupts this process again, as if Ctrl-C were typed, before an interrupted run is returned. R checks for interrupts
 # once in about a thousand evaluations, with a separate count for byte-compiled code. Both counts are restarted, so that
@@ -12,8 +11,7 @@ pass_interrupt_on <- function() {
   }
 }
 
-# Evaluates `code`, which an interrupt must not cut in two. The signals of batch systems, SIGUSR1 and SIGUSR2, wait too.
-# At a limit of the size of files, writing fails instead of ending the process.
+# Interrupts and SIGUSR1 and SIGUSR2 wait. At a limit of the size of files, writing fails instead of ending R.
 undivided <- function(code) holding_signals(suspendInterrupts(code))
 
 holding_signals <- function(code) {

@@ -1,5 +1,4 @@
-# Resolves where a call runs: backend, device, threads and instruction set. A call may take microseconds, so the last
-# answers are kept until something changes that they depend on.
+# Resolves where a call runs. The last answers are kept, because a call may take microseconds.
 
 # Multiply-adds of a call that a second thread would not make faster.
 short_work <- 4e6
@@ -83,12 +82,10 @@ run_on_devices <- function(run, devices) {
 
 most_devices <- 16L
 
-# A sweep is shared so that each graphics card has at least this many multiply-adds. They take a data centre's card
-# about 4 ms; the exchange of sums takes 1 ms.
+# The least multiply-adds of a card in a sweep: 4 ms of a data centre's card. The exchange of sums takes 1 ms.
 device_work <- 3e10
 
-# The run of a session whose sweeps take `work` multiply-adds, on the `devices` of the fit. If the fit names none, or if
-# this machine lacks one of them, it uses one card for each device_work of `work`.
+# On the `devices` of the fit. If this machine lacks one, or for NULL, on one card for each device_work of `work`.
 spread_over_devices <- function(run, devices, work) {
   here <- if (run$backend == "cuda") backend_state$devices$device
   if (is.null(devices) || !all(devices %in% here)) {

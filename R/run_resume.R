@@ -111,7 +111,6 @@ refuse_checkpoint <- function(file, ...) {
   stop_warpbayes("input", paste0("`file`, ", show_value(file), ", ", ...), argument = "file")
 }
 
-# What check_fields() calls for a field that is not as declared.
 refuse_field <- function(file, place) {
   function(path, rule) {
     refuse_checkpoint(file, "has a field ", shorten(paste(c(place, path), collapse = "$")), " that is not ", rule,
@@ -119,7 +118,6 @@ refuse_field <- function(file, place) {
   }
 }
 
-# Functions of packages that a formula in a checkpoint may call.
 formula_functions <- c("~", "+", "-", "*", "/", "^", ":", "%in%", "%%", "%/%", "|", "||", "(", "[", "[[", "$", "c", "I",
   "!", "&", "&&", "==", "!=", "<", ">", "<=", ">=", "is.na", "ifelse", "log", "log2", "log10", "log1p", "exp", "expm1",
   "sqrt", "abs", "sign", "sin", "cos", "tan", "plogis", "qlogis", "floor", "ceiling", "round", "signif", "pmin", "pmax",
@@ -164,7 +162,6 @@ read_checkpoint <- function(file, shown) {
   intact(shown, check_head(from_fields(sizes, values), shown))
 }
 
-# The head with its fit, after every field was compared with its declaration. `read` is from from_fields().
 check_head <- function(read, shown) {
   head <- read$value
   if (!is.list(head) || !is_text(head$package, 1L) || !is_text(head$class, 1L)) {
@@ -192,7 +189,6 @@ check_head <- function(read, shown) {
   head
 }
 
-# Stops at the first part of a chain's state that is not as its class declares. refuse(path, rule).
 check_states <- function(fit, topic, refuse) {
   sizes <- c(if (!is.null(topic$sizes)) topic$sizes(fit), field_sizes(unclass(fit)))
   rules <- field_rules(topic$state)
@@ -203,7 +199,6 @@ check_states <- function(fit, topic, refuse) {
   }
 }
 
-# The fit with the traces and draws of the checkpoint, in the dimensions that they have after fit$iter sweeps.
 put_arrays <- function(fit, saved, sampler, file) {
   plan <- sampler(fit)
   dims <- stored_dims(plan, fit$iter, kept_draws(fit$iter, fit), fit$chains)
@@ -220,11 +215,6 @@ put_arrays <- function(fit, saved, sampler, file) {
     if (!is.null(names)) dimnames(kept) <- c(names, list(NULL, NULL))
     kept
   })
-  fit
-}
-
-without_parts <- function(fit, names) {
-  fit[names] <- list(NULL)
   fit
 }
 

@@ -1,8 +1,7 @@
 # Runs chains of small data at the same time. A sweep of few rows cannot use many threads, nor a graphics card, so each
 # chain gets its share of the threads. Draws do not depend on this, so the faster way is found by trying both.
 
-# A sweep that takes longer, in seconds, uses all threads or the card well, and its data are too large to open several
-# sessions.
+# A sweep that takes longer, in seconds, uses all threads or the card well.
 short_sweep <- c(cpu = 0.05, cuda = 0.002)
 
 trial <- 0.05

@@ -166,7 +166,7 @@ paint_panel <- function(panel, picture, with_y, with_x, cex) {
     paint_sides(panel, picture)
   } else {
     graphics::text(mean(panel$xlim), panel$ylim[[2L]] - 0.1 * diff(panel$ylim), panel$title, font = 2L,
-      cex = fitting_size(panel$title, 0.94 * diff(panel$xlim), 1.2, font = 2L))
+      cex = 1.2 * min(1, 0.94 * diff(panel$xlim) / graphics::strwidth(panel$title, cex = 1.2, font = 2L)))
   }
   if (!is.null(panel$x) || !is.null(panel$y)) graphics::box(col = "#555555")
 }

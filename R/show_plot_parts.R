@@ -5,8 +5,7 @@ check_title <- function(main) {
     is.numeric(main) && !is.object(main)), "main", "NULL or a text", main)
 }
 
-# Ticks on the scale of a transformed marker within `ends`: at zero and at powers of ten from about the width of the
-# linear part on. Powers that would touch zero are left out. `minor` has their multiples by 2 to 9.
+# Ticks at zero and at powers of ten. Powers that would touch zero are left out.
 transformed_ticks <- function(ends, transform, j) {
   place <- function(values) transform_values(values, transform, j)
   zero <- place(0)
@@ -34,11 +33,6 @@ transformed_ticks <- function(ends, transform, j) {
   at <- zero + c(-rev(up[labelled]), 0, up[labelled])
   inside <- at >= ends[[1L]] & at <= ends[[2L]]
   list(at = at[inside], labels = labels[inside], minor = minor[minor >= ends[[1L]] & minor <= ends[[2L]]])
-}
-
-# The largest size, up to `cex`, that makes `text` at most `width` wide, in units of the x axis.
-fitting_size <- function(text, width, cex, font = 1L) {
-  cex * min(1, width / max(graphics::strwidth(text, cex = cex, font = font)))
 }
 
 short_names <- function(names, most = 24L) {

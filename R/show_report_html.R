@@ -69,8 +69,7 @@ picture_part <- function(caption, draw, tall = c(0.62, 1), draw_narrow = draw) {
   html("<figure><picture>", source, image, "</picture>", tag("figcaption", escape_html(caption)), "</figure>")
 }
 
-# Draws on a device of its own, or not at all: R would draw on the user's device, or write Rplots.pdf. Returns `data`, a
-# data URI, or `failure`, why it could not be drawn.
+# Draws on a device of its own, or not at all: R would draw on the user's device, or write Rplots.pdf.
 paint_png <- function(draw, width, height, pointsize) {
   file <- tempfile(fileext = ".png")
   before <- grDevices::dev.list()
@@ -117,8 +116,7 @@ open_png <- function(file, width, height, pointsize, type) {
   reason
 }
 
-# Whether chunks follow each other from the signature to IEND, the last one. A chunk has a length of four bytes, a name
-# of four, its content, and a checksum of four (ISO/IEC 15948, section 5).
+# Whether chunks follow each other from the signature to IEND, the last one (ISO/IEC 15948, section 5).
 is_whole_png <- function(bytes) {
   if (!identical(utils::head(bytes, 8L), as.raw(c(137, 80, 78, 71, 13, 10, 26, 10)))) return(FALSE)
   at <- 8

@@ -1,7 +1,7 @@
 # What a checkpoint of a topic model leaves out, and how resume() finds it again.
 
 topics_without_data <- function(fit) {
-  fit <- without_parts(fit, c("x", "documents", "terms", "document_tokens"))
+  fit <- replace(fit, c("x", "documents", "terms", "document_tokens"), list(NULL))
   fit$call <- call_without_data(call_without_data(fit$call, "x"), "data")
   if (!is.null(fit$prevalence)) {
     fit$formula <- fit$prevalence$formula
