@@ -37,9 +37,8 @@ short_message <- function(error) shorten(paste(conditionMessage(error), collapse
 # Raises errors again that are about the session, not about what was evaluated: a time limit, and too deep calls.
 pass_on <- function(error) if (is_time_limit(error) || is_too_deep(error)) stop(error)
 
-# The call that an error names: the call of this package that the user's code made. The way there goes outward, also
-# through functions such as tryCatch() and lapply(), until it comes to a function of the user or to the console. So an
-# error in pmf(rcategorical(y)) about `y` names rcategorical(y).
+# The call of this package that the user's code made: outward, also through functions such as lapply(), until a function
+# of the user or the console. An error in pmf(rcategorical(y)) about `y` names rcategorical(y).
 user_call <- function() {
   own <- topenv()
   calls <- sys.calls()
@@ -68,8 +67,7 @@ user_call <- function() {
   if (!is.null(generic)) call[[1L]] <- as.name(generic)
   # do.call(rcategorical, arguments) calls a function without a name.
   if (is.function(call[[1L]])) call <- calls[[max(1L, entry - 1L)]]
-  # Functions of other packages call functions of this one by names that the user did not write, for example
-  # lapply(x, rcategorical) or emmeans().
+  # Functions of other packages call this one by names that the user did not write, as lapply(x, rcategorical).
   if (entry != outermost && !deparse1(call[[1L]]) %in% getNamespaceExports(own)) call <- calls[[outermost]]
   # R calls methods of min() and round() with values, and so does do.call().
   for (i in seq_along(call)[-1L]) {
@@ -78,8 +76,7 @@ user_call <- function() {
   call
 }
 
-# Calls an entry of the compiled code. Entries raise no errors: they return a failure as an object, and the error is
-# raised here. There is no argument for the entry because R CMD check looks up what .Call() names.
+# Entries of the compiled code return failures as objects. R CMD check looks up what .Call() names, hence the dots.
 native <- function(...) {
   result <- .Call(...)
   if (is_failure(result)) stop_failure(result)

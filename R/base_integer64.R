@@ -1,8 +1,7 @@
 # How data come in: given_data() refuses containers that are not what they seem, and reads numbers of class "integer64"
 # (package bit64), doubles whose bits are those of a 64-bit integer. is.numeric() of this package refuses what is left.
 
-# `x`, with integer64 values as doubles, in data frames and lists too. Vectors with integers beyond 2^53, which doubles
-# cannot tell apart, stay as they are: they may be identifiers that nobody reads as numbers.
+# Vectors with integers beyond 2^53, which doubles cannot tell apart, stay as they are: they may be identifiers.
 given_data <- function(x, argument) {
   check_container(x, argument)
   if (inherits(x, "integer64")) return(integer64_numbers(x))
@@ -97,8 +96,7 @@ integer64_numbers <- function(x) {
   values
 }
 
-# Base R calls numeric: integer64, numbers with a unit, and classes whose dim(), length() or `[` lie. Here they are not,
-# so that every check of an argument refuses them; R/data_new_rows.R reads columns with units.
+# FALSE for what base R calls numeric, and every check of an argument refuses: units, and classes that lie.
 is.numeric <- function(x) {
   base::is.numeric(x) && (!is.object(x) || !inherits(x, c("integer64", "units", "ITime")) && (isS4(x) || is_honest(x)))
 }

@@ -27,8 +27,7 @@ keep_until_unload <- function(kept) {
   }
 }
 
-# Frees the compiled code, so that a new version that is loaded later brings its own. What is kept between calls goes
-# first, and R finalizes what nothing refers to. If anything of the compiled code could still be called, it stays.
+# Frees the compiled code, so that a later version brings its own. If any of it could still be called, it stays.
 .onUnload <- function(libpath) {
   for (kept in loading$kept) rm(list = ls(kept, all.names = TRUE), envir = kept)
   invisible(gc())

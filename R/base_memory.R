@@ -43,8 +43,7 @@ number_in <- function(path, pattern) {
   if (length(line) == 1L) as.double(sub(pattern, "\\1", line)) else NA_real_
 }
 
-# How many cores the control groups of this process, or their parents, may keep busy on average. Inf without a quota.
-# `groups`: "0::/a/b" in version 2 of control groups, "4:cpu,cpuacct:/a/b" in version 1.
+# Inf without a quota. `groups`: "0::/a/b" in version 2 of control groups, "4:cpu,cpuacct:/a/b" in version 1.
 container_cores <- function(root = "/sys/fs/cgroup", groups = lines_of("/proc/self/cgroup")) {
   with_parents <- function(path) {
     parts <- strsplit(path, "/", fixed = TRUE)[[1L]]

@@ -1,5 +1,4 @@
-# Refuses computations that are too large before they start: by their bytes and by their multiply-adds. A system that
-# promises more memory than it has would kill the process later, without a message.
+# Refuses what is too large before it starts. A system that promises more memory than it has would kill the process.
 check_operations <- function(operations, argument) {
   most <- getOption("warpbayes.max_operations", 1e16)
   if (!is_one_number(most)) most <- 1e16

@@ -1,6 +1,5 @@
-# What a result can be used for. A verdict has one of four answers, and reasons for it. The rules of all reasons are the
-# rows of inst/verdicts.csv: a topic gives the reasons of a result with reason(), and its verdict in a method of
-# verdict().
+# What a result can be used for. A topic gives reasons by reason(), whose rules are the rows of inst/verdicts.csv, and a
+# verdict by a method of verdict().
 
 #' Can a result be used?
 #'
@@ -80,7 +79,7 @@ new_verdict <- function(about, ..., rests_on = list()) {
   ), class = c("verdict", "warpbayes"))
 }
 
-# What a result inherits: the answer of what it rests on, and the first sentence of the reason that counted there most.
+# The answer of what a result rests on, and the first sentence of the reason that counted there most.
 inherited_reason <- function(parent) {
   first <- as.list(parent$reasons[1L, ])
   words <- first$words

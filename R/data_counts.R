@@ -68,7 +68,7 @@ from_table <- function(x, argument) {
     size = c(nlevels(document), nlevels(term)), documents = levels(document), terms = levels(term))
 }
 
-# The number of the column of a table. Positions are not used: count(word, doc) gives words before documents.
+# Positions are not used: count(word, doc) gives words before documents.
 find_column <- function(column, x, argument) {
   found <- which(names(x) == column)
   if (length(found) != 1L) found <- which(tolower(names(x)) %in% table_columns[[column]])
@@ -116,7 +116,7 @@ pack_counts <- function(parts, argument) {
   ), class = "count_matrix")
 }
 
-# Stops if a value is no count, naming the first document that has one. Larger numbers than an integer are counts.
+# Names the first document that has a value that is no count. Larger numbers than an integer are counts.
 refuse_values <- function(parts, argument) {
   value <- parts$value
   bad <- which(!is.finite(value) | value < 0 | value != floor(value))

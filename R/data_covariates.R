@@ -1,5 +1,4 @@
-# Tables of covariates: the model frame of a formula, its factors, and its design. In errors `argument` has the formula,
-# and `source` the data.
+# Model frames and designs of formulas. In errors `argument` has the formula, and `source` the data.
 
 # The model frame, by the rules of lm(). `given`: more arguments of model.frame(), which are evaluated in `envir`.
 covariate_frame <- function(formula, data, argument = "formula", source = "data",

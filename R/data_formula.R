@@ -1,5 +1,4 @@
-# Formulas of covariates, and their special terms: grouping terms (x | g), smooths such as s(x), and offsets. Each model
-# names those that it takes; others are refused by name.
+# Formulas, and their special terms: grouping terms (x | g), smooths and offsets. Each model names those that it takes.
 
 special_terms <- c(bar = "grouping terms", smooth = "smooths", offset = "offsets")
 
@@ -45,8 +44,7 @@ special_term <- function(side, kind) {
   }
 }
 
-# The parts of a formula: `fixed`, the formula of what model.matrix() reads; `bars`, grouping terms as split_bar() has
-# them; and `smooths`, their calls.
+# `fixed`: what model.matrix() reads; `bars`: grouping terms from split_bar(); `smooths`: their calls.
 split_formula <- function(formula, argument = "formula") {
   bars <- smooths <- list()
   without <- function(term) {
@@ -97,7 +95,7 @@ check_split <- function(rest, bars, argument) {
   }
 }
 
-# One or more terms for the call of an operator | or ||: (x | g/h) is (x | h:g) + (x | g).
+# (x | g/h) is (x | h:g) + (x | g).
 split_bar <- function(bar) {
   nested <- function(group) {
     if (is.call(group) && identical(group[[1L]], quote(`(`))) return(nested(group[[2L]]))

@@ -170,8 +170,7 @@ pick_rows <- function(data, at) {
   out
 }
 
-# The variables of a formula, as the rows of a data frame in the order of `names`. `how` they were joined: by "name", or
-# in the "order" of the rows of `data`, or of the variables of the "formula".
+# `how` they were joined: by "name", in the "order" of rows of `data`, or of the variables of the "formula".
 join_variables <- function(formula, data, names, count, kind) {
   joined <- if (is.null(data)) list(how = "name") else join_rows(data, names, count, kind)
   values <- as.list(joined$data)

@@ -1,6 +1,5 @@
-# Transformations of markers before a mixture is fitted. `transform` of a fit is NULL, or a list of `type`, one for all
-# markers or one named for each; `cofactor`, one for each; and, if a marker is on the logicle scale, `logicle`, a matrix
-# of markers x (t, w, m, a).
+# `transform` of a fit is NULL, or a list of `type`, one for all markers or one named for each; `cofactor` of each;
+# and `logicle`, a matrix of markers x (t, w, m, a), if a marker is on that scale.
 
 #' Transformations of markers
 #'
@@ -52,8 +51,7 @@ resolve_transform <- function(transform, markers, cells = NULL, tops = NULL) {
   made
 }
 
-# `type` and `cofactor` of each marker, named. A marker that `transform` does not name is not transformed. A number is
-# the cofactor of arcsinh, also as text: c() makes text of numbers beside names of transformations.
+# A number is the cofactor of arcsinh, also as text: c() makes text of numbers beside names of transformations.
 transform_of_markers <- function(transform, markers) {
   wrong <- function(...) stop_input("transform", ...)
   p <- length(markers)

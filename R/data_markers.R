@@ -1,9 +1,7 @@
-# The data of the mixture: any object that holds cells by markers becomes a matrix of doubles with named columns, and is
-# checked for values that are not finite. R/data_marker_frames.R and R/data_marker_columns.R have the parts.
+# The data of the mixture: cells by markers of any class become a checked matrix of doubles with named columns.
 
-# `parts`: NULL, or a factor with the part of the user's data that each row comes from, for messages. Returns the matrix
-# `x` (the object itself if nothing had to change), the names `markers`, `mean`, `sd`, `min` and `max` of each column,
-# and `transform` (see R/data_marker_transform.R).
+# `parts`: NULL, or the part of the user's data that each row comes from. Returns the matrix `x`, `markers`, `mean`,
+# `sd`, `min` and `max` of each column, and `transform` (see R/data_marker_transform.R).
 as_marker_matrix <- function(x, markers = NULL, transform = "none", argument = "x", min_rows = 2, missing = "error",
                              parts = NULL, threads = 1L, assay = NULL) {
   given <- x
@@ -64,8 +62,7 @@ cells_of <- function(fit, newdata, argument = "newdata") {
   fit$x
 }
 
-# The numbers of an object of any class that can be read, rows by markers. With `from_fit`, the markers are a fit's, and
-# are looked up if the columns have names.
+# With `from_fit`, the markers are a fit's, and are looked up if the columns have names.
 expression_matrix <- function(x, markers, argument, from_fit = FALSE, assay = NULL) {
   x <- given_data(x, argument)
   frames <- cytometry_frames(x)

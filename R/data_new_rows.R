@@ -1,5 +1,5 @@
-# New rows of covariates. They are read as predict.glm() reads them, but what predict.glm() only warns of, or takes from
-# elsewhere, is an error. A `fit` has the `formula`, the model `frame`, `xlevels` and `rows`.
+# New rows of covariates, for a `fit` with `formula`, `frame`, `xlevels` and `rows`. What predict.glm() only warns of is
+# an error.
 
 # As the variables were in the fit. `unknown`: levels that the fit has not seen are missing values.
 new_frame <- function(fit, terms, newdata, argument = "newdata", unknown = FALSE) {

@@ -1,5 +1,4 @@
-# Sparse designs of regressions, as matrices of package Matrix. R keeps them by columns and the compiled code reads
-# them by rows. They are never made dense.
+# Sparse designs of regressions, as matrices of package Matrix. They are never made dense.
 
 is_sparse_matrix <- function(x) isS4(x) && methods::is(x, "Matrix")
 

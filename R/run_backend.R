@@ -36,12 +36,9 @@ resolve_backend <- function(backend) {
 # What CUDA says of a card that has failed; NULL if it can be used again. Mostly every call fails until R ends.
 failed_card <- function(cuda) {
   if (!isTRUE(backend_state$doubtful)) return(NULL)
-  failed <- tryCatch({
-    native(C_backend_devices, cuda$pointer)
-    NULL
-  }, warpbayes_error = conditionMessage)
-  backend_state$doubtful <- !is.null(failed)
-  failed
+  found <- .Call(C_backend_devices, cuda$pointer)
+  backend_state$doubtful <- is_failure(found)
+  if (is_failure(found)) found$message
 }
 
 # The next call that may choose its backend asks the card, see failed_card().
@@ -143,8 +140,7 @@ resolve_threads <- function(threads, processor) {
   as.integer(min(threads, thread_limit(), max(8, processor$cores)))
 }
 
-# All cores that the process may use, unless OMP_NUM_THREADS says otherwise. OpenMP does not know how much time the
-# container or the Slurm job was given.
+# OpenMP does not know how much processor time the container or the Slurm job was given.
 default_threads <- function(cores, quota = container_cores()) {
   wanted <- environment_count("OMP_NUM_THREADS")
   if (!is.na(wanted)) return(wanted)

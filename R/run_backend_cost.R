@@ -29,11 +29,9 @@ processor_seconds <- function(cost, threads, isa) {
 }
 
 card_seconds <- function(cost, card, threads, precision = "double") {
-  # As 1, 4 and 16 threads took beside an H200. On the way back threads also wait for the system to clear the pages of a
-  # new vector.
+  # Measured with 1, 4 and 16 threads. On the way back threads wait for the system to clear the pages of a vector.
   copies <- cost$up / min(7e9 * threads, 3.8e10) + cost$down / (2.9e9 * min(threads, 16)^0.65)
-  # How many times as long as an H200 a card takes, by what limits a kernel, from data sheets. Cards of data centres
-  # have a compute capability of x.0; others do 32 or 64 times fewer multiply-adds in double precision than in single.
+  # From data sheets. Cards of data centres have a compute capability of x.0.
   data_centre <- card$minor == 0L && card$major %in% c(6L, 7L, 8L, 9L, 10L)
   slower <- if (!data_centre) c(if (precision == "single") 2 else 40, 6) else if (card$major >= 9L) c(1, 1) else c(4, 3)
   cost$fixed + copies + cost$compute * slower[[1L]] + cost$memory * slower[[2L]]

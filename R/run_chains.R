@@ -1,13 +1,11 @@
-# Runs the chains of any sampler side by side and stores their draws and traces. An interrupted or continued run loses
-# nothing. The sampler itself belongs to a topic, which describes it as follows.
+# Runs the chains of any sampler. The sampler itself belongs to a topic, which describes it as follows.
 #
 # The fit is a list that has at least `chains`, `warmup`, `thin` and `seed` as the user gave them; `iter`, the sweeps
 # done; `interrupted`; `elapsed`, c(start = 0, sweeps = 0) for a new fit: seconds; and `state` from start_chains(): for
 # each chain a list with `key`, `sweep` and what the topic needs to run on. Each trace becomes an element of the fit
 # with its name; kept draws are in the named list `fit$draws`.
 #
-# The sampler. A function of the fit that returns a list of the following parts. The first two describe the shape of a
-# fit. They come from a function of their own, such as mixture_plan(), from which R/run_fit_parts.R takes them too.
+# The sampler is a function of the fit that returns a list of
 #   traces   named list of stored(): what is noted after every sweep. An array of sweeps x chains x `dim`;
 #   draws    named list of stored(): what a kept draw consists of. An array of `dim` x draws x chains;
 #   open     function(run): a session, that is, whatever step() needs to compute. `run` is from resolve_run();
@@ -16,10 +14,9 @@
 #            first numbered state$sweep + 1. Returns for each chain a list of `state` (after the last sweep; `sweep` in
 #            it is counted here), `traces` (for each trace a vector of `sweeps` values, or a matrix of
 #            sweeps x prod(dim)) and, if `keep` is TRUE, `draw` (for each of `draws` its values after the last sweep).
-#            step() cannot be interrupted; `sweeps` is chosen so that it lasts about 0.2 s;
+#            It cannot be interrupted; `sweeps` is chosen so that it lasts about 0.2 s;
 #   together TRUE if step() runs several chains at the same time (R/run_side_by_side.R);
-#   several  how many draws a slice may keep, one after the other in `draw`; Inf for any number. NULL is 1: slices end
-#            at kept draws, if there are any;
+#   several  how many draws a slice may keep, one after the other in `draw`; NULL is 1: slices end at kept draws;
 #   interrupted  NULL, or function(done, total): the warning of an interrupted run, where it is not about draws;
 #   finish   function(fit): adds what follows from the last states, and returns the fit.
 # The sampler is sent to the workers of a future plan: nothing large may be in its environment.
@@ -79,8 +76,7 @@ kept_in_slice <- function(fit, states, sweeps, keep = TRUE) {
   c(sweeps_to_kept(done, fit) - 1, fit$thin, if (keep) kept_draws(done + sweeps, fit) - kept_draws(done, fit) else 0)
 }
 
-# Puts the first states of the chains into the fit. start(key) returns the topic's part of a state: all but `key` and
-# `sweep`. A start may take long, so the caller first calls check_store_memory(). Numbers of chains are above `before`.
+# start(key) returns the topic's part of a state: all but `key` and `sweep`. Numbers of chains are above `before`.
 start_chains <- function(fit, start, before = 0) {
   started <- proc.time()[["elapsed"]]
   fit$state <- lapply(before + seq_len(fit$chains), function(chain) {
@@ -135,8 +131,7 @@ stored_dims <- function(plan, sweeps, draws, chains) {
     draws = lapply(plan$draws, function(part) c(part$dim, draws, chains)))
 }
 
-# Runs `iter` more sweeps in this process, side by side in slices. Interrupts and progress are handled only between
-# slices. If a sweep fails, the completed sweeps are returned with a warning. If there are none, it is an error.
+# If a sweep fails, the completed sweeps are returned with a warning. If there are none, it is an error.
 advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
   total <- fit$iter + iter
   plan <- sampler(fit)
@@ -224,11 +219,8 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
   close_store(fit, plan, store, total, failure)
 }
 
-# The store ------------------------------------------------------------------------
-
-# Arrays for all sweeps and draws up to sweep `total`, with those of the fit. A store is a list of `pointer`, which owns
-# the arrays until close_store() (src/entry/store_entry.c), and of `traces` and `draws`, named lists of the dimensions
-# of the arrays. Compiled code fills them, because R would copy a whole array at each draw.
+# A store is a list of `pointer`, which owns the arrays until close_store(), and of `traces` and `draws`, named lists of
+# their dimensions. Compiled code fills the arrays, because R would copy a whole array at each draw.
 open_store <- function(fit, plan, total) {
   check_store_memory(plan, fit, total)
   store <- blank_store(plan, total, kept_draws(total, fit), fit$chains)
@@ -321,8 +313,7 @@ close_store <- function(fit, plan, store, total, failure = NULL, quiet = FALSE) 
   fit
 }
 
-# Runs each chain on a worker. Only this process writes checkpoints, so the chains return whenever one is due. Only
-# states are sent to the workers; new traces and draws come back.
+# Runs each chain on a worker, whose state is sent there. Only this process writes checkpoints.
 advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
   total <- fit$iter + iter
   plan <- sampler(fit)
@@ -409,8 +400,7 @@ without_first_draws <- function(values, dropped) {
   part_along(values, at, dropped + seq_len(dim(values)[[at]] - dropped))
 }
 
-# Part of an array: these `places` of its dimension `at`, and all of the others. Chains are the second dimension of a
-# trace and the last dimension of draws.
+# These `places` of the dimension `at` of an array. Chains are the second of a trace and the last of draws.
 part_along <- function(values, at, places) {
   dims <- dim(values)
   kept <- array(values, c(prod(dims[seq_len(at - 1L)]), dims[[at]], prod(dims[-seq_len(at)])))[, places, , drop = FALSE]

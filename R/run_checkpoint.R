@@ -57,8 +57,7 @@ free_checkpoint <- function(held) if (!is.null(held)) .Call(C_checkpoint_free, h
 # Checkpoints take at most this share of the time, unless `checkpoint_every` is 0.
 checkpoint_share <- 1 / 20
 
-# Returns save(fit, store, seconds, always), which writes a checkpoint if one is due or if `always`. `seconds` is the
-# time since the run began. If a checkpoint after the first fails, there is one warning, and the last checkpoint stays.
+# If a checkpoint after the first cannot be written, there is one warning, and the last checkpoint stays.
 checkpoint_writer <- function(fit, plan, total, checkpoint) {
   if (is.null(checkpoint)) return(function(...) invisible())
   now <- function() proc.time()[["elapsed"]]
@@ -94,9 +93,8 @@ checkpoint_writer <- function(fit, plan, total, checkpoint) {
   }
 }
 
-# `package` is the version of warpbayes; `total` the sweeps that each chain is to run, including those done; `every` the
-# seconds from one checkpoint to the next; `given` other arguments that resume() needs to read the user's data; `arrays`
-# the names of the traces and draws. `fit` has NULL for its data, traces and draws. The writer adds the chains' `state`.
+# `total`: sweeps of each chain, including those done; `every`: seconds from one checkpoint to the next; `given`: what
+# resume() needs to read the user's data; `arrays`: the names of traces and draws. The writer adds the chains' `state`.
 checkpoint_head <- function(fit, plan, total, checkpoint) {
   topic <- resumable(fit)
   light <- topic$without_data(fit)

@@ -3,7 +3,6 @@
 
 #' How convergence is judged
 #'
-#' @section The statistics:
 #' Each quantity has the rank-normalised split \eqn{\hat R} and the bulk effective sample size of Vehtari et al. (2021).
 #'
 #' @section The verdict:
@@ -35,8 +34,7 @@ ess_wanted <- 100
 # Autocorrelations cannot be estimated from fewer sweeps.
 fewest_sweeps <- 12
 
-# Draws of one quantity are a matrix, sweeps x chains; of several, an array, sweeps x chains x quantities. Quantity by
-# quantity, 20,000 coefficients would take half a minute.
+# Draws of several quantities are an array, sweeps x chains x quantities. One by one, they would take much longer.
 
 quantities_in <- function(draws) if (length(dim(draws)) == 3L) dim(draws)[[3L]] else 1L
 
@@ -221,7 +219,7 @@ differing <- function(quantities, table) {
 # So many draws are diagnosed at a time.
 diagnosed_at_once <- 2^18
 
-# All quantities have equally many sweeps and chains. `tail`: also the smaller effective size of two quantiles.
+# `tail`: also the smaller effective size of two quantiles.
 diagnose_quantities <- function(quantities, tail = FALSE) {
   size <- dim(quantities[[1L]])
   block <- ceiling(seq_along(quantities) * max(1, prod(size)) / diagnosed_at_once)

@@ -1,6 +1,5 @@
-# The fields of checkpoints. The head of a checkpoint is a list of plain values, each of which has a line of text with
-# its type, its length and the names of its attributes. A class of fits declares its fields in one table, which
-# check_fields() reads before any value is used.
+# The fields of checkpoints: plain values, each of which has a line of text with its type, its length and the names of
+# its attributes. Each class of fits declares its fields in one table, read by check_fields().
 #
 # A table is a named character vector. The name is the path of a field; `*` stands for each element of a list. The text
 # has the kind of the field and its dimensions, such as "finite[topics, documents]?". A dimension is a number, or an

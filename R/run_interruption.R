@@ -1,8 +1,7 @@
 # Passes the interrupt of a run on to R, to end a loop around it, but only after the result has been assigned.
 
-# Interrupts this process again, as if Ctrl-C were typed, before an interrupted run is returned. R checks for interrupts
-# once in about a thousand evaluations, with a separate count for byte-compiled code. Both counts are restarted, so that
-# R checks only after the result has been assigned. On Windows a signal would end R.
+# As if Ctrl-C were typed. R checks for interrupts once in about a thousand evaluations. This restarts the counts, so
+# that R checks only after the result has been assigned. On Windows a signal would end R.
 pass_interrupt_on <- function() {
   if (.Platform$OS.type != "windows") {
     restart_count(for (i in 1:10000) NULL)

@@ -142,7 +142,7 @@ check_formula_calls <- function(code, envir) {
   for (part in as.list(code)[-1L]) if (is.call(part)) check_formula_calls(part, envir)
 }
 
-# The head of the checkpoint; its `arrays` are the traces and draws. `shown`: the file as the user named it.
+# `shown`: the file as the user named it.
 read_checkpoint <- function(file, shown) {
   refuse <- function(...) refuse_checkpoint(shown, ...)
   if (!file.exists(file)) refuse("does not exist")

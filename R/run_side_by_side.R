@@ -1,5 +1,4 @@
-# Runs chains of small data at the same time. A sweep of few rows cannot use many threads, nor a graphics card, so each
-# chain gets its share of the threads. Draws do not depend on this, so the faster way is found by trying both.
+# Runs chains of small data at the same time, each on its share of the threads, if a trial shows that it is faster.
 
 # A sweep that takes longer, in seconds, uses all threads or the card well.
 short_sweep <- c(cpu = 0.05, cuda = 0.002)

@@ -68,8 +68,7 @@ gg_draw <- function(picture) {
       column = factor(picture$names[[panels[[i]]$column]], picture$names))
   })
   panels <- panels[shown]
-  # Scales find the axis of a panel by its limits, and a label by its tick. So that no two are equal, all are moved by
-  # billionths of their panel.
+  # Scales find the axis of a panel by its limits, and a label by its tick. So all are moved by billionths.
   apart <- function(i, values, limits) values + i * 1e-9 * diff(panels[[i]][[limits]])
   scale <- function(which, limits, continuous, second = ggplot2::waiver()) {
     ends <- lapply(seq_along(panels), function(i) apart(i, panels[[i]][[limits]], limits))

@@ -1,6 +1,5 @@
-# What a picture shows, as plain lists, and how base graphics draws it. A picture has panels, a panel has layers, and a
-# layer has a shape, such as "segments", and a row of data for each of its marks. Axes are linear: logarithms are taken
-# before.
+# What a picture shows, as plain lists, and how base graphics draws it. A picture has panels with linear axes, a panel
+# has layers, and a layer has a shape, such as "segments", and a row of data for each of its marks.
 
 # A layer: `...` are aesthetics of ggplot2; a line or polygon is a `group`. NULL if there is nothing to draw.
 layer <- function(shape, ..., colour = if (shape == "rects") NA_character_ else "black",
@@ -10,18 +9,16 @@ layer <- function(shape, ..., colour = if (shape == "rects") NA_character_ else 
     style = list(width = width, dash = dash, size = size, pch = pch, bold = bold, side = side))
 }
 
-# A panel. `x` and `y` are axes: NULL, or the places `at`, `labels`, which may be a list of formulas, and unlabelled
-# `minor` ticks. `right` is an axis of words at the right. `row` and `column` are places in a matrix of markers. An
-# `alarm` colours the title.
+# A panel. `x` and `y` are axes: NULL, or places `at`, `labels`, which may be formulas, and `minor` ticks. `right` is an
+# axis of words. `row` and `column` are places in a matrix of markers. An `alarm` colours the title.
 panel <- function(xlim, ylim, layers, x = axis_of(xlim), y = axis_of(ylim), title = NULL, right = NULL, row = NULL,
                   column = NULL, alarm = FALSE) {
   list(xlim = xlim, ylim = ylim, layers = Filter(Negate(is.null), layers), x = x, y = y, title = title, right = right,
     row = row, column = column, alarm = alarm)
 }
 
-# A picture of one or several panels in `columns`; a panel that is NULL stays empty. With `names` they are a matrix of
-# markers, which have these names, with axes at its sides only. `key`: the `title`, `text` and `colours` of a legend. In
-# base graphics, one `plain` panel has the margins of the device and no key, so that lines() and the like can add to it.
+# A panel that is NULL stays empty. With `names` panels are a matrix of markers. `key`: `title`, `text` and `colours`.
+# One `plain` panel has the margins of the device and no key, so that lines() and the like can add to it.
 picture <- function(panels, main, xlab = NULL, ylab = NULL, columns = ceiling(sqrt(length(panels))), names = NULL,
                     key = NULL, caption = NULL, aspect = NULL, plain = FALSE) {
   check_title(main)

@@ -118,7 +118,7 @@ write_whole <- function(page, target, file) {
   if (!isTRUE(renamed)) refuse(if (is.character(renamed)) renamed else "it could not be renamed")
 }
 
-# Evaluates with R's usual way to write numbers, and leaves options and the state of R's generator as they were.
+# As R writes numbers usually. Options and the state of R's generator stay as they were.
 keeping_state <- function(code) {
   old <- options(OutDec = ".", scipen = 0, digits = 7, width = 100, useFancyQuotes = FALSE)
   seed <- globalenv()$.Random.seed
@@ -188,8 +188,7 @@ lengthened_code <- function(fit, defaults) {
   )
 }
 
-# The objects that a call needs. Functions of R and of warpbayes are left out, except as the data, since people call
-# their data `df`. In a call with a data frame, names in the formula are its columns.
+# Functions of R and of warpbayes are left out, except as the data: people call their data `df`.
 needed_objects <- function(call, data) {
   if (!is.call(call)) return(NULL)
   argument <- function(name) if (name %in% names(call)) variables_of(call[[name]]) else character()

@@ -1,5 +1,4 @@
-# The parts of a page, and the page itself. Texts become HTML here, and nowhere else: whatever a user has typed, such as
-# the name of a marker, is escaped.
+# The parts of a page, and the page. Texts become HTML here, and nowhere else: whatever a user has typed is escaped.
 
 escape_html <- function(text) {
   text <- as.character(text)
