@@ -9,9 +9,8 @@ check_row_weights <- function(weights, rows) {
   as.double(weights)
 }
 
-# How many observations each row stands for, and the degrees of freedom of their variance. Default priors rest on them,
-# so that aggregated rows have the same priors. Exposures of Poisson rows have a unit, on which no prior may depend:
-# their variance is divided by the sum of sizes itself.
+# The observations of each row, so that aggregated rows have the same default priors. No prior may depend on the unit of
+# Poisson exposures: their variance is divided by the sum of sizes itself.
 row_sizes <- function(response, family, weights, offset) {
   size <- family$sizes(response, weights, offset)
   if (!any(size > 0)) size[] <- 1
@@ -33,7 +32,6 @@ column_moments <- function(x, sizes) {
   list(mean = moments[1L, ], sd = moments[2L, ])
 }
 
-# The sum of the argument `offset` and of the offsets of the formula, as one_offset() has them.
 row_offset <- function(frame, classes) {
   Reduce(`+`, lapply(frame_offsets(frame), function(values) {
     bad <- if (is.numeric(values)) which(!is.finite(values) | abs(values) > 1e8)
@@ -54,8 +52,7 @@ frame_offsets <- function(frame) {
   c(given, lapply(attr(attr(frame, "terms"), "offset"), function(i) frame[[i]]))
 }
 
-# An offset as a vector, or for more than two classes as a matrix with a column for each class but the first. A matrix
-# with a column for every class is for their log probabilities up to a constant, as in nnet::multinom().
+# A matrix with a column for every class is for their log probabilities up to a constant, as in nnet::multinom().
 one_offset <- function(values, classes, argument) {
   if (is.null(classes) || (length(classes) == 2L && !is.matrix(values))) {
     if (is.matrix(values) && ncol(values) != 1L) {
