@@ -303,8 +303,7 @@ check_family <- function(family) {
 
 # With a prior about 100 events, if there are none, 95% of the posterior lie below 2.5 events.
 prior_counts <- function(counts) {
-  others <- if (length(counts) > 1L) max(counts) + 1 else Inf
-  ifelse(counts > 0, pmax(counts, 2), min(100, others))
+  ifelse(counts > 0, pmax(counts, 2), min(100, if (length(counts) > 1L) max(counts) + 1))
 }
 
 logit_of_share <- function(successes, trials, offset) {

@@ -86,9 +86,8 @@ logit_design <- function(frame, terms, contrasts, sparse, sizes, smooths = list(
     varies <- parts$sd > 0 & is.finite(1 / parts$sd)
     scale <- unname(ifelse(is_intercept | !varies, 1, parts$sd))
     return(list(
-      x = parts$x, center = numeric(ncol(parts$x)), scale = scale,
-      prior_unit = rare_units(parts$x, scale, sizes$of_rows),
-      is_intercept = is_intercept, contrasts = parts$contrasts, group_start = NULL, order = NULL
+      x = parts$x, center = numeric(ncol(parts$x)), scale = scale, is_intercept = is_intercept,
+      prior_unit = rare_units(parts$x, scale, sizes$of_rows), contrasts = parts$contrasts
     ))
   }
   x <- design_matrix(terms, frame, contrasts)
@@ -116,16 +115,15 @@ logit_design <- function(frame, terms, contrasts, sparse, sizes, smooths = list(
   c(list(
     x = if (more > 0L) with_smooths(x, smooths["levels"]) else x, center = unname(c(center, numeric(more))),
     scale = unname(c(scale, rep(1, more))), prior_unit = c(rare_units(x, unname(scale), sizes$of_rows), rep(1, more)),
-    is_intercept = c(is_intercept, logical(more)), contrasts = used,
-    group_start = NULL, order = NULL
+    is_intercept = c(is_intercept, logical(more)), contrasts = used
   ), if (length(smooths)) list(smooths = smooths$smooths, block = block, primal = TRUE))
 }
 
 check_squares <- function(deviations, names) {
-  bad <- which(!is.finite(deviations))
-  if (length(bad) == 0L) return(invisible())
-  stop_input("data", "has values of predictor ", dQuote(names[[bad[[1L]]]], FALSE), " that are too large to be ",
-    "squared: change its unit")
+  for (bad in names[!is.finite(deviations)]) {
+    stop_input("data", "has values of predictor ", dQuote(bad, FALSE), " that are too large to be squared: change its ",
+      "unit")
+  }
 }
 
 # The units of logit_prior(). With the deviation alone, the prior of a rare level would widen as the level gets rarer.

@@ -114,8 +114,7 @@ loo.bayes_logit <- function(x, ndraws = NULL, ...) {
     stop_input(if (is.null(ndraws)) "x" else "ndraws", sprintf("leaves %d of each chain's draws, but loo() needs 10",
       length(of_chain)))
   }
-  used <- as.vector(outer(of_chain, kept * (seq_len(x$chains) - 1), `+`))
-  values <- log_likelihoods(x, NULL, used, NULL)
+  values <- log_likelihoods(x, NULL, as.vector(outer(of_chain, kept * (seq_len(x$chains) - 1), `+`)), NULL)
   values <- values[, x$response$information > 0, drop = FALSE]
   # Effective sizes do not depend on the unit of the likelihoods, and the largest of a row as unit avoids zeros.
   likelihoods <- exp(values - rep(apply(values, 2L, max), each = nrow(values)))

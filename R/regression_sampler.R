@@ -181,8 +181,7 @@ dispersion_counts <- function(fit) {
 # Converts sweeps x coefficients from the sampler's units to the data's. Columns are added one by one in a fixed order,
 # because the rounding of a matrix product could depend on the length of the slice.
 to_data_units <- function(values, design) {
-  p <- length(design$scale)
-  for (first in seq(0, ncol(values) - 1, by = p)) {
+  for (first in seq(0, ncol(values) - 1, by = length(design$scale))) {
     shift <- 0
     for (column in which(!design$is_intercept & (design$scale != 1 | design$center != 0))) {
       values[, first + column] <- values[, first + column] / design$scale[[column]]

@@ -1,6 +1,5 @@
-# Smooths and other effects with a known precision in regressions: how they are read from a formula, and their columns
-# of the design. A smooth with the basis B and the penalty S has the columns B U. Those in the null space of S are
-# coefficients like others. The rest form a block of independent coefficients whose variance is learned.
+# A smooth with the basis B and the penalty S has the columns B U. Those in the null space of S are coefficients like
+# others. The rest form a block of independent coefficients whose variance is learned.
 
 # `texts` are the variables' names, by which mgcv finds them. A smooth has the `spec` of mgcv or a `lattice`.
 read_smooth <- function(call, envir) {
@@ -251,14 +250,14 @@ is_shown_coefficient <- function(fit) {
 #' | `ar1(time)` | effects of times that follow a stationary first-order autoregression |
 #' | `ar1(time | unit)` | an autoregression of each unit, which has the unit's level in it |
 #'
-#' `s()` and `t2()` take the arguments of package mgcv, such as `k` and `bs`, but not `sp`, `id` and `pc`; `te()` and
-#' `ti()` are not available. `adjacency` is a symmetric matrix with the names of the areas as row names, 1 for
-#' neighbours (or other weights) and 0 for others, or a named list that has for each area the names or numbers of its
-#' neighbours. Areas without rows can be predicted. More than 1024 areas must all be connected.
+#' `s()` and `t2()` take the arguments of package mgcv, but not `sp`, `id` and `pc`; `te()` and `ti()` are not
+#' available. `adjacency` is a symmetric matrix with the areas as row names, 1 for neighbours (or other weights) and 0
+#' for others, or a named list of the neighbours of each area. Areas without rows can be predicted. More than 1024 areas
+#' must all be connected.
 #' @section Model and prior:
-#' A smooth is a sum of two parts. Its penalised part is normal, with the precision that the penalty gives, divided by a
-#' variance \eqn{\sigma^2}{sigma^2} that is learned (Wood 2017, section 5.8). Its unpenalised part, such as the linear
-#' function of `s(x)`, has coefficients with the prior of other coefficients, called `s(x).fixed1` and so on.
+#' The penalised part of a smooth is normal, with the precision that the penalty gives, divided by a variance
+#' \eqn{\sigma^2}{sigma^2} that is learned (Wood 2017, section 5.8). Its unpenalised part, such as the linear function
+#' of `s(x)`, has coefficients with the prior of other coefficients, called `s(x).fixed1` and so on.
 #' \eqn{\sigma}{sigma}, `sd(s(x))` in summaries, is the standard deviation of the penalised part over the observations.
 #' It is half-Cauchy with the scale `smooth_scale` of [logit_prior()]. Each part of `t2()`, and each class of
 #' `"multinomial"`, has its own. A smooth has mean 0 over the observations.

@@ -19,8 +19,7 @@ support_reasons <- function(fit) {
 equal_responses <- function(fit, counts) {
   observed <- fit$response$observed[counts]
   if (family_of(fit)$is_count) return(if (all(observed == 0)) reason("zero_counts", figure = 0))
-  trials <- fit$response$trials[counts]
-  if (!all(observed == 0) && !all(observed == trials)) return(NULL)
+  if (!all(observed == 0) && !all(observed == fit$response$trials[counts])) return(NULL)
   levels <- fit$response$levels
   first <- if (length(levels) == 1L) sprintf(" (`%s` is the first level, which counts as failure.)", levels) else ""
   reason("equal_responses", kind = outcome_words(fit)[[if (all(observed == 0)) 1L else 2L]], first = first)

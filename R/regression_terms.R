@@ -280,9 +280,9 @@ covariance_root <- function(covariance) {
 #' The effects of a level are normal with mean 0 and a learned covariance matrix. Let \eqn{s}{s} be `group_scale` of
 #' [logit_prior()], divided by the standard deviation of the predictor if `autoscale = TRUE`. The standard deviation of
 #' one effect, or of uncorrelated effects, is half-Cauchy of scale \eqn{s}{s}. Correlated effects have the prior of
-#' Huang and Wand (2013) with \eqn{\nu = 2}{nu = 2}: each standard deviation is half-t with 2 degrees of freedom and
-#' scale \eqn{s}{s}, and each correlation is uniform between -1 and 1. With `"multinomial"` each class except the
-#' reference has independent effects and a covariance matrix of its own.
+#' Huang and Wand (2013): each standard deviation is half-t with 2 degrees of freedom and scale \eqn{s}{s}, and each
+#' correlation is uniform between -1 and 1. With `"multinomial"` each class except the reference has independent effects
+#' and a covariance matrix of its own.
 #' @section Parts of a fit:
 #' A fit with one term `(1 | g)` has the parts described in [bayes_logit()], unless the family is multinomial. Other
 #' fits have `draws$effects` (effects x kept draws x chains) in the data's units, with names such as `b[x g:a]` for the

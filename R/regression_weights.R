@@ -23,12 +23,11 @@ are_single_rows <- function(sizes) all(sizes$of_rows %in% c(0, 1)) && sizes$degr
 # Mean and standard deviation of each column over the observations. The first row is the origin, so that a constant
 # column has deviation 0.
 column_moments <- function(x, sizes) {
-  of_column <- function(values) {
-    away <- values - values[[1L]]
+  moments <- vapply(seq_len(ncol(x)), function(column) {
+    away <- x[, column] - x[[1L, column]]
     shift <- sum(sizes$of_rows * away) / sizes$total
-    c(values[[1L]] + shift, sqrt(sum(sizes$of_rows * (away - shift)^2) / sizes$degrees))
-  }
-  moments <- vapply(seq_len(ncol(x)), function(column) of_column(x[, column]), numeric(2L))
+    c(x[[1L, column]] + shift, sqrt(sum(sizes$of_rows * (away - shift)^2) / sizes$degrees))
+  }, numeric(2L))
   list(mean = moments[1L, ], sd = moments[2L, ])
 }
 
