@@ -70,16 +70,15 @@ logit_fields <- function() c(
   `prior$has` = "flag[*]"
 )
 
-# The compiled code knows the sizes that depend on the design.
-logit_state <- function() c(
-  state_fields, coefficients = "finite[*]", statistics = "number[*]", intercepts = "finite[*]",
-  group_statistics = "number[*]", shrinkage = "number[*]", scalars = "finite[*]", ellipse = "number[*]",
-  effects = "finite[*]?", covariances = "finite[*]?", moves = "number[*]?"
-)
-
 resumable.bayes_logit <- function(x) {
   list(
     sampler = logit_sampler, without_data = logit_without_data, with_data = logit_with_data,
-    fingerprint = logit_fingerprint, fields = logit_fields(), state = logit_state()
+    fingerprint = logit_fingerprint, fields = logit_fields(),
+    # The compiled code knows the sizes that depend on the design.
+    state = c(
+      state_fields, coefficients = "finite[*]", statistics = "number[*]", intercepts = "finite[*]",
+      group_statistics = "number[*]", shrinkage = "number[*]", scalars = "finite[*]", ellipse = "number[*]",
+      effects = "finite[*]?", covariances = "finite[*]?", moves = "number[*]?"
+    )
   )
 }
