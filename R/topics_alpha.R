@@ -13,9 +13,8 @@ alpha_kinds <- list(
     function(sum, prior) sprintf("alpha was given, and sums to %s.", format(signif(sum, 3)))),
   symmetric = alpha_kind(1L, "symmetric alpha",
     function(sum, prior) sprintf("All alpha are one number, which is learned; its prior is %s).", prior)),
-  asymmetric = alpha_kind(2L, "asymmetric alpha", function(sum, prior) {
-    sprintf("Each topic has its own alpha, which is learned; the prior of each is %s).", prior)
-  }),
+  asymmetric = alpha_kind(2L, "asymmetric alpha",
+    function(sum, prior) sprintf("Each topic has its own alpha, which is learned; the prior of each is %s).", prior)),
   hdp = alpha_kind(3L, "alpha", number_learned = TRUE, report = function(sum, prior) {
     sprintf("The number of topics is learned; the prior of the sum of alpha is %s), its shape times 1/4 to 64.", prior)
   }),
@@ -36,7 +35,7 @@ first_alpha <- function(topics) rep(min(1, 5 / topics), topics)
 most_prior <- 1e15
 
 # How alpha is learned, the alphas to start with, and shape and rate of their prior.
-check_alpha <- function(alpha, topics, labels = as.character(seq_len(topics))) {
+check_alpha <- function(alpha, topics, labels) {
   given <- with_gamma(alpha, "alpha")
   alpha <- given$value
   choices <- setdiff(names(alpha_kinds), c("none", "prevalence"))
@@ -46,16 +45,13 @@ check_alpha <- function(alpha, topics, labels = as.character(seq_len(topics))) {
   sized <- is.numeric(alpha) && length(alpha) %in% c(1, topics) && !is.matrix(alpha)
   bad <- if (sized) which(!is.finite(alpha) | alpha <= 0 | alpha > most_prior)
   if (!sized || length(bad)) {
-    shown <- if (sized) {
-      paste(format(alpha[[bad[[1L]]]]), if (length(alpha) > 1L) sprintf("for topic %d", bad[[1L]]))
-    } else {
-      show_value(alpha)
-    }
+    shown <- if (!sized) show_value(alpha) else format(alpha[[bad[[1L]]]])
+    if (sized && length(alpha) > 1L) shown <- sprintf("%s for topic %d", shown, bad[[1L]])
     stop_input("alpha", sprintf("must be one positive number, %d of them, %s, not ", topics,
-      sub(", ([^,]*)$", " or \\1", paste(dQuote(choices, FALSE), collapse = ", "))), trimws(shown))
+      sub(", ([^,]*)$", " or \\1", paste(dQuote(choices, FALSE), collapse = ", "))), shown)
   }
-  alpha <- as.double(by_names(alpha, labels, "alpha", "topic"))
-  list(learn = "none", start = rep_len(alpha, topics), prior = given$prior)
+  alpha <- rep_len(as.double(by_names(alpha, labels, "alpha", "topic")), topics)
+  list(learn = "none", start = alpha, prior = given$prior)
 }
 
 # list("symmetric", shape = 2, rate = 1) is "symmetric" with another gamma prior than that of shape and rate 1.
@@ -69,12 +65,6 @@ with_gamma <- function(value, argument) {
       if (argument == "alpha") "list(\"symmetric\", shape = 2, rate = 1)" else "list(\"learn\", shape = 2, rate = 1)")
   }
   list(value = value[[which(names(value) == "")]], prior = as.double(unlist(prior)))
-}
-
-check_mixture <- function(alpha, method) {
-  if (alpha_kinds[[alpha$learn]]$one_topic && method != "gibbs") {
-    stop_input("control", "has estimate = \"mean\", which alpha = \"mixture\" does not have")
-  }
 }
 
 refuse_mixture <- function(fit, argument, what) {

@@ -58,20 +58,19 @@ topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = 
   level <- check_number(level, "level", 0, 1)
   ndraws <- check_count(ndraws, "ndraws", min = 2)
   topics <- chosen_topics(fit, topics)
-  own <- is.null(formula) && !is.null(fit$prevalence)
-  if (own && !is.null(data)) stop_input("data", "is of no use without `formula`: the fit has its covariates")
-  if (own && kept_draws(fit$iter, fit) < 2) {
-    stop_input("fit", "has kept fewer than two draws: continue(fit, 100) runs more sweeps")
-  }
-  if (is.null(formula) && !own) stop_input("formula", "is missing: it has the covariates, such as ~ party")
-  design <- if (own) fit$prevalence else covariate_design(formula, data, fit, "formula")
-  rows <- if (is.null(at)) all_coefficients(design) else effect_rows(design, at)
-  drawn <- if (own) {
-    fit$draws$effects
+  if (!is.null(formula)) {
+    design <- covariate_design(formula, data, fit, "formula")
+  } else if (is.null(fit$prevalence)) {
+    stop_input("formula", "is missing: it has the covariates, such as ~ party")
   } else {
-    check_topic_state(fit)
-    draw_effects(fit, design, ndraws, resolve_run(backend, threads), check_seed(seed))
+    if (!is.null(data)) stop_input("data", "is of no use without `formula`: the fit has its covariates")
+    if (kept_draws(fit$iter, fit) < 2) {
+      stop_input("fit", "has kept fewer than two draws: continue(fit, 100) runs more sweeps")
+    }
+    design <- fit$prevalence
   }
+  rows <- if (is.null(at)) all_coefficients(design) else effect_rows(design, at)
+  drawn <- if (is.null(formula)) fit$draws$effects else draw_effects(fit, design, ndraws, backend, threads, seed)
   draws <- topic_effect_draws(fit, drawn, rows, topics, !is.null(at))
   table <- do.call(rbind, lapply(seq_along(draws), function(i) {
     values <- matrix(draws[[i]], ncol = nrow(rows))
@@ -79,8 +78,7 @@ topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = 
     data.frame(topic = topics[[i]], term = rownames(rows), estimate = colMeans(values),
       se = apply(values, 2L, stats::sd), lower = ends[1L, ], upper = ends[2L, ], row.names = NULL)
   }))
-  first <- intersect(c("topic", "name", "term"), names(table <- with_names(table, fit)))
-  table <- table[c(first, setdiff(names(table), first))]
+  table <- columns_first(with_names(table, fit), c("topic", "name", "term"))
   if (fit$chains > 1) {
     table$chains <- rep(vapply(draws, ncol, 1L), each = nrow(rows))
     table[c("rhat", "differ")] <- effect_convergence(draws)[c("rhat", "differ")]
@@ -91,12 +89,9 @@ topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = 
     effect_reason(draws, fit), if (length(outside)) reason("covariates_outside", quantity = outside),
     if (length(fewer)) reason("effects_missed", quantity = topic_labels(fit, fewer), figure = length(fewer))
   )
-  structure(
-    table,
-    level = level, documents = nrow(design$x), labels = marked_labels(fit, topics), star = star_words(fit, topics),
+  structure(table, level = level, documents = nrow(design$x), star = star_words(fit, topics),
     expected = !is.null(at), verdict = new_verdict("the effects", reasons, rests_on = list(verdict(fit))),
-    class = c("topic_effects", "warpbayes", "data.frame")
-  )
+    class = c("topic_effects", "warpbayes", "data.frame"))
 }
 
 chosen_topics <- function(fit, topics) {
@@ -109,19 +104,18 @@ chosen_topics <- function(fit, topics) {
 }
 
 # The draws of the effects, coefficients x topics x draws x chains, from chains that begin where those of the fit stand.
-draw_effects <- function(fit, design, ndraws, run, seed) {
+draw_effects <- function(fit, design, ndraws, backend, threads, seed) {
+  check_topic_state(fit)
+  run <- resolve_run(backend, threads)
+  seed <- check_seed(seed)
   other <- fit
-  other$prevalence <- design
   other$learn$alpha <- "prevalence"
-  other$method <- "gibbs"
-  other$keep <- character()
   # Coefficients are drawn before every other sweep.
-  other$thin <- 2
-  other$warmup <- effect_warmup
+  other[c("prevalence", "method", "keep", "thin", "warmup")] <- list(design, "gibbs", character(), 2, effect_warmup)
   each <- ceiling(ndraws / fit$chains)
   together <- other$thin * topic_kept_together(other)
   sweeps <- effect_warmup + other$thin * each
-  drawn <- with_topics(other, run, fit_structure(other), function(session) {
+  drawn <- with_topics(other, run, function(session) {
     lapply(seq_len(fit$chains), function(chain) {
       state <- fit$state[[chain]]
       alpha <- fit$alpha[order(matched_topics(fit, chain))]
@@ -130,11 +124,11 @@ draw_effects <- function(fit, design, ndraws, run, seed) {
       start <- c(start_state(other, state$topics, alpha, state$beta), list(key = key, sweep = 0))
       effects <- list()
       while (start$sweep < sweeps) {
-        count <- min(sweeps, max(effect_warmup, start$sweep + together)) - start$sweep
-        slice <- topic_step(other)(list(session), list(start), count, start$sweep + count > effect_warmup)[[1L]]
+        end <- min(sweeps, max(effect_warmup, start$sweep + together))
+        slice <- topic_step(other)(list(session), list(start), end - start$sweep, end > effect_warmup)[[1L]]
         effects <- c(effects, list(slice$draw$effects))
         start <- slice$state
-        start$sweep <- start$sweep + count
+        start$sweep <- end
       }
       unlist(effects)
     })
@@ -167,12 +161,13 @@ topic_effect_draws <- function(fit, drawn, rows, topics, expected = FALSE) {
 
 # Rhat of effects, and whether chains differ in them by more than chance; NA for one chain or too few draws.
 effect_convergence <- function(draws) {
-  quantities <- unlist(lapply(draws, function(values) {
-    lapply(seq_len(dim(values)[[3L]]), function(row) matrix(values[, , row], nrow(values)))
-  }), recursive = FALSE)
-  known <- vapply(quantities, function(values) nrow(values) >= fewest_sweeps && ncol(values) > 1L, NA)
-  rhat <- ifelse(known, vapply(quantities, split_rhat, 0), NA_real_)
   term <- dimnames(draws[[1L]])[[3L]]
+  quantities <- unlist(lapply(draws, function(values) {
+    lapply(seq_along(term), function(row) matrix(values[, , row], nrow(values)))
+  }), recursive = FALSE)
+  rhat <- vapply(quantities, function(values) {
+    if (nrow(values) >= fewest_sweeps && ncol(values) > 1L) split_rhat(values) else NA_real_
+  }, 0)
   data.frame(topic = rep(as.integer(names(draws)), each = length(term)), term = term, rhat = rhat,
     differ = differing(quantities, data.frame(rhat = rhat)))
 }
@@ -189,17 +184,13 @@ effect_rows <- function(design, at) {
   frame <- new_frame(design, design$terms, at, "at")
   check_frame(frame, "at")
   rows <- stats::model.matrix(design$terms, frame, contrasts.arg = design$contrasts)
-  rownames(rows) <- row_labels(at)
-  rows
-}
-
-# The values of each row, such as party = left, day = 3.
-row_labels <- function(at) {
+  # The values of each row, such as party = left, day = 3.
   text <- Map(function(name, values) {
     words <- if (is.numeric(values)) format(signif(values, 4), trim = TRUE) else as.character(values)
     paste(name, "=", if (is.matrix(values)) apply(matrix(words, nrow(values)), 1L, paste, collapse = ", ") else words)
   }, names(at), at)
-  do.call(paste, c(unname(text), sep = ", "))
+  rownames(rows) <- do.call(paste, c(unname(text), sep = ", "))
+  rows
 }
 
 # `draws`: of effects, as topic_effect_draws() has them.
@@ -221,12 +212,9 @@ effects_title <- function(x) {
 # The rows as they are shown: an effect on which chains differ says so.
 shown_effects <- function(x) {
   table <- plain_frame(x)
-  if (all(table$chains == max(table$chains, 0))) table$chains <- NULL
-  differ <- table$differ
-  table$differ <- NULL
-  if (any(differ)) table$note <- ifelse(differ, "chains differ", "")
-  if (all(is.na(table$rhat))) table$rhat <- NULL
-  table
+  if (any(table$differ)) table$note <- ifelse(table$differ, "chains differ", "")
+  left_out <- c("differ", if (all(table$chains == max(table$chains, 0))) "chains", if (all(is.na(table$rhat))) "rhat")
+  table[setdiff(names(table), left_out)]
 }
 
 # What is left of a table whose columns were chosen is a data frame.
@@ -277,18 +265,16 @@ topic_effects_picture <- function(x, main) {
   table <- plain_frame(x)
   label <- if (is.null(table$name)) paste("Topic", table$topic) else table$name
   expected <- isTRUE(attr(x, "expected"))
-  rows <- expected | table$term != "(Intercept)"
-  if (!any(rows)) rows[] <- TRUE
+  rows <- expected | table$term != "(Intercept)" | all(table$term == "(Intercept)")
   topics <- unique(table$topic[rows])
-  shown <- utils::head(topics, 50L %/% max(1L, sum(table$topic[rows] == topics[[1L]])) + 1L)
-  rows <- rows & table$topic %in% shown
-  caption <- sprintf("mean and %s%% interval", format(100 * attr(x, "level")))
+  shown <- utils::head(topics, 50L %/% sum(table$topic[rows] == topics[[1L]]) + 1L)
+  caption <- sprintf("%s share of the topic\nmean and %s%% interval",
+    if (expected) "Expected" else "Change of the", format(100 * attr(x, "level")))
   if (length(shown) < length(topics)) {
     caption <- sprintf("%s; the first %d of %d topics", caption, length(shown), length(topics))
   }
-  what <- if (expected) "Expected share of the topic" else "Change of the share of the topic"
   marks <- data.frame(name = paste(label, table$term, sep = ": "), table[c("estimate", "lower", "upper")],
     colour = bar_colour)
   if (any(table$differ)) marks$right <- ifelse(table$differ, "chains differ", "")
-  with_answer_below(interval_picture(marks[rows, ], main, paste0(what, "\n", caption)), verdict(x))
+  with_answer_below(interval_picture(marks[rows & table$topic %in% shown, ], main, caption), verdict(x))
 }

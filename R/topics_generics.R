@@ -64,34 +64,25 @@ add_topicmodels_methods <- function(namespace) {
   for (class in c("ANY", "matrix", "DocumentTermMatrix")) {
     if (methods::isClass(class, where = where)) add("perplexity", c("object", "newdata", "..."), scored, class)
   }
-  add("posterior", c("object", "newdata", "..."), topic_posterior)
-  add("topics", c("x", "..."), function(x, ...) likely_topics(x, ...))
-  add("terms", c("x", "..."), function(x, ...) likely_terms(x, ...))
+  add("posterior", c("object", "newdata", "..."), function(object, newdata, ...) {
+    theta <- if (missing(newdata)) object$theta else structure(predict(object, newdata, ...), unknown = NULL)
+    list(terms = object$phi, topics = theta)
+  })
+  add("topics", c("x", "..."), function(x, ...) {
+    values <- x$theta
+    values[x$document_tokens == 0, ] <- NA
+    most_likely(values, seq_len(x$topics), x$documents, ...)
+  })
+  add("terms", c("x", "..."), function(x, ...) {
+    most_likely(x$phi, x$terms, topic_labels(x, seq_len(x$topics), "Topic "), ...)
+  })
   invisible()
 }
 
-topic_posterior <- function(object, newdata, ...) {
-  theta <- if (missing(newdata)) object$theta else predict(object, newdata, ...)
-  attr(theta, "unknown") <- NULL
-  list(terms = object$phi, topics = theta)
-}
-
-likely_topics <- function(x, k = 1, threshold = NULL, ...) {
-  check_dots_empty(...)
-  values <- x$theta
-  values[x$document_tokens == 0, ] <- NA
-  most_likely(values, seq_len(x$topics), k, threshold, missing(k), x$documents)
-}
-
-likely_terms <- function(x, k = 1, threshold = NULL, ...) {
-  check_dots_empty(...)
-  names <- if (is.null(x$topic_names)) paste("Topic", seq_len(x$topics)) else x$topic_names
-  most_likely(x$phi, x$terms, k, threshold, missing(k), names)
-}
-
 # Labels of the `k` largest values of each row, as columns; with a threshold a list of those above. Rows of NA: none.
-most_likely <- function(values, labels, k, threshold, all, names) {
-  k <- if (all && !is.null(threshold)) ncol(values) else min(check_count(k, "k"), ncol(values))
+most_likely <- function(values, labels, names, k = 1, threshold = NULL, ...) {
+  check_dots_empty(...)
+  k <- if (missing(k) && !is.null(threshold)) ncol(values) else min(check_count(k, "k"), ncol(values))
   if (!is.null(threshold)) threshold <- check_number(threshold, "threshold", 0, 1, open = FALSE)
   found <- lapply(seq_len(nrow(values)), function(i) {
     most <- order(values[i, ], decreasing = TRUE)[seq_len(k)]

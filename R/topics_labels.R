@@ -11,6 +11,9 @@ with_names <- function(table, fit) {
   table
 }
 
+# A table with these columns before the others, as far as it has them.
+columns_first <- function(table, first) table[union(intersect(first, names(table)), names(table))]
+
 # The share of each topic in all tokens: the topics of the documents, weighted by the documents' lengths.
 topic_prevalence <- function(fit) {
   colSums(fit$theta * fit$document_tokens) / sum(fit$document_tokens)

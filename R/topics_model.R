@@ -86,30 +86,25 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", iter = 
   method <- if (control$estimate == "mean") "mean_for_mode" else "gibbs"
   prevalence <- check_prevalence(prevalence, data, counts, method, alpha)
   seed_words <- check_seed_words(seed_words, topics, counts)
-  labels <- seed_names(seed_words$words, topics)
-  if (is.null(labels)) labels <- as.character(seq_len(topics))
+  names <- seed_names(seed_words$words, topics)
+  labels <- if (is.null(names)) as.character(seq_len(topics)) else names
   alpha <- check_alpha(alpha, topics, labels)
   if (!is.null(prevalence)) alpha$learn <- "prevalence"
-  check_mixture(alpha, method)
+  if (alpha$learn == "mixture" && method != "gibbs") {
+    stop_input("control", "has estimate = \"mean\", which alpha = \"mixture\" does not have")
+  }
   beta <- check_beta(beta, topics, counts$terms, labels)
   start <- if (is.null(control$start)) "merged" else check_choice(control$start, "start", c("merged", "random"))
   sweeps <- check_topic_sweeps(iter, warmup, chains, control, counts, topics)
   progress <- check_progress(progress)
   checkpoint <- check_checkpoint(control$checkpoint, control$checkpoint_every)
-  run <- resolve_run(backend, threads,
-    cost = topic_cost(counts$size[[1L]], length(counts$count), topics, sweeps$iter * sweeps$chains))
-  seed <- check_seed(seed)
+  run <- resolve_run(backend, threads, cost = sweeps$cost)
 
-  fit <- structure(list(
-    draws = NULL, topics = topics, chains = sweeps$chains, iter = 0, warmup = sweeps$warmup, thin = sweeps$thin,
-    keep = sweeps$keep, seed = seed, method = method, start = start,
-    learn = list(alpha = alpha$learn, beta = beta$learn), prior = c(alpha$prior, beta$prior), backend = run$backend,
-    precision = control$precision, threads = run$threads, documents = counts$documents, terms = counts$terms,
-    document_tokens = document_sizes(counts), prevalence = prevalence, seed_words = seed_words$words,
-    x = counts, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call(),
-    default_warmup = missing(warmup), seeds_alone = !is.null(seed_words) && is.null(beta$prior_counts)
-  ), class = c("topic_model", "warpbayes_fit", "warpbayes"))
-  fit$topic_names <- seed_names(fit$seed_words, topics)
+  fit <- new_topics(counts, topics, sweeps, run, seed, precision = control$precision, method = method, start = start,
+    learn = list(alpha = alpha$learn, beta = beta$learn), prior = c(alpha$prior, beta$prior), prevalence = prevalence,
+    seed_words = seed_words$words, call = match.call(), default_warmup = missing(warmup),
+    seeds_alone = !is.null(seed_words) && is.null(beta$prior_counts))
+  fit$topic_names <- names
   if (!is.null(seed_words)) {
     fit$seed_weight <- if (is.null(seed_words$weight)) choose_seed_weights(fit, run) else seed_words$weight
   }
@@ -127,11 +122,20 @@ check_topic_sweeps <- function(iter, warmup, chains, control, counts, topics) {
   iter <- check_count(iter, "iter")
   warmup <- check_warmup(warmup, iter)
   thin <- check_thin(control$thin, iter, warmup)
-  keep <- check_topic_keep(control$keep)
+  keep <- if (is.null(control$keep)) character() else check_some(control$keep, "keep", c("phi", "theta"))
   size <- c(theta = counts$size[[1L]], phi = counts$size[[2L]])
-  values <- topics * sum(size[keep]) * (iter - warmup) / thin
-  chains <- check_chains(chains, topic_cost(counts$size[[1L]], length(counts$count), topics, 1), values)
-  list(iter = iter, warmup = warmup, thin = thin, chains = chains, keep = keep)
+  cost <- function(sweeps) topic_cost(counts$size[[1L]], length(counts$count), topics, sweeps)
+  chains <- check_chains(chains, cost(1), topics * sum(size[keep]) * (iter - warmup) / thin)
+  list(iter = iter, warmup = warmup, thin = thin, chains = chains, keep = keep, cost = cost(iter * chains))
+}
+
+# A fit before its first sweep.
+new_topics <- function(counts, topics, sweeps, run, seed, ...) {
+  structure(c(list(draws = NULL, topics = topics, iter = 0), sweeps[c("chains", "warmup", "thin", "keep")], list(
+    seed = check_seed(seed), backend = run$backend, threads = run$threads, documents = counts$documents,
+    terms = counts$terms, document_tokens = document_sizes(counts), x = counts, elapsed = c(start = 0, sweeps = 0),
+    interrupted = FALSE, ...
+  )), class = c("topic_model", "warpbayes_fit", "warpbayes"))
 }
 
 #' @rdname continue
@@ -163,9 +167,7 @@ average_anew <- function(fit, more, warmup) {
   check_warmup(warmup, fit$iter + more)
   fit$warmup <- warmup
   fit$draws <- lapply(fit$draws, function(values) {
-    dims <- dim(values)
-    kept <- length(dims) - 1L
-    array(values[0L], replace(dims, kept, 0L), dimnames(values))
+    array(values[0L], replace(dim(values), length(dim(values)) - 1L, 0L), dimnames(values))
   })
   fit$state <- lapply(fit$state, function(state) {
     state[c("sums", "pending")] <- list(NULL)
@@ -173,14 +175,4 @@ average_anew <- function(fit, more, warmup) {
     state
   })
   fit
-}
-
-check_topic_keep <- function(keep) {
-  choices <- c("phi", "theta")
-  if (is.null(keep)) return(character())
-  if (!is.character(keep) || !all(keep %in% choices)) {
-    wrong <- if (is.character(keep)) dQuote(setdiff(keep, choices)[[1L]], FALSE) else show_value(keep)
-    stop_input("keep", "must be some of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ", wrong)
-  }
-  choices[choices %in% keep]
 }

@@ -30,12 +30,11 @@ topic_names <- function(fit, n = 3, ...) {
   check_present(!missing(value), "value")
   check_topic_fit(fit)
   if (!is.null(value)) {
-    value <- if (is.factor(value)) as.character(value) else value
+    if (is.factor(value)) value <- as.character(value)
     if (!is.character(value) || length(value) != fit$topics) {
       stop_input("value", sprintf("must be NULL or %d names, one for each topic, not ", fit$topics), show_value(value))
     }
-    labels <- if (is.null(fit$topic_names)) as.character(seq_len(fit$topics)) else fit$topic_names
-    value <- unname(by_names(value, labels, "value", "topic"))
+    value <- unname(by_names(value, topic_labels(fit, seq_len(fit$topics)), "value", "topic"))
     bad <- which(is.na(value) | !nzchar(value) | duplicated(value))
     if (length(bad)) {
       stop_input("value", sprintf("must have a name of its own for each topic, but that of topic %d is %s",
@@ -43,7 +42,6 @@ topic_names <- function(fit, n = 3, ...) {
     }
   }
   fit$topic_names <- value
-  rownames(fit$phi) <- value
-  colnames(fit$theta) <- value
+  rownames(fit$phi) <- colnames(fit$theta) <- value
   fit
 }

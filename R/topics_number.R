@@ -30,18 +30,16 @@
 number_of_topics <- function(fit, ...) {
   check_method(fit, "fit", ...)
   if (!kind_of(fit)$number_learned) stop_input("fit", "has a given number of topics: alpha = \"hdp\" learns it")
-  tables <- lapply(seq_len(fit$chains), function(chain) {
+  do.call(rbind, lapply(seq_len(fit$chains), function(chain) {
     share <- table(used_numbers(fit, chain))
-    data.frame(chain = rep(chain, length(share)), topics = as.integer(names(share)),
-      probability = as.vector(share) / sum(share))
-  })
-  do.call(rbind, tables)
+    data.frame(chain = chain, topics = as.integer(names(share)), probability = as.vector(share) / sum(share))
+  }))
 }
 
 # The number of topics in each kept draw of a chain, or in its last sweep if none was kept.
 used_numbers <- function(fit, chain) {
-  kept <- length(fit$draws$tokens) > 0L
-  apply(matrix(if (kept) fit$draws$tokens[, , chain] else fit$tokens[, chain], fit$topics), 2L, used_number)
+  tokens <- if (length(fit$draws$tokens)) fit$draws$tokens[, , chain] else fit$tokens[, chain]
+  apply(matrix(tokens, fit$topics), 2L, used_number)
 }
 
 # The largest number of topics of which each has at least a tenth of their mean size.

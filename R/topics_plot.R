@@ -28,20 +28,16 @@
 plot.topic_model <- function(x, type = c("terms", "prevalence", "log_likelihood", "correlation", "map"),
                              topics = NULL, n = 8, by = c("probability", "lift", "frex", "relevance"), main = NULL,
                              ...) {
-  check_dots_empty(...)
-  check_topic_fit(x, "x")
-  paint_picture(wanted_picture(x, type, topics, n, by, main))
+  check_method(x, "x", ...)
+  paint_picture(topic_picture(x, type, topics, n, by, main))
   invisible(x)
 }
 
-wanted_picture <- function(fit, type, topics, n, by, main) {
+topic_picture <- function(fit, type, topics, n, by, main) {
   type <- check_choice(type, "type", eval(formals(plot.topic_model)$type))
   by <- check_choice(by, "by", term_rankings)
   n <- check_count(n, "n")
-  topic_picture(fit, type, shown_topics(fit, type, topics), n, by, main)
-}
-
-topic_picture <- function(fit, type, shown, n, by, main) {
+  shown <- shown_topics(fit, type, topics)
   with_answer_below(switch(type,
     correlation = correlation_heat(fit, shown, main), terms = term_picture(fit, shown, n, by, main),
     prevalence = prevalence_picture(fit, shown, n, main),
@@ -66,16 +62,8 @@ with_answer_below <- function(picture, verdict) {
 
 # The most prevalent topics, as many as asked for or as the picture has room for.
 shown_topics <- function(x, type, topics) {
-  most <- if (is.null(topics)) {
-    c(terms = 6, prevalence = 50, log_likelihood = 1, correlation = 30, map = 40)[[type]]
-  } else {
-    check_count(topics, "topics")
-  }
-  utils::head(used_topics(x), most)
-}
-
-topic_title <- function(fit, topic) {
-  sprintf("%s (%s%%)", marked_labels(fit, topic, "Topic "), format(100 * topic_prevalence(fit)[[topic]], digits = 2))
+  room <- c(terms = 6, prevalence = 50, log_likelihood = 1, correlation = 30, map = 40)
+  utils::head(used_topics(x), if (is.null(topics)) room[[type]] else check_count(topics, "topics"))
 }
 
 term_picture <- function(fit, shown, n, by, main) {
@@ -86,14 +74,14 @@ term_picture <- function(fit, shown, n, by, main) {
     xlim <- c(0, max(1.04 * own$score, .Machine$double.eps))
     panel(xlim, c(0.4, length(at) + 0.6), list(
       layer("rects", xmin = 0, xmax = own$score, ymin = at - 0.35, ymax = at + 0.35, fill = bar_colour)
-    ), axis_of(xlim, count = 3L), name_axis(own$term), topic_title(fit, topic))
+    ), axis_of(xlim, count = 3L), name_axis(own$term), sprintf("%s (%s)", marked_labels(fit, topic, "Topic "),
+      percent_words(topic_prevalence(fit)[[topic]])))
   })
   all <- length(used_topics(fit))
-  caption <- if (length(shown) < all) {
-    sprintf("The %s most prevalent of %s topics", whole_words(length(shown)), whole_words(all))
-  }
   picture(panels, main, switch(by, probability = "Probability of the term", lift = "Lift", frex = "FREX score",
-    relevance = "Relevance"), caption = caption)
+    relevance = "Relevance"), caption = if (length(shown) < all) {
+    sprintf("The %s most prevalent of %s topics", whole_words(length(shown)), whole_words(all))
+  })
 }
 
 prevalence_picture <- function(fit, shown, n, main) {
@@ -145,13 +133,8 @@ topic_positions <- function(phi) {
   k <- nrow(phi)
   entropy <- function(p) -sum(p[p > 0] * log(p[p > 0]))
   own <- apply(phi, 1L, entropy)
-  distance <- matrix(0, k, k)
-  for (a in seq_len(k - 1L)) {
-    for (b in seq(a + 1L, k)) {
-      divergence <- entropy((phi[a, ] + phi[b, ]) / 2) - (own[[a]] + own[[b]]) / 2
-      distance[a, b] <- distance[b, a] <- sqrt(max(divergence, 0))
-    }
-  }
+  divergence <- utils::combn(k, 2L, function(pair) entropy(colMeans(phi[pair, ])) - mean(own[pair]))
+  distance <- structure(sqrt(pmax(divergence, 0)), Size = k, class = "dist")
   # The sign of an axis is arbitrary: the first topic is on the positive side.
   at <- suppressWarnings(stats::cmdscale(distance, 2L))
   at <- cbind(at, matrix(0, k, 2L - ncol(at)))
@@ -163,9 +146,8 @@ map_picture <- function(fit, shown, n, main) {
   if (length(shown) < 3L) stop_input("type", "is \"map\", for which at least three topics are needed")
   at <- topic_positions(fit$phi[shown, , drop = FALSE])
   prevalence <- topic_prevalence(fit)[shown]
-  listed <- utils::head(seq_along(shown), 25L)
-  terms <- term_lines(fit, shown[listed], min(n, 3))
-  list <- paste0(marked_labels(fit, shown[listed]), "  ", terms)
+  listed <- utils::head(shown, 25L)
+  list <- paste0(marked_labels(fit, listed), "  ", term_lines(fit, listed, min(n, 3)))
   span <- max(apply(at, 2L, function(values) diff(range(values))), 1e-9)
   radius <- 0.1 * span * sqrt(prevalence / max(prevalence))
   angle <- seq(0, 2 * pi, length.out = 61L)
@@ -189,7 +171,6 @@ map_picture <- function(fit, shown, n, main) {
 autoplot.topic_model <- function(object, type = c("terms", "prevalence", "log_likelihood", "correlation", "map"),
                                  topics = NULL, n = 8, by = c("probability", "lift", "frex", "relevance"),
                                  main = NULL, ...) {
-  check_dots_empty(...)
-  check_topic_fit(object, "object")
-  gg_draw(wanted_picture(object, type, topics, n, by, main))
+  check_method(object, "object", ...)
+  gg_draw(topic_picture(object, type, topics, n, by, main))
 }

@@ -5,8 +5,7 @@ topic_words <- function(fit) {
   learned <- c(kind$learned, if (fit$learn$beta) "beta")
   c(
     sprintf("Topic model: %s%s of %s terms, %s in %s", if (kind$number_learned) "at most " else "",
-      count_words(fit$topics, "topic"),
-      format(length(fit$terms), big.mark = ","), count_words(fit$x$tokens, "token"),
+      count_words(fit$topics, "topic"), whole_words(length(fit$terms)), count_words(fit$x$tokens, "token"),
       count_words(length(fit$documents), "document")),
     sprintf("%s: %s of %s (%s warm-up)%s, %s on %s, %s precision, seed %s",
       if (fit$method == "gibbs") "Gibbs sampling" else "Mean-for-mode estimation", count_words(fit$chains, "chain"),
@@ -17,11 +16,10 @@ topic_words <- function(fit) {
       sprintf("an update: the prior has counts of %s earlier tokens", whole_words(round(fit$earlier)))
     },
     if (!is.null(fit$prevalence)) {
-      sprintf("alpha depends on %s: topic_effects(fit) has the effects on shares", prevalence_words(fit))
+      sprintf("alpha depends on %s: topic_effects(fit) has the effects on shares", deparse1(fit$prevalence$formula))
     },
     if (kind$one_topic) "each document has one topic (mixture of unigrams)",
-    sprintf("%s sums to %s, beta is %s%s",
-      if (is.null(fit$prevalence)) "alpha" else "alpha at their mean",
+    sprintf("%s sums to %s, beta is %s%s", if (is.null(fit$prevalence)) "alpha" else "alpha at their mean",
       format(signif(sum(fit$alpha), 3)), format(signif(fit$beta, 3)),
       if (length(learned)) paste0("; learned: ", paste(learned, collapse = ", ")) else "; both given"),
     if (kind$number_learned) learned_number_words(fit),
@@ -65,24 +63,22 @@ NULL
 
 in_console.topic_model <- function(x, n = 10, terms = 6, ...) {
   check_method(x, "x", ...)
-  topics <- check_count(n, "n", min = 0)
+  n <- check_count(n, "n", min = 0)
   terms <- check_count(terms, "terms")
   print_lines(topic_words(x))
-  prevalence <- topic_prevalence(x)
   used <- used_topics(x)
-  shown <- utils::head(used, topics)
-  print_topics(marked_labels(x, shown), percent_words(prevalence[shown]), term_lines(x, shown, terms))
+  shown <- utils::head(used, n)
+  print_topics(marked_labels(x, shown), percent_words(topic_prevalence(x)[shown]),
+    terms = term_lines(x, shown, terms))
   print_rest(length(used), length(shown), "print(fit, n = %s) shows all")
   print_lines(star_words(x, shown))
   print_verdict(verdict(x))
 }
 
-# Columns of words, of which the last one has terms: as many as the console has room for.
-print_topics <- function(...) {
-  columns <- list(...)
-  start <- do.call(paste, c(lapply(columns[-length(columns)], format), sep = "  "))
-  cat(paste0("  ", start, "  ", fitting_terms(columns[[length(columns)]], getOption("width") - nchar(start) - 4)),
-    sep = "\n")
+# Columns of words, and as many terms as the console has room for.
+print_topics <- function(..., terms) {
+  start <- do.call(paste, c(lapply(list(...), format), sep = "  "))
+  cat(paste0("  ", start, "  ", fitting_terms(terms, getOption("width") - nchar(start) - 4)), sep = "\n")
 }
 
 percent_words <- function(shares) paste0(format(100 * shares, digits = 2), "%")
@@ -98,30 +94,26 @@ prevalence_ends <- function(table) {
 #' @export
 summary.topic_model <- function(object, terms = 8, ...) {
   check_method(object, "object", ...)
-  prevalence <- topic_prevalence(object)
   order <- used_topics(object)
   diagnostics <- topic_diagnostics(object)
   verdict <- topic_verdict(object, diagnostics)
-  topics <- data.frame(
-    topic = order, name = topic_labels(object, order), prevalence = prevalence[order], share_intervals(object, order),
-    alpha = object$alpha[order], coherence = coherence(object)[order]
-  )
+  topics <- data.frame(topic = order, name = topic_labels(object, order), prevalence = topic_prevalence(object)[order],
+    share_intervals(object, order), alpha = object$alpha[order], coherence = coherence(object)[order])
   topics$found <- found_topics(object)[order]
   topics$terms <- term_lines(object, order, terms)
-  structure(list(
-    words = topic_words(object), topics = topics, star = star_words(object, order),
-    diagnostics = diagnostics, converged = is_usable(verdict), verdict = verdict
-  ), class = c("summary.topic_model", "warpbayes"))
+  structure(list(words = topic_words(object), topics = topics, star = star_words(object, order),
+    diagnostics = diagnostics, converged = is_usable(verdict), verdict = verdict),
+    class = c("summary.topic_model", "warpbayes"))
 }
 
 in_console.summary.topic_model <- function(x, n = 20, ...) {
   check_dots_empty(...)
-  topics <- check_count(n, "n", min = 0)
+  shown <- utils::head(x$topics, check_count(n, "n", min = 0))
   print_lines(x$words)
-  shown <- utils::head(x$topics, topics)
   star <- if (is.null(shown$found)) "" else ifelse(shown$found < 1, "*", "")
   cat("\nTopics by prevalence, with 90% intervals (coherence: UMass)\n")
-  print_topics(paste0(shown$name, star), prevalence_ends(shown), format(shown$coherence, digits = 2), shown$terms)
+  print_topics(paste0(shown$name, star), prevalence_ends(shown), format(shown$coherence, digits = 2),
+    terms = shown$terms)
   print_rest(nrow(x$topics), nrow(shown), "print(summary(fit), n = %s) shows all")
   if (any(star == "*")) print_lines(x$star)
   cat("\n")

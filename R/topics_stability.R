@@ -23,11 +23,8 @@
 topic_stability <- function(fit, restarts = NULL, iter = NULL, backend = NULL, threads = NULL, ...) {
   check_method(fit, "fit", ...)
   earlier <- fit$start == "earlier"
-  restarts <- if (is.null(restarts)) {
-    if (earlier) 0 else max(0, 6 - fit$chains)
-  } else {
-    check_count(restarts, "restarts", min = 0, max = 1000)
-  }
+  if (is.null(restarts)) restarts <- if (earlier) 0 else max(0, 6 - fit$chains)
+  restarts <- check_count(restarts, "restarts", min = 0, max = 1000)
   if (earlier && restarts > 0) {
     stop_input("restarts", "cannot be used: the fit is from add_documents(), and starts from an earlier fit")
   }
@@ -43,11 +40,8 @@ topic_stability <- function(fit, restarts = NULL, iter = NULL, backend = NULL, t
   table <- data.frame(with_names(data.frame(topic = order), fit), prevalence = topic_prevalence(fit)[order],
     found = rep_len(found, fit$topics)[order], terms = term_lines(fit, order, 6))
   missed <- topic_labels(fit, sort(order[table$found < 1]))
-  reason <- if (others == 0) {
-    reason("stability_unknown")
-  } else {
-    reason(if (length(missed)) "stability_missed" else "stability_found", quantity = missed, figure = others)
-  }
+  code <- if (length(missed)) "stability_missed" else "stability_found"
+  reason <- if (others == 0) reason("stability_unknown") else reason(code, quantity = missed, figure = others)
   structure(table, verdict = new_verdict("the topics", reason, rests_on = list(verdict(fit))),
     class = c("topic_stability", "warpbayes", "data.frame"))
 }
@@ -84,13 +78,9 @@ restarted_topics <- function(fit, restarts, iter, backend, threads) {
   alpha <- if (fit$learn$alpha == "none") state$alpha else first_alpha(fit$topics)
   beta <- if (fit$learn$beta) first_beta else state$beta
   other <- fit
-  other$chains <- restarts
-  other$iter <- 0
-  other$warmup <- min(fit$warmup, floor(iter / 2))
-  other$keep <- character()
-  other$elapsed <- c(start = 0, sweeps = 0)
+  other[c("chains", "iter", "warmup", "keep", "elapsed", "draws")] <- list(restarts, 0,
+    min(fit$warmup, floor(iter / 2)), character(), c(start = 0, sweeps = 0), NULL)
   other[names(topic_plan(fit)$traces)] <- NULL
-  other["draws"] <- list(NULL)
   other <- start_chains(other, topic_start(other, alpha, beta, run), fit$chains)
   other <- advance_chains(other, iter, topic_sampler, run, FALSE, threads)
   if (restarts > 1) other$chain_phi else list(other$phi)

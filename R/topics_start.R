@@ -31,20 +31,23 @@ topic_start_steps <- function(topics) {
 }
 
 merged_topic_start <- function(fit, key, run) {
-  steps <- topic_start_steps(fit$topics)
+  start_in_steps(fit, topic_start_steps(fit$topics), topic_start_sweeps, key, topic_start_iteration, run)
+}
+
+# From each of the `numbers` of topics to the next. `sweeps`: in the first step, and in each later one.
+start_in_steps <- function(fit, numbers, sweeps, key, iteration, run, look = function(step) NULL) {
   assigned <- NULL
-  iteration <- topic_start_iteration
-  for (i in seq_len(length(steps) - 1L)) {
-    sweeps <- if (i == 1L) topic_start_sweeps[[1L]] else topic_start_sweeps[[2L]]
-    assigned <- topic_start_step(fit, steps[[i]], steps[[i + 1L]], assigned, key, iteration, sweeps, run)
-    iteration <- iteration + sweeps
+  for (i in seq_len(length(numbers) - 1L)) {
+    count <- sweeps[[min(i, 2L)]]
+    assigned <- topic_start_step(fit, numbers[[i]], numbers[[i + 1L]], assigned, key, iteration, count, run, look(i))
+    iteration <- iteration + count
   }
   assigned
 }
 
 # Sweeps with `topics` topics, from random ones if `assigned` is NULL, merged or split to `next_topics`. Five sweeps a
 # call, because interrupts come between calls. look(theta, phi) is given averages over the last sweeps, up to five.
-topic_start_step <- function(fit, topics, next_topics, assigned, key, iteration, sweeps, run, look = NULL) {
+topic_start_step <- function(fit, topics, next_topics, assigned, key, iteration, sweeps, run, look) {
   session <- open_topics(fit$x, topics, fit$precision, run)
   on.exit(.Call(C_topic_close, session))
   if (is.null(assigned)) assigned <- native(C_topic_start, session, key)
@@ -52,20 +55,15 @@ topic_start_step <- function(fit, topics, next_topics, assigned, key, iteration,
   kept <- max(1, min(5, floor(2e7 / (topics * (length(fit$documents) + length(fit$terms))))))
   numbers <- as.integer(c(5, 5 - kept, 1, kept))
   for (first in seq(0, sweeps - 1, by = 5)) {
-    slice <- native(
-      C_topic_sweep, session, assigned, alpha, topic_start_prior, NULL, key, iteration + first, numbers, c(1L, 0L, 0L),
-      rep(1, 4), rep(!is.null(look), 2L)
-    )
+    slice <- native(C_topic_sweep, session, assigned, alpha, topic_start_prior, NULL, key, iteration + first, numbers,
+      c(1L, 0L, 0L), rep(1, 4), rep(!is.null(look), 2L))
     assigned <- slice$topics
   }
   mean_of <- function(draws) matrix(rowMeans(matrix(draws, ncol = kept)), topics)
   if (!is.null(look)) look(t(mean_of(slice$kept$theta)), mean_of(slice$kept$phi))
   if (next_topics == topics) return(assigned)
-  if (next_topics < topics) {
-    native(C_topic_merge, session, assigned, as.integer(next_topics))
-  } else {
-    native(C_topic_split, session, assigned, as.integer(next_topics), key, iteration)
-  }
+  if (next_topics < topics) return(native(C_topic_merge, session, assigned, as.integer(next_topics)))
+  native(C_topic_split, session, assigned, as.integer(next_topics), key, iteration)
 }
 
 # The number of topics that a hierarchical Dirichlet process starts with. Topics of nine tenths of the tokens are merged
@@ -77,30 +75,20 @@ process_start_number <- function(fit, key, run) {
   halves <- split_tokens(fit$x, 0.1, fit$seed)
   if (halves$seen$tokens == 0 || halves$predicted$tokens == 0) return(fit$topics)
   fit$x <- halves$seen
-  numbers <- c(3, 2, 1.4) * most
-  while (numbers[[length(numbers)]] > 1) {
-    numbers <- c(numbers, if (length(numbers) == 3L) most else max(1, floor(0.85 * numbers[[length(numbers)]])))
-  }
-  numbers <- unique(ceiling(numbers))
-  score <- matrix(-Inf, length(fit$documents), length(numbers))
-  assigned <- NULL
-  iteration <- topic_start_iteration + 1e6
-  for (i in seq_along(numbers)) {
-    sweeps <- if (i == 1L) 50 else 25
-    k <- numbers[[i]]
-    look <- if (k <= most) {
-      function(theta, phi) {
-        words <- score_words(list(topics = k, precision = fit$precision, phi = phi), halves$predicted, theta, run)
-        score[, i] <<- attr(words, "log_likelihood")
-      }
+  tried <- most
+  while (tried[[length(tried)]] > 1) tried <- c(tried, max(1, floor(0.85 * tried[[length(tried)]])))
+  numbers <- unique(ceiling(c(c(3, 2, 1.4) * most, tried)))
+  score <- matrix(-Inf, length(fit$documents), length(tried))
+  look <- function(step) {
+    at <- match(numbers[[step]], tried)
+    if (!is.na(at)) function(theta, phi) {
+      seen <- list(topics = tried[[at]], precision = fit$precision, phi = phi)
+      score[, at] <<- attr(score_words(seen, halves$predicted, theta, run), "log_likelihood")
     }
-    next_number <- if (i < length(numbers)) numbers[[i + 1L]] else k
-    assigned <- topic_start_step(fit, k, next_number, assigned, key, iteration, sweeps, run, look)
-    iteration <- iteration + sweeps
   }
-  score <- score[, numbers <= most, drop = FALSE]
+  start_in_steps(fit, c(numbers, 1), c(50, 25), key, topic_start_iteration + 1e6, run, look)
   worse <- score[, which.max(colSums(score))] - score
   alike <- colSums(worse) <= sqrt(nrow(worse) * apply(worse, 2L, stats::var))
-  number <- max(numbers[numbers <= most][alike])
+  number <- max(tried[alike])
   if (number == most) fit$topics else number
 }

@@ -30,15 +30,11 @@ top_terms <- function(fit, n = 10, by = c("probability", "lift", "frex", "releva
   by <- check_choice(by, "by", term_rankings)
   weight <- check_number(weight, "weight", 0, 1, open = FALSE)
   score <- term_scores(fit, by, weight)
-  order <- apply(score, 1L, function(values) order(-values)[seq_len(n)])
-  order <- matrix(order, n)
+  term <- as.vector(apply(score, 1L, function(values) order(-values)[seq_len(n)]))
   topic <- rep(seq_len(fit$topics), each = n)
-  at <- cbind(topic, as.vector(order))
-  table <- data.frame(
-    topic = topic, rank = rep(seq_len(n), fit$topics), term = fit$terms[at[, 2L]], probability = fit$phi[at],
-    score = score[at]
-  )
-  with_names(table, fit)
+  at <- cbind(topic, term)
+  with_names(data.frame(topic = topic, rank = rep(seq_len(n), fit$topics), term = fit$terms[term],
+    probability = fit$phi[at], score = score[at]), fit)
 }
 
 #' Top documents of topics
@@ -65,9 +61,8 @@ top_documents <- function(fit, n = 5, tokens = 1, ...) {
       count_words(max(fit$document_tokens), "token")))
   }
   n <- min(n, length(some))
-  at <- vapply(seq_len(fit$topics), function(k) some[order(-fit$theta[some, k])][seq_len(n)], integer(n))
+  at <- as.vector(apply(fit$theta[some, , drop = FALSE], 2L, function(share) some[order(-share)[seq_len(n)]]))
   topic <- rep(seq_len(fit$topics), each = n)
-  at <- as.vector(at)
   with_names(data.frame(topic = topic, rank = rep(seq_len(n), fit$topics), document = fit$documents[at],
     share = unname(fit$theta[cbind(at, topic)]), tokens = unname(fit$document_tokens[at])), fit)
 }
@@ -132,16 +127,12 @@ coherence <- function(fit, newdata = NULL, n = 10, measure = c("umass", "npmi", 
   measure <- check_choice(measure, "measure", c("umass", "npmi", "cv"))
   counts <- if (is.null(newdata)) fit$x else known_terms(fit, newdata)
   documents <- counts$size[[1L]]
-  score <- fit$phi
+  documents_of_term <- split(counts$i + 1L, factor(term_columns(counts), seq_along(fit$terms)))
   vapply(seq_len(fit$topics), function(topic) {
-    top <- order(-score[topic, ])[seq_len(n)]
-    with <- vapply(top, function(term) {
-      present <- logical(documents)
-      present[counts$i[seq_len(counts$p[[term + 1L]] - counts$p[[term]]) + counts$p[[term]]] + 1L] <- TRUE
-      present
-    }, logical(documents))
-    together <- crossprod(matrix(as.double(with), documents))
-    pair_coherence(together, documents, measure)
+    having <- documents_of_term[order(-fit$phi[topic, ])[seq_len(n)]]
+    present <- matrix(0, documents, n)
+    present[cbind(unlist(having), rep(seq_len(n), lengths(having)))] <- 1
+    pair_coherence(crossprod(present), documents, measure)
   }, 0)
 }
 

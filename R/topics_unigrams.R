@@ -3,8 +3,9 @@
 # topic model.
 unigram_alpha <- 1e-12
 
-# Probabilities of the topics of documents, documents x topics, for given terms and shares of the topics.
-unigram_theta <- function(counts, phi, share) {
+# Probabilities of the topics of documents, documents x topics, up to a factor of the document, for given terms and
+# shares of the topics.
+unigram_weights <- function(counts, phi, share) {
   term <- term_columns(counts)
   weight <- matrix(log(pmax(share, 1e-300)), counts$size[[1L]], nrow(phi), byrow = TRUE)
   for (k in seq_len(nrow(phi))) {
@@ -12,6 +13,5 @@ unigram_theta <- function(counts, phi, share) {
     document <- as.integer(rownames(sums)) + 1L
     weight[document, k] <- weight[document, k] + sums
   }
-  weight <- exp(weight - weight[cbind(seq_len(nrow(weight)), max.col(weight, ties.method = "first"))])
-  weight / rowSums(weight)
+  exp(weight - weight[cbind(seq_len(nrow(weight)), max.col(weight, ties.method = "first"))])
 }

@@ -42,7 +42,6 @@ add_documents <- function(object, newdata, weight = 1, iter = 100, warmup = floo
   }
   check_dots_empty(...)
   refuse_mixture(object, "object", "predict() has the topics of new ones")
-  check_beta_part(object)
   if (!is.numeric(weight) || length(weight) != 1L || !isTRUE(weight > 0 & weight <= 1)) {
     stop_input("weight", "must be one number above 0 and at most 1, not ", show_value(weight))
   }
@@ -57,24 +56,16 @@ add_documents <- function(object, newdata, weight = 1, iter = 100, warmup = floo
   control <- check_control(control, topic_settings)
   sweeps <- check_topic_sweeps(iter, warmup, chains, control, counts, object$topics)
   progress <- check_progress(progress)
-  run <- resolve_run(backend, threads,
-    cost = topic_cost(counts$size[[1L]], length(counts$count), object$topics, sweeps$iter * sweeps$chains))
-  seed <- check_seed(seed)
+  run <- resolve_run(backend, threads, cost = sweeps$cost)
 
   earlier <- add_prior(pack_prior(topic_counts(object), object$terms), object$prior_counts)
-  fit <- structure(list(
-    draws = NULL, topics = object$topics, chains = sweeps$chains, iter = 0, warmup = sweeps$warmup,
-    thin = sweeps$thin, keep = sweeps$keep, seed = seed, method = object$method, start = "earlier",
-    learn = list(alpha = "none", beta = FALSE), prior = object$prior, backend = run$backend,
-    precision = object$precision, threads = run$threads, documents = counts$documents, terms = counts$terms,
-    document_tokens = document_sizes(counts), seed_words = NULL,
-    prior_counts = weight * earlier, earlier = weight * sum(earlier), x = counts,
-    elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call(), alpha = object$alpha,
+  fit <- new_topics(counts, object$topics, sweeps, run, seed, precision = object$precision, method = object$method,
+    start = "earlier", learn = list(alpha = "none", beta = FALSE), prior = object$prior,
+    prior_counts = weight * earlier, earlier = weight * sum(earlier), call = match.call(), alpha = object$alpha,
     groups = prior$groups, covariates = known_covariates(object),
     rests_on = c(list(verdict(object)), if (length(prior$outside)) {
       list(new_verdict("the prior of the documents", outside_reason(prior)))
-    })
-  ), class = c("topic_model", "warpbayes_fit", "warpbayes"))
+    }))
   fit$topic_names <- object$topic_names
   check_store_memory(topic_sampler(fit), fit, sweeps$iter)
   fit <- start_chains(fit, topic_start(fit, as.vector(t(prior$alpha)), object$beta, run))

@@ -167,7 +167,7 @@ test_that("a fit with prevalence goes on, predicts, is relabelled and says what 
   expect_error(predict(fit, one, data = data.frame(day = 1:2)), "the fit has no `prevalence`", class = input)
   # Topics are renumbered with their effects.
   order <- c(2L, 3L, 1L)
-  turned <- renumber_chain(whole, 1, order, whole$phi)
+  turned <- renumber_chain(whole, 1, order)
   expect_identical(unname(turned$draws$effects[, 1, , 1]), unname(whole$draws$effects[, 2, , 1]))
   expect_identical(turned$state[[1]]$coefficients, whole$state[[1]]$coefficients[, order])
   expect_identical(nrow(topic_stability(whole, 1, iter = 4, threads = 2)), 3L)
