@@ -30,7 +30,8 @@ rcategorical <- function(weights, draws = 1, log = FALSE, seed = NULL, backend =
                          precision = c("double", "single"), ...) {
   # For a short vector the checks below take longer than the draws. They are made only if the entry refuses it.
   if (!missing(weights) && missing(log) && missing(precision) && ...length() == 0L && is.double(weights) &&
-    !is.object(weights) && is.null(dim(weights)) && is_short_count(draws, length(weights))) {
+    !is.object(weights) && is.null(dim(weights)) && length(weights) > 0L && is.numeric(draws) && length(draws) == 1L &&
+    isTRUE(draws >= 1 & draws == floor(draws) & draws * length(weights) <= 1e4)) {
     run <- resolve_run(backend, threads, work = 0)
     items <- .Call(C_categorical_draw, weights, as.double(draws), FALSE, check_seed(seed), 0L, 0, run)
     if (is.integer(items)) return(items)
@@ -50,24 +51,16 @@ rcategorical <- function(weights, draws = 1, log = FALSE, seed = NULL, backend =
   seed <- check_seed(seed)
   columns <- if (is.null(shape)) length(weights) else shape[[2L]]
   run <- resolve_run(backend, threads, cost = categorical_cost(rows, columns, draws))
-  items <- if (rows * draws == 0) {
-    integer()
-  } else {
-    draw_categorical(weights, draws, log, seed, as.integer(precision == "single"), run)
-  }
+  single <- as.integer(precision == "single")
+  items <- if (rows * draws == 0) integer() else draw_categorical(weights, draws, log, seed, single, run)
   labels <- if (rows > 0 && !is.null(shape)) rownames(weights)
-  if (!is.null(shape) && draws != 1) {
-    dim(items) <- c(rows, draws)
-    if (!is.null(labels)) rownames(items) <- labels
-  } else {
+  if (is.null(shape) || draws == 1) {
     names(items) <- labels
+  } else {
+    dim(items) <- c(rows, draws)
+    rownames(items) <- labels
   }
   items
-}
-
-is_short_count <- function(draws, items) {
-  items > 0 && is.numeric(draws) && length(draws) == 1L && isTRUE(draws >= 1 & draws == floor(draws)) &&
-    draws * items <= 1e4
 }
 
 # A double matrix, a double vector, or a "dgCMatrix". The weights themselves are checked while drawing.
@@ -100,12 +93,8 @@ as_plain_matrix <- function(weights, log) {
   }
   if (!methods::is(weights, "sparseMatrix")) return(as.matrix(weights))
   if (log) {
-    stop_input("weights",
-      "is a sparse matrix: with `log = TRUE` what is not stored would be log weights of 0, not weights of 0"
-    )
+    stop_input("weights", "is a sparse matrix: with `log = TRUE` what is not stored would be log weights of 0, ",
+      "not weights of 0")
   }
-  for (class in c("CsparseMatrix", "generalMatrix", "dMatrix")) {
-    weights <- methods::as(weights, class)
-  }
-  weights
+  as_sparse_columns(weights)
 }

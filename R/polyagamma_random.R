@@ -59,21 +59,21 @@ check_draws <- function(n) {
 
 check_polyagamma_shape <- function(shape, argument, method = "auto") {
   shape <- check_values(shape, argument)
-  complain <- function(bad, rule) {
+  refuse <- function(is_bad, ...) {
+    bad <- which(is_bad)
     if (length(bad) > 0L) {
       stop_input(argument, "has the entry ", exact_words(shape[[bad[[1L]]]]), " at position ",
-        format(bad[[1L]], digits = 17, scientific = FALSE), ": ", rule)
+        format(bad[[1L]], digits = 17, scientific = FALSE), ": ", ...)
     }
   }
-  if (length(shape) > 0L && isTRUE(min(shape, Inf, na.rm = TRUE) <= 0)) {
-    complain(which(shape <= 0), "shapes are positive")
-  }
+  refuse(shape <= 0, "shapes are positive")
+  draws <- sprintf("method \"%s\" draws ", method)
   switch(method,
-    devroye = complain(which(shape != 1), "method \"devroye\" draws shape 1 only"),
-    sum = complain(which(shape != floor(shape) | shape > 2^20), "method \"sum\" draws whole shapes up to 2^20"),
-    alternate = complain(which(shape > 4), "method \"alternate\" draws shapes up to 4"),
-    saddlepoint = complain(which(shape < 1), "method \"saddlepoint\" draws shapes from 1 on"),
-    normal = complain(which(shape <= 170), "method \"normal\" draws shapes above 170")
+    devroye = refuse(shape != 1, draws, "shape 1 only"),
+    sum = refuse(shape != floor(shape) | shape > 2^20, draws, "whole shapes up to 2^20"),
+    alternate = refuse(shape > 4, draws, "shapes up to 4"),
+    saddlepoint = refuse(shape < 1, draws, "shapes from 1 on"),
+    normal = refuse(shape <= 170, draws, "shapes above 170")
   )
   shape
 }

@@ -8,15 +8,17 @@
 #' find a topic are taken together, with topics matched as in [relabel()].
 #' @section Model:
 #' The prior depends on the covariates \eqn{x_d} of a document: \eqn{\theta_d \sim \mathrm{Dir}(\alpha_d)}{theta_d ~
-#' Dir(alpha_d)} with \eqn{\log \alpha_{dk} = x_d' \lambda_k}{log alpha_dk = x_d' lambda_k} (Mimno and McCallum 2008).
+#' Dir(alpha_d)} with \eqn{\log \alpha_{dk} = x_d' \lambda_k}{log alpha_dk = x_d' lambda_k} (Mimno and McCallum 2008,
+#' *UAI*, 411-418).
 #' The priors of \eqn{\lambda} are N(0, 5^2) for intercepts and N(0, 2.5^2) for other coefficients, of covariates
 #' divided by their range if they have two values, and otherwise by two standard deviations.
 #'
 #' For each draw of \eqn{\theta}, the shares \eqn{\theta_{dk}} are regressed on the covariates by least squares, with
-#' random exponential weights of the documents (the Bayesian bootstrap, Rubin 1981). The estimates of all draws are the
-#' posterior of the effects (Treier and Jackman 2008). `s(day)` is a natural cubic spline with `k = 5` knots; `s(day, k
-#' = 8)` bends more often. Expected shares below 0 are set to 0, and those of a row are divided by their sum.
-#' @param fit a fit from [topic_model()].
+#' random exponential weights of the documents (the Bayesian bootstrap, Rubin 1981, *Annals of Statistics* 9, 130-134).
+#' The estimates of all draws are the posterior of the effects (Treier and Jackman 2008, *American Journal of Political
+#' Science* 52, 201-217). `s(day)` is a natural cubic spline with `k = 5` knots; `s(day, k = 8)` bends more often.
+#' Expected shares below 0 are set to 0, and those of a row are divided by their sum.
+#' @inheritParams topic_names
 #' @param formula the covariates, such as `~ party + s(day)`; `NULL`: the covariates of `prevalence`.
 #' @param data a data frame with the covariates and a row for each document, which is found by its [name][joining].
 #'   Other variables are looked up where the formula was made.
@@ -27,7 +29,6 @@
 #' @param ndraws how many draws of \eqn{\theta} the chains make. All draws of a fit with `prevalence` are used.
 #' @param x a table of effects.
 #' @param main title of the picture.
-#' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
 #' @return A data frame of class `topic_effects` with a row for each topic and coefficient, or for each topic and row of
 #'   `at`: `topic`, `name` (if you have set [topic_names()]), `term`, `estimate` (mean), `se` (standard deviation),
@@ -35,11 +36,6 @@
 #'   chains differ by more than chance. Print and picture say so, and mark topics that some chain does not find with a
 #'   star. Documents without tokens or with missing covariates do not count. `plot()` shows the intervals, without the
 #'   intercept.
-#' @references
-#' Mimno, D. and McCallum, A. (2008). Topic models conditioned on arbitrary features with Dirichlet-multinomial
-#' regression. *UAI*, 411-418. Rubin, D. B. (1981). The Bayesian bootstrap. *Annals of Statistics* **9**, 130-134.
-#' Treier, S. and Jackman, S. (2008). Democracy as a latent variable. *American Journal of Political Science* **52**,
-#' 201-217.
 #' @examples
 #' set.seed(1)
 #' subject <- rbind(c(3, 3, 0, 1), c(0, 1, 3, 3))

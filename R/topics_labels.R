@@ -2,7 +2,7 @@
 
 # How texts refer to topics: by name if they have one, otherwise by number.
 topic_labels <- function(fit, topics, prefix = "") {
-  if (is.null(fit$topic_names)) paste0(prefix, topics) else fit$topic_names[topics]
+  if (is.null(fit$topic_names)) paste0(prefix, topics, recycle0 = TRUE) else fit$topic_names[topics]
 }
 
 # A table with the names of its topics, if they have any.

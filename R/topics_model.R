@@ -2,15 +2,16 @@
 
 #' Topic model (latent Dirichlet allocation)
 #'
-#' Fits latent Dirichlet allocation (Blei, Ng and Jordan 2003) to counts of terms in documents, by Gibbs sampling on all
-#' threads or on a graphics card. The same seed gives the same topics on any number of threads.
+#' Fits latent Dirichlet allocation (Blei, Ng and Jordan 2003, *JMLR* 3, 993-1022) to counts of terms in documents, by
+#' Gibbs sampling on all threads or on a graphics card. The same seed gives the same topics on any number of threads.
 #' @section Model:
 #' A token of document \eqn{d} has topic \eqn{k} with probability \eqn{\theta_{dk}}, and is then term \eqn{w} with
 #' probability \eqn{\phi_{kw}}. The priors are \eqn{\theta_d \sim \mathrm{Dir}(\alpha_1, \dots, \alpha_K)}{theta_d ~
 #' Dir(alpha_1, ..., alpha_K)} and \eqn{\phi_k \sim \mathrm{Dir}(\beta, \dots, \beta)}{phi_k ~ Dir(beta, ..., beta)}.
 #' Learned \eqn{\alpha} and \eqn{\beta} have gamma priors with shape and rate 1; `alpha = list("symmetric", shape = 2,
 #' rate = 1)` and `beta = list("learn", shape = 2, rate = 1)` have others. An asymmetric \eqn{\alpha} suits topics of
-#' different sizes (Wallach, Mimno and McCallum 2009). Chains number the same topics differently; see [relabel()].
+#' different sizes (Wallach, Mimno and McCallum 2009, *NeurIPS* 22, 1973-1981). Chains number the same topics
+#' differently; see [relabel()].
 #' @param x counts, documents by terms: any matrix of package Matrix, a quanteda `dfm`, a tm `DocumentTermMatrix` or
 #'   `TermDocumentMatrix`, a `simple_triplet_matrix`, a numeric matrix, or a data frame with columns `document`, `term`
 #'   and `count` (or usual names of these, such as `doc_id`, `word` and `n`).
@@ -30,7 +31,7 @@
 #' @param control settings by [warp_control()]: `thin`, `precision`, `checkpoint`, `checkpoint_every`; `keep`, any of
 #'   `"phi"` and `"theta"`, whose draws are kept besides the averages; `start`, `"random"` for random topics (the
 #'   default, `"merged"`, less often keeps two topics for one subject); `estimate`, `"mean"` for mean-for-mode
-#'   estimation (Tristan and others 2015), which is faster, but without uncertainty.
+#'   estimation (Tristan and others 2015, *ICML*, 59-68), which is faster, but without uncertainty.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
 #' @return An object of class `topic_model`. With D documents, V terms, K topics, S sweeps, C chains and N kept draws:
@@ -49,18 +50,12 @@
 #'
 #' Arguments that cannot be used are errors of class `warpbayes_error_input`, which name the document and term of a
 #' count. An interrupt returns the completed sweeps, with a warning.
-#' @references
-#' Blei, D. M., Ng, A. Y. and Jordan, M. I. (2003). Latent Dirichlet allocation. *JMLR* **3**, 993-1022. Tristan, J.-B.,
-#' Tassarotti, J. and Steele, G. L. (2015). Efficient training of LDA on a GPU by mean-for-mode estimation. *ICML*,
-#' 59-68. Wallach, H. M., Mimno, D. and McCallum, A. (2009). Rethinking LDA: why priors matter. *NeurIPS* **22**,
-#' 1973-1981.
 #' @seealso [compare_topics()], [add_documents()], [topic_model_peers], [predict.topic_model()], [top_terms()],
 #'   [coherence()], [plot.topic_model()]
 #' @examples
-#' words <- c("ball", "goal", "team", "market", "price", "trade", "win")
 #' subject <- rbind(c(3, 3, 3, 0, 0, 0, 1), c(0, 0, 0, 3, 3, 3, 1))
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, subject[1 + d %% 2, ])))
-#' colnames(x) <- words
+#' colnames(x) <- c("ball", "goal", "team", "market", "price", "trade", "win")
 #' fit <- topic_model(x, topics = 2, iter = 100, seed = 1, threads = 2)
 #' fit
 #' top_terms(fit, 3)

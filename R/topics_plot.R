@@ -7,19 +7,16 @@
 #' @param x a fit from [topic_model()].
 #' @param type `"terms"`: the top terms of the most prevalent topics. `"prevalence"`: the share of each topic in all
 #'   tokens. `"log_likelihood"`: the log likelihood of each sweep and chain. `"correlation"`: correlations between the
-#'   logarithms of the amounts of topics in documents (Friedman and Alm 2012): zero means unrelated, although the shares
-#'   of a document sum to one. `"map"`: topics with similar terms are close to each other, and the area of a circle is
-#'   the share of the topic in all tokens (Sievert and Shirley 2014).
+#'   logarithms of the amounts of topics in documents (Friedman and Alm 2012, *PLOS Computational Biology* 8, e1002687):
+#'   zero means unrelated, although the shares of a document sum to one. `"map"`: topics with similar terms are close to
+#'   each other, and the area of a circle is the share of the topic in all tokens (Sievert and Shirley 2014, see
+#'   [top_terms()]).
 #' @param topics how many of the most prevalent topics to show.
 #' @param n how many terms of each topic to show.
 #' @param by how terms are ranked, as in [top_terms()].
 #' @param main title.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @return `x`, invisibly.
-#' @references
-#' Friedman, J. and Alm, E. J. (2012). Inferring correlation networks from genomic survey data. *PLOS Computational
-#' Biology* **8**, e1002687. Sievert, C. and Shirley, K. E. (2014). LDAvis: a method for visualizing and interpreting
-#' topics. *Workshop on Interactive Language Learning, Visualization, and Interfaces*, 63-70.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)

@@ -10,9 +10,8 @@
 #' With `average = TRUE` topics that are nearly the same in all chains become averages over chains, if the averages
 #' predict the words of fitted documents better than the reference chain, by at least one standard error of
 #' [perplexity()]. In each document the shares of averaged topics are scaled so that all shares sum to one.
-#' @param fit a fit from [topic_model()].
+#' @inheritParams topic_names
 #' @param average whether topics that all chains find become averages over all chains.
-#' @param ... must be empty: a misspelt argument is an error.
 #' @return The fit with topics renumbered, and with
 #'   \item{match}{topics x chains: the number that each topic of the reference had in each chain.}
 #'   \item{found, averaged}{for each topic, the share of the other chains that find it (see [topic_stability()]), and

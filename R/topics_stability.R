@@ -7,10 +7,9 @@
 #' The topics of each chain are matched one to one to the topics of the fit, as [relabel()][relabel.topic_model()] does.
 #' A chain finds a topic if the total variation distance between the terms of the topic and of its match is below 0.5,
 #' and below three quarters of the distance to the nearest other topic of the fit.
-#' @param fit a fit from [topic_model()], which may be relabelled.
+#' @inheritParams topic_names
 #' @param restarts how many further chains are run. `NULL`: as many as make six chains in all.
 #' @param iter sweeps of each further chain. `NULL`: as many as the fit has.
-#' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
 #' @return A data frame of class `topic_stability` with a row for each topic, the most prevalent first: `topic`; `name`,
 #'   if you have set [topic_names()]; `prevalence` (share of all tokens); `found` (the share of the other chains that

@@ -6,9 +6,9 @@
 #' is known of the documents (`prevalence`, see [topic_effects()]).
 #' @section Seed words:
 #' `seed_words = list(sport = c("goal", "match"), money = c("price", "market"))` makes topic 1 the topic `sport` and
-#' topic 2 the topic `money` (Jagarlamudi and others 2012). Topics beyond the list are named `other1`, `other2`, and so
-#' on. A dictionary of package quanteda serves too. A word with `*` or `?` stands for all terms that match it. Words
-#' that no document has are left out with a message.
+#' topic 2 the topic `money` (Jagarlamudi and others 2012, *EACL*, 204-213). Topics beyond the list are named `other1`,
+#' `other2`, and so on. A dictionary of package quanteda serves too. A word with `*` or `?` stands for all terms that
+#' match it. Words that no document has are left out with a message.
 #'
 #' Let \eqn{n_w} be the number of tokens of term \eqn{w}. A seed word adds \eqn{s n_w}{s n_w} prior counts of \eqn{w} to
 #' its topic, with a weight \eqn{s}: the prior of \eqn{\phi_k} is Dirichlet with \eqn{\beta + c_{kw}}, where
@@ -23,19 +23,14 @@
 #' it. With seed words `beta = "learn"` learns the one number \eqn{\beta}; the prior counts \eqn{c_{kw}} stay fixed.
 #' @section One topic a document:
 #' With `alpha = "mixture"` all tokens of a document have one topic, which is \eqn{k} with probability \eqn{\pi_k}, and
-#' \eqn{\pi \sim \mathrm{Dir}(1, \dots, 1)}{pi ~ Dir(1, ..., 1)}: a mixture of unigrams (Nigam and others 2000), for
-#' texts of under ten words. `theta` is the probability of each topic, and `alpha` the average of \eqn{\pi}.
-#' @references
-#' Jagarlamudi, J., Daume III, H. and Udupa, R. (2012). Incorporating lexical priors into topic models. *EACL*, 204-213.
-#' Nigam, K., McCallum, A., Thrun, S. and Mitchell, T. (2000). Text classification from labeled and unlabeled documents
-#' using EM. *Machine Learning* **39**, 103-134. Watanabe, K. and Baturo, A. (2024). Seeded sequential LDA. *Social
-#' Science Computer Review* **42**, 224-248.
+#' \eqn{\pi \sim \mathrm{Dir}(1, \dots, 1)}{pi ~ Dir(1, ..., 1)}: a mixture of unigrams (Nigam and others 2000, *Machine
+#' Learning* 39, 103-134), for texts of under ten words. `theta` is the probability of each topic, and `alpha` the
+#' average of \eqn{\pi}.
 #' @examples
 #' set.seed(1)
-#' words <- c("ball", "goal", "team", "market", "price", "trade", "win")
 #' subject <- rbind(c(3, 3, 3, 0, 0, 0, 1), c(0, 0, 0, 3, 3, 3, 1))
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, subject[1 + d %% 2, ])))
-#' colnames(x) <- words
+#' colnames(x) <- c("ball", "goal", "team", "market", "price", "trade", "win")
 #' fit <- topic_model(x, topics = 2, seed_words = list(money = "price", sport = c("goal", "team")),
 #'   iter = 60, seed = 1, threads = 2)
 #' summary(fit)

@@ -9,9 +9,10 @@
 #' \eqn{c_{kw}} the prior counts of the fit, for example from seed words. The new documents are fitted with the priors
 #' \eqn{\phi_k \sim \mathrm{Dir}(\beta + a (c_{kw} + n_{kw}))_w}{phi_k ~ Dir(beta + a (c_kw + n_kw)) over w} and
 #' \eqn{\theta_d \sim \mathrm{Dir}(\alpha)}{theta_d ~ Dir(alpha)}, where \eqn{a} is `weight`, and \eqn{\alpha} and
-#' \eqn{\beta} are the averages of the fit (Banerjee and Basu 2007). With `weight < 1` the topics follow a language that
-#' changes. Tokens of terms that the fit does not have are left out, with a message. After a fit with `prevalence` new
-#' documents have the \eqn{\alpha} of their covariates in `data`, or else of the mean of the covariates.
+#' \eqn{\beta} are the averages of the fit (Banerjee and Basu 2007, *SIAM International Conference on Data Mining*,
+#' 431-436). With `weight < 1` the topics follow a language that changes. Tokens of terms that the fit does not have are
+#' left out, with a message. After a fit with `prevalence` new documents have the \eqn{\alpha} of their covariates in
+#' `data`, or else of the mean of the covariates.
 #' @param object a fit from [topic_model()], which may be an update itself.
 #' @param newdata counts of the new documents, in any of the forms that [topic_model()] takes.
 #' @param data as in [predict.topic_model()].
@@ -22,9 +23,6 @@
 #' @inheritParams computing_arguments
 #' @return A fit of class `topic_model` with the `documents`, `theta`, `x` and `tokens` of the new documents, and with
 #'   `phi` from the posterior above. `prior_counts` has the weighted earlier counts, and `earlier` their sum.
-#' @references
-#' Banerjee, A. and Basu, S. (2007). Topic models over text streams: a study of batch, online and hybrid algorithms.
-#' *SIAM International Conference on Data Mining*, 431-436.
 #' @examples
 #' x <- t(sapply(1:60, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' colnames(x) <- c("goal", "team", "price", "trade")
