@@ -19,7 +19,6 @@ match_topics <- function(fit, phi) {
 
 find_limits <- function(fit) pmin(found_limit, limit_share * nearest_topic(fit$phi))
 
-# The distance of each topic to the nearest other one.
 nearest_topic <- function(phi) {
   between <- variation_distance(phi, phi)
   diag(between) <- Inf

@@ -128,7 +128,6 @@ compare_scores <- function(log_likelihood, tokens, part) {
     difference_se = apply(differences, 2L, error), row.names = NULL)
 }
 
-# It rests on the fits, of which the weakest counts.
 comparison_verdict <- function(topics, best, alike, table, fits) {
   others <- topics[setdiff(which(alike), best)]
   worse <- topics[which(!alike)]
@@ -222,16 +221,8 @@ glance_of.topic_comparison <- function(x) {
   parts$fits[[at]]
 }
 
-#' @rdname compare_topics
-#' @export
-plot.topic_comparison <- function(x, main = NULL, ...) {
-  check_dots_empty(...)
-  paint_picture(comparison_picture(x, main))
-  invisible(x)
-}
-
 # The paired differences that the table tests (a ring is around the best), and coherence, with two standard errors.
-comparison_picture <- function(x, main) {
+plain_picture.topic_comparison <- function(x, main) {
   table <- x$table
   at <- log10(table$topics)
   line <- function(column, title, ring = integer()) {
@@ -250,12 +241,4 @@ comparison_picture <- function(x, main) {
   panels <- list(line("difference", "Log score, less the best", match(x$best, table$topics)),
     line("coherence", sprintf("Coherence (%s)", coherence_names[[x$measure]])))
   with_answer_below(picture(panels, main, "Topics", columns = 2L), x$verdict)
-}
-
-#' @rdname autoplot.warpbayes
-#' @method autoplot topic_comparison
-#' @exportS3Method ggplot2::autoplot topic_comparison
-autoplot.topic_comparison <- function(object, main = NULL, ...) {
-  check_dots_empty(...)
-  gg_draw(comparison_picture(object, main))
 }

@@ -37,15 +37,11 @@
 #'   star. Documents without tokens or with missing covariates do not count. `plot()` shows the intervals, without the
 #'   intercept.
 #' @examples
-#' set.seed(1)
-#' subject <- rbind(c(3, 3, 0, 1), c(0, 1, 3, 3))
-#' party <- rep(c("left", "right"), each = 30)
-#' second <- runif(60) < rep(c(0.3, 0.7), each = 30)
-#' x <- t(sapply(1:60, function(d) rmultinom(1, 30, subject[1 + second[d], ])))
-#' fit <- topic_model(x, topics = 2, prevalence = ~ party, iter = 60, chains = 1, seed = 1,
-#'   threads = 2)
+#' day <- 1:60
+#' x <- t(sapply(day, function(d) rmultinom(1, 30, if (runif(1) < d / 60) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
+#' fit <- topic_model(x, topics = 2, prevalence = ~ day, iter = 60, chains = 1, seed = 1, threads = 2)
 #' topic_effects(fit)
-#' topic_effects(fit, at = data.frame(party = c("left", "right")))
+#' topic_effects(fit, at = data.frame(day = c(1, 60)))
 #' @export
 topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = NULL, level = 0.9, ndraws = 100,
                           seed = NULL, backend = NULL, threads = NULL, ...) {
@@ -79,15 +75,12 @@ topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = 
     table$chains <- rep(vapply(draws, ncol, 1L), each = nrow(rows))
     table[c("rhat", "differ")] <- effect_convergence(draws)[c("rhat", "differ")]
   }
-  outside <- if (!is.null(at)) values_outside(design$variables[design$used, , drop = FALSE], at)
-  fewer <- topics[vapply(topics, function(topic) length(finding_chains(fit, topic)), 1L) < fit$chains]
-  reasons <- c(
-    effect_reason(draws, fit), if (length(outside)) reason("covariates_outside", quantity = outside),
-    if (length(fewer)) reason("effects_missed", quantity = topic_labels(fit, fewer), figure = length(fewer))
-  )
+  fewer <- topics[vapply(draws, ncol, 1L) < fit$chains]
+  verdict <- new_verdict("the effects", effect_reason(draws, fit), if (!is.null(at)) outside_reason(design, at),
+    if (length(fewer)) reason("effects_missed", quantity = topic_labels(fit, fewer), figure = length(fewer)),
+    rests_on = list(verdict(fit)))
   structure(table, level = level, documents = nrow(design$x), star = star_words(fit, topics),
-    expected = !is.null(at), verdict = new_verdict("the effects", reasons, rests_on = list(verdict(fit))),
-    class = c("topic_effects", "warpbayes", "data.frame"))
+    expected = !is.null(at), verdict = verdict, class = c("topic_effects", "warpbayes", "data.frame"))
 }
 
 chosen_topics <- function(fit, topics) {
@@ -189,7 +182,6 @@ effect_rows <- function(design, at) {
   rows
 }
 
-# `draws`: of effects, as topic_effect_draws() has them.
 effect_reason <- function(draws, fit) {
   table <- if (length(draws)) effect_convergence(draws)
   if (is.null(table) || all(is.na(table$rhat))) return(NULL)
@@ -205,7 +197,6 @@ effects_title <- function(x) {
     count_words(attr(x, "documents"), "document"), format(100 * attr(x, "level")))
 }
 
-# The rows as they are shown: an effect on which chains differ says so.
 shown_effects <- function(x) {
   table <- plain_frame(x)
   if (any(table$differ)) table$note <- ifelse(table$differ, "chains differ", "")
@@ -240,24 +231,7 @@ glance_of.topic_effects <- function(x) {
     level = attr(x, "level"), rhat = extreme(c(x$rhat, NA), max), verdict = verdict(x)$answer)
 }
 
-#' @rdname topic_effects
-#' @export
-plot.topic_effects <- function(x, main = NULL, ...) {
-  check_dots_empty(...)
-  paint_picture(topic_effects_picture(x, main))
-  invisible(x)
-}
-
-#' @rdname autoplot.warpbayes
-#' @method autoplot topic_effects
-#' @exportS3Method ggplot2::autoplot topic_effects
-autoplot.topic_effects <- function(object, main = NULL, ...) {
-  check_dots_empty(...)
-  gg_draw(topic_effects_picture(object, main))
-}
-
-# Intervals of all terms but the intercept, topic by topic. An effect on which chains differ says so.
-topic_effects_picture <- function(x, main) {
+plain_picture.topic_effects <- function(x, main) {
   table <- plain_frame(x)
   label <- if (is.null(table$name)) paste("Topic", table$topic) else table$name
   expected <- isTRUE(attr(x, "expected"))

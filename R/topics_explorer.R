@@ -86,7 +86,6 @@ topics_style <- function(id, shown, rank_id) {
     paste0("#", rank_id, ":checked ~ .sides .list.", rank_id, " { display: block; }")), collapse = "\n")
 }
 
-# For each topic its terms by each ranking, with bars, and the documents with the most tokens of it.
 topic_panels <- function(fit, shown, labels, prevalence, n) {
   sizes <- term_sizes(fit$x)
   n <- min(n, length(fit$terms))

@@ -53,8 +53,7 @@
 #' @seealso [compare_topics()], [add_documents()], [topic_model_peers], [predict.topic_model()], [top_terms()],
 #'   [coherence()], [plot.topic_model()]
 #' @examples
-#' subject <- rbind(c(3, 3, 3, 0, 0, 0, 1), c(0, 0, 0, 3, 3, 3, 1))
-#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, subject[1 + d %% 2, ])))
+#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 3, 0, 0, 0, 1) else c(0, 0, 0, 3, 3, 3, 1))))
 #' colnames(x) <- c("ball", "goal", "team", "market", "price", "trade", "win")
 #' fit <- topic_model(x, topics = 2, iter = 100, seed = 1, threads = 2)
 #' fit
@@ -124,7 +123,6 @@ check_topic_sweeps <- function(iter, warmup, chains, control, counts, topics) {
   list(iter = iter, warmup = warmup, thin = thin, chains = chains, keep = keep, cost = cost(iter * chains))
 }
 
-# A fit before its first sweep.
 new_topics <- function(counts, topics, sweeps, run, seed, ...) {
   structure(c(list(draws = NULL, topics = topics, iter = 0), sweeps[c("chains", "warmup", "thin", "keep")], list(
     seed = check_seed(seed), backend = run$backend, threads = run$threads, documents = counts$documents,

@@ -45,3 +45,22 @@ topic_names <- function(fit, n = 3, ...) {
   rownames(fit$phi) <- colnames(fit$theta) <- value
   fit
 }
+
+# How texts refer to topics: by name if they have one, otherwise by number.
+topic_labels <- function(fit, topics, prefix = "") {
+  if (is.null(fit$topic_names)) paste0(prefix, topics, recycle0 = TRUE) else fit$topic_names[topics]
+}
+
+with_names <- function(table, fit) {
+  if (!is.null(fit$topic_names)) table$name <- fit$topic_names[table$topic]
+  table
+}
+
+columns_first <- function(table, first) table[union(intersect(first, names(table)), names(table))]
+
+# The share of each topic in all tokens: the topics of the documents, weighted by the documents' lengths.
+topic_prevalence <- function(fit) {
+  colSums(fit$theta * fit$document_tokens) / sum(fit$document_tokens)
+}
+
+percent_words <- function(shares) paste0(format(100 * shares, digits = 2), "%", recycle0 = TRUE)

@@ -18,9 +18,7 @@
 #' @return A data frame with a row for each number and chain in which it occurs: `chain`, `topics` and `probability`,
 #'   the share of the chain's draws.
 #' @examples
-#' set.seed(1)
-#' subject <- rbind(rep(c(3, 0.1), each = 10), rep(c(0.1, 3), each = 10))
-#' x <- t(sapply(1:60, function(d) rmultinom(1, 40, subject[1 + d %% 2, ])))
+#' x <- t(sapply(1:60, function(d) rmultinom(1, 40, rep(if (d %% 2) c(3, 0.1) else c(0.1, 3), each = 10))))
 #' fit <- topic_model(x, topics = 8, alpha = "hdp", iter = 200, seed = 1, threads = 2)
 #' number_of_topics(fit)
 #' @export

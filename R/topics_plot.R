@@ -98,15 +98,11 @@ prevalence_picture <- function(fit, shown, n, main) {
 topic_correlation <- function(theta) {
   k <- ncol(theta)
   covariance <- stats::cov(log(pmax(theta, 1e-12)))
-  variance <- diag(covariance)
-  t <- outer(variance, variance, `+`) - 2 * covariance
+  t <- outer(diag(covariance), diag(covariance), `+`) - 2 * covariance
   total <- rowSums(t)
   w <- (total - sum(total) / (2 * (k - 1))) / (k - 2)
   w <- pmax(w, 1e-4 * max(w))
-  result <- (outer(w, w, `+`) - t) / (2 * sqrt(outer(w, w)))
-  result[] <- pmin(pmax(result, -1), 1)
-  diag(result) <- 1
-  result
+  pmin(pmax((outer(w, w, `+`) - t) / (2 * sqrt(outer(w, w))), -1), 1)
 }
 
 # Correlations of the shown topics, similar ones together. The scale has the same round end on both sides.
@@ -171,3 +167,31 @@ autoplot.topic_model <- function(object, type = c("terms", "prevalence", "log_li
   check_method(object, "object", ...)
   gg_draw(topic_picture(object, type, topics, n, by, main))
 }
+
+# A picture of a result that has one.
+plain_picture <- function(x, main) UseMethod("plain_picture")
+
+#' @rdname compare_topics
+#' @export
+plot.topic_comparison <- function(x, main = NULL, ...) {
+  check_dots_empty(...)
+  paint_picture(plain_picture(x, main))
+  invisible(x)
+}
+
+#' @rdname autoplot.warpbayes
+#' @method autoplot topic_comparison
+#' @exportS3Method ggplot2::autoplot topic_comparison
+autoplot.topic_comparison <- function(object, main = NULL, ...) {
+  check_dots_empty(...)
+  gg_draw(plain_picture(object, main))
+}
+
+#' @rdname topic_effects
+#' @export
+plot.topic_effects <- plot.topic_comparison
+
+#' @rdname autoplot.warpbayes
+#' @method autoplot topic_effects
+#' @exportS3Method ggplot2::autoplot topic_effects
+autoplot.topic_effects <- autoplot.topic_comparison

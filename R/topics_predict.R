@@ -38,7 +38,7 @@ predict.topic_model <- function(object, newdata = NULL, type = c("topics", "clas
   unknown <- sum(counts$unknown) / max(1, sum(counts$unknown) + counts$tokens)
   verdict <- new_verdict("the topics of these documents", if (unknown > most_unknown) {
     reason("words_unknown", figure = unknown, share = percent(unknown, 0))
-  }, outside_reason(prior), certainty_reason(object, known$certainty), rests_on = list(verdict(object)))
+  }, prior$outside, certainty_reason(object, known$certainty), rests_on = list(verdict(object)))
   value <- known$theta
   if (type == "class") {
     value <- structure(max.col(value, ties.method = "first"), names = rownames(value))
@@ -59,10 +59,6 @@ certainty_reason <- function(fit, certainty) {
       sprintf(": another chain gives %s of the sure documents that were fitted another one", percent(wrong))
     })
   }
-}
-
-outside_reason <- function(prior) {
-  if (length(prior$outside)) reason("covariates_outside", quantity = prior$outside)
 }
 
 # `theta` of documents (`counts` NULL: of the fit), and if wanted the `certainty` of first topics over all chains.
@@ -89,8 +85,8 @@ certainty_at <- function(shares, theta, tokens) {
   stats::setNames(ifelse(tokens > 0, value, NA_real_), rownames(theta))
 }
 
-# What the prior knows of new documents: their groups, and the alphas of the groups, groups x topics; and which values
-# lie `outside` those that were fitted.
+# What the prior knows of new documents: their groups, and the alphas of the groups, groups x topics; and the reason if
+# values lie `outside` those that were fitted.
 new_document_prior <- function(fit, data, counts) {
   if (is.null(data)) list(groups = NULL, alpha = rbind(fit$alpha)) else prevalence_prior(fit, data, counts)
 }
@@ -171,7 +167,7 @@ perplexity <- function(fit, newdata = NULL, share = 0.5, iter = 100, data = NULL
   }
   theta <- infer_topics(fit, halves$seen, iter, seed, run, prior)$theta
   structure(score_words(fit, halves$predicted, theta, run),
-    verdict = new_verdict("the perplexity", outside_reason(prior), rests_on = list(verdict(fit))))
+    verdict = new_verdict("the perplexity", prior$outside, rests_on = list(verdict(fit))))
 }
 
 in_console.perplexity <- function(x, ...) {

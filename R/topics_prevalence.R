@@ -116,7 +116,12 @@ prevalence_prior <- function(fit, data, counts) {
   groups <- covariate_groups(basis)
   alpha <- lapply(known$coefficients, prevalence_alpha, basis[groups$first, , drop = FALSE])
   list(groups = groups$group, alpha = Reduce(`+`, alpha) / length(alpha),
-    outside = values_outside(design$variables[design$used, , drop = FALSE], data))
+    outside = outside_reason(design, data))
+}
+
+outside_reason <- function(design, data) {
+  outside <- values_outside(design$variables[design$used, , drop = FALSE], data)
+  if (length(outside)) reason("covariates_outside", quantity = outside)
 }
 
 # What the sampler takes of a design. The columns of `frame` are an orthonormal basis of those of `x`.

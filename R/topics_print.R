@@ -75,14 +75,11 @@ in_console.topic_model <- function(x, n = 10, terms = 6, ...) {
   print_verdict(verdict(x))
 }
 
-# Columns of words, and as many terms as the console has room for.
 print_topics <- function(..., terms) {
   start <- do.call(paste, c(lapply(list(...), format), sep = "  "))
   terms <- fitting_terms(terms, getOption("width") - nchar(start) - 4)
   cat(paste0("  ", start, "  ", terms, recycle0 = TRUE), sep = "\n")
 }
-
-percent_words <- function(shares) paste0(format(100 * shares, digits = 2), "%", recycle0 = TRUE)
 
 # Shares with their intervals, such as 31% (28 to 35).
 prevalence_ends <- function(table) {

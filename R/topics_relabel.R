@@ -49,7 +49,6 @@ average_if_better <- function(fit) {
   some <- some[unique(round(seq(1, length(some), length.out = min(1000L, length(some)))))]
   if (!length(sets) || length(some) < 2L) return(fit)
   counts <- take_documents(fit$x, some)
-  # Log probabilities of the predicted words, document by document.
   score <- function(fit) {
     data <- if (!is.null(fit$prevalence)) fit$prevalence$variables[some, , drop = FALSE]
     attr(perplexity(fit, counts, data = data, seed = fit$seed, backend = "cpu"), "log_likelihood")

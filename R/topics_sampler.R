@@ -146,7 +146,6 @@ with_open_sums <- function(state, fit) {
   state
 }
 
-# Adds to the fit its averages, its reference chain and the sizes of its topics.
 topic_finish <- function(fit) {
   closed <- with_topics(fit, resolve_run("cpu", 1), function(session) {
     lapply(fit$state, function(state) {
@@ -166,10 +165,8 @@ topic_finish <- function(fit) {
     rowMeans(matrix(fit$draws$alpha[, , fit$reference], fit$topics))
   } else if (!is.null(state$coefficients)) {
     prevalence_alpha(state$coefficients[1L, ])
-  } else if (is.null(fit$groups)) {
-    state$alpha
   } else {
-    fit$alpha
+    if (is.null(fit$groups)) state$alpha else fit$alpha
   }
   drawn <- fit$learn$beta && length(fit$draws$beta)
   fit$beta <- if (drawn) mean(fit$draws$beta[, fit$reference]) else state$beta
@@ -233,4 +230,15 @@ topic_averages <- function(sums, fit) {
 chain_levels <- function(fit) {
   after <- seq_len(fit$iter) > fit$warmup
   colMeans(fit$log_likelihood[if (any(after)) after else TRUE, , drop = FALSE])
+}
+
+topic_cost <- function(documents, pairs, topics, sweeps) {
+  operations <- as.double(documents) * topics * 5 + pairs * (topics / 4 + 20)
+  sweep <- call_cost(serial = 1e-4, parallel = operations * 4e-9, most = 1 + operations / 2e5,
+    fixed = 3.5e-4, memory = operations * 1.25e-10)
+  times_cost(sweeps, sweep, 4 * pairs)
+}
+
+fit_cost.topic_model <- function(fit, sweeps) {
+  topic_cost(length(fit$documents), length(fit$x$count), fit$topics, sweeps * fit$chains)
 }

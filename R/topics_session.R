@@ -16,7 +16,6 @@ topic_structure <- function(groups, prior_counts, terms, covariates = NULL) {
   if (length(parts)) parts
 }
 
-# Documents with the same alpha: of covariates that were fitted, or of those of new documents.
 document_groups <- function(fit) if (is.null(fit$prevalence)) fit$groups else fit$prevalence$group
 
 fit_structure <- function(fit) {

@@ -71,8 +71,6 @@ glance_of.topic_stability <- function(x) {
 # The averages of further chains, numbered after those of the fit: phi of each, topics x terms.
 restarted_topics <- function(fit, restarts, iter, backend, threads) {
   check_topic_state(fit)
-  run <- resolve_run(backend, threads, cost = topic_cost(length(fit$documents), length(fit$x$count), fit$topics,
-    iter * restarts))
   state <- fit$state[[1L]]
   alpha <- if (fit$learn$alpha == "none") state$alpha else first_alpha(fit$topics)
   beta <- if (fit$learn$beta) first_beta else state$beta
@@ -80,12 +78,12 @@ restarted_topics <- function(fit, restarts, iter, backend, threads) {
   other[c("chains", "iter", "warmup", "keep", "elapsed", "draws")] <- list(restarts, 0,
     min(fit$warmup, floor(iter / 2)), character(), c(start = 0, sweeps = 0), NULL)
   other[names(topic_plan(fit)$traces)] <- NULL
+  run <- resolve_run(backend, threads, cost = fit_cost(other, iter))
   other <- start_chains(other, topic_start(other, alpha, beta, run), fit$chains)
   other <- advance_chains(other, iter, topic_sampler, run, FALSE, threads)
   if (restarts > 1) other$chain_phi else list(other$phi)
 }
 
-# The labels of topics, with a star for those that some chain does not find.
 marked_labels <- function(fit, topics, prefix = "") {
   found <- found_topics(fit)
   paste0(topic_labels(fit, topics, prefix), if (!is.null(found)) ifelse(found[topics] < 1, "*", ""))

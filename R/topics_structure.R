@@ -28,8 +28,7 @@
 #' average of \eqn{\pi}.
 #' @examples
 #' set.seed(1)
-#' subject <- rbind(c(3, 3, 3, 0, 0, 0, 1), c(0, 0, 0, 3, 3, 3, 1))
-#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, subject[1 + d %% 2, ])))
+#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 3, 0, 0, 0, 1) else c(0, 0, 0, 3, 3, 3, 1))))
 #' colnames(x) <- c("ball", "goal", "team", "market", "price", "trade", "win")
 #' fit <- topic_model(x, topics = 2, seed_words = list(money = "price", sport = c("goal", "team")),
 #'   iter = 60, seed = 1, threads = 2)
@@ -74,7 +73,6 @@ pack_prior <- function(prior, terms) {
   if (any(some)) prior[, some, drop = FALSE]
 }
 
-# Adds two sets of prior counts. Either may be NULL.
 add_prior <- function(one, two) {
   if (is.null(one)) return(two)
   if (is.null(two)) return(one)
@@ -114,7 +112,10 @@ check_seed_words <- function(seed_words, topics, counts) {
   missing <- which(vapply(seed_words, function(words) anyNA(words) || !all(nzchar(words)), NA))
   if (length(missing)) refuse(sprintf("has a missing or empty word for topic %d", missing[[1L]]))
   present <- counts$terms[diff(counts$p) > 0]
-  found <- lapply(seed_words, lapply, find_word, terms = present)
+  found <- lapply(seed_words, lapply, function(word) {
+    if (word %in% present || !grepl("[*?]", word)) return(intersect(word, present))
+    grep(utils::glob2rx(word), present, value = TRUE)
+  })
   empty <- which(lengths(seed_words) == 0L)
   if (length(empty)) refuse(sprintf("has no word for topic %d", empty[[1L]]))
   lost <- Map(function(words, terms) words[lengths(terms) == 0L], seed_words, found)
@@ -132,12 +133,6 @@ check_seed_words <- function(seed_words, topics, counts) {
   list(words = lapply(found, function(terms) unique(unlist(terms, use.names = FALSE))), weight = weight)
 }
 
-find_word <- function(word, terms) {
-  if (word %in% terms || !grepl("[*?]", word)) return(intersect(word, terms))
-  grep(utils::glob2rx(word), terms, value = TRUE)
-}
-
-# `weight` is of each list, or of all of them.
 seed_prior <- function(seed_words, weight, topics, counts) {
   if (is.null(seed_words)) return(NULL)
   terms <- unique(unlist(seed_words, use.names = FALSE))

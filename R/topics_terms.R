@@ -9,7 +9,7 @@
 #'   \eqn{\phi_{kw}} divided by the term's share of all tokens, which favours rare words. `"frex"` (Bischof and Airoldi
 #'   2012, *ICML*, 201-208): the weighted harmonic mean of two ranks from 0 to 1, of \eqn{\phi_{kw}} within the topic
 #'   (frequency), and of \eqn{\phi_{kw} / \sum_j \phi_{jw}} (exclusivity). `"relevance"` (Sievert and Shirley 2014,
-#'   LDAvis, *Workshop on Interactive Language Learning, Visualization, and Interfaces*, 63-70): the weighted mean of the
+#'   *Workshop on Interactive Language Learning, Visualization, and Interfaces*, 63-70): the weighted mean of the
 #'   logarithms of probability and lift.
 #' @param weight the weight of exclusivity in `"frex"`, and of lift in `"relevance"`.
 #' @return A data frame with `topic`, `rank`, `term`, `probability` and `score`; with `name` if you have set
@@ -91,8 +91,8 @@ term_scores <- function(fit, by, weight = 0.5) {
 #'   \item `"umass"` is the mean over pairs \eqn{i > j} of \eqn{\log [(D(w_i, w_j) + 1) / D(w_j)]}{log((D(w_i, w_j) + 1)
 #'   / D(w_j))} (Mimno and others 2011, *EMNLP*, 262-272). At best it is close to 0.
 #'   \item `"npmi"` is the mean of the normalised pointwise mutual information \eqn{\log[p(v, w) / (p(v) p(w))] / (-\log
-#'   p(v, w))}{log(p(v, w) / (p(v) p(w))) / -log(p(v, w))} over documents (Bouma 2009, *GSCL Conference*, 31-40), from -1
-#'   (never together) to 1 (always together).
+#'   p(v, w))}{log(p(v, w) / (p(v) p(w))) / -log(p(v, w))} over documents (Bouma 2009, *GSCL*, 31-40), from -1 (never
+#'   together) to 1 (always together).
 #'   \item `"cv"` is \eqn{C_v} of Roeder and others (2015, *WSDM*, 399-408), in whole documents, not windows of 110
 #'   words. Each top term has a vector: its normalised pointwise mutual information with all top terms, which is 1 with
 #'   itself. \eqn{C_v} is the mean cosine between the vector of a term and the sum of all vectors.

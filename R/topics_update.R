@@ -32,7 +32,6 @@
 add_documents <- function(object, newdata, weight = 1, iter = 100, warmup = floor(iter / 2), chains = NULL,
                           data = NULL, seed = NULL, backend = NULL, threads = NULL, progress = NULL, control = NULL,
                           ...) {
-  require_arguments("object")
   check_topic_fit(object, "object")
   if (missing(newdata)) {
     stop_input("newdata", "is missing: add_documents() goes on with new documents. To change arguments of the fit, ",
@@ -62,7 +61,7 @@ add_documents <- function(object, newdata, weight = 1, iter = 100, warmup = floo
     prior_counts = weight * earlier, earlier = weight * sum(earlier), call = match.call(), alpha = object$alpha,
     groups = prior$groups, covariates = known_covariates(object),
     rests_on = c(list(verdict(object)), if (length(prior$outside)) {
-      list(new_verdict("the prior of the documents", outside_reason(prior)))
+      list(new_verdict("the prior of the documents", prior$outside))
     }))
   fit$topic_names <- object$topic_names
   check_store_memory(topic_sampler(fit), fit, sweeps$iter)

@@ -174,7 +174,6 @@ difference_reasons <- function(fit, used) {
   })
 }
 
-# The perplexity of the fitted words in each chain, over the sweeps after the warm-up.
 chain_perplexity <- function(fit) exp(-chain_levels(fit) / fit$x$tokens)
 
 # The share of a topic in all tokens: kept sweeps x the chains that find it.

@@ -48,7 +48,7 @@ test_that("a picture says how many topics it leaves out, and that of a compariso
     "The 6 most prevalent of 8 topics; Cannot tell.")
   expect_identical(topic_picture(eight, "terms", 8, 4, "probability", NULL)$caption, "Cannot tell.")
   compared <- compare_topics(planted, c(1, 3), folds = 3, iter = 20, n = 3, seed = 1, threads = 2)
-  layers <- comparison_picture(compared, NULL)$panels[[1L]]$layers
+  layers <- plain_picture(compared, NULL)$panels[[1L]]$layers
   points <- Filter(function(one) one$shape == "points", layers)
   expect_equal(points[[1L]]$data$y, compared$table$difference)
   expect_identical(points[[2L]]$data$y, 0)
