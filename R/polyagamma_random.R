@@ -1,5 +1,3 @@
-polyagamma_methods <- c("auto", "devroye", "sum", "alternate", "saddlepoint", "normal")
-
 #' Random Polya-Gamma variables
 #'
 #' Draws from the Polya-Gamma distributions \eqn{PG(b, c)}, for any real shape \eqn{b > 0} and any real tilt \eqn{c}.
@@ -31,8 +29,14 @@ rpolyagamma <- function(n, shape = 1, tilt = 0,
                         backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   check_present(!missing(n), "n")
-  n <- check_draws(n)
-  method <- check_choice(method, "method", polyagamma_methods)
+  # As R's own functions read it: a vector stands for its length, and fractions are dropped.
+  if (length(n) > 1L) n <- length(n)
+  if (!is.numeric(n) || length(n) != 1L || is.na(n) || n < 0 || n > 2^52) {
+    stop_input("n", "must be a number of draws from 0 to 2^52, not ", show_value(n))
+  }
+  n <- floor(as.double(n))
+  methods <- eval(formals(rpolyagamma)$method)
+  method <- check_choice(method, "method", methods)
   shape <- check_polyagamma_shape(shape, "shape", method)
   tilt <- check_values(tilt, "tilt")
   seed <- check_seed(seed)
@@ -43,18 +47,9 @@ rpolyagamma <- function(n, shape = 1, tilt = 0,
     warning("NAs produced")
     return(rep(NA_real_, n))
   }
-  draws <- native(C_polyagamma_draw, n, shape, tilt, match(method, polyagamma_methods) - 1L, seed, run)
+  draws <- native(C_polyagamma_draw, n, shape, tilt, match(method, methods) - 1L, seed, run)
   if (native(C_polyagamma_any_nan, draws, run)) warning("NAs produced")
   draws
-}
-
-# `n` is read as R's own functions read it: a vector stands for its length, and fractions are dropped.
-check_draws <- function(n) {
-  if (length(n) > 1L) return(as.double(length(n)))
-  if (!is.numeric(n) || length(n) != 1L || is.na(n) || n < 0 || n > 2^52) {
-    stop_input("n", "must be a number of draws from 0 to 2^52, not ", show_value(n))
-  }
-  floor(as.double(n))
 }
 
 check_polyagamma_shape <- function(shape, argument, method = "auto") {

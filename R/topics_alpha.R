@@ -1,30 +1,24 @@
 # The prior of the topics of documents, alpha: one record for each way to give or to learn it.
 
-# number: in wb_topic_alpha. learned: what is learned, in words; NULL if alpha is given. report: a sentence, given the
+# number: in wb_topic_alpha. learned: what is learned, in words; NULL if alpha is given. report: a sentence, with the
 # sum of alpha and the words of its gamma prior. number_learned: whether topics may stay unused. one_topic: whether a
 # document has one topic. traced: whether the sum of alpha tells of convergence.
 alpha_kind <- function(number, learned, report, number_learned = FALSE, one_topic = FALSE, traced = TRUE) {
-  list(number = number, learned = learned, report = report, number_learned = number_learned, one_topic = one_topic,
-    traced = traced)
+  as.list(environment())
 }
 
 alpha_kinds <- list(
-  none = alpha_kind(0L, NULL, traced = FALSE,
-    function(sum, prior) sprintf("alpha was given, and sums to %s.", format(signif(sum, 3)))),
-  symmetric = alpha_kind(1L, "symmetric alpha",
-    function(sum, prior) sprintf("All alpha are one number, which is learned; its prior is %s).", prior)),
+  none = alpha_kind(0L, NULL, "alpha was given, and sums to {sum}.", traced = FALSE),
+  symmetric = alpha_kind(1L, "symmetric alpha", "All alpha are one number, which is learned; its prior is {prior})."),
   asymmetric = alpha_kind(2L, "asymmetric alpha",
-    function(sum, prior) sprintf("Each topic has its own alpha, which is learned; the prior of each is %s).", prior)),
-  hdp = alpha_kind(3L, "alpha", number_learned = TRUE, report = function(sum, prior) {
-    sprintf("The number of topics is learned; the prior of the sum of alpha is %s), its shape times 1/4 to 64.", prior)
-  }),
-  mixture = alpha_kind(4L, "shares of topics", one_topic = TRUE, traced = FALSE,
-    report = function(sum, prior) "Each document has one topic; the shares of topics have a flat prior."),
+    "Each topic has its own alpha, which is learned; the prior of each is {prior})."),
+  hdp = alpha_kind(3L, "alpha", paste("The number of topics is learned; the prior of the sum of alpha is {prior}),",
+    "its shape times 1/4 to 64."), number_learned = TRUE),
+  mixture = alpha_kind(4L, "shares of topics", "Each document has one topic; the shares of topics have a flat prior.",
+    one_topic = TRUE, traced = FALSE),
   # Not alpha is drawn, but the coefficients of the covariates that give it.
-  prevalence = alpha_kind(0L, "effects of covariates", function(sum, prior) {
-    paste("log alpha is linear in the covariates of the document; the priors of the coefficients are normal:",
-      "see ?topic_effects.")
-  })
+  prevalence = alpha_kind(0L, "effects of covariates", paste("log alpha is linear in the covariates of the document;",
+    "the priors of the coefficients are normal: see ?topic_effects."))
 )
 
 kind_of <- function(fit) alpha_kinds[[fit$learn$alpha]]

@@ -40,7 +40,11 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
                            backend = NULL, threads = NULL, progress = NULL) {
   require_arguments("x", "topics")
   counts <- count_matrix(x)
-  topics <- check_topic_numbers(topics)
+  if (!is.numeric(topics) || length(unique(topics)) < 2L || !all(topics %in% seq_len(16384))) {
+    stop_input("topics", "must be at least two whole numbers from 1 to 16384, such as c(10, 20, 50), not ",
+      show_value(topics))
+  }
+  topics <- sort(unique(as.double(topics)))
   folds <- check_count(folds, "folds", min = 2, max = counts$size[[1L]])
   held_out <- check_count(held_out, "held_out", max = folds)
   measure <- check_choice(measure, "measure", names(coherence_names))
@@ -95,14 +99,6 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
 }
 
 coherence_names <- c(npmi = "NPMI", umass = "UMass", cv = "C_v")
-
-check_topic_numbers <- function(topics) {
-  if (!is.numeric(topics) || length(unique(topics)) < 2L || !all(topics %in% seq_len(16384))) {
-    stop_input("topics", "must be at least two whole numbers from 1 to 16384, such as c(10, 20, 50), not ",
-      show_value(topics))
-  }
-  sort(unique(as.double(topics)))
-}
 
 score_part <- function(fit, counts, share, data, seed, backend, threads) {
   if (split_tokens(counts, share, seed)$predicted$tokens == 0) return(matrix(0, counts$size[[1L]], 2L))

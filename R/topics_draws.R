@@ -81,20 +81,15 @@ augment.topic_model <- function(x, data = NULL, seed = NULL, backend = NULL, thr
     topic[weight > best] <- k
     best <- pmax(best, weight)
   }
-  as_table(data.frame(
-    document = counts$documents[document], term = counts$terms[term], count = counts$count, .topic = topic,
-    .first = max.col(theta, ties.method = "first")[document], .certainty = known$certainty[document]
-  ))
+  as_table(data.frame(document = counts$documents[document], term = counts$terms[term], count = counts$count,
+    .topic = topic, .first = max.col(theta, "first")[document], .certainty = known$certainty[document]))
 }
 
 glance_of.topic_model <- function(x) {
   check_topic_fit(x, "x")
-  log_likelihood <- mean_log_likelihood(x)
-  data.frame(
-    topics = x$topics, documents = length(x$documents), terms = length(x$terms), tokens = x$x$tokens, chains = x$chains,
-    iter = x$iter, alpha_sum = sum(x$alpha), beta = x$beta, log_likelihood = log_likelihood,
-    perplexity = exp(-log_likelihood / x$x$tokens), seconds = elapsed_seconds(x$elapsed), verdict = verdict(x)$answer
-  )
+  data.frame(topics = x$topics, documents = length(x$documents), terms = length(x$terms), tokens = x$x$tokens,
+    chains = x$chains, iter = x$iter, alpha_sum = sum(x$alpha), beta = x$beta, log_likelihood = mean_log_likelihood(x),
+    perplexity = chain_perplexity(x)[[x$reference]], seconds = elapsed_seconds(x$elapsed), verdict = verdict(x)$answer)
 }
 
 mean_log_likelihood <- function(fit) chain_levels(fit)[[fit$reference]]

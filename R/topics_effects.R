@@ -61,7 +61,7 @@ topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = 
     }
     design <- fit$prevalence
   }
-  rows <- if (is.null(at)) all_coefficients(design) else effect_rows(design, at)
+  rows <- effect_rows(design, at)
   drawn <- if (is.null(formula)) fit$draws$effects else draw_effects(fit, design, ndraws, backend, threads, seed)
   draws <- topic_effect_draws(fit, drawn, rows, topics, !is.null(at))
   table <- do.call(rbind, lapply(seq_along(draws), function(i) {
@@ -71,12 +71,13 @@ topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = 
       se = apply(values, 2L, stats::sd), lower = ends[1L, ], upper = ends[2L, ], row.names = NULL)
   }))
   table <- columns_first(with_names(table, fit), c("topic", "name", "term"))
+  convergence <- effect_convergence(draws)
   if (fit$chains > 1) {
     table$chains <- rep(vapply(draws, ncol, 1L), each = nrow(rows))
-    table[c("rhat", "differ")] <- effect_convergence(draws)[c("rhat", "differ")]
+    table[c("rhat", "differ")] <- convergence[c("rhat", "differ")]
   }
   fewer <- topics[vapply(draws, ncol, 1L) < fit$chains]
-  verdict <- new_verdict("the effects", effect_reason(draws, fit), if (!is.null(at)) outside_reason(design, at),
+  verdict <- new_verdict("the effects", effect_reason(convergence, fit), if (!is.null(at)) outside_reason(design, at),
     if (length(fewer)) reason("effects_missed", quantity = topic_labels(fit, fewer), figure = length(fewer)),
     rests_on = list(verdict(fit)))
   structure(table, level = level, documents = nrow(design$x), star = star_words(fit, topics),
@@ -95,7 +96,6 @@ chosen_topics <- function(fit, topics) {
 # The draws of the effects, coefficients x topics x draws x chains, from chains that begin where those of the fit stand.
 draw_effects <- function(fit, design, ndraws, backend, threads, seed) {
   check_topic_state(fit)
-  run <- resolve_run(backend, threads)
   seed <- check_seed(seed)
   other <- fit
   other$learn$alpha <- "prevalence"
@@ -104,7 +104,7 @@ draw_effects <- function(fit, design, ndraws, backend, threads, seed) {
   each <- ceiling(ndraws / fit$chains)
   together <- other$thin * topic_kept_together(other)
   sweeps <- effect_warmup + other$thin * each
-  drawn <- with_topics(other, run, function(session) {
+  drawn <- with_topics(other, resolve_run(backend, threads), function(session) {
     lapply(seq_len(fit$chains), function(chain) {
       state <- fit$state[[chain]]
       alpha <- fit$alpha[order(matched_topics(fit, chain))]
@@ -161,12 +161,8 @@ effect_convergence <- function(draws) {
     differ = differing(quantities, data.frame(rhat = rhat)))
 }
 
-all_coefficients <- function(design) {
-  terms <- colnames(design$x)
-  matrix(diag(length(terms)), length(terms), dimnames = list(terms, NULL))
-}
-
-effect_rows <- function(design, at) {
+effect_rows <- function(design, at = NULL) {
+  if (is.null(at)) return(structure(diag(ncol(design$x)), dimnames = list(colnames(design$x), NULL)))
   if (!is.data.frame(at) || nrow(at) == 0L) {
     stop_input("at", "must be a data frame with values of the covariates, not ", show_value(at))
   }
@@ -182,9 +178,8 @@ effect_rows <- function(design, at) {
   rows
 }
 
-effect_reason <- function(draws, fit) {
-  table <- if (length(draws)) effect_convergence(draws)
-  if (is.null(table) || all(is.na(table$rhat))) return(NULL)
+effect_reason <- function(table, fit) {
+  if (all(is.na(table$rhat))) return(NULL)
   worst <- table[which.max(table$rhat), ]
   reason(if (any(table$differ)) "topic_effects_differ" else "topic_effects_agree", figure = sum(table$differ),
     all = nrow(table), quantity = paste0("topic ", topic_labels(fit, worst$topic), ", ", worst$term),

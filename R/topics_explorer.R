@@ -18,6 +18,13 @@ topic_explorer <- function(fit, most, n) {
   # All circles first, so that none covers a number.
   circles <- label("", places$x, places$y, sprintf("<i style=\"width:%1$spx;height:%1$spx\"></i>", places$d))
   numbers <- label("class=\"number\" ", places$number[, 1L], places$number[, 2L], shown)
+  note <- paste0(
+    if (length(used) > most) sprintf("The %d largest of %s topics. ", most, whole_words(length(used))),
+    "Topics with similar terms are close to each other, and the area of a circle is the share of the topic in all ",
+    "tokens. Click on a topic. Blue: tokens of the term in this topic; grey: all its tokens. ",
+    "Relevance is that of Sievert and Shirley (2014), with lambda = 1 for the terms that are common, 0.6 for those ",
+    "that are relevant, and 0.2 for those that are rare elsewhere."
+  )
   page <- html(
     "<div class=\"explorer\">",
     pickers("radio", "topic", id, seq_along(shown) == 1L, labels),
@@ -26,19 +33,9 @@ topic_explorer <- function(fit, most, n) {
     "<div class=\"sides\"><div class=\"map\" style=\"", places$axes, "\">", circles, "\n", numbers, "</div>",
     "<div class=\"panels\">", paste(topic_panels(fit, shown, labels, prevalence, n), collapse = "\n"), "</div></div>",
     if (!is.null(fit$topic_names)) choice("Topics", id, escape_html(paste(shown, short_names(labels, 40L)))),
-    unclass(paragraphs(map_note(length(shown), length(used)), "note")), "</div>"
+    unclass(paragraphs(note, "note")), "</div>"
   )
   structure(page, style = paste0(picked_style(rank_id), topics_style(id, shown, rank_id)))
-}
-
-map_note <- function(shown, all) {
-  paste0(
-    if (shown < all) sprintf("The %s largest of %s topics. ", whole_words(shown), whole_words(all)),
-    "Topics with similar terms are close to each other, and the area of a circle is the share of the topic in all ",
-    "tokens. Click on a topic. Blue: tokens of the term in this topic; grey: all its tokens. ",
-    "Relevance is that of Sievert and Shirley (2014), with lambda = 1 for the terms that are common, 0.6 for those ",
-    "that are relevant, and 0.2 for those that are rare elsewhere."
-  )
 }
 
 # The centre and the diameter of each circle, in pixels of a map of 340 x 340, and where the axes cross.

@@ -32,11 +32,6 @@
 #' While topicmodels is loaded, its functions `posterior()`, `terms()`, `topics()`, `get_terms()`, `get_topics()` and
 #' `perplexity()` also take fits of [topic_model()]. LDAvis takes `createJSON(fit$phi, fit$theta, fit$document_tokens,
 #' fit$terms, Matrix::colSums(x))`, where the columns of `x` are `fit$terms`, without documents that have no words.
-#' @examples
-#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
-#' colnames(x) <- c("goal", "team", "price", "trade")
-#' fit <- topic_model(x, topics = 2, iter = 100, warmup = 50, seed = 1, threads = 2)
-#' top_terms(fit, 2)
 #' @name topic_model_peers
 NULL
 
@@ -74,7 +69,6 @@ add_topicmodels_methods <- function(namespace) {
   add("terms", c("x", "..."), function(x, ...) {
     most_likely(x$phi, x$terms, topic_labels(x, seq_len(x$topics), "Topic "), ...)
   })
-  invisible()
 }
 
 # Labels of the `k` largest values of each row, as columns; with a threshold a list of those above. Rows of NA: none.
@@ -93,10 +87,8 @@ most_likely <- function(values, labels, names, k = 1, threshold = NULL, ...) {
 
 # Early versions of seededlda have no perplexity().
 add_perplexity_s3 <- function(namespace) {
+  scored <- function(x, newdata = NULL, ...) perplexity(x, newdata, ...)
   if (exists("perplexity", envir = namespace, mode = "function", inherits = FALSE)) {
-    registerS3method("perplexity", "topic_model", function(x, newdata = NULL, ...) {
-      perplexity(x, newdata, ...)
-    }, envir = namespace)
+    registerS3method("perplexity", "topic_model", scored, envir = namespace)
   }
-  invisible()
 }

@@ -83,9 +83,8 @@ check_prevalence_parts <- function(fit, argument) {
 # Checks the fit given to a function of ours that may mask another package's. The message names the other function.
 check_masking_fit <- function(fit, name) {
   if (missing(fit) || inherits(fit, "topic_model")) return(check_topic_fit(fit))
-  others <- Filter(function(package) {
-    isNamespaceLoaded(package) && name %in% getNamespaceExports(package)
-  }, c("topicmodels", "seededlda", "text2vec"))
+  loaded <- Filter(isNamespaceLoaded, c("topicmodels", "seededlda", "text2vec"))
+  others <- Filter(function(package) name %in% getNamespaceExports(package), loaded)
   hint <- if (length(others)) {
     paste0(": for objects of other packages write ", paste0(others, "::", name, "()", collapse = " or "))
   }

@@ -106,7 +106,10 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", iter = 
   check_store_memory(topic_sampler(fit), fit, sweeps$iter)
   fit <- start_chains(fit, topic_start(fit, alpha$start, beta$start, run))
   fit <- advance_chains(fit, sweeps$iter, topic_sampler, run, progress, threads, checkpoint)
-  warn_of_lost_seeds(fit)
+  seeds <- seed_reasons(fit)
+  if ("seeds_lost" %in% lapply(seeds, `[[`, "code")) {
+    warning(paste(lapply(seeds, `[[`, "words"), collapse = " "), call. = FALSE)
+  }
   fit
 }
 

@@ -34,7 +34,8 @@ topic_picture <- function(fit, type, topics, n, by, main) {
   type <- check_choice(type, "type", eval(formals(plot.topic_model)$type))
   by <- check_choice(by, "by", term_rankings)
   n <- check_count(n, "n")
-  shown <- shown_topics(fit, type, topics)
+  room <- c(terms = 6, prevalence = 50, log_likelihood = 1, correlation = 30, map = 40)
+  shown <- utils::head(used_topics(fit), if (is.null(topics)) room[[type]] else check_count(topics, "topics"))
   with_answer_below(switch(type,
     correlation = correlation_heat(fit, shown, main), terms = term_picture(fit, shown, n, by, main),
     prevalence = prevalence_picture(fit, shown, n, main),
@@ -55,12 +56,6 @@ with_answer_below <- function(picture, verdict) {
     picture$caption <- paste(c(picture$caption, opening_words(verdict)), collapse = "; ")
   }
   picture
-}
-
-# The most prevalent topics, as many as asked for or as the picture has room for.
-shown_topics <- function(x, type, topics) {
-  room <- c(terms = 6, prevalence = 50, log_likelihood = 1, correlation = 30, map = 40)
-  utils::head(used_topics(x), if (is.null(topics)) room[[type]] else check_count(topics, "topics"))
 }
 
 term_picture <- function(fit, shown, n, by, main) {

@@ -1,5 +1,4 @@
-# Covariates of documents in the prior of their topics: the columns that a formula makes, and what the sampler
-# (src/topic_model/covariates.c) takes and gives.
+# Covariates in the prior of topics: the columns of a formula, and what src/topic_model/covariates.c takes and gives.
 
 check_prevalence <- function(prevalence, data, counts, method, alpha) {
   if (is.null(prevalence)) {
@@ -132,8 +131,7 @@ covariate_structure <- function(design) {
     used = as.integer(seq_along(design$group) %in% design$used), frame = as.vector(frame))
 }
 
-# The kept draws of alpha of a document with mean covariates, of the coefficients, and of the effects, which come as
-# coefficients of the frame.
+# Kept draws: alpha at mean covariates, the coefficients, and the effects, which come as coefficients of the frame.
 covariate_draws <- function(design, kept) {
   coefficients <- matrix(kept$coefficients, ncol(design$basis))
   effects <- solve_upper(orthonormal(design$x)$r, matrix(kept$effects, ncol(design$x)))

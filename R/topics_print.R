@@ -23,9 +23,8 @@ topic_words <- function(fit) {
       format(signif(sum(fit$alpha), 3)), format(signif(fit$beta, 3)),
       if (length(learned)) paste0("; learned: ", paste(learned, collapse = ", ")) else "; both given"),
     if (kind$number_learned) learned_number_words(fit),
-    sprintf("log likelihood %s, perplexity of the fitted words %s",
-      format(round(mean_log_likelihood(fit)), big.mark = ","),
-      format(signif(exp(-mean_log_likelihood(fit) / fit$x$tokens), 4))),
+    sprintf("log likelihood %s, perplexity of the fitted words %s", whole_words(round(mean_log_likelihood(fit))),
+      format(signif(chain_perplexity(fit)[[fit$reference]], 4))),
     if (!is.null(fit$averaged) && fit$chains > 1) {
       sprintf("relabelled: %s of these averaged over chains, the others as in chain %d", whole_words(sum(fit$averaged)),
         as.integer(fit$reference))

@@ -104,13 +104,9 @@ average_chains <- function(fit, shared) {
   }
   fit$averaged <- shared
   fit$phi[shared, ] <- phi[shared, ]
-  if (all(shared)) {
-    fit$theta[] <- theta
-  } else {
-    left <- 1 - rowSums(fit$theta[, !shared, drop = FALSE])
-    own <- theta[, shared, drop = FALSE]
-    fit$theta[, shared] <- own * (left / pmax(rowSums(own), 1e-300))
-  }
+  left <- 1 - rowSums(fit$theta[, !shared, drop = FALSE])
+  own <- theta[, shared, drop = FALSE]
+  fit$theta[, shared] <- own * (left / pmax(rowSums(own), 1e-300))
   if (length(draws$alpha)) fit$alpha[shared] <- apply(draws$alpha, 1L, mean)[shared]
   fit
 }

@@ -56,7 +56,8 @@ topic_diagnostics_words <- function(table) {
 topic_prior_words <- function(fit) {
   gamma <- function(at) gamma_words(stats::setNames(fit$prior[at], c("shape", "rate")))
   c(
-    paste("Topics of a document: Dirichlet.", kind_of(fit)$report(sum(fit$alpha), gamma(1:2))),
+    paste("Topics of a document: Dirichlet.", fill_template(kind_of(fit)$report,
+      list(sum = format(signif(sum(fit$alpha), 3)), prior = gamma(1:2)))),
     paste("Terms of a topic: Dirichlet.", if (isTRUE(fit$learn$beta)) {
       sprintf("beta is one number, which is learned; its prior is %s).", gamma(3:4))
     } else {

@@ -73,8 +73,7 @@ topic_kept_together <- function(fit) {
 
 # The sums of a chain are in a store that entries add to. Each run has a store of its own, in an environment of the
 # state, so the fit that it continues keeps its sums. Kept sweeps are added lazily: when the chain goes on, or at the
-# end. Until then their topics, alpha and beta are the state's `pending`. `added` prevents double counting after a
-# rollback.
+# end. Until then their topics, alpha and beta are `pending`. `added` prevents double counting after a rollback.
 topic_step <- function(fit) {
   kind <- kind_of(fit)
   method <- as.integer(c(fit$method == "mean_for_mode", kind$number, fit$learn$beta))
@@ -205,8 +204,7 @@ topic_scores <- function(fit) {
   matrix(score + as.vector(prior) + as.vector(beta), ncol = fit$chains)
 }
 
-# The sums of one chain, and of how many sweeps they are. Before its first kept sweep these are the means given its
-# present topics.
+# The sums of one chain and their number of sweeps; before its first kept sweep, the means given its present topics.
 sums_to_average <- function(session, state) {
   sums <- state$sums
   if (sums$added > 0) return(sums)
@@ -216,13 +214,7 @@ sums_to_average <- function(session, state) {
 }
 
 topic_averages <- function(sums, fit) {
-  # Not by matrix(), which copies.
-  mean_of <- function(sum, names) {
-    mean <- sum / sums$added
-    dim(mean) <- c(fit$topics, length(names))
-    dimnames(mean) <- list(fit$topic_names, names)
-    mean
-  }
+  mean_of <- function(sum, names) matrix(sum / sums$added, fit$topics, dimnames = list(fit$topic_names, names))
   list(phi = mean_of(sums$phi, fit$terms), theta = t(mean_of(sums$theta, fit$documents)))
 }
 

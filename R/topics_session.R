@@ -34,8 +34,7 @@ new_sums <- function(size) {
   native(C_store_open, lapply(size, function(length) 0), as.list(size), lapply(size, function(length) NULL))
 }
 
-# The number of each token's topic, from two bytes a token. readBin() would open a file that a text names, so as.raw()
-# comes first.
+# The number of each token's topic, from two bytes a token. readBin() alone would open a file that a text names.
 topic_numbers <- function(topics) readBin(as.raw(topics), "integer", length(topics) / 2, 2L, FALSE) + 1L
 
 # Topics of tokens with new numbers: topic `order[k]` becomes topic k.

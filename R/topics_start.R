@@ -1,5 +1,4 @@
-# The first topics of all tokens: topics for the same words from many, then merged; more than 200 topics by splitting
-# these.
+# The first topics of all tokens: merged from many topics for the same words, and beyond 200 topics split from these.
 
 # Before a chain begins, sweeps of mean-for-mode estimation run with three times as many topics as wanted. The most
 # similar are merged in steps, with some sweeps after each: see bench/results/topic-model-start.csv.
@@ -16,8 +15,7 @@ topic_start_prior <- 0.1
 # Sweeps of the start have numbers from this one on, so that they share no random numbers with sweeps of the chain.
 topic_start_iteration <- 2^31
 
-# Merged topics have arbitrary numbers, so nothing given may tell one topic from another but seed words, which number
-# the merged topics.
+# Merged topics have arbitrary numbers, so only seed words, which number them, may tell one topic from another.
 merges_topics <- function(fit, alpha) {
   fit$start == "merged" && fit$topics > 1 && (is.null(fit$prior_counts) || isTRUE(fit$seeds_alone)) &&
     length(unique(alpha)) == 1L

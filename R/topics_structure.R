@@ -149,9 +149,7 @@ listed_terms <- function(seed_words, terms) {
 
 seed_names <- function(seed_words, topics) {
   name <- names(seed_words)
-  if (is.null(name)) return(NULL)
-  others <- topics - length(name)
-  make.unique(c(name, if (others > 0) paste0("other", seq_len(others))))
+  if (!is.null(name)) make.unique(c(name, paste0("other", seq_len(topics - length(name)), recycle0 = TRUE)))
 }
 
 seed_words_of <- function(fit) {
@@ -227,9 +225,7 @@ choose_seed_weights <- function(fit, run) {
 numbered_by_seeds <- function(fit, topics) {
   counts <- count_topics(fit, topics)
   share <- matrix(0, fit$topics, fit$topics)
-  for (k in seq_along(fit$seed_words)) {
-    share[k, ] <- proportions(rowSums(counts[, match(fit$seed_words[[k]], fit$terms), drop = FALSE]))
-  }
+  for (k in seq_along(fit$seed_words)) share[k, ] <- proportions(rowSums(counts[, fit$seed_words[[k]], drop = FALSE]))
   renumbered(topics, solve_assignment(-share))
 }
 

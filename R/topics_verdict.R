@@ -29,7 +29,7 @@ topic_verdict <- function(fit, diagnostics) {
   used <- used_topics(fit)
   chains <- if (fit$method == "mean_for_mode") reason("topic_estimate") else chain_reasons(fit, diagnostics)
   effects <- if (!is.null(fit$prevalence)) {
-    topic_effect_draws(fit, fit$draws$effects, all_coefficients(fit$prevalence), used)
+    effect_convergence(topic_effect_draws(fit, fit$draws$effects, effect_rows(fit$prevalence), used))
   }
   tokens <- mean(fit$document_tokens[fit$document_tokens > 0])
   short <- tokens < short_text && fit$topics > 1 && !kind_of(fit)$one_topic
@@ -244,11 +244,4 @@ seed_reasons <- function(fit) {
       reason("seeds_pulled", figure = length(pulled), all = sum(lengths(fit$seed_words)), words = list_some(pulled))
     }
   )
-}
-
-warn_of_lost_seeds <- function(fit) {
-  reasons <- seed_reasons(fit)
-  if ("seeds_lost" %in% lapply(reasons, `[[`, "code")) {
-    warning(paste(lapply(reasons, `[[`, "words"), collapse = " "), call. = FALSE)
-  }
 }
