@@ -40,8 +40,7 @@ at_load(function() {
   when_loaded("seededlda", add_perplexity_s3)
 })
 
-# Methods for S4 generics of topicmodels, in an environment of their own, because both namespaces are locked. A generic
-# that is absent, or whose arguments have other names, gets no method.
+# Methods for S4 generics of topicmodels that have these arguments; both namespaces are locked, hence an environment.
 add_topicmodels_methods <- function(namespace) {
   where <- new.env(parent = namespace)
   assign(".packageName", "warpbayes", envir = where)

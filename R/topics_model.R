@@ -148,8 +148,8 @@ continue.topic_model <- function(fit, more, backend = NULL, threads = NULL, chec
   continue_chains(fit, more, topic_sampler, backend, threads, progress, checkpoint)
 }
 
-# The fit with a longer warm-up, whose sums and draws are dropped: a warm-up that ends among summed sweeps is refused.
-# By default it is as it was or, if not given, the sweeps so far, if at least as many follow.
+# The fit with a longer warm-up, without sums and draws. The default: as given or, if not, the sweeps so far, if at
+# least as many follow.
 average_anew <- function(fit, more, warmup) {
   if (is.null(warmup)) {
     warmup <- if (isTRUE(fit$default_warmup) && more >= fit$iter) max(fit$warmup, fit$iter) else fit$warmup

@@ -87,9 +87,8 @@ prevalence_picture <- function(fit, shown, n, main) {
   ), axis_of(c(0, max(share)), percent_labels), NULL)), main, "Share of all tokens")
 }
 
-# Correlations of the logarithms of the amounts of topics in documents (Friedman and Alm 2012). Differences of
-# logarithms of shares have t_jk = Var(log theta_j - log theta_k) = w_j + w_k - 2 c_jk, with the variances w and
-# covariances c of the unconstrained logarithms. The w follow from the row sums of t if correlations average to zero.
+# Correlations of the logarithms of amounts of topics (Friedman and Alm 2012). t_jk = Var(log theta_j - log theta_k) =
+# w_j + w_k - 2 c_jk has variances w and covariances c. The w follow from row sums if correlations average to zero.
 topic_correlation <- function(theta) {
   k <- ncol(theta)
   covariance <- stats::cov(log(pmax(theta, 1e-12)))

@@ -39,10 +39,9 @@ topic_words <- function(fit) {
 #' show only topics that are used; see [number_of_topics()].
 #'
 #' The [verdict()] says which topics all chains find, see [topic_stability()]; how many documents have a sure first
-#' topic, the first one in more than 90% of the draws of all chains, and how often another chain gives such a document
-#' another topic; which documents no topic explains, because their words are far less probable than other words of
-#' their topics; and in which effects and shares of topics chains differ. The log likelihood says whether the run is
-#' long enough, by the rule of [convergence].
+#' topic, the first one in more than 90% of the draws, and how often another chain gives them another one; which
+#' documents no topic explains; and in which effects and shares chains differ. The log likelihood says whether the run
+#' is long enough, by the rule of [convergence].
 #' @param object a fit from [topic_model()].
 #' @param terms how many terms of each topic to show, the most relevant first; see [top_terms()].
 #' @param ... not used.

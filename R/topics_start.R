@@ -1,13 +1,11 @@
 # The first topics of all tokens: merged from many topics for the same words, and beyond 200 topics split from these.
 
-# Before a chain begins, sweeps of mean-for-mode estimation run with three times as many topics as wanted. The most
-# similar are merged in steps, with some sweeps after each: see bench/results/topic-model-start.csv.
+# Sweeps of mean-for-mode estimation begin with three times as many topics: see bench/results/topic-model-start.csv.
 topic_start_factors <- c(3, 2.5, 2, 1.6, 1.35, 1.2, 1.1)
 # Sweeps before the first step, and before each later one.
 topic_start_sweeps <- c(25, 5)
 
-# Merging compares all pairs of topics, so at most this many topics come from it. They are split in halves, with some
-# sweeps after each step, until there are enough. bench/results/topic-model-start-many.csv has what this gains.
+# Merging compares all pairs of topics, so more topics come from halves: see bench/results/topic-model-start-many.csv.
 topic_start_most <- 200
 
 topic_start_prior <- 0.1
@@ -64,10 +62,9 @@ topic_start_step <- function(fit, topics, next_topics, assigned, key, iteration,
   native(C_topic_split, session, assigned, as.integer(next_topics), key, iteration)
 }
 
-# The number of topics that a hierarchical Dirichlet process starts with. Topics of nine tenths of the tokens are merged
-# in small steps. Taken is the largest number that predicts the other tokens not worse than the best one, by the
-# standard error of the paired difference: chains lose a topic sooner than they find one. But from a start with all
-# topics that are allowed they keep two topics for one subject for hundreds of sweeps.
+# The number of topics that a hierarchical Dirichlet process starts with: the largest one that predicts a tenth of the
+# tokens not worse than the best, by the standard error of the difference. Chains lose a topic sooner than they find
+# one, but from a start with all topics they keep two for one subject for hundreds of sweeps.
 process_start_number <- function(fit, key, run) {
   most <- min(fit$topics, topic_start_most)
   halves <- split_tokens(fit$x, 0.1, fit$seed)

@@ -169,10 +169,9 @@ seed_words_of <- function(fit) {
   )
 }
 
-# The first topics of tokens if the prior knows something of the topics: one draw of theta and of the topics, with phi
-# at its mean given that the tokens of each term are spread evenly over the topics, or have merged topics. The tokens of
-# seed words are in the topics of these words alone, whatever their weight. A start without them can be far from a mode
-# that has them. From this start they seldom leave: in other topics their words hardly have probability.
+# First topics if the prior knows something of them: one draw of theta and of the topics, with phi at its mean given
+# evenly spread tokens, or merged topics. Tokens of seed words are in the topics of these words alone, whatever their
+# weight: a start without them can be far from a mode that has them.
 informed_start <- function(session, fit, key, topics, alpha, beta, merged = FALSE) {
   counts <- if (merged) {
     count_topics(fit, topics)
@@ -191,14 +190,12 @@ informed_start <- function(session, fit, key, topics, alpha, beta, merged = FALS
   native(C_topic_infer, session, topics, alpha, key, 0, 1L, fit$method == "mean_for_mode")
 }
 
-# Weights that are tried, and the share of the tokens of a list that must stay in its topic in trial sweeps. It is a
-# little more than the four fifths that the help page promises, because draws scatter more than the means of the trial.
+# The share that must stay is above the four fifths of the help page: draws scatter more than means of the trial.
 tried_weights <- 0.1 * 3^(0:2)
 tried_share <- 0.88
 tried_sweeps <- 15L
 
-# The weight of each list of seed words: the least of those tried that holds its tokens. Sweeps of mean-for-mode
-# estimation go on from weights to weights, and only those of lists that lose tokens rise.
+# The least weights that hold the tokens of each list: only weights of lists that lose tokens rise.
 choose_seed_weights <- function(fit, run) {
   # Chains count from 1.
   key <- chain_key(fit$seed, 0)

@@ -6,8 +6,7 @@ same_perplexity <- 0.01
 most_lower <- 3
 # After so many sweeps, chains that differ are at modes that they do not leave.
 settled_run <- 250
-# A document whose first topic is the same in a larger share of all draws is sure. A verdict has reservations if another
-# chain gives more of the sure documents another topic.
+# A larger share of draws with one first topic makes a document sure. Reservations if more of these differ in a chain.
 sure_share <- 0.9
 most_wrong <- 0.1
 # Chains whose shares of a topic differ by chance, or by less than this, agree on it.
@@ -193,10 +192,9 @@ share_intervals <- function(fit, topics) {
   data.frame(lower = ends[1L, ], upper = ends[2L, ])
 }
 
-# How sure the first topics of the documents are. `shares`: for each chain, with topics matched, topics x documents, the
-# share of draws in which each topic is the first one. Returns the `first` topic and its share of the draws of all
-# chains, `probability`; the `shares` of all topics; and `wrong`, the share of sure documents to which another chain
-# gives another topic, NA for one chain.
+# How sure first topics are. `shares`: for each chain, topics x documents, the share of draws in which each topic is
+# first. Returns the `first` topic and its share of all draws, `probability`; the `shares` of all topics; and `wrong`,
+# the share of sure documents to which another chain gives another topic, NA for one chain.
 certainty_of <- function(shares, counted = TRUE) {
   best <- function(share) max.col(t(share), ties.method = "first")
   at <- function(share, topic) share[cbind(topic, seq_along(topic))]
