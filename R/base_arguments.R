@@ -118,6 +118,15 @@ check_flag <- function(value, argument) {
   value
 }
 
+# The `choices` that a user gave, at least `fewest`, in the order of `choices`.
+check_some <- function(value, argument, choices, fewest = 0L) {
+  if (!is.character(value) || length(value) < fewest || !all(value %in% choices)) {
+    stop_input(argument, "must be some of ", list_some(choices), ", not ",
+      if (is.character(value) && length(value)) dQuote(setdiff(value, choices)[[1L]], FALSE) else show_value(value))
+  }
+  choices[choices %in% value]
+}
+
 # One of `choices`, written in full. The vector of all choices, as in the default of an argument, means the first.
 check_choice <- function(value, argument, choices) {
   check_option_choice(if (identical(value, choices)) choices[[1L]] else value, argument, choices)
