@@ -71,7 +71,7 @@ WB_INLINE int choose_topic(int rows, const REAL *restrict theta, const REAL *res
   return row * WB_TOPIC_LANES + lane;
 }
 
-#if WB_VECTOR_BYTES == 32
+#if WB_VECTOR_BYTES >= 32
 #define gather_reals REAL_NAME(gather_reals_double, gather_reals_single)
 WB_INLINE void gather_reals(const REAL *table, const uint64_t *at, REAL *value) {
   WB_UNROLL
@@ -163,88 +163,6 @@ WB_INLINE uint32_t choose_tile(int rows, const REAL *theta, const REAL *phi, con
   return WB_NAME(mask_bits)(failed);
 }
 
-#elif WB_VECTOR_BYTES == 64
-/* The same choose_tile() in vectors of eight tokens. */
-#define choose_tile REAL_NAME(choose_tile_double, choose_tile_single)
-WB_INLINE uint32_t choose_tile(int rows, const REAL *theta, const REAL *phi, const uint64_t *theta_at,
-                               const uint64_t *phi_at, const REAL *sums, size_t size, const double *tree,
-                               const uint8_t *slot, const double *u, uint16_t *topic) {
-  enum { HALVES = WB_PHILOX_TILE / 8 };
-  const int stretches = wb_topic_stretches(rows), searched = wb_topic_searched(rows);
-  const __m512i step = _mm512_set1_epi64(wb_topic_stretch(rows));
-  const __m512i last = _mm512_set1_epi64(rows - 1), one = _mm512_set1_epi64(1);
-  __m512i of[HALVES], own[HALVES], lane[HALVES], begin[HALVES], row[HALVES], of_theta[HALVES], of_phi[HALVES];
-  __m512d position[HALVES], left[HALVES];
-  REAL_EIGHT sum[HALVES];
-  __mmask8 failed[HALVES];
-  WB_UNROLL
-  for (int h = 0; h < HALVES; h++) {
-    of[h] = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(const void *)(slot + 8 * h)));
-    own[h] = _mm512_slli_epi64(of[h], 5);
-    left[h] = _mm512_i64gather_pd(_mm512_add_epi64(own[h], _mm512_set1_epi64(WB_TOPIC_TREE - 1)), tree, 8);
-    position[h] = _mm512_mul_pd(_mm512_loadu_pd(u + 8 * h), left[h]);
-    lane[h] = _mm512_setzero_si512();
-  }
-  long long level = 28;
-  WB_UNROLL
-  for (long long half = 1; half <= 8; half *= 2) {
-    WB_UNROLL
-    for (int h = 0; h < HALVES; h++) {
-      const __m512i at = _mm512_add_epi64(_mm512_add_epi64(own[h], lane[h]), _mm512_set1_epi64(level));
-      left[h] = _mm512_i64gather_pd(at, tree, 8);
-    }
-    WB_UNROLL
-    for (int h = 0; h < HALVES; h++) {
-      const __mmask8 right = _mm512_cmp_pd_mask(position[h], left[h], _CMP_GE_OQ);
-      position[h] = _mm512_mask_sub_pd(position[h], right, position[h], left[h]);
-      lane[h] = _mm512_mask_add_epi64(lane[h], right, lane[h], _mm512_set1_epi64(half));
-    }
-    level -= 4 * half;
-  }
-  WB_UNROLL
-  for (int h = 0; h < HALVES; h++) {
-    left[h] = _mm512_i64gather_pd(_mm512_add_epi64(own[h], lane[h]), tree, 8);
-    failed[h] = (__mmask8)~_mm512_cmp_pd_mask(position[h], left[h], _CMP_LT_OQ);
-    own[h] = _mm512_add_epi64(_mm512_mullo_epi64(of[h], _mm512_set1_epi64((long long)size)), lane[h]);
-    of_theta[h] = _mm512_add_epi64(_mm512_i64gather_epi64(of[h], theta_at, 8), lane[h]);
-    of_phi[h] = _mm512_add_epi64(_mm512_i64gather_epi64(of[h], phi_at, 8), lane[h]);
-    begin[h] = _mm512_setzero_si512();
-    sum[h] = REAL_EIGHT_ZERO;
-  }
-  for (int s = 0; s < stretches - 1; s++) {
-    WB_UNROLL
-    for (int h = 0; h < HALVES; h++) {
-      const REAL_EIGHT share = REAL_EIGHT_GATHER(sums, own[h]);
-      const __mmask8 passed = _mm512_cmp_pd_mask(REAL_EIGHT_DOUBLE(share), position[h], _CMP_LE_OQ);
-      begin[h] = _mm512_mask_add_epi64(begin[h], passed, begin[h], step);
-      sum[h] = REAL_EIGHT_SELECT(sum[h], passed, share);
-      own[h] = _mm512_add_epi64(own[h], _mm512_set1_epi64(WB_TOPIC_LANES));
-    }
-  }
-  WB_UNROLL
-  for (int h = 0; h < HALVES; h++) row[h] = begin[h];
-  for (int r = 0; r < searched; r++) {
-    WB_UNROLL
-    for (int h = 0; h < HALVES; h++) {
-      const __mmask8 there = _mm512_cmp_epi64_mask(begin[h], last, _MM_CMPINT_LE);
-      const __m512i at = _mm512_slli_epi64(_mm512_min_epi64(begin[h], last), 4);
-      const REAL_EIGHT share = REAL_EIGHT_GATHER(theta, _mm512_add_epi64(of_theta[h], at));
-      const REAL_EIGHT line = REAL_EIGHT_GATHER(phi, _mm512_add_epi64(of_phi[h], at));
-      sum[h] = REAL_EIGHT_FMA(share, line, sum[h]);
-      const __mmask8 passed = _mm512_mask_cmp_pd_mask(there, REAL_EIGHT_DOUBLE(sum[h]), position[h], _CMP_LE_OQ);
-      row[h] = _mm512_mask_add_epi64(row[h], passed, row[h], one);
-      begin[h] = _mm512_add_epi64(begin[h], one);
-    }
-  }
-  uint32_t again = 0;
-  WB_UNROLL
-  for (int h = 0; h < HALVES; h++) {
-    const __m512i chosen = _mm512_add_epi64(_mm512_slli_epi64(row[h], 4), lane[h]);
-    _mm_storeu_si128((__m128i *)(void *)(topic + 8 * h), _mm512_cvtepi64_epi16(chosen));
-    again |= (uint32_t)failed[h] << (8 * h);
-  }
-  return again;
-}
 #endif
 
 /* Builds the tree over the lanes' last sums. Returns the total. */
@@ -252,13 +170,6 @@ WB_INLINE uint32_t choose_tile(int rows, const REAL *theta, const REAL *phi, con
 WB_INLINE double add_tree(const REAL *lanes, double *tree) {
 #if WB_VECTOR_BYTES >= 32
   /* wb_topic_add_tree() in registers: loading what was just stored in other widths would stall. */
-#if WB_VECTOR_BYTES == 64
-  const __m512d low = REAL_EIGHT_LOAD(lanes), high = REAL_EIGHT_LOAD(lanes + 8), eight = _mm512_add_pd(low, high);
-  const __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(eight), _mm512_extractf64x4_pd(eight, 1));
-  _mm512_storeu_pd(tree, low);
-  _mm512_storeu_pd(tree + 8, high);
-  _mm512_storeu_pd(tree + 16, eight);
-#else
   __m256d leaf[4], eight[2];
   WB_UNROLL
   for (int v = 0; v < 4; v++) {
@@ -271,7 +182,6 @@ WB_INLINE double add_tree(const REAL *lanes, double *tree) {
     _mm256_storeu_pd(tree + 16 + 4 * v, eight[v]);
   }
   const __m256d four = _mm256_add_pd(eight[0], eight[1]);
-#endif
   const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
   const __m128d one = _mm_add_sd(two, _mm_unpackhi_pd(two, two));
   _mm256_storeu_pd(tree + 24, four);
@@ -388,52 +298,20 @@ static void topic_log_terms(const REAL *phi, const double *restrict inverse, int
   }
 }
 
-/* Weights in the precision of the draw: the values, times factors unless `factor` is NULL. Vectors are written with
- * intrinsics, since GCC at -O2 does not vectorise a loop of unknown length. */
+/* Weights in the precision of the draw: the values, times factors unless `factor` is NULL. */
 /* tools/loops: no vector multiply-adds */
 #define topic_narrow REAL_NAME(topic_narrow_double, topic_narrow_single)
 static void topic_narrow(const double *restrict value, const double *restrict factor, int count,
                          REAL *restrict weight) {
-  int i = 0;
-#if WB_VECTOR_BYTES == 64
-  for (; i + WB_TOPIC_LANES <= count; i += WB_TOPIC_LANES) {
-    __m512d some[2];
-    WB_UNROLL
-    for (int h = 0; h < 2; h++) {
-      some[h] = _mm512_loadu_pd(value + i + 8 * h);
-      if (factor) some[h] = _mm512_mul_pd(some[h], _mm512_loadu_pd(factor + i + 8 * h));
-      some[h] = _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(some[h], _mm512_set1_pd(REAL_LEAST), _CMP_NLT_UQ), some[h]);
-    }
-    REAL_KEEP(weight + i, some[0], some[1], 0);
-  }
-#endif
-  for (; i < count; i++) weight[i] = REAL_WEIGHT(factor ? value[i] * factor[i] : value[i]);
+  for (int i = 0; i < count; i++) weight[i] = REAL_WEIGHT(factor ? value[i] * factor[i] : value[i]);
 }
 
-/* Adds the gammas of a term to the sums of the topics and stores them as weights. With `stream` the stores bypass the
- * caches: if phi is larger than the caches, an ordinary store would first fetch what it overwrites. */
+/* Adds the gammas of a term to the sums of the topics and stores them as weights. */
 /* tools/loops: no vector multiply-adds */
 #define topic_keep REAL_NAME(topic_keep_double, topic_keep_single)
-static void topic_keep(const double *restrict value, int count, int stream, double *restrict sum,
-                       REAL *restrict weight) {
-#if WB_VECTOR_BYTES == 64
-  for (int i = 0; i < count; i += WB_TOPIC_LANES) {
-    __m512d some[2];
-    WB_UNROLL
-    for (int h = 0; h < 2; h++) {
-      const int at = i + 8 * h, left = count - at;
-      const __mmask8 here = left >= 8 ? 0xFF : left > 0 ? (__mmask8)((1 << left) - 1) : 0;
-      some[h] = _mm512_maskz_loadu_pd(here, value + at);
-      _mm512_mask_storeu_pd(sum + at, here, _mm512_add_pd(_mm512_maskz_loadu_pd(here, sum + at), some[h]));
-      some[h] = _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(some[h], _mm512_set1_pd(REAL_LEAST), _CMP_NLT_UQ), some[h]);
-    }
-    REAL_KEEP(weight + i, some[0], some[1], stream);
-  }
-#else
-  (void)stream;
+static void topic_keep(const double *restrict value, int count, double *restrict sum, REAL *restrict weight) {
   for (int i = 0; i < count; i++) sum[i] += value[i];
   for (int i = 0; i < count; i++) weight[i] = REAL_WEIGHT(value[i]);
-#endif
 }
 
 #undef VECTORS
@@ -442,13 +320,3 @@ static void topic_keep(const double *restrict value, int count, int stream, doub
 #undef REAL_WEIGHT
 #undef REAL_GATHER
 #undef REAL_FOUR_LOAD
-#undef REAL_EIGHT
-#undef REAL_EIGHT_ZERO
-#undef REAL_EIGHT_LOAD
-#undef REAL_EIGHT_GATHER
-#undef REAL_EIGHT_DOUBLE
-#undef REAL_EIGHT_SELECT
-#undef REAL_EIGHT_FMA
-#undef REAL_KEEP
-#undef REAL_BOTH
-#undef REAL_LEAST

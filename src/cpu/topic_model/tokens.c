@@ -107,9 +107,6 @@ typedef struct topic_members {
 #define TOPIC_GROUP_BYTES ((size_t)384 * 1024)
 #define TOPIC_GROUP_MOST ((size_t)1280 * 1024)
 
-/* From this many bytes of phi on, stores of phi bypass the caches. */
-#define TOPIC_STREAM ((size_t)16 * 1024 * 1024)
-
 typedef struct workbench workbench;
 
 struct wb_topic_session {
@@ -394,7 +391,6 @@ typedef struct terms_pass {
   wb_topic_session *session;
   const wb_topic_draw *draw;
   const wb_gamma_strips *strips;
-  int stream; /* whether stores of phi bypass the caches */
   int64_t next, leaves;
   int failed;
 } terms_pass;
@@ -420,14 +416,10 @@ static void draw_leaf(const terms_pass *pass, int64_t leaf, workbench *bench) {
       const double *value = bench->value + r * topics;
       const size_t at = (size_t)(term + r) * s->width;
       if (s->settings.precision == WB_SINGLE)
-        WB_LOOP(topic_keep_single, s->isa)(value, topics, pass->stream, sum, (float *)s->phi + at);
-      else WB_LOOP(topic_keep_double, s->isa)(value, topics, pass->stream, sum, (double *)s->phi + at);
+        WB_LOOP(topic_keep_single, s->isa)(value, topics, sum, (float *)s->phi + at);
+      else WB_LOOP(topic_keep_double, s->isa)(value, topics, sum, (double *)s->phi + at);
     }
   }
-#if defined(__GNUC__)
-  /* Needed before the barrier, since stores that bypass the caches are weakly ordered. */
-  if (pass->stream) __atomic_thread_fence(__ATOMIC_SEQ_CST);
-#endif
 }
 
 static void draw_leaves(void *context) {
@@ -451,10 +443,9 @@ static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message
     WB_TRY(prepare_strips(s, draw->beta, &s->term_strips, message));
     strips = s->term_strips;
   }
-  const int stream = (size_t)s->corpus.terms * s->width * real_size(s) > TOPIC_STREAM;
   const int threads =
       useful_threads(s, (double)s->corpus.terms * topics * (draw->mean ? 1 : 5) + (double)s->corpus.tokens, leaves);
-  terms_pass pass = {s, draw, strips, stream, 0, leaves, 0};
+  terms_pass pass = {s, draw, strips, 0, leaves, 0};
   wb_on_threads(threads, draw_leaves, &pass);
   if (pass.failed) return wb_out_of_memory(message, "drawing the terms of the topics", 8 * s->width);
   for (int k = 0; k < topics; k++) s->inverse[k] = 0;

@@ -102,20 +102,10 @@ static void WB_NAME(topic_members)(const topic_members *m) {
 #define REAL_BITS 64
 #include "cpu/real.h"
 #define REAL_WEIGHT wb_topic_weight
-#if WB_VECTOR_BYTES == 64
-#define REAL_LEAST WB_TOPIC_LEAST
-#define REAL_KEEP(to, low, high, stream) \
-  ((stream) ? (_mm512_stream_pd(to, low), _mm512_stream_pd((to) + 8, high)) \
-            : (_mm512_storeu_pd(to, low), _mm512_storeu_pd((to) + 8, high)))
-#define REAL_EIGHT __m512d
-#define REAL_EIGHT_LOAD(from) _mm512_loadu_pd(from)
-#define REAL_EIGHT_ZERO _mm512_setzero_pd()
-#define REAL_EIGHT_GATHER(table, at) _mm512_i64gather_pd(at, table, 8)
-#define REAL_EIGHT_DOUBLE(x) (x)
-#define REAL_EIGHT_SELECT(otherwise, mask, x) _mm512_mask_mov_pd(otherwise, mask, x)
-#define REAL_EIGHT_FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
-#else
 #define REAL_FOUR_LOAD(from) _mm256_loadu_pd(from)
+#if WB_VECTOR_BYTES == 64
+#define REAL_GATHER(to, table, at) _mm512_storeu_pd(to, _mm512_i64gather_pd(_mm512_loadu_si512(at), table, 8))
+#else
 #define REAL_GATHER(to, table, at) \
   _mm256_storeu_pd(to, _mm256_set_pd((table)[(at)[3]], (table)[(at)[2]], (table)[(at)[1]], (table)[(at)[0]]))
 #endif
@@ -124,21 +114,10 @@ static void WB_NAME(topic_members)(const topic_members *m) {
 #define REAL_BITS 32
 #include "cpu/real.h"
 #define REAL_WEIGHT wb_topic_weightf
-#if WB_VECTOR_BYTES == 64
-#define REAL_LEAST (double)WB_TOPIC_LEASTF
-#define REAL_BOTH(low, high) _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1)
-#define REAL_KEEP(to, low, high, stream) \
-  ((stream) ? _mm512_stream_ps(to, REAL_BOTH(low, high)) : _mm512_storeu_ps(to, REAL_BOTH(low, high)))
-/* In the lower half of a vector, since half vectors belong to another instruction set. */
-#define REAL_EIGHT __m512
-#define REAL_EIGHT_LOAD(from) _mm512_cvtps_pd(_mm256_loadu_ps(from))
-#define REAL_EIGHT_ZERO _mm512_setzero_ps()
-#define REAL_EIGHT_GATHER(table, at) _mm512_zextps256_ps512(_mm512_i64gather_ps(at, table, 4))
-#define REAL_EIGHT_DOUBLE(x) _mm512_cvtps_pd(_mm512_castps512_ps256(x))
-#define REAL_EIGHT_SELECT(otherwise, mask, x) _mm512_mask_mov_ps(otherwise, mask, x)
-#define REAL_EIGHT_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
-#else
 #define REAL_FOUR_LOAD(from) _mm256_cvtps_pd(_mm_loadu_ps(from))
+#if WB_VECTOR_BYTES == 64
+#define REAL_GATHER(to, table, at) _mm256_storeu_ps(to, _mm512_i64gather_ps(_mm512_loadu_si512(at), table, 4))
+#else
 #define REAL_GATHER(to, table, at) \
   _mm_storeu_ps(to, _mm_set_ps((table)[(at)[3]], (table)[(at)[2]], (table)[(at)[1]], (table)[(at)[0]]))
 #endif
