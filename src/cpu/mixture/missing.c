@@ -72,7 +72,6 @@ static void sort_by_leaf(const wb_mixture_missing *data, int64_t leaves, struct 
 
 int wb_cpu_missing_open(wb_mixture_session *session, wb_message *message) {
   const wb_mixture_missing *data = session->data.missing;
-  session->missing = NULL;
   if (!data) return WB_OK;
   const int64_t leaves = leaves_of(session), count = data->first[data->patterns];
   const size_t bytes = sizeof(struct wb_cpu_missing) + (size_t)(data->patterns + leaves + 1) * sizeof(int64_t) +
@@ -267,10 +266,6 @@ int wb_cpu_missing_draw(wb_mixture_session *session, const wb_mixture_parameters
   }
   WB_TRY(lay_out_all(session, parameters, message));
   const int threads = mixture_threads(session, m->components, session->data.rows, leaves_of(session));
-  if (threads == 1) {
-    for (int64_t share = 0; share < shares_of(session); share++) draw_share(session, key, iteration, share, 0);
-    return WB_OK;
-  }
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
   for (int64_t share = 0; share < shares_of(session); share++)
     draw_share(session, key, iteration, share, wb_thread_of(threads));
@@ -315,8 +310,7 @@ static void fill_row(const wb_mixture_session *session, int64_t i, double *to) {
 
 void wb_cpu_missing_fill(const wb_mixture_session *session, int64_t leaf, double *row, size_t stride) {
   const struct wb_cpu_missing *m = session->missing;
-  if (wb_cpu_missing_rows(session, leaf) == 0) return;
-  for (int64_t i = m->first[leaf]; i < m->first[leaf + 1]; i++)
+  for (int64_t i = m ? m->first[leaf] : 0; m && i < m->first[leaf + 1]; i++)
     fill_row(session, i, row + (size_t)(session->data.missing->row[m->place[i]] - leaf * WB_LEAF_ROWS) * stride);
 }
 

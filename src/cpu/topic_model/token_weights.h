@@ -71,13 +71,7 @@ WB_INLINE int choose_topic(int rows, const REAL *restrict theta, const REAL *res
   return row * WB_TOPIC_LANES + lane;
 }
 
-#if WB_VECTOR_BYTES >= 32
-#define gather_reals REAL_NAME(gather_reals_double, gather_reals_single)
-WB_INLINE void gather_reals(const REAL *table, const uint64_t *at, REAL *value) {
-  WB_UNROLL
-  for (int i = 0; i < WB_PHILOX_TILE; i += WB_VECTOR_BYTES / 8) REAL_GATHER(value + i, table, at + i);
-}
-
+#if WB_VECTOR_BYTES == 64
 /* choose_topic() for a tile of tokens. Token i belongs to the pair in slot[i] of the ring. The sums, trees and rows of
  * this pair begin at slot * size, slot * (WB_TOPIC_TREE + 1), theta_at[slot] and phi_at[slot]. Returns a bit for each
  * token whose position was rounded up to the end of its lane. */
@@ -85,84 +79,82 @@ WB_INLINE void gather_reals(const REAL *table, const uint64_t *at, REAL *value) 
 WB_INLINE uint32_t choose_tile(int rows, const REAL *theta, const REAL *phi, const uint64_t *theta_at,
                                const uint64_t *phi_at, const REAL *sums, size_t size, const double *tree,
                                const uint8_t *slot, const double *u, uint16_t *topic) {
-  uint64_t failed[WB_PHILOX_TILE];
-  const int stretches = wb_topic_stretches(rows), stretch = wb_topic_stretch(rows), searched = wb_topic_searched(rows);
-  uint64_t own[WB_PHILOX_TILE], at[WB_PHILOX_TILE], lane[WB_PHILOX_TILE], row[WB_PHILOX_TILE], begin[WB_PHILOX_TILE];
-  uint64_t of_theta[WB_PHILOX_TILE], of_phi[WB_PHILOX_TILE], some[WB_PHILOX_TILE];
-  double position[WB_PHILOX_TILE], left[WB_PHILOX_TILE];
-  REAL sum[WB_PHILOX_TILE], share[WB_PHILOX_TILE], line[WB_PHILOX_TILE];
-  WB_VECTOR_LOOP
-  for (int i = 0; i < WB_PHILOX_TILE; i++) {
-    own[i] = (uint64_t)slot[i] * (WB_TOPIC_TREE + 1);
-    at[i] = own[i] + (WB_TOPIC_TREE - 1);
-    lane[i] = 0;
-  }
-  WB_NAME(gather_tile)(tree, at, left);
-  WB_VECTOR_LOOP
-  for (int i = 0; i < WB_PHILOX_TILE; i++) position[i] = u[i] * left[i];
-  uint64_t level = 28;
+  enum { HALVES = WB_PHILOX_TILE / 8 };
+  const int stretches = wb_topic_stretches(rows), searched = wb_topic_searched(rows);
+  const __m512i step = _mm512_set1_epi64(wb_topic_stretch(rows));
+  const __m512i last = _mm512_set1_epi64(rows - 1), one = _mm512_set1_epi64(1);
+  __m512i of[HALVES], own[HALVES], lane[HALVES], begin[HALVES], row[HALVES], of_theta[HALVES], of_phi[HALVES];
+  __m512d position[HALVES], left[HALVES];
+  REAL_EIGHT sum[HALVES];
+  __mmask8 failed[HALVES];
   WB_UNROLL
-  for (uint64_t half = 1; half <= 8; half *= 2) {
-    WB_VECTOR_LOOP
-    for (int i = 0; i < WB_PHILOX_TILE; i++) at[i] = own[i] + level + lane[i];
-    WB_NAME(gather_tile)(tree, at, left);
-    WB_VECTOR_LOOP
-    for (int i = 0; i < WB_PHILOX_TILE; i++) {
-      const uint64_t right = wb_mask(position[i] >= left[i]);
-      position[i] -= wb_bits_double(wb_double_bits(left[i]) & right);
-      lane[i] += half & right;
+  for (int h = 0; h < HALVES; h++) {
+    of[h] = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(const void *)(slot + 8 * h)));
+    own[h] = _mm512_slli_epi64(of[h], 5);
+    left[h] = _mm512_i64gather_pd(_mm512_add_epi64(own[h], _mm512_set1_epi64(WB_TOPIC_TREE - 1)), tree, 8);
+    position[h] = _mm512_mul_pd(_mm512_loadu_pd(u + 8 * h), left[h]);
+    lane[h] = _mm512_setzero_si512();
+  }
+  long long level = 28;
+  WB_UNROLL
+  for (long long half = 1; half <= 8; half *= 2) {
+    WB_UNROLL
+    for (int h = 0; h < HALVES; h++) {
+      const __m512i at = _mm512_add_epi64(_mm512_add_epi64(own[h], lane[h]), _mm512_set1_epi64(level));
+      left[h] = _mm512_i64gather_pd(at, tree, 8);
+    }
+    WB_UNROLL
+    for (int h = 0; h < HALVES; h++) {
+      const __mmask8 right = _mm512_cmp_pd_mask(position[h], left[h], _CMP_GE_OQ);
+      position[h] = _mm512_mask_sub_pd(position[h], right, position[h], left[h]);
+      lane[h] = _mm512_mask_add_epi64(lane[h], right, lane[h], _mm512_set1_epi64(half));
     }
     level -= 4 * half;
   }
-  WB_VECTOR_LOOP
-  for (int i = 0; i < WB_PHILOX_TILE; i++) at[i] = own[i] + lane[i];
-  WB_NAME(gather_tile)(tree, at, left);
-  WB_VECTOR_LOOP
-  for (int i = 0; i < WB_PHILOX_TILE; i++) {
-    failed[i] = ~wb_mask(position[i] < left[i]);
-    own[i] = (uint64_t)slot[i] * size + lane[i];
-    at[i] = own[i];
-    begin[i] = 0;
-    sum[i] = 0;
+  WB_UNROLL
+  for (int h = 0; h < HALVES; h++) {
+    left[h] = _mm512_i64gather_pd(_mm512_add_epi64(own[h], lane[h]), tree, 8);
+    failed[h] = (__mmask8)~_mm512_cmp_pd_mask(position[h], left[h], _CMP_LT_OQ);
+    own[h] = _mm512_add_epi64(_mm512_mullo_epi64(of[h], _mm512_set1_epi64((long long)size)), lane[h]);
+    of_theta[h] = _mm512_add_epi64(_mm512_i64gather_epi64(of[h], theta_at, 8), lane[h]);
+    of_phi[h] = _mm512_add_epi64(_mm512_i64gather_epi64(of[h], phi_at, 8), lane[h]);
+    begin[h] = _mm512_setzero_si512();
+    sum[h] = REAL_EIGHT_ZERO;
   }
-  /* The last sum of a stretch that is not above the position, and the number of these sums. */
   for (int s = 0; s < stretches - 1; s++) {
-    gather_reals(sums, at, share);
-    WB_VECTOR_LOOP
-    for (int i = 0; i < WB_PHILOX_TILE; i++) {
-      const int passed = (double)share[i] <= position[i];
-      begin[i] += (uint64_t)stretch & wb_mask(passed);
-      sum[i] = passed ? share[i] : sum[i];
-      at[i] += WB_TOPIC_LANES;
+    WB_UNROLL
+    for (int h = 0; h < HALVES; h++) {
+      const REAL_EIGHT share = REAL_EIGHT_GATHER(sums, own[h]);
+      const __mmask8 passed = _mm512_cmp_pd_mask(REAL_EIGHT_DOUBLE(share), position[h], _CMP_LE_OQ);
+      begin[h] = _mm512_mask_add_epi64(begin[h], passed, begin[h], step);
+      sum[h] = REAL_EIGHT_SELECT(sum[h], passed, share);
+      own[h] = _mm512_add_epi64(own[h], _mm512_set1_epi64(WB_TOPIC_LANES));
     }
   }
-  WB_VECTOR_LOOP
-  for (int i = 0; i < WB_PHILOX_TILE; i++) {
-    of_theta[i] = theta_at[slot[i]] + lane[i];
-    of_phi[i] = phi_at[slot[i]] + lane[i];
-    row[i] = begin[i];
-  }
+  WB_UNROLL
+  for (int h = 0; h < HALVES; h++) row[h] = begin[h];
   for (int r = 0; r < searched; r++) {
-    /* Rows past the last one repeat it and are not counted. */
-    WB_VECTOR_LOOP
-    for (int i = 0; i < WB_PHILOX_TILE; i++) {
-      const uint64_t here = begin[i] + (uint64_t)r, last = (uint64_t)(rows - 1);
-      at[i] = of_theta[i] + (here < last ? here : last) * WB_TOPIC_LANES;
-      some[i] = of_phi[i] + (here < last ? here : last) * WB_TOPIC_LANES;
-    }
-    gather_reals(theta, at, share);
-    gather_reals(phi, some, line);
-    WB_VECTOR_LOOP
-    for (int i = 0; i < WB_PHILOX_TILE; i++) {
-      sum[i] = REAL_SCALAR_FMA(share[i], line[i], sum[i]);
-      row[i] += (begin[i] + (uint64_t)r < (uint64_t)rows) & ((double)sum[i] <= position[i]);
+    WB_UNROLL
+    for (int h = 0; h < HALVES; h++) {
+      const __mmask8 there = _mm512_cmp_epi64_mask(begin[h], last, _MM_CMPINT_LE);
+      const __m512i at = _mm512_slli_epi64(_mm512_min_epi64(begin[h], last), 4);
+      const REAL_EIGHT share = REAL_EIGHT_GATHER(theta, _mm512_add_epi64(of_theta[h], at));
+      const REAL_EIGHT line = REAL_EIGHT_GATHER(phi, _mm512_add_epi64(of_phi[h], at));
+      sum[h] = REAL_EIGHT_FMA(share, line, sum[h]);
+      const __mmask8 passed = _mm512_mask_cmp_pd_mask(there, REAL_EIGHT_DOUBLE(sum[h]), position[h], _CMP_LE_OQ);
+      row[h] = _mm512_mask_add_epi64(row[h], passed, row[h], one);
+      begin[h] = _mm512_add_epi64(begin[h], one);
     }
   }
-  WB_VECTOR_LOOP
-  for (int i = 0; i < WB_PHILOX_TILE; i++) topic[i] = (uint16_t)(row[i] * WB_TOPIC_LANES + lane[i]);
-  return WB_NAME(mask_bits)(failed);
+  uint32_t again = 0;
+  WB_UNROLL
+  for (int h = 0; h < HALVES; h++) {
+    const __m512i chosen = _mm512_add_epi64(_mm512_slli_epi64(row[h], 4), lane[h]);
+    _mm_storeu_si128((__m128i *)(void *)(topic + 8 * h), _mm512_cvtepi64_epi16(chosen));
+    again |= (uint32_t)failed[h] << (8 * h);
+  }
+  return again;
 }
-
 #endif
 
 /* Builds the tree over the lanes' last sums. Returns the total. */
@@ -236,7 +228,7 @@ WB_INLINE void choose_topics(const topic_pass *p, uint32_t place, int tokens, si
   const uint8_t *const slot = p->slot + place;
   uint32_t again = (uint32_t)((UINT64_C(1) << tokens) - 1);
   uint16_t topic[WB_PHILOX_TILE];
-#if WB_VECTOR_BYTES >= 32
+#if WB_VECTOR_BYTES == 64
   again &= choose_tile(p->rows, theta, phi, theta_at, phi_at, sums, size, p->trees, slot, u, topic);
 #endif
   for (; again; again &= again - 1) {
@@ -298,25 +290,52 @@ static void topic_log_terms(const REAL *phi, const double *restrict inverse, int
   }
 }
 
-/* Weights in the precision of the draw: the values, times factors unless `factor` is NULL. */
+/* Weights in the precision of the draw: the values, times factors if `scaled`, a constant. Lanes are a number of their
+ * own, since GCC at -O2 does not vectorise a loop of unknown length. */
+#define narrow_values REAL_NAME(narrow_values_double, narrow_values_single)
+WB_INLINE void narrow_values(const int scaled, const double *restrict value, const double *restrict factor, int count,
+                             REAL *restrict weight) {
+  int i = 0;
+  for (; i + WB_TOPIC_LANES <= count; i += WB_TOPIC_LANES) {
+    WB_VECTOR_LOOP
+    for (int l = 0; l < WB_TOPIC_LANES; l++) {
+      const double one = scaled ? value[i + l] * factor[i + l] : value[i + l];
+      weight[i + l] = (REAL)(one < REAL_LEAST ? 0.0 : one);
+    }
+  }
+  for (; i < count; i++) weight[i] = REAL_WEIGHT(scaled ? value[i] * factor[i] : value[i]);
+}
+
+/* The same, with factors unless `factor` is NULL. */
 /* tools/loops: no vector multiply-adds */
 #define topic_narrow REAL_NAME(topic_narrow_double, topic_narrow_single)
-static void topic_narrow(const double *restrict value, const double *restrict factor, int count,
-                         REAL *restrict weight) {
-  for (int i = 0; i < count; i++) weight[i] = REAL_WEIGHT(factor ? value[i] * factor[i] : value[i]);
+static void topic_narrow(const double *value, const double *factor, int count, REAL *weight) {
+  if (factor) narrow_values(1, value, factor, count, weight);
+  else narrow_values(0, value, NULL, count, weight);
 }
 
 /* Adds the gammas of a term to the sums of the topics and stores them as weights. */
 /* tools/loops: no vector multiply-adds */
 #define topic_keep REAL_NAME(topic_keep_double, topic_keep_single)
 static void topic_keep(const double *restrict value, int count, double *restrict sum, REAL *restrict weight) {
-  for (int i = 0; i < count; i++) sum[i] += value[i];
-  for (int i = 0; i < count; i++) weight[i] = REAL_WEIGHT(value[i]);
+  int i = 0;
+  for (; i + WB_TOPIC_LANES <= count; i += WB_TOPIC_LANES) {
+    WB_VECTOR_LOOP
+    for (int l = 0; l < WB_TOPIC_LANES; l++) sum[i + l] += value[i + l];
+  }
+  for (; i < count; i++) sum[i] += value[i];
+  narrow_values(0, value, NULL, count, weight);
 }
 
 #undef VECTORS
 #undef LANES
 #undef REAL_PAIRS
 #undef REAL_WEIGHT
-#undef REAL_GATHER
+#undef REAL_LEAST
 #undef REAL_FOUR_LOAD
+#undef REAL_EIGHT
+#undef REAL_EIGHT_ZERO
+#undef REAL_EIGHT_GATHER
+#undef REAL_EIGHT_DOUBLE
+#undef REAL_EIGHT_SELECT
+#undef REAL_EIGHT_FMA

@@ -84,24 +84,6 @@ typedef struct topic_pass {
   double *score;           /* documents of the group: receives the log weights of their words */
 } topic_pass;
 
-/* Documents first..end - 1 with one topic each (core/topic_member.h). Arrays over pairs are by document. */
-typedef struct topic_members {
-  uint64_t key;
-  uint32_t iteration;
-  int topics;
-  size_t width;
-  int64_t first, end;
-  const int64_t *first_pair;
-  const int32_t *term, *count;
-  const double *log_phi, *log_share; /* terms x width; width */
-  double *weight;                    /* width */
-  uint16_t *member;                  /* documents */
-  double *log_likelihood, *theta;    /* documents; documents x topics, or NULL */
-} topic_members;
-
-#define WB_LOOPS "cpu/topic_model/tokens_loops.h"
-#include "numeric/isa.h"
-
 /* Bytes of theta of a group: five eighths of the second-level cache if the system tells its size, within these bounds,
  * otherwise the lower bound: theta stays in that cache while terms pass in order, fetched once for the group. */
 #define TOPIC_GROUP_BYTES ((size_t)384 * 1024)
@@ -144,6 +126,19 @@ static int64_t leaves_of(const wb_topic_session *s) {
 }
 
 #include "cpu/topic_model/workbench.h"
+
+/* Documents with one topic each. */
+typedef struct members_pass {
+  wb_topic_session *session;
+  const wb_topic_draw *draw;
+  const double *log_share; /* width */
+  double *log_likelihood, *theta;
+  double *room; /* threads x width */
+  int64_t next, thread;
+} members_pass;
+
+#define WB_LOOPS "cpu/topic_model/tokens_loops.h"
+#include "numeric/isa.h"
 
 static void close_session(wb_topic_session *s) {
   if (!s) return;

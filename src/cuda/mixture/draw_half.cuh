@@ -48,13 +48,6 @@ constexpr size_t half_shared(int p) {
   return sizeof(half_memory<GROUPS>) + static_cast<size_t>(2 * half_buffer(GROUPS, p) + HALF_LINES * HALF_CORE);
 }
 
-/* The number of a thread's row v among the rows of its launch. */
-template <int THREADS>
-__device__ __forceinline__ int64_t row_of_half(int v) {
-  const int thread = static_cast<int>(threadIdx.x);
-  return static_cast<int64_t>(blockIdx.x) * (THREADS / 2) + thread / 32 * 16 + thread % 32 / 4 + 8 * v;
-}
-
 /* Component number of item i of a lane. */
 __device__ __forceinline__ int component_of_half(int i, int q) { return i / 2 * HALF_COMPONENTS + 2 * q + i % 2; }
 
@@ -87,7 +80,7 @@ public:
     fetch<0>();
     WB_UNROLL
     for (int v = 0; v < 2; v++) {
-      const int64_t row = row_of_half<THREADS>(v);
+      const int64_t row = row_of_thread<THREADS, 4>(2, v);
       split(v, first_value_of_row(x, p, row < rows ? row : rows - 1));
     }
   }
@@ -217,44 +210,6 @@ private:
   float unit_[2]; /* by which squares of the rows are multiplied */
 };
 
-/* Uniforms for the draws of a lane; as label_uniforms. The four lanes of a row have numbers of their own. */
-template <int THREADS>
-class half_uniforms {
-public:
-  __device__ __forceinline__ half_uniforms(float *room, uint64_t key, uint32_t iteration, uint64_t first_row)
-      : mine_(room + threadIdx.x), key_(key), iteration_(iteration), first_row_(first_row) {}
-
-  __device__ __forceinline__ void take(int block) {
-    which_ = block % as::uniforms;
-    if (block / as::uniforms == drawn_) return;
-    drawn_ = block / as::uniforms;
-    WB_UNROLL
-    for (int v = 0; v < 2; v++) {
-      const wb_bits drawn = bits(static_cast<uint32_t>(4 * drawn_) + threadIdx.x % 4, v);
-      WB_UNROLL
-      for (int u = 0; u < as::uniforms; u++)
-        mine_[(u * 2 + v) * THREADS] = as::uniform(drawn, static_cast<uint32_t>(u));
-    }
-  }
-  __device__ __forceinline__ float operator()(int v) const { return mine_[(which_ * 2 + v) * THREADS]; }
-
-  /* The uniform by which one of the four lanes is drawn. */
-  __device__ __forceinline__ float last(int v) const { return as::uniform(bits(0xffffffffu, v), 0); }
-
-private:
-  typedef precise<float> as;
-  __device__ __forceinline__ wb_bits bits(uint32_t number, int v) const {
-    const uint64_t element = first_row_ + static_cast<uint64_t>(row_of_half<THREADS>(v));
-    return wb_philox(key_, number, static_cast<uint32_t>(element), wb_philox_c2(WB_PURPOSE_LABEL, element), iteration_);
-  }
-
-  float *mine_;
-  uint64_t key_;
-  uint32_t iteration_;
-  uint64_t first_row_;
-  int which_ = 0, drawn_ = -1;
-};
-
 /* As mixture_draw(), for p columns that need GROUPS. Draws have the same law, but differ from the processor's.
  *
  * Launch: two threads for each row. For each (row, component) the products of a group of s + 1 blocks of columns take
@@ -277,14 +232,14 @@ __global__ void __launch_bounds__(half_threads(GROUPS), 1)
   mixture_half_weights<GROUPS> tile(*shared, x, p, reinterpret_cast<const unsigned char *>(coefficients), components,
                                     rows);
   one_pass<float, 2> seen(0);
-  half_uniforms<THREADS> uniforms(shared->uniform, key, iteration, first_row);
+  label_uniforms<float, 2, THREADS, 4> uniforms(shared->uniform, key, iteration, first_row);
   const int q = static_cast<int>(threadIdx.x) % 4;
   const auto weigh = [&](int base, int count, float(&top)[2]) {
     tile.weigh(base, count, top);
     if (share == nullptr) return;
     WB_UNROLL
     for (int v = 0; v < 2; v++) {
-      const int64_t i = row_of_half<THREADS>(v);
+      const int64_t i = row_of_thread<THREADS, 4>(2, v);
       const size_t mine = static_cast<size_t>(sample[i < rows ? i : rows - 1]);
       const float *const own = share + mine * static_cast<size_t>(components);
       WB_ROLLED
@@ -310,7 +265,7 @@ __global__ void __launch_bounds__(half_threads(GROUPS), 1)
     WB_UNROLL
     for (int u = 0; u < 3; u++) lane += sum[u] <= position;
     const int item = __shfl_sync(0xffffffffu, seen.chosen[v], lane, 4);
-    const int64_t i = row_of_half<THREADS>(v);
+    const int64_t i = row_of_thread<THREADS, 4>(2, v);
     if (q != 0 || i >= rows) continue;
     label[i] = component_of_half(item, lane);
     log_sum[i] = largest + as::log(sum[3]);

@@ -319,35 +319,28 @@ SEXP wb_entry_mixture_close(SEXP pointer) {
   return R_NilValue;
 }
 
-/* Whether data and atoms can be used; then reads the prior. */
-static int read_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP atoms, reading *to) {
-  memset(to, 0, sizeof *to);
-  return is_data(x, center, inverse_scale) && is_atoms(atoms, Rf_ncols(x)) && TYPEOF(prior) == VECSXP &&
-         read_prior(prior, wb_list_element(prior, "values"), Rf_ncols(x), to);
-}
-
-static SEXP start_from(SEXP x, SEXP center, SEXP inverse_scale, const reading *from, SEXP components, SEXP key,
-                       SEXP merge, SEXP atoms, int64_t rows) {
-  wb_message message;
-  wb_poll poll = {wb_interrupted, 0};
-  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale);
-  const int32_t k = Rf_asInteger(components);
-  SEXP statistics = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)k * (R_xlen_t)WB_MIXTURE_STATISTICS(data.columns)));
-  const wb_mixture_spots spots = {&data, Rf_ncols(atoms), REAL_RO(atoms)};
-  const int status = wb_mixture_start(&spots, &from->chain.prior, k, wb_key_from_raw(key), Rf_asLogical(merge), rows,
-                                      REAL(statistics), &poll, &message);
-  return wb_finish(statistics, status, &message);
-}
-
-/* The statistics with which a chain starts: of the given labels (NA: left out) or, if these are NULL, of k-means. */
+/* The statistics with which a chain starts: of the given labels (NA: left out) or of k-means, if `labels` is NULL or a
+ * number: how many rows there are, of which x has only the rows that mixture_start_rows chose. */
 SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components, SEXP key, SEXP merge,
                             SEXP atoms, SEXP labels) {
+  wb_message message;
   reading from;
-  if (!read_start(x, center, inverse_scale, prior, atoms, &from)) return wb_changed_fit();
-  if (Rf_isNull(labels)) return start_from(x, center, inverse_scale, &from, components, key, merge, atoms, Rf_nrows(x));
-  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale);
+  memset(&from, 0, sizeof from);
   const int32_t k = Rf_asInteger(components);
+  if (!is_data(x, center, inverse_scale) || !is_atoms(atoms, Rf_ncols(x)) || TYPEOF(prior) != VECSXP ||
+      !read_prior(prior, wb_list_element(prior, "values"), Rf_ncols(x), &from) ||
+      (TYPEOF(labels) == REALSXP && Rf_nrows(x) != wb_mixture_start_count(wb_size_from_sexp(labels), k)))
+    return wb_changed_fit();
+  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale);
   SEXP statistics = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)k * (R_xlen_t)WB_MIXTURE_STATISTICS(data.columns)));
+  if (TYPEOF(labels) != INTSXP) {
+    wb_poll poll = {wb_interrupted, 0};
+    const wb_mixture_spots spots = {&data, Rf_ncols(atoms), REAL_RO(atoms)};
+    const int64_t rows = Rf_isNull(labels) ? data.rows : wb_size_from_sexp(labels);
+    const int status = wb_mixture_start(&spots, &from.chain.prior, k, wb_key_from_raw(key), Rf_asLogical(merge), rows,
+                                        REAL(statistics), &poll, &message);
+    return wb_finish(statistics, status, &message);
+  }
   int32_t *from_zero = (int32_t *)R_alloc((size_t)data.rows, sizeof(int32_t));
   const int *given = INTEGER_RO(labels);
   for (int64_t i = 0; i < data.rows; i++) from_zero[i] = given[i] == NA_INTEGER ? -1 : given[i] - 1;
@@ -364,17 +357,6 @@ SEXP wb_entry_mixture_start_rows(SEXP rows, SEXP components, SEXP key) {
   SEXP numbers = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)count));
   for (int64_t i = 0; i < count; i++) REAL(numbers)[i] = (double)(row[i] + 1);
   return wb_finish(numbers, WB_OK, NULL);
-}
-
-/* As mixture_start without labels, but x has only the rows that mixture_start_rows chose among `rows` rows. */
-SEXP wb_entry_mixture_start_from(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components, SEXP key,
-                                 SEXP merge, SEXP atoms, SEXP rows) {
-  const int64_t all = wb_size_from_sexp(rows);
-  reading from;
-  if (!read_start(x, center, inverse_scale, prior, atoms, &from) ||
-      Rf_nrows(x) != wb_mixture_start_count(all, Rf_asInteger(components)))
-    return wb_changed_fit();
-  return start_from(x, center, inverse_scale, &from, components, key, merge, atoms, all);
 }
 
 /* How many sweeps; optionally: the first kept one, from 0, the distance between them, and how many are kept. */
