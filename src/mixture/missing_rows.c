@@ -175,5 +175,3 @@ int wb_mixture_missing_find(const double *x, int64_t rows, int32_t columns, int3
   (*missing)->values = values;
   return WB_OK;
 }
-
-void wb_mixture_missing_free(wb_mixture_missing *missing) { free(missing); }

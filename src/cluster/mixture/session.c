@@ -376,12 +376,6 @@ static int add_densities(wb_mixture_session *session, const wb_mixture_parameter
   return evaluate(session, mixtures, first, count, NULL, log_density, NULL, message);
 }
 
-/* Only a part of the rows has nodes; a cluster has all rows. */
-static int get_nodes(wb_mixture_session *session, double *nodes, wb_message *message) {
-  (void)session, (void)nodes;
-  return wb_fail(message, WB_ERROR_INPUT, "a cluster has no nodes of its own");
-}
-
 static const wb_mixture_functions functions = {
     .set_components = set_components,
     .set_statistics = set_statistics,
@@ -397,7 +391,6 @@ static const wb_mixture_functions functions = {
     .choose_anchors = choose_anchors,
     .draw_halves = draw_halves,
     .weigh_rows = weigh_rows,
-    .get_nodes = get_nodes,
     .get_row = get_row,
     .close = close_session,
 };

@@ -45,6 +45,10 @@ static int64_t leaves_of(const wb_mixture_session *session) {
 
 static int is_single(const wb_mixture_session *session) { return session->data.precision == WB_SINGLE; }
 
+/* The loop of a session's precision and instruction set. */
+#define LOOP(name, session) \
+  (is_single(session) ? WB_LOOP(name##_single, (session)->isa) : WB_LOOP(name##_double, (session)->isa))
+
 static size_t block_size(const wb_mixture_session *session) {
   return (wb_missing_size(session->data.columns) + 1) * WB_MISSING_LANES;
 }
@@ -176,15 +180,14 @@ static desk desk_of(const wb_mixture_session *session, int thread) {
 static void take_pattern(const wb_mixture_session *session, int32_t pattern, desk *d) {
   const struct wb_cpu_missing *m = session->missing;
   const wb_mixture_missing *data = session->data.missing;
-  const int p = session->data.columns, single = is_single(session);
-  const size_t size = block_size(session), bytes = size * (single ? sizeof(float) : sizeof(double));
+  const int p = session->data.columns;
+  const size_t size = block_size(session), bytes = size * (is_single(session) ? sizeof(float) : sizeof(double));
   d->pattern = pattern;
   d->observed = data->observed[pattern];
   d->order = data->order + (size_t)pattern * (size_t)p;
   for (int32_t b = 0; b < blocks_of(m->components); b++)
-    (single ? WB_LOOP(missing_build_single, session->isa)
-            : WB_LOOP(missing_build_double, session->isa))(p, d->observed, d->order, m->whole + (size_t)b * size,
-                                                           d->work, d->table + (size_t)b * bytes);
+    LOOP(missing_build, session)
+    (p, d->observed, d->order, m->whole + (size_t)b * size, d->work, d->table + (size_t)b * bytes);
 }
 
 static void gather(const wb_mixture_session *session, int64_t row, desk *d) {
@@ -238,13 +241,9 @@ static void draw_share(const wb_mixture_session *session, uint64_t key, uint32_t
     const uint64_t number = (uint64_t)(session->data.first_row + row);
     if (pattern != d.pattern) take_pattern(session, pattern, &d);
     gather(session, row, &d);
-    m->log_sum[i] = (single ? WB_LOOP(missing_draw_single, session->isa)
-                            : WB_LOOP(missing_draw_double, session->isa))(p, d.observed, m->components, d.table,
-                                                                          weights_of(session, row), d.values, key,
-                                                                          iteration, number, &m->label[i]);
-    (single ? WB_LOOP(missing_impute_single, session->isa)
-            : WB_LOOP(missing_impute_double, session->isa))(p, d.observed, d.table, m->label[i], key, iteration, number,
-                                                            d.values);
+    m->log_sum[i] = LOOP(missing_draw, session)(p, d.observed, m->components, d.table, weights_of(session, row),
+                                                d.values, key, iteration, number, &m->label[i]);
+    LOOP(missing_impute, session)(p, d.observed, d.table, m->label[i], key, iteration, number, d.values);
     double *value = m->value + m->base[pattern] + (i - data->first[pattern]) * (p - d.observed);
     for (int c = d.observed; c < p; c++)
       *value++ = single ? (double)((const float *)d.values)[c] : ((const double *)d.values)[c];
@@ -318,7 +317,7 @@ static void evaluate_share(const wb_mixture_session *session, int64_t share, int
                            int32_t *labels, double *log_density, double *probability) {
   const struct wb_cpu_missing *m = session->missing;
   const wb_mixture_missing *data = session->data.missing;
-  const int p = session->data.columns, single = is_single(session);
+  const int p = session->data.columns;
   desk d = desk_of(session, thread);
   for (int64_t i = share * SHARE_ROWS; i < share_end(session, share); i++) {
     const int64_t slot = data->row[i] - first;
@@ -327,10 +326,8 @@ static void evaluate_share(const wb_mixture_session *session, int64_t share, int
     if (pattern != d.pattern) take_pattern(session, pattern, &d);
     int32_t label;
     gather(session, data->row[i], &d);
-    const double log_sum = (single ? WB_LOOP(missing_evaluate_single, session->isa)
-                                   : WB_LOOP(missing_evaluate_double,
-                                             session->isa))(p, d.observed, m->components, d.table, d.values, &label,
-                                                            probability ? probability + slot : NULL, count);
+    const double log_sum = LOOP(missing_evaluate, session)(p, d.observed, m->components, d.table, d.values, &label,
+                                                           probability ? probability + slot : NULL, count);
     if (labels) labels[slot] = label;
     if (log_density) log_density[slot] = log_sum;
   }

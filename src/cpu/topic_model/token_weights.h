@@ -191,30 +191,30 @@ WB_INLINE double add_tree(const REAL *lanes, double *tree) {
 #define weigh_block REAL_NAME(weigh_block_double, weigh_block_single)
 WB_INLINE void weigh_block(const topic_pass *p, int64_t begin, int slot, size_t size, uint64_t *theta_at,
                            uint64_t *phi_at, double *total) {
-  const REAL *const theta = p->theta, *const phi = p->phi;
-  REAL *const sums = (REAL *)p->sums + (size_t)slot * size;
-  double *const trees = p->trees + (size_t)slot * (WB_TOPIC_TREE + 1);
+  const wb_topic_session *const s = p->session;
+  const REAL *const theta = (const REAL *)p->bench->weight, *const phi = s->phi;
+  REAL *const sums = (REAL *)p->bench->sums + (size_t)slot * size;
+  double *const trees = p->bench->trees + (size_t)slot * (WB_TOPIC_TREE + 1);
   const int ahead = 16;
-  const uint32_t *const term = p->term + begin;
+  const uint32_t *const term = s->order.term + begin, *const document = s->order.document;
   for (int i = 0; i < TOPIC_BLOCK; i++) {
-    const int64_t at = begin + i < p->pairs ? begin + i : p->pairs - 1;
-    theta_at[slot + i] = (size_t)(p->document[at] - p->first_document) * p->width;
-    phi_at[slot + i] = (size_t)term[i] * p->width;
+    theta_at[slot + i] = (size_t)(document[begin + i < p->end ? begin + i : p->end - 1] - p->document) * s->width;
+    phi_at[slot + i] = (size_t)term[i] * s->width;
   }
   for (int first = 0; first < TOPIC_BLOCK; first += REAL_PAIRS) {
     const REAL *share[REAL_PAIRS], *line[REAL_PAIRS], *next[REAL_PAIRS];
     int nexts = 0;
     for (int i = first + ahead; i < first + ahead + REAL_PAIRS; i++)
-      if (term[i] != term[i - 1]) next[nexts++] = phi + (size_t)term[i] * p->width;
+      if (term[i] != term[i - 1]) next[nexts++] = phi + (size_t)term[i] * s->width;
     for (int i = 0; i < REAL_PAIRS; i++) {
       share[i] = theta + theta_at[slot + first + i];
       line[i] = phi + phi_at[slot + first + i];
     }
     REAL *const to = sums + (size_t)first * size;
     /* Terms are in order within the group; after its last pair come the terms of another group. */
-    const int common = begin + first + REAL_PAIRS <= p->pairs && term[first] == term[first + REAL_PAIRS - 1];
-    if (common) add_weights(REAL_PAIRS, 1, p->rows, share, line, next, nexts, to);
-    else add_weights(REAL_PAIRS, 0, p->rows, share, line, next, nexts, to);
+    const int common = begin + first + REAL_PAIRS <= p->end && term[first] == term[first + REAL_PAIRS - 1];
+    if (common) add_weights(REAL_PAIRS, 1, s->rows, share, line, next, nexts, to);
+    else add_weights(REAL_PAIRS, 0, s->rows, share, line, next, nexts, to);
   }
   for (int i = 0; i < TOPIC_BLOCK; i++)
     total[i] = add_tree(sums + (size_t)(i + 1) * size - WB_TOPIC_LANES, trees + i * (WB_TOPIC_TREE + 1));
@@ -224,50 +224,53 @@ WB_INLINE void weigh_block(const topic_pass *p, int64_t begin, int slot, size_t 
 #define choose_topics REAL_NAME(choose_topics_double, choose_topics_single)
 WB_INLINE void choose_topics(const topic_pass *p, uint32_t place, int tokens, size_t size, const uint64_t *theta_at,
                              const uint64_t *phi_at, const double *u) {
-  const REAL *const theta = p->theta, *const phi = p->phi, *const sums = p->sums;
-  const uint8_t *const slot = p->slot + place;
+  const wb_topic_session *const s = p->session;
+  const REAL *const theta = (const REAL *)p->bench->weight, *const phi = s->phi, *const sums = p->bench->sums;
+  const double *const trees = p->bench->trees;
+  const uint8_t *const slot = s->order.slot + place;
   uint32_t again = (uint32_t)((UINT64_C(1) << tokens) - 1);
   uint16_t topic[WB_PHILOX_TILE];
 #if WB_VECTOR_BYTES == 64
-  again &= choose_tile(p->rows, theta, phi, theta_at, phi_at, sums, size, p->trees, slot, u, topic);
+  again &= choose_tile(s->rows, theta, phi, theta_at, phi_at, sums, size, trees, slot, u, topic);
 #endif
   for (; again; again &= again - 1) {
     const int i = __builtin_ctz(again), at = slot[i];
-    topic[i] = (uint16_t)choose_topic(p->rows, theta + theta_at[at], phi + phi_at[at], sums + (size_t)at * size,
-                                      p->trees + at * (WB_TOPIC_TREE + 1), u[i]);
+    topic[i] = (uint16_t)choose_topic(s->rows, theta + theta_at[at], phi + phi_at[at], sums + (size_t)at * size,
+                                      trees + at * (WB_TOPIC_TREE + 1), u[i]);
   }
-  if (tokens == WB_PHILOX_TILE) memcpy(p->topic + place, topic, sizeof topic);
-  else memcpy(p->topic + place, topic, (size_t)tokens * sizeof(uint16_t));
+  if (tokens == WB_PHILOX_TILE) memcpy(s->topic + place, topic, sizeof topic);
+  else memcpy(s->topic + place, topic, (size_t)tokens * sizeof(uint16_t));
 }
 
 /* Processes a group of documents: computes a block's weights, then draws the previous block's topics, by sixteen. */
 #define topic_pass_tokens REAL_NAME(topic_pass_tokens_double, topic_pass_tokens_single)
 static void topic_pass_tokens(const topic_pass *p) {
-  const size_t size = (size_t)wb_topic_stretches(p->rows) * WB_TOPIC_LANES;
-  const uint32_t last = p->first[p->pairs];
+  const topic_order *const order = &p->session->order;
+  const size_t size = (size_t)wb_topic_stretches(p->session->rows) * WB_TOPIC_LANES;
+  const uint32_t last = order->first[p->end];
   uint64_t theta_at[TOPIC_RING], phi_at[TOPIC_RING];
   double total[TOPIC_BLOCK], uniform[TOPIC_UNIFORMS];
-  uint32_t place = p->first[0], known = place; /* the next token, and the first without a uniform */
+  uint32_t place = order->first[p->first], known = place; /* the next token, and the first without a uniform */
   int slot = 0;
-  for (int64_t begin = 0; begin < p->pairs + TOPIC_BLOCK; begin += TOPIC_BLOCK) {
+  for (int64_t begin = p->first; begin < p->end + TOPIC_BLOCK; begin += TOPIC_BLOCK) {
     uint32_t ready = last;
-    if (begin < p->pairs) {
-      const int block = p->pairs - begin < TOPIC_BLOCK ? (int)(p->pairs - begin) : TOPIC_BLOCK;
+    if (begin < p->end) {
+      const int block = p->end - begin < TOPIC_BLOCK ? (int)(p->end - begin) : TOPIC_BLOCK;
       weigh_block(p, begin, slot, size, theta_at, phi_at, total);
       slot = slot + TOPIC_BLOCK < TOPIC_RING ? slot + TOPIC_BLOCK : 0;
       WB_VECTOR_LOOP
       for (int i = 0; i < TOPIC_BLOCK; i++) total[i] = wb_log(total[i]);
       for (int i = 0; i < block; i++) {
-        double *const score = p->score + (p->document[begin + i] - p->first_document);
-        *score = wb_fma((double)p->count[begin + i], total[i], *score);
+        double *const score = p->score + order->document[begin + i];
+        *score = wb_fma((double)order->count[begin + i], total[i], *score);
       }
-      ready = p->first[begin];
+      ready = order->first[begin];
     }
     if (!p->draw) continue;
     while (place + WB_PHILOX_TILE <= ready || (ready == last && place < last)) {
       if (place == known) {
         const int some = last - place < TOPIC_UNIFORMS ? (int)(last - place) : TOPIC_UNIFORMS;
-        WB_NAME(topic_uniforms)(p->key, p->iteration, p->token + place, some, uniform);
+        WB_NAME(topic_uniforms)(p->draw->key, p->draw->iteration, order->token + place, some, uniform);
         known = place + TOPIC_UNIFORMS;
       }
       const int tokens = last - place < WB_PHILOX_TILE ? (int)(last - place) : WB_PHILOX_TILE;
@@ -297,11 +300,14 @@ WB_INLINE void narrow_values(const int scaled, const double *restrict value, con
                              REAL *restrict weight) {
   int i = 0;
   for (; i + WB_TOPIC_LANES <= count; i += WB_TOPIC_LANES) {
+    double some[WB_TOPIC_LANES];
     WB_VECTOR_LOOP
     for (int l = 0; l < WB_TOPIC_LANES; l++) {
-      const double one = scaled ? value[i + l] * factor[i + l] : value[i + l];
-      weight[i + l] = (REAL)(one < REAL_LEAST ? 0.0 : one);
+      some[l] = scaled ? value[i + l] * factor[i + l] : value[i + l];
+      some[l] = some[l] < REAL_LEAST ? 0.0 : some[l];
     }
+    WB_VECTOR_LOOP
+    for (int l = 0; l < WB_TOPIC_LANES; l++) weight[i + l] = (REAL)some[l];
   }
   for (; i < count; i++) weight[i] = REAL_WEIGHT(scaled ? value[i] * factor[i] : value[i]);
 }

@@ -10,9 +10,8 @@
  * - The table of phi: written once, and read once for each group of documents, as far as the group has its terms.
  *
  * The AssociatedPress counts have 3 gammas a token with 100 topics and 29 with 1,000, at about 4 ns with AVX-512. With
- * 1,000 topics in double precision, groups of 160 documents fetch 88,000 rows of 8 KB a sweep: 1.7 KB a token. Memory
- * gives a core 8 to 13 GB/s, so this takes 130 to 200 ns a token, more than the gammas. Single precision has half the
- * bytes in groups of twice the documents: 0.5 KB a token. */
+ * 1,000 topics in double precision, 1.7 KB a token come from memory, which takes 130 to 200 ns. Single precision has half
+ * the bytes in groups of twice the documents. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"
@@ -63,27 +62,6 @@ typedef struct topic_gamma_room {
   uint64_t word[TOPIC_WORDS + 32];
 } topic_gamma_room;
 
-/* A group of documents and its pass. Arrays over pairs begin at the group's first, over places at that of all. */
-typedef struct topic_pass {
-  int draw; /* whether tokens get new topics */
-  uint64_t key;
-  uint32_t iteration;
-  int rows;     /* of topics */
-  size_t width; /* rows x lanes */
-  uint32_t first_document;
-  int64_t pairs;
-  const uint32_t *document, *term;
-  const int32_t *count;
-  const uint32_t *first; /* pairs + 1 */
-  const uint32_t *token;
-  const uint8_t *slot;
-  uint16_t *topic;
-  const void *theta, *phi; /* weights; theta: of the group's documents */
-  void *sums;              /* TOPIC_RING x stretches x lanes */
-  double *trees;           /* TOPIC_RING x (WB_TOPIC_TREE + 1) */
-  double *score;           /* documents of the group: receives the log weights of their words */
-} topic_pass;
-
 /* Bytes of theta of a group: five eighths of the second-level cache if the system tells its size, within these bounds,
  * otherwise the lower bound: theta stays in that cache while terms pass in order, fetched once for the group. */
 #define TOPIC_GROUP_BYTES ((size_t)384 * 1024)
@@ -126,6 +104,16 @@ static int64_t leaves_of(const wb_topic_session *s) {
 }
 
 #include "cpu/topic_model/workbench.h"
+
+/* A group of documents and its pass. */
+typedef struct topic_pass {
+  const wb_topic_session *session;
+  const wb_topic_draw *draw; /* NULL: tokens keep their topics */
+  const workbench *bench;
+  uint32_t document;  /* the first */
+  int64_t first, end; /* pairs */
+  double *score;      /* documents: receives the log weights of their words */
+} topic_pass;
 
 /* Documents with one topic each. */
 typedef struct members_pass {
@@ -239,24 +227,22 @@ static void order_topics(void *context, int64_t piece) {
     for (int64_t i = first; i < end; i++) all->wanted[s->order.token[i]] = s->topic[i];
 }
 
-static void order_all_topics(token_topics *all) {
-  const int64_t tokens = all->session->corpus.tokens, pieces = (tokens + TOKENS_TOGETHER - 1) / TOKENS_TOGETHER;
-  wb_spread(useful_threads(all->session, 2.0 * (double)tokens, pieces), pieces, order_topics, all);
+static int order_all_topics(wb_topic_session *s, const uint16_t *given, uint16_t *wanted) {
+  const int64_t tokens = s->corpus.tokens, pieces = (tokens + TOKENS_TOGETHER - 1) / TOKENS_TOGETHER;
+  token_topics all = {s, given, wanted};
+  wb_spread(useful_threads(s, 2.0 * (double)tokens, pieces), pieces, order_topics, &all);
+  return WB_OK;
 }
 
 static int set_topics(wb_topic_session *s, const uint16_t *topic, wb_message *message) {
-  token_topics all = {s, topic, NULL};
   (void)message;
   s->counted = s->terms_counted = 0;
-  order_all_topics(&all);
-  return WB_OK;
+  return order_all_topics(s, topic, NULL);
 }
 
 static int get_topics(wb_topic_session *s, uint16_t *topic, wb_message *message) {
-  token_topics all = {s, NULL, topic};
   (void)message;
-  order_all_topics(&all);
-  return WB_OK;
+  return order_all_topics(s, NULL, topic);
 }
 
 static double document_work(const wb_topic_session *s) {
@@ -485,30 +471,8 @@ static double value_sum(const wb_topic_session *s, const double *value) {
 static void pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t document, int64_t end, workbench *bench,
                        double *log_likelihood) {
   const wb_topic_corpus *c = &s->corpus;
-  const int64_t first = c->first_pair[document];
-  topic_pass pass = {
-      .draw = draw != NULL,
-      .rows = s->rows,
-      .width = s->width,
-      .first_document = (uint32_t)document,
-      .pairs = c->first_pair[end] - first,
-      .document = s->order.document + first,
-      .term = s->order.term + first,
-      .count = s->order.count + first,
-      .first = s->order.first + first,
-      .token = s->order.token,
-      .slot = s->order.slot,
-      .topic = s->topic,
-      .theta = bench->weight,
-      .phi = s->phi,
-      .sums = bench->sums,
-      .trees = bench->trees,
-      .score = log_likelihood + document,
-  };
-  if (draw) {
-    pass.key = draw->key;
-    pass.iteration = draw->iteration;
-  }
+  const topic_pass pass = {
+      s, draw, bench, (uint32_t)document, c->first_pair[document], c->first_pair[end], log_likelihood};
   for (int64_t d = document; d < end; d++) log_likelihood[d] = 0;
   if (s->settings.precision == WB_SINGLE) WB_LOOP(topic_pass_tokens_single, s->isa)(&pass);
   else WB_LOOP(topic_pass_tokens_double, s->isa)(&pass);

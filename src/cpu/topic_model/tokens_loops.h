@@ -74,8 +74,8 @@ static void WB_NAME(topic_logs)(int64_t count, double *restrict value) {
   }
 }
 
-/* Documents first..end - 1 of one topic each (core/topic_member.h): draws it, and computes its probabilities. Lanes past
- * the last topic have no weight. weight: width. */
+/* Documents first..end - 1 of one topic each (core/topic_member.h): draws it, and computes its probabilities. Lanes
+ * past the last topic have no weight. weight: width. */
 static void WB_NAME(topic_members)(const members_pass *pass, int64_t first, int64_t end, double *weight) {
   const wb_topic_session *const s = pass->session;
   const wb_topic_corpus *const c = &s->corpus;

@@ -8,9 +8,8 @@
  *
  * Errors of a line z = L x - L mu of the triangle: 2^-22 of each term for each of its two numbers and for the product
  * that is left out, 2^-39 of the largest number where a number is much smaller, and what the products of matrices cut
- * off, of which up to three are added. Ordinary multiply-adds round p times by 2^-24. On an H100, with components five
- * of their deviations apart, log densities were off by at most 8e-7 of half the squared distance plus the size of the
- * log constant, and by 1.2e-7 in the mean square (ordinary: 4e-7, 8e-8).
+ * off. On an H100 log densities were off by 1.2e-7 of half the squared distance plus the log constant in the mean
+ * square (ordinary multiply-adds: 8e-8).
  *
  * A warp has 16 rows. Lane 4g + q has rows g and g + 8, and components 2q and 2q + 1 of each eight. It draws one of its
  * own components and knows the sum of their weights. At the end one of the four lanes of a row is drawn by these sums.
@@ -219,7 +218,7 @@ private:
  * for 9, without spills, and one block on a multiprocessor.
  *
  * On an H100, 1e6 rows, 256 components, p = 14, 22, 30, 40: 0.90, 1.35, 1.94, 2.84 ms (mixture_draw(): 1.47, 3.23,
- * 5.98, 10.2). The instruction mma.sync, in warps of 32 rows, took 1.18, 1.81, 2.70, 4.37 ms. */
+ * 5.98, 10.2). */
 template <int GROUPS>
 __global__ void __launch_bounds__(half_threads(GROUPS), 1)
     mixture_draw_half(const float *x, int p, const float *coefficients, int components, const float *share,

@@ -355,18 +355,8 @@ __device__ __forceinline__ void draw_rows(Weights &tile, Real *uniform, int comp
  * block, which the L2 cache holds, and writes 4 + sizeof(Real) bytes a row: at p = 14 and k = 256 in double 246
  * multiply-adds a byte, so that only arithmetic counts.
  *
- * As nvcc 13 compiles them for sm_90, with a spill of 8 bytes at order 40 in double and none elsewhere. "blocks" is how
- * many run on a multiprocessor, given its registers and its 227 KB of shared memory:
- *
- *   order           2    8   10   14   16   20   24   32   40
- *   double: R       4    4    4    4    4    3    3    2    2
- *     registers   138  166  206  238  250  242  254  242  255
- *     shared, KB   36   39   40   44   46   34   37   27   32
- *     blocks        6    5    4    4    4    4    4    4    4
- *   single: R       6    6    6    6    6    4    4    4    4
- *     registers   114  128  154  164  168  161  168  213  245
- *     shared, KB   31   32   33   35   36   24   26   25   27
- *     blocks        7    6    6    6    6    6    6    4    4
+ * As nvcc 13 compiles them for sm_90, threads have 138 to 255 registers in double and 114 to 245 in single, with a
+ * spill of 8 bytes at order 40 in double and none elsewhere. 4 to 7 blocks run on a multiprocessor.
  *
  * So few warps run, but each has R chains of multiply-adds that do not wait for one another, and the next row of the
  * triangle gives as many again. What follows them, short and without such chains, is where warps wait: so it has all

@@ -77,8 +77,7 @@ __device__ __forceinline__ void add_weighted(const double *values, const double 
  * block adds the log densities.
  *
  * Reads 8 bytes for each row and component, and for each one that counts sizeof(Real) p bytes, 3 values of shared
- * memory and 1 multiply-add an entry. 38 registers on sm_90, 21 to 29 KB of shared memory: 7 blocks of a
- * multiprocessor, or 4.6 KB more than one row needs. */
+ * memory and 1 multiply-add an entry. 38 registers on sm_90, 21 to 29 KB of shared memory. */
 __global__ void __launch_bounds__(SUM_THREADS)
     mixture_weigh(const void *x, bool single, int p, const double *probability, int64_t stride, const double *log_sum,
                   int64_t rows, int components, size_t node, double *sums) {

@@ -337,9 +337,7 @@ __device__ __forceinline__ void add_stretches(int rows, const Real *weights, con
  *
  * 80 registers on sm_90, with a spill of 4 bytes; 27 KB of shared memory for 1,024 topics. On an H200 in single
  * precision, 1,024 topics, 2.9e6 pairs of 43,556 documents: 2.10 ms, where reading all rows of phi from memory would
- * take 2.94 ms. 60% of the reads are served by the second-level cache. When a thread read 4 bytes at a time, and had 8
- * such reads under way, it took 3.38 ms. In double precision 8 such blocks on a multiprocessor, or 3 of 256 threads,
- * are slower. */
+ * take 2.94 ms. 60% of the reads are served by the second-level cache. */
 template <typename Real>
 __global__ void __launch_bounds__(DOCUMENT_THREADS, DOCUMENT_BLOCKS) topic_documents(document_arguments<Real> a) {
   WB_DYNAMIC_SHARED(unsigned char, memory);
@@ -399,8 +397,7 @@ __global__ void __launch_bounds__(DOCUMENT_THREADS, DOCUMENT_BLOCKS) topic_docum
   }
 }
 
-/* A warp a document: the logs of its pairs side by side, added in order by one thread. With a thread a document, the 67
- * logs of a document one after the other took 50 microseconds on an H200. */
+/* A warp a document: the logs of its pairs side by side, added in order by one thread. */
 __global__ void __launch_bounds__(SCORE_THREADS)
     topic_score(device_corpus c, const double *total, const double *norm, double *log_likelihood) {
   __shared__ double logs[SCORE_THREADS];
