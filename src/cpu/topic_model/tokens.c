@@ -10,8 +10,8 @@
  * - The table of phi: written once, and read once for each group of documents, as far as the group has its terms.
  *
  * The AssociatedPress counts have 3 gammas a token with 100 topics and 29 with 1,000, at about 4 ns with AVX-512. With
- * 1,000 topics in double precision, 1.7 KB a token come from memory, which takes 130 to 200 ns. Single precision has half
- * the bytes in groups of twice the documents. */
+ * 1,000 topics in double precision, 1.7 KB a token come from memory, which takes 130 to 200 ns. Single precision has
+ * half the bytes in groups of twice the documents. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"
