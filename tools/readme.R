@@ -1,6 +1,6 @@
 # Updates what bench/TIMES.md, README.md and the vignettes show from bench/results: the table of times between the
 # marks, vignettes/flow-cytometry-times.csv, sweep-times.csv and source-tables.csv of vignettes/articles/, and the
-# figure man/figures/gvhd.png. Run it in the root of the sources. It needs the package, mclust and ImageMagick.
+# figure man/figures/gvhd.png. Run it in the root of the sources. It needs the package, mclust and pngquant.
 #   Rscript tools/readme.R         all of it
 #   Rscript tools/readme.R times   without the figure
 
@@ -189,7 +189,7 @@ figure <- "man/figures/gvhd.png"
 png(figure, width = 7, height = 7, units = "in", res = 120)
 eval(parse(text = code))
 dev.off()
-# The figure is installed with the package. A palette makes it a third as large.
-stopifnot(nzchar(Sys.which("convert")))
-system2("convert", c(figure, "+dither", "-colors", "64", paste0("PNG8:", figure)))
-stopifnot(file.size(figure) < 90000)
+# The figure is installed with the package. A palette makes it a quarter as large.
+stopifnot(nzchar(Sys.which("pngquant")))
+system2("pngquant", c("--speed=1", "--nofs", "--strip", "--force", "16", "--output", figure, figure))
+stopifnot(file.size(figure) < 70000)

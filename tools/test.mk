@@ -3,17 +3,17 @@
 # nothing and takes minutes, stands before `build`.
 # tools/step says what each step does.
 steps = scripts rules rules-selftest library newer build check $(turn) plugin audit emulator cpu client torture \
-  install vectors geweke measure processors symbols loops documents
+  install geweke measure processors symbols loops documents
 
 # Steps that look once more, with another tool, at code which other steps run: each day one fifth of them, as of long
 # lists of cases in the tests. --full runs all. WARPBAYES_TEST_PART, 0 to 4, chooses the fifth instead of the date.
 WARPBAYES_TEST_PART ?= $(shell echo $$(($$(date +%s) / 86400 % 5)))
 export WARPBAYES_TEST_PART
 turn_0 = sanitizers
-turn_1 = emulator-sanitizers
-turn_2 = races
+turn_1 = emulator-sanitizers valgrind
+turn_2 = vectors
 turn_3 = clang fuzz emulator-selftest
-turn_4 = valgrind emulator-access
+turn_4 = races emulator-access
 turns = $(turn_0) $(turn_1) $(turn_2) $(turn_3) $(turn_4)
 turn = $(if $(WARPBAYES_EXTENDED_TESTS),$(turns),$(turn_$(WARPBAYES_TEST_PART)))
 

@@ -333,7 +333,7 @@ test_that("in single precision draws by products of halves have their law", {
   for (case in list(c(14, 68), c(30, 29), c(66, 40), c(90, 31))) {
     k <- case[[2L]]
     p <- case[[1L]]
-    n <- if (p > 40) 600 else 2500
+    n <- if (p > 40) 300 else 1250
     rows <- clustered(4, p, 3)
     # Components of many columns are alike, or else each row has one that is certain.
     alike <- if (p > 40) rep(1e6 * c(1, numeric(p), diag(p)[upper.tri(diag(p), TRUE)]), k)

@@ -142,14 +142,8 @@ on_device butterfly butterfly.cu "butterfly-patterned partial sums"
     "$work/fma" 10000000
     count $? "fma() from integers"
   fi
-  # Laws of draws, which take longest, have their day in five: their bits are compared below every day.
-  day=${WARPBAYES_TEST_PART:-$(($(date +%s) / 86400 % 5))}
-  if test -n "${WARPBAYES_EXTENDED_TESTS:-}" || test "$day" = 2; then
-    build variates $CC -std=c99 $flags $fused variates.c && { "$work/variates"; count $? "laws of the draws"; }
-    build categorical $CC -std=c99 $flags categorical.c && { "$work/categorical"; count $? "categorical draws"; }
-  else
-    echo "laws of draws: not their day"
-  fi
+  build variates $CC -std=c99 $flags $fused variates.c && { "$work/variates"; count $? "laws of the draws"; }
+  build categorical $CC -std=c99 $flags categorical.c && { "$work/categorical"; count $? "categorical draws"; }
   build triangles $CC -std=c99 $flags $fused linear_algebra.c && { "$work/triangles"; count $? "packed triangles"; }
 }
 
