@@ -1,8 +1,7 @@
 /* Rows with missing values on the processor: draws their components and their missing values. Each pattern of
- * missingness has a table of all components with the columns in the pattern's order. The list of incomplete rows is
- * ordered by pattern. A thread takes some rows of the list, computes the table of the first row's pattern, and another
- * table whenever the pattern changes. Labels, log densities and missing values are kept for each incomplete row, and
- * the pass over the leaves then takes them from here. */
+ * missingness has a table of all components with the columns in the pattern's order. A thread takes some rows of the
+ * list, which is ordered by pattern, and computes a table whenever the pattern changes. Draws are kept for each
+ * incomplete row, and the pass over the leaves then takes them from here. */
 #define WB_COMPACT
 #include "core/rounding.h"
 
@@ -185,9 +184,8 @@ static void take_pattern(const wb_mixture_session *session, int32_t pattern, des
   d->pattern = pattern;
   d->observed = data->observed[pattern];
   d->order = data->order + (size_t)pattern * (size_t)p;
-  for (int32_t b = 0; b < blocks_of(m->components); b++)
-    LOOP(missing_build, session)
-    (p, d->observed, d->order, m->whole + (size_t)b * size, d->work, d->table + (size_t)b * bytes);
+  for (int32_t b = 0; b < blocks_of(m->components); b++) LOOP(missing_build, session)
+  (p, d->observed, d->order, m->whole + (size_t)b * size, d->work, d->table + (size_t)b * bytes);
 }
 
 static void gather(const wb_mixture_session *session, int64_t row, desk *d) {

@@ -1,9 +1,7 @@
 /* The pass over the rows of a Bayesian EM step: adds every row to the sums of all components, weighted by its
  * probability of each.
  *
- * A thread takes one tile of a leaf at a time and computes the log weights of its rows under all components. For each
- * component it then lists the rows whose probability counts and adds them to the component's sums. So at most
- * MIXTURE_TILE rows of probabilities exist at a time, and the rows of a leaf are added in order. */
+ * A thread takes one tile of a leaf at a time, so at most MIXTURE_TILE rows of probabilities exist for each. */
 #include "core/rounding.h"
 
 #include "cpu/mixture/sums.h"

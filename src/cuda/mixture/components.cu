@@ -2,10 +2,9 @@
  * rows (mixture/mixture.h has the law), numbers about them, and their layout for the next pass over the rows. The twin
  * of cpu/mixture/components.c.
  *
- * Components stay on the card from sweep to sweep. One page-locked buffer holds what the host sends and reads, with a
- * place for each item. A call that does not wait leaves its place alone until the host has waited for the next pass
- * over the rows. During that pass, questions are answered on a stream of their own. Sums over components are added by
- * one thread each, in order. */
+ * One page-locked buffer holds what the host sends and reads, with a place for each item. A call that does not wait
+ * leaves its place alone until the host has waited for the next pass over the rows. During that pass, questions are
+ * answered on a stream of their own. */
 #include "core/half.h"
 #include "cuda/mixture/state.cuh"
 

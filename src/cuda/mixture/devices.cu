@@ -1,10 +1,9 @@
 /* The table of the mixture's functions, for a session on one or several graphics cards.
  *
- * Each card has a part: some of the leaves of rows, whose labels it draws and whose statistics it sums. All cards draw
- * the same components from the same statistics. A part begins where a node of the tree over all leaves begins. It
- * returns the sums of its largest complete subtrees. The host adds these in the order of the tree, so results do not
- * depend on the number of cards. A call starts the work of all parts before it waits for one. With one card there is
- * one part, and the sums stay there. */
+ * Each card has a part of the leaves of rows and draws the same components from the same statistics. A part begins
+ * where a node of the tree over all leaves begins. It returns the sums of its largest complete subtrees. The host adds
+ * these in the order of the tree, so results do not depend on the number of cards. With one card the sums stay there.
+ * */
 #include <tuple>
 
 #include "core/mixture_half.h"

@@ -12,8 +12,7 @@
  * square (ordinary multiply-adds: 8e-8).
  *
  * A warp has 16 rows. Lane 4g + q has rows g and g + 8, and components 2q and 2q + 1 of each eight. It draws one of its
- * own components and knows the sum of their weights. At the end one of the four lanes of a row is drawn by these sums.
- * So weights are not sent from lane to lane. */
+ * own components. At the end one of the four lanes of a row is drawn by the sums of their weights. */
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -213,8 +212,7 @@ private:
  *
  * Launch: two threads for each row. For each (row, component) the products of a group of s + 1 blocks of columns take
  * 192 (s + 1) multiply-adds of halves, 64 more if s is even, where ordinary ones are p(p + 3)/2: five times as many
- * as those at p = 14, four times at 30, on cores with 15 times their rate. Shared memory: the tensor cores read 64
- * bytes of coefficients a cycle, and each weight is written and read twice. Registers on sm_90: 76 for 2 GROUPS to 127
+ * as those at p = 14, four times at 30, on cores with 15 times their rate. Registers on sm_90: 76 for 2 GROUPS to 127
  * for 9, without spills, and one block on a multiprocessor.
  *
  * On an H100, 1e6 rows, 256 components, p = 14, 22, 30, 40: 0.90, 1.35, 1.94, 2.84 ms (mixture_draw(): 1.47, 3.23,

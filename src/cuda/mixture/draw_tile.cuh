@@ -345,22 +345,18 @@ __device__ __forceinline__ void draw_rows(Weights &tile, Real *uniform, int comp
 
 /* Draws the component of each of `rows` rows and gives the log of the sum of its weights. first_row is the number of
  * the first. share, if it is not NULL, is samples x components: what is added to the log weights in a row of this
- * sample. It is added to the finished weights of a block of components, so that where there is none one branch of all
- * threads for sixteen components is all that this costs.
+ * sample.
  *
  * Launch: 64 threads a block, R rows a thread. For each (row, component) p(p + 3)/2 multiply-adds, where p is rounded
  * up to the next order that has a kernel, and about 25 operations for the weight and its draw, fewer where a block of
  * components is negligible. Shared memory: p(p + 3)/4 reads of 16 bytes (double; p(p + 3)/8 in single) for R pairs, and
  * two reads and two writes of the weight. Device memory: reads sizeof(Real) p bytes a row and the coefficients once a
- * block, which the L2 cache holds, and writes 4 + sizeof(Real) bytes a row: at p = 14 and k = 256 in double 246
- * multiply-adds a byte, so that only arithmetic counts.
+ * block, and writes 4 + sizeof(Real) bytes a row, so that only arithmetic counts.
  *
  * As nvcc 13 compiles them for sm_90, threads have 138 to 255 registers in double and 114 to 245 in single, with a
  * spill of 8 bytes at order 40 in double and none elsewhere. 4 to 7 blocks run on a multiprocessor.
  *
- * So few warps run, but each has R chains of multiply-adds that do not wait for one another, and the next row of the
- * triangle gives as many again. What follows them, short and without such chains, is where warps wait: so it has all
- * rows of a thread side by side, draws are found by bisection, and a Philox block serves all their uniforms. */
+ * So few warps run, but each has R chains of multiply-adds that do not wait for one another. */
 template <typename Real, int P, int R>
 __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
     mixture_draw(const Real *x, int p, const Real *coefficients, int components, const Real *share,

@@ -2,12 +2,9 @@
  * of the Gibbs sweep (Suchard et al. 2010, section 2 and appendix A), and evaluates all components at rows. The twin
  * of cpu/mixture/session.c, with the same bits in double precision.
  *
- * The scaled rows stay on the device from sweep to sweep, as do the components (cuda/mixture/components.cu). A sweep
- * moves only a few numbers of each component, and labels if they are kept. Rows that do not fit on the device are sent
- * in every pass (cuda/mixture/stream.cu). Each chunk of rows goes through four kernels: one draws components, one
- * sorts the rows of each leaf by component, one sums their products leaf by leaf, and one combines the sums of a group
- * of leaves. Working memory is at most a twelfth of the data, 32 MB, or room for the sums of 64 leaves, plus 4 bytes a
- * row if labels are kept. */
+ * The scaled rows and the components stay on the device from sweep to sweep; rows that do not fit are sent in every
+ * pass (cuda/mixture/stream.cu). Each chunk of rows goes through four kernels: one draws components, one sorts the rows
+ * of each leaf by component, one sums their products leaf by leaf, and one combines the sums of a group of leaves. */
 #include "cuda/mixture/state.cuh"
 
 #include <memory>

@@ -1,9 +1,8 @@
 /* Sends rows of a mixture session to the graphics card. As many leaves as fit beside what a sweep needs stay on the
  * card. The others travel in every pass, in chunks. The leaves are in a few spans. Each has leaves that stay and leaves
  * that travel, so that the bus works while leaves that stay are computed. While one chunk is computed, the next
- * arrives in a second buffer on a stream of its own. One event says that a chunk has arrived, another that its buffer
- * may be overwritten. At the end of a pass the first two chunks of the next pass are sent, so that the bus works while
- * components are drawn. If the data have at most two chunks, these stay on the card.
+ * arrives in a second buffer. At the end of a pass the first two chunks of the next pass are sent. If the data have at
+ * most two chunks, these stay on the card.
  *
  * No pass copies rows on the host, because that would keep the bus waiting: a PCIe 5 bus carries about 55 GB/s from
  * page-locked memory, and 16 threads that copy reach 41 GB/s together. Instead:

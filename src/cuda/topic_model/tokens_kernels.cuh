@@ -123,9 +123,8 @@ __global__ void __launch_bounds__(COUNT_THREADS)
 }
 
 /* A block a leaf of terms and up to 128 topics: the gammas of each topic and their sum, term after term. Fewer than 65
- * topics leave threads for several terms at a time: a leaf then takes 11 gammas one after the other, not 64, for 20
- * topics. Replaces the counts in phi. Reads 4 bytes and writes sizeof(Real) for each term and topic; what it computes,
- * about 180 instructions a gamma with tables and 400 without, is more than what it moves. */
+ * topics leave threads for several terms at a time. Replaces the counts in phi. Reads 4 bytes and writes sizeof(Real)
+ * for each term and topic, and computes about 180 instructions a gamma with tables and 400 without. */
 template <typename Real>
 __global__ void __launch_bounds__(TERM_THREADS, TERM_BLOCKS)
     topic_terms(device_corpus c, int topics, size_t width, uint64_t key, uint32_t iteration, int mean, double beta,
