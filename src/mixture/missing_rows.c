@@ -78,7 +78,6 @@ static void count_piece(void *context, int64_t piece) {
   all->found[piece] = count_in(all->x + first, end - first);
 }
 
-/* On one thread this would take several times as long as the data need to get to a graphics card. */
 static int64_t count_missing(const double *x, int64_t values, int32_t threads) {
   missing_count all = {.x = x, .values = values};
   int64_t count = 0;

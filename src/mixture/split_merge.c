@@ -21,9 +21,8 @@
  * anchors, so its odds lack n_U^2 / (n_A n_B). After the decision the pair's two labels are exchanged with the
  * conditional probability of the exchanged order.
  *
- * At the start of a chain many small clusters share a population. No launch would divide it as they do, so joins with a
- * launch would be refused. There neighbours are joined instead, with q from the halves' own parameters. q accounts for
- * the number of ways to divide: without it too many components that overlap would be joined. */
+ * At the start of a chain many small clusters share a population, and no launch would divide it as they do. There
+ * neighbours are joined instead, with q from the halves' own parameters. */
 #include "core/scalar.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The table of mixtures whose rows are on the workers of a cluster: see cluster/mixture/messages.h. A session of the
  * processor without rows computes what concerns the components alone. All workers are asked at once for what goes
- * through the rows. The workers draw the components only when the labels are asked for: one request does both. */
+ * through the rows. One request draws components and labels. */
 #include "core/rounding.h"
 
 #include <stdlib.h>

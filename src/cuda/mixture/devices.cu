@@ -2,8 +2,7 @@
  *
  * Each card has a part of the leaves of rows and draws the same components from the same statistics. A part begins
  * where a node of the tree over all leaves begins. It returns the sums of its largest complete subtrees. The host adds
- * these in the order of the tree, so results do not depend on the number of cards. With one card the sums stay there.
- * */
+ * these in the order of the tree, so results do not depend on the number of cards. The sums of one card stay there. */
 #include <tuple>
 
 #include "core/mixture_half.h"

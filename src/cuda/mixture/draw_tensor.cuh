@@ -145,8 +145,7 @@ private:
  * read three times. As nvcc 13 compiles them for sm_90, with a spill of 4 bytes at 16 columns and none elsewhere,
  * threads have 114 to 255 registers, blocks 28 to 73 KB, and 2 to 4 blocks run on a multiprocessor.
  *
- * On an H200, 1e6 rows, 256 components, p = 14, 30: 2.31, 6.86 ms (mixture_draw(): 3.10, 16.4), where the pipe that
- * both kinds of multiply-adds share is busy for 67% of the time. */
+ * On an H200, 1e6 rows, 256 components, p = 14, 30: 2.31, 6.86 ms (mixture_draw(): 3.10, 16.4). */
 template <int PANELS>
 __global__ void __launch_bounds__(TENSOR_THREADS, tensor_blocks(PANELS))
     mixture_draw_tensor(const double *x, int p, const double *coefficients, int components, const double *share,

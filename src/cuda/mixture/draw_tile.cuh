@@ -3,11 +3,8 @@
  *
  * A thread has R rows, with their values in registers. Components come in blocks of WB_BLOCK_ITEMS. Their coefficients
  * are the same for all threads, so they are read from shared memory, 16 bytes at a time, and each serves R
- * multiply-adds. With R = 1 the reads would limit the speed. While one stage of components is used, the next one
- * travels from device memory to the other half of the buffer.
- *
- * A thread keeps the weights of its own rows in a column of shared memory that no other thread reads. It needs neither
- * shuffles nor barriers to sum or search them. */
+ * multiply-adds. While one stage of components is used, the next one travels to the other half of the buffer. A thread
+ * keeps the weights of its own rows in a column of shared memory that no other thread reads. */
 #pragma once
 
 #include <utility>

@@ -331,8 +331,7 @@ __device__ __forceinline__ void add_stretches(int rows, const Real *weights, con
 
 /* A block a document, a team a pair. Each pair reads sizeof(Real) bytes of phi a topic, from the second-level cache or
  * from memory, for one multiply-add: 448, 2,048 and 4,032 bytes in single precision for 100, 500 and 1,000 topics, and
- * twice as many in double. For a warp's 8 pairs in single (4 in double) a row takes a read of phi and one of shared
- * memory, 16 bytes each, and 4 (2) multiply-adds. The tree and the draw add some 400 instructions a warp.
+ * twice as many in double. The tree and the draw add some 400 instructions a warp.
  *
  * 80 registers on sm_90, with a spill of 4 bytes; 27 KB of shared memory for 1,024 topics. On an H200 in single
  * precision, 1,024 topics, 2.9e6 pairs of 43,556 documents: 2.10 ms, where reading all rows of phi from memory would
