@@ -3,8 +3,7 @@
  * order of their index, each rounded as usual.
  *
  * NVIDIA does not document this: tests/emulator/selftest/operations.cu measures it on every such card on which
- * tools/gpu-test runs. For other generations the kernels that use the instruction are compiled empty and never called.
- * */
+ * tools/gpu-test runs. For other generations the kernels that use it are compiled empty and never called. */
 #pragma once
 
 #include <cuda_runtime.h>
