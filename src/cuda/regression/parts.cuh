@@ -85,7 +85,7 @@ int total_pieces(const double *value, const int32_t *index, const int32_t *start
                  wb_message *message);
 int total_segments(const double *value, const int64_t *start, int64_t segments, double *sums, wb_message *message);
 
-/* Products of a design with more columns than rows: gram(), multiply() and multiply_transposed() of backend/regression_table.h. */
+/* Products of a design with more columns than rows, as gram() and others of backend/regression_table.h. */
 class dual_products {
 public:
   int open(const level_rows &design, wb_message *message);
