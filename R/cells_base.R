@@ -91,14 +91,6 @@ count_kept <- function(fit) length(fit$draws$concentration)
 
 has_mixtures <- function(fit) count_kept(fit) && all(lengths(fit$draws[c("weights", "means", "covariances")]) > 0L)
 
-check_some <- function(value, argument, choices, fewest = 0L) {
-  if (!is.character(value) || length(value) < fewest || !all(value %in% choices)) {
-    stop_input(argument, "must be some of ", list_some(choices), ", not ",
-      if (is.character(value) && length(value)) dQuote(setdiff(value, choices)[[1L]], FALSE) else show_value(value))
-  }
-  choices[choices %in% value]
-}
-
 # One draw: weights (k), means (k x p), covariances (p x p x k), and sample_weights (k x samples), if there are any.
 mixture_of_draw <- function(fit, draw, chain) {
   k <- fit$components

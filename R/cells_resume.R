@@ -62,7 +62,7 @@ mixture_state <- function() c(
 resumable.dp_mixture <- function(x) {
   list(
     sampler = function(fit) method_of(fit)$sampler(fit),
-    without_data = function(fit) without_parts(fit, intersect(c("x", "reader"), names(fit))),
+    without_data = function(fit) replace(fit, intersect(c("x", "reader"), names(fit)), list(NULL)),
     with_data = mixture_with_data, fingerprint = mixture_fingerprint, fields = mixture_fields(),
     state = mixture_state(), given = c(`given$markers` = "value", `given$sample` = "value")
   )
