@@ -267,8 +267,8 @@ pool_moves <- function(states, i) {
 }
 
 # `reached` after the moves of the pool that its rows are for. A variable with this value wins if its partner has not
-# been met. These are the pairs after the first max(a, b), where a and b variables of the pools were met before. `met` is
-# b for each column; with Inf none wins.
+# been met. These are the pairs after the first max(a, b), where a and b variables of the pools were met before: `met`
+# is b for each column, and Inf where none wins.
 move <- function(reached, states, met, i) {
   moves <- pool_moves(states, i)
   pairs <- dim(reached)[[3L]] - 1
