@@ -1,7 +1,5 @@
-# Checks arguments that several functions share. Each check returns the value in the form that the compiled code reads,
-# or raises an error that names the argument and shows its value.
+# Checks of arguments: each returns the value as the compiled code reads it, or raises an error.
 
-# How an error message shows a value: short, on one line.
 show_value <- function(value) {
   if (is.null(value)) return("NULL")
   if (is.atomic(value) && length(value) == 1L && is.null(attributes(value))) {
@@ -27,15 +25,22 @@ exact_words <- function(value) {
   text
 }
 
-# A message quotes at most 60 characters of a text.
 shorten <- function(text, most = 60L) {
   if (nchar(text, allowNA = TRUE) %in% 0:most) return(text)
   paste0(substr(if (validUTF8(text)) text else encodeString(text), 1L, most - 3L), "...")
 }
 
+# Stops unless `right`. The error says what the argument must be, and shows its `value`.
+must_be <- function(right, argument, words, value, ...) {
+  if (!isTRUE(right)) stop_input(argument, "must be ", words, ", not ", show_value(value), ...)
+}
+
+is_one_number <- function(value) is.numeric(value) && length(value) == 1L && !is.na(value)
+
+is_flag <- function(value) is.logical(value) && length(value) == 1L && !is.na(value)
+
 check_dots_empty <- function(...) if (...length() > 0L) refuse_dots(...names(), parent.frame())
 
-# `names` are those of the arguments that the function of `frame` does not know.
 refuse_dots <- function(names, frame) {
   name <- c(names, "")[[1L]]
   if (is.na(name)) name <- ""
@@ -56,8 +61,7 @@ other_names <- list(
   backend = c("device", "gpu"), ndraws = c("draws", "n_draws"), level = c("prob", "conf.level", "conf_level", "ci")
 )
 
-# What the user of the function of `frame` may have meant by `name`, NULL if that is unknown. A setting of its `control`
-# is one of the arguments of the function that makes its default.
+# What the user may have meant by `name`: an argument, or a setting of `control`. NULL if that is unknown.
 advised_argument <- function(name, frame) {
   at <- Position(function(one) identical(one, frame), sys.frames())
   if (is.na(at) || !nzchar(name)) return(NULL)
@@ -70,20 +74,14 @@ advised_argument <- function(name, frame) {
   if (length(found)) sprintf("control = %s(%s = )", as.character(own$control[[1L]]), found[[1L]])
 }
 
-# Stops if an argument without a default is missing. R itself names the place where it is first read.
-check_present <- function(given, argument) {
-  if (!given) stop_input(argument, "is missing")
-}
+check_present <- function(given, argument) if (!given) stop_input(argument, "is missing")
 
 require_arguments <- function(...) {
   frame <- parent.frame()
-  for (argument in c(...)) {
-    check_present(!eval(call("missing", as.name(argument)), frame), argument)
-  }
+  for (argument in c(...)) check_present(!eval(call("missing", as.name(argument)), frame), argument)
 }
 
-# Whether another package has a method of its generic for an object. Without one, its generic would call the method of
-# this package for all other objects, which passes the object on.
+# Whether another package has a method of its generic for an object, other than its default.
 has_foreign_method <- function(generic, package, object) {
   isNamespaceLoaded(package) && any(vapply(class(object), function(class) {
     !is.null(utils::getS3method(generic, class, optional = TRUE, envir = asNamespace(package)))
@@ -92,42 +90,41 @@ has_foreign_method <- function(generic, package, object) {
 
 check_count <- function(value, argument, min = 1, max = .Machine$integer.max) {
   check_present(!missing(value), argument)
-  whole <- is.numeric(value) && length(value) == 1L && !is.na(value) && value == floor(value)
-  if (!whole || value < min || value > max) {
-    number <- function(x) format(x, digits = 17, scientific = FALSE)
-    stop_input(argument, sprintf("must be one whole number from %s to %s, not ", number(min), number(max)),
-      show_value(value))
-  }
+  number <- function(x) format(x, digits = 17, scientific = FALSE)
+  must_be(is_one_number(value) && value == floor(value) && value >= min && value <= max, argument,
+    sprintf("one whole number from %s to %s", number(min), number(max)), value)
   as.double(value)
 }
 
 check_ndraws <- function(ndraws) if (!is.null(ndraws)) check_count(ndraws, "ndraws")
 
-# One finite number above (or, with `open = FALSE`, at or above) `min`.
 check_number <- function(value, argument, min = -Inf, max = Inf, open = TRUE) {
   check_present(!missing(value), argument)
-  inside <- is.numeric(value) && length(value) == 1L && is.finite(value) &&
+  inside <- is_one_number(value) && is.finite(value) &&
     (if (open) value > min && value < max else value >= min && value <= max)
-  if (!inside) {
-    range <- if (is.infinite(min) && is.infinite(max)) {
-      "one finite number"
-    } else if (is.infinite(max)) {
-      paste("one finite number", if (open) "above" else "of at least", format(min))
-    } else {
-      sprintf("one number %s %s and %s", if (open) "strictly between" else "between", format(min), format(max))
-    }
-    stop_input(argument, "must be ", range, ", not ", show_value(value))
-  }
+  must_be(inside, argument, if (is.infinite(max)) {
+    paste(c("one finite number", if (is.finite(min)) c(if (open) "above" else "of at least", format(min))),
+      collapse = " ")
+  } else {
+    sprintf("one number %s %s and %s", if (open) "strictly between" else "between", format(min), format(max))
+  }, value)
   as.double(value)
 }
 
 interval_ends <- function(level) c((1 - level) / 2, (1 + level) / 2)
 
 check_flag <- function(value, argument) {
-  if (!is.logical(value) || length(value) != 1L || is.na(value)) {
-    stop_input(argument, "must be TRUE or FALSE, not ", show_value(value))
-  }
+  must_be(is_flag(value), argument, "TRUE or FALSE", value)
   value
+}
+
+# The `choices` that a user gave, at least `fewest`, in the order of `choices`.
+check_some <- function(value, argument, choices, fewest = 0L) {
+  if (!is.character(value) || length(value) < fewest || !all(value %in% choices)) {
+    stop_input(argument, "must be some of ", list_some(choices), ", not ",
+      if (is.character(value) && length(value)) dQuote(setdiff(value, choices)[[1L]], FALSE) else show_value(value))
+  }
+  choices[choices %in% value]
 }
 
 # One of `choices`, written in full. The vector of all choices, as in the default of an argument, means the first.
@@ -135,24 +132,25 @@ check_choice <- function(value, argument, choices) {
   check_option_choice(if (identical(value, choices)) choices[[1L]] else value, argument, choices)
 }
 
-# The same for an option. An option has no vector of choices as its default.
 check_option_choice <- function(value, argument, choices) {
-  if (!is_text(value, 1L) || !value %in% choices) {
-    stop_input(argument, "must be one of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ", show_value(value))
-  }
+  must_be(is_text(value, 1L) && value %in% choices, argument,
+    paste("one of", paste(dQuote(choices, FALSE), collapse = ", ")), value)
   value
 }
 
-check_precision <- function(value) {
-  check_choice(value, "precision", c("double", "single"))
+# An argument or, if it is NULL, the option of its name: the `value`, and the `name` in messages.
+argument_or_option <- function(value, name, default = NULL) {
+  if (!is.null(value)) return(list(value = value, name = name))
+  option <- paste0("warpbayes.", name)
+  list(value = getOption(option, default), name = sprintf("options(%s)", option))
 }
+
+check_precision <- function(value) check_choice(value, "precision", c("double", "single"))
 
 check_values <- function(x, argument) {
   check_present(!missing(x), argument)
   x <- given_data(x, argument)
-  if (!(is.numeric(x) || (is.logical(x) && all(is.na(x))))) {
-    stop_input(argument, "must be a numeric vector, not ", show_value(x))
-  }
+  must_be(is.numeric(x) || is.logical(x) && all(is.na(x)), argument, "a numeric vector", x)
   as.double(x)
 }
 

@@ -1,5 +1,4 @@
-# Raises the errors of warpbayes. Each has class `warpbayes_error` and one of the subclasses `warpbayes_error_input`,
-# `_device`, `_memory` and `_backend`.
+# Raises the errors of warpbayes, of class `warpbayes_error` and a subclass such as `warpbayes_error_input`.
 
 # In the order of wb_status in src/backend/types.h, from 1.
 status_class <- c("input", "device", "memory", "backend")
@@ -16,8 +15,7 @@ stop_warpbayes <- function(kind, message, ...) {
     list(message = message, call = user_call(), ...)))
 }
 
-# Raises the error about an argument. The message names the argument; callers show its value in `...`. `because` is an
-# error of R's own, with whose message the sentence ends.
+# The error about an argument. The sentence ends with the message of `because`, an error of R's own.
 stop_input <- function(argument, ..., because = NULL) {
   kind <- "input"
   if (!is.null(because)) {
@@ -28,7 +26,6 @@ stop_input <- function(argument, ..., because = NULL) {
     argument = argument)
 }
 
-# A message of class `warpbayes_<kind>`.
 tell <- function(kind, ...) {
   text <- paste0(...)
   message(structure(class = c(paste0("warpbayes_", kind), "message", "condition"), list(message = paste0(text, "\n"),
@@ -38,15 +35,10 @@ tell <- function(kind, ...) {
 short_message <- function(error) shorten(paste(conditionMessage(error), collapse = " "), 400L)
 
 # Raises errors again that are about the session, not about what was evaluated: a time limit, and too deep calls.
-# Returns NULL for other errors.
-pass_on <- function(error) {
-  if (is_time_limit(error) || is_too_deep(error)) stop(error)
-}
+pass_on <- function(error) if (is_time_limit(error) || is_too_deep(error)) stop(error)
 
-# The call that an error names: the call of this package that the user's code made. The way there goes outward, from
-# each function to its caller, also through functions such as tryCatch() and lapply(), until it comes to a function of
-# the user or to the console. So an error in pmf(rcategorical(y)) about `y` names rcategorical(y), and an error in a
-# function that the user gave to this package names the call in that function.
+# The call of this package that the user's code made: outward, also through functions such as lapply(), until a function
+# of the user or the console. An error in pmf(rcategorical(y)) about `y` names rcategorical(y).
 user_call <- function() {
   own <- topenv()
   calls <- sys.calls()
@@ -75,8 +67,7 @@ user_call <- function() {
   if (!is.null(generic)) call[[1L]] <- as.name(generic)
   # do.call(rcategorical, arguments) calls a function without a name.
   if (is.function(call[[1L]])) call <- calls[[max(1L, entry - 1L)]]
-  # Functions of other packages call functions of this one by names that the user did not write, for example
-  # lapply(x, rcategorical) or emmeans().
+  # Functions of other packages call this one by names that the user did not write, as lapply(x, rcategorical).
   if (entry != outermost && !deparse1(call[[1L]]) %in% getNamespaceExports(own)) call <- calls[[outermost]]
   # R calls methods of min() and round() with values, and so does do.call().
   for (i in seq_along(call)[-1L]) {
@@ -85,9 +76,7 @@ user_call <- function() {
   call
 }
 
-# Calls an entry of the compiled code, which is the first argument. Entries raise no errors: they return a failure as an
-# object, and the error is raised here. There is no argument for the entry because R CMD check looks up what .Call()
-# names.
+# Entries of the compiled code return failures as objects. R CMD check looks up what .Call() names, hence the dots.
 native <- function(...) {
   result <- .Call(...)
   if (is_failure(result)) stop_failure(result)
@@ -96,14 +85,11 @@ native <- function(...) {
 
 is_failure <- function(result) inherits(result, "warpbayes_failure")
 
-# The status of an entry that found an interrupt or a time limit between slices of its work.
-status_interrupted <- 5L
-
-# `tell` is called when a device has failed. R/run_backend.R puts it there.
 device_failure <- new.env(parent = emptyenv())
 
 stop_failure <- function(failure) {
-  if (failure$status == status_interrupted) {
+  # The entry found an interrupt or a time limit between slices of its work.
+  if (failure$status == 5L) {
     # Goes where R wanted to go: to a handler of the interrupt, or of the error that a time limit is.
     .Call(C_interrupts_resume)
     stop_interrupted()

@@ -1,16 +1,12 @@
 # How data come in: given_data() refuses containers that are not what they seem, and reads numbers of class "integer64"
-# (package bit64), such as columns that data.table::fread() reads: a double vector whose bits are those of a 64-bit
-# integer. R's own functions take these bits for the bits of doubles. is.numeric() of this package refuses what is left.
+# (package bit64), doubles whose bits are those of a 64-bit integer. is.numeric() of this package refuses what is left.
 
-# `x`, with integer64 values as doubles. In a data frame or a list this concerns the elements. Vectors with integers
-# beyond 2^53, which doubles cannot tell apart, stay as they are: they may be identifiers that nobody reads as numbers.
+# Vectors with integers beyond 2^53, which doubles cannot tell apart, stay as they are: they may be identifiers.
 given_data <- function(x, argument) {
   check_container(x, argument)
   if (inherits(x, "integer64")) return(integer64_numbers(x))
   if (is.data.frame(x) || is.list(x) && !is.object(x)) {
-    for (j in which(vapply(x, inherits, NA, "integer64"))) {
-      x[[j]] <- integer64_numbers(x[[j]])
-    }
+    for (j in which(vapply(x, inherits, NA, "integer64"))) x[[j]] <- integer64_numbers(x[[j]])
   }
   x
 }
@@ -59,11 +55,7 @@ check_container <- function(x, argument, place = "") {
     stop_input(argument, place, "has a text in the encoding \"bytes\": iconv() gives it one that can be read")
   }
   if (is.object(x) && !inherits(x, "warpbayes")) {
-    kind <- if (isS4(x)) {
-      if (methods::is(x, "Matrix")) "Matrix"
-    } else {
-      intersect(class(x), names(container_faults))
-    }
+    kind <- if (!isS4(x)) intersect(class(x), names(container_faults)) else if (methods::is(x, "Matrix")) "Matrix"
     wrong <- if (length(kind)) {
       tryCatch(container_faults[[kind[[1L]]]](x), error = function(error) {
         pass_on(error)
@@ -104,8 +96,7 @@ integer64_numbers <- function(x) {
   values
 }
 
-# Base R calls numeric: integer64, numbers with a unit, and classes whose dim(), length() or `[` lie. Here they are not,
-# so that every check of an argument refuses them; R/data_new_rows.R reads columns with units.
+# FALSE for what base R calls numeric, and every check of an argument refuses: units, and classes that lie.
 is.numeric <- function(x) {
   base::is.numeric(x) && (!is.object(x) || !inherits(x, c("integer64", "units", "ITime")) && (isS4(x) || is_honest(x)))
 }
@@ -118,8 +109,7 @@ is_honest <- function(x) {
     error = function(error) FALSE)
 }
 
-# Stops if a variable of a formula or an expression is still integer64: with values beyond 2^53, or from outside `data`.
-# With `envir = NULL` only `data` have variables.
+# Stops if a variable of an expression is still integer64. With `envir = NULL` only `data` have variables.
 check_no_integer64 <- function(expression, data, argument, envir = environment(expression)) {
   names <- all.vars(expression)
   for (name in c(names, if ("." %in% names) names(data))) {

@@ -1,6 +1,5 @@
 # What happens when the package is loaded and unloaded.
 
-# Calls `add` with the namespace of a package: now if it is loaded, otherwise when it is.
 when_loaded <- function(package, add) {
   force(add)
   run <- function(...) add(asNamespace(package))
@@ -28,9 +27,7 @@ keep_until_unload <- function(kept) {
   }
 }
 
-# Frees the compiled code, so that a new version of the package that is loaded later brings its own. R calls this after
-# it has checked that no other package imports this one. What is kept between calls goes first, and R finalizes what
-# nothing refers to. If anything of the compiled code could still be called, it stays.
+# Frees the compiled code, so that a later version brings its own. If any of it could still be called, it stays.
 .onUnload <- function(libpath) {
   for (kept in loading$kept) rm(list = ls(kept, all.names = TRUE), envir = kept)
   invisible(gc())
@@ -46,7 +43,6 @@ keep_until_unload <- function(kept) {
   library.dynam.unload("warpbayes", libpath)
 }
 
-# A table of inst/, read once.
 tables_read <- new.env(parent = emptyenv())
 
 read_once <- function(file) {

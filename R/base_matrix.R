@@ -38,3 +38,9 @@ solve_upper <- function(r, b) {
   }
   b
 }
+
+# The column of each row of a square matrix of costs. Of several solutions, rows prefer the column of their number.
+solve_assignment <- function(cost) {
+  storage.mode(cost) <- "double"
+  native(C_assignment_solve, cost)
+}

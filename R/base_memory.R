@@ -6,25 +6,20 @@ show_bytes <- function(bytes) {
   paste(format(signif(bytes / 1000^unit, 3)), c("B", "kB", "MB", "GB", "TB", "PB", "EB")[[unit + 1]])
 }
 
-# The bytes of memory that this process can still get: the least of what the machine has available, what the process's
-# container has left, and what `ulimit -v` leaves. If the system does not say, there is no limit (2^52).
+# The bytes that the machine, the container and `ulimit -v` leave to this process, 2^52 if the system does not say.
 memory_available <- function() {
-  min(machine_memory(), container_memory(), address_space())
+  machine <- 1024 * number_in("/proc/meminfo", "^MemAvailable: *([0-9]+) kB$")
+  min(machine, container_memory(), address_space(), na.rm = TRUE)
 }
 
-# Bytes of address space that the process may still take. It has taken `VmSize`.
 address_space <- function(folder = "/proc/self") {
-  number <- function(file, pattern) {
-    line <- grep(pattern, lines_of(file.path(folder, file)), value = TRUE)
-    if (length(line) == 1L) as.double(sub(pattern, "\\1", line)) else NA_real_
-  }
-  limit <- number("limits", "^Max address space +([0-9]+) .*$")
-  taken <- 1024 * number("status", "^VmSize:[ \t]*([0-9]+) kB$")
+  limit <- number_in(file.path(folder, "limits"), "^Max address space +([0-9]+) .*$")
+  taken <- 1024 * number_in(file.path(folder, "status"), "^VmSize:[ \t]*([0-9]+) kB$")
   if (is.na(limit) || is.na(taken)) 2^52 else max(0, limit - taken)
 }
 
 container_memory <- function(root = "/sys/fs/cgroup") {
-  number <- function(file) container_numbers(file.path(root, file), "^[0-9]{1,18}$")[1L]
+  number <- function(file) number_in(file.path(root, file), "^([0-9]{1,18})$")
   # Cached pages of files count as used, but the system frees them as soon as memory is needed.
   files <- function(file) {
     pattern <- "^(total_)?inactive_file ([0-9]+)$"
@@ -36,22 +31,19 @@ container_memory <- function(root = "/sys/fs/cgroup") {
   min(2^52, pmax(left, 0), na.rm = TRUE)
 }
 
-# The lines of a file that the system may or may not have. Checks first, because readLines() on a missing file leaks a
-# connection when its warning is caught.
+# Checks first, because readLines() on a missing file leaks a connection when its warning is caught.
 lines_of <- function(path) {
   if (file.access(path, 4L) != 0L) return("")
   tryCatch(readLines(path, warn = FALSE), error = function(error) c(pass_on(error), ""))
 }
 
-# The numbers in a file of one line that has the form `pattern`; otherwise NA.
-container_numbers <- function(path, pattern) {
-  text <- lines_of(path)
-  if (length(text) == 1L && grepl(pattern, text)) as.double(strsplit(text, " ", fixed = TRUE)[[1L]]) else NA_real_
+# The number in the one line of a file that has the form `pattern`; otherwise NA.
+number_in <- function(path, pattern) {
+  line <- grep(pattern, lines_of(path), value = TRUE)
+  if (length(line) == 1L) as.double(sub(pattern, "\\1", line)) else NA_real_
 }
 
-# How many cores the control groups of this process may keep busy on average: the quota of processor time divided by its
-# period. Inf if there is no quota. `groups` names the groups: "0::/a/b" in version 2 of control groups,
-# "4:cpu,cpuacct:/a/b" in version 1. A group's parents may have a quota too.
+# Inf without a quota. `groups`: "0::/a/b" in version 2 of control groups, "4:cpu,cpuacct:/a/b" in version 1.
 container_cores <- function(root = "/sys/fs/cgroup", groups = lines_of("/proc/self/cgroup")) {
   with_parents <- function(path) {
     parts <- strsplit(path, "/", fixed = TRUE)[[1L]]
@@ -59,16 +51,12 @@ container_cores <- function(root = "/sys/fs/cgroup", groups = lines_of("/proc/se
   }
   paths <- unique(c("", unlist(lapply(sub("^[0-9]+:[^:]*:/?", "", groups), with_parents))))
   quota <- vapply(paths, function(path) {
-    second <- container_numbers(file.path(root, path, "cpu.max"), "^[0-9]{1,15} [0-9]{1,15}$")
-    first <- c(container_numbers(file.path(root, "cpu", path, "cpu.cfs_quota_us"), "^[0-9]{1,15}$"),
-      container_numbers(file.path(root, "cpu", path, "cpu.cfs_period_us"), "^[0-9]{1,15}$"))
-    min(second[1L] / second[2L], first[1L] / first[2L], Inf, na.rm = TRUE)
+    number <- function(pattern, ...) number_in(file.path(root, ...), pattern)
+    second <- number("^([0-9]{1,15}) [0-9]+$", path, "cpu.max") / number("^[0-9]+ ([0-9]{1,15})$", path, "cpu.max")
+    first <- number("^([0-9]{1,15})$", "cpu", path, "cpu.cfs_quota_us") /
+      number("^([0-9]{1,15})$", "cpu", path, "cpu.cfs_period_us")
+    min(second, first, Inf, na.rm = TRUE)
   }, 0)
   min(quota[quota > 0], Inf)
 }
 
-machine_memory <- function() {
-  lines <- utils::head(lines_of("/proc/meminfo"), 5L)
-  kilobytes <- sub("^MemAvailable: *([0-9]+) kB$", "\\1", grep("^MemAvailable: *[0-9]+ kB$", lines, value = TRUE))
-  if (length(kilobytes) == 1L) 1024 * as.double(kilobytes) else 2^52
-}

@@ -1,5 +1,4 @@
-# Seeds. A seed is a whole number in [0, 2^53). All randomness is a function of the seed: the same seed gives the same
-# result on any machine, backend and number of threads.
+# Seeds, whole numbers in [0, 2^53). All randomness is a function of the seed.
 
 check_seed <- function(seed) {
   if (is.null(seed)) {
@@ -10,24 +9,17 @@ check_seed <- function(seed) {
   check_count(seed, "seed", min = 0, max = 2^53 - 1)
 }
 
-# Evaluates `draws` by R's generator as stats::simulate() does: with a seed, the generator is put back afterwards. The
-# result has the seed as an attribute.
+# As stats::simulate(): with a seed, R's generator is put back afterwards. The result has the seed as an attribute.
 draw_with_seed <- function(seed, draws) {
   if (!exists(".Random.seed", globalenv(), inherits = FALSE)) stats::runif(1L)
   before <- get(".Random.seed", globalenv(), inherits = FALSE)
   if (is.null(seed)) return(structure(draws, seed = before))
-  seed <- check_simulation_seed(seed)
+  most <- .Machine$integer.max
+  seed <- as.integer(check_count(seed, "seed", min = -most, max = most))
   on.exit(assign(".Random.seed", before, globalenv()))
   set.seed(seed)
   structure(draws, seed = structure(seed, kind = as.list(RNGkind())))
 }
 
-# The key of a chain's random numbers, which depends on the seed and the chain's number.
-chain_key <- function(seed, chain) {
-  native(C_chain_key, seed, as.integer(chain))
-}
+chain_key <- function(seed, chain) native(C_chain_key, seed, as.integer(chain))
 
-check_simulation_seed <- function(seed) {
-  most <- .Machine$integer.max
-  as.integer(check_count(seed, "seed", min = -most, max = most))
-}

@@ -1,6 +1,5 @@
-# What a result can be used for. A verdict has one of four answers, and reasons for it. The rules of all reasons are the
-# rows of inst/verdicts.csv: a topic gives the reasons of a result with reason(), and its verdict in a method of
-# verdict().
+# What a result can be used for. A topic gives reasons by reason(), whose rules are the rows of inst/verdicts.csv, and a
+# verdict by a method of verdict().
 
 #' Can a result be used?
 #'
@@ -21,7 +20,6 @@
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' verdict(fit)
-#' stopifnot(verdict(fit)$answer %in% c("usable", "usable with reservations"))
 #' @export
 verdict <- function(x, ...) {
   require_arguments("x")
@@ -41,15 +39,13 @@ verdict.verdict <- function(x, ...) x
 # The answers, each weaker than the one before.
 answers <- c("usable", "usable with reservations", "not yet", "cannot tell")
 
-# The rules by their codes. A rule has the best answer that its reason allows, a template of its words, and `but`, what
-# the opening of the verdict adds to "Usable". In templates, {name} stands for a value of that name, and {name|one|many}
-# for one of two words, by whether the value is 1.
+# A rule has the best answer that its reason allows, a template of its words, and `but`, what the opening of the verdict
+# adds to "Usable". In templates, {name} is a value, and {name|one|many} one of two words, by whether the value is 1.
 rule_of <- function(code) {
   rules <- read_once("verdicts.csv")
   as.list(rules[match(code, rules$code), ])
 }
 
-# The rule `code` applied to values.
 reason <- function(code, ..., quantity = NA_character_, figure = NA_real_) {
   rule <- rule_of(code)
   values <- list(quantity = quantity, figure = figure, ...)
@@ -68,14 +64,13 @@ fill_template <- function(template, values) {
   template
 }
 
-# The verdict on what `about` names. `...`: reasons, or NULL, in the order of their sentences. `rests_on`: the verdicts
-# of what the result was made from.
+# `...`: reasons, or NULL, in the order of their sentences. `rests_on`: the verdicts of what the result was made from.
 new_verdict <- function(about, ..., rests_on = list()) {
   inherited <- lapply(rests_on, function(parent) if (parent$answer != answers[[1L]]) inherited_reason(parent))
   reasons <- c(..., unlist(inherited, recursive = FALSE))
-  place <- match(vapply(reasons, `[[`, "", "answer"), answers)
-  reasons <- reasons[order(-place)]
   field <- function(name, kind) vapply(reasons, `[[`, kind, name)
+  place <- match(field("answer", ""), answers)
+  reasons <- reasons[order(-place)]
   structure(list(
     answer = answers[[max(1L, place)]], about = about,
     reasons = data.frame(code = field("code", ""), answer = field("answer", ""), quantity = field("quantity", ""),
@@ -84,7 +79,7 @@ new_verdict <- function(about, ..., rests_on = list()) {
   ), class = c("verdict", "warpbayes"))
 }
 
-# What a result inherits: the answer of what it rests on, and the first sentence of the reason that counted there most.
+# The answer of what a result rests on, and the first sentence of the reason that counted there most.
 inherited_reason <- function(parent) {
   first <- as.list(parent$reasons[1L, ])
   words <- first$words
@@ -104,7 +99,6 @@ inherited_reason <- function(parent) {
 # TRUE, FALSE or NA if it cannot be told.
 is_usable <- function(verdict) c(TRUE, TRUE, FALSE, NA)[[match(verdict$answer, answers)]]
 
-# The opening words of a verdict: its answer.
 opening_words <- function(verdict) {
   word <- c("Usable", "Usable", "Not yet", "Cannot tell")[[match(verdict$answer, answers)]]
   paste0(paste(c(word, if (word == "Usable") verdict$but), collapse = ", "), ".")

@@ -34,8 +34,8 @@ list_some <- function(values, most = 12L) {
 
 percent <- function(share, digits = 1) paste0(formatC(100 * share, format = "f", digits = digits), "%")
 
-interval_words <- function(types, digits = 1) {
-  ifelse(is.na(types$lower), "-", paste(percent(types$lower, digits), "to", percent(types$upper, digits)))
+interval_words <- function(types) {
+  ifelse(is.na(types$lower), "-", paste(percent(types$lower), "to", percent(types$upper)))
 }
 
 short_number <- function(value) {

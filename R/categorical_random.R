@@ -2,7 +2,8 @@
 #'
 #' Draws one item from each row of a matrix of weights, or many items from one vector of weights. Weights need not sum
 #' to 1. Draw `d` of row `i` depends only on the seed, `i`, `d` and the weights of the row, not on threads or processor.
-#' With `precision = "double"` a graphics card gives the same items.
+#' With `precision = "double"` a graphics card gives the same items. Steele and Tristan (2017,
+#' \doi{10.1145/3018743.3018757}) describe such draws.
 #'
 #' @param weights a numeric, integer or logical matrix whose rows are distributions, a vector, which is one
 #'   distribution, or a matrix of package Matrix (a sparse one stays sparse). Weights are finite, from 0, in no row all
@@ -18,9 +19,6 @@
 #' @section Errors:
 #' `warpbayes_error_input` for weights that are negative, missing or infinite, or all zero in a row, and for arguments
 #' of the wrong type or length. `warpbayes_error_memory` for more draws than memory holds.
-#' @references
-#' Steele, G. L. and Tristan, J.-B. (2017). Using butterfly-patterned partial sums to draw from discrete distributions.
-#' *PPoPP '17*, 341-355. \doi{10.1145/3018743.3018757}
 #' @examples
 #' weights <- rbind(c(1, 0, 0), c(0, 1, 1), c(5, 3, 2))
 #' rcategorical(weights, seed = 1, threads = 2)
@@ -30,7 +28,8 @@ rcategorical <- function(weights, draws = 1, log = FALSE, seed = NULL, backend =
                          precision = c("double", "single"), ...) {
   # For a short vector the checks below take longer than the draws. They are made only if the entry refuses it.
   if (!missing(weights) && missing(log) && missing(precision) && ...length() == 0L && is.double(weights) &&
-    !is.object(weights) && is.null(dim(weights)) && is_short_count(draws, length(weights))) {
+    !is.object(weights) && is.null(dim(weights)) && length(weights) > 0L && is.numeric(draws) && length(draws) == 1L &&
+    isTRUE(draws >= 1 & draws == floor(draws) & draws * length(weights) <= 1e4)) {
     run <- resolve_run(backend, threads, work = 0)
     items <- .Call(C_categorical_draw, weights, as.double(draws), FALSE, check_seed(seed), 0L, 0, run)
     if (is.integer(items)) return(items)
@@ -50,32 +49,33 @@ rcategorical <- function(weights, draws = 1, log = FALSE, seed = NULL, backend =
   seed <- check_seed(seed)
   columns <- if (is.null(shape)) length(weights) else shape[[2L]]
   run <- resolve_run(backend, threads, cost = categorical_cost(rows, columns, draws))
-  items <- if (rows * draws == 0) {
-    integer()
-  } else {
-    draw_categorical(weights, draws, log, seed, as.integer(precision == "single"), run)
-  }
+  single <- as.integer(precision == "single")
+  items <- if (rows * draws == 0) integer() else draw_categorical(weights, draws, log, seed, single, run)
   labels <- if (rows > 0 && !is.null(shape)) rownames(weights)
-  if (!is.null(shape) && draws != 1) {
-    dim(items) <- c(rows, draws)
-    if (!is.null(labels)) rownames(items) <- labels
-  } else {
+  if (is.null(shape) || draws == 1) {
     names(items) <- labels
+  } else {
+    dim(items) <- c(rows, draws)
+    rownames(items) <- labels
   }
   items
-}
-
-is_short_count <- function(draws, items) {
-  items > 0 && is.numeric(draws) && length(draws) == 1L && isTRUE(draws >= 1 & draws == floor(draws)) &&
-    draws * items <= 1e4
 }
 
 # A double matrix, a double vector, or a "dgCMatrix". The weights themselves are checked while drawing.
 as_categorical_weights <- function(weights, log) {
   weights <- given_data(weights, "weights")
-  is_known <- is_sparse_matrix(weights)
-  if (is_known) weights <- as_plain_matrix(weights, log)
-  if (!is_known || !isS4(weights)) {
+  if (is_sparse_matrix(weights)) {
+    if (!requireNamespace("Matrix", quietly = TRUE)) {
+      stop_input("weights", "is a ", class(weights)[[1L]], ", and the package Matrix, which knows it, is not installed")
+    }
+    is_sparse <- methods::is(weights, "sparseMatrix")
+    if (is_sparse && log) {
+      stop_input("weights", "is a sparse matrix: with `log = TRUE` what is not stored would be log weights of 0, ",
+        "not weights of 0")
+    }
+    weights <- if (is_sparse) as_sparse_columns(weights) else as.matrix(weights)
+  }
+  if (!inherits(weights, "dgCMatrix")) {
     if (!(is.numeric(weights) || is.logical(weights)) || length(dim(weights)) > 2L) {
       stop_input("weights", "must be a numeric matrix with a distribution in each row, or a vector, not ",
         show_value(weights))
@@ -89,23 +89,6 @@ as_categorical_weights <- function(weights, log) {
   }
   if (columns > .Machine$integer.max) {
     stop_input("weights", sprintf("has %.0f weights in a row, more than R's integers can tell apart", columns))
-  }
-  weights
-}
-
-# A matrix of package Matrix as a base matrix, or as a "dgCMatrix" if it is sparse.
-as_plain_matrix <- function(weights, log) {
-  if (!requireNamespace("Matrix", quietly = TRUE)) {
-    stop_input("weights", "is a ", class(weights)[[1L]], ", and the package Matrix, which knows it, is not installed")
-  }
-  if (!methods::is(weights, "sparseMatrix")) return(as.matrix(weights))
-  if (log) {
-    stop_input("weights",
-      "is a sparse matrix: with `log = TRUE` what is not stored would be log weights of 0, not weights of 0"
-    )
-  }
-  for (class in c("CsparseMatrix", "generalMatrix", "dMatrix")) {
-    weights <- methods::as(weights, class)
   }
   weights
 }

@@ -94,15 +94,6 @@ need_sampler <- function(fit, what) {
 
 count_kept <- function(fit) length(fit$draws$concentration)
 
-# The `choices` that a user gave, at least `fewest`, in the order of `choices`.
-check_some <- function(value, argument, choices, fewest = 0L) {
-  if (!is.character(value) || length(value) < fewest || !all(value %in% choices)) {
-    stop_input(argument, "must be some of ", list_some(choices), ", not ",
-      if (is.character(value) && length(value)) dQuote(setdiff(value, choices)[[1L]], FALSE) else show_value(value))
-  }
-  choices[choices %in% value]
-}
-
 # One draw: weights (k), means (k x p), covariances (p x p x k), and sample_weights (k x samples), if there are any.
 mixture_of_draw <- function(fit, draw, chain) {
   k <- fit$components

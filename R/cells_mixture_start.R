@@ -92,7 +92,7 @@ from_clusters <- function(fit, labels, merge, run, atoms) {
   }
   function(key, chain) {
     cells <- collect_cells(run$cluster, native(C_mixture_start_rows, as.double(fit$rows), k, key))
-    native(C_mixture_start_from, cells, fit$center, inverse, prior, k, key, merge == 0, atoms, as.double(fit$rows))
+    native(C_mixture_start, cells, fit$center, inverse, prior, k, key, merge == 0, atoms, as.double(fit$rows))
   }
 }
 

@@ -1,6 +1,6 @@
 # What a checkpoint of a mixture leaves out, and how resume() finds it again.
 
-mixture_without_data <- function(fit) without_parts(fit, intersect(c("x", "reader"), names(fit)))
+mixture_without_data <- function(fit) replace(fit, intersect(c("x", "reader"), names(fit)), list(NULL))
 
 # The markers that the user chose. A continued fit knows only their names.
 mixture_with_data <- function(saved, x, envir) {

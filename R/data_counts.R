@@ -1,8 +1,7 @@
 # Counts of documents by terms, read from the classes of text packages.
 
-# Returns counts in compressed columns: the integer vectors `p` (terms + 1 entries), `i` (rows from 0, ascending within
-# a column) and `count` (whole numbers of at least 1); the names `documents` and `terms`; `size` (the numbers of
-# documents and terms); and `tokens`.
+# Counts in compressed columns: integers `p` (terms + 1 entries), `i` (rows from 0, ascending in a column) and `count`
+# (at least 1); the names `documents` and `terms`; `size` (their numbers); and `tokens`.
 count_matrix <- function(x, argument = "x") {
   # Without the package of its class, R cannot even ask what x inherits from.
   home <- attr(class(x), "package")
@@ -10,30 +9,27 @@ count_matrix <- function(x, argument = "x") {
     stop_input(argument, sprintf("is a %s of package %s, which is not installed here", class(x)[[1L]], home))
   }
   x <- given_data(x, argument)
-  parts <- if (inherits(x, "count_matrix")) {
-    return(x)
-  } else if (inherits(x, c("simple_triplet_matrix", "DocumentTermMatrix", "TermDocumentMatrix"))) {
+  if (inherits(x, "count_matrix")) return(x)
+  # One document: a vector of counts named by terms.
+  if (is.numeric(x) && !is.object(x) && is.null(dim(x)) && !is.null(names(x))) x <- t(x)
+  parts <- if (inherits(x, c("simple_triplet_matrix", "DocumentTermMatrix", "TermDocumentMatrix"))) {
     from_triplets(x, argument)
   } else if (is.data.frame(x)) {
     from_table(x, argument)
-  } else if (isS4(x) && methods::is(x, "Matrix")) {
-    from_sparse(x, argument)
+  } else if (is_sparse_matrix(x)) {
+    # Rows from 0 and the starts of columns are used as they are, so that a large matrix is not copied.
+    x <- as_sparse_columns(x)
+    list(p = x@p, i = x@i, value = x@x, size = dim(x), documents = rownames(x), terms = colnames(x))
   } else if (is.matrix(x) && (is.numeric(x) || is.logical(x))) {
     at <- which(x != 0 | is.na(x))
     list(row = (at - 1L) %% nrow(x) + 1L, column = (at - 1L) %/% nrow(x) + 1L, value = as.double(x[at]), size = dim(x),
       documents = rownames(x), terms = colnames(x))
-  } else if (is.numeric(x) && !is.object(x) && is.null(dim(x)) && !is.null(names(x))) {
-    # One document: a vector of counts named by terms.
-    at <- which(x != 0 | is.na(x))
-    list(row = rep(1L, length(at)), column = at, value = as.double(x[at]), size = c(1L, length(x)), documents = NULL,
-      terms = names(x))
   } else if (is.character(x) || is.factor(x) || inherits(x, c("Corpus", "corpus", "tokens"))) {
     stop_input(argument, "must be counts of documents x terms, not ", show_value(x), ": DocumentTermMatrix() of ",
       "package tm, or dfm() of quanteda, counts the words of texts")
   } else {
-    stop_input(argument,
-      "must be counts of documents x terms: a Matrix, dfm, DocumentTermMatrix, simple_triplet_matrix, ",
-      "numeric matrix or data frame, not ", show_value(x))
+    stop_input(argument, "must be counts of documents x terms: a Matrix, dfm, DocumentTermMatrix, ",
+      "simple_triplet_matrix, numeric matrix or data frame, not ", show_value(x))
   }
   pack_counts(parts, argument)
 }
@@ -72,36 +68,26 @@ from_table <- function(x, argument) {
     size = c(nlevels(document), nlevels(term)), documents = levels(document), terms = levels(term))
 }
 
-# The number of the column of a table. Positions are not used: count(word, doc) gives words before documents.
+# Positions are not used: count(word, doc) gives words before documents.
 find_column <- function(column, x, argument) {
   found <- which(names(x) == column)
   if (length(found) != 1L) found <- which(tolower(names(x)) %in% table_columns[[column]])
   if (length(found) == 1L) return(found)
-  shown <- paste(dQuote(utils::head(names(x), 6L), FALSE), collapse = ", ")
+  shown <- function(names) paste(dQuote(names, FALSE), collapse = ", ")
   if (length(found)) {
     stop_input(argument, sprintf("has several columns that may be the %s: %s. Name one of them %s", column,
-      paste(dQuote(names(x)[found], FALSE), collapse = ", "), dQuote(column, FALSE)))
+      shown(names(x)[found]), shown(column)))
   }
-  stop_input(argument, sprintf(
-    paste(
-      "is a data frame without a column %s (%s%s). Name its columns document, term and count.",
-      "If its rows are documents and its columns terms, give as.matrix() of it.",
-      "If it has whole texts, DocumentTermMatrix() of package tm counts their words"
-    ), dQuote(column, FALSE), if (length(names(x))) "it has " else "it has no columns", shown
-  ))
-}
-
-# Rows from 0 and the starts of columns are used as they are, so that a large matrix is not copied.
-from_sparse <- function(x, argument) {
-  x <- as_sparse_columns(x)
-  list(p = x@p, i = x@i, value = x@x, size = dim(x), documents = rownames(x), terms = colnames(x))
+  stop_input(argument, "is a data frame without a column ", shown(column), " (it has ",
+    if (length(names(x))) shown(utils::head(names(x), 6L)) else "no columns", "). Name its columns document, term and ",
+    "count. If its rows are documents and its columns terms, give as.matrix() of it. If it has whole texts, ",
+    "DocumentTermMatrix() of package tm counts their words")
 }
 
 pack_counts <- function(parts, argument) {
   size <- as.integer(parts$size)
   if (length(size) != 2L || anyNA(size) || any(size < 1L)) {
-    stop_input(argument,
-      sprintf("has %s: there is nothing to fit", paste(size, c("documents", "terms"), collapse = " and ")))
+    stop_input(argument, "has ", paste(size, c("documents", "terms"), collapse = " and "), ": there is nothing to fit")
   }
   # NA for what is no integer.
   parts$count <- suppressWarnings(as.integer(parts$value))
@@ -114,8 +100,7 @@ pack_counts <- function(parts, argument) {
     stop_input(argument, sprintf("has %s tokens; at most 2147483647 can be fitted", exact_words(tokens)))
   }
   if (tokens == 0) {
-    stop_input(argument,
-      sprintf("has no tokens: all counts of its %d documents and %d terms are 0", size[[1L]], size[[2L]]))
+    stop_input(argument, "has no tokens: all counts of its ", size[[1L]], " documents and ", size[[2L]], " terms are 0")
   }
   if (is.null(parts$p)) parts <- by_columns(parts, size)
   if (any(parts$count == 0L)) {
@@ -131,7 +116,7 @@ pack_counts <- function(parts, argument) {
   ), class = "count_matrix")
 }
 
-# Stops if a value is no count, naming the first document that has one. Larger numbers than an integer are counts.
+# Names the first document that has a value that is no count. Larger numbers than an integer are counts.
 refuse_values <- function(parts, argument) {
   value <- parts$value
   bad <- which(!is.finite(value) | value < 0 | value != floor(value))
@@ -184,16 +169,13 @@ term_sizes <- function(counts) sums_of(counts$count, term_columns(counts), count
 sums_of <- function(count, place, size) {
   sizes <- as.double(tabulate(place, size))
   more <- which(count > 1L)
-  if (length(more)) {
-    sums <- rowsum(count[more] - 1, place[more])
-    at <- as.integer(rownames(sums))
-    sizes[at] <- sizes[at] + sums
-  }
+  sums <- rowsum(count[more] - 1, place[more])
+  at <- as.integer(rownames(sums))
+  sizes[at] <- sizes[at] + sums
   sizes
 }
 
-# The same documents with exactly the given terms, in that order. Terms that no document has become columns without
-# counts. `unknown` is the number of tokens of each document that belong to none of the given terms.
+# The same documents with exactly the given terms. `unknown`: how many tokens of each document belong to none of them.
 match_terms <- function(counts, terms) {
   to <- match(counts$terms, terms)[term_columns(counts)]
   known <- which(!is.na(to))
@@ -201,13 +183,9 @@ match_terms <- function(counts, terms) {
   lost <- which(is.na(to))
   tell_forms(setdiff(counts$terms, terms), terms, "unknown term")
   unknown <- sums_of(counts$count[lost], counts$i[lost] + 1L, counts$size[[1L]])
-  counts$p <- c(0L, cumsum(tabulate(to[order], length(terms))))
-  counts$i <- counts$i[order]
-  counts$count <- counts$count[order]
-  counts$terms <- terms
   counts$size[[2L]] <- length(terms)
-  counts$tokens <- sum(counts$count)
-  counts$unknown <- unknown
+  counts[c("p", "i", "count", "terms", "tokens", "unknown")] <- list(c(0L, cumsum(tabulate(to[order], length(terms)))),
+    counts$i[order], counts$count[order], terms, sum(counts$count[order]), unknown)
   counts
 }
 

@@ -13,15 +13,12 @@ with_curves <- function(design, knots) {
   do.call(cbind, c(list(design), lapply(bends, matrix, nrow = nrow(design))))
 }
 
-# s() in the formula of a model whose smooths have no penalty: a natural cubic spline with `k` knots at quantiles of the
-# values that differ, so that ties do no harm. The columns are orthogonal there. model.frame() keeps the `spline`.
+# s() of a model without penalties: a natural cubic spline with `k` knots at quantiles of the values that differ.
 natural_spline <- function(x, k = 5, ..., spline = NULL) {
   text <- deparse1(sys.call())
   refuse <- function(why) stop(text, why, call. = FALSE)
   if (...length()) refuse(" has one variable and `k`, such as s(day, k = 5)")
-  if (!is.numeric(k) || length(k) != 1L || !isTRUE(k >= 2 && k == floor(k))) {
-    refuse(", whose `k` is not a whole number from 2 on")
-  }
+  if (!is_one_number(k) || k < 2 || k != floor(k)) refuse(", whose `k` is not a whole number from 2 on")
   if (is.factor(x) || is.character(x) || is.logical(x) || !is.null(dim(x))) {
     refuse(", whose variable is not numeric: use it without s()")
   }

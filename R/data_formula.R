@@ -1,5 +1,4 @@
-# Formulas of covariates: the check of a formula, its special terms, and its parts. Special terms are grouping terms
-# (x | g), smooths such as s(x), and offsets. Each model names those that it takes; others are refused by name.
+# Formulas, and their special terms: grouping terms (x | g), smooths and offsets. Each model names those that it takes.
 
 special_terms <- c(bar = "grouping terms", smooth = "smooths", offset = "offsets")
 
@@ -7,7 +6,6 @@ smooth_functions <- c("s", "t2", "te", "ti", "car", "rw", "ar1")
 
 formula_operators <- c("+", "-", "*", ":", "/", "^", "%in%", "(")
 
-# A formula with or without a response, whose special terms are all in `takes`.
 check_formula <- function(formula, argument = "formula", response = TRUE, takes = character(),
                           example = if (response) "y ~ x" else "~ x") {
   check_present(!missing(formula), argument)
@@ -28,16 +26,14 @@ check_formula <- function(formula, argument = "formula", response = TRUE, takes 
 }
 
 term_kind <- function(call) {
-  if (!is.call(call)) return("")
-  name <- smooth_function(call)
-  if (name %in% c("|", "||")) return("bar")
-  if (name %in% smooth_functions) "smooth" else if (name == "offset") name else ""
+  name <- if (is.call(call)) smooth_function(call) else ""
+  kinds <- list(bar = c("|", "||"), smooth = smooth_functions, offset = "offset")
+  c(names(Filter(function(of) name %in% of, kinds)), "")[[1L]]
 }
 
 smooth_function <- function(call) sub("^mgcv::", "", deparse1(call[[1L]]))
 
-# The first special term of a kind in a side of a formula, or NULL. What stands in other functions, as in I(x | y), is
-# no term.
+# The first special term of a kind in a side of a formula, or NULL. Arguments of functions are no terms.
 special_term <- function(side, kind) {
   if (term_kind(side) == kind) return(side)
   if (is.call(side) && deparse1(side[[1L]]) %in% formula_operators) {
@@ -48,8 +44,7 @@ special_term <- function(side, kind) {
   }
 }
 
-# The parts of a formula: the formula of what model.matrix() reads (`fixed`, NULL as its side becomes 1), grouping terms
-# as split_bar() has them (`bars`), and the calls of smooths (`smooths`).
+# `fixed`: what model.matrix() reads; `bars`: grouping terms from split_bar(); `smooths`: their calls.
 split_formula <- function(formula, argument = "formula") {
   bars <- smooths <- list()
   without <- function(term) {
@@ -100,7 +95,7 @@ check_split <- function(rest, bars, argument) {
   }
 }
 
-# One or more terms for the call of an operator | or ||: (x | g/h) is (x | h:g) + (x | g).
+# (x | g/h) is (x | h:g) + (x | g).
 split_bar <- function(bar) {
   nested <- function(group) {
     if (is.call(group) && identical(group[[1L]], quote(`(`))) return(nested(group[[2L]]))
@@ -125,7 +120,6 @@ bar_words <- function(bar) {
 
 is_intercept_bar <- function(bar) identical(bar$left, 1) || identical(bar$left, 1L)
 
-# A formula that also has the variables of grouping terms and of smooths, for the model frame.
 frame_formula <- function(fixed, bars, variables = list()) {
   of_bars <- lapply(bars, function(bar) list(if (!is_intercept_bar(bar)) bar$left, bar$group))
   more <- Filter(Negate(is.null), c(unlist(of_bars, recursive = FALSE), variables))
@@ -133,8 +127,7 @@ frame_formula <- function(fixed, bars, variables = list()) {
   fixed
 }
 
-# The values of a grouping: a variable, an interaction of variables, or a function of them that is a column of the data
-# already or can be evaluated in them. Levels are in the order of interaction(), without its table of all pairs.
+# Levels are in the order of interaction(), without its table of all pairs.
 group_values <- function(group, data, envir = baseenv()) {
   name <- deparse1(group)
   if (name %in% names(data)) return(data[[name]])
@@ -148,7 +141,6 @@ group_values <- function(group, data, envir = baseenv()) {
   structure(match(code, found), levels = make.unique(labels), class = "factor")
 }
 
-# The group of each row of a model frame.
 group_factor <- function(frame, group) {
   name <- deparse1(group)
   values <- tryCatch(group_values(group, frame), error = pass_on)
@@ -156,11 +148,9 @@ group_factor <- function(frame, group) {
     stop_input("formula", "has the grouping ", dQuote(name, FALSE),
       ", which is not a variable or an interaction of variables")
   }
-  if (!is.atomic(values) || is.matrix(values)) {
-    stop_input("formula", "has a grouping that is not a vector: ", show_value(values))
-  }
-  if (anyNA(values)) {
-    stop_input("data", "has no value of the grouping ", dQuote(name, FALSE), " in row ", which(is.na(values))[[1L]])
-  }
+  is_vector <- is.atomic(values) && !is.matrix(values)
+  if (!is_vector) stop_input("formula", "has a grouping that is not a vector: ", show_value(values))
+  row <- which(is.na(values))[1L]
+  if (!is.na(row)) stop_input("data", "has no value of the grouping ", dQuote(name, FALSE), " in row ", row)
   factor(values)
 }

@@ -1,5 +1,4 @@
-# Rows have names: how tables of covariates and named vectors find the samples, documents, markers and other things that
-# they describe. Every function that takes either comes here.
+# How tables of covariates and named vectors find what they describe. Every function that takes either comes here.
 
 #' How rows and vectors find their names
 #'
@@ -46,7 +45,6 @@
 #'   seed = 1)
 NULL
 
-# Names in one Unicode form, if package stringi is installed.
 composed <- function(names) {
   compose <- if (any(grepl("[^ -~]", names))) accessor("stringi", "stri_trans_nfc")
   if (is.null(compose)) names else compose(names)
@@ -66,14 +64,11 @@ tell_forms <- function(names, others, what) {
 # How names may differ, from the strictest form on: each form changes what the one before it gave.
 name_forms <- list(
   exact = as.character,
-  spelling = function(names) {
-    composed(sub("^.*[/\\\\]", "", gsub("[[:space:]]+", " ", trimws(names))))
-  },
+  spelling = function(names) composed(sub("^.*[/\\\\]", "", gsub("[[:space:]]+", " ", trimws(names)))),
   case = function(names) tolower(sub("^0+([0-9])", "\\1", names))
 )
 
-# The place of each of `names` in each of `keys`, a list of vectors, in the strictest form in which some of these have
-# one partner for each name. A list named as `keys`, NULL without any.
+# The places of `names` in the `keys` that have one partner for each, in the strictest form. NULL without any.
 match_names <- function(names, keys) {
   if (any(!validUTF8(c(names, unlist(keys))))) name_forms <- name_forms["exact"]
   for (form in name_forms) {
@@ -104,8 +99,7 @@ one_to_one <- function(key, names) {
   if (length(found) == 1L) found[[1L]]
 }
 
-# What may have the names of the rows of a table: its row names and columns, as texts. `sure`: those that have names of
-# some kind. A column of numbers is seldom one: names 1, 2, ... may be days.
+# What may have the names of the rows of a table, as texts. `sure`: those that have names of some kind.
 row_keys <- function(data, names) {
   is_named <- .row_names_info(data) > 0L
   columns <- Filter(function(values) {
@@ -118,22 +112,18 @@ row_keys <- function(data, names) {
   kept <- known | !(counted & all(names %in% seq_along(names)))
   texts <- lapply(columns, function(values) if (is.double(values)) sprintf("%.0f", values) else as.character(values))
   keys <- stats::setNames(texts[kept], sprintf("its column %s", dQuote(base::names(columns)[kept], FALSE)))
-  rows <- if (is_named) list(`its row names` = rownames(data))
-  list(values = c(rows, keys), sure = c(if (is_named) !all(grepl("^[0-9.]+$", rownames(data))), known[kept]),
-    text = c(if (is_named) FALSE, !counted[kept]))
+  if (!is_named) return(list(values = keys, sure = known[kept], text = !counted[kept]))
+  list(values = c(list(`its row names` = rownames(data)), keys), text = c(FALSE, !counted[kept]),
+    sure = c(!all(grepl("^[0-9.]+$", rownames(data))), known[kept]))
 }
 
-# The rows of a table in the order of `names`, and `how` they were found. `names` is NULL for things without names, and
-# `count` is how many there are.
-join_rows <- function(data, names, count, kind, argument = "data") {
-  unfit <- function() {
-    stop_input(argument, sprintf("must be a data frame with a row for each of %s, not ", count_words(count, kind)),
-      show_value(data))
-  }
-  if (isS4(data)) data <- plain_table(data, argument)
-  if (!is.data.frame(data) || !is.list(data)) unfit()
+# The rows of a table in the order of `names`, NULL for things without names, and `how` they were found.
+join_rows <- function(data, names, count, kind) {
+  fit <- function(is) must_be(is, "data", paste("a data frame with a row for each of", count_words(count, kind)), data)
+  if (isS4(data)) data <- plain_table(data, "data")
+  fit(is.data.frame(data) && is.list(data))
   if (inherits(data, "joined_rows")) return(list(data = data, how = "name"))
-  data <- given_data(data, argument)
+  data <- given_data(data, "data")
   if (!is.null(names)) {
     keys <- row_keys(data, names)
     found <- match_names(names, keys$values)
@@ -142,22 +132,21 @@ join_rows <- function(data, names, count, kind, argument = "data") {
     if (length(named)) found <- named
     other <- Find(function(at) !identical(at, found[[1L]]), found)
     if (!is.null(other)) {
-      stop_input(argument, "has the names of the ", kind, "s twice, in different orders, in ",
+      stop_input("data", "has the names of the ", kind, "s twice, in different orders, in ",
         paste(base::names(found), collapse = " and "), ": rename or leave out one of them")
     }
     if (length(found)) {
-      tell("joined", sprintf("`%s`: rows are joined to the %ss by %s", argument, kind, base::names(found)[[1L]]))
+      tell("joined", sprintf("`data`: rows are joined to the %ss by %s", kind, base::names(found)[[1L]]))
       at <- found[[1L]]
       return(list(data = if (identical(at, seq_len(nrow(data)))) data else pick_rows(data, at), how = "name"))
     }
-    check_no_names(names, keys, kind, argument)
+    check_no_names(names, keys, kind)
   }
-  if (nrow(data) != count) unfit()
+  fit(nrow(data) == count)
   list(data = data, how = "order")
 }
 
-# Stops if a table has names of some kind, or some of the right ones.
-check_no_names <- function(names, keys, kind, argument) {
+check_no_names <- function(names, keys, kind) {
   form <- function(values) Reduce(function(values, form) form(values), name_forms, values)
   for (i in seq_along(keys$values)) {
     key <- keys$values[[i]]
@@ -165,7 +154,7 @@ check_no_names <- function(names, keys, kind, argument) {
     if (!keys$sure[[i]] && (!keys$text[[i]] || !any(some) || anyDuplicated(key))) next
     lacks <- names[!form(names) %in% form(key)]
     others <- key[!some & !is.na(key)]
-    stop_input(argument, "has names in ", base::names(keys$values)[[i]], if (!length(lacks)) {
+    stop_input("data", "has names in ", base::names(keys$values)[[i]], if (!length(lacks)) {
       paste0(", but several for the ", kind, " ", list_some(unique(key[some & duplicated(form(key))]), 6L))
     } else {
       paste0(", but none for the ", kind, if (length(lacks) > 1L) "s", " ", list_some(lacks, 6L),
@@ -181,8 +170,7 @@ pick_rows <- function(data, at) {
   out
 }
 
-# The variables of a formula, as the rows of a data frame in the order of `names`: joined from `data`, by their own
-# names, or in their order. `how`: "name", "order" of the rows of `data`, or "formula" for the order of its variables.
+# `how` they were joined: by "name", in the "order" of rows of `data`, or of the variables of the "formula".
 join_variables <- function(formula, data, names, count, kind) {
   joined <- if (is.null(data)) list(how = "name") else join_rows(data, names, count, kind)
   values <- as.list(joined$data)
@@ -190,14 +178,10 @@ join_variables <- function(formula, data, names, count, kind) {
   for (name in base::names(outside)) {
     value <- given_data(outside[[name]], name)
     if (!is.atomic(value) || NROW(value) < 2L) next
-    if (!is.null(names) && is.null(dim(value)) && !is.null(base::names(value))) {
-      value <- by_names(value, names, name, kind)
-    } else if (NROW(value) != count) {
-      next
-    } else if (joined$how == "name") {
-      joined$how <- "formula"
-    }
-    values[[name]] <- value
+    is_named <- !is.null(names) && is.null(dim(value)) && !is.null(base::names(value))
+    if (!is_named && NROW(value) != count) next
+    if (!is_named && joined$how == "name") joined$how <- "formula"
+    values[[name]] <- if (is_named) by_names(value, names, name, kind) else value
   }
   if (joined$how != "name") {
     what <- if (joined$how == "order") "rows of `data`" else "variables of the formula"
@@ -232,8 +216,7 @@ by_dimnames <- function(values, names, argument, kind) {
   unname(values[at[[1L]], at[[2L]], drop = FALSE])
 }
 
-# A vector with names in the order of the rows of a table, whose row names or values of a column they may be. Unless
-# `strict`, names that are none of these say nothing.
+# A vector in the order of the rows that its names name. Unless `strict`, names that do not say nothing.
 by_rows <- function(values, data, argument, strict = TRUE) {
   given <- names(values)
   if (is.null(given) || !is.atomic(values) || !is.null(dim(values)) || !is.data.frame(data)) return(values)
@@ -247,8 +230,7 @@ by_rows <- function(values, data, argument, strict = TRUE) {
     "`data`: unname() takes it in the order of rows")
 }
 
-# `data` with the variables of a formula that are elsewhere and have names, if these are in another order than its rows.
-# Without data, the first such variable has the names of the rows.
+# `data` with the variables of a formula that are elsewhere, in the order of its rows or of the first of them.
 named_variables <- function(formula, data) {
   if (!is.null(data) && !is.data.frame(data)) return(data)
   rows <- data

@@ -1,7 +1,6 @@
 # The columns of a matrix of cells: which markers they are, and the scan of their values.
 
-# The columns that `markers` chooses by name, number, flags, or description (`described`, named by column). With
-# `from_fit`, the markers are a fit's.
+# The columns that `markers` chooses by name, number, flags, or description (`described`, named by column).
 select_markers <- function(x, markers, described, argument, from_fit = FALSE) {
   if (is.logical(markers) && length(markers) == ncol(x) && !anyNA(markers)) markers <- which(markers)
   index <- if (is.numeric(markers) && !from_fit) {
@@ -61,16 +60,13 @@ complete_names <- function(given) {
   given
 }
 
-# Stops if a value is not finite. With `missing = "model"`, NA and NaN are missing values and no errors. Returns mean,
-# sd, min and max of the known values of each column, NA for a column without any. `advice`: what to do about NA.
-# `parts` and `threads` are as in as_marker_matrix().
+# Mean, sd, min and max of the known values of each column, NA without any. `advice`: what to do about NA.
 scan_columns <- function(x, markers, argument, missing = NULL, advice = NULL, parts = NULL, threads = 1L) {
   scan <- if (identical(missing, "model") && anyNA(x)) scan_known(x) else native(C_matrix_scan, x, threads)
   value <- if (scan$count > 0) x[scan$first[[1L]], scan$first[[2L]]]
   check_scan(scan, value, markers, argument, advice, parts)
 }
 
-# Checks what a scan has found. `value` is the first that is not finite.
 check_scan <- function(scan, value, markers, argument, advice = NULL, parts = NULL) {
   if (scan$count > 0) {
     row <- scan$first[[1L]]
@@ -79,19 +75,17 @@ check_scan <- function(scan, value, markers, argument, advice = NULL, parts = NU
       within <- sprintf(" of sample %s", dQuote(levels(parts)[[parts[[row]]]], FALSE))
       row <- row - match(parts[[row]], parts) + 1
     }
-    stop_warpbayes("input", sprintf(
-      "`%s` has %s in row %.0f%s, column %.0f (%s)%s%s", argument, format(value), row, within,
-      scan$first[[2L]], dQuote(markers[[scan$first[[2L]]]], FALSE),
-      if (scan$count > 1) sprintf(", the first of %.0f values that are not finite", scan$count) else "",
-      if (is.na(value) && !is.null(advice)) paste0("; ", advice) else ""
-    ), argument = argument, row = row, column = scan$first[[2L]])
+    column <- scan$first[[2L]]
+    stop_warpbayes("input", paste0(sprintf("`%s` has %s in row %.0f%s, column %.0f (%s)", argument, format(value), row,
+      within, column, dQuote(markers[[column]], FALSE)),
+      if (scan$count > 1) sprintf(", the first of %.0f values that are not finite", scan$count),
+      if (is.na(value) && !is.null(advice)) paste0("; ", advice)), argument = argument, row = row, column = column)
   }
   # The squares of larger values overflow.
   large <- which(pmax(abs(scan$min), abs(scan$max)) > 1e150)
   if (length(large)) {
     stop_input(argument, "has values beyond 1e150 in column ", large[[1L]], " (",
-      dQuote(markers[[large[[1L]]]], FALSE), "), too large to be squared"
-    )
+      dQuote(markers[[large[[1L]]]], FALSE), "), too large to be squared")
   }
   scan[c("mean", "sd", "min", "max")]
 }
@@ -104,9 +98,7 @@ some_values <- function(x, j) {
   x[known[spread_over(length(known))], j]
 }
 
-spread_over <- function(rows) {
-  unique(floor(seq(1, rows, length.out = min(rows, 10000L))))
-}
+spread_over <- function(rows) unique(floor(seq(1, rows, length.out = min(rows, 10000L))))
 
 # As C_matrix_scan, over the values that are not NA.
 scan_known <- function(x) {
@@ -116,11 +108,9 @@ scan_known <- function(x) {
     scan <- native(C_matrix_scan, matrix(known), 1L)
     c(scan$count, scan$mean, scan$sd, scan$min, scan$max)
   }, numeric(5L))
-  count <- sum(columns[1L, ])
-  infinite <- if (count > 0) which(is.infinite(x), arr.ind = TRUE)
-  first <- if (count > 0) infinite[order(infinite[, 1L], infinite[, 2L])[[1L]], ] else c(0, 0)
+  infinite <- which(is.infinite(x), arr.ind = TRUE)
   # Columns without values pass the checks of their size, which cannot compare NA.
   columns[4:5, is.na(columns[3L, ])] <- 0
-  list(first = as.double(first), count = count, mean = columns[2L, ], sd = columns[3L, ], min = columns[4L, ],
-    max = columns[5L, ])
+  list(first = as.double(infinite[order(infinite[, 1L], infinite[, 2L])[1L], ]), count = sum(columns[1L, ]),
+    mean = columns[2L, ], sd = columns[3L, ], min = columns[4L, ], max = columns[5L, ])
 }

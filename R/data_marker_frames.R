@@ -1,7 +1,6 @@
 # Cells in objects of Bioconductor's classes, by their accessors.
 
-# A list of flowFrame or cytoframe objects, or NULL for another class. An object that was read from a file can be used
-# without the package that defines its class, which is called only if it is installed.
+# A list of flowFrame or cytoframe objects, or NULL for another class. The package of the class need not be installed.
 cytometry_frames <- function(x) {
   if (!isS4(x)) return(NULL)
   if (methods::is(x, "flowFrame")) return(list(x))
@@ -19,12 +18,14 @@ frame_values <- function(frame, argument) {
   # A cytoframe keeps its cells outside R, where only flowWorkspace can reach them.
   if (methods::is(frame, "cytoframe") || !is.matrix(values)) {
     package <- attr(class(frame), "package")
-    stop_input(argument, "is of class ", dQuote(class(frame)[[1L]], FALSE),
-      ", whose cells can be read only where package ",
-      if (is.null(package) || !nzchar(package)) "flowWorkspace" else package, " is installed"
-    )
+    refuse_class(frame, argument, if (is.null(package) || !nzchar(package)) "flowWorkspace" else package)
   }
   values
+}
+
+refuse_class <- function(x, argument, package) {
+  stop_input(argument, "is of class ", dQuote(class(x)[[1L]], FALSE), ", whose cells can be read only where package ",
+    package, " is installed")
 }
 
 stack_frames <- function(frames, argument) {
@@ -34,8 +35,7 @@ stack_frames <- function(frames, argument) {
   for (i in seq_along(values)) {
     if (!identical(colnames(values[[i]]), channels)) {
       stop_input(argument, sprintf("holds samples with different channels: sample %d has %s, sample 1 has %s",
-        i, list_some(colnames(values[[i]])), list_some(channels)
-      ))
+        i, list_some(colnames(values[[i]])), list_some(channels)))
     }
   }
   values <- if (length(values) == 1L) values[[1L]] else do.call(rbind, values)
@@ -44,12 +44,11 @@ stack_frames <- function(frames, argument) {
   values
 }
 
-# What the channels of a flowFrame measure ("CD4" for "FL1-H"), named by channel.
-descriptions <- function(x) {
+channel_table <- function(x) {
   frames <- cytometry_frames(x)
-  if (length(frames) == 0L || !methods::.hasSlot(frames[[1L]], "parameters")) return(NULL)
-  table <- methods::slot(methods::slot(frames[[1L]], "parameters"), "data")
-  stats::setNames(as.character(table$desc), as.character(table$name))
+  if (length(frames) && methods::.hasSlot(frames[[1L]], "parameters")) {
+    methods::slot(methods::slot(frames[[1L]], "parameters"), "data")
+  }
 }
 
 # The cells of one assay: `assay` by name or number; NULL: `exprs`, or else the first.
@@ -63,17 +62,18 @@ assay_cells <- function(x, argument, assay = NULL) {
 # An assay as it is, by name or number; NULL: `usual`, or else the first. Zeros of sparse ones are measurements.
 assay_matrix <- function(x, argument, assay, usual) {
   read <- accessor("SummarizedExperiment", "assay")
-  if (is.null(read)) {
-    stop_input(argument, "is of class ", dQuote(class(x)[[1L]], FALSE),
-      ", whose cells can be read only where package SummarizedExperiment is installed"
-    )
-  }
+  if (is.null(read)) refuse_class(x, argument, "SummarizedExperiment")
   assays <- accessor("SummarizedExperiment", "assays")(x)
   if (length(assays) == 0L) stop_input(argument, "is a SummarizedExperiment without an assay")
-  chosen <- if (!is.null(assay)) {
-    check_assay(assay, names(assays), length(assays), argument)
-  } else if (usual %in% names(assays)) usual else 1L
-  values <- read(x, chosen)
+  if (is.null(assay)) assay <- if (usual %in% names(assays)) usual else 1L
+  names <- names(assays)
+  known <- if (length(names)) list_some(names) else paste(count_words(length(assays), "assay"), "without names")
+  must_be(is_text(assay, 1L) || is_one_number(assay), "assay", "NULL, or the name or number of one assay", assay, "; `",
+    argument, "` has ", known)
+  if (!assay %in% if (is.character(assay)) names else seq_along(assays)) {
+    stop_input(argument, "has no assay ", show_value(assay), "; it has ", known)
+  }
+  values <- read(x, assay)
   check_matrix(if (is_sparse_matrix(values)) as.matrix(values) else values, argument)
 }
 
@@ -89,7 +89,6 @@ plain_table <- function(x, argument) {
   if (inherits(x, "DGEList")) x[["counts"]] else x
 }
 
-# The table of samples that a table of counts carries, or NULL.
 samples_of_table <- function(x) {
   if (inherits(x, "DGEList")) return(x[["samples"]])
   if (!isS4(x) || !methods::is(x, "SummarizedExperiment")) return(NULL)
@@ -97,30 +96,15 @@ samples_of_table <- function(x) {
   if (ncol(samples)) plain_table(samples, "types")
 }
 
-check_assay <- function(assay, names, count, argument) {
-  known <- if (is.null(names)) paste(count_words(count, "assay"), "without names") else list_some(names)
-  if (!(is.character(assay) || is.numeric(assay)) || length(assay) != 1L || is.na(assay)) {
-    stop_input("assay", "must be NULL, or the name or number of one assay, not ", show_value(assay), "; `", argument,
-      "` has ", known)
-  }
-  if (!assay %in% if (is.character(assay)) names else seq_len(count)) {
-    stop_input(argument, "has no assay ", show_value(assay), "; it has ", known)
-  }
-  assay
-}
-
-# Whether an object, or a list of samples, has assays.
 has_assays <- function(x) {
   is_experiment <- function(x) isS4(x) && methods::is(x, "SummarizedExperiment")
   if (is.list(x)) any(vapply(x, is_experiment, NA)) else is_experiment(x)
 }
 
-# An accessor of a package, or NULL if the package is not installed.
 accessor <- function(package, name) {
   if (requireNamespace(package, quietly = TRUE)) getExportedValue(package, name)
 }
 
-# Loads the package that defines the class of x, so that its methods can be called. Returns whether it is installed.
 load_package_of <- function(x) {
   package <- attr(class(x), "package")
   !is.null(package) && nzchar(package) && package != ".GlobalEnv" &&

@@ -1,8 +1,5 @@
-# Transformations of markers before a mixture is fitted: arcsinh with a cofactor, and logicle, each marker with its own.
-#
-# `transform` of a fit is NULL if no marker is transformed. Otherwise it is a list of `type`, one for all markers or one
-# named for each; `cofactor`, one for each marker, NA without arcsinh; and, if a marker is on the logicle scale,
-# `logicle`, a matrix of markers x (t, w, m, a), NA in the rows of the others.
+# `transform` of a fit is NULL, or a list of `type`, one for all markers or one named for each; `cofactor` of each;
+# and `logicle`, a matrix of markers x (t, w, m, a), if a marker is on that scale.
 
 #' Transformations of markers
 #'
@@ -38,8 +35,7 @@ NULL
 
 transform_types <- c("none", "arcsinh", "logicle")
 
-# The transformation that `transform` asks for. `cells`: a function that gives the values of a marker, by its number.
-# `tops`: the largest values that the instrument can write, named by marker, or NULL.
+# `cells`: a function of the number of a marker. `tops`: the largest values of the instrument, or NULL.
 resolve_transform <- function(transform, markers, cells = NULL, tops = NULL) {
   if (is.list(transform)) return(check_transform(transform, markers))
   made <- transform_of_markers(transform, markers)
@@ -48,15 +44,14 @@ resolve_transform <- function(transform, markers, cells = NULL, tops = NULL) {
   if (all(type == "arcsinh")) return(list(type = "arcsinh", cofactor = made$cofactor))
   if (any(type == "logicle")) {
     made$logicle <- matrix(NA_real_, length(markers), 4L, dimnames = list(markers, c("t", "w", "m", "a")))
-    for (j in which(type == "logicle")) {
-      made$logicle[j, ] <- estimate_logicle(cells(j), markers[[j]], tops[markers[[j]]])
-    }
+  }
+  for (j in which(type == "logicle")) {
+    made$logicle[j, ] <- estimate_logicle(cells(j), markers[[j]], tops[markers[[j]]])
   }
   made
 }
 
-# `type` and `cofactor` of each marker, named. A marker that `transform` does not name is not transformed. A number is
-# the cofactor of arcsinh, also as text: c() makes text of numbers beside names of transformations.
+# A number is the cofactor of arcsinh, also as text: c() makes text of numbers beside names of transformations.
 transform_of_markers <- function(transform, markers) {
   wrong <- function(...) stop_input("transform", ...)
   p <- length(markers)
@@ -95,7 +90,6 @@ check_named_markers <- function(given, argument, markers) {
   }
 }
 
-# `transform` of another fit.
 check_transform <- function(transform, markers) {
   wrong <- function(...) stop_input("transform", ...)
   p <- length(markers)
@@ -140,7 +134,6 @@ data_values <- function(values, transform, j) {
   )
 }
 
-# How many units of the data make up one unit of the scale, at values in the data's units.
 units_of_scale <- function(values, transform, j) {
   switch(type_of_marker(transform, j),
     arcsinh = sqrt(values^2 + transform$cofactor[[j]]^2),
@@ -152,18 +145,15 @@ units_of_scale <- function(values, transform, j) {
   )
 }
 
-# The words for the scale of all markers together.
 scale_words <- function(transform) {
   if (is.null(transform)) return("in the data's units")
   types <- unique(transform$type)
   if (length(types) == 1L) sprintf("on the %s scale", types) else "each marker on its own scale"
 }
 
-# The widest width of a logicle scale, in decades. Normal noise of twice the standard deviation that sets the width has
-# one peak at 0.8. At 1.3 it has two, and at zero 0.8 of their height.
+# In decades. Normal noise of twice the standard deviation that sets the width has one peak at 0.8, and two at 1.3.
 widest_logicle <- 0.8
 
-# The parameters of the logicle scale of a marker: t is the top of the instrument's range, or else the largest value.
 # The width w makes room for the 5% point of the negative values. Where that is far below zero, m gets smaller instead.
 estimate_logicle <- function(values, marker, top) {
   values <- values[is.finite(values)]
@@ -196,9 +186,7 @@ logicle_scale <- function(parameters) {
   if (w > 0) {
     condition <- function(d) 2 * (log(d) - log(b)) + w * (b + d)
     d <- stats::uniroot(condition, c(b * exp(-w * b - 1), b), tol = 1e-15 * b, maxiter = 1000)$root
-    for (i in 1:3) {
-      d <- d - condition(d) / (2 / d + w)
-    }
+    for (i in 1:3) d <- d - condition(d) / (2 / d + w)
   }
   c_a <- exp(x0 * (b + d))
   f_a <- exp(b * x1) - c_a * exp(-d * x1)
@@ -212,9 +200,8 @@ biexponential_slope <- function(y, scale) {
   scale$a * scale$b * exp(scale$b * y) + scale$c * scale$d * exp(-scale$d * y)
 }
 
-# The logicle scale in decades, 0 to m, as flowCore's logicleTransform() gives it. Above zero the biexponential function
-# is convex, and without its second term it is larger, so Newton's steps from there fall to the solution. Below zero
-# the function is mirrored.
+# The logicle scale in decades, as flowCore's logicleTransform(). Above zero the biexponential function is convex, and
+# without its second term it is larger, so Newton's steps from there fall to the solution. Below, it is mirrored.
 logicle <- function(x, scale) {
   size <- abs(x)
   y <- log((size - scale$f + scale$c * exp(-scale$d * scale$x1)) / scale$a) / scale$b
@@ -231,11 +218,8 @@ inverse_logicle <- function(y, scale) {
   ifelse(side < 0, -1, 1) * biexponential(scale$x1 + abs(side), scale)
 }
 
-# The largest values that the instrument can write in each channel, from the first frame; NULL for other data.
 instrument_tops <- function(x) {
-  frames <- cytometry_frames(x)
-  if (length(frames) == 0L || !methods::.hasSlot(frames[[1L]], "parameters")) return(NULL)
-  table <- methods::slot(methods::slot(frames[[1L]], "parameters"), "data")
+  table <- channel_table(x)
   if (is.null(table$maxRange)) return(NULL)
   tops <- stats::setNames(as.double(table$maxRange), as.character(table$name))
   described <- as.character(table$desc)

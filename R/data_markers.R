@@ -1,10 +1,7 @@
-# The data of the mixture: any object that holds cells by markers becomes a matrix of doubles with named columns, and is
-# checked for values that are not finite. R/data_marker_frames.R and R/data_marker_columns.R have the parts.
+# The data of the mixture: cells by markers of any class become a checked matrix of doubles with named columns.
 
-# x: matrix, data frame, flowFrame, flowSet, cytoframe, cytoset or SummarizedExperiment. markers: columns by name or
-# number, NULL for all. parts: NULL, or a factor with the part of the user's data that each row comes from, for
-# messages. threads: how many may read the data. Returns the matrix `x` (the object itself if nothing had to change),
-# the names `markers`, `mean`, `sd`, `min` and `max` of each column, and `transform` (see R/data_marker_transform.R).
+# `parts`: NULL, or the part of the user's data that each row comes from. Returns the matrix `x`, `markers`, `mean`,
+# `sd`, `min` and `max` of each column, and `transform` (see R/data_marker_transform.R).
 as_marker_matrix <- function(x, markers = NULL, transform = "none", argument = "x", min_rows = 2, missing = "error",
                              parts = NULL, threads = 1L, assay = NULL) {
   given <- x
@@ -12,8 +9,7 @@ as_marker_matrix <- function(x, markers = NULL, transform = "none", argument = "
   if (ncol(x) == 0L) stop_input(argument, "has no columns")
   if (nrow(x) < min_rows) {
     stop_input(argument, if (nrow(x) == 0L) "has no rows" else "has only one row",
-      sprintf("; at least %d are needed", min_rows)
-    )
+      sprintf("; at least %d are needed", min_rows))
   }
   if (is.integer(x)) storage.mode(x) <- "double"
   names <- marker_names(x, argument)
@@ -24,23 +20,18 @@ as_marker_matrix <- function(x, markers = NULL, transform = "none", argument = "
     x <- transform_columns(x, transform)
     columns <- scan_columns(x, names, argument, missing, parts = parts, threads = threads)
   }
-  empty <- which(is.na(columns$sd))
-  if (length(empty)) {
-    name <- dQuote(names[[empty[[1L]]]], FALSE)
-    stop_input(argument, "has no value in column ", empty[[1L]], " (", name, ")")
-  }
+  empty <- which(is.na(columns$sd))[1L]
+  if (!is.na(empty)) stop_input(argument, "has no value in column ", empty, " (", dQuote(names[[empty]], FALSE), ")")
   check_spread(columns, names, argument)
   c(list(x = x, markers = names), columns, list(transform = transform))
 }
 
-# Stops if the values of a column differ by too little to be squared.
 check_spread <- function(columns, names, argument) {
   small <- which(columns$max > columns$min & columns$max - columns$min < 1e-150)
   if (length(small)) {
     j <- small[[1L]]
     stop_input(argument, "has values in column ", j, " (", dQuote(names[[j]], FALSE), ") that differ by ",
-      format(columns$max[[j]] - columns$min[[j]], digits = 3), " at most, too little to be squared: use a smaller unit"
-    )
+      format(columns$max[[j]] - columns$min[[j]], digits = 3), " at most, too little to be squared: use a smaller unit")
   }
 }
 
@@ -54,14 +45,12 @@ as_new_rows <- function(newdata, fit, argument = "newdata") {
   if (is.integer(x)) storage.mode(x) <- "double"
   if (nrow(x) > 0L) {
     scan_columns(x, fit$markers, argument, fit$missing,
-      "a fit with warp_control(missing = \"model\") takes cells with missing values"
-    )
+      "a fit with warp_control(missing = \"model\") takes cells with missing values")
   }
   dimnames(x) <- list(rownames(x), fit$markers)
   transform_columns(x, fit$transform)
 }
 
-# The cells that the user gives, or the fitted cells.
 cells_of <- function(fit, newdata, argument = "newdata") {
   if (!is.null(newdata)) return(as_new_rows(newdata, fit, argument))
   if (!is.null(fit$reader)) {
@@ -73,8 +62,7 @@ cells_of <- function(fit, newdata, argument = "newdata") {
   fit$x
 }
 
-# The numbers of an object of any class that can be read, rows by markers. With `from_fit`, the markers are a fit's, and
-# are looked up if the columns have names. `assay`: see assay_cells(); objects without assays do not need it.
+# With `from_fit`, the markers are a fit's, and are looked up if the columns have names.
 expression_matrix <- function(x, markers, argument, from_fit = FALSE, assay = NULL) {
   x <- given_data(x, argument)
   frames <- cytometry_frames(x)
@@ -92,7 +80,10 @@ expression_matrix <- function(x, markers, argument, from_fit = FALSE, assay = NU
       # The fit named its columns without a name in the same way.
       colnames(values) <- complete_names(colnames(values))
     }
-    values <- select_markers(values, markers, descriptions(x), argument, from_fit)
+    # What channels measure, such as "CD4" for "FL1-H".
+    channels <- channel_table(x)
+    described <- if (!is.null(channels)) stats::setNames(as.character(channels$desc), as.character(channels$name))
+    values <- select_markers(values, markers, described, argument, from_fit)
   }
   if (is.data.frame(values)) data_frame_matrix(values, argument) else values
 }
@@ -136,8 +127,7 @@ data_frame_matrix <- function(x, argument) {
     }
     if (!is.null(wrong)) {
       stop_input(argument, "has a column that is not plain numbers: ", dQuote(names(x)[[j]], FALSE),
-        " is ", wrong, "; convert it, or choose other columns with `markers`"
-      )
+        " is ", wrong, "; convert it, or choose other columns with `markers`")
     }
     values[, j] <- as.double(column)
   }

@@ -1,16 +1,12 @@
-# New rows of covariates, with the classes and units that they had in the fit. They are read as predict.glm() reads
-# them, but what predict.glm() only warns of, or takes from elsewhere, is an error. A `fit` has the `formula`, the model
-# `frame` (or what fitted_frame() keeps of it), `xlevels` and `rows`.
+# New rows of covariates, for a `fit` with `formula`, `frame`, `xlevels` and `rows`. What predict.glm() only warns of is
+# an error.
 
-# The model frame of new rows, with the classes, units and levels that the variables had in the fit. Missing values stay
-# in it. `unknown`: levels that the fit has not seen are missing values.
+# As the variables were in the fit. `unknown`: levels that the fit has not seen are missing values.
 new_frame <- function(fit, terms, newdata, argument = "newdata", unknown = FALSE) {
   newdata <- new_data(fit, newdata, argument)
   expressions <- attr(terms, "predvars")
   if (is.null(expressions)) expressions <- attr(terms, "variables")
-  for (expression in as.list(expressions)[-1L]) {
-    check_new_variables(expression, fit, newdata, argument)
-  }
+  for (expression in as.list(expressions)[-1L]) check_new_variables(expression, fit, newdata, argument)
   frame <- tryCatch(stats::model.frame(terms, newdata, na.action = stats::na.pass),
     error = function(error) stop_input(argument, "cannot be predicted: ", because = error))
   if (nrow(frame) != nrow(newdata)) {
@@ -20,32 +16,28 @@ new_frame <- function(fit, terms, newdata, argument = "newdata", unknown = FALSE
 }
 
 new_data <- function(fit, newdata, argument = "newdata") {
-  if (!is.data.frame(newdata)) {
-    stop_input(argument, "must be a data frame with values of the covariates, not ", show_value(newdata))
-  }
+  must_be(is.data.frame(newdata), argument, "a data frame with values of the covariates", newdata)
   newdata <- given_data(newdata, argument)
   check_no_integer64(fit$formula, newdata, argument, NULL)
   in_fitted_units(fit, newdata, argument)
 }
 
-# A variable of the formula that `newdata` lacks must not be found elsewhere, since it would have the rows of the fit.
-# Single numbers and the like, such as the m of I(x - m), may come from where the formula was written.
+# A variable that `newdata` lacks must not be found elsewhere, since it would have the rows of the fit. Single numbers
+# and the like, such as the m of I(x - m), may be.
 check_new_variables <- function(expression, fit, newdata, argument = "newdata", advice = "") {
   variables <- all.vars(expression)
   lacking <- setdiff(variables, names(newdata))
-  if (length(lacking) == 0L) return(invisible())
   is_constant <- length(lacking) < length(variables) && all(vapply(lacking, function(name) {
     value <- get0(name, environment(fit$formula))
     !is.null(value) && (length(value) == 1L || length(value) < fit$rows)
   }, NA))
-  if (!is_constant) {
+  if (length(lacking) && !is_constant) {
     stop_input(argument, "lacks ", paste(dQuote(lacking, FALSE), collapse = ", "), ", which the fit reads in ",
       substr(deparse1(expression), 1L, 60L), advice)
   }
 }
 
-# The variables of the frame must be of the classes and the levels that they had in the fit. A variable whose values are
-# all missing may be logical, as a bare NA is.
+# A variable whose values are all missing may be logical, as a bare NA is.
 as_fitted_classes <- function(fit, frame, argument = "newdata", unknown = FALSE) {
   class_of <- function(class) if (class %in% c("ordered", "factor", "character")) "factor" else class
   classes <- attr(attr(fit$frame, "terms"), "dataClasses")
@@ -82,14 +74,6 @@ unit_classes <- c("units", "mixed_units", "difftime", "ITime", "Date", "POSIXct"
 
 has_unit <- function(values) inherits(values, unit_classes)
 
-# Variables with a unit, in `data` or where a formula was written: their classes and units, without values.
-units_of <- function(formula, data) {
-  variables <- c(if (is.list(data) || is.environment(data)) as.list(data), outside_variables(formula, data))
-  lapply(Filter(has_unit, variables), function(values) {
-    structure(numeric(), class = class(values), units = attr(values, "units"))
-  })
-}
-
 # New data with the units of the data of the fit, in all columns that the fit reads and that have units in either.
 in_fitted_units <- function(fit, newdata, argument) {
   fitted <- attr(attr(fit$frame, "terms"), "units")
@@ -102,7 +86,6 @@ in_fitted_units <- function(fit, newdata, argument) {
   newdata
 }
 
-# New values in the unit of those of the fit, which are plain if `fitted` is NULL.
 in_unit <- function(values, fitted, name, argument) {
   if (is.logical(values) && all(is.na(values))) return(values)
   unit <- attr(fitted, "units")

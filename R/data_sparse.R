@@ -1,9 +1,7 @@
-# Sparse designs of regressions, as matrices of package Matrix. R keeps them by columns and the compiled code reads
-# them by rows. They are never made dense.
+# Sparse designs of regressions, as matrices of package Matrix. They are never made dense.
 
 is_sparse_matrix <- function(x) isS4(x) && methods::is(x, "Matrix")
 
-# Any matrix of package Matrix as a dgCMatrix.
 as_sparse_columns <- function(x) {
   if (methods::is(x, "nMatrix") || methods::is(x, "lMatrix") || methods::is(x, "indMatrix")) {
     x <- methods::as(x, "dMatrix")
@@ -18,13 +16,11 @@ centred_sparse <- function(x, center) {
   methods::cbind2(as_sparse_columns(Matrix::Matrix(first, sparse = TRUE)), x[, -dense, drop = FALSE])
 }
 
-# The entries row by row, as the compiled code reads them, divided by the sampler's scale of each column.
 sparse_rows <- function(x, scale) {
   x <- Matrix::t(x)
   list(row_start = x@p, column = x@i, value = x@x / scale[x@i + 1L])
 }
 
-# The design of the terms, followed by the columns of `sparse` if that is a matrix.
 sparse_design <- function(frame, terms, contrasts, sparse) {
   x <- Matrix::sparse.model.matrix(terms, frame, contrasts.arg = contrasts)
   assigned <- x@assign
@@ -36,16 +32,10 @@ sparse_design <- function(frame, terms, contrasts, sparse) {
     x <- methods::cbind2(x, more)
   }
   if (ncol(x) == 0L) stop_input("formula", "has neither an intercept nor predictors")
-  bad <- which(!is.finite(x@x))
-  if (length(bad) > 0L) {
-    column <- findInterval(bad[[1L]] - 1L, x@p)
-    stop_input("data", sprintf("has the value %s of predictor %s in row %d of the design", format(x@x[[bad[[1L]]]]),
-      dQuote(colnames(x)[[column]], FALSE), x@i[[bad[[1L]]]] + 1L))
-  }
+  check_design_values(x)
   list(x = x, assigned = assigned, contrasts = if (length(used)) used, sd = sparse_deviation(x))
 }
 
-# The matrix given as `sparse`, without the rows that the model frame left out.
 sparse_predictors <- function(sparse, frame) {
   left_out <- stats::na.action(frame)
   if (length(left_out) > 0L && nrow(sparse) == nrow(frame) + length(left_out)) {
@@ -59,37 +49,42 @@ sparse_predictors <- function(sparse, frame) {
   given_data(sparse, "sparse")
 }
 
-# Standard deviations of columns. Squares about the mean are summed over the stored entries and, at once, over zeros.
-# `sizes` of row_sizes() counts each row so often.
+# Standard deviations of columns. `sizes` of row_sizes() counts each row so often.
 sparse_deviation <- function(x, sizes = NULL) {
   rows <- nrow(x)
-  filled <- diff(x@p)
-  if (!is.null(sizes)) {
-    of_entry <- sizes$of_rows[x@i + 1L]
-    each <- function(values) {
-      x@x <- values
-      Matrix::colSums(x)
-    }
-    mean <- each(of_entry * x@x) / sizes$total
-    squares <- each(of_entry * (x@x - rep(mean, filled))^2) + (sizes$total - each(of_entry)) * mean^2
-    return(sqrt(pmax(squares, 0) / sizes$degrees))
+  if (is.null(sizes)) sizes <- list(of_rows = rep(1, rows), total = rows, degrees = max(1, rows - 1))
+  of_entry <- sizes$of_rows[x@i + 1L]
+  each <- function(values) {
+    x@x <- values
+    Matrix::colSums(x)
   }
-  mean <- Matrix::colSums(x) / rows
-  away <- x
-  away@x <- (x@x - rep(mean, filled))^2
-  sqrt((Matrix::colSums(away) + (rows - filled) * mean^2) / max(1, rows - 1))
+  mean <- each(of_entry * x@x) / sizes$total
+  squares <- each(of_entry * (x@x - rep(mean, diff(x@p)))^2) + (sizes$total - each(of_entry)) * mean^2
+  sqrt(pmax(squares, 0) / sizes$degrees)
 }
 
-# `sparse` of bayes_logit(): a flag or a matrix.
 check_sparse <- function(sparse) {
-  if (!is_sparse_matrix(sparse)) {
-    if (!is.logical(sparse) || length(sparse) != 1L || is.na(sparse)) {
-      stop_input("sparse", "must be TRUE, FALSE or a sparse matrix of package Matrix, not ", show_value(sparse))
-    }
-    if (!sparse) return(FALSE)
-  }
+  must_be(is_sparse_matrix(sparse) || is_flag(sparse), "sparse",
+    "TRUE, FALSE or a sparse matrix of package Matrix", sparse)
+  if (isFALSE(sparse)) return(FALSE)
   if (!requireNamespace("Matrix", quietly = TRUE)) {
     stop_input("sparse", "needs the package Matrix, which is not installed")
   }
   given_data(sparse, "sparse")
+}
+
+check_design_values <- function(x, source = "data") {
+  row <- which(!complete_rows(x))[1L]
+  if (!is.na(row)) {
+    column <- which(!is.finite(x[row, ]))[[1L]]
+    stop_input(source, sprintf("has the value %s of predictor %s in row %d of the design", format(x[row, column]),
+      dQuote(colnames(x)[[column]], FALSE), row))
+  }
+  x
+}
+
+complete_rows <- function(x) {
+  if (is_sparse_matrix(x)) return(!(seq_len(nrow(x)) %in% (x@i[!is.finite(x@x)] + 1L)))
+  # Numbers whose sum is finite are finite. To ask each of them takes 0.3 s for a million rows of 10 columns.
+  if (all(is.finite(colSums(x)))) rep(TRUE, nrow(x)) else rowSums(!is.finite(x)) == 0
 }

@@ -29,15 +29,16 @@ polyagamma_cumulant <- function(shape, tilt = 0, order = 1) {
   if (length(bad) > 0L) {
     stop_input("order", "has the entry ", exact_words(order[[bad[[1L]]]]), ": orders are whole numbers from 1 to 20")
   }
-  all <- recycle_doubles(list(shape, tilt, order))
-  keep_na(native(C_polyagamma_cumulant, all[[1L]], all[[2L]], all[[3L]]), all)
+  recycled(C_polyagamma_cumulant, list(shape, tilt, order))
 }
 
-# Recycles vectors to the length of the longest, or to length zero if one of them is empty.
-recycle_doubles <- function(values) {
-  lengths <- lengths(values)
-  length <- if (any(lengths == 0L)) 0 else max(lengths)
-  lapply(values, function(x) if (length(x) == length) as.double(x) else rep_len(as.double(x), length))
+# What an entry makes of three vectors, recycled to the length of the longest, or to length zero if one of them is
+# empty. Where one is NA, rather than NaN, the result is NA. The entry returns NaN for both.
+recycled <- function(entry, arguments, ...) {
+  all <- lapply(arguments, rep_len, if (any(lengths(arguments) == 0L)) 0 else max(lengths(arguments)))
+  value <- native(entry, all[[1L]], all[[2L]], all[[3L]], ...)
+  if (anyNA(all, recursive = TRUE)) value[Reduce(`|`, lapply(all, function(x) is.na(x) & !is.nan(x)))] <- NA_real_
+  value
 }
 
 #' Density, probabilities and quantiles of Polya-Gamma distributions
@@ -59,48 +60,29 @@ recycle_doubles <- function(values) {
 #' qpolyagamma(c(0.05, 0.5, 0.95), shape = 0.3, threads = 2)
 #' @export
 dpolyagamma <- function(x, shape = 1, tilt = 0, log = FALSE, backend = NULL, threads = NULL) {
-  check_present(!missing(x), "x")
-  x <- check_values(x, "x")
-  log <- check_flag(log, "log")
-  polyagamma_law(x, shape, tilt, 0L, log, backend, threads)
+  polyagamma_law(check_values(x, "x"), shape, tilt, 0L, check_flag(log, "log"), backend, threads)
 }
 
 #' @rdname dpolyagamma
 #' @export
 ppolyagamma <- function(q, shape = 1, tilt = 0, lower.tail = TRUE, log.p = FALSE, backend = NULL, threads = NULL) {
-  check_present(!missing(q), "q")
-  q <- check_values(q, "q")
-  lower.tail <- check_flag(lower.tail, "lower.tail")
-  log.p <- check_flag(log.p, "log.p")
-  polyagamma_law(q, shape, tilt, if (lower.tail) 1L else 2L, log.p, backend, threads)
+  quantity <- if (check_flag(lower.tail, "lower.tail")) 1L else 2L
+  polyagamma_law(check_values(q, "q"), shape, tilt, quantity, check_flag(log.p, "log.p"), backend, threads)
 }
 
 #' @rdname dpolyagamma
 #' @export
 qpolyagamma <- function(p, shape = 1, tilt = 0, lower.tail = TRUE, log.p = FALSE, backend = NULL, threads = NULL) {
-  check_present(!missing(p), "p")
-  lower.tail <- check_flag(lower.tail, "lower.tail")
+  quantity <- if (check_flag(lower.tail, "lower.tail")) 3L else 4L
   log.p <- check_flag(log.p, "log.p")
-  p <- check_probabilities(p, "p", log.p)
-  polyagamma_law(p, shape, tilt, if (lower.tail) 3L else 4L, log.p, backend, threads)
-}
-
-# Where an argument is NA, rather than NaN, the result is NA. The compiled code returns NaN for both.
-keep_na <- function(value, arguments) {
-  if (any(vapply(arguments, anyNA, logical(1)))) {
-    value[Reduce(`|`, lapply(arguments, function(x) is.na(x) & !is.nan(x)))] <- NA_real_
-  }
-  value
+  polyagamma_law(check_probabilities(p, "p", log.p), shape, tilt, quantity, log.p, backend, threads)
 }
 
 # `quantity` is a number of the enumeration wb_polyagamma_quantity in src/core/polyagamma_law.h.
 polyagamma_law <- function(x, shape, tilt, quantity, log, backend, threads) {
-  shape <- check_polyagamma_shape(shape, "shape")
-  tilt <- check_values(tilt, "tilt")
-  all <- recycle_doubles(list(x, shape, tilt))
-  run <- resolve_run(backend, threads, cost = polyagamma_law_cost(length(all[[1L]])))
-  value <- native(C_polyagamma_law, all[[1L]], all[[2L]], all[[3L]], quantity, log, run)
-  keep_na(value, all)
+  all <- list(x, check_polyagamma_shape(shape, "shape"), check_values(tilt, "tilt"))
+  run <- resolve_run(backend, threads, cost = polyagamma_law_cost(max(lengths(all))))
+  recycled(C_polyagamma_law, all, quantity, log, run)
 }
 
 polyagamma_law_cost <- function(points) {

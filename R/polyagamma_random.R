@@ -1,5 +1,3 @@
-polyagamma_methods <- c("auto", "devroye", "sum", "alternate", "saddlepoint", "normal")
-
 #' Random Polya-Gamma variables
 #'
 #' Draws from the Polya-Gamma distributions \eqn{PG(b, c)}, for any real shape \eqn{b > 0} and any real tilt \eqn{c}.
@@ -31,8 +29,14 @@ rpolyagamma <- function(n, shape = 1, tilt = 0,
                         backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   check_present(!missing(n), "n")
-  n <- check_draws(n)
-  method <- check_choice(method, "method", polyagamma_methods)
+  # As R's own functions read it: a vector stands for its length, and fractions are dropped.
+  if (length(n) > 1L) n <- length(n)
+  if (!is.numeric(n) || length(n) != 1L || is.na(n) || n < 0 || n > 2^52) {
+    stop_input("n", "must be a number of draws from 0 to 2^52, not ", show_value(n))
+  }
+  n <- floor(as.double(n))
+  methods <- eval(formals(rpolyagamma)$method)
+  method <- check_choice(method, "method", methods)
   shape <- check_polyagamma_shape(shape, "shape", method)
   tilt <- check_values(tilt, "tilt")
   seed <- check_seed(seed)
@@ -43,37 +47,28 @@ rpolyagamma <- function(n, shape = 1, tilt = 0,
     warning("NAs produced")
     return(rep(NA_real_, n))
   }
-  draws <- native(C_polyagamma_draw, n, shape, tilt, match(method, polyagamma_methods) - 1L, seed, run)
+  draws <- native(C_polyagamma_draw, n, shape, tilt, match(method, methods) - 1L, seed, run)
   if (native(C_polyagamma_any_nan, draws, run)) warning("NAs produced")
   draws
 }
 
-# `n` is read as R's own functions read it: a vector stands for its length, and fractions are dropped.
-check_draws <- function(n) {
-  if (length(n) > 1L) return(as.double(length(n)))
-  if (!is.numeric(n) || length(n) != 1L || is.na(n) || n < 0 || n > 2^52) {
-    stop_input("n", "must be a number of draws from 0 to 2^52, not ", show_value(n))
-  }
-  floor(as.double(n))
-}
-
 check_polyagamma_shape <- function(shape, argument, method = "auto") {
   shape <- check_values(shape, argument)
-  complain <- function(bad, rule) {
+  refuse <- function(is_bad, ...) {
+    bad <- which(is_bad)
     if (length(bad) > 0L) {
       stop_input(argument, "has the entry ", exact_words(shape[[bad[[1L]]]]), " at position ",
-        format(bad[[1L]], digits = 17, scientific = FALSE), ": ", rule)
+        format(bad[[1L]], digits = 17, scientific = FALSE), ": ", ...)
     }
   }
-  if (length(shape) > 0L && isTRUE(min(shape, Inf, na.rm = TRUE) <= 0)) {
-    complain(which(shape <= 0), "shapes are positive")
-  }
+  refuse(shape <= 0, "shapes are positive")
+  draws <- sprintf("method \"%s\" draws ", method)
   switch(method,
-    devroye = complain(which(shape != 1), "method \"devroye\" draws shape 1 only"),
-    sum = complain(which(shape != floor(shape) | shape > 2^20), "method \"sum\" draws whole shapes up to 2^20"),
-    alternate = complain(which(shape > 4), "method \"alternate\" draws shapes up to 4"),
-    saddlepoint = complain(which(shape < 1), "method \"saddlepoint\" draws shapes from 1 on"),
-    normal = complain(which(shape <= 170), "method \"normal\" draws shapes above 170")
+    devroye = refuse(shape != 1, draws, "shape 1 only"),
+    sum = refuse(shape != floor(shape) | shape > 2^20, draws, "whole shapes up to 2^20"),
+    alternate = refuse(shape > 4, draws, "shapes up to 4"),
+    saddlepoint = refuse(shape < 1, draws, "shapes from 1 on"),
+    normal = refuse(shape <= 170, draws, "shapes above 170")
   )
   shape
 }

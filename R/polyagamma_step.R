@@ -30,19 +30,13 @@
 polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, prior_precision = 0, iteration = 1,
                             seed = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
-  check_present(!missing(x), "x")
-  check_present(!missing(y), "y")
-  check_present(!missing(beta), "beta")
+  require_arguments("x", "y", "beta")
   x <- given_data(x, "x")
   is_sparse <- is_sparse_matrix(x)
   if (!(is_sparse || is.numeric(x) && is.matrix(x)) || nrow(x) == 0L || ncol(x) == 0L) {
     stop_input("x", "must be a numeric matrix with rows and columns, not ", show_value(x))
   }
-  if (is_sparse) {
-    x <- as_sparse_columns(x)
-  } else {
-    storage.mode(x) <- "double"
-  }
+  if (is_sparse) x <- as_sparse_columns(x) else storage.mode(x) <- "double"
   if (if (is_sparse) any(!is.finite(x@x)) else native(C_matrix_scan, x, 1L)$count > 0) {
     stop_input("x", "has values that are not finite")
   }
@@ -75,34 +69,26 @@ polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, 
   )
   step <- native(C_regression_step, data, prior, beta, chain_key(seed, 0), iteration, run)
   triangle <- seq_len(p * (p + 1) / 2)
-  posterior_precision <- unpack(step$statistics[triangle], p) + precision
-  check_determined(posterior_precision)
-  list(
-    beta = stats::setNames(step$coefficients, colnames(x)),
-    precision = posterior_precision,
-    linear = step$statistics[-triangle] + colSums(precision * mean)
-  )
+  posterior <- unpack(step$statistics[triangle], p) + precision
+  # Rounding can leave the precision of dependent columns positive. The coefficients would then be as large as its
+  # inverse: the reciprocal condition of the precision, its columns scaled to 1, must be above the rounding error.
+  size <- sqrt(diag(posterior))
+  if (rcond(posterior / outer(size, size)) < 1e-14) {
+    stop_input("x", "has columns that depend on each other, and `prior_precision` does not determine their ",
+      "coefficients")
+  }
+  list(beta = stats::setNames(step$coefficients, colnames(x)), precision = posterior,
+    linear = step$statistics[-triangle] + colSums(precision * mean))
 }
 
 check_finite <- function(values, argument, length, of, recycle = FALSE) {
   if (is.numeric(values)) values <- by_names(values, of[[2L]], argument, of[[1L]])
   fits <- is.numeric(values) && (length(values) == length || recycle && length(values) == 1L)
   if (!fits || !all(is.finite(values))) {
-    stop_input(argument,
-      sprintf("must be %s finite numbers%s, not ", format(length), if (recycle) ", or one for all" else ""),
+    stop_input(argument, "must be ", format(length), " finite numbers", if (recycle) ", or one for all", ", not ",
       show_value(values))
   }
   rep_len(as.double(values), length)
-}
-
-# Rounding can leave the precision of dependent columns positive. The coefficients would then be as large as its
-# inverse: the reciprocal condition of the precision, its columns scaled to 1, must be above the rounding error.
-check_determined <- function(precision) {
-  size <- sqrt(diag(precision))
-  if (rcond(precision / outer(size, size)) < 1e-14) {
-    stop_input("x", "has columns that depend on each other, and `prior_precision` does not determine their ",
-      "coefficients")
-  }
 }
 
 check_prior_precision <- function(values, p, columns) {
@@ -116,20 +102,15 @@ check_prior_precision <- function(values, p, columns) {
   usable <- is.numeric(values) && identical(dim(values), c(p, p)) && all(is.finite(values)) &&
     isSymmetric(unname(values))
   if (!usable) {
-    stop_input("prior_precision",
-      sprintf("must be a symmetric %d x %d matrix of finite numbers, its diagonal or one number, not ", p, p),
-      show_value(values))
+    stop_input("prior_precision", sprintf("must be a symmetric %d x %d matrix of finite numbers, ", p, p),
+      "its diagonal or one number, not ", show_value(values))
   }
   values <- by_dimnames(values, columns[[2L]], "prior_precision", "column") + 0
-  check_semidefinite(values)
-  values
-}
-
-# A prior precision must not be negative in any direction; rounding may make it so by 1e-12 of its largest entry.
-check_semidefinite <- function(values) {
   least <- min(eigen(values, symmetric = TRUE, only.values = TRUE)$values)
+  # Rounding may make it so by 1e-12 of its largest entry.
   if (least < -1e-12 * max(abs(values))) {
     stop_input("prior_precision", "must not be negative in any direction, but its smallest eigenvalue is ",
       format(least, digits = 3))
   }
+  values
 }

@@ -23,15 +23,12 @@ loo_R2.bayes_logit <- function(object, ndraws = 4000, seed = NULL, ...) {
   counts <- object$weights > 0 & !is.na(observed)
   observed <- observed[counts]
   error <- left_out_means(object)[counts, 1L] - observed
-  drawn <- draw_with_seed(seed, {
-    vapply(seq_len(ndraws), function(draw) {
-      weight <- stats::rexp(length(observed))
-      weight <- weight / sum(weight)
-      variance <- function(values) sum(weight * (values - sum(weight * values))^2)
-      1 - variance(error) / variance(observed)
-    }, 0)
-  })
-  as.vector(drawn)
+  as.vector(draw_with_seed(seed, vapply(seq_len(ndraws), function(draw) {
+    weight <- stats::rexp(length(observed))
+    weight <- weight / sum(weight)
+    variance <- function(values) sum(weight * (values - sum(weight * values))^2)
+    1 - variance(error) / variance(observed)
+  }, 0)))
 }
 
 refuse_classes <- function(object, lack) {

@@ -6,15 +6,11 @@ array_of_draws.bayes_logit <- function(x, groups = FALSE, pars = NULL, ...) {
   groups <- check_flag(groups, "groups") || is.character(pars) && !all(pars %in% names(parts))
   draws <- nrow(parts[[1L]])
   for (part in if (groups) regressions_of(x)) {
-    for (group in if (isTRUE(part$design$single)) part$design$terms[[1L]]$levels) {
-      parts[[paste0(part$prefix, "intercept[", group, "]")]] <- matrix(part$draws$intercepts[group, , ], draws)
-    }
-    for (effect in if (!isTRUE(part$design$single)) dimnames(part$draws$effects)[[1L]]) {
-      parts[[paste0(part$prefix, effect)]] <- matrix(part$draws$effects[effect, , ], draws)
-    }
+    effects <- group_quantities(part)
+    if (isTRUE(part$design$single)) names(effects) <- sprintf("intercept[%s]", part$design$terms[[1L]]$levels)
+    for (name in names(effects)) parts[[paste0(part$prefix, name)]] <- effects[[name]]
   }
-  parts <- parts[chosen_parameters(pars, names(parts), names(parts), "pars")]
-  bind_draws(parts, draws, x$chains)
+  bind_draws(parts[chosen_parameters(pars, names(parts), names(parts), "pars")], draws, x$chains)
 }
 
 #' Tables of a fitted regression
@@ -23,16 +19,15 @@ array_of_draws.bayes_logit <- function(x, groups = FALSE, pars = NULL, ...) {
 #' @param x a fit from [bayes_logit()].
 #' @param conf.int,conf.level whether to give intervals, and their probability.
 #' @param effects `NULL`: all parameters. As in broom.mixed, `"fixed"`: coefficients; `"ran_pars"`: deviations and
-#'   correlations; `"ran_vals"`: effects of groups, with the columns `effect`, `group` and `level` first.
+#'   correlations; `"ran_vals"`: effects of groups.
 #' @param exponentiate `TRUE`: coefficients as odds ratios (counts: rate ratios). `std.error` stays as it is.
 #' @param data a data frame of the fitted rows, for the result; `NULL` for the model frame of the fit.
 #' @param newdata a data frame of other rows for the result, as in [predict.bayes_logit()].
 #' @param ... must be empty.
-#' @return `tidy()`: a data frame with a row for each parameter: `term`, `estimate` (posterior mean), `std.error`
-#'   (posterior standard deviation), `conf.low`, `conf.high`, `rhat`, `ess_bulk`. Where the mean does not exist,
-#'   `estimate` is the median and `std.error` is `NA`. `glance()`: one row with `nobs`, `log_likelihood` (mean),
-#'   `chains`, `draws`, `rhat` (largest), `ess_bulk` (smallest), `converged`, `verdict` and `seconds`. `augment()`: the
-#'   data with `.fitted` and `.resid`, or for classes with the fitted probability of each class.
+#' @return `tidy()`: for each parameter `term`, `estimate` (posterior mean), `std.error` (posterior standard deviation),
+#'   `conf.low`, `conf.high`, `rhat`, `ess_bulk`. Where the mean does not exist, `estimate` is the median and
+#'   `std.error` is `NA`. `glance()`: one row; `rhat` is the largest, `ess_bulk` the smallest. `augment()`: the data
+#'   with `.fitted` and `.resid`, or for classes with the fitted probability of each class.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' if (requireNamespace("generics", quietly = TRUE)) generics::tidy(fit)
@@ -47,10 +42,11 @@ tidy.bayes_logit <- function(x, conf.int = TRUE, conf.level = 0.9, exponentiate 
   conf.int <- check_flag(conf.int, "conf.int")
   exponentiate <- check_flag(exponentiate, "exponentiate")
   conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
-  quantities <- logit_quantities(x)
-  quantities$log_likelihood <- NULL
-  kinds <- if (!is.null(effects)) tidy_kinds(x, effects, names(quantities))
-  if (!is.null(effects)) quantities <- c(quantities, if ("ran_vals" %in% effects) group_quantities(x))[kinds$quantity]
+  quantities <- logit_quantities(x, likelihood = FALSE)
+  if (!is.null(effects)) {
+    kinds <- tidy_kinds(x, effects, names(quantities))
+    quantities <- c(quantities, if ("ran_vals" %in% effects) group_quantities(x))[kinds$quantity]
+  }
   table <- diagnose_quantities(quantities)
   long <- table$quantity %in% long_tailed(x)
   table$mean[long] <- table$median[long]
@@ -70,45 +66,40 @@ tidy.bayes_logit <- function(x, conf.int = TRUE, conf.level = 0.9, exponentiate 
   as_table(result)
 }
 
-# The draws of the effects of groups by their names: matrices, sweeps x chains.
 group_quantities <- function(fit) {
-  values <- effect_draws(fit)
-  kept <- dim(values[[1L]])[3:4]
-  draws <- do.call(rbind, lapply(values, function(draws) matrix(draws, ncol = prod(kept))))
-  draws <- lapply(seq_len(nrow(draws)), function(i) matrix(draws[i, ], kept[[1L]]))
+  values <- stored_effects(fit)
+  draws <- lapply(seq_len(NROW(values)), function(i) matrix(values[i, , ], dim(values)[[2L]]))
   stats::setNames(draws, effect_names(outcome_terms(fit)))
 }
 
-# The rows of tidy(effects = ), in the order of `effects`: `quantity`, `effect`, `group` and `level`.
 tidy_kinds <- function(fit, effects, quantities) {
   terms <- outcome_terms(fit)
   of_each <- function(part) unlist(lapply(terms, part))
-  smooths <- as.character(smooth_deviation_names(fit))
+  smooths <- smooth_deviation_names(fit)
+  rows <- function(effect, quantity, group = NA, level = NA) {
+    columns <- lapply(list(quantity, effect, group, level), function(one) rep_len(as.character(one), length(quantity)))
+    data.frame(stats::setNames(columns, c("quantity", "effect", "group", "level")))
+  }
   parts <- list(
-    fixed = list(intersect(quantities, fit$coefficient_names)),
-    ran_pars = list(c(group_parameter_names(fit), smooths), c(
+    fixed = rows("fixed", intersect(quantities, fit$coefficient_names)),
+    ran_pars = rows("ran_pars", c(group_parameter_names(fit), smooths), c(
       of_each(function(term) rep(term$group, length(term$columns))),
       of_each(function(term) rep(term$group, nrow(correlated_pairs(term)))), rep(NA, length(smooths))
     )),
-    ran_vals = list(effect_names(terms), of_each(function(term) rep(term$group, length(term$columns) *
-      length(term$levels))), of_each(function(term) rep(term$levels, each = length(term$columns))))
+    ran_vals = rows("ran_vals", effect_names(terms),
+      of_each(function(term) rep(term$group, length(term$columns) * length(term$levels))),
+      of_each(function(term) rep(term$levels, each = length(term$columns))))
   )
   if (!is.character(effects) || length(effects) == 0L || !all(effects %in% names(parts))) {
     stop_input("effects", "must be among ", paste(dQuote(names(parts), FALSE), collapse = ", "), ", not ",
       show_value(effects))
   }
-  lacking <- effects[lengths(lapply(parts[effects], `[[`, 1L)) == 0L]
+  lacking <- effects[vapply(parts[effects], nrow, 0L) == 0L]
   if (length(lacking) && (identical(effects, lacking) || "ran_vals" %in% lacking)) {
     stop_input("effects", "has ", dQuote(lacking[[1L]], FALSE), ", but the fit has no grouping terms",
       if (lacking[[1L]] == "ran_pars") " and no smooths")
   }
-  do.call(rbind, lapply(unique(effects), function(effect) {
-    columns <- c(parts[[effect]], list(NULL, NULL))[1:3]
-    size <- length(columns[[1L]])
-    each <- function(values) if (is.null(values)) rep(NA_character_, size) else values
-    data.frame(quantity = as.character(columns[[1L]]), effect = rep(effect, size), group = each(columns[[2L]]),
-      level = each(columns[[3L]]))
-  }))
+  do.call(rbind, unname(parts[unique(effects)]))
 }
 
 glance_of.bayes_logit <- function(x) {
@@ -127,7 +118,7 @@ glance_of.bayes_logit <- function(x) {
 augment.bayes_logit <- function(x, data = NULL, newdata = NULL, ...) {
   check_dots_empty(...)
   if (!is.null(newdata)) {
-    mean <- predict_means(x, newdata)
+    mean <- predicted_means(predict.bayes_logit(x, newdata))
     return(as_table(cbind(newdata, if (is.matrix(mean)) class_columns(mean) else data.frame(.fitted = unname(mean)))))
   }
   if (is.null(data)) data <- x$frame else check_container(data, "data")
@@ -144,7 +135,5 @@ augment.bayes_logit <- function(x, data = NULL, newdata = NULL, ...) {
 }
 
 class_columns <- function(mean) {
-  colnames(mean) <- paste0(".fitted_", colnames(mean))
-  rownames(mean) <- NULL
-  mean
+  matrix(mean, nrow(mean), dimnames = list(NULL, paste0(".fitted_", colnames(mean))))
 }

@@ -8,41 +8,35 @@ waic.bayes_logit <- function(x, ndraws = NULL, ...) {
 }
 
 parameter_table <- function(fit, pars) {
-  quantities <- logit_quantities(fit)
-  quantities$log_likelihood <- NULL
+  quantities <- logit_quantities(fit, likelihood = FALSE)
   diagnose_quantities(quantities[chosen_parameters(pars, names(quantities), names(quantities))])
 }
 
-#' @method rhat bayes_logit
-#' @exportS3Method bayesplot::rhat bayes_logit
+#' @exportS3Method bayesplot::rhat
 rhat.bayes_logit <- function(object, pars = NULL, ...) {
   table <- parameter_table(object, pars)
   stats::setNames(table$rhat, table$quantity)
 }
 
-#' @method neff_ratio bayes_logit
-#' @exportS3Method bayesplot::neff_ratio bayes_logit
+#' @exportS3Method bayesplot::neff_ratio
 neff_ratio.bayes_logit <- function(object, pars = NULL, ...) {
   table <- parameter_table(object, pars)
   stats::setNames(table$ess_bulk / nrow(coefficient_draws(object)), table$quantity)
 }
 
-#' @method describe_posterior bayes_logit
-#' @exportS3Method bayestestR::describe_posterior bayes_logit
+#' @exportS3Method bayestestR::describe_posterior
 describe_posterior.bayes_logit <- function(posteriors, ...) {
   shown <- posteriors$coefficient_names[is_shown_coefficient(posteriors)]
   draws <- as.data.frame(coefficient_draws(posteriors)[, shown, drop = FALSE], optional = TRUE)
   getExportedValue("bayestestR", "describe_posterior")(draws, ...)
 }
 
-#' @method model_parameters bayes_logit
-#' @exportS3Method parameters::model_parameters bayes_logit
+#' @exportS3Method parameters::model_parameters
 model_parameters.bayes_logit <- function(model, ...) {
   getExportedValue("parameters", "model_parameters")(posterior::as_draws_df(as.array(model)), ...)
 }
 
-#' @method get_predicted bayes_logit
-#' @exportS3Method insight::get_predicted bayes_logit
+#' @exportS3Method insight::get_predicted
 get_predicted.bayes_logit <- function(x, data = NULL, predict = "expectation", ci = 0.95, ...) {
   type <- if (identical(predict, "link")) "link" else "response"
   values <- predict.bayes_logit(x, data, type, level = if (is.null(ci)) 0.95 else ci)

@@ -2,17 +2,16 @@
 
 #' Marginal means of a fitted regression by package emmeans
 #'
-#' With these methods package emmeans works on a fit. It shows posterior medians with highest posterior density
-#' intervals. Effects of groups are 0, and a smooth has its mean over the observations. `type = "response"` gives
-#' probabilities or mean counts. For `"multinomial"`, and for `"cratio"` with `mode = "prob"`, the classes are a factor
-#' named after the response: `emmeans(fit, ~ x | class)`. By default means of `"cratio"` are linear predictors, averaged
-#' over the steps.
+#' Package emmeans shows posterior medians with highest posterior density intervals. Effects of groups are 0, and a
+#' smooth has its mean over the observations. `type = "response"` gives probabilities or mean counts. For
+#' `"multinomial"`, and for `"cratio"` with `mode = "prob"`, the classes are a factor named after the response:
+#' `emmeans(fit, ~ x | class)`.
 #' @param object a fit from [bayes_logit()].
 #' @param ... arguments that package emmeans passes on.
 #' @return What package emmeans needs.
 #' @examples
-#' fit <- bayes_logit(am ~ wt + factor(vs), mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' if (requireNamespace("emmeans", quietly = TRUE) && requireNamespace("coda", quietly = TRUE)) {
+#'   fit <- bayes_logit(am ~ wt + factor(vs), mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #'   emmeans::emmeans(fit, ~ vs, type = "response")
 #' }
 #' @name emm_basis.bayes_logit
@@ -34,7 +33,7 @@ recover_data.bayes_logit <- function(object, ...) {
 #' @rdname emm_basis.bayes_logit
 #' @param trms,xlev,grid terms, levels of factors, and the grid of predictors, which package emmeans makes.
 #' @param mode for `"multinomial"`: `"prob"`, or `"latent"` for the linear predictors of all classes minus their
-#'   average; for `"cratio"` the default is `"latent"`.
+#'   average. The default for `"cratio"` is `"latent"`: linear predictors, averaged over the steps.
 #' @exportS3Method emmeans::emm_basis
 emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "latent"), ...) {
   check_logit_fit(object, "object")
@@ -84,7 +83,6 @@ nonestimable_basis <- function(fit) {
   kronecker(diag(outcomes_of(fit)), basis)
 }
 
-# A grid of linear predictors of classes, which vary slowest, as a grid of their probabilities.
 grid_of_probabilities <- function(grid, family) {
   linear <- tcrossprod(grid@post.beta, grid@linfct)
   classes <- length(grid@levels[[grid@roles$multresp]])

@@ -1,16 +1,11 @@
-# The families of bayes_logit(): a record for each, which the rest of the room asks through family_of(). A new family is
-# a new record. `response` below is what a record's own response() returns, as fits keep it.
-#
-# Facts: `title` and `kind` are words of titles, "Poisson regression", and of sentences, "a Poisson".
-#   is_count         the response is a count, and the linear predictor is the log of its mean
-#   has_classes, has_outcomes   the response has classes; each but the first has a linear predictor of its own
-#   has_dispersion   a dispersion is learned, the `size` of other elements
+# The families of bayes_logit(): a record for each, which the rest of the room asks through family_of(). `response` is
+# what a record's own response() returns. `linear` are linear predictors, draws x rows x outcomes, and `size` has the
+# dispersion of each draw or NULL.
+#   is_count, has_classes, has_outcomes, has_dispersion   has_outcomes: each class but the first has a linear predictor
 #   has_surrogates   rows have surrogates (src/regression/surrogate.c)
-#   observations, law, wider    words of R/regression_support.R: responses, the fitted law, and the law that varies more
+#   title, kind, observations, law, wider   words
 #   kernel           the number of src/backend/regression_table.h for summaries of means; NULL: R summarises rows
-#   scale            the link, as package emmeans has it
-#   grid(x, classes, mode), of_grid(linear)   for classes: the rows of emmeans' grid, and linear predictors from them
-# Data
+#   scale, grid(x, classes, mode), of_grid(linear)   the link, the rows, and linear predictors from rows, for emmeans
 #   response(values, weights, complain)   what the sampler and the methods read: `shape` and `kappa` of
 #                    src/backend/regression_table.h, the `constant` of the log likelihood, the `observed` values (rows x
 #                    classes if it has classes) and `trials`. complain() raises the error.
@@ -19,26 +14,22 @@
 #   occurs(response) whether a row has failures and successes, zeros and counts, or each class: rows x kinds
 #   design(design, response), new_rows(fit, x)   the design, and of new rows, from that of the formula
 #   rows(fit)        the fit whose rows the sampler reads
-# Prior, start and cost
 #   centre(response, weights, offset), start(response)   prior mean of each intercept, and where intercepts start
 #   cost(outcomes)   time of a sweep and its fixed part, as multiples of a binomial one
-# Rows. `linear` are linear predictors, draws x rows x outcomes, and `size` has the dispersion of each draw or NULL.
 #   steps(linear, intercepts), link(linear)   linear predictors of all outcomes; what users see as the linear predictor
 #   mean(linear)     means of responses: draws x rows x (1 or classes)
 #   draw(mean, trials, size, as_counts)   responses: draws x rows, or counts of classes; respond() takes `linear`
 #   types            what predict() shows of linear predictors, by its argument `type`
 #   log_likelihood(linear, observed, trials, size)   of each draw and row, without weights
 #   variance(mean, size), spread(linear, size)   of a response, divided by its trials
-#   residual_weights(fit, trials)   of residuals of rows
-#   lost(observed, mean, size)   half the deviance of a trial
+#   residual_weights(fit, trials), lost(observed, mean, size)   weights of residuals; half the deviance of a trial
 #   object(size)     the family object, as of glm()
 # Fits with another regression besides (family_wrappers). These elements have the whole fit as argument.
 #   regressions(fit) its regressions as fits of their own, the first that of the family. `prefix` of the others stands
 #                    before the names of their quantities, and their name here before those of their traces.
 #   join(linear, size)   linear predictors from those of each regression
 #   sampling         NULL, or the list of `sampler`, `start` and `words`, functions of the fit
-#   check(fit, argument)   stops where parts of the others have been changed
-#   formula_words(fit), support(fit)   what print() says of the others, and reasons of the verdict
+#   check(fit, argument), formula_words(fit), support(fit)   of the others: errors, words of print(), reasons
 
 family_record <- function(...) {
   given <- list(...)
@@ -74,6 +65,8 @@ family_record <- function(...) {
 
 times_log <- function(y, ratio) ifelse(y > 0, y * log(ratio), 0)
 
+lost_of_counts <- function(observed, mean, size) times_log(observed, observed / mean) - (observed - mean)
+
 count_record <- function(..., dispersed = FALSE) {
   family_record(
     is_count = TRUE, has_dispersion = dispersed, kernel = 2L, scale = list(tran = "log", inv.lbl = "response"),
@@ -91,14 +84,26 @@ count_record <- function(..., dispersed = FALSE) {
   )
 }
 
-# What classes have in common. Counts of classes are drawn and compared class by class.
-class_record <- function(...) {
+class_record <- function(name, mean, linkfun, ...) {
+  linkinv <- function(eta) {
+    eta <- as.matrix(eta)
+    matrix(mean(array(eta, c(1L, dim(eta)))), nrow(eta))
+  }
   family_record(
-    has_classes = TRUE,
+    has_classes = TRUE, mean = mean,
     cost = function(outcomes) c(7 * outcomes, outcomes),
     draw = function(mean, trials, size, as_counts) draw_classes(mean, trials, as_counts),
+    log_likelihood = function(linear, observed, trials, size) {
+      log_prob <- matrix(log(mean(linear)), ncol = ncol(observed))
+      total <- lgamma(trials + 1) - rowSums(lgamma(observed + 1))
+      for (k in seq_len(ncol(observed))) total <- total + ifelse(observed[, k] > 0, observed[, k] * log_prob[, k], 0)
+      total
+    },
     # The differences add up to 0 over the classes, so that the sum over classes is the difference of a row.
-    lost = function(observed, mean, size) times_log(observed, observed / mean) - (observed - mean), ...
+    lost = lost_of_counts,
+    object = function(size) {
+      list(family = name, link = "logit", linkfun = linkfun, linkinv = linkinv, variance = function(mu) mu * (1 - mu))
+    }, ...
   )
 }
 
@@ -113,8 +118,8 @@ logit_families <- list(
       y <- counts$y
       n <- counts$trials
       list(
-        shape = weights * n, kappa = matrix(weights * (y - n / 2)), observed = y, trials = n, counted = counts$counted,
-        levels = counts$levels, constant = sum(weights * lchoose(n, y)),
+        shape = weights * n, kappa = matrix(weights * (y - n / 2)), observed = y, trials = n, levels = counts$levels,
+        constant = sum(weights * lchoose(n, y)),
         mean = (sum(weights * y) + 0.5) / (sum(weights * n) + 1), information = weights * n / 4
       )
     },
@@ -125,10 +130,7 @@ logit_families <- list(
     start = function(response) stats::qlogis(response$mean),
     cost = function(outcomes) c(1, 1),
     mean = stats::plogis,
-    draw = function(mean, trials, size, as_counts) {
-      mean[] <- stats::rbinom(length(mean), trials, mean)
-      mean
-    },
+    draw = function(mean, trials, ...) replace(mean, TRUE, stats::rbinom(length(mean), trials, mean)),
     log_likelihood = function(linear, observed, trials, size) {
       success <- stats::plogis(as.vector(linear), log.p = TRUE)
       failure <- stats::plogis(as.vector(linear), lower.tail = FALSE, log.p = TRUE)
@@ -147,19 +149,13 @@ logit_families <- list(
       y <- whole_counts(values, complain)
       list(observed = y, mean = stats::weighted.mean(y, weights))
     },
-    complete = function(response, ...) with_surrogates(response, ...),
+    complete = function(...) with_surrogates(...),
     sizes = function(response, weights, offset) weights * exp(offset - max(offset[weights > 0], -Inf)),
     start = function(response) response$start,
-    draw = function(mean, trials, size, as_counts) {
-      mean[] <- stats::rpois(length(mean), mean)
-      mean
-    },
-    log_likelihood = function(linear, observed, trials, size) {
-      stats::dpois(observed, exp(as.vector(linear)), log = TRUE)
-    },
+    draw = function(mean, ...) replace(mean, TRUE, stats::rpois(length(mean), mean)),
+    log_likelihood = function(linear, observed, ...) stats::dpois(observed, exp(as.vector(linear)), log = TRUE),
     variance = function(mean, size) mean,
-    lost = function(observed, mean, size) times_log(observed, observed / mean) - (observed - mean),
-    object = function(size) stats::poisson()
+    lost = lost_of_counts, object = function(size) stats::poisson()
   ),
   negbinomial = count_record(
     title = "Negative binomial regression", kind = "a negative binomial", law = "negative binomial counts",
@@ -172,9 +168,8 @@ logit_families <- list(
       )
     },
     start = function(response) log(response$mean + 0.1),
-    draw = function(mean, trials, size, as_counts) {
-      mean[] <- stats::rnbinom(length(mean), size = rep(size, length.out = length(mean)), mu = mean)
-      mean
+    draw = function(mean, trials, size, ...) {
+      replace(mean, TRUE, stats::rnbinom(length(mean), size = rep(size, length.out = length(mean)), mu = mean))
     },
     log_likelihood = function(linear, observed, trials, size) {
       stats::dnbinom(observed, size = size, mu = exp(as.vector(linear)), log = TRUE)
@@ -190,14 +185,14 @@ logit_families <- list(
     }
   ),
   multinomial = class_record(
-    title = "Multinomial logistic regression", kind = "a multinomial", has_outcomes = TRUE, kernel = 3L,
+    name = "multinomial", title = "Multinomial logistic regression", kind = "a multinomial", has_outcomes = TRUE,
+    kernel = 3L,
     # Linear predictors minus their average over the classes. The first class has 0.
     grid = function(x, classes, mode) kronecker(rbind(0, diag(classes - 1L)) - 1 / classes, x),
     of_grid = function(linear) linear[, , -1L, drop = FALSE] - as.vector(linear[, , 1L]),
     response = function(values, weights, complain) {
       if (is.character(values) || is.logical(values)) values <- factor(values)
-      counts <- class_counts(values, is.factor, complain,
-        " multinomial one is a factor")
+      counts <- class_counts(values, is.factor, complain, " multinomial one is a factor")
       trials <- rowSums(counts)
       totals <- colSums(weights * counts)
       list(
@@ -220,23 +215,18 @@ logit_families <- list(
       weights <- array(c(exp(-most), exp(linear - as.vector(most))), dim(linear) + c(0, 0, 1))
       weights / as.vector(rowSums(weights, dims = 2L))
     },
-    log_likelihood = function(linear, observed, trials, size) {
-      class_log_likelihood(logit_families$multinomial$mean(linear), observed, trials)
-    },
-    object = function(size) {
-      class_object("multinomial", logit_families$multinomial$mean, function(mu) log(mu[, -1L, drop = FALSE] / mu[, 1L]))
-    }
+    linkfun = function(mu) log(mu[, -1L, drop = FALSE] / mu[, 1L])
   ),
   cratio = class_record(
-    title = "Continuation ratio regression", kind = "an ordinal",
+    name = "cratio", title = "Continuation ratio regression", kind = "an ordinal",
     # Intercepts are of all steps, and of one more for the last class; or their average.
     grid = function(x, classes, mode) {
       steps <- seq_len(classes - 1L)
-      rows <- lapply(if (mode == "prob") c(steps, 1L) else list(steps), function(step) {
+      steps <- if (mode == "prob") c(steps, 1L) else list(steps)
+      do.call(rbind, lapply(steps, function(step) {
         x[, step] <- 1 / length(step)
         x
-      })
-      do.call(rbind, rows)
+      }))
     },
     of_grid = function(linear) linear[, , -dim(linear)[[3L]], drop = FALSE],
     response = function(values, weights, complain) {
@@ -250,7 +240,9 @@ logit_families <- list(
       )
     },
     design = function(design, response) with_step_intercepts(design, response$classes),
-    new_rows = function(fit, x) new_step_rows(fit, x),
+    new_rows = function(fit, x) {
+      cbind(matrix(0, nrow(x), sum(fit$design$is_intercept)), x[, attr(x, "assign") != 0L, drop = FALSE])
+    },
     rows = function(fit) rows_of_steps(fit),
     centre = function(response, weights, offset) {
       reached <- reached_counts(response$observed)
@@ -261,18 +253,11 @@ logit_families <- list(
     start = function(response) stats::qlogis(response$mean),
     steps = function(linear, intercepts) step_linear(linear, intercepts),
     mean = function(linear) step_probabilities(linear),
-    log_likelihood = function(linear, observed, trials, size) {
-      class_log_likelihood(step_probabilities(linear), observed, trials)
-    },
-    object = function(size) {
-      class_object("cratio", step_probabilities, function(mu) {
-        stats::qlogis(1 - mu[, -ncol(mu), drop = FALSE] / reached_counts(mu))
-      })
-    }
+    linkfun = function(mu) stats::qlogis(1 - mu[, -ncol(mu), drop = FALSE] / reached_counts(mu))
   )
 )
 
-# What changes the record of a fit with another part besides, by the part's name: functions of record and fit.
+# Functions of record and fit, by the name of the part that changes the record.
 family_wrappers <- list()
 
 family_of <- function(fit) {
@@ -294,9 +279,6 @@ names_of_regressions <- function(fit, names_of) {
 
 is_count_family <- function(family) logit_families[[family]]$is_count
 
-# Ordinal families of packages VGAM, brms and rstanarm.
-other_ordinal_families <- c("cumulative", "sratio", "acat", "ordinal", "polr", "propodds")
-
 check_family <- function(family) {
   if (is.function(family)) family <- tryCatch(family(), error = function(error) family)
   name <- if (inherits(family, "family")) family$family else family
@@ -304,7 +286,9 @@ check_family <- function(family) {
     stop_input("family", "cannot be \"quasipoisson\": family = \"negbinomial\" learns how much more counts vary than ",
       "Poisson counts")
   }
-  if (is.character(name) && length(name) == 1L && name %in% other_ordinal_families) {
+  # Ordinal families of packages VGAM, brms and rstanarm.
+  others <- c("cumulative", "sratio", "acat", "ordinal", "polr", "propodds")
+  if (is.character(name) && length(name) == 1L && name %in% others) {
     stop_input("family", "cannot be ", dQuote(name, FALSE), ": the ordinal family of this package is \"cratio\", ",
       "continuation ratios", if (name == "sratio") ", the same model (but package VGAM gives it opposite signs)")
   }
@@ -317,14 +301,11 @@ check_family <- function(family) {
   check_choice(if (identical(name, "negative_binomial")) "negbinomial" else name, "family", names(logit_families))
 }
 
-# The prior of an intercept lies about the rate of the data, or of two events if there is one. Without events it lies
-# about 100 events, or as many as there are others: then 95% of the posterior lie below 2.5 events.
+# With a prior about 100 events, if there are none, 95% of the posterior lie below 2.5 events.
 prior_counts <- function(counts) {
-  others <- if (length(counts) > 1L) max(counts) + 1 else Inf
-  ifelse(counts > 0, pmax(counts, 2), min(100, others))
+  ifelse(counts > 0, pmax(counts, 2), min(100, if (length(counts) > 1L) max(counts) + 1))
 }
 
-# The intercept with which rows of weighted `trials` have as many successes as the prior expects.
 logit_of_share <- function(successes, trials, offset) {
   counts <- prior_counts(c(sum(trials) - sum(successes), sum(successes)))
   centre <- fixed_point(log(counts[[2L]] / counts[[1L]]), 30)
@@ -338,7 +319,6 @@ logit_of_share <- function(successes, trials, offset) {
 # Rounded logarithms are the same on every machine.
 fixed_point <- function(value, bits) round(value * 2^bits) / 2^bits
 
-# A response of the fit or of new data. `argument` is the one that errors name.
 logit_response <- function(values, family, weights, argument = "formula") {
   logit_families[[family]]$response(values, weights, function(...) stop_input(argument, "has a response that ", ...))
 }
@@ -364,15 +344,13 @@ count_matrix_of <- function(response, complain) {
 }
 
 binomial_counts <- function(response, complain) {
-  single <- function(y, levels = NULL) {
-    list(y = as.double(y), trials = rep(1, length(y)), counted = FALSE, levels = levels)
-  }
+  single <- function(y, levels = NULL) list(y = as.double(y), trials = rep(1, length(y)), levels = levels)
   if (is.matrix(response)) {
     if (!is.numeric(response) || ncol(response) != 2L) {
       complain("is ", show_value(response), "; a matrix must have two columns, cbind(successes, failures)")
     }
     counts <- count_matrix_of(response, complain)
-    return(list(y = counts[, 1L], trials = rowSums(counts), counted = TRUE))
+    return(list(y = counts[, 1L], trials = rowSums(counts)))
   }
   if (is.character(response)) response <- factor(response)
   if (is.factor(response)) {
@@ -387,7 +365,6 @@ binomial_counts <- function(response, complain) {
   )
 }
 
-# Counts of classes, rows x classes, from a matrix or a factor that `is_known` knows. `wanted` ends the error.
 class_counts <- function(response, is_known, complain, wanted) {
   if (is_known(response)) {
     counts <- outer(as.integer(response), seq_len(nlevels(response)), `==`) + 0
@@ -404,9 +381,8 @@ class_counts <- function(response, is_known, complain, wanted) {
   counts
 }
 
-# Adds to the response of Poisson rows what their surrogates need (src/regression/surrogate.c). The r of a surrogate is
-# a multiple of the count or, if that is smaller, of what its mean would be without predictors. The posterior does not
-# depend on r. With this multiple about 3 in 5 draws are taken. Powers of 2 are the same on every machine.
+# For surrogates of Poisson rows (src/regression/surrogate.c). The posterior does not depend on r; with this multiple of
+# counts or means about 3 in 5 draws are taken. Powers of 2 are the same on every machine.
 with_surrogates <- function(response, offset, weights, parameters) {
   y <- response$observed
   rate <- if (any(weights > 0)) max(sum(weights * y), 0.5) / sum(weights) else 1
@@ -430,17 +406,7 @@ log_mean_exposure <- function(offset, weights) {
   largest + log(stats::weighted.mean(exp(offset - largest), weights[weights > 0]))
 }
 
-# Log likelihoods of counts of classes from the probabilities of draws x rows x classes.
-class_log_likelihood <- function(probability, observed, trials) {
-  log_prob <- matrix(log(probability), ncol = ncol(observed))
-  total <- lgamma(trials + 1) - rowSums(lgamma(observed + 1))
-  for (k in seq_len(ncol(observed))) {
-    total <- total + ifelse(observed[, k] > 0, observed[, k] * log_prob[, k], 0)
-  }
-  total
-}
-
-# Draws of a multinomial from `probability` (draws x rows x classes): counts, or the number of the only class drawn.
+# `probability`: draws x rows x classes. Gives counts, or the number of the only class drawn.
 draw_classes <- function(probability, trials, as_counts) {
   size <- dim(probability)
   counts <- array(0L, size)
@@ -455,12 +421,4 @@ draw_classes <- function(probability, trials, as_counts) {
   counts[, , size[[3L]]] <- as.integer(left)
   if (as_counts) return(counts)
   matrix(max.col(matrix(counts, ncol = size[[3L]]), "first"), size[[1L]], size[[2L]])
-}
-
-class_object <- function(name, mean, linkfun) {
-  linkinv <- function(eta) {
-    eta <- as.matrix(eta)
-    matrix(mean(array(eta, c(1L, dim(eta)))), nrow(eta))
-  }
-  list(family = name, link = "logit", linkfun = linkfun, linkinv = linkinv, variance = function(mu) mu * (1 - mu))
 }

@@ -11,9 +11,9 @@
 #'   \item{`"poisson"`, `"negbinomial"`}{Counts. The log of their mean is linear in the predictors. The variance of
 #'     `"negbinomial"` is mean + mean\eqn{^2/r}{^2/r}, with a dispersion \eqn{r} that is learned.}
 #'   \item{`"multinomial"`}{Classes. The log odds of every class against the first are linear in the predictors.}
-#'   \item{`"cratio"`}{Ordered classes, by continuation ratios. A response that is at least class k goes on to a higher
-#'     class with a probability whose logit is the intercept of step k plus a linear predictor that all steps share. A
-#'     positive coefficient means higher classes. This is not the cumulative model of `MASS::polr()`.}
+#'   \item{`"cratio"`}{Ordered classes. A response that is at least class k goes on to a higher class with a probability
+#'     whose logit is the intercept of step k plus a linear predictor that all steps share. A positive coefficient means
+#'     higher classes. This is not the cumulative model of `MASS::polr()`.}
 #' }
 #' @param formula as for [stats::glm()]. The response of `"binomial"` is a logical, numbers 0 and 1, a factor whose
 #'   first level is failure, or `cbind(successes, failures)`. That of `"multinomial"` is a factor, or a matrix of counts
@@ -27,31 +27,28 @@
 #' @param chains number of chains. They run on the workers of `future::plan()`, if package future.apply is installed.
 #' @param iter sweeps per chain, including the warm-up.
 #' @param warmup sweeps at the start of each chain whose draws are not kept.
-#' @param control rare settings, by [warp_control()]: `thin`, `sparse`, `prior_only`, `checkpoint` and
-#'   `checkpoint_every`. `sparse = TRUE` stores the design as a sparse matrix of package Matrix (not for `"cratio"`). A
-#'   sparse matrix with a row for each row of the data adds its columns to the predictors.
+#' @param control [warp_control()]: `thin`, `sparse`, `prior_only`, `checkpoint` and `checkpoint_every`. `sparse = TRUE`
+#'   is not for `"cratio"`. A sparse matrix with a row for each row of the data adds its columns to the predictors.
 #' @param ... `offset`, `subset`, `na.action` and `contrasts`, as for [stats::glm()]. The offset of a multinomial of
 #'   more than two classes is a matrix with a column for each class, or for each class except the reference.
 #' @inheritParams computing_arguments
-#' @return An object of class `bayes_logit`. With S sweeps, D kept draws per chain, C chains, p coefficients and G
-#'   groups:
-#'   \item{coefficient_trace}{S x C x p: the coefficients after each sweep, in the data's units.}
+#' @return An object of class `bayes_logit`. With S sweeps, D kept draws per chain, C chains and G groups:
+#'   \item{coefficient_trace}{S x C x coefficients: their values after each sweep, in the data's units.}
 #'   \item{log_likelihood, dispersion_trace, group_deviation}{S x C: the log likelihood, the dispersion, and the
 #'     standard deviation of groups' intercepts.}
 #'   \item{smooth_deviation}{S x C x smooths: their standard deviations, and the correlations of `ar1()`.}
 #'   \item{draws}{with groups: `intercepts`, G x D x C. For other terms than one `(1 | g)` see [grouping_terms].}
 #'   \item{prior}{the prior, including what the data decided.}
 #'
-#' Where Polya-Gamma sweeps mix slowly, slice moves are added (Murray and Graham 2016). An interrupt returns the
-#' completed sweeps with a warning; [continue()] runs more. Arguments that cannot be used are errors of class
-#' `warpbayes_error_input`.
-#' @references
-#' Polson, N. G., Scott, J. G. and Windle, J. (2013). Bayesian inference for logistic models using Polya-Gamma latent
-#' variables. *JASA* **108**, 1339-1349. \doi{10.1080/01621459.2013.829001}. Murray, I. and Graham, M. M. (2016).
-#' Pseudo-marginal slice sampling. *PMLR* **51**, 911-919.
+#' Where Polya-Gamma sweeps mix slowly, slice moves are added (Murray and Graham 2016, *PMLR* **51**, 911-919). An
+#' interrupt returns the completed sweeps with a warning; [continue()] runs more.
+#' @references Polson, N. G., Scott, J. G. and Windle, J. (2013). Bayesian inference for logistic models using
+#' Polya-Gamma latent variables. *JASA* **108**, 1339-1349. \doi{10.1080/01621459.2013.829001}
 #' @seealso [summary.bayes_logit()], [plot.bayes_logit()], [predict.bayes_logit()], [tidy.bayes_logit()], [resume()]
 #' @examples
 #' bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
+#' @importFrom stats case.names coef confint deviance df.residual family fitted formula model.frame model.matrix
+#'   nobs predict residuals sigma simulate terms update variable.names vcov weights
 #' @export
 bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", "negbinomial", "multinomial", "cratio"),
                         prior = logit_prior(), weights = NULL, zi = NULL, hu = NULL, chains = 4, iter = 2000,
@@ -71,12 +68,10 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", 
   checkpoint <- check_checkpoint(control$checkpoint, control$checkpoint_every)
   data <- given_data(data, "data")
   zero <- check_zero(zi, hu, formula, family, c(as.list(without_dots(call, parent.frame())), control))
-  if (!is.null(zero)) {
-    priors <- zero_priors(prior, zero$kind)
-    prior <- priors$count
-  }
   given <- given_rows(call, formula, data, parent.frame())
   if (!is.null(zero)) {
+    priors <- zero_priors(prior)
+    prior <- priors$count
     chosen <- rows_of_both(given, data, formula, zero)
     given <- chosen$given
     data <- chosen$data
@@ -92,21 +87,15 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", 
     log(response$mean) - log_mean_exposure(parts$offset, parts$weights)
   }
   prior <- resolve_logit_prior(prior, design, family, centre, outcomes_of(list(response = response)))
-  sweeps <- iter * chains
-  run <- resolve_run(backend, threads,
-    cost = logit_cost(nrow(parts$frame), length(coefficient_names(design, response)), family, response, sweeps)
-  )
-  seed <- check_seed(seed)
-
-  fit <- structure(list(
-    draws = NULL, family = family, formula = formula, terms = parts$terms, xlevels = parts$xlevels,
-    contrasts = design$contrasts, group_name = parts$group_name, prior = prior,
-    prior_only = control$prior_only, chains = chains, iter = 0, warmup = warmup, thin = thin, seed = seed,
-    backend = run$backend, threads = run$threads,
-    coefficient_names = coefficient_names(design, response), rows = nrow(parts$frame), weights = parts$weights,
-    offset = parts$offset, response = response, design = design, na.action = parts$na.action, frame = parts$frame,
-    given = given, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = without_dots(call, parent.frame())),
-    class = c("bayes_logit", "warpbayes_fit", "warpbayes"))
+  names <- coefficient_names(design, response)
+  rows <- nrow(parts$frame)
+  run <- resolve_run(backend, threads, cost = logit_cost(rows, length(names), family, response, iter * chains))
+  parts$response <- response
+  fit <- structure(c(list(draws = NULL, family = family, formula = formula), parts, list(
+    contrasts = design$contrasts, prior = prior, prior_only = control$prior_only, chains = chains, iter = 0,
+    warmup = warmup, thin = thin, seed = check_seed(seed), backend = run$backend, threads = run$threads,
+    coefficient_names = names, rows = rows, given = given, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE,
+    call = without_dots(call, parent.frame()))), class = c("bayes_logit", "warpbayes_fit", "warpbayes"))
   if (!is.null(zero)) fit <- with_zero_part(fit, zero, data, contrasts, priors$zero, parent.frame())
   check_store_memory(logit_sampler(fit), fit, iter)
   fit <- start_chains(fit, function(key) logit_start(fit))
@@ -123,7 +112,7 @@ check_row_arguments <- function(...) {
   list(contrasts = if (!is.na(at)) ...elt(at))
 }
 
-# match.call() has `..1` for what the caller passed on by `...`. Here it becomes the expression that was given there.
+# Replaces the `..1` of match.call() by the expression that the caller of the caller gave.
 without_dots <- function(call, frame) {
   for (i in seq_along(call)) {
     if (is_dots_element(call[[i]])) {
@@ -138,8 +127,7 @@ is_dots_element <- function(expression) {
   !missing(expression) && is.symbol(expression) && grepl("^[.]{2}[0-9]+$", expression)
 }
 
-# The arguments of the user's call that choose and weigh the rows. Names of variables stay names. Other expressions
-# become their values, by the rules of model.frame(): resume() must not run code that is read from a file.
+# Other expressions than names become values, as in model.frame(): resume() must not run code from a file.
 given_rows <- function(call, formula, data, envir) {
   evaluate <- function(name) {
     expression <- call[[name]]
@@ -151,8 +139,7 @@ given_rows <- function(call, formula, data, envir) {
       stop_input(name, "cannot be evaluated with `data`: ", because = error)
     })
   }
-  given <- intersect(c("weights", "offset", "subset", "na.action"), names(call))
-  sapply(given, evaluate, simplify = FALSE)
+  sapply(intersect(c("weights", "offset", "subset", "na.action"), names(call)), evaluate, simplify = FALSE)
 }
 
 #' @rdname continue

@@ -1,8 +1,6 @@
-# Turns a formula and data into what the sampler of regressions reads: the response, the design, and the rows in the
-# order of their groups.
+# Turns a formula and data into the response, the design, and the rows in the order of their groups.
 
-# The rows of the user's data as the sampler and the methods of the fit need them. `given` is from given_rows(). Its
-# names, and variables of the formula, are looked up in `data` and in the formula's environment.
+# Names in `given` (given_rows()) and in the formula are looked up in `data` and in the formula's environment.
 logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   parts <- split_formula(check_formula(formula, takes = names(special_terms)))
   smooths <- lapply(parts$smooths, read_smooth, environment(formula))
@@ -42,7 +40,6 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   design$observations <- if (record$has_surrogates) sum(response$information) else sizes$total
   list(
     frame = frame, weights = weights, offset = offset, terms = terms,
-    # Lattices have levels of their own.
     xlevels = all_xlevels(frame, terms, c(design$terms, Filter(function(one) is.null(one$lattice), design$smooths))),
     response = response, design = sort_groups(design),
     group_name = if (isTRUE(design$single)) design$terms[[1L]]$group, na.action = attr(frame, "na.action")
@@ -89,9 +86,8 @@ logit_design <- function(frame, terms, contrasts, sparse, sizes, smooths = list(
     varies <- parts$sd > 0 & is.finite(1 / parts$sd)
     scale <- unname(ifelse(is_intercept | !varies, 1, parts$sd))
     return(list(
-      x = parts$x, center = numeric(ncol(parts$x)), scale = scale,
-      prior_unit = rare_units(parts$x, scale, sizes$of_rows),
-      is_intercept = is_intercept, contrasts = parts$contrasts, group_start = NULL, order = NULL
+      x = parts$x, center = numeric(ncol(parts$x)), scale = scale, is_intercept = is_intercept,
+      prior_unit = rare_units(parts$x, scale, sizes$of_rows), contrasts = parts$contrasts
     ))
   }
   x <- design_matrix(terms, frame, contrasts)
@@ -111,7 +107,6 @@ logit_design <- function(frame, terms, contrasts, sparse, sizes, smooths = list(
   check_squares(scan$sd, colnames(x))
   is_intercept <- assigned == 0L
   varies <- scan$sd > 0 & is.finite(1 / scan$sd)
-  # Blocks have a scale of their own.
   block <- c(rep(0L, ncol(x) + more - length(smooths$block)), smooths$block)
   scale <- ifelse(is_intercept | !varies | block[seq_len(ncol(x))] > 0L, 1, scan$sd)
   center <- if (any(is_intercept)) ifelse(is_intercept, 0, scan$mean) else numeric(ncol(x))
@@ -120,38 +115,30 @@ logit_design <- function(frame, terms, contrasts, sparse, sizes, smooths = list(
   c(list(
     x = if (more > 0L) with_smooths(x, smooths["levels"]) else x, center = unname(c(center, numeric(more))),
     scale = unname(c(scale, rep(1, more))), prior_unit = c(rare_units(x, unname(scale), sizes$of_rows), rep(1, more)),
-    is_intercept = c(is_intercept, logical(more)), contrasts = used,
-    group_start = NULL, order = NULL
+    is_intercept = c(is_intercept, logical(more)), contrasts = used
   ), if (length(smooths)) list(smooths = smooths$smooths, block = block, primal = TRUE))
 }
 
 check_squares <- function(deviations, names) {
-  bad <- which(!is.finite(deviations))
-  if (length(bad) == 0L) return(invisible())
-  stop_input("data", "has values of predictor ", dQuote(names[[bad[[1L]]]], FALSE), " that are too large to be ",
-    "squared: change its unit")
+  for (bad in names[!is.finite(deviations)]) {
+    stop_input("data", "has values of predictor ", dQuote(bad, FALSE), " that are too large to be squared: change its ",
+      "unit")
+  }
 }
 
-# The unit of each predictor in its prior: see logit_prior(). With the standard deviation alone, the prior of a rare
-# level would be wider the fewer observations there are.
+# The units of logit_prior(). With the deviation alone, the prior of a rare level would widen as the level gets rarer.
 rare_units <- function(x, scale, sizes) {
   is_sparse <- is_sparse_matrix(x)
   if (is_sparse) squares <- cbind(Matrix::crossprod(x != 0, sizes), Matrix::crossprod(x^2, sizes))
   used <- if (all(sizes > 0)) TRUE else sizes > 0
   sizes <- sizes[used]
-  are_equal <- all(sizes == sizes[[1L]])
-  middle <- ceiling(length(sizes) / 2)
   vapply(seq_along(scale), function(column) {
     if (is_sparse) {
       away <- squares[column, ]
     } else {
       values <- x[used, column]
-      usual <- if (are_equal) {
-        sort(values, partial = middle)[[middle]]
-      } else {
-        order <- order(values)
-        values[order][[which(cumsum(sizes[order]) >= sum(sizes) / 2)[[1L]]]]
-      }
+      order <- order(values)
+      usual <- values[order][[which(cumsum(sizes[order]) >= sum(sizes) / 2)[[1L]]]]
       differs <- values != usual
       away <- c(sum(sizes[differs]), sum(sizes[differs] * (values[differs] - usual)^2))
     }

@@ -14,13 +14,10 @@
 #'   minus drawn responses. `predictive_interval()`: a matrix, rows x the two ends of central intervals.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
-#' if (requireNamespace("rstantools", quietly = TRUE)) {
-#'   rstantools::posterior_epred(fit, data.frame(wt = c(2, 3)), ndraws = 4)
-#' }
+#' if (requireNamespace("rstantools", quietly = TRUE)) rstantools::posterior_epred(fit, ndraws = 2)[, 1:3]
 #' @name posterior_predict.bayes_logit
 NULL
 
-# What `values_of` makes of the linear predictors of rows and the draws that are used.
 drawn_rows <- function(object, newdata, re_formula, draws, values_of, ...) {
   rows <- prediction_rows(object, newdata, groups = check_re_formula(re_formula, object, ...))
   if (!all(rows$complete)) stop_input("newdata", "has missing values in row ", which(!rows$complete)[[1L]])
@@ -57,7 +54,6 @@ posterior_epred.bayes_logit <- function(object, newdata = NULL, re_formula = NUL
 posterior_predict.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, ndraws = NULL, seed = NULL,
                                           trials = NULL, ...) {
   drawn <- draw_with_seed(seed, {
-    # The effects of new groups are drawn too.
     drawn_rows(object, newdata, re_formula, ndraws, function(linear, used) {
       trials <- trials_of_rows(object, newdata, trials)
       family_of(object)$respond(linear, rep(trials, each = length(used)), dispersion_used(object, used),
@@ -91,7 +87,6 @@ predictive_interval.bayes_logit <- function(object, prob = 0.9, newdata = NULL, 
   interval_of_draws(drawn, prob)
 }
 
-# Numbers of trials of drawn responses. Those of new data come from their response, unless the user says how many.
 trials_of_rows <- function(fit, newdata, trials) {
   response <- stats::model.response(fit$frame)
   if (is.null(trials)) {
@@ -106,16 +101,15 @@ trials_of_rows <- function(fit, newdata, trials) {
   if (is.null(newdata)) {
     stop_input("trials", "is ", show_value(trials), ", but is for `newdata`: the rows that were fitted have their own")
   }
-  rows <- nrow(newdata)
-  is_one_each <- is.numeric(trials) && length(trials) %in% c(1L, rows)
+  is_one_each <- is.numeric(trials) && length(trials) %in% c(1L, nrow(newdata))
   bad <- if (is_one_each) which(is.na(trials) | trials != floor(trials) | trials < 0 | trials > .Machine$integer.max)
   if (!is_one_each || length(bad)) {
-    wanted <- sprintf("must be one whole number from 0, or one for each of the %d rows of `newdata`, not ", rows)
-    stop_input("trials", wanted, show_value(trials), if (length(bad) && length(trials) > 1L) {
+    stop_input("trials", "must be one whole number from 0, or one for each of the ", nrow(newdata), " rows of ",
+      "`newdata`, not ", show_value(trials), if (length(bad) && length(trials) > 1L) {
         sprintf(" with %s in row %d", exact_words(trials[[bad[[1L]]]]), bad[[1L]])
       })
   }
-  rep_len(as.double(trials), rows)
+  rep_len(as.double(trials), nrow(newdata))
 }
 
 #' @rdname plot.bayes_logit
@@ -137,16 +131,12 @@ pp_check.bayes_logit <- function(object, type = NULL, ndraws = 50, seed = NULL, 
   }
   replicated <- posterior_predict.bayes_logit(object, ndraws = ndraws, seed = seed)
   observed <- object$response$observed
-  if (family$has_classes) {
-    observed <- max.col(observed, "first")
-    attr(replicated, "levels") <- NULL
-  }
-  has_weight <- object$weights > 0
+  if (family$has_classes) observed <- max.col(observed, "first")
+  observed <- observed[object$weights > 0]
+  replicated <- unname(replicated[, object$weights > 0, drop = FALSE])
   plot <- getExportedValue("bayesplot", paste0("ppc_", type))
-  if (type == "ecdf_overlay" && !"discrete" %in% names(list(...))) {
-    return(plot(observed[has_weight], unname(replicated[, has_weight, drop = FALSE]), discrete = TRUE, ...))
-  }
-  plot(observed[has_weight], unname(replicated[, has_weight, drop = FALSE]), ...)
+  if (type != "ecdf_overlay" || "discrete" %in% names(list(...))) return(plot(observed, replicated, ...))
+  plot(observed, replicated, discrete = TRUE, ...)
 }
 
 #' @rdname summary.bayes_logit
@@ -167,39 +157,32 @@ as.array.bayes_logit <- function(x, ...) {
 fixef.bayes_logit <- function(object, ...) coef(object)
 
 #' @rdname ranef.bayes_logit
-#' @importFrom stats model.matrix
 #' @export
 model.matrix.bayes_logit <- function(object, ...) part_of(object, "object", function(fit) fit$design$x)
 
 #' @rdname ranef.bayes_logit
-#' @importFrom stats model.frame
 #' @export
 model.frame.bayes_logit <- function(formula, ...) part_of(formula, "formula", function(fit) fit$frame)
 
 #' @rdname ranef.bayes_logit
-#' @importFrom stats terms
 #' @export
 terms.bayes_logit <- function(x, ...) part_of(x, "x", function(fit) fit$terms)
 
 # As in lme4: no family has a scale besides its parameters.
 #' @rdname ranef.bayes_logit
-#' @importFrom stats sigma
 #' @export
 sigma.bayes_logit <- function(object, ...) part_of(object, "object", function(fit) 1, ...)
 
 #' @rdname ranef.bayes_logit
-#' @importFrom stats weights
 #' @export
 weights.bayes_logit <- function(object, ...) {
   part_of(object, "object", function(fit) pad_rows(fit, stats::setNames(fit$weights, rownames(fit$frame))), ...)
 }
 
 #' @rdname ranef.bayes_logit
-#' @importFrom stats case.names
 #' @export
 case.names.bayes_logit <- function(object, ...) part_of(object, "object", function(fit) rownames(fit$frame), ...)
 
 #' @rdname ranef.bayes_logit
-#' @importFrom stats variable.names
 #' @export
 variable.names.bayes_logit <- function(object, ...) part_of(object, "object", function(fit) fit$coefficient_names, ...)

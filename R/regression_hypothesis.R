@@ -10,16 +10,14 @@
 #' @param statement one or several statements, as text. Names of the vector name the rows.
 #' @param level probability of the interval.
 #' @param ... must be empty.
-#' @return A data frame with a row for each statement: `statement`; `mean`, `sd`, `lower`, `median` and `upper` of the
-#'   left side minus the right side; `probability` (`NA` without a comparison); `mcse`, its Monte Carlo standard error;
-#'   `evidence_ratio`, the odds of the statement; `rhat` and `ess_bulk` of the difference (see [convergence]).
+#' @return A data frame with a row for each statement: `mean`, `sd`, `lower`, `median`, `upper`, `rhat` and `ess_bulk`
+#'   of the left side minus the right side; `probability` (`NA` without a comparison); `mcse`, its standard error;
+#'   `evidence_ratio`, the odds of the statement.
 #' @examples
 #' fit <- bayes_logit(am ~ wt + hp, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' hypothesis(fit, c("wt < 0", "exp(10 * hp) > 1.5", "wt + 100 * hp"))
 #' @export
-hypothesis <- function(x, ...) {
-  UseMethod("hypothesis")
-}
+hypothesis <- function(x, ...) UseMethod("hypothesis")
 
 # If this package is attached after brms, its generic hides that of brms.
 #' @export
@@ -39,21 +37,21 @@ hypothesis.bayes_logit <- function(x, statement, level = 0.9, ...) {
     stop_input("statement", "must be text, such as \"x > 0\", not ", show_value(statement))
   }
   coefficient_draws(x)
-  quantities <- logit_quantities(x, all = TRUE)
-  quantities$log_likelihood <- NULL
+  quantities <- logit_quantities(x, all = TRUE, likelihood = FALSE)
   if (is.null(quantities$Intercept)) quantities$Intercept <- quantities[["(Intercept)"]]
   read <- lapply(statement, read_statement, quantities)
-  differences <- lapply(read, function(one) one$difference)
+  differences <- lapply(read, `[[`, "difference")
   table <- diagnose_quantities(stats::setNames(differences, statement))
   bounds <- vapply(differences, stats::quantile, c(0, 0), interval_ends(level), names = FALSE)
   long <- long_tailed(x)
   if ("(Intercept)" %in% long) long <- c(long, "Intercept")
   table[vapply(read, function(one) any(one$names %in% long), NA), c("mean", "sd")] <- NA_real_
-  probability <- vapply(read, function(one) if (is.null(one$holds)) NA_real_ else mean(one$holds), 0)
-  mcse <- vapply(read, function(one) if (is.null(one$holds)) NA_real_ else share_error(one$holds), 0)
+  of_holds <- function(what) vapply(read, function(one) if (is.null(one$holds)) NA_real_ else what(one$holds), 0)
+  probability <- of_holds(mean)
   result <- data.frame(
     statement = statement, mean = table$mean, sd = table$sd, lower = bounds[1L, ], median = table$median,
-    upper = bounds[2L, ], probability = probability, mcse = mcse, evidence_ratio = probability / (1 - probability),
+    upper = bounds[2L, ], probability = probability, mcse = of_holds(share_error),
+    evidence_ratio = probability / (1 - probability),
     rhat = table$rhat, ess_bulk = table$ess_bulk
   )
   labels <- names(statement)
@@ -70,14 +68,12 @@ share_error <- function(holds) {
   sqrt(mean(holds) * (1 - mean(holds)) / effective_size(halves))
 }
 
-# The only functions that statements may call, and their numbers of arguments.
 statement_functions <- list(
   `+` = 1:2, `-` = 1:2, `*` = 2L, `/` = 2L, `^` = 2L, `(` = 1L, exp = 1L, log = 1L, sqrt = 1L, abs = 1L, plogis = 1L,
   qlogis = 1L
 )
 
-# The draws of the left side minus the right side of a statement, whether it `holds` in each draw, and the `names` of
-# the parameters. The text is parsed, but only the functions above are called, with numbers and draws.
+# The draws of the left side minus the right side of a statement. Only the functions above are called.
 read_statement <- function(text, quantities) {
   refuse <- function(...) stop_input("statement", sprintf("has \"%s\", ", shorten(text, 60L)), ...)
   # Expressions of many levels would overflow the stack.

@@ -2,8 +2,8 @@
 
 #' K-fold cross-validation of a regression
 #'
-#' A method for `kfold()` of package loo, for fits whose `loo()` warns of high Pareto k, and for leaving out whole
-#' groups. For each fold the model is fitted to the other rows, and predicts the responses of the fold.
+#' For fits whose `loo()` warns of high Pareto k, and for leaving out whole groups. For each fold the model is fitted to
+#' the other rows, and predicts the responses of the fold.
 #' @param x a fit from [bayes_logit()]. Its data must still have the name that they had when it was made.
 #' @param K number of folds, at least 2.
 #' @param group `NULL`, or a variable (its name, or a value for each fitted row): rows with one value are left out
@@ -11,9 +11,8 @@
 #' @param folds `NULL` for random folds of equal size, or the number of the fold of each row, from 1.
 #' @param seed for the random folds, as in [predict.bayes_logit()].
 #' @param ... must be empty.
-#' @return An object of class `kfold` and `loo`, for `loo::loo_compare()`. `estimates` has `elpd_kfold`, `p_kfold` and
-#'   `kfoldic`, with standard errors; `pointwise` has them for each row or group. The attribute `folds` has the fold of
-#'   each row.
+#' @return An object of class `kfold` and `loo`, for `loo::loo_compare()`. `pointwise` is for each row or group. The
+#'   attribute `folds` has the fold of each row.
 #' @examples
 #' if (requireNamespace("loo", quietly = TRUE)) {
 #'   fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 200, seed = 1, threads = 2)
@@ -38,10 +37,9 @@ kfold.bayes_logit <- function(x, K = 10, group = NULL, folds = NULL, seed = NULL
     elpd[left_out] <- log_mean_densities(fit, left_out, x)
     verdicts <- c(verdicts, list(verdict(fit)))
   }
-  pointwise <- cbind(elpd_kfold = elpd, p_kfold = 0)
-  pointwise[has_part, 2L] <- log_mean_densities(x, which(has_part), x) - elpd[has_part]
-  pointwise <- unname(rowsum(pointwise[has_part, , drop = FALSE], point[has_part], reorder = FALSE))
-  pointwise <- cbind(elpd_kfold = pointwise[, 1L], p_kfold = pointwise[, 2L], kfoldic = -2 * pointwise[, 1L])
+  differences <- log_mean_densities(x, which(has_part), x) - elpd[has_part]
+  sums <- unname(rowsum(cbind(elpd[has_part], differences), point[has_part], reorder = FALSE))
+  pointwise <- cbind(elpd_kfold = sums[, 1L], p_kfold = sums[, 2L], kfoldic = -2 * sums[, 1L])
   n <- nrow(pointwise)
   estimates <- cbind(Estimate = colSums(pointwise), SE = sqrt(n * apply(pointwise, 2L, stats::var)))
   judged(structure(list(
@@ -95,13 +93,11 @@ kfold_groups <- function(fit, group, data) {
   match(group, unique(group))
 }
 
-# Points, which are rows or groups, in random folds of equal size.
 random_folds <- function(K, point, has_part, seed) {
   points <- unique(point[has_part])
   if (length(points) < 2L) stop_input("x", "has fewer than two rows or groups, so that none can be left out")
   K <- min(check_count(K, "K", min = 2), length(points))
-  fold <- as.vector(draw_with_seed(seed, sample(rep_len(seq_len(K), length(points)))))
-  folds <- fold[match(point, points)]
+  folds <- as.vector(draw_with_seed(seed, sample(rep_len(seq_len(K), length(points)))))[match(point, points)]
   ifelse(is.na(folds), 1L, folds)
 }
 

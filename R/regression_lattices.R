@@ -1,5 +1,4 @@
-# Effects of areas and of times in regressions, car(), rw() and ar1(): smooths whose basis has a column for each level.
-# The penalty of car() and rw() is the sum of squared differences of neighbours.
+# Effects of areas and times, car(), rw() and ar1(): smooths whose basis has a column for each level.
 
 # From so many levels on the columns are sparse, one for each level. Fewer are a dense part of the design. From so many
 # on the precision is a band (src/regression/lattice.c). The most levels where it cannot be one.
@@ -10,44 +9,33 @@ most_levels <- 1024L
 # The precision, in units of the block, with which the mean of levels over the observations is 0.
 sum_precision <- 1e6
 
-# The kinds of these terms: how they are written and made of data, their arguments, and words for unknown levels.
-lattice_kinds <- list(
-  car = list(shape = "car(area, adjacency)", pattern = function(area, adjacency) NULL,
-    unknown = "which the adjacency lacks",
-    make = function(smooth, data, sizes, fail) list(make_lattice(smooth, data, sizes, fail))),
-  rw = list(shape = "rw(time) or rw(time | unit)", pattern = function(time) NULL,
-    unknown = "which the fit has not seen",
-    make = function(smooth, data, sizes, fail) list(make_lattice(smooth, data, sizes, fail))),
-  ar1 = list(shape = "ar1(time) or ar1(time | unit)", pattern = function(time) NULL,
-    unknown = "which the fit has not seen",
-    make = function(smooth, data, sizes, fail) list(finish_autoregression(smooth, data, sizes, fail)))
+lattice_kinds <- c(
+  car = "car(area, adjacency)", rw = "rw(time) or rw(time | unit)", ar1 = "ar1(time) or ar1(time | unit)"
 )
 
-# As read_smooth().
 read_lattice_term <- function(call, envir) {
   kind <- as.character(call[[1L]])
   words <- dQuote(deparse1(call), FALSE)
-  shape <- lattice_kinds[[kind]]$shape
-  pattern <- lattice_kinds[[kind]]$pattern
+  pattern <- if (kind == "car") function(area, adjacency) NULL else function(time) NULL
   wanted <- names(formals(pattern))
   arguments <- tryCatch(as.list(match.call(pattern, call))[-1L], error = function(error) NULL)
-  if (!setequal(names(arguments), wanted)) stop_input("formula", "has ", words, "; such a term is written ", shape)
+  if (!setequal(names(arguments), wanted)) {
+    stop_input("formula", "has ", words, "; such a term is written ", lattice_kinds[[kind]])
+  }
   expression <- arguments[[wanted[[1L]]]]
-  if ("adjacency" %in% wanted) {
-    given <- arguments$adjacency
-    adjacency <- tryCatch(eval(given, envir), error = function(error) {
+  has_unit <- FALSE
+  if (kind == "car") {
+    adjacency <- tryCatch(eval(arguments$adjacency, envir), error = function(error) {
       stop_input("formula", "has ", words, ", whose adjacency cannot be found: ", because = error)
     })
-    label <- sprintf("car(%s)", deparse1(expression))
-    variables <- list(expression)
-    lattice <- list(kind = kind, has_unit = FALSE, neighbours = read_neighbours(adjacency, words))
   } else {
     has_unit <- is.call(expression) && identical(expression[[1L]], quote(`|`))
-    variables <- if (has_unit) list(expression[[2L]], expression[[3L]]) else list(expression)
-    label <- sprintf("%s(%s)", kind, deparse1(expression))
-    lattice <- list(kind = kind, has_unit = has_unit)
   }
-  list(label = label, variables = variables, texts = vapply(variables, deparse1, ""), lattice = lattice)
+  variables <- if (has_unit) as.list(expression)[-1L] else list(expression)
+  lattice <- list(kind = kind, has_unit = has_unit)
+  if (kind == "car") lattice$neighbours <- read_neighbours(adjacency, words)
+  list(label = sprintf("%s(%s)", kind, deparse1(expression)), variables = variables,
+    texts = vapply(variables, deparse1, ""), lattice = lattice)
 }
 
 # The `names` of areas, and the `pairs` of neighbours, each twice.
@@ -56,7 +44,6 @@ read_neighbours <- function(adjacency, words) {
   if (is.list(adjacency) && !is.data.frame(adjacency)) {
     names <- if (is.null(names(adjacency))) attr(adjacency, "region.id") else names(adjacency)
     if (is.null(names)) fail("is a list without the names of the areas")
-    # Package spdep has 0 for an area without neighbours.
     others <- lapply(adjacency, setdiff, 0)
     at <- lapply(others, function(other) if (is.character(other)) match(other, names) else other)
     wrong <- !vapply(at, function(at) all(at %in% seq_along(names)), NA)
@@ -109,7 +96,6 @@ make_lattice <- function(smooth, data, sizes, fail) {
     return(finish_band(smooth, data, sizes, if (is.null(neighbours)) diff(times) else neighbours$pairs, fail))
   }
   if (is.null(neighbours)) {
-    # The variance of a step grows with its length.
     steps <- diff(diag(count)) / sqrt(diff(times))
     penalty <- crossprod(steps) / max(steps)^2
     bases <- lapply(penalty_bases(list(penalty), count, fail), function(basis) kronecker(diag(length(units)), basis))
@@ -127,7 +113,6 @@ make_lattice <- function(smooth, data, sizes, fail) {
   finish_smooth(smooth, data, sizes, bases, fail)
 }
 
-# Whether the precision of this many levels is made as a band, whose levels are beside other coefficients.
 is_banded <- function(smooth, count, neighbours, fail) {
   is_connected <- is.null(neighbours) || length(levels_in_order(neighbours$pairs, count)) == count
   can <- is_connected && smooth$before > 0L && requireNamespace("Matrix", quietly = TRUE)
@@ -164,13 +149,11 @@ levels_in_order <- function(pairs, count) {
   rev(found[seq_len(size)])
 }
 
-# The area or time, and the unit, of each row.
 lattice_places <- function(lattice, data) {
   data.frame(place = if (is.numeric(data[[1L]])) data[[1L]] else as.character(data[[1L]]),
     unit = if (lattice$has_unit) as.character(data[[2L]]) else rep("", nrow(data)))
 }
 
-# A lattice `at` the times of units that the data have, unit by unit.
 with_times <- function(lattice, data, fail) {
   if (!is.numeric(data[[1L]])) {
     fail("whose variable ", dQuote(names(data)[[1L]], FALSE), " must be times: numbers or dates")
@@ -181,9 +164,6 @@ with_times <- function(lattice, data, fail) {
   lattice
 }
 
-# The unit of each row, from 1.
-lattice_units <- function(lattice, data) match(lattice_places(lattice, data)$unit, unique(lattice$at$unit))
-
 # The level of each row; NA if an autoregression that is made has no level for it.
 lattice_levels <- function(smooth, data) {
   lattice <- smooth$lattice
@@ -193,14 +173,12 @@ lattice_levels <- function(smooth, data) {
   if (anyNA(level) && is.null(smooth$gap)) {
     row <- data[which(is.na(level))[[1L]], , drop = FALSE]
     shown <- paste(vapply(row, function(value) format(value, digits = 15), ""), collapse = " of ")
-    argument <- if (is.null(smooth$names)) "data" else "newdata"
-    stop_input(argument, "has ", dQuote(shown, FALSE), " in ", smooth$label, ", ",
-      lattice_kinds[[lattice$kind]]$unknown)
+    stop_input(if (is.null(smooth$names)) "data" else "newdata", "has ", dQuote(shown, FALSE), " in ", smooth$label,
+      if (lattice$kind == "car") ", which the adjacency lacks" else ", which the fit has not seen")
   }
   level
 }
 
-# Rows of new data whose area, or time of a unit, no row of the fit that counts has.
 unseen_levels <- function(smooth, data, fit) {
   out <- logical(nrow(data))
   if (is.null(smooth$lattice) || !is.null(smooth$gap)) return(out)
@@ -213,8 +191,8 @@ unseen_levels <- function(smooth, data, fit) {
 has_band <- function(smooth) !is.null(smooth$band)
 has_level_columns <- function(smooth) !is.null(smooth$structure) || has_band(smooth)
 
-# As finish_levels(), with the parts of a band that src/regression/lattice.c reads: `order` has the level of each of its
-# rows. `links`: the distances of neighbouring times, which all units share, or the pairs of neighbours.
+# The parts of a band that src/regression/lattice.c reads: `order` has the level of each of its rows. `links` are
+# distances of neighbouring times, or pairs of neighbours.
 finish_band <- function(smooth, data, sizes, links, fail) {
   at <- smooth$lattice$at
   count <- nrow(at)
@@ -240,9 +218,8 @@ finish_band <- function(smooth, data, sizes, links, fail) {
     share = sqrt(sum_precision) * weight$share[order], unit = unit))
 }
 
-# The mean over the observations of the variance of levels about the mean of their unit, if the differences of
-# neighbours `ends` have the precisions `weight`. It is a difference of a trace and a square. The trace is the slope of
-# a log determinant, which is far cheaper than the inverse of a sparse matrix.
+# The mean over the observations of the variance of levels about their unit's mean: a trace minus a square. The trace
+# is the slope of a log determinant, which is far cheaper than the inverse of a sparse matrix.
 lattice_variance <- function(ends, weight, observed, unit) {
   count <- length(observed)
   observed <- observed / sum(observed)
@@ -262,8 +239,7 @@ lattice_variance <- function(ends, weight, observed, unit) {
   trace - sum(squares)
 }
 
-# As finish_smooth(), for many levels: each is a coefficient, with the precision `structure` for a deviation of 1. Their
-# mean in each unit is 0: its precision is far above that of differences. `basis` is that of the penalty.
+# Each level is a coefficient. Their mean in each unit is 0, because its precision is far above that of differences.
 finish_levels <- function(smooth, data, sizes, penalty, basis, fail) {
   count <- nrow(penalty)
   unit <- match(smooth$lattice$at$unit, unique(smooth$lattice$at$unit))
@@ -286,13 +262,12 @@ observed_levels <- function(smooth, data, sizes, unit, fail) {
   list(of_level = weight, share = ifelse(total > 0, weight / pmax(total, .Machine$double.xmin), max(unit) / count))
 }
 
-# A smooth of which each level is a coefficient, with these parts.
 with_level_columns <- function(smooth, data, ...) {
   smooth <- c(smooth, list(...))
   smooth$block <- rep(1L, nrow(smooth$lattice$at))
   smooth$block_names <- sprintf(c("sd(%s)", if (!is.null(smooth$gap)) "cor(%s)"), smooth$label)
   smooth$names <- sprintf("%s.%s", smooth$label, level_names(smooth$lattice))
-  smooth$values <- level_columns(smooth, data)
+  smooth$values <- (if (is.null(smooth$transform)) level_columns else smooth_columns)(smooth, data)
   smooth
 }
 
@@ -302,26 +277,23 @@ level_names <- function(lattice) {
   if (lattice$has_unit) paste(lattice$at$unit, place, sep = ".") else place
 }
 
-# The sparse columns of rows. A row with a missing value has a missing entry, a row without a level has 0.
 level_columns <- function(smooth, data) {
   complete <- stats::complete.cases(data)
-  level <- rep(1L, nrow(data))
+  level <- rep(NA_integer_, nrow(data))
   level[complete] <- lattice_levels(smooth, data[complete, , drop = FALSE])
-  has_none <- is.na(level)
-  level[has_none] <- 1L
-  Matrix::sparseMatrix(seq_len(nrow(data)), level, x = ifelse(complete, ifelse(has_none, 0, 1), NA),
+  value <- ifelse(complete, !is.na(level) + 0, NA)
+  Matrix::sparseMatrix(seq_len(nrow(data)), ifelse(is.na(level), 1L, level), x = value,
     dims = c(nrow(data), length(smooth$block)), dimnames = list(NULL, smooth$names))
 }
 
-# As finish_smooth(), for a stationary autoregression of each unit. Its levels are the times of units that the
-# data have: the law of these does not depend on the others. `gap` has the distance of each level from the one before,
-# in steps; 0 at a unit's first. A step is the median distance of neighbouring times in rows that count.
+# Levels are the times in the data: their law does not depend on other times. `gap` is the distance of each level from
+# the one before, in steps; 0 at a unit's first. A step is the median distance of neighbouring times in rows that count.
 finish_autoregression <- function(smooth, data, sizes, fail) {
   gaps <- function(at) c(0, diff(at$place) * (at$unit[-1L] == at$unit[-nrow(at)]))
   counted <- gaps(with_times(smooth$lattice, data[sizes$of_rows > 0, , drop = FALSE], fail)$at)
-  lattice <- with_times(smooth$lattice, data, fail)
   distances <- sort(counted[counted > 0])
   if (length(distances) < 2L) fail("which needs at least 3 times of one unit, or 2 of several")
+  lattice <- with_times(smooth$lattice, data, fail)
   size <- nrow(lattice$at)
   lattice$step <- distances[[ceiling(length(distances) / 2)]]
   smooth$lattice <- lattice
@@ -332,21 +304,16 @@ finish_autoregression <- function(smooth, data, sizes, fail) {
   if (size >= fewest_level_columns && requireNamespace("Matrix", quietly = TRUE)) {
     return(with_level_columns(smooth, data, structure = diag(size)))
   }
-  smooth$block <- rep(1L, size)
-  smooth$block_names <- sprintf(c("sd(%s)", "cor(%s)"), smooth$label)
-  smooth$names <- sprintf("%s.%s", smooth$label, level_names(lattice))
-  smooth$transform <- diag(size)
-  smooth$values <- smooth_columns(smooth, data)
-  smooth
+  with_level_columns(smooth, data, transform = diag(size))
 }
 
-# A fit as the sampler knows it: levels with a band are terms like those of groups, not columns of the design.
+# For the sampler levels with a band are terms like those of groups, not columns of the design.
 banded_smooths <- function(design) Filter(has_band, design$smooths)
 
 sampled_design <- function(design) {
   banded <- banded_smooths(design)
   if (length(banded) == 0L) return(design)
-  kept <- seq_len(ncol(design$x) - sum(vapply(banded, function(smooth) length(smooth$columns), 0L)))
+  kept <- seq_len(ncol(design$x) - length(unlist(lapply(banded, `[[`, "columns"))))
   of_columns <- c("center", "scale", "prior_unit", "is_intercept", "block")
   design[of_columns] <- lapply(design[of_columns], `[`, kept)
   design$x <- design$x[, kept, drop = FALSE]
@@ -355,7 +322,6 @@ sampled_design <- function(design) {
   design
 }
 
-# The levels of a design's rows, in the order of the band, and the precision.
 banded_terms <- function(design, order) {
   lapply(banded_smooths(design), function(smooth) {
     x <- design$x[, smooth$columns, drop = FALSE]
@@ -366,12 +332,10 @@ banded_terms <- function(design, order) {
   })
 }
 
-# The columns of the trace of the sampler that are those of the design.
 traced_columns <- function(fit) {
   p <- ncol(fit$design$x)
-  banded <- banded_smooths(fit$design)
-  kept <- setdiff(seq_len(p), unlist(lapply(banded, function(smooth) smooth$columns)))
-  traced <- c(kept, unlist(lapply(banded, function(smooth) smooth$columns[smooth$band$order])))
+  last <- unlist(lapply(banded_smooths(fit$design), function(smooth) smooth$columns[smooth$band$order]))
+  traced <- c(setdiff(seq_len(p), last), last)
   rep(order(traced), outcomes_of(fit)) + rep((seq_len(outcomes_of(fit)) - 1L) * p, each = p)
 }
 

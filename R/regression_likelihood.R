@@ -2,10 +2,9 @@
 
 #' Log likelihoods of rows, cross-validation and explained variance
 #'
-#' `log_lik()` gives the log likelihood of each row under each draw. `loo()` (Vehtari et al. 2017) and `waic()` of
-#' package loo estimate from it how well the fit predicts a new row. `bayes_R2()` of package rstantools gives the share
-#' of the variance of the responses that the means explain, and `loo_R2()` the share that predictions of rows from the
-#' other rows explain.
+#' `log_lik()` gives the log likelihood of each row under each draw. `loo()` (Vehtari et al. 2017) and `waic()` estimate
+#' from it how well the fit predicts a new row. `bayes_R2()` gives the share of the variance of the responses that the
+#' means explain, and `loo_R2()` the share that predictions of rows from the other rows explain.
 #' @param object,x a fit from [bayes_logit()].
 #' @param newdata a data frame with predictors and response, whose rows have weight 1; `NULL` for the rows that were
 #'   fitted, with their weights.
@@ -14,11 +13,9 @@
 #' @param re_formula,seed as in [predict.bayes_logit()].
 #' @param ... `loo()` passes it on, for example `cores`. Otherwise it must be empty.
 #' @return `log_lik()`: a matrix, draws x rows. `bayes_R2()` and `loo_R2()`: a vector of draws. `loo()`: the object of
-#'   package loo, about new rows of the same groups, with a warning of rows whose Pareto k is too high: see
-#'   [kfold.bayes_logit()].
-#' @references
-#' Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out
-#' cross-validation and WAIC. *Statistics and Computing* 27, 1413-1432. \doi{10.1007/s11222-016-9696-4}
+#'   package loo, about new rows of the same groups. If it warns of high Pareto k, see [kfold.bayes_logit()].
+#' @references Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out
+#' cross-validation and WAIC. *Statistics and Computing* **27**, 1413-1432. \doi{10.1007/s11222-016-9696-4}
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' log_lik(fit, data.frame(wt = c(2, 3), am = 1), ndraws = 3)
@@ -28,9 +25,7 @@ NULL
 
 #' @rdname log_lik.bayes_logit
 #' @export
-log_lik <- function(object, ...) {
-  UseMethod("log_lik")
-}
+log_lik <- function(object, ...) UseMethod("log_lik")
 
 # If attached after rstantools, this hides its generic of the same name, so other objects are passed on to it.
 #' @export
@@ -114,14 +109,12 @@ row_log_likelihood <- function(fit, linear, used, block, response, weights) {
 loo.bayes_logit <- function(x, ndraws = NULL, ...) {
   if (isTRUE(x$prior_only)) stop_input("x", "has draws of the prior alone, from which no row can be left out")
   kept <- kept_draws(x$iter, x)
-  total <- length(draws_used(x, ndraws))
-  of_chain <- unique(round(seq(1, kept, length.out = ceiling(total / x$chains))))
+  of_chain <- unique(round(seq(1, kept, length.out = ceiling(length(draws_used(x, ndraws)) / x$chains))))
   if (length(of_chain) < 10L) {
     stop_input(if (is.null(ndraws)) "x" else "ndraws", sprintf("leaves %d of each chain's draws, but loo() needs 10",
       length(of_chain)))
   }
-  used <- as.vector(outer(of_chain, kept * (seq_len(x$chains) - 1), `+`))
-  values <- log_likelihoods(x, NULL, used, NULL)
+  values <- log_likelihoods(x, NULL, as.vector(outer(of_chain, kept * (seq_len(x$chains) - 1), `+`)), NULL)
   values <- values[, x$response$information > 0, drop = FALSE]
   # Effective sizes do not depend on the unit of the likelihoods, and the largest of a row as unit avoids zeros.
   likelihoods <- exp(values - rep(apply(values, 2L, max), each = nrow(values)))

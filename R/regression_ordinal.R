@@ -1,8 +1,6 @@
-# Ordinal responses by continuation ratio (family "cratio"). An observation of class y is a binomial row for each step
-# that it reached: step k asks whether the response is above class k, given that it is at least class k. The fit keeps
-# observations; the sampler and what looks for separation read the rows of steps.
+# Family "cratio". An observation is a binomial row for each step that it reached: step k asks whether the response is
+# above class k, given that it is at least class k. The fit keeps observations; the sampler reads the rows of steps.
 
-# How many of a row's responses reached each step: rows x (classes - 1).
 reached_counts <- function(counts) {
   above <- counts
   for (k in rev(seq_len(ncol(counts) - 1L))) above[, k] <- above[, k] + above[, k + 1L]
@@ -14,8 +12,7 @@ step_shares <- function(totals) {
   (at_least[-1L] + 0.5) / (at_least[-length(totals)] + 1)
 }
 
-# The design with an intercept for each step in the place of the one of the formula. Rows are observations, whose
-# intercepts are 0: rows_of_steps() puts the 1 of each step there.
+# The columns of the steps' intercepts are 0: rows_of_steps() puts the 1 of each step there.
 with_step_intercepts <- function(design, classes) {
   if (is_sparse_matrix(design$x)) {
     if (length(design$smooths)) {
@@ -31,31 +28,16 @@ with_step_intercepts <- function(design, classes) {
   x <- cbind(matrix(0, nrow(design$x), steps), design$x[, slopes, drop = FALSE])
   dimnames(x) <- list(rownames(design$x),
     c(sprintf("(Intercept):%s", classes[seq_len(steps)]), colnames(design$x)[slopes]))
-  attr(x, "assign") <- c(integer(steps), attr(design$x, "assign")[slopes])
-  attr(x, "contrasts") <- attr(design$x, "contrasts")
-  design$x <- x
-  design$center <- c(numeric(steps), design$center[slopes])
-  design$scale <- c(rep(1, steps), design$scale[slopes])
-  design$prior_unit <- c(rep(1, steps), design$prior_unit[slopes])
-  design$is_intercept <- seq_len(ncol(x)) <= steps
+  design$x <- structure(x, assign = c(integer(steps), attr(design$x, "assign")[slopes]),
+    contrasts = attr(design$x, "contrasts"))
+  of_steps <- list(center = 0, scale = 1, prior_unit = 1, is_intercept = TRUE, block = if (length(design$smooths)) 0L)
+  for (name in names(of_steps)) design[[name]] <- c(rep(of_steps[[name]], steps), design[[name]][slopes])
   design$primal <- TRUE
-  if (length(design$smooths)) {
-    design$block <- c(integer(steps), design$block[slopes])
-    design$smooths <- lapply(design$smooths, function(smooth) {
-      smooth$columns <- smooth$columns + steps - 1L
-      smooth
-    })
-  }
+  for (i in seq_along(design$smooths)) design$smooths[[i]]$columns <- design$smooths[[i]]$columns + steps - 1L
   design
 }
 
-new_step_rows <- function(fit, x) {
-  steps <- sum(fit$design$is_intercept)
-  cbind(matrix(0, nrow(x), steps), x[, attr(x, "assign") != 0L, drop = FALSE])
-}
-
-# A fit whose rows are the steps that observations reached, as a binomial regression. Each observation has its first
-# step even without responses, so that no group is without rows.
+# Each observation has its first step even without responses, so that no group is without rows.
 rows_of_steps <- function(fit) {
   counts <- fit$response$observed
   steps <- ncol(counts) - 1L
@@ -94,7 +76,6 @@ step_linear <- function(linear, intercepts) {
     c(dim(linear)[1:2], ncol(intercepts)))
 }
 
-# Probabilities of classes from the linear predictors of steps: draws x rows x classes.
 step_probabilities <- function(linear) {
   steps <- dim(linear)[[3L]]
   out <- array(0, dim(linear) + c(0, 0, 1))

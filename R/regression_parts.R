@@ -1,28 +1,23 @@
 # Parts of a fitted regression under the names of packages nlme, lme4 and rstantools.
 
 #' @rdname ranef.bayes_logit
-#' @importFrom stats family
 #' @export
 family.bayes_logit <- function(object, ...) {
   check_logit_fit(object, "object")
-  family <- family_of(object)
-  size <- dispersion_estimate(object)
-  structure(family$object(size), class = "family")
+  structure(family_of(object)$object(dispersion_estimate(object)), class = "family")
 }
 
 #' Effects of groups and other parts of a fitted regression
 #'
-#' `ranef()`, `VarCorr()` and `fixef()` are generics of package nlme, which lme4 re-exports.
+#' `ranef()`, `VarCorr()` and `fixef()` are generics of package nlme.
 #' @param object,x,formula a fit from [bayes_logit()].
 #' @param prob `NULL`, or the probability of intervals of the effects.
 #' @param sigma not used.
 #' @param ... must be empty.
-#' @return `ranef()`: a list with a data frame for each [grouping term][grouping_terms], the posterior means of the
-#'   groups' effects, or with `prob` the columns `group`, `effect`, `mean`, `sd`, `lower` and `upper`. `VarCorr()`: a
-#'   list with the posterior mean of the covariance matrix of each term, with attributes `stddev` and `correlation`.
-#'   `fixef()`: the posterior means of the coefficients. `terms()`: the terms of the predictors without grouping terms.
-#'   `sigma()`: 1. `family()`: a family object as of [stats::glm()], for classes with functions of matrices, rows x
-#'   classes. The others are as of [stats::glm()].
+#' @return `ranef()`: for each [grouping term][grouping_terms] a data frame of the posterior means of the groups'
+#'   effects, or with `prob` of `group`, `effect`, `mean`, `sd`, `lower` and `upper`. `VarCorr()`: for each term the
+#'   posterior mean of the covariance matrix, with attributes `stddev` and `correlation`. `fixef()`: posterior means.
+#'   `terms()`: without grouping terms. `sigma()`: 1. The others are as of [stats::glm()].
 #' @examples
 #' fit <- bayes_logit(am ~ wt + (1 | cyl), mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' if (requireNamespace("nlme", quietly = TRUE)) nlme::ranef(fit, prob = 0.9)
@@ -46,7 +41,6 @@ ranef.bayes_logit <- function(object, prob = NULL, ...) {
   })
 }
 
-# What `values_of` each regression and its terms makes, as one list by the names of the groupings.
 of_groupings <- function(fit, argument, values_of) {
   values <- lapply(unname(regressions_of(fit)), function(part) {
     terms <- outcome_terms(part)
@@ -60,7 +54,6 @@ of_groupings <- function(fit, argument, values_of) {
   values
 }
 
-# The effects of one term, columns x levels x draws x chains, as rows of a table.
 effect_intervals <- function(term, draws, prob) {
   q <- length(term$columns)
   values <- matrix(draws, q * length(term$levels))

@@ -7,11 +7,9 @@
 #' @param type `"coefficients"`: posterior means with intervals of 50% and 90%; "(per sd)" marks coefficients multiplied
 #'   by the standard deviation of the predictor. `"trace"`: the log likelihood and the first coefficients over the
 #'   sweeps of each chain. `"calibration"`: mean observed against mean predicted response of ten groups of rows, with
-#'   two standard errors; a row is predicted from the posterior without it (by truncated importance sampling: Ionides
-#'   2008, *Journal of Computational and Graphical Statistics* **17**, 295-311). `"smooths"`: the effect of each
-#'   [smooth][smooth_terms] of one variable on the linear predictor, with intervals of 50% and 90%. For `pp_check()`: a
-#'   function of package bayesplot without its `ppc_`, such as `"stat"`; `NULL` for bars of classes, or the distribution
-#'   functions of counts.
+#'   two standard errors; a row is predicted without itself (by truncated importance sampling: Ionides 2008, *Journal of
+#'   Computational and Graphical Statistics* **17**, 295-311). `"smooths"`: the effect of each [smooth][smooth_terms] of
+#'   one variable, with intervals of 50% and 90%. For `pp_check()`: a function of package bayesplot without its `ppc_`.
 #' @param parameters names or numbers of parameters or smooths. `NULL`: all coefficients except the intercept, the
 #'   traces of the log likelihood and of the first five parameters, or all smooths of one variable.
 #' @param standardize `FALSE` shows coefficients in the units of the data.
@@ -21,8 +19,7 @@
 #' @param ... for `pp_check()`, arguments of the function of bayesplot. Otherwise it must be empty.
 #' @return `plot()` gives `x`, invisibly; `pp_check()` a ggplot object.
 #' @examples
-#' fit <- bayes_logit(am ~ wt + hp, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
-#' plot(fit)
+#' plot(bayes_logit(am ~ wt + hp, mtcars, chains = 2, iter = 400, seed = 1, threads = 2))
 #' @export
 plot.bayes_logit <- function(x, type = c("coefficients", "trace", "calibration", "smooths"), parameters = NULL,
                              main = NULL, standardize = TRUE, ...) {
@@ -33,10 +30,9 @@ plot.bayes_logit <- function(x, type = c("coefficients", "trace", "calibration",
 
 logit_picture <- function(fit, type, parameters, standardize, main) {
   check_title(main)
-  type <- check_choice(type, "type", c("coefficients", "trace", "calibration", "smooths"))
   coefficient_draws(fit)
   standardize <- check_flag(standardize, "standardize")
-  switch(type,
+  switch(check_choice(type, "type", c("coefficients", "trace", "calibration", "smooths")),
     coefficients = coefficient_picture(fit, parameters, standardize, main),
     trace = trace_picture(logit_trace_parts(fit, parameters), main),
     calibration = calibration_picture(fit, main),
@@ -49,8 +45,7 @@ coefficient_picture <- function(fit, parameters, standardize, main) {
   names <- dimnames(draws)[[3L]]
   views <- regressions_of(fit)
   is_intercept <- unlist(lapply(views, function(view) rep(view$design$is_intercept, outcomes_of(view))))
-  is_shown <- unlist(lapply(views, is_shown_coefficient))
-  slopes <- fit$coefficient_names[!is_intercept & is_shown]
+  slopes <- fit$coefficient_names[!is_intercept & unlist(lapply(views, is_shown_coefficient))]
   shown <- chosen_parameters(parameters, names, if (length(slopes)) slopes else names)
   unit <- unlist(lapply(views, function(view) {
     rep(ifelse(is_numeric_column(view), view$design$scale, 1), outcomes_of(view))
@@ -71,7 +66,6 @@ coefficient_picture <- function(fit, parameters, standardize, main) {
   ))
 }
 
-# Columns of the design that are made of numeric variables alone and have more than two values.
 is_numeric_column <- function(fit) {
   x <- fit$design$x
   has_several <- vapply(seq_len(ncol(x)), function(column) {
@@ -87,7 +81,6 @@ is_numeric_column <- function(fit) {
   has_several & !c(FALSE, term_has_category)[assigned + 1L] %in% TRUE
 }
 
-# As trace_parts() of a mixture.
 logit_trace_parts <- function(fit, parameters) {
   quantities <- logit_quantities(fit, warmup = TRUE)
   default <- unique(c("log_likelihood", utils::head(names(quantities), 5L)))
@@ -114,8 +107,7 @@ calibration_picture <- function(fit, main) {
   ))), main, "predicted without the row itself", "observed, with two standard errors")
 }
 
-# The mean response of each row given all other rows. Each draw has the weight 1/likelihood of the row, at most the mean
-# weight times the square root of the number of draws.
+# Each draw has the weight 1/likelihood of the row, at most the mean weight times the root of the number of draws.
 left_out_means <- function(fit) {
   if (isTRUE(fit$prior_only)) return(fitted_means(fit))
   used <- draws_used(fit, max(100, min(1000, floor(1e7 / fit$rows))))
@@ -132,7 +124,6 @@ left_out_means <- function(fit) {
   do.call(rbind, means)
 }
 
-# Deciles of rows by predicted response: mean prediction, mean response, and two standard errors below and above it.
 calibration_points <- function(fit) {
   mean <- as.vector(left_out_means(fit))
   observed <- as.vector(observed_shares(fit))
@@ -148,8 +139,7 @@ calibration_points <- function(fit) {
     high = summaries[2L, ] + summaries[3L, ])
 }
 
-#' @method autoplot bayes_logit
-#' @exportS3Method ggplot2::autoplot bayes_logit
+#' @exportS3Method ggplot2::autoplot
 autoplot.bayes_logit <- function(object, type = c("coefficients", "trace", "calibration", "smooths"), parameters = NULL,
                                  main = NULL, standardize = TRUE, ...) {
   check_dots_empty(...)

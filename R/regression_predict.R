@@ -26,9 +26,7 @@
 #'   For draws see [posterior_predict.bayes_logit()].
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
-#' predict(fit, data.frame(wt = c(2, 3, 4)), type = "response")
-#' head(simulate(fit, nsim = 2, seed = 1))
-#' @importFrom stats predict
+#' predict(fit, data.frame(wt = c(2, 3, 4)))
 #' @export
 predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "link", "count", "zero"), level = 0.9,
                                 ndraws = NULL, sparse = NULL, re_formula = NULL, backend = NULL, threads = NULL,
@@ -39,8 +37,7 @@ predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "li
   rows <- prediction_rows(object, newdata, sparse, check_re_formula(re_formula, object, ...))
   used <- draws_used(object, ndraws)
   no_mean <- lacks_mean(object, rows, type)
-  tails <- c(interval_ends(level), if (any(no_mean)) 0.5)
-  out <- summarise_rows(object, rows, used, type, tails, backend, threads)
+  out <- summarise_rows(object, rows, used, type, c(interval_ends(level), if (any(no_mean)) 0.5), backend, threads)
   classes <- object$response$classes
   statistics <- c("mean", "sd", "lower", "upper", if (any(no_mean)) "median")
   if (is.null(classes)) {
@@ -54,17 +51,14 @@ predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "li
     dimnames(out) <- list(rownames(rows$x), utils::tail(classes, dim(out)[[2L]]), statistics)
   }
   judged(if (is.null(newdata)) pad_rows(object, out) else out, "the prediction", list(object),
-    if (any(no_mean)) no_mean_reason(no_mean, type), heading = if (type == "response") modelled_words(object))
+    if (any(no_mean)) {
+      rows <- which(no_mean)
+      reason("no_mean", n = length(rows), shown = c(utils::head(rows, 5L), if (length(rows) > 5L) "..."),
+        what = if (type == "link") "a part of it" else "a group, an area or a time without data")
+    }, heading = if (type == "response") modelled_words(object))
 }
 
-no_mean_reason <- function(no_mean, type) {
-  rows <- which(no_mean)
-  reason("no_mean", n = length(rows), shown = c(utils::head(rows, 5L), if (length(rows) > 5L) "..."),
-    what = if (type == "link") "a part of it" else "a group, an area or a time without data")
-}
-
-# Which effects of groups are part of a prediction: TRUE for all, FALSE for none, or by grouping the columns. `...` may
-# have the names of other packages. The attribute `only_known`: new groups are an error.
+# TRUE for all effects of groups, FALSE for none, or by grouping the columns. `only_known`: new groups are an error.
 check_re_formula <- function(re_formula, fit, ...) {
   given <- list(...)
   names(given) <- chartr(".", "_", names(given))
@@ -111,7 +105,6 @@ kept_effects <- function(re_formula, fit) {
   kept
 }
 
-# The effects of a term of `re_formula` by the names of their columns.
 bar_columns <- function(bar, fit) {
   if (is_intercept_bar(bar)) return("(Intercept)")
   tryCatch(colnames(stats::model.matrix(bar_terms(bar, fit$frame), fit$frame)), error = function(error) {
@@ -121,7 +114,6 @@ bar_columns <- function(bar, fit) {
 }
 
 #' @rdname predict.bayes_logit
-#' @importFrom stats fitted
 #' @export
 fitted.bayes_logit <- function(object, re_formula = NULL, ...) {
   pad_rows(object, fitted_means(object, check_re_formula(re_formula, object, ...)))
@@ -136,36 +128,30 @@ fitted_means <- function(object, groups = TRUE) {
   if (is.null(classes)) out[, 1L] else out
 }
 
-predict_means <- function(object, newdata) {
-  values <- predict.bayes_logit(object, newdata)
-  if (is.matrix(values)) return(predicted_means(values))
-  matrix(values[, , "mean"], nrow(values), dimnames = dimnames(values)[1:2])
-}
-
 # The means of a prediction, or the medians where they do not exist.
 predicted_means <- function(values) {
+  if (!is.matrix(values)) return(matrix(values[, , "mean"], nrow(values), dimnames = dimnames(values)[1:2]))
   means <- values[, "mean"]
   if ("median" %in% colnames(values)) ifelse(is.na(means), values[, "median"], means) else means
 }
 
 #' @rdname predict.bayes_logit
-#' @importFrom stats simulate
 #' @export
 simulate.bayes_logit <- function(object, nsim = 1, seed = NULL, ...) {
   check_dots_empty(...)
   nsim <- check_count(nsim, "nsim")
   check_logit_fit(object, "object")
-  classes <- max(1L, length(object$response$classes))
-  check_result_size(nsim * object$rows * classes, "nsim", "simulated responses", copies = 2)
+  check_result_size(nsim * object$rows * max(1L, length(object$response$classes)), "nsim", "simulated responses",
+    copies = 2)
   draw_with_seed(seed, {
     total <- nrow(coefficient_draws(object))
     used <- sample(total, nsim, replace = nsim > total)
     rows <- prediction_rows(object, NULL)
     trials <- object$response$trials
+    classes <- object$response$classes
     simulated <- lapply(used, function(draw) {
       linear <- linear_draws(object, rows, draw, seq_len(object$rows))
       drawn <- family_of(object)$respond(linear, trials, dispersion_used(object, draw), any(trials != 1))
-      classes <- object$response$classes
       if (is.null(classes)) return(as.vector(drawn))
       if (any(trials != 1)) return(matrix(drawn, object$rows, dimnames = list(NULL, classes)))
       factor(classes[drawn], classes, ordered = isTRUE(object$response$ordered))

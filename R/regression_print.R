@@ -26,32 +26,27 @@ logit_fit_words <- function(fit) {
 
 #' Print or summarise a fitted regression
 #'
-#' `print()` shows what was fitted and the coefficients. `summary()` adds the prior, the convergence of the chains and a
-#' verdict in words. The [verdict] follows [convergence], says where the data leave the answer to the prior, for example
-#' if predictors separate the classes, and compares drawn responses with the data: how much they vary, how many are 0,
-#' and the shares of successes in ten groups of rows.
+#' `summary()` adds the prior and effective sizes of tails to what `print()` shows. The [verdict] follows [convergence],
+#' says where the data leave the answer to the prior, for example if predictors separate the classes, and compares drawn
+#' responses with the data: how much they vary, how many are 0, and the shares of successes in ten groups of rows.
 #' @param object,x a fit from [bayes_logit()], or its summary.
 #' @param parm names or numbers of coefficients; all if missing.
 #' @param pars names of parameters; `NULL` for all.
 #' @param level,prob probability of the interval.
 #' @param probs `NULL`, or the probabilities of quantiles in the place of 0.05 and 0.95.
 #' @param complete not used.
-#' @param formula.,evaluate for `update()`: as in [stats::update()].
-#' @param ... for `update()`: arguments of [bayes_logit()] to change. Otherwise not used.
-#' @return `summary()`: a list of class `summary.bayes_logit`. `coefficients` is a data frame with `quantity`, `mean`,
-#'   `sd` (both `NA` where they may not exist), `q5`, `median`, `q95`, `rhat`, `ess_bulk` and `ess_tail`; other
-#'   parameters follow the coefficients. `converged` is `TRUE`, `FALSE`, or `NA` if it cannot be judged. `coef()`:
-#'   posterior means (medians where they may not exist). `vcov()`: the posterior covariance matrix. `confint()` and
-#'   `posterior_interval()`: a matrix of equal-tailed intervals. There is no `logLik()`: see [log_lik()].
+#' @param formula.,evaluate,... for `update()`: as in [stats::update()]. Otherwise `...` is not used.
+#' @return `summary()`: a list of class `summary.bayes_logit`. Its data frame `coefficients` has other parameters after
+#'   the coefficients; `mean` and `sd` are `NA` where they may not exist. `converged` is `TRUE`, `FALSE`, or `NA` if it
+#'   cannot be judged. `coef()`: posterior means (medians where they may not exist). `vcov()`: the posterior covariance
+#'   matrix. `confint()` and `posterior_interval()`: a matrix of equal-tailed intervals. There is no `logLik()`: see
+#'   [log_lik()].
 #' @examples
-#' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
-#' summary(fit)
-#' coef(update(fit, . ~ . + hp))
+#' summary(bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2))
 #' @name summary.bayes_logit
 NULL
 
 logit_table_words <- function(table, digits) {
-  # The median is shown if a mean may not exist.
   is_long <- is.na(table$mean) & !is.na(table$median)
   quantiles <- grep("^q[0-9.]+$", names(table), value = TRUE)
   below <- as.numeric(sub("q", "", quantiles)) < 50
@@ -84,7 +79,6 @@ in_console.bayes_logit <- function(x, digits = 2, n = 50, ...) {
   print_verdict(logit_verdict(x, table, quantities))
 }
 
-# The first `coefficients` rows of the table are coefficients. At most `n` of them are shown, and `n` of the others.
 print_logit_table <- function(table, coefficients, digits, n, name) {
   is_coefficient <- seq_len(nrow(table)) <= coefficients
   shown <- c(utils::head(which(is_coefficient), n), utils::head(which(!is_coefficient), n))
@@ -122,7 +116,6 @@ in_console.summary.bayes_logit <- function(x, digits = 2, n = 50, ...) {
 }
 
 #' @rdname summary.bayes_logit
-#' @importFrom stats coef
 #' @export
 coef.bayes_logit <- function(object, ...) {
   check_dots_empty(...)
@@ -133,7 +126,6 @@ coef.bayes_logit <- function(object, ...) {
 }
 
 #' @rdname summary.bayes_logit
-#' @importFrom stats vcov
 #' @export
 vcov.bayes_logit <- function(object, complete = TRUE, ...) {
   check_dots_empty(...)
@@ -156,7 +148,6 @@ coef.summary.bayes_logit <- function(object, ...) {
 `==.bayes_logit` <- function(e1, e2) identical(e1, e2)
 
 #' @rdname summary.bayes_logit
-#' @importFrom stats confint
 #' @export
 confint.bayes_logit <- function(object, parm, level = 0.9, ...) {
   check_dots_empty(...)
@@ -168,25 +159,21 @@ confint.bayes_logit <- function(object, parm, level = 0.9, ...) {
 }
 
 interval_of_draws <- function(draws, prob, argument = "prob") {
-  prob <- check_number(prob, argument, min = 0, max = 1)
-  tails <- interval_ends(prob)
+  tails <- interval_ends(check_number(prob, argument, min = 0, max = 1))
   bounds <- t(apply(draws, 2L, stats::quantile, tails, names = FALSE))
   dimnames(bounds) <- list(colnames(draws), paste0(format(100 * tails, trim = TRUE, digits = 3), "%"))
   bounds
 }
 
 #' @rdname summary.bayes_logit
-#' @importFrom stats nobs
 #' @export
 nobs.bayes_logit <- function(object, ...) part_of(object, "object", function(fit) fit$rows)
 
 #' @rdname summary.bayes_logit
-#' @importFrom stats formula
 #' @export
 formula.bayes_logit <- function(x, ...) x$formula
 
 #' @rdname summary.bayes_logit
-#' @importFrom stats update
 #' @export
 update.bayes_logit <- function(object, formula., ..., evaluate = TRUE) {
   call <- object$call
@@ -202,14 +189,11 @@ update.bayes_logit <- function(object, formula., ..., evaluate = TRUE) {
     })
   }
   evaluate <- check_flag(evaluate, "evaluate")
-  for (name in names(changed)) {
-    call[[name]] <- changed[[name]]
-  }
+  for (name in names(changed)) call[[name]] <- changed[[name]]
   if (evaluate) eval(call, environment_of_call(call, list(parent.frame(), environment(object$formula)))) else call
 }
 
-# Of several environments the first that has most of the variables of a call. A fit that was made inside a function has
-# its data where its formula was written.
+# A fit that was made inside a function has its data where its formula was written.
 environment_of_call <- function(call, environments) {
   arguments <- as.list(call)[-1L]
   in_data <- names(arguments) %in% "formula" & !is.null(call$data)

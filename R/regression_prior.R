@@ -1,14 +1,10 @@
 # The prior of a regression. In the sampler's units every predictor is centred and has standard deviation 1.
 
-# The priors of coefficients: a record for each.
-#   law         the number of src/regression/regression.h
-#   df          the degrees of freedom, if they are fixed
-#   name, moments   what print() calls it, and its location and scale; NULL: it has none
-#   is_long(df, slab_scale)   whether its mean or variance does not exist
-#   lines(prior, each)        what print() says of it; each() shows numbers
+# `law` is the number of src/regression/regression.h, `df` fixed degrees of freedom, `moments` what print() calls
+# location and scale, and lines() what it says.
 coefficient_priors <- list(
   normal = list(
-    law = 0L, name = "normal", moments = c("mean", "standard deviation"), is_long = function(df, slab_scale) FALSE,
+    law = 0L, name = "normal", moments = c("mean", "standard deviation"),
     lines = function(prior, each) {
       shown <- if (isTRUE(prior$resolved) && prior$autoscale && prior$has[["slopes"]]) utils::head(prior$deviation, 12L)
       c(sprintf("coefficients: normal with mean %s and standard deviation %s%s", each(prior$location),
@@ -20,14 +16,13 @@ coefficient_priors <- list(
     }
   ),
   zellner = list(
-    law = 0L, is_long = function(df, slab_scale) FALSE,
-    lines = function(prior, each) {
+    law = 0L, lines = function(prior, each) {
       sprintf("coefficients: normal, with covariance g times the inverse information of the data; Zellner's g = %s",
         if (is.null(prior$g)) "number of trials or events" else each(prior$g))
     }
   ),
   horseshoe = list(
-    law = 1L, name = "horseshoe", is_long = function(df, slab_scale) is.null(slab_scale),
+    law = 1L, name = "horseshoe",
     lines = function(prior, each) {
       c(
         sprintf("coefficients of standardised predictors: horseshoe, global scale half-Cauchy of scale %s",
@@ -40,13 +35,13 @@ coefficient_priors <- list(
     }
   ),
   student_t = list(
-    law = 2L, name = "Student t", moments = c("location", "scale"), is_long = function(df, slab_scale) df <= 2,
+    law = 2L, name = "Student t", moments = c("location", "scale"),
     lines = function(prior, each) {
       sprintf("coefficients: Student t with %s degrees of freedom, %s", each(prior$df), placed_words(prior, each))
     }
   ),
   cauchy = list(
-    law = 2L, df = 1, name = "Cauchy", moments = c("location", "scale"), is_long = function(df, slab_scale) TRUE,
+    law = 2L, df = 1, name = "Cauchy", moments = c("location", "scale"),
     lines = function(prior, each) paste("coefficients: Cauchy", placed_words(prior, each))
   )
 )
@@ -58,13 +53,12 @@ placed_words <- function(prior, each) {
 
 #' Prior of a regression
 #'
-#' The prior of [bayes_logit()]. Printing it, or `fit$prior` with the numbers that the data decided, says what it means.
+#' The prior of [bayes_logit()]. `fit$prior` has the numbers that the data decided.
 #' @section Types:
 #' \describe{
-#'   \item{`"normal"`, `"student_t"`, `"cauchy"`}{Normal coefficients, or Student t of `df` degrees of freedom, 1 for
-#'     `"cauchy"`. With `autoscale = TRUE` the standard deviation is `scale` divided by the unit of the predictor: its
-#'     standard deviation over the observations. If most observations have one value, as with a rare level of a factor,
-#'     the unit is at least half the root mean square of the others' distance from it.}
+#'   \item{`"normal"`, `"student_t"`, `"cauchy"`}{With `autoscale = TRUE` the standard deviation is `scale` divided by
+#'     the unit of the predictor: its standard deviation. If most observations have one value, as with a rare level of a
+#'     factor, the unit is at least half the root mean square of the others' distance from it.}
 #'   \item{`"zellner"`}{All coefficients except the intercept are jointly normal with mean 0 and covariance \eqn{g (X' W
 #'     X)^{-1}}{g (X'WX)^-1}. \eqn{X} are the centred predictors and \eqn{W} the information of each row: a quarter of
 #'     its trials, or for Poisson counts the mean count.}
@@ -76,7 +70,7 @@ placed_words <- function(prior, each) {
 #' of a multinomial have the correlation 1/2, so that it does not matter which class is the reference.
 #' @section Defaults:
 #' What the default priors say, with probability 0.9. `sd` is the unit of the predictor, and "rate" that of the data (at
-#' least two events, or 100 if there are none: then 95% of the posterior lie below about 3 events).
+#' least two events, or 100 if there are none).
 #' \tabular{lll}{
 #'   **parameter** \tab **prior** \tab **in the units of the data** \cr
 #'   intercept \tab normal(logit or log of the rate, 2.5) \tab odds or mean counts are 1/61 to 61 times the data's \cr
@@ -103,10 +97,9 @@ placed_words <- function(prior, each) {
 #' @param dispersion_scale for `"negbinomial"`: scale of the half-Cauchy prior of \eqn{1/\sqrt r}{1/sqrt(r)}.
 #' @param dispersion `NULL`, or shape and rate of a gamma prior of \eqn{r} in its place.
 #' @param ... must be empty.
-#' @return An object of class `logit_prior`: a list of the arguments. An argument that cannot be used is an error.
-#' @references
-#' Piironen, J. and Vehtari, A. (2017). Sparsity information and regularization in the horseshoe and other shrinkage
-#' priors. *Electronic Journal of Statistics* **11**, 5018-5051.
+#' @return An object of class `logit_prior`: a list of the arguments.
+#' @references Piironen, J. and Vehtari, A. (2017). Sparsity information and regularization in the horseshoe and other
+#' shrinkage priors. *Electronic Journal of Statistics* **11**, 5018-5051.
 #' @examples
 #' logit_prior(c("normal", dose = "cauchy"), scale = c(2.5, dose = 1))
 #' @export
@@ -129,19 +122,19 @@ logit_prior <- function(type = c("normal", "zellner", "horseshoe", "student_t", 
       show_value(dispersion)
     )
   }
-  structure(list(
-    type = type, location = location + 0, scale = scale + 0, df = df + 0,
-    autoscale = check_flag(autoscale, "autoscale"),
-    intercept_location = if (!is.null(intercept_location)) check_number(intercept_location, "intercept_location"),
-    intercept_scale = check_number(intercept_scale, "intercept_scale", min = 0),
-    g = if (!is.null(g)) check_number(g, "g", min = 0),
-    global_scale = check_number(global_scale, "global_scale", min = 0),
-    slab_scale = if (!is.null(slab_scale)) check_number(slab_scale, "slab_scale", min = 0),
-    slab_df = check_number(slab_df, "slab_df", min = 0),
-    group_scale = check_number(group_scale, "group_scale", min = 0),
-    smooth_scale = check_number(smooth_scale, "smooth_scale", min = 0),
-    dispersion_scale = check_number(dispersion_scale, "dispersion_scale", min = 0),
-    dispersion = if (!is.null(dispersion)) stats::setNames(as.double(dispersion), c("shape", "rate"))
+  numbers <- list(
+    intercept_location = intercept_location, intercept_scale = intercept_scale, g = g, global_scale = global_scale,
+    slab_scale = slab_scale, slab_df = slab_df, group_scale = group_scale, smooth_scale = smooth_scale,
+    dispersion_scale = dispersion_scale
+  )
+  may_lack <- c("intercept_location", "g", "slab_scale")
+  for (name in setdiff(names(numbers), may_lack[vapply(numbers[may_lack], is.null, NA)])) {
+    numbers[[name]] <- check_number(numbers[[name]], name, min = if (name == "intercept_location") -Inf else 0)
+  }
+  structure(c(
+    list(type = type, location = location + 0, scale = scale + 0, df = df + 0,
+      autoscale = check_flag(autoscale, "autoscale")), numbers,
+    list(dispersion = if (!is.null(dispersion)) stats::setNames(as.double(dispersion), c("shape", "rate")))
   ), class = c("logit_prior", "warpbayes"))
 }
 
@@ -159,9 +152,7 @@ check_prior_types <- function(type) {
 }
 
 # Adds what the data decide. `mean` and `precision` (packed; with more coefficients than rows its diagonal) are for the
-# coefficients of each outcome and of one given the others, in the sampler's units, `law`, `law_df` and `law_scale` are
-# for src/regression/chain.h, and `deviation` has the standard deviations in the units of the coefficients, for
-# printing. `design` comes from logit_design(), `centre` from the record of the family.
+# coefficients of each outcome and of one given the others, in the sampler's units. `deviation` is for printing.
 resolve_logit_prior <- function(prior, design, family, centre, outcomes = 1L) {
   if (!inherits(prior, "logit_prior")) stop_input("prior", "must come from logit_prior(), not ", show_value(prior))
   smooths <- design$smooths
@@ -209,8 +200,7 @@ resolve_logit_prior <- function(prior, design, family, centre, outcomes = 1L) {
     prior$law <- integer(length(names))
     prior$law[slopes] <- laws
     prior$law[block > 0L] <- block[block > 0L] + 2L
-    for (smooth in design$smooths) {
-      if (is.null(smooth$gap)) next
+    for (smooth in Filter(function(one) !is.null(one$gap), design$smooths)) {
       if (is.null(prior$law_gap)) prior$law_gap <- rep(-1, length(names))
       prior$law_gap[smooth$columns] <- smooth$gap
     }
@@ -300,8 +290,7 @@ in_console.logit_prior <- function(x, ...) {
 logit_prior_words <- function(prior) {
   if (!is.null(prior[["zero"]])) {
     zeros <- paste("regression of zeros,", logit_prior_words(prior$zero))
-    zeros <- sub("^regression of zeros,  ", "  ", zeros)
-    return(c(logit_prior_words(prior[names(prior) != "zero"]), zeros))
+    return(c(logit_prior_words(prior[names(prior) != "zero"]), sub("^regression of zeros,  ", "  ", zeros)))
   }
   each <- function(values) {
     shown <- vapply(values, function(one) format(signif(one, 3)), "")

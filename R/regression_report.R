@@ -4,11 +4,7 @@ report_content.bayes_logit <- function(fit, ...) {
   check_method(fit, "fit", ...)
   summary <- summary.bayes_logit(fit)
   draw <- function(...) function() plot.bayes_logit(fit, ...)
-  table <- function() {
-    rows <- logit_table_words(summary$coefficients, 2L)
-    names(rows)[[1L]] <- "quantity"
-    rows
-  }
+  table <- function() table_of_quantities(summary)
   list(
     title = family_of(fit)$title, words = summary$words, converged = summary$converged,
     verdict = summary$verdict,
@@ -33,23 +29,23 @@ report_content.bayes_logit <- function(fit, ...) {
         ))
       )
     },
-    made = made_words(fit), prior = join_indented(logit_prior_words(fit$prior)), code = logit_code(fit)
+    made = made_words(fit), prior = join_indented(logit_prior_words(fit$prior)),
+    code = c(
+      needed_words(needed_objects(fit$call, "data")),
+      repeating_code(fit$call, "bayes_logit", "fit", list(formula = fit$formula, seed = fit$seed)),
+      lengthened_code(fit, list(iter = formals(bayes_logit)$iter))
+    )
   )
 }
 
-logit_code <- function(fit) {
-  c(
-    needed_words(needed_objects(fit$call, "data")),
-    repeating_code(fit$call, "bayes_logit", "fit", list(formula = fit$formula, seed = fit$seed)),
-    lengthened_code(fit, list(iter = formals(bayes_logit)$iter))
-  )
+table_of_quantities <- function(summary) {
+  table <- logit_table_words(summary$coefficients, 2L)
+  stats::setNames(table, replace(names(table), 1L, "quantity"))
 }
 
 in_chunk.summary.bayes_logit <- function(x) {
-  table <- logit_table_words(x$coefficients, 2L)
-  names(table)[[1L]] <- "quantity"
   words <- c(x$words, join_indented(logit_prior_words(x$prior)))
-  list(words = words, tables = list(table), verdict = x$verdict)
+  list(words = words, tables = list(table_of_quantities(x)), verdict = x$verdict)
 }
 
 in_chunk.logit_prior <- function(x) list(sentences = join_indented(logit_prior_words(x)))

@@ -12,14 +12,11 @@
 #'   rows that `na.action = na.exclude` left out. `deviance()`: a number. `df.residual()`: the number of rows with a
 #'   part in the likelihood (for classes times their number less 1), less the number of coefficients.
 #' @examples
-#' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
-#' head(residuals(fit))
-#' @importFrom stats residuals
+#' head(residuals(bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)))
 #' @export
 residuals.bayes_logit <- function(object, type = c("response", "pearson", "deviance"), ...) {
   check_method(object, "object", ...)
-  type <- check_choice(type, "type", c("response", "pearson", "deviance"))
-  pad_rows(object, row_residuals(object, type))
+  pad_rows(object, row_residuals(object, check_choice(type, "type", c("response", "pearson", "deviance"))))
 }
 
 # The observed values of residuals: shares of successes or classes, or counts.
@@ -42,7 +39,6 @@ row_residuals <- function(fit, type) {
 }
 
 #' @rdname residuals.bayes_logit
-#' @importFrom stats deviance
 #' @export
 deviance.bayes_logit <- function(object, ...) {
   check_dots_empty(...)
@@ -50,7 +46,6 @@ deviance.bayes_logit <- function(object, ...) {
 }
 
 #' @rdname residuals.bayes_logit
-#' @importFrom stats df.residual
 #' @export
 df.residual.bayes_logit <- function(object, ...) {
   check_dots_empty(...)

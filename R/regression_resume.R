@@ -4,7 +4,7 @@ logit_data_parts <- c("terms", "xlevels", "weights", "offset", "response", "desi
 
 # The environment of a formula may hold anything, the data included: it is replaced by the global environment.
 logit_without_data <- function(fit) {
-  fit <- without_parts(fit, logit_data_parts)
+  fit <- replace(fit, logit_data_parts, list(NULL))
   environment(fit$formula) <- globalenv()
   if (!is.null(fit$given$na.action) && !field_kinds$action(fit$given$na.action)) {
     stop_input("na.action", "must be the name of a function of package stats if there is a checkpoint, such as ",
@@ -70,16 +70,15 @@ logit_fields <- function() c(
   `prior$has` = "flag[*]"
 )
 
-# The compiled code knows the sizes that depend on the design.
-logit_state <- function() c(
-  state_fields, coefficients = "finite[*]", statistics = "number[*]", intercepts = "finite[*]",
-  group_statistics = "number[*]", shrinkage = "number[*]", scalars = "finite[*]", ellipse = "number[*]",
-  effects = "finite[*]?", covariances = "finite[*]?", moves = "number[*]?"
-)
-
 resumable.bayes_logit <- function(x) {
   list(
     sampler = logit_sampler, without_data = logit_without_data, with_data = logit_with_data,
-    fingerprint = logit_fingerprint, fields = logit_fields(), state = logit_state()
+    fingerprint = logit_fingerprint, fields = logit_fields(),
+    # The compiled code knows the sizes that depend on the design.
+    state = c(
+      state_fields, coefficients = "finite[*]", statistics = "number[*]", intercepts = "finite[*]",
+      group_statistics = "number[*]", shrinkage = "number[*]", scalars = "finite[*]", ellipse = "number[*]",
+      effects = "finite[*]?", covariances = "finite[*]?", moves = "number[*]?"
+    )
   )
 }

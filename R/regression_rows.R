@@ -13,7 +13,10 @@ prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
 }
 
 regression_rows <- function(fit, newdata, sparse, groups) {
-  kept <- kept_columns(fit, groups)
+  # For each grouping term, which of its effects are part of the prediction.
+  kept <- lapply(fit$design$terms, function(term) {
+    if (is.list(groups)) term$columns %in% groups[[term$group]] else rep(groups, length(term$columns))
+  })
   if (!is.null(sparse) && (is.null(newdata) || !is_sparse_matrix(fit$design$x) || length(fit$design$smooths))) {
     stop_unread_sparse(if (is.null(newdata)) "`newdata` is not" else "the fit had no matrix as `sparse`")
   }
@@ -63,18 +66,10 @@ regression_rows <- function(fit, newdata, sparse, groups) {
 
 prediction_terms <- function(fit) with_bases(stats::delete.response(fit$terms), fit$frame)
 
-# For each of these terms, which of its effects are part of a prediction.
-kept_columns <- function(fit, groups) {
-  lapply(fit$design$terms, function(term) {
-    if (is.list(groups)) term$columns %in% groups[[term$group]] else rep(groups, length(term$columns))
-  })
-}
-
 # Offsets in the formula, and the argument `offset` of the fit, which is evaluated in the new data.
 new_offset <- function(fit, frame, newdata) {
   classes <- predictor_classes(fit$response)
-  of_formula <- lapply(frame_offsets(frame), one_offset, classes, "newdata")
-  offset <- Reduce(`+`, of_formula, numeric(nrow(newdata)))
+  offset <- Reduce(`+`, lapply(frame_offsets(frame), one_offset, classes, "newdata"), numeric(nrow(newdata)))
   if (!"(offset)" %in% names(fit$frame)) return(offset)
   expression <- fit$call$offset
   if (length(all.vars(expression)) == 0L) {
@@ -83,8 +78,7 @@ new_offset <- function(fit, frame, newdata) {
   }
   check_new_variables(expression, fit, newdata)
   values <- tryCatch(eval(expression, newdata, environment(fit$formula)), error = function(error) {
-    stop_input("newdata", "cannot be predicted: the argument `offset` of the fit gives the error: ",
-      because = error)
+    stop_input("newdata", "cannot be predicted: the argument `offset` of the fit gives the error: ", because = error)
   })
   if (!is.numeric(values) && !all(is.na(values)) || NROW(values) != nrow(newdata)) {
     stop_input("newdata", sprintf("has %d rows, but the argument `offset` of the fit gives ", nrow(newdata)),
@@ -102,28 +96,19 @@ new_sparse_design <- function(fit, terms, frame, sparse) {
     return(x)
   }
   if (!is_sparse_matrix(sparse) || ncol(sparse) != lacking || nrow(sparse) != nrow(x)) {
-    stop_input("sparse",
-      sprintf("must be a sparse matrix with the %d rows of the new data and the %d columns of the fit's, not ", nrow(x),
-        lacking), show_value(sparse))
+    stop_input("sparse", "must be a sparse matrix with the ", nrow(x), " rows of the new data and the ", lacking,
+      " columns of the fit's, not ", show_value(sparse))
   }
   methods::cbind2(x, as_sparse_columns(sparse))
 }
 
-stop_unread_sparse <- function(why) {
-  stop_input("sparse", "is given, but ", why)
-}
+stop_unread_sparse <- function(why) stop_input("sparse", "is given, but ", why)
 
 # With na.action = na.exclude, puts NA for the rows that were left out of `values` (a row or element for each row).
 pad_rows <- function(fit, values) {
   if (!inherits(fit$na.action, "exclude")) return(values)
   at <- stats::naresid(fit$na.action, seq_len(fit$rows))
-  name <- function(names) {
-    if (!is.null(names)) {
-      names <- names[at]
-      names[fit$na.action] <- names(fit$na.action)
-    }
-    names
-  }
+  name <- function(names) if (!is.null(names)) replace(names[at], fit$na.action, names(fit$na.action))
   if (is.null(dim(values))) return(stats::setNames(unname(values)[at], name(names(values))))
   names <- name(dimnames(values)[[1L]])
   padded <- if (length(dim(values)) == 3L) values[at, , , drop = FALSE] else values[at, , drop = FALSE]

@@ -11,10 +11,7 @@ logit_sampler <- function(fit) {
   c(logit_plan(fit), list(
     open = function(run) native(C_regression_open, data, run),
     close = function(session) .Call(C_regression_close, session),
-    step = logit_step(fit),
-    together = TRUE,
-    several = Inf,
-    finish = function(fit) fit
+    step = logit_step(fit), together = TRUE, several = Inf, finish = identity
   ))
 }
 
@@ -24,21 +21,19 @@ regression_data <- function(fit) {
   design <- fit$design
   response <- fit$response
   order <- design$order
-  sorted <- function(values) if (is.null(order) || is.null(values)) values else values[order]
-  rows <- function(values) if (is.null(order)) values else values[order, , drop = FALSE]
+  rows <- function(values) if (is.null(order) || is.null(values)) values else offset_rows(values, order)
   offset <- fit$offset
   if (family$has_surrogates) offset <- offset - response$log_surrogate
   if (all(offset == 0)) offset <- NULL
   terms <- c(if (!isTRUE(design$single)) regression_terms(design$terms, order), banded_terms(design, order))
   design <- sampled_design(design)
-  x <- rows(design$x)
+  x <- if (is.null(order)) design$x else design$x[order, , drop = FALSE]
   is_sparse <- is_sparse_matrix(x)
   if (is_sparse && any(design$center != 0)) x <- centred_sparse(x, design$center)
   c(if (is_sparse) sparse_rows(x, design$scale), list(
     x = if (!is_sparse) x, center = design$center, inverse_scale = 1 / design$scale,
-    offset = if (is.null(order) || is.null(offset)) offset else offset_rows(offset, order),
-    shape = sorted(response$shape), kappa = rows(response$kappa), dispersed = sorted(response$dispersed),
-    poisson = if (family$has_surrogates) 1L,
+    offset = rows(offset), shape = rows(response$shape), kappa = rows(response$kappa),
+    dispersed = rows(response$dispersed), poisson = if (family$has_surrogates) 1L,
     primal = if (isTRUE(design$primal)) 1L, group_start = design$group_start,
     terms = if (length(terms)) terms
   ))
@@ -83,7 +78,7 @@ logit_step <- function(fit) {
 
 # The traces and the kept draws of a slice in the data's units, but for the log likelihood.
 slice_traces <- function(slice, fit) {
-  terms <- sampled_terms(fit)
+  terms <- if (!isTRUE(fit$design$single)) outcome_terms(fit)
   coefficients <- slice$coefficient_trace
   if (length(banded_smooths(fit$design))) coefficients <- coefficients[, traced_columns(fit), drop = FALSE]
   traces <- list(
@@ -94,7 +89,8 @@ slice_traces <- function(slice, fit) {
   if (length(terms) == 0L) return(list(traces = traces, draw = list(intercepts = slice$kept)))
   parameters <- deviations_and_correlations(slice$covariance_trace, terms)
   traces[c("group_deviation", "group_correlation")] <- parameters[c("deviations", "correlations")]
-  list(traces = traces, draw = list(effects = effects_to_data_units(slice$kept, terms)))
+  scale <- unlist(lapply(terms, function(term) rep(term$scale, length(term$levels))))
+  list(traces = traces, draw = list(effects = slice$kept / scale))
 }
 
 # Moves of src/regression/level_moves.h in the place of Polya-Gamma sweeps: 0 never, 1 where they pay, 2 always.
@@ -118,11 +114,10 @@ ellipse_size <- function(p, levels = 0, columns = 1, is_group = TRUE, outcomes =
 
 ellipse_start <- function(fit) {
   terms <- fit$design$terms
-  p <- ncol(fit$design$x)
   if (is_dual(fit$design) || length(banded_smooths(fit$design))) return(numeric(2L))
-  if (length(terms) == 0L) return(numeric(ellipse_size(p, outcomes = outcomes_of(fit))))
-  numeric(ellipse_size(p, vapply(terms, function(term) length(term$levels), 0),
-    vapply(terms, function(term) length(term$columns), 0), isTRUE(fit$design$single), outcomes_of(fit)))
+  size <- function(part) if (length(terms)) lengths(lapply(terms, `[[`, part)) else as.numeric(part == "columns")
+  numeric(ellipse_size(ncol(fit$design$x), size("levels"), size("columns"),
+    length(terms) == 0L || isTRUE(fit$design$single), outcomes_of(fit)))
 }
 
 logit_sampler_words <- function(fit) {
@@ -186,16 +181,13 @@ dispersion_counts <- function(fit) {
 # Converts sweeps x coefficients from the sampler's units to the data's. Columns are added one by one in a fixed order,
 # because the rounding of a matrix product could depend on the length of the slice.
 to_data_units <- function(values, design) {
-  p <- length(design$scale)
-  for (first in seq(0, ncol(values) - 1, by = p)) {
+  for (first in seq(0, ncol(values) - 1, by = length(design$scale))) {
     shift <- 0
     for (column in which(!design$is_intercept & (design$scale != 1 | design$center != 0))) {
       values[, first + column] <- values[, first + column] / design$scale[[column]]
       shift <- shift + values[, first + column] * design$center[[column]]
     }
-    for (column in which(design$is_intercept)) {
-      values[, first + column] <- values[, first + column] - shift
-    }
+    for (column in which(design$is_intercept)) values[, first + column] <- values[, first + column] - shift
   }
   values
 }

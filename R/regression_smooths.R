@@ -1,9 +1,7 @@
-# Smooths and other effects with a known precision in regressions: how they are read from a formula, and their columns
-# of the design. A smooth with the basis B and the penalty S has the columns B U. Those in the null space of S are
-# coefficients like others. The rest form a block of independent coefficients whose variance is learned.
+# A smooth with the basis B and the penalty S has the columns B U. Those in the null space of S are coefficients like
+# others. The rest form a block of independent coefficients whose variance is learned.
 
-# A smooth as the formula has it: its `label`, the `variables` that it reads and their `texts`, by which mgcv finds
-# them, and the `spec` of mgcv or the `lattice`.
+# `texts` are the variables' names, by which mgcv finds them. A smooth has the `spec` of mgcv or a `lattice`.
 read_smooth <- function(call, envir) {
   kind <- smooth_function(call)
   words <- dQuote(deparse1(call), FALSE)
@@ -26,9 +24,8 @@ read_smooth <- function(call, envir) {
   list(label = spec$label, variables = lapply(texts, str2lang), texts = texts, spec = spec)
 }
 
-# The columns of all smooths: `x`, first those without a penalty, then the blocks; `levels`, the sparse columns of
-# smooths of many levels, which come last; `block`, the number of the block of each column, or 0; and the `smooths`,
-# which know their `columns` of a design that has `before` other columns.
+# `x`: first the columns without a penalty, then the blocks. `levels`: the sparse columns, which come last. `block`: the
+# number of each column's block, or 0. `smooths` know their `columns` of a design with `before` other columns.
 smooth_design <- function(frame, smooths, sizes, before) {
   smooths <- lapply(smooths, c, list(before = before))
   made <- unlist(lapply(smooths, make_smooths, frame = frame, sizes = sizes), recursive = FALSE)
@@ -55,13 +52,15 @@ smooth_design <- function(frame, smooths, sizes, before) {
   list(x = x, block = block[order], smooths = made, levels = if (length(levels)) Reduce(methods::cbind2, levels))
 }
 
-# The smooths that a term of the formula stands for: one, or one for each level of a factor `by`.
 make_smooths <- function(smooth, frame, sizes) {
   fail <- function(...) stop_input("formula", "has the smooth ", dQuote(smooth$label, FALSE), ", ", ...)
   sum <- Reduce(function(left, right) call("+", left, right), smooth$variables)
   smooth$terms <- bar_terms(list(left = sum), frame)
   data <- smooth_data(smooth, frame)
-  if (!is.null(smooth$lattice)) return(lattice_kinds[[smooth$lattice$kind]]$make(smooth, data, sizes, fail))
+  if (!is.null(smooth$lattice)) {
+    make <- if (smooth$lattice$kind == "ar1") finish_autoregression else make_lattice
+    return(list(make(smooth, data, sizes, fail)))
+  }
   is_text <- !vapply(data[smooth$spec$term], is.numeric, NA)
   if (any(is_text) && !inherits(smooth$spec, paste0(c("re", "fs", "sz", "mrf"), ".smooth.spec"))) {
     fail("whose variable ", dQuote(names(is_text)[is_text][[1L]], FALSE), " is not numeric: see `by` and `bs = \"re\"`")
@@ -80,7 +79,6 @@ make_smooths <- function(smooth, frame, sizes) {
   })
 }
 
-# The variables of a smooth, by the names under which mgcv looks for them.
 smooth_data <- function(smooth, frame) {
   values <- lapply(smooth$variables, function(variable) {
     column <- frame[[deparse1(variable)]]
@@ -107,19 +105,17 @@ penalty_bases <- function(penalties, size, fail) {
     if (any(overlap > 1e-6)) fail("whose penalties overlap: choose another basis")
   }
   total <- eigen(Reduce(`+`, lapply(penalties, function(penalty) penalty / max(abs(penalty)))), symmetric = TRUE)
-  rank <- sum(vapply(bases, ncol, 0L))
-  c(list(total$vectors[, seq_len(size) > rank, drop = FALSE]), bases)
+  c(list(total$vectors[, seq_len(size) > sum(vapply(bases, ncol, 0L)), drop = FALSE]), bases)
 }
 
 # The part of the rows, from 1, over whose observations the smooth has mean 0. Rows outside all parts have 0.
 smooth_part <- function(smooth, data) {
-  if (!is.null(smooth$lattice)) return(lattice_units(smooth$lattice, data))
+  if (!is.null(smooth$lattice)) return(match(lattice_places(smooth$lattice, data)$unit, unique(smooth$lattice$at$unit)))
   if (!is.null(smooth$spec$by.level)) return(as.integer(as.character(data[[smooth$spec$by]]) == smooth$spec$by.level))
   # What is multiplied by numbers keeps its mean, which no other term has.
   rep(if (smooth$spec$by == "NA") 1L else 0L, nrow(data))
 }
 
-# Draws x rows: the values of a smooth by draws of its coefficients.
 smooth_values <- function(smooth, data, draws) {
   if (has_level_columns(smooth)) draws[, lattice_levels(smooth, data), drop = FALSE]
   else tcrossprod(draws, smooth_columns(smooth, data))
@@ -144,8 +140,7 @@ smooth_columns <- function(smooth, data) {
   out
 }
 
-# Adds to a smooth the `transform` of its basis into columns, the `centre` of the columns in each part of the rows, the
-# `block` of each column, 0 for those without a penalty, `names`, and the `values` of the columns.
+# `transform` makes columns of the basis; `centre` has their means in each part of the rows; `block` 0: no penalty.
 finish_smooth <- function(smooth, data, sizes, bases, fail) {
   smooth$transform <- do.call(cbind, bases)
   block <- rep(seq_along(bases) - 1L, vapply(bases, ncol, 0L))
@@ -201,17 +196,14 @@ free_columns <- function(free, values, weight) {
   list(columns = free[used], unit = backsolve(root, diag(1, parts$rank)) / size[used])
 }
 
-# The columns of all smooths of a fit for new data, in the order of the design, and what path_effects() needs.
 new_smooth_columns <- function(fit, newdata) {
   smooths <- fit$design$smooths
   has_levels <- vapply(smooths, has_level_columns, NA)
-  count <- function(smooths) sum(lengths(lapply(smooths, function(smooth) smooth$columns)))
+  count <- function(smooths) length(unlist(lapply(smooths, `[[`, "columns")))
   out <- matrix(0, nrow(newdata), count(smooths[!has_levels]))
   first <- ncol(fit$design$x) - count(smooths)
   data <- lapply(smooths, function(smooth) smooth_data(smooth, new_frame(fit, smooth$terms, newdata)))
-  for (i in which(!has_levels)) {
-    out[, smooths[[i]]$columns - first] <- smooth_columns(smooths[[i]], data[[i]])
-  }
+  for (i in which(!has_levels)) out[, smooths[[i]]$columns - first] <- smooth_columns(smooths[[i]], data[[i]])
   colnames(out) <- colnames(fit$design$x)[first + seq_len(ncol(out))]
   list(x = out, levels = if (any(has_levels)) {
     Reduce(methods::cbind2, Map(level_columns, smooths[has_levels], data[has_levels]))
@@ -219,7 +211,6 @@ new_smooth_columns <- function(fit, newdata) {
     unseen = Reduce(`|`, Map(unseen_levels, smooths, data, list(fit))))
 }
 
-# A design with the columns of smooths: sparse, if there are columns of levels.
 with_smooths <- function(x, smooths) {
   x <- cbind(x, smooths$x)
   if (is.null(smooths$levels)) return(x)
@@ -259,14 +250,14 @@ is_shown_coefficient <- function(fit) {
 #' | `ar1(time)` | effects of times that follow a stationary first-order autoregression |
 #' | `ar1(time | unit)` | an autoregression of each unit, which has the unit's level in it |
 #'
-#' `s()` and `t2()` take the arguments of package mgcv, such as `k` and `bs`, but not `sp`, `id` and `pc`; `te()` and
-#' `ti()` are not available. `adjacency` is a symmetric matrix with the names of the areas as row names, 1 for
-#' neighbours (or other weights) and 0 for others, or a named list that has for each area the names or numbers of its
-#' neighbours. Areas without rows can be predicted. More than 1024 areas must all be connected.
+#' `s()` and `t2()` take the arguments of package mgcv, but not `sp`, `id` and `pc`; `te()` and `ti()` are not
+#' available. `adjacency` is a symmetric matrix with the areas as row names, 1 for neighbours (or other weights) and 0
+#' for others, or a named list of the neighbours of each area. Areas without rows can be predicted. More than 1024 areas
+#' must all be connected.
 #' @section Model and prior:
-#' A smooth is a sum of two parts. Its penalised part is normal, with the precision that the penalty gives, divided by a
-#' variance \eqn{\sigma^2}{sigma^2} that is learned (Wood 2017, section 5.8). Its unpenalised part, such as the linear
-#' function of `s(x)`, has coefficients with the prior of other coefficients, called `s(x).fixed1` and so on.
+#' The penalised part of a smooth is normal, with the precision that the penalty gives, divided by a variance
+#' \eqn{\sigma^2}{sigma^2} that is learned (Wood 2017, section 5.8). Its unpenalised part, such as the linear function
+#' of `s(x)`, has coefficients with the prior of other coefficients, called `s(x).fixed1` and so on.
 #' \eqn{\sigma}{sigma}, `sd(s(x))` in summaries, is the standard deviation of the penalised part over the observations.
 #' It is half-Cauchy with the scale `smooth_scale` of [logit_prior()]. Each part of `t2()`, and each class of
 #' `"multinomial"`, has its own. A smooth has mean 0 over the observations.
@@ -278,12 +269,10 @@ is_shown_coefficient <- function(fit) {
 #'
 #' Summaries leave out the penalised coefficients; `coef()` and `posterior::as_draws()` have them. A time or an area
 #' that the term does not know is an error in `predict()`, except that effects of `ar1()` at other times are drawn.
-#' @references
-#' Wood, S. N. (2017). *Generalized Additive Models: An Introduction with R*, 2nd edition. Chapman and Hall/CRC.
+#' @references Wood, S. N. (2017). *Generalized Additive Models*, 2nd edition. Chapman and Hall/CRC.
 #' @examples
 #' if (requireNamespace("mgcv", quietly = TRUE)) {
-#'   fit <- bayes_logit(am ~ s(wt, k = 5), mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
-#'   plot(fit, "smooths")
+#'   plot(bayes_logit(am ~ s(wt, k = 5), mtcars, chains = 2, iter = 400, seed = 1, threads = 2), "smooths")
 #' }
 #' @name smooth_terms
 NULL

@@ -1,7 +1,6 @@
 # Summaries of rows over the draws of a fit, computed in blocks of rows by the compiled code, and the draws themselves.
 
-# Mean, standard deviation and two or three quantiles of each row: an array of rows x (1, classes or linear predictors)
-# x 4 or 5. Rows that are not complete are NA. `tails` has the probabilities of the quantiles.
+# Mean, standard deviation and the quantiles `tails`: rows x (1, classes or linear predictors) x 4 or 5.
 summarise_rows <- function(fit, rows, used, type, tails = c(0.05, 0.95), backend = NULL, threads = NULL) {
   family <- family_of(fit)
   shown <- max(1L, length(fit$response$classes) - (type == "link"))
@@ -14,26 +13,19 @@ summarise_rows <- function(fit, rows, used, type, tails = c(0.05, 0.95), backend
   run <- resolve_run(backend, threads, work = as.double(n) * length(coefficients))
   draws <- list(coefficients = coefficients, outcomes = outcomes_of(fit),
     kind = if (type == "link") 0L else family$kernel, probability = tails)
-  blocks <- effect_blocks(rows, length(used))
-  if (length(blocks) == 1L) {
-    out <- summarise_block(fit, rows, draws, used, shown, run)
-  } else {
-    out <- array(NA_real_, c(n, shown, 4L))
-    for (block in blocks) {
-      out[block, , ] <- summarise_block(fit, subset_rows(rows, block), draws, used, shown, run)
-    }
+  out <- array(NA_real_, c(n, shown, 4L))
+  for (block in effect_blocks(rows, length(used))) {
+    of_block <- if (length(block) == n) rows else subset_rows(rows, block)
+    out[block, , ] <- summarise_block(fit, of_block, draws, used, shown, run)
   }
-  # Each pass over the results of a million rows takes 0.01 s.
   if (!all(rows$complete)) out[!rows$complete, , ] <- NA
   if (anyNA(out)) out[is.nan(out)] <- NA
   out
 }
 
-# Summaries of `shown` values of each row, which `values_of` makes of linear predictors: rows x shown x summaries.
 summarise_by_blocks <- function(fit, rows, used, shown, tails, values_of) {
-  n <- nrow(rows$x)
-  check_result_size(4 * as.double(n) * shown, "newdata", "summaries", copies = 2)
-  out <- array(NA_real_, c(n, shown, 2L + length(tails)))
+  check_result_size(4 * as.double(nrow(rows$x)) * shown, "newdata", "summaries", copies = 2)
+  out <- array(NA_real_, c(nrow(rows$x), shown, 2L + length(tails)))
   for_blocks(fit, rows, used, which(rows$complete), function(linear, block) {
     out[block, , ] <<- summaries_of_columns(matrix(values_of(linear), length(used)), tails)
   }, shown)
@@ -55,7 +47,7 @@ summaries_of_columns <- function(values, tails) {
   cbind(mean, deviation, matrix(vapply(tails, quantile, mean), length(mean)), deparse.level = 0L)
 }
 
-# Rows of new groups need draws of these: blocks of 64 MB, which share no group of the term with most new groups.
+# Blocks of 64 MB share no group of the term with most new groups.
 effect_blocks <- function(rows, draws) {
   n <- nrow(rows$x)
   at_once <- max(1, floor(2^23 / draws))
@@ -91,13 +83,8 @@ summarise_block <- function(fit, rows, draws, used, shown, run) {
   ))
   if (!is_sparse && !is.double(data$x)) storage.mode(data$x) <- "double"
   size <- max(1000, floor(slice_work[[run$backend]] / length(draws$coefficients)))
-  if (n <= size) {
-    out <- native(C_regression_predict, data, draws, 0, as.double(n), run)
-    dim(out) <- c(n, shown, 4L)
-    return(out)
-  }
   out <- array(0, c(n, shown, 4L))
-  for (first in seq(0, n - 1, by = size)) {
+  for (first in size * (seq_len(ceiling(n / size)) - 1)) {
     count <- min(size, n - first)
     out[first + seq_len(count), , ] <- native(C_regression_predict, data, draws, first, count, run)
   }
@@ -108,14 +95,13 @@ row_effects <- function(fit, rows, used) {
   Map(function(part, rows) regression_effects(part, rows, used), regressions_of(fit), c(list(rows), rows$others))
 }
 
-# For each effect of each term the `level` of each row, from 0 (negative: none), its `multiple` (NULL: 1), and the draws
-# of its levels, draws x levels. New groups and new times of autoregressions are drawn by R's generator.
+# For each effect the `level` of each row, from 0 (negative: none), its `multiple` (NULL: 1), and draws x levels.
 regression_effects <- function(fit, rows, used) {
   terms <- rows$terms
   paths <- path_effects(fit, rows$paths, used)
   if (length(terms) == 0L) return(paths)
   fitted <- outcome_terms(fit)
-  values <- if (is.null(fit$group_name)) fit$draws$effects else fit$draws$intercepts
+  values <- stored_effects(fit)
   covariances <- if (any(vapply(terms, function(term) any(term$level %in% 0L), NA))) covariance_draws(fit)
   first <- c(0, cumsum(vapply(fitted, function(term) length(term$columns) * as.double(length(term$levels)), 0)))
   draw <- (used - 1) * dim(values)[[1L]]
@@ -124,7 +110,6 @@ regression_effects <- function(fit, rows, used) {
     q <- length(fitted[[i]]$columns)
     shown <- if (is.null(row$kept)) seq_len(q) else which(row$kept)
     if (length(shown) == 0L) return(list())
-    # Only the draws of levels that the rows have are read.
     known <- sort(unique(row$level[row$level > 0L]))
     level <- match(row$level, known)
     fresh <- which(row$level == 0L)
@@ -178,8 +163,7 @@ for_blocks <- function(fit, rows, used, which, values_of, each = 1) {
   })
 }
 
-# As row_effects(), what autoregressions add at new times. Each draw of the fit gets a draw from the law of the new
-# times given the effects at the times of the unit that the fit has seen, if any.
+# Effects at new times, drawn given the effects at the times of the unit that the fit has seen.
 path_effects <- function(fit, paths, used) {
   if (length(paths) == 0L) return(list())
   sweeps <- kept_sweeps(fit)
@@ -190,8 +174,7 @@ path_effects <- function(fit, paths, used) {
     time <- lattice$at$place
     unit <- lattice$at$unit
     lapply(seq_len(outcomes), function(k) {
-      columns <- (k - 1L) * ncol(fit$design$x) + smooth$columns
-      effects <- coefficient_draws(fit)[used, columns, drop = FALSE]
+      effects <- coefficient_draws(fit)[used, (k - 1L) * ncol(fit$design$x) + smooth$columns, drop = FALSE]
       names <- length(smooth_deviation_names(fit)) / outcomes
       first <- (k - 1L) * names + match(smooth$block_names[[1L]],
         unlist(lapply(fit$design$smooths, function(smooth) smooth$block_names)))
@@ -207,8 +190,7 @@ path_effects <- function(fit, paths, used) {
   }), recursive = FALSE)
 }
 
-# Draws of an autoregression at times of `to`, one after the other: each is normal given its neighbours in time. `known`
-# has its draws at times of `from`, draws x times.
+# Draws at the times `to`, each normal given its neighbours in time. `known`: draws at the times `from`, draws x times.
 draw_path <- function(from, known, to, deviation, correlation, step) {
   time <- c(from, to)
   values <- cbind(known, matrix(0, length(deviation), length(to)))

@@ -1,5 +1,4 @@
-# What the data of a regression cannot say, and where they speak against it: reasons of its verdict. A posterior exists
-# in all these cases, because the priors are proper, but the prior decides what is named.
+# Reasons of the verdict of a regression. The priors are proper, so a posterior exists, but they decide what is named.
 
 support_reasons <- function(fit) {
   if (isTRUE(fit$prior_only)) return(NULL)
@@ -8,31 +7,27 @@ support_reasons <- function(fit) {
   family <- family_of(fit)
   fit <- family$rows(fit)
   counts <- fit$weights > 0
-  c(if (family$has_classes) absent_classes(whole) else equal_responses(fit, counts), separation(fit, counts)$reasons,
-    dependence(fit, counts), long_tail(whole), levels_alone(fit, counts), misfit(whole),
-    family_of(whole)$support(whole))
-}
-
-absent_classes <- function(fit) {
-  totals <- colSums(fit$response$observed[fit$weights > 0, , drop = FALSE])
-  absent <- names(totals)[totals == 0]
-  unlist(lapply(absent, function(class) reason("absent_class", quantity = class)), recursive = FALSE)
+  of_responses <- if (family$has_classes) {
+    totals <- colSums(whole$response$observed[whole$weights > 0, , drop = FALSE])
+    absent <- lapply(names(totals)[totals == 0], function(class) reason("absent_class", quantity = class))
+    unlist(absent, recursive = FALSE)
+  } else equal_responses(fit, counts)
+  c(of_responses, separation(fit, counts)$reasons, dependence(fit, counts), long_tail(whole),
+    levels_alone(fit, counts), misfit(whole), family_of(whole)$support(whole))
 }
 
 equal_responses <- function(fit, counts) {
   observed <- fit$response$observed[counts]
   if (family_of(fit)$is_count) return(if (all(observed == 0)) reason("zero_counts", figure = 0))
-  trials <- fit$response$trials[counts]
-  if (!all(observed == 0) && !all(observed == trials)) return(NULL)
+  if (!all(observed == 0) && !all(observed == fit$response$trials[counts])) return(NULL)
   levels <- fit$response$levels
   first <- if (length(levels) == 1L) sprintf(" (`%s` is the first level, which counts as failure.)", levels) else ""
   reason("equal_responses", kind = outcome_words(fit)[[if (all(observed == 0)) 1L else 2L]], first = first)
 }
 
-# Separation (Albert and Anderson 1984): the likelihood grows without end along a direction, so the prior decides how
-# far the coefficients lie from 0. Two signs are looked for, and each proves separation: the posterior means tell the
-# classes of all rows, or a class does not occur at one value of a predictor of two values. Other kinds are not found.
-# Effects of groups do not limit such a direction. Returns the reasons, and the columns that are not limited.
+# Separation (Albert and Anderson 1984): the likelihood grows without end along a direction. Two signs are looked for:
+# the posterior means tell the classes of all rows, or a class does not occur at one value of a predictor of two values.
+# Other kinds are not found. Effects of groups do not limit such a direction.
 separation <- function(fit, counts) {
   x <- fit$design$x
   occurs <- class_occurs(fit, counts)
@@ -52,9 +47,8 @@ separation <- function(fit, counts) {
   list(reasons = reason("unlimited", quantity = names(unlimited), n = n, shown = shown), columns = names(unlimited))
 }
 
-# Quantities of summaries whose posterior mean or standard deviation does not exist, because the data leave a long tail
-# to the prior: coefficients that the data do not limit, dispersions (counts cannot tell a large one from Poisson
-# counts), and deviations of groups of which fewer than two have responses of several kinds.
+# Quantities without a posterior mean or standard deviation: coefficients that the data do not limit, dispersions (large
+# ones are like Poisson counts), and deviations of groups of which fewer than two have responses of several kinds.
 long_tailed <- function(fit) {
   names_of_regressions(fit, function(part) {
     c(long_coefficients(part), long_deviations(part), if (is_long_dispersion(part)) "dispersion",
@@ -66,9 +60,8 @@ is_long_dispersion <- function(fit) family_of(fit)$has_dispersion && is.null(fit
 
 long_coefficients <- function(fit) {
   prior <- fit$prior
-  is_long <- vapply(seq_along(prior$types), function(i) {
-    coefficient_priors[[prior$types[[i]]]]$is_long(prior$df[[i]], prior$slab_scale)
-  }, NA)
+  is_long <- prior$types == "horseshoe" & is.null(prior$slab_scale) |
+    prior$types %in% c("student_t", "cauchy") & prior$df <= 2
   columns <- names(prior$types)[is_long]
   if (length(columns) == 0L) return(character())
   if (!isTRUE(fit$prior_only)) {
@@ -100,7 +93,6 @@ long_tail <- function(fit) {
   if (n > 0L) reason("long_tail", quantity = names, n = n, shown = paste(shown, collapse = ", "))
 }
 
-# Columns of the design that depend linearly on the columns before them, as lm() finds them.
 dependent_columns <- function(fit, counts = fit$weights > 0) {
   x <- fit$design$x
   if (is_sparse_matrix(x) || as.double(nrow(x)) * ncol(x)^2 > 2e9) return(character())
@@ -122,7 +114,6 @@ dependence <- function(fit, counts) {
   reason("rank_deficient", quantity = columns, figure = p - n, rank = p - n, columns = p, shown = shown)
 }
 
-# Whether a row has responses of each class (failures and successes, or counts of 0 and others): rows x classes.
 class_occurs <- function(fit, counts) family_of(fit)$occurs(fit$response)[counts, , drop = FALSE]
 
 # Whether posterior means give each row its class. With an intercept any threshold will do for two classes.
@@ -139,8 +130,8 @@ is_separated <- function(fit, x, occurs) {
   all(own > do.call(pmax, lapply(seq_len(ncol(linear)), function(k) linear[, k])) | rowSums(occurs) == 0)
 }
 
-# Predictors of two values where a class does not occur at one value, in words. With an intercept, the linear predictors
-# of the rows with this value can change alone. Without one they can if the other value is 0.
+# With an intercept, the linear predictors of the rows with one value can change alone. Without one they can if the
+# other value is 0.
 unlimited_columns <- function(fit, x, occurs) {
   family <- family_of(fit)
   has_intercept <- any(fit$design$is_intercept)
@@ -173,12 +164,10 @@ unlimited_columns <- function(fit, x, occurs) {
   unlist(words)
 }
 
-# What a row has without and with success, in words. Steps of ordinal responses and zeros have their own words.
 outcome_words <- function(fit) {
   if (is.null(fit$response$outcomes)) c("failures", "successes") else fit$response$outcomes
 }
 
-# Where column `name` of the design has a value, one of `pair`, in words. Levels of factors are named.
 predictor_words <- function(fit, name, value, pair) {
   is_logical <- vapply(fit$frame, is.logical, NA)
   factors <- c(fit$xlevels, lapply(fit$frame[is_logical], function(values) c("FALSE", "TRUE")))
@@ -209,9 +198,8 @@ levels_alone <- function(fit, counts) {
   unique(unlist(of_terms, recursive = FALSE))
 }
 
-# Posterior predictive checks. Responses that are drawn from the fit, under the law that was fitted, are compared with
-# those of the data: how much they vary about their means, how many counts are 0, and the shares of successes in ten
-# groups of rows by their probability. What is named is large, and beyond six standard deviations of what is drawn.
+# Compares the data with drawn responses: how much they vary about their means, how many counts are 0, and the shares of
+# successes in ten groups of rows. What is named is large, and beyond six standard deviations of what is drawn.
 misfit <- function(fit, draws = 50L, most = 20000L) {
   family <- family_of(fit)
   trials <- family$trials(fit$response)
@@ -228,7 +216,6 @@ misfit <- function(fit, draws = 50L, most = 20000L) {
   variance <- colMeans(matrix(family$spread(linear, size), length(used))) / trials
   drawn <- draw_with_seed(1, matrix(family$respond(linear, each, size, TRUE) / each, length(used)))
   observed <- fit$response$observed[rows] / trials
-  # The statistic of the data, what is drawn of it, and by how many standard deviations it is too large.
   compare <- function(statistic, least = 0) {
     of_drawn <- apply(drawn, 1L, statistic)
     own <- statistic(observed)
@@ -260,8 +247,7 @@ misfit <- function(fit, draws = 50L, most = 20000L) {
   logit <- function(share) stats::qlogis((size * share + 1) / (size + 2))
   far <- abs(logit(share(observed)) - logit(expected))
   if (!isTRUE(off$beyond > 6 && max(far) >= log(1.5))) return(NULL)
-  worst <- which.max(far)
-  shown <- function(share) format_to_spread(share[[worst]], 0.1)
+  shown <- function(share) format_to_spread(share[[which.max(far)]], 0.1)
   reason("miscalibrated", success = outcome_words(fit)[[2L]], figure = shown(share(observed)),
     expected = shown(expected))
 }

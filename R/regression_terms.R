@@ -1,12 +1,10 @@
 # Grouping terms of regressions, (x | g) as in lme4: how they are read, what the sampler reads, and their draws.
 
-# Classes that have linear predictors with coefficients of their own, and the number of linear predictors.
 predictor_classes <- function(response) if (!isTRUE(response$ordered)) response$classes
 outcomes_of <- function(fit) max(1L, length(predictor_classes(fit$response)) - 1L)
 
-# The terms of a model: for each `label`, `group` (its name), `expression`, `columns` (names), `levels`, `level` (of
-# each row), `z` in the data's units (NULL: 1) with `scale`, the sampler's unit of each column, `independent`, and the
-# `terms` and `contrasts` that make z from new data.
+# A term has the `level` of each row, `z` in the data's units (NULL: 1) with `scale`, the sampler's unit of each column,
+# and the `terms` and `contrasts` that make z from new data.
 grouping_terms <- function(frame, bars, contrasts, sizes) {
   terms <- lapply(bars, grouping_term, frame = frame, contrasts = contrasts, sizes = sizes)
   pairs <- unlist(lapply(terms, function(term) paste(term$columns, "|", term$group)))
@@ -49,8 +47,7 @@ grouping_term <- function(bar, frame, contrasts, sizes) {
 }
 
 bar_terms <- function(bar, frame) {
-  formula <- stats::as.formula(call("~", bar$left), environment(attr(frame, "terms")))
-  with_bases(stats::terms(formula), frame)
+  with_bases(stats::terms(stats::as.formula(call("~", bar$left), environment(attr(frame, "terms")))), frame)
 }
 
 all_xlevels <- function(frame, terms, groups) {
@@ -62,33 +59,24 @@ all_xlevels <- function(frame, terms, groups) {
   levels
 }
 
-# Adds to each term the `parent` with the same effects whose levels are unions of its own, and `parent_level`, the
-# parent's level of each of its levels. The sampler moves what both share from one to the other.
+# A parent has the same effects, and its levels are unions of the term's. The sampler moves what both share.
 with_parents <- function(terms) {
+  sizes <- lengths(lapply(terms, `[[`, "levels"))
   for (i in seq_along(terms)) {
     own <- terms[[i]]
-    best <- NULL
-    for (j in seq_along(terms)) {
-      other <- terms[[j]]
-      size <- length(other$levels)
-      if (j == i || !identical(own$columns, other$columns) || size > length(own$levels) ||
-            (size == length(own$levels) && j > i) || (!is.null(best) && size <= length(terms[[best]]$levels))) {
-        next
-      }
-      level <- other$level[match(seq_along(own$levels), own$level)]
-      if (all(level[own$level] == other$level)) {
-        best <- j
-        terms[[i]]$parent_level <- level
+    smaller <- which(sizes < sizes[[i]] | sizes == sizes[[i]] & seq_along(sizes) < i)
+    for (j in smaller[order(-sizes[smaller])]) {
+      level <- terms[[j]]$level[match(seq_along(own$levels), own$level)]
+      if (identical(own$columns, terms[[j]]$columns) && all(level[own$level] == terms[[j]]$level)) {
+        terms[[i]][c("parent_level", "parent")] <- list(level, j)
+        break
       }
     }
-    terms[[i]]$parent <- best
   }
   terms
 }
 
-# The terms as the compiled code reads them. Rows are in the order `order`.
 regression_terms <- function(terms, order) {
-  if (length(terms) == 0L) return(NULL)
   lapply(terms, function(term) {
     z <- term$z
     list(
@@ -100,7 +88,6 @@ regression_terms <- function(terms, order) {
   })
 }
 
-# The scale of the prior of each deviation of an outcome, in the sampler's units.
 effect_scales <- function(fit) {
   of_terms <- lapply(if (!isTRUE(fit$design$single)) fit$design$terms, function(term) {
     fit$prior$group_scale * if (fit$prior$autoscale) rep(1, length(term$scale)) else term$scale
@@ -108,7 +95,6 @@ effect_scales <- function(fit) {
   as.double(c(unlist(of_terms), rep(fit$prior$smooth_scale, length(banded_smooths(fit$design)))))
 }
 
-# The start of a chain: no effects, and covariances of 1 with auxiliary variables of 1; a correlation of 1/2.
 start_terms <- function(fit) {
   banded <- banded_smooths(fit$design)
   terms <- if (!isTRUE(fit$design$single)) fit$design$terms
@@ -125,7 +111,6 @@ start_terms <- function(fit) {
   )
 }
 
-# The sampler reads rows in the order of their groups.
 sort_groups <- function(design) {
   if (length(design$terms) == 0L) return(design)
   # The term of most levels has contiguous rows; rows of other terms are read through an index.
@@ -145,12 +130,8 @@ outcome_terms <- function(fit) {
     recursive = FALSE)
 }
 
-# Those that the sampler treats as such.
-sampled_terms <- function(fit) if (!isTRUE(fit$design$single)) outcome_terms(fit)
-
 of_class <- function(term, names) if (is.null(term$class)) names else sprintf("%s:%s", term$class, names)
 
-# The names of the deviations and of the correlations of all terms, and of their effects as package rstanarm has them.
 deviation_names <- function(terms) {
   unlist(lapply(terms, function(term) {
     slopes <- sprintf("sd(%s | %s)", term$columns, term$group)
@@ -197,19 +178,15 @@ deviations_and_correlations <- function(covariances, terms) {
   list(deviations = deviations, correlations = correlations)
 }
 
-effects_to_data_units <- function(effects, terms) {
-  effects / unlist(lapply(terms, function(term) rep(term$scale, length(term$levels))))
-}
-
-# Values of outcome_terms(), for each term and all linear predictors.
 of_terms <- function(fit, values) {
   count <- length(values) / outcomes_of(fit)
   lapply(seq_len(count), function(i) values[seq(i, length(values), by = count)])
 }
 
-# For each term the kept draws of its effects: columns x levels x draws x chains.
+stored_effects <- function(fit) if (is.null(fit$group_name)) fit$draws$effects else fit$draws$intercepts
+
 effect_draws <- function(fit) {
-  values <- if (is.null(fit$group_name)) fit$draws$effects else fit$draws$intercepts
+  values <- stored_effects(fit)
   kept <- dim(values)[2:3]
   values <- matrix(values, dim(values)[[1L]])
   first <- 0L
@@ -234,9 +211,7 @@ covariance_draws <- function(fit) {
     pairs <- correlated_pairs(term)
     deviation <- deviations[, used[[1L]] + seq_len(q), drop = FALSE]
     out <- array(0, c(q, q, length(rows)), list(term$columns, term$columns, NULL))
-    for (k in seq_len(q)) {
-      out[k, k, ] <- deviation[, k]^2
-    }
+    for (k in seq_len(q)) out[k, k, ] <- deviation[, k]^2
     for (i in seq_len(nrow(pairs))) {
       out[pairs[i, 1L], pairs[i, 2L], ] <- out[pairs[i, 2L], pairs[i, 1L], ] <-
         correlations[, used[[2L]] + i] * deviation[, pairs[i, 1L]] * deviation[, pairs[i, 2L]]
@@ -305,23 +280,18 @@ covariance_root <- function(covariance) {
 #' The effects of a level are normal with mean 0 and a learned covariance matrix. Let \eqn{s}{s} be `group_scale` of
 #' [logit_prior()], divided by the standard deviation of the predictor if `autoscale = TRUE`. The standard deviation of
 #' one effect, or of uncorrelated effects, is half-Cauchy of scale \eqn{s}{s}. Correlated effects have the prior of
-#' Huang and Wand (2013) with \eqn{\nu = 2}{nu = 2}: each standard deviation is half-t with 2 degrees of freedom and
-#' scale \eqn{s}{s}, and each correlation is uniform between -1 and 1. With `"multinomial"` each class except the
-#' reference has independent effects and a covariance matrix of its own.
+#' Huang and Wand (2013): each standard deviation is half-t with 2 degrees of freedom and scale \eqn{s}{s}, and each
+#' correlation is uniform between -1 and 1. With `"multinomial"` each class except the reference has independent effects
+#' and a covariance matrix of its own.
 #' @section Parts of a fit:
 #' A fit with one term `(1 | g)` has the parts described in [bayes_logit()], unless the family is multinomial. Other
 #' fits have `draws$effects` (effects x kept draws x chains) in the data's units, with names such as `b[x g:a]` for the
 #' slope of `x` in level `a` of `g`; `group_deviation`, with names such as `sd(g)` and `sd(x | g)`; and, if there are
 #' any, `group_correlation`. Names of a multinomial have the class before them.
-#' @references
-#' Huang, A. and Wand, M. P. (2013). Simple marginally noninformative prior distributions for covariance matrices.
-#' *Bayesian Analysis* **8**, 439-452.
+#' @references Huang, A. and Wand, M. P. (2013). Simple marginally noninformative prior distributions for covariance
+#' matrices. *Bayesian Analysis* **8**, 439-452.
 #' @examples
-#' set.seed(1)
-#' d <- data.frame(day = rep(0:9, 18), subject = rep(1:18, each = 10))
-#' d$errors <- rnbinom(180, mu = exp(1 + rnorm(18)[d$subject] + 0.1 * d$day), size = 5)
-#' fit <- bayes_logit(errors ~ day + (day | subject), d, "negbinomial",
-#'   chains = 2, iter = 400, seed = 1, threads = 2)
-#' predict(fit, data.frame(day = 10, subject = c(1, 99)))
+#' fit <- bayes_logit(am ~ wt + (1 | cyl), mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
+#' predict(fit, data.frame(wt = 3, cyl = c(4, 5)))
 #' @name grouping_terms
 NULL

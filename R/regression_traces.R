@@ -1,5 +1,4 @@
-# What a regression stores of its chains: the plan of its traces and draws, whether they are as bayes_logit() made them,
-# and the draws by their names.
+# What a regression stores of its chains, whether it is as bayes_logit() made it, and the draws by their names.
 
 logit_plan <- function(fit) {
   parts <- regressions_of(fit)
@@ -22,13 +21,13 @@ regression_plan <- function(fit) {
   smooth_deviations <- length(smooth_deviation_names(fit))
   if (smooth_deviations > 0L) traces$smooth_deviation <- stored(smooth_deviations)
   terms <- outcome_terms(fit)
+  stored_as <- function(names) stored(length(names), names = list(names))
   draws <- list()
   if (isTRUE(fit$design$single)) {
     traces$group_deviation <- stored()
-    draws <- list(intercepts = stored(length(terms[[1L]]$levels), names = list(terms[[1L]]$levels)))
+    draws <- list(intercepts = stored_as(terms[[1L]]$levels))
   } else if (length(terms)) {
-    names <- effect_names(terms)
-    draws <- list(effects = stored(length(names), names = list(names)))
+    draws <- list(effects = stored_as(effect_names(terms)))
     traces$group_deviation <- stored(length(deviation_names(terms)))
     correlations <- length(correlation_names(terms))
     if (correlations > 0L) traces$group_correlation <- stored(correlations)
@@ -66,20 +65,15 @@ logit_draws <- function(fit, warmup = FALSE) {
   sweeps <- if (warmup) seq_len(fit$iter) else kept_sweeps(fit)
   values <- c(
     fit$coefficient_trace[sweeps, , , drop = FALSE], fit$dispersion_trace[sweeps, , drop = FALSE],
-    group_parameters(fit, sweeps),
+    unlist(lapply(regressions_of(fit), function(part) {
+      each <- function(trace) if (!is.null(trace)) array(trace, c(dim(trace), 1L)[1:3])[sweeps, , , drop = FALSE]
+      c(each(part$group_deviation), each(part$group_correlation))
+    })),
     unlist(lapply(regressions_of(fit), function(part) part$smooth_deviation[sweeps, , , drop = FALSE]))
   )
   names <- c(fit$coefficient_names, if (!is.null(fit$dispersion_trace)) "dispersion",
     group_parameter_names(fit), smooth_deviation_names(fit))
   array(values, c(length(sweeps), fit$chains, length(names)), list(NULL, NULL, names))
-}
-
-# Deviations and correlations of the groups' effects: sweeps x chains x parameters, and their names.
-group_parameters <- function(fit, sweeps) {
-  unlist(lapply(regressions_of(fit), function(fit) {
-    each <- function(trace) if (!is.null(trace)) array(trace, c(dim(trace), 1L)[1:3])[sweeps, , , drop = FALSE]
-    c(each(fit$group_deviation), each(fit$group_correlation))
-  }))
 }
 
 group_parameter_names <- function(fit) {
@@ -100,7 +94,7 @@ coefficient_draws <- function(fit) {
 }
 
 # `all`: also the coefficients that summaries do not show.
-logit_quantities <- function(fit, warmup = FALSE, all = FALSE) {
+logit_quantities <- function(fit, warmup = FALSE, all = FALSE, likelihood = !isTRUE(fit$prior_only)) {
   check_logit_fit(fit)
   draws <- logit_draws(fit, warmup)
   hidden <- if (!all) fit$coefficient_names[!is_shown_coefficient(fit)]
@@ -108,14 +102,13 @@ logit_quantities <- function(fit, warmup = FALSE, all = FALSE) {
   sweeps <- if (warmup) seq_len(fit$iter) else kept_sweeps(fit)
   at <- stats::setNames(seq_len(dim(draws)[[3L]]), dimnames(draws)[[3L]])
   parts <- lapply(at, function(i) matrix(draws[, , i], dim(draws)[[1L]]))
-  c(parts, if (!isTRUE(fit$prior_only)) list(log_likelihood = fit$log_likelihood[sweeps, , drop = FALSE]))
+  c(parts, if (likelihood) list(log_likelihood = fit$log_likelihood[sweeps, , drop = FALSE]))
 }
 
 draws_used <- function(fit, draws) {
   total <- nrow(coefficient_draws(fit))
   if (is.null(draws)) return(seq_len(total))
-  draws <- min(check_count(draws, "ndraws"), total)
-  unique(round(seq(1, total, length.out = draws)))
+  unique(round(seq(1, total, length.out = min(check_count(draws, "ndraws"), total))))
 }
 
 # The posterior mean of the dispersion, or its median if the prior leaves it no mean.
@@ -124,10 +117,7 @@ dispersion_estimate <- function(fit) {
   (if (is_long_dispersion(fit)) stats::median else mean)(dispersion_used(fit, draws_used(fit, NULL)))
 }
 
-dispersion_used <- function(fit, used) {
-  sweeps <- kept_sweeps(fit)
-  as.vector(fit$dispersion_trace[sweeps, ])[used]
-}
+dispersion_used <- function(fit, used) as.vector(fit$dispersion_trace[kept_sweeps(fit), ])[used]
 
 part_of <- function(fit, argument, part, ...) {
   check_method(fit, argument, ...)

@@ -55,8 +55,7 @@ lengthening_reason <- function(fit, table, chains) {
     more = format(unit * ceiling(more / unit), scientific = FALSE))
 }
 
-#' @method loo_compare judged
-#' @exportS3Method loo::loo_compare judged
+#' @exportS3Method loo::loo_compare
 loo_compare.judged <- function(x, ...) {
   fits <- Filter(function(one) inherits(one, "judged"), list(x, ...))
   bare <- lapply(list(x, ...), function(one) {
@@ -66,15 +65,13 @@ loo_compare.judged <- function(x, ...) {
   judged(do.call(loo::loo_compare, bare), "the comparison", fits)
 }
 
-# Whether the probability that is modelled is that of a level: in words.
 modelled_words <- function(fit) {
   levels <- fit$response$levels
   if (length(levels) != 2L) return(NULL)
   sprintf("Modelled is the probability of \"%s\", the second level of %s.", levels[[2L]], deparse1(fit$formula[[2L]]))
 }
 
-# Rows of a prediction whose mean does not exist: effects of a group, area or time without data have the tail of the
-# prior of their deviation, and so has a linear predictor of a coefficient or group with such a posterior.
+# Effects of a group, area or time without data have the tail of the prior of their deviation.
 lacks_mean <- function(fit, rows, type) {
   part <- regressions_of(fit)[[1L]]
   n <- nrow(rows$x)

@@ -9,9 +9,8 @@ check_row_weights <- function(weights, rows) {
   as.double(weights)
 }
 
-# How many observations each row stands for, and the degrees of freedom of their variance. Default priors rest on them,
-# so that aggregated rows have the same priors. Exposures of Poisson rows have a unit, on which no prior may depend:
-# their variance is divided by the sum of sizes itself.
+# The observations of each row, so that aggregated rows have the same default priors. No prior may depend on the unit of
+# Poisson exposures: their variance is divided by the sum of sizes itself.
 row_sizes <- function(response, family, weights, offset) {
   size <- family$sizes(response, weights, offset)
   if (!any(size > 0)) size[] <- 1
@@ -24,16 +23,14 @@ are_single_rows <- function(sizes) all(sizes$of_rows %in% c(0, 1)) && sizes$degr
 # Mean and standard deviation of each column over the observations. The first row is the origin, so that a constant
 # column has deviation 0.
 column_moments <- function(x, sizes) {
-  of_column <- function(values) {
-    away <- values - values[[1L]]
+  moments <- vapply(seq_len(ncol(x)), function(column) {
+    away <- x[, column] - x[[1L, column]]
     shift <- sum(sizes$of_rows * away) / sizes$total
-    c(values[[1L]] + shift, sqrt(sum(sizes$of_rows * (away - shift)^2) / sizes$degrees))
-  }
-  moments <- vapply(seq_len(ncol(x)), function(column) of_column(x[, column]), numeric(2L))
+    c(x[[1L, column]] + shift, sqrt(sum(sizes$of_rows * (away - shift)^2) / sizes$degrees))
+  }, numeric(2L))
   list(mean = moments[1L, ], sd = moments[2L, ])
 }
 
-# The sum of the argument `offset` and of the offsets of the formula, as one_offset() has them.
 row_offset <- function(frame, classes) {
   Reduce(`+`, lapply(frame_offsets(frame), function(values) {
     bad <- if (is.numeric(values)) which(!is.finite(values) | abs(values) > 1e8)
@@ -54,8 +51,7 @@ frame_offsets <- function(frame) {
   c(given, lapply(attr(attr(frame, "terms"), "offset"), function(i) frame[[i]]))
 }
 
-# An offset as a vector, or for more than two classes as a matrix with a column for each class but the first. A matrix
-# with a column for every class is for their log probabilities up to a constant, as in nnet::multinom().
+# A matrix with a column for every class is for their log probabilities up to a constant, as in nnet::multinom().
 one_offset <- function(values, classes, argument) {
   if (is.null(classes) || (length(classes) == 2L && !is.matrix(values))) {
     if (is.matrix(values) && ncol(values) != 1L) {

@@ -1,13 +1,9 @@
-# Zero-inflated and hurdle counts: a regression of counts whose fit has a second regression, of zeros. `fit$zero` has
-# its `kind` ("zi" or "hu") and the `part`, a logistic regression without draws. The fit's own design, prior and
-# response are of the counts, and its traces hold both: coefficients of the counts first, then those of zeros with the
-# kind before their names. count_view() and zero_view() give the two as fits of their own.
+# Zero-inflated and hurdle counts. `fit$zero` has the `kind` ("zi" or "hu") and the `part`, a logistic regression of
+# zeros without draws. The fit's own design, prior and response are of the counts. Its traces hold both: coefficients of
+# counts first, then those of zeros. count_view() and zero_view() give the two as fits of their own.
 
-zero_kinds <- list(
-  zi = list(title = "Zero-inflated", words = "zero-inflated"), hu = list(title = "Hurdle", words = "hurdle")
-)
+zero_kinds <- c(zi = "zero-inflated", hu = "hurdle")
 
-# The regression of zeros that the user asked for: its kind and formula, NULL for none. `call` is the user's call.
 check_zero <- function(zi, hu, formula, family, call) {
   if (is.null(zi) && is.null(hu)) return(NULL)
   if (!is.null(zi) && !is.null(hu)) {
@@ -21,15 +17,13 @@ check_zero <- function(zi, hu, formula, family, call) {
       ": use family = \"poisson\" or \"negbinomial\"")
   }
   is_given <- vapply(as.list(call), function(value) !is.null(value) && !isFALSE(value), NA)
-  refused <- c("na.action", "sparse", "prior_only", "checkpoint")
-  refused <- intersect(names(call)[is_given], refused)
+  refused <- intersect(names(call)[is_given], c("na.action", "sparse", "prior_only", "checkpoint"))
   if (length(refused)) stop_input(refused[[1L]], "cannot be used with `", kind, "`: see ?zero_inflated_counts")
   check_formula(formula, takes = names(special_terms))
   whole <- stats::as.formula(call("~", call("==", formula[[2L]], 0), given[[2L]]), environment(given))
   list(kind = kind, formula = whole, given = given)
 }
 
-# The data and what is given for them (given_rows()) of the rows that have all variables of both formulas.
 rows_of_both <- function(given, data, formula, zero) {
   if (!is.data.frame(data)) return(list(data = data, given = given))
   value <- function(name) eval(given[[name]], data, environment(formula))
@@ -51,10 +45,9 @@ rows_of_both <- function(given, data, formula, zero) {
   list(data = data[rows, , drop = FALSE], given = given[names(given) != "subset"])
 }
 
-zero_priors <- function(prior, kind) {
+zero_priors <- function(prior) {
   if (inherits(prior, "logit_prior")) return(list(count = prior, zero = prior))
-  names <- c("count", "zero")
-  if (!is.list(prior) || !setequal(names(prior), names)) {
+  if (!is.list(prior) || !setequal(names(prior), c("count", "zero"))) {
     stop_input("prior", "must come from logit_prior(), or be a list of two such priors named count and zero, not ",
       show_value(prior))
   }
@@ -89,25 +82,21 @@ with_zero_part <- function(fit, zero, data, contrasts, prior, envir) {
   zeros <- sum(fit$weights * parts$response$observed)
   if (zero$kind == "zi") zeros <- max(0, (zeros - size * exp(-fit$response$mean)) / -expm1(-fit$response$mean))
   centre <- logit_of_share(fit$weights * zeros / size, fit$weights, parts$offset)
-  fit$zero <- list(kind = zero$kind, part = structure(list(
-    draws = NULL, family = "binomial", formula = zero$formula, terms = parts$terms, xlevels = parts$xlevels,
-    contrasts = parts$design$contrasts, group_name = parts$group_name,
-    prior = resolve_logit_prior(prior, parts$design, "binomial", centre), coefficient_names = names,
-    weights = parts$weights, offset = parts$offset, response = parts$response, design = parts$design,
-    frame = parts$frame
-  ), class = class(fit)))
+  fit$zero <- list(kind = zero$kind, part = structure(c(list(
+    draws = NULL, family = "binomial", formula = zero$formula, contrasts = parts$design$contrasts,
+    prior = resolve_logit_prior(prior, parts$design, "binomial", centre), coefficient_names = names
+  ), parts), class = class(fit)))
   fit$prior$zero <- fit$zero$part$prior
   fit$coefficient_names <- c(fit$coefficient_names, paste0(zero$kind, "_", names))
   fit
 }
 
 count_view <- function(fit) {
-  is_hurdle <- identical(fit$zero$kind, "hu")
   kept <- seq_len(ncol(fit$design$x))
+  # Beyond a hurdle, rows of 0 tell nothing of the counts.
+  if (identical(fit$zero$kind, "hu")) fit$weights <- fit$weights * (fit$response$observed > 0)
   fit["zero"] <- NULL
   fit$prior["zero"] <- NULL
-  # Beyond a hurdle, rows of 0 tell nothing of the counts.
-  if (is_hurdle) fit$weights <- fit$weights * (fit$response$observed > 0)
   fit$coefficient_names <- fit$coefficient_names[kept]
   if (!is.null(fit$coefficient_trace)) fit$coefficient_trace <- fit$coefficient_trace[, , kept, drop = FALSE]
   fit
@@ -122,8 +111,8 @@ zero_view <- function(fit) {
   part$coefficient_trace <- fit$coefficient_trace[, , -seq_len(ncol(fit$design$x)), drop = FALSE]
   own <- c("group_deviation", "group_correlation", "smooth_deviation")
   part[own] <- fit[paste0("zero_", own)]
-  of_zero <- startsWith(as.character(names(fit$draws)), "zero_")
-  part$draws <- stats::setNames(fit$draws[of_zero], substring(names(fit$draws)[of_zero], 6L))
+  of_zero <- grep("^zero_", names(fit$draws), value = TRUE)
+  part$draws <- stats::setNames(fit$draws[of_zero], substring(of_zero, 6L))
   part
 }
 
@@ -139,14 +128,14 @@ check_zero_parts <- function(fit, argument) {
 
 # The log probability of 0 of the counts, from log means and dispersions.
 log_no_count <- function(log_mean, size) {
-  if (is.null(size)) -exp(log_mean) else -size * log1p(exp(log_mean) / size)
+  if (identical(size, Inf)) -exp(log_mean) else -size * log1p(exp(log_mean) / size)
 }
 
-# Linear predictors of draws x rows as vectors: the means and dispersions of counts, and linear predictors of zeros.
+# Linear predictors as vectors. Poisson counts are negative binomial ones of infinite `size`.
 zero_values <- function(linear) {
   list(
     log_mean = as.vector(linear[, , 1L]), mean = exp(as.vector(linear[, , 1L])), zero = as.vector(linear[, , 2L]),
-    size = if (dim(linear)[[3L]] == 3L) as.vector(linear[, , 3L])
+    size = if (dim(linear)[[3L]] == 3L) as.vector(linear[, , 3L]) else Inf
   )
 }
 
@@ -155,27 +144,20 @@ zero_log_likelihood <- function(fit, linear, y) {
   log_zero <- stats::plogis(at$zero, log.p = TRUE)
   log_other <- stats::plogis(at$zero, lower.tail = FALSE, log.p = TRUE)
   none <- log_no_count(at$log_mean, at$size)
-  counted <- log_other + if (is.null(at$size)) {
-    stats::dpois(y, at$mean, log = TRUE)
-  } else {
-    stats::dnbinom(y, size = at$size, mu = at$mean, log = TRUE)
-  }
+  counted <- log_other + stats::dnbinom(y, size = at$size, mu = at$mean, log = TRUE)
   if (fit$zero$kind == "hu") return(ifelse(y == 0, log_zero, counted - log(-expm1(none))))
   log_excess <- pmax(log_zero, log_other + none) + log1p(exp(-abs(log_zero - (log_other + none))))
   ifelse(y == 0, log_excess, counted)
 }
 
-# Means or variances of responses from linear predictors: draws x rows.
 zero_moments <- function(fit, linear, variance = FALSE) {
   at <- zero_values(linear)
   other <- stats::plogis(at$zero, lower.tail = FALSE)
-  square <- at$mean + at$mean^2 + (if (is.null(at$size)) 0 else at$mean^2 / at$size)
+  square <- at$mean + at$mean^2 + at$mean^2 / at$size
   if (fit$zero$kind == "hu") other <- other / -expm1(log_no_count(log(at$mean), at$size))
-  values <- if (variance) other * square - (other * at$mean)^2 else other * at$mean
-  array(values, c(dim(linear)[1:2], 1L))
+  array(if (variance) other * square - (other * at$mean)^2 else other * at$mean, c(dim(linear)[1:2], 1L))
 }
 
-# Responses from linear predictors, by R's generator.
 draw_zero_responses <- function(fit, linear) {
   values <- zero_values(linear)
   count <- length(values$mean)
@@ -184,16 +166,11 @@ draw_zero_responses <- function(fit, linear) {
   # Beyond a hurdle: the quantile of a uniform number above the probability of 0.
   at <- stats::runif(count)
   if (is_hurdle) at <- at * -expm1(log_no_count(log(values$mean), values$size))
-  y <- if (is.null(values$size)) {
-    stats::qpois(at, values$mean, lower.tail = FALSE)
-  } else {
-    stats::qnbinom(at, size = values$size, mu = values$mean, lower.tail = FALSE)
-  }
+  y <- stats::qnbinom(at, size = values$size, mu = values$mean, lower.tail = FALSE)
   if (is_hurdle) y <- pmax(y, 1)
   array(ifelse(is_zero, 0, y), dim(linear)[1:2])
 }
 
-# Reasons that lie in the data of zeros, and of both regressions together.
 zero_support <- function(fit) {
   zeros <- zero_view(fit)
   counts <- zeros$weights > 0
@@ -210,14 +187,14 @@ zero_support <- function(fit) {
     lapply(reasons, function(one) replace(one, "words", paste("Regression of zeros:", one$words))))
 }
 
-# How a regression of zeros changes the record of a family of counts (R/regression_families.R).
 family_wrappers$zero <- function(record, fit) {
   # Before check_zero_parts() `zero` may be anything.
   kind <- zero_kinds[[if (identical(as.list(fit$zero)$kind, "hu")) "hu" else "zi"]]
   moments <- function(linear) zero_moments(fit, linear)
   of_counts <- function(linear) linear[, , 1L, drop = FALSE]
   own <- list(
-    title = paste(kind$title, sub("^Negative", "negative", record$title)), mean = moments, link = of_counts,
+    title = paste(sub("^(.)", "\\U\\1", kind, perl = TRUE), sub("^Negative", "negative", record$title)),
+    mean = moments, link = of_counts,
     respond = function(linear, ...) draw_zero_responses(fit, linear),
     log_likelihood = function(linear, observed, ...) zero_log_likelihood(fit, linear, observed),
     types = list(
@@ -229,7 +206,7 @@ family_wrappers$zero <- function(record, fit) {
       summarise_by_blocks(fit, prediction_rows(fit, NULL), draws_used(fit, NULL), 1L, c(0, 1),
         function(linear) zero_moments(fit, linear, variance = TRUE))[, 1L, 1L]
     },
-    lost = function(...) stop_input("object", "has ", kind$words, " counts, which have no deviance"),
+    lost = function(...) stop_input("object", "has ", kind, " counts, which have no deviance"),
     object = function(size) {
       stop_input("object", "has a regression of zeros besides the counts, and no family object has two")
     },
@@ -242,7 +219,7 @@ family_wrappers$zero <- function(record, fit) {
     },
     sampling = list(sampler = zero_sampler, start = zero_start, words = zero_sampler_words), check = check_zero_parts,
     formula_words = function(fit) sprintf(", %s = ~ %s", fit$zero$kind, deparse1(fit$zero$part$formula[[3L]])),
-    support = zero_support, law = paste(kind$words, record$law), spread = function(linear, ...) {
+    support = zero_support, law = paste(kind, record$law), spread = function(linear, ...) {
       zero_moments(fit, linear, variance = TRUE)
     }
   )

@@ -14,14 +14,10 @@ zero_sampler <- function(fit) {
       }))
     },
     close = function(session) for (part in session) .Call(C_regression_close, part),
-    step = zero_step(fit, counts, zeros),
-    together = TRUE,
-    several = Inf,
-    finish = function(fit) fit
+    step = zero_step(fit, counts, zeros), together = TRUE, several = Inf, finish = identity
   ))
 }
 
-# The rows of the counts before anything is known of zeros, and what they know of the regression of zeros.
 zero_count_data <- function(fit, counts, zeros) {
   rows <- seq_along(fit$weights)
   order_of <- function(view) if (is.null(view$design$order)) rows else view$design$order
@@ -30,13 +26,11 @@ zero_count_data <- function(fit, counts, zeros) {
   weight <- fit$weights[order]
   # The dispersions of Poisson rows' surrogates are powers of 2.
   unit <- if (family_of(fit)$has_surrogates) 2^round(fit$response$log_surrogate / log(2))[order] else 0 * y + 1
-  data <- regression_data(counts)
-  data$shape <- weight * y
-  data$kappa <- matrix(weight * y / 2)
-  data$dispersed <- weight * unit
-  data$zeros <- list(hurdle = as.integer(fit$zero$kind == "hu"), count = y, weight = weight, unit = unit,
-    row = match(order, order_of(zeros)) - 1L)
-  data
+  replace(regression_data(counts), c("shape", "kappa", "dispersed", "zeros"), list(
+    weight * y, matrix(weight * y / 2), weight * unit,
+    list(hurdle = as.integer(fit$zero$kind == "hu"), count = y, weight = weight, unit = unit,
+      row = match(order, order_of(zeros)) - 1L)
+  ))
 }
 
 zero_part_prior <- function(view) {

@@ -2,70 +2,51 @@
 
 isa_names <- c("baseline", "avx2", "avx512", "neon")
 
-# What is known of the CUDA plugin, stored because opening it and asking the driver take time: its `path`; `pointer` and
-# `devices`, or the `reason` why it cannot be used; `pid`, the process that opened it; and `built`, the path of the
-# package's own plugin. After a failure of a device `doubtful` is TRUE.
+# What is known of the CUDA plugin: its `path`; `pointer` and `devices`, or the `reason` why it cannot be used; `pid`,
+# the process that opened it; `built`, the path of the package's own plugin; and `doubtful` after a device has failed.
 backend_state <- keep_until_unload(new.env(parent = emptyenv()))
 
 kept_runs <- keep_until_unload(new.env(parent = emptyenv()))
 
 resolve_backend <- function(backend) {
-  argument <- "backend"
-  if (is.null(backend)) {
-    argument <- "options(warpbayes.backend)"
-    backend <- getOption("warpbayes.backend", "auto")
-  }
-  backend <- check_option_choice(backend, argument, c("auto", "cpu", "cuda"))
+  given <- argument_or_option(backend, "backend", "auto")
+  backend <- check_option_choice(given$value, given$name, c("auto", "cpu", "cuda"))
   cpu <- list(backend = "cpu", automatic = FALSE, pointer = .Call(C_backend_cpu), device = 0L)
-  if (backend == "cpu") return(c(cpu, why = paste("asked for by", argument)))
+  asked <- paste("asked for by", given$name)
+  if (backend == "cpu") return(c(cpu, why = asked))
   cuda <- find_cuda()
   if (!is.null(cuda$reason)) {
     if (backend == "cuda") stop_warpbayes("backend", paste0("backend \"cuda\" is not usable: ", cuda$reason))
     return(c(cpu, why = "no graphics card can be used"))
   }
   if (cuda$pid != Sys.getpid()) {
-    stop_warpbayes("backend", paste0(
-      "CUDA was used before this process was forked (by parallel::mclapply or the like) ",
-      "and does not work in the child: ",
-      "use a cluster of fresh processes (parallel::makePSOCKcluster) or backend = \"cpu\""
-    ))
+    stop_warpbayes("backend", paste("CUDA was used before this process was forked (by parallel::mclapply or the like)",
+      "and does not work in the child: use a cluster of fresh processes (parallel::makePSOCKcluster) or",
+      "backend = \"cpu\""))
   }
   device <- resolve_device(cuda$devices)
   if (backend == "auto") {
     failed <- failed_card(cuda)
     if (!is.null(failed)) return(c(cpu, why = paste("the graphics card failed:", failed)))
   }
-  list(
-    backend = "cuda", automatic = backend == "auto", pointer = cuda$pointer, device = device,
-    why = if (backend == "cuda") {
-      paste("asked for by", argument)
-    } else {
-      "a graphics card is there; the processor for what it does faster"
-    }
-  )
+  why <- if (backend == "cuda") asked else "a graphics card is there; the processor for what it does faster"
+  list(backend = "cuda", automatic = backend == "auto", pointer = cuda$pointer, device = device, why = why)
 }
 
-# After a failure, what CUDA says of the card; NULL if it can be used again. After most failures of a card every call of
-# CUDA fails until the process ends.
+# What CUDA says of a card that has failed; NULL if it can be used again. Mostly every call fails until R ends.
 failed_card <- function(cuda) {
   if (!isTRUE(backend_state$doubtful)) return(NULL)
-  failed <- tryCatch({
-    native(C_backend_devices, cuda$pointer)
-    NULL
-  }, warpbayes_error = conditionMessage)
-  backend_state$doubtful <- !is.null(failed)
-  failed
+  found <- .Call(C_backend_devices, cuda$pointer)
+  backend_state$doubtful <- is_failure(found)
+  if (is_failure(found)) found$message
 }
 
 # The next call that may choose its backend asks the card, see failed_card().
-doubt_card <- function() {
+device_failure$tell <- function() {
   if (!is.null(backend_state$pointer)) backend_state$doubtful <- TRUE
   rm(list = ls(kept_runs), envir = kept_runs)
 }
 
-device_failure$tell <- function() doubt_card()
-
-# The plugin's pointer and its devices, or the reason why it cannot be used.
 find_cuda <- function() {
   path <- plugin_path()
   if (!identical(backend_state$path, path)) {
@@ -79,8 +60,8 @@ find_cuda <- function() {
 plugin_path <- function() {
   path <- getOption("warpbayes.plugin")
   if (!is.null(path)) {
-    if (is_text(path, 1L)) return(path)
-    stop_input("options(warpbayes.plugin)", "must be the path of one file, not ", show_value(path))
+    must_be(is_text(path, 1L), "options(warpbayes.plugin)", "the path of one file", path)
+    return(path)
   }
   # Stored, because system.file() takes as long as a small convolution.
   if (is.null(backend_state$built)) {
@@ -116,22 +97,21 @@ plugin_absent <- function(path) {
 
 resolve_device <- function(devices) {
   device <- getOption("warpbayes.device", 0L)
-  whole <- is.numeric(device) && length(device) == 1L && !is.na(device) && device >= 0 && device == floor(device)
-  if (!whole) {
-    stop_input("options(warpbayes.device)", "must be the index of a CUDA device, from 0, not ", show_value(device))
-  }
+  must_be(is_one_number(device) && device >= 0 && device == floor(device), "options(warpbayes.device)",
+    "the index of a CUDA device, from 0", device)
   if (!device %in% devices$device) {
     stop_warpbayes("backend", sprintf("there is no CUDA device %s; this machine has %s", show_value(device),
-      paste0(devices$device, " (", devices$name, ")", collapse = ", ")))
+      device_list(devices)))
   }
   as.integer(device)
 }
 
+device_list <- function(devices) paste0(devices$device, " (", devices$name, ")", collapse = ", ")
+
 resolve_device_memory <- function() {
   limit <- getOption("warpbayes.device_memory", 0)
-  if (!is.numeric(limit) || length(limit) != 1L || is.na(limit) || limit < 0 || limit > 2^53) {
-    stop_input("options(warpbayes.device_memory)", "must be a number of bytes, not ", show_value(limit))
-  }
+  must_be(is_one_number(limit) && limit >= 0 && limit <= 2^53, "options(warpbayes.device_memory)",
+    "a number of bytes", limit)
   floor(as.double(limit))
 }
 
@@ -143,34 +123,24 @@ resolve_isa <- function(processor) {
   if (is.null(isa)) return(processor$isa)
   isa <- match(check_option_choice(isa, "options(warpbayes.isa)", rev(isa_names)), isa_names) - 1L
   if (!isa %in% available_isa(processor)) {
-    stop_warpbayes("backend", sprintf(
-      "options(warpbayes.isa) asks for \"%s\", but the widest instruction set here is \"%s\"",
-      isa_names[[isa + 1L]], isa_names[[processor$isa + 1L]]
-    ))
+    shown <- dQuote(isa_names[c(isa, processor$isa) + 1L], FALSE)
+    stop_warpbayes("backend", paste0("options(warpbayes.isa) asks for ", shown[[1L]],
+      ", but the widest instruction set here is ", shown[[2L]]))
   }
   isa
 }
 
 resolve_threads <- function(threads, processor) {
-  argument <- "threads"
-  if (is.null(threads)) {
-    argument <- "options(warpbayes.threads)"
-    threads <- getOption("warpbayes.threads")
-  }
-  if (is.null(threads)) {
-    threads <- default_threads(processor$cores)
-  } else if (!is_thread_count(threads)) {
-    stop_input(argument, "must be one whole number from 1 to 4096, not ", show_value(threads))
-  }
+  given <- argument_or_option(threads, "threads")
+  threads <- given$value
+  if (!is.null(threads)) must_be(is_thread_count(threads), given$name, "one whole number from 1 to 4096", threads)
+  if (is.null(threads)) threads <- default_threads(processor$cores)
   if (!processor$openmp || processor$forked) return(1L)
-  # More threads than cores gain nothing, and the OpenMP runtime ends the process if the system refuses to start one. Up
-  # to 8 are allowed on every machine, so that tests can compare results of different numbers of threads.
+  # The OpenMP runtime ends the process if it cannot start a thread. Up to 8 are allowed everywhere, for tests.
   as.integer(min(threads, thread_limit(), max(8, processor$cores)))
 }
 
-# All cores that the process may use, unless OMP_NUM_THREADS says otherwise. The variable is read here, because the
-# settings of the OpenMP runtime belong to the whole process. OpenMP knows which cores the process may run on, but not
-# how much processor time its container or its Slurm job was given.
+# OpenMP does not know how much processor time the container or the Slurm job was given.
 default_threads <- function(cores, quota = container_cores()) {
   wanted <- environment_count("OMP_NUM_THREADS")
   if (!is.na(wanted)) return(wanted)
@@ -179,11 +149,8 @@ default_threads <- function(cores, quota = container_cores()) {
 
 # The largest number of threads that the machine's administrator, or R CMD check, allows.
 thread_limit <- function() {
-  limit <- environment_count("OMP_THREAD_LIMIT")
-  if (is.na(limit)) limit <- Inf
-  check <- tolower(Sys.getenv("_R_CHECK_LIMIT_CORES_"))
-  if (nzchar(check) && check != "false") limit <- min(limit, 2)
-  limit
+  is_check <- !tolower(Sys.getenv("_R_CHECK_LIMIT_CORES_")) %in% c("", "false")
+  min(environment_count("OMP_THREAD_LIMIT"), if (is_check) 2, Inf, na.rm = TRUE)
 }
 
 # The first number in a variable such as OMP_NUM_THREADS="4,2", or NA if there is none.

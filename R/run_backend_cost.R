@@ -11,44 +11,30 @@
 #   memory    on an H200, for kernels that its memory limits
 call_cost <- function(serial = 0, parallel = 0, most = Inf, fixed = 5e-4, up = 0, down = 0, compute = 0,
                       memory = 0) {
-  list(serial = serial, parallel = parallel, most = most, fixed = fixed, up = up, down = down, compute = compute,
-    memory = memory)
+  as.list(environment())
 }
 
 times_cost <- function(times, cost, up = 0) {
-  most <- cost$most
-  cost <- lapply(cost, `*`, times)
-  cost$most <- most
-  cost$up <- cost$up + up
-  cost
+  total <- lapply(cost, `*`, times)
+  total$most <- cost$most
+  total$up <- total$up + up
+  total
 }
 
-# How much longer a core takes without AVX-512, by instruction set. NEON was not measured: its vectors have a quarter of
-# the width.
+# How much longer a core takes without AVX-512. NEON, with a quarter of the width, was not measured.
 isa_slower <- c(4, 1.6, 1, 4)
 
 processor_seconds <- function(cost, threads, isa) {
   (cost$serial + cost$parallel / max(1, min(threads, cost$most))) * isa_slower[[isa + 1L]]
 }
 
-# Seconds of copies to a card and back, as 1, 4 and 16 threads took beside an H200. On the way back threads also wait
-# for the system to clear the pages of a new vector.
-copy_seconds <- function(cost, threads) {
-  cost$up / min(7e9 * threads, 3.8e10) + cost$down / (2.9e9 * min(threads, 16)^0.65)
-}
-
 card_seconds <- function(cost, card, threads, precision = "double") {
-  slower <- card_slower(card, precision)
-  cost$fixed + copy_seconds(cost, threads) + cost$compute * slower$compute + cost$memory * slower$memory
-}
-
-# How many times as long as an H200 a card takes, by what limits a kernel, from data sheets. Cards of data centres have
-# a compute capability of x.0; others do 32 or 64 times fewer multiply-adds in double precision than in single.
-card_slower <- function(card, precision) {
+  # Measured with 1, 4 and 16 threads. On the way back threads wait for the system to clear the pages of a vector.
+  copies <- cost$up / min(7e9 * threads, 3.8e10) + cost$down / (2.9e9 * min(threads, 16)^0.65)
+  # From data sheets. Cards of data centres have a compute capability of x.0.
   data_centre <- card$minor == 0L && card$major %in% c(6L, 7L, 8L, 9L, 10L)
-  compute <- if (card$major >= 9L) 1 else 4
-  list(compute = if (data_centre) compute else if (precision == "single") 2 else 40,
-    memory = if (!data_centre) 6 else if (card$major >= 9L) 1 else 3)
+  slower <- if (!data_centre) c(if (precision == "single") 2 else 40, 6) else if (card$major >= 9L) c(1, 1) else c(4, 3)
+  cost$fixed + copies + cost$compute * slower[[1L]] + cost$memory * slower[[2L]]
 }
 
 fit_cost <- function(fit, sweeps) UseMethod("fit_cost")

@@ -1,32 +1,22 @@
-# Runs the chains of any sampler side by side and stores their draws and traces. An interrupted or continued run loses
-# nothing. The sampler itself belongs to a topic, which describes it as follows.
+# Runs the chains of any sampler. The sampler itself belongs to a topic, which describes it as follows.
 #
 # The fit is a list that has at least `chains`, `warmup`, `thin` and `seed` as the user gave them; `iter`, the sweeps
 # done; `interrupted`; `elapsed`, c(start = 0, sweeps = 0) for a new fit: seconds; and `state` from start_chains(): for
 # each chain a list with `key`, `sweep` and what the topic needs to run on. Each trace becomes an element of the fit
 # with its name; kept draws are in the named list `fit$draws`.
 #
-# The sampler. A function of the fit that returns a list of the following parts. The first two describe the shape of a
-# fit. They come from a function of their own, such as mixture_plan(), from which R/run_fit_parts.R takes them too.
-#   traces   named list of stored(): what is noted after every sweep. An array of
-#            sweeps x chains x `dim`;
-#   draws    named list of stored(): what a kept draw consists of. An array of
-#            `dim` x draws x chains. If the list is empty, slices do not end at kept draws;
-#   open     function(run): a session, that is, whatever step() needs to compute.
-#            `run` is from resolve_run(), and may have a `cluster` if the topic gave it one;
+# The sampler is a function of the fit that returns a list of
+#   traces   named list of stored(): what is noted after every sweep. An array of sweeps x chains x `dim`;
+#   draws    named list of stored(): what a kept draw consists of. An array of `dim` x draws x chains;
+#   open     function(run): a session, that is, whatever step() needs to compute. `run` is from resolve_run();
 #   close    function(session): frees it. Called once, whatever happens;
-#   step     function(sessions, states, sweeps, keep): runs `sweeps` sweeps of some chains, each
-#            in its own session, the first numbered state$sweep + 1. Returns for each chain
-#            a list of `state` (after the last sweep; `sweep` in it is counted here, not by
-#            the topic), `traces` (for each trace a vector of `sweeps` values, or a matrix
-#            of sweeps x prod(dim)) and, if `keep` is TRUE, `draw` (for each of `draws` its
-#            values after the last sweep). Values must have the type that stored() said.
-#            step() cannot be interrupted; it lasts about 0.2 s because `sweeps` is chosen
-#            so. A session may serve one chain after the other;
+#   step     function(sessions, states, sweeps, keep): runs `sweeps` sweeps of some chains, each in its own session, the
+#            first numbered state$sweep + 1. Returns for each chain a list of `state` (after the last sweep; `sweep` in
+#            it is counted here), `traces` (for each trace a vector of `sweeps` values, or a matrix of
+#            sweeps x prod(dim)) and, if `keep` is TRUE, `draw` (for each of `draws` its values after the last sweep).
+#            It cannot be interrupted; `sweeps` is chosen so that it lasts about 0.2 s;
 #   together TRUE if step() runs several chains at the same time (R/run_side_by_side.R);
-#   several  how many draws a slice may keep, Inf for any number. `draw` has the values of all draws that the slice
-#            keeps, one draw after the other, and `keep` says whether there are any. NULL is 1: slices end at kept
-#            draws;
+#   several  how many draws a slice may keep, one after the other in `draw`; NULL is 1: slices end at kept draws;
 #   interrupted  NULL, or function(done, total): the warning of an interrupted run, where it is not about draws;
 #   finish   function(fit): adds what follows from the last states, and returns the fit.
 # The sampler is sent to the workers of a future plan: nothing large may be in its environment.
@@ -37,8 +27,7 @@
 #   continue_chains(fit, iter, sampler, ...)  in its method of continue().
 # and has a method of resumable(), if its runs have checkpoints. R/cells_mixture_sampler.R is an example.
 
-# How one trace or one part of a draw is stored. `dim` has its dimensions in one sweep or draw, numeric() for a number.
-# `names` is NULL, or the dimnames of these dimensions.
+# How a trace or a part of a draw is stored. `names`: NULL, or the dimnames of the dimensions `dim`.
 stored <- function(dim = numeric(), type = "double", names = NULL) {
   list(dim = as.double(dim), blank = if (type == "integer") NA_integer_ else NA_real_, names = names)
 }
@@ -62,43 +51,32 @@ check_thin <- function(thin, iter, warmup) {
   thin
 }
 
-# The number of chains. NULL: the option's, or else four if `sweep`, from call_cost(), takes at most this many seconds
-# on one core, and a chain keeps at most this many `values`. Sizes alone decide, so a call has the same draws on every
-# machine.
+# Without an option, four chains if `sweep`, from call_cost(), takes at most this many seconds on one core, and a chain
+# keeps at most this many `values`. Sizes alone decide, so a call has the same draws on every machine.
 small_sweep <- 0.01
 few_values <- 1e7
 
 check_chains <- function(chains, sweep, values) {
-  argument <- "chains"
-  if (is.null(chains)) {
-    argument <- "options(warpbayes.chains)"
-    chains <- getOption("warpbayes.chains")
-  }
-  if (!is.null(chains)) return(check_count(chains, argument, max = 1e4))
+  given <- argument_or_option(chains, "chains")
+  if (!is.null(given$value)) return(check_count(given$value, given$name, max = 1e4))
   if (sweep$serial + sweep$parallel <= small_sweep && values <= few_values) 4 else 1
 }
 
-# How many sweeps after sweep `sweep` the next draw is kept.
 sweeps_to_kept <- function(sweep, fit) {
   if (sweep < fit$warmup) fit$warmup + fit$thin - sweep else fit$thin - (sweep - fit$warmup) %% fit$thin
 }
 
-# The number of draws that each chain has kept after `sweeps` sweeps.
-kept_draws <- function(sweeps, fit) {
-  max(0, floor((sweeps - fit$warmup) / fit$thin))
-}
+kept_draws <- function(sweeps, fit) max(0, floor((sweeps - fit$warmup) / fit$thin))
 
 kept_sweeps <- function(fit) fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
 
-# What a slice of chains in these states keeps: the first kept sweep, from 0, the distance between kept sweeps, and how
-# many they are.
+# What a slice of chains keeps: the first kept sweep, from 0, the distance between kept sweeps, and their number.
 kept_in_slice <- function(fit, states, sweeps, keep = TRUE) {
   done <- states[[1L]]$sweep
   c(sweeps_to_kept(done, fit) - 1, fit$thin, if (keep) kept_draws(done + sweeps, fit) - kept_draws(done, fit) else 0)
 }
 
-# Puts the first states of the chains into the fit. start(key) returns the topic's part of a state: all but `key` and
-# `sweep`. A start may take long, so the caller first calls check_store_memory(). Numbers of chains are above `before`.
+# start(key) returns the topic's part of a state: all but `key` and `sweep`. Numbers of chains are above `before`.
 start_chains <- function(fit, start, before = 0) {
   started <- proc.time()[["elapsed"]]
   fit$state <- lapply(before + seq_len(fit$chains), function(chain) {
@@ -109,12 +87,12 @@ start_chains <- function(fit, start, before = 0) {
   fit
 }
 
-# Runs `iter` more sweeps of all chains in this process, or on the workers that the user has set up with
-# future::plan(). The draws are the same. `threads` is the user's choice, NULL for all cores. `checkpoint` is from
-# check_checkpoint().
+# In this process, or on the workers of future::plan(). `threads` is the user's choice, NULL for all cores.
 advance_chains <- function(fit, iter, sampler, run, progress, threads, checkpoint = NULL) {
   # A cluster that has the data serves one chain after the other.
-  workers <- if (fit$chains > 1 && run$backend == "cpu" && is.null(run$cluster)) future_workers() else 1
+  has_future <- fit$chains > 1 && run$backend == "cpu" && is.null(run$cluster) &&
+    requireNamespace("future", quietly = TRUE) && requireNamespace("future.apply", quietly = TRUE)
+  workers <- if (has_future) future::nbrOfWorkers() else 1
   if (workers == 1) {
     fit <- advance(fit, iter, sampler, run, progress, checkpoint)
     # The number of workers that had some of the data.
@@ -134,12 +112,13 @@ advance_chains <- function(fit, iter, sampler, run, progress, threads, checkpoin
   fit
 }
 
-# Runs `iter` more sweeps of the user's fit. The topic's method of continue() has checked its own parts of the fit.
 continue_chains <- function(fit, more, sampler, backend, threads, progress, checkpoint = NULL, cluster = NULL) {
   more <- check_count(more, "more")
-  if (!agrees_with_sweeps(fit, sampler(fit))) {
-    stop_input("fit", "has been changed since it was made: its chains, sweeps and draws do not agree")
-  }
+  dims <- stored_dims(sampler(fit), fit$iter, kept_draws(fit$iter, fit), fit$chains)
+  has_dim <- function(values, dims) identical(as.double(dim(values)), as.double(dims))
+  agrees <- length(fit$state) == fit$chains && all(vapply(fit$state, function(one) identical(one$sweep, fit$iter), NA),
+    mapply(has_dim, c(fit[names(dims$traces)], fit$draws[names(dims$draws)]), c(dims$traces, dims$draws)))
+  if (!agrees) stop_input("fit", "has been changed since it was made: its chains, sweeps and draws do not agree")
   progress <- check_progress(progress)
   run <- resolve_run(backend, threads, cluster = cluster, cost = fit_cost(fit, more))
   fit$backend <- run_backend(run)
@@ -152,17 +131,7 @@ stored_dims <- function(plan, sweeps, draws, chains) {
     draws = lapply(plan$draws, function(part) c(part$dim, draws, chains)))
 }
 
-agrees_with_sweeps <- function(fit, plan) {
-  dims <- stored_dims(plan, fit$iter, kept_draws(fit$iter, fit), fit$chains)
-  has_dim <- function(values, dims) identical(as.double(dim(values)), as.double(dims))
-  length(fit$state) == fit$chains && all(vapply(fit$state, function(state) identical(state$sweep, fit$iter), NA),
-    mapply(has_dim, c(fit[names(dims$traces)], fit$draws[names(dims$draws)]), c(dims$traces, dims$draws)))
-}
-
-# Runs `iter` more sweeps in this process. If a sweep fails, the completed sweeps are returned with a warning. If no
-# sweep was completed, the failure is an error. The chains run side by side in slices. A slice ends when it has kept as
-# many draws as the sampler allows, or after about 0.2 s. Interrupts and progress are handled only between slices, when
-# nothing is half done.
+# If a sweep fails, the completed sweeps are returned with a warning. If there are none, it is an error.
 advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
   total <- fit$iter + iter
   plan <- sampler(fit)
@@ -182,7 +151,8 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
     states <- fit$state[chains]
     done <- states[[1L]]$sweep
     last <- done + sweeps
-    kept <- seq_len(kept_draws(last, fit) - kept_draws(done, fit)) + kept_draws(done, fit)
+    before <- kept_draws(done, fit)
+    kept <- before + seq_len(kept_draws(last, fit) - before)
     slices <- plan$step(sessions[seq_along(chains)], states, sweeps, length(kept) > 0L)
     for (i in seq_along(chains)) {
       store_slice(store, chains[[i]], done, sweeps, slices[[i]], kept)
@@ -249,12 +219,8 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
   close_store(fit, plan, store, total, failure)
 }
 
-# The store ------------------------------------------------------------------------
-
-# Makes arrays for all sweeps and draws up to sweep `total`, and copies the fit's arrays into them. A store is a list of
-# `pointer`, which owns the arrays until close_store() (src/entry/store_entry.c), and of `traces` and `draws`, named
-# lists of the dimensions of the arrays, in this order. Compiled code fills the arrays, because R would copy a whole
-# array at each draw, which takes ten times as long as the sweeps.
+# A store is a list of `pointer`, which owns the arrays until close_store(), and of `traces` and `draws`, named lists of
+# their dimensions. Compiled code fills the arrays, because R would copy a whole array at each draw.
 open_store <- function(fit, plan, total) {
   check_store_memory(plan, fit, total)
   store <- blank_store(plan, total, kept_draws(total, fit), fit$chains)
@@ -270,28 +236,23 @@ blank_store <- function(plan, sweeps, draws, chains) {
   dims <- stored_dims(plan, sweeps, draws, chains)
   names <- lapply(parts, function(part) if (!is.null(part$names)) c(part$names, list(NULL, NULL)))
   pointer <- native(C_store_open, lapply(parts, `[[`, "blank"), c(dims$traces, dims$draws), names)
-  c(list(pointer = pointer), dims, list(numbers = store_numbers(dims$traces, dims$draws)))
+  # What store_slice() asks at every kept draw.
+  numbers <- list(total = vapply(dims$traces, `[[`, 0, 1L),
+    stride = vapply(dims$traces, function(dim) prod(dim[1:2]), 0), size = vapply(dims$draws, draw_size, 0),
+    draws = vapply(dims$draws, draw_count, 0))
+  c(list(pointer = pointer), dims, list(numbers = numbers))
 }
 
-# What store_slice() asks at every kept draw: of each trace its sweeps, and its sweeps times chains; of each part of a
-# draw its values, and the draws of a chain.
-store_numbers <- function(traces, draws) {
-  list(names = names(traces), total = vapply(traces, `[[`, 0, 1L),
-    stride = vapply(traces, function(dim) prod(dim[1:2]), 0), draw_names = names(draws),
-    size = vapply(draws, draw_size, 0), draws = vapply(draws, draw_count, 0))
-}
-
-# Stores the traces of a slice: of `sweeps` sweeps after the first `done`. `kept` has the consecutive numbers of its
-# draws in the chain (none: nothing is kept).
+# Stores a slice of `sweeps` sweeps after the first `done`. `kept` has the consecutive numbers of its draws.
 store_slice <- function(store, chain, done, sweeps, slice, kept) {
   numbers <- store$numbers
-  values <- slice$traces[numbers$names]
+  values <- slice$traces[names(store$traces)]
   offset <- (chain - 1) * numbers$total + done
   stride <- numbers$stride
   run <- rep(sweeps, length(values))
   if (length(kept)) {
     taken <- numbers$size * length(kept)
-    values <- c(values, slice$draw[numbers$draw_names])
+    values <- c(values, slice$draw[names(store$draws)])
     offset <- c(offset, ((chain - 1) * numbers$draws + kept[[1L]] - 1) * numbers$size)
     run <- c(run, taken)
     stride <- c(stride, taken)
@@ -308,7 +269,6 @@ chain_lengths <- function(traces, draws) {
   c(vapply(traces, `[[`, 0, 1L), vapply(draws, function(dims) draw_size(dims) * draw_count(dims), 0))
 }
 
-# Copies as many sweeps and draws as the store has room for. `arrays` belong to another store or to a fit.
 copy_to_store <- function(arrays, store) {
   dims <- lapply(arrays, dim)
   is_trace <- seq_along(arrays) <= length(store$traces)
@@ -317,8 +277,8 @@ copy_to_store <- function(arrays, store) {
   fill_store(store, 0, to, arrays, from, pmin(from, to))
 }
 
-# Copies each element of the list `values` into the array of the store with the same number. Run i (from 0) has `run`
-# values. It starts at i * value_stride in the element, and goes to offset + i * stride in the array.
+# Copies each of `values` into the array of the store with the same number. Run i (from 0) of `run` values starts at
+# i * value_stride, and goes to offset + i * stride in the array.
 fill_store <- function(store, offset, stride, values, value_stride, run) {
   count <- length(values)
   each <- function(numbers) rep_len(as.double(numbers), count)
@@ -327,8 +287,7 @@ fill_store <- function(store, offset, stride, values, value_stride, run) {
   invisible()
 }
 
-# Moves the arrays into the fit. After an interruption or a failure they are cut to the completed sweeps. An
-# interrupted fit has the attribute "interrupt", which advance_chains() removes.
+# Moves the arrays of the completed sweeps into the fit. An interrupted fit has the attribute "interrupt".
 close_store <- function(fit, plan, store, total, failure = NULL, quiet = FALSE) {
   fit$iter <- fit$state[[1L]]$sweep
   draws <- kept_draws(fit$iter, fit)
@@ -338,34 +297,23 @@ close_store <- function(fit, plan, store, total, failure = NULL, quiet = FALSE) 
     copy_to_store(arrays, done)
     arrays <- native(C_store_close, done$pointer)
   }
-  for (name in names(plan$traces)) {
-    fit[[name]] <- arrays[[name]]
-  }
+  fit[names(plan$traces)] <- arrays[seq_along(plan$traces)]
   fit$draws <- if (length(plan$draws)) arrays[length(plan$traces) + seq_along(plan$draws)] else list()
-  whole <- function(count) format(count, scientific = FALSE, trim = TRUE)
   if (quiet) return(fit)
   if (!is.null(failure)) {
-    warning(sprintf(
-      "sweep %s of %s failed: %s. The sweeps before it are returned, with %s kept per chain",
-      whole(fit$iter + 1), whole(total), conditionMessage(failure), count_words(draws, "draw")
-    ), call. = FALSE)
+    warning(sprintf("sweep %.0f of %.0f failed: %s. The sweeps before it are returned, with %s kept per chain",
+      fit$iter + 1, total, conditionMessage(failure), count_words(draws, "draw")), call. = FALSE)
   } else if (fit$interrupted) {
     warning(if (!is.null(plan$interrupted)) plan$interrupted(fit$iter, total) else sprintf(
-      "interrupted: %s of %s sweeps are done, %s per chain %s kept; continue() runs the other sweeps",
-      whole(fit$iter), whole(total), count_words(draws, "draw"), if (draws == 1) "is" else "are"
+      "interrupted: %.0f of %.0f sweeps are done, %s per chain %s kept; continue() runs the other sweeps",
+      fit$iter, total, count_words(draws, "draw"), if (draws == 1) "is" else "are"
     ), call. = FALSE)
     attr(fit, "interrupt") <- TRUE
   }
   fit
 }
 
-future_workers <- function() {
-  if (!requireNamespace("future", quietly = TRUE) || !requireNamespace("future.apply", quietly = TRUE)) return(1)
-  future::nbrOfWorkers()
-}
-
-# Runs `iter` more sweeps, each chain on a worker with `threads` threads. Only this process writes checkpoints, so the
-# chains return whenever one is due. Only states are sent to the workers. New traces and draws come back.
+# Runs each chain on a worker, whose state is sent there. Only this process writes checkpoints.
 advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
   total <- fit$iter + iter
   plan <- sampler(fit)
@@ -403,11 +351,8 @@ advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
       # The time that is not spent on sweeps is the same for a round of any length.
       swept <- max(0.01, joined$elapsed[["sweeps"]])
       apart <- now() - round_started - swept
-      wanted <- if (is.null(checkpoint) || checkpoint$every == 0) {
-        0.2
-      } else {
-        max(checkpoint$every, apart / checkpoint_share)
-      }
+      timed <- !is.null(checkpoint) && checkpoint$every > 0
+      wanted <- if (timed) max(checkpoint$every, apart / checkpoint_share) else 0.2
       sweeps <- max(1, floor(sweeps * min(wanted / swept, 20)))
     }
   }
@@ -445,20 +390,29 @@ advance_on_worker <- function(iter, sampler, threads) {
 
 last_sweeps <- function(fit, plan, done) {
   if (done == 0) return(fit)
-  for (name in names(plan$traces)) {
-    dims <- dim(fit[[name]])
-    rows <- matrix(fit[[name]], dims[[1L]])
-    fit[[name]] <- array(rows[done + seq_len(dims[[1L]] - done), ], c(dims[[1L]] - done, dims[-1L]))
-  }
+  fit[names(plan$traces)] <- lapply(fit[names(plan$traces)], part_along, 1L, -seq_len(done))
   fit$draws <- lapply(fit$draws, without_first_draws, kept_draws(done, fit))
   fit
 }
 
 without_first_draws <- function(values, dropped) {
+  at <- length(dim(values)) - 1L
+  part_along(values, at, dropped + seq_len(dim(values)[[at]] - dropped))
+}
+
+# These `places` of the dimension `at` of an array. Chains are the second of a trace and the last of draws.
+part_along <- function(values, at, places) {
   dims <- dim(values)
-  kept <- draw_count(dims) - dropped
-  by_draw <- array(values, c(draw_size(dims), rev(dims)[2:1]))
-  array(by_draw[, dropped + seq_len(kept), ], replace(dims, length(dims) - 1L, kept), dimnames(values))
+  kept <- array(values, c(prod(dims[seq_len(at - 1L)]), dims[[at]], prod(dims[-seq_len(at)])))[, places, , drop = FALSE]
+  array(kept, replace(dims, at, dim(kept)[[2L]]), dimnames(values))
+}
+
+# Arrays of one chain each, whose dimension `at` is the chain.
+join_along <- function(arrays, at) {
+  dims <- dim(arrays[[1L]])
+  values <- array(unlist(arrays, use.names = FALSE),
+    c(prod(dims[seq_len(at - 1L)]), prod(dims[-seq_len(at)]), length(arrays)))
+  array(aperm(values, c(1L, 3L, 2L)), replace(dims, at, length(arrays)), dimnames(arrays[[1L]]))
 }
 
 store_round <- function(store, joined, plan) {
@@ -477,59 +431,26 @@ separate_chains <- function(fit, sampler) {
     one <- fit
     one$chains <- 1
     one$state <- fit$state[chain]
-    for (name in names(plan$traces)) {
-      one[[name]] <- trace_of_chain(fit[[name]], chain)
-    }
-    one$draws <- lapply(fit$draws, draws_of_chain, chain)
+    traces <- names(Filter(Negate(is.null), fit[names(plan$traces)]))
+    one[traces] <- lapply(fit[traces], part_along, 2L, chain)
+    one$draws <- lapply(fit$draws, function(values) part_along(values, length(dim(values)), chain))
     one
   })
 }
 
-# Chains are the second dimension of a trace and the last dimension of draws.
-trace_of_chain <- function(values, chain) {
-  if (is.null(values)) return(NULL)
-  dims <- dim(values)
-  dim(values) <- c(dims[1:2], prod(dims[-(1:2)]))
-  array(values[, chain, ], c(dims[[1L]], 1L, dims[-(1:2)]))
-}
-
-draws_of_chain <- function(values, chain) {
-  dims <- dim(values)
-  size <- length(values) / dims[[length(dims)]]
-  array(values[seq_len(size) + (chain - 1) * size], c(dims[-length(dims)], 1L), dimnames(values))
-}
-
 join_chains <- function(fit, fits, sampler) {
-  first <- fits[[1L]]
-  for (name in c("iter", "interrupted")) {
-    fit[[name]] <- first[[name]]
-  }
+  fit[c("iter", "interrupted")] <- fits[[1L]][c("iter", "interrupted")]
   fit$state <- lapply(fits, function(one) one$state[[1L]])
   plan <- sampler(fit)
-  for (name in names(plan$traces)) {
-    fit[[name]] <- join_traces(lapply(fits, `[[`, name))
-  }
+  for (name in names(plan$traces)) fit[[name]] <- join_along(lapply(fits, `[[`, name), 2L)
   fit$draws <- lapply(stats::setNames(nm = names(plan$draws)), function(name) {
-    join_draws(lapply(fits, function(one) one$draws[[name]]))
+    join_along(lapply(fits, function(one) one$draws[[name]]), length(plan$draws[[name]]$dim) + 2L)
   })
   fit$elapsed[["sweeps"]] <- max(vapply(fits, function(one) one$elapsed[["sweeps"]], 0))
   fit
 }
 
-join_traces <- function(arrays) {
-  dims <- dim(arrays[[1L]])
-  chains <- length(arrays)
-  values <- array(unlist(arrays, use.names = FALSE), c(dims[[1L]], prod(dims[-(1:2)]), chains))
-  array(aperm(values, c(1L, 3L, 2L)), c(dims[[1L]], chains, dims[-(1:2)]))
-}
-
-join_draws <- function(arrays) {
-  dims <- dim(arrays[[1L]])
-  array(unlist(arrays, use.names = FALSE), c(dims[-length(dims)], length(arrays)), dimnames(arrays[[1L]]))
-}
-
-# Raises an error if the traces, kept draws and states of `total` sweeps need more memory than is available. `plan` is
-# the sampler's; `plan$state_bytes`, if it is there, is the size of a chain's state.
+# `plan` is the sampler's; `plan$state_bytes`, if it is there, is the size of a chain's state.
 check_store_memory <- function(plan, fit, total) {
   bytes <- function(parts) sum(vapply(parts, function(part) prod(part$dim) * if (is.integer(part$blank)) 4 else 8, 0))
   draws <- kept_draws(total, fit) * fit$chains

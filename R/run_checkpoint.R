@@ -1,22 +1,9 @@
-# Writes checkpoints: files for continuing a killed run. advance() of R/run_chains.R writes one when it begins, between
-# slices, and when it ends. R/run_resume.R reads them.
+# Writes checkpoints: files for continuing a killed run. R/run_resume.R reads them.
 #
-# A checkpoint has a head of text, which R/run_fields.R describes. The values of its fields follow as they are in
-# memory, then those of the traces and kept draws. The fields are a list of
-#   package      the version of warpbayes, as text;
-#   class        the class of the fit; see resumable() below;
-#   total        sweeps that each chain is to run, including those done;
-#   every        seconds from one checkpoint to the next;
-#   given        a list of other arguments that resume() needs to read the user's data;
-#   fingerprint  of the data, see fingerprint_of();
-#   arrays       the names of the traces and draws;
-#   fit          the declared elements of the fit, with NULL in the places of its data, traces and draws;
-#   state        the states of the chains.
-# src/checkpoint/file.h describes the bytes around them.
+# A checkpoint has a head of text, which R/run_fields.R describes. The values of the fields of checkpoint_head() follow
+# as they are in memory, then those of the traces and kept draws. src/checkpoint/file.h describes the bytes around them.
 
-# Checks the arguments `checkpoint` and `checkpoint_every`. Returns NULL, or a list of `file` (an absolute path, because
-# the working directory may change), `every`, `given` and `argument`. A file that cannot be written is an error here,
-# before any sweep.
+# A file that cannot be written is an error before any sweep. The path is absolute, since the folder may change.
 check_checkpoint <- function(checkpoint, every, given = list(), argument = "checkpoint") {
   every <- check_every(every)
   if (is.null(checkpoint)) return(NULL)
@@ -34,18 +21,13 @@ check_checkpoint <- function(checkpoint, every, given = list(), argument = "chec
 }
 
 check_every <- function(every) {
-  if (!is.numeric(every) || length(every) != 1L || is.na(every) || every < 0) {
-    stop_input("checkpoint_every", "must be a number of seconds of at least 0, not ", show_value(every))
-  }
+  must_be(is_one_number(every) && every >= 0, "checkpoint_every", "a number of seconds of at least 0", every)
   as.double(every)
 }
 
-# The absolute name of a file to write. `refusal`: a function of the name of a file that exists, which gives the words
-# why it must stay, or NULL; `advice` follows them.
+# The absolute name of a file to write. `refusal`: a function of an existing file, with the words why it must stay.
 check_target <- function(file, argument, refusal, advice = NULL) {
-  if (!is_text(file, 1L) || !nzchar(file)) {
-    stop_input(argument, "must be NULL or the name of a file, not ", show_value(file))
-  }
+  must_be(is_text(file, 1L) && nzchar(file), argument, "NULL or the name of a file", file)
   shown <- dQuote(shorten(file), FALSE)
   path <- path.expand(file)
   if (!dir.exists(dirname(path))) {
@@ -61,7 +43,6 @@ check_target <- function(file, argument, refusal, advice = NULL) {
   normalizePath(path)
 }
 
-# Makes this process the only writer of a checkpoint until free_checkpoint() is given the result.
 hold_checkpoint <- function(checkpoint) {
   if (is.null(checkpoint)) return(NULL)
   lock <- .Call(C_checkpoint_hold, checkpoint$file)
@@ -76,9 +57,7 @@ free_checkpoint <- function(held) if (!is.null(held)) .Call(C_checkpoint_free, h
 # Checkpoints take at most this share of the time, unless `checkpoint_every` is 0.
 checkpoint_share <- 1 / 20
 
-# Returns save(fit, store, seconds, always), which writes a checkpoint if one is due or if `always`. It has the states
-# in `fit`, and the traces and draws in `store` up to these states. `seconds` is the time since the run began. If the
-# first checkpoint fails, that is an error. If a later one fails, there is one warning, and the last checkpoint stays.
+# If a checkpoint after the first cannot be written, there is one warning, and the last checkpoint stays.
 checkpoint_writer <- function(fit, plan, total, checkpoint) {
   if (is.null(checkpoint)) return(function(...) invisible())
   now <- function() proc.time()[["elapsed"]]
@@ -92,7 +71,10 @@ checkpoint_writer <- function(fit, plan, total, checkpoint) {
     done <- fit$state[[1L]]$sweep
     if (done == saved || !(always || started >= due)) return(invisible())
     head$fit$iter <- done
-    head$state <- lapply(fit$state, function(state) lapply(state, without_environment))
+    # A state keeps sums that grow while a sampler runs in an environment, as `store`. A checkpoint has copies of them.
+    head$state <- lapply(fit$state, lapply, function(part) {
+      if (is.environment(part)) c(mget(setdiff(ls(part), "store"), part), native(C_store_copy, part$store)) else part
+    })
     head$fit$elapsed[["sweeps"]] <- before + seconds
     failure <- write_checkpoint(checkpoint$file, head, plan, store)
     if (!is.null(failure)) {
@@ -111,13 +93,8 @@ checkpoint_writer <- function(fit, plan, total, checkpoint) {
   }
 }
 
-# A state keeps sums that grow while a sampler runs in an environment, as `store`, with other parts beside it. A
-# checkpoint has copies of the sums.
-without_environment <- function(part) {
-  if (!is.environment(part)) return(part)
-  c(mget(setdiff(ls(part), "store"), part), native(C_store_copy, part$store))
-}
-
+# `total`: sweeps of each chain, including those done; `every`: seconds from one checkpoint to the next; `given`: what
+# resume() needs to read the user's data; `arrays`: the names of traces and draws. The writer adds the chains' `state`.
 checkpoint_head <- function(fit, plan, total, checkpoint) {
   topic <- resumable(fit)
   light <- topic$without_data(fit)

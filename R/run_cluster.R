@@ -1,8 +1,5 @@
-# The connection to the workers of a cluster: how this process, the manager, calls them. R/cells_worker.R has what they
-# do, and R/run_cluster_messages.R how messages travel.
-#
-# Every call has a number, which comes back with the reply. A call that breaks off leaves replies behind. The next call
-# then finds another number, and the cluster is refused. Calls and replies have a digest of their bytes.
+# The connection of this process, the manager, to the workers of a cluster (R/cells_worker.R). Every call has a number.
+# After a call that broke off, the next reply has another number, and the cluster is refused.
 
 cluster_calls <- new.env(parent = emptyenv())
 cluster_calls$count <- 0
@@ -26,19 +23,15 @@ first_contact <- function(version, number) {
   list(number = number, value = list(problem = problem, node = Sys.info()[["nodename"]], process = Sys.getpid()))
 }
 
-call_worker <- function(sealed, number) {
-  get("answer_manager", envir = asNamespace("warpbayes"))(sealed)
-}
+call_worker <- function(sealed, number) get("answer_manager", envir = asNamespace("warpbayes"))(sealed)
 
 environment(first_contact) <- environment(call_worker) <- baseenv()
 
-# Messages, once both sides have warpbayes: the bytes of a value, and their digest.
 seal <- function(value) {
   bytes <- serialize(value, NULL, xdr = TRUE)
   list(bytes = bytes, digest = digest_numbers(bytes))
 }
 
-# The value of a message, or NULL if its bytes are not the sealed ones.
 unseal <- function(sealed) {
   right <- is.list(sealed) && is.raw(sealed$bytes) && identical(digest_numbers(sealed$bytes), sealed$digest)
   if (right) unserialize(sealed$bytes)
@@ -55,49 +48,38 @@ unseal <- function(sealed) {
 #   ignoring        whether the workers ignore interrupts until the last `close`.
 connect_cluster <- function(cluster, backend = NULL, threads = NULL, devices = NULL) {
   if (is.null(cluster)) return(NULL)
-  if (!inherits(cluster, "cluster") || !length(cluster)) {
-    stop_input("cluster", "must be NULL or a cluster, as parallel::makeCluster() makes it, not ", show_value(cluster))
-  }
+  must_be(inherits(cluster, "cluster") && length(cluster) > 0L, "cluster",
+    "NULL or a cluster, as parallel::makeCluster() makes it", cluster)
   if (!is.null(backend)) check_option_choice(backend, "backend", c("auto", "cpu", "cuda"))
-  connection <- new.env(parent = emptyenv())
-  connection$cluster <- cluster
-  connection$names <- sprintf("worker %d of %d", seq_along(cluster), length(cluster))
-  connection$broken <- FALSE
-  connection$session <- connection$data <- NULL
-  connection$keeps <- FALSE
-  connection$ignoring <- TRUE
+  names <- sprintf("worker %d of %d", seq_along(cluster), length(cluster))
+  connection <- list2env(list(cluster = cluster, names = names, broken = FALSE, keeps = FALSE, ignoring = TRUE),
+    parent = emptyenv())
   found <- ask_cluster(connection, first_contact, rep_len(list(package_version_text()), length(cluster)),
-    open = identity
-  )
+    open = identity)
   node <- vapply(found, `[[`, "", "node")
   connection$names <- sprintf("%s (process %d on %s)", connection$names, vapply(found, `[[`, 0L, "process"), node)
-  for (i in seq_along(found)) {
-    if (!is.null(found[[i]]$problem)) {
-      stop_warpbayes("backend", paste0("`cluster`: ", connection$names[[i]], " ", found[[i]]$problem))
-    }
+  refuse_first <- function(problems) {
+    words <- sprintf("`cluster`: %s %s", connection$names[lengths(problems) > 0L], unlist(problems))
+    if (length(words)) stop_warpbayes("backend", words[[1L]])
   }
+  refuse_first(lapply(found, `[[`, "problem"))
   # Workers on one machine share its cores if the user does not set their threads.
   connection$where <- lapply(tabulate(match(node, node))[match(node, node)], function(share) {
     list(backend = backend, threads = threads, devices = devices, share = share, work = 0)
   })
   greeted <- ask_workers(connection, "greet", each = lapply(connection$where, list))
-  for (i in seq_along(greeted)) {
-    if (!identical(greeted[[i]]$build, worker_build())) {
-      stop_warpbayes("backend", paste0("`cluster`: ", connection$names[[i]],
-        " has a warpbayes that was compiled from other sources or for another kind of machine"))
-    }
-  }
+  refuse_first(lapply(greeted, function(one) if (!identical(one$build, worker_build())) {
+    "has a warpbayes that was compiled from other sources or for another kind of machine"
+  }))
   connection$backend <- paste(unique(vapply(greeted, `[[`, "", "backend")), collapse = " and ")
   connection
 }
 
-# What the manager and its workers must have in common to read each other's bytes.
 worker_build <- function() {
   c(.Call(C_backend_abi), .Machine$sizeof.pointer, match(.Platform$endian, c("little", "big")))
 }
 
-# Runs a task of R/cells_worker.R on all workers, or on the `workers` with these numbers. All have the same
-# `arguments`, or `each` lists the arguments of each worker. Returns their values.
+# The values of a task of R/cells_worker.R on all or some `workers`. `each`: the arguments of each, if they differ.
 ask_workers <- function(connection, task, arguments = list(), each = NULL, workers = seq_along(connection$cluster)) {
   number <- next_call()
   message <- function(arguments) seal(list(number = number, task = task, arguments = arguments))
@@ -115,21 +97,20 @@ ask_cluster <- function(connection, fun, each, number = next_call(), workers = s
   started <- proc.time()[["elapsed"]]
   replies <- undivided(tryCatch(exchange_messages(cluster, fun, each, number, timeout), error = identity,
     interrupt = identity))
-  if (inherits(replies, "interrupt")) {
-    # What a worker sends next would be taken for the rest of the message.
-    lapply(sockets_of(cluster), close)
-    break_off(connection, "`cluster`: an interrupt broke off a message. The cluster cannot be used any more")
-  }
-  if (inherits(replies, "error") && is_time_limit(replies)) {
-    # Nobody waits for a silent worker any longer.
-    lapply(sockets_of(cluster), close)
-    break_off(connection, paste0("`cluster`: ", conditionMessage(replies), " in the middle of a message. The cluster ",
-      "cannot be used any more"))
-  }
-  if (inherits(replies, "error")) {
-    is_late <- proc.time()[["elapsed"]] - started >= timeout
-    lost <- lost_workers(connection, workers, replies, if (is_late) min(timeout, 5) else timeout, timeout)
-    break_off(connection, paste0(lost, ". The cluster cannot be used any more"))
+  if (inherits(replies, "condition")) {
+    lost <- if (inherits(replies, "interrupt")) {
+      "an interrupt broke off a message"
+    } else if (is_time_limit(replies)) {
+      paste(conditionMessage(replies), "in the middle of a message")
+    }
+    if (is.null(lost)) {
+      is_late <- proc.time()[["elapsed"]] - started >= timeout
+      lost <- lost_workers(connection, workers, replies, if (is_late) min(timeout, 5) else timeout, timeout)
+    } else {
+      # What a worker sends next would be taken for the rest of the message, and nobody waits for it any longer.
+      lapply(sockets_of(cluster), close)
+    }
+    break_off(connection, paste0("`cluster`: ", lost, ". The cluster cannot be used any more"))
   }
   lapply(seq_along(replies), function(i) {
     value <- value_of_reply(open(replies[[i]]), number, connection, workers[[i]])
@@ -141,7 +122,6 @@ ask_cluster <- function(connection, fun, each, number = next_call(), workers = s
   })
 }
 
-# The value in a reply to call `number`. `reply` is NULL if its bytes were damaged on the way.
 value_of_reply <- function(reply, number, connection, worker) {
   break_off_at <- function(...) {
     break_off(connection, paste0("`cluster`: ", connection$names[[worker]], ...,
@@ -153,13 +133,10 @@ value_of_reply <- function(reply, number, connection, worker) {
     break_off_at(" gave the reply to another call, which had broken off")
   }
   value <- reply$value
-  if (is_failure(value) && !is_whole_failure(value)) break_off_at(" gave a failure without a reason")
+  is_whole <- !is_failure(value) || is.list(value) && length(value$status) == 1L &&
+    value$status %in% seq_along(status_class) && is_text(value$message, 1L)
+  if (!is_whole) break_off_at(" gave a failure without a reason")
   value
-}
-
-is_whole_failure <- function(value) {
-  is.list(value) && length(value$status) == 1L && value$status %in% seq_along(status_class) &&
-    is_text(value$message, 1L)
 }
 
 break_off <- function(connection, message) {
@@ -168,18 +145,14 @@ break_off <- function(connection, message) {
   stop_warpbayes("device", message)
 }
 
-# Seconds without a byte from a worker, after which the manager no longer waits for it.
 worker_timeout <- function() {
   seconds <- getOption("warpbayes.worker_timeout", 3600)
-  if (!is.numeric(seconds) || length(seconds) != 1L || is.na(seconds) || seconds < 1) {
-    stop_input("options(warpbayes.worker_timeout)", "must be a number of seconds of at least 1, not ",
-      show_value(seconds))
-  }
+  must_be(is_one_number(seconds) && seconds >= 1, "options(warpbayes.worker_timeout)",
+    "a number of seconds of at least 1", seconds)
   min(ceiling(seconds), 1e6)
 }
 
-# Which workers no longer answer, in words. This may read replies that other workers had still to give, but the
-# cluster is lost anyway. Each worker is given `patience` seconds.
+# Which workers no longer answer within `patience` seconds, in words. Replies of others may be lost, as the cluster is.
 lost_workers <- function(connection, workers, error, patience, timeout) {
   close <- seal(list(number = 0, task = "close", arguments = list(c(connection$session, connection$data))))
   found <- vapply(workers, function(i) {
@@ -189,30 +162,21 @@ lost_workers <- function(connection, workers, error, patience, timeout) {
     if (!inherits(undivided(tryCatch(ask(), error = identity)), "error")) return("here")
     if (proc.time()[["elapsed"]] - started < patience) "ended" else "silent"
   }, "")
-  if (all(found == "here")) return(paste0("`cluster`: a call of its workers failed: ", conditionMessage(error)))
+  if (all(found == "here")) return(paste("a call of its workers failed:", conditionMessage(error)))
   which_are <- function(state) {
     names <- connection$names[workers[found == state]]
     paste(paste(names, collapse = " and "), if (length(names) > 1L) "have" else "has")
   }
-  said <- c(
-    if (any(found == "ended")) {
-      paste0(which_are("ended"), " ended or cannot be reached (", conditionMessage(error), ")")
-    },
-    if (any(found == "silent")) {
-      sprintf("%s sent nothing for %s, the time that options(warpbayes.worker_timeout) allows", which_are("silent"),
-        count_words(timeout, "second"))
-    }
-  )
-  paste0("`cluster`: ", paste(said, collapse = ", and "))
+  said <- c(ended = sprintf("%s ended or cannot be reached (%s)", which_are("ended"), conditionMessage(error)),
+    silent = sprintf("%s sent nothing for %s, the time that options(warpbayes.worker_timeout) allows",
+      which_are("silent"), count_words(timeout, "second")))
+  paste(said[intersect(names(said), found)], collapse = ", and ")
 }
 
-new_name <- function() {
-  sprintf("%d.%.0f", Sys.getpid(), next_call())
-}
+new_name <- function() sprintf("%d.%.0f", Sys.getpid(), next_call())
 
 as_failure <- function(error) {
-  class <- match(sub("^warpbayes_error_", "", class(error)[[1L]]), status_class)
-  status <- if (is.na(class)) 2L else class
+  status <- match(sub("^warpbayes_error_", "", class(error)[[1L]]), status_class, nomatch = 2L)
   structure(list(status = status, message = conditionMessage(error)), class = "warpbayes_failure")
 }
 

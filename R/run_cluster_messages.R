@@ -1,14 +1,11 @@
-# How messages reach the workers of a cluster and come back.
-#
-# R's sockets heed an interrupt while they send or receive, even where R code suspends interrupts, and half a message
-# cannot be taken up again. So this process waits for replies with socketSelect(), where an interrupt does no harm, and
-# the compiled code holds interrupts back during the messages themselves (src/entry/interrupts_entry.c). For that,
-# sockets get and give the messages of package parallel, written here: parallel's own functions send and wait at once.
-# Other workers, such as MPI's, are asked with parallel's functions.
+# How messages reach the workers of a cluster and come back. R's sockets heed an interrupt while they send or receive,
+# even where R code suspends interrupts, and half a message cannot be taken up again. So this process waits for replies
+# with socketSelect(), where an interrupt does no harm, and the compiled code holds interrupts back during the messages
+# (src/entry/interrupts_entry.c). parallel's own functions, which send and wait at once, ask other workers than sockets.
 
 # Calls fun(each[[i]], number) on worker i of the cluster, and returns the values. The caller has suspended interrupts:
-# an interrupt that comes meanwhile comes again afterwards. A second interrupt is signalled at once, and none comes
-# afterwards. An interrupt within a message that could not be held back is signalled too, as is any on Windows.
+# an interrupt that comes meanwhile comes again afterwards. A second interrupt, any on Windows, and one within a message
+# that could not be held back are signalled at once.
 exchange_messages <- function(cluster, fun, each, number, timeout) {
   sockets <- sockets_of(cluster)
   if (length(sockets) < length(cluster)) {
@@ -32,7 +29,12 @@ exchange_messages <- function(cluster, fun, each, number, timeout) {
   }
   replies <- vector("list", length(cluster))
   within_timeout(cluster, timeout, {
-    undisturbed(for (i in seq_along(cluster)) send_call(cluster[[i]], fun, list(each[[i]], number)))
+    undisturbed(for (i in seq_along(cluster)) {
+      # As a worker of package parallel expects a call. Nodes of class SOCK0node read the byte order of their machine.
+      data <- list(fun = fun, args = list(each[[i]], number), return = TRUE, tag = NULL)
+      is_own_order <- inherits(cluster[[i]], "SOCK0node")
+      serialize(list(type = "EXEC", data = data, tag = NULL), sockets[[i]], xdr = !is_own_order)
+    })
     waiting <- seq_along(cluster)
     silent <- 0
     while (length(waiting)) {
@@ -45,7 +47,7 @@ exchange_messages <- function(cluster, fun, each, number, timeout) {
         tryCatch(allowInterrupts(for (i in 1:6) Sys.sleep(0)), interrupt = note)
         next
       }
-      undisturbed(for (i in waiting[ready]) replies[i] <- list(receive_value(sockets[[i]])))
+      undisturbed(for (i in waiting[ready]) replies[i] <- list(unserialize(sockets[[i]])$value))
       waiting <- waiting[!ready]
     }
   })
@@ -53,14 +55,6 @@ exchange_messages <- function(cluster, fun, each, number, timeout) {
   if (length(failed)) stop("one node produced an error: ", failed[[1L]], call. = FALSE)
   replies
 }
-
-# As a worker of package parallel expects a call. Nodes of class SOCK0node read the byte order of their machine.
-send_call <- function(node, fun, arguments) {
-  message <- list(type = "EXEC", data = list(fun = fun, args = arguments, return = TRUE, tag = NULL), tag = NULL)
-  serialize(message, node$con, xdr = !inherits(node, "SOCK0node"))
-}
-
-receive_value <- function(socket) unserialize(socket)$value
 
 sockets_of <- function(cluster) {
   nodes <- Filter(function(node) inherits(node, c("SOCKnode", "SOCK0node")), unclass(cluster))

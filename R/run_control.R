@@ -26,7 +26,7 @@ warp_control <- function(thin = 1, keep = NULL, start = NULL, moves = TRUE, tole
                          prior_only = FALSE, precision = c("double", "single"), devices = NULL, cluster = NULL,
                          checkpoint = NULL, checkpoint_every = 60, ...) {
   check_dots_empty(...)
-  control <- mget(control_names())
+  control <- mget(setdiff(names(formals(warp_control)), "..."))
   control$estimate <- check_choice(estimate, "estimate", c("mode", "mean"))
   control$missing <- check_choice(missing, "missing", c("error", "model"))
   control$precision <- check_precision(precision)
@@ -34,15 +34,11 @@ warp_control <- function(thin = 1, keep = NULL, start = NULL, moves = TRUE, tole
   structure(control, class = "warp_control")
 }
 
-control_names <- function() setdiff(names(formals(warp_control)), "...")
-
 # The settings as a list, checked again, because it may have been changed. `takes` names those that the sampler of the
 # user's call has; the others must have their defaults.
 check_control <- function(control, takes) {
   if (is.null(control)) control <- warp_control()
-  if (!inherits(control, "warp_control")) {
-    stop_input("control", "must be made by warp_control(), not ", show_value(control))
-  }
+  must_be(inherits(control, "warp_control"), "control", "made by warp_control()", control)
   control <- unclass(do.call(warp_control, unclass(control)))
   is_default <- mapply(identical, control, unclass(warp_control())[names(control)])
   others <- setdiff(names(control)[!is_default], takes)

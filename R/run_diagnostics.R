@@ -1,11 +1,8 @@
-# Judges the convergence of chains by rank-normalised split Rhat and bulk effective sample size (Vehtari, Gelman,
-# Simpson, Carpenter and Buerkner 2021, Bayesian Analysis 16, 667-718). Makes a table of both, and a verdict in
-# sentences with a stated rate of false alarms. A topic gives the quantities, a named list of matrices of sweeps x
-# chains, and a function from their names to words.
+# Judges the convergence of chains by rank-normalised split Rhat and bulk effective sample size (Vehtari et al. 2021). A
+# topic gives the quantities, a named list of matrices of sweeps x chains, and a function from their names to words.
 
 #' How convergence is judged
 #'
-#' @section The statistics:
 #' Each quantity has the rank-normalised split \eqn{\hat R} and the bulk effective sample size of Vehtari et al. (2021).
 #'
 #' @section The verdict:
@@ -21,8 +18,7 @@
 #'   667-718.
 #' @seealso [continue()] for more sweeps, [drop_warmup()] for a longer warm-up
 #' @examples
-#' set.seed(1)
-#' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))
+#' x <- cbind(a = c(rnorm(300), rnorm(200, 4)), b = rnorm(500))
 #' fit <- dp_mixture(x, components = 10, iter = 200, chains = 2, seed = 1, threads = 2)
 #' summary(fit)$diagnostics
 #' @name convergence
@@ -32,19 +28,16 @@ NULL
 # false_alarms. For autocorrelated draws the test is approximate: the level 0.05 would give up to 6% of false alarms.
 rhat_limit <- 1.05
 false_alarms <- 0.03
-# Effective draws per chain. With fewer than ess_needed there is no verdict; with fewer than ess_wanted, intervals are
-# rough.
+# Effective draws per chain: with fewer than these, there is no verdict, and intervals are rough.
 ess_needed <- 20
 ess_wanted <- 100
 # Autocorrelations cannot be estimated from fewer sweeps.
 fewest_sweeps <- 12
 
-# Draws of one quantity are a matrix, sweeps x chains; of several, an array, sweeps x chains x quantities. The functions
-# up to bulk_size() take both, because quantity by quantity 20,000 coefficients take half a minute.
+# Draws of several quantities are an array, sweeps x chains x quantities. One by one, they would take much longer.
 
 quantities_in <- function(draws) if (length(dim(draws)) == 3L) dim(draws)[[3L]] else 1L
 
-# Returns the halves of every chain as chains of their own.
 split_chains <- function(draws) {
   size <- dim(draws)
   half <- size[[1L]] %/% 2L
@@ -59,10 +52,7 @@ split_chains <- function(draws) {
 
 is_constant <- function(draws) {
   values <- matrix(draws, ncol = quantities_in(draws))
-  is_same <- values[1L, ] == values[nrow(values), ]
-  some <- values[, is_same, drop = FALSE]
-  is_same[is_same] <- colSums(some != rep(some[1L, ], each = nrow(some))) == 0
-  is_same
+  colSums(values != rep(values[1L, ], each = nrow(values))) == 0
 }
 
 normal_scores <- function(draws) {
@@ -95,7 +85,6 @@ column_variances <- function(x) {
   colSums((x - rep(colMeans(x), each = nrow(x)))^2) / (nrow(x) - 1)
 }
 
-# Square root of the ratio of the pooled to the within-chain variance, of each quantity.
 variance_ratio <- function(draws) {
   n <- dim(draws)[[1L]]
   columns <- matrix(draws, n)
@@ -104,8 +93,7 @@ variance_ratio <- function(draws) {
   sqrt((n - 1) / n + column_variances(of_chains(colMeans(columns))) / within)
 }
 
-# NA if the quantity never varies; Inf if it is constant in each chain but differs between chains. `scores` are the
-# normal scores of the halves, `middle` the medians.
+# Inf if the quantity is constant in each chain but differs between chains. `middle`: the medians.
 rhat_of_scores <- function(draws, scores, middle) {
   # Chains that differ in spread differ in location when they are folded at the median.
   folded <- split_chains(abs(draws - rep(middle, each = length(draws) / length(middle))))
@@ -113,15 +101,7 @@ rhat_of_scores <- function(draws, scores, middle) {
   pmax(variance_ratio(scores), spread)
 }
 
-split_rhat <- function(draws) {
-  if (nrow(draws) < 4L || any(!is.finite(draws))) return(NA_real_)
-  halves <- split_chains(draws)
-  if (is_constant(halves)) return(NA_real_)
-  rhat_of_scores(draws, normal_scores(halves), stats::median(draws))
-}
-
-# Autocovariances with divisor n, lags 0 to n - 1, averaged over the chains: lags x quantities, by FFTs of two chains
-# each. They are padded so that the ends do not wrap around.
+# Autocovariances, averaged over the chains: lags x quantities, by padded FFTs of two chains each.
 autocovariances <- function(draws) {
   n <- dim(draws)[[1L]]
   chains <- dim(draws)[[2L]]
@@ -165,17 +145,15 @@ effective_size <- function(draws) {
   }, 0)
 }
 
-bulk_size <- function(draws) {
-  if (nrow(draws) < fewest_sweeps || any(!is.finite(draws))) return(NA_real_)
-  halves <- split_chains(draws)
-  if (is_constant(halves)) NA_real_ else effective_size(normal_scores(halves))
-}
+# Of one quantity, as diagnose_draws() has them of several.
+split_rhat <- function(draws) diagnose_draws(array(draws, c(dim(draws), 1L)), FALSE)[[1L, "rhat"]]
 
-# Each half of a chain is cut into this many batches, to see how much the means of parts vary by chance.
+bulk_size <- function(draws) diagnose_draws(array(draws, c(dim(draws), 1L)), FALSE)[[1L, "ess_bulk"]]
+
+# Batches of half a chain, whose means show how much the means of parts vary by chance.
 half_batches <- 5L
 
-# The number of sweeps that are worth one independent draw: the sum of the autocorrelations over all lags, from -Inf to
-# Inf, at least 1. It is computed within chains, so that it does not grow if chains differ.
+# The number of sweeps that are worth one independent draw, at least 1. It does not grow if chains differ.
 correlation_time <- function(draws) {
   n <- nrow(draws)
   covariance <- autocovariances(draws)[, 1L]
@@ -190,15 +168,12 @@ correlation_time <- function(draws) {
   }
   time <- time_of(covariance)
   # Autocovariances around a chain's own mean are too small by the variance of that mean.
-  for (correction in 1:2) {
-    time <- time_of(covariance + time * covariance[[1L]] / n)
-  }
+  for (correction in 1:2) time <- time_of(covariance + time * covariance[[1L]] / n)
   time
 }
 
-# Autocorrelation raises the ratio of variances in halves_test() by this factor. The chains are assumed to have
-# autocorrelations exp(-lag / c) with the correlation time `time`. Batches have `length` sweeps. The mean of x c sweeps
-# has the variance 2 (x - 1 + exp(-x)) / x^2.
+# Autocorrelations exp(-lag / c) with the correlation time `time` raise the ratio of variances in halves_test() by this
+# factor. The mean of x c sweeps has the variance 2 (x - 1 + exp(-x)) / x^2.
 batch_correction <- function(time, length) {
   if (time < 1.001) return(1)
   mean_variance <- function(x) if (x < 1e-3) 1 - x / 3 else 2 * (x - 1 + exp(-x)) / x^2
@@ -208,8 +183,7 @@ batch_correction <- function(time, length) {
   max(1, (half_batches - 1) * of_half / (of_batch - of_half))
 }
 
-# The probability that the means of halves of chains differ as much as these do if all halves have the same law. It is
-# from an analysis of variance of the means of batches of sweeps, corrected for autocorrelation.
+# The chance that halves of chains differ so much: an analysis of variance of the means of batches of sweeps.
 halves_test <- function(draws) {
   n <- nrow(draws)
   half <- n %/% 2L
@@ -223,17 +197,15 @@ halves_test <- function(draws) {
   stats::pf(ratio, groups - 1, groups * (half_batches - 1), lower.tail = FALSE)
 }
 
-# The smaller of the probabilities for location and for spread (see split_rhat()), doubled. 1 if there are too few
-# sweeps to tell.
+# For location and for spread. 1 if there are too few sweeps to tell.
 chance_of_difference <- function(draws) {
-  if (nrow(draws) < fewest_sweeps || anyNA(draws) || any(is.infinite(draws)) || all(draws == draws[[1L]])) return(1)
+  if (nrow(draws) < fewest_sweeps || any(!is.finite(draws)) || all(draws == draws[[1L]])) return(1)
   folded <- abs(draws - stats::median(draws))
   min(1, 2 * halves_test(normal_scores(draws)), 2 * halves_test(normal_scores(folded)))
 }
 
-# Which quantities differ between chains, or between halves of chains, by more than chance explains. The probability of
-# a false alarm in any of them is about `false_alarms`. A drift that lasts for a whole run looks like a long correlation
-# time, which would explain it as chance. A drift of several chains in the same direction is not chance.
+# Which quantities differ by more than chance explains. A drift that lasts for a whole run looks like a long correlation
+# time, which would explain it. A drift of several chains in the same direction is not chance.
 differing <- function(quantities, table) {
   varying <- !is.na(table$rhat)
   high <- varying & table$rhat > rhat_limit
@@ -247,8 +219,7 @@ differing <- function(quantities, table) {
 # So many draws are diagnosed at a time.
 diagnosed_at_once <- 2^18
 
-# One row per quantity: mean, sd, 5, 50 and 95% points, rhat, ess_bulk. With `tail` also ess_tail, the smaller effective
-# size of the 5% and the 95% quantile. All quantities have equally many sweeps and chains.
+# `tail`: also the smaller effective size of two quantiles.
 diagnose_quantities <- function(quantities, tail = FALSE) {
   size <- dim(quantities[[1L]])
   block <- ceiling(seq_along(quantities) * max(1, prod(size)) / diagnosed_at_once)
@@ -266,9 +237,8 @@ diagnose_draws <- function(draws, tail) {
   if (nrow(values) == 0L) return(out)
   is_finite <- is.finite(colSums(values))
   for (i in which(!is_finite)) {
-    own <- values[, i]
-    points <- stats::quantile(own, c(0.05, 0.5, 0.95), names = FALSE, na.rm = TRUE)
-    out[i, 1:5] <- c(mean(own), stats::sd(own), points)
+    points <- stats::quantile(values[, i], c(0.05, 0.5, 0.95), names = FALSE, na.rm = TRUE)
+    out[i, 1:5] <- c(mean(values[, i]), stats::sd(values[, i]), points)
   }
   if (!any(is_finite)) return(out)
   values <- values[, is_finite, drop = FALSE]
@@ -311,7 +281,6 @@ column_quantiles <- function(values, probabilities) {
 }
 
 # The reasons of a verdict that lie in the chains. Quantities named in `secondary` are mentioned, but do not decide.
-# `drift_advice` is what helps if a quantity still drifts.
 judge_convergence <- function(quantities, table, words, secondary = character(),
                               drift_advice = "drop_warmup(fit) makes it half of all sweeps") {
   sweeps <- nrow(quantities[[1L]])
@@ -320,10 +289,17 @@ judge_convergence <- function(quantities, table, words, secondary = character(),
     count <- if (sweeps <= 0L) "no sweep" else if (sweeps == 1L) "one sweep" else sprintf("%d sweeps", sweeps)
     return(reason("no_sweeps", figure = max(sweeps, 1L), sweeps = count))
   }
+  sizes <- function(size) sprintf("%.0f", size)
   differs <- differing(quantities, table)
   decides <- !table$quantity %in% secondary
   slow <- !decides & (differs | (!is.na(table$ess_bulk) & table$ess_bulk < ess_needed * chains))
-  rest <- if (any(slow)) slow_reason(table[slow, , drop = FALSE], words)
+  # Quantities that do not decide, if they move slowly or differ between chains.
+  apart <- table[slow, , drop = FALSE]
+  rest <- if (any(slow)) {
+    reason("rest_slow", quantity = paste(words(apart$quantity), collapse = " and "), figure = min(apart$ess_bulk),
+      shown = paste0(words(apart$quantity), " (Rhat ", format_rhat(apart$rhat), ", effective sample size ",
+        sizes(apart$ess_bulk), ")", collapse = " and "), rows = nrow(apart))
+  }
   high <- table[decides & differs, , drop = FALSE]
   if (nrow(high)) return(c(differing_reasons(quantities, high, words, drift_advice), rest))
   other <- table$rhat[!decides]
@@ -332,7 +308,6 @@ judge_convergence <- function(quantities, table, words, secondary = character(),
   if (all(is.na(table$rhat))) return(c(reason("nothing_varies"), rest))
   least <- table[which.min(table$ess_bulk), ]
   worst <- table[which.max(table$rhat), ]
-  sizes <- function(size) sprintf("%.0f", size)
   if (least$ess_bulk < ess_needed * chains) {
     # Another sentence may name a quantity that does not decide and has a higher Rhat.
     more <- any(other > worst$rhat, na.rm = TRUE)
@@ -363,7 +338,6 @@ judge_convergence <- function(quantities, table, words, secondary = character(),
   )
 }
 
-# The reasons of chains that have not converged. `high` has the rows of the quantities that differ.
 differing_reasons <- function(quantities, high, words, drift_advice) {
   high <- high[order(-high$rhat), , drop = FALSE]
   shown <- utils::head(high, 3L)
@@ -375,14 +349,6 @@ differing_reasons <- function(quantities, high, words, drift_advice) {
     outlying_chain(quantities, high$quantity[[1L]], words),
     drifting(quantities, high$quantity[[1L]], words, drift_advice)
   )
-}
-
-# Quantities that do not decide, if they move slowly or differ between chains.
-slow_reason <- function(slow, words) {
-  shown <- paste0(words(slow$quantity), " (Rhat ", format_rhat(slow$rhat), ", effective sample size ",
-    formatC(slow$ess_bulk, format = "f", digits = 0), ")", collapse = " and ")
-  reason("rest_slow", quantity = paste(words(slow$quantity), collapse = " and "), figure = min(slow$ess_bulk),
-    shown = shown, rows = nrow(slow))
 }
 
 format_rhat <- function(value) {

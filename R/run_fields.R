@@ -1,6 +1,5 @@
-# The fields of checkpoints. A checkpoint is data: its head is a list of plain values, each of which has a line of text
-# with its type, its length and the names of its attributes. Nothing of it can be code. A class of fits declares its
-# fields in one table, which check_fields() reads before any value is used.
+# The fields of checkpoints: plain values, each of which has a line of text with its type, its length and the names of
+# its attributes. Each class of fits declares its fields in one table, read by check_fields().
 #
 # A table is a named character vector. The name is the path of a field; `*` stands for each element of a list. The text
 # has the kind of the field and its dimensions, such as "finite[topics, documents]?". A dimension is a number, or an
@@ -42,7 +41,6 @@ chain_fields <- c(chains = "whole 1..1e4", iter = "whole 0..2147483647", warmup 
   elapsed = "number[2]", interrupted = "flag", call = "call?")
 state_fields <- c(key = "raw[8]", sweep = "whole iter..iter")
 
-# The rules of a table, by path.
 field_rules <- function(table) {
   form <- "^([a-z]+)(\\[(.*)\\])?(\\?)?( (.+)\\.\\.(.+))?$"
   lapply(table, function(text) {
@@ -55,11 +53,11 @@ field_rules <- function(table) {
   })
 }
 
-# Stops, by refuse(path, rule), at the first field of a list that is not as the table says, or that the table does not
-# have. `sizes`: further numbers for dimensions. Returns the sizes of all fields.
-check_fields <- function(values, table, refuse, sizes = list()) check_rules(values, field_rules(table), refuse, sizes)
+# Stops, by refuse(path, rule), at the first field that is not as the table says. Returns the sizes of all.
+check_fields <- function(values, table, refuse) check_rules(values, field_rules(table), refuse)
 
-check_rules <- function(values, rules, refuse, sizes) {
+# `sizes`: further numbers for dimensions.
+check_rules <- function(values, rules, refuse, sizes = list()) {
   if (!is.list(values)) refuse(NULL, "a list")
   known <- names(sizes)
   size_of <- function(text) eval(str2lang(text), sizes, baseenv())
@@ -144,7 +142,8 @@ to_fields <- function(value) {
   if (isS4(value) || !type %in% c("NULL", "list", names(stored_types)) || !all(own$class %in% kept_classes)) {
     stop_input("checkpoint", "cannot hold ", show_value(value))
   }
-  stored <- if (type %in% names(stored_types)) list(stored_types[[type]]$write(as_plain(value)))
+  plain <- if (is.language(value)) value else as.vector(unclass(value))
+  stored <- if (type %in% names(stored_types)) list(stored_types[[type]]$write(plain))
   length <- if (length(stored)) length(stored[[1L]]) else length(value)
   line <- paste(c(type, format(length, scientific = FALSE), if (length(own)) paste(names(own), collapse = ",")),
     collapse = " ")
@@ -152,8 +151,6 @@ to_fields <- function(value) {
   list(lines = c(line, unlist(lapply(inner, `[[`, "lines"))),
     values = c(stored, unlist(lapply(inner, `[[`, "values"), recursive = FALSE)))
 }
-
-as_plain <- function(value) if (is.language(value)) value else as.vector(unclass(value))
 
 # Each string ends with a byte of 0. The byte 255, which no text has, stands for NA.
 bytes_of_text <- function(text) {
@@ -181,8 +178,7 @@ code_text <- function(code) {
   text(as.call(list(if (is.name(code[[1L]])) code[[1L]] else as.name("call"), quote(...))))
 }
 
-# The lines of a head: the type, length and attributes of each value, the `type` that the file stores it as ("" if it
-# has no values), and the `bytes` of all values. NULL if it is no head.
+# Of each line of a head, with the `type` that the file stores it as, or "". NULL if it is no head.
 stored_sizes <- function(text) {
   lines <- strsplit(text, "\n", fixed = TRUE, useBytes = TRUE)[[1L]]
   either <- function(words) sprintf("(%s)", paste(words, collapse = "|"))

@@ -1,7 +1,6 @@
 # Fingerprints of data, by which resume() and the workers of a cluster know that bytes are the same.
 
-# A fingerprint of data: `size`, named numbers; `parts`, the name of each part in messages; `digests`, a raw matrix
-# with a column of 16 bytes for each part.
+# `size`: named numbers; `parts`: their names in messages; `digests`: 16 bytes for each part.
 fingerprint_of <- function(size, parts, digests) {
   list(size = size, parts = parts, digests = matrix(digests, 16L))
 }
@@ -30,7 +29,6 @@ digest_variable <- function(values) {
   }
 }
 
-# Stops if the data are not the checkpoint's. `was` and `is` are the fingerprints of the checkpoint and of the data.
 check_fingerprint <- function(was, is) {
   differs <- which(was$size != is$size)
   if (length(differs)) {

@@ -1,8 +1,6 @@
-# Checks that the parts of a result have the types and sizes that methods and compiled code rely on. A result is a list,
-# and anybody can change it. Each class has one description of its parts: a list with an element for each part, made by
-# the functions part_whole(), part_numbers(), ... below. check_described() reads it.
+# Checks that the parts of a result, a list that anybody can change, have the types and sizes that methods and compiled
+# code rely on. Each class describes its parts by a list of part_whole(), part_numbers(), ... for check_described().
 
-# What most methods do first: they refuse further arguments, and a result of which a part was changed.
 check_method <- function(x, argument, ...) {
   if (...length() > 0L) refuse_dots(...names(), parent.frame())
   check_present(!missing(x), argument)
@@ -29,18 +27,15 @@ part_is <- function(words, test) list(words = words, test = test)
 
 part_whole <- function(min = 0, max = 2^53) {
   part_is("a whole number", function(value) {
-    is.numeric(value) && length(value) == 1L && is.null(dim(value)) && isTRUE(value >= min & value <= max) &&
-      value == floor(value)
+    is_one_number(value) && is.null(dim(value)) && value >= min && value <= max && value == floor(value)
   })
 }
 
 part_choice <- function(choices) {
-  part_is(list_some(choices), function(value) is.character(value) && length(value) == 1L && value %in% choices)
+  part_is(list_some(choices), function(value) is_text(value, 1L) && value %in% choices)
 }
 
-part_names <- function(least = 1L) {
-  part_is("names", function(value) is.character(value) && length(value) >= least && !anyNA(value))
-}
+part_names <- function() part_is("names", function(value) is_text(value) && length(value) > 0L)
 
 part_list <- function() part_is("a list", is.list)
 
@@ -53,7 +48,6 @@ part_numbers <- function(dims) {
   })
 }
 
-# A factor with these levels, one for each of `length` things.
 part_factor <- function(levels, length) {
   part_is("a factor", function(value) {
     is.factor(value) && identical(base::levels(value), levels) && base::length(value) == length
@@ -68,8 +62,7 @@ part_table <- function(...) {
   })
 }
 
-# Stops at the first part that is not as described. A name such as "draws$effects" is a part of a part. `absent`: the
-# parts that a result need not have.
+# Stops at the first part that is not as described. A result need not have the parts in `absent`.
 check_described <- function(result, argument, parts, absent = character()) {
   for (part in names(parts)) {
     path <- if (grepl("$", part, fixed = TRUE)) strsplit(part, "$", fixed = TRUE)[[1L]] else part
@@ -80,22 +73,16 @@ check_described <- function(result, argument, parts, absent = character()) {
   }
 }
 
-# The same for a result that is a table. A column of it, or a part of its columns, is no result any more.
 check_table <- function(x, argument, table) {
   if (!table$test(x)) stop_input(argument, "has been changed since it was made: its columns do not agree")
 }
 
-# Stops unless the traces and draws have the dimensions that the plan of the sampler says. Draws may be absent, and
-# traces if `absent` says so: a method that needs them says so.
+# Stops unless the traces and draws have the dimensions of the plan. Draws may be absent, and traces if `absent`.
 check_stored <- function(fit, argument, plan, draws = kept_draws(fit$iter, fit), absent = TRUE) {
   dims <- tryCatch(stored_dims(plan, fit$iter, draws, fit$chains), error = function(error) {
     pass_on(error)
     stop_input(argument, "has been changed since it was made: its parts do not agree")
   })
-  # All at once, which takes a few microseconds, unless one of them is absent or wrong.
-  parts <- c(fit[names(dims$traces)], fit$draws[names(dims$draws)])
-  right <- lapply(c(dims$traces, dims$draws), as.integer)
-  if (identical(lapply(parts, dim), right) && all(vapply(parts, is.numeric, NA))) return()
   kept <- dims$draws[lengths(fit$draws[names(dims$draws)]) > 0L]
   names(kept) <- sprintf("draws$%s", names(kept))
   check_described(fit, argument, lapply(c(dims$traces, kept), part_numbers), if (absent) names(dims$traces))

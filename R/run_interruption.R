@@ -1,10 +1,7 @@
-# Passes the interrupt of a run on to R. An interrupted run returns its completed sweeps with a warning. The interrupt
-# then ends a loop around the run, but only after the result has been assigned.
+# Passes the interrupt of a run on to R, to end a loop around it, but only after the result has been assigned.
 
-# Interrupts this process again, as if Ctrl-C were typed. It is called last, before an interrupted run is returned. R
-# checks for interrupts once in about a thousand evaluations, with a separate count for byte-compiled code. Both counts
-# are restarted here, so that R checks only after the result has been assigned. On Windows a signal would end R, so the
-# interrupt ends the run only.
+# As if Ctrl-C were typed. R checks for interrupts once in about a thousand evaluations. This restarts the counts, so
+# that R checks only after the result has been assigned. On Windows a signal would end R.
 pass_interrupt_on <- function() {
   if (.Platform$OS.type != "windows") {
     restart_count(for (i in 1:10000) NULL)
@@ -13,9 +10,7 @@ pass_interrupt_on <- function() {
   }
 }
 
-# Evaluates `code`, which an interrupt must not cut in two. R ignores the signals of batch systems, SIGUSR1 and SIGUSR2,
-# while interrupts are suspended, so these wait until `code` has ended. At a limit of the size of files, writing fails
-# instead of ending the process.
+# Interrupts and SIGUSR1 and SIGUSR2 wait. At a limit of the size of files, writing fails instead of ending R.
 undivided <- function(code) holding_signals(suspendInterrupts(code))
 
 holding_signals <- function(code) {

@@ -1,5 +1,4 @@
-# Reports progress to package progressr, if it is installed, and by a text bar, if `bar` is TRUE. Returns a function
-# to be called with the number of steps done since its last call. At the end it is called with NULL to close the bar.
+# Reports progress to package progressr and by a text bar. The result takes numbers of steps, and NULL at the end.
 progress_signal <- function(steps, bar) {
   signal <- if (requireNamespace("progressr", quietly = TRUE)) progressr::progressor(steps = steps, auto_finish = FALSE)
   text <- if (bar) utils::txtProgressBar(max = steps, style = 3L)

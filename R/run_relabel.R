@@ -8,17 +8,12 @@
 #' @param fit a fit from [dp_mixture()] or [topic_model()].
 #' @param ... further arguments of the methods.
 #' @return The fit with its draws renumbered; see [relabel.dp_mixture()] and [relabel.topic_model()].
-#' @section Errors:
-#' `warpbayes_error_input` for anything else.
 #' @examples
-#' set.seed(1)
-#' x <- rbind(matrix(rnorm(400), ncol = 2), matrix(rnorm(200, mean = 6), ncol = 2))
+#' x <- cbind(a = c(rnorm(200), rnorm(100, 6)), b = rnorm(300))
 #' fit <- dp_mixture(x, components = 4, chains = 2, iter = 100, seed = 1, threads = 2)
 #' relabel(fit, threads = 2)
 #' @export
-relabel <- function(fit, ...) {
-  UseMethod("relabel")
-}
+relabel <- function(fit, ...) UseMethod("relabel")
 
 #' @export
 relabel.default <- function(fit, ...) {

@@ -1,17 +1,14 @@
-# Resolves where a call runs: backend, device, threads and instruction set. A call may take microseconds, so the last
-# answers are kept until something changes that they depend on.
+# Resolves where a call runs. The last answers are kept, because a call may take microseconds.
 
 # Multiply-adds of a call that a second thread would not make faster.
 short_work <- 4e6
 
 # The user's choice as the list that the compiled code reads (wb_call_from_list() of src/entry/entry.h).
-# `backend` and `threads` may be NULL, which stands for the option. Results do not depend on the choice.
 #   work     multiply-adds of the whole call; with at most short_work it runs on one thread, and with backend "auto" on
 #            the processor;
 #   cost     from call_cost(): with backend "auto" the call runs where it is estimated to take less time;
 #   devices  the graphics cards that share the work, from 0, or NULL;
-#   cluster  NULL, or a cluster whose workers have the data. The list then describes what this process computes,
-#            and has the connection to the workers as its element `cluster`.
+#   cluster  NULL, or a cluster whose workers have the data; the list then has the connection to them as `cluster`.
 resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NULL, cluster = NULL, cost = NULL) {
   if (!is.null(cluster)) {
     run <- resolve_run("cpu", threads)
@@ -26,7 +23,8 @@ resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NU
     name <- "short"
   } else {
     kept <- kept_runs$long
-    key <- c(key, list(threads, thread_settings()))
+    key <- c(key, list(threads, getOption("warpbayes.threads"), Sys.getpid(),
+      Sys.getenv(c("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "SLURM_CPUS_PER_TASK", "_R_CHECK_LIMIT_CORES_"))))
     name <- "long"
   }
   # A forked child cannot use the graphics card. It asks again, and make_run() raises the error.
@@ -39,16 +37,12 @@ resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NU
   if (missing(cost)) run else faster_run(run, cost)
 }
 
-# `run`, or the same run on the processor if the user leaves the choice to the package and the processor is estimated
-# to be faster. `cost` is computed only where there is a choice.
+# `run`, or the same run on the processor if that may be chosen and is estimated to be faster.
 faster_run <- function(run, cost, precision = "double") {
   if (!isTRUE(run$automatic) || run$backend != "cuda" || !is.null(run$devices)) return(run)
   card <- backend_state$devices[match(run$device, backend_state$devices$device), ]
-  if (processor_seconds(cost, run$threads, run$isa) <= card_seconds(cost, card, run$threads, precision)) {
-    on_processor(run)
-  } else {
-    run
-  }
+  is_slower <- card_seconds(cost, card, run$threads, precision) < processor_seconds(cost, run$threads, run$isa)
+  if (is_slower) run else on_processor(run)
 }
 
 on_processor <- function(run) {
@@ -56,37 +50,27 @@ on_processor <- function(run) {
   run
 }
 
-thread_settings <- function() {
-  list(getOption("warpbayes.threads"), Sys.getpid(),
-    Sys.getenv(c("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "SLURM_CPUS_PER_TASK", "_R_CHECK_LIMIT_CORES_")))
-}
-
 is_thread_count <- function(threads) {
-  is.numeric(threads) && length(threads) == 1L && isTRUE(threads >= 1 & threads <= 4096) && threads == floor(threads)
+  is_one_number(threads) && threads >= 1 && threads <= 4096 && threads == floor(threads)
 }
 
 make_run <- function(backend, threads) {
   chosen <- resolve_backend(backend)
   processor <- .Call(C_backend_processor)
-  list(backend = chosen$backend, automatic = chosen$automatic, pointer = chosen$pointer,
-    threads = resolve_threads(threads, processor), isa = resolve_isa(processor), device = chosen$device,
-    memory_limit = resolve_device_memory())
+  c(chosen[c("backend", "automatic", "pointer", "device")], threads = resolve_threads(threads, processor),
+    isa = resolve_isa(processor), memory_limit = resolve_device_memory())
 }
 
 run_on_devices <- function(run, devices) {
-  if (!is.numeric(devices) || !length(devices) || anyNA(devices) || any(devices < 0 | devices != floor(devices)) ||
-    anyDuplicated(devices)) {
-    stop_input("devices", "must be NULL or indices of graphics cards, from 0, each of them once, not ",
-      show_value(devices))
-  }
+  must_be(is.numeric(devices) && length(devices) && all(devices >= 0 & devices == floor(devices)) &&
+    !anyDuplicated(devices), "devices", "NULL or indices of graphics cards, from 0, each of them once", devices)
   if (run$backend != "cuda") {
     stop_input("devices", sprintf("names graphics cards, but the backend is %s", dQuote(run$backend, FALSE)))
   }
   absent <- setdiff(devices, backend_state$devices$device)
   if (length(absent)) {
     stop_warpbayes("backend", sprintf("`devices`: there is no CUDA device %s; this machine has %s",
-      format(absent[[1L]]),
-      paste0(backend_state$devices$device, " (", backend_state$devices$name, ")", collapse = ", ")))
+      format(absent[[1L]]), device_list(backend_state$devices)))
   }
   if (length(devices) > most_devices) {
     stop_input("devices", sprintf("has %d graphics cards: at most %d share a fit", length(devices), most_devices))
@@ -98,21 +82,15 @@ run_on_devices <- function(run, devices) {
 
 most_devices <- 16L
 
-# A sweep is shared so that each graphics card has at least this many multiply-adds. They take a data centre's card
-# about 4 ms; the exchange of sums takes 1 ms.
+# The least multiply-adds of a card in a sweep: 4 ms of a data centre's card. The exchange of sums takes 1 ms.
 device_work <- 3e10
 
-# The run of a session whose sweeps take `work` multiply-adds. It uses the `devices` of the fit. If the fit names none,
-# or if this machine lacks one of them, it uses one card for each device_work of `work`.
+# On the `devices` of the fit. If this machine lacks one, or for NULL, on one card for each device_work of `work`.
 spread_over_devices <- function(run, devices, work) {
   here <- if (run$backend == "cuda") backend_state$devices$device
   if (is.null(devices) || !all(devices %in% here)) {
-    count <- if (is.null(getOption("warpbayes.device"))) {
-      min(length(here), most_devices, floor(work / device_work))
-    } else {
-      0
-    }
-    devices <- if (count > 1) here[seq_len(count)]
+    count <- min(length(here), most_devices, floor(work / device_work))
+    devices <- if (count > 1 && is.null(getOption("warpbayes.device"))) here[seq_len(count)]
   }
   if (is.null(devices)) run else run_on_devices(run, devices)
 }

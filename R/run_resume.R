@@ -75,8 +75,7 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
     fit$backend <- run_backend(run)
     fit$threads <- run$threads
     if (fit$iter < saved$total) {
-      every <- if (is.null(checkpoint_every)) saved$every else checkpoint_every
-      checkpoint <- check_checkpoint(file, every, saved$given, argument = "file")
+      checkpoint <- check_checkpoint(file, c(checkpoint_every, saved$every)[[1L]], saved$given, argument = "file")
       advance_chains(fit, saved$total - fit$iter, topic$sampler, run, progress, threads, checkpoint)
     } else {
       topic$sampler(fit)$finish(fit)
@@ -96,8 +95,7 @@ fit_with_data <- function(topic, saved, x, envir) {
   })
 }
 
-# Evaluates `code`, which uses the content of the file. Fields of the right types and sizes may still hold nonsense. An
-# error that is not about the user's data becomes one about the file.
+# Evaluates `code`. An error that is not about the user's data becomes one about the file, which may hold nonsense.
 intact <- function(file, code) {
   tryCatch(code, error = function(error) {
     pass_on(error)
@@ -113,7 +111,6 @@ refuse_checkpoint <- function(file, ...) {
   stop_warpbayes("input", paste0("`file`, ", show_value(file), ", ", ...), argument = "file")
 }
 
-# What check_fields() calls for a field that is not as declared.
 refuse_field <- function(file, place) {
   function(path, rule) {
     refuse_checkpoint(file, "has a field ", shorten(paste(c(place, path), collapse = "$")), " that is not ", rule,
@@ -121,7 +118,6 @@ refuse_field <- function(file, place) {
   }
 }
 
-# Functions of packages that a formula in a checkpoint may call.
 formula_functions <- c("~", "+", "-", "*", "/", "^", ":", "%in%", "%%", "%/%", "|", "||", "(", "[", "[[", "$", "c", "I",
   "!", "&", "&&", "==", "!=", "<", ">", "<=", ">=", "is.na", "ifelse", "log", "log2", "log10", "log1p", "exp", "expm1",
   "sqrt", "abs", "sign", "sin", "cos", "tan", "plogis", "qlogis", "floor", "ceiling", "round", "signif", "pmin", "pmax",
@@ -146,15 +142,13 @@ check_formula_calls <- function(code, envir) {
   for (part in as.list(code)[-1L]) if (is.call(part)) check_formula_calls(part, envir)
 }
 
-# The head of the checkpoint; its `arrays` are the traces and draws. `shown` is the name of the file as the user gave
-# it.
+# `shown`: the file as the user named it.
 read_checkpoint <- function(file, shown) {
   refuse <- function(...) refuse_checkpoint(shown, ...)
   if (!file.exists(file)) refuse("does not exist")
   read <- function(result) {
-    if (is_failure(result)) {
-      if (result$status == 1L) refuse(result$message) else stop_failure(result)
-    }
+    if (is_failure(result) && result$status == 1L) refuse(result$message)
+    if (is_failure(result)) stop_failure(result)
     result
   }
   found <- read(.Call(C_checkpoint_head, file))
@@ -168,7 +162,6 @@ read_checkpoint <- function(file, shown) {
   intact(shown, check_head(from_fields(sizes, values), shown))
 }
 
-# The head with its fit, after every field was compared with its declaration. `read` is from from_fields().
 check_head <- function(read, shown) {
   head <- read$value
   if (!is.list(head) || !is_text(head$package, 1L) || !is_text(head$class, 1L)) {
@@ -176,10 +169,8 @@ check_head <- function(read, shown) {
   }
   written <- shorten(head$package)
   if (written != package_version_text()) {
-    refuse_checkpoint(shown, sprintf(
-      "was written by warpbayes %s; this is version %s, whose sweeps may be others: resume it with version %s", written,
-      package_version_text(), written
-    ))
+    refuse_checkpoint(shown, "was written by warpbayes ", written, "; this is version ", package_version_text(),
+      ", whose sweeps may be others: resume it with version ", written)
   }
   topic <- resumable_class(head$class)
   if (is.null(topic)) {
@@ -198,7 +189,6 @@ check_head <- function(read, shown) {
   head
 }
 
-# Stops at the first part of a chain's state that is not as its class declares. refuse(path, rule).
 check_states <- function(fit, topic, refuse) {
   sizes <- c(if (!is.null(topic$sizes)) topic$sizes(fit), field_sizes(unclass(fit)))
   rules <- field_rules(topic$state)
@@ -209,7 +199,6 @@ check_states <- function(fit, topic, refuse) {
   }
 }
 
-# The fit with the traces and draws of the checkpoint, in the dimensions that they have after fit$iter sweeps.
 put_arrays <- function(fit, saved, sampler, file) {
   plan <- sampler(fit)
   dims <- stored_dims(plan, fit$iter, kept_draws(fit$iter, fit), fit$chains)
@@ -218,24 +207,14 @@ put_arrays <- function(fit, saved, sampler, file) {
   fits <- identical(names(saved$arrays), names(parts)) && all(lengths(saved$arrays) == vapply(dims, prod, 0)) &&
     identical(lapply(saved$arrays, typeof), lapply(parts, function(part) typeof(part$blank)))
   if (!fits) refuse_checkpoint(file, "is damaged: its chains, sweeps and draws do not agree")
-  values <- Map(function(values, dim) {
-    dim(values) <- dim
-    values
-  }, saved$arrays, dims)
-  for (name in names(plan$traces)) {
-    fit[[name]] <- values[[name]]
-  }
+  values <- Map(`dim<-`, saved$arrays, dims)
+  fit[names(plan$traces)] <- values[names(plan$traces)]
   fit$draws <- lapply(stats::setNames(nm = names(plan$draws)), function(name) {
     kept <- values[[name]]
     names <- plan$draws[[name]]$names
     if (!is.null(names)) dimnames(kept) <- c(names, list(NULL, NULL))
     kept
   })
-  fit
-}
-
-without_parts <- function(fit, names) {
-  fit[names] <- list(NULL)
   fit
 }
 

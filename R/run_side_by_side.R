@@ -1,9 +1,6 @@
-# Runs chains of small data at the same time. A sweep of few rows cannot use many threads, nor a graphics card, so the
-# threads are dealt to chains first, and within a chain only then. On a card each thread drives the session of a chain.
-# Draws do not depend on this, so the faster way is found by trying both.
+# Runs chains of small data at the same time, each on its share of the threads, if a trial shows that it is faster.
 
-# A sweep that takes longer, in seconds, uses all threads or the card well, and its data are too large to open several
-# sessions.
+# A sweep that takes longer, in seconds, uses all threads or the card well.
 short_sweep <- c(cpu = 0.05, cuda = 0.002)
 
 trial <- 0.05

@@ -1,5 +1,4 @@
-# autoplot() for ggplot2: the pictures of R/show_picture.R as ggplot objects. The methods are registered when ggplot2 is
-# loaded.
+# autoplot() for ggplot2: the pictures of R/show_picture.R as ggplot objects.
 
 #' Pictures as ggplot objects
 #'
@@ -22,43 +21,27 @@
 #' @aliases autoplot.bayes_logit autoplot.martingale_posterior
 NULL
 
-aes_of <- function(...) do.call(ggplot2::aes, lapply(list(...), as.name))
-
-gg_picture <- function(main = NULL, xlab = NULL, ylab = NULL) {
-  ggplot2::ggplot() +
-    ggplot2::labs(title = main, x = xlab, y = ylab) +
-    gg_theme()
+# `columns`: names of aesthetics that columns of the data have too.
+aes_of <- function(columns, ...) {
+  do.call(ggplot2::aes, lapply(c(stats::setNames(nm = strsplit(columns, " ")[[1L]]), ...), as.name))
 }
 
-gg_theme <- function() {
-  ggplot2::theme_bw(base_size = 12) +
+gg_picture <- function(main, xlab, ylab) {
+  ggplot2::ggplot() +
+    ggplot2::labs(title = main, x = xlab, y = ylab) +
+    ggplot2::theme_bw(base_size = 12) +
     ggplot2::theme(panel.grid.minor = ggplot2::element_blank(), panel.grid = ggplot2::element_line(colour = "#EEEEEE"),
       strip.background = ggplot2::element_blank(), strip.text = ggplot2::element_text(hjust = 0, face = "bold"),
       legend.position = "bottom", legend.title = ggplot2::element_text(size = 10),
       axis.text = ggplot2::element_text(colour = "black"), plot.title.position = "plot")
 }
 
-without_grid <- function() {
-  ggplot2::theme(panel.grid = ggplot2::element_blank())
-}
-
-# A matrix of colours over part of one panel. `panel` is a data frame with the values of the facets.
-gg_image <- function(image, xlim, ylim, panel = NULL, interpolate = FALSE) {
-  ggplot2::layer(
-    data = if (is.null(panel)) data.frame(x = NA) else panel, mapping = NULL, stat = ggplot2::StatIdentity,
-    position = ggplot2::PositionIdentity, geom = ggplot2::GeomRasterAnn, inherit.aes = FALSE, show.legend = FALSE,
-    params = list(raster = grDevices::as.raster(image), xmin = xlim[[1L]], xmax = xlim[[2L]], ymin = ylim[[1L]],
-      ymax = ylim[[2L]], interpolate = interpolate)
-  )
-}
-
-# A heat map of a matrix, its first row on top, with the key of paint_heat().
 gg_heat <- function(values, rows, columns, limit, title, main, ylab) {
   cells <- data.frame(x = rep(seq_len(ncol(values)), each = nrow(values)),
     y = rep(-seq_len(nrow(values)), ncol(values)), value = pmin(pmax(as.vector(values), -limit), limit))
   beyond <- any(abs(values) > limit, na.rm = TRUE)
   gg_picture(main, NULL, ylab) +
-    ggplot2::geom_tile(aes_of(x = "x", y = "y", fill = "value"), cells, colour = "white",
+    ggplot2::geom_tile(aes_of("x y", fill = "value"), cells, colour = "white",
       linewidth = min(0.4, 8 / nrow(values))) +
     ggplot2::scale_fill_gradientn(colours = diverging_colours(101L), limits = c(-limit, limit), na.value = "#DDDDDD",
       name = paste0(title, if (beyond) "; the ends also stand for what lies beyond")) +
@@ -66,14 +49,13 @@ gg_heat <- function(values, rows, columns, limit, title, main, ylab) {
     ggplot2::scale_y_continuous(breaks = -seq_len(nrow(values)), labels = short_names(rows, 30L), expand = c(0, 0)) +
     ggplot2::theme(legend.position = "top", legend.key.width = ggplot2::unit(2.4, "lines"),
       legend.key.height = ggplot2::unit(0.7, "lines"), panel.border = ggplot2::element_blank(),
-      axis.ticks = ggplot2::element_blank(),
+      panel.grid = ggplot2::element_blank(), axis.ticks = ggplot2::element_blank(),
       axis.text.y = ggplot2::element_text(size = max(5, min(11, 300 / nrow(values)))),
       axis.text.x = if (max(nchar(columns)) > 2L || ncol(values) > 40L) {
         ggplot2::element_text(angle = 90, hjust = 1, vjust = 0.5, size = max(6, min(11, 240 / ncol(values))))
       }
     ) +
-    ggplot2::guides(fill = ggplot2::guide_colourbar(title.position = "top", title.hjust = 0.5)) +
-    without_grid()
+    ggplot2::guides(fill = ggplot2::guide_colourbar(title.position = "top", title.hjust = 0.5))
 }
 
 gg_draw <- function(picture) {
@@ -86,18 +68,15 @@ gg_draw <- function(picture) {
       column = factor(picture$names[[panels[[i]]$column]], picture$names))
   })
   panels <- panels[shown]
-  # Scales find the axis of a panel by its limits, and a label by its tick. So that no two are equal, all are moved by
-  # billionths of their panel.
-  apart <- function(i, values, ends) values + i * 1e-9 * diff(ends)
+  # Scales find the axis of a panel by its limits, and a label by its tick. So all are moved by billionths.
+  apart <- function(i, values, limits) values + i * 1e-9 * diff(panels[[i]][[limits]])
   scale <- function(which, limits, continuous, second = ggplot2::waiver()) {
-    ends <- lapply(seq_along(panels), function(i) apart(i, panels[[i]][[limits]], panels[[i]][[limits]]))
-    at <- lapply(seq_along(panels), function(i) apart(i, panels[[i]][[which]]$at, panels[[i]][[limits]]))
+    ends <- lapply(seq_along(panels), function(i) apart(i, panels[[i]][[limits]], limits))
+    at <- lapply(seq_along(panels), function(i) apart(i, panels[[i]][[which]]$at, limits))
     labels <- unlist(lapply(panels, function(one) one[[which]]$labels), recursive = FALSE)
     continuous(
       expand = c(0, 0), sec.axis = second, guide = ggplot2::guide_axis(check.overlap = which == "x"),
-      breaks = function(range) {
-        sort(at[[which.min(vapply(ends, function(one) sum(abs(one - range)), 0))]])
-      },
+      breaks = function(range) sort(at[[which.min(vapply(ends, function(one) sum(abs(one - range)), 0))]]),
       labels = function(here) {
         own <- lapply(here, function(one) if (is.na(one)) "" else labels[[which.min(abs(unlist(at) - one))]])
         if (is.character(labels)) unlist(own) else as.expression(own)
@@ -105,8 +84,8 @@ gg_draw <- function(picture) {
     )
   }
   corners <- do.call(rbind, lapply(seq_along(panels), function(i) {
-    data.frame(places[[i]], x = apart(i, panels[[i]]$xlim, panels[[i]]$xlim),
-      y = apart(i, panels[[i]]$ylim, panels[[i]]$ylim), row.names = NULL)
+    data.frame(places[[i]], x = apart(i, panels[[i]]$xlim, "xlim"), y = apart(i, panels[[i]]$ylim, "ylim"),
+      row.names = NULL)
   }))
   layers <- unlist(lapply(seq_along(panels), function(i) lapply(seq_along(panels[[i]]$layers), function(j) {
     one <- panels[[i]]$layers[[j]]
@@ -130,11 +109,13 @@ gg_draw <- function(picture) {
     scale("y", "ylim", ggplot2::scale_y_continuous, if (is.null(right)) ggplot2::waiver() else {
       ggplot2::sec_axis(~., breaks = right$at, labels = right$labels)
     }) +
-    ggplot2::geom_blank(aes_of(x = "x", y = "y"), corners) +
+    ggplot2::geom_blank(aes_of("x y"), corners) +
     ggplot2::scale_fill_identity() +
     gg_key(picture$key, corners[1L, ]) +
     (if (!is.null(picture$names)) {
-      list(ggplot2::facet_grid(row ~ column, scales = "free"), gg_panels())
+      list(ggplot2::facet_grid(row ~ column, scales = "free"), ggplot2::theme(panel.grid = ggplot2::element_blank(),
+        panel.spacing = ggplot2::unit(0.3, "lines"), axis.text = ggplot2::element_text(size = 8),
+        strip.text = ggplot2::element_text(hjust = 0.5)))
     } else if (length(panels) > 1L || nzchar(titles)) {
       free <- c("free", "free_y", "free_x")[[1L + picture$one_x + 2L * picture$one_y]]
       ggplot2::facet_wrap(~panel, ncol = picture$columns, scales = free,
@@ -142,12 +123,11 @@ gg_draw <- function(picture) {
     }) +
     (if (!is.null(picture$aspect)) ggplot2::coord_fixed(picture$aspect)) +
     ggplot2::labs(caption = picture$caption) +
-    (if (length(panels) < length(picture$panels) || is.null(panels[[1L]]$x) && is.null(panels[[1L]]$y)) {
-      ggplot2::theme(panel.border = ggplot2::element_blank())
-    }) +
     (if (length(panels) < length(picture$panels)) {
-      ggplot2::geom_rect(data = do.call(rbind, places), xmin = -Inf, xmax = Inf, ymin = -Inf, ymax = Inf, fill = NA,
-        colour = quiet_text_colour)
+      list(ggplot2::theme(panel.border = ggplot2::element_blank()), ggplot2::geom_rect(data = do.call(rbind, places),
+        xmin = -Inf, xmax = Inf, ymin = -Inf, ymax = Inf, fill = NA, colour = quiet_text_colour))
+    } else if (is.null(panels[[1L]]$x) && is.null(panels[[1L]]$y)) {
+      ggplot2::theme(panel.border = ggplot2::element_blank())
     }) +
     (if (names) {
       ggplot2::theme(panel.grid.major.y = ggplot2::element_blank(), axis.ticks.y = ggplot2::element_blank(),
@@ -160,7 +140,7 @@ gg_key <- function(key, corner) {
   if (is.null(key)) return(ggplot2::scale_colour_identity())
   rows <- data.frame(corner[rep(1L, length(key$text)), ], colour = key$colours, row.names = NULL)
   list(
-    ggplot2::geom_point(aes_of(x = "x", y = "y", colour = "colour"), rows, alpha = 0, show.legend = TRUE),
+    ggplot2::geom_point(aes_of("x y colour"), rows, alpha = 0, show.legend = TRUE),
     ggplot2::scale_colour_identity(limits = unique(key$colours), labels = key$text, name = key$title,
       guide = ggplot2::guide_legend(title.position = "top", nrow = key_rows(key), byrow = TRUE,
         override.aes = list(alpha = 1, shape = 15, size = 4)))
@@ -169,34 +149,29 @@ gg_key <- function(key, corner) {
 
 gg_layer <- function(layer, data) {
   style <- layer$style
-  width <- 0.45 * style$width
-  draw <- function(geom, ..., aes = c()) {
-    ggplot2::layer(data = data, mapping = aes_of(...), stat = "identity", position = "identity", geom = geom,
-      show.legend = FALSE, params = c(list(na.rm = TRUE), aes))
+  draw <- function(geom, columns, params = list(linewidth = 0.45 * style$width, linetype = style$dash), ...) {
+    ggplot2::layer(data = data, mapping = aes_of(columns, ...), stat = "identity", position = "identity", geom = geom,
+      show.legend = FALSE, params = c(list(na.rm = TRUE), params))
   }
-  line <- list(linewidth = width, linetype = style$dash)
   switch(layer$shape,
-    points = draw("point", x = "x", y = "y", fill = "fill", colour = "colour", aes = list(shape = style$pch,
-      size = 2.2 * style$size)),
-    segments = draw("segment", x = "x", y = "y", xend = "xend", yend = "yend", colour = "colour", aes = line),
-    hline = draw("hline", yintercept = "y", colour = "colour", aes = line),
-    vline = draw("vline", xintercept = "x", colour = "colour", aes = line),
-    lines = draw("path", x = "x", y = "y", group = "group", colour = "colour", aes = line),
-    ribbon = draw("ribbon", x = "x", ymin = "ymin", ymax = "ymax", group = "group", fill = "fill"),
-    polygons = draw("polygon", x = "x", y = "y", group = "group", fill = "fill", colour = "colour", aes = line),
-    rects = draw("rect", xmin = "xmin", ymin = "ymin", xmax = "xmax", ymax = "ymax", fill = "fill", colour = "colour",
-      aes = list(linewidth = 0.2)),
-    text = draw("text", x = "x", y = "y", label = "label", hjust = "hjust", vjust = "vjust", colour = "colour",
-      aes = list(size = 3 * style$size, fontface = if (style$bold) "bold" else "plain")),
-    rug = draw("rug", x = "x", aes = list(sides = if (style$side == 1L) "b" else "t", alpha = 0.6)),
-    image = gg_image(layer$image, c(data$xmin, data$xmax), c(data$ymin, data$ymax), layer$place),
+    points = draw("point", "x y fill colour", list(shape = style$pch, size = 2.2 * style$size)),
+    segments = draw("segment", "x y xend yend colour"),
+    hline = draw("hline", "colour", yintercept = "y"),
+    vline = draw("vline", "colour", xintercept = "x"),
+    lines = draw("path", "x y group colour"),
+    ribbon = draw("ribbon", "x ymin ymax group fill", NULL),
+    polygons = draw("polygon", "x y group fill colour"),
+    rects = draw("rect", "xmin ymin xmax ymax fill colour", list(linewidth = 0.2)),
+    text = draw("text", "x y label hjust vjust colour",
+      list(size = 3 * style$size, fontface = if (style$bold) "bold" else "plain")),
+    rug = draw("rug", "x", list(sides = if (style$side == 1L) "b" else "t", alpha = 0.6)),
+    image = ggplot2::layer(data = layer$place, mapping = NULL, stat = ggplot2::StatIdentity,
+      position = ggplot2::PositionIdentity, geom = ggplot2::GeomRasterAnn, inherit.aes = FALSE, show.legend = FALSE,
+      params = c(list(raster = grDevices::as.raster(layer$image), interpolate = FALSE),
+        data[c("xmin", "xmax", "ymin", "ymax")])),
     regions = ggplot2::geom_contour_filled(do.call(ggplot2::aes, list(x = quote(x), y = quote(y), z = quote(z),
       fill = quote(ggplot2::after_stat(region_colours[as.integer(level)])))), data, breaks = c(-region_mass, 0),
       show.legend = FALSE)
   )
 }
 
-gg_panels <- function() {
-  ggplot2::theme(panel.grid = ggplot2::element_blank(), panel.spacing = ggplot2::unit(0.3, "lines"),
-    axis.text = ggplot2::element_text(size = 8), strip.text = ggplot2::element_text(hjust = 0.5))
-}

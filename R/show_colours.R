@@ -32,7 +32,6 @@ contrast_of <- function(a, b) {
   (pmax(a, b) + 0.05) / (pmin(a, b) + 0.05)
 }
 
-# Text on fields of these colours: one of both has a contrast above 4.5 on any of them.
 text_on <- function(fill) ifelse(contrast_of("black", fill) > contrast_of("white", fill), "black", "white")
 
 shade <- function(colour, alpha) grDevices::adjustcolor(colour, alpha)

@@ -1,5 +1,4 @@
-# The draws of all fits for packages posterior and coda and for base R. Each class of fits has a method of
-# array_of_draws(), and the forms below follow from it.
+# The draws of all fits for packages posterior and coda and for base R, all from array_of_draws().
 
 #' Draws of a fit for posterior, coda and base R
 #'
@@ -42,15 +41,14 @@ NULL
 # The kept draws as an array of iterations x chains x variables with the names of the variables.
 array_of_draws <- function(x, ...) UseMethod("array_of_draws")
 
-# An array of draws from `parts`, a named list with the draws x chains of each variable.
 bind_draws <- function(parts, draws, chains) {
   array(unlist(parts, use.names = FALSE), c(draws, chains, length(parts)), list(NULL, NULL, names(parts)))
 }
 
 stop_without_draws <- function(fit) {
-  text <- paste("the fit has no kept draws: it ended after %s sweeps, and the first draw is kept after %s;",
-    "continue(fit, more) runs more sweeps")
-  stop_warpbayes("input", sprintf(text, whole_words(fit$iter), whole_words(fit$warmup + fit$thin)), argument = "iter")
+  stop_warpbayes("input", paste("the fit has no kept draws: it ended after", whole_words(fit$iter), "sweeps, and the",
+    "first draw is kept after", paste0(whole_words(fit$warmup + fit$thin), "; continue(fit, more) runs more sweeps")),
+  argument = "iter")
 }
 
 #' @rdname as_draws.warpbayes_fit
@@ -109,7 +107,6 @@ as.matrix.warpbayes_fit <- function(x, ...) {
   matrix(draws, ncol = dim(draws)[[3L]], dimnames = list(NULL, dimnames(draws)[[3L]]))
 }
 
-# The data frame of a result. Tables are data frames already.
 frame_of <- function(x, ...) UseMethod("frame_of")
 
 frame_of.default <- function(x, ...) if (is.data.frame(x)) plain_frame(x) else stop_refused("as.data.frame", x)
@@ -124,9 +121,8 @@ as.data.frame.warpbayes <- function(x, row.names = NULL, optional = FALSE, ..., 
 
 #' @exportS3Method tibble::as_tibble
 as_tibble.warpbayes <- function(x, ..., .rows = NULL, .name_repair = "check_unique", rownames = NULL) {
-  if (length(rownames) > 1L || !is.null(rownames) && !is.atomic(rownames)) {
-    stop_input("rownames", "must be NULL, NA or a name for a column, not ", show_value(rownames))
-  }
+  must_be(is.null(rownames) || is.atomic(rownames) && length(rownames) < 2L, "rownames",
+    "NULL, NA or a name for a column", rownames)
   if (!is.null(.rows)) .rows <- check_count(.rows, ".rows", min = 0)
   tibble::as_tibble(as.data.frame(x, ...), .rows = .rows, .name_repair = .name_repair, rownames = rownames)
 }

@@ -1,9 +1,7 @@
-# What a picture shows, as plain lists, and how base graphics draws it; R/show_autoplot.R draws the same lists by
-# ggplot2. A picture has panels, a panel has layers, and a layer has a shape, such as "segments", and a row of data for
-# each of its marks. Logarithms are taken before: a picture has linear axes, whose ticks say what they stand for.
+# What a picture shows, as plain lists, and how base graphics draws it. A picture has panels with linear axes, a panel
+# has layers, and a layer has a shape, such as "segments", and a row of data for each of its marks.
 
-# A layer: columns of `...` are coordinates, as aesthetics of ggplot2 are called; lines and polygons are one for each
-# `group`. NULL if there is nothing to draw. `size` is for points and text.
+# A layer: `...` are aesthetics of ggplot2; a line or polygon is a `group`. NULL if there is nothing to draw.
 layer <- function(shape, ..., colour = if (shape == "rects") NA_character_ else "black",
                   fill = NA_character_, group = 1L, width = 1, dash = 1, size = 1, pch = 21, bold = FALSE, side = 1L) {
   if (!length(..1)) return(NULL)
@@ -11,18 +9,16 @@ layer <- function(shape, ..., colour = if (shape == "rects") NA_character_ else 
     style = list(width = width, dash = dash, size = size, pch = pch, bold = bold, side = side))
 }
 
-# A panel. `x` and `y` are axes: NULL, or the places `at`, `labels`, which may be a list of formulas, and unlabelled
-# `minor` ticks. `right` is an axis of words at the right. `row` and `column` are places in a matrix of markers. An
-# `alarm` colours the title.
+# A panel. `x` and `y` are axes: NULL, or places `at`, `labels`, which may be formulas, and `minor` ticks. `right` is an
+# axis of words. `row` and `column` are places in a matrix of markers. An `alarm` colours the title.
 panel <- function(xlim, ylim, layers, x = axis_of(xlim), y = axis_of(ylim), title = NULL, right = NULL, row = NULL,
                   column = NULL, alarm = FALSE) {
   list(xlim = xlim, ylim = ylim, layers = Filter(Negate(is.null), layers), x = x, y = y, title = title, right = right,
     row = row, column = column, alarm = alarm)
 }
 
-# A picture of one or several panels in `columns`; a panel that is NULL stays empty. With `names` they are a matrix of
-# markers, which have these names, with axes at its sides only. `key`: the `title`, `text` and `colours` of a legend. In
-# base graphics, one `plain` panel has the margins of the device and no key, so that lines() and the like can add to it.
+# A panel that is NULL stays empty. With `names` panels are a matrix of markers. `key`: `title`, `text` and `colours`.
+# One `plain` panel has the margins of the device and no key, so that lines() and the like can add to it.
 picture <- function(panels, main, xlab = NULL, ylab = NULL, columns = ceiling(sqrt(length(panels))), names = NULL,
                     key = NULL, caption = NULL, aspect = NULL, plain = FALSE) {
   check_title(main)
@@ -33,8 +29,7 @@ picture <- function(panels, main, xlab = NULL, ylab = NULL, columns = ceiling(sq
     one_y = columns > 1 && same("y"))
 }
 
-# A heat map, the only picture without panels. `rows` and `columns` are names; the first row is on top. Colours go from
-# -limit to limit; `title` says of what.
+# A heat map, the only picture without panels. The first row is on top; colours go from -limit to limit of `title`.
 heat_picture <- function(values, rows, columns, limit, title, main, ylab = NULL) {
   check_title(main)
   list(heat = list(values = values, rows = rows, columns = columns, limit = limit, title = title, main = main,
@@ -51,8 +46,7 @@ plain_labels <- function(at) format(at, trim = TRUE, big.mark = ",", scientific 
 
 whole_axis <- function(ends) {
   ticks <- axis_of(ends, count = 5L)
-  whole <- ticks$at == floor(ticks$at)
-  list(at = ticks$at[whole], labels = ticks$labels[whole])
+  lapply(ticks, `[`, ticks$at == floor(ticks$at))
 }
 
 marker_axis <- function(fit, marker, ends) {
@@ -70,8 +64,7 @@ around <- function(values, share = 0.04) {
   if (diff(ends) > 0) grDevices::extendrange(ends, f = share) else ends + c(-1, 1) * max(1, abs(ends)) / 2
 }
 
-# A picture of intervals with points, one above the other. `rows` has `name`, `estimate`, `lower`, `upper`, `colour`
-# and may have `right`, words for the right margin, and `inner_lower` and `inner_upper`, thicker intervals.
+# `rows` may have `right`, words for the right margin, and `inner_lower` and `inner_upper`, thicker intervals.
 interval_picture <- function(rows, main, xlab, xlim = around(c(0, rows$lower, rows$upper)), x = axis_of(xlim),
                              key = NULL) {
   at <- rev(seq_len(nrow(rows)))
@@ -135,7 +128,6 @@ paint_picture <- function(picture) {
   if (!is.null(picture$key)) paint_legend(picture$key)
 }
 
-# The lines of margin for the labels of y axes, and the size of these.
 name_lines <- function(panels, columns) {
   ticks <- lapply(panels, `[[`, "y")
   labels <- lapply(ticks, function(one) if (is.list(one$labels)) rep("10000", length(one$labels)) else one$labels)
@@ -160,9 +152,7 @@ paint_legend <- function(key) {
 paint_panel <- function(panel, picture, with_y, with_x, cex) {
   graphics::plot.window(panel$xlim, panel$ylim, asp = if (is.null(picture$aspect)) NA else picture$aspect,
     xaxs = "i", yaxs = "i")
-  for (layer in panel$layers) {
-    paint_layer(layer)
-  }
+  for (layer in panel$layers) paint_layer(layer)
   if (is.null(picture$names)) {
     if (with_x) paint_axis(1L, panel$x, 0.9)
     if (with_y) paint_axis(2L, panel$y, cex)
@@ -173,13 +163,12 @@ paint_panel <- function(panel, picture, with_y, with_x, cex) {
     paint_sides(panel, picture)
   } else {
     graphics::text(mean(panel$xlim), panel$ylim[[2L]] - 0.1 * diff(panel$ylim), panel$title, font = 2L,
-      cex = fitting_size(panel$title, 0.94 * diff(panel$xlim), 1.2, font = 2L))
+      cex = 1.2 * min(1, 0.94 * diff(panel$xlim) / graphics::strwidth(panel$title, cex = 1.2, font = 2L)))
   }
   if (!is.null(panel$x) || !is.null(panel$y)) graphics::box(col = "#555555")
 }
 
-# Axes of a matrix of markers: on all four sides, or with the names at the left and below if the matrix has no diagonal,
-# where names stand otherwise.
+# Axes of a matrix of markers, on all four sides; without a diagonal, which has names, at the left and below.
 paint_sides <- function(panel, picture) {
   last <- length(picture$names)
   diagonal <- picture$columns == last
@@ -210,12 +199,8 @@ paint_axis <- function(side, ticks, cex) {
 
 paint_layer <- function(layer) {
   style <- layer$style
-  groups <- if (layer$shape %in% c("lines", "polygons", "ribbon")) {
-    split(layer$data, factor(layer$data$group, unique(layer$data$group)))
-  } else {
-    list(layer$data)
-  }
-  for (d in groups) {
+  group <- if (layer$shape %in% c("lines", "polygons", "ribbon")) layer$data$group else rep(1L, nrow(layer$data))
+  for (d in split(layer$data, factor(group, unique(group)))) {
     switch(layer$shape,
       points = graphics::points(d$x, d$y, pch = style$pch, bg = d$fill, col = d$colour, cex = style$size),
       segments = graphics::segments(d$x, d$y, d$xend, d$yend, col = d$colour, lwd = style$width, lty = style$dash,
@@ -241,7 +226,6 @@ paint_layer <- function(layer) {
   }
 }
 
-# The share of the mass that an ellipse (of a component) or a region (of the mixture) encloses.
 ellipse_mass <- 0.9
 
 region_mass <- c(0.99, 0.95, 0.8, 0.5)
@@ -254,9 +238,6 @@ percent_labels <- function(shares) {
 share_ticks <- function(ends) {
   ticks <- as.vector(outer(c(1, 2, 5), 10^(-9:0)))
   ticks <- ticks[ticks >= ends[[1L]] & ticks <= ends[[2L]] & ticks <= 1]
-  if (length(ticks) < 3L) {
-    ticks <- pretty(ends, 4)
-    return(ticks[ticks > 0 & ticks <= 1])
-  }
+  if (length(ticks) < 3L) return(Filter(function(tick) tick > 0 && tick <= 1, pretty(ends, 4)))
   if (length(ticks) > 8L) ticks[abs(log10(ticks) - round(log10(ticks))) < 1e-9] else ticks
 }

@@ -1,14 +1,11 @@
 # Parts of several pictures: ticks in the data's units, names that fit, heat maps.
 
-# The title of a picture: NULL, or a text or a formula as R draws them.
 check_title <- function(main) {
-  drawn <- is.null(main) || length(main) && is.null(dim(main)) && (is.character(main) || is.language(main) ||
-    is.numeric(main) && !is.object(main))
-  if (!drawn) stop_input("main", "must be NULL or a text, not ", show_value(main))
+  must_be(is.null(main) || length(main) && is.null(dim(main)) && (is.character(main) || is.language(main) ||
+    is.numeric(main) && !is.object(main)), "main", "NULL or a text", main)
 }
 
-# Ticks on the scale of a transformed marker within `ends`: at zero and at powers of ten from about the width of the
-# linear part on. Powers that would touch zero are left out. `minor` has their multiples by 2 to 9.
+# Ticks at zero and at powers of ten. Powers that would touch zero are left out.
 transformed_ticks <- function(ends, transform, j) {
   place <- function(values) transform_values(values, transform, j)
   zero <- place(0)
@@ -26,11 +23,8 @@ transformed_ticks <- function(ends, transform, j) {
     return(list(at = at[inside], labels = as.list(format(values[inside], trim = TRUE)), minor = numeric()))
   }
   words <- function(power, minus) {
-    if (power > 3) {
-      if (minus) bquote(-10^.(power)) else bquote(10^.(power))
-    } else {
-      paste0(if (minus) "-", format(10^power, scientific = FALSE))
-    }
+    if (power <= 3) return(paste0(if (minus) "-", format(10^power, scientific = FALSE)))
+    if (minus) bquote(-10^.(power)) else bquote(10^.(power))
   }
   powers <- powers[labelled]
   labels <- c(lapply(rev(powers), words, minus = TRUE), "0", lapply(powers, words, minus = FALSE))
@@ -39,11 +33,6 @@ transformed_ticks <- function(ends, transform, j) {
   at <- zero + c(-rev(up[labelled]), 0, up[labelled])
   inside <- at >= ends[[1L]] & at <= ends[[2L]]
   list(at = at[inside], labels = labels[inside], minor = minor[minor >= ends[[1L]] & minor <= ends[[2L]]])
-}
-
-# The largest size, up to `cex`, that makes `text` at most `width` wide, in units of the x axis.
-fitting_size <- function(text, width, cex, font = 1L) {
-  cex * min(1, width / max(graphics::strwidth(text, cex = cex, font = font)))
 }
 
 short_names <- function(names, most = 24L) {
@@ -55,8 +44,7 @@ short_names <- function(names, most = 24L) {
     short)
 }
 
-# Names in the margin of a picture, which take at most the share `room` of the `inches` of the device. Long names become
-# smaller and are then cut. Returns `names`, their size `cex`, and the `lines` of margin that they take.
+# Names in a margin that takes at most the share `room` of the device. Long names become smaller and are then cut.
 names_in_margin <- function(names, inches, cex, room = 0.4) {
   per_letter <- 0.55 * graphics::par("cin")[[2L]]
   longest <- max(nchar(names))
@@ -68,7 +56,6 @@ names_in_margin <- function(names, inches, cex, room = 0.4) {
 # Colours of a heat map end at the 98% point: otherwise one extreme value would make all others pale.
 heat_limit <- function(values) max(1, stats::quantile(abs(values), 0.98))
 
-# A heat map of a matrix, its first row on top, grey where values are missing.
 plot_heat <- function(values, rows, columns, limit, title, main, ylab) {
   count <- nrow(values)
   p <- ncol(values)
@@ -97,8 +84,7 @@ plot_heat <- function(values, rows, columns, limit, title, main, ylab) {
   graphics::mtext(ylab, side = 2L, line = rows$lines + 0.2, las = 0)
 }
 
-# A key above the frame of a picture, whose x axis goes from 0 to `p` and whose top is `top`: the palette from -limit to
-# limit. If colours stand for values `beyond`, it has triangles at its ends.
+# A key above the frame of a picture from 0 to `p` and up to `top`. Triangles stand for values `beyond` the limit.
 paint_key <- function(palette, limit, beyond, p, top, title) {
   line <- diff(graphics::par("usr")[3:4]) / graphics::par("pin")[[2L]] * graphics::par("csi")
   low <- top + 0.5 * line

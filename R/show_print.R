@@ -50,7 +50,6 @@ print_sentences <- function(sentences) {
   cat(strwrap(paste(sentences, collapse = " "), width = 0.95 * getOption("width")), sep = "\n")
 }
 
-# The opening of a verdict and its first reasons; verdict() has all.
 print_verdict <- function(verdict, most = 3L) {
   said <- as.character(verdict)
   rest <- length(said) - 1L - most
@@ -66,7 +65,6 @@ in_console.verdict <- function(x, ...) {
 
 in_chunk.verdict <- function(x) list(verdict = as.character(x))
 
-# Lines that say what was fitted. Long ones go on in the next line, further to the right.
 print_lines <- function(lines) {
   wrapped <- function(line) {
     indent <- attr(regexpr("^ *", line), "match.length")
@@ -75,7 +73,7 @@ print_lines <- function(lines) {
   cat(unlist(lapply(lines, function(line) if (nchar(line) > getOption("width")) wrapped(line) else line)), sep = "\n")
 }
 
-# Says how many topics or other items a print leaves out. `n`: the argument that shows all.
+# How many items a print leaves out. `n`: the argument that shows all.
 print_rest <- function(all, shown, how, item = "more topic", n = all) {
   how <- sprintf(how, format(n, scientific = FALSE))
   if (shown < all) cat(sprintf("  and %s; %s\n", count_words(all - shown, item), how))

@@ -1,13 +1,9 @@
-# Generics of R and of other packages whose default methods take a fit for a plain list, and so return nonsense: mean()
-# gives NA, coef() NULL, ess_bulk() a number about nothing. For class "warpbayes", which all results have, they raise an
-# error that says what to use. A class that has a method of its own, or a method of "warpbayes_fit", is not refused.
-# Left alone are generics that treat objects as lists on purpose, or that R itself calls for any object: length(),
-# names(), as.list(), unlist(), str(), dim(), levels(), row.names(), and chooseOpsMethod() and nameOfClass() of R 4.3.
-# tests/testthat/classes.csv shows every class and generic.
+# Generics of R and of other packages whose default methods take a fit for a plain list, and so return nonsense. For
+# class "warpbayes", which all results have, they raise an error that says what to use. Left alone are generics that
+# treat objects as lists on purpose, or that R itself calls for any object. tests/testthat/classes.csv shows all.
 
-# inst/refusals.csv has a row for each refused generic of a `package`; `vectors` keep some, because they treat lists of
-# distributions and tables as vectors. Rows without a package say what to use `instead`: of a generic for a class, or of
-# any for a class, with `what` it is; other classes are like "warpbayes".
+# inst/refusals.csv has refused generics of packages; `vectors` keep some. Rows without a package say what to use
+# `instead`: of a generic for a class, or of any for a class, with `what` it is.
 refusals <- function() read_once("refusals.csv")
 
 stop_refused <- function(generic, x) {
@@ -22,14 +18,12 @@ stop_refused <- function(generic, x) {
   stop_warpbayes("input", sprintf("`%s` is not known for %s: %s", name, own$what, instead))
 }
 
-# The method of all refused generics.
 refuse_generic <- function(...) {
   x <- Find(function(value) inherits(value, "warpbayes"), list(...))
   if (keeps_generic(.Generic, x)) NextMethod() else stop_refused(.Generic, x)
 }
 
-# A perplexity is a number, and a table does what data frames have a method for. The defaults of update(), which repeats
-# a call, and of summarise_draws(), which begins with as_draws(), are right.
+# A perplexity is a number. The defaults of update() and of summarise_draws() are right.
 keeps_generic <- function(generic, x) {
   if (is.atomic(x)) {
     models <- refusals()$generic[!refusals()$package %in% c("", "base", "graphics", "utils")]

@@ -1,6 +1,5 @@
-# report(): a page that says what a fit found, how far it can be trusted, and how it was made. Each kind of fit
-# describes itself in a method of report_content() in R/report_<kind>.R. R/show_report_html.R turns content into a page,
-# and R/show_report_knit.R into the output of a chunk of R Markdown.
+# report(): a page of what a fit found, how far it can be trusted, and how it was made. R/show_report_html.R turns its
+# content into a page, and R/show_report_knit.R into the output of a chunk of R Markdown.
 #
 # Content is a list of
 #   title     what the page is about;
@@ -59,7 +58,6 @@ report.default <- function(fit, ...) {
   report_content(fit)
 }
 
-# What a report of `fit` shows, as a list that the beginning of this file describes.
 report_content <- function(fit, ...) UseMethod("report_content")
 
 report_content.default <- function(fit, ...) {
@@ -68,16 +66,13 @@ report_content.default <- function(fit, ...) {
     "topic_effects() or compare_topics(), not ", show_value(fit))
 }
 
-# Checks what all methods take, and writes the page. `content` is computed after the checks, because it may take a
-# while.
+# `content` is computed after the checks, because it may take a while.
 write_report <- function(content, file, title, note, overwrite, open) {
-  if (!is.null(title) && !is_text(title, 1L)) stop_input("title", "must be NULL or a text, not ", show_value(title))
-  if (!is.null(note) && !is_text(note)) stop_input("note", "must be NULL or texts, not ", show_value(note))
-  overwrite <- check_flag(overwrite, "overwrite")
-  open <- check_flag(open, "open")
-  target <- check_report_file(file, overwrite)
-  page <- keeping_state(report_page(content, title, note))
-  write_whole(page, target, file)
+  must_be(is.null(title) || is_text(title, 1L), "title", "NULL or a text", title)
+  must_be(is.null(note) || is_text(note), "note", "NULL or texts", note)
+  check_flag(open, "open")
+  target <- check_report_file(file, check_flag(overwrite, "overwrite"))
+  write_whole(keeping_state(report_page(content, title, note)), target, file)
   if (open) utils::browseURL(target)
   invisible(target)
 }
@@ -104,8 +99,7 @@ is_report <- function(file) {
   length(grepRaw(report_mark, start, fixed = TRUE)) > 0L
 }
 
-# Writes the page next to its place and renames it, so that nobody meets half a page. A page that is replaced keeps its
-# permissions. `file` is the name as the user gave it.
+# Writes the page next to its place and renames it, so that nobody meets half a page. `file`: as the user named it.
 write_whole <- function(page, target, file) {
   refuse <- function(reason) {
     stop_input("file", "cannot be written to ", dQuote(shorten(if (is.null(file)) target else file), FALSE),
@@ -114,22 +108,17 @@ write_whole <- function(page, target, file) {
   temporary <- tempfile(".report-", dirname(target), ".tmp")
   on.exit(unlink(temporary))
   bytes <- charToRaw(page)
-  failure <- tryCatch(
-    holding_signals({
-      writeBin(bytes, temporary)
-      if (isTRUE(file.size(temporary) == length(bytes))) NULL else "the disk may be full"
-    }),
-    error = conditionMessage, warning = conditionMessage
-  )
+  failure <- tryCatch(holding_signals({
+    writeBin(bytes, temporary)
+    if (!isTRUE(file.size(temporary) == length(bytes))) "the disk may be full"
+  }), error = conditionMessage, warning = conditionMessage)
   if (!is.null(failure)) refuse(failure)
   if (file.exists(target)) Sys.chmod(temporary, file.mode(target), use_umask = FALSE)
   renamed <- tryCatch(file.rename(temporary, target), warning = conditionMessage)
-  if (!isTRUE(renamed)) {
-    refuse(if (is.character(renamed)) renamed else "it could not be renamed")
-  }
+  if (!isTRUE(renamed)) refuse(if (is.character(renamed)) renamed else "it could not be renamed")
 }
 
-# Evaluates with R's usual way to write numbers, and leaves options and the state of R's generator as they were.
+# As R writes numbers usually. Options and the state of R's generator stay as they were.
 keeping_state <- function(code) {
   old <- options(OutDec = ".", scipen = 0, digits = 7, width = 100, useFancyQuotes = FALSE)
   seed <- globalenv()$.Random.seed
@@ -144,7 +133,6 @@ keeping_state <- function(code) {
   holding_signals(code)
 }
 
-# What a page says of how it was made, for all kinds. `more` is a named character vector.
 made_words <- function(fit, more = character()) {
   c(
     if (!is.null(fit$seed)) c(Seed = format(fit$seed, digits = 16)),
@@ -159,14 +147,11 @@ made_words <- function(fit, more = character()) {
   )
 }
 
-# The call of `maker` that made `name`, as lines of code. `changes` are arguments to set, such as the seed. Values that
-# do.call() has put into the call become the names of their arguments.
+# The call of `maker` that made `name`, as lines of code. `changes` are arguments to set, such as the seed.
 repeating_code <- function(call, maker, name, changes = list()) {
   if (!is.call(call)) return(sprintf("# The call of %s() was not kept.", maker))
   call <- short_call(call, maker)
-  for (argument in names(changes)) {
-    call[[argument]] <- changes[[argument]]
-  }
+  for (argument in names(changes)) call[[argument]] <- changes[[argument]]
   # What concerns only the machine or this one run.
   here <- c("threads", "backend", "devices", "cluster", "progress", "checkpoint", "checkpoint_every")
   call <- without_arguments(call, here)
@@ -183,7 +168,6 @@ without_arguments <- function(call, names) {
   call
 }
 
-# Sweeps that continue() added and draws that drop_warmup() dropped, if the call says how many there were at first.
 lengthened_code <- function(fit, defaults) {
   given <- function(argument) {
     value <- if (argument %in% names(fit$call)) fit$call[[argument]] else defaults[[argument]]
@@ -204,9 +188,7 @@ lengthened_code <- function(fit, defaults) {
   )
 }
 
-# A comment that names the objects that code needs. `code` is text; functions of R and of warpbayes are left out, except
-# as the data, since people call their data `df`. In a call with a data frame, names in the formula are its columns,
-# even if the data frame is not a variable, as in MASS::quine.
+# Functions of R and of warpbayes are left out, except as the data: people call their data `df`.
 needed_objects <- function(call, data) {
   if (!is.call(call)) return(NULL)
   argument <- function(name) if (name %in% names(call)) variables_of(call[[name]]) else character()
@@ -220,7 +202,6 @@ needed_objects <- function(call, data) {
   unique(c(own, others[!known]))
 }
 
-# The variables of an expression, without the names of parts, such as that after `$`.
 variables_of <- function(part) {
   if (is.name(part)) return(setdiff(as.character(part), ""))
   if (!is.call(part) || is.name(part[[1L]]) && as.character(part[[1L]]) %in% c("::", ":::", "function")) return(NULL)

@@ -1,7 +1,5 @@
-# The parts of a page, and the page itself. Texts become HTML here, and nowhere else: whatever a user has typed, such as
-# the name of a marker, is escaped.
+# The parts of a page, and the page. Texts become HTML here, and nowhere else: whatever a user has typed is escaped.
 
-# Text as HTML. Characters that HTML does not allow are left out, and invalid bytes are shown as R escapes them.
 escape_html <- function(text) {
   text <- as.character(text)
   text[is.na(text)] <- "NA"
@@ -28,10 +26,6 @@ tag <- function(name, content, class = NULL, scope = NULL) {
 
 paragraphs <- function(text, class = NULL) html(tag("p", escape_html(text), class))
 
-code_block <- function(lines) html(tag("pre", paste(escape_html(lines), collapse = "\n")))
-
-# A table of texts and numbers. Columns of numbers are aligned to the right, and long texts have room. A wide table
-# scrolls in its own box.
 table_part <- function(frame, caption = NULL, most = 200L) {
   rows <- nrow(frame)
   if (rows > most) frame <- frame[seq_len(most), , drop = FALSE]
@@ -62,8 +56,7 @@ cell_words <- function(column) {
   as.character(column)
 }
 
-# A picture, drawn twice: for wide and for narrow screens. `draw` and `draw_narrow` draw it by base graphics. `tall`:
-# height over width of the wide and of the narrow picture.
+# A picture, drawn for wide and for narrow screens by base graphics. `tall`: height over width of each.
 picture_part <- function(caption, draw, tall = c(0.62, 1), draw_narrow = draw) {
   wide <- paint_png(draw, 7.2, 7.2 * tall[[1L]], 11)
   if (!is.null(wide$failure)) {
@@ -75,8 +68,7 @@ picture_part <- function(caption, draw, tall = c(0.62, 1), draw_narrow = draw) {
   html("<figure><picture>", source, image, "</picture>", tag("figcaption", escape_html(caption)), "</figure>")
 }
 
-# Draws on a device of its own. Returns `data`, a data URI, or `failure`, why it could not be drawn. Where no device of
-# its own is open, nothing is drawn: R would draw on the user's device, or write Rplots.pdf.
+# Draws on a device of its own, or not at all: R would draw on the user's device, or write Rplots.pdf.
 paint_png <- function(draw, width, height, pointsize) {
   file <- tempfile(fileext = ".png")
   before <- grDevices::dev.list()
@@ -123,8 +115,7 @@ open_png <- function(file, width, height, pointsize, type) {
   reason
 }
 
-# Whether chunks follow each other from the signature to IEND, the last one. A chunk has a length of four bytes, a name
-# of four, its content, and a checksum of four (ISO/IEC 15948, section 5).
+# Whether chunks follow each other from the signature to IEND, the last one (ISO/IEC 15948, section 5).
 is_whole_png <- function(bytes) {
   if (!identical(utils::head(bytes, 8L), as.raw(c(137, 80, 78, 71, 13, 10, 26, 10)))) return(FALSE)
   at <- 8
@@ -146,16 +137,15 @@ base64 <- function(bytes) {
   rawToChar(text)
 }
 
-# Radio buttons or check boxes, which labels elsewhere on the page switch on: `for = "<id>"`. `checked`: TRUE for those
-# that are on at first.
+# Radio buttons or check boxes, which labels elsewhere on the page switch on: `for = "<id>"`.
 pickers <- function(type, name, ids, checked, labels) {
-  paste0("<input class=\"pick\" type=\"", type, "\" name=\"", name, "\" id=\"", ids, "\" aria-label=\"",
-    escape_html(labels), "\"", ifelse(checked, " checked", ""), ">", collapse = "\n")
+  form <- '<input class="pick" type="%s" name="%s" id="%s" aria-label="%s"%s>'
+  paste(sprintf(form, type, name, ids, escape_html(labels), ifelse(checked, " checked", "")), collapse = "\n")
 }
 
 choice <- function(what, ids, labels) {
-  buttons <- paste0("<label for=\"", ids, "\">", labels, "</label>", collapse = "\n")
-  paste0("<div class=\"choice\"><span class=\"what\">", escape_html(what), "</span>", buttons, "</div>")
+  buttons <- paste(sprintf('<label for="%s">%s</label>', ids, labels), collapse = "\n")
+  sprintf('<div class="choice"><span class="what">%s</span>%s</div>', escape_html(what), buttons)
 }
 
 # Rules of style for what is chosen and for what the keyboard is on. They differ from page to page.
@@ -193,8 +183,8 @@ report_page <- function(content, title, note) {
 verdict_part <- function(content) {
   if (!length(content$verdict)) return(NULL)
   usable <- if (inherits(content$verdict, "verdict")) is_usable(content$verdict) else content$converged
-  class <- if (isTRUE(usable)) "good" else if (isFALSE(usable)) "bad"
-  c(paste0("<div class=\"", paste(c("verdict", class), collapse = " "), "\">"), tag("h2", "Verdict"),
+  class <- if (isTRUE(usable)) " good" else if (isFALSE(usable)) " bad"
+  c(paste0("<div class=\"verdict", class, "\">"), tag("h2", "Verdict"),
     tag("ul", paste(tag("li", escape_html(as.character(content$verdict))), collapse = "\n")), "</div>")
 }
 
@@ -207,7 +197,8 @@ made_part <- function(content) {
     tag("h3", "Computation"), tag("table", paste(rows, collapse = "\n"), "made"),
     if (length(content$code)) {
       c(
-        tag("h3", "Code that repeats it"), code_block(c("library(warpbayes)", content$code)),
+        tag("h3", "Code that repeats it"),
+        tag("pre", paste(escape_html(c("library(warpbayes)", content$code)), collapse = "\n")),
         unclass(paragraphs(paste("In double precision, this gives the same numbers on any machine, number of threads",
           "and graphics card."), "note"))
       )

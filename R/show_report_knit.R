@@ -1,8 +1,6 @@
-# How fits and results look at the end of a chunk of R Markdown or Quarto: the words, the main table and the verdict, as
-# Markdown. Every character of a text that Markdown could read as its own is escaped.
+# Fits and results at the end of a chunk of R Markdown or Quarto. Every character that Markdown could read is escaped.
 
-# Text as Markdown, with entities for what Markdown, its extensions for mathematics, or HTML could read. Backslashes
-# would not do: \( begins mathematics. Points and hyphens within words and numbers stay.
+# Text as Markdown, with entities: a backslash would not do, as \( begins mathematics.
 escape_markdown <- function(text) {
   text <- gsub("[[:cntrl:]]+", " ", enc2utf8(as.character(text)))
   # The ampersand is first, since the others bring ampersands. Those that bring # and ; are not escaped again.
@@ -14,9 +12,8 @@ escape_markdown <- function(text) {
   gsub("\\.(?![A-Za-z0-9])", "&#46;", text, perl = TRUE)
 }
 
-# What a chunk shows of a result, or NULL for what the console shows: a list of `words`, `tables` (data frames, whose
-# names stand above them) and `verdict`, and how many `rows` of a table are shown if there are more than 60. A prior has
-# only `sentences`.
+# NULL for what the console shows, or `words`, `tables` (data frames with names), `verdict`, and how many `rows` of a
+# table are shown if there are more than 60. A prior has only `sentences`.
 in_chunk <- function(x) UseMethod("in_chunk")
 
 in_chunk.default <- function(x) NULL

@@ -41,9 +41,7 @@
 #' @name tidiers
 NULL
 
-as_table <- function(table) {
-  if (isNamespaceLoaded("tibble")) tibble::as_tibble(table) else table
-}
+as_table <- function(table) if (isNamespaceLoaded("tibble")) tibble::as_tibble(table) else table
 
 glance_of <- function(x) UseMethod("glance_of")
 
@@ -57,5 +55,4 @@ glance.warpbayes <- function(x, ...) {
   as_table(glance_of(x))
 }
 
-# The smallest or largest of some values, NA if all of them are.
 extreme <- function(values, of) if (all(is.na(values))) NA_real_ else of(values, na.rm = TRUE)

@@ -36,8 +36,7 @@ settled_range <- function(draws, warmup) {
   if (length(settled)) range(settled) else c(0, 1)
 }
 
-# A chain as a line. With more than 300 sweeps, the line shows the means of 100 blocks of sweeps, over a band from the
-# smallest to the largest value of each block. So chains do not hide each other, and pictures in reports stay small.
+# A chain as a line. More than 300 sweeps are shown as the means of 100 blocks, over a band of their ranges.
 chain_line <- function(values, blocks = 100L) {
   sweeps <- seq_along(values)
   if (length(values) <= 3L * blocks) return(list(sweep = sweeps, value = values))

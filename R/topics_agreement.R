@@ -8,23 +8,17 @@ limit_share <- 0.75
 # Matches each of several sets of topics, `phi`, to the topics of the fit: the numbers in each set, and the distances.
 match_topics <- function(fit, phi) {
   k <- fit$topics
-  # Topics whose priors differ cannot be renumbered.
-  apart <- (k + 1) * prior_differs(fit)
   matched <- lapply(phi, function(other) {
     distance <- variation_distance(fit$phi, other)
-    match <- solve_assignment(distance + apart)
+    match <- solve_assignment(distance + prior_penalty(fit))
     list(match = match, distance = distance[cbind(seq_len(k), match)])
   })
   list(match = matrix(vapply(matched, `[[`, integer(k), "match"), k),
     distance = matrix(vapply(matched, `[[`, numeric(k), "distance"), k), limit = find_limits(fit))
 }
 
-# Limits of the distance to a match: half of the probability, and clearly nearer than the fit's own next topic.
-find_limits <- function(fit) {
-  pmin(found_limit, limit_share * nearest_topic(fit$phi))
-}
+find_limits <- function(fit) pmin(found_limit, limit_share * nearest_topic(fit$phi))
 
-# The distance of each topic to the nearest other one.
 nearest_topic <- function(phi) {
   between <- variation_distance(phi, phi)
   diag(between) <- Inf
@@ -66,10 +60,10 @@ finding_chains <- function(fit, topic) {
   sort(union(fit$reference, which(fit$agreement$distance[topic, ] < fit$agreement$limit[[topic]])))
 }
 
-# Which pairs of topics have different priors of their terms, so that they cannot be renumbered.
-prior_differs <- function(fit) {
-  prior <- fit$prior_counts
-  if (is.null(prior)) return(0)
-  kind <- match(data.frame(t(prior)), data.frame(t(prior)))
-  outer(kind, kind, "!=")
+# What matching adds to distances, because topics whose priors differ cannot be renumbered.
+prior_penalty <- function(fit) {
+  if (is.null(fit$prior_counts)) return(0)
+  priors <- data.frame(t(fit$prior_counts))
+  kind <- match(priors, priors)
+  (fit$topics + 1) * outer(kind, kind, "!=")
 }

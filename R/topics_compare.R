@@ -4,7 +4,7 @@
 #'
 #' Fits a topic model with each of several numbers of topics. The documents are divided at random into `folds` parts.
 #' Each of the first `held_out` parts is left out once, and [perplexity()] says how well a fit to the others predicts
-#' it. One more fit, to all documents, has [coherence()].
+#' it (Wallach and others 2009, *ICML*, 1105-1112). One more fit, to all documents, has [coherence()].
 #' @param x counts, documents by terms, as in [topic_model()].
 #' @param topics the numbers of topics, at least two.
 #' @param folds number of parts, 2 to the number of documents.
@@ -30,9 +30,6 @@
 #'     and their number.}
 #'
 #' `plot()` and `autoplot()` show `difference` and `coherence` with bars of two standard errors.
-#' @references
-#' Wallach, H. M., Murray, I., Salakhutdinov, R. and Mimno, D. (2009). Evaluation methods for topic models. *ICML*,
-#' 1105-1112.
 #' @examples
 #' x <- t(sapply(1:60, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' compared <- compare_topics(x, c(1, 2, 4), folds = 3, iter = 60, n = 3, seed = 1, threads = 2)
@@ -43,10 +40,14 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
                            backend = NULL, threads = NULL, progress = NULL) {
   require_arguments("x", "topics")
   counts <- count_matrix(x)
-  topics <- check_topic_numbers(topics)
+  if (!is.numeric(topics) || length(unique(topics)) < 2L || !all(topics %in% seq_len(16384))) {
+    stop_input("topics", "must be at least two whole numbers from 1 to 16384, such as c(10, 20, 50), not ",
+      show_value(topics))
+  }
+  topics <- sort(unique(as.double(topics)))
   folds <- check_count(folds, "folds", min = 2, max = counts$size[[1L]])
   held_out <- check_count(held_out, "held_out", max = folds)
-  measure <- check_choice(measure, "measure", c("npmi", "umass", "cv"))
+  measure <- check_choice(measure, "measure", names(coherence_names))
   n <- check_count(n, "n", min = 2)
   share <- check_number(share, "share", 0, 1)
   if (!is.null(list(...)$control$checkpoint)) {
@@ -56,7 +57,7 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
     check_formula(prevalence, "prevalence", response = FALSE, takes = "smooth", example = "~ party")
     data <- join_variables(prevalence, data, document_names(counts), counts$size[[1L]], "document")$data
   }
-  rows <- function(documents) if (!is.null(prevalence)) data[documents, , drop = FALSE] else data
+  rows <- function(documents) if (is.null(prevalence)) data else data[documents, , drop = FALSE]
   seed <- check_seed(seed)
   part <- with_seed(seed, sample(rep_len(seq_len(folds), counts$size[[1L]])))
   seeds <- with_seed(seed, sample.int(.Machine$integer.max, held_out + 1))
@@ -75,45 +76,32 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
         found = if (matched) mean(share_found(match_topics(fit, list(other$phi)))) else NA_real_)
     })
     coherent <- coherence(fit, n = n, measure = measure)
-    list(fit = fit, coherent = coherent[!is.na(coherent)], seconds = proc.time()[["elapsed"]] - started,
-      score = do.call(rbind, lapply(parts, `[[`, "score")), found = mean(vapply(parts, `[[`, 0, "found")))
+    coherent <- coherent[!is.na(coherent)]
+    list(fit = fit, score = do.call(rbind, lapply(parts, `[[`, "score")), columns = data.frame(
+      coherence = mean(coherent), coherence_se = stats::sd(coherent) / sqrt(length(coherent)),
+      found = mean(vapply(parts, `[[`, 0, "found")), seconds = proc.time()[["elapsed"]] - started))
   })
-  left_out <- unlist(lapply(seq_len(held_out), function(run) which(part == run)))
-  log_likelihood <- vapply(of_number, function(one) one$score[, 1L], numeric(length(left_out)))
-  log_likelihood <- matrix(log_likelihood, ncol = length(topics),
-    dimnames = list(counts$documents[left_out], as.character(topics)))
-  tokens <- structure(of_number[[1L]]$score[, 2L], names = counts$documents[left_out])
+  left_out <- order(part)[seq_len(sum(part <= held_out))]
+  log_likelihood <- matrix(vapply(of_number, function(one) one$score[, 1L], numeric(length(left_out))),
+    ncol = length(topics), dimnames = list(counts$documents[left_out], as.character(topics)))
+  tokens <- stats::setNames(of_number[[1L]]$score[, 2L], counts$documents[left_out])
   if (sum(tokens) == 0) stop_input("x", "has too few tokens: none of the documents left out has a word to predict")
-  compared <- compare_scores(log_likelihood, tokens, part[left_out])
-  table <- data.frame(
-    topics = topics, compared$table, coherence = vapply(of_number, function(one) mean(one$coherent), 0),
-    coherence_se = vapply(of_number, function(one) stats::sd(one$coherent) / sqrt(length(one$coherent)), 0),
-    found = vapply(of_number, `[[`, 0, "found"), seconds = vapply(of_number, `[[`, 0, "seconds")
-  )
+  table <- data.frame(topics = topics, compare_scores(log_likelihood, tokens, part[left_out]),
+    do.call(rbind, lapply(of_number, `[[`, "columns")))
   fits <- lapply(of_number, `[[`, "fit")
   best <- which.max(table$difference)
   alike <- abs(table$difference) <= 2 * table$difference_se | seq_along(topics) == best
   structure(list(
     table = table, best = topics[[best]], alike = topics[which(alike)],
     verdict = comparison_verdict(topics, best, alike, table, fits), measure = measure, documents = length(left_out),
-    fits = fits,
-    log_likelihood = log_likelihood, tokens = tokens, seed = seed
+    fits = fits, log_likelihood = log_likelihood, tokens = tokens, seed = seed
   ), class = c("topic_comparison", "warpbayes"))
 }
 
-check_topic_numbers <- function(topics) {
-  usable <- is.numeric(topics) && length(unique(topics)) > 1L && !anyNA(topics) && all(topics >= 1 & topics <= 16384) &&
-    all(topics == floor(topics))
-  if (!usable) {
-    stop_input("topics", "must be at least two whole numbers from 1 to 16384, such as c(10, 20, 50), not ",
-      show_value(topics))
-  }
-  sort(unique(as.double(topics)))
-}
+coherence_names <- c(npmi = "NPMI", umass = "UMass", cv = "C_v")
 
 score_part <- function(fit, counts, share, data, seed, backend, threads) {
-  nothing <- cbind(rep(0, counts$size[[1L]]), 0)
-  if (counts$tokens == 0 || sum(split_tokens(counts, share, seed)$predicted$count) == 0) return(nothing)
+  if (split_tokens(counts, share, seed)$predicted$tokens == 0) return(matrix(0, counts$size[[1L]], 2L))
   score <- perplexity(fit, counts, share, data = data, seed = seed, backend = backend, threads = threads)
   cbind(attr(score, "log_likelihood"), attr(score, "tokens"))
 }
@@ -132,13 +120,10 @@ compare_scores <- function(log_likelihood, tokens, part) {
   }
   errors <- apply(log_likelihood, 2L, error)
   differences <- log_likelihood - log_likelihood[, best]
-  list(table = data.frame(
-    perplexity = exp(-means), perplexity_se = exp(-means) * errors, difference = means - means[[best]],
-    difference_se = apply(differences, 2L, error), row.names = NULL
-  ))
+  data.frame(perplexity = exp(-means), perplexity_se = exp(-means) * errors, difference = means - means[[best]],
+    difference_se = apply(differences, 2L, error), row.names = NULL)
 }
 
-# It rests on the fits, of which the weakest counts.
 comparison_verdict <- function(topics, best, alike, table, fits) {
   others <- topics[setdiff(which(alike), best)]
   worse <- topics[which(!alike)]
@@ -175,17 +160,14 @@ shown_comparison <- function(x) {
   table <- x$table
   digits <- max(0, 3 - floor(log10(max(table$perplexity, 1))))
   text <- function(values, digits) formatC(values, digits = digits, format = "f", big.mark = ",")
-  with_error <- function(values, errors, digits) {
-    paste0(text(values, digits), ifelse(is.finite(errors), paste0(" (", text(errors, digits), ")"), ""))
+  with_error <- function(column, digits) {
+    errors <- table[[paste0(column, "_se")]]
+    paste0(text(table[[column]], digits), ifelse(is.finite(errors), paste0(" (", text(errors, digits), ")"), ""))
   }
-  shown <- data.frame(
-    topics = table$topics, perplexity = with_error(table$perplexity, table$perplexity_se, digits),
-    difference = with_error(table$difference, table$difference_se, 4),
-    coherence = with_error(table$coherence, table$coherence_se, 3), found = percent(table$found),
-    seconds = text(table$seconds, 1)
-  )
-  names(shown)[2:4] <- c("perplexity (SE)", "log difference (SE)", sprintf("%s (SE)", x$measure))
-  shown
+  shown <- data.frame(table$topics, with_error("perplexity", digits), with_error("difference", 4),
+    with_error("coherence", 3), percent(table$found), text(table$seconds, 1))
+  stats::setNames(shown, c("topics", "perplexity (SE)", "log difference (SE)", sprintf("%s (SE)", x$measure), "found",
+    "seconds"))
 }
 
 #' @rdname compare_topics
@@ -227,51 +209,32 @@ glance_of.topic_comparison <- function(x) {
   check_present(!missing(i), "i")
   parts <- unclass(x)
   if (is.character(i) && length(i) == 1L && i %in% names(parts)) return(parts[[i]])
-  at <- if (length(i) == 1L && (is.numeric(i) || is.character(i))) match(as.character(i), parts$table$topics)
-  if (is.null(at) || is.na(at)) {
+  at <- if (length(i) == 1L && (is.numeric(i) || is.character(i))) match(as.character(i), parts$table$topics) else NA
+  if (is.na(at)) {
     stop_input("i", "must be one of the numbers of topics, ", paste(parts$table$topics, collapse = ", "), ", not ",
       show_value(i))
   }
   parts$fits[[at]]
 }
 
-#' @rdname compare_topics
-#' @export
-plot.topic_comparison <- function(x, main = NULL, ...) {
-  check_dots_empty(...)
-  paint_picture(comparison_picture(x, main))
-  invisible(x)
-}
-
 # The paired differences that the table tests (a ring is around the best), and coherence, with two standard errors.
-comparison_picture <- function(x, main) {
+plain_picture.topic_comparison <- function(x, main) {
   table <- x$table
   at <- log10(table$topics)
-  line <- function(value, error, title, ring = integer()) {
-    known <- is.finite(value)
+  line <- function(column, title, ring = integer()) {
+    rows <- which(is.finite(table[[column]]))
+    value <- table[[column]][rows]
+    error <- table[[paste0(column, "_se")]][rows]
     width <- ifelse(is.finite(error), 2 * error, 0)
-    low <- value - width
-    high <- value + width
-    panel(around(at), if (any(known)) around(c(low, high)) else 0:1, list(
+    panel(around(at), if (length(rows)) around(c(value - width, value + width)) else 0:1, list(
       if (length(ring)) layer("hline", y = 0, colour = "#DDDDDD"),
-      layer("lines", x = at[known], y = value[known], colour = bar_colour),
-      layer("segments", x = at[known], y = low[known], xend = at[known], yend = high[known], colour = bar_colour),
-      layer("points", x = at[known], y = value[known], colour = bar_colour, fill = bar_colour),
-      if (length(ring)) layer("points", x = at[ring], y = value[ring], size = 2.2)
+      layer("lines", x = at[rows], y = value, colour = bar_colour),
+      layer("segments", x = at[rows], y = value - width, xend = at[rows], yend = value + width, colour = bar_colour),
+      layer("points", x = at[rows], y = value, colour = bar_colour, fill = bar_colour),
+      if (length(ring)) layer("points", x = at[ring], y = table[[column]][ring], size = 2.2)
     ), list(at = at, labels = as.character(table$topics)), title = title)
   }
-  with_answer_below(picture(list(
-    line(table$difference, table$difference_se, "Log score, less the best",
-      match(x$best, table$topics)),
-    line(table$coherence, table$coherence_se,
-      sprintf("Coherence (%s)", c(npmi = "NPMI", umass = "UMass", cv = "C_v")[[x$measure]]))
-  ), main, "Topics", columns = 2L), x$verdict)
-}
-
-#' @rdname autoplot.warpbayes
-#' @method autoplot topic_comparison
-#' @exportS3Method ggplot2::autoplot topic_comparison
-autoplot.topic_comparison <- function(object, main = NULL, ...) {
-  check_dots_empty(...)
-  gg_draw(comparison_picture(object, main))
+  panels <- list(line("difference", "Log score, less the best", match(x$best, table$topics)),
+    line("coherence", sprintf("Coherence (%s)", coherence_names[[x$measure]])))
+  with_answer_below(picture(panels, main, "Topics", columns = 2L), x$verdict)
 }

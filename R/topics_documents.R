@@ -4,13 +4,9 @@ known_terms <- function(fit, newdata) {
   counts <- count_matrix(newdata, "newdata")
   if (counts$named[["terms"]] && fit$x$named[["terms"]]) {
     counts <- match_terms(counts, fit$terms)
-    if (counts$tokens == 0 && counts$size[[1L]] > 1L) {
-      stop_input("newdata", sprintf(
-        "shares no term with the fit: of its %d tokens none is among the %d terms that were fitted",
-        sum(counts$unknown), length(fit$terms)
-      ))
-    }
-    return(counts)
+    if (counts$tokens > 0 || counts$size[[1L]] <= 1L) return(counts)
+    stop_input("newdata", sprintf("shares no term with the fit: of its %d tokens none is among the %d terms ",
+      sum(counts$unknown), length(fit$terms)), "that were fitted")
   }
   if (counts$size[[2L]] != length(fit$terms)) {
     stop_input("newdata", sprintf("has %d terms without names, the fit has %d", counts$size[[2L]], length(fit$terms)))
@@ -30,13 +26,17 @@ report_unknown <- function(counts) {
 
 take_documents <- function(counts, documents) {
   to <- match(seq_len(counts$size[[1L]]), documents)[counts$i + 1L]
-  column <- term_columns(counts)
-  order <- order(column, to, na.last = NA)
-  counts$i <- to[order] - 1L
-  counts$count <- counts$count[order]
-  counts$p <- c(0L, cumsum(tabulate(column[order], counts$size[[2L]])))
   counts$documents <- counts$documents[documents]
   counts$size[[1L]] <- length(documents)
+  counts$i <- to - 1L
+  pick_counts(counts, counts$count, order(term_columns(counts), to, na.last = NA))
+}
+
+# Counts with the values of some entries, which are in the order of terms.
+pick_counts <- function(counts, values, entries) {
+  counts$p <- c(0L, cumsum(tabulate(term_columns(counts)[entries], counts$size[[2L]])))
+  counts$i <- counts$i[entries]
+  counts$count <- as.integer(values[entries])
   counts$tokens <- sum(counts$count)
   counts
 }
@@ -44,16 +44,8 @@ take_documents <- function(counts, documents) {
 # Splits the tokens at random into two parts. The draws are R's, from a generator that starts at the seed.
 split_tokens <- function(counts, share, seed) {
   predicted <- with_seed(seed, stats::rbinom(length(counts$count), counts$count, share))
-  part <- function(values) {
-    some <- counts
-    used <- values > 0
-    some$count <- as.integer(values[used])
-    some$i <- counts$i[used]
-    some$p <- c(0L, cumsum(tabulate(term_columns(counts)[used], counts$size[[2L]])))
-    some$tokens <- sum(some$count)
-    some
-  }
-  list(seen = part(counts$count - predicted), predicted = part(predicted))
+  seen <- counts$count - predicted
+  list(seen = pick_counts(counts, seen, seen > 0), predicted = pick_counts(counts, predicted, predicted > 0))
 }
 
 # No topic explains a document whose words have a log probability so many standard deviations below its mean under theta
@@ -70,10 +62,8 @@ unexplained_documents <- function(fit) {
   log_probability <- log(pmax(probability, 1e-300))
   mean <- rowSums(probability * log_probability)
   deviation <- sqrt(pmax(rowSums(probability * log_probability^2) - mean^2, 0))
-  place <- match(seq_along(fit$documents), some)[fit$x$i + 1L]
-  kept <- which(!is.na(place))
-  at <- cbind(place[kept], term_columns(fit$x)[kept])
-  words <- rowsum(fit$x$count[kept] * log_probability[at], place[kept])[, 1L]
+  own <- take_documents(fit$x, some)
+  words <- rowsum(own$count * log_probability[cbind(own$i + 1L, term_columns(own))], own$i)[, 1L]
   tokens <- fit$document_tokens[some]
   far <- which(tokens * mean - words > unexplained_limit * sqrt(tokens) * deviation & deviation > 1e-9)
   list(checked = length(some), documents = fit$documents[some[far]])
@@ -91,16 +81,9 @@ score_words <- function(fit, counts, theta, run) {
 
 # The value of an expression with R's generator started from a seed. The generator's state is restored afterwards.
 with_seed <- function(seed, expression) {
-  old <- get0(".Random.seed", globalenv(), inherits = FALSE)
-  kind <- RNGkind()
-  on.exit({
-    RNGkind(kind[[1L]], kind[[2L]], kind[[3L]])
-    if (is.null(old)) {
-      rm(list = ".Random.seed", envir = globalenv())
-    } else {
-      assign(".Random.seed", old, envir = globalenv())
-    }
-  })
+  if (!exists(".Random.seed", globalenv(), inherits = FALSE)) stats::runif(1L)
+  before <- get(".Random.seed", globalenv(), inherits = FALSE)
+  on.exit(assign(".Random.seed", before, globalenv()))
   set.seed(as.integer(seed %% 2147483647), "Mersenne-Twister", "Inversion", "Rejection")
   expression
 }

@@ -6,35 +6,18 @@ array_of_draws.topic_model <- function(x, topics = FALSE, ...) {
   count <- kept_draws(x$iter, x)
   sweeps <- x$warmup + x$thin * seq_len(count)
   parts <- lapply(topic_traces(x), function(trace) trace[sweeps, , drop = FALSE])
-  if (topics) {
-    for (k in seq_len(NROW(x$draws$alpha))) {
-      parts[[sprintf("alpha[%d]", k)]] <- x$draws$alpha[k, , ]
-    }
-    if (!is.null(x$draws$phi)) {
-      phi <- split_draws(x$draws$phi)
-      names(phi) <- sprintf("phi[%d,%s]", seq_len(x$topics), rep(x$terms, each = x$topics))
-      parts <- c(parts, phi)
-    }
-    if (!is.null(x$draws$effects)) {
-      effects <- split_draws(x$draws$effects)
-      terms <- dimnames(x$draws$effects)[[1L]]
-      names(effects) <- sprintf("effects[%s,%d]", terms, rep(seq_len(x$topics), each = length(terms)))
-      parts <- c(parts, effects)
-    }
-    if (!is.null(x$draws$theta)) {
-      theta <- split_draws(x$draws$theta)
-      names(theta) <- sprintf("theta[%s,%d]", rep(x$documents, each = x$topics), seq_len(x$topics))
-      parts <- c(parts, theta)
-    }
+  for (part in if (topics) intersect(c("alpha", "phi", "effects", "theta"), names(x$draws))) {
+    number <- seq_len(x$topics)
+    terms <- rownames(x$draws$effects)
+    names <- switch(part, alpha = sprintf("alpha[%d]", number),
+      phi = sprintf("phi[%d,%s]", number, rep(x$terms, each = x$topics)),
+      effects = sprintf("effects[%s,%d]", terms, rep(number, each = length(terms))),
+      theta = sprintf("theta[%s,%d]", rep(x$documents, each = x$topics), number))
+    # Draws and chains are the last two dimensions.
+    entries <- matrix(x$draws[[part]], length(names))
+    parts[names] <- lapply(seq_along(names), function(i) entries[i, ])
   }
   bind_draws(parts, count, x$chains)
-}
-
-# Draws of a matrix, rows x columns x draws x chains, as a list with the draws x chains of each entry, column by column.
-split_draws <- function(draws) {
-  size <- dim(draws)
-  entries <- matrix(draws, size[[1L]] * size[[2L]])
-  lapply(seq_len(nrow(entries)), function(i) entries[i, ])
 }
 
 #' Tables of a fitted topic model
@@ -72,8 +55,8 @@ tidy.topic_model <- function(x, matrix = c("beta", "gamma", "share"), ...) {
     beta = data.frame(topic = rep(seq_len(k), length(x$terms)), term = rep(x$terms, each = k), beta = as.vector(x$phi)),
     gamma = data.frame(document = rep(x$documents, k), topic = rep(seq_len(k), each = length(x$documents)),
       gamma = as.vector(x$theta)),
-    share = data.frame(topic = seq_len(k), estimate = topic_prevalence(x),
-      stats::setNames(share_intervals(x, seq_len(k)), c("conf.low", "conf.high")), row.names = NULL)
+    share = data.frame(topic = seq_len(k), estimate = unname(topic_prevalence(x)),
+      stats::setNames(share_intervals(x, seq_len(k)), c("conf.low", "conf.high")))
   )
   table <- with_names(table, x)
   table$found <- found_topics(x)[table$topic]
@@ -85,9 +68,9 @@ tidy.topic_model <- function(x, matrix = c("beta", "gamma", "share"), ...) {
 #' @exportS3Method generics::augment topic_model
 augment.topic_model <- function(x, data = NULL, seed = NULL, backend = NULL, threads = NULL, ...) {
   check_method(x, "x", ...)
-  counts <- if (is.null(data)) x$x else known_terms(x, data)
-  known <- topics_of_documents(x, if (!is.null(data)) counts, 100, new_document_prior(x, NULL), seed, backend, threads,
-    certain = TRUE)
+  new <- if (!is.null(data)) known_terms(x, data)
+  known <- topics_of_documents(x, new, 100, new_document_prior(x, NULL), seed, backend, threads, certain = TRUE)
+  counts <- if (is.null(new)) x$x else new
   theta <- known$theta
   document <- counts$i + 1L
   term <- term_columns(counts)
@@ -98,20 +81,15 @@ augment.topic_model <- function(x, data = NULL, seed = NULL, backend = NULL, thr
     topic[weight > best] <- k
     best <- pmax(best, weight)
   }
-  as_table(data.frame(
-    document = counts$documents[document], term = counts$terms[term], count = counts$count, .topic = topic,
-    .first = max.col(theta, ties.method = "first")[document], .certainty = known$certainty[document]
-  ))
+  as_table(data.frame(document = counts$documents[document], term = counts$terms[term], count = counts$count,
+    .topic = topic, .first = max.col(theta, "first")[document], .certainty = known$certainty[document]))
 }
 
 glance_of.topic_model <- function(x) {
   check_topic_fit(x, "x")
-  log_likelihood <- mean_log_likelihood(x)
-  data.frame(
-    topics = x$topics, documents = length(x$documents), terms = length(x$terms), tokens = x$x$tokens, chains = x$chains,
-    iter = x$iter, alpha_sum = sum(x$alpha), beta = x$beta, log_likelihood = log_likelihood,
-    perplexity = exp(-log_likelihood / x$x$tokens), seconds = elapsed_seconds(x$elapsed), verdict = verdict(x)$answer
-  )
+  data.frame(topics = x$topics, documents = length(x$documents), terms = length(x$terms), tokens = x$x$tokens,
+    chains = x$chains, iter = x$iter, alpha_sum = sum(x$alpha), beta = x$beta, log_likelihood = mean_log_likelihood(x),
+    perplexity = chain_perplexity(x)[[x$reference]], seconds = elapsed_seconds(x$elapsed), verdict = verdict(x)$answer)
 }
 
 mean_log_likelihood <- function(fit) chain_levels(fit)[[fit$reference]]

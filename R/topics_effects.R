@@ -8,15 +8,17 @@
 #' find a topic are taken together, with topics matched as in [relabel()].
 #' @section Model:
 #' The prior depends on the covariates \eqn{x_d} of a document: \eqn{\theta_d \sim \mathrm{Dir}(\alpha_d)}{theta_d ~
-#' Dir(alpha_d)} with \eqn{\log \alpha_{dk} = x_d' \lambda_k}{log alpha_dk = x_d' lambda_k} (Mimno and McCallum 2008).
+#' Dir(alpha_d)} with \eqn{\log \alpha_{dk} = x_d' \lambda_k}{log alpha_dk = x_d' lambda_k} (Mimno and McCallum 2008,
+#' *UAI*, 411-418).
 #' The priors of \eqn{\lambda} are N(0, 5^2) for intercepts and N(0, 2.5^2) for other coefficients, of covariates
 #' divided by their range if they have two values, and otherwise by two standard deviations.
 #'
 #' For each draw of \eqn{\theta}, the shares \eqn{\theta_{dk}} are regressed on the covariates by least squares, with
-#' random exponential weights of the documents (the Bayesian bootstrap, Rubin 1981). The estimates of all draws are the
-#' posterior of the effects (Treier and Jackman 2008). `s(day)` is a natural cubic spline with `k = 5` knots; `s(day, k
-#' = 8)` bends more often. Expected shares below 0 are set to 0, and those of a row are divided by their sum.
-#' @param fit a fit from [topic_model()].
+#' random exponential weights of the documents (the Bayesian bootstrap, Rubin 1981, *Annals of Statistics* 9, 130-134).
+#' The estimates of all draws are the posterior of the effects (Treier and Jackman 2008, *American Journal of Political
+#' Science* 52, 201-217). `s(day)` is a natural cubic spline with `k = 5` knots; `s(day, k = 8)` bends more often.
+#' Expected shares below 0 are set to 0, and those of a row are divided by their sum.
+#' @inheritParams topic_names
 #' @param formula the covariates, such as `~ party + s(day)`; `NULL`: the covariates of `prevalence`.
 #' @param data a data frame with the covariates and a row for each document, which is found by its [name][joining].
 #'   Other variables are looked up where the formula was made.
@@ -27,7 +29,6 @@
 #' @param ndraws how many draws of \eqn{\theta} the chains make. All draws of a fit with `prevalence` are used.
 #' @param x a table of effects.
 #' @param main title of the picture.
-#' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
 #' @return A data frame of class `topic_effects` with a row for each topic and coefficient, or for each topic and row of
 #'   `at`: `topic`, `name` (if you have set [topic_names()]), `term`, `estimate` (mean), `se` (standard deviation),
@@ -35,21 +36,12 @@
 #'   chains differ by more than chance. Print and picture say so, and mark topics that some chain does not find with a
 #'   star. Documents without tokens or with missing covariates do not count. `plot()` shows the intervals, without the
 #'   intercept.
-#' @references
-#' Mimno, D. and McCallum, A. (2008). Topic models conditioned on arbitrary features with Dirichlet-multinomial
-#' regression. *UAI*, 411-418. Rubin, D. B. (1981). The Bayesian bootstrap. *Annals of Statistics* **9**, 130-134.
-#' Treier, S. and Jackman, S. (2008). Democracy as a latent variable. *American Journal of Political Science* **52**,
-#' 201-217.
 #' @examples
-#' set.seed(1)
-#' subject <- rbind(c(3, 3, 0, 1), c(0, 1, 3, 3))
-#' party <- rep(c("left", "right"), each = 30)
-#' second <- runif(60) < rep(c(0.3, 0.7), each = 30)
-#' x <- t(sapply(1:60, function(d) rmultinom(1, 30, subject[1 + second[d], ])))
-#' fit <- topic_model(x, topics = 2, prevalence = ~ party, iter = 60, chains = 1, seed = 1,
-#'   threads = 2)
+#' day <- 1:60
+#' x <- t(sapply(day, function(d) rmultinom(1, 30, if (runif(1) < d / 60) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
+#' fit <- topic_model(x, topics = 2, prevalence = ~ day, iter = 60, chains = 1, seed = 1, threads = 2)
 #' topic_effects(fit)
-#' topic_effects(fit, at = data.frame(party = c("left", "right")))
+#' topic_effects(fit, at = data.frame(day = c(1, 60)))
 #' @export
 topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = NULL, level = 0.9, ndraws = 100,
                           seed = NULL, backend = NULL, threads = NULL, ...) {
@@ -58,20 +50,19 @@ topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = 
   level <- check_number(level, "level", 0, 1)
   ndraws <- check_count(ndraws, "ndraws", min = 2)
   topics <- chosen_topics(fit, topics)
-  own <- is.null(formula) && !is.null(fit$prevalence)
-  if (own && !is.null(data)) stop_input("data", "is of no use without `formula`: the fit has its covariates")
-  if (own && kept_draws(fit$iter, fit) < 2) {
-    stop_input("fit", "has kept fewer than two draws: continue(fit, 100) runs more sweeps")
-  }
-  if (is.null(formula) && !own) stop_input("formula", "is missing: it has the covariates, such as ~ party")
-  design <- if (own) fit$prevalence else covariate_design(formula, data, fit, "formula")
-  rows <- if (is.null(at)) all_coefficients(design) else effect_rows(design, at)
-  drawn <- if (own) {
-    fit$draws$effects
+  if (!is.null(formula)) {
+    design <- covariate_design(formula, data, fit, "formula")
+  } else if (is.null(fit$prevalence)) {
+    stop_input("formula", "is missing: it has the covariates, such as ~ party")
   } else {
-    check_topic_state(fit)
-    draw_effects(fit, design, ndraws, resolve_run(backend, threads), check_seed(seed))
+    if (!is.null(data)) stop_input("data", "is of no use without `formula`: the fit has its covariates")
+    if (kept_draws(fit$iter, fit) < 2) {
+      stop_input("fit", "has kept fewer than two draws: continue(fit, 100) runs more sweeps")
+    }
+    design <- fit$prevalence
   }
+  rows <- effect_rows(design, at)
+  drawn <- if (is.null(formula)) fit$draws$effects else draw_effects(fit, design, ndraws, backend, threads, seed)
   draws <- topic_effect_draws(fit, drawn, rows, topics, !is.null(at))
   table <- do.call(rbind, lapply(seq_along(draws), function(i) {
     values <- matrix(draws[[i]], ncol = nrow(rows))
@@ -79,24 +70,18 @@ topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = 
     data.frame(topic = topics[[i]], term = rownames(rows), estimate = colMeans(values),
       se = apply(values, 2L, stats::sd), lower = ends[1L, ], upper = ends[2L, ], row.names = NULL)
   }))
-  first <- intersect(c("topic", "name", "term"), names(table <- with_names(table, fit)))
-  table <- table[c(first, setdiff(names(table), first))]
+  table <- columns_first(with_names(table, fit), c("topic", "name", "term"))
+  convergence <- effect_convergence(draws)
   if (fit$chains > 1) {
     table$chains <- rep(vapply(draws, ncol, 1L), each = nrow(rows))
-    table[c("rhat", "differ")] <- effect_convergence(draws)[c("rhat", "differ")]
+    table[c("rhat", "differ")] <- convergence[c("rhat", "differ")]
   }
-  outside <- if (!is.null(at)) values_outside(design$variables[design$used, , drop = FALSE], at)
-  fewer <- topics[vapply(topics, function(topic) length(finding_chains(fit, topic)), 1L) < fit$chains]
-  reasons <- c(
-    effect_reason(draws, fit), if (length(outside)) reason("covariates_outside", quantity = outside),
-    if (length(fewer)) reason("effects_missed", quantity = topic_labels(fit, fewer), figure = length(fewer))
-  )
-  structure(
-    table,
-    level = level, documents = nrow(design$x), labels = marked_labels(fit, topics), star = star_words(fit, topics),
-    expected = !is.null(at), verdict = new_verdict("the effects", reasons, rests_on = list(verdict(fit))),
-    class = c("topic_effects", "warpbayes", "data.frame")
-  )
+  fewer <- topics[vapply(draws, ncol, 1L) < fit$chains]
+  verdict <- new_verdict("the effects", effect_reason(convergence, fit), if (!is.null(at)) outside_reason(design, at),
+    if (length(fewer)) reason("effects_missed", quantity = topic_labels(fit, fewer), figure = length(fewer)),
+    rests_on = list(verdict(fit)))
+  structure(table, level = level, documents = nrow(design$x), star = star_words(fit, topics),
+    expected = !is.null(at), verdict = verdict, class = c("topic_effects", "warpbayes", "data.frame"))
 }
 
 chosen_topics <- function(fit, topics) {
@@ -109,19 +94,17 @@ chosen_topics <- function(fit, topics) {
 }
 
 # The draws of the effects, coefficients x topics x draws x chains, from chains that begin where those of the fit stand.
-draw_effects <- function(fit, design, ndraws, run, seed) {
+draw_effects <- function(fit, design, ndraws, backend, threads, seed) {
+  check_topic_state(fit)
+  seed <- check_seed(seed)
   other <- fit
-  other$prevalence <- design
   other$learn$alpha <- "prevalence"
-  other$method <- "gibbs"
-  other$keep <- character()
   # Coefficients are drawn before every other sweep.
-  other$thin <- 2
-  other$warmup <- effect_warmup
+  other[c("prevalence", "method", "keep", "thin", "warmup")] <- list(design, "gibbs", character(), 2, effect_warmup)
   each <- ceiling(ndraws / fit$chains)
   together <- other$thin * topic_kept_together(other)
   sweeps <- effect_warmup + other$thin * each
-  drawn <- with_topics(other, run, fit_structure(other), function(session) {
+  drawn <- with_topics(other, resolve_run(backend, threads), function(session) {
     lapply(seq_len(fit$chains), function(chain) {
       state <- fit$state[[chain]]
       alpha <- fit$alpha[order(matched_topics(fit, chain))]
@@ -130,11 +113,11 @@ draw_effects <- function(fit, design, ndraws, run, seed) {
       start <- c(start_state(other, state$topics, alpha, state$beta), list(key = key, sweep = 0))
       effects <- list()
       while (start$sweep < sweeps) {
-        count <- min(sweeps, max(effect_warmup, start$sweep + together)) - start$sweep
-        slice <- topic_step(other)(list(session), list(start), count, start$sweep + count > effect_warmup)[[1L]]
+        end <- min(sweeps, max(effect_warmup, start$sweep + together))
+        slice <- topic_step(other)(list(session), list(start), end - start$sweep, end > effect_warmup)[[1L]]
         effects <- c(effects, list(slice$draw$effects))
         start <- slice$state
-        start$sweep <- start$sweep + count
+        start$sweep <- end
       }
       unlist(effects)
     })
@@ -167,45 +150,36 @@ topic_effect_draws <- function(fit, drawn, rows, topics, expected = FALSE) {
 
 # Rhat of effects, and whether chains differ in them by more than chance; NA for one chain or too few draws.
 effect_convergence <- function(draws) {
-  quantities <- unlist(lapply(draws, function(values) {
-    lapply(seq_len(dim(values)[[3L]]), function(row) matrix(values[, , row], nrow(values)))
-  }), recursive = FALSE)
-  known <- vapply(quantities, function(values) nrow(values) >= fewest_sweeps && ncol(values) > 1L, NA)
-  rhat <- ifelse(known, vapply(quantities, split_rhat, 0), NA_real_)
   term <- dimnames(draws[[1L]])[[3L]]
+  quantities <- unlist(lapply(draws, function(values) {
+    lapply(seq_along(term), function(row) matrix(values[, , row], nrow(values)))
+  }), recursive = FALSE)
+  rhat <- vapply(quantities, function(values) {
+    if (nrow(values) >= fewest_sweeps && ncol(values) > 1L) split_rhat(values) else NA_real_
+  }, 0)
   data.frame(topic = rep(as.integer(names(draws)), each = length(term)), term = term, rhat = rhat,
     differ = differing(quantities, data.frame(rhat = rhat)))
 }
 
-all_coefficients <- function(design) {
-  terms <- colnames(design$x)
-  matrix(diag(length(terms)), length(terms), dimnames = list(terms, NULL))
-}
-
-effect_rows <- function(design, at) {
+effect_rows <- function(design, at = NULL) {
+  if (is.null(at)) return(structure(diag(ncol(design$x)), dimnames = list(colnames(design$x), NULL)))
   if (!is.data.frame(at) || nrow(at) == 0L) {
     stop_input("at", "must be a data frame with values of the covariates, not ", show_value(at))
   }
   frame <- new_frame(design, design$terms, at, "at")
   check_frame(frame, "at")
   rows <- stats::model.matrix(design$terms, frame, contrasts.arg = design$contrasts)
-  rownames(rows) <- row_labels(at)
-  rows
-}
-
-# The values of each row, such as party = left, day = 3.
-row_labels <- function(at) {
+  # The values of each row, such as party = left, day = 3.
   text <- Map(function(name, values) {
     words <- if (is.numeric(values)) format(signif(values, 4), trim = TRUE) else as.character(values)
     paste(name, "=", if (is.matrix(values)) apply(matrix(words, nrow(values)), 1L, paste, collapse = ", ") else words)
   }, names(at), at)
-  do.call(paste, c(unname(text), sep = ", "))
+  rownames(rows) <- do.call(paste, c(unname(text), sep = ", "))
+  rows
 }
 
-# `draws`: of effects, as topic_effect_draws() has them.
-effect_reason <- function(draws, fit) {
-  table <- if (length(draws)) effect_convergence(draws)
-  if (is.null(table) || all(is.na(table$rhat))) return(NULL)
+effect_reason <- function(table, fit) {
+  if (all(is.na(table$rhat))) return(NULL)
   worst <- table[which.max(table$rhat), ]
   reason(if (any(table$differ)) "topic_effects_differ" else "topic_effects_agree", figure = sum(table$differ),
     all = nrow(table), quantity = paste0("topic ", topic_labels(fit, worst$topic), ", ", worst$term),
@@ -218,15 +192,11 @@ effects_title <- function(x) {
     count_words(attr(x, "documents"), "document"), format(100 * attr(x, "level")))
 }
 
-# The rows as they are shown: an effect on which chains differ says so.
 shown_effects <- function(x) {
   table <- plain_frame(x)
-  if (all(table$chains == max(table$chains, 0))) table$chains <- NULL
-  differ <- table$differ
-  table$differ <- NULL
-  if (any(differ)) table$note <- ifelse(differ, "chains differ", "")
-  if (all(is.na(table$rhat))) table$rhat <- NULL
-  table
+  if (any(table$differ)) table$note <- ifelse(table$differ, "chains differ", "")
+  left_out <- c("differ", if (all(table$chains == max(table$chains, 0))) "chains", if (all(is.na(table$rhat))) "rhat")
+  table[setdiff(names(table), left_out)]
 }
 
 # What is left of a table whose columns were chosen is a data frame.
@@ -256,39 +226,20 @@ glance_of.topic_effects <- function(x) {
     level = attr(x, "level"), rhat = extreme(c(x$rhat, NA), max), verdict = verdict(x)$answer)
 }
 
-#' @rdname topic_effects
-#' @export
-plot.topic_effects <- function(x, main = NULL, ...) {
-  check_dots_empty(...)
-  paint_picture(topic_effects_picture(x, main))
-  invisible(x)
-}
-
-#' @rdname autoplot.warpbayes
-#' @method autoplot topic_effects
-#' @exportS3Method ggplot2::autoplot topic_effects
-autoplot.topic_effects <- function(object, main = NULL, ...) {
-  check_dots_empty(...)
-  gg_draw(topic_effects_picture(object, main))
-}
-
-# Intervals of all terms but the intercept, topic by topic. An effect on which chains differ says so.
-topic_effects_picture <- function(x, main) {
+plain_picture.topic_effects <- function(x, main) {
   table <- plain_frame(x)
   label <- if (is.null(table$name)) paste("Topic", table$topic) else table$name
   expected <- isTRUE(attr(x, "expected"))
-  rows <- expected | table$term != "(Intercept)"
-  if (!any(rows)) rows[] <- TRUE
+  rows <- expected | table$term != "(Intercept)" | all(table$term == "(Intercept)")
   topics <- unique(table$topic[rows])
-  shown <- utils::head(topics, 50L %/% max(1L, sum(table$topic[rows] == topics[[1L]])) + 1L)
-  rows <- rows & table$topic %in% shown
-  caption <- sprintf("mean and %s%% interval", format(100 * attr(x, "level")))
+  shown <- utils::head(topics, 50L %/% sum(table$topic[rows] == topics[[1L]]) + 1L)
+  caption <- sprintf("%s share of the topic\nmean and %s%% interval",
+    if (expected) "Expected" else "Change of the", format(100 * attr(x, "level")))
   if (length(shown) < length(topics)) {
     caption <- sprintf("%s; the first %d of %d topics", caption, length(shown), length(topics))
   }
-  what <- if (expected) "Expected share of the topic" else "Change of the share of the topic"
   marks <- data.frame(name = paste(label, table$term, sep = ": "), table[c("estimate", "lower", "upper")],
     colour = bar_colour)
   if (any(table$differ)) marks$right <- ifelse(table$differ, "chains differ", "")
-  with_answer_below(interval_picture(marks[rows, ], main, paste0(what, "\n", caption)), verdict(x))
+  with_answer_below(interval_picture(marks[rows & table$topic %in% shown, ], main, caption), verdict(x))
 }

@@ -2,20 +2,29 @@
 
 # The map of the `most` most prevalent topics, with `n` terms of each, ranked in three ways.
 topic_explorer <- function(fit, most, n) {
-  prevalence <- topic_prevalence(fit)
   used <- used_topics(fit)
   shown <- utils::head(used, most)
+  prevalence <- topic_prevalence(fit)[shown]
   places <- map_places(fit, shown, prevalence)
   id <- paste0("t-", shown)
   labels <- topic_labels(fit, shown, "Topic ")
   ranks <- c(common = "common in it", relevant = "relevant to it", own = "rare elsewhere")
   rank_id <- paste0("r-", names(ranks))
+  title <- escape_html(paste0(labels, ": ", term_lines(fit, shown, 5L)))
+  label <- function(class, x, y, content) {
+    paste0("<label ", class, "for=\"", id, "\" title=\"", title, "\" style=\"left:", x, "px;top:", y, "px\">", content,
+      "</label>", collapse = "\n")
+  }
   # All circles first, so that none covers a number.
-  title <- escape_html(paste0(labels, ": ", term_lines(fit, shown, 5L, "relevance")))
-  circles <- paste0("<label for=\"", id, "\" title=\"", title, "\" style=\"left:", places$x, "px;top:", places$y,
-    "px\"><i style=\"width:", places$d, "px;height:", places$d, "px\"></i></label>", collapse = "\n")
-  numbers <- paste0("<label class=\"number\" for=\"", id, "\" title=\"", title, "\" style=\"left:", places$number[, 1L],
-    "px;top:", places$number[, 2L], "px\">", shown, "</label>", collapse = "\n")
+  circles <- label("", places$x, places$y, sprintf("<i style=\"width:%1$spx;height:%1$spx\"></i>", places$d))
+  numbers <- label("class=\"number\" ", places$number[, 1L], places$number[, 2L], shown)
+  note <- paste0(
+    if (length(used) > most) sprintf("The %d largest of %s topics. ", most, whole_words(length(used))),
+    "Topics with similar terms are close to each other, and the area of a circle is the share of the topic in all ",
+    "tokens. Click on a topic. Blue: tokens of the term in this topic; grey: all its tokens. ",
+    "Relevance is that of Sievert and Shirley (2014), with lambda = 1 for the terms that are common, 0.6 for those ",
+    "that are relevant, and 0.2 for those that are rare elsewhere."
+  )
   page <- html(
     "<div class=\"explorer\">",
     pickers("radio", "topic", id, seq_along(shown) == 1L, labels),
@@ -24,19 +33,9 @@ topic_explorer <- function(fit, most, n) {
     "<div class=\"sides\"><div class=\"map\" style=\"", places$axes, "\">", circles, "\n", numbers, "</div>",
     "<div class=\"panels\">", paste(topic_panels(fit, shown, labels, prevalence, n), collapse = "\n"), "</div></div>",
     if (!is.null(fit$topic_names)) choice("Topics", id, escape_html(paste(shown, short_names(labels, 40L)))),
-    unclass(paragraphs(map_note(length(shown), length(used)), "note")), "</div>"
+    unclass(paragraphs(note, "note")), "</div>"
   )
   structure(page, style = paste0(picked_style(rank_id), topics_style(id, shown, rank_id)))
-}
-
-map_note <- function(shown, all) {
-  paste0(
-    if (shown < all) sprintf("The %s largest of %s topics. ", whole_words(shown), whole_words(all)),
-    "Topics with similar terms are close to each other, and the area of a circle is the share of the topic in all ",
-    "tokens. Click on a topic. Blue: tokens of the term in this topic; grey: all its tokens. ",
-    "Relevance is that of Sievert and Shirley (2014), with lambda = 1 for the terms that are common, 0.6 for those ",
-    "that are relevant, and 0.2 for those that are rare elsewhere."
-  )
 }
 
 # The centre and the diameter of each circle, in pixels of a map of 340 x 340, and where the axes cross.
@@ -49,12 +48,12 @@ map_places <- function(fit, shown, prevalence) {
   middle <- (apply(at, 2L, max) + apply(at, 2L, min)) / 2
   span <- max(apply(at, 2L, function(values) diff(range(values))), 1e-9)
   pixels <- function(values, column, sign) round(170 + sign * 270 * (values - middle[[column]]) / span, 1)
-  share <- prevalence[shown] / max(prevalence[shown], 1e-300)
-  axes <- sprintf("--centre:%spx;--middle:%spx", pixels(0, 1L, 1), pixels(0, 2L, -1))
+  diameter <- 62 * sqrt(prevalence / max(prevalence, 1e-300))
   x <- pixels(at[, 1L], 1L, 1)
   y <- pixels(at[, 2L], 2L, -1)
-  number <- free_places(x, y, 4 + 8 * max(nchar(shown)), 14, 340)
-  list(x = x, y = y, d = round(pmax(62 * sqrt(share), 3), 1), axes = axes, number = unname(number))
+  list(x = x, y = y, d = round(pmax(diameter, 3), 1),
+    axes = sprintf("--centre:%spx;--middle:%spx", pixels(0, 1L, 1), pixels(0, 2L, -1)),
+    number = unname(free_places(x, y, 4 + 8 * max(nchar(shown)), 14, 340)))
 }
 
 # Centres of boxes in a square of `size`: one after the other takes the free place nearest to its own, if any.
@@ -75,38 +74,31 @@ free_places <- function(x, y, width, height, size) {
 }
 
 topics_style <- function(id, shown, rank_id) {
-  paste(c(
-    paste0("#", id, ":checked ~ .sides .panel.p-", shown, " { display: block; }"),
-    paste0("#", id, ":checked ~ * .map label[for=", id, "], #", id, ":checked ~ .sides label[for=", id,
-      "] { z-index: 2; }"),
-    paste0("#", id, ":checked ~ .sides label[for=", id, "] i { background: #d55e00; border-color: #8a3d00; }"),
-    paste0("#", id, ":focus-visible ~ .sides label[for=", id, "] { outline: 3px solid #8a3d00; }"),
-    paste0("#", id, ":checked ~ .choice label[for=", id, "] { background: #0b4f7d; color: #fff; }"),
-    paste0("#", rank_id, ":checked ~ .sides .list.", rank_id, " { display: block; }")
-  ), collapse = "\n")
+  rules <- c("#%1$s:checked ~ .sides .panel.p-%2$s { display: block; }",
+    "#%1$s:checked ~ * .map label[for=%1$s], #%1$s:checked ~ .sides label[for=%1$s] { z-index: 2; }",
+    "#%1$s:checked ~ .sides label[for=%1$s] i { background: #d55e00; border-color: #8a3d00; }",
+    "#%1$s:focus-visible ~ .sides label[for=%1$s] { outline: 3px solid #8a3d00; }",
+    "#%1$s:checked ~ .choice label[for=%1$s] { background: #0b4f7d; color: #fff; }")
+  paste(c(outer(rules, seq_along(id), function(rule, i) sprintf(rule, id[i], shown[i])),
+    paste0("#", rank_id, ":checked ~ .sides .list.", rank_id, " { display: block; }")), collapse = "\n")
 }
 
-# For each topic its terms by each ranking, with bars, and the documents with the most tokens of it.
 topic_panels <- function(fit, shown, labels, prevalence, n) {
   sizes <- term_sizes(fit$x)
-  tokens <- prevalence * fit$x$tokens
   n <- min(n, length(fit$terms))
   lists <- lapply(c(common = 0, relevant = 0.4, own = 0.8), function(weight) {
     score <- term_scores(fit, "relevance", weight)[shown, , drop = FALSE]
     lapply(seq_along(shown), function(i) order(-score[i, ])[seq_len(n)])
   })
-  documents <- topic_documents(fit, shown)
   vapply(seq_along(shown), function(i) {
     k <- shown[[i]]
-    own <- fit$phi[k, ] * tokens[[k]]
+    own <- fit$phi[k, ] * (prevalence[[i]] * fit$x$tokens)
     bars <- vapply(names(lists), function(rank) {
       tag("div", term_bars(fit$terms, lists[[rank]][[i]], own, sizes), paste0("list r-", rank))
     }, "")
-    paste0(
-      "<section class=\"panel p-", k, "\">", tag("h3", escape_html(sprintf("%s (%s of all tokens)", labels[[i]],
-        percent(prevalence[[k]])))), paste(bars, collapse = "\n"),
-      tag("p", escape_html(paste("Documents with the most tokens of it:", documents[[i]])), "note"), "</section>"
-    )
+    title <- sprintf("%s (%s of all tokens)", labels[[i]], percent(prevalence[[i]]))
+    paste0("<section class=\"panel p-", k, "\">", tag("h3", escape_html(title)), paste(bars, collapse = "\n"),
+      tag("p", escape_html(paste("Documents with the most tokens of it:", documents_of(fit, k))), "note"), "</section>")
   }, "")
 }
 
@@ -119,11 +111,9 @@ term_bars <- function(terms, at, own, sizes) {
   tag("div", rows, "bars")
 }
 
-topic_documents <- function(fit, shown, most = 4L) {
-  vapply(shown, function(k) {
-    amount <- fit$theta[, k] * fit$document_tokens
-    at <- utils::head(order(-amount), most)
-    at <- at[amount[at] > 0]
-    paste0(short_names(fit$documents[at], 40L), " (", percent(fit$theta[at, k], 0), ")", collapse = ", ")
-  }, "")
+documents_of <- function(fit, topic) {
+  amount <- fit$theta[, topic] * fit$document_tokens
+  at <- utils::head(order(-amount), 4L)
+  at <- at[amount[at] > 0]
+  paste0(short_names(fit$documents[at], 40L), " (", percent(fit$theta[at, topic], 0), ")", collapse = ", ")
 }

@@ -32,13 +32,6 @@
 #' While topicmodels is loaded, its functions `posterior()`, `terms()`, `topics()`, `get_terms()`, `get_topics()` and
 #' `perplexity()` also take fits of [topic_model()]. LDAvis takes `createJSON(fit$phi, fit$theta, fit$document_tokens,
 #' fit$terms, Matrix::colSums(x))`, where the columns of `x` are `fit$terms`, without documents that have no words.
-#' @examples
-#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
-#' colnames(x) <- c("goal", "team", "price", "trade")
-#' # topicmodels: m <- LDA(x, 2, method = "Gibbs", control = list(seed = 1, burnin = 50, iter = 50))
-#' fit <- topic_model(x, topics = 2, iter = 100, warmup = 50, seed = 1, threads = 2)
-#' # topicmodels: terms(m, 2)
-#' top_terms(fit, 2)
 #' @name topic_model_peers
 NULL
 
@@ -47,8 +40,7 @@ at_load(function() {
   when_loaded("seededlda", add_perplexity_s3)
 })
 
-# Methods for S4 generics of topicmodels, in an environment of their own, because both namespaces are locked. A generic
-# that is absent, or whose arguments have other names, gets no method.
+# Methods for S4 generics of topicmodels that have these arguments; both namespaces are locked, hence an environment.
 add_topicmodels_methods <- function(namespace) {
   where <- new.env(parent = namespace)
   assign(".packageName", "warpbayes", envir = where)
@@ -64,34 +56,24 @@ add_topicmodels_methods <- function(namespace) {
   for (class in c("ANY", "matrix", "DocumentTermMatrix")) {
     if (methods::isClass(class, where = where)) add("perplexity", c("object", "newdata", "..."), scored, class)
   }
-  add("posterior", c("object", "newdata", "..."), topic_posterior)
-  add("topics", c("x", "..."), function(x, ...) likely_topics(x, ...))
-  add("terms", c("x", "..."), function(x, ...) likely_terms(x, ...))
-  invisible()
-}
-
-topic_posterior <- function(object, newdata, ...) {
-  theta <- if (missing(newdata)) object$theta else predict(object, newdata, ...)
-  attr(theta, "unknown") <- NULL
-  list(terms = object$phi, topics = theta)
-}
-
-likely_topics <- function(x, k = 1, threshold = NULL, ...) {
-  check_dots_empty(...)
-  values <- x$theta
-  values[x$document_tokens == 0, ] <- NA
-  most_likely(values, seq_len(x$topics), k, threshold, missing(k), x$documents)
-}
-
-likely_terms <- function(x, k = 1, threshold = NULL, ...) {
-  check_dots_empty(...)
-  names <- if (is.null(x$topic_names)) paste("Topic", seq_len(x$topics)) else x$topic_names
-  most_likely(x$phi, x$terms, k, threshold, missing(k), names)
+  add("posterior", c("object", "newdata", "..."), function(object, newdata, ...) {
+    theta <- if (missing(newdata)) object$theta else structure(predict(object, newdata, ...), unknown = NULL)
+    list(terms = object$phi, topics = theta)
+  })
+  add("topics", c("x", "..."), function(x, ...) {
+    values <- x$theta
+    values[x$document_tokens == 0, ] <- NA
+    most_likely(values, seq_len(x$topics), x$documents, ...)
+  })
+  add("terms", c("x", "..."), function(x, ...) {
+    most_likely(x$phi, x$terms, topic_labels(x, seq_len(x$topics), "Topic "), ...)
+  })
 }
 
 # Labels of the `k` largest values of each row, as columns; with a threshold a list of those above. Rows of NA: none.
-most_likely <- function(values, labels, k, threshold, all, names) {
-  k <- if (all && !is.null(threshold)) ncol(values) else min(check_count(k, "k"), ncol(values))
+most_likely <- function(values, labels, names, k = 1, threshold = NULL, ...) {
+  check_dots_empty(...)
+  k <- if (missing(k) && !is.null(threshold)) ncol(values) else min(check_count(k, "k"), ncol(values))
   if (!is.null(threshold)) threshold <- check_number(threshold, "threshold", 0, 1, open = FALSE)
   found <- lapply(seq_len(nrow(values)), function(i) {
     most <- order(values[i, ], decreasing = TRUE)[seq_len(k)]
@@ -104,10 +86,8 @@ most_likely <- function(values, labels, k, threshold, all, names) {
 
 # Early versions of seededlda have no perplexity().
 add_perplexity_s3 <- function(namespace) {
+  scored <- function(x, newdata = NULL, ...) perplexity(x, newdata, ...)
   if (exists("perplexity", envir = namespace, mode = "function", inherits = FALSE)) {
-    registerS3method("perplexity", "topic_model", function(x, newdata = NULL, ...) {
-      perplexity(x, newdata, ...)
-    }, envir = namespace)
+    registerS3method("perplexity", "topic_model", scored, envir = namespace)
   }
-  invisible()
 }

@@ -24,16 +24,16 @@ check_topic_fit <- function(fit, argument = "fit") {
   ))
   check_stored(fit, argument, topic_plan(fit), absent = FALSE)
   compared <- part_is("a matrix, topics x chains", function(value) {
-    is.numeric(value) && identical(as.double(dim(value)), as.double(c(topics, fit$chains))) && !anyNA(value)
+    part_numbers(c(topics, fit$chains))$test(value) && !anyNA(value)
   })
   check_described(fit, argument, c(list(
-    reference = part_whole(1, fit$chains),
+    reference = part_whole(1, fit$chains), beta = part_is("a positive number", function(beta) {
+      is.numeric(beta) && length(beta) == 1L && isTRUE(beta > 0 & beta <= most_prior)
+    }),
     alpha = part_is("a positive number for each topic", function(alpha) {
       is.numeric(alpha) && length(alpha) == topics && all(is.finite(alpha) & alpha > 0)
     }),
-    document_tokens = part_is("a number of tokens for each document", function(tokens) {
-      is.numeric(tokens) && length(tokens) == documents
-    }),
+    document_tokens = part_is("a number of tokens for each document", part_numbers(documents)$test),
     topic_names = part_is("a name for each topic", function(names) is.character(names) && length(names) == topics)
   ), if (!is.null(fit$agreement)) list("agreement$match" = compared, "agreement$distance" = compared)), "topic_names")
   check_structure_parts(fit, argument)
@@ -63,10 +63,6 @@ check_structure_parts <- function(fit, argument) {
   ), "prior_counts")
 }
 
-is_number_matrix <- function(value, rows, columns) {
-  is.double(value) && identical(dim(value), as.integer(c(rows, columns))) && all(is.finite(value))
-}
-
 check_prevalence_parts <- function(fit, argument) {
   design <- fit$prevalence
   if (is.null(design) != !identical(fit$learn$alpha, "prevalence")) {
@@ -74,29 +70,21 @@ check_prevalence_parts <- function(fit, argument) {
   }
   if (is.null(design)) return(invisible())
   documents <- length(fit$documents)
-  whole <- function(values, most) is.numeric(values) && !anyNA(values) && all(values %in% seq_len(most))
+  whole <- function(values) is.numeric(values) && all(values %in% seq_len(documents))
+  finite <- function(value, rows) is.double(value) && is.matrix(value) && nrow(value) == rows && all(is.finite(value))
   usable <- is.list(design) && inherits(design$formula, "formula") && is.data.frame(design$variables) &&
     is.factor(design$group) && length(design$group) == documents && !anyNA(design$group) &&
-    nlevels(design$group) == length(design$first) &&
-    nlevels(design$group) > 1L && whole(design$first, documents) && whole(design$used, documents) &&
-    is.matrix(design$x) && !is.null(colnames(design$x)) &&
-    is_number_matrix(unname(design$x), length(design$used), ncol(design$x)) && is.matrix(design$basis) &&
-    is_number_matrix(design$basis, documents, ncol(design$basis))
+    nlevels(design$group) == length(design$first) && nlevels(design$group) > 1L &&
+    whole(design$first) && whole(design$used) && !is.null(colnames(design$x)) &&
+    finite(design$x, length(design$used)) && finite(design$basis, documents)
   if (!usable) stop_changed(argument, "prevalence", "the covariates of the documents", design)
-}
-
-check_beta_part <- function(fit) {
-  if (!is.numeric(fit$beta) || length(fit$beta) != 1L || !isTRUE(fit$beta > 0 & fit$beta <= most_prior)) {
-    stop_changed("object", "beta", "a positive number", fit$beta)
-  }
 }
 
 # Checks the fit given to a function of ours that may mask another package's. The message names the other function.
 check_masking_fit <- function(fit, name) {
   if (missing(fit) || inherits(fit, "topic_model")) return(check_topic_fit(fit))
-  others <- Filter(function(package) {
-    isNamespaceLoaded(package) && name %in% getNamespaceExports(package)
-  }, c("topicmodels", "seededlda", "text2vec"))
+  loaded <- Filter(isNamespaceLoaded, c("topicmodels", "seededlda", "text2vec"))
+  others <- Filter(function(package) name %in% getNamespaceExports(package), loaded)
   hint <- if (length(others)) {
     paste0(": for objects of other packages write ", paste0(others, "::", name, "()", collapse = " or "))
   }

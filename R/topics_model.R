@@ -2,15 +2,16 @@
 
 #' Topic model (latent Dirichlet allocation)
 #'
-#' Fits latent Dirichlet allocation (Blei, Ng and Jordan 2003) to counts of terms in documents, by Gibbs sampling on all
-#' threads or on a graphics card. The same seed gives the same topics on any number of threads.
+#' Fits latent Dirichlet allocation (Blei, Ng and Jordan 2003, *JMLR* 3, 993-1022) to counts of terms in documents, by
+#' Gibbs sampling on all threads or on a graphics card. The same seed gives the same topics on any number of threads.
 #' @section Model:
 #' A token of document \eqn{d} has topic \eqn{k} with probability \eqn{\theta_{dk}}, and is then term \eqn{w} with
 #' probability \eqn{\phi_{kw}}. The priors are \eqn{\theta_d \sim \mathrm{Dir}(\alpha_1, \dots, \alpha_K)}{theta_d ~
 #' Dir(alpha_1, ..., alpha_K)} and \eqn{\phi_k \sim \mathrm{Dir}(\beta, \dots, \beta)}{phi_k ~ Dir(beta, ..., beta)}.
 #' Learned \eqn{\alpha} and \eqn{\beta} have gamma priors with shape and rate 1; `alpha = list("symmetric", shape = 2,
 #' rate = 1)` and `beta = list("learn", shape = 2, rate = 1)` have others. An asymmetric \eqn{\alpha} suits topics of
-#' different sizes (Wallach, Mimno and McCallum 2009). Chains number the same topics differently; see [relabel()].
+#' different sizes (Wallach, Mimno and McCallum 2009, *NeurIPS* 22, 1973-1981). Chains number the same topics
+#' differently; see [relabel()].
 #' @param x counts, documents by terms: any matrix of package Matrix, a quanteda `dfm`, a tm `DocumentTermMatrix` or
 #'   `TermDocumentMatrix`, a `simple_triplet_matrix`, a numeric matrix, or a data frame with columns `document`, `term`
 #'   and `count` (or usual names of these, such as `doc_id`, `word` and `n`).
@@ -30,7 +31,7 @@
 #' @param control settings by [warp_control()]: `thin`, `precision`, `checkpoint`, `checkpoint_every`; `keep`, any of
 #'   `"phi"` and `"theta"`, whose draws are kept besides the averages; `start`, `"random"` for random topics (the
 #'   default, `"merged"`, less often keeps two topics for one subject); `estimate`, `"mean"` for mean-for-mode
-#'   estimation (Tristan and others 2015), which is faster, but without uncertainty.
+#'   estimation (Tristan and others 2015, *ICML*, 59-68), which is faster, but without uncertainty.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
 #' @return An object of class `topic_model`. With D documents, V terms, K topics, S sweeps, C chains and N kept draws:
@@ -49,18 +50,11 @@
 #'
 #' Arguments that cannot be used are errors of class `warpbayes_error_input`, which name the document and term of a
 #' count. An interrupt returns the completed sweeps, with a warning.
-#' @references
-#' Blei, D. M., Ng, A. Y. and Jordan, M. I. (2003). Latent Dirichlet allocation. *JMLR* **3**, 993-1022. Tristan, J.-B.,
-#' Tassarotti, J. and Steele, G. L. (2015). Efficient training of LDA on a GPU by mean-for-mode estimation. *ICML*,
-#' 59-68. Wallach, H. M., Mimno, D. and McCallum, A. (2009). Rethinking LDA: why priors matter. *NeurIPS* **22**,
-#' 1973-1981.
 #' @seealso [compare_topics()], [add_documents()], [topic_model_peers], [predict.topic_model()], [top_terms()],
 #'   [coherence()], [plot.topic_model()]
 #' @examples
-#' words <- c("ball", "goal", "team", "market", "price", "trade", "win")
-#' subject <- rbind(c(3, 3, 3, 0, 0, 0, 1), c(0, 0, 0, 3, 3, 3, 1))
-#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, subject[1 + d %% 2, ])))
-#' colnames(x) <- words
+#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 3, 0, 0, 0, 1) else c(0, 0, 0, 3, 3, 3, 1))))
+#' colnames(x) <- c("ball", "goal", "team", "market", "price", "trade", "win")
 #' fit <- topic_model(x, topics = 2, iter = 100, seed = 1, threads = 2)
 #' fit
 #' top_terms(fit, 3)
@@ -86,30 +80,25 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", iter = 
   method <- if (control$estimate == "mean") "mean_for_mode" else "gibbs"
   prevalence <- check_prevalence(prevalence, data, counts, method, alpha)
   seed_words <- check_seed_words(seed_words, topics, counts)
-  labels <- seed_names(seed_words$words, topics)
-  if (is.null(labels)) labels <- as.character(seq_len(topics))
+  names <- seed_names(seed_words$words, topics)
+  labels <- if (is.null(names)) as.character(seq_len(topics)) else names
   alpha <- check_alpha(alpha, topics, labels)
   if (!is.null(prevalence)) alpha$learn <- "prevalence"
-  check_mixture(alpha, method)
+  if (alpha$learn == "mixture" && method != "gibbs") {
+    stop_input("control", "has estimate = \"mean\", which alpha = \"mixture\" does not have")
+  }
   beta <- check_beta(beta, topics, counts$terms, labels)
   start <- if (is.null(control$start)) "merged" else check_choice(control$start, "start", c("merged", "random"))
   sweeps <- check_topic_sweeps(iter, warmup, chains, control, counts, topics)
   progress <- check_progress(progress)
   checkpoint <- check_checkpoint(control$checkpoint, control$checkpoint_every)
-  run <- resolve_run(backend, threads,
-    cost = topic_cost(counts$size[[1L]], length(counts$count), topics, sweeps$iter * sweeps$chains))
-  seed <- check_seed(seed)
+  run <- resolve_run(backend, threads, cost = sweeps$cost)
 
-  fit <- structure(list(
-    draws = NULL, topics = topics, chains = sweeps$chains, iter = 0, warmup = sweeps$warmup, thin = sweeps$thin,
-    keep = sweeps$keep, seed = seed, method = method, start = start,
-    learn = list(alpha = alpha$learn, beta = beta$learn), prior = c(alpha$prior, beta$prior), backend = run$backend,
-    precision = control$precision, threads = run$threads, documents = counts$documents, terms = counts$terms,
-    document_tokens = document_sizes(counts), prevalence = prevalence, seed_words = seed_words$words,
-    x = counts, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call(),
-    default_warmup = missing(warmup), seeds_alone = !is.null(seed_words) && is.null(beta$prior_counts)
-  ), class = c("topic_model", "warpbayes_fit", "warpbayes"))
-  fit$topic_names <- seed_names(fit$seed_words, topics)
+  fit <- new_topics(counts, topics, sweeps, run, seed, precision = control$precision, method = method, start = start,
+    learn = list(alpha = alpha$learn, beta = beta$learn), prior = c(alpha$prior, beta$prior), prevalence = prevalence,
+    seed_words = seed_words$words, call = match.call(), default_warmup = missing(warmup),
+    seeds_alone = !is.null(seed_words) && is.null(beta$prior_counts))
+  fit$topic_names <- names
   if (!is.null(seed_words)) {
     fit$seed_weight <- if (is.null(seed_words$weight)) choose_seed_weights(fit, run) else seed_words$weight
   }
@@ -117,7 +106,10 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", iter = 
   check_store_memory(topic_sampler(fit), fit, sweeps$iter)
   fit <- start_chains(fit, topic_start(fit, alpha$start, beta$start, run))
   fit <- advance_chains(fit, sweeps$iter, topic_sampler, run, progress, threads, checkpoint)
-  warn_of_lost_seeds(fit)
+  seeds <- seed_reasons(fit)
+  if ("seeds_lost" %in% lapply(seeds, `[[`, "code")) {
+    warning(paste(lapply(seeds, `[[`, "words"), collapse = " "), call. = FALSE)
+  }
   fit
 }
 
@@ -127,11 +119,19 @@ check_topic_sweeps <- function(iter, warmup, chains, control, counts, topics) {
   iter <- check_count(iter, "iter")
   warmup <- check_warmup(warmup, iter)
   thin <- check_thin(control$thin, iter, warmup)
-  keep <- check_topic_keep(control$keep)
+  keep <- if (is.null(control$keep)) character() else check_some(control$keep, "keep", c("phi", "theta"))
   size <- c(theta = counts$size[[1L]], phi = counts$size[[2L]])
-  values <- topics * sum(size[keep]) * (iter - warmup) / thin
-  chains <- check_chains(chains, topic_cost(counts$size[[1L]], length(counts$count), topics, 1), values)
-  list(iter = iter, warmup = warmup, thin = thin, chains = chains, keep = keep)
+  cost <- function(sweeps) topic_cost(counts$size[[1L]], length(counts$count), topics, sweeps)
+  chains <- check_chains(chains, cost(1), topics * sum(size[keep]) * (iter - warmup) / thin)
+  list(iter = iter, warmup = warmup, thin = thin, chains = chains, keep = keep, cost = cost(iter * chains))
+}
+
+new_topics <- function(counts, topics, sweeps, run, seed, ...) {
+  structure(c(list(draws = NULL, topics = topics, iter = 0), sweeps[c("chains", "warmup", "thin", "keep")], list(
+    seed = check_seed(seed), backend = run$backend, threads = run$threads, documents = counts$documents,
+    terms = counts$terms, document_tokens = document_sizes(counts), x = counts, elapsed = c(start = 0, sweeps = 0),
+    interrupted = FALSE, ...
+  )), class = c("topic_model", "warpbayes_fit", "warpbayes"))
 }
 
 #' @rdname continue
@@ -148,8 +148,8 @@ continue.topic_model <- function(fit, more, backend = NULL, threads = NULL, chec
   continue_chains(fit, more, topic_sampler, backend, threads, progress, checkpoint)
 }
 
-# The fit with a longer warm-up, whose sums and draws are dropped: a warm-up that ends among summed sweeps is refused.
-# By default it is as it was or, if not given, the sweeps so far, if at least as many follow.
+# The fit with a longer warm-up, without sums and draws. The default: as given or, if not, the sweeps so far, if at
+# least as many follow.
 average_anew <- function(fit, more, warmup) {
   if (is.null(warmup)) {
     warmup <- if (isTRUE(fit$default_warmup) && more >= fit$iter) max(fit$warmup, fit$iter) else fit$warmup
@@ -163,9 +163,7 @@ average_anew <- function(fit, more, warmup) {
   check_warmup(warmup, fit$iter + more)
   fit$warmup <- warmup
   fit$draws <- lapply(fit$draws, function(values) {
-    dims <- dim(values)
-    kept <- length(dims) - 1L
-    array(values[0L], replace(dims, kept, 0L), dimnames(values))
+    array(values[0L], replace(dim(values), length(dim(values)) - 1L, 0L), dimnames(values))
   })
   fit$state <- lapply(fit$state, function(state) {
     state[c("sums", "pending")] <- list(NULL)
@@ -173,14 +171,4 @@ average_anew <- function(fit, more, warmup) {
     state
   })
   fit
-}
-
-check_topic_keep <- function(keep) {
-  choices <- c("phi", "theta")
-  if (is.null(keep)) return(character())
-  if (!is.character(keep) || !all(keep %in% choices)) {
-    wrong <- if (is.character(keep)) dQuote(setdiff(keep, choices)[[1L]], FALSE) else show_value(keep)
-    stop_input("keep", "must be some of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ", wrong)
-  }
-  choices[choices %in% keep]
 }

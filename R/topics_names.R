@@ -30,12 +30,11 @@ topic_names <- function(fit, n = 3, ...) {
   check_present(!missing(value), "value")
   check_topic_fit(fit)
   if (!is.null(value)) {
-    value <- if (is.factor(value)) as.character(value) else value
+    if (is.factor(value)) value <- as.character(value)
     if (!is.character(value) || length(value) != fit$topics) {
       stop_input("value", sprintf("must be NULL or %d names, one for each topic, not ", fit$topics), show_value(value))
     }
-    labels <- if (is.null(fit$topic_names)) as.character(seq_len(fit$topics)) else fit$topic_names
-    value <- unname(by_names(value, labels, "value", "topic"))
+    value <- unname(by_names(value, topic_labels(fit, seq_len(fit$topics)), "value", "topic"))
     bad <- which(is.na(value) | !nzchar(value) | duplicated(value))
     if (length(bad)) {
       stop_input("value", sprintf("must have a name of its own for each topic, but that of topic %d is %s",
@@ -43,7 +42,25 @@ topic_names <- function(fit, n = 3, ...) {
     }
   }
   fit$topic_names <- value
-  rownames(fit$phi) <- value
-  colnames(fit$theta) <- value
+  rownames(fit$phi) <- colnames(fit$theta) <- value
   fit
 }
+
+# How texts refer to topics: by name if they have one, otherwise by number.
+topic_labels <- function(fit, topics, prefix = "") {
+  if (is.null(fit$topic_names)) paste0(prefix, topics, recycle0 = TRUE) else fit$topic_names[topics]
+}
+
+with_names <- function(table, fit) {
+  if (!is.null(fit$topic_names)) table$name <- fit$topic_names[table$topic]
+  table
+}
+
+columns_first <- function(table, first) table[union(intersect(first, names(table)), names(table))]
+
+# The share of each topic in all tokens: the topics of the documents, weighted by the documents' lengths.
+topic_prevalence <- function(fit) {
+  colSums(fit$theta * fit$document_tokens) / sum(fit$document_tokens)
+}
+
+percent_words <- function(shares) paste0(format(100 * shares, digits = 2), "%", recycle0 = TRUE)

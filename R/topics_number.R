@@ -7,41 +7,34 @@
 #' says nothing, and the printed fit says so. Chains seldom join or split topics, so compare the rows of several chains.
 #' [compare_topics()] answers how many topics predict best.
 #' @section Model:
-#' `alpha = "hdp"` is a hierarchical Dirichlet process (Teh and others 2006), truncated at `topics` by the approximation
-#' of Ishwaran and Zarepour (2002): \eqn{\alpha_k \sim \mathrm{Ga}(s/K, rate)}{alpha_k ~ Ga(s/K, rate)}, where \eqn{s}
-#' is `shape` times one of 1/4, 1/2, 1, 2, ..., 64, equally probable a priori. Most \eqn{\alpha_k} are then nearly 0.
+#' `alpha = "hdp"` is a hierarchical Dirichlet process (Teh and others 2006, *JASA* 101, 1566-1581), truncated at
+#' `topics` by the approximation of Ishwaran and Zarepour (2002, *Canadian Journal of Statistics* 30, 269-283):
+#' \eqn{\alpha_k \sim \mathrm{Ga}(s/K, rate)}{alpha_k ~ Ga(s/K, rate)}, where \eqn{s} is `shape` times one of 1/4, 1/2,
+#' 1, 2, ..., 64, equally probable a priori. Most \eqn{\alpha_k} are then nearly 0.
 #' Print, summary and pictures leave out these nearly empty topics; `phi` and `theta` have them. Choose `topics` at
 #' least twice as large as the number that you expect.
 #' @param fit a fit from [topic_model()] with `alpha = "hdp"`.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @return A data frame with a row for each number and chain in which it occurs: `chain`, `topics` and `probability`,
 #'   the share of the chain's draws.
-#' @references
-#' Ishwaran, H. and Zarepour, M. (2002). Exact and approximate sum representations for the Dirichlet process. *Canadian
-#' Journal of Statistics* **30**, 269-283. Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical
-#' Dirichlet processes. *JASA* **101**, 1566-1581.
 #' @examples
-#' set.seed(1)
-#' subject <- rbind(rep(c(3, 0.1), each = 10), rep(c(0.1, 3), each = 10))
-#' x <- t(sapply(1:60, function(d) rmultinom(1, 40, subject[1 + d %% 2, ])))
+#' x <- t(sapply(1:60, function(d) rmultinom(1, 40, rep(if (d %% 2) c(3, 0.1) else c(0.1, 3), each = 10))))
 #' fit <- topic_model(x, topics = 8, alpha = "hdp", iter = 200, seed = 1, threads = 2)
 #' number_of_topics(fit)
 #' @export
 number_of_topics <- function(fit, ...) {
   check_method(fit, "fit", ...)
   if (!kind_of(fit)$number_learned) stop_input("fit", "has a given number of topics: alpha = \"hdp\" learns it")
-  tables <- lapply(seq_len(fit$chains), function(chain) {
+  do.call(rbind, lapply(seq_len(fit$chains), function(chain) {
     share <- table(used_numbers(fit, chain))
-    data.frame(chain = rep(chain, length(share)), topics = as.integer(names(share)),
-      probability = as.vector(share) / sum(share))
-  })
-  do.call(rbind, tables)
+    data.frame(chain = chain, topics = as.integer(names(share)), probability = as.vector(share) / sum(share))
+  }))
 }
 
 # The number of topics in each kept draw of a chain, or in its last sweep if none was kept.
 used_numbers <- function(fit, chain) {
-  kept <- length(fit$draws$tokens) > 0L
-  apply(matrix(if (kept) fit$draws$tokens[, , chain] else fit$tokens[, chain], fit$topics), 2L, used_number)
+  tokens <- if (length(fit$draws$tokens)) fit$draws$tokens[, , chain] else fit$tokens[, chain]
+  apply(matrix(tokens, fit$topics), 2L, used_number)
 }
 
 # The largest number of topics of which each has at least a tenth of their mean size.

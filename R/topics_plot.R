@@ -7,19 +7,16 @@
 #' @param x a fit from [topic_model()].
 #' @param type `"terms"`: the top terms of the most prevalent topics. `"prevalence"`: the share of each topic in all
 #'   tokens. `"log_likelihood"`: the log likelihood of each sweep and chain. `"correlation"`: correlations between the
-#'   logarithms of the amounts of topics in documents (Friedman and Alm 2012): zero means unrelated, although the shares
-#'   of a document sum to one. `"map"`: topics with similar terms are close to each other, and the area of a circle is
-#'   the share of the topic in all tokens (Sievert and Shirley 2014).
+#'   logarithms of the amounts of topics in documents (Friedman and Alm 2012, *PLOS Computational Biology* 8, e1002687):
+#'   zero means unrelated, although the shares of a document sum to one. `"map"`: topics with similar terms are close to
+#'   each other, and the area of a circle is the share of the topic in all tokens (Sievert and Shirley 2014, see
+#'   [top_terms()]).
 #' @param topics how many of the most prevalent topics to show.
 #' @param n how many terms of each topic to show.
 #' @param by how terms are ranked, as in [top_terms()].
 #' @param main title.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @return `x`, invisibly.
-#' @references
-#' Friedman, J. and Alm, E. J. (2012). Inferring correlation networks from genomic survey data. *PLOS Computational
-#' Biology* **8**, e1002687. Sievert, C. and Shirley, K. E. (2014). LDAvis: a method for visualizing and interpreting
-#' topics. *Workshop on Interactive Language Learning, Visualization, and Interfaces*, 63-70.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)
@@ -28,20 +25,17 @@
 plot.topic_model <- function(x, type = c("terms", "prevalence", "log_likelihood", "correlation", "map"),
                              topics = NULL, n = 8, by = c("probability", "lift", "frex", "relevance"), main = NULL,
                              ...) {
-  check_dots_empty(...)
-  check_topic_fit(x, "x")
-  paint_picture(wanted_picture(x, type, topics, n, by, main))
+  check_method(x, "x", ...)
+  paint_picture(topic_picture(x, type, topics, n, by, main))
   invisible(x)
 }
 
-wanted_picture <- function(fit, type, topics, n, by, main) {
+topic_picture <- function(fit, type, topics, n, by, main) {
   type <- check_choice(type, "type", eval(formals(plot.topic_model)$type))
   by <- check_choice(by, "by", term_rankings)
   n <- check_count(n, "n")
-  topic_picture(fit, type, shown_topics(fit, type, topics), n, by, main)
-}
-
-topic_picture <- function(fit, type, shown, n, by, main) {
+  room <- c(terms = 6, prevalence = 50, log_likelihood = 1, correlation = 30, map = 40)
+  shown <- utils::head(used_topics(fit), if (is.null(topics)) room[[type]] else check_count(topics, "topics"))
   with_answer_below(switch(type,
     correlation = correlation_heat(fit, shown, main), terms = term_picture(fit, shown, n, by, main),
     prevalence = prevalence_picture(fit, shown, n, main),
@@ -64,20 +58,6 @@ with_answer_below <- function(picture, verdict) {
   picture
 }
 
-# The most prevalent topics, as many as asked for or as the picture has room for.
-shown_topics <- function(x, type, topics) {
-  most <- if (is.null(topics)) {
-    c(terms = 6, prevalence = 50, log_likelihood = 1, correlation = 30, map = 40)[[type]]
-  } else {
-    check_count(topics, "topics")
-  }
-  utils::head(used_topics(x), most)
-}
-
-topic_title <- function(fit, topic) {
-  sprintf("%s (%s%%)", marked_labels(fit, topic, "Topic "), format(100 * topic_prevalence(fit)[[topic]], digits = 2))
-}
-
 term_picture <- function(fit, shown, n, by, main) {
   terms <- top_terms(fit, n, by)
   panels <- lapply(shown, function(topic) {
@@ -86,14 +66,14 @@ term_picture <- function(fit, shown, n, by, main) {
     xlim <- c(0, max(1.04 * own$score, .Machine$double.eps))
     panel(xlim, c(0.4, length(at) + 0.6), list(
       layer("rects", xmin = 0, xmax = own$score, ymin = at - 0.35, ymax = at + 0.35, fill = bar_colour)
-    ), axis_of(xlim, count = 3L), name_axis(own$term), topic_title(fit, topic))
+    ), axis_of(xlim, count = 3L), name_axis(own$term), sprintf("%s (%s)", marked_labels(fit, topic, "Topic "),
+      percent_words(topic_prevalence(fit)[[topic]])))
   })
   all <- length(used_topics(fit))
-  caption <- if (length(shown) < all) {
-    sprintf("The %s most prevalent of %s topics", whole_words(length(shown)), whole_words(all))
-  }
   picture(panels, main, switch(by, probability = "Probability of the term", lift = "Lift", frex = "FREX score",
-    relevance = "Relevance"), caption = caption)
+    relevance = "Relevance"), caption = if (length(shown) < all) {
+    sprintf("The %s most prevalent of %s topics", whole_words(length(shown)), whole_words(all))
+  })
 }
 
 prevalence_picture <- function(fit, shown, n, main) {
@@ -107,21 +87,16 @@ prevalence_picture <- function(fit, shown, n, main) {
   ), axis_of(c(0, max(share)), percent_labels), NULL)), main, "Share of all tokens")
 }
 
-# Correlations of the logarithms of the amounts of topics in documents (Friedman and Alm 2012). Differences of
-# logarithms of shares have t_jk = Var(log theta_j - log theta_k) = w_j + w_k - 2 c_jk, with the variances w and
-# covariances c of the unconstrained logarithms. The w follow from the row sums of t if correlations average to zero.
+# Correlations of the logarithms of amounts of topics (Friedman and Alm 2012). t_jk = Var(log theta_j - log theta_k) =
+# w_j + w_k - 2 c_jk has variances w and covariances c. The w follow from row sums if correlations average to zero.
 topic_correlation <- function(theta) {
   k <- ncol(theta)
   covariance <- stats::cov(log(pmax(theta, 1e-12)))
-  variance <- diag(covariance)
-  t <- outer(variance, variance, `+`) - 2 * covariance
+  t <- outer(diag(covariance), diag(covariance), `+`) - 2 * covariance
   total <- rowSums(t)
   w <- (total - sum(total) / (2 * (k - 1))) / (k - 2)
   w <- pmax(w, 1e-4 * max(w))
-  result <- (outer(w, w, `+`) - t) / (2 * sqrt(outer(w, w)))
-  result[] <- pmin(pmax(result, -1), 1)
-  diag(result) <- 1
-  result
+  pmin(pmax((outer(w, w, `+`) - t) / (2 * sqrt(outer(w, w))), -1), 1)
 }
 
 # Correlations of the shown topics, similar ones together. The scale has the same round end on both sides.
@@ -145,13 +120,8 @@ topic_positions <- function(phi) {
   k <- nrow(phi)
   entropy <- function(p) -sum(p[p > 0] * log(p[p > 0]))
   own <- apply(phi, 1L, entropy)
-  distance <- matrix(0, k, k)
-  for (a in seq_len(k - 1L)) {
-    for (b in seq(a + 1L, k)) {
-      divergence <- entropy((phi[a, ] + phi[b, ]) / 2) - (own[[a]] + own[[b]]) / 2
-      distance[a, b] <- distance[b, a] <- sqrt(max(divergence, 0))
-    }
-  }
+  divergence <- utils::combn(k, 2L, function(pair) entropy(colMeans(phi[pair, ])) - mean(own[pair]))
+  distance <- structure(sqrt(pmax(divergence, 0)), Size = k, class = "dist")
   # The sign of an axis is arbitrary: the first topic is on the positive side.
   at <- suppressWarnings(stats::cmdscale(distance, 2L))
   at <- cbind(at, matrix(0, k, 2L - ncol(at)))
@@ -163,9 +133,8 @@ map_picture <- function(fit, shown, n, main) {
   if (length(shown) < 3L) stop_input("type", "is \"map\", for which at least three topics are needed")
   at <- topic_positions(fit$phi[shown, , drop = FALSE])
   prevalence <- topic_prevalence(fit)[shown]
-  listed <- utils::head(seq_along(shown), 25L)
-  terms <- term_lines(fit, shown[listed], min(n, 3))
-  list <- paste0(marked_labels(fit, shown[listed]), "  ", terms)
+  listed <- utils::head(shown, 25L)
+  list <- paste0(marked_labels(fit, listed), "  ", term_lines(fit, listed, min(n, 3)))
   span <- max(apply(at, 2L, function(values) diff(range(values))), 1e-9)
   radius <- 0.1 * span * sqrt(prevalence / max(prevalence))
   angle <- seq(0, 2 * pi, length.out = 61L)
@@ -189,7 +158,34 @@ map_picture <- function(fit, shown, n, main) {
 autoplot.topic_model <- function(object, type = c("terms", "prevalence", "log_likelihood", "correlation", "map"),
                                  topics = NULL, n = 8, by = c("probability", "lift", "frex", "relevance"),
                                  main = NULL, ...) {
-  check_dots_empty(...)
-  check_topic_fit(object, "object")
-  gg_draw(wanted_picture(object, type, topics, n, by, main))
+  check_method(object, "object", ...)
+  gg_draw(topic_picture(object, type, topics, n, by, main))
 }
+
+# A picture of a result that has one.
+plain_picture <- function(x, main) UseMethod("plain_picture")
+
+#' @rdname compare_topics
+#' @export
+plot.topic_comparison <- function(x, main = NULL, ...) {
+  check_dots_empty(...)
+  paint_picture(plain_picture(x, main))
+  invisible(x)
+}
+
+#' @rdname autoplot.warpbayes
+#' @method autoplot topic_comparison
+#' @exportS3Method ggplot2::autoplot topic_comparison
+autoplot.topic_comparison <- function(object, main = NULL, ...) {
+  check_dots_empty(...)
+  gg_draw(plain_picture(object, main))
+}
+
+#' @rdname topic_effects
+#' @export
+plot.topic_effects <- plot.topic_comparison
+
+#' @rdname autoplot.warpbayes
+#' @method autoplot topic_effects
+#' @exportS3Method ggplot2::autoplot topic_effects
+autoplot.topic_effects <- autoplot.topic_comparison

@@ -35,10 +35,10 @@ predict.topic_model <- function(object, newdata = NULL, type = c("topics", "clas
   prior <- if (!is.null(counts)) new_document_prior(object, data, counts)
   known <- topics_of_documents(object, counts, iter, prior, seed, backend, threads, type == "class")
   if (!is.null(counts)) report_unknown(counts)
-  unknown <- if (is.null(counts)) 0 else sum(counts$unknown) / max(1, sum(counts$unknown) + counts$tokens)
+  unknown <- sum(counts$unknown) / max(1, sum(counts$unknown) + counts$tokens)
   verdict <- new_verdict("the topics of these documents", if (unknown > most_unknown) {
     reason("words_unknown", figure = unknown, share = percent(unknown, 0))
-  }, outside_reason(prior), certainty_reason(object, known$certainty), rests_on = list(verdict(object)))
+  }, prior$outside, certainty_reason(object, known$certainty), rests_on = list(verdict(object)))
   value <- known$theta
   if (type == "class") {
     value <- structure(max.col(value, ties.method = "first"), names = rownames(value))
@@ -61,10 +61,6 @@ certainty_reason <- function(fit, certainty) {
   }
 }
 
-outside_reason <- function(prior) {
-  if (length(prior$outside)) reason("covariates_outside", quantity = prior$outside)
-}
-
 # `theta` of documents (`counts` NULL: of the fit), and if wanted the `certainty` of first topics over all chains.
 topics_of_documents <- function(fit, counts, iter, prior, seed, backend, threads, certain) {
   if (is.null(counts)) {
@@ -74,14 +70,13 @@ topics_of_documents <- function(fit, counts, iter, prior, seed, backend, threads
   run <- resolve_run(backend, threads)
   seed <- check_seed(seed)
   own <- infer_topics(fit, counts, iter, seed, run, prior)
-  theta <- structure(own, first = NULL)
   others <- if (certain && !is.null(fit$agreement)) setdiff(seq_len(fit$chains), fit$reference)
   first <- Reduce(`+`, lapply(others, function(chain) {
     fit$phi <- fit$chain_phi[[chain]][matched_topics(fit, chain), , drop = FALSE]
-    attr(infer_topics(fit, counts, iter, seed, run, prior), "first")
-  }), attr(own, "first"))
-  first <- first / (length(others) + 1)
-  list(theta = theta, certainty = if (certain) certainty_at(first, theta, document_sizes(counts)))
+    infer_topics(fit, counts, iter, seed, run, prior)$first
+  }), own$first)
+  certainty <- if (certain) certainty_at(first / (length(others) + 1), own$theta, document_sizes(counts))
+  list(theta = own$theta, certainty = certainty)
 }
 
 certainty_at <- function(shares, theta, tokens) {
@@ -90,27 +85,25 @@ certainty_at <- function(shares, theta, tokens) {
   stats::setNames(ifelse(tokens > 0, value, NA_real_), rownames(theta))
 }
 
-# What the prior knows of new documents: their groups, and the alphas of the groups, groups x topics; and which values
-# lie `outside` those that were fitted.
+# What the prior knows of new documents: their groups, and the alphas of the groups, groups x topics; and the reason if
+# values lie `outside` those that were fitted.
 new_document_prior <- function(fit, data, counts) {
   if (is.null(data)) list(groups = NULL, alpha = rbind(fit$alpha)) else prevalence_prior(fit, data, counts)
 }
 
-# Topics of documents, documents x topics, averaged over the second half of the sweeps; attribute `first`: topics x
+# Topics of documents: `theta`, documents x topics, averaged over the second half of the sweeps; and `first`, topics x
 # documents, the share of sweeps in which the topic is first. `prior` is from new_document_prior().
 infer_topics <- function(fit, counts, iter, seed, run, prior) {
-  if (kind_of(fit)$one_topic) {
-    theta <- unigram_theta(counts, fit$phi, fit$alpha)
-    return(structure(theta, dimnames = list(counts$documents, fit$topic_names), first = t(theta)))
+  if (kind_of(fit)$one_topic || counts$tokens == 0) {
+    theta <- if (kind_of(fit)$one_topic) {
+      unigram_weights(counts, fit$phi, fit$alpha)
+    } else {
+      prior$alpha[if (is.null(prior$groups)) rep(1L, counts$size[[1L]]) else as.integer(prior$groups), , drop = FALSE]
+    }
+    theta <- structure(theta / rowSums(theta), dimnames = list(counts$documents, fit$topic_names))
+    return(list(theta = theta, first = t(theta)))
   }
-  groups <- prior$groups
-  alpha <- prior$alpha
-  if (counts$tokens == 0) {
-    own <- alpha[if (is.null(groups)) rep(1L, counts$size[[1L]]) else as.integer(groups), , drop = FALSE]
-    theta <- matrix(own / rowSums(own), counts$size[[1L]], dimnames = list(counts$documents, fit$topic_names))
-    return(structure(theta, first = t(theta)))
-  }
-  session <- open_topics(counts, fit$topics, fit$precision, run, topic_structure(groups, NULL, fit$terms))
+  session <- open_topics(counts, fit$topics, fit$precision, run, topic_structure(prior$groups, NULL, fit$terms))
   on.exit(.Call(C_topic_close, session))
   native(C_topic_set_phi, session, fit$phi)
   # The chains of a fit count from 1, so chain 0 shares no random numbers with a fit of the same seed.
@@ -118,8 +111,8 @@ infer_topics <- function(fit, counts, iter, seed, run, prior) {
   topics <- native(C_topic_start, session, key)
   mean <- fit$method == "mean_for_mode"
   size <- fit$topics * counts$size[[1L]]
-  sums <- new_sums(theta = size, first = size)
-  alpha <- as.double(t(alpha))
+  sums <- new_sums(c(theta = size, first = size))
+  alpha <- as.double(t(prior$alpha))
   warmup <- iter %/% 2
   topics <- native(C_topic_infer, session, topics, alpha, key, 1, as.integer(warmup), mean)
   for (sweep in seq(warmup + 1, iter)) {
@@ -129,7 +122,7 @@ infer_topics <- function(fit, counts, iter, seed, run, prior) {
   means <- lapply(native(C_store_close, sums), function(sum) {
     matrix(sum / (iter - warmup), fit$topics, dimnames = list(fit$topic_names, counts$documents))
   })
-  structure(t(means$theta), first = means$first)
+  list(theta = t(means$theta), first = means$first)
 }
 
 #' Perplexity of held-out words
@@ -169,22 +162,19 @@ perplexity <- function(fit, newdata = NULL, share = 0.5, iter = 100, data = NULL
   seed <- check_seed(seed)
   halves <- split_tokens(counts, share, seed)
   if (halves$predicted$tokens == 0) {
-    stop_input("share", sprintf(
-      "is %s, and none of the %d tokens of `newdata` fell into the part to predict", format(share), counts$tokens
-    ))
+    stop_input("share", sprintf("is %s, and none of the %d tokens of `newdata` fell into the part to predict",
+      format(share), counts$tokens))
   }
-  theta <- infer_topics(fit, halves$seen, iter, seed, run, prior)
+  theta <- infer_topics(fit, halves$seen, iter, seed, run, prior)$theta
   structure(score_words(fit, halves$predicted, theta, run),
-    verdict = new_verdict("the perplexity", outside_reason(prior), rests_on = list(verdict(fit))))
+    verdict = new_verdict("the perplexity", prior$outside, rests_on = list(verdict(fit))))
 }
 
 in_console.perplexity <- function(x, ...) {
   check_dots_empty(...)
   unknown <- sum(attr(x, "unknown"))
   left_out <- if (unknown > 0) sprintf(" (%s of unknown terms left out)", count_words(unknown, "token")) else ""
-  cat(sprintf(
-    "perplexity %s of %s in %s%s\n", format(signif(as.numeric(x), 5)), count_words(sum(attr(x, "tokens")), "token"),
-    count_words(length(attr(x, "tokens")), "document"), left_out
-  ))
+  cat(sprintf("perplexity %s of %s in %s%s\n", format(signif(as.numeric(x), 5)),
+    count_words(sum(attr(x, "tokens")), "token"), count_words(length(attr(x, "tokens")), "document"), left_out))
   if (verdict(x)$answer != answers[[1L]]) print_verdict(verdict(x), 1L)
 }

@@ -1,13 +1,11 @@
-# Covariates of documents in the prior of their topics: the columns that a formula makes, and what the sampler
-# (src/topic_model/covariates.c) takes and gives.
+# Covariates in the prior of topics: the columns of a formula, and what src/topic_model/covariates.c takes and gives.
 
 check_prevalence <- function(prevalence, data, counts, method, alpha) {
   if (is.null(prevalence)) {
     if (!is.null(data)) stop_input("data", "is of no use without `prevalence`, such as prevalence = ~ party")
     return(NULL)
   }
-  fit <- list(x = counts, documents = counts$documents, document_tokens = document_sizes(counts))
-  design <- covariate_design(prevalence, data, fit, "prevalence")
+  design <- covariate_design(prevalence, data, list(x = counts, document_tokens = document_sizes(counts)), "prevalence")
   if (length(design$first) < 2L) stop_input("prevalence", "has no covariates: it is a formula such as ~ party")
   if (method != "gibbs") stop_input("control", "has estimate = \"mean\", which `prevalence` does not have")
   if (!identical(alpha, "asymmetric")) {
@@ -16,13 +14,11 @@ check_prevalence <- function(prevalence, data, counts, method, alpha) {
   design
 }
 
-prevalence_words <- function(fit) deparse1(fit$prevalence$formula)
-
 # The columns of a formula for all documents, with what makes them for new ones. `x`: of the documents that are `used`,
 # those with tokens and all covariates; `basis`: of all documents, on a common scale.
 covariate_design <- function(formula, data, fit, argument) {
   check_formula(formula, argument, response = FALSE, takes = "smooth", example = "~ party")
-  documents <- length(fit$documents)
+  documents <- length(fit$document_tokens)
   joined <- join_variables(formula, data, document_names(fit$x), documents, "document")$data
   given <- formula
   if (!is.null(special_term(formula[[2L]], "smooth"))) {
@@ -52,11 +48,14 @@ covariate_design <- function(formula, data, fit, argument) {
   design <- c(fitted_frame(given, own, terms), list(variables = variables,
     contrasts = attr(x, "contrasts"), used = used, x = x, scaling = covariate_scaling(x)))
   design$basis <- covariate_basis(design, prevalence_columns(design, as_fitted_classes(design, frame, unknown = TRUE)))
-  kind <- do.call(paste, as.data.frame(design$basis))
-  # Documents with the same covariates are one group of the sampler.
-  design$first <- which(!duplicated(kind))
-  design$group <- factor(match(kind, kind[design$first]), seq_along(design$first))
-  design
+  c(design, covariate_groups(design$basis))
+}
+
+# Documents with the same covariates are one `group` of the sampler, of which this is the `first`.
+covariate_groups <- function(basis) {
+  kind <- do.call(paste, as.data.frame(basis))
+  first <- which(!duplicated(kind))
+  list(first = first, group = factor(match(kind, kind[first]), seq_along(first)))
 }
 
 # NULL if documents have numbers instead of names.
@@ -92,13 +91,13 @@ covariate_basis <- function(design, x) {
 known_covariates <- function(fit) {
   if (is.null(fit$prevalence)) return(fit$covariates)
   draws <- fit$draws$coefficients
-  count <- if (length(draws)) dim(draws)[[3L]] else 0
-  some <- unique(round(seq(1, count, length.out = min(count, 100))))
-  list(design = fit$prevalence, coefficients = if (count == 0) {
-    list(fit$state[[fit$reference]]$coefficients)
-  } else {
+  coefficients <- if (length(draws)) {
+    some <- unique(round(seq(1, dim(draws)[[3L]], length.out = min(dim(draws)[[3L]], 100))))
     lapply(some, function(draw) matrix(draws[, , draw, fit$reference], dim(draws)[[1L]]))
-  })
+  } else {
+    list(fit$state[[fit$reference]]$coefficients)
+  }
+  list(design = fit$prevalence, coefficients = coefficients)
 }
 
 # The groups of new documents and their alphas, groups x topics: the means of the draws.
@@ -113,11 +112,15 @@ prevalence_prior <- function(fit, data, counts) {
       count_words(sum(!stats::complete.cases(x)), "document")))
   }
   basis <- covariate_basis(design, x)
-  kind <- do.call(paste, as.data.frame(basis))
-  first <- which(!duplicated(kind))
-  alpha <- lapply(known$coefficients, prevalence_alpha, basis[first, , drop = FALSE])
-  list(groups = factor(match(kind, kind[first]), seq_along(first)), alpha = Reduce(`+`, alpha) / length(alpha),
-    outside = values_outside(design$variables[design$used, , drop = FALSE], data))
+  groups <- covariate_groups(basis)
+  alpha <- lapply(known$coefficients, prevalence_alpha, basis[groups$first, , drop = FALSE])
+  list(groups = groups$group, alpha = Reduce(`+`, alpha) / length(alpha),
+    outside = outside_reason(design, data))
+}
+
+outside_reason <- function(design, data) {
+  outside <- values_outside(design$variables[design$used, , drop = FALSE], data)
+  if (length(outside)) reason("covariates_outside", quantity = outside)
 }
 
 # What the sampler takes of a design. The columns of `frame` are an orthonormal basis of those of `x`.
@@ -128,8 +131,7 @@ covariate_structure <- function(design) {
     used = as.integer(seq_along(design$group) %in% design$used), frame = as.vector(frame))
 }
 
-# The kept draws of alpha of a document with mean covariates, of the coefficients, and of the effects, which come as
-# coefficients of the frame.
+# Kept draws: alpha at mean covariates, the coefficients, and the effects, which come as coefficients of the frame.
 covariate_draws <- function(design, kept) {
   coefficients <- matrix(kept$coefficients, ncol(design$basis))
   effects <- solve_upper(orthonormal(design$x)$r, matrix(kept$effects, ncol(design$x)))
@@ -139,9 +141,4 @@ covariate_draws <- function(design, kept) {
 # With several rows of a basis, documents x topics.
 prevalence_alpha <- function(coefficients, basis = NULL) {
   exp(pmin(pmax(if (is.null(basis)) coefficients else product(basis, coefficients), -200), 15))
-}
-
-# The coefficients of a chain that starts with these alphas.
-first_coefficients <- function(design, alpha) {
-  rbind(pmax(log(alpha), -10), matrix(0, ncol(design$basis) - 1L, length(alpha)))
 }

@@ -5,8 +5,7 @@ topic_words <- function(fit) {
   learned <- c(kind$learned, if (fit$learn$beta) "beta")
   c(
     sprintf("Topic model: %s%s of %s terms, %s in %s", if (kind$number_learned) "at most " else "",
-      count_words(fit$topics, "topic"),
-      format(length(fit$terms), big.mark = ","), count_words(fit$x$tokens, "token"),
+      count_words(fit$topics, "topic"), whole_words(length(fit$terms)), count_words(fit$x$tokens, "token"),
       count_words(length(fit$documents), "document")),
     sprintf("%s: %s of %s (%s warm-up)%s, %s on %s, %s precision, seed %s",
       if (fit$method == "gibbs") "Gibbs sampling" else "Mean-for-mode estimation", count_words(fit$chains, "chain"),
@@ -17,17 +16,15 @@ topic_words <- function(fit) {
       sprintf("an update: the prior has counts of %s earlier tokens", whole_words(round(fit$earlier)))
     },
     if (!is.null(fit$prevalence)) {
-      sprintf("alpha depends on %s: topic_effects(fit) has the effects on shares", prevalence_words(fit))
+      sprintf("alpha depends on %s: topic_effects(fit) has the effects on shares", deparse1(fit$prevalence$formula))
     },
     if (kind$one_topic) "each document has one topic (mixture of unigrams)",
-    sprintf("%s sums to %s, beta is %s%s",
-      if (is.null(fit$prevalence)) "alpha" else "alpha at their mean",
+    sprintf("%s sums to %s, beta is %s%s", if (is.null(fit$prevalence)) "alpha" else "alpha at their mean",
       format(signif(sum(fit$alpha), 3)), format(signif(fit$beta, 3)),
       if (length(learned)) paste0("; learned: ", paste(learned, collapse = ", ")) else "; both given"),
     if (kind$number_learned) learned_number_words(fit),
-    sprintf("log likelihood %s, perplexity of the fitted words %s",
-      format(round(mean_log_likelihood(fit)), big.mark = ","),
-      format(signif(exp(-mean_log_likelihood(fit) / fit$x$tokens), 4))),
+    sprintf("log likelihood %s, perplexity of the fitted words %s", whole_words(round(mean_log_likelihood(fit))),
+      format(signif(chain_perplexity(fit)[[fit$reference]], 4))),
     if (!is.null(fit$averaged) && fit$chains > 1) {
       sprintf("relabelled: %s of these averaged over chains, the others as in chain %d", whole_words(sum(fit$averaged)),
         as.integer(fit$reference))
@@ -42,10 +39,9 @@ topic_words <- function(fit) {
 #' show only topics that are used; see [number_of_topics()].
 #'
 #' The [verdict()] says which topics all chains find, see [topic_stability()]; how many documents have a sure first
-#' topic, the first one in more than 90% of the draws of all chains, and how often another chain gives such a document
-#' another topic; which documents no topic explains, because their words are far less probable than other words of
-#' their topics; and in which effects and shares of topics chains differ. The log likelihood says whether the run is
-#' long enough, by the rule of [convergence].
+#' topic, the first one in more than 90% of the draws, and how often another chain gives them another one; which
+#' documents no topic explains; and in which effects and shares chains differ. The log likelihood says whether the run
+#' is long enough, by the rule of [convergence].
 #' @param object a fit from [topic_model()].
 #' @param terms how many terms of each topic to show, the most relevant first; see [top_terms()].
 #' @param ... not used.
@@ -65,27 +61,23 @@ NULL
 
 in_console.topic_model <- function(x, n = 10, terms = 6, ...) {
   check_method(x, "x", ...)
-  topics <- check_count(n, "n", min = 0)
+  n <- check_count(n, "n", min = 0)
   terms <- check_count(terms, "terms")
   print_lines(topic_words(x))
-  prevalence <- topic_prevalence(x)
   used <- used_topics(x)
-  shown <- utils::head(used, topics)
-  print_topics(marked_labels(x, shown), percent_words(prevalence[shown]), term_lines(x, shown, terms))
+  shown <- utils::head(used, n)
+  print_topics(marked_labels(x, shown), percent_words(topic_prevalence(x)[shown]),
+    terms = term_lines(x, shown, terms))
   print_rest(length(used), length(shown), "print(fit, n = %s) shows all")
   print_lines(star_words(x, shown))
   print_verdict(verdict(x))
 }
 
-# Columns of words, of which the last one has terms: as many as the console has room for.
-print_topics <- function(...) {
-  columns <- list(...)
-  start <- do.call(paste, c(lapply(columns[-length(columns)], format), sep = "  "))
-  cat(paste0("  ", start, "  ", fitting_terms(columns[[length(columns)]], getOption("width") - nchar(start) - 4)),
-    sep = "\n")
+print_topics <- function(..., terms) {
+  start <- do.call(paste, c(lapply(list(...), format), sep = "  "))
+  terms <- fitting_terms(terms, getOption("width") - nchar(start) - 4)
+  cat(paste0("  ", start, "  ", terms, recycle0 = TRUE), sep = "\n")
 }
-
-percent_words <- function(shares) paste0(format(100 * shares, digits = 2), "%")
 
 # Shares with their intervals, such as 31% (28 to 35).
 prevalence_ends <- function(table) {
@@ -98,30 +90,26 @@ prevalence_ends <- function(table) {
 #' @export
 summary.topic_model <- function(object, terms = 8, ...) {
   check_method(object, "object", ...)
-  prevalence <- topic_prevalence(object)
   order <- used_topics(object)
   diagnostics <- topic_diagnostics(object)
   verdict <- topic_verdict(object, diagnostics)
-  topics <- data.frame(
-    topic = order, name = topic_labels(object, order), prevalence = prevalence[order], share_intervals(object, order),
-    alpha = object$alpha[order], coherence = coherence(object)[order]
-  )
+  topics <- data.frame(topic = order, name = topic_labels(object, order), prevalence = topic_prevalence(object)[order],
+    share_intervals(object, order), alpha = object$alpha[order], coherence = coherence(object)[order])
   topics$found <- found_topics(object)[order]
   topics$terms <- term_lines(object, order, terms)
-  structure(list(
-    words = topic_words(object), topics = topics, star = star_words(object, order),
-    diagnostics = diagnostics, converged = is_usable(verdict), verdict = verdict
-  ), class = c("summary.topic_model", "warpbayes"))
+  structure(list(words = topic_words(object), topics = topics, star = star_words(object, order),
+    diagnostics = diagnostics, converged = is_usable(verdict), verdict = verdict),
+    class = c("summary.topic_model", "warpbayes"))
 }
 
 in_console.summary.topic_model <- function(x, n = 20, ...) {
   check_dots_empty(...)
-  topics <- check_count(n, "n", min = 0)
+  shown <- utils::head(x$topics, check_count(n, "n", min = 0))
   print_lines(x$words)
-  shown <- utils::head(x$topics, topics)
   star <- if (is.null(shown$found)) "" else ifelse(shown$found < 1, "*", "")
   cat("\nTopics by prevalence, with 90% intervals (coherence: UMass)\n")
-  print_topics(paste0(shown$name, star), prevalence_ends(shown), format(shown$coherence, digits = 2), shown$terms)
+  print_topics(paste0(shown$name, star), prevalence_ends(shown), format(shown$coherence, digits = 2),
+    terms = shown$terms)
   print_rest(nrow(x$topics), nrow(shown), "print(summary(fit), n = %s) shows all")
   if (any(star == "*")) print_lines(x$star)
   cat("\n")

@@ -10,9 +10,8 @@
 #' With `average = TRUE` topics that are nearly the same in all chains become averages over chains, if the averages
 #' predict the words of fitted documents better than the reference chain, by at least one standard error of
 #' [perplexity()]. In each document the shares of averaged topics are scaled so that all shares sum to one.
-#' @param fit a fit from [topic_model()].
+#' @inheritParams topic_names
 #' @param average whether topics that all chains find become averages over all chains.
-#' @param ... must be empty: a misspelt argument is an error.
 #' @return The fit with topics renumbered, and with
 #'   \item{match}{topics x chains: the number that each topic of the reference had in each chain.}
 #'   \item{found, averaged}{for each topic, the share of the other chains that find it (see [topic_stability()]), and
@@ -28,19 +27,15 @@ relabel.topic_model <- function(fit, average = TRUE, ...) {
   check_method(fit, "fit", ...)
   average <- check_flag(average, "average")
   k <- fit$topics
-  chains <- fit$chains
-  target <- fit$phi
   fit$agreement <- NULL
   fit$agreement <- agreement_of(fit)
   fit$match <- fit$agreement$match
-  fit$found <- if (chains == 1) rep(NA_real_, k) else found_topics(fit)
-  for (chain in seq_len(chains)) {
-    fit <- renumber_chain(fit, chain, fit$match[, chain], target)
-  }
+  fit$found <- if (fit$chains == 1) rep(NA_real_, k) else found_topics(fit)
+  for (chain in seq_len(fit$chains)) fit <- renumber_chain(fit, chain, fit$match[, chain])
   fit$agreement$match[] <- seq_len(k)
   fit$averaged <- rep(FALSE, k)
   if (!average) return(fit)
-  if (chains == 1) average_chains(fit, rep(TRUE, k)) else average_if_better(fit)
+  if (fit$chains == 1) average_chains(fit, rep(TRUE, k)) else average_if_better(fit)
 }
 
 # Limits of the distance of topics that are averaged. With larger ones perplexity was mostly worse.
@@ -49,13 +44,11 @@ averaged_limits <- c(0.3, 0.2, 0.1)
 # Averages the largest set of topics that predicts fitted documents, which favour the reference, better than it.
 average_if_better <- function(fit) {
   farthest <- apply(fit$agreement$distance, 1L, max)
-  sets <- unique(lapply(averaged_limits, function(limit) farthest < limit))
-  sets <- Filter(any, sets)
+  sets <- Filter(any, unique(lapply(averaged_limits, function(limit) farthest < limit)))
   some <- which(fit$document_tokens > 1)
   some <- some[unique(round(seq(1, length(some), length.out = min(1000L, length(some)))))]
   if (!length(sets) || length(some) < 2L) return(fit)
   counts <- take_documents(fit$x, some)
-  # Log probabilities of the predicted words, document by document.
   score <- function(fit) {
     data <- if (!is.null(fit$prevalence)) fit$prevalence$variables[some, , drop = FALSE]
     attr(perplexity(fit, counts, data = data, seed = fit$seed, backend = "cpu"), "log_likelihood")
@@ -69,7 +62,7 @@ average_if_better <- function(fit) {
   fit
 }
 
-renumber_chain <- function(fit, chain, order, target) {
+renumber_chain <- function(fit, chain, order) {
   k <- fit$topics
   if (fit$chains > 1) fit$chain_phi[[chain]] <- fit$chain_phi[[chain]][order, , drop = FALSE]
   fit$tokens[, chain] <- fit$tokens[order, chain]
@@ -78,52 +71,42 @@ renumber_chain <- function(fit, chain, order, target) {
   state$sums[sums] <- lapply(state$sums[sums], function(sum) as.vector(matrix(sum, k)[order, ]))
   state$alpha <- as.vector(matrix(state$alpha, k)[order, ])
   if (!is.null(state$coefficients)) state$coefficients <- state$coefficients[, order, drop = FALSE]
-  state$topics <- writeBin(match(topic_numbers(state$topics), order) - 1L, raw(), size = 2L)
+  state$topics <- renumbered(state$topics, order)
   fit$state[[chain]] <- state
   draws <- fit$draws
-  count <- kept_draws(fit$iter, fit)
-  apart <- (k + 1) * prior_differs(fit)
-  for (draw in seq_len(count)) {
-    own <- order
-    if (!is.null(draws$phi)) {
-      own <- solve_assignment(variation_distance(target, matrix(draws$phi[, , draw, chain], k)) + apart)
-      draws$phi[, , draw, chain] <- draws$phi[own, , draw, chain]
+  has <- function(...) intersect(c(...), names(draws))
+  penalty <- prior_penalty(fit)
+  for (draw in seq_len(kept_draws(fit$iter, fit))) {
+    own <- if (is.null(draws$phi)) {
+      order
+    } else {
+      solve_assignment(variation_distance(fit$phi, matrix(draws$phi[, , draw, chain], k)) + penalty)
     }
-    if (!is.null(draws$alpha)) draws$alpha[, draw, chain] <- draws$alpha[own, draw, chain]
-    if (!is.null(draws$tokens)) draws$tokens[, draw, chain] <- draws$tokens[own, draw, chain]
-    for (part in intersect(c("effects", "coefficients"), names(draws))) {
-      draws[[part]][, , draw, chain] <- draws[[part]][, own, draw, chain]
-    }
-    if (!is.null(draws$theta)) draws$theta[, , draw, chain] <- draws$theta[own, , draw, chain]
+    for (part in has("alpha", "tokens")) draws[[part]][, draw, chain] <- draws[[part]][own, draw, chain]
+    for (part in has("phi", "theta")) draws[[part]][, , draw, chain] <- draws[[part]][own, , draw, chain]
+    for (part in has("effects", "coefficients")) draws[[part]][, , draw, chain] <- draws[[part]][, own, draw, chain]
   }
   fit$draws <- draws
   fit
 }
 
 average_chains <- function(fit, shared) {
-  k <- fit$topics
   draws <- fit$draws
-  if (!any(shared)) return(fit)
   if (length(draws$phi) && length(draws$theta)) {
     phi <- apply(draws$phi, 1:2, mean)
     theta <- t(apply(draws$theta, 1:2, mean))
   } else if (fit$chains > 1 && fit$state[[1L]]$sums$added > 0) {
-    chain_mean <- function(state, name) state$sums[[name]] / state$sums$added
-    mean_of <- function(name) Reduce(`+`, lapply(fit$state, chain_mean, name)) / fit$chains
-    phi <- matrix(mean_of("phi"), k)
-    theta <- t(matrix(mean_of("theta"), k))
+    chain_mean <- function(state, name) matrix(state$sums[[name]], fit$topics) / state$sums$added
+    phi <- Reduce(`+`, lapply(fit$state, chain_mean, "phi")) / fit$chains
+    theta <- t(Reduce(`+`, lapply(fit$state, chain_mean, "theta"))) / fit$chains
   } else {
     return(fit)
   }
   fit$averaged <- shared
   fit$phi[shared, ] <- phi[shared, ]
-  if (all(shared)) {
-    fit$theta[] <- theta
-  } else {
-    left <- 1 - rowSums(fit$theta[, !shared, drop = FALSE])
-    own <- theta[, shared, drop = FALSE]
-    fit$theta[, shared] <- own * (left / pmax(rowSums(own), 1e-300))
-  }
+  left <- 1 - rowSums(fit$theta[, !shared, drop = FALSE])
+  own <- theta[, shared, drop = FALSE]
+  fit$theta[, shared] <- own * (left / pmax(rowSums(own), 1e-300))
   if (length(draws$alpha)) fit$alpha[shared] <- apply(draws$alpha, 1L, mean)[shared]
   fit
 }

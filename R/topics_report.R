@@ -7,8 +7,7 @@ report_content.topic_model <- function(fit, topics = 100, terms = 15, ...) {
   summary <- summary.topic_model(fit)
   list(
     title = "Topic model", words = summary$words, converged = summary$converged, verdict = summary$verdict,
-    main = function() topic_rows(summary$topics),
-    sections = function() topic_sections(fit, summary, topics, terms),
+    main = function() topic_rows(summary$topics), sections = function() topic_sections(fit, summary, topics, terms),
     made = made_words(fit, c(Method = if (fit$method == "gibbs") "Gibbs sampling" else "mean-for-mode estimation")),
     prior = topic_prior_words(fit), code = topic_code(fit), rows = 12L
   )
@@ -22,13 +21,11 @@ topic_rows <- function(table) {
   if (!is.null(table$found)) table$found <- percent(table$found)
   if (identical(table$name, as.character(table$topic))) table$name <- NULL
   # A narrow screen shows the first columns.
-  first <- intersect(c("topic", "name", "prevalence", "found", "terms"), names(table))
-  table[c(first, setdiff(names(table), first))]
+  columns_first(table, c("topic", "name", "prevalence", "found", "terms"))
 }
 
 topic_sections <- function(fit, summary, topics, terms) {
   draw <- function(...) function() plot.topic_model(fit, ...)
-  some <- fit$topics >= 4L && nrow(fit$theta) >= 3L
   list(
     list(title = "Map of topics", parts = list(topic_explorer(fit, topics, terms))),
     list(title = "Topics", parts = list(
@@ -36,7 +33,7 @@ topic_sections <- function(fit, summary, topics, terms) {
       paragraphs(paste0("Prevalence: share of all tokens, with its 90% interval. Coherence: UMass, at best close to 0.",
         if (!is.null(summary$topics$found)) " Found: the share of the other chains that find the topic."), "note")
     )),
-    if (some) {
+    if (fit$topics >= 4L && nrow(fit$theta) >= 3L) {
       list(title = "Which topics go together", parts = list(picture_part(paste("Correlations between the logarithms of",
         "the amounts of topics in documents. White: unrelated."), draw("correlation"), c(0.75, 1.1))))
     },
@@ -59,8 +56,9 @@ topic_diagnostics_words <- function(table) {
 topic_prior_words <- function(fit) {
   gamma <- function(at) gamma_words(stats::setNames(fit$prior[at], c("shape", "rate")))
   c(
-    paste("Topics of a document: Dirichlet.", kind_of(fit)$report(sum(fit$alpha), gamma(1:2))),
-    sprintf("Terms of a topic: Dirichlet. %s", if (isTRUE(fit$learn$beta)) {
+    paste("Topics of a document: Dirichlet.", fill_template(kind_of(fit)$report,
+      list(sum = format(signif(sum(fit$alpha), 3)), prior = gamma(1:2)))),
+    paste("Terms of a topic: Dirichlet.", if (isTRUE(fit$learn$beta)) {
       sprintf("beta is one number, which is learned; its prior is %s).", gamma(3:4))
     } else {
       sprintf("beta was given, %s.", format(signif(fit$beta, 3)))
@@ -77,25 +75,21 @@ topic_code <- function(fit) {
     needed_words(needed_objects(call, c("x", "data"))),
     repeating_code(fit$call, "topic_model", "fit", list(seed = fit$seed)),
     lengthened_code(fit, list(iter = formals(topic_model)$iter)),
-    if (!is.null(fit$topic_names)) c("# The names of the topics:", repeating_names(fit$topic_names))
+    if (!is.null(fit$topic_names)) {
+      c("# The names of the topics:", deparse(call("<-", quote(topic_names(fit)), fit$topic_names), 80L))
+    }
   )
-}
-
-repeating_names <- function(names) {
-  lines <- deparse(names, width.cutoff = 80L)
-  c(paste("topic_names(fit) <-", lines[[1L]]), lines[-1L])
 }
 
 report_content.topic_effects <- function(fit, ...) {
   check_dots_empty(...)
   check_table(fit, "fit", part_table(topic = is.atomic, term = is.atomic, estimate = is.numeric, lower = is.numeric,
     upper = is.numeric))
-  expected <- isTRUE(attr(fit, "expected"))
   picture <- picture_part("Means and intervals.", function() plot.topic_effects(fit),
     c(min(2, 0.35 + 0.03 * nrow(fit)), min(2.5, 0.5 + 0.05 * nrow(fit))))
-  table_content(if (expected) "Expected shares of topics" else "Effects on topics", effects_title(fit),
-    shown_effects(fit), paste("lower, upper:", interval_name(attr(fit, "level"))), picture, attr(fit, "star"),
-    verdict(fit))
+  table_content(if (isTRUE(attr(fit, "expected"))) "Expected shares of topics" else "Effects on topics",
+    effects_title(fit), shown_effects(fit), paste("lower, upper:", interval_name(attr(fit, "level"))), picture,
+    attr(fit, "star"), verdict(fit))
 }
 
 report_content.topic_comparison <- function(fit, ...) {

@@ -2,23 +2,20 @@
 
 topic_start <- function(fit, alpha, beta, run) {
   function(key) {
-    if (kind_of(fit)$number_learned && merges_topics(fit, alpha) && is.null(fit$prior_counts)) {
+    merges <- merges_topics(fit, alpha)
+    if (merges && kind_of(fit)$number_learned && is.null(fit$prior_counts)) {
       number <- process_start_number(fit, key, run)
       # The other topics are empty.
       alpha[] <- ifelse(seq_len(fit$topics) <= number, min(1, 5 / number), 1e-3)
       fit$topics <- number
-      return(start_state(fit, merged_topic_start(fit, key, run), alpha, beta))
     }
-    merged <- if (merges_topics(fit, alpha)) merged_topic_start(fit, key, run)
-    topics <- if (!is.null(merged) && is.null(fit$prior_counts)) {
-      merged
-    } else {
-      with_topics(fit, run, fit_structure(fit), function(session) {
-        known <- !is.null(merged)
-        first <- if (known) numbered_by_seeds(fit, merged) else native(C_topic_start, session, key)
+    topics <- if (merges) merged_topic_start(fit, key, run)
+    if (!merges || !is.null(fit$prior_counts)) {
+      topics <- with_topics(fit, run, function(session) {
+        first <- if (merges) numbered_by_seeds(fit, topics) else native(C_topic_start, session, key)
         if (is.null(fit$prior_counts)) return(first)
         of_groups <- rep_len(alpha, fit$topics * max(1L, nlevels(document_groups(fit))))
-        informed_start(session, fit, key, first, of_groups, beta, known)
+        informed_start(session, fit, key, first, of_groups, beta, merges)
       })
     }
     start_state(fit, topics, alpha, beta)
@@ -30,7 +27,7 @@ start_state <- function(fit, topics, alpha, beta) {
   state <- list(topics = topics, alpha = alpha, beta = beta, sums = NULL, kept = 0, added = 0)
   if (kind_of(fit)$one_topic) state$alpha <- rep(unigram_alpha / fit$topics, fit$topics)
   if (!is.null(fit$prevalence)) {
-    state$coefficients <- first_coefficients(fit$prevalence, alpha)
+    state$coefficients <- rbind(pmax(log(alpha), -10), matrix(0, ncol(fit$prevalence$basis) - 1L, length(alpha)))
     state$alpha <- rep(exp(state$coefficients[1L, ]), nlevels(fit$prevalence$group))
   }
   state
@@ -38,22 +35,18 @@ start_state <- function(fit, topics, alpha, beta) {
 
 topic_plan <- function(fit) {
   k <- fit$topics
+  design <- fit$prevalence
   parts <- list(
-    alpha = if (fit$learn$alpha != "none") stored(k),
-    tokens = if (kind_of(fit)$number_learned) stored(k),
-    effects = if (!is.null(fit$prevalence)) {
-      stored(c(ncol(fit$prevalence$x), k), names = list(colnames(fit$prevalence$x), NULL))
-    },
-    coefficients = if (!is.null(fit$prevalence)) stored(c(ncol(fit$prevalence$basis), k)),
+    alpha = if (fit$learn$alpha != "none") stored(k), tokens = if (kind_of(fit)$number_learned) stored(k),
+    effects = if (!is.null(design)) stored(c(ncol(design$x), k), names = list(colnames(design$x), NULL)),
+    coefficients = if (!is.null(design)) stored(c(ncol(design$basis), k)),
     # beta is always stored, because sweeps are averaged only if there are draws to keep.
     beta = stored(),
     phi = if ("phi" %in% fit$keep) stored(c(k, length(fit$terms)), names = list(NULL, fit$terms)),
     theta = if ("theta" %in% fit$keep) stored(c(k, length(fit$documents)), names = list(NULL, fit$documents))
   )
-  list(
-    traces = list(log_likelihood = stored(), alpha_sum = stored(), beta_trace = stored()),
-    draws = parts[!vapply(parts, is.null, NA)]
-  )
+  list(traces = list(log_likelihood = stored(), alpha_sum = stored(), beta_trace = stored()),
+    draws = Filter(Negate(is.null), parts))
 }
 
 topic_sampler <- function(fit) {
@@ -62,11 +55,8 @@ topic_sampler <- function(fit) {
     # The sums of theta, first topics and phi, and each token's topic.
     state_bytes = 8 * as.double(k) * (2 * length(fit$documents) + length(fit$terms)) + 2 * sum(fit$document_tokens),
     open = function(run) open_topics(fit$x, k, fit$precision, run, fit_structure(fit)),
-    close = function(session) .Call(C_topic_close, session),
-    step = topic_step(fit),
-    together = TRUE,
-    several = topic_kept_together(fit),
-    finish = topic_finish
+    close = function(session) .Call(C_topic_close, session), step = topic_step(fit), together = TRUE,
+    several = topic_kept_together(fit), finish = topic_finish
   ))
 }
 
@@ -83,8 +73,7 @@ topic_kept_together <- function(fit) {
 
 # The sums of a chain are in a store that entries add to. Each run has a store of its own, in an environment of the
 # state, so the fit that it continues keeps its sums. Kept sweeps are added lazily: when the chain goes on, or at the
-# end. Until then their topics, alpha and beta are the state's `pending`. `added` prevents double counting after a
-# rollback.
+# end. Until then their topics, alpha and beta are `pending`. `added` prevents double counting after a rollback.
 topic_step <- function(fit) {
   kind <- kind_of(fit)
   method <- as.integer(c(fit$method == "mean_for_mode", kind$number, fit$learn$beta))
@@ -113,13 +102,16 @@ topic_step <- function(fit) {
       }
       if (!is.null(design) && keep) draw[c("alpha", "coefficients", "effects")] <- covariate_draws(design, kept)
       if (kind$number_learned && keep) {
-        topics <- matrix(kept$topics, ncol = count)
-        draw$tokens <- as.double(vapply(seq_len(count), function(i) tabulate(topic_numbers(topics[, i]), fit$topics),
-          numeric(fit$topics)))
+        draw$tokens <- as.double(topic_sizes(asplit(matrix(kept$topics, ncol = count), 2L), fit$topics))
       }
       list(state = state, traces = slice[c("log_likelihood", "alpha_sum", "beta_trace")], draw = if (keep) draw)
     }, states, slices)
   }
+}
+
+# The numbers of tokens of topics: topics x sets of topics of tokens.
+topic_sizes <- function(sets, topics) {
+  matrix(vapply(sets, function(set) tabulate(topic_numbers(set), topics), integer(topics)), topics)
 }
 
 # Several sessions add at the same time.
@@ -146,57 +138,39 @@ add_pending <- function(sessions, fit, states) {
 with_open_sums <- function(state, fit) {
   if (is.environment(state$sums)) return(state)
   old <- state$sums
-  state$sums <- new.env(parent = emptyenv())
-  size <- fit$topics * c(length(fit$documents), length(fit$documents), length(fit$terms))
-  state$sums$store <- new_sums(theta = size[[1L]], first = size[[2L]], phi = size[[3L]])
-  state$sums$added <- 0
-  state$sums$share <- state$sums$score <- numeric()
-  if (!is.null(old)) {
-    fill_store(list(pointer = state$sums$store), 0, size, old[c("theta", "first", "phi")], size, size)
-    list2env(old[c("added", "share", "score")], state$sums)
-  }
+  size <- fit$topics * c(theta = length(fit$documents), first = length(fit$documents), phi = length(fit$terms))
+  sums <- if (is.null(old)) list(added = 0, share = numeric(), score = numeric()) else old[c("added", "share", "score")]
+  state$sums <- list2env(c(sums, list(store = new_sums(size))), parent = emptyenv())
+  if (!is.null(old)) fill_store(list(pointer = state$sums$store), 0, size, old[names(size)], size, size)
   state
 }
 
-# Adds to the fit its averages, its reference chain and the sizes of its topics.
 topic_finish <- function(fit) {
-  session <- open_topics(fit$x, fit$topics, fit$precision, resolve_run("cpu", 1), fit_structure(fit))
-  on.exit(.Call(C_topic_close, session))
-  fit$state <- lapply(fit$state, function(state) {
-    state <- add_pending(list(session), fit, list(state))[[1L]]
-    state$sums <- c(native(C_store_close, state$sums$store), mget(c("added", "share", "score"), state$sums))
-    state
+  closed <- with_topics(fit, resolve_run("cpu", 1), function(session) {
+    lapply(fit$state, function(state) {
+      state <- add_pending(list(session), fit, list(state))[[1L]]
+      state$sums <- c(native(C_store_close, state$sums$store), mget(c("added", "share", "score"), state$sums))
+      list(state = state, sums = sums_to_average(session, state))
+    })
   })
+  fit$state <- lapply(closed, `[[`, "state")
+  averages <- lapply(closed, function(chain) topic_averages(chain$sums, fit))
   fit["score"] <- list(topic_scores(fit))
   scored <- NROW(fit$score) >= fewest_sweeps
   fit$reference <- if (fit$chains == 1) 1L else which.max(if (scored) colMeans(fit$score) else chain_levels(fit))
-  sums <- lapply(fit$state, function(state) sums_to_average(session, state))
-  # The session may hold more than the averages need.
-  .Call(C_topic_close, session)
-  averages <- lapply(sums, topic_averages, fit = fit)
-  reference <- averages[[fit$reference]]
-  fit$phi <- reference$phi
-  fit$theta <- reference$theta
+  fit[c("phi", "theta")] <- averages[[fit$reference]]
   state <- fit$state[[fit$reference]]
-  drawn <- fit$learn$alpha != "none" && length(fit$draws$alpha)
-  fit$alpha <- if (drawn) {
+  fit$alpha <- if (length(fit$draws$alpha)) {
     rowMeans(matrix(fit$draws$alpha[, , fit$reference], fit$topics))
   } else if (!is.null(state$coefficients)) {
     prevalence_alpha(state$coefficients[1L, ])
-  } else if (is.null(fit$groups)) {
-    state$alpha
   } else {
-    fit$alpha
+    if (is.null(fit$groups)) state$alpha else fit$alpha
   }
-  fit$beta <- if (fit$learn$beta && length(fit$draws$beta)) {
-    mean(fit$draws$beta[, fit$reference])
-  } else {
-    fit$state[[fit$reference]]$beta
-  }
+  drawn <- fit$learn$beta && length(fit$draws$beta)
+  fit$beta <- if (drawn) mean(fit$draws$beta[, fit$reference]) else state$beta
   fit$chain_phi <- if (fit$chains > 1) lapply(averages, `[[`, "phi")
-  fit$tokens <- vapply(fit$state, function(state) tabulate(topic_numbers(state$topics), fit$topics),
-    integer(fit$topics))
-  dim(fit$tokens) <- c(fit$topics, fit$chains)
+  fit$tokens <- topic_sizes(lapply(fit$state, `[[`, "topics"), fit$topics)
   # What relabel() added is of fewer sweeps.
   fit[c("agreement", "match", "found", "averaged", "unexplained")] <- NULL
   if (fit$chains > 1) fit$agreement <- agreement_of(fit, most_matched)
@@ -230,24 +204,17 @@ topic_scores <- function(fit) {
   matrix(score + as.vector(prior) + as.vector(beta), ncol = fit$chains)
 }
 
-# The sums of one chain, and of how many sweeps they are. Before its first kept sweep these are the means given its
-# present topics.
+# The sums of one chain and their number of sweeps; before its first kept sweep, the means given its present topics.
 sums_to_average <- function(session, state) {
   sums <- state$sums
   if (sums$added > 0) return(sums)
-  means <- new_sums(theta = length(sums$theta), first = length(sums$first), phi = length(sums$phi))
+  means <- new_sums(lengths(sums[c("theta", "first", "phi")]))
   native(C_topic_add_means, list(list(session, state$topics, state$alpha, state$beta, means, 0)))
   c(native(C_store_close, means), added = 1)
 }
 
 topic_averages <- function(sums, fit) {
-  # Not by matrix(), which copies.
-  mean_of <- function(sum, names) {
-    mean <- sum / sums$added
-    dim(mean) <- c(fit$topics, length(names))
-    dimnames(mean) <- list(fit$topic_names, names)
-    mean
-  }
+  mean_of <- function(sum, names) matrix(sum / sums$added, fit$topics, dimnames = list(fit$topic_names, names))
   list(phi = mean_of(sums$phi, fit$terms), theta = t(mean_of(sums$theta, fit$documents)))
 }
 
@@ -255,4 +222,15 @@ topic_averages <- function(sums, fit) {
 chain_levels <- function(fit) {
   after <- seq_len(fit$iter) > fit$warmup
   colMeans(fit$log_likelihood[if (any(after)) after else TRUE, , drop = FALSE])
+}
+
+topic_cost <- function(documents, pairs, topics, sweeps) {
+  operations <- as.double(documents) * topics * 5 + pairs * (topics / 4 + 20)
+  sweep <- call_cost(serial = 1e-4, parallel = operations * 4e-9, most = 1 + operations / 2e5,
+    fixed = 3.5e-4, memory = operations * 1.25e-10)
+  times_cost(sweeps, sweep, 4 * pairs)
+}
+
+fit_cost.topic_model <- function(fit, sweeps) {
+  topic_cost(length(fit$documents), length(fit$x$count), fit$topics, sweeps * fit$chains)
 }

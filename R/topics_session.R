@@ -1,47 +1,44 @@
 # Sessions of the compiled sampler, and the topics of tokens, which travel as two bytes each.
 
 open_topics <- function(counts, topics, precision, run, structure = NULL) {
-  native(
-    C_topic_open, counts$p, counts$i, counts$count, counts$size[[1L]], as.integer(topics),
-    as.integer(precision == "single"), structure, run
-  )
+  native(C_topic_open, counts$p, counts$i, counts$count, counts$size[[1L]], as.integer(topics),
+    as.integer(precision == "single"), structure, run)
 }
 
 # What differs between documents and terms, for C_topic_open; NULL if nothing does. `groups` is a factor of documents
 # with the same alpha. `prior_counts` has topics in rows, and columns for the terms that have prior counts of their own.
 topic_structure <- function(groups, prior_counts, terms, covariates = NULL) {
-  several <- nlevels(groups) > 1L
   parts <- c(
-    if (several) list(groups = nlevels(groups), group = as.integer(groups) - 1L),
+    if (nlevels(groups) > 1L) list(groups = nlevels(groups), group = as.integer(groups) - 1L),
     if (!is.null(prior_counts)) {
       list(extra_of = match(terms, colnames(prior_counts), nomatch = 0L) - 1L, extra = as.vector(prior_counts))
     }, covariates)
   if (length(parts)) parts
 }
 
-# Documents with the same alpha: of covariates that were fitted, or of those of new documents.
 document_groups <- function(fit) if (is.null(fit$prevalence)) fit$groups else fit$prevalence$group
 
 fit_structure <- function(fit) {
-  design <- fit$prevalence
-  topic_structure(document_groups(fit), fit$prior_counts, fit$terms, if (!is.null(design)) covariate_structure(design))
+  covariates <- if (!is.null(fit$prevalence)) covariate_structure(fit$prevalence)
+  topic_structure(document_groups(fit), fit$prior_counts, fit$terms, covariates)
 }
 
-with_topics <- function(fit, run, structure, code) {
-  session <- open_topics(fit$x, fit$topics, fit$precision, run, structure)
+with_topics <- function(fit, run, code) {
+  session <- open_topics(fit$x, fit$topics, fit$precision, run, fit_structure(fit))
   on.exit(.Call(C_topic_close, session))
   code(session)
 }
 
 # Sums that start at 0, of so many numbers each: a store that C_topic_add_means adds to.
-new_sums <- function(...) {
-  size <- list(...)
-  native(C_store_open, lapply(size, function(length) 0), size, lapply(size, function(length) NULL))
+new_sums <- function(size) {
+  native(C_store_open, lapply(size, function(length) 0), as.list(size), lapply(size, function(length) NULL))
 }
 
-# The number of each token's topic, from two bytes a token. readBin() would open a file that a text names, so as.raw()
-# comes first.
+# The number of each token's topic, from two bytes a token. readBin() alone would open a file that a text names.
 topic_numbers <- function(topics) readBin(as.raw(topics), "integer", length(topics) / 2, 2L, FALSE) + 1L
+
+# Topics of tokens with new numbers: topic `order[k]` becomes topic k.
+renumbered <- function(topics, order) writeBin(match(topic_numbers(topics), order) - 1L, raw(), size = 2L)
 
 count_topics <- function(fit, topics) {
   # Tokens are ordered by document, then by term.

@@ -7,10 +7,9 @@
 #' The topics of each chain are matched one to one to the topics of the fit, as [relabel()][relabel.topic_model()] does.
 #' A chain finds a topic if the total variation distance between the terms of the topic and of its match is below 0.5,
 #' and below three quarters of the distance to the nearest other topic of the fit.
-#' @param fit a fit from [topic_model()], which may be relabelled.
+#' @inheritParams topic_names
 #' @param restarts how many further chains are run. `NULL`: as many as make six chains in all.
 #' @param iter sweeps of each further chain. `NULL`: as many as the fit has.
-#' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
 #' @return A data frame of class `topic_stability` with a row for each topic, the most prevalent first: `topic`; `name`,
 #'   if you have set [topic_names()]; `prevalence` (share of all tokens); `found` (the share of the other chains that
@@ -23,11 +22,8 @@
 topic_stability <- function(fit, restarts = NULL, iter = NULL, backend = NULL, threads = NULL, ...) {
   check_method(fit, "fit", ...)
   earlier <- fit$start == "earlier"
-  restarts <- if (is.null(restarts)) {
-    if (earlier) 0 else max(0, 6 - fit$chains)
-  } else {
-    check_count(restarts, "restarts", min = 0, max = 1000)
-  }
+  if (is.null(restarts)) restarts <- if (earlier) 0 else max(0, 6 - fit$chains)
+  restarts <- check_count(restarts, "restarts", min = 0, max = 1000)
   if (earlier && restarts > 0) {
     stop_input("restarts", "cannot be used: the fit is from add_documents(), and starts from an earlier fit")
   }
@@ -43,11 +39,8 @@ topic_stability <- function(fit, restarts = NULL, iter = NULL, backend = NULL, t
   table <- data.frame(with_names(data.frame(topic = order), fit), prevalence = topic_prevalence(fit)[order],
     found = rep_len(found, fit$topics)[order], terms = term_lines(fit, order, 6))
   missed <- topic_labels(fit, sort(order[table$found < 1]))
-  reason <- if (others == 0) {
-    reason("stability_unknown")
-  } else {
-    reason(if (length(missed)) "stability_missed" else "stability_found", quantity = missed, figure = others)
-  }
+  code <- if (length(missed)) "stability_missed" else "stability_found"
+  reason <- if (others == 0) reason("stability_unknown") else reason(code, quantity = missed, figure = others)
   structure(table, verdict = new_verdict("the topics", reason, rests_on = list(verdict(fit))),
     class = c("topic_stability", "warpbayes", "data.frame"))
 }
@@ -78,25 +71,19 @@ glance_of.topic_stability <- function(x) {
 # The averages of further chains, numbered after those of the fit: phi of each, topics x terms.
 restarted_topics <- function(fit, restarts, iter, backend, threads) {
   check_topic_state(fit)
-  run <- resolve_run(backend, threads, cost = topic_cost(length(fit$documents), length(fit$x$count), fit$topics,
-    iter * restarts))
   state <- fit$state[[1L]]
   alpha <- if (fit$learn$alpha == "none") state$alpha else first_alpha(fit$topics)
   beta <- if (fit$learn$beta) first_beta else state$beta
   other <- fit
-  other$chains <- restarts
-  other$iter <- 0
-  other$warmup <- min(fit$warmup, floor(iter / 2))
-  other$keep <- character()
-  other$elapsed <- c(start = 0, sweeps = 0)
+  other[c("chains", "iter", "warmup", "keep", "elapsed", "draws")] <- list(restarts, 0,
+    min(fit$warmup, floor(iter / 2)), character(), c(start = 0, sweeps = 0), NULL)
   other[names(topic_plan(fit)$traces)] <- NULL
-  other["draws"] <- list(NULL)
+  run <- resolve_run(backend, threads, cost = fit_cost(other, iter))
   other <- start_chains(other, topic_start(other, alpha, beta, run), fit$chains)
   other <- advance_chains(other, iter, topic_sampler, run, FALSE, threads)
   if (restarts > 1) other$chain_phi else list(other$phi)
 }
 
-# The labels of topics, with a star for those that some chain does not find.
 marked_labels <- function(fit, topics, prefix = "") {
   found <- found_topics(fit)
   paste0(topic_labels(fit, topics, prefix), if (!is.null(found)) ifelse(found[topics] < 1, "*", ""))

@@ -1,14 +1,11 @@
-# The first topics of all tokens: topics for the same words from many, then merged; more than 200 topics by splitting
-# these.
+# The first topics of all tokens: merged from many topics for the same words, and beyond 200 topics split from these.
 
-# Before a chain begins, sweeps of mean-for-mode estimation run with three times as many topics as wanted. The most
-# similar are merged in steps, with some sweeps after each: see bench/results/topic-model-start.csv.
+# Sweeps of mean-for-mode estimation begin with three times as many topics: see bench/results/topic-model-start.csv.
 topic_start_factors <- c(3, 2.5, 2, 1.6, 1.35, 1.2, 1.1)
 # Sweeps before the first step, and before each later one.
 topic_start_sweeps <- c(25, 5)
 
-# Merging compares all pairs of topics, so at most this many topics come from it. They are split in halves, with some
-# sweeps after each step, until there are enough. bench/results/topic-model-start-many.csv has what this gains.
+# Merging compares all pairs of topics, so more topics come from halves: see bench/results/topic-model-start-many.csv.
 topic_start_most <- 200
 
 topic_start_prior <- 0.1
@@ -16,8 +13,7 @@ topic_start_prior <- 0.1
 # Sweeps of the start have numbers from this one on, so that they share no random numbers with sweeps of the chain.
 topic_start_iteration <- 2^31
 
-# Merged topics have arbitrary numbers, so nothing given may tell one topic from another but seed words, which number
-# the merged topics.
+# Merged topics have arbitrary numbers, so only seed words, which number them, may tell one topic from another.
 merges_topics <- function(fit, alpha) {
   fit$start == "merged" && fit$topics > 1 && (is.null(fit$prior_counts) || isTRUE(fit$seeds_alone)) &&
     length(unique(alpha)) == 1L
@@ -31,20 +27,23 @@ topic_start_steps <- function(topics) {
 }
 
 merged_topic_start <- function(fit, key, run) {
-  steps <- topic_start_steps(fit$topics)
+  start_in_steps(fit, topic_start_steps(fit$topics), topic_start_sweeps, key, topic_start_iteration, run)
+}
+
+# From each of the `numbers` of topics to the next. `sweeps`: in the first step, and in each later one.
+start_in_steps <- function(fit, numbers, sweeps, key, iteration, run, look = function(step) NULL) {
   assigned <- NULL
-  iteration <- topic_start_iteration
-  for (i in seq_len(length(steps) - 1L)) {
-    sweeps <- if (i == 1L) topic_start_sweeps[[1L]] else topic_start_sweeps[[2L]]
-    assigned <- topic_start_step(fit, steps[[i]], steps[[i + 1L]], assigned, key, iteration, sweeps, run)
-    iteration <- iteration + sweeps
+  for (i in seq_len(length(numbers) - 1L)) {
+    count <- sweeps[[min(i, 2L)]]
+    assigned <- topic_start_step(fit, numbers[[i]], numbers[[i + 1L]], assigned, key, iteration, count, run, look(i))
+    iteration <- iteration + count
   }
   assigned
 }
 
 # Sweeps with `topics` topics, from random ones if `assigned` is NULL, merged or split to `next_topics`. Five sweeps a
 # call, because interrupts come between calls. look(theta, phi) is given averages over the last sweeps, up to five.
-topic_start_step <- function(fit, topics, next_topics, assigned, key, iteration, sweeps, run, look = NULL) {
+topic_start_step <- function(fit, topics, next_topics, assigned, key, iteration, sweeps, run, look) {
   session <- open_topics(fit$x, topics, fit$precision, run)
   on.exit(.Call(C_topic_close, session))
   if (is.null(assigned)) assigned <- native(C_topic_start, session, key)
@@ -52,55 +51,39 @@ topic_start_step <- function(fit, topics, next_topics, assigned, key, iteration,
   kept <- max(1, min(5, floor(2e7 / (topics * (length(fit$documents) + length(fit$terms))))))
   numbers <- as.integer(c(5, 5 - kept, 1, kept))
   for (first in seq(0, sweeps - 1, by = 5)) {
-    slice <- native(
-      C_topic_sweep, session, assigned, alpha, topic_start_prior, NULL, key, iteration + first, numbers, c(1L, 0L, 0L),
-      rep(1, 4), rep(!is.null(look), 2L)
-    )
+    slice <- native(C_topic_sweep, session, assigned, alpha, topic_start_prior, NULL, key, iteration + first, numbers,
+      c(1L, 0L, 0L), rep(1, 4), rep(!is.null(look), 2L))
     assigned <- slice$topics
   }
   mean_of <- function(draws) matrix(rowMeans(matrix(draws, ncol = kept)), topics)
   if (!is.null(look)) look(t(mean_of(slice$kept$theta)), mean_of(slice$kept$phi))
   if (next_topics == topics) return(assigned)
-  if (next_topics < topics) {
-    native(C_topic_merge, session, assigned, as.integer(next_topics))
-  } else {
-    native(C_topic_split, session, assigned, as.integer(next_topics), key, iteration)
-  }
+  if (next_topics < topics) return(native(C_topic_merge, session, assigned, as.integer(next_topics)))
+  native(C_topic_split, session, assigned, as.integer(next_topics), key, iteration)
 }
 
-# The number of topics that a hierarchical Dirichlet process starts with. Topics of nine tenths of the tokens are merged
-# in small steps. Taken is the largest number that predicts the other tokens not worse than the best one, by the
-# standard error of the paired difference: chains lose a topic sooner than they find one. But from a start with all
-# topics that are allowed they keep two topics for one subject for hundreds of sweeps.
+# The number of topics that a hierarchical Dirichlet process starts with: the largest one that predicts a tenth of the
+# tokens not worse than the best, by the standard error of the difference. Chains lose a topic sooner than they find
+# one, but from a start with all topics they keep two for one subject for hundreds of sweeps.
 process_start_number <- function(fit, key, run) {
   most <- min(fit$topics, topic_start_most)
   halves <- split_tokens(fit$x, 0.1, fit$seed)
   if (halves$seen$tokens == 0 || halves$predicted$tokens == 0) return(fit$topics)
   fit$x <- halves$seen
-  numbers <- c(3, 2, 1.4) * most
-  while (numbers[[length(numbers)]] > 1) {
-    numbers <- c(numbers, if (length(numbers) == 3L) most else max(1, floor(0.85 * numbers[[length(numbers)]])))
-  }
-  numbers <- unique(ceiling(numbers))
-  score <- matrix(-Inf, length(fit$documents), length(numbers))
-  assigned <- NULL
-  iteration <- topic_start_iteration + 1e6
-  for (i in seq_along(numbers)) {
-    sweeps <- if (i == 1L) 50 else 25
-    k <- numbers[[i]]
-    look <- if (k <= most) {
-      function(theta, phi) {
-        words <- score_words(list(topics = k, precision = fit$precision, phi = phi), halves$predicted, theta, run)
-        score[, i] <<- attr(words, "log_likelihood")
-      }
+  tried <- most
+  while (tried[[length(tried)]] > 1) tried <- c(tried, max(1, floor(0.85 * tried[[length(tried)]])))
+  numbers <- unique(ceiling(c(c(3, 2, 1.4) * most, tried)))
+  score <- matrix(-Inf, length(fit$documents), length(tried))
+  look <- function(step) {
+    at <- match(numbers[[step]], tried)
+    if (!is.na(at)) function(theta, phi) {
+      seen <- list(topics = tried[[at]], precision = fit$precision, phi = phi)
+      score[, at] <<- attr(score_words(seen, halves$predicted, theta, run), "log_likelihood")
     }
-    next_number <- if (i < length(numbers)) numbers[[i + 1L]] else k
-    assigned <- topic_start_step(fit, k, next_number, assigned, key, iteration, sweeps, run, look)
-    iteration <- iteration + sweeps
   }
-  score <- score[, numbers <= most, drop = FALSE]
+  start_in_steps(fit, c(numbers, 1), c(50, 25), key, topic_start_iteration + 1e6, run, look)
   worse <- score[, which.max(colSums(score))] - score
   alike <- colSums(worse) <= sqrt(nrow(worse) * apply(worse, 2L, stats::var))
-  number <- max(numbers[numbers <= most][alike])
+  number <- max(tried[alike])
   if (number == most) fit$topics else number
 }

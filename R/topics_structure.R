@@ -6,9 +6,9 @@
 #' is known of the documents (`prevalence`, see [topic_effects()]).
 #' @section Seed words:
 #' `seed_words = list(sport = c("goal", "match"), money = c("price", "market"))` makes topic 1 the topic `sport` and
-#' topic 2 the topic `money` (Jagarlamudi and others 2012). Topics beyond the list are named `other1`, `other2`, and so
-#' on. A dictionary of package quanteda serves too. A word with `*` or `?` stands for all terms that match it. Words
-#' that no document has are left out with a message.
+#' topic 2 the topic `money` (Jagarlamudi and others 2012, *EACL*, 204-213). Topics beyond the list are named `other1`,
+#' `other2`, and so on. A dictionary of package quanteda serves too. A word with `*` or `?` stands for all terms that
+#' match it. Words that no document has are left out with a message.
 #'
 #' Let \eqn{n_w} be the number of tokens of term \eqn{w}. A seed word adds \eqn{s n_w}{s n_w} prior counts of \eqn{w} to
 #' its topic, with a weight \eqn{s}: the prior of \eqn{\phi_k} is Dirichlet with \eqn{\beta + c_{kw}}, where
@@ -23,47 +23,30 @@
 #' it. With seed words `beta = "learn"` learns the one number \eqn{\beta}; the prior counts \eqn{c_{kw}} stay fixed.
 #' @section One topic a document:
 #' With `alpha = "mixture"` all tokens of a document have one topic, which is \eqn{k} with probability \eqn{\pi_k}, and
-#' \eqn{\pi \sim \mathrm{Dir}(1, \dots, 1)}{pi ~ Dir(1, ..., 1)}: a mixture of unigrams (Nigam and others 2000), for
-#' texts of under ten words. `theta` is the probability of each topic, and `alpha` the average of \eqn{\pi}.
-#' @references
-#' Jagarlamudi, J., Daume III, H. and Udupa, R. (2012). Incorporating lexical priors into topic models. *EACL*, 204-213.
-#' Nigam, K., McCallum, A., Thrun, S. and Mitchell, T. (2000). Text classification from labeled and unlabeled documents
-#' using EM. *Machine Learning* **39**, 103-134. Watanabe, K. and Baturo, A. (2024). Seeded sequential LDA. *Social
-#' Science Computer Review* **42**, 224-248.
+#' \eqn{\pi \sim \mathrm{Dir}(1, \dots, 1)}{pi ~ Dir(1, ..., 1)}: a mixture of unigrams (Nigam and others 2000, *Machine
+#' Learning* 39, 103-134), for texts of under ten words. `theta` is the probability of each topic, and `alpha` the
+#' average of \eqn{\pi}.
 #' @examples
 #' set.seed(1)
-#' words <- c("ball", "goal", "team", "market", "price", "trade", "win")
-#' subject <- rbind(c(3, 3, 3, 0, 0, 0, 1), c(0, 0, 0, 3, 3, 3, 1))
-#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, subject[1 + d %% 2, ])))
-#' colnames(x) <- words
+#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 3, 0, 0, 0, 1) else c(0, 0, 0, 3, 3, 3, 1))))
+#' colnames(x) <- c("ball", "goal", "team", "market", "price", "trade", "win")
 #' fit <- topic_model(x, topics = 2, seed_words = list(money = "price", sport = c("goal", "team")),
 #'   iter = 60, seed = 1, threads = 2)
 #' summary(fit)
 #' @name topic_model_structure
 NULL
 
-# Stops unless all numbers are positive and at most `most_prior`. `label(i)` says to what entry i belongs.
-check_term_prior <- function(value, argument, label) {
-  bad <- which(!is.finite(value) | value <= 0 | value > most_prior)
-  if (length(bad)) {
-    stop_input(argument, "must be positive numbers of at most 1e15, but is ", format(value[[bad[[1L]]]]), " for ",
-      label(bad[[1L]]))
-  }
-}
-
 first_beta <- 0.1
 
-check_beta <- function(beta, topics, terms, labels = as.character(seq_len(topics))) {
+check_beta <- function(beta, topics, terms, labels) {
   given <- with_gamma(beta, "beta")
   beta <- given$value
   if (identical(beta, "learn")) return(list(learn = TRUE, start = first_beta, prior = given$prior))
   one <- length(beta) == 1L && !is.matrix(beta)
   bad_one <- one && is.numeric(beta) && !isTRUE(beta > 0 & beta <= most_prior)
   if (!is.numeric(beta) || !(is.matrix(beta) || length(beta) %in% c(1L, length(terms))) || bad_one) {
-    stop_input("beta", sprintf(
-      "must be one positive number, one for each of %d terms or a matrix of %d topics x %d terms, at most 1e15, ",
-      length(terms), topics, length(terms)
-    ), "or \"learn\", not ", show_value(beta))
+    stop_input("beta", sprintf("must be one positive number, one for each of %d terms or a matrix of %d topics x ",
+      length(terms), topics), length(terms), " terms, at most 1e15, or \"learn\", not ", show_value(beta))
   }
   if (one) return(list(learn = FALSE, start = as.double(beta), prior = given$prior))
   if (!is.matrix(beta)) {
@@ -75,9 +58,11 @@ check_beta <- function(beta, topics, terms, labels = as.character(seq_len(topics
   }
   beta <- by_dimnames(beta, list(labels, terms), "beta", c("topic", "term"))
   storage.mode(beta) <- "double"
-  check_term_prior(beta, "beta", function(i) {
-    sprintf("topic %d and term %s", (i - 1L) %% nrow(beta) + 1L, show_value(terms[[(i - 1L) %/% nrow(beta) + 1L]]))
-  })
+  bad <- which(!is.finite(beta) | beta <= 0 | beta > most_prior, arr.ind = TRUE)
+  if (length(bad)) {
+    stop_input("beta", sprintf("must be positive numbers of at most 1e15, but is %s for topic %d and term %s",
+      format(beta[bad[1L, , drop = FALSE]]), bad[[1L, 1L]], show_value(terms[[bad[[1L, 2L]]]])))
+  }
   least <- min(beta)
   list(learn = FALSE, start = as.double(least), prior = given$prior, prior_counts = pack_prior(beta - least, terms))
 }
@@ -88,11 +73,9 @@ pack_prior <- function(prior, terms) {
   if (any(some)) prior[, some, drop = FALSE]
 }
 
-# Adds two sets of prior counts. Either may be NULL.
 add_prior <- function(one, two) {
-  if (is.null(one) || is.null(two)) {
-    return(if (is.null(one)) two else one)
-  }
+  if (is.null(one)) return(two)
+  if (is.null(two)) return(one)
   more <- setdiff(colnames(two), colnames(one))
   one <- cbind(one, matrix(0, nrow(one), length(more), dimnames = list(NULL, more)))
   one[, colnames(two)] <- one[, colnames(two)] + two
@@ -111,33 +94,35 @@ check_seed_words <- function(seed_words, topics, counts) {
   if (isS4(seed_words) && methods::is(seed_words, "list")) {
     seed_words <- lapply(as.list(seed_words), function(words) as.character(unlist(words)))
   }
-  if (!is.list(seed_words) || is.object(seed_words) || length(seed_words) == 0L ||
-    !all(vapply(seed_words, is.character, NA))) {
-    stop_input("seed_words",
-      "must be a list with the words of each topic, such as list(sport = c(\"goal\", \"match\")), not ",
+  refuse <- function(...) stop_input("seed_words", ...)
+  is_words <- is.list(seed_words) && !is.object(seed_words) && all(vapply(seed_words, is.character, NA))
+  if (!is_words || length(seed_words) == 0L) {
+    refuse("must be a list with the words of each topic, such as list(sport = c(\"goal\", \"match\")), not ",
       show_value(seed_words))
   }
   if (length(seed_words) > topics) {
-    stop_input("seed_words", sprintf("has words of %d topics, but the model has %s", length(seed_words),
-      count_words(topics, "topic")))
+    refuse(sprintf("has words of %d topics, but the model has %s", length(seed_words), count_words(topics, "topic")))
   }
   name <- names(seed_words)
-  if (!is.null(name) && !any(nzchar(name))) name <- names(seed_words) <- NULL
-  if (!is.null(name) && (anyNA(name) || !all(nzchar(name)) || anyDuplicated(name))) {
-    stop_input("seed_words", "must have a name of its own for each topic, or no names")
+  if (!any(nzchar(name))) name <- names(seed_words) <- NULL
+  if (anyNA(name) || !all(nzchar(name)) || anyDuplicated(name)) {
+    refuse("must have a name of its own for each topic, or no names")
   }
-  if (!counts$named[["terms"]]) stop_input("seed_words", "cannot be found: the terms of `x` have no names")
+  if (!counts$named[["terms"]]) refuse("cannot be found: the terms of `x` have no names")
   missing <- which(vapply(seed_words, function(words) anyNA(words) || !all(nzchar(words)), NA))
-  if (length(missing)) stop_input("seed_words", sprintf("has a missing or empty word for topic %d", missing[[1L]]))
+  if (length(missing)) refuse(sprintf("has a missing or empty word for topic %d", missing[[1L]]))
   present <- counts$terms[diff(counts$p) > 0]
-  found <- lapply(seed_words, function(words) lapply(words, find_word, terms = present))
+  found <- lapply(seed_words, lapply, function(word) {
+    if (word %in% present || !grepl("[*?]", word)) return(intersect(word, present))
+    grep(utils::glob2rx(word), present, value = TRUE)
+  })
   empty <- which(lengths(seed_words) == 0L)
-  if (length(empty)) stop_input("seed_words", sprintf("has no word for topic %d", empty[[1L]]))
+  if (length(empty)) refuse(sprintf("has no word for topic %d", empty[[1L]]))
   lost <- Map(function(words, terms) words[lengths(terms) == 0L], seed_words, found)
   nothing <- which(lengths(lost) == lengths(seed_words))
   if (length(nothing)) {
-    stop_input("seed_words", sprintf("has no word that a document has for topic %s: ",
-      if (is.null(name)) nothing[[1L]] else dQuote(name[[nothing[[1L]]]], FALSE)), list_some(lost[[nothing[[1L]]]]))
+    refuse("has no word that a document has for topic ", shown_name(name, nothing[[1L]]), ": ",
+      list_some(lost[[nothing[[1L]]]]))
   }
   lost <- unique(unlist(lost, use.names = FALSE))
   if (length(lost)) {
@@ -148,30 +133,23 @@ check_seed_words <- function(seed_words, topics, counts) {
   list(words = lapply(found, function(terms) unique(unlist(terms, use.names = FALSE))), weight = weight)
 }
 
-find_word <- function(word, terms) {
-  if (word %in% terms || !grepl("[*?]", word)) return(intersect(word, terms))
-  grep(utils::glob2rx(word), terms, value = TRUE)
-}
-
-# `weight` is of each list, or of all of them.
 seed_prior <- function(seed_words, weight, topics, counts) {
   if (is.null(seed_words)) return(NULL)
-  weight <- rep_len(weight, length(seed_words))
   terms <- unique(unlist(seed_words, use.names = FALSE))
   size <- term_sizes(counts)[match(terms, counts$terms)]
   prior <- matrix(0, topics, length(terms), dimnames = list(NULL, terms))
-  for (k in seq_along(seed_words)) {
-    own <- terms %in% seed_words[[k]]
-    prior[k, own] <- weight[[k]] * size[own]
-  }
+  prior[seq_along(seed_words), ] <- weight * t(size * listed_terms(seed_words, terms))
   prior
+}
+
+# Which terms each list of seed words has: terms x lists.
+listed_terms <- function(seed_words, terms) {
+  matrix(vapply(seed_words, `%in%`, logical(length(terms)), x = terms), length(terms))
 }
 
 seed_names <- function(seed_words, topics) {
   name <- names(seed_words)
-  if (is.null(name)) return(NULL)
-  others <- topics - length(name)
-  make.unique(c(name, if (others > 0) paste0("other", seq_len(others))))
+  if (!is.null(name)) make.unique(c(name, paste0("other", seq_len(topics - length(name)), recycle0 = TRUE)))
 }
 
 seed_words_of <- function(fit) {
@@ -191,19 +169,20 @@ seed_words_of <- function(fit) {
   )
 }
 
-# The first topics of tokens if the prior knows something of the topics: one draw of theta and of the topics, with phi
-# at its mean given that the tokens of each term are spread evenly over the topics, or have merged topics. The tokens of
-# seed words are in the topics of these words alone, whatever their weight. A start without them can be far from a mode
-# that has them. From this start they seldom leave: in other topics their words hardly have probability.
+# First topics if the prior knows something of them: one draw of theta and of the topics, with phi at its mean given
+# evenly spread tokens, or merged topics. Tokens of seed words are in the topics of these words alone, whatever their
+# weight: a start without them can be far from a mode that has them.
 informed_start <- function(session, fit, key, topics, alpha, beta, merged = FALSE) {
-  counts <- if (merged) count_topics(fit, topics) else even_counts(fit)
-  for (term in unique(unlist(fit$seed_words, use.names = FALSE))) {
-    has <- vapply(fit$seed_words, function(list) term %in% list, NA)
-    column <- match(term, fit$terms)
-    size <- sum(counts[, column])
-    counts[, column] <- 0
-    counts[which(has), column] <- size
+  counts <- if (merged) {
+    count_topics(fit, topics)
+  } else {
+    matrix(rep(term_sizes(fit$x) / fit$topics, each = fit$topics), fit$topics)
   }
+  terms <- unique(unlist(fit$seed_words, use.names = FALSE))
+  seeds <- match(terms, fit$terms)
+  size <- colSums(counts)[seeds]
+  counts[, seeds] <- 0
+  counts[seq_along(fit$seed_words), seeds] <- t(size * listed_terms(fit$seed_words, terms))
   own <- match(colnames(fit$prior_counts), fit$terms)
   phi <- beta + counts
   phi[, own] <- phi[, own] + fit$prior_counts
@@ -211,23 +190,22 @@ informed_start <- function(session, fit, key, topics, alpha, beta, merged = FALS
   native(C_topic_infer, session, topics, alpha, key, 0, 1L, fit$method == "mean_for_mode")
 }
 
-# Weights that are tried, and the share of the tokens of a list that must stay in its topic in trial sweeps. It is a
-# little more than the four fifths that the help page promises, because draws scatter more than the means of the trial.
+# The share that must stay is above the four fifths of the help page: draws scatter more than means of the trial.
 tried_weights <- 0.1 * 3^(0:2)
 tried_share <- 0.88
 tried_sweeps <- 15L
 
-# The weight of each list of seed words: the least of those tried that holds its tokens. Sweeps of mean-for-mode
-# estimation go on from weights to weights, and only those of lists that lose tokens rise.
+# The least weights that hold the tokens of each list: only weights of lists that lose tokens rise.
 choose_seed_weights <- function(fit, run) {
   # Chains count from 1.
   key <- chain_key(fit$seed, 0)
   at <- rep(1L, length(fit$seed_words))
+  fit$prevalence <- NULL
   topics <- if (fit$start == "merged" && fit$topics > 1) numbered_by_seeds(fit, merged_topic_start(fit, key, run))
   alpha <- rep(topic_start_prior, fit$topics)
   for (round in seq_along(tried_weights)) {
     fit$prior_counts <- seed_prior(fit$seed_words, tried_weights[at], fit$topics, fit$x)
-    topics <- with_topics(fit, run, topic_structure(NULL, fit$prior_counts, fit$terms), function(session) {
+    topics <- with_topics(fit, run, function(session) {
       if (is.null(topics)) topics <- native(C_topic_start, session, key)
       if (round == 1L) topics <- informed_start(session, fit, key, topics, alpha, topic_start_prior)
       native(C_topic_sweep, session, topics, alpha, topic_start_prior, NULL, key,
@@ -240,19 +218,12 @@ choose_seed_weights <- function(fit, run) {
   tried_weights[at]
 }
 
-even_counts <- function(fit) matrix(rep(term_sizes(fit$x) / fit$topics, each = fit$topics), fit$topics)
-
 # Merged topics, numbered so that each list of seed words has the topic with the largest share of its tokens.
 numbered_by_seeds <- function(fit, topics) {
   counts <- count_topics(fit, topics)
   share <- matrix(0, fit$topics, fit$topics)
-  for (k in seq_along(fit$seed_words)) {
-    own <- rowSums(counts[, match(fit$seed_words[[k]], fit$terms), drop = FALSE])
-    share[k, ] <- own / sum(own)
-  }
-  order <- solve_assignment(-share)
-  numbers <- match(topic_numbers(topics), order) - 1L
-  writeBin(numbers, raw(), size = 2L)
+  for (k in seq_along(fit$seed_words)) share[k, ] <- proportions(rowSums(counts[, fit$seed_words[[k]], drop = FALSE]))
+  renumbered(topics, solve_assignment(-share))
 }
 
 # The share of the tokens of each list of seed words that have a topic of their word after the last sweep.
@@ -260,13 +231,10 @@ seed_shares <- function(fit, topics = NULL) {
   words <- fit$seed_words
   terms <- unique(unlist(words, use.names = FALSE))
   counts <- if (is.null(topics)) topic_counts(fit) else count_topics(fit, topics)
-  counts <- counts[, match(terms, fit$terms), drop = FALSE]
-  own <- matrix(FALSE, fit$topics, length(terms))
-  for (k in seq_along(words)) own[k, ] <- terms %in% words[[k]]
-  kept <- colSums(counts * own)
-  size <- colSums(counts)
-  shares <- vapply(words, function(list) sum(kept[terms %in% list]) / sum(size[terms %in% list]), 0)
-  stats::setNames(shares, topic_labels(fit, seq_along(words)))
+  counts <- t(counts[, match(terms, fit$terms), drop = FALSE])
+  own <- listed_terms(words, terms)
+  kept <- rowSums(counts[, seq_along(words), drop = FALSE] * own)
+  stats::setNames(colSums(own * kept) / colSums(own * rowSums(counts)), topic_labels(fit, seq_along(words)))
 }
 
 # Seed words of which less than half of the tokens have a topic of theirs, with the topic that has most of them.

@@ -3,21 +3,17 @@
 #' Top terms of topics
 #'
 #' Gives the terms that characterise each topic, by one of four scores.
-#' @param fit a fit from [topic_model()].
+#' @inheritParams topic_names
 #' @param n how many terms of each topic.
 #' @param by the score. `"probability"`: \eqn{\phi_{kw}}, which favours words that are common everywhere. `"lift"`:
 #'   \eqn{\phi_{kw}} divided by the term's share of all tokens, which favours rare words. `"frex"` (Bischof and Airoldi
-#'   2012): the weighted harmonic mean of two ranks from 0 to 1, of \eqn{\phi_{kw}} within the topic (frequency), and of
-#'   \eqn{\phi_{kw} / \sum_j \phi_{jw}} (exclusivity). `"relevance"` (Sievert and Shirley 2014): the weighted mean of
-#'   the logarithms of probability and lift.
+#'   2012, *ICML*, 201-208): the weighted harmonic mean of two ranks from 0 to 1, of \eqn{\phi_{kw}} within the topic
+#'   (frequency), and of \eqn{\phi_{kw} / \sum_j \phi_{jw}} (exclusivity). `"relevance"` (Sievert and Shirley 2014,
+#'   *Workshop on Interactive Language Learning, Visualization, and Interfaces*, 63-70): the weighted mean of the
+#'   logarithms of probability and lift.
 #' @param weight the weight of exclusivity in `"frex"`, and of lift in `"relevance"`.
-#' @param ... must be empty: a misspelt argument is an error.
 #' @return A data frame with `topic`, `rank`, `term`, `probability` and `score`; with `name` if you have set
 #'   [topic_names()].
-#' @references
-#' Bischof, J. M. and Airoldi, E. M. (2012). Summarizing topical content with word frequency and exclusivity. *ICML*,
-#' 201-208. Sievert, C. and Shirley, K. E. (2014). LDAvis: a method for visualizing and interpreting topics. *Workshop
-#' on Interactive Language Learning, Visualization, and Interfaces*, 63-70.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' colnames(x) <- c("goal", "team", "price", "trade")
@@ -30,24 +26,19 @@ top_terms <- function(fit, n = 10, by = c("probability", "lift", "frex", "releva
   by <- check_choice(by, "by", term_rankings)
   weight <- check_number(weight, "weight", 0, 1, open = FALSE)
   score <- term_scores(fit, by, weight)
-  order <- apply(score, 1L, function(values) order(-values)[seq_len(n)])
-  order <- matrix(order, n)
+  term <- as.vector(apply(score, 1L, function(values) order(-values)[seq_len(n)]))
   topic <- rep(seq_len(fit$topics), each = n)
-  at <- cbind(topic, as.vector(order))
-  table <- data.frame(
-    topic = topic, rank = rep(seq_len(n), fit$topics), term = fit$terms[at[, 2L]], probability = fit$phi[at],
-    score = score[at]
-  )
-  with_names(table, fit)
+  at <- cbind(topic, term)
+  with_names(data.frame(topic = topic, rank = rep(seq_len(n), fit$topics), term = fit$terms[term],
+    probability = fit$phi[at], score = score[at]), fit)
 }
 
 #' Top documents of topics
 #'
 #' Gives the documents that a topic is about: those with the largest share of it.
-#' @param fit a fit from [topic_model()].
+#' @inheritParams topic_names
 #' @param n how many documents of each topic.
 #' @param tokens only documents of at least so many tokens are taken. In a short document a large share is chance.
-#' @param ... must be empty: a misspelt argument is an error.
 #' @return A data frame with `topic`, `rank`, `document`, `share` (\eqn{\theta_{dk}}) and `tokens` (of the document);
 #'   with `name` if you have set [topic_names()]. Documents without tokens are left out.
 #' @examples
@@ -65,9 +56,8 @@ top_documents <- function(fit, n = 5, tokens = 1, ...) {
       count_words(max(fit$document_tokens), "token")))
   }
   n <- min(n, length(some))
-  at <- vapply(seq_len(fit$topics), function(k) some[order(-fit$theta[some, k])][seq_len(n)], integer(n))
+  at <- as.vector(apply(fit$theta[some, , drop = FALSE], 2L, function(share) some[order(-share)[seq_len(n)]]))
   topic <- rep(seq_len(fit$topics), each = n)
-  at <- as.vector(at)
   with_names(data.frame(topic = topic, rank = rep(seq_len(n), fit$topics), document = fit$documents[at],
     share = unname(fit$theta[cbind(at, topic)]), tokens = unname(fit$document_tokens[at])), fit)
 }
@@ -99,27 +89,21 @@ term_scores <- function(fit, by, weight = 0.5) {
 #' probability.
 #' \itemize{
 #'   \item `"umass"` is the mean over pairs \eqn{i > j} of \eqn{\log [(D(w_i, w_j) + 1) / D(w_j)]}{log((D(w_i, w_j) + 1)
-#'   / D(w_j))} (Mimno and others 2011). At best it is close to 0.
+#'   / D(w_j))} (Mimno and others 2011, *EMNLP*, 262-272). At best it is close to 0.
 #'   \item `"npmi"` is the mean of the normalised pointwise mutual information \eqn{\log[p(v, w) / (p(v) p(w))] / (-\log
-#'   p(v, w))}{log(p(v, w) / (p(v) p(w))) / -log(p(v, w))} over documents (Bouma 2009), from -1 (never together) to 1
-#'   (always together).
-#'   \item `"cv"` is \eqn{C_v} of Roeder and others (2015), in whole documents, not windows of 110 words. Each top term
-#'   has a vector: its normalised pointwise mutual information with all top terms, which is 1 with itself. \eqn{C_v} is
-#'   the mean cosine between the vector of a term and the sum of all vectors.
+#'   p(v, w))}{log(p(v, w) / (p(v) p(w))) / -log(p(v, w))} over documents (Bouma 2009, *GSCL*, 31-40), from -1 (never
+#'   together) to 1 (always together).
+#'   \item `"cv"` is \eqn{C_v} of Roeder and others (2015, *WSDM*, 399-408), in whole documents, not windows of 110
+#'   words. Each top term has a vector: its normalised pointwise mutual information with all top terms, which is 1 with
+#'   itself. \eqn{C_v} is the mean cosine between the vector of a term and the sum of all vectors.
 #' }
 #' If text2vec is attached too, write `warpbayes::coherence(fit)` or `text2vec::coherence(words, tcm)`.
-#' @param fit a fit from [topic_model()].
+#' @inheritParams topic_names
 #' @param newdata counts for looking up documents with both terms, in any form that [topic_model()] takes; `NULL` for
 #'   the fitted counts.
 #' @param n number of top terms of each topic, at least 2.
 #' @param measure `"umass"`, `"npmi"` or `"cv"`.
-#' @param ... must be empty: a misspelt argument is an error.
 #' @return A numeric vector, one value for each topic. `NA` for topics with fewer than two top terms in the documents.
-#' @references
-#' Mimno, D., Wallach, H., Talley, E., Leenders, M. and McCallum, A. (2011). Optimizing semantic coherence in topic
-#' models. *EMNLP*, 262-272. Roeder, M., Both, A. and Hinneburg, A. (2015). Exploring the space of topic coherence
-#' measures. *WSDM*, 399-408. Bouma, G. (2009). Normalized (pointwise) mutual information in collocation extraction.
-#' *GSCL Conference*, 31-40.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)
@@ -132,16 +116,12 @@ coherence <- function(fit, newdata = NULL, n = 10, measure = c("umass", "npmi", 
   measure <- check_choice(measure, "measure", c("umass", "npmi", "cv"))
   counts <- if (is.null(newdata)) fit$x else known_terms(fit, newdata)
   documents <- counts$size[[1L]]
-  score <- fit$phi
+  documents_of_term <- split(counts$i + 1L, factor(term_columns(counts), seq_along(fit$terms)))
   vapply(seq_len(fit$topics), function(topic) {
-    top <- order(-score[topic, ])[seq_len(n)]
-    with <- vapply(top, function(term) {
-      present <- logical(documents)
-      present[counts$i[seq_len(counts$p[[term + 1L]] - counts$p[[term]]) + counts$p[[term]]] + 1L] <- TRUE
-      present
-    }, logical(documents))
-    together <- crossprod(matrix(as.double(with), documents))
-    pair_coherence(together, documents, measure)
+    having <- documents_of_term[order(-fit$phi[topic, ])[seq_len(n)]]
+    present <- matrix(0, documents, n)
+    present[cbind(unlist(having), rep(seq_len(n), lengths(having)))] <- 1
+    pair_coherence(crossprod(present), documents, measure)
   }, 0)
 }
 

@@ -1,10 +1,9 @@
-# One topic a document: a mixture of unigrams (Nigam, McCallum, Thrun and Mitchell 2000, Machine Learning 39, 103-134).
-# A chain's alpha is this number times pi, the shares of the topics, so averages and topics of tokens are those of any
-# topic model.
+# One topic a document: a mixture of unigrams (Nigam and others 2000, Machine Learning 39, 103-134). A chain's alpha is
+# this number times pi, the shares of topics, so averages and topics of tokens are those of any topic model.
 unigram_alpha <- 1e-12
 
-# Probabilities of the topics of documents, documents x topics, for given terms and shares of the topics.
-unigram_theta <- function(counts, phi, share) {
+# Probabilities of topics, documents x topics, up to a factor of the document, given terms and shares of topics.
+unigram_weights <- function(counts, phi, share) {
   term <- term_columns(counts)
   weight <- matrix(log(pmax(share, 1e-300)), counts$size[[1L]], nrow(phi), byrow = TRUE)
   for (k in seq_len(nrow(phi))) {
@@ -12,6 +11,5 @@ unigram_theta <- function(counts, phi, share) {
     document <- as.integer(rownames(sums)) + 1L
     weight[document, k] <- weight[document, k] + sums
   }
-  weight <- exp(weight - weight[cbind(seq_len(nrow(weight)), max.col(weight, ties.method = "first"))])
-  weight / rowSums(weight)
+  exp(weight - weight[cbind(seq_len(nrow(weight)), max.col(weight, ties.method = "first"))])
 }

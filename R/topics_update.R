@@ -9,9 +9,10 @@
 #' \eqn{c_{kw}} the prior counts of the fit, for example from seed words. The new documents are fitted with the priors
 #' \eqn{\phi_k \sim \mathrm{Dir}(\beta + a (c_{kw} + n_{kw}))_w}{phi_k ~ Dir(beta + a (c_kw + n_kw)) over w} and
 #' \eqn{\theta_d \sim \mathrm{Dir}(\alpha)}{theta_d ~ Dir(alpha)}, where \eqn{a} is `weight`, and \eqn{\alpha} and
-#' \eqn{\beta} are the averages of the fit (Banerjee and Basu 2007). With `weight < 1` the topics follow a language that
-#' changes. Tokens of terms that the fit does not have are left out, with a message. After a fit with `prevalence` new
-#' documents have the \eqn{\alpha} of their covariates in `data`, or else of the mean of the covariates.
+#' \eqn{\beta} are the averages of the fit (Banerjee and Basu 2007, *SIAM International Conference on Data Mining*,
+#' 431-436). With `weight < 1` the topics follow a language that changes. Tokens of terms that the fit does not have are
+#' left out, with a message. After a fit with `prevalence` new documents have the \eqn{\alpha} of their covariates in
+#' `data`, or else of the mean of the covariates.
 #' @param object a fit from [topic_model()], which may be an update itself.
 #' @param newdata counts of the new documents, in any of the forms that [topic_model()] takes.
 #' @param data as in [predict.topic_model()].
@@ -22,9 +23,6 @@
 #' @inheritParams computing_arguments
 #' @return A fit of class `topic_model` with the `documents`, `theta`, `x` and `tokens` of the new documents, and with
 #'   `phi` from the posterior above. `prior_counts` has the weighted earlier counts, and `earlier` their sum.
-#' @references
-#' Banerjee, A. and Basu, S. (2007). Topic models over text streams: a study of batch, online and hybrid algorithms.
-#' *SIAM International Conference on Data Mining*, 431-436.
 #' @examples
 #' x <- t(sapply(1:60, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' colnames(x) <- c("goal", "team", "price", "trade")
@@ -34,7 +32,6 @@
 add_documents <- function(object, newdata, weight = 1, iter = 100, warmup = floor(iter / 2), chains = NULL,
                           data = NULL, seed = NULL, backend = NULL, threads = NULL, progress = NULL, control = NULL,
                           ...) {
-  require_arguments("object")
   check_topic_fit(object, "object")
   if (missing(newdata)) {
     stop_input("newdata", "is missing: add_documents() goes on with new documents. To change arguments of the fit, ",
@@ -42,7 +39,6 @@ add_documents <- function(object, newdata, weight = 1, iter = 100, warmup = floo
   }
   check_dots_empty(...)
   refuse_mixture(object, "object", "predict() has the topics of new ones")
-  check_beta_part(object)
   if (!is.numeric(weight) || length(weight) != 1L || !isTRUE(weight > 0 & weight <= 1)) {
     stop_input("weight", "must be one number above 0 and at most 1, not ", show_value(weight))
   }
@@ -57,24 +53,16 @@ add_documents <- function(object, newdata, weight = 1, iter = 100, warmup = floo
   control <- check_control(control, topic_settings)
   sweeps <- check_topic_sweeps(iter, warmup, chains, control, counts, object$topics)
   progress <- check_progress(progress)
-  run <- resolve_run(backend, threads,
-    cost = topic_cost(counts$size[[1L]], length(counts$count), object$topics, sweeps$iter * sweeps$chains))
-  seed <- check_seed(seed)
+  run <- resolve_run(backend, threads, cost = sweeps$cost)
 
   earlier <- add_prior(pack_prior(topic_counts(object), object$terms), object$prior_counts)
-  fit <- structure(list(
-    draws = NULL, topics = object$topics, chains = sweeps$chains, iter = 0, warmup = sweeps$warmup,
-    thin = sweeps$thin, keep = sweeps$keep, seed = seed, method = object$method, start = "earlier",
-    learn = list(alpha = "none", beta = FALSE), prior = object$prior, backend = run$backend,
-    precision = object$precision, threads = run$threads, documents = counts$documents, terms = counts$terms,
-    document_tokens = document_sizes(counts), seed_words = NULL,
-    prior_counts = weight * earlier, earlier = weight * sum(earlier), x = counts,
-    elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call(), alpha = object$alpha,
+  fit <- new_topics(counts, object$topics, sweeps, run, seed, precision = object$precision, method = object$method,
+    start = "earlier", learn = list(alpha = "none", beta = FALSE), prior = object$prior,
+    prior_counts = weight * earlier, earlier = weight * sum(earlier), call = match.call(), alpha = object$alpha,
     groups = prior$groups, covariates = known_covariates(object),
     rests_on = c(list(verdict(object)), if (length(prior$outside)) {
-      list(new_verdict("the prior of the documents", outside_reason(prior)))
-    })
-  ), class = c("topic_model", "warpbayes_fit", "warpbayes"))
+      list(new_verdict("the prior of the documents", prior$outside))
+    }))
   fit$topic_names <- object$topic_names
   check_store_memory(topic_sampler(fit), fit, sweeps$iter)
   fit <- start_chains(fit, topic_start(fit, as.vector(t(prior$alpha)), object$beta, run))

@@ -6,8 +6,7 @@ same_perplexity <- 0.01
 most_lower <- 3
 # After so many sweeps, chains that differ are at modes that they do not leave.
 settled_run <- 250
-# A document whose first topic is the same in a larger share of all draws is sure. A verdict has reservations if another
-# chain gives more of the sure documents another topic.
+# A larger share of draws with one first topic makes a document sure. Reservations if more of these differ in a chain.
 sure_share <- 0.9
 most_wrong <- 0.1
 # Chains whose shares of a topic differ by chance, or by less than this, agree on it.
@@ -26,29 +25,30 @@ verdict.topic_model <- function(x, ...) {
 }
 
 topic_verdict <- function(fit, diagnostics) {
+  used <- used_topics(fit)
   chains <- if (fit$method == "mean_for_mode") reason("topic_estimate") else chain_reasons(fit, diagnostics)
   effects <- if (!is.null(fit$prevalence)) {
-    topic_effect_draws(fit, fit$draws$effects, all_coefficients(fit$prevalence), used_topics(fit))
+    effect_convergence(topic_effect_draws(fit, fit$draws$effects, effect_rows(fit$prevalence), used))
   }
   tokens <- mean(fit$document_tokens[fit$document_tokens > 0])
   short <- tokens < short_text && fit$topics > 1 && !kind_of(fit)$one_topic
-  same <- same_topics(fit)
+  same <- same_topics(fit, used)
   apart <- if (length(same)) {
     reason("topics_same", figure = length(same), quantity = topic_labels(fit, same))
   } else {
-    lone_reason(fit)
+    lone_reason(fit, used)
   }
   # More sweeps do not tell apart what the documents do not.
-  one <- "topics_but_one" %in% vapply(apart, `[[`, "", "code")
-  if (one || length(same) && length(same) == length(used_topics(fit))) chains <- NULL
-  new_verdict("the topics", apart, agreement_reasons(fit), document_reason(fit), unexplained_reason(fit),
-    effect_reason(effects, fit), chains, seed_reasons(fit), difference_reasons(fit), if (short) {
+  one <- "topics_but_one" %in% lapply(apart, `[[`, "code")
+  if (one || length(same) && length(same) == length(used)) chains <- NULL
+  new_verdict("the topics", apart, agreement_reasons(fit, used), document_reason(fit), unexplained_reason(fit),
+    effect_reason(effects, fit), chains, seed_reasons(fit), difference_reasons(fit, used), if (short) {
     reason("short_texts", figure = tokens, tokens = format(signif(tokens, 2)))
   }, rests_on = fit$rests_on)
 }
 
 # Used topics that have the terms of another one, if sweeps were kept and their level no longer changes.
-same_topics <- function(fit) {
+same_topics <- function(fit, used) {
   level <- judged_traces(fit)$log_likelihood
   if (nrow(level) < fewest_sweeps || drift_of(level) != 0) return(NULL)
   near <- if (!is.null(fit$agreement)) {
@@ -56,12 +56,11 @@ same_topics <- function(fit) {
   } else if (fit$topics^2 * length(fit$terms) < most_matched / 10) {
     nearest_topic(fit$phi) < same_limit
   }
-  intersect(which(near), used_topics(fit))
+  intersect(which(near), used)
 }
 
 # Every topic of five collections is the first one of some document; of words that all documents share, one topic is.
-lone_reason <- function(fit) {
-  used <- used_topics(fit)
+lone_reason <- function(fit, used) {
   lone <- sort(setdiff(used, max.col(fit$theta[fit$document_tokens > 0, , drop = FALSE], ties.method = "first")))
   if (!length(lone) || nrow(judged_traces(fit)[[1L]]) < fewest_sweeps) return(NULL)
   reason(if (length(lone) < length(used) - 1L) "topics_lone" else "topics_but_one", figure = length(lone),
@@ -78,20 +77,18 @@ unexplained_reason <- function(fit) {
 
 topic_diagnostics <- function(fit) {
   traces <- judged_traces(fit)
-  usable <- function(draws) nrow(draws) >= fewest_sweeps && stats::var(as.vector(draws)) > 0
-  of_traces <- function(value, known) vapply(traces, function(draws) if (known(draws)) value(draws) else NA_real_, 0)
-  data.frame(quantity = names(traces), mean = of_traces(mean, length),
-    sd = of_traces(stats::sd, function(draws) length(draws) > 1L), rhat = of_traces(split_rhat, usable),
-    ess_bulk = of_traces(bulk_size, usable), row.names = NULL)
+  columns <- lapply(traces, function(draws) {
+    usable <- nrow(draws) >= fewest_sweeps && stats::var(as.vector(draws)) > 0
+    data.frame(mean = if (length(draws)) mean(draws) else NA_real_, sd = stats::sd(draws),
+      rhat = if (usable) split_rhat(draws) else NA_real_, ess_bulk = if (usable) bulk_size(draws) else NA_real_)
+  })
+  data.frame(quantity = names(traces), do.call(rbind, columns), row.names = NULL)
 }
 
 # The quantities that are compared over chains, each as a matrix of sweeps x chains.
 topic_traces <- function(fit) {
-  c(
-    list(log_likelihood = fit$log_likelihood),
-    if (kind_of(fit)$traced) list(alpha_sum = fit$alpha_sum),
-    if (fit$learn$beta) list(beta = fit$beta_trace)
-  )
+  c(list(log_likelihood = fit$log_likelihood), if (kind_of(fit)$traced) list(alpha_sum = fit$alpha_sum),
+    if (fit$learn$beta) list(beta = fit$beta_trace))
 }
 
 judged_traces <- function(fit) {
@@ -136,22 +133,18 @@ mode_reason <- function(fit, by_score) {
     low = which.min(mass), high = which.max(mass), gap = whole_words(round(gap)), spread = format(signif(spread, 2)))
 }
 
-all_chains <- function(fit) if (fit$chains == 2) "both chains" else sprintf("all %s chains", whole_words(fit$chains))
-
-agreement_reasons <- function(fit) {
+agreement_reasons <- function(fit, used) {
   if (fit$chains == 1) return(if (fit$start != "earlier") reason("topics_one_chain"))
   if (is.null(found_topics(fit))) return(reason("topics_uncompared"))
   # Topics that are not used are none that another start could find.
-  used <- used_topics(fit)
   missed <- sort(used[found_topics(fit)[used] < 1])
-  chains <- sub("^(.)", "\\U\\1", all_chains(fit), perl = TRUE)
+  chains <- if (fit$chains == 2) "Both chains" else sprintf("All %s chains", whole_words(fit$chains))
   if (!length(missed)) {
     return(reason("topics_found", figure = length(used), chains = chains,
     what = if (length(used) == 1L) "the topic" else sprintf("each of the %s topics", whole_words(length(used)))))
   }
-  names <- c(topic_labels(fit, utils::head(missed, 12L)), if (length(missed) > 12L) {
-    paste(length(missed) - 12L, "more")
-  })
+  more <- length(missed) - 12L
+  names <- c(topic_labels(fit, utils::head(missed, 12L)), if (more > 0L) paste(more, "more"))
   # Topics that could not be told from their neighbours.
   alike <- sum(fit$agreement$limit[missed] < found_limit)
   c(
@@ -161,25 +154,25 @@ agreement_reasons <- function(fit) {
   )
 }
 
-difference_reasons <- function(fit) {
+difference_reasons <- function(fit, used) {
   if (fit$chains == 1) return(NULL)
   ends <- unique(format(signif(range(chain_perplexity(fit)), 4), trim = TRUE))
-  found <- which(found_topics(fit) == 1 & seq_len(fit$topics) %in% used_topics(fit))
+  quality <- reason("perplexity_range", range = paste(ends, collapse = " to "))
+  found <- intersect(which(found_topics(fit) == 1), used)
   draws <- lapply(found, share_draws, fit = fit)
-  known <- length(found) && nrow(draws[[1L]]) > 0L
-  apart <- if (known) vapply(draws, function(shares) diff(range(colMeans(shares))), 0)
-  words <- function(share) format(signif(100 * max(share, 0.001), 2))
-  rhat <- if (known && nrow(draws[[1L]]) >= fewest_sweeps) vapply(draws, split_rhat, 0)
-  differ <- if (!is.null(rhat)) found[differing(draws, data.frame(rhat = rhat)) & apart > most_apart]
-  c(reason("perplexity_range", range = paste(ends, collapse = " to ")), if (length(differ)) {
-    reason("shares_differ", quantity = topic_labels(fit, differ), figure = length(differ), points = words(apart))
-  } else if (known) {
-    reason("shares_apart", quantity = topic_labels(fit, found[[which.max(apart)]]), figure = max(apart),
-      points = words(apart))
+  if (!length(found) || nrow(draws[[1L]]) == 0L) return(quality)
+  apart <- vapply(draws, function(shares) diff(range(colMeans(shares))), 0)
+  points <- format(signif(100 * max(apart, 0.001), 2))
+  rhat <- if (nrow(draws[[1L]]) >= fewest_sweeps) vapply(draws, split_rhat, 0) else NA_real_
+  differ <- found[differing(draws, data.frame(rhat = rhat)) & apart > most_apart]
+  c(quality, if (length(differ)) {
+    reason("shares_differ", quantity = topic_labels(fit, differ), figure = length(differ), points = points)
+  } else {
+    widest <- which.max(apart)
+    reason("shares_apart", quantity = topic_labels(fit, found[[widest]]), figure = apart[[widest]], points = points)
   })
 }
 
-# The perplexity of the fitted words in each chain, over the sweeps after the warm-up.
 chain_perplexity <- function(fit) exp(-chain_levels(fit) / fit$x$tokens)
 
 # The share of a topic in all tokens: kept sweeps x the chains that find it.
@@ -189,20 +182,19 @@ share_draws <- function(fit, topic) {
   }))
 }
 
-# The ends of the intervals of shares of topics; NA without draws.
-share_intervals <- function(fit, topics, level = 0.9) {
+# The ends of the 90% intervals of shares of topics; NA without draws.
+share_intervals <- function(fit, topics) {
   ends <- vapply(topics, function(topic) {
     draws <- share_draws(fit, topic)
     if (fit$method != "gibbs" || nrow(draws) < 2L) return(c(NA_real_, NA_real_))
-    stats::quantile(draws, interval_ends(level), names = FALSE, type = 6)
+    stats::quantile(draws, interval_ends(0.9), names = FALSE, type = 6)
   }, c(0, 0))
   data.frame(lower = ends[1L, ], upper = ends[2L, ])
 }
 
-# How sure the first topics of the documents are. `shares`: for each chain, with topics matched, topics x documents, the
-# share of draws in which each topic is the first one. Returns the `first` topic and its share of the draws of all
-# chains, `probability`; the `shares` of all topics; and `wrong`, the share of sure documents to which another chain
-# gives another topic, NA for one chain.
+# How sure first topics are. `shares`: for each chain, topics x documents, the share of draws in which each topic is
+# first. Returns the `first` topic and its share of all draws, `probability`; the `shares` of all topics; and `wrong`,
+# the share of sure documents to which another chain gives another topic, NA for one chain.
 certainty_of <- function(shares, counted = TRUE) {
   best <- function(share) max.col(t(share), ties.method = "first")
   at <- function(share, topic) share[cbind(topic, seq_along(topic))]
@@ -239,21 +231,15 @@ document_reason <- function(fit) {
 seed_reasons <- function(fit) {
   if (is.null(fit$seed_words)) return(NULL)
   shares <- seed_shares(fit)
-  lost <- which(shares < 0.5)
+  lost <- shares[which(shares < 0.5)]
   pulled <- pulled_words(fit)
   c(
     if (length(lost)) {
-      reason("seeds_lost", figure = length(lost), quantity = names(shares)[lost],
-        shares = paste0(names(shares)[lost], " (", percent(shares[lost], 0), ")"))
+      reason("seeds_lost", figure = length(lost), quantity = names(lost),
+        shares = paste0(names(lost), " (", percent(lost, 0), ")"))
     },
     if (length(pulled)) {
       reason("seeds_pulled", figure = length(pulled), all = sum(lengths(fit$seed_words)), words = list_some(pulled))
     }
   )
-}
-
-warn_of_lost_seeds <- function(fit) {
-  words <- vapply(seed_reasons(fit), `[[`, "", "words")
-  lost <- vapply(seed_reasons(fit), `[[`, "", "code") == "seeds_lost"
-  if (any(lost)) warning(paste(words, collapse = " "), call. = FALSE)
 }

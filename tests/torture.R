@@ -28,7 +28,7 @@ run_on_cluster <- function(fit) {
   rows <- native(warpbayes:::C_mixture_start_rows, 30, 3L, as.raw(1:8))
   prior <- warpbayes:::compiled_prior(fit$prior)
   start <- native(
-    warpbayes:::C_mixture_start_from, x[rows, ], fit$center, 1 / fit$scale, prior, 3L, as.raw(1:8), FALSE,
+    warpbayes:::C_mixture_start, x[rows, ], fit$center, 1 / fit$scale, prior, 3L, as.raw(1:8), FALSE,
     matrix(0, 2, 0), 30
   )
   scan <- native(warpbayes:::C_matrix_scan_part, x, NULL, 0)

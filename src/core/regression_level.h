@@ -51,7 +51,7 @@ WB_HD double wb_level_share(double deviation, double information) {
 }
 
 /* How much of a deviation is drawn anew by a sweep, which draws it given the effects, and then given the effects in
- * units of the deviation (regression/rescale.h). Take the information about its logarithm, and 1 for the prior: it is
+ * units of the deviation (regression/draws.h). Take the information about its logarithm, and 1 for the prior: it is
  * `informed` if effects are integrated out, 2 for each level if effects are known, and `rows` if standardised effects
  * are known. The first step remembers the share 1 - informed/(2 levels), the second 1 - informed/rows, and both
  * together about the product (Yu & Meng 2011, theorem 1). */

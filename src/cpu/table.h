@@ -14,6 +14,12 @@ extern const wb_predictive_functions wb_cpu_predictive;
 /* wb_cpu_polyagamma.draw() on one thread in *room: NULL, or from an earlier call. wb_aligned_free() frees it. */
 int wb_cpu_polyagamma_draw_alone(const wb_polyagamma_work *work, wb_isa isa, void **room, wb_message *message);
 
+/* Functions of these tables whose files are not those of the tables. */
+int wb_cpu_copula_fit(const wb_copula_fit *work, const wb_run *run, wb_message *message);
+int wb_cpu_copula_update(const wb_copula_update *work, const wb_run *run, wb_message *message);
+int wb_cpu_regression_predict(const wb_regression_prediction *what, int64_t first, int64_t count, const wb_run *run,
+                              double *out, wb_message *message);
+
 /* The widest instruction set that the processor and the operating system support and that has compiled loops. */
 wb_isa wb_cpu_isa(void);
 

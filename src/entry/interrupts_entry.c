@@ -64,11 +64,11 @@ static int look_at_threads(other_threads *others, const other_threads *known) {
   return 1;
 }
 
-static void block(sigset_t *before) {
+static void mask_interrupts(int how, sigset_t *before) {
   sigset_t interrupt;
   (void)sigemptyset(&interrupt);
   (void)sigaddset(&interrupt, SIGINT);
-  (void)pthread_sigmask(SIG_BLOCK, &interrupt, before);
+  (void)pthread_sigmask(how, &interrupt, before);
 }
 
 static void block_after_return(int number, siginfo_t *information, void *context) {
@@ -121,15 +121,12 @@ static int others_block(void) {
 static int block_interrupts(void) {
   sigset_t before;
   if (!others_block()) return 0;
-  block(&before);
+  mask_interrupts(SIG_BLOCK, &before);
   return sigismember(&before, SIGINT) ? 0 : 1;
 }
 
 static void unblock_interrupts(int blocked) {
-  sigset_t interrupt;
-  (void)sigemptyset(&interrupt);
-  (void)sigaddset(&interrupt, SIGINT);
-  if (blocked) (void)pthread_sigmask(SIG_UNBLOCK, &interrupt, NULL);
+  if (blocked) mask_interrupts(SIG_UNBLOCK, NULL);
 }
 
 #else

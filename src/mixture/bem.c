@@ -114,37 +114,26 @@ static void note_density(const wb_mixture_steps *steps, wb_mixture_state *state,
   }
 }
 
-/* The parameters that the pass over the rows reads: of the components with weight, with the floor. */
-typedef struct pass_memory {
-  double *factor, *offset, *log_constant;
-} pass_memory;
-
-static pass_memory place_pass(const wb_mixture_state *state, double *memory) {
-  const size_t k = (size_t)state->components, p = (size_t)state->columns;
-  pass_memory pass;
-  pass.factor = memory;
-  pass.offset = pass.factor + k * wb_packed_size(state->columns);
-  pass.log_constant = pass.offset + k * p;
-  return pass;
-}
-
-/* Statistics of all rows under the parameters; zero for cut components. */
-static int weigh(wb_mixture_chain *chain, pass_memory pass, double *log_likelihood) {
+/* Statistics of all rows under the parameters; zero for cut components. memory: what the pass over the rows reads: the
+ * parameters of the components with weight, with the floor. */
+static int weigh(wb_mixture_chain *chain, double *memory, double *log_likelihood) {
   const wb_mixture_prior *const prior = &chain->prior;
   wb_mixture_state *const state = &chain->state;
   const int p = state->columns;
   const size_t triangle = wb_packed_size(p), columns = (size_t)p, size = WB_MIXTURE_STATISTICS(columns);
+  double *const offsets = memory + (size_t)state->components * triangle;
+  double *const log_constant = offsets + (size_t)state->components * columns;
   int32_t count = 0;
   for (int32_t j = 0; j < state->components; j++) {
     if (state->log_weight[j] == -wb_infinity()) continue;
     const double *factor =
-        memcpy(pass.factor + (size_t)count * triangle, state->factor + (size_t)j * triangle, triangle * sizeof(double));
-    memcpy(pass.offset + (size_t)count * columns, state->offset + (size_t)j * columns, columns * sizeof(double));
+        memcpy(memory + (size_t)count * triangle, state->factor + (size_t)j * triangle, triangle * sizeof(double));
+    memcpy(offsets + (size_t)count * columns, state->offset + (size_t)j * columns, columns * sizeof(double));
     const double trace = prior->floor ? wb_component_floor_trace(p, factor, prior->floor) : 0;
-    pass.log_constant[count] = wb_component_log_floored(p, state->log_weight[j], state->log_determinant[j], trace);
+    log_constant[count] = wb_component_log_floored(p, state->log_weight[j], state->log_determinant[j], trace);
     state->source[count++] = j;
   }
-  const wb_mixture_parameters parameters = {count, pass.factor, pass.offset, pass.log_constant};
+  const wb_mixture_parameters parameters = {count, memory, offsets, log_constant};
   WB_TRY(chain->backend->mixture->weigh_rows(chain->session, &parameters, state->statistics, log_likelihood,
                                              chain->message));
   for (int32_t j = state->components - 1; j >= 0; j--) {
@@ -156,34 +145,24 @@ static int weigh(wb_mixture_chain *chain, pass_memory pass, double *log_likeliho
   return WB_OK;
 }
 
-/* How many components hold half a row or more. */
-static int32_t occupied(const wb_mixture_state *state) {
-  int32_t count = 0;
-  for (int32_t j = 0; j < state->components; j++)
-    count += state->statistics[(size_t)j * WB_MIXTURE_STATISTICS(state->columns)] >= 0.5;
-  return count;
-}
-
 int wb_mixture_climb(wb_mixture_chain *chain, wb_mixture_steps *steps) {
   wb_mixture_state *const state = &chain->state;
   const size_t k = (size_t)state->components, p = (size_t)state->columns;
   const size_t bytes = k * (wb_packed_size(state->columns) + p + 1) * sizeof(double);
   double *memory = malloc(bytes);
   if (!memory) return wb_out_of_memory(chain->message, "the components", bytes);
-  const pass_memory pass = place_pass(state, memory);
   int status = WB_OK;
   steps->done = 0;
   steps->converged = 0;
   while (steps->done < steps->count && !steps->converged) {
     const int32_t i = steps->done;
-    status = set_parameters(chain, steps->means);
-    if (status != WB_OK) break;
+    if ((status = set_parameters(chain, steps->means)) != WB_OK) break;
     steps->log_prior[i] = log_prior(&chain->prior, state);
     steps->concentration[i] = state->concentration;
     note_density(steps, state, i);
-    status = weigh(chain, pass, &steps->log_likelihood[i]);
-    if (status != WB_OK) break;
-    steps->occupied[i] = occupied(state);
+    if ((status = weigh(chain, memory, &steps->log_likelihood[i])) != WB_OK) break;
+    steps->occupied[i] = 0;
+    for (size_t j = 0; j < k; j++) steps->occupied[i] += state->statistics[j * WB_MIXTURE_STATISTICS(p)] >= 0.5;
     const double now = steps->log_likelihood[i] + steps->log_prior[i], gain = now - steps->log_posterior;
     steps->converged = (gain < 0 ? -gain : gain) <= steps->least_gain;
     steps->log_posterior = now;

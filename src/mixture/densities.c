@@ -12,21 +12,18 @@
 typedef struct conversion {
   const wb_mixture_draws *draws;
   const double *center, *inverse_scale;
-  wb_mixture_state *state; /* draws */
-  int *status;             /* draws */
+  wb_mixture_state *state; /* draws; likewise the others */
+  wb_message *message;
+  int *status;
 } conversion;
 
-static int convert(const conversion *c, int64_t i, wb_message *message) {
+static void convert(void *context, int64_t i) {
+  const conversion *const c = context;
   const wb_mixture_draws *const draws = c->draws;
   const size_t k = (size_t)draws->components, p = (size_t)draws->columns, at = (size_t)draws->which[i];
-  return wb_mixture_from_moments(&c->state[i], draws->weights + (size_t)i * k, draws->means + at * k * p,
-                                 draws->covariances + at * k * p * p, c->center, c->inverse_scale, message);
-}
-
-static void convert_piece(void *context, int64_t i) {
-  const conversion *const c = context;
-  wb_message message;
-  c->status[i] = convert(c, i, &message);
+  c->status[i] =
+      wb_mixture_from_moments(&c->state[i], draws->weights + (size_t)i * k, draws->means + at * k * p,
+                              draws->covariances + at * k * p * p, c->center, c->inverse_scale, &c->message[i]);
 }
 
 int wb_mixture_add_densities(const wb_backend *backend, wb_mixture_session *session, int32_t threads,
@@ -34,20 +31,20 @@ int wb_mixture_add_densities(const wb_backend *backend, wb_mixture_session *sess
                              int64_t first, int64_t count, const double *log_unit, int64_t units, double *log_density,
                              wb_message *message) {
   const size_t n = (size_t)draws->count, size = wb_mixture_state_size(draws->components, draws->columns);
-  const size_t bytes =
-      n * (size * sizeof(double) + sizeof(wb_mixture_state) + sizeof(wb_mixture_parameters) + sizeof(int));
+  const size_t bytes = n * (size * sizeof(double) + sizeof(wb_mixture_state) + sizeof(wb_mixture_parameters) +
+                            sizeof(wb_message) + sizeof(int));
   double *const memory = wb_aligned_malloc(bytes);
   if (!memory) return wb_out_of_memory(message, "the components of draws", bytes);
   wb_mixture_state *const state = (wb_mixture_state *)(memory + n * size);
   wb_mixture_parameters *const parameters = (wb_mixture_parameters *)(state + n);
-  const conversion c = {draws, center, inverse_scale, state, (int *)(parameters + n)};
+  int *const converted = (int *)(parameters + n);
+  const conversion c = {draws, center, inverse_scale, state, (wb_message *)(converted + n), converted};
   for (size_t i = 0; i < n; i++)
     wb_mixture_state_place(&state[i], draws->components, draws->columns, memory + i * size);
-  wb_spread(threads, draws->count, convert_piece, (void *)&c);
+  wb_spread(threads, draws->count, convert, (void *)&c);
   int status = WB_OK;
   for (size_t i = 0; i < n && status == WB_OK; i++) {
-    /* Converted again to get the message. */
-    if (c.status[i] != WB_OK) status = convert(&c, (int64_t)i, message);
+    if ((status = converted[i]) != WB_OK) *message = c.message[i];
     parameters[i] = wb_mixture_parameters_of(&state[i]);
   }
   if (status == WB_OK)

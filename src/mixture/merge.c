@@ -1,10 +1,8 @@
 /* Joins clusters of a start as long as that raises their marginal posterior. If two components share a population, the
  * Gibbs sampler takes long to empty one of them.
  *
- * The clusters of k-means should not be joined at once if that can be avoided. If populations overlap in many markers,
- * each of these clusters has cells of several populations. One normal distribution then describes any two of them best,
- * and all clusters end up as one. A few sweeps first sort the cells; then the clusters that share a population are
- * joined.
+ * A few sweeps should sort the cells first. If populations overlap in many markers, each cluster of k-means has cells
+ * of several populations, and all clusters would end up as one.
  *
  * The method is greedy agglomeration (Heller & Ghahramani 2005 discuss the same score). With means and covariances
  * integrated out, a cluster of n rows contributes, apart from terms that merging leaves unchanged (Murphy 2007,

@@ -78,7 +78,6 @@ static void count_piece(void *context, int64_t piece) {
   all->found[piece] = count_in(all->x + first, end - first);
 }
 
-/* On one thread this would take several times as long as the data need to get to a graphics card. */
 static int64_t count_missing(const double *x, int64_t values, int32_t threads) {
   missing_count all = {.x = x, .values = values};
   int64_t count = 0;
@@ -175,5 +174,3 @@ int wb_mixture_missing_find(const double *x, int64_t rows, int32_t columns, int3
   (*missing)->values = values;
   return WB_OK;
 }
-
-void wb_mixture_missing_free(wb_mixture_missing *missing) { free(missing); }

@@ -65,13 +65,9 @@ int wb_mixture_fetch_statistics(wb_mixture_chain *chain) {
                                                  chain->message);
 }
 
-static wb_component_law component_law(const wb_mixture_prior *prior) {
-  return (wb_component_law){prior->columns, prior->mean_scale, prior->df, prior->mean, prior->scale, prior->floor};
-}
-
 void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *statistics, double *average,
                                 double *scale) {
-  const wb_component_law law = component_law(prior);
+  const wb_component_law law = {prior->columns, prior->mean_scale, prior->df, prior->mean, prior->scale, prior->floor};
   const wb_team alone = {0, 1};
   wb_component_posterior_scale(alone, &law, statistics, average, scale);
 }

@@ -17,9 +17,7 @@
  * state is the statistics, alpha, the learned parts of the prior and, with several samples, wb_mixture_samples.
  * Everything is in the scaled units of the session.
  *
- * Missing values are unknowns too (Little & Rubin 2019). A sweep draws the labels with the missing values integrated
- * out. Then it draws the missing values given the row's other values and its component. core/mixture_missing.h has the
- * target. The statistics count the completed rows. */
+ * Missing values are unknowns too: core/mixture_missing.h has the target. The statistics count the completed rows. */
 #pragma once
 
 #include "backend/backend.h"

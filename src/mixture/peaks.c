@@ -74,6 +74,15 @@ void wb_peaks_point(const wb_peaks_density *density, size_t stride, const double
   wb_triangle_solve(density->columns, density->unit, z, z);
 }
 
+/* Rotates `count` pairs of numbers, each pair `stride` from the one before. */
+static void rotate(size_t count, size_t stride, double cosine, double sine, double *x, double *y) {
+  for (size_t i = 0; i < count * stride; i += stride) {
+    const double was = x[i];
+    x[i] = cosine * was - sine * y[i];
+    y[i] = sine * was + cosine * y[i];
+  }
+}
+
 /* Eigenvalues of a symmetric matrix a (p x p, overwritten) on its diagonal, and eigenvectors in the columns of v, by
  * cyclic Jacobi rotations (Golub & Van Loan, section 8.5). */
 static void find_eigenvectors(int32_t columns, double *a, double *v) {
@@ -91,21 +100,9 @@ static void find_eigenvectors(int32_t columns, double *a, double *v) {
         const double ratio = (a[c + c * p] - a[r + r * p]) / (2 * across);
         const double tangent = (ratio < 0 ? -1 : 1) / ((ratio < 0 ? -ratio : ratio) + wb_sqrt(ratio * ratio + 1));
         const double cosine = 1 / wb_sqrt(tangent * tangent + 1), sine = tangent * cosine;
-        for (size_t i = 0; i < p; i++) {
-          const double x = a[i + r * p], y = a[i + c * p];
-          a[i + r * p] = cosine * x - sine * y;
-          a[i + c * p] = sine * x + cosine * y;
-        }
-        for (size_t i = 0; i < p; i++) {
-          const double x = a[r + i * p], y = a[c + i * p];
-          a[r + i * p] = cosine * x - sine * y;
-          a[c + i * p] = sine * x + cosine * y;
-        }
-        for (size_t i = 0; i < p; i++) {
-          const double x = v[i + r * p], y = v[i + c * p];
-          v[i + r * p] = cosine * x - sine * y;
-          v[i + c * p] = sine * x + cosine * y;
-        }
+        rotate(p, 1, cosine, sine, a + r * p, a + c * p);
+        rotate(p, p, cosine, sine, a + r, a + c);
+        rotate(p, 1, cosine, sine, v + r * p, v + c * p);
       }
   }
 }

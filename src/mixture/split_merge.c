@@ -21,15 +21,15 @@
  * anchors, so its odds lack n_U^2 / (n_A n_B). After the decision the pair's two labels are exchanged with the
  * conditional probability of the exchanged order.
  *
- * At the start of a chain many small clusters share a population. No launch would divide it as they do, so joins with a
- * launch would be refused. There neighbours are joined instead, with q from the halves' own parameters. q accounts for
- * the number of ways to divide: without it too many components that overlap would be joined. */
+ * At the start of a chain many small clusters share a population, and no launch would divide it as they do. There
+ * neighbours are joined instead, with q from the halves' own parameters. */
 #include "core/scalar.h"
 
 #include <stdlib.h>
 
 #include "core/elementary.h"
 #include "core/linear_algebra.h"
+#include "core/mixture_component.h"
 #include "core/philox.h"
 #include "core/purpose.h"
 #include "mixture/mixture.h"
@@ -206,25 +206,27 @@ static void choose_pairs(moves *m, uint64_t key, uint32_t iteration) {
   }
 }
 
-/* Sets a half's density by the posterior expectations of Sigma^-1 and mu. 0 if the scale has no Cholesky factor. */
-static int estimate(moves *m, size_t half, double rows) {
+/* The posterior expectations of Sigma^-1, as `factor`, and of mu, as m->average. 0 if there is no Cholesky factor. */
+static int expect(const moves *m, const double *statistics, double *factor) {
   const int32_t p = m->state->columns;
-  const size_t triangle = wb_packed_size(p);
-  const double *statistics = m->halves + half * WB_MIXTURE_STATISTICS(p);
   const double n = statistics[0], shrink = 1 / (1 + m->prior->mean_scale * n);
-  double *factor = m->factor + half * triangle, *offset = m->offset + half * (size_t)p, trace = 0;
   wb_mixture_posterior_scale(m->prior, statistics, m->average, factor);
-  for (size_t i = 0; i < triangle; i++) factor[i] /= m->prior->df + n + p + 1;
+  for (size_t i = 0; i < wb_packed_size(p); i++) factor[i] /= m->prior->df + n + p + 1;
   if (wb_cholesky(p, factor) != 0) return 0;
   wb_triangle_inverse(p, factor, factor);
   for (int32_t r = 0; r < p; r++)
     m->average[r] = (m->prior->mean[r] + m->prior->mean_scale * statistics[1 + r]) * shrink;
-  wb_triangle_apply(p, factor, m->average, offset);
-  if (m->prior->floor)
-    for (int32_t r = 0; r < p; r++)
-      for (int32_t c = 0; c <= r; c++)
-        trace = wb_fma(m->prior->floor[c] * factor[wb_packed_row(r) + (size_t)c], factor[wb_packed_row(r) + (size_t)c],
-                       trace);
+  return 1;
+}
+
+/* Sets a half's density by the posterior expectations of its parameters. 0 if there is no Cholesky factor. */
+static int estimate(moves *m, size_t half, double rows) {
+  const int32_t p = m->state->columns;
+  const double *statistics = m->halves + half * WB_MIXTURE_STATISTICS(p), n = statistics[0];
+  double *factor = m->factor + half * wb_packed_size(p);
+  if (!expect(m, statistics, factor)) return 0;
+  wb_triangle_apply(p, factor, m->average, m->offset + half * (size_t)p);
+  const double trace = m->prior->floor ? wb_component_floor_trace(p, factor, m->prior->floor) : 0;
   m->log_constant[half] = wb_log((n + 0.5) / (rows + 1)) + wb_triangle_log_determinant(p, factor) - 0.5 * trace;
   return 1;
 }
@@ -281,13 +283,9 @@ static int begin_launch(moves *m, int32_t g, uint64_t key, uint32_t iteration) {
     begin_spike(m, half, r, m->values[r], high > low ? log_uniform_between(low, high, width) : low);
     return 1;
   }
-  wb_mixture_posterior_scale(m->prior, joined, m->average, factor);
-  for (size_t i = 0; i < triangle; i++) factor[i] /= m->prior->df + joined[0] + p + 1;
-  if (wb_cholesky(p, factor) != 0) return 0;
-  wb_triangle_inverse(p, factor, factor);
+  if (!expect(m, joined, factor)) return 0;
   memcpy(factor + triangle, factor, triangle * sizeof(double));
-  const double shrink = 1 / (1 + m->prior->mean_scale * joined[0]), sd = log_uniform_between(LEAST_SD, 1, width);
-  for (int32_t r = 0; r < p; r++) m->average[r] = (m->prior->mean[r] + m->prior->mean_scale * joined[1 + r]) * shrink;
+  const double sd = log_uniform_between(LEAST_SD, 1, width);
   wb_triangle_apply(p, factor, m->average, offset + p);
   for (size_t i = 0; i < triangle; i++) factor[i] /= sd;
   wb_triangle_apply(p, factor, m->values, offset);

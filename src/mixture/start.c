@@ -113,16 +113,12 @@ static double squared_distance(const sample *s, const double *row, const double 
   const int32_t p = s->columns;
   double sum = 0;
   int32_t seen = 0;
-  if (!s->gaps) {
-    for (int32_t c = 0; c < p; c++) sum += (row[c] - center[c]) * (row[c] - center[c]);
-    return sum;
-  }
   for (int32_t c = 0; c < p; c++) {
     if (is_missing(row[c])) continue;
     sum += (row[c] - center[c]) * (row[c] - center[c]);
     seen++;
   }
-  return seen > 0 ? sum * p / seen : 0;
+  return seen == p ? sum : seen > 0 ? sum * p / seen : 0;
 }
 
 /* Draws a row by its squared distance: the first whose running sum exceeds u times the total. -1: all are centres. */
@@ -162,7 +158,7 @@ static int32_t choose_centers(sample *s, uint64_t key) {
 }
 
 /* Centres become the means of the values that are not missing, or zero, the mean of all rows, if a cluster has none. */
-static void move_centers_over_gaps(sample *s, int32_t centers) {
+static void move_centers(sample *s, int32_t centers) {
   const size_t p = (size_t)s->columns;
   memset(s->center, 0, (size_t)centers * p * sizeof(double));
   memset(s->seen, 0, (size_t)centers * p * sizeof(double));
@@ -179,24 +175,6 @@ static void move_centers_over_gaps(sample *s, int32_t centers) {
   }
   for (size_t i = 0; i < (size_t)centers * p; i++)
     if (s->seen[i] > 0) s->center[i] /= s->seen[i];
-}
-
-static void move_centers(sample *s, int32_t centers) {
-  if (s->gaps) {
-    move_centers_over_gaps(s, centers);
-    return;
-  }
-  const size_t p = (size_t)s->columns;
-  double *sum = s->center;
-  memset(s->size, 0, (size_t)centers * sizeof(double));
-  memset(sum, 0, (size_t)centers * p * sizeof(double));
-  for (int64_t i = 0; i < s->count; i++) {
-    s->size[s->label[i]] += 1;
-    for (size_t c = 0; c < p; c++) sum[(size_t)s->label[i] * p + c] += s->x[(size_t)i * p + c];
-  }
-  for (int32_t j = 0; j < centers; j++)
-    for (size_t c = 0; c < p; c++)
-      if (s->size[j] > 0) sum[(size_t)j * p + c] /= s->size[j];
 }
 
 static int assign_rows(sample *s, int32_t centers) {

@@ -19,12 +19,6 @@ double wb_mixture_log_density(const wb_mixture_state *state, const double *dista
   return largest + wb_log(total);
 }
 
-static int32_t occupied(const wb_mixture_state *state) {
-  int32_t count = 0;
-  for (int32_t j = 0; j < state->components; j++) count += state->sizes[j] > 0;
-  return count;
-}
-
 /* Notes the densities at points first, first + 1, ..., whose distances were measured. */
 static void note_density(const wb_mixture_sweeps *sweeps, const wb_mixture_state *state, int32_t sweep, int32_t first,
                          int32_t points) {
@@ -120,7 +114,8 @@ int wb_mixture_run(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, con
     sweeps->score[i] = wb_nan();
     if (searches || iteration % between_scores(state) == 0)
       WB_TRY(wb_mixture_score(chain, sweeps->log_likelihood[i], &sweeps->score[i]));
-    sweeps->occupied[i] = occupied(state);
+    sweeps->occupied[i] = 0;
+    for (int32_t j = 0; j < state->components; j++) sweeps->occupied[i] += state->sizes[j] > 0;
     if (i == sweeps->count - 1) memcpy(sweeps->sizes, state->sizes, (size_t)state->components * sizeof(double));
     if (at >= 0) WB_TRY(keep(chain, kept, (size_t)at));
     /* Splits and joins change the components' rows, but not the sizes in each sample. */

@@ -108,23 +108,16 @@ static int do_all(part_function *function, void *context, size_t count, size_t p
 typedef struct root_table {
   const octant *eighths;
   double *roots;
-  size_t n;
+  size_t n, powers;
 } root_table;
 
-static void fill_quarter_roots(void *context, size_t begin, size_t end) {
+static void fill_roots(void *context, size_t begin, size_t end) {
   const root_table *const t = context;
   for (size_t k = begin; k < end; k++)
-    for (size_t power = 1; power <= 3; power++) {
-      double *const w = t->roots + k / 8 * 48 + (power - 1) * 16 + k % 8;
+    for (size_t power = 1; power <= t->powers; power++) {
+      double *const w = t->roots + (k / 8 * t->powers + power - 1) * 16 + k % 8;
       unit_root(t->eighths, power * k, t->n, w, w + 8);
     }
-}
-static void fill_half_roots(void *context, size_t begin, size_t end) {
-  const root_table *const t = context;
-  for (size_t k = begin; k < end; k++) {
-    double *const w = t->roots + k / 8 * 16 + k % 8;
-    unit_root(t->eighths, k, t->n, w, w + 8);
-  }
 }
 
 int wb_fft_open(int log2_length, wb_isa isa, int32_t threads, wb_poll *poll, wb_fft **opened, wb_message *message) {
@@ -152,15 +145,15 @@ int wb_fft_open(int log2_length, wb_isa isa, int32_t threads, wb_poll *poll, wb_
   int status = WB_OK;
   const int useful = threads_for(n, threads);
   for (size_t length = 64; length <= n && status == WB_OK; length *= 4) {
-    root_table quarters = {&table, next, length};
-    status = do_all(fill_quarter_roots, &quarters, length / 4, 1, STEP_TIME, length < n / 4 ? 1 : useful, poll);
+    root_table quarters = {&table, next, length, 3};
+    status = do_all(fill_roots, &quarters, length / 4, 1, STEP_TIME, length < n / 4 ? 1 : useful, poll);
     fft->roots[++fft->top] = next;
     next += length / 4 * 6;
   }
   fft->halving = NULL;
   if (log2_length % 2 && status == WB_OK) {
-    root_table halves = {&table, next, n};
-    status = do_all(fill_half_roots, &halves, n / 2, 1, STEP_TIME, useful, poll);
+    root_table halves = {&table, next, n, 1};
+    status = do_all(fill_roots, &halves, n / 2, 1, STEP_TIME, useful, poll);
     fft->halving = next;
   }
   wb_aligned_free(eighths);

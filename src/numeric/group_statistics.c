@@ -10,15 +10,9 @@
 #include "core/elementary.h"
 #include "numeric/spread.h"
 
-static void swap(double *a, double *b) {
-  const double held = *a;
-  *a = *b;
-  *b = held;
-}
-
 static double middle_of(double a, double b, double c) {
-  if (a > b) swap(&a, &b);
-  return c < a ? a : c > b ? b : c;
+  const double low = a > b ? b : a, high = a > b ? a : b;
+  return c < low ? low : c > high ? high : c;
 }
 
 /* Reorders value[low..high] so that those below the pivot, or not above it, come first. Returns where the others begin.

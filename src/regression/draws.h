@@ -1,7 +1,7 @@
 /* The draws of a sweep, and what they share. */
 #pragma once
 
-#include "core/philox.h"
+#include "numeric/slice.h"
 #include "regression/chain.h"
 
 /* Where the scales of one outcome's p coefficients are. The auxiliary ones belong to half-Cauchy laws. */
@@ -23,10 +23,6 @@ double wb_regression_prior_mean(const wb_regression_prior *prior, const wb_regre
 /* The prior's variances of an outcome's coefficients in a dual session, given the scales in the state. */
 void wb_regression_prior_variances(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
                                    double *variance);
-
-/* A draw by slice sampling from the current value of the log of a scale, with steps out of this width. */
-double wb_regression_slice(double (*log_density)(const void *law, double at), const void *law, double width,
-                           double current, wb_stream *stream);
 
 /* Blocks of coefficients: their number, whether the laws are in order, and a block's first column. */
 int32_t wb_regression_blocks(const wb_regression_prior *prior);
@@ -102,3 +98,34 @@ int wb_regression_root(wb_isa isa, int32_t n, double *a);
 /* Draws from N(Q^-1 b, Q^-1). Q is in `precision` and b in `linear`; both are overwritten. `normal`: room. */
 int wb_regression_draw_normal(wb_isa isa, int32_t columns, double *precision, double *linear, double *normal,
                               wb_stream *stream, uint32_t iteration, double *coefficients, wb_message *message);
+
+/* The factor of the effects of groups and of their deviation, which is drawn given everything else. Effects and
+ * deviation otherwise hold each other where they are (Liu & Sabatti 2000, "Generalised Gibbs sampler and multigrid
+ * Monte Carlo for Bayesian computation", Biometrika 87, 353-369, with the group of scales).
+ * The log density of t = log(c), where c is the factor, without the auxiliary variable of the deviation's prior:
+ *   linear c - square c^2/2 - power t - (power + 1)/2 log(tie/c^2 + floor).
+ * The first two are of the likelihood. The effects' own density and the Jacobian of their change cancel. */
+typedef struct wb_regression_factor_law {
+  double linear, square, power, tie, floor;
+} wb_regression_factor_law;
+
+/* A draw of t by slice sampling from t = 0. */
+double wb_regression_draw_log_factor(const wb_regression_factor_law *law, wb_stream *stream);
+
+/* Draws of the effects of many areas or times, with their deviation and, of an autoregression, the correlation.
+ * What a term's draw reads and writes. `number`, `first_level`: among all outcomes; they choose its random numbers. */
+typedef struct wb_regression_term_place {
+  int32_t outcome, term, columns, levels;
+  uint64_t number, first_level; /* terms, and their levels, before it */
+  double *coefficients, *effects, *covariance;
+  double *sums; /* levels x `size` */
+  size_t size, triangle;
+} wb_regression_term_place;
+
+/* Doubles that a draw of any lattice needs. */
+size_t wb_regression_lattice_room(const wb_regression_state *state);
+
+/* Draws the deviation of a lattice and the variances of blocks, with coefficients and effects integrated out, then
+ * these. `change` gets the effects before. `room`: as for coefficients. `own`: wb_regression_lattice_room() doubles. */
+int wb_regression_draw_lattice(const wb_regression_chain *chain, const wb_regression_term_place *term, double scale,
+                               uint32_t iteration, double *change, double *room, double *own);

@@ -10,23 +10,20 @@
 #include "core/random_wishart.h"
 #include "regression/draws.h"
 #include "regression/dual_draw.h"
-#include "regression/lattice.h"
-#include "regression/rescale.h"
 
 enum { MOST = WB_REGRESSION_MOST_TERM_COLUMNS, MOST_PACKED = MOST * (MOST + 1) / 2 };
 
-size_t wb_regression_effects(const wb_regression_grouping *grouping) {
+static size_t effects_from(const wb_regression_grouping *grouping, int32_t first) {
   size_t size = 0;
-  for (int32_t t = 0; t < grouping->count; t++)
+  for (int32_t t = first; t < grouping->count; t++)
     size += (size_t)grouping->terms[t].levels * (size_t)grouping->terms[t].columns;
   return size;
 }
 
+size_t wb_regression_effects(const wb_regression_grouping *grouping) { return effects_from(grouping, 0); }
+
 size_t wb_regression_lattice_effects(const wb_regression_grouping *grouping) {
-  size_t size = 0;
-  for (int32_t t = grouping->count - grouping->lattices; t < grouping->count; t++)
-    size += (size_t)grouping->terms[t].levels;
-  return size;
+  return effects_from(grouping, grouping->count - grouping->lattices);
 }
 
 size_t wb_regression_covariances(const wb_regression_grouping *grouping) {
@@ -174,7 +171,7 @@ static void draw_effects(const term_place *term, int32_t p, uint64_t key, uint32
 }
 
 /* Multiplies column k of the effects, and row and column k of their covariance, by a factor c_k that is drawn given
- * everything else (regression/rescale.h), and draws the auxiliary variables. With q columns that are correlated, the
+ * everything else (regression/draws.h), and draws the auxiliary variables. With q columns that are correlated, the
  * prior of the covariance without its auxiliary variables, the Jacobian of its change and the group's measure leave
  *   c_k^-(nu + q) (nu (Sigma^-1)_kk / c_k^2 + 1/scale_k^2)^-((nu + q)/2),
  * and for independent columns the same with nu = q = 1. Columns from `first` to before `end` get factors. */
@@ -525,8 +522,7 @@ int wb_regression_draw_terms(const wb_regression_chain *chain, int32_t outcome, 
   const wb_regression_state *const state = &chain->state;
   const wb_regression_grouping *const grouping = state->grouping;
   const wb_regression_functions *const table = chain->backend->regression;
-  const wb_regression_parameters parameters =
-      wb_regression_parameters_of(state, state->scalars[WB_REGRESSION_DISPERSION]);
+  const wb_regression_parameters parameters = wb_regression_own_parameters(state);
   double log_likelihood, log_ratio, *const own = sums;
   sums += wb_regression_lattice_room(state);
   WB_TRY(table->sweep(chain->session, &parameters, outcome, chain->key, iteration, state->statistics,

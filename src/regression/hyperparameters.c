@@ -52,46 +52,44 @@ double wb_regression_log_dispersion(const wb_regression_prior *prior, double log
   return wb_fma(prior->dispersion_shape, log_r, -prior->dispersion_rate * wb_exp(log_r));
 }
 
+typedef struct dispersion_law {
+  const wb_regression_chain *chain;
+  int *status;
+} dispersion_law;
+
 /* The log density of log(r), up to a constant, given the coefficients. */
-static int log_density(const wb_regression_chain *chain, double log_r, double *density) {
+static double log_density(const void *of, double log_r) {
+  const dispersion_law *const law = of;
+  const wb_regression_chain *const chain = law->chain;
   const double r = wb_exp(log_r);
   const wb_regression_parameters parameters = wb_regression_parameters_of(&chain->state, r);
-  WB_TRY(chain->backend->regression->log_likelihood(chain->session, &parameters, density, chain->message));
-  *density += wb_regression_count_constant(&chain->counts, r) + wb_regression_log_dispersion(&chain->prior, log_r);
-  return WB_OK;
+  double density = 0.0;
+  if (*law->status == WB_OK)
+    *law->status = chain->backend->regression->log_likelihood(chain->session, &parameters, &density, chain->message);
+  return density +
+         (wb_regression_count_constant(&chain->counts, r) + wb_regression_log_dispersion(&chain->prior, log_r));
 }
-
-/* Steps out on both sides together (Neal 2003, "Slice sampling", Annals of Statistics 31, 705-767, figure 3). */
-#define DISPERSION_STEPS 32
 
 int wb_regression_draw_dispersion(const wb_regression_chain *chain, uint32_t iteration) {
   wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_DISPERSION, iteration, 0);
   double *const dispersion = &chain->state.scalars[WB_REGRESSION_DISPERSION];
-  const double current = wb_log(*dispersion);
+  int status = WB_OK;
+  const dispersion_law law = {chain, &status};
   /* A few standard deviations of log(r) where it is well determined. */
   const double wide = 6.0 / wb_sqrt(chain->counts.rows + 1.0), width = wide > 1.0 ? 1.0 : wide;
-  double level, density = 0.0, low, high;
-  WB_TRY(log_density(chain, current, &level));
-  level -= wb_draw_exponential(&stream);
-  low = current - width * wb_stream_uniform(&stream);
-  high = low + width;
-  int left = (int)(DISPERSION_STEPS * wb_stream_uniform(&stream)), right = DISPERSION_STEPS - 1 - left;
-  for (; left > 0 && low > -WB_REGRESSION_DISPERSION_MOST; left--, low -= width) {
-    WB_TRY(log_density(chain, low, &density));
-    if (!(density > level)) break;
-  }
-  for (; right > 0 && high < WB_REGRESSION_DISPERSION_MOST; right--, high += width) {
-    WB_TRY(log_density(chain, high, &density));
-    if (!(density > level)) break;
-  }
-  if (low < -WB_REGRESSION_DISPERSION_MOST) low = -WB_REGRESSION_DISPERSION_MOST;
-  if (high > WB_REGRESSION_DISPERSION_MOST) high = WB_REGRESSION_DISPERSION_MOST;
-  for (;;) {
-    const double at = wb_fma(high - low, wb_stream_uniform(&stream), low);
-    WB_TRY(log_density(chain, at, &density));
-    if (density > level) *dispersion = wb_exp(at);
-    if (density > level || !(high - low > 1e-14)) return WB_OK;
-    if (at < current) low = at;
-    else high = at;
-  }
+  const double log_r =
+      wb_slice_draw(log_density, &law, width, 32, WB_REGRESSION_DISPERSION_MOST, wb_log(*dispersion), &stream);
+  if (status == WB_OK) *dispersion = wb_exp(log_r);
+  return status;
+}
+
+static double factor_density(const void *of, double t) {
+  const wb_regression_factor_law *const law = of;
+  const double c = wb_exp(t);
+  return wb_fma(c, wb_fma(-0.5 * law->square, c, law->linear), -law->power * t) -
+         0.5 * (law->power + 1.0) * wb_log(law->tie / (c * c) + law->floor);
+}
+
+double wb_regression_draw_log_factor(const wb_regression_factor_law *law, wb_stream *stream) {
+  return wb_slice_draw(factor_density, law, 1.0, 16, 100.0, 0.0, stream);
 }

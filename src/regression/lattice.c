@@ -4,7 +4,7 @@
  * P - V'V to the coefficients. The deviation's law, and the correlation's, have both integrated out. */
 #include "core/scalar.h"
 
-#include "regression/lattice.h"
+#include "regression/draws.h"
 
 #include "core/linear_algebra.h"
 #include "core/random_normal.h"
@@ -171,9 +171,9 @@ static void draw_scale(lattice_law *law, int which, double *log_variance, double
                width = wide < 1.0 ? wide : 1.0;
   const scale_law scale = {law, which == 0 ? *logit : *log_variance + innovation};
   if (which == 0) {
-    *log_variance = wb_regression_slice(variance_density, &scale, width, *log_variance, stream);
+    *log_variance = wb_slice_draw(variance_density, &scale, width, 32, 100.0, *log_variance, stream);
   } else if (law->lattice->gap) {
-    *logit = wb_regression_slice(correlation_density, &scale, 2.0 * width, *logit, stream);
+    *logit = wb_slice_draw(correlation_density, &scale, 2.0 * width, 32, 100.0, *logit, stream);
     *log_variance = scale.other - wb_regression_log_innovation(*logit);
   }
 }

@@ -115,8 +115,7 @@ static int act(level_pass *pass, int action, const double *theta, const wb_level
 static int evaluate(const level_pass *pass, const double *theta, double *logs, double *sum) {
   const wb_regression_chain *const chain = pass->chain;
   const double *const effects = pass->room.effects;
-  wb_regression_parameters parameters =
-      wb_regression_parameters_of(&chain->state, chain->state.scalars[WB_REGRESSION_DISPERSION]);
+  wb_regression_parameters parameters = wb_regression_own_parameters(&chain->state);
   memcpy(own_coefficients(&pass->t, pass->room.coefficients), theta, (size_t)pass->t.p * sizeof(double));
   parameters.coefficients = pass->room.coefficients;
   if (pass->t.term < 0) parameters.intercepts = effects;

@@ -123,8 +123,7 @@ void wb_level_count_events(const wb_regression_chain *chain, double *events) {
 /* A pass with weights of an outcome. */
 static int weigh(const wb_regression_chain *chain, const wb_level_passes *at, int32_t outcome, int32_t weights) {
   double unused;
-  wb_regression_parameters parameters =
-      wb_regression_parameters_of(&chain->state, chain->state.scalars[WB_REGRESSION_DISPERSION]);
+  wb_regression_parameters parameters = wb_regression_own_parameters(&chain->state);
   parameters.coefficients = at->coefficients;
   if (chain->state.groups > 0) parameters.intercepts = at->effects;
   else parameters.effects = at->effects;

@@ -2,7 +2,7 @@
  * Statistician 50, 361-365), and how far out they are to be looked for. */
 #include "core/scalar.h"
 
-#include "regression/predictions.h"
+#include "regression/regression.h"
 
 #include "core/elementary.h"
 

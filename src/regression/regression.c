@@ -10,8 +10,7 @@
 #include "regression/draws.h"
 #include "regression/ellipse.h"
 #include "regression/level_moves.h"
-#include "regression/rescale.h"
-#include "regression/sweeper.h"
+#include "regression/regression.h"
 
 /* A pass that draws the Polya-Gamma variables of an outcome. */
 static int pass(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, double *log_likelihood) {

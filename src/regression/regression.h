@@ -2,7 +2,7 @@
  * interface for src/entry. Functions return a wb_status. On failure they have written into the message. */
 #pragma once
 
-#include "regression/chain.h"
+#include "regression/dual_draw.h"
 
 /* Traces of `count` sweeps from number `iteration` on. Each array is sweeps x its length, column-major, or NULL. */
 typedef struct wb_regression_sweeps {
@@ -31,3 +31,27 @@ int wb_regression_run(const wb_regression_chain *chain, const wb_regression_swee
  * chain has no session before and after. On return the state's statistics are sums of these variables. */
 int wb_regression_step(const wb_call *call, const wb_regression_data *data, wb_regression_chain *chain,
                        uint32_t iteration);
+
+/* Predicts rows first..first + count - 1 from draws of the coefficients, as stats::quantile() and sd() of R would.
+ * `probability`: of the two quantiles, ascending; sets their indices. */
+int wb_regression_predict(const wb_call *call, wb_regression_prediction *prediction, const double *probability,
+                          int64_t first, int64_t count, double *out);
+
+/* A chain while it sweeps, with its working memory. */
+typedef struct wb_regression_sweeper {
+  wb_regression_chain chain; /* with a pointer to `system`: a sweeper is not copied */
+  wb_regression_dual system;
+  double *memory, *room, *level_room, *more;
+} wb_regression_sweeper;
+
+/* Close it whatever open() returned. */
+int wb_regression_sweeper_open(const wb_regression_chain *chain, wb_regression_sweeper *sweeper);
+void wb_regression_sweeper_close(wb_regression_sweeper *sweeper);
+
+/* One sweep. On return the state holds the statistics for the next sweep, unless that begins with a pass that draws. No
+ * log likelihood where complete() changes the rows (backend/regression_table.h). */
+int wb_regression_sweep(const wb_regression_sweeper *sweeper, uint32_t iteration, double *log_likelihood);
+
+/* Writes the state after the sweep with this index into the traces. */
+void wb_regression_note(const wb_regression_sweeps *sweeps, const wb_regression_chain *chain, int32_t sweep,
+                        double log_likelihood);

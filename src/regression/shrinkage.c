@@ -12,6 +12,12 @@
 /* A draw from the inverse gamma law of shape 1. */
 static double draw_inverse_exponential(wb_stream *stream, double scale) { return scale / wb_draw_exponential(stream); }
 
+static int has_horseshoe(const wb_regression_prior *prior) {
+  for (int c = 0; c < prior->columns; c++)
+    if (prior->law[c] == WB_REGRESSION_HORSESHOE) return 1;
+  return 0;
+}
+
 static void draw_horseshoe(const wb_regression_prior *prior, const double *coefficients,
                            const wb_regression_scales *own, wb_stream *stream) {
   double *const local = own->local, *const local_auxiliary = own->local_auxiliary, *const global = own->global;
@@ -67,7 +73,7 @@ static double scale_density(const void *what, double log_scale) {
 static void draw_scale(const wb_regression_prior *prior, const double *coefficients, const wb_regression_scales *own,
                        int which, double *scale, wb_stream *stream) {
   const scale_law law = {prior, coefficients, own, which};
-  *scale = wb_exp(wb_regression_slice(scale_density, &law, 2.0, wb_log(*scale), stream));
+  *scale = wb_exp(wb_slice_draw(scale_density, &law, 2.0, 32, 100.0, wb_log(*scale), stream));
 }
 
 static void draw_regularised(const wb_regression_prior *prior, const double *coefficients,
@@ -83,9 +89,8 @@ void wb_regression_draw_shrinkage(const wb_regression_chain *chain, int32_t outc
   const double *const coefficients = chain->state.coefficients + (size_t)outcome * (size_t)prior->columns;
   const wb_regression_scales own = wb_regression_scales_of(&chain->state, outcome);
   wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_SHRINKAGE, iteration, (uint64_t)outcome);
-  int shrunk = 0;
-  for (int c = 0; c < prior->columns; c++) shrunk |= prior->law[c] == WB_REGRESSION_HORSESHOE;
-  if (shrunk) (prior->slab_scale > 0.0 ? draw_regularised : draw_horseshoe)(prior, coefficients, &own, &stream);
+  if (has_horseshoe(prior))
+    (prior->slab_scale > 0.0 ? draw_regularised : draw_horseshoe)(prior, coefficients, &own, &stream);
   for (int c = 0; c < prior->columns; c++) {
     if (prior->law[c] != WB_REGRESSION_STUDENT) continue;
     const double off = coefficients[c] - wb_regression_prior_mean(prior, &chain->state, outcome, c);
@@ -95,63 +100,53 @@ void wb_regression_draw_shrinkage(const wb_regression_chain *chain, int32_t outc
   wb_regression_draw_blocks_given(chain, outcome, &stream);
 }
 
+typedef struct moved_law {
+  const wb_regression_chain *chain;
+  const wb_regression_scales *own;
+  const double *from;
+  double *coefficients;
+  int *status;
+} moved_law;
+
 /* The log posterior density of t if the shrunk coefficients are `from` times exp(t), and so are the deviations that
  * they share: the global one and the slab's. Polya-Gamma variables are not given. The prior of the coefficients, given
  * their scales, and the change of units cancel. Writes the coefficients. */
-static int moved_density(const wb_regression_chain *chain, int32_t outcome, const double *from,
-                         const wb_regression_scales *own, double t, double *density) {
+static double moved_density(const void *of, double t) {
+  const moved_law *const law = of;
+  const wb_regression_chain *const chain = law->chain;
   const wb_regression_prior *const prior = &chain->prior;
   const wb_regression_parameters parameters = wb_regression_own_parameters(&chain->state);
-  double *const coefficients = chain->state.coefficients + (size_t)outcome * (size_t)prior->columns;
   const double factor = wb_exp(t), scale = prior->global_scale;
+  double density = 0.0;
   for (int c = 0; c < prior->columns; c++)
-    if (prior->law[c] == WB_REGRESSION_HORSESHOE) coefficients[c] = factor * from[c];
-  WB_TRY(chain->backend->regression->log_likelihood(chain->session, &parameters, density, chain->message));
-  *density += t - wb_log1p(*own->global * factor * factor / (scale * scale));
-  if (prior->slab_scale > 0.0)
-    *density -=
-        0.5 * prior->slab_df * wb_fma(2.0, t, prior->slab_scale * prior->slab_scale / (*own->slab * factor * factor));
-  return WB_OK;
+    if (prior->law[c] == WB_REGRESSION_HORSESHOE) law->coefficients[c] = factor * law->from[c];
+  if (*law->status == WB_OK)
+    *law->status = chain->backend->regression->log_likelihood(chain->session, &parameters, &density, chain->message);
+  density += t - wb_log1p(*law->own->global * factor * factor / (scale * scale));
+  if (!(prior->slab_scale > 0.0)) return density;
+  return density - 0.5 * prior->slab_df *
+                       wb_fma(2.0, t, prior->slab_scale * prior->slab_scale / (*law->own->slab * factor * factor));
 }
 
 /* Large coefficients and their scales hold each other where they are, above all where the data are separated: a draw of
- * either is short. Here they change together, by slice sampling (Neal 2003, figures 3 and 5) of the log of a common
- * factor, from a group of transformations (Liu & Sabatti 2000, "Generalised Gibbs sampler and multigrid Monte Carlo for
- * Bayesian computation", Biometrika 87, 353-369). */
+ * either is short. Here they change together, by slice sampling of the log of a common factor, from a group of
+ * transformations (Liu & Sabatti 2000, "Generalised Gibbs sampler and multigrid Monte Carlo for Bayesian computation",
+ * Biometrika 87, 353-369). */
 int wb_regression_move_shrinkage(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration) {
-  enum { STEPS = 16 };
   const wb_regression_prior *const prior = &chain->prior;
   const wb_regression_scales own = wb_regression_scales_of(&chain->state, outcome);
-  double *const from = chain->dual->point;
-  int shrunk = 0;
-  for (int c = 0; c < prior->columns; c++) shrunk |= prior->law[c] == WB_REGRESSION_HORSESHOE;
-  if (!shrunk) return WB_OK;
-  memcpy(from, chain->state.coefficients + (size_t)outcome * (size_t)prior->columns,
-         (size_t)prior->columns * sizeof(double));
+  double *const from = chain->dual->point, *const coefficients =
+                                               chain->state.coefficients + (size_t)outcome * (size_t)prior->columns;
+  int status = WB_OK;
+  if (!has_horseshoe(prior)) return WB_OK;
+  memcpy(from, coefficients, (size_t)prior->columns * sizeof(double));
   wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_SHRINKAGE_MOVE, iteration, (uint64_t)outcome);
-  double level, density = 0.0, at = 0.0;
-  WB_TRY(moved_density(chain, outcome, from, &own, 0.0, &level));
-  level -= wb_draw_exponential(&stream);
-  double low = -wb_stream_uniform(&stream), high = low + 1.0;
-  int left = (int)(STEPS * wb_stream_uniform(&stream)), right = STEPS - 1 - left;
-  for (; left > 0; left--, low -= 1.0) {
-    WB_TRY(moved_density(chain, outcome, from, &own, low, &density));
-    if (!(density > level)) break;
-  }
-  for (; right > 0; right--, high += 1.0) {
-    WB_TRY(moved_density(chain, outcome, from, &own, high, &density));
-    if (!(density > level)) break;
-  }
-  for (;;) {
-    at = high - low > 1e-12 ? wb_fma(high - low, wb_stream_uniform(&stream), low) : 0.0;
-    WB_TRY(moved_density(chain, outcome, from, &own, at, &density));
-    if (density > level || at == 0.0) break;
-    if (at < 0.0) low = at;
-    else high = at;
-  }
+  const moved_law law = {chain, &own, from, coefficients, &status};
+  const double at = wb_slice_draw(moved_density, &law, 1.0, 16, 100.0, 0.0, &stream);
+  if (at == 0.0) memcpy(coefficients, from, (size_t)prior->columns * sizeof(double));
   const double square = wb_exp(2.0 * at), scale = prior->global_scale;
   *own.global *= square;
   if (prior->slab_scale > 0.0) *own.slab *= square;
   else *own.global_auxiliary = draw_inverse_exponential(&stream, 1.0 / (scale * scale) + 1.0 / *own.global);
-  return WB_OK;
+  return status;
 }

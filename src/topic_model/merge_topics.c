@@ -4,9 +4,8 @@
  *
  * The cost of merging topics a and b is the loss of log likelihood of their words, each topic with its own frequencies
  * of terms: n_ab log n_ab - n_a log n_a - n_b log n_b - S_ab, where S_ab is the same difference of the counts c log c
- * of a term, summed over terms. Two halves of a large subject lose more than a small subject beside another, only
- * because they have more words. The loss of each word would favour small topics, whose terms are a matter of chance.
- * The square root of the number of words is between the two, and found planted subjects most often. */
+ * of a term, summed over terms. It is divided by the square root of the number of words: the loss itself would favour
+ * small subjects, the loss of each word topics whose terms are a matter of chance. */
 #include "core/scalar.h"
 
 #include "topic_model/topic_model.h"

@@ -9,12 +9,8 @@
  *
  *   log alpha_dk = x_d' lambda_k,  lambda_k ~ N(0, diag(5^2, 2.5^2, ..., 2.5^2)).
  *
- * A hierarchical Dirichlet process, truncated at K topics, has
- *
- *   alpha_k ~ Ga(s/K, rate),  s uniform on shape times 1/4, 1/2, 1, ..., 64:
- *
- * the sum of alpha is Ga(s, rate), and alpha over its sum is Dir(s/K, ..., s/K), which becomes a Dirichlet process as K
- * grows (Ishwaran & Zarepour 2002, Canadian Journal of Statistics 30, 269-283).
+ * A hierarchical Dirichlet process, truncated at K topics, has alpha_k ~ Ga(s/K, rate), and s uniform on shape times
+ * 1/4, 1/2, 1, ..., 64 (Ishwaran & Zarepour 2002, Canadian Journal of Statistics 30, 269-283).
  *
  * A mixture of unigrams (Nigam, McCallum, Thrun & Mitchell 2000, Machine Learning 39, 103-134) is the limit of
  * alpha = e pi as e falls to 0: theta_d has all of its mass on one topic, k with probability pi_k, and

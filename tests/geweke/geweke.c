@@ -506,7 +506,7 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
       for (int j = 0; j < f.count; j++) out[b][j] += f.value[j] / length;
     }
   }
-  wb_mixture_missing_free(missing);
+  free(missing);
   free(memory);
   return wrong;
 }

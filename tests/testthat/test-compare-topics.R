@@ -83,7 +83,7 @@ test_that("differences that are noise are within error, at the stated rate", {
   beyond <- replicate(400, {
     tokens <- rpois(30, 40) + 1
     log_likelihood <- cbind(-3 * tokens + rnorm(30, 0, 5), -3 * tokens + rnorm(30, 0, 5))
-    scores <- compare_scores(log_likelihood, tokens, rep(1, 30))$table
+    scores <- compare_scores(log_likelihood, tokens, rep(1, 30))
     min(scores$difference) < -2 * max(scores$difference_se)
   })
   expect_lt(mean(beyond), 0.12)

@@ -141,7 +141,7 @@ test_that("a fit with prevalence goes on, predicts, is relabelled and says what 
   expect_identical(which(table$differ), 8L)
   expect_equal(table$estimate[[8]], mean(same$draws$effects[2, 3, , ]))
   expect_match(utils::capture.output(print(table)), "3 +partyright .* chains differ$", all = FALSE)
-  expect_identical(topic_effects_picture(table, NULL)$panels[[1]]$right$labels, c("", "", "", "", "chains differ", ""))
+  expect_identical(plain_picture(table, NULL)$panels[[1]]$right$labels, c("", "", "", "", "chains differ", ""))
   for (said in list(verdict(table), verdict(same))) {
     expect_match(as.character(said), "Chains differ in 1 of 9 effects, most in topic 3, partyright", all = FALSE)
   }
@@ -167,7 +167,7 @@ test_that("a fit with prevalence goes on, predicts, is relabelled and says what 
   expect_error(predict(fit, one, data = data.frame(day = 1:2)), "the fit has no `prevalence`", class = input)
   # Topics are renumbered with their effects.
   order <- c(2L, 3L, 1L)
-  turned <- renumber_chain(whole, 1, order, whole$phi)
+  turned <- renumber_chain(whole, 1, order)
   expect_identical(unname(turned$draws$effects[, 1, , 1]), unname(whole$draws$effects[, 2, , 1]))
   expect_identical(turned$state[[1]]$coefficients, whole$state[[1]]$coefficients[, order])
   expect_identical(nrow(topic_stability(whole, 1, iter = 4, threads = 2)), 3L)
@@ -290,7 +290,7 @@ test_that("groups have intervals, and names, stars and missing values are heeded
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   expect_identical(plot(table), table)
-  rows <- topic_effects_picture(topic_effects(fit, ~ party, ndraws = 4), NULL)$panels[[1L]]
+  rows <- plain_picture(topic_effects(fit, ~ party, ndraws = 4), NULL)$panels[[1L]]
   expect_no_match(rows$y$labels, "Intercept")
 })
 

@@ -87,6 +87,8 @@ test_that("topics that some chain does not find are marked wherever topics are s
     which(!shared)[[1L]]))
   expect_match(verdict, "perplexity of the fitted words is .* in the chains")
   expect_match(as.character(summary(clear)$verdict), "All 3 chains find each of the 4 topics", all = FALSE)
+  expect_match(as.character(verdict(topic_stability(clear, restarts = 0))), "find each topic", all = FALSE)
+  expect_no_match(utils::capture.output(print(clear, n = 0)), "^ *%")
   expect_match(as.character(summary(clear)$verdict), "between chains by at most .* percentage points", all = FALSE)
   skip_if_not_installed("generics")
   expect_identical(generics::tidy(split)$found[1:7] == 1, shared)

@@ -44,11 +44,11 @@ test_that("a named vector is one document, and an empty name of a term is shown"
 test_that("a picture says how many topics it leaves out, and that of a comparison has paired differences", {
   skip_where_repeated()
   eight <- topic_model(planted, 8, iter = 4, seed = 1, threads = 2)
-  expect_identical(topic_picture(eight, "terms", shown_topics(eight, "terms", NULL), 4, "probability", NULL)$caption,
+  expect_identical(topic_picture(eight, "terms", NULL, 4, "probability", NULL)$caption,
     "The 6 most prevalent of 8 topics; Cannot tell.")
-  expect_identical(topic_picture(eight, "terms", 1:8, 4, "probability", NULL)$caption, "Cannot tell.")
+  expect_identical(topic_picture(eight, "terms", 8, 4, "probability", NULL)$caption, "Cannot tell.")
   compared <- compare_topics(planted, c(1, 3), folds = 3, iter = 20, n = 3, seed = 1, threads = 2)
-  layers <- comparison_picture(compared, NULL)$panels[[1L]]$layers
+  layers <- plain_picture(compared, NULL)$panels[[1L]]$layers
   points <- Filter(function(one) one$shape == "points", layers)
   expect_equal(points[[1L]]$data$y, compared$table$difference)
   expect_identical(points[[2L]]$data$y, 0)

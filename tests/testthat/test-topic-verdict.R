@@ -71,7 +71,7 @@ test_that("what rests on a fit is never said to be better than the fit", {
     expect_output(print(made[[2]]), opening_words(verdict(made[[2]])), fixed = TRUE)
     expect_identical(report_content(made[[1]])$verdict, verdict(made[[1]]))
     expect_identical(report_content(made[[2]])$verdict, verdict(made[[2]]))
-    caption <- topic_effects_picture(made[[1]], NULL)$caption
+    caption <- plain_picture(made[[1]], NULL)$caption
     expect_identical(caption, if (verdict(made[[1]])$answer != "usable") opening_words(verdict(made[[1]])))
     expect_identical(verdict(summary(parent)), verdict(parent))
   }

@@ -1,8 +1,7 @@
 /* A mixture whose rows are spread over several workers. The manager runs the host algorithm with the table of
- * cluster/mixture/session.c. It keeps the components and asks the workers for everything that goes through the rows. A
- * worker holds a part of the rows in a session of its own backend and answers by wb_cluster_answer(). It returns sums
- * as nodes of the tree over all rows: the fewest nodes that make up its part. The manager adds them in the tree's
- * order, so results do not depend on the number of workers.
+ * cluster/mixture/session.c and asks the workers for everything that goes through the rows. A worker returns sums as
+ * nodes of the tree over all rows: the fewest nodes that make up its part. The manager adds them in the tree's order,
+ * so results do not depend on the number of workers.
  *
  * Requests and replies are bytes in this machine's order: items one after the other, each padded to a multiple of 8.
  * Their size depends on components and columns, not on rows, unless labels are kept. */

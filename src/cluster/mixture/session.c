@@ -1,6 +1,6 @@
 /* The table of mixtures whose rows are on the workers of a cluster: see cluster/mixture/messages.h. A session of the
  * processor without rows computes what concerns the components alone. All workers are asked at once for what goes
- * through the rows. The workers draw the components only when the labels are asked for: one request does both. */
+ * through the rows. One request draws components and labels. */
 #include "core/rounding.h"
 
 #include <stdlib.h>
@@ -70,7 +70,10 @@ int wb_cluster_open(const wb_mixture_data *data, const wb_call *call, const wb_c
   const size_t numbers = 2 * WB_MIXTURE_MOST_PAIRS * p;
   const size_t bytes = sizeof(cluster_session) + workers * sizeof(wb_cluster_reply) +
                        (pieces + most) * sizeof(double *) + numbers * sizeof(double) + (workers + 1) * sizeof(int32_t);
-  wb_mixture_data none = *data;
+  const wb_mixture_data none = {.columns = data->columns,
+                                .center = data->center,
+                                .inverse_scale = data->inverse_scale,
+                                .precision = data->precision};
   cluster_session *s = calloc(1, bytes);
   if (!s) return wb_out_of_memory(message, "the mixture session", bytes);
   s->local = call->processor;
@@ -92,12 +95,6 @@ int wb_cluster_open(const wb_mixture_data *data, const wb_call *call, const wb_c
     s->nodes += wb_cluster_cover(s->pieces, first, end, s->node + s->nodes);
   }
   s->first_node[workers] = s->nodes;
-  none.x = NULL;
-  none.rows = 0;
-  none.keep_labels = none.samples = 0;
-  none.sample = NULL;
-  none.missing = NULL;
-  none.first_row = none.piece = 0;
   if (status == WB_OK) status = s->local->mixture->open(&none, &call->run, &s->components, message);
   if (status == WB_OK) *session = (wb_mixture_session *)s;
   else close_session((wb_mixture_session *)s);
@@ -110,30 +107,28 @@ static wb_cluster_share share_of(const cluster_session *s, int32_t w) {
                             first[0],   first[1] - first[0], s->cluster.first_row[s->cluster.workers]};
 }
 
-static wb_cluster_part reply_of(const cluster_session *s, const wb_cluster_head *head, int32_t w) {
+/* Places the items of a worker's reply; returns how many bytes they take. */
+static size_t place_reply(const cluster_session *s, const wb_cluster_head *head, int32_t w, wb_cluster_part *part) {
   const wb_cluster_share share = share_of(s, w);
-  wb_cluster_part part;
-  (void)wb_cluster_place_part(&part, head, share.columns, share.samples, share.nodes, share.rows,
-                              (void *)(uintptr_t)s->replies[w].bytes);
-  return part;
+  return wb_cluster_place_part(part, head, share.columns, share.samples, share.nodes, share.rows,
+                               (void *)(uintptr_t)s->replies[w].bytes);
 }
 
-/* What is wrong with a worker's reply, in words, or NULL. */
-static const char *wrong_reply(const cluster_session *s, const wb_cluster_head *head, int32_t w) {
-  const wb_cluster_share share = share_of(s, w);
+static wb_cluster_part reply_of(const cluster_session *s, const wb_cluster_head *head, int32_t w) {
   wb_cluster_part part;
-  if (s->replies[w].size !=
-      wb_cluster_place_part(&part, head, share.columns, share.samples, share.nodes, share.rows, NULL))
-    return "of a wrong size";
-  part = reply_of(s, head, w);
-  return wb_cluster_wrong_part(&part, head, &share);
+  (void)place_reply(s, head, w, &part);
+  return part;
 }
 
 /* Sends a request to all workers; their replies then have the right size and possible values. */
 static int ask(cluster_session *s, const wb_cluster_head *head, const void *request, size_t size, wb_message *message) {
   WB_TRY(s->cluster.exchange(s->cluster.context, request, size, s->replies, message));
   for (int32_t w = 0; w < s->cluster.workers; w++) {
-    const char *const wrong = wrong_reply(s, head, w);
+    const wb_cluster_share share = share_of(s, w);
+    wb_cluster_part part;
+    const char *const wrong = place_reply(s, head, w, &part) == s->replies[w].size
+                                  ? wb_cluster_wrong_part(&part, head, &share)
+                                  : "of a wrong size";
     if (!wrong) continue;
     return wb_fail(message, WB_ERROR_DEVICE, "`cluster`: %s has sent a reply %s",
                    s->cluster.name(s->cluster.context, w), wrong);
@@ -381,12 +376,6 @@ static int add_densities(wb_mixture_session *session, const wb_mixture_parameter
   return evaluate(session, mixtures, first, count, NULL, log_density, NULL, message);
 }
 
-/* Only a part of the rows has nodes; a cluster has all rows. */
-static int get_nodes(wb_mixture_session *session, double *nodes, wb_message *message) {
-  (void)session, (void)nodes;
-  return wb_fail(message, WB_ERROR_INPUT, "a cluster has no nodes of its own");
-}
-
 static const wb_mixture_functions functions = {
     .set_components = set_components,
     .set_statistics = set_statistics,
@@ -402,7 +391,6 @@ static const wb_mixture_functions functions = {
     .choose_anchors = choose_anchors,
     .draw_halves = draw_halves,
     .weigh_rows = weigh_rows,
-    .get_nodes = get_nodes,
     .get_row = get_row,
     .close = close_session,
 };

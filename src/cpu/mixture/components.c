@@ -71,58 +71,40 @@ static int component_threads(const wb_mixture_session *session, double nanosecon
   return nanoseconds < 100000 ? 1 : threads;
 }
 
-/* A call's components in shares. A thread takes one share at a time. */
-typedef struct component_shares {
+/* A call's components in shares of `size`, of which a thread takes one at a time. */
+typedef struct components_call {
   wb_mixture_session *session;
-  int32_t size, count;
-  int64_t next;
-  int failed; /* components that could not be drawn */
-  int poor;   /* threads without memory */
-} component_shares;
-
-static component_shares share_out(wb_mixture_session *session, int threads) {
-  const int32_t k = session->components, size = k / threads / 8 + 1;
-  return (component_shares){session, size, (k + size - 1) / size, 0, 0, 0};
-}
-
-/* The next share of components, *first, ..., *end - 1; 0 if all are taken. */
-static int take_share(component_shares *shares, int32_t *first, int32_t *end) {
-  const int64_t i = wb_take(&shares->next);
-  const int32_t k = shares->session->components;
-  if (i >= shares->count) return 0;
-  *first = (int32_t)i * shares->size;
-  *end = k - *first < shares->size ? k : *first + shares->size;
-  return 1;
-}
-
-static double *component_work(component_shares *shares) {
-  double *work = wb_aligned_malloc(wb_component_work_size(shares->session->data.columns) * sizeof(double));
-  if (!work) {
-#pragma omp atomic write
-    shares->poor = 1;
-  }
-  return work;
-}
-
-typedef struct draw_call {
-  component_shares shares;
+  int32_t size;
   const wb_component_law *law;
   const int32_t *source;
   uint64_t key;
   uint32_t iteration;
-} draw_call;
+  int failed; /* components that could not be drawn */
+  const wb_mixture_measures *measures;
+} components_call;
 
-static void draw_shares(void *context) {
-  draw_call *const call = context;
-  const wb_mixture_session *session = call->shares.session;
-  double *work = component_work(&call->shares);
-  int failed = 0;
-  for (int32_t first, end; work && take_share(&call->shares, &first, &end);)
-    failed += WB_LOOP(mixture_components_draw, session->isa)(session, call->law, call->source, first, end, call->key,
-                                                             call->iteration, work);
-  wb_aligned_free(work);
+static int share_out(components_call *call, int threads, wb_memory_piece *work, const char *purpose,
+                     wb_message *message) {
+  const int32_t k = call->session->components;
+  const size_t bytes = wb_component_work_size(call->session->data.columns) * sizeof(double);
+  call->size = k / threads / 8 + 1;
+  if (wb_spread_with_memory(threads, (k + call->size - 1) / call->size, bytes, work, call)) return WB_OK;
+  return wb_out_of_memory(message, purpose, bytes);
+}
+
+/* The end of a share, whose first component is i * size. */
+static int32_t share_end(const components_call *call, int64_t i) {
+  const int32_t end = ((int32_t)i + 1) * call->size;
+  return end < call->session->components ? end : call->session->components;
+}
+
+static void draw_share(void *context, int64_t i, void *work) {
+  components_call *const call = context;
+  const wb_mixture_session *session = call->session;
+  const int failed = WB_LOOP(mixture_components_draw, session->isa)(
+      session, call->law, call->source, (int32_t)i * call->size, share_end(call, i), call->key, call->iteration, work);
 #pragma omp atomic
-  call->shares.failed += failed;
+  call->failed += failed;
 }
 
 int wb_cpu_mixture_draw_components(wb_mixture_session *session, const wb_mixture_law *law, const int32_t *source,
@@ -132,40 +114,27 @@ int wb_cpu_mixture_draw_components(wb_mixture_session *session, const wb_mixture
   const wb_component_law scalars = {p, law->mean_scale, law->df, law->mean, law->scale, law->floor};
   /* 20 ns for a random number and half a nanosecond for a multiply-add. */
   const int threads = component_threads(session, k * (10.0 * p * (p + 10) + 0.4 * p * p * p));
-  draw_call call = {share_out(session, threads), &scalars, source, key, iteration};
-  wb_on_threads(threads, draw_shares, &call);
-  if (call.shares.poor)
-    return wb_out_of_memory(message, "the draw of the components", wb_component_work_size(p) * sizeof(double));
-  if (!call.shares.failed) return WB_OK;
+  components_call call = {.session = session, .law = &scalars, .source = source, .key = key, .iteration = iteration};
+  WB_TRY(share_out(&call, threads, draw_share, "the draw of the components", message));
+  if (!call.failed) return WB_OK;
   int32_t which = k;
   for (int32_t l = 0; l < k; l++)
     if (session->factor[(size_t)l * wb_packed_size(p)] == 0 && source[l] < which) which = source[l];
   return wb_fail(message, WB_ERROR_INPUT, WB_MIXTURE_NO_COVARIANCE, (int)which + 1);
 }
 
-typedef struct measure_call {
-  component_shares shares;
-  const wb_mixture_measures *measures;
-} measure_call;
-
-static void measure_shares(void *context) {
-  measure_call *const call = context;
-  const wb_mixture_session *session = call->shares.session;
-  double *work = component_work(&call->shares);
-  for (int32_t first, end; work && take_share(&call->shares, &first, &end);)
-    WB_LOOP(mixture_components_measure, session->isa)(session, call->measures, first, end, work);
-  wb_aligned_free(work);
+static void measure_share(void *context, int64_t i, void *work) {
+  const components_call *const call = context;
+  WB_LOOP(mixture_components_measure, call->session->isa)
+  (call->session, call->measures, (int32_t)i * call->size, share_end(call, i), work);
 }
 
 int wb_cpu_mixture_measure(wb_mixture_session *session, const wb_mixture_measures *measures, wb_message *message) {
   const int p = session->data.columns;
-  const int32_t k = session->components;
   const double cubic = measures->trace ? 0.2 * p * p * p : 0;
-  const int threads = component_threads(session, k * (cubic + (measures->points + 1) * 1.0 * p * p));
-  measure_call call = {share_out(session, threads), measures};
-  wb_on_threads(threads, measure_shares, &call);
-  if (!call.shares.poor) return WB_OK;
-  return wb_out_of_memory(message, "measures of the components", wb_component_work_size(p) * sizeof(double));
+  const int threads = component_threads(session, session->components * (cubic + (measures->points + 1) * 1.0 * p * p));
+  components_call call = {.session = session, .measures = measures};
+  return share_out(&call, threads, measure_share, "measures of the components", message);
 }
 
 typedef struct precisions_call {

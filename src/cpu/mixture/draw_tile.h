@@ -161,9 +161,12 @@ WB_INLINE int sum_block(const int prefix, int count, REAL (*weight)[MIXTURE_TILE
  * coefficients: mixture_coefficients(p) values for each component. If share is not NULL, it is added to the components'
  * log weights; with `place`, row l uses share[place[l]] and what follows. row: the numbers of the tile's rows. */
 #define mixture_draw REAL_NAME(mixture_draw_double, mixture_draw_single)
-static void mixture_draw(int p, int components, const REAL *restrict coefficients, const REAL *restrict share,
-                         const int64_t *restrict place, const REAL *restrict x, uint64_t key, uint32_t iteration,
-                         const uint64_t *restrict row, REAL_INDEX *restrict label, REAL *restrict log_sum) {
+static void mixture_draw(int p, int components, const void *packed, const void *shares, const int64_t *restrict place,
+                         const void *values, uint64_t key, uint32_t iteration, const uint64_t *restrict row,
+                         void *labels, void *log_sums) {
+  const REAL *restrict coefficients = packed, *restrict share = shares, *restrict x = values;
+  REAL *restrict log_sum = log_sums;
+  REAL_INDEX *restrict label = labels;
   _Alignas(64) REAL weight[WB_BLOCK_ITEMS][MIXTURE_TILE];
   _Alignas(64) REAL uniform[REAL_UNIFORMS * MIXTURE_TILE];
   _Alignas(64) REAL largest[MIXTURE_TILE], total[MIXTURE_TILE], sum[MIXTURE_TILE];
@@ -191,9 +194,11 @@ static void mixture_draw(int p, int components, const REAL *restrict coefficient
 /* For each row of the tile: the most probable component (the first among equals) and the log of the sum of its weights.
  * probability[l + j stride], unless NULL, gets those of the first `rows` rows, and the log weights meanwhile. */
 #define mixture_evaluate REAL_NAME(mixture_evaluate_double, mixture_evaluate_single)
-static void mixture_evaluate(int p, int components, const REAL *restrict coefficients, const REAL *restrict x,
-                             REAL_INDEX *restrict label, REAL *restrict log_sum, double *restrict probability,
-                             int64_t stride, int rows) {
+static void mixture_evaluate(int p, int components, const void *packed, const void *values, void *labels,
+                             void *log_sums, double *restrict probability, int64_t stride, int rows) {
+  const REAL *restrict coefficients = packed, *restrict x = values;
+  REAL *restrict log_sum = log_sums;
+  REAL_INDEX *restrict label = labels;
   _Alignas(64) REAL weight[WB_BLOCK_ITEMS][MIXTURE_TILE];
   _Alignas(64) REAL largest[MIXTURE_TILE], total[MIXTURE_TILE], top[MIXTURE_TILE], sum[MIXTURE_TILE];
   _Alignas(64) REAL_INDEX best[MIXTURE_TILE];
@@ -227,14 +232,15 @@ static void mixture_evaluate(int p, int components, const REAL *restrict coeffic
     }
 }
 
-/* The second of two components' log weights minus the first, for the tile's first `lanes` rows. */
+/* The log weights of the second half of a pair minus those of the first, for the tile's first `lanes` rows. */
 /* tools/loops: no vector multiply-adds */
 #define mixture_halves REAL_NAME(mixture_halves_double, mixture_halves_single)
-static void mixture_halves(int lanes, int p, const REAL *restrict coefficients, const REAL *restrict x,
+static void mixture_halves(int lanes, int p, const void *packed, size_t pair, const void *values,
                            double *restrict difference) {
+  const REAL *coefficients = (const REAL *)packed + 2 * mixture_coefficients(p) * pair;
   _Alignas(64) REAL weight[2][MIXTURE_TILE];
   for (int j = 0; j < 2; j++)
-    mixture_log_weight(lanes, p, coefficients + (size_t)j * mixture_coefficients(p), x, weight[j]);
+    mixture_log_weight(lanes, p, coefficients + (size_t)j * mixture_coefficients(p), values, weight[j]);
   for (int l = 0; l < lanes; l++) difference[l] = (double)weight[1][l] - (double)weight[0][l];
 }
 
@@ -242,13 +248,14 @@ static void mixture_halves(int lanes, int p, const REAL *restrict coefficients, 
  * weights divided by the largest weight, and the log of the sum. The results have the bits of mixture_evaluate(),
  * because blocks that are left out would change no bit. */
 #define mixture_weigh REAL_NAME(mixture_weigh_double, mixture_weigh_single)
-static void mixture_weigh(int p, int components, const REAL *restrict coefficients, const REAL *restrict x,
-                          REAL (*restrict weight)[MIXTURE_TILE], REAL *restrict largest, REAL *restrict total,
-                          REAL *restrict log_sum) {
+static void mixture_weigh(int p, int components, const void *packed, const void *values, void *weights, void *tops,
+                          void *totals, void *log_sums) {
+  REAL(*restrict weight)[MIXTURE_TILE] = weights;
+  REAL *restrict largest = tops, *restrict total = totals, *restrict log_sum = log_sums;
   _Alignas(64) REAL sum[MIXTURE_TILE];
   begin_rows(largest, total);
   for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
-    const int count = weigh_block(p, components, base, coefficients, x, weight + base);
+    const int count = weigh_block(p, components, base, packed, values, weight + base);
     if (!sum_block(0, count, weight + base, largest, total, sum)) continue;
     for (int l = 0; l < MIXTURE_TILE; l++) total[l] += sum[l];
   }
@@ -267,13 +274,14 @@ static __attribute__((noinline)) void mixture_probability(const REAL *restrict l
  * probabilities. Returns their number. Most components have none. */
 /* tools/loops: no vector multiply-adds */
 #define mixture_list REAL_NAME(mixture_list_double, mixture_list_single)
-static int mixture_list(const REAL *restrict log_weight, const REAL *restrict largest, const REAL *restrict total,
-                        int rows, int32_t *restrict member, double *restrict weight) {
+static int mixture_list(size_t component, const void *weights, const void *tops, const void *totals, int rows,
+                        int32_t *restrict member, double *restrict weight) {
+  const REAL *restrict log_weight = (const REAL *)weights + component * MIXTURE_TILE, *restrict largest = tops;
   _Alignas(64) double probability[MIXTURE_TILE];
   int matters = 0, count = 0;
   for (int l = 0; l < MIXTURE_TILE; l++) matters |= log_weight[l] - largest[l] > (REAL)MIXTURE_LOG_LEAST_WEIGHT;
   if (!matters) return 0;
-  mixture_probability(log_weight, largest, total, probability);
+  mixture_probability(log_weight, largest, totals, probability);
   for (int l = 0; l < rows; l++) {
     member[count] = l;
     weight[count] = probability[l];

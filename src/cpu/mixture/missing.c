@@ -1,8 +1,7 @@
 /* Rows with missing values on the processor: draws their components and their missing values. Each pattern of
- * missingness has a table of all components with the columns in the pattern's order. The list of incomplete rows is
- * ordered by pattern. A thread takes some rows of the list, computes the table of the first row's pattern, and another
- * table whenever the pattern changes. Labels, log densities and missing values are kept for each incomplete row, and
- * the pass over the leaves then takes them from here. */
+ * missingness has a table of all components with the columns in the pattern's order. A thread takes some rows of the
+ * list, which is ordered by pattern, and computes a table whenever the pattern changes. Draws are kept for each
+ * incomplete row, and the pass over the leaves then takes them from here. */
 #define WB_COMPACT
 #include "core/rounding.h"
 
@@ -45,6 +44,10 @@ static int64_t leaves_of(const wb_mixture_session *session) {
 
 static int is_single(const wb_mixture_session *session) { return session->data.precision == WB_SINGLE; }
 
+/* The loop of a session's precision and instruction set. */
+#define LOOP(name, session) \
+  (is_single(session) ? WB_LOOP(name##_single, (session)->isa) : WB_LOOP(name##_double, (session)->isa))
+
 static size_t block_size(const wb_mixture_session *session) {
   return (wb_missing_size(session->data.columns) + 1) * WB_MISSING_LANES;
 }
@@ -72,7 +75,6 @@ static void sort_by_leaf(const wb_mixture_missing *data, int64_t leaves, struct 
 
 int wb_cpu_missing_open(wb_mixture_session *session, wb_message *message) {
   const wb_mixture_missing *data = session->data.missing;
-  session->missing = NULL;
   if (!data) return WB_OK;
   const int64_t leaves = leaves_of(session), count = data->first[data->patterns];
   const size_t bytes = sizeof(struct wb_cpu_missing) + (size_t)(data->patterns + leaves + 1) * sizeof(int64_t) +
@@ -177,15 +179,13 @@ static desk desk_of(const wb_mixture_session *session, int thread) {
 static void take_pattern(const wb_mixture_session *session, int32_t pattern, desk *d) {
   const struct wb_cpu_missing *m = session->missing;
   const wb_mixture_missing *data = session->data.missing;
-  const int p = session->data.columns, single = is_single(session);
-  const size_t size = block_size(session), bytes = size * (single ? sizeof(float) : sizeof(double));
+  const int p = session->data.columns;
+  const size_t size = block_size(session), bytes = size * (is_single(session) ? sizeof(float) : sizeof(double));
   d->pattern = pattern;
   d->observed = data->observed[pattern];
   d->order = data->order + (size_t)pattern * (size_t)p;
-  for (int32_t b = 0; b < blocks_of(m->components); b++)
-    (single ? WB_LOOP(missing_build_single, session->isa)
-            : WB_LOOP(missing_build_double, session->isa))(p, d->observed, d->order, m->whole + (size_t)b * size,
-                                                           d->work, d->table + (size_t)b * bytes);
+  for (int32_t b = 0; b < blocks_of(m->components); b++) LOOP(missing_build, session)
+  (p, d->observed, d->order, m->whole + (size_t)b * size, d->work, d->table + (size_t)b * bytes);
 }
 
 static void gather(const wb_mixture_session *session, int64_t row, desk *d) {
@@ -239,13 +239,9 @@ static void draw_share(const wb_mixture_session *session, uint64_t key, uint32_t
     const uint64_t number = (uint64_t)(session->data.first_row + row);
     if (pattern != d.pattern) take_pattern(session, pattern, &d);
     gather(session, row, &d);
-    m->log_sum[i] = (single ? WB_LOOP(missing_draw_single, session->isa)
-                            : WB_LOOP(missing_draw_double, session->isa))(p, d.observed, m->components, d.table,
-                                                                          weights_of(session, row), d.values, key,
-                                                                          iteration, number, &m->label[i]);
-    (single ? WB_LOOP(missing_impute_single, session->isa)
-            : WB_LOOP(missing_impute_double, session->isa))(p, d.observed, d.table, m->label[i], key, iteration, number,
-                                                            d.values);
+    m->log_sum[i] = LOOP(missing_draw, session)(p, d.observed, m->components, d.table, weights_of(session, row),
+                                                d.values, key, iteration, number, &m->label[i]);
+    LOOP(missing_impute, session)(p, d.observed, d.table, m->label[i], key, iteration, number, d.values);
     double *value = m->value + m->base[pattern] + (i - data->first[pattern]) * (p - d.observed);
     for (int c = d.observed; c < p; c++)
       *value++ = single ? (double)((const float *)d.values)[c] : ((const double *)d.values)[c];
@@ -267,10 +263,6 @@ int wb_cpu_missing_draw(wb_mixture_session *session, const wb_mixture_parameters
   }
   WB_TRY(lay_out_all(session, parameters, message));
   const int threads = mixture_threads(session, m->components, session->data.rows, leaves_of(session));
-  if (threads == 1) {
-    for (int64_t share = 0; share < shares_of(session); share++) draw_share(session, key, iteration, share, 0);
-    return WB_OK;
-  }
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
   for (int64_t share = 0; share < shares_of(session); share++)
     draw_share(session, key, iteration, share, wb_thread_of(threads));
@@ -315,8 +307,7 @@ static void fill_row(const wb_mixture_session *session, int64_t i, double *to) {
 
 void wb_cpu_missing_fill(const wb_mixture_session *session, int64_t leaf, double *row, size_t stride) {
   const struct wb_cpu_missing *m = session->missing;
-  if (wb_cpu_missing_rows(session, leaf) == 0) return;
-  for (int64_t i = m->first[leaf]; i < m->first[leaf + 1]; i++)
+  for (int64_t i = m ? m->first[leaf] : 0; m && i < m->first[leaf + 1]; i++)
     fill_row(session, i, row + (size_t)(session->data.missing->row[m->place[i]] - leaf * WB_LEAF_ROWS) * stride);
 }
 
@@ -324,7 +315,7 @@ static void evaluate_share(const wb_mixture_session *session, int64_t share, int
                            int32_t *labels, double *log_density, double *probability) {
   const struct wb_cpu_missing *m = session->missing;
   const wb_mixture_missing *data = session->data.missing;
-  const int p = session->data.columns, single = is_single(session);
+  const int p = session->data.columns;
   desk d = desk_of(session, thread);
   for (int64_t i = share * SHARE_ROWS; i < share_end(session, share); i++) {
     const int64_t slot = data->row[i] - first;
@@ -333,10 +324,8 @@ static void evaluate_share(const wb_mixture_session *session, int64_t share, int
     if (pattern != d.pattern) take_pattern(session, pattern, &d);
     int32_t label;
     gather(session, data->row[i], &d);
-    const double log_sum = (single ? WB_LOOP(missing_evaluate_single, session->isa)
-                                   : WB_LOOP(missing_evaluate_double,
-                                             session->isa))(p, d.observed, m->components, d.table, d.values, &label,
-                                                            probability ? probability + slot : NULL, count);
+    const double log_sum = LOOP(missing_evaluate, session)(p, d.observed, m->components, d.table, d.values, &label,
+                                                           probability ? probability + slot : NULL, count);
     if (labels) labels[slot] = label;
     if (log_density) log_density[slot] = log_sum;
   }

@@ -84,15 +84,12 @@ typedef struct halves_request {
 static void draw_tile_halves(const wb_mixture_session *session, const halves_request *ask, int32_t pair,
                              int64_t leaf_begin, const int32_t *member, int count, tile *t,
                              int32_t (*list)[WB_LEAF_ROWS], int listed[2], int64_t *log_probability) {
-  const int p = session->data.columns, single = session->data.precision == WB_SINGLE;
-  const size_t stride = 2 * mixture_coefficients(p) * (size_t)pair;
   const int64_t *anchors = ask->anchors + 2 * (size_t)pair;
   double difference[MIXTURE_TILE], half[MIXTURE_TILE], log_half[2][MIXTURE_TILE];
   /* Most pairs of small data have a few rows only. */
   const int lanes = (count + PAIR_LANES - 1) / PAIR_LANES * PAIR_LANES;
   wb_cpu_mixture_tile_gather(session, leaf_begin, member, count, lanes, t);
-  if (single) t->loop.halves_single(lanes, p, (const float *)ask->packed + stride, (float *)t->x, difference);
-  else t->loop.halves_double(lanes, p, (const double *)ask->packed + stride, t->x, difference);
+  t->loop.halves(lanes, session->data.columns, ask->packed, (size_t)pair, t->x, difference);
   t->loop.draw_halves(lanes, ask->key, ask->iteration, ask->step, t->number, difference, half, log_half[0],
                       log_half[1]);
   for (int l = 0; l < count; l++) {
@@ -181,13 +178,9 @@ int wb_cpu_mixture_draw_halves(wb_mixture_session *session, const wb_mixture_pai
   int64_t total[WB_MIXTURE_MOST_PAIRS] = {0};
   double unused = 0;
   const halves_request ask = {pairs, packed, anchors, known, key, iteration, step};
-  const mixture_pass pass = {.work = session->components,
-                             .lists = pairs->pairs + 1,
-                             .components = 2 * pairs->pairs,
-                             .counts = (size_t)pairs->pairs,
-                             .leaf = halve_leaf,
-                             .ask = &ask};
-  int status = wb_cpu_mixture_pass(session, &pass, statistics, &unused, total, message);
+  const mixture_pass pass = {
+      session->components, pairs->pairs + 1, 2 * pairs->pairs, (size_t)pairs->pairs, 0, halve_leaf, &ask};
+  const int status = wb_cpu_mixture_pass(session, &pass, statistics, &unused, total, message);
   for (int32_t g = 0; g < pairs->pairs && status == WB_OK; g++) log_probability[g] = (double)total[g] / WB_HALF_UNIT;
   free(packed);
   return status;

@@ -30,14 +30,9 @@ static void close_session(wb_mixture_session *session) {
 static int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixture_session **session,
                         wb_message *message) {
   const size_t p = (size_t)data->columns;
-  wb_mixture_session *opened = malloc(sizeof *opened + 2 * p * sizeof(double));
+  wb_mixture_session *opened = calloc(1, sizeof *opened + 2 * p * sizeof(double));
   if (!opened) return wb_out_of_memory(message, "the mixture session", sizeof *opened);
   double *center = (double *)(opened + 1), *inverse_scale = center + p;
-  opened->labels = data->keep_labels ? malloc((size_t)data->rows * sizeof(int32_t)) : NULL;
-  if (data->keep_labels && !opened->labels) {
-    free(opened);
-    return wb_out_of_memory(message, "the labels", (size_t)data->rows * sizeof(int32_t));
-  }
   memcpy(center, data->center, p * sizeof(double));
   memcpy(inverse_scale, data->inverse_scale, p * sizeof(double));
   opened->data = *data;
@@ -45,19 +40,14 @@ static int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixtu
   opened->data.inverse_scale = inverse_scale;
   opened->threads = run->threads;
   opened->isa = run->isa;
-  opened->components = 0;
-  opened->memory = NULL;
-  opened->nodes = NULL;
-  opened->node_count = opened->node_room = 0;
-  opened->share = NULL;
-  opened->sizes = NULL;
-  opened->missing = NULL;
-  opened->pair = NULL;
-  opened->pair_components = opened->pairs = 0;
   opened->pairing = 1;
   opened->scratch = calloc((size_t)run->threads, sizeof *opened->scratch);
-  const int status = opened->scratch ? wb_cpu_missing_open(opened, message)
-                                     : wb_out_of_memory(message, "the threads", sizeof *opened->scratch);
+  if (data->keep_labels) opened->labels = malloc((size_t)data->rows * sizeof(int32_t));
+  int status = WB_OK;
+  if (!opened->scratch) status = wb_out_of_memory(message, "the threads", sizeof *opened->scratch);
+  else if (data->keep_labels && !opened->labels)
+    status = wb_out_of_memory(message, "the labels", (size_t)data->rows * sizeof(int32_t));
+  else status = wb_cpu_missing_open(opened, message);
   if (status == WB_OK) *session = opened;
   else close_session(opened);
   return status;
@@ -80,18 +70,10 @@ static void draw_tile(const wb_mixture_session *session, const draw_request *ask
       places[l] = row < session->data.rows ? (int64_t)sample[row] * k : places[0];
       if (places[l] != places[0]) place = places;
     }
-  const double *share = session->share;
-  const float *single = session->share;
-  if (share && !place) {
-    share += places[0];
-    single += places[0];
-  }
-  if (session->data.precision == WB_SINGLE)
-    t->loop.draw_single(p, k, ask->packed, single, place, (float *)t->x, ask->key, ask->iteration, t->number,
-                        (int32_t *)t->label, (float *)t->log_sum);
-  else
-    t->loop.draw_double(p, k, ask->packed, share, place, t->x, ask->key, ask->iteration, t->number, t->label,
-                        t->log_sum);
+  const char *share = session->share;
+  if (share && !place)
+    share += places[0] * (int64_t)(session->data.precision == WB_SINGLE ? sizeof(float) : sizeof(double));
+  t->loop.draw(p, k, ask->packed, share, place, t->x, ask->key, ask->iteration, t->number, t->label, t->log_sum);
 }
 
 /* Keeps the labels and log densities of the first `rows` rows of the tile: rows member[0], ... of the leaf. */
@@ -197,15 +179,10 @@ static int draw_labels(wb_mixture_session *session, const double *log_weight, ui
   WB_TRY(wb_cpu_missing_draw(session, &allocation, key, iteration, message));
   WB_TRY(wb_cpu_mixture_pack(session, &allocation, &packed, message));
   const draw_request ask = {packed, key, iteration, labels};
-  const mixture_pass pass = {.work = k,
-                             .lists = k > groups ? k : groups + 1,
-                             .components = k,
-                             .counts = counts,
-                             .leaf = draw_leaf,
-                             .ask = &ask};
+  const mixture_pass pass = {k, k > groups ? k : groups + 1, k, counts, 0, draw_leaf, &ask};
   session->pairing++;
   if (counts > 0) memset(session->sizes, 0, counts * sizeof(int64_t));
-  int status =
+  const int status =
       wb_cpu_mixture_pass(session, &pass, session->statistics, &session->log_likelihood, session->sizes, message);
   free(packed);
   return status;
@@ -238,10 +215,7 @@ static void evaluate_tile(const evaluation *call, int64_t at, int rows, tile *t)
   const int p = data->columns, k = call->components;
   double *out = call->probability ? call->probability + at : NULL;
   wb_cpu_mixture_tile_load(call->session, call->first + at, rows, t);
-  if (data->precision == WB_SINGLE)
-    t->loop.evaluate_single(p, k, call->packed, (float *)t->x, (int32_t *)t->label, (float *)t->log_sum, out,
-                            call->count, rows);
-  else t->loop.evaluate_double(p, k, call->packed, t->x, t->label, t->log_sum, out, call->count, rows);
+  t->loop.evaluate(p, k, call->packed, t->x, t->label, t->log_sum, out, call->count, rows);
   for (int l = 0; l < rows; l++) {
     if (call->labels) call->labels[at + l] = tile_label(data, t, l);
     if (call->log_density) call->log_density[at + l] = tile_log_sum(data, t, l);

@@ -20,29 +20,15 @@
 
 mixture_loops wb_cpu_mixture_loops(const wb_mixture_session *session) {
   const wb_isa isa = session->isa;
-  mixture_loops loops;
-  loops.draw_double = WB_LOOP(mixture_draw_double, isa);
-  loops.draw_single = WB_LOOP(mixture_draw_single, isa);
-  loops.evaluate_double = WB_LOOP(mixture_evaluate_double, isa);
-  loops.evaluate_single = WB_LOOP(mixture_evaluate_single, isa);
-  loops.halves_double = WB_LOOP(mixture_halves_double, isa);
-  loops.halves_single = WB_LOOP(mixture_halves_single, isa);
-  loops.draw_halves = WB_LOOP(mixture_draw_halves, isa);
-  loops.tickets = WB_LOOP(mixture_tickets, isa);
-  loops.weigh_double = WB_LOOP(mixture_weigh_double, isa);
-  loops.weigh_single = WB_LOOP(mixture_weigh_single, isa);
-  loops.list_double = WB_LOOP(mixture_list_double, isa);
-  loops.list_single = WB_LOOP(mixture_list_single, isa);
-  loops.add_rows = WB_LOOP(mixture_add_rows, isa);
-  loops.add_weighted = WB_LOOP(mixture_add_weighted, isa);
-  if (session->data.precision == WB_SINGLE) {
-    loops.load = WB_LOOP(mixture_load_single, isa);
-    loops.transpose = WB_LOOP(mixture_transpose_single, isa);
-  } else {
-    loops.load = WB_LOOP(mixture_load_double, isa);
-    loops.transpose = WB_LOOP(mixture_transpose_double, isa);
+#define LOOPS(P) \
+  (mixture_loops) { \
+    WB_LOOP(mixture_draw_##P, isa), WB_LOOP(mixture_evaluate_##P, isa), WB_LOOP(mixture_halves_##P, isa), \
+        WB_LOOP(mixture_draw_halves, isa), WB_LOOP(mixture_tickets, isa), WB_LOOP(mixture_weigh_##P, isa), \
+        WB_LOOP(mixture_list_##P, isa), WB_LOOP(mixture_load_##P, isa), WB_LOOP(mixture_transpose_##P, isa), \
+        WB_LOOP(mixture_add_rows, isa), WB_LOOP(mixture_add_weighted, isa) \
   }
-  return loops;
+  return session->data.precision == WB_SINGLE ? LOOPS(single) : LOOPS(double);
+#undef LOOPS
 }
 
 int wb_cpu_mixture_pack(const wb_mixture_session *session, const wb_mixture_parameters *parameters, void **packed,

@@ -21,31 +21,20 @@ static inline size_t mixture_coefficients(int p) { return 1 + (size_t)p * ((size
 static inline size_t mixture_padded_size(size_t values) { return (values + 7) / 8 * 8; }
 static inline size_t mixture_padded(int values) { return mixture_padded_size((size_t)values); }
 
-/* The loops of cpu/mixture/sums_loops.h for one instruction set. */
+/* The loops of cpu/mixture/sums_loops.h for one instruction set and precision, whose numbers `void` points to. */
 typedef struct mixture_loops {
-  void (*draw_double)(int p, int components, const double *coefficients, const double *share, const int64_t *place,
-                      const double *x, uint64_t key, uint32_t iteration, const uint64_t *row, int64_t *label,
-                      double *log_sum);
-  void (*draw_single)(int p, int components, const float *coefficients, const float *share, const int64_t *place,
-                      const float *x, uint64_t key, uint32_t iteration, const uint64_t *row, int32_t *label,
-                      float *log_sum);
-  void (*evaluate_double)(int p, int components, const double *coefficients, const double *x, int64_t *label,
-                          double *log_sum, double *probability, int64_t stride, int rows);
-  void (*evaluate_single)(int p, int components, const float *coefficients, const float *x, int32_t *label,
-                          float *log_sum, double *probability, int64_t stride, int rows);
-  void (*halves_double)(int lanes, int p, const double *coefficients, const double *x, double *difference);
-  void (*halves_single)(int lanes, int p, const float *coefficients, const float *x, double *difference);
+  void (*draw)(int p, int components, const void *packed, const void *shares, const int64_t *place, const void *values,
+               uint64_t key, uint32_t iteration, const uint64_t *row, void *labels, void *log_sums);
+  void (*evaluate)(int p, int components, const void *packed, const void *values, void *labels, void *log_sums,
+                   double *probability, int64_t stride, int rows);
+  void (*halves)(int lanes, int p, const void *packed, size_t pair, const void *values, double *difference);
   void (*draw_halves)(int lanes, uint64_t key, uint32_t iteration, uint32_t step, const uint64_t *row,
                       const double *difference, double *half, double *log_first, double *log_second);
   void (*tickets)(uint64_t key, uint32_t iteration, const uint64_t *row, uint64_t *tickets);
-  void (*weigh_double)(int p, int components, const double *coefficients, const double *x,
-                       double (*weight)[MIXTURE_TILE], double *largest, double *total, double *log_sum);
-  void (*weigh_single)(int p, int components, const float *coefficients, const float *x, float (*weight)[MIXTURE_TILE],
-                       float *largest, float *total, float *log_sum);
-  int (*list_double)(const double *log_weight, const double *largest, const double *total, int rows, int32_t *member,
-                     double *weight);
-  int (*list_single)(const float *log_weight, const float *largest, const float *total, int rows, int32_t *member,
-                     double *weight);
+  void (*weigh)(int p, int components, const void *packed, const void *values, void *weights, void *tops, void *totals,
+                void *log_sums);
+  int (*list)(size_t component, const void *weights, const void *tops, const void *totals, int rows, int32_t *member,
+              double *weight);
   void (*load)(int p, const double *x, size_t stride, const double *center, const double *inverse_scale, double most,
                void *tile);
   void (*transpose)(int p, int rows, const void *tile, size_t stride, double *row);

@@ -1,9 +1,7 @@
 /* The pass over the rows of a Bayesian EM step: adds every row to the sums of all components, weighted by its
  * probability of each.
  *
- * A thread takes one tile of a leaf at a time and computes the log weights of its rows under all components. For each
- * component it then lists the rows whose probability counts and adds them to the component's sums. So at most
- * MIXTURE_TILE rows of probabilities exist at a time, and the rows of a leaf are added in order. */
+ * A thread takes one tile of a leaf at a time, so at most MIXTURE_TILE rows of probabilities exist for each. */
 #include "core/rounding.h"
 
 #include "cpu/mixture/sums.h"
@@ -15,16 +13,11 @@ typedef struct weigh_request {
   const void *packed; /* coefficients */
 } weigh_request;
 
-/* A thread's further memory: a tile's log weights, each row's largest and sum, and rows times their weights. */
-static size_t weigh_room(int p, int components) {
-  return ((size_t)components + 2 + mixture_padded(p + 1)) * MIXTURE_TILE;
-}
-
 /* Weighs the rows of one leaf and adds them. The last entry of `sums` takes the log likelihood. */
 static void weigh_leaf(const wb_mixture_session *session, const void *asked, int64_t leaf, tile *t, double *sums) {
   const weigh_request *ask = asked;
   const wb_mixture_data *data = &session->data;
-  const int p = data->columns, k = ask->components, single = data->precision == WB_SINGLE;
+  const int p = data->columns, k = ask->components;
   const size_t size = wb_cpu_mixture_padded_sums(p), padded = mixture_padded(p + 1);
   const int64_t begin = leaf * WB_LEAF_ROWS;
   const int all = data->rows - begin < WB_LEAF_ROWS ? (int)(data->rows - begin) : WB_LEAF_ROWS;
@@ -37,16 +30,10 @@ static void weigh_leaf(const wb_mixture_session *session, const void *asked, int
     const double *row = t->row + (size_t)first * padded;
     wb_cpu_mixture_tile_load(session, begin + first, rows, t);
     wb_cpu_mixture_tile_transpose(data, rows, first, t);
-    if (single)
-      t->loop.weigh_single(p, k, ask->packed, (float *)t->x, (float(*)[MIXTURE_TILE])log_weight, (float *)largest,
-                           (float *)total, (float *)t->log_sum);
-    else t->loop.weigh_double(p, k, ask->packed, t->x, (double(*)[MIXTURE_TILE])log_weight, largest, total, t->log_sum);
+    t->loop.weigh(p, k, ask->packed, t->x, log_weight, largest, total, t->log_sum);
     for (int l = 0; l < rows; l++) log_likelihood += tile_log_sum(data, t, l);
     for (int32_t j = 0; j < k; j++) {
-      const size_t at = (size_t)j * MIXTURE_TILE;
-      const int count = single ? t->loop.list_single((const float *)log_weight + at, (const float *)largest,
-                                                     (const float *)total, rows, member, weight)
-                               : t->loop.list_double(log_weight + at, largest, total, rows, member, weight);
+      const int count = t->loop.list((size_t)j, log_weight, largest, total, rows, member, weight);
       if (count > 0) t->loop.add_weighted(p + 1, row, padded, member, weight, count, scaled, sums + (size_t)j * size);
     }
   }
@@ -60,13 +47,10 @@ int wb_cpu_mixture_weigh_rows(wb_mixture_session *session, const wb_mixture_para
   void *packed;
   WB_TRY(wb_cpu_mixture_pack(session, parameters, &packed, message));
   const weigh_request ask = {k, packed};
-  const mixture_pass pass = {.work = k,
-                             .lists = 1,
-                             .components = k,
-                             .room = weigh_room(session->data.columns, k),
-                             .leaf = weigh_leaf,
-                             .ask = &ask};
-  int status = wb_cpu_mixture_pass(session, &pass, statistics, log_likelihood, NULL, message);
+  /* A thread's further memory: a tile's log weights, each row's largest and sum, and rows times their weights. */
+  const size_t room = ((size_t)k + 2 + mixture_padded(session->data.columns + 1)) * MIXTURE_TILE;
+  const mixture_pass pass = {k, 1, k, 0, room, weigh_leaf, &ask};
+  const int status = wb_cpu_mixture_pass(session, &pass, statistics, log_likelihood, NULL, message);
   free(packed);
   return status;
 }

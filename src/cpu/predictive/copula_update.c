@@ -5,7 +5,7 @@
  * cache, and the random numbers of a step are computed once for all points of the run. */
 #include "core/rounding.h"
 
-#include "cpu/predictive/copula_update.h"
+#include "cpu/table.h"
 
 #include "core/min_max.h"
 #include "core/predictive_draw.h"

@@ -14,7 +14,6 @@
 
 #include "core/min_max.h"
 #include "core/predictive_draw.h"
-#include "cpu/predictive/copula_update.h"
 #include "numeric/idle.h"
 #include "numeric/memory.h"
 #include "numeric/spread.h"

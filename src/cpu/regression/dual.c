@@ -2,7 +2,7 @@
  * one fixed order. The GPU's twin is cuda/regression/dual.cu. */
 #include "core/rounding.h"
 
-#include "cpu/regression/dual.h"
+#include "cpu/regression/parts.h"
 
 #include <string.h>
 

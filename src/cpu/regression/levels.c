@@ -3,7 +3,7 @@
 
 #include "core/purpose.h"
 #include "core/regression_level.h"
-#include "cpu/regression/terms.h"
+#include "cpu/regression/parts.h"
 #include "numeric/idle.h"
 #include "numeric/spread.h"
 

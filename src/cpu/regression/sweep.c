@@ -2,14 +2,12 @@
  * in one pass (Polson, Scott & Windle 2013). A unit is a leaf of WB_LEAF_ROWS rows. GPU: cuda/regression/sweep.cu. */
 #include "core/rounding.h"
 
-#include "cpu/regression/terms.h"
+#include "cpu/regression/parts.h"
 #include "cpu/table.h"
 
 #include <stdlib.h>
 
 #include "core/regression_zero.h"
-#include "cpu/regression/dual.h"
-#include "cpu/regression/predict.h"
 #include "numeric/idle.h"
 #include "numeric/memory.h"
 #include "numeric/reduction_tree.h"
@@ -244,18 +242,15 @@ static double evaluate_leaf(const wb_regression_session *session, const wb_regre
       WB_LOOP(regression_add_outcome, session->isa)(rows, data->shape + begin,
                                                     data->kappa + (size_t)k * (size_t)data->rows + begin,
                                                     room->linear + (size_t)k * WB_LEAF_ROWS, room->log_likelihood);
-  } else if (data->poisson && parameters->weights == WB_REGRESSION_RATIO) {
-    WB_LOOP(regression_log_ratio, session->isa)(to_eight(rows), room->kappa, room->shape, room->psi,
-                                                room->log_likelihood);
-  } else if (data->poisson) {
-    WB_LOOP(regression_log_poisson, session->isa)(to_eight(rows), room->kappa, room->shape, room->psi,
-                                                  room->log_likelihood);
-  } else if (data->dispersed) {
+  } else if (data->dispersed && !data->poisson) {
     WB_LOOP(regression_log_counts, session->isa)(rows, parameters->shift, data->shape + begin, room->shape, room->psi,
                                                  room->log_likelihood);
   } else {
-    WB_LOOP(regression_log_likelihood, session->isa)(to_eight(rows), room->kappa, room->shape, room->psi,
-                                                     room->log_likelihood);
+    (!data->poisson ? WB_LOOP(regression_log_likelihood, session->isa)
+     : parameters->weights == WB_REGRESSION_RATIO
+         ? WB_LOOP(regression_log_ratio, session->isa)
+         : WB_LOOP(regression_log_poisson, session->isa))(to_eight(rows), room->kappa, room->shape, room->psi,
+                                                          room->log_likelihood);
   }
   for (int l = 0; l < rows; l++) sum += room->log_likelihood[l];
   return sum;

@@ -2,7 +2,7 @@
  * term's index in a fixed order, and sums over the rows of a group. The GPU's twin is cuda/regression/terms.cu. */
 #include "core/rounding.h"
 
-#include "cpu/regression/terms.h"
+#include "cpu/regression/parts.h"
 
 #include <stdlib.h>
 #include <string.h>

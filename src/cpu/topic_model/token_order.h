@@ -1,7 +1,6 @@
 /* The order in which (document, term) pairs are processed: by group of documents, then by term, then by document. So
  * the row of a term is fetched once for a group, and the thetas of the group stay in the second-level cache. The topics
- * of tokens are stored in this order too, as they are drawn. Counting the topics of a term then goes through memory in
- * order, and counting the topics of a document stays within its group. */
+ * of tokens are stored in this order too. */
 #pragma once
 
 #include <stdlib.h>

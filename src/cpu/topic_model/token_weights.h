@@ -71,100 +71,10 @@ WB_INLINE int choose_topic(int rows, const REAL *restrict theta, const REAL *res
   return row * WB_TOPIC_LANES + lane;
 }
 
-#if WB_VECTOR_BYTES == 32
-#define gather_reals REAL_NAME(gather_reals_double, gather_reals_single)
-WB_INLINE void gather_reals(const REAL *table, const uint64_t *at, REAL *value) {
-  WB_UNROLL
-  for (int i = 0; i < WB_PHILOX_TILE; i += WB_VECTOR_BYTES / 8) REAL_GATHER(value + i, table, at + i);
-}
-
+#if WB_VECTOR_BYTES == 64
 /* choose_topic() for a tile of tokens. Token i belongs to the pair in slot[i] of the ring. The sums, trees and rows of
  * this pair begin at slot * size, slot * (WB_TOPIC_TREE + 1), theta_at[slot] and phi_at[slot]. Returns a bit for each
  * token whose position was rounded up to the end of its lane. */
-#define choose_tile REAL_NAME(choose_tile_double, choose_tile_single)
-WB_INLINE uint32_t choose_tile(int rows, const REAL *theta, const REAL *phi, const uint64_t *theta_at,
-                               const uint64_t *phi_at, const REAL *sums, size_t size, const double *tree,
-                               const uint8_t *slot, const double *u, uint16_t *topic) {
-  uint64_t failed[WB_PHILOX_TILE];
-  const int stretches = wb_topic_stretches(rows), stretch = wb_topic_stretch(rows), searched = wb_topic_searched(rows);
-  uint64_t own[WB_PHILOX_TILE], at[WB_PHILOX_TILE], lane[WB_PHILOX_TILE], row[WB_PHILOX_TILE], begin[WB_PHILOX_TILE];
-  uint64_t of_theta[WB_PHILOX_TILE], of_phi[WB_PHILOX_TILE], some[WB_PHILOX_TILE];
-  double position[WB_PHILOX_TILE], left[WB_PHILOX_TILE];
-  REAL sum[WB_PHILOX_TILE], share[WB_PHILOX_TILE], line[WB_PHILOX_TILE];
-  WB_VECTOR_LOOP
-  for (int i = 0; i < WB_PHILOX_TILE; i++) {
-    own[i] = (uint64_t)slot[i] * (WB_TOPIC_TREE + 1);
-    at[i] = own[i] + (WB_TOPIC_TREE - 1);
-    lane[i] = 0;
-  }
-  WB_NAME(gather_tile)(tree, at, left);
-  WB_VECTOR_LOOP
-  for (int i = 0; i < WB_PHILOX_TILE; i++) position[i] = u[i] * left[i];
-  uint64_t level = 28;
-  WB_UNROLL
-  for (uint64_t half = 1; half <= 8; half *= 2) {
-    WB_VECTOR_LOOP
-    for (int i = 0; i < WB_PHILOX_TILE; i++) at[i] = own[i] + level + lane[i];
-    WB_NAME(gather_tile)(tree, at, left);
-    WB_VECTOR_LOOP
-    for (int i = 0; i < WB_PHILOX_TILE; i++) {
-      const uint64_t right = wb_mask(position[i] >= left[i]);
-      position[i] -= wb_bits_double(wb_double_bits(left[i]) & right);
-      lane[i] += half & right;
-    }
-    level -= 4 * half;
-  }
-  WB_VECTOR_LOOP
-  for (int i = 0; i < WB_PHILOX_TILE; i++) at[i] = own[i] + lane[i];
-  WB_NAME(gather_tile)(tree, at, left);
-  WB_VECTOR_LOOP
-  for (int i = 0; i < WB_PHILOX_TILE; i++) {
-    failed[i] = ~wb_mask(position[i] < left[i]);
-    own[i] = (uint64_t)slot[i] * size + lane[i];
-    at[i] = own[i];
-    begin[i] = 0;
-    sum[i] = 0;
-  }
-  /* The last sum of a stretch that is not above the position, and the number of these sums. */
-  for (int s = 0; s < stretches - 1; s++) {
-    gather_reals(sums, at, share);
-    WB_VECTOR_LOOP
-    for (int i = 0; i < WB_PHILOX_TILE; i++) {
-      const int passed = (double)share[i] <= position[i];
-      begin[i] += (uint64_t)stretch & wb_mask(passed);
-      sum[i] = passed ? share[i] : sum[i];
-      at[i] += WB_TOPIC_LANES;
-    }
-  }
-  WB_VECTOR_LOOP
-  for (int i = 0; i < WB_PHILOX_TILE; i++) {
-    of_theta[i] = theta_at[slot[i]] + lane[i];
-    of_phi[i] = phi_at[slot[i]] + lane[i];
-    row[i] = begin[i];
-  }
-  for (int r = 0; r < searched; r++) {
-    /* Rows past the last one repeat it and are not counted. */
-    WB_VECTOR_LOOP
-    for (int i = 0; i < WB_PHILOX_TILE; i++) {
-      const uint64_t here = begin[i] + (uint64_t)r, last = (uint64_t)(rows - 1);
-      at[i] = of_theta[i] + (here < last ? here : last) * WB_TOPIC_LANES;
-      some[i] = of_phi[i] + (here < last ? here : last) * WB_TOPIC_LANES;
-    }
-    gather_reals(theta, at, share);
-    gather_reals(phi, some, line);
-    WB_VECTOR_LOOP
-    for (int i = 0; i < WB_PHILOX_TILE; i++) {
-      sum[i] = REAL_SCALAR_FMA(share[i], line[i], sum[i]);
-      row[i] += (begin[i] + (uint64_t)r < (uint64_t)rows) & ((double)sum[i] <= position[i]);
-    }
-  }
-  WB_VECTOR_LOOP
-  for (int i = 0; i < WB_PHILOX_TILE; i++) topic[i] = (uint16_t)(row[i] * WB_TOPIC_LANES + lane[i]);
-  return WB_NAME(mask_bits)(failed);
-}
-
-#elif WB_VECTOR_BYTES == 64
-/* The same choose_tile() in vectors of eight tokens. */
 #define choose_tile REAL_NAME(choose_tile_double, choose_tile_single)
 WB_INLINE uint32_t choose_tile(int rows, const REAL *theta, const REAL *phi, const uint64_t *theta_at,
                                const uint64_t *phi_at, const REAL *sums, size_t size, const double *tree,
@@ -252,13 +162,6 @@ WB_INLINE uint32_t choose_tile(int rows, const REAL *theta, const REAL *phi, con
 WB_INLINE double add_tree(const REAL *lanes, double *tree) {
 #if WB_VECTOR_BYTES >= 32
   /* wb_topic_add_tree() in registers: loading what was just stored in other widths would stall. */
-#if WB_VECTOR_BYTES == 64
-  const __m512d low = REAL_EIGHT_LOAD(lanes), high = REAL_EIGHT_LOAD(lanes + 8), eight = _mm512_add_pd(low, high);
-  const __m256d four = _mm256_add_pd(_mm512_castpd512_pd256(eight), _mm512_extractf64x4_pd(eight, 1));
-  _mm512_storeu_pd(tree, low);
-  _mm512_storeu_pd(tree + 8, high);
-  _mm512_storeu_pd(tree + 16, eight);
-#else
   __m256d leaf[4], eight[2];
   WB_UNROLL
   for (int v = 0; v < 4; v++) {
@@ -271,7 +174,6 @@ WB_INLINE double add_tree(const REAL *lanes, double *tree) {
     _mm256_storeu_pd(tree + 16 + 4 * v, eight[v]);
   }
   const __m256d four = _mm256_add_pd(eight[0], eight[1]);
-#endif
   const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
   const __m128d one = _mm_add_sd(two, _mm_unpackhi_pd(two, two));
   _mm256_storeu_pd(tree + 24, four);
@@ -289,30 +191,30 @@ WB_INLINE double add_tree(const REAL *lanes, double *tree) {
 #define weigh_block REAL_NAME(weigh_block_double, weigh_block_single)
 WB_INLINE void weigh_block(const topic_pass *p, int64_t begin, int slot, size_t size, uint64_t *theta_at,
                            uint64_t *phi_at, double *total) {
-  const REAL *const theta = p->theta, *const phi = p->phi;
-  REAL *const sums = (REAL *)p->sums + (size_t)slot * size;
-  double *const trees = p->trees + (size_t)slot * (WB_TOPIC_TREE + 1);
+  const wb_topic_session *const s = p->session;
+  const REAL *const theta = (const REAL *)p->bench->weight, *const phi = s->phi;
+  REAL *const sums = (REAL *)p->bench->sums + (size_t)slot * size;
+  double *const trees = p->bench->trees + (size_t)slot * (WB_TOPIC_TREE + 1);
   const int ahead = 16;
-  const uint32_t *const term = p->term + begin;
+  const uint32_t *const term = s->order.term + begin, *const document = s->order.document;
   for (int i = 0; i < TOPIC_BLOCK; i++) {
-    const int64_t at = begin + i < p->pairs ? begin + i : p->pairs - 1;
-    theta_at[slot + i] = (size_t)(p->document[at] - p->first_document) * p->width;
-    phi_at[slot + i] = (size_t)term[i] * p->width;
+    theta_at[slot + i] = (size_t)(document[begin + i < p->end ? begin + i : p->end - 1] - p->document) * s->width;
+    phi_at[slot + i] = (size_t)term[i] * s->width;
   }
   for (int first = 0; first < TOPIC_BLOCK; first += REAL_PAIRS) {
     const REAL *share[REAL_PAIRS], *line[REAL_PAIRS], *next[REAL_PAIRS];
     int nexts = 0;
     for (int i = first + ahead; i < first + ahead + REAL_PAIRS; i++)
-      if (term[i] != term[i - 1]) next[nexts++] = phi + (size_t)term[i] * p->width;
+      if (term[i] != term[i - 1]) next[nexts++] = phi + (size_t)term[i] * s->width;
     for (int i = 0; i < REAL_PAIRS; i++) {
       share[i] = theta + theta_at[slot + first + i];
       line[i] = phi + phi_at[slot + first + i];
     }
     REAL *const to = sums + (size_t)first * size;
     /* Terms are in order within the group; after its last pair come the terms of another group. */
-    const int common = begin + first + REAL_PAIRS <= p->pairs && term[first] == term[first + REAL_PAIRS - 1];
-    if (common) add_weights(REAL_PAIRS, 1, p->rows, share, line, next, nexts, to);
-    else add_weights(REAL_PAIRS, 0, p->rows, share, line, next, nexts, to);
+    const int common = begin + first + REAL_PAIRS <= p->end && term[first] == term[first + REAL_PAIRS - 1];
+    if (common) add_weights(REAL_PAIRS, 1, s->rows, share, line, next, nexts, to);
+    else add_weights(REAL_PAIRS, 0, s->rows, share, line, next, nexts, to);
   }
   for (int i = 0; i < TOPIC_BLOCK; i++)
     total[i] = add_tree(sums + (size_t)(i + 1) * size - WB_TOPIC_LANES, trees + i * (WB_TOPIC_TREE + 1));
@@ -322,50 +224,53 @@ WB_INLINE void weigh_block(const topic_pass *p, int64_t begin, int slot, size_t 
 #define choose_topics REAL_NAME(choose_topics_double, choose_topics_single)
 WB_INLINE void choose_topics(const topic_pass *p, uint32_t place, int tokens, size_t size, const uint64_t *theta_at,
                              const uint64_t *phi_at, const double *u) {
-  const REAL *const theta = p->theta, *const phi = p->phi, *const sums = p->sums;
-  const uint8_t *const slot = p->slot + place;
+  const wb_topic_session *const s = p->session;
+  const REAL *const theta = (const REAL *)p->bench->weight, *const phi = s->phi, *const sums = p->bench->sums;
+  const double *const trees = p->bench->trees;
+  const uint8_t *const slot = s->order.slot + place;
   uint32_t again = (uint32_t)((UINT64_C(1) << tokens) - 1);
   uint16_t topic[WB_PHILOX_TILE];
-#if WB_VECTOR_BYTES >= 32
-  again &= choose_tile(p->rows, theta, phi, theta_at, phi_at, sums, size, p->trees, slot, u, topic);
+#if WB_VECTOR_BYTES == 64
+  again &= choose_tile(s->rows, theta, phi, theta_at, phi_at, sums, size, trees, slot, u, topic);
 #endif
   for (; again; again &= again - 1) {
     const int i = __builtin_ctz(again), at = slot[i];
-    topic[i] = (uint16_t)choose_topic(p->rows, theta + theta_at[at], phi + phi_at[at], sums + (size_t)at * size,
-                                      p->trees + at * (WB_TOPIC_TREE + 1), u[i]);
+    topic[i] = (uint16_t)choose_topic(s->rows, theta + theta_at[at], phi + phi_at[at], sums + (size_t)at * size,
+                                      trees + at * (WB_TOPIC_TREE + 1), u[i]);
   }
-  if (tokens == WB_PHILOX_TILE) memcpy(p->topic + place, topic, sizeof topic);
-  else memcpy(p->topic + place, topic, (size_t)tokens * sizeof(uint16_t));
+  if (tokens == WB_PHILOX_TILE) memcpy(s->topic + place, topic, sizeof topic);
+  else memcpy(s->topic + place, topic, (size_t)tokens * sizeof(uint16_t));
 }
 
 /* Processes a group of documents: computes a block's weights, then draws the previous block's topics, by sixteen. */
 #define topic_pass_tokens REAL_NAME(topic_pass_tokens_double, topic_pass_tokens_single)
 static void topic_pass_tokens(const topic_pass *p) {
-  const size_t size = (size_t)wb_topic_stretches(p->rows) * WB_TOPIC_LANES;
-  const uint32_t last = p->first[p->pairs];
+  const topic_order *const order = &p->session->order;
+  const size_t size = (size_t)wb_topic_stretches(p->session->rows) * WB_TOPIC_LANES;
+  const uint32_t last = order->first[p->end];
   uint64_t theta_at[TOPIC_RING], phi_at[TOPIC_RING];
   double total[TOPIC_BLOCK], uniform[TOPIC_UNIFORMS];
-  uint32_t place = p->first[0], known = place; /* the next token, and the first without a uniform */
+  uint32_t place = order->first[p->first], known = place; /* the next token, and the first without a uniform */
   int slot = 0;
-  for (int64_t begin = 0; begin < p->pairs + TOPIC_BLOCK; begin += TOPIC_BLOCK) {
+  for (int64_t begin = p->first; begin < p->end + TOPIC_BLOCK; begin += TOPIC_BLOCK) {
     uint32_t ready = last;
-    if (begin < p->pairs) {
-      const int block = p->pairs - begin < TOPIC_BLOCK ? (int)(p->pairs - begin) : TOPIC_BLOCK;
+    if (begin < p->end) {
+      const int block = p->end - begin < TOPIC_BLOCK ? (int)(p->end - begin) : TOPIC_BLOCK;
       weigh_block(p, begin, slot, size, theta_at, phi_at, total);
       slot = slot + TOPIC_BLOCK < TOPIC_RING ? slot + TOPIC_BLOCK : 0;
       WB_VECTOR_LOOP
       for (int i = 0; i < TOPIC_BLOCK; i++) total[i] = wb_log(total[i]);
       for (int i = 0; i < block; i++) {
-        double *const score = p->score + (p->document[begin + i] - p->first_document);
-        *score = wb_fma((double)p->count[begin + i], total[i], *score);
+        double *const score = p->score + order->document[begin + i];
+        *score = wb_fma((double)order->count[begin + i], total[i], *score);
       }
-      ready = p->first[begin];
+      ready = order->first[begin];
     }
     if (!p->draw) continue;
     while (place + WB_PHILOX_TILE <= ready || (ready == last && place < last)) {
       if (place == known) {
         const int some = last - place < TOPIC_UNIFORMS ? (int)(last - place) : TOPIC_UNIFORMS;
-        WB_NAME(topic_uniforms)(p->key, p->iteration, p->token + place, some, uniform);
+        WB_NAME(topic_uniforms)(p->draw->key, p->draw->iteration, order->token + place, some, uniform);
         known = place + TOPIC_UNIFORMS;
       }
       const int tokens = last - place < WB_PHILOX_TILE ? (int)(last - place) : WB_PHILOX_TILE;
@@ -388,67 +293,55 @@ static void topic_log_terms(const REAL *phi, const double *restrict inverse, int
   }
 }
 
-/* Weights in the precision of the draw: the values, times factors unless `factor` is NULL. Vectors are written with
- * intrinsics, since GCC at -O2 does not vectorise a loop of unknown length. */
-/* tools/loops: no vector multiply-adds */
-#define topic_narrow REAL_NAME(topic_narrow_double, topic_narrow_single)
-static void topic_narrow(const double *restrict value, const double *restrict factor, int count,
-                         REAL *restrict weight) {
+/* Weights in the precision of the draw: the values, times factors if `scaled`, a constant. Lanes are a number of their
+ * own, since GCC at -O2 does not vectorise a loop of unknown length. */
+#define narrow_values REAL_NAME(narrow_values_double, narrow_values_single)
+WB_INLINE void narrow_values(const int scaled, const double *restrict value, const double *restrict factor, int count,
+                             REAL *restrict weight) {
   int i = 0;
-#if WB_VECTOR_BYTES == 64
   for (; i + WB_TOPIC_LANES <= count; i += WB_TOPIC_LANES) {
-    __m512d some[2];
-    WB_UNROLL
-    for (int h = 0; h < 2; h++) {
-      some[h] = _mm512_loadu_pd(value + i + 8 * h);
-      if (factor) some[h] = _mm512_mul_pd(some[h], _mm512_loadu_pd(factor + i + 8 * h));
-      some[h] = _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(some[h], _mm512_set1_pd(REAL_LEAST), _CMP_NLT_UQ), some[h]);
+    double some[WB_TOPIC_LANES];
+    WB_VECTOR_LOOP
+    for (int l = 0; l < WB_TOPIC_LANES; l++) {
+      some[l] = scaled ? value[i + l] * factor[i + l] : value[i + l];
+      some[l] = some[l] < REAL_LEAST ? 0.0 : some[l];
     }
-    REAL_KEEP(weight + i, some[0], some[1], 0);
+    WB_VECTOR_LOOP
+    for (int l = 0; l < WB_TOPIC_LANES; l++) weight[i + l] = (REAL)some[l];
   }
-#endif
-  for (; i < count; i++) weight[i] = REAL_WEIGHT(factor ? value[i] * factor[i] : value[i]);
+  for (; i < count; i++) weight[i] = REAL_WEIGHT(scaled ? value[i] * factor[i] : value[i]);
 }
 
-/* Adds the gammas of a term to the sums of the topics and stores them as weights. With `stream` the stores bypass the
- * caches: if phi is larger than the caches, an ordinary store would first fetch what it overwrites. */
+/* The same, with factors unless `factor` is NULL. */
+/* tools/loops: no vector multiply-adds */
+#define topic_narrow REAL_NAME(topic_narrow_double, topic_narrow_single)
+static void topic_narrow(const double *value, const double *factor, int count, REAL *weight) {
+  if (factor) narrow_values(1, value, factor, count, weight);
+  else narrow_values(0, value, NULL, count, weight);
+}
+
+/* Adds the gammas of a term to the sums of the topics and stores them as weights. */
 /* tools/loops: no vector multiply-adds */
 #define topic_keep REAL_NAME(topic_keep_double, topic_keep_single)
-static void topic_keep(const double *restrict value, int count, int stream, double *restrict sum,
-                       REAL *restrict weight) {
-#if WB_VECTOR_BYTES == 64
-  for (int i = 0; i < count; i += WB_TOPIC_LANES) {
-    __m512d some[2];
-    WB_UNROLL
-    for (int h = 0; h < 2; h++) {
-      const int at = i + 8 * h, left = count - at;
-      const __mmask8 here = left >= 8 ? 0xFF : left > 0 ? (__mmask8)((1 << left) - 1) : 0;
-      some[h] = _mm512_maskz_loadu_pd(here, value + at);
-      _mm512_mask_storeu_pd(sum + at, here, _mm512_add_pd(_mm512_maskz_loadu_pd(here, sum + at), some[h]));
-      some[h] = _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(some[h], _mm512_set1_pd(REAL_LEAST), _CMP_NLT_UQ), some[h]);
-    }
-    REAL_KEEP(weight + i, some[0], some[1], stream);
+static void topic_keep(const double *restrict value, int count, double *restrict sum, REAL *restrict weight) {
+  int i = 0;
+  for (; i + WB_TOPIC_LANES <= count; i += WB_TOPIC_LANES) {
+    WB_VECTOR_LOOP
+    for (int l = 0; l < WB_TOPIC_LANES; l++) sum[i + l] += value[i + l];
   }
-#else
-  (void)stream;
-  for (int i = 0; i < count; i++) sum[i] += value[i];
-  for (int i = 0; i < count; i++) weight[i] = REAL_WEIGHT(value[i]);
-#endif
+  for (; i < count; i++) sum[i] += value[i];
+  narrow_values(0, value, NULL, count, weight);
 }
 
 #undef VECTORS
 #undef LANES
 #undef REAL_PAIRS
 #undef REAL_WEIGHT
-#undef REAL_GATHER
+#undef REAL_LEAST
 #undef REAL_FOUR_LOAD
 #undef REAL_EIGHT
 #undef REAL_EIGHT_ZERO
-#undef REAL_EIGHT_LOAD
 #undef REAL_EIGHT_GATHER
 #undef REAL_EIGHT_DOUBLE
 #undef REAL_EIGHT_SELECT
 #undef REAL_EIGHT_FMA
-#undef REAL_KEEP
-#undef REAL_BOTH
-#undef REAL_LEAST

@@ -7,12 +7,7 @@
  * - A gamma for each topic of each term and document: half a block of Philox, two numbers from a table and an
  *   exponential where tables serve, three times that elsewhere.
  * - A multiply-add and two loads for each topic of each pair. theta comes from the second-level cache.
- * - The table of phi: written once, and read once for each group of documents, as far as the group has its terms.
- *
- * The AssociatedPress counts have 3 gammas a token with 100 topics and 29 with 1,000, at about 4 ns with AVX-512. With
- * 1,000 topics in double precision, groups of 160 documents fetch 88,000 rows of 8 KB a sweep: 1.7 KB a token. Memory
- * gives a core 8 to 13 GB/s, so this takes 130 to 200 ns a token, more than the gammas. Single precision has half the
- * bytes in groups of twice the documents: 0.5 KB a token. */
+ * - The table of phi: written once, and read once for each group of documents, as far as the group has its terms. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"
@@ -63,52 +58,10 @@ typedef struct topic_gamma_room {
   uint64_t word[TOPIC_WORDS + 32];
 } topic_gamma_room;
 
-/* A group of documents and its pass. Arrays over pairs begin at the group's first, over places at that of all. */
-typedef struct topic_pass {
-  int draw; /* whether tokens get new topics */
-  uint64_t key;
-  uint32_t iteration;
-  int rows;     /* of topics */
-  size_t width; /* rows x lanes */
-  uint32_t first_document;
-  int64_t pairs;
-  const uint32_t *document, *term;
-  const int32_t *count;
-  const uint32_t *first; /* pairs + 1 */
-  const uint32_t *token;
-  const uint8_t *slot;
-  uint16_t *topic;
-  const void *theta, *phi; /* weights; theta: of the group's documents */
-  void *sums;              /* TOPIC_RING x stretches x lanes */
-  double *trees;           /* TOPIC_RING x (WB_TOPIC_TREE + 1) */
-  double *score;           /* documents of the group: receives the log weights of their words */
-} topic_pass;
-
-/* Documents first..end - 1 with one topic each (core/topic_member.h). Arrays over pairs are by document. */
-typedef struct topic_members {
-  uint64_t key;
-  uint32_t iteration;
-  int topics;
-  size_t width;
-  int64_t first, end;
-  const int64_t *first_pair;
-  const int32_t *term, *count;
-  const double *log_phi, *log_share; /* terms x width; width */
-  double *weight;                    /* width */
-  uint16_t *member;                  /* documents */
-  double *log_likelihood, *theta;    /* documents; documents x topics, or NULL */
-} topic_members;
-
-#define WB_LOOPS "cpu/topic_model/tokens_loops.h"
-#include "numeric/isa.h"
-
 /* Bytes of theta of a group: five eighths of the second-level cache if the system tells its size, within these bounds,
  * otherwise the lower bound: theta stays in that cache while terms pass in order, fetched once for the group. */
 #define TOPIC_GROUP_BYTES ((size_t)384 * 1024)
 #define TOPIC_GROUP_MOST ((size_t)1280 * 1024)
-
-/* From this many bytes of phi on, stores of phi bypass the caches. */
-#define TOPIC_STREAM ((size_t)16 * 1024 * 1024)
 
 typedef struct workbench workbench;
 
@@ -147,6 +100,29 @@ static int64_t leaves_of(const wb_topic_session *s) {
 }
 
 #include "cpu/topic_model/workbench.h"
+
+/* A group of documents and its pass. */
+typedef struct topic_pass {
+  const wb_topic_session *session;
+  const wb_topic_draw *draw; /* NULL: tokens keep their topics */
+  const workbench *bench;
+  uint32_t document;  /* the first */
+  int64_t first, end; /* pairs */
+  double *score;      /* documents: receives the log weights of their words */
+} topic_pass;
+
+/* Documents with one topic each. */
+typedef struct members_pass {
+  wb_topic_session *session;
+  const wb_topic_draw *draw;
+  const double *log_share; /* width */
+  double *log_likelihood, *theta;
+  double *room; /* threads x width */
+  int64_t next, thread;
+} members_pass;
+
+#define WB_LOOPS "cpu/topic_model/tokens_loops.h"
+#include "numeric/isa.h"
 
 static void close_session(wb_topic_session *s) {
   if (!s) return;
@@ -247,24 +223,22 @@ static void order_topics(void *context, int64_t piece) {
     for (int64_t i = first; i < end; i++) all->wanted[s->order.token[i]] = s->topic[i];
 }
 
-static void order_all_topics(token_topics *all) {
-  const int64_t tokens = all->session->corpus.tokens, pieces = (tokens + TOKENS_TOGETHER - 1) / TOKENS_TOGETHER;
-  wb_spread(useful_threads(all->session, 2.0 * (double)tokens, pieces), pieces, order_topics, all);
+static int order_all_topics(wb_topic_session *s, const uint16_t *given, uint16_t *wanted) {
+  const int64_t tokens = s->corpus.tokens, pieces = (tokens + TOKENS_TOGETHER - 1) / TOKENS_TOGETHER;
+  token_topics all = {s, given, wanted};
+  wb_spread(useful_threads(s, 2.0 * (double)tokens, pieces), pieces, order_topics, &all);
+  return WB_OK;
 }
 
 static int set_topics(wb_topic_session *s, const uint16_t *topic, wb_message *message) {
-  token_topics all = {s, topic, NULL};
   (void)message;
   s->counted = s->terms_counted = 0;
-  order_all_topics(&all);
-  return WB_OK;
+  return order_all_topics(s, topic, NULL);
 }
 
 static int get_topics(wb_topic_session *s, uint16_t *topic, wb_message *message) {
-  token_topics all = {s, NULL, topic};
   (void)message;
-  order_all_topics(&all);
-  return WB_OK;
+  return order_all_topics(s, NULL, topic);
 }
 
 static double document_work(const wb_topic_session *s) {
@@ -394,7 +368,6 @@ typedef struct terms_pass {
   wb_topic_session *session;
   const wb_topic_draw *draw;
   const wb_gamma_strips *strips;
-  int stream; /* whether stores of phi bypass the caches */
   int64_t next, leaves;
   int failed;
 } terms_pass;
@@ -420,14 +393,10 @@ static void draw_leaf(const terms_pass *pass, int64_t leaf, workbench *bench) {
       const double *value = bench->value + r * topics;
       const size_t at = (size_t)(term + r) * s->width;
       if (s->settings.precision == WB_SINGLE)
-        WB_LOOP(topic_keep_single, s->isa)(value, topics, pass->stream, sum, (float *)s->phi + at);
-      else WB_LOOP(topic_keep_double, s->isa)(value, topics, pass->stream, sum, (double *)s->phi + at);
+        WB_LOOP(topic_keep_single, s->isa)(value, topics, sum, (float *)s->phi + at);
+      else WB_LOOP(topic_keep_double, s->isa)(value, topics, sum, (double *)s->phi + at);
     }
   }
-#if defined(__GNUC__)
-  /* Needed before the barrier, since stores that bypass the caches are weakly ordered. */
-  if (pass->stream) __atomic_thread_fence(__ATOMIC_SEQ_CST);
-#endif
 }
 
 static void draw_leaves(void *context) {
@@ -451,10 +420,9 @@ static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message
     WB_TRY(prepare_strips(s, draw->beta, &s->term_strips, message));
     strips = s->term_strips;
   }
-  const int stream = (size_t)s->corpus.terms * s->width * real_size(s) > TOPIC_STREAM;
   const int threads =
       useful_threads(s, (double)s->corpus.terms * topics * (draw->mean ? 1 : 5) + (double)s->corpus.tokens, leaves);
-  terms_pass pass = {s, draw, strips, stream, 0, leaves, 0};
+  terms_pass pass = {s, draw, strips, 0, leaves, 0};
   wb_on_threads(threads, draw_leaves, &pass);
   if (pass.failed) return wb_out_of_memory(message, "drawing the terms of the topics", 8 * s->width);
   for (int k = 0; k < topics; k++) s->inverse[k] = 0;
@@ -499,30 +467,8 @@ static double value_sum(const wb_topic_session *s, const double *value) {
 static void pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t document, int64_t end, workbench *bench,
                        double *log_likelihood) {
   const wb_topic_corpus *c = &s->corpus;
-  const int64_t first = c->first_pair[document];
-  topic_pass pass = {
-      .draw = draw != NULL,
-      .rows = s->rows,
-      .width = s->width,
-      .first_document = (uint32_t)document,
-      .pairs = c->first_pair[end] - first,
-      .document = s->order.document + first,
-      .term = s->order.term + first,
-      .count = s->order.count + first,
-      .first = s->order.first + first,
-      .token = s->order.token,
-      .slot = s->order.slot,
-      .topic = s->topic,
-      .theta = bench->weight,
-      .phi = s->phi,
-      .sums = bench->sums,
-      .trees = bench->trees,
-      .score = log_likelihood + document,
-  };
-  if (draw) {
-    pass.key = draw->key;
-    pass.iteration = draw->iteration;
-  }
+  const topic_pass pass = {
+      s, draw, bench, (uint32_t)document, c->first_pair[document], c->first_pair[end], log_likelihood};
   for (int64_t d = document; d < end; d++) log_likelihood[d] = 0;
   if (s->settings.precision == WB_SINGLE) WB_LOOP(topic_pass_tokens_single, s->isa)(&pass);
   else WB_LOOP(topic_pass_tokens_double, s->isa)(&pass);

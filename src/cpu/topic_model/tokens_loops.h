@@ -74,15 +74,17 @@ static void WB_NAME(topic_logs)(int64_t count, double *restrict value) {
   }
 }
 
-/* Documents of one topic: draws it, and computes its probabilities. Lanes past the last topic have no weight. */
-static void WB_NAME(topic_members)(const topic_members *m) {
-  const size_t topics = (size_t)m->topics, width = m->width;
-  double *const weight = m->weight;
-  for (int64_t d = m->first; d < m->end; d++) {
+/* Documents first..end - 1 of one topic each (core/topic_member.h): draws it, and computes its probabilities. Lanes
+ * past the last topic have no weight. weight: width. */
+static void WB_NAME(topic_members)(const members_pass *pass, int64_t first, int64_t end, double *weight) {
+  const wb_topic_session *const s = pass->session;
+  const wb_topic_corpus *const c = &s->corpus;
+  const size_t topics = (size_t)s->settings.topics, width = s->width;
+  for (int64_t d = first; d < end; d++) {
     double top = -INFINITY, sum;
-    memcpy(weight, m->log_share, width * sizeof(double));
-    for (int64_t i = m->first_pair[d]; i < m->first_pair[d + 1]; i++) {
-      const double *const line = m->log_phi + (size_t)m->term[i] * width, count = (double)m->count[i];
+    memcpy(weight, pass->log_share, width * sizeof(double));
+    for (int64_t i = c->first_pair[d]; i < c->first_pair[d + 1]; i++) {
+      const double *const line = s->log_phi + (size_t)c->term[i] * width, count = (double)c->count[i];
       for (size_t k = 0; k < width; k += WB_TOPIC_LANES) {
         WB_VECTOR_LOOP
         for (size_t l = 0; l < WB_TOPIC_LANES; l++) weight[k + l] = wb_fma(count, line[k + l], weight[k + l]);
@@ -93,55 +95,38 @@ static void WB_NAME(topic_members)(const topic_members *m) {
       WB_VECTOR_LOOP
       for (size_t l = 0; l < WB_TOPIC_LANES; l++) weight[k + l] = wb_exp(weight[k + l] - top);
     }
-    m->member[d] = (uint16_t)wb_topic_member(weight, m->topics, m->key, m->iteration, (uint64_t)d, &sum);
-    m->log_likelihood[d] = m->first_pair[d] < m->first_pair[d + 1] ? top + wb_log(sum) : 0;
-    for (size_t k = 0; m->theta && k < topics; k++) m->theta[(size_t)d * topics + k] = weight[k] / sum;
+    s->member[d] =
+        (uint16_t)wb_topic_member(weight, (int)topics, pass->draw->key, pass->draw->iteration, (uint64_t)d, &sum);
+    pass->log_likelihood[d] = c->first_pair[d] < c->first_pair[d + 1] ? top + wb_log(sum) : 0;
+    for (size_t k = 0; pass->theta && k < topics; k++) pass->theta[(size_t)d * topics + k] = weight[k] / sum;
   }
 }
 
 #define REAL_BITS 64
 #include "cpu/real.h"
 #define REAL_WEIGHT wb_topic_weight
-#if WB_VECTOR_BYTES == 64
 #define REAL_LEAST WB_TOPIC_LEAST
-#define REAL_KEEP(to, low, high, stream) \
-  ((stream) ? (_mm512_stream_pd(to, low), _mm512_stream_pd((to) + 8, high)) \
-            : (_mm512_storeu_pd(to, low), _mm512_storeu_pd((to) + 8, high)))
+#define REAL_FOUR_LOAD(from) _mm256_loadu_pd(from)
 #define REAL_EIGHT __m512d
-#define REAL_EIGHT_LOAD(from) _mm512_loadu_pd(from)
 #define REAL_EIGHT_ZERO _mm512_setzero_pd()
 #define REAL_EIGHT_GATHER(table, at) _mm512_i64gather_pd(at, table, 8)
 #define REAL_EIGHT_DOUBLE(x) (x)
 #define REAL_EIGHT_SELECT(otherwise, mask, x) _mm512_mask_mov_pd(otherwise, mask, x)
 #define REAL_EIGHT_FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
-#else
-#define REAL_FOUR_LOAD(from) _mm256_loadu_pd(from)
-#define REAL_GATHER(to, table, at) \
-  _mm256_storeu_pd(to, _mm256_set_pd((table)[(at)[3]], (table)[(at)[2]], (table)[(at)[1]], (table)[(at)[0]]))
-#endif
 #include "cpu/topic_model/token_weights.h"
 
 #define REAL_BITS 32
 #include "cpu/real.h"
 #define REAL_WEIGHT wb_topic_weightf
-#if WB_VECTOR_BYTES == 64
 #define REAL_LEAST (double)WB_TOPIC_LEASTF
-#define REAL_BOTH(low, high) _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1)
-#define REAL_KEEP(to, low, high, stream) \
-  ((stream) ? _mm512_stream_ps(to, REAL_BOTH(low, high)) : _mm512_storeu_ps(to, REAL_BOTH(low, high)))
+#define REAL_FOUR_LOAD(from) _mm256_cvtps_pd(_mm_loadu_ps(from))
 /* In the lower half of a vector, since half vectors belong to another instruction set. */
 #define REAL_EIGHT __m512
-#define REAL_EIGHT_LOAD(from) _mm512_cvtps_pd(_mm256_loadu_ps(from))
 #define REAL_EIGHT_ZERO _mm512_setzero_ps()
 #define REAL_EIGHT_GATHER(table, at) _mm512_zextps256_ps512(_mm512_i64gather_ps(at, table, 4))
 #define REAL_EIGHT_DOUBLE(x) _mm512_cvtps_pd(_mm512_castps512_ps256(x))
 #define REAL_EIGHT_SELECT(otherwise, mask, x) _mm512_mask_mov_ps(otherwise, mask, x)
 #define REAL_EIGHT_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
-#else
-#define REAL_FOUR_LOAD(from) _mm256_cvtps_pd(_mm_loadu_ps(from))
-#define REAL_GATHER(to, table, at) \
-  _mm_storeu_ps(to, _mm_set_ps((table)[(at)[3]], (table)[(at)[2]], (table)[(at)[1]], (table)[(at)[0]]))
-#endif
 #include "cpu/topic_model/token_weights.h"
 
 /* Trial 0 of a tile of gammas with shapes below 1: proposals, the surely accepted, the surely rejected. */
@@ -292,24 +277,6 @@ static void WB_NAME(topic_strips)(double base, int count, wb_gamma_strips *strip
   wb_gamma_strips_build(base + (double)count, &strips->law[count], strips->strip[count]);
 }
 
-/* one[0], two[0], one[1], two[1], ... */
-WB_INLINE void WB_NAME(interleave_tile)(const uint64_t *one, const uint64_t *two, uint64_t *both) {
-#if WB_VECTOR_BYTES == 64
-  const __m512i low = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0), high = _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4);
-  WB_UNROLL
-  for (int i = 0; i < WB_PHILOX_TILE; i += 8) {
-    const __m512i a = _mm512_loadu_si512(one + i), b = _mm512_loadu_si512(two + i);
-    _mm512_storeu_si512(both + 2 * i, _mm512_permutex2var_epi64(a, low, b));
-    _mm512_storeu_si512(both + 2 * i + 8, _mm512_permutex2var_epi64(a, high, b));
-  }
-#else
-  for (int i = 0; i < WB_PHILOX_TILE; i++) {
-    both[2 * i] = one[i];
-    both[2 * i + 1] = two[i];
-  }
-#endif
-}
-
 /* Decides the points of a list that the quick test left open, and tries again until all are accepted. */
 WB_INLINE void WB_NAME(finish_strips)(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first,
                                       const wb_gamma_strips *strips, topic_strip_list *restrict list, int open,
@@ -378,29 +345,6 @@ WB_INLINE void WB_NAME(finish_strips)(uint64_t key, uint32_t purpose, uint32_t i
  * may lie above the density, or the shape has no table. */
 WB_INLINE uint32_t WB_NAME(strip_tile)(const double *strip, const uint64_t *bits, const int32_t *number,
                                        double *log_draw) {
-#if WB_VECTOR_BYTES == 64
-  /* wb_gamma_strip_index() and its companions in fewer steps. */
-  const __m512i two = _mm512_set1_epi64(2 * (WB_GAMMA_STRIPS - 1)), along_bits = _mm512_set1_epi64(~0x1FFLL);
-  const __m512i one_half = _mm512_set1_epi64(0x3FF0000000000100LL);
-  uint32_t open = 0;
-  WB_UNROLL
-  for (int i = 0; i < WB_PHILOX_TILE; i += 8) {
-    const __m512i word = _mm512_loadu_si512(bits + i);
-    const __m512i count = _mm512_cvtepu32_epi64(_mm256_loadu_si256((const __m256i *)(const void *)(number + i)));
-    const __mmask8 has = _mm512_cmp_epi64_mask(count, _mm512_set1_epi64(WB_GAMMA_COUNTS), _MM_CMPINT_LT);
-    const __m512i law = _mm512_maskz_slli_epi64(has, count, 10);
-    const __m512i at = _mm512_add_epi64(law, _mm512_and_si512(_mm512_slli_epi64(word, 1), two));
-    const __m512d start = _mm512_i64gather_pd(at, strip, 8), width = _mm512_i64gather_pd(at, strip + 1, 8);
-    /* The height is the 12 bits of the word from bit 9 on. It is compared with the last 12 bits of the width. */
-    const __mmask8 quick = _mm512_mask_cmp_epu64_mask(has, _mm512_slli_epi64(word, 43),
-                                                      _mm512_slli_epi64(_mm512_castpd_si512(width), 52), _MM_CMPINT_LT);
-    const __m512i along = _mm512_ternarylogic_epi64(_mm512_srli_epi64(word, 12), along_bits, one_half, 0xEA);
-    const __m512d part = _mm512_sub_pd(_mm512_castsi512_pd(along), _mm512_set1_pd(1.0));
-    _mm512_storeu_pd(log_draw + i, _mm512_fmadd_pd(width, part, start));
-    open |= (uint32_t)(uint8_t)~quick << i;
-  }
-  return open;
-#else
   uint64_t at[WB_PHILOX_TILE], open[WB_PHILOX_TILE];
   double start[WB_PHILOX_TILE], width[WB_PHILOX_TILE];
   WB_VECTOR_LOOP
@@ -415,7 +359,6 @@ WB_INLINE uint32_t WB_NAME(strip_tile)(const double *strip, const uint64_t *bits
     open[i] = ~wb_mask(wb_gamma_strip_quick(width[i], bits[i])) | wb_mask(number[i] >= WB_GAMMA_COUNTS);
   }
   return WB_NAME(mask_bits)(open);
-#endif
 }
 
 /* Gamma draws of elements first..first + count - 1 with shapes base + tally, count <= TOPIC_GAMMAS. The tables are for
@@ -436,7 +379,10 @@ static void WB_NAME(topic_strip_gammas)(uint64_t key, uint32_t purpose, uint32_t
     for (int w = 0; begin % TOPIC_WORDS == 0 && w < TOPIC_WORDS + odd && begin + w < count + odd;
          w += 2 * WB_PHILOX_TILE) {
       WB_NAME(philox_series)(key, purpose, iteration, ((first + (uint64_t)begin) >> 1) + (uint64_t)(w / 2), one, two);
-      WB_NAME(interleave_tile)(one, two, words + w);
+      for (int i = 0; i < WB_PHILOX_TILE; i++) {
+        words[w + 2 * i] = one[i];
+        words[w + 2 * i + 1] = two[i];
+      }
     }
     const uint64_t *const bits = words + odd + begin % TOPIC_WORDS;
     const int32_t *const number = tally + begin;

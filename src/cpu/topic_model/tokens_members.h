@@ -5,15 +5,6 @@
  * for each topic of each pair, and an exponential for each topic of each document. */
 #pragma once
 
-typedef struct members_pass {
-  wb_topic_session *session;
-  const wb_topic_draw *draw;
-  const double *log_share; /* width */
-  double *log_likelihood, *theta;
-  double *room; /* threads x width */
-  int64_t next, thread;
-} members_pass;
-
 static void log_leaf(void *context, int64_t leaf) {
   wb_topic_session *const s = context;
   const int topics = s->settings.topics;
@@ -32,26 +23,11 @@ static void member_groups(void *context) {
   wb_topic_session *const s = pass->session;
   const wb_topic_corpus *const c = &s->corpus;
   const int64_t size = s->order.group;
-  topic_members members = {
-      .key = pass->draw->key,
-      .iteration = pass->draw->iteration,
-      .topics = s->settings.topics,
-      .width = s->width,
-      .first_pair = c->first_pair,
-      .term = c->term,
-      .count = c->count,
-      .log_phi = s->log_phi,
-      .log_share = pass->log_share,
-      .weight = pass->room + (size_t)wb_take(&pass->thread) * s->width,
-      .member = s->member,
-      .log_likelihood = pass->log_likelihood,
-      .theta = pass->theta,
-  };
+  double *const weight = pass->room + (size_t)wb_take(&pass->thread) * s->width;
   for (int64_t first; (first = size * wb_take(&pass->next)) < c->documents;) {
-    members.first = first;
-    members.end = first + size < c->documents ? first + size : c->documents;
-    WB_LOOP(topic_members, s->isa)(&members);
-    for (int64_t i = c->first_pair[first]; i < c->first_pair[members.end]; i++)
+    const int64_t end = first + size < c->documents ? first + size : c->documents;
+    WB_LOOP(topic_members, s->isa)(pass, first, end, weight);
+    for (int64_t i = c->first_pair[first]; i < c->first_pair[end]; i++)
       for (uint32_t t = s->order.first[i]; t < s->order.first[i + 1]; t++)
         s->topic[t] = s->member[s->order.document[i]];
   }

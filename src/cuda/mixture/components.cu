@@ -2,10 +2,9 @@
  * rows (mixture/mixture.h has the law), numbers about them, and their layout for the next pass over the rows. The twin
  * of cpu/mixture/components.c.
  *
- * Components stay on the card from sweep to sweep. One page-locked buffer holds what the host sends and reads, with a
- * place for each item. A call that does not wait leaves its place alone until the host has waited for the next pass
- * over the rows. During that pass, questions are answered on a stream of their own. Sums over components are added by
- * one thread each, in order. */
+ * One page-locked buffer holds what the host sends and reads, with a place for each item. A call that does not wait
+ * leaves its place alone until the host has waited for the next pass over the rows. During that pass, questions are
+ * answered on a stream of their own. */
 #include "core/half.h"
 #include "cuda/mixture/state.cuh"
 
@@ -128,27 +127,32 @@ __global__ void __launch_bounds__(ENTRY_THREADS)
   if (adds) precision[entry] = sum;
 }
 
-/* Coefficients as cuda/mixture/draw_tile.cuh reads them, one block a component: mixture_coefficients(). */
+/* Coefficients of component j as cuda/mixture/draw_tile.cuh reads them, every step-th one from `first` on. */
+template <typename Real>
+__host__ __device__ __forceinline__ void pack_component(int first, int step, int p, int order, const double *offset,
+                                                        const double *factor, double constant, size_t j,
+                                                        Real *coefficients) {
+  const size_t size = mixture_coefficients<Real>(static_cast<size_t>(order)),
+               last = coefficient_line(static_cast<size_t>(order));
+  Real *const to = coefficients + j * size;
+  for (int r = 0; r < order; r++)
+    for (int i = first; i <= r + 1; i += step)
+      to[coefficient_line(static_cast<size_t>(r)) + static_cast<size_t>(i)] =
+          static_cast<Real>(r >= p   ? 0.0
+                            : i == 0 ? -offset[r]
+                                     : factor[wb_packed_row(r) + static_cast<size_t>(i) - 1]);
+  for (size_t i = last + static_cast<size_t>(first); i < size; i += static_cast<size_t>(step))
+    to[i] = i == last ? static_cast<Real>(constant) : Real(0);
+}
+
+/* The same by one block a component. */
 template <typename Real>
 __global__ void __launch_bounds__(ENTRY_THREADS) mixture_pack(mixture_components c, int order, Real *coefficients) {
-  const int p = c.columns, j = static_cast<int>(blockIdx.x);
-  const wb_component component = component_at(c, j);
-  const size_t size = mixture_coefficients<Real>(static_cast<size_t>(order));
-  Real *const to = coefficients + static_cast<size_t>(j) * size;
-  for (int r = 0; r < order; r++) {
-    Real *const line = to + coefficient_line(static_cast<size_t>(r));
-    for (int i = static_cast<int>(threadIdx.x); i <= r + 1; i += ENTRY_THREADS) {
-      double value = 0;
-      if (r < p && i == 0) value = -component.offset[r];
-      if (r < p && i > 0) value = component.factor[wb_packed_row(r) + static_cast<size_t>(i) - 1];
-      line[i] = static_cast<Real>(value);
-    }
-  }
+  const wb_component component = component_at(c, static_cast<int>(blockIdx.x));
   const double constant =
-      wb_component_log_floored(p, c.log_weight[j], *component.log_determinant, *component.floor_trace);
-  const size_t last = coefficient_line(static_cast<size_t>(order));
-  for (size_t i = last + threadIdx.x; i < size; i += ENTRY_THREADS)
-    to[i] = i == last ? static_cast<Real>(constant) : Real(0);
+      wb_component_log_floored(c.columns, c.log_weight[blockIdx.x], *component.log_determinant, *component.floor_trace);
+  pack_component(static_cast<int>(threadIdx.x), ENTRY_THREADS, c.columns, order, component.offset, component.factor,
+                 constant, blockIdx.x, coefficients);
 }
 
 /* The same as cuda/mixture/draw_tensor.cuh reads them, see fragment_line(): a block for each sixteen components and
@@ -522,18 +526,10 @@ WB_BOTH_PRECISIONS(send_components)
 
 template <typename Real>
 void pack_coefficients(const wb_mixture_session *s, const wb_mixture_parameters *parameters, int order, Real *packed) {
-  const size_t p = static_cast<size_t>(s->data.columns), size = mixture_coefficients<Real>(static_cast<size_t>(order));
-  std::memset(packed, 0, coefficient_bytes<Real>(parameters->components, order));
-  for (size_t j = 0; j < static_cast<size_t>(parameters->components); j++) {
-    const double *factor = parameters->factor + j * (p * (p + 1) / 2);
-    Real *const component = packed + j * size;
-    for (size_t r = 0; r < p; r++) {
-      Real *line = component + coefficient_line(r);
-      *line++ = static_cast<Real>(-parameters->offset[j * p + r]);
-      for (size_t c = 0; c <= r; c++) *line++ = static_cast<Real>(*factor++);
-    }
-    component[coefficient_line(static_cast<size_t>(order))] = static_cast<Real>(parameters->log_constant[j]);
-  }
+  const size_t p = static_cast<size_t>(s->data.columns);
+  for (size_t j = 0; j < static_cast<size_t>(parameters->components); j++)
+    pack_component(0, 1, s->data.columns, order, parameters->offset + j * p, parameters->factor + j * (p * (p + 1) / 2),
+                   parameters->log_constant[j], j, packed);
 }
 WB_BOTH_PRECISIONS(pack_coefficients)
 

@@ -1,10 +1,10 @@
 /* The table of the mixture's functions, for a session on one or several graphics cards.
  *
- * Each card has a part: some of the leaves of rows, whose labels it draws and whose statistics it sums. All cards draw
- * the same components from the same statistics. A part begins where a node of the tree over all leaves begins. It
- * returns the sums of its largest complete subtrees. The host adds these in the order of the tree, so results do not
- * depend on the number of cards. A call starts the work of all parts before it waits for one. With one card there is
- * one part, and the sums stay there. */
+ * Each card has a part of the leaves of rows and draws the same components from the same statistics. A part begins
+ * where a node of the tree over all leaves begins. It returns the sums of its largest complete subtrees. The host adds
+ * these in the order of the tree, so results do not depend on the number of cards. The sums of one card stay there. */
+#include <tuple>
+
 #include "core/mixture_half.h"
 #include "cuda/mixture/state.cuh"
 #include "cuda/table.cuh"
@@ -157,37 +157,17 @@ int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixture_sess
   return WB_OK;
 }
 
-int set_components(wb_mixture_session *session, int32_t components, const double *statistics, wb_message *message) {
-  return for_parts(session, message, [&](wb_mixture_session *s, auto) {
-    return set_part_components(s, components, statistics, message);
-  });
+/* A function of the table that calls WORK, a function of a part, on the device of each part or of the first one. The
+ * last argument is the message. */
+template <auto WORK, typename... Given>
+int on_all(wb_mixture_session *session, Given... given) {
+  wb_message *const message = std::get<sizeof...(Given) - 1>(std::tie(given...));
+  return for_parts(session, message, [&](wb_mixture_session *s, auto) { return WORK(s, given...); });
 }
-
-int set_statistics(wb_mixture_session *session, int32_t first, int32_t count, const double *statistics,
-                   wb_message *message) {
-  return for_parts(session, message, [&](wb_mixture_session *s, auto) {
-    return set_part_statistics(s, first, count, statistics, message);
-  });
-}
-
-int get_statistics(wb_mixture_session *session, int32_t first, int32_t count, double *statistics, wb_message *message) {
-  return on_device(session, message,
-                   [&](auto) { return get_part_statistics(session, first, count, statistics, message); });
-}
-
-int draw_components(wb_mixture_session *session, const wb_mixture_law *law, const int32_t *source, uint64_t key,
-                    uint32_t iteration, wb_message *message) {
-  return for_parts(session, message, [&](wb_mixture_session *s, auto) {
-    return draw_part_components(s, law, source, key, iteration, message);
-  });
-}
-
-int add_precisions(wb_mixture_session *session, const wb_mixture_precisions *sums, wb_message *message) {
-  return on_device(session, message, [&](auto) { return add_part_precisions(session, sums, message); });
-}
-
-int measure(wb_mixture_session *session, const wb_mixture_measures *measures, wb_message *message) {
-  return on_device(session, message, [&](auto) { return measure_part(session, measures, message); });
+template <auto WORK, typename... Given>
+int on_first(wb_mixture_session *session, Given... given) {
+  wb_message *const message = std::get<sizeof...(Given) - 1>(std::tie(given...));
+  return on_device(session, message, [&](auto) { return WORK(session, given...); });
 }
 
 int draw_labels(wb_mixture_session *session, const double *log_weight, uint64_t key, uint32_t iteration,
@@ -239,10 +219,6 @@ int finish_labels(wb_mixture_session *session, double *sizes, double *log_likeli
   return for_parts(session, message, [&](wb_mixture_session *s, auto) {
     return s == session ? finish_part_labels(s, sizes, log_likelihood, message) : add_part_sizes(s, sizes, message);
   });
-}
-
-int get_components(wb_mixture_session *session, double *mean, double *factor, wb_message *message) {
-  return on_device(session, message, [&](auto) { return get_part_components(session, mean, factor, message); });
 }
 
 int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *pairs, uint64_t key, uint32_t iteration,
@@ -366,9 +342,22 @@ wb::mixture_piece wb_mixture_session::piece_of(int64_t leaf) const {
   return found;
 }
 
-extern const wb_mixture_functions wb_cuda_mixture = {
-    wb::open_session,   wb::set_components, wb::set_statistics, wb::get_statistics, wb::draw_components,
-    wb::add_precisions, wb::measure,        wb::draw_labels,    wb::finish_labels,  wb::get_components,
-    wb::evaluate,       wb::draw_rows,      wb::add_densities,  wb::choose_anchors, wb::draw_halves,
-    wb::weigh_rows,     wb::get_nodes,      wb::get_row,        wb::close_session,
-};
+extern const wb_mixture_functions wb_cuda_mixture = {wb::open_session,
+                                                     wb::on_all<wb::set_part_components>,
+                                                     wb::on_all<wb::set_part_statistics>,
+                                                     wb::on_first<wb::get_part_statistics>,
+                                                     wb::on_all<wb::draw_part_components>,
+                                                     wb::on_first<wb::add_part_precisions>,
+                                                     wb::on_first<wb::measure_part>,
+                                                     wb::draw_labels,
+                                                     wb::finish_labels,
+                                                     wb::on_first<wb::get_part_components>,
+                                                     wb::evaluate,
+                                                     wb::draw_rows,
+                                                     wb::add_densities,
+                                                     wb::choose_anchors,
+                                                     wb::draw_halves,
+                                                     wb::weigh_rows,
+                                                     wb::get_nodes,
+                                                     wb::get_row,
+                                                     wb::close_session};

@@ -8,13 +8,11 @@
  *
  * Errors of a line z = L x - L mu of the triangle: 2^-22 of each term for each of its two numbers and for the product
  * that is left out, 2^-39 of the largest number where a number is much smaller, and what the products of matrices cut
- * off, of which up to three are added. Ordinary multiply-adds round p times by 2^-24. On an H100, with components five
- * of their deviations apart, log densities were off by at most 8e-7 of half the squared distance plus the size of the
- * log constant, and by 1.2e-7 in the mean square (ordinary: 4e-7, 8e-8).
+ * off. On an H100 log densities were off by 1.2e-7 of half the squared distance plus the log constant in the mean
+ * square (ordinary multiply-adds: 8e-8).
  *
  * A warp has 16 rows. Lane 4g + q has rows g and g + 8, and components 2q and 2q + 1 of each eight. It draws one of its
- * own components and knows the sum of their weights. At the end one of the four lanes of a row is drawn by these sums.
- * So weights are not sent from lane to lane. */
+ * own components. At the end one of the four lanes of a row is drawn by the sums of their weights. */
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -46,13 +44,6 @@ struct __align__(128) half_memory {
 template <int GROUPS>
 constexpr size_t half_shared(int p) {
   return sizeof(half_memory<GROUPS>) + static_cast<size_t>(2 * half_buffer(GROUPS, p) + HALF_LINES * HALF_CORE);
-}
-
-/* The number of a thread's row v among the rows of its launch. */
-template <int THREADS>
-__device__ __forceinline__ int64_t row_of_half(int v) {
-  const int thread = static_cast<int>(threadIdx.x);
-  return static_cast<int64_t>(blockIdx.x) * (THREADS / 2) + thread / 32 * 16 + thread % 32 / 4 + 8 * v;
 }
 
 /* Component number of item i of a lane. */
@@ -87,7 +78,7 @@ public:
     fetch<0>();
     WB_UNROLL
     for (int v = 0; v < 2; v++) {
-      const int64_t row = row_of_half<THREADS>(v);
+      const int64_t row = row_of_thread<THREADS, 4>(2, v);
       split(v, first_value_of_row(x, p, row < rows ? row : rows - 1));
     }
   }
@@ -217,54 +208,15 @@ private:
   float unit_[2]; /* by which squares of the rows are multiplied */
 };
 
-/* Uniforms for the draws of a lane; as label_uniforms. The four lanes of a row have numbers of their own. */
-template <int THREADS>
-class half_uniforms {
-public:
-  __device__ __forceinline__ half_uniforms(float *room, uint64_t key, uint32_t iteration, uint64_t first_row)
-      : mine_(room + threadIdx.x), key_(key), iteration_(iteration), first_row_(first_row) {}
-
-  __device__ __forceinline__ void take(int block) {
-    which_ = block % as::uniforms;
-    if (block / as::uniforms == drawn_) return;
-    drawn_ = block / as::uniforms;
-    WB_UNROLL
-    for (int v = 0; v < 2; v++) {
-      const wb_bits drawn = bits(static_cast<uint32_t>(4 * drawn_) + threadIdx.x % 4, v);
-      WB_UNROLL
-      for (int u = 0; u < as::uniforms; u++)
-        mine_[(u * 2 + v) * THREADS] = as::uniform(drawn, static_cast<uint32_t>(u));
-    }
-  }
-  __device__ __forceinline__ float operator()(int v) const { return mine_[(which_ * 2 + v) * THREADS]; }
-
-  /* The uniform by which one of the four lanes is drawn. */
-  __device__ __forceinline__ float last(int v) const { return as::uniform(bits(0xffffffffu, v), 0); }
-
-private:
-  typedef precise<float> as;
-  __device__ __forceinline__ wb_bits bits(uint32_t number, int v) const {
-    const uint64_t element = first_row_ + static_cast<uint64_t>(row_of_half<THREADS>(v));
-    return wb_philox(key_, number, static_cast<uint32_t>(element), wb_philox_c2(WB_PURPOSE_LABEL, element), iteration_);
-  }
-
-  float *mine_;
-  uint64_t key_;
-  uint32_t iteration_;
-  uint64_t first_row_;
-  int which_ = 0, drawn_ = -1;
-};
-
 /* As mixture_draw(), for p columns that need GROUPS. Draws have the same law, but differ from the processor's.
  *
  * Launch: two threads for each row. For each (row, component) the products of a group of s + 1 blocks of columns take
  * 192 (s + 1) multiply-adds of halves, 64 more if s is even, where ordinary ones are p(p + 3)/2: five times as many
- * as those at p = 14, four times at 30, on cores with 15 times their rate. Shared memory: the tensor cores read 64
- * bytes of coefficients a cycle, and each weight is written and read twice. Registers on sm_90: 76 for 2 GROUPS to 127
+ * as those at p = 14, four times at 30, on cores with 15 times their rate. Registers on sm_90: 76 for 2 GROUPS to 127
  * for 9, without spills, and one block on a multiprocessor.
  *
  * On an H100, 1e6 rows, 256 components, p = 14, 22, 30, 40: 0.90, 1.35, 1.94, 2.84 ms (mixture_draw(): 1.47, 3.23,
- * 5.98, 10.2). The instruction mma.sync, in warps of 32 rows, took 1.18, 1.81, 2.70, 4.37 ms. */
+ * 5.98, 10.2). */
 template <int GROUPS>
 __global__ void __launch_bounds__(half_threads(GROUPS), 1)
     mixture_draw_half(const float *x, int p, const float *coefficients, int components, const float *share,
@@ -277,14 +229,14 @@ __global__ void __launch_bounds__(half_threads(GROUPS), 1)
   mixture_half_weights<GROUPS> tile(*shared, x, p, reinterpret_cast<const unsigned char *>(coefficients), components,
                                     rows);
   one_pass<float, 2> seen(0);
-  half_uniforms<THREADS> uniforms(shared->uniform, key, iteration, first_row);
+  label_uniforms<float, 2, THREADS, 4> uniforms(shared->uniform, key, iteration, first_row);
   const int q = static_cast<int>(threadIdx.x) % 4;
   const auto weigh = [&](int base, int count, float(&top)[2]) {
     tile.weigh(base, count, top);
     if (share == nullptr) return;
     WB_UNROLL
     for (int v = 0; v < 2; v++) {
-      const int64_t i = row_of_half<THREADS>(v);
+      const int64_t i = row_of_thread<THREADS, 4>(2, v);
       const size_t mine = static_cast<size_t>(sample[i < rows ? i : rows - 1]);
       const float *const own = share + mine * static_cast<size_t>(components);
       WB_ROLLED
@@ -310,7 +262,7 @@ __global__ void __launch_bounds__(half_threads(GROUPS), 1)
     WB_UNROLL
     for (int u = 0; u < 3; u++) lane += sum[u] <= position;
     const int item = __shfl_sync(0xffffffffu, seen.chosen[v], lane, 4);
-    const int64_t i = row_of_half<THREADS>(v);
+    const int64_t i = row_of_thread<THREADS, 4>(2, v);
     if (q != 0 || i >= rows) continue;
     label[i] = component_of_half(item, lane);
     log_sum[i] = largest + as::log(sum[3]);

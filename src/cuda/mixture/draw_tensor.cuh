@@ -142,16 +142,10 @@ private:
  * Launch: 128 threads a block, a row a thread. For each (row, component) p ordinary multiply-adds and those of the
  * products, at twice the rate: 4, 8, 12, ... for each four lines of the triangle, so 64 of the ordinary ones' time at p
  * = 14, where mixture_draw() needs 105. Shared memory: 16 bytes a lane for 4 products, and each weight is written and
- * read three times. As nvcc 13 compiles them for sm_90, with a spill of 4 bytes at 16 columns and none elsewhere;
- * "blocks" is how many run on a multiprocessor:
+ * read three times. As nvcc 13 compiles them for sm_90, with a spill of 4 bytes at 16 columns and none elsewhere,
+ * threads have 114 to 255 registers, blocks 28 to 73 KB, and 2 to 4 blocks run on a multiprocessor.
  *
- *   columns       4    8   12   16   20   24   28   32   36   40   44   48
- *   registers   114  150  152  168  195  202  246  246  242  244  255  248
- *   shared, KB   28   32   36   40   44   48   52   57   61   65   69   73
- *   blocks        4    3    3    3    2    2    2    2    2    2    2    2
- *
- * On an H200, 1e6 rows, 256 components, p = 14, 30: 2.31, 6.86 ms (mixture_draw(): 3.10, 16.4), where the pipe that
- * both kinds of multiply-adds share is busy for 67% of the time. */
+ * On an H200, 1e6 rows, 256 components, p = 14, 30: 2.31, 6.86 ms (mixture_draw(): 3.10, 16.4). */
 template <int PANELS>
 __global__ void __launch_bounds__(TENSOR_THREADS, tensor_blocks(PANELS))
     mixture_draw_tensor(const double *x, int p, const double *coefficients, int components, const double *share,

@@ -3,11 +3,8 @@
  *
  * A thread has R rows, with their values in registers. Components come in blocks of WB_BLOCK_ITEMS. Their coefficients
  * are the same for all threads, so they are read from shared memory, 16 bytes at a time, and each serves R
- * multiply-adds. With R = 1 the reads would limit the speed. While one stage of components is used, the next one
- * travels from device memory to the other half of the buffer.
- *
- * A thread keeps the weights of its own rows in a column of shared memory that no other thread reads. It needs neither
- * shuffles nor barriers to sum or search them. */
+ * multiply-adds. While one stage of components is used, the next one travels to the other half of the buffer. A thread
+ * keeps the weights of its own rows in a column of shared memory that no other thread reads. */
 #pragma once
 
 #include <utility>
@@ -239,9 +236,11 @@ __device__ __forceinline__ auto log_sum_kept(Weights &weights, int v) {
   return weights.weight(0, v) + Weights::as::log(weights.weight(1, v));
 }
 
-/* The number of a thread's row v among the rows of its launch. */
-template <int THREADS = MIXTURE_THREADS>
+/* The number of a thread's row v among the rows of its launch, of which four LANES have two rows (draw_half.cuh). */
+template <int THREADS = MIXTURE_THREADS, int LANES = 1>
 __device__ __forceinline__ int64_t row_of_thread(int rows_each, int v) {
+  const int thread = static_cast<int>(threadIdx.x);
+  if (LANES == 4) return static_cast<int64_t>(blockIdx.x) * (THREADS / 2) + thread / 32 * 16 + thread % 32 / 4 + 8 * v;
   return static_cast<int64_t>(blockIdx.x) * (THREADS * rows_each) + threadIdx.x + v * THREADS;
 }
 
@@ -261,8 +260,8 @@ __device__ __forceinline__ mixture_weights<Real, P, R> weights_of_rows(
 }
 
 /* Uniforms for the draws of a thread's rows. One block of random numbers serves several blocks of components. Uniforms
- * wait in `room`, shared memory of the block's threads. */
-template <typename Real, int R, int THREADS>
+ * wait in `room`, shared memory of the block's threads. The LANES of a row have numbers of their own. */
+template <typename Real, int R, int THREADS, int LANES = 1>
 class label_uniforms {
 public:
   __device__ __forceinline__ label_uniforms(Real *room, uint64_t key, uint32_t iteration, uint64_t first_row)
@@ -274,17 +273,24 @@ public:
     drawn_ = block / as::uniforms;
     WB_UNROLL
     for (int v = 0; v < R; v++) {
-      const uint64_t element = first_row_ + static_cast<uint64_t>(row_of_thread<THREADS>(R, v));
-      const wb_bits bits = wb_philox(key_, static_cast<uint32_t>(drawn_), static_cast<uint32_t>(element),
-                                     wb_philox_c2(WB_PURPOSE_LABEL, element), iteration_);
+      const wb_bits drawn = bits(static_cast<uint32_t>(LANES * drawn_) + threadIdx.x % LANES, v);
       WB_UNROLL
-      for (int u = 0; u < as::uniforms; u++) mine_[(u * R + v) * THREADS] = as::uniform(bits, static_cast<uint32_t>(u));
+      for (int u = 0; u < as::uniforms; u++)
+        mine_[(u * R + v) * THREADS] = as::uniform(drawn, static_cast<uint32_t>(u));
     }
   }
   __device__ __forceinline__ Real operator()(int v) const { return mine_[(which_ * R + v) * THREADS]; }
 
+  /* The uniform by which one of the lanes is drawn. */
+  __device__ __forceinline__ Real last(int v) const { return as::uniform(bits(0xffffffffu, v), 0); }
+
 private:
   typedef precise<Real> as;
+  __device__ __forceinline__ wb_bits bits(uint32_t number, int v) const {
+    const uint64_t element = first_row_ + static_cast<uint64_t>(row_of_thread<THREADS, LANES>(R, v));
+    return wb_philox(key_, number, static_cast<uint32_t>(element), wb_philox_c2(WB_PURPOSE_LABEL, element), iteration_);
+  }
+
   Real *mine_;
   uint64_t key_;
   uint32_t iteration_;
@@ -336,32 +342,18 @@ __device__ __forceinline__ void draw_rows(Weights &tile, Real *uniform, int comp
 
 /* Draws the component of each of `rows` rows and gives the log of the sum of its weights. first_row is the number of
  * the first. share, if it is not NULL, is samples x components: what is added to the log weights in a row of this
- * sample. It is added to the finished weights of a block of components, so that where there is none one branch of all
- * threads for sixteen components is all that this costs.
+ * sample.
  *
  * Launch: 64 threads a block, R rows a thread. For each (row, component) p(p + 3)/2 multiply-adds, where p is rounded
  * up to the next order that has a kernel, and about 25 operations for the weight and its draw, fewer where a block of
  * components is negligible. Shared memory: p(p + 3)/4 reads of 16 bytes (double; p(p + 3)/8 in single) for R pairs, and
  * two reads and two writes of the weight. Device memory: reads sizeof(Real) p bytes a row and the coefficients once a
- * block, which the L2 cache holds, and writes 4 + sizeof(Real) bytes a row: at p = 14 and k = 256 in double 246
- * multiply-adds a byte, so that only arithmetic counts.
+ * block, and writes 4 + sizeof(Real) bytes a row, so that only arithmetic counts.
  *
- * As nvcc 13 compiles them for sm_90, with a spill of 8 bytes at order 40 in double and none elsewhere. "blocks" is how
- * many run on a multiprocessor, given its registers and its 227 KB of shared memory:
+ * As nvcc 13 compiles them for sm_90, threads have 138 to 255 registers in double and 114 to 245 in single, with a
+ * spill of 8 bytes at order 40 in double and none elsewhere. 4 to 7 blocks run on a multiprocessor.
  *
- *   order           2    8   10   14   16   20   24   32   40
- *   double: R       4    4    4    4    4    3    3    2    2
- *     registers   138  166  206  238  250  242  254  242  255
- *     shared, KB   36   39   40   44   46   34   37   27   32
- *     blocks        6    5    4    4    4    4    4    4    4
- *   single: R       6    6    6    6    6    4    4    4    4
- *     registers   114  128  154  164  168  161  168  213  245
- *     shared, KB   31   32   33   35   36   24   26   25   27
- *     blocks        7    6    6    6    6    6    6    4    4
- *
- * So few warps run, but each has R chains of multiply-adds that do not wait for one another, and the next row of the
- * triangle gives as many again. What follows them, short and without such chains, is where warps wait: so it has all
- * rows of a thread side by side, draws are found by bisection, and a Philox block serves all their uniforms. */
+ * So few warps run, but each has R chains of multiply-adds that do not wait for one another. */
 template <typename Real, int P, int R>
 __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
     mixture_draw(const Real *x, int p, const Real *coefficients, int components, const Real *share,
@@ -432,50 +424,34 @@ constexpr int rows_per_thread(int order) {
   return order <= 16 ? 4 : order <= 24 ? 3 : 2;
 }
 
-template <typename Real, int P>
-mixture_draw_kernel<Real> mixture_draw_of_order() {
-  constexpr int R = rows_per_thread<Real>(P);
-  return {P, R * MIXTURE_THREADS, MIXTURE_THREADS, 0, mixture_layout::lines, mixture_draw<Real, P, R>};
+/* The kernel of the first of these orders that is enough, or the one for any number of columns. */
+template <typename Real, int P, int... MORE>
+mixture_draw_kernel<Real> mixture_draw_of(int p) {
+  constexpr int R = rows_per_thread<Real>(P), T = MIXTURE_THREADS;
+  if (p <= P) return {P, R * T, T, 0, mixture_layout::lines, mixture_draw<Real, P, R>};
+  if constexpr (sizeof...(MORE) > 0) return mixture_draw_of<Real, MORE...>(p);
+  else return {(p + 3) / 4 * 4, 4 * T, T, 0, mixture_layout::lines, mixture_draw<Real, 0, 4>};
 }
-template <typename Real, int P>
-mixture_evaluate_kernel<Real> mixture_evaluate_of_order() {
-  constexpr int R = rows_per_thread<Real>(P);
-  return {P, R * MIXTURE_THREADS, MIXTURE_THREADS, 0, mixture_layout::lines, mixture_evaluate<Real, P, R>};
+template <typename Real, int P, int... MORE>
+mixture_evaluate_kernel<Real> mixture_evaluate_of(int p) {
+  constexpr int R = rows_per_thread<Real>(P), T = MIXTURE_THREADS;
+  if (p <= P) return {P, R * T, T, 0, mixture_layout::lines, mixture_evaluate<Real, P, R>};
+  if constexpr (sizeof...(MORE) > 0) return mixture_evaluate_of<Real, MORE...>(p);
+  else return {(p + 3) / 4 * 4, 4 * T, T, 0, mixture_layout::lines, mixture_evaluate<Real, 0, 4>};
 }
 
+/* In double precision tensor cores serve the panels of 30 markers. */
 template <typename Real>
 mixture_draw_kernel<Real> find_mixture_draw(int p) {
-  if (p <= 2) return mixture_draw_of_order<Real, 2>();
-  if (p <= 4) return mixture_draw_of_order<Real, 4>();
-  if (p <= 6) return mixture_draw_of_order<Real, 6>();
-  if (p <= 8) return mixture_draw_of_order<Real, 8>();
-  if (p <= 10) return mixture_draw_of_order<Real, 10>();
-  if (p <= 12) return mixture_draw_of_order<Real, 12>();
-  if (p <= 14) return mixture_draw_of_order<Real, 14>();
-  if (p <= 16) return mixture_draw_of_order<Real, 16>();
-  if (p <= 18) return mixture_draw_of_order<Real, 18>();
-  if (p <= 20) return mixture_draw_of_order<Real, 20>();
-  if (p <= 22) return mixture_draw_of_order<Real, 22>();
-  if (p <= 24) return mixture_draw_of_order<Real, 24>();
-  if (p <= 28) return mixture_draw_of_order<Real, 28>();
-  if constexpr (sizeof(Real) == sizeof(float)) { /* in double precision tensor cores serve the panels of many markers */
-    if (p <= 30) return mixture_draw_of_order<Real, 30>();
-  }
-  if (p <= 32) return mixture_draw_of_order<Real, 32>();
-  if (p <= 40) return mixture_draw_of_order<Real, 40>();
-  return {(p + 3) / 4 * 4, 4 * MIXTURE_THREADS, MIXTURE_THREADS, 0, mixture_layout::lines, mixture_draw<Real, 0, 4>};
+  if constexpr (sizeof(Real) == sizeof(double))
+    return mixture_draw_of<Real, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 28, 32, 40>(p);
+  else return mixture_draw_of<Real, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 28, 30, 32, 40>(p);
 }
 
 /* Predictions are rare, so fewer orders are compiled to keep the plugin small. */
 template <typename Real>
 mixture_evaluate_kernel<Real> find_mixture_evaluate(int p) {
-  if (p <= 4) return mixture_evaluate_of_order<Real, 4>();
-  if (p <= 8) return mixture_evaluate_of_order<Real, 8>();
-  if (p <= 16) return mixture_evaluate_of_order<Real, 16>();
-  if (p <= 24) return mixture_evaluate_of_order<Real, 24>();
-  if (p <= 40) return mixture_evaluate_of_order<Real, 40>();
-  return {(p + 3) / 4 * 4,       4 * MIXTURE_THREADS,         MIXTURE_THREADS, 0,
-          mixture_layout::lines, mixture_evaluate<Real, 0, 4>};
+  return mixture_evaluate_of<Real, 4, 8, 16, 24, 40>(p);
 }
 
 } // namespace wb

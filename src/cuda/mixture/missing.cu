@@ -1,9 +1,8 @@
 /* Draws the labels and the missing values of rows that lack values (core/mixture_missing.h has the formulas). The twin
  * of cpu/mixture/missing.c.
  *
- * Rows that lack the same columns share a pattern. A pattern has a table of all components, with the columns in the
- * pattern's order. Tables are made for some patterns at a time; then one thread draws each row of these patterns. Rows
- * of a pattern are side by side, so a warp mostly reads the same numbers. Drawn values go into the session's copy. */
+ * A pattern of missing columns has a table of all components, with the columns in its order. Tables are made for some
+ * patterns at a time; then one thread draws each row of these patterns. Drawn values go into the session's copy. */
 #include "cuda/mixture/state.cuh"
 
 #include <vector>

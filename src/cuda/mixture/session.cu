@@ -2,12 +2,9 @@
  * of the Gibbs sweep (Suchard et al. 2010, section 2 and appendix A), and evaluates all components at rows. The twin
  * of cpu/mixture/session.c, with the same bits in double precision.
  *
- * The scaled rows stay on the device from sweep to sweep, as do the components (cuda/mixture/components.cu). A sweep
- * moves only a few numbers of each component, and labels if they are kept. Rows that do not fit on the device are sent
- * in every pass (cuda/mixture/stream.cu). Each chunk of rows goes through four kernels: one draws components, one
- * sorts the rows of each leaf by component, one sums their products leaf by leaf, and one combines the sums of a group
- * of leaves. Working memory is at most a twelfth of the data, 32 MB, or room for the sums of 64 leaves, plus 4 bytes a
- * row if labels are kept. */
+ * The scaled rows and the components stay on the device from sweep to sweep; rows that do not fit are sent in every
+ * pass (cuda/mixture/stream.cu). Each chunk of rows goes through four kernels: one draws components, one sorts the rows
+ * of each leaf by component, one sums their products leaf by leaf, and one combines the sums of a group of leaves. */
 #include "cuda/mixture/state.cuh"
 
 #include <memory>
@@ -55,8 +52,8 @@ bool tensor_is_faster(int p, int32_t components, int order) {
   return cost < components * ordinary_cost(p, order);
 }
 
-/* The same of products of halves. Their times on an H100, in ordinary multiply-adds, of which the draw itself takes 25:
- * 40 for a component and group of lines, of at least two groups, and as much as 38 components for each row. */
+/* The same of products of halves, in the time of ordinary multiply-adds, of which the draw itself takes 25: 40 for a
+ * component and group of lines, of at least two groups, and as much as 38 components for each row (H100). */
 bool halves_are_faster(int p, int32_t components, int order) {
   const int64_t cost = 40 * larger(half_groups(p), 2) * (HALF_COMPONENTS * half_eights(components) + 38);
   return cost < components * (ordinary_cost(p, order) + 25);
@@ -199,7 +196,6 @@ int open_prediction(wb_mixture_session *s, int32_t components, int32_t mixtures,
 int fetch_predictions(wb_mixture_session *s, const prediction &from, int32_t components, int64_t at, int64_t rows,
                       const prediction_outputs &to, wb_message *message) {
   static const char *const what = "fetching predictions";
-  WB_TRY(s->stream.wait("evaluating components", message));
   if (to.labels != nullptr) WB_TRY(fetch(&s->run, to.labels + at, from.labels.data(), rows, what, message));
   if (to.log_density != nullptr) WB_TRY(fetch(&s->run, to.log_density + at, from.log_sums.data(), rows, what, message));
   if (to.probability == nullptr) return WB_OK;
@@ -226,12 +222,6 @@ int send_densities(wb_mixture_session *s, const density_sums &from, int64_t at, 
   WB_TRY(send(&s->run, sum, from.log_density + at, rows, what, message));
   return from.unit_each ? send(&s->run, unit, from.log_unit + at, rows, what, message)
                         : send(&s->run, unit, from.log_unit, 1, what, message);
-}
-
-int fetch_densities(wb_mixture_session *s, const density_sums &to, int64_t at, int64_t rows, const double *sum,
-                    wb_message *message) {
-  WB_TRY(s->stream.wait("evaluating components", message));
-  return fetch(&s->run, to.log_density + at, sum, rows, "fetching log densities", message);
 }
 
 /* Rows first, ..., first + count - 1 under `mixtures` mixtures for `sums`, or under one for `to`. */
@@ -275,7 +265,8 @@ int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int
           WB_TRY(launch(s->cover(DENSITY_THREADS, rows), mixture_add_densities, "adding densities", message, rows,
                         log_sums, unit, sums->unit_each ? 1 : 0, sum));
       }
-      WB_TRY(sums != nullptr ? fetch_densities(s, *sums, at, rows, sum, message)
+      WB_TRY(s->stream.wait("evaluating components", message));
+      WB_TRY(sums != nullptr ? fetch(&s->run, sums->log_density + at, sum, rows, "fetching log densities", message)
                              : fetch_predictions(s, out, k, at, rows, to, message));
     }
   }

@@ -1,21 +1,16 @@
 /* Sends rows of a mixture session to the graphics card. As many leaves as fit beside what a sweep needs stay on the
  * card. The others travel in every pass, in chunks. The leaves are in a few spans. Each has leaves that stay and leaves
  * that travel, so that the bus works while leaves that stay are computed. While one chunk is computed, the next
- * arrives in a second buffer on a stream of its own. One event says that a chunk has arrived, another that its buffer
- * may be overwritten. At the end of a pass the first two chunks of the next pass are sent, so that the bus works while
- * components are drawn. If the data have at most two chunks, these stay on the card.
+ * arrives in a second buffer. At the end of a pass the first two chunks of the next pass are sent. If the data have at
+ * most two chunks, these stay on the card.
  *
- * No pass copies rows on the host, because that would keep the bus waiting. A PCIe 5 bus carries about 55 GB/s from
- * page-locked memory, so a row of 14 values takes 2.0 ns in double precision and 1.0 ns in single. The multiply-adds
- * of 16 components take 0.1 ns. Threads that copy to page-locked buffers reach 8 GB/s each, and together 41 GB/s, with
- * all of 16 cores. Instead:
+ * No pass copies rows on the host, because that would keep the bus waiting: a PCIe 5 bus carries about 55 GB/s from
+ * page-locked memory, and 16 threads that copy reach 41 GB/s together. Instead:
  *
- *   - In single precision a page-locked copy of the scaled rows is made once, in leaves. It takes half the memory of
- *     the caller's matrix for the rows that travel, and halves the bytes on the bus. The card makes the copy: rows are
- *     sent, scaled and returned.
- *   - In double precision such a copy would take as much memory as the matrix and save nothing. The caller's matrix is
- *     page-locked instead. Columns are copied from it, and the card scales and orders them. Single precision does the
- *     same if the host has no memory for a copy.
+ *   - In single precision the card makes a page-locked copy of the scaled rows once, in leaves: half the bytes for the
+ *     bus.
+ *   - In double precision, or without memory for a copy, the caller's matrix is page-locked instead. Columns are copied
+ *     from it, and the card scales and orders them.
  *   - If the system refuses to lock the matrix, the host's threads copy rows through page-locked buffers. Rows that are
  *     sent once go this way too.
  *

@@ -110,10 +110,9 @@ __device__ __forceinline__ void add_rows(const double *values, const int32_t *la
 /* Statistics of the leaves from blockIdx.x = 0 on: for each, components x
  * WB_MIXTURE_STATISTICS(p) sums, then the log likelihood; `node` doubles a leaf.
  * The blocks of one leaf share its components evenly, and one more block adds the log densities. Rows are gathered
- * component by component, some at a time, into shared memory; then each thread adds its entry for all of them, with 2
- * reads and 1 multiply-add a row and entry. Reads sizeof(Real) p + 4 + sizeof(Real) bytes a row (each value in a sector
- * of its own), writes 8 node bytes a leaf. 56 registers, 16 to 24 KB of shared memory: 8 or 9 blocks of a
- * multiprocessor. At p = 14 and k = 256, 120 multiply-adds a row beside the draw's 30,464. */
+ * component by component, some at a time, into shared memory. Reads sizeof(Real) p + 4 + sizeof(Real) bytes a row (each
+ * value in a sector of its own), writes 8 node bytes a leaf, 2 reads and 1 multiply-add a row and entry. 56 registers,
+ * 16 to 24 KB of shared memory. */
 template <typename Real>
 __global__ void __launch_bounds__(SUM_THREADS, 9)
     mixture_sum(const Real *x, int p, const uint32_t *keys, const Real *log_sum, int64_t rows, int components,
@@ -171,10 +170,9 @@ __global__ void __launch_bounds__(SUM_THREADS, 9)
  *
  * Node i of a level of the tree is the sum of nodes 2i and 2i + 1 of the level below, or node 2i alone where the level
  * ends with it. `waiting` holds left nodes whose right sibling is still to come: one for each bit set in `index`, at
- * the level of that bit. A new sum has an odd number on each level whose bit is set: there it is added to its left
- * sibling and moves up. On the first level whose bit is not set it is a left node itself and is stored as waiting.
- * After the last leaf no sibling will come, so the sum moves up through all levels. Inside a group the same is done
- * with the leaves.
+ * the level of that bit, where a new sum is added to it and moves up. On the first level whose bit is not set the sum
+ * is a left node itself and waits. After the last leaf it moves up through all levels. The leaves of a group do the
+ * same.
  *
  * One thread an entry of a node; 30 registers; reads 8 bytes a leaf and entry. */
 static __global__ void __launch_bounds__(TREE_THREADS)

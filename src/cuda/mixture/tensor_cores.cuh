@@ -2,10 +2,8 @@
  * the rate of ordinary multiply-adds and give the same results: each output is a chain of fused multiply-adds in the
  * order of their index, each rounded as usual.
  *
- * NVIDIA does not document this. It was measured on an H200 with 5e7 numbers of all sizes, including zeros of both
- * signs, subnormal numbers, infinities and NaN. tests/emulator/selftest/operations.cu repeats the measurement on every
- * such card on which tools/gpu-test runs. Other generations lack the instruction or have it at a lower rate. For them
- * the kernels that use it are compiled empty and never called. */
+ * NVIDIA does not document this: tests/emulator/selftest/operations.cu measures it on every such card on which
+ * tools/gpu-test runs. For other generations the kernels that use it are compiled empty and never called. */
 #pragma once
 
 #include <cuda_runtime.h>

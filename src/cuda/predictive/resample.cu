@@ -1,7 +1,6 @@
 /* Predictive resampling of a normal mean, one thread for each resample, and the Bayesian bootstrap. The twin of
  * cpu/predictive/resample.c, with the same bits. */
 #include "cuda/table.cuh"
-#include "cuda/predictive/copula_update.cuh"
 #include "cuda/copies.cuh"
 
 #include <vector>

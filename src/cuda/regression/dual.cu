@@ -1,6 +1,6 @@
 /* Products of a design with more columns than rows on a graphics card: X diag(weight) X', X v and X'v. The twin of
  * cpu/regression/dual.c: one thread adds each number, in the order of backend/regression_table.h. */
-#include "cuda/regression/dual.cuh"
+#include "cuda/regression/parts.cuh"
 
 #include "core/regression_row.h"
 #include "core/unroll.h"
@@ -14,7 +14,7 @@ constexpr int product_threads = 128, side = 16, depth = 32;
 /* The lower triangle of X diag(weight) X', rows after rows. Launch: a block of side x side threads for each square of
  * entries that reaches it, blockIdx.y the rows with the weights. Each thread adds one entry: two reads of shared memory
  * for a multiply-add. Bytes of global memory: 16 side a column and block. */
-__global__ void __launch_bounds__(side *side) dual_gram(dual_design design, const double *weight, double *gram) {
+__global__ void __launch_bounds__(side *side) dual_gram(level_rows design, const double *weight, double *gram) {
   __shared__ double left[side][depth + 1], right[side][depth + 1];
   if (blockIdx.x > blockIdx.y) return;
   const int thread = static_cast<int>(threadIdx.x), r = thread / side, s = thread % side;
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(side *side) dual_gram(dual_design design, cons
 
 /* The same of a sparse design. Launch: a thread for each pair of rows, which goes through the entries of both. */
 __global__ void __launch_bounds__(product_threads)
-    dual_gram_entries(dual_design design, const double *weight, double *gram) {
+    dual_gram_entries(level_rows design, const double *weight, double *gram) {
   const int64_t s = thread_number<product_threads>(), r = blockIdx.y;
   if (s > r) return;
   int32_t e = design.row_start[r], f = design.row_start[s];
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(product_threads)
 }
 
 /* X v. Launch: a thread for each row. Bytes of global memory: 8 columns a row. */
-__global__ void __launch_bounds__(product_threads) dual_multiply(dual_design design, const double *v, double *product) {
+__global__ void __launch_bounds__(product_threads) dual_multiply(level_rows design, const double *v, double *product) {
   const int64_t row = thread_number<product_threads>();
   if (row >= design.rows) return;
   double sum = 0.0;
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(product_threads) dual_multiply(dual_design des
 
 /* X'v. Launch: WB_REGRESSION_LANES threads for each column. Bytes of global memory: 8 rows a column. */
 __global__ void __launch_bounds__(product_threads)
-    dual_multiply_transposed(dual_design design, const double *v, double *product) {
+    dual_multiply_transposed(level_rows design, const double *v, double *product) {
   __shared__ double part[product_threads];
   const int thread = static_cast<int>(threadIdx.x);
   const int64_t column = thread_number<product_threads>() / WB_REGRESSION_LANES;
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(product_threads)
 /* The parts of X'v of a sparse design. Launch: one block for each part, which goes through its rows in order; the
  * entries of a row are spread over the threads. */
 __global__ void __launch_bounds__(product_threads)
-    dual_transposed_entries(dual_design design, const double *v, double *parts) {
+    dual_transposed_entries(level_rows design, const double *v, double *parts) {
   double *const part = parts + static_cast<size_t>(blockIdx.x) * static_cast<size_t>(design.columns);
   for (int c = static_cast<int>(threadIdx.x); c < design.columns; c += product_threads) part[c] = 0.0;
   for (int64_t row = blockIdx.x; row < design.rows; row += WB_REGRESSION_LANES) {
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(product_threads) dual_fold(const double *parts
 
 } // namespace
 
-int dual_products::open(const dual_design &design, wb_message *message) {
+int dual_products::open(const level_rows &design, wb_message *message) {
   const size_t n = static_cast<size_t>(design.rows), p = static_cast<size_t>(design.columns);
   const char *const what = "the products of the rows";
   host_.resize(n * n);
@@ -121,7 +121,7 @@ int dual_products::open(const dual_design &design, wb_message *message) {
   return gram_.allocate(n * n, what, message);
 }
 
-int dual_products::gram(const dual_design &design, const double *weight, size_t stride, double *to,
+int dual_products::gram(const level_rows &design, const double *weight, size_t stride, double *to,
                         wb_message *message) {
   const char *const what = "multiplying the rows";
   const size_t n = static_cast<size_t>(design.rows);
@@ -139,14 +139,14 @@ int dual_products::gram(const dual_design &design, const double *weight, size_t 
   return WB_OK;
 }
 
-int dual_products::multiply(const dual_design &design, const double *v, double *product, wb_message *message) {
+int dual_products::multiply(const level_rows &design, const double *v, double *product, wb_message *message) {
   WB_TRY(of_columns_.upload(v, static_cast<size_t>(design.columns), "copying a vector to the device", message));
   WB_TRY(launch(cover(product_threads, design.rows), dual_multiply, "multiplying the design", message, design,
                 of_columns_.data(), of_rows_.data()));
   return of_rows_.download(product, static_cast<size_t>(design.rows), "copying a product from the device", message);
 }
 
-int dual_products::multiply_transposed(const dual_design &design, const double *v, double *product,
+int dual_products::multiply_transposed(const level_rows &design, const double *v, double *product,
                                        wb_message *message) {
   const char *const what = "multiplying the design";
   const int64_t p = design.columns;

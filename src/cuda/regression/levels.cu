@@ -1,6 +1,6 @@
 /* Acts on the effects of all levels of a term, as core/regression_level.h says, and adds the log likelihoods of their
  * rows. The twin of cpu/regression/levels.c and of the totals in cpu/regression/terms.c and sweep.c. */
-#include "cuda/regression/levels.cuh"
+#include "cuda/regression/parts.cuh"
 
 #include "core/purpose.h"
 #include "core/regression_level.h"

@@ -4,7 +4,7 @@
  *
  * Draws of a block of rows lie side by side, draw by draw, so that the threads of a warp, which have neighbouring rows,
  * read neighbouring numbers. */
-#include "cuda/regression/predict.cuh"
+#include "cuda/table.cuh"
 
 #include <vector>
 

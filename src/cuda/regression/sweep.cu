@@ -11,11 +11,8 @@
 #include "core/polyagamma_draw.h"
 #include "core/regression_zero.h"
 #include "cuda/copies.cuh"
-#include "cuda/regression/dual.cuh"
-#include "cuda/regression/levels.cuh"
-#include "cuda/regression/predict.cuh"
+#include "cuda/regression/parts.cuh"
 #include "cuda/regression/row_sums.cuh"
-#include "cuda/regression/terms.cuh"
 
 namespace wb {
 
@@ -238,7 +235,6 @@ struct wb_regression_session {
   int total(int term, double *to, wb_message *message);
   int join(const wb_regression_pair &pair, bool completing, const uint64_t *key, uint32_t iteration, double *to,
            double *total, wb_message *message);
-  wb::dual_design design() const { return {x.data(), row_start.data(), column.data(), value.data(), rows, columns}; }
   wb::level_rows level_rows() const {
     return {x.data(), row_start.data(), column.data(), value.data(), rows, columns, omega.data(), z.data()};
   }
@@ -334,7 +330,7 @@ int wb_regression_session::open(const wb_regression_data &data, const wb_run *ru
   /* What lies above the diagonal is never written, but it passes through the tree. */
   WB_TRY(wb::clear(sums.data(), sums.bytes(), "clearing the leaves' sums", message));
   if (groups > 0) WB_TRY(cut(data, message));
-  if (dual != 0) WB_TRY(products.open(design(), message));
+  if (dual != 0) WB_TRY(products.open(level_rows(), message));
   return data.term_count > 0 ? terms.open(data, message) : static_cast<int>(WB_OK);
 }
 
@@ -509,17 +505,17 @@ static int pair_log_likelihood(const wb_regression_pair *pair, double *linear, d
 
 static int gram(wb_regression_session *session, const double *weight, size_t stride, double *to, wb_message *message) {
   WB_ON_DEVICE(session->device, message, &session->stream);
-  return session->products.gram(session->design(), weight, stride, to, message);
+  return session->products.gram(session->level_rows(), weight, stride, to, message);
 }
 
 static int multiply(wb_regression_session *session, const double *v, double *product, wb_message *message) {
   WB_ON_DEVICE(session->device, message, &session->stream);
-  return session->products.multiply(session->design(), v, product, message);
+  return session->products.multiply(session->level_rows(), v, product, message);
 }
 
 static int multiply_transposed(wb_regression_session *session, const double *v, double *product, wb_message *message) {
   WB_ON_DEVICE(session->device, message, &session->stream);
-  return session->products.multiply_transposed(session->design(), v, product, message);
+  return session->products.multiply_transposed(session->level_rows(), v, product, message);
 }
 
 static int change_effects(wb_regression_session *session, int32_t changed, const double *change, int32_t wanted,

@@ -3,8 +3,7 @@
 #include "backend/regression_table.h"
 #include "core/linear_algebra.h"
 #include "core/regression_row.h"
-#include "cuda/regression/levels.cuh"
-#include "cuda/regression/terms.cuh"
+#include "cuda/regression/parts.cuh"
 
 namespace wb {
 

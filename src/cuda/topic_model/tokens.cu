@@ -75,16 +75,6 @@ int find_threads(const wb_topic_session *s, int most_shared) {
   return 0;
 }
 
-int send_structure(wb_topic_session *s, const wb_topic_structure &t, wb_message *message) {
-  if (s->groups > 1) WB_TRY(send(s->group, t.group, s->corpus.documents, message));
-  if (t.extras > 0) WB_TRY(send(s->extra_of, t.extra_of, s->corpus.terms, message));
-  if (t.extras > 0) WB_TRY(send(s->extra, t.extra, static_cast<int64_t>(t.extras) * s->topics, message));
-  s->corpus.group = s->groups > 1 ? s->group.data() : nullptr;
-  s->corpus.extra_of = t.extras > 0 ? s->extra_of.data() : nullptr;
-  s->corpus.extra = t.extras > 0 ? s->extra.data() : nullptr;
-  return WB_OK;
-}
-
 int fill_session(wb_topic_session *s, const wb_topic_corpus *c, const wb_topic_structure &structure,
                  uint64_t memory_limit, wb_message *message) {
   int most_shared = 0;
@@ -145,20 +135,19 @@ int fill_session(wb_topic_session *s, const wb_topic_corpus *c, const wb_topic_s
   WB_TRY(s->total.allocate(static_cast<size_t>(c->pairs) + 1, "sums of weights", message));
   WB_TRY(s->stage.allocate(stage, "topics on their way", message));
   WB_TRY(s->tables.allocate(alphas + 1 + (histogram + 1) / 2, "tables", message));
-  s->corpus = {c->documents,
-               c->terms,
-               s->term.data(),
-               s->count.data(),
-               s->pair_token.data(),
-               s->first_pair.data(),
-               s->first_token.data(),
-               s->first_place.data(),
-               s->place_token.data(),
-               s->place_count.data(),
-               nullptr,
-               nullptr,
-               nullptr};
-  return send_structure(s, structure, message);
+  if (s->groups > 1) WB_TRY(send(s->group, structure.group, c->documents, message));
+  if (structure.extras > 0) {
+    WB_TRY(send(s->extra_of, structure.extra_of, c->terms, message));
+    WB_TRY(send(s->extra, structure.extra, static_cast<int64_t>(structure.extras) * s->topics, message));
+  }
+  s->corpus = {c->documents,          c->terms,
+               s->term.data(),        s->count.data(),
+               s->pair_token.data(),  s->first_pair.data(),
+               s->first_token.data(), s->first_place.data(),
+               s->place_token.data(), s->place_count.data(),
+               s->group.data(),       s->extra_of.data(),
+               s->extra.data()};
+  return WB_OK;
 }
 
 void close_session(wb_topic_session *s) {
@@ -267,28 +256,6 @@ int get_phi(wb_topic_session *s, double *phi, wb_message *message) {
   });
 }
 
-template <typename Real>
-document_arguments<Real> arguments_of(const wb_topic_session *s, const wb_topic_draw *draw,
-                                      const wb_gamma_strips *strips) {
-  document_arguments<Real> a = {};
-  a.corpus = s->corpus;
-  a.topic = s->topic.data();
-  a.topics = s->topics;
-  a.rows = s->rows;
-  a.phi = static_cast<const Real *>(s->phi.address());
-  a.inverse = s->inverse.data();
-  a.alpha = s->alpha.data();
-  a.strips = strips;
-  if (draw != nullptr) {
-    a.key = draw->key;
-    a.iteration = draw->iteration;
-    a.mean = draw->mean;
-  }
-  a.norm = s->norm.data();
-  a.total = s->total.data();
-  return a;
-}
-
 /* A copy takes as long as a kernel of a small sweep, so alpha is sent where it has changed. */
 int send_alpha(wb_topic_session *s, const double *alpha, wb_message *message) {
   const size_t count = s->alpha.size();
@@ -310,9 +277,24 @@ int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const double 
     if (draw != nullptr) WB_TRY(send_alpha(s, draw->alpha, message));
     if (draw != nullptr && draw->alpha_tables)
       WB_TRY(prepare_strips(draw->alpha[0], s->share_strips, s->share_base, &strips, message));
-    document_arguments<Real> a = arguments_of<Real>(s, draw, strips);
-    a.given = given != nullptr ? s->stage.data() : nullptr;
-    a.theta = theta != nullptr ? s->stage.data() : nullptr;
+    const wb_topic_draw how = draw != nullptr ? *draw : wb_topic_draw{};
+    double *const stage = s->stage.data(), *const none = nullptr;
+    document_arguments<Real> a = {s->corpus,
+                                  s->topic.data(),
+                                  s->topics,
+                                  s->rows,
+                                  static_cast<const Real *>(s->phi.address()),
+                                  s->inverse.data(),
+                                  s->alpha.data(),
+                                  strips,
+                                  how.key,
+                                  how.iteration,
+                                  how.mean,
+                                  0,
+                                  given != nullptr ? stage : none,
+                                  theta != nullptr ? stage : none,
+                                  s->norm.data(),
+                                  s->total.data()};
     WB_TRY(wb::in_batches(all, at_once, [&](int64_t first, int64_t documents) {
       const size_t count = static_cast<size_t>(documents * topics);
       a.first = first;

@@ -123,9 +123,8 @@ __global__ void __launch_bounds__(COUNT_THREADS)
 }
 
 /* A block a leaf of terms and up to 128 topics: the gammas of each topic and their sum, term after term. Fewer than 65
- * topics leave threads for several terms at a time: a leaf then takes 11 gammas one after the other, not 64, for 20
- * topics. Replaces the counts in phi. Reads 4 bytes and writes sizeof(Real) for each term and topic; what it computes,
- * about 180 instructions a gamma with tables and 400 without, is more than what it moves. */
+ * topics leave threads for several terms at a time. Replaces the counts in phi. Reads 4 bytes and writes sizeof(Real)
+ * for each term and topic, and computes about 180 instructions a gamma with tables and 400 without. */
 template <typename Real>
 __global__ void __launch_bounds__(TERM_THREADS, TERM_BLOCKS)
     topic_terms(device_corpus c, int topics, size_t width, uint64_t key, uint32_t iteration, int mean, double beta,
@@ -332,14 +331,11 @@ __device__ __forceinline__ void add_stretches(int rows, const Real *weights, con
 
 /* A block a document, a team a pair. Each pair reads sizeof(Real) bytes of phi a topic, from the second-level cache or
  * from memory, for one multiply-add: 448, 2,048 and 4,032 bytes in single precision for 100, 500 and 1,000 topics, and
- * twice as many in double. For a warp's 8 pairs in single (4 in double) a row takes a read of phi and one of shared
- * memory, 16 bytes each, and 4 (2) multiply-adds. The tree and the draw add some 400 instructions a warp.
+ * twice as many in double. The tree and the draw add some 400 instructions a warp.
  *
  * 80 registers on sm_90, with a spill of 4 bytes; 27 KB of shared memory for 1,024 topics. On an H200 in single
  * precision, 1,024 topics, 2.9e6 pairs of 43,556 documents: 2.10 ms, where reading all rows of phi from memory would
- * take 2.94 ms. 60% of the reads are served by the second-level cache. When a thread read 4 bytes at a time, and had 8
- * such reads under way, it took 3.38 ms. In double precision 8 such blocks on a multiprocessor, or 3 of 256 threads,
- * are slower. */
+ * take 2.94 ms. 60% of the reads are served by the second-level cache. */
 template <typename Real>
 __global__ void __launch_bounds__(DOCUMENT_THREADS, DOCUMENT_BLOCKS) topic_documents(document_arguments<Real> a) {
   WB_DYNAMIC_SHARED(unsigned char, memory);
@@ -399,8 +395,7 @@ __global__ void __launch_bounds__(DOCUMENT_THREADS, DOCUMENT_BLOCKS) topic_docum
   }
 }
 
-/* A warp a document: the logs of its pairs side by side, added in order by one thread. With a thread a document, the 67
- * logs of a document one after the other took 50 microseconds on an H200. */
+/* A warp a document: the logs of its pairs side by side, added in order by one thread. */
 __global__ void __launch_bounds__(SCORE_THREADS)
     topic_score(device_corpus c, const double *total, const double *norm, double *log_likelihood) {
   __shared__ double logs[SCORE_THREADS];

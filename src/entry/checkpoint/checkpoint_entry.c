@@ -69,17 +69,15 @@ static int skip_head(wb_checkpoint_reader *reader, wb_message *message) {
   return status;
 }
 
-SEXP wb_entry_checkpoint_is_one(SEXP path) {
+static SEXP check(int (*of_path)(const char *path, wb_message *message), SEXP path) {
   wb_message message;
-  const int status = wb_checkpoint_is_one(path_from_sexp(path), &message);
+  const int status = of_path(path_from_sexp(path), &message);
   return status == WB_OK ? R_NilValue : wb_failure(status, &message);
 }
 
-SEXP wb_entry_checkpoint_try(SEXP path) {
-  wb_message message;
-  const int status = wb_checkpoint_try(path_from_sexp(path), &message);
-  return status == WB_OK ? R_NilValue : wb_failure(status, &message);
-}
+SEXP wb_entry_checkpoint_is_one(SEXP path) { return check(wb_checkpoint_is_one, path); }
+
+SEXP wb_entry_checkpoint_try(SEXP path) { return check(wb_checkpoint_try, path); }
 
 /* Returns what wb_entry_checkpoint_free() needs. */
 SEXP wb_entry_checkpoint_hold(SEXP path) {

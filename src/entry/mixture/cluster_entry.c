@@ -149,7 +149,7 @@ typedef struct open_worker {
 
 static void free_worker(open_worker *opened) {
   if (!opened) return;
-  wb_mixture_missing_free(opened->missing);
+  free(opened->missing);
   free(opened->sample);
 }
 

@@ -17,7 +17,7 @@ void wb_mixture_close(SEXP pointer) {
   open_mixture *opened = R_ExternalPtrAddr(pointer);
   if (!opened) return;
   opened->backend->mixture->close(opened->session);
-  wb_mixture_missing_free(opened->missing);
+  free(opened->missing);
   R_ClearExternalPtr(pointer);
   free(opened->sample);
   free(opened->first_row);
@@ -66,10 +66,6 @@ static wb_mixture_data session_data(SEXP pointer, const open_mixture *opened, SE
                            .columns = opened->columns,
                            .center = REAL_RO(center),
                            .inverse_scale = inverse_scale};
-}
-
-static double *copy_of(const double *values, size_t size) {
-  return memcpy(R_alloc(size, sizeof(double)), values, size * sizeof(double));
 }
 
 static wb_mixture_state state_of(int32_t components, int32_t columns) {
@@ -150,10 +146,9 @@ static int read_prior(SEXP prior, SEXP values, int32_t columns, reading *to) {
   const double *const given = values ? REAL_RO(values) : to->values;
   wb_mixture_prior *const out = &to->chain.prior;
   out->columns = columns;
-  out->mean = copy_of(given, p);
-  out->mean_scale = given[p];
-  out->df = given[p + 1];
-  out->scale = copy_of(given + p + 2, p * (p + 1) / 2);
+  out->mean = (double *)R_alloc(p, sizeof(double));
+  out->scale = (double *)R_alloc(p * (p + 1) / 2, sizeof(double));
+  wb_mixture_set_prior_values(out, given);
   if (hyper == R_NilValue) return 1;
   wb_mixture_prepare_hyperprior(&to->hyper, columns);
   out->hyper = &to->hyper;
@@ -239,16 +234,8 @@ static void put_samples(SEXP out, const wb_mixture_samples *samples) {
   wb_list_put(out, "sample_concentration", Rf_ScalarReal(samples->concentration));
 }
 
-static void put_prior(SEXP out, const wb_mixture_prior *prior) {
-  wb_mixture_prior_values(prior, put_numbers(out, "prior", WB_MIXTURE_PRIOR_VALUES(prior->columns)));
-}
-
 static void count_from_one(int32_t *labels, int64_t count) {
   for (int64_t i = 0; i < count; i++) labels[i]++;
-}
-
-static double *put_means(SEXP out, int32_t components, int32_t columns) {
-  return REAL(wb_list_put(out, "means", Rf_allocMatrix(REALSXP, components, columns)));
 }
 
 static double *put_covariances(SEXP out, int32_t components, int32_t columns) {
@@ -293,7 +280,7 @@ static SEXP open_with(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, S
   }
   if (status != WB_OK && opened) {
     free(opened->sample);
-    wb_mixture_missing_free(opened->missing);
+    free(opened->missing);
   }
   SEXP result = wb_session_end(pointer, opened, status, &message);
   UNPROTECT(1);
@@ -319,35 +306,28 @@ SEXP wb_entry_mixture_close(SEXP pointer) {
   return R_NilValue;
 }
 
-/* Whether data and atoms can be used; then reads the prior. */
-static int read_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP atoms, reading *to) {
-  memset(to, 0, sizeof *to);
-  return is_data(x, center, inverse_scale) && is_atoms(atoms, Rf_ncols(x)) && TYPEOF(prior) == VECSXP &&
-         read_prior(prior, wb_list_element(prior, "values"), Rf_ncols(x), to);
-}
-
-static SEXP start_from(SEXP x, SEXP center, SEXP inverse_scale, const reading *from, SEXP components, SEXP key,
-                       SEXP merge, SEXP atoms, int64_t rows) {
-  wb_message message;
-  wb_poll poll = {wb_interrupted, 0};
-  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale);
-  const int32_t k = Rf_asInteger(components);
-  SEXP statistics = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)k * (R_xlen_t)WB_MIXTURE_STATISTICS(data.columns)));
-  const wb_mixture_spots spots = {&data, Rf_ncols(atoms), REAL_RO(atoms)};
-  const int status = wb_mixture_start(&spots, &from->chain.prior, k, wb_key_from_raw(key), Rf_asLogical(merge), rows,
-                                      REAL(statistics), &poll, &message);
-  return wb_finish(statistics, status, &message);
-}
-
-/* The statistics with which a chain starts: of the given labels (NA: left out) or, if these are NULL, of k-means. */
+/* The statistics with which a chain starts: of the given labels (NA: left out) or of k-means, if `labels` is NULL or a
+ * number: how many rows there are, of which x has only the rows that mixture_start_rows chose. */
 SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components, SEXP key, SEXP merge,
                             SEXP atoms, SEXP labels) {
+  wb_message message;
   reading from;
-  if (!read_start(x, center, inverse_scale, prior, atoms, &from)) return wb_changed_fit();
-  if (Rf_isNull(labels)) return start_from(x, center, inverse_scale, &from, components, key, merge, atoms, Rf_nrows(x));
-  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale);
+  memset(&from, 0, sizeof from);
   const int32_t k = Rf_asInteger(components);
+  if (!is_data(x, center, inverse_scale) || !is_atoms(atoms, Rf_ncols(x)) || TYPEOF(prior) != VECSXP ||
+      !read_prior(prior, wb_list_element(prior, "values"), Rf_ncols(x), &from) ||
+      (TYPEOF(labels) == REALSXP && Rf_nrows(x) != wb_mixture_start_count(wb_size_from_sexp(labels), k)))
+    return wb_changed_fit();
+  const wb_mixture_data data = data_from_sexp(x, center, inverse_scale);
   SEXP statistics = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)k * (R_xlen_t)WB_MIXTURE_STATISTICS(data.columns)));
+  if (TYPEOF(labels) != INTSXP) {
+    wb_poll poll = {wb_interrupted, 0};
+    const wb_mixture_spots spots = {&data, Rf_ncols(atoms), REAL_RO(atoms)};
+    const int64_t rows = Rf_isNull(labels) ? data.rows : wb_size_from_sexp(labels);
+    const int status = wb_mixture_start(&spots, &from.chain.prior, k, wb_key_from_raw(key), Rf_asLogical(merge), rows,
+                                        REAL(statistics), &poll, &message);
+    return wb_finish(statistics, status, &message);
+  }
   int32_t *from_zero = (int32_t *)R_alloc((size_t)data.rows, sizeof(int32_t));
   const int *given = INTEGER_RO(labels);
   for (int64_t i = 0; i < data.rows; i++) from_zero[i] = given[i] == NA_INTEGER ? -1 : given[i] - 1;
@@ -364,17 +344,6 @@ SEXP wb_entry_mixture_start_rows(SEXP rows, SEXP components, SEXP key) {
   SEXP numbers = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)count));
   for (int64_t i = 0; i < count; i++) REAL(numbers)[i] = (double)(row[i] + 1);
   return wb_finish(numbers, WB_OK, NULL);
-}
-
-/* As mixture_start without labels, but x has only the rows that mixture_start_rows chose among `rows` rows. */
-SEXP wb_entry_mixture_start_from(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components, SEXP key,
-                                 SEXP merge, SEXP atoms, SEXP rows) {
-  const int64_t all = wb_size_from_sexp(rows);
-  reading from;
-  if (!read_start(x, center, inverse_scale, prior, atoms, &from) ||
-      Rf_nrows(x) != wb_mixture_start_count(all, Rf_asInteger(components)))
-    return wb_changed_fit();
-  return start_from(x, center, inverse_scale, &from, components, key, merge, atoms, all);
 }
 
 /* How many sweeps; optionally: the first kept one, from 0, the distance between them, and how many are kept. */
@@ -441,7 +410,8 @@ static int run_sweeps(void *chain) {
 static void finish_sweeps(void *chain, SEXP out) {
   const running *const r = chain;
   put_state(out, &r->at.chain.state);
-  put_prior(out, &r->at.chain.prior);
+  wb_mixture_prior_values(&r->at.chain.prior,
+                          put_numbers(out, "prior", WB_MIXTURE_PRIOR_VALUES(r->at.chain.prior.columns)));
   if (r->opened->samples > 0) put_samples(out, &r->at.samples);
   if (r->search[1] > 0) memcpy(put_numbers(out, "search", 3), r->search, 3 * sizeof(double));
 }
@@ -568,10 +538,11 @@ SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SE
       .concentration = put_numbers(out, "concentration_trace", (size_t)count),
       .occupied = INTEGER(wb_list_put(out, "occupied", Rf_allocVector(INTSXP, count))),
       .probe_density = REAL(wb_list_put(out, "probe_density", Rf_allocMatrix(REALSXP, count, points)))};
-  const wb_mixture_draw draw = {.center = REAL_RO(center),
-                                .scale = REAL_RO(scale),
-                                .means = put_means(out, current->components, p),
-                                .covariances = put_covariances(out, current->components, p)};
+  const wb_mixture_draw draw = {
+      .center = REAL_RO(center),
+      .scale = REAL_RO(scale),
+      .means = REAL(wb_list_put(out, "means", Rf_allocMatrix(REALSXP, current->components, p))),
+      .covariances = put_covariances(out, current->components, p)};
   for (R_xlen_t i = 0; i < count; i++) {
     what.log_likelihood[i] = what.log_prior[i] = what.concentration[i] = NA_REAL;
     what.occupied[i] = NA_INTEGER;

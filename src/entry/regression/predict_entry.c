@@ -1,7 +1,7 @@
-/* Entry of predictions: it converts between R's values and the host algorithm's (regression/predictions.h). */
+/* Entry of predictions: it converts between R's values and the host algorithm's (regression/regression.h). */
 #include "entry/fields.h"
 
-#include "regression/predictions.h"
+#include "regression/regression.h"
 
 enum { ROWS = WB_OWN, PREDICTORS, DRAWS, COLUMNS, LEVEL_COUNT };
 #define IN_PREDICTION(member) offsetof(wb_regression_prediction, member)

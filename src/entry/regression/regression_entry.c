@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "regression/dual_draw.h"
 #include "regression/draws.h"
 #include "regression/ellipse.h"
 #include "regression/level_moves.h"
@@ -285,31 +284,11 @@ typedef struct sampling {
 #define IN_STATE(member) offsetof(sampling, chain.state.member)
 #define IN_SWEEPS(member) offsetof(sampling, sweeps.member)
 
-enum {
-  COEFFICIENTS_OF_ONE = WB_OWN,
-  PRECISION,
-  SCALES,
-  DISTINCT,
-  COEFFICIENTS,
-  TRACED,
-  STATISTICS,
-  GROUPS,
-  GROUP_STATISTICS,
-  SHRINKAGE,
-  SCALARS,
-  ELLIPSE,
-  EFFECTS,
-  COVARIANCES,
-  MOVES,
-  SWEEPS,
-  OF_DISPERSION,
-  OF_GROUPS,
-  OF_BLOCKS,
-  COVARIANCE_TRACE,
-  KEPT,
-  KEPT_COUNT,
-  SIZES
-};
+/* Sizes of a prior, of a state and of traces. */
+enum { COEFFICIENTS_OF_ONE = WB_OWN, PRECISION, SCALES, DISTINCT, OF_STATE };
+enum { COEFFICIENTS = OF_STATE, STATISTICS, GROUPS, GROUP_STATISTICS, SHRINKAGE, SCALARS, ELLIPSE, OF_TERMS };
+enum { EFFECTS = OF_TERMS, COVARIANCES, MOVES, OF_TRACES };
+enum { TRACED = OF_TRACES, SWEEPS, OF_DISPERSION, OF_GROUPS, OF_BLOCKS, COVARIANCE_TRACE, KEPT, KEPT_COUNT, SIZES };
 
 static const wb_field prior_fields[] = {
     {"mean", REALSXP, {COEFFICIENTS}, 0, IN_PRIOR(mean)},
@@ -504,7 +483,7 @@ typedef struct both_sampling {
   wb_regression_both both;
 } both_sampling;
 
-/* Joins the chains and copies the ellipse. Returns it, not protected, or NULL. */
+/* Joins the chains, and copies the ellipse, NULL for zeros. Returns it, not protected, or NULL. */
 static SEXP join_parts(both_sampling *at, SEXP ellipse) {
   at->both.counts = at->part[0].chain;
   at->both.zeros = at->part[1].chain;
@@ -513,15 +492,15 @@ static SEXP join_parts(both_sampling *at, SEXP ellipse) {
       counts->outcomes * zeros->outcomes != 1 || at->both.counts.backend != at->both.zeros.backend)
     return NULL;
   const size_t size = wb_regression_both_ellipse(&at->both);
-  if (!wb_is_numbers(ellipse, (double)size)) return NULL;
-  SEXP copy = Rf_duplicate(ellipse);
+  if (ellipse && !wb_is_numbers(ellipse, (double)size)) return NULL;
+  SEXP copy = Rf_allocVector(REALSXP, (R_xlen_t)size);
   at->both.ellipse = REAL(copy);
+  for (size_t i = 0; i < size; i++) at->both.ellipse[i] = ellipse ? REAL_RO(ellipse)[i] : 0.0;
   return copy;
 }
 
 static SEXP new_both(SEXP counts, SEXP zeros, SEXP ellipse) {
-  const char *names[] = {"count", "zero", "ellipse", ""};
-  SEXP out = Rf_mkNamed(VECSXP, names);
+  SEXP out = wb_list_new("count zero ellipse");
   SET_VECTOR_ELT(out, 0, counts);
   SET_VECTOR_ELT(out, 1, zeros);
   SET_VECTOR_ELT(out, 2, ellipse);
@@ -545,17 +524,13 @@ SEXP wb_entry_regression_start_both(SEXP parts, SEXP spread) {
     out[i] = PROTECT(wb_fields_new(result_fields, STATE_PARTS, size, at->part + i));
     wb_fields_copy(part[3 * i + 2], result_fields, STATE_PARTS, out[i]);
   }
-  at->both.counts = at->part[0].chain;
-  at->both.zeros = at->part[1].chain;
-  SEXP ellipse = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_regression_both_ellipse(&at->both)));
-  memset(REAL(ellipse), 0, (size_t)Rf_xlength(ellipse) * sizeof(double));
-  SEXP copy = join_parts(at, ellipse);
-  if (!copy) {
-    UNPROTECT(3);
+  SEXP ellipse = join_parts(at, NULL);
+  if (!ellipse) {
+    UNPROTECT(2);
     return wb_changed_fit();
   }
-  SEXP both = new_both(out[0], out[1], PROTECT(copy));
-  UNPROTECT(4);
+  SEXP both = new_both(out[0], out[1], PROTECT(ellipse));
+  UNPROTECT(3);
   return wb_finish(PROTECT(both), wb_regression_both_start(&at->both, Rf_asReal(spread)), &message);
 }
 

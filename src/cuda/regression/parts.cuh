@@ -1,4 +1,4 @@
-/* Sums over the levels of grouping terms, for the sweep of cuda/regression/sweep.cu. */
+/* What the other files of this folder do for the sessions of sweep.cu. */
 #pragma once
 
 #include <vector>
@@ -33,8 +33,8 @@ struct level_rows {
   const double *value;
   int64_t rows;
   int columns;
-  const double *omega;
-  double *z; /* the rows' weights in the linear term */
+  const double *omega; /* not read by products of the design */
+  double *z;           /* the rows' weights in the linear term */
 };
 
 /* The terms of a session on the device. A piece is up to WB_LEAF_ROWS rows of one level. */
@@ -65,6 +65,36 @@ private:
   term term_[WB_REGRESSION_MOST_TERMS];
   term_list list_ = {};
   device_array<double> effects_, change_, piece_sums_;
+  std::vector<double> host_;
+};
+
+/* Actions on the effects of all levels of a term. The records of a session's levels stay on the device. */
+class level_actions {
+public:
+  /* place_levels() of backend/regression_table.h for `levels` levels and p coefficients. */
+  int place(const wb_regression_placing &placing, int32_t levels, int p, double *to, double *density,
+            wb_message *message);
+
+private:
+  device_array<double> records_[WB_REGRESSION_MOST_TERMS + 1], shared_, from_, to_, density_;
+};
+
+/* The sums of `value` over the rows of each piece; `index` gives its rows, or nullptr: they follow each other. Pieces
+ * are those of `start`, and sums[i] is of piece i. */
+int total_pieces(const double *value, const int32_t *index, const int32_t *start, int64_t pieces, double *sums,
+                 wb_message *message);
+int total_segments(const double *value, const int64_t *start, int64_t segments, double *sums, wb_message *message);
+
+/* Products of a design with more columns than rows, as gram() and others of backend/regression_table.h. */
+class dual_products {
+public:
+  int open(const level_rows &design, wb_message *message);
+  int gram(const level_rows &design, const double *weight, size_t stride, double *to, wb_message *message);
+  int multiply(const level_rows &design, const double *v, double *product, wb_message *message);
+  int multiply_transposed(const level_rows &design, const double *v, double *product, wb_message *message);
+
+private:
+  device_array<double> of_columns_, of_rows_, gram_, parts_;
   std::vector<double> host_;
 };
 

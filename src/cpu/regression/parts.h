@@ -1,4 +1,4 @@
-/* Sums over the levels of grouping terms, for the sweep of cpu/regression/sweep.c. */
+/* What the other files of this folder do for the sessions of sweep.c. */
 #pragma once
 
 #include "backend/regression_table.h"
@@ -45,3 +45,10 @@ typedef struct wb_level_columns {
   double shift[WB_LEVEL_COLUMNS], mean[WB_LEVEL_COLUMNS], root[WB_LEVEL_COLUMNS];
 } wb_level_columns;
 void wb_cpu_level_map(wb_isa isa, int count, wb_level_columns *columns, double tie, double most);
+
+/* gram(), multiply() and multiply_transposed() of backend/regression_table.h. */
+int wb_cpu_dual_gram(const wb_regression_data *data, wb_isa isa, int threads, const double *weight, size_t stride,
+                     double *gram, wb_message *message);
+void wb_cpu_dual_multiply(const wb_regression_data *data, wb_isa isa, int threads, const double *v, double *product);
+int wb_cpu_dual_multiply_transposed(const wb_regression_data *data, wb_isa isa, int threads, const double *v,
+                                    double *product, wb_message *message);
