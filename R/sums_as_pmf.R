@@ -69,10 +69,7 @@ as_pmf.numeric <- function(x, weights = NULL, by = NULL, ...) {
 }
 
 #' @export
-as_pmf.integer64 <- function(x, weights = NULL, by = NULL, ...) {
-  check_dots_empty(...)
-  sample_pmf(x, weights, by)
-}
+as_pmf.integer64 <- as_pmf.numeric
 
 sample_pmf <- function(x, weights, by) {
   values <- check_values(x, "x")
@@ -128,9 +125,8 @@ law_of_distribution <- function(x, by, tail, method) {
   support <- tryCatch(unclass(distributional::support(x)), error = pass_on)
   ends <- if (is.numeric(support$lim[[1L]]) && length(support$lim[[1L]]) == 2L) support$lim[[1L]] else c(-Inf, Inf)
   if (is.integer(support$x[[1L]]) && (is.null(by) || by == 1) && is.finite(ends[[1L]])) {
-    last <- last_whole(cdf, ends, tail)
-    at <- seq(ends[[1L]], last)
-    prob <- as.double(unlist(stats::density(x, at)))
+    last <- first_whole(function(value) 1 - cdf(value) <= tail, ends[[1L]], min(ends[[2L]], 2^52))
+    prob <- as.double(unlist(stats::density(x, seq(ends[[1L]], last))))
     total <- sum(prob)
     if (is.finite(total) && abs(total - 1) <= 1e-6) {
       above <- if (last < ends[[2L]]) log(tail) else -Inf
@@ -152,10 +148,9 @@ law_of_distribution <- function(x, by, tail, method) {
 # A distribution that is made of others on whole numbers, or of given values; NULL for any other one.
 law_of_parts <- function(x, tail, method) {
   of <- unclass(x)[[1L]]
-  inner <- function() {
-    base <- structure(list(of$dist), class = class(x))
-    # Without a step only distributions on whole numbers have a law.
-    tryCatch(law_of_distribution(base, NULL, tail, method), warpbayes_error_input = function(error) NULL)
+  # Without a step only distributions on whole numbers have a law.
+  law_within <- function(one) {
+    null_if_refused(law_of_distribution(structure(list(one), class = class(x)), NULL, tail, method))
   }
   switch(class(of)[[1L]],
     dist_bernoulli = pmf(c(1 - of$p, of$p)),
@@ -163,27 +158,17 @@ law_of_parts <- function(x, tail, method) {
       values <- if (is.null(of$x)) seq_along(of$p) else of$x
       if (is.numeric(values)) pmf(of$p, values = values, normalize = TRUE)
     },
-    dist_sample = if (is.numeric(of$x)) {
-      tryCatch(sample_pmf(of$x, NULL, NULL), warpbayes_error_input = function(error) NULL)
-    },
+    dist_sample = if (is.numeric(of$x)) null_if_refused(sample_pmf(of$x, NULL, NULL)),
     dist_mixture = {
-      laws <- lapply(of$dist, function(one) {
-        tryCatch(law_of_distribution(structure(list(one), class = class(x)), NULL, tail, method),
-          warpbayes_error_input = function(error) NULL)
-      })
+      laws <- lapply(of$dist, law_within)
       if (!any(vapply(laws, is.null, NA))) mix_pmf(laws, of$w / sum(of$w))
     },
-    dist_truncated = if (!is.null(law <- inner())) truncate_pmf(law, of$lower, of$upper),
-    dist_inflated = if (!is.null(law <- inner())) mix_pmf(list(pmf(1, from = of$x), law), c(of$p, 1 - of$p)),
-    dist_transformed = if (!is.null(law <- inner())) {
-      tryCatch(map_pmf(law, of$transform), warpbayes_error_input = function(error) NULL)
-    }
+    dist_truncated = if (!is.null(law <- law_within(of$dist))) truncate_pmf(law, of$lower, of$upper),
+    dist_inflated = if (!is.null(law <- law_within(of$dist))) {
+      mix_pmf(list(pmf(1, from = of$x), law), c(of$p, 1 - of$p))
+    },
+    dist_transformed = if (!is.null(law <- law_within(of$dist))) null_if_refused(map_pmf(law, of$transform))
   )
-}
-
-# The first whole number that is exceeded with a probability of at most `tail`.
-last_whole <- function(cdf, ends, tail) {
-  first_whole(function(value) 1 - cdf(value) <= tail, ends[[1L]], min(ends[[2L]], 2^52))
 }
 
 #' @rdname as_pmf

@@ -67,6 +67,8 @@ check_function_values <- function(values, count) {
 
 check_intact.pmf <- function(x, argument) check_pmf(x, argument)
 
+null_if_refused <- function(code) tryCatch(code, warpbayes_error_input = function(error) NULL)
+
 check_tail <- function(tail, zero = TRUE) {
   usable <- is_finite_number(tail) && ((zero && tail == 0) || (tail >= 1e-300 && tail <= 1e-8))
   if (!usable) {

@@ -34,10 +34,8 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
   accuracy <- check_accuracy(accuracy)
   run <- resolve_run(backend, threads)
   if (!is.null(zero)) zero <- check_number(zero, "zero", min = 0, max = 1, open = FALSE)
-  given <- c(
-    lambda = !missing(lambda), trials = !missing(trials), successes = !missing(successes), prob = !missing(prob),
-    mu = !missing(mu)
-  )
+  given <- c(lambda = !missing(lambda), trials = !missing(trials), successes = !missing(successes),
+    prob = !missing(prob), mu = !missing(mu))
   given_size <- size
   size <- size_on_lattice(size)
   if (inherits(number, "pmf")) {
@@ -55,19 +53,16 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
   refuse_parameters(given, taken, dQuote(number, FALSE))
   counting <- switch(number,
     poisson = counting_poisson(check_number(lambda, "lambda", min = 0, max = 2^50, open = FALSE), size),
-    binomial = counting_binomial(
-      check_count(trials, "trials", min = 0, max = 2^50), check_probability(prob, "prob"), size
-    ),
-    negative_binomial = {
-      successes <- check_number(successes, "successes", min = 0)
-      odds <- if (given[["mu"]]) {
-        check_number(mu, "mu", min = 0, open = FALSE) / successes
-      } else {
-        odds_of_failure(prob)
+    binomial = counting_binomial(check_count(trials, "trials", min = 0, max = 2^50),
+      check_probability(prob, "prob"), size),
+    negative_binomial = , geometric = {
+      failures <- if (number == "geometric") 1 else check_number(successes, "successes", min = 0)
+      odds <- if (given[["mu"]]) check_number(mu, "mu", min = 0, open = FALSE) / failures else {
+        (1 - check_probability(prob, "prob", zero = FALSE)) / prob
       }
-      counting_negative_binomial(successes, check_odds(odds, if (given[["mu"]]) "mu" else "prob"), size)
+      if (odds == Inf) stop_input(taken[[length(taken)]], "is so extreme that the odds of a failure are beyond 1.8e308")
+      counting_negative_binomial(failures, odds, size)
     },
-    geometric = counting_negative_binomial(1, check_odds(odds_of_failure(prob), "prob"), size),
     logarithmic = counting_logarithmic(check_probability(prob, "prob", zero = FALSE, one = FALSE), size)
   )
   if (!is.null(zero) && zero < 1 && counting$certain_zero) {
@@ -90,20 +85,9 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
 # What the total itself leaves out, what the number leaves out, and for each of the `expected` variables what one leaves
 # out.
 left_out_compound <- function(total, number, size, expected) {
-  bounds <- left_out_of(size) + if (expected > 0) log(expected) else -Inf
-  above <- left_out_of(total)[[2L]]
-  if (!is.null(number)) above <- log_of_sum(c(above, left_out_of(number)))
-  c(log_of_sum(c(left_out_of(total)[[1L]], bounds[[1L]])), log_of_sum(c(above, bounds[[2L]])))
-}
-
-odds_of_failure <- function(prob) {
-  prob <- check_probability(prob, "prob", zero = FALSE)
-  (1 - prob) / prob
-}
-
-check_odds <- function(odds, argument) {
-  if (odds == Inf) stop_input(argument, "is so extreme that the odds of a failure are beyond 1.8e308")
-  odds
+  bounds <- left_out_of(total)
+  if (!is.null(number)) bounds[[2L]] <- log_of_sum(c(bounds[[2L]], left_out_of(number)))
+  add_logs(bounds, left_out_of(size) + log(expected))
 }
 
 refuse_parameters <- function(given, taken, of_what) {
@@ -125,20 +109,16 @@ size_on_lattice <- function(size) {
       show_value(size$from))
   }
   lattice <- lattice_of(size)
-  if (length(possible) == 1L) lattice$step <- 0
+  whole <- lattice$origin + lattice$step * positions_of(size, possible)
   # A step that divides the first value, too.
-  first <- lattice$origin + lattice$step * (positions_of(size, possible[[1L]]))
-  whole <- first + lattice$step * (positions_of(size, possible) - positions_of(size, possible[[1L]]))
-  step <- common_divisor(c(lattice$step, first))
+  step <- common_divisor(c(if (length(possible) > 1L) lattice$step, whole[[1L]]))
   if (step == 0) step <- lattice$parts
   at <- whole / step
   none <- if (at[[1L]] == 0) weights[[possible[[1L]]]] else 0
   others <- possible[at > 0]
   total <- if (length(others) > 0L) total_weight(weights[others], FALSE) else 0
-  some <- total / (none + total)
-  none <- none / (none + total)
-  list(at = at[at > 0], weights = weights[others] / total, lattice = new_lattice(0, step, lattice$parts), none = none,
-    some = some)
+  list(at = at[at > 0], weights = weights[others] / total, lattice = new_lattice(0, step, lattice$parts),
+    none = none / (none + total), some = total / (none + total))
 }
 
 # The same with `code`, the positions `at` with shorter gaps if most positions are impossible and at most `most`
@@ -146,10 +126,7 @@ size_on_lattice <- function(size) {
 code_size <- function(size, most) {
   code <- list(at = size$at, value = identity)
   if (!wants_dense(max(size$at, 0) + 1, length(size$at)) && is.finite(most)) code <- encode_gaps(size$at, most)
-  size$code <- code$at
-  size$value <- code$value
-  size$last <- max(code$at, 0)
-  size
+  c(size, list(code = code$at, value = code$value, last = max(code$at, 0)))
 }
 
 # The weights of the first `outputs` codes, given that the variable is not zero.
@@ -161,16 +138,13 @@ weights_of_codes <- function(size, outputs = Inf) {
 }
 
 number_weights <- function(number) {
-  value <- values_of(number)
   possible <- which(prob_of(number) > 0)
-  if (any(value[possible] < 0 | value[possible] != floor(value[possible]))) {
-    stop_input("number", "must be a distribution on 0, 1, 2, ..., without ",
-      show_value(value[possible][value[possible] < 0 | value[possible] != floor(value[possible])][[1L]]))
-  }
-  last <- value[[possible[[length(possible)]]]]
-  check_result_size(last + 1, NULL, "probabilities")
-  weights <- numeric(last + 1)
-  weights[value[possible] + 1] <- prob_of(number)[possible]
+  value <- values_of(number, possible)
+  bad <- value < 0 | value != floor(value)
+  if (any(bad)) stop_input("number", "must be a distribution on 0, 1, 2, ..., without ", show_value(value[bad][[1L]]))
+  check_result_size(max(value) + 1, NULL, "probabilities")
+  weights <- numeric(max(value) + 1)
+  weights[value + 1] <- prob_of(number)[possible]
   weights
 }
 
@@ -266,11 +240,10 @@ trim_compound <- function(g, size, tail, cut) {
   last <- max(which(upper > tail / 2))
   trimmed <- if (last < length(g)) log(upper[[last + 1L]]) else -Inf
   beyond <- log_of_sum(c(if (cut) log_tail(tail) - log(2), trimmed))
-  g <- g[seq_len(last)]
-  if (identical(size$value, identity)) return(leave_out(from_dense(g, size$lattice, FALSE), c(-Inf, beyond)))
+  possible <- which(g[seq_len(last)] > 0)
+  law <- pmf_at(g[possible], size$value(possible - 1), size$lattice, FALSE)
   # The last codes need not be the largest values.
-  possible <- which(g > 0)
-  leave_out(pmf_at(g[possible], size$value(possible - 1), size$lattice, FALSE), c(beyond, beyond))
+  leave_out(law, c(if (identical(size$value, identity)) -Inf else beyond, beyond))
 }
 
 # sum_n p_n f^n for any p, by blocks of powers (Paterson and Stockmeyer 1973): the powers of f up to b are
@@ -300,15 +273,10 @@ compound_of_any <- function(p, size, tail, accuracy, run) {
   for (first in rev(seq(0, most, by = block))) {
     if (max(result) > 0) result <- first_of_sum(result, power[[block]], outputs, share, run)
     for (j in seq_len(min(block, most - first + 1)) - 1) {
-      result <- add_scaled(result, if (j == 0) 1 else power[[j]], p[[first + j + 1]])
+      term <- p[[first + j + 1]] * if (j == 0) 1 else power[[j]]
+      result <- c(result, numeric(max(length(term) - length(result), 0)))
+      result[seq_along(term)] <- result[seq_along(term)] + term
     }
   }
   trim_compound(result, size, tail, outputs <= most * size$last)
-}
-
-add_scaled <- function(sum, x, weight) {
-  if (length(sum) < length(x)) sum <- c(sum, numeric(length(x) - length(sum)))
-  at <- seq_along(x)
-  sum[at] <- sum[at] + weight * x
-  sum
 }

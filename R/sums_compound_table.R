@@ -22,17 +22,15 @@
 #' @export
 compound_table <- function(number, x, y, tail = 1e-15) {
   require_arguments("number", "x", "y")
-  if (!inherits(number, "pmf")) stop_input("number", "must be a distribution made by pmf(), not ", show_value(number))
+  check_pmf(number, "number")
   line_x <- line_of_business(number, x, "x", tail)
   line_y <- line_of_business(number, y, "y", tail)
   check_result_size(as.double(line_x$length) * line_y$length, c("x", "y"), "probabilities", copies = 4)
-  frame <- as.data.frame(number)
-  count <- frame$value[is_possible(number)]
-  weight <- exp(possible_weights(number)$log_share)
-  check_operations(as.double(line_x$length) * line_y$length * max(count), "number")
+  numbers <- possible_weights(number)
+  check_operations(as.double(line_x$length) * line_y$length * max(numbers$value), "number")
   joint <- matrix(0, line_x$length, line_y$length)
   of_x <- of_y <- 1
-  for (n in 0:max(count)) {
+  for (n in 0:max(numbers$value)) {
     heed_interrupt()
     if (n > 0) {
       of_x <- one_more_size(of_x, line_x)
@@ -40,10 +38,11 @@ compound_table <- function(number, x, y, tail = 1e-15) {
       # All totals of n sizes are beyond the table.
       if (is.null(of_x) || is.null(of_y)) break
     }
-    if (n %in% count) {
+    share <- numbers$share[numbers$value == n]
+    if (length(share) > 0L) {
       rows <- seq_along(of_x)
       columns <- seq_along(of_y)
-      joint[rows, columns] <- joint[rows, columns] + outer(weight[[match(n, count)]] * of_x, of_y)
+      joint[rows, columns] <- joint[rows, columns] + outer(share * of_x, of_y)
     }
   }
   # Codes that stand for no total are left out.
@@ -61,8 +60,8 @@ compound_table <- function(number, x, y, tail = 1e-15) {
 # far apart have codes instead.
 line_of_business <- function(number, size, argument, tail) {
   check_pmf(size, argument)
-  frame <- as.data.frame(size)[is_possible(size), ]
-  if (frame$value[[1L]] < 0) stop_input(argument, "has negative values, such as ", show_value(frame$value[[1L]]))
+  least <- possible_weights(size)$value[[1L]]
+  if (least < 0) stop_input(argument, "has negative values, such as ", show_value(least))
   total <- compound_pmf(number, size, tail = tail)
   most <- last_of(number)
   one <- code_size(size_on_lattice(size), most)

@@ -24,39 +24,28 @@ condition_on_sum_pmf <- function(x, y, total, log = NULL) {
   total <- check_number(total, "total")
   # Each value of x is paired with the value of y that is left of the total.
   shared <- lattice_of_sum(list(x, y))
-  left <- positions_of_totals(shared$lattice, total) - positions_of(x) * shared$times[[1L]]
+  left <- exact_position(shared$lattice, total) - positions_of(x) * shared$times[[1L]]
   pair <- entry_by(y, left, shared$times[[2L]])
   x_at <- which(!is.na(pair))
   y_at <- pair[x_at]
   result <- if (length(x_at) > 0L) {
-    tryCatch(native(C_pmf_condition, prob_of(x, inside)[x_at], prob_of(y, inside)[y_at], inside, log,
-      resolve_run("cpu", work = 0)), warpbayes_error_input = function(error) NULL)
+    null_if_refused(native(C_pmf_condition, prob_of(x, inside)[x_at], prob_of(y, inside)[y_at], inside, log,
+      resolve_run("cpu", work = 0)))
   }
   if (is.null(result)) {
     stop_input("total", "is ", show_value(total), ", a value that the sum takes with probability zero")
   }
-  left_out <- left_out_given(x, y, x_at, y_at)
+  left_out <- left_out_together(list(x, y))
+  if (any(left_out > -Inf)) {
+    left_out <- on_both_sides(left_out) - total_weight(prob_of(x, TRUE)[x_at] + prob_of(y, TRUE)[y_at], TRUE)
+  }
   law <- function(x, at, weights) leave_out(from_positions(positions_of(x, at), weights, lattice_of(x), log), left_out)
   list(x = law(x, x_at, result), y = law(y, rev(y_at), rev(result)))
-}
-
-# What is left out of either variable given the sum, which is the sum of these pairs of entries.
-left_out_given <- function(x, y, x_at, y_at) {
-  left_out <- left_out_together(list(x, y))
-  if (all(left_out == -Inf)) return(left_out)
-  on_both_sides(left_out) - total_weight(prob_of(x, TRUE)[x_at] + prob_of(y, TRUE)[y_at], TRUE)
 }
 
 as_weighted <- function(x, argument, log) {
   if (inherits(x, "pmf")) return(check_pmf(x, argument))
   new_pmf(check_weights(plain_weights(x, argument, isTRUE(log)), argument, isTRUE(log)), 0, isTRUE(log))
-}
-
-# The positions of totals on the lattice of the sum, NA for those that are not on it.
-positions_of_totals <- function(lattice, totals) {
-  near <- nearest_position(lattice, totals)
-  near$position[which(!near$there)] <- NA
-  near$position
 }
 
 #' Two variables in a table
@@ -82,13 +71,13 @@ joint_table <- function(x, y, totals = NULL, given = FALSE) {
   shared <- lattice_of_sum(list(x, y))
   can_x <- is_possible(x)
   can_y <- is_possible(y)
+  at <- positions_of(x) * shared$times[[1L]]
   if (is.null(totals)) {
-    at_x <- positions_of(x) * shared$times[[1L]]
     at_y <- positions_of(y) * shared$times[[2L]]
     positions <- if (given || is_sparse(x) || is_sparse(y)) {
-      sort(unique(as.vector(outer(at_x[can_x], at_y[can_y], "+"))))
+      sort(unique(as.vector(outer(at[can_x], at_y[can_y], "+"))))
     } else {
-      seq(0, max(at_x) + max(at_y))
+      seq(0, max(at) + max(at_y))
     }
     check_result_size(as.double(length(positions)) * size_of(x), NULL, "probabilities")
     totals <- lattice_value(shared$lattice, positions)
@@ -98,8 +87,7 @@ joint_table <- function(x, y, totals = NULL, given = FALSE) {
   }
   weight_x <- prob_of(x)
   weight_y <- prob_of(y)
-  at <- positions_of(x) * shared$times[[1L]]
-  position <- positions_of_totals(shared$lattice, totals)
+  position <- exact_position(shared$lattice, totals)
   column <- function(i) {
     pair <- entry_by(y, position[[i]] - at, shared$times[[2L]])
     if (!given) return(ifelse(is.na(pair), 0, weight_x * weight_y[pair]))

@@ -78,26 +78,14 @@ convolve_rows <- function(x, y, log, accuracy, run) {
   }
   check_result_size(columns * max(nrow(x), nrow(y)), NULL, "probabilities")
   check_operations(max(nrow(x), nrow(y)) * (if (accuracy == 0) as.double(ncol(x)) * ncol(y) else columns), NULL)
-  result <- .Call(C_pmf_convolve, x, y, log, accuracy, fourier_cache(), run)
-  if (is_failure(result)) {
-    for (argument in c("x", "y")) {
-      check <- if (is.matrix(given[[argument]])) check_weight_rows else check_weights
-      check(given[[argument]], argument, log)
-    }
-    stop_failure(result)
-  }
-  result
+  check <- function(x, argument) (if (is.matrix(x)) check_weight_rows else check_weights)(x, argument, log)
+  usable_sum(.Call(C_pmf_convolve, x, y, log, accuracy, fourier_cache(), run), Map(check, given, names(given)))
 }
 
 pair_run <- function(m, n, log, backend, threads) {
   products <- as.double(m) * n
-  resolve_run(backend, threads, work = if (log) Inf else products, cost = convolution_cost(products, m + n))
-}
-
-# Sums of two random variables, `products` multiply-adds in all if computed directly.
-convolution_cost <- function(products, length) {
-  call_cost(serial = 3e-4, parallel = products * 8e-11, fixed = 2e-3, up = 8 * length, down = 8 * length,
-    compute = products * 1e-13)
+  resolve_run(backend, threads, work = if (log) Inf else products, cost = call_cost(serial = 3e-4,
+    parallel = products * 8e-11, fixed = 2e-3, up = 8 * (m + n), down = 8 * (m + n), compute = products * 1e-13))
 }
 
 # The sums of the rows of two matrices. On a processor most of the time goes into clearing the memory of the sums. On a

@@ -67,7 +67,11 @@ discretize_pmf <- function(x, by, method = c("rounding", "up", "down", "unbiased
     x <- values_of(x)
   } else {
     weights <- by_names(weights, names(x), "weights", "observation")
-    x <- check_losses(x)
+    if (!is.numeric(x) || length(x) == 0L) {
+      stop_input("x", "must be a distribution function, a vector of losses or a distribution, not ", show_value(x))
+    }
+    refuse_entries(x, which(!is.finite(x) | x < 0), "x", "losses are numbers from 0")
+    x <- as.double(x)
     weights <- weights_of_sample(weights, length(x), "losses")
   }
   leave_out(discretize_losses(x, weights, last, by, method, deductible, per), left_out)
@@ -85,14 +89,6 @@ check_limit <- function(limit, deductible, by) {
       show_value(signif((limit - deductible) / by, 10)), " steps")
   }
   near$position
-}
-
-check_losses <- function(x) {
-  if (!is.numeric(x) || length(x) == 0L) {
-    stop_input("x", "must be a distribution function, a vector of losses or a distribution, not ", show_value(x))
-  }
-  refuse_entries(x, which(!is.finite(x) | x < 0), "x", "losses are numbers from 0")
-  as.double(x)
 }
 
 # The distribution of a payment: `up_to(y)` is P(Y <= y) and `beyond(y)` is P(Y > y), for y from 0. Both are for the
@@ -114,10 +110,8 @@ loss_function <- function(x, deductible, per, ...) {
   scale <- if (per == "payment") beyond(deductible) else 1
   if (scale == 0) stop_input("deductible", "is ", show_value(deductible), ", which no loss exceeds")
   less <- if (per == "payment") up_to(deductible) else 0
-  list(
-    up_to = function(y) (up_to(y + deductible) - less) / scale,
-    beyond = function(y) beyond(y + deductible) / scale
-  )
+  list(up_to = function(y) (up_to(y + deductible) - less) / scale,
+    beyond = function(y) beyond(y + deductible) / scale)
 }
 
 last_step <- function(loss, to, by, tail) {
@@ -195,9 +189,8 @@ discretize_losses <- function(x, weights, last, by, method, deductible, per) {
   near <- nearest_position(read_lattice(deductible, by), x)
   steps <- pmin(pmax(ifelse(near$there, near$position, (x - deductible) / by), 0), last)
   below <- floor(steps)
-  at <- switch(method,
-    rounding = floor(steps + 0.5), up = ceiling(steps), down = below, unbiased = c(below, below + 1)
-  )
+  at <- switch(method, rounding = floor(steps + 0.5), up = ceiling(steps), down = below,
+    unbiased = c(below, below + 1))
   if (method == "unbiased") {
     share <- steps - below
     weights <- c(weights * (1 - share), weights * share)

@@ -52,8 +52,7 @@ ppmf <- function(dist, q, lower.tail = TRUE, log.p = FALSE) {
   log.p <- check_flag(log.p, "log.p")
   q <- check_values(q, "q")
   result <- tails_of(q, dist, lower.tail, log.p)
-  side <- if (lower.tail) 1L else 2L
-  bound <- left_out_of(dist)[[side]]
+  bound <- left_out_of(dist)[[if (lower.tail) 1L else 2L]]
   beyond <- is.finite(q) & (if (lower.tail) q < dist$from else q >= last_of(dist))
   if (is.null(dist$family) && bound > -Inf && any(beyond)) {
     warning("ppmf(): `dist` leaves out values ", if (lower.tail) "below" else "above",
@@ -82,7 +81,9 @@ tails_of <- function(q, dist, lower.tail, log.p) {
 cumulative_weights <- function(dist, upper, log) {
   own_log <- is_log(dist)
   weights <- weights_of(dist)
-  outside <- outside_of(dist, upper, own_log)
+  outside <- if (!is.null(dist$family)) {
+    family_functions(dist$family)$tail_of(if (upper) last_of(dist) else dist$from - 1, !upper, own_log)
+  }
   if (!is.null(outside)) weights <- if (upper) c(weights, outside) else c(outside, weights)
   sums <- cumulate(weights, own_log, upper)
   if (!is.null(outside)) sums <- if (upper) sums[-length(sums)] else sums[-1L]
@@ -99,9 +100,7 @@ qpmf <- function(dist, p, lower.tail = TRUE, log.p = FALSE) {
   lower.tail <- check_flag(lower.tail, "lower.tail")
   log.p <- check_flag(log.p, "log.p")
   p <- check_probabilities(p, "p", log.p)
-  possible <- which(weights_of(dist) > if (is_log(dist)) -Inf else 0)
-  first <- possible[[1L]]
-  last <- possible[[length(possible)]]
+  ends <- range(which(is_possible(dist)))
   whole <- p == if (lower.tail) !log.p else if (log.p) -Inf else 0
   # A relative tolerance for the rounding of p and of the sums.
   slack <- 64 * .Machine$double.eps
@@ -115,8 +114,8 @@ qpmf <- function(dist, p, lower.tail = TRUE, log.p = FALSE) {
     length(sums) - findInterval(p, rev(sums[-1L]))
   }
   # If all probability is asked for, the answer is the last possible value.
-  at[whole] <- last
-  values_of(dist, pmin(pmax(at, first), last))
+  at[whole] <- ends[[2L]]
+  values_of(dist, pmin(pmax(at, ends[[1L]]), ends[[2L]]))
 }
 
 #' @rdname pmf_distribution
@@ -126,9 +125,7 @@ rpmf <- function(dist, n, seed = NULL) {
   n <- check_count(n, "n", min = 0, max = 2^52)
   check_result_size(n, "n", "draws")
   seed <- check_seed(seed)
-  weights <- relative_weights(dist)
-  sums <- cumulate(weights, FALSE)
-  position <- native(C_pmf_draw, sums, n, seed)
+  position <- native(C_pmf_draw, cumulate(relative_weights(dist), FALSE), n, seed)
   values_of(dist, position + 1)
 }
 
@@ -155,15 +152,15 @@ median.pmf <- function(x, na.rm = FALSE, ...) {
 # The mean, and the second to fourth moment about the mean. Long distributions are summed in blocks, so that
 # intermediate vectors stay small.
 central_moments <- function(x, block = 2^20) {
-  size <- size_of(x)
-  starts <- seq(1, size, by = block)
-  largest <- if (is_log(x)) max(x$log_prob)
-  weights <- function(at) if (is_log(x)) exp(x$log_prob[at] - largest) else x$prob[at]
-  sums <- function(term) sum(vapply(starts, function(first) sum(term(seq(first, min(first + block - 1, size)))), 0))
-  total <- sums(weights)
-  mean <- sums(function(at) positions_of(x, at) * (weights(at) / total))
+  weights <- relative_weights(x)
+  size <- length(weights)
+  sums <- function(term) {
+    sum(vapply(seq(1, size, by = block), function(first) sum(term(seq(first, min(first + block - 1, size)))), 0))
+  }
+  total <- sums(function(at) weights[at])
+  mean <- sums(function(at) positions_of(x, at) * (weights[at] / total))
   about_mean <- function(power) {
-    step_of(x)^power * sums(function(at) (positions_of(x, at) - mean)^power * (weights(at) / total))
+    step_of(x)^power * sums(function(at) (positions_of(x, at) - mean)^power * (weights[at] / total))
   }
   list(mean = x$from + step_of(x) * mean, second = about_mean(2), third = about_mean(3), fourth = about_mean(4))
 }
@@ -200,11 +197,4 @@ variance.default <- function(x, ...) {
 variance.pmf <- function(x, ...) {
   check_method(x, "x", ...)
   central_moments(x)$second
-}
-
-# The probabilities that a distribution by name gives to the values above or below its own, exactly. NULL for others.
-outside_of <- function(x, upper, log) {
-  if (is.null(x$family)) return(NULL)
-  value <- if (upper) last_of(x) else x$from - 1
-  family_functions(x$family)$tail_of(value, !upper, log)
 }

@@ -92,10 +92,8 @@ family_pmf <- function(name, parameters, lowest, highest, tail, log, argument) {
   check_result_size(count, argument, "probabilities", copies = 2)
   x <- new_pmf(by_blocks(count, function(at) of$density(from - 1 + at, log)), from, log)
   if (from == lowest && to == highest) return(x)
-  x <- leave_out(x, c(
-    if (from == lowest) -Inf else of$tail_of(from - 1, TRUE, TRUE),
-    if (to == highest) -Inf else of$tail_of(to, FALSE, TRUE)
-  ))
+  x <- leave_out(x, c(if (from == lowest) -Inf else of$tail_of(from - 1, TRUE, TRUE),
+    if (to == highest) -Inf else of$tail_of(to, FALSE, TRUE)))
   if (name != "logarithmic") x$family <- family
   x
 }
@@ -212,23 +210,14 @@ pmf_poisson_binomial <- function(prob, weights = NULL, log = FALSE, accuracy = 1
     all(weights >= 0 & weights == floor(weights) & weights <= 2^50)
   if (!whole) {
     stop_input("weights", sprintf("must be whole numbers from 0, as many as probabilities (%d), not ", length(prob)),
-      show_value(weights)
-    )
+      show_value(weights))
   }
   event <- function(p) if (log) base::log(cbind(1 - p, p)) else cbind(1 - p, p)
   # Many events of one kind are added by repeated squaring, few events as rows of a matrix.
   many <- weights > 100
-  parts <- lapply(which(many), function(i) {
-    rep_sum_pmf(as.vector(event(prob[[i]])), weights[[i]],
-      log = log, accuracy = accuracy, backend = backend, threads = threads
-    )
-  })
+  add <- function(how, ...) how(..., log = log, accuracy = accuracy, backend = backend, threads = threads)
+  parts <- lapply(which(many), function(i) add(rep_sum_pmf, as.vector(event(prob[[i]])), weights[[i]]))
   few <- rep(prob[!many], weights[!many])
-  if (length(few) > 0L) {
-    parts <- c(list(sum_pmf(event(few), log = log, accuracy = accuracy, backend = backend, threads = threads)), parts)
-  }
-  if (length(parts) == 0L) {
-    return(new_pmf(if (log) 0 else 1, 0, log))
-  }
-  new_pmf(sum_pmf(parts, log = log, accuracy = accuracy, backend = backend, threads = threads), 0, log)
+  if (length(few) > 0L) parts <- c(list(add(sum_pmf, event(few))), parts)
+  if (length(parts) > 0L) new_pmf(add(sum_pmf, parts), 0, log) else certain_zero(log)
 }

@@ -32,7 +32,10 @@ as_ratio <- function(x) {
   whole <- round(x * scale)
   close <- whole > 0 & abs(x * scale - whole) <= slack * whole
   decimal <- which((whole <= 1e12 & close) | (whole < 1e15 & whole / scale == x))
-  if (length(decimal) > 0L) return(lowest_terms(whole[[decimal[[1L]]]], scale[[decimal[[1L]]]]))
+  if (length(decimal) > 0L) {
+    ratio <- c(whole[[decimal[[1L]]]], scale[[decimal[[1L]]]])
+    return(ratio / common_divisor(ratio))
+  }
   p <- c(1, floor(x))
   q <- c(0, 1)
   rest <- x - floor(x)
@@ -52,11 +55,6 @@ as_ratio <- function(x) {
     q <- q / 2
   }
   c(p, q)
-}
-
-lowest_terms <- function(p, q) {
-  divisor <- common_divisor(c(p, q))
-  c(p, q) / divisor
 }
 
 is_exact <- function(...) all(abs(c(...)) <= whole_limit)

@@ -12,9 +12,7 @@ log_of_sum <- function(logs) {
 
 # The bounds of several distributions together, each times exp(log_weights).
 left_out_together <- function(all, log_weights = numeric(length(all))) {
-  whole <- TRUE
-  for (x in all) whole <- whole && is.null(x$left_out)
-  if (whole) return(nothing_left_out)
+  if (all(vapply(all, function(x) is.null(x$left_out), NA))) return(nothing_left_out)
   bounds <- mapply(function(x, weight) left_out_of(x) + weight, all, log_weights)
   c(log_of_sum(bounds[1L, ]), log_of_sum(bounds[2L, ]))
 }

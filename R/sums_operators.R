@@ -35,14 +35,13 @@ stop_operator <- function(operator) {
   instead <- if (operator %in% c("<", ">", "<=", ">=", "==", "!=")) {
     "; probability() gives the probability of an event, and min() and max() take the place of pmin() and pmax()"
   }
-  stop_warpbayes("input", paste0(
-    sprintf("`%s` is not known for distributions: only + and -, and * and / with a number, are", operator), instead
-  ))
+  stop_warpbayes("input", paste0("`", operator,
+    "` is not known for distributions: only + and -, and * and / with a number, are", instead))
 }
 
-check_shift <- function(by, argument) {
+check_shift <- function(by, argument, most = " of at most 2^52") {
   if (!is.numeric(by) || length(by) != 1L || !is.finite(by) || abs(by) > 2^52) {
-    stop_input(argument, "must be a distribution or one number of at most 2^52, not ", show_value(by))
+    stop_input(argument, "must be a distribution or one number", most, ", not ", show_value(by))
   }
   as.double(by)
 }
@@ -55,23 +54,20 @@ negate_pmf <- function(x) {
 }
 
 shift_pmf <- function(x, by) {
-  lattice <- shifted_lattice(lattice_of(x), by)
+  lattice <- lattice_of(x)
+  ratio <- as_ratio(by)
+  parts <- common_multiple(c(lattice$parts, ratio[[2L]]))
+  origin <- lattice$origin * (parts / lattice$parts)
+  step <- lattice$step * (parts / lattice$parts)
+  moved <- ratio[[1L]] * (parts / ratio[[2L]])
+  exact <- is_exact(parts, origin, step, moved)
+  lattice <- if (exact) new_lattice(origin + moved, step, parts) else read_lattice(x$from + by, step_of(x))
   from <- lattice$origin / lattice$parts
   if (abs(from) > 2^52 * min(step_of(x), 1)) {
     stop_input("from", "of the shifted distribution would be ", show_value(from), ", beyond 2^52",
       if (step_of(x) < 1) " of its steps")
   }
   leave_out(on_lattice(weights_of(x), lattice, is_log(x), x$at), left_out_of(x))
-}
-
-shifted_lattice <- function(lattice, by) {
-  ratio <- as_ratio(by)
-  parts <- common_multiple(c(lattice$parts, ratio[[2L]]))
-  origin <- lattice$origin * (parts / lattice$parts)
-  step <- lattice$step * (parts / lattice$parts)
-  moved <- ratio[[1L]] * (parts / ratio[[2L]])
-  if (is_exact(parts, origin, step, moved)) return(new_lattice(origin + moved, step, parts))
-  read_lattice(lattice$origin / lattice$parts + by, lattice$step / lattice$parts)
 }
 
 scale_pmf <- function(x, times, argument, operator) {
@@ -82,13 +78,8 @@ scale_pmf <- function(x, times, argument, operator) {
       if (operator == "/") " other than 0" else ""), show_value(times))
   }
   times <- as.double(times)
-  if (times == 0) {
-    return(new_pmf(if (is_log(x)) 0 else 1, 0, is_log(x)))
-  }
-  if (times < 0) {
-    x <- negate_pmf(x)
-    times <- -times
-  }
+  if (times == 0) return(certain_zero(is_log(x)))
+  if (times < 0) return(scale_pmf(negate_pmf(x), -times, argument, operator))
   scale <- function(value) if (operator == "*") value * times else value / times
   step <- scale(step_of(x))
   from <- scale(x$from)
@@ -97,14 +88,11 @@ scale_pmf <- function(x, times, argument, operator) {
   }
   ratio <- as_ratio(times)
   if (operator == "/") ratio <- rev(ratio)
-  lattice <- scaled_lattice(lattice_of(x), ratio, from, step)
+  own <- lattice_of(x)
+  lattice <- new_lattice(own$origin * ratio[[1L]], own$step * ratio[[1L]], own$parts * ratio[[2L]])
+  # Rounded if numerator and denominator have no common parts below 2^53.
+  if (!is_exact(unlist(lattice))) lattice <- read_lattice(from, step)
   leave_out(on_lattice(weights_of(x), lattice, is_log(x), x$at), left_out_of(x))
-}
-
-# Rounded to `from` and `by` if numerator and denominator have no common parts below 2^53.
-scaled_lattice <- function(lattice, ratio, from, by) {
-  lattice <- new_lattice(lattice$origin * ratio[[1L]], lattice$step * ratio[[1L]], lattice$parts * ratio[[2L]])
-  if (is_exact(unlist(lattice))) lattice else read_lattice(from, by)
 }
 
 # A distribution is a list. Without these methods max() would return the largest of its probabilities and `from`, and
@@ -113,14 +101,28 @@ scaled_lattice <- function(lattice, ratio, from, by) {
 #' @rdname pmf
 #' @export
 Summary.pmf <- function(..., na.rm = FALSE) {
-  if (!.Generic %in% c("max", "min")) stop_refused(.Generic, ..1)
-  extreme_pmf(list(...), .Generic)
+  which <- .Generic
+  if (!which %in% c("max", "min")) stop_refused(which, ..1)
+  all <- lapply(seq_len(...length()), function(i) {
+    x <- ...elt(i)
+    name <- sprintf("argument %d of %s()", i, which)
+    if (inherits(x, "pmf")) check_pmf(x, name) else on_lattice(1, read_lattice(check_shift(x, name, ""), 1), FALSE)
+  })
+  Reduce(function(x, y) extreme_of_two(x, y, which), all)
 }
 
 #' @rdname pmf
 #' @export
 c.pmf <- function(...) {
   structure(list(...), class = c("pmf_list", "warpbayes"))
+}
+
+#' @noRd
+#' @export
+c.pmf_list <- function(...) {
+  # A distribution is a list, too, which c() of lists would take apart.
+  parts <- lapply(list(...), function(part) if (inherits(part, "pmf") || !is.list(part)) list(part) else unclass(part))
+  structure(do.call(c, parts), class = c("pmf_list", "warpbayes"))
 }
 
 #' @rdname pmf
@@ -138,12 +140,11 @@ rep.pmf <- function(x, times = 1, each = 1, length.out = NULL, ...) {
 in_console.pmf_list <- function(x, ...) {
   check_dots_empty(...)
   cat(length(x), if (length(x) == 1L) "distribution" else "distributions", "\n")
-  shown <- seq_len(min(length(x), 10L))
-  for (i in shown) {
-    cat(sprintf("[[%d]] %s\n", i, if (inherits(x[[i]], "pmf")) format(x[[i]]) else show_value(x[[i]])))
-  }
-  if (length(x) > length(shown)) cat("...\n")
+  words <- element_words(x[seq_len(min(length(x), 10L))])
+  cat(sprintf("[[%d]] %s\n", seq_along(words), words), if (length(x) > 10L) "...\n", sep = "")
 }
+
+element_words <- function(x) vapply(x, function(x) if (inherits(x, "pmf")) format(x) else show_value(x), "")
 
 #' @noRd
 #' @export

@@ -52,8 +52,9 @@ kth_weights <- function(pool, at, k, upper) {
   one_more <- function(states) cbind(numbers$zero, states[, -k, drop = FALSE])
   for (variable in pool$variables) {
     heed_interrupt()
-    part <- tails_around(variable, pool, upper)
-    part <- lapply(part, function(values) values[at])
+    # With `upper`, the values in the other direction.
+    if (upper) names(variable) <- c("here", "from", "up_to", "after", "before")
+    part <- lapply(variable, `[`, at)
     # Of equal values the later one counts as farther from this end.
     chosen <- numbers$plus(
       numbers$plus(numbers$times(chosen, part$from), numbers$times(one_more(chosen), part$before)),
@@ -104,13 +105,13 @@ sum_of_lowest_pmf <- function(x, k, backend = NULL, threads = NULL) {
   -sum_of_highest_pmf(lapply(x, function(one) -one), k, backend, threads)
 }
 
-# The probabilities of each excess of a variable over the value number i: of 0, of one step, and so on. Positions that
+# The probabilities of each excess of a variable over the value number i: of one step, of two, and so on. Positions that
 # are no values have the probability zero.
 excess_over <- function(variable, at, i, numbers) {
   weights <- rep(numbers$zero, at[[length(at)]] - at[[i]] + 1)
   weights[at[i:length(at)] - at[[i]] + 1] <- variable$here[i:length(at)]
-  last <- which(weights > numbers$zero)
-  weights[seq_len(max(last, 1L))]
+  last <- max(which(weights > numbers$zero), 1L)
+  weights[seq_len(last)][-1L]
 }
 
 # The weights of the sums of k excesses over the value number i, where the k-th highest variable has this value. The
@@ -120,32 +121,27 @@ sums_of_mixed <- function(pool, i, k, n, numbers, add_row) {
   waiting[[1L]] <- numbers$one
   most <- (k - 1) * (pool$at[[length(pool$at)]] - pool$at[[i]]) + 1
   for (variable in pool$variables) {
-    excess <- excess_over(variable, pool$at, i, numbers)[-1L]
+    excess <- excess_over(variable, pool$at, i, numbers)
     here <- variable$here[[i]]
-    raised <- NULL
-    if (length(excess) > 0L && k > 1L) {
-      rows <- rbind(waiting[-k, , drop = FALSE], chosen[-k, , drop = FALSE])
-      columns <- min(ncol(rows) + length(excess), most)
-      usable <- which(rowSums(rows > numbers$zero) > 0)
-      raised <- matrix(numbers$zero, 2L * k, columns)
-      row <- c(2:k, k + 2:k)[usable]
-      if (length(row) > 0L) {
-        raised[row, -1L] <- add_row(rows[usable, , drop = FALSE], excess)[, seq_len(columns - 1L), drop = FALSE]
-      }
-      waiting <- widen(waiting, columns, numbers$zero)
-      chosen <- widen(chosen, columns, numbers$zero)
+    rows <- rbind(waiting[-k, , drop = FALSE], chosen[-k, , drop = FALSE])
+    columns <- min(ncol(rows) + length(excess), most)
+    usable <- which(rowSums(rows > numbers$zero) > 0)
+    raised <- matrix(numbers$zero, 2L * k, columns)
+    if (length(excess) > 0L && length(usable) > 0L) {
+      sums <- add_row(rows[usable, , drop = FALSE], excess)
+      raised[c(2:k, k + 2:k)[usable], -1L] <- sums[, seq_len(columns - 1L), drop = FALSE]
     }
+    wider <- matrix(numbers$zero, k, columns - ncol(rows))
+    waiting <- cbind(waiting, wider)
+    chosen <- cbind(chosen, wider)
     # An equal value that comes after the chosen one counts as higher.
     one_more <- rbind(numbers$zero, chosen[-k, , drop = FALSE])
     chosen <- numbers$plus(
       numbers$plus(numbers$times(chosen, variable$before[[i]]), numbers$times(one_more, here)),
       numbers$times(waiting, here)
     )
-    waiting <- numbers$times(waiting, variable$up_to[[i]])
-    if (!is.null(raised)) {
-      waiting <- numbers$plus(waiting, raised[seq_len(k), , drop = FALSE])
-      chosen <- numbers$plus(chosen, raised[k + seq_len(k), , drop = FALSE])
-    }
+    waiting <- numbers$plus(numbers$times(waiting, variable$up_to[[i]]), raised[seq_len(k), , drop = FALSE])
+    chosen <- numbers$plus(chosen, raised[k + seq_len(k), , drop = FALSE])
   }
   sums <- chosen[k, ]
   if (any(sums > numbers$zero)) sums
@@ -155,7 +151,7 @@ sums_of_mixed <- function(pool, i, k, n, numbers, add_row) {
 sums_of_same <- function(pool, i, k, n, numbers, add_row) {
   variable <- pool$variables[[1L]]
   at_value <- function(p, times) if (times == 0) numbers$one else if (pool$log) p * times else p^times
-  excess <- excess_over(variable, pool$at, i, numbers)[-1L]
+  excess <- excess_over(variable, pool$at, i, numbers)
   above <- numbers$one
   sums <- NULL
   for (a in seq_len(if (length(excess) > 0L) k else 1L) - 1) {
@@ -167,15 +163,10 @@ sums_of_same <- function(pool, i, k, n, numbers, add_row) {
       numbers$times(numbers$times(at_value(variable$here[[i]], equal[[j]]),
         at_value(variable$before[[i]], n - a - equal[[j]])), ways[[j]])
     }))
-    grown <- if (is.null(sums)) numbers$zero else sums
-    grown <- c(grown, rep(numbers$zero, length(above) - length(grown)))
+    grown <- c(sums, rep(numbers$zero, length(above) - length(sums)))
     sums <- numbers$plus(grown, numbers$times(above, ties))
   }
   if (any(sums > numbers$zero)) sums
-}
-
-widen <- function(rows, columns, zero) {
-  if (ncol(rows) == columns) rows else cbind(rows, matrix(zero, nrow(rows), columns - ncol(rows)))
 }
 
 scale_of_weights <- function(log) {
@@ -215,20 +206,6 @@ pool_on_lattice <- function(x) {
 # A value that was left out of one of the variables can be missing on either side of the result.
 leave_out_of_pool <- function(result, pool) leave_out(result, on_both_sides(left_out_together(pool)))
 
-# With `upper`, the values in the other direction.
-tails_around <- function(variable, pool, upper) {
-  if (!upper) return(variable)
-  with(variable, list(here = here, up_to = from, from = up_to, before = after, after = before))
-}
-
-#' @noRd
-#' @export
-c.pmf_list <- function(...) {
-  # A distribution is a list, too, which c() of lists would take apart.
-  parts <- lapply(list(...), function(part) if (inherits(part, "pmf") || !is.list(part)) list(part) else unclass(part))
-  structure(do.call(c, parts), class = c("pmf_list", "warpbayes"))
-}
-
 #' @rdname order_statistic_pmf
 #' @export
 opposed_pools_pmf <- function(x, y, pairs = NULL, ties = c("lose", "win")) {
@@ -248,9 +225,10 @@ opposed_pools_pmf <- function(x, y, pairs = NULL, ties = c("lose", "win")) {
   reached[[1L]] <- 1
   for (i in rev(seq_along(both$at))) {
     heed_interrupt()
-    if (ties == "lose") reached <- move_other(reached, other, i)
-    reached <- move_own(reached, own, other$met, i, pairs)
-    if (ties == "win") reached <- move_other(reached, other, i)
+    move_other <- function() aperm(move(aperm(reached, c(2, 1, 3)), other, Inf, i), c(2, 1, 3))
+    if (ties == "lose") reached <- move_other()
+    reached <- move(reached, own, other$met, i)
+    if (ties == "win") reached <- move_other()
   }
   wins <- reached[nrow(own$counts), nrow(other$counts), ]
   leave_out_of_pool(pmf_at(wins, seq_along(wins) - 1, whole_lattice, FALSE), c(x, y))
@@ -288,19 +266,13 @@ pool_moves <- function(states, i) {
   list(from = which[, 1L], to = which[, 2L], weight = moves[which])
 }
 
-move_other <- function(reached, states, i) {
+# `reached` after the moves of the pool that its rows are for. A variable with this value wins if its partner has not
+# been met. These are the pairs after the first max(a, b), where a and b variables of the pools were met before: `met`
+# is b for each column, and Inf where none wins.
+move <- function(reached, states, met, i) {
   moves <- pool_moves(states, i)
-  result <- array(0, dim(reached))
-  for (m in seq_along(moves$weight)) {
-    result[, moves$to[[m]], ] <- result[, moves$to[[m]], ] + reached[, moves$from[[m]], ] * moves$weight[[m]]
-  }
-  result
-}
-
-# A variable with this value wins if its partner has not been met. These are the pairs after the first max(a, b), where
-# a and b variables of the pools were met before.
-move_own <- function(reached, states, met, i, pairs) {
-  moves <- pool_moves(states, i)
+  pairs <- dim(reached)[[3L]] - 1
+  met <- rep_len(met, ncol(reached))
   result <- array(0, dim(reached))
   for (m in seq_along(moves$weight)) {
     from <- moves$from[[m]]

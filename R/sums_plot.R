@@ -35,9 +35,7 @@ plot.pmf <- function(x, y = NULL, type = c("auto", "bars", "line", "distribution
   labels <- list(xlab = xlab, ylab = ylab, main = main)
   picture <- pmf_picture(x, y, type, log, lower.tail, xlim, ylim, labels, col, legend, list(width = lwd, dash = lty))
   drawing(if (add) {
-    for (layer in picture$panels[[1L]]$layers) {
-      paint_layer(layer)
-    }
+    lapply(picture$panels[[1L]]$layers, paint_layer)
   } else {
     paint_picture(picture)
     key <- picture$key
@@ -79,11 +77,20 @@ pmf_picture <- function(x, y, type, log, lower.tail, xlim, ylim, labels, col, le
   lower.tail <- check_flag(lower.tail, "lower.tail")
   xlim <- check_limits(xlim, "xlim")
   ylim <- check_limits(ylim, "ylim")
-  Map(check_label, labels, names(labels))
+  for (name in names(labels)) {
+    label <- labels[[name]]
+    # Expressions and calls are drawn by R as formulas.
+    if (!is.null(label) && !is.character(label) && !is.numeric(label) && !is.language(label)) {
+      stop_input(name, "must be text, not ", show_value(label))
+    }
+  }
   if (!is.null(legend) && !(is.character(legend) && length(legend) == 2L)) {
     stop_input("legend", "must be two names, or NULL for none, not ", show_value(legend))
   }
-  col <- rep_len(check_colours(col, "col"), 2L)
+  known <- is.atomic(col) && length(col) > 0L &&
+    !is.null(tryCatch(grDevices::col2rgb(col), error = function(error) NULL, warning = function(warning) NULL))
+  if (!known) stop_input("col", "must be colours, not ", show_value(col))
+  col <- rep_len(col, 2L)
   shown <- switch(type,
     quantile = quantile_curves(all, log), lorenz = lorenz_curves(all), stop_loss = stop_loss_curves(all, xlim),
     distribution = distribution_curves(all, xlim, log, lower.tail), probability_curves(all, type, xlim, log)
@@ -124,8 +131,7 @@ probability_curves <- function(all, type, xlim, log) {
   if (type == "auto") type <- if (max(vapply(curves, function(one) length(one$x), 0L)) <= 100L) "bars" else "line"
   width <- if (type == "bars") shown_width(all, xlim)
   list(curves = curves, xlim = xlim + c(-0.5, 0.5) * if (is.null(width)) 0 else width, width = width, powers = TRUE,
-    fixed = 0,
-    whole = c(all(vapply(all, on_whole_numbers, NA)), FALSE), labels = c("value", "probability"))
+    fixed = 0, whole = c(all(vapply(all, on_whole_numbers, NA)), FALSE), labels = c("value", "probability"))
 }
 
 # The corners of the steps of the distribution function. Long distributions have a point for each value instead.
@@ -269,20 +275,6 @@ power_axis <- function(ends) {
   if (sum(whole) > 1L || ends[[1L]] < -300) return(if (sum(whole) > 1L) lapply(ticks, `[`, whole) else ticks)
   axis <- axis_of(10^ends, function(at) format(at, trim = TRUE))
   list(at = log10(axis$at[axis$at > 0]), labels = axis$labels[axis$at > 0])
-}
-
-check_colours <- function(col, argument) {
-  known <- is.atomic(col) && length(col) > 0L &&
-    !is.null(tryCatch(grDevices::col2rgb(col), error = function(error) NULL, warning = function(warning) NULL))
-  if (!known) stop_input(argument, "must be colours, not ", show_value(col))
-  col
-}
-
-# Labels are text, or expressions and calls, which R draws as formulas.
-check_label <- function(label, argument) {
-  if (!is.null(label) && !is.character(label) && !is.numeric(label) && !is.language(label)) {
-    stop_input(argument, "must be text, not ", show_value(label))
-  }
 }
 
 # Draws. What R refuses to draw, such as an unknown line type, is an error about the picture.

@@ -56,7 +56,10 @@ pmf <- function(prob, from = 0, log = FALSE, normalize = FALSE, tolerance = 1e-8
   if (!placed) values <- read$values
   if (is.null(values)) {
     by <- check_number(by, "by", min = 0)
-    lattice <- read_lattice(check_first(from, by), by)
+    if (!is.numeric(from) || length(from) != 1L || !is.finite(from) || abs(from) > 2^52 * min(by, 1)) {
+      stop_input("from", "must be one number of at most 2^52 steps in absolute value, not ", show_value(from))
+    }
+    lattice <- read_lattice(as.double(from), by)
     if (placed) check_values_agree("from", lattice_value(lattice, seq_along(prob) - 1), read)
   } else {
     if (!missing(from)) stop_input("from", "and `values` are both given: the values say where they begin")
@@ -72,17 +75,9 @@ pmf <- function(prob, from = 0, log = FALSE, normalize = FALSE, tolerance = 1e-8
     prob <- if (log) prob - total else prob / total
   } else if (distance > tolerance) {
     stop_input("prob", if (log) "has the log of its sum " else "sums to ", format(total, digits = 10), ", not ",
-      if (log) "0" else "1", " to within ", format(tolerance), "; normalize = TRUE divides by the sum"
-    )
+      if (log) "0" else "1", " to within ", format(tolerance), "; normalize = TRUE divides by the sum")
   }
   if (is.null(values)) on_lattice(prob, lattice, log) else pmf_at(prob, found$at, found$lattice, log)
-}
-
-check_first <- function(from, by) {
-  if (!is.numeric(from) || length(from) != 1L || !is.finite(from) || abs(from) > 2^52 * min(by, 1)) {
-    stop_input("from", "must be one number of at most 2^52 steps in absolute value, not ", show_value(from))
-  }
-  as.double(from)
 }
 
 #' @noRd
@@ -94,13 +89,8 @@ format.pmf <- function(x, ...) {
 
 format_values <- function(x) {
   support <- format_support(x$from, last_of(x))
-  if (is_sparse(x)) {
-    sprintf("%d values in %s", size_of(x), support)
-  } else if (step_of(x) != 1 && size_of(x) > 1L) {
-    paste(support, "by", format(step_of(x), digits = 15))
-  } else {
-    support
-  }
+  if (is_sparse(x)) return(sprintf("%d values in %s", size_of(x), support))
+  if (step_of(x) != 1 && size_of(x) > 1L) paste(support, "by", format(step_of(x), digits = 15)) else support
 }
 
 format_support <- function(from, to) {
@@ -112,29 +102,19 @@ in_console.pmf <- function(x, digits = 4, ...) {
   check_dots_empty(...)
   digits <- check_count(digits, "digits", max = 22)
   summary <- summary(x)
-  cat("Distribution of a random variable on ", format_values(x),
-    if (is_log(x)) ", probabilities as logarithms", "\n",
-    sep = ""
-  )
   number <- function(value) format(value, digits = digits, trim = TRUE)
-  cat("mean ", number(summary$mean), ", sd ", number(summary$sd), "; quartiles ",
-    paste(vapply(summary$quantiles[3:5], format_value, ""), collapse = ", "), "\n",
-    sep = ""
-  )
-  left_out <- format_left_out(x)
-  if (!is.null(left_out)) cat(left_out, "\n", sep = "")
+  writeLines(c(
+    paste0("Distribution of a random variable on ", format_values(x), if (is_log(x)) ", probabilities as logarithms"),
+    paste0("mean ", number(summary$mean), ", sd ", number(summary$sd), "; quartiles ",
+      paste(vapply(summary$quantiles[3:5], format_value, ""), collapse = ", ")), format_left_out(x)))
   most <- 10L
   possible <- which(is_possible(x))
   size <- length(possible)
   # Ten possible values about the mode, or all if there are no more.
   first <- if (size <= most) 1 else min(max(1, which.max(weights_of(x)[possible]) - most %/% 2), size - most + 1)
   shown <- possible[first + seq_len(min(size, most)) - 1]
-  row <- weights_of(x)[shown]
-  names(row) <- format_value(values_of(x, shown))
-  if (length(row) < size) {
-    cat(if (is_log(x)) "log probabilities" else "probabilities", " about the mode:\n", sep = "")
-  }
-  print(row, digits = digits)
+  if (size > most) cat(if (is_log(x)) "log probabilities" else "probabilities", "about the mode:\n")
+  print(stats::setNames(weights_of(x)[shown], format_value(values_of(x, shown))), digits = digits)
 }
 
 #' @rdname pmf
@@ -143,17 +123,13 @@ summary.pmf <- function(object, ...) {
   check_pmf(object, "object")
   check_dots_empty(...)
   moments <- central_moments(object)
-  weights <- weights_of(object)
-  structure(
-    list(
-      support = c(object$from, last_of(object)), mean = moments$mean, sd = sqrt(moments$second),
-      skewness = if (moments$second > 0) moments$third / moments$second^1.5 else NA_real_,
-      kurtosis = if (moments$second > 0) moments$fourth / moments$second^2 - 3 else NA_real_,
-      quantiles = stats::quantile(object, c(0, 0.01, 0.25, 0.5, 0.75, 0.99, 1)),
-      mode = values_of(object, which.max(weights))
-    ),
-    class = c("summary_pmf", "warpbayes")
-  )
+  structure(list(
+    support = c(object$from, last_of(object)), mean = moments$mean, sd = sqrt(moments$second),
+    skewness = if (moments$second > 0) moments$third / moments$second^1.5 else NA_real_,
+    kurtosis = if (moments$second > 0) moments$fourth / moments$second^2 - 3 else NA_real_,
+    quantiles = stats::quantile(object, c(0, 0.01, 0.25, 0.5, 0.75, 0.99, 1)),
+    mode = values_of(object, which.max(weights_of(object)))
+  ), class = c("summary_pmf", "warpbayes"))
 }
 
 in_console.summary_pmf <- function(x, digits = 4, ...) {

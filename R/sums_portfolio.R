@@ -46,14 +46,13 @@ portfolio_pmf <- function(size, prob, class = NULL, number = c("bernoulli", "poi
   prob <- rep_len(prob, groups$policies)
   used <- split(prob, factor(groups$of, levels = seq_along(groups$size)))
   keep <- vapply(used, function(p) any(p > 0), NA)
-  if (!any(keep)) return(new_pmf(1, 0, FALSE))
+  if (!any(keep)) return(certain_zero(FALSE))
   used <- used[keep]
   sizes <- groups$size[keep]
+  mean <- vapply(used, sum, 0)
   if (number == "poisson") {
-    mean <- vapply(used, sum, 0)
     return(compound_pmf("poisson", mix_pmf(sizes, mean / sum(mean)), lambda = sum(mean), tail = tail,
-      accuracy = accuracy, backend = backend, threads = threads
-    ))
+      accuracy = accuracy, backend = backend, threads = threads))
   }
   # Each group, each number of claims in it, and each of the sums leaves out a share.
   share <- if (tail == 0) 0 else max(tail / (4 * length(sizes)), 1e-300)
@@ -70,10 +69,8 @@ portfolio_pmf <- function(size, prob, class = NULL, number = c("bernoulli", "poi
       backend = backend, threads = threads), share)
   })
   total <- add_many_positions(totals, FALSE, shared_accuracy(accuracy, length(totals)), run, 2 * share * length(totals))
-  expected <- vapply(used, sum, 0)
-  from_sizes <- left_out_together(sizes, log(expected))
   total$left_out <- NULL
-  leave_out(total, c(log_of_sum(c(log_tail(tail), from_sizes[[1L]])), log_of_sum(c(log_tail(tail), from_sizes[[2L]]))))
+  leave_out(total, add_logs(log_tail(tail), left_out_together(sizes, log(mean))))
 }
 
 check_claims <- function(prob, number) {
@@ -101,8 +98,7 @@ policy_groups <- function(size, class, probabilities) {
   }
   if (is.list(size) && length(size) > 0L) {
     check_pool(size, "size")
-    usable <- is.numeric(class) && length(class) > 0L && all(class %in% seq_along(size))
-    if (!usable) {
+    if (!is.numeric(class) || length(class) == 0L || !all(class %in% seq_along(size))) {
       stop_input("class", sprintf("must be the index of each policy's size, from 1 to %d, not ", length(size)),
         show_value(class))
     }
@@ -118,8 +114,7 @@ policy_groups <- function(size, class, probabilities) {
   agreed(length(size))
   different <- sort(unique(as.double(size)))
   list(size = lapply(different, function(one) new_pmf(1, one, FALSE)), of = match(size, different),
-    policies = length(size)
-  )
+    policies = length(size))
 }
 
 #' @rdname portfolio_pmf

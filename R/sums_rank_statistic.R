@@ -49,15 +49,13 @@ NULL
 #' @rdname rank_statistics
 #' @export
 pmf_signed_rank <- function(x, y = NULL, zeros = c("drop", "pratt")) {
-  signed_scores_law(signed_lattice(signed_ranks(x, y, 0, zeros, NULL)$scores, NULL, "x"))
+  signed_part(x, y, 0, zeros, NULL, NULL, signed_scores_law)$law
 }
 
 #' @rdname rank_statistics
 #' @export
 pmf_rank_sum <- function(x, y) {
-  ranks <- pooled_scores(x, y, 0, NULL)
-  size <- length(ranks$group)
-  linear_rank_law(linear_lattice(ranks$scores, size, NULL, "x"), size) - least_rank_sum(size)
+  rank_sum_part(x, y, 0, NULL, NULL, linear_rank_law)$law
 }
 
 #' @rdname rank_statistics
@@ -73,8 +71,6 @@ pmf_linear_rank <- function(scores, size, by = NULL) {
 pmf_signed_scores <- function(scores, by = NULL) {
   signed_scores_law(signed_lattice(check_scores(scores), by))
 }
-
-least_rank_sum <- function(size) size * (size + 1) / 2
 
 linear_lattice <- function(scores, size, by, argument = "scores") {
   lattice_of_scores(scores, by, size, function(at) min(group_seconds(at, size)), argument)
@@ -125,8 +121,9 @@ lattice_of_scores <- function(scores, by, size, seconds, argument) {
     check_operations(1e9 * seconds_of(lattice), "by")
     return(lattice)
   }
-  step <- exact_step(scores)
-  if (!is.null(step)) {
+  found <- null_if_refused(lattice_of_values(scores)$lattice)
+  if (!is.null(found)) {
+    step <- found$step / found$parts
     lattice <- list(first = least, by = step, at = round((scores - least) / step))
     # Ranks, and what has no more different values, are not rounded.
     if (seconds_of(lattice) <= if (max(lattice$at) <= 100 * length(scores)) 20 else 0.5) return(lattice)
@@ -135,18 +132,12 @@ lattice_of_scores <- function(scores, by, size, seconds, argument) {
   quick_enough <- vapply(steps, function(step) seconds_of(rounded_to(step)) <= 0.02, NA)
   if (!any(quick_enough)) {
     stop_input(argument, sprintf("has too many values (%d) to count all groups", length(scores)),
-      if (!is.null(step)) sprintf(", which would take about %.0f seconds", seconds_of(lattice)),
+      if (!is.null(found)) sprintf(", which would take about %.0f seconds", seconds_of(lattice)),
       ". A normal approximation is accurate here")
   }
   step <- steps[quick_enough][[1L]]
   tell("rounded", sprintf("scores are rounded to multiples of %s; `by` sets another step", format(step)))
   rounded_to(step)
-}
-
-# The longest step that divides the distances of all scores; NULL if they are no decimal fractions.
-exact_step <- function(scores) {
-  found <- tryCatch(lattice_of_values(scores), warpbayes_error_input = function(error) NULL)
-  if (is.null(found)) NULL else found$lattice$step / found$lattice$parts
 }
 
 # How long it takes to count all groups one score after the other, and to find the law by Fourier transforms
@@ -360,7 +351,7 @@ rank_sum_part <- function(x, y, mu, scores, by, law) {
   ranks <- pooled_scores(x, y, mu, scores)
   size <- length(ranks$group)
   lattice <- linear_lattice(ranks$scores, size, by, "x")
-  least <- if (is.null(scores)) least_rank_sum(size) else 0
+  least <- if (is.null(scores)) size * (size + 1) / 2 else 0
   list(law = law(lattice, size) - least,
     statistic = sum(lattice$first + lattice$by * lattice$at[ranks$group]) - least)
 }
@@ -416,7 +407,7 @@ interval_of_shifts <- function(shifts, at, alternative, level) {
   share <- if (alternative == "two.sided") (1 - level) / 2 else 1 - level
   kept <- function(i, side) {
     # Without differences other than 0 nothing is rejected.
-    test <- tryCatch(at(middles[[i]]), warpbayes_error_input = function(error) NULL)
+    test <- null_if_refused(at(middles[[i]]))
     is.null(test) || exact_p_value(test$law, test$statistic, side) > share
   }
   # Shifts far below are rejected as too small ("greater"), shifts far above as too large.

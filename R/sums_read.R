@@ -118,15 +118,16 @@ positions_on_step <- function(values, first, by, argument) {
 
 pmf_at <- function(weights, at, lattice, log) {
   gathered <- gather_positions(at, weights, log)
-  if (length(gathered$at) == 0L) stop_underflow()
+  if (length(gathered$at) == 0L) {
+    stop_warpbayes("input", "all probabilities of the sum are below 5e-324: log = TRUE gives their logarithms")
+  }
   from_positions(gathered$at, gathered$weights, lattice, log)
 }
 
 # A double vector without attributes. If `weights` is one already, it is returned unchecked: the compiled code finds
 # weights that cannot be used, and check_weights() then says what is wrong. Any other vector is checked here.
 plain_weights <- function(weights, argument, log) {
-  plain <- is.double(weights) && is.null(attributes(weights)) && length(weights) > 0L
-  if (plain) return(weights)
+  if (is.double(weights) && is.null(attributes(weights)) && length(weights) > 0L) return(weights)
   # Such a vector or table would count as weights of 0, 1, ...
   if (is.numeric(weights) && !is.null(names(weights)) && all(is_number_text(names(weights)))) {
     stop_input(argument, "has values in its names: pmf() makes a distribution of it")
@@ -147,21 +148,15 @@ check_weights <- function(weights, argument, log) {
   weights
 }
 
-# Logarithms below this are refused: the compiled code keeps numbers as mantissas and binary
-# exponents of up to 2^50 (src/numeric/wide.h).
-least_log <- -2^49
-
+# The compiled code keeps numbers as mantissas and binary exponents of up to 2^50 (src/numeric/wide.h).
 bad_weight <- function(weights, log) {
-  usable <- if (log) abs(weights) <= -least_log | weights == -Inf else weights >= 0 & weights < Inf
+  usable <- if (log) abs(weights) <= 2^49 | weights == -Inf else weights >= 0 & weights < Inf
   which(is.na(weights) | !usable)
 }
 
 weight_rule <- function(log) {
-  if (log) {
-    "logarithms of probabilities must be numbers or -Inf, and not beyond 2^49"
-  } else {
-    "probabilities must be numbers from 0"
-  }
+  if (!log) return("probabilities must be numbers from 0")
+  "logarithms of probabilities must be numbers or -Inf, and not beyond 2^49"
 }
 
 # A vector given together with a distribution is the distribution of a variable on 0, 1, ..., unless it has its values

@@ -48,7 +48,7 @@ in_chunk.summary_pmf <- function(x) {
 
 in_chunk.pmf_list <- function(x) {
   list(words = count_words(length(x), "distribution"), rows = 20L, tables = list(data.frame(number = seq_along(x),
-    distribution = vapply(x, function(x) if (inherits(x, "pmf")) format(x) else show_value(x), ""))))
+    distribution = element_words(x))))
 }
 
 #' @rdname tidiers

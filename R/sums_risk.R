@@ -45,8 +45,7 @@ probability <- function(x, event, log = FALSE) {
     happens <- event(values_of(x))
     if (!is.logical(happens) || length(happens) != size_of(x) || anyNA(happens)) {
       stop_input("event", sprintf("must give TRUE or FALSE for each of %.0f values, not ", size_of(x)),
-        show_value(happens)
-      )
+        show_value(happens))
     }
     index <- which(happens)
   } else if (is.numeric(event)) {
@@ -54,9 +53,7 @@ probability <- function(x, event, log = FALSE) {
   } else {
     stop_input("event", "must be a function or a vector of values, not ", show_value(event))
   }
-  if (length(index) == 0L) {
-    return(if (log) -Inf else 0)
-  }
+  if (length(index) == 0L) return(if (log) -Inf else 0)
   total <- total_weight(weights_of(x)[index], is_log(x))
   total <- if (is_log(x)) min(total, 0) else min(total, 1)
   if (is_log(x) == log) total else if (log) base::log(total) else exp(total)
@@ -79,7 +76,10 @@ check_levels <- function(p) {
 lorenz_share <- function(x, p) {
   check_pmf(x, "x")
   p <- check_probabilities(p, "p", FALSE)
-  total <- lorenz_total(x)
+  total <- mean(x)
+  if (possible_weights(x)$value[[1L]] < 0 || total == 0) {
+    stop_input("x", if (total == 0) "is always 0" else "has negative values", ": nothing is shared")
+  }
   result <- rep(NA_real_, length(p))
   result[which(p == 1)] <- 1
   # The worst share 1 - p of the outcomes contributes (1 - p) times the tail value at risk.
@@ -87,15 +87,6 @@ lorenz_share <- function(x, p) {
   at_risk <- qpmf(x, p[inside])
   result[inside] <- pmax(1 - ((1 - p[inside]) * at_risk + stop_loss_premium(x, at_risk)) / total, 0)
   result
-}
-
-lorenz_total <- function(x) {
-  possible <- which(is_possible(x))
-  total <- mean(x)
-  if (values_of(x, possible[[1L]]) < 0 || total == 0) {
-    stop_input("x", if (total == 0) "is always 0" else "has negative values", ": nothing is shared")
-  }
-  total
 }
 
 #' @rdname expected_value

@@ -31,7 +31,8 @@ sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, tail = 0, backend = NU
     if (!is.null(names(list(...)))) check_dots_empty(...)
     x <- list(x, ...)
   } else {
-    if (...length() > 0L && is.null(names(list(...))) && (is.list(x) || is.matrix(x)) && is_summand(..1)) {
+    if (...length() > 0L && is.null(names(list(...))) && (is.list(x) || is.matrix(x)) &&
+      (is.list(..1) || is.numeric(..1))) {
       stop_input("x", "is a ", if (is.matrix(x)) "matrix" else "list", ", which must hold all distributions: ",
         "put the others into it, or give each as an argument")
     }
@@ -71,8 +72,6 @@ add_distributions <- function(x, log, accuracy, tail, run) {
   result <- on_lattice(if (inside && !log) exp_of(result) else result, shared$lattice, log)
   without_improbable(leave_out(result, left_out_together(x)), tail)
 }
-
-is_summand <- function(value) is.list(value) || is.numeric(value)
 
 element_name <- function(i) sprintf("x[[%d]]", i)
 
@@ -128,7 +127,7 @@ rep_sum_pmf <- function(x, times, log = NULL, accuracy = 1e-12, tail = 0, backen
   log <- if (is.null(log)) is_log(x) else log
   lattice <- lattice_of(x)
   lattice <- sum_lattice(lattice$origin * times, lattice$step, lattice$parts)
-  if (is_sparse(x) && times > 0) return(as_log(repeat_positions(x, times, inside, accuracy, run, tail), log))
+  if (is_sparse(x) && times > 0) return(as_log(repeat_positions(x, times, lattice, inside, accuracy, run, tail), log))
   result <- repeat_vector(prob_of(x, inside), times, inside, accuracy, run)
   result <- on_lattice(if (inside && !log) exp_of(result) else result, lattice, log)
   without_improbable(leave_out(result, left_out_of(x) + log(times)), tail)
@@ -146,7 +145,7 @@ repeat_vector <- function(x, times, log, accuracy, run) {
 }
 
 # The sum of copies of a sparse distribution: with shorter gaps (encode_gaps) if this leaves few positions.
-repeat_positions <- function(x, times, log, accuracy, run, tail) {
+repeat_positions <- function(x, times, lattice, log, accuracy, run, tail) {
   code <- encode_gaps(positions_of(x), times)
   last <- code$at[[length(code$at)]]
   if (last * times <= 1e7 || last * times < 0.1 * last_position(x)) {
@@ -156,8 +155,6 @@ repeat_positions <- function(x, times, log, accuracy, run, tail) {
       repeat_vector(dense_weights(new_pmf(prob_of(x, log), 0, log, at = code$at), 1, log), times, log, accuracy, run)
     }
     possible <- which(sums > if (log) -Inf else 0)
-    lattice <- lattice_of(x)
-    lattice <- sum_lattice(lattice$origin * times, lattice$step, lattice$parts)
     law <- pmf_at(sums[possible], code$value(possible - 1), lattice, log)
     return(without_improbable(leave_out(law, left_out_of(x) + log(times)), tail))
   }
@@ -195,7 +192,7 @@ add_positions <- function(x, y, log, accuracy, run, tail = 0) {
   way <- way_to_add(positions, as.double(c(size_of(x), size_of(y))), log)
   if (way == "pairs") {
     at <- as.vector(outer(positions_of(x) * times[[1L]], positions_of(y) * times[[2L]], "+"))
-    law <- pmf_at(as.vector(outer(prob_of(x, log), prob_of(y, log), if (log) "+" else "*")), at, shared$lattice, log)
+    weights <- as.vector(outer(prob_of(x, log), prob_of(y, log), if (log) "+" else "*"))
   } else {
     check_result_size(sum(positions) - 1, NULL, "probabilities", copies = result_copies(log, accuracy))
     weights <- if (way == "shifts") {
@@ -206,9 +203,9 @@ add_positions <- function(x, y, log, accuracy, run, tail = 0) {
     } else {
       sum_vectors(list(dense_weights(x, times[[1L]], log), dense_weights(y, times[[2L]], log)), log, accuracy, run)
     }
-    law <- from_dense(weights, shared$lattice, log)
+    at <- seq_along(weights) - 1
   }
-  without_improbable(leave_out(law, left_out_together(list(x, y))), tail)
+  without_improbable(leave_out(pmf_at(weights, at, shared$lattice, log), left_out_together(list(x, y))), tail)
 }
 
 # The first weights of the sum of a variable with these weights and of variables with few values: their positions `at`,
@@ -264,7 +261,7 @@ add_by_shifts <- function(all, tail) {
   way <- fastest_way(c(shifts = 2e-5 + sum(7e-10 * lengths(at) * counts) + 2e-8 * outputs, pairs = pairs),
     c(shifts = outputs, pairs = if (pairs < 100) 0 else 8 * outputs))
   if (way == "pairs") return(NULL)
-  law <- from_dense(shifted_sums(1, at, weights, counts), shared$lattice, FALSE)
+  law <- pmf_at(shifted_sums(1, at, weights, counts), seq_len(outputs) - 1, shared$lattice, FALSE)
   left_out <- left_out_together(all)
   if (outputs < sum(last) + 1) left_out[[2L]] <- log_of_sum(c(left_out[[2L]], log(tail)))
   without_improbable(leave_out(law, left_out), tail)
@@ -302,30 +299,14 @@ without_improbable <- function(x, tail) {
     kept <- sort(sorted[-seq_len(dropped)])
     left_out <- rep(sums[[dropped]], 2L)
   } else {
-    ends <- lapply(c(FALSE, TRUE), function(upper) light_end(weights, limit, log, upper))
-    if (ends[[1L]]$count == 0 && ends[[2L]]$count == 0) return(x)
-    last <- length(weights) - ends[[2L]]$count
-    kept <- seq(min(ends[[1L]]$count + 1, last), last)
-    left_out <- vapply(ends, `[[`, 0, "sum")
+    sums <- lapply(list(weights, rev(weights)), function(end) if (log) cumulate(end, TRUE) else cumsum(end))
+    dropped <- vapply(sums, function(sums) findInterval(limit, sums), 0L)
+    if (all(dropped == 0L)) return(x)
+    last <- length(weights) - dropped[[2L]]
+    kept <- seq(min(dropped[[1L]] + 1, last), last)
+    left_out <- mapply(function(sums, count) c(if (log) -Inf else 0, sums)[[count + 1L]], sums, dropped)
   }
-  before <- left_out_of(x)
-  left_out <- if (log) left_out else base::log(left_out)
-  together <- vapply(1:2, function(side) log_of_sum(c(before[[side]], left_out[[side]])), 0)
-  leave_out(entries_of(x, kept, weights[kept]), together)
-}
-
-# How many weights at one end have a sum of at most `limit`, and this sum. The end is summed in longer and longer parts.
-light_end <- function(weights, limit, log, upper) {
-  size <- length(weights)
-  length <- min(1024, size)
-  repeat {
-    part <- if (upper) weights[seq(size, size - length + 1)] else weights[seq_len(length)]
-    sums <- if (log) cumulate(part, TRUE) else cumsum(part)
-    if (sums[[length]] > limit || length == size) break
-    length <- min(8 * length, size)
-  }
-  count <- findInterval(limit, sums)
-  list(count = count, sum = if (count > 0L) sums[[count]] else if (log) -Inf else 0)
+  leave_out(entries_of(x, kept, weights[kept]), add_logs(left_out_of(x), if (log) left_out else base::log(left_out)))
 }
 
 as_log <- function(x, log) {

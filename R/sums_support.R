@@ -76,9 +76,14 @@ entries_up_to <- function(x, value) {
 
 # The index of the entry of each value, NA for values that have none.
 entry_of_value <- function(x, value) {
-  near <- nearest_position(lattice_of(x), value)
+  entry_at(x, exact_position(lattice_of(x), value))
+}
+
+# NA for values that are not on the lattice.
+exact_position <- function(lattice, value) {
+  near <- nearest_position(lattice, value)
   near$position[which(!near$there)] <- NA
-  entry_at(x, near$position)
+  near$position
 }
 
 entry_at <- function(x, position) {
@@ -221,29 +226,12 @@ from_positions <- function(at, weights, lattice, log) {
   on_lattice(weights, lattice, log, at)
 }
 
-# The same from the weights of all positions 0, 1, 2, ...
-from_dense <- function(weights, lattice, log) {
-  at <- which(weights > if (log) -Inf else 0) - 1
-  if (length(at) == 0L) stop_underflow()
-  ends <- c(at[[1L]], at[[length(at)]])
-  if (!wants_dense(diff(ends) + 1, length(at))) return(from_positions(at, weights[at + 1], lattice, log))
-  if (ends[[1L]] > 0 || ends[[2L]] < length(weights) - 1) weights <- weights[seq(ends[[1L]], ends[[2L]]) + 1]
-  on_lattice(weights, new_lattice(lattice$origin + lattice$step * ends[[1L]], lattice$step, lattice$parts), log)
-}
-
-stop_underflow <- function() {
-  stop_warpbayes("input", "all probabilities of the sum are below 5e-324: log = TRUE gives their logarithms")
-}
-
 # Some entries of a distribution, in increasing order, with new weights.
 entries_of <- function(x, index, weights) {
-  lattice <- lattice_of(x)
-  if (is_sparse(x) || length(index) < diff(range(index)) + 1) {
-    return(from_positions(positions_of(x, index), weights, lattice, is_log(x)))
-  }
-  on_lattice(weights, new_lattice(lattice$origin + lattice$step * (index[[1L]] - 1), lattice$step, lattice$parts),
-    is_log(x))
+  from_positions(positions_of(x, index), weights, lattice_of(x), is_log(x))
 }
+
+certain_zero <- function(log) new_pmf(if (log) 0 else 1, 0, log)
 
 is_log <- function(x) !is.null(x$log_prob)
 
@@ -253,11 +241,8 @@ size_of <- function(x) length(weights_of(x))
 
 # Probabilities, or with log = TRUE their logarithms. The distribution may hold either.
 prob_of <- function(x, log = FALSE) {
-  if (is_log(x)) {
-    if (log) x$log_prob else exp_of(x$log_prob)
-  } else {
-    if (log) log_of(x$prob) else x$prob
-  }
+  if (is_log(x) == log) return(weights_of(x))
+  if (log) log_of(x$prob) else exp_of(x$log_prob)
 }
 
 # Weights in proportion to the probabilities, for moments and draws. For a distribution on the log scale the largest

@@ -1,39 +1,20 @@
 # What can be done with distributions besides adding them.
 
-# max() and min() of independent variables, by P(max = v) = P(X = v) P(Y <= v) + P(X < v) P(Y = v). All terms are
+# max() and min() of two independent variables, by P(max = v) = P(X = v) P(Y <= v) + P(X < v) P(Y = v). All terms are
 # positive; differences of cumulative probabilities would cancel.
-extreme_pmf <- function(all, which) {
-  all <- lapply(seq_along(all), function(i) as_constant(all[[i]], sprintf("argument %d of %s()", i, which)))
-  Reduce(function(x, y) extreme_of_two(x, y, which), all)
-}
-
-as_constant <- function(x, argument) {
-  if (inherits(x, "pmf")) return(check_pmf(x, argument))
-  if (!is.numeric(x) || length(x) != 1L || !is.finite(x) || abs(x) > 2^52) {
-    stop_input(argument, "must be a distribution or one number, not ", show_value(x))
-  }
-  on_lattice(1, read_lattice(as.double(x), 1), FALSE)
-}
-
 extreme_of_two <- function(x, y, which) {
   log <- is_log(x) || is_log(y)
   shared <- positions_together(list(x, y))
   by <- shared$lattice$step / shared$lattice$parts
   same <- step_of(x) == by && step_of(y) == by && !is_sparse(x) && !is_sparse(y)
   ends <- range(vapply(shared$at, range, numeric(2)))
-  at <- if (same && wants_dense(diff(ends) + 1, size_of(x) + size_of(y))) {
-    seq(ends[[1L]], ends[[2L]])
-  } else {
-    sort(unique(unlist(shared$at)))
-  }
+  dense <- same && wants_dense(diff(ends) + 1, size_of(x) + size_of(y))
+  at <- if (dense) seq(ends[[1L]], ends[[2L]]) else sort(unique(unlist(shared$at)))
   x_part <- parts_at(x, shared$at[[1L]], at, which == "min", log)
   y_part <- parts_at(y, shared$at[[2L]], at, which == "min", log)
-  weights <- if (log) {
-    add_logs(x_part$here + y_part$with, x_part$beyond + y_part$here)
-  } else {
-    x_part$here * y_part$with + x_part$beyond * y_part$here
-  }
-  possible <- range(which(weights > if (log) -Inf else 0))
+  numbers <- scale_of_weights(log)
+  weights <- numbers$plus(numbers$times(x_part$here, y_part$with), numbers$times(x_part$beyond, y_part$here))
+  possible <- range(which(weights > numbers$zero))
   index <- seq(possible[[1L]], possible[[2L]])
   leave_out(from_positions(at[index], weights[index], shared$lattice, log), left_out_together(list(x, y)))
 }
@@ -160,11 +141,10 @@ mix_pmf <- function(x, weights) {
       at <- shared$at[[i]] + 1
       sums[at] <- sums[at] + x[[i]]$prob * weights[[i]]
     }
-    return(leave_out(from_dense(sums, shared$lattice, FALSE), left_out))
+    return(leave_out(pmf_at(sums, seq_along(sums) - 1, shared$lattice, FALSE), left_out))
   }
   parts <- Map(function(one, weight) if (log) prob_of(one, TRUE) + log(weight) else one$prob * weight, x, weights)
-  gathered <- gather_positions(unlist(shared$at), unlist(parts), log)
-  leave_out(from_positions(gathered$at, gathered$weights, shared$lattice, log), left_out)
+  leave_out(pmf_at(unlist(parts), unlist(shared$at), shared$lattice, log), left_out)
 }
 
 #' @rdname pmf_verbs
@@ -172,12 +152,11 @@ mix_pmf <- function(x, weights) {
 zero_modify_pmf <- function(x, prob) {
   check_pmf(x, "x")
   prob <- check_number(prob, "prob", min = 0, max = 1, open = FALSE)
-  log <- is_log(x)
   zero <- entry_of_value(x, 0)
   if (!is.na(zero)) {
     index <- setdiff(which(is_possible(x)), zero)
     if (length(index) == 0L) stop_input("x", "is the constant 0: there are no other probabilities to scale")
     x <- given_entries(x, index)
   }
-  mix_pmf(list(new_pmf(if (log) 0 else 1, 0, log), x), c(prob, 1 - prob))
+  mix_pmf(list(certain_zero(is_log(x)), x), c(prob, 1 - prob))
 }

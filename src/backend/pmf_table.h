@@ -26,6 +26,19 @@ typedef struct wb_convolution {
   int64_t r_stride, r_pair_stride;
 } wb_convolution;
 
+/* The part of `whole` from pair `pair` and output `output` on. */
+static inline wb_convolution wb_convolution_part(const wb_convolution *whole, int64_t pair, int64_t pairs,
+                                                 int64_t output, int64_t count) {
+  wb_convolution part = *whole;
+  part.pairs = pairs;
+  part.count = count;
+  part.first += output;
+  part.p += pair * whole->p_pair_stride;
+  part.q += pair * whole->q_pair_stride;
+  part.r += pair * whole->r_pair_stride + output * whole->r_stride;
+  return part;
+}
+
 typedef struct wb_pmf_functions {
   /* Writes r for all pairs. If `seen` is not NULL, it also checks whether the weights of each vector are those of a
    * distribution, which is quicker than a pass beforehand: *seen becomes the union over all vectors of the flags of

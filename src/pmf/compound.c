@@ -56,12 +56,12 @@ static int add_owed(recursion *r, const double *weights, const double *known, in
       lengths >= r->outputs / FAST_SHARE) {
     wb_pmf_method share = *r->method;
     share.accuracy /= FAST_SHARE;
-    status = wb_pmf_convolve(&share, terms, known + from, lengths, weights, r->step);
+    status = wb_pmf_convolve_first(&share, terms, known + from, lengths, weights, terms + lengths - 1, r->step);
     to_add += terms - 1;
   } else {
     const wb_convolution work = wb_pmf_one_pair(terms, known + from, lengths, weights, terms - 1, count, r->step);
     const wb_pmf_functions *const table = products >= DEVICE_FROM ? r->method->table : r->method->call->processor->pmf;
-    status = wb_pmf_direct(r->method, table, &work);
+    status = wb_pmf_direct(r->method, table, &work, NULL);
   }
   if (status == WB_OK)
     for (int64_t i = 0; i < count; i++) r->owed[middle + i] += to_add[i];

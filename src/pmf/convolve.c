@@ -4,8 +4,6 @@
 
 #include "pmf/convolve.h"
 
-#include <string.h>
-
 #include "numeric/memory.h"
 
 /* Wide pairs of up to so many products are summed directly: the search for a window takes longer. */
@@ -37,23 +35,6 @@ static int convolve_by_windows(const wb_pmf_method *method, int64_t m, const dou
   return status;
 }
 
-int wb_pmf_convolve(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q, double *r) {
-  return wb_pmf_convolve_first(method, m, p, n, q, m + n - 1, r);
-}
-
-/* The transform computes all entries; `count` of them go into r. */
-static int convolve_flat(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
-                         int64_t count, double *r, int *done) {
-  const size_t bytes = (size_t)(m + n - 1) * sizeof(double);
-  if (count == m + n - 1) return wb_pmf_convolve_flat(method, m, p, n, q, r, done);
-  double *const all = wb_aligned_malloc(bytes);
-  if (!all) return wb_out_of_memory(method->call->message, "a convolution", bytes);
-  const int status = wb_pmf_convolve_flat(method, m, p, n, q, all, done);
-  if (status == WB_OK && *done) memcpy(r, all, (size_t)count * sizeof(double));
-  wb_aligned_free(all);
-  return status;
-}
-
 int wb_pmf_convolve_first(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
                           int64_t count, double *r) {
   if (m > n) return wb_pmf_convolve_first(method, n, q, m, p, count, r);
@@ -61,11 +42,11 @@ int wb_pmf_convolve_first(const wb_pmf_method *method, int64_t m, const double *
   if (use_windows(method, products)) return convolve_by_windows(method, m, p, n, q, count, r);
   if (use_flat(method, products) && products < WB_PMF_WINDOWS_FROM) {
     int done;
-    WB_TRY(convolve_flat(method, m, p, n, q, count, r, &done));
+    WB_TRY(wb_pmf_convolve_flat(method, m, p, n, q, count, r, &done));
     if (done) return WB_OK;
   }
   const wb_convolution work = wb_pmf_one_pair(m, p, n, q, 0, count, r);
-  return wb_pmf_direct(method, method->table, &work);
+  return wb_pmf_direct(method, method->table, &work, NULL);
 }
 
 int wb_pmf_convolve_wide(const wb_pmf_method *method, const wb_wide *p, const wb_wide *q, wb_wide *r) {
@@ -86,10 +67,26 @@ static void scatter(double *to, const double *from, int64_t count, int64_t strid
   for (int64_t i = 0; i < count; i++) to[i * stride] = from[i];
 }
 
-/* Convolves pairs that are long enough for the fast method, one after the other. */
-static int convolve_each(const wb_pmf_method *method, const wb_convolution *work) {
+/* log_r is followed by room for 2 (m + n + outputs) numbers. */
+static int convolve_logarithms(const wb_pmf_method *method, int64_t m, const double *log_p, int64_t n,
+                               const double *log_q, double *log_r) {
+  const int64_t outputs = m + n - 1;
+  double *const numbers = log_r + outputs;
+  const wb_wide p = {m, numbers, numbers + m}, q = {n, p.exponent + m, p.exponent + m + n};
+  wb_wide r = {outputs, q.exponent + n, q.exponent + n + outputs};
+  const wb_isa isa = method->call->run.isa;
+  wb_wide_from_log(m, log_p, p.mantissa, p.exponent, isa);
+  wb_wide_from_log(n, log_q, q.mantissa, q.exponent, isa);
+  if (wb_poll_after(&method->call->poll, CONVERSION_TIME * (double)outputs)) return WB_INTERRUPTED;
+  WB_TRY(wb_pmf_convolve_wide(method, &p, &q, &r));
+  wb_wide_to_log(outputs, r.mantissa, r.exponent, log_r, isa);
+  return WB_OK;
+}
+
+/* Convolves pairs of logarithms, or pairs that are long enough for the fast method, one after the other. */
+static int convolve_each(const wb_pmf_method *method, const wb_convolution *work, int log) {
   const int64_t m = work->m, n = work->n, outputs = m + n - 1;
-  const size_t bytes = (size_t)(m + n + outputs) * sizeof(double);
+  const size_t bytes = (log ? 3 : 1) * (size_t)(m + n + outputs) * sizeof(double);
   double *const memory = wb_aligned_malloc(bytes);
   if (!memory) return wb_out_of_memory(method->call->message, "copies of a pair of vectors", bytes);
   double *const p = memory, *const q = p + m, *const r = q + n;
@@ -97,40 +94,9 @@ static int convolve_each(const wb_pmf_method *method, const wb_convolution *work
   for (int64_t pair = 0; pair < work->pairs && status == WB_OK; pair++) {
     gather(p, work->p + pair * work->p_pair_stride, m, work->p_stride);
     gather(q, work->q + pair * work->q_pair_stride, n, work->q_stride);
-    status = wb_pmf_convolve(method, m, p, n, q, r);
-    scatter(work->r + pair * work->r_pair_stride, r, outputs, work->r_stride);
-    if (status == WB_OK && wb_poll_after(&method->call->poll, CONVERSION_TIME * (double)outputs))
-      status = WB_INTERRUPTED;
-  }
-  wb_aligned_free(memory);
-  return status;
-}
-
-/* Convolves pairs of logarithms, one after the other. */
-static int convolve_logarithms(const wb_pmf_method *method, const wb_convolution *work) {
-  const int64_t m = work->m, n = work->n, outputs = m + n - 1;
-  const size_t bytes = 3 * (size_t)(m + n + outputs) * sizeof(double);
-  double *const memory = wb_aligned_malloc(bytes);
-  if (!memory) return wb_out_of_memory(method->call->message, "the exponents of two vectors", bytes);
-  double *const log_p = memory, *const log_q = log_p + m, *const log_r = log_q + n;
-  double *const numbers = log_r + outputs;
-  const wb_wide p = {m, numbers, numbers + m}, q = {n, p.exponent + m, p.exponent + m + n};
-  wb_wide r = {outputs, q.exponent + n, q.exponent + n + outputs};
-  const wb_isa isa = method->call->run.isa;
-  int status = WB_OK;
-  for (int64_t pair = 0; pair < work->pairs && status == WB_OK; pair++) {
-    gather(log_p, work->p + pair * work->p_pair_stride, m, work->p_stride);
-    gather(log_q, work->q + pair * work->q_pair_stride, n, work->q_stride);
-    wb_wide_from_log(m, log_p, p.mantissa, p.exponent, isa);
-    wb_wide_from_log(n, log_q, q.mantissa, q.exponent, isa);
-    if (wb_poll_after(&method->call->poll, CONVERSION_TIME * (double)outputs)) {
-      status = WB_INTERRUPTED;
-      break;
-    }
-    status = wb_pmf_convolve_wide(method, &p, &q, &r);
+    status = log ? convolve_logarithms(method, m, p, n, q, r) : wb_pmf_convolve_first(method, m, p, n, q, outputs, r);
     if (status != WB_OK) break;
-    wb_wide_to_log(outputs, r.mantissa, r.exponent, log_r, isa);
-    scatter(work->r + pair * work->r_pair_stride, log_r, outputs, work->r_stride);
+    scatter(work->r + pair * work->r_pair_stride, r, outputs, work->r_stride);
     if (wb_poll_after(&method->call->poll, CONVERSION_TIME * (double)outputs)) status = WB_INTERRUPTED;
   }
   wb_aligned_free(memory);
@@ -147,11 +113,11 @@ int wb_pmf_sees_pairs(const wb_pmf_method *method, const wb_convolution *work, i
 }
 
 int wb_pmf_convolve_pairs(const wb_pmf_method *method, const wb_convolution *work, int log, unsigned *seen) {
-  if (log) return convolve_logarithms(method, work);
-  if (work->pairs == 1) return wb_pmf_convolve(method, work->m, work->p, work->n, work->q, work->r);
-  if (!is_direct(method, work)) return convolve_each(method, work);
+  if (work->pairs == 1 && !log)
+    return wb_pmf_convolve_first(method, work->m, work->p, work->n, work->q, work->m + work->n - 1, work->r);
+  if (log || !is_direct(method, work)) return convolve_each(method, work, log);
   unsigned more = 0;
-  const int status = wb_pmf_direct_pairs(method, work, &more);
+  const int status = wb_pmf_direct(method, method->table, work, &more);
   *seen |= more;
   return status == WB_OK ? wb_pmf_check_seen(*seen, method->call->message) : status;
 }

@@ -15,9 +15,6 @@
 /* Below this accuracy the bound on a transform's rounding error certifies nothing. */
 #define WB_PMF_LEAST_FFT_ACCURACY 1e-13
 
-/* convolve.c. r has m + n - 1 entries. */
-int wb_pmf_convolve(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q, double *r);
-
 /* convolve.c. r->mantissa and r->exponent have room for the sum's entries. */
 int wb_pmf_convolve_wide(const wb_pmf_method *method, const wb_wide *p, const wb_wide *q, wb_wide *r);
 
@@ -25,16 +22,14 @@ int wb_pmf_convolve_wide(const wb_pmf_method *method, const wb_wide *p, const wb
 wb_convolution wb_pmf_one_pair(int64_t m, const double *p, int64_t n, const double *q, int64_t first, int64_t count,
                                double *r);
 
-/* direct.c. All outputs of the pairs in `work` by the method's table, which also checks their weights. */
-int wb_pmf_direct_pairs(const wb_pmf_method *method, const wb_convolution *work, unsigned *seen);
-
 /* direct.c. Outputs first..first + count - 1 of wide weights, with every term. q is surrounded (wb_wide_surround). */
 int wb_pmf_direct_wide(const wb_pmf_method *method, const wb_wide *p, const wb_wide *q, int64_t first, int64_t count,
                        double *mantissa, double *exponent);
 
-/* flat.c. m <= n. *done becomes 1, or 0 if the transform would not pay: then r is not written. */
-int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q, double *r,
-                         int *done);
+/* flat.c. The first `count` outputs; m <= n. *done becomes 1, or 0 if the transform would not pay: then r is not
+ * written. */
+int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
+                         int64_t count, double *r, int *done);
 
 /* window.c. Both factors are given as wide weights. If r is not NULL, the first `all` entries of the sum go into r, and
  * p_plain and q_plain are the same factors as doubles. If r is NULL, they go into r_wide. */

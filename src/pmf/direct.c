@@ -10,23 +10,11 @@
 
 wb_convolution wb_pmf_one_pair(int64_t m, const double *p, int64_t n, const double *q, int64_t first, int64_t count,
                                double *r) {
-  return (wb_convolution){
-      .pairs = 1,
-      .m = m,
-      .n = n,
-      .p = p,
-      .p_stride = 1,
-      .q = q,
-      .q_stride = 1,
-      .first = first,
-      .count = count,
-      .r = r,
-      .r_stride = 1,
-  };
+  return (wb_convolution){1, m, n, p, 1, 0, q, 1, 0, first, count, r, 1, 0};
 }
 
-/* The same sums with the shorter vector as p. */
-static wb_convolution shorter_first(const wb_convolution *work) {
+int wb_pmf_direct(const wb_pmf_method *method, const wb_pmf_functions *table, const wb_convolution *work,
+                  unsigned *seen) {
   wb_convolution ordered = *work;
   if (work->m > work->n) {
     ordered.m = work->n;
@@ -38,17 +26,7 @@ static wb_convolution shorter_first(const wb_convolution *work) {
     ordered.q_stride = work->p_stride;
     ordered.q_pair_stride = work->p_pair_stride;
   }
-  return ordered;
-}
-
-int wb_pmf_direct(const wb_pmf_method *method, const wb_pmf_functions *table, const wb_convolution *work) {
-  const wb_convolution ordered = shorter_first(work);
-  return table->convolve(&ordered, &method->call->run, &method->call->poll, NULL, method->call->message);
-}
-
-int wb_pmf_direct_pairs(const wb_pmf_method *method, const wb_convolution *work, unsigned *seen) {
-  const wb_convolution ordered = shorter_first(work);
-  return method->table->convolve(&ordered, &method->call->run, &method->call->poll, seen, method->call->message);
+  return table->convolve(&ordered, &method->call->run, &method->call->poll, seen, method->call->message);
 }
 
 int wb_pmf_direct_wide(const wb_pmf_method *method, const wb_wide *p, const wb_wide *q, int64_t first, int64_t count,

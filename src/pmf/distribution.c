@@ -84,10 +84,8 @@ int wb_pmf_condition(wb_call *call, int64_t count, const double *p, const double
     status = WB_INTERRUPTED;
   } else if (total > 0) {
     for (int64_t i = 0; i < count; i++) {
-      double m = mantissa[i] / total, e = exponent[i] - sum.exponent;
-      if (m == 0) e = WB_WIDE_NOTHING;
-      mantissa[i] = m;
-      exponent[i] = e;
+      mantissa[i] /= total;
+      exponent[i] = mantissa[i] == 0 ? WB_WIDE_NOTHING : exponent[i] - sum.exponent;
     }
     if (log_out) wb_wide_to_log(count, mantissa, exponent, r, isa);
     else wb_wide_to_double(count, mantissa, exponent, r, isa);

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "core/min_max.h"
 #include "numeric/memory.h"
 
 /* Transforms of up to this length use the stack. */
@@ -29,9 +30,7 @@ static double sum_of_squares(int64_t count, const double *x) {
 static int direct(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q, int64_t first,
                   int64_t count, double *r) {
   const wb_convolution work = wb_pmf_one_pair(m, p, n, q, first, count, r);
-  return count > 0 ? method->call->processor->pmf->convolve(&work, &method->call->run, &method->call->poll, NULL,
-                                                            method->call->message)
-                   : WB_OK;
+  return count > 0 ? wb_pmf_direct(method, method->call->processor->pmf, &work, NULL) : WB_OK;
 }
 
 /* One output in four partial sums. It only decides whether the transform is tried. */
@@ -45,8 +44,8 @@ static double one_output(int64_t m, const double *p, int64_t n, const double *q,
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q, double *r,
-                         int *done) {
+int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
+                         int64_t count, double *r, int *done) {
   const int64_t outputs = m + n - 1;
   const double p_square = sum_of_squares(m, p), q_square = sum_of_squares(n, q);
   *done = 0;
@@ -78,9 +77,9 @@ int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p
   while (first > 0 && im[first - 1] >= least) first--;
   while (last < outputs && im[last] >= least) last++;
   if (status == WB_OK && first < outputs / 4 && outputs - last < outputs / 4) {
-    memcpy(r + first, im + first, (size_t)(last - first) * sizeof(double));
-    status = direct(method, m, p, n, q, 0, first, r);
-    if (status == WB_OK) status = direct(method, m, p, n, q, last, outputs - last, r + last);
+    if (count > first) memcpy(r + first, im + first, (size_t)(wb_min_int(last, count) - first) * sizeof(double));
+    status = direct(method, m, p, n, q, 0, wb_min_int(first, count), r);
+    if (status == WB_OK) status = direct(method, m, p, n, q, last, count - last, r + last);
     *done = 1;
   }
   wb_aligned_free(taken);

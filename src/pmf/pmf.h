@@ -44,8 +44,9 @@ int wb_pmf_convolve_pairs(const wb_pmf_method *method, const wb_convolution *wor
 int wb_pmf_convolve_first(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
                           int64_t count, double *r);
 
-/* The outputs that `work` names, by direct sums through `table`. */
-int wb_pmf_direct(const wb_pmf_method *method, const wb_pmf_functions *table, const wb_convolution *work);
+/* The outputs that `work` names, by direct sums through `table`. It also checks weights if `seen` is not NULL. */
+int wb_pmf_direct(const wb_pmf_method *method, const wb_pmf_functions *table, const wb_convolution *work,
+                  unsigned *seen);
 
 /* Distributions to be added, each with at least one weight. */
 typedef struct wb_pmf_terms {

@@ -56,7 +56,7 @@ typedef struct ranking {
   int64_t n, m, last;            /* sums are counted from the least, up to `last` */
   int64_t kinds;                 /* of scores: how many different ones */
   double *score, *times;         /* increasing whole numbers, and how many items have each */
-  double centre;                 /* the mean score */
+  double centre, shift;          /* the mean score; a sum of m scores, from the centre, and `shift` is an output */
   int64_t least;                 /* the sum of the m least scores */
   double log_groups;             /* log of the number of groups */
   double *p, *weight, *at;       /* of the kinds that are neither certain nor impossible */
@@ -296,10 +296,7 @@ static int transform(ranking *r, const window *w) {
 }
 
 /* Bound of the log probability, without a tilt, of the sum number s and of all beyond it. */
-static double log_bound(const ranking *r, const tilt *t, double s) {
-  const double from_centre = s + (double)r->least - (double)r->m * r->centre;
-  return t->log_total - t->beta * from_centre;
-}
+static double log_bound(const ranking *r, const tilt *t, double s) { return t->log_total - t->beta * (s - r->shift); }
 
 static double half_width(const tilt *t) { return wb_max_real(WIDTH * t->sd, 1.0); }
 
@@ -349,9 +346,8 @@ static int fill(ranking *r, const tilt *t, int64_t first, int64_t last) {
 
 /* Moves the tilt t until the mean of sums is near `target`, counted as outputs are. */
 static void tilt_to(const ranking *r, double target, tilt *t) {
-  const double shift = (double)r->m * r->centre - (double)r->least;
   for (int trial = 0; trial < 100; trial++) {
-    const double apart = target - (t->mean + shift), sd = wb_max_real(t->sd, 1e-3);
+    const double apart = target - (t->mean + r->shift), sd = wb_max_real(t->sd, 1e-3);
     if (apart <= 0.1 * sd && apart >= -0.1 * sd) return;
     tilt_by(r, t->beta + wb_min_real(wb_max_real(apart / (sd * sd), -1.0 / sd), 1.0 / sd), t);
   }
@@ -360,7 +356,6 @@ static void tilt_to(const ranking *r, double target, tilt *t) {
 /* All outputs beyond those of the tilt t, in one direction: +1 or -1. `next` is the first of them. */
 static int fill_beyond(ranking *r, tilt t, int64_t next, int direction) {
   const int64_t end = direction > 0 ? r->last : 0;
-  const double shift = (double)r->m * r->centre - (double)r->least;
   while (direction > 0 ? next <= end : next >= end) {
     if (log_bound(r, &t, (double)next) < LEAST_LOG) return WB_OK;
     const double left = (double)(end - next) * direction;
@@ -369,10 +364,10 @@ static int fill_beyond(ranking *r, tilt t, int64_t next, int direction) {
     for (int trial = 0; trial < 60; trial++, ahead *= 0.7) {
       found = t;
       tilt_to(r, (double)next + direction * ahead, &found);
-      if ((found.mean + shift - (double)next) * direction <= half_width(&found)) break;
+      if ((found.mean + r->shift - (double)next) * direction <= half_width(&found)) break;
     }
     t = found;
-    const double reach = t.mean + shift + direction * half_width(&t);
+    const double reach = t.mean + r->shift + direction * half_width(&t);
     int64_t stop = direction > 0 ? wb_min_int(r->last, (int64_t)reach) : wb_max_int(0, (int64_t)(reach + 1.0));
     if ((stop - next) * direction < 0) stop = next;
     WB_TRY(direction > 0 ? fill(r, &t, next, stop) : fill(r, &t, stop, next));
@@ -401,12 +396,12 @@ int wb_pmf_rank_sums(wb_call *call, int64_t n, const double *scores, int64_t siz
     r.last += (int64_t)scores[n - 1 - j] - (int64_t)scores[j];
     r.log_groups += wb_log((double)(n - j) / (double)(j + 1));
   }
+  r.shift = (double)r.m * r.centre - (double)r.least;
   memset(result, 0, (size_t)(r.last + 1) * sizeof(double));
   tilt t = {0};
   tilt_by(&r, 0.0, &t);
-  const double shift = (double)r.m * r.centre - (double)r.least;
-  const int64_t first = wb_max_int(0, (int64_t)(t.mean + shift - half_width(&t)));
-  const int64_t last = wb_min_int(r.last, (int64_t)(t.mean + shift + half_width(&t)));
+  const int64_t first = wb_max_int(0, (int64_t)(t.mean + r.shift - half_width(&t)));
+  const int64_t last = wb_min_int(r.last, (int64_t)(t.mean + r.shift + half_width(&t)));
   int status = fill(&r, &t, first, last);
   if (status == WB_OK) status = fill_beyond(&r, t, last + 1, 1);
   if (status == WB_OK) status = fill_beyond(&r, t, first - 1, -1);

@@ -71,9 +71,9 @@ static int term_convolve(const wb_pmf_method *method, term *a, term *b, const fo
   WB_TRY(term_convert(a, as, method->call->message));
   WB_TRY(term_convert(b, as, method->call->message));
   WB_TRY(term_allocate(r, a->length + b->length - 1, as->wide, method->call->message));
-  int status = as->wide
-                   ? wb_pmf_convolve_wide(&here, &a->own, &b->own, &r->own)
-                   : wb_pmf_convolve(&here, a->length, plain_values(a), b->length, plain_values(b), r->own.mantissa);
+  int status = as->wide ? wb_pmf_convolve_wide(&here, &a->own, &b->own, &r->own)
+                        : wb_pmf_convolve_first(&here, a->length, plain_values(a), b->length, plain_values(b),
+                                                r->length, r->own.mantissa);
   if (status == WB_OK && wb_poll_after(&method->call->poll, 1e3 + (double)r->length)) status = WB_INTERRUPTED;
   if (status != WB_OK) term_free(r);
   return status;
@@ -131,39 +131,23 @@ static int compare_places(const void *a, const void *b) {
   return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Two queues in order of length: the given terms, sorted, and the sums. Each sum is at least as long as the one made
+/* Plans the convolutions: pairs[2 k], pairs[2 k + 1] make term count + k. Returns how many may use the fast method. Two
+ * queues are in order of length: the given terms, sorted, and the sums. Each sum is at least as long as the one made
  * before it. Given terms have the numbers 0..count - 1; the sums follow. */
-typedef struct queues {
-  int64_t count;
-  place *given;
-  int64_t next_given, next_sum, last_sum; /* the first sum not yet used, and the end of the sums made so far */
-} queues;
-
-static int64_t take_shortest(queues *q, const int64_t *sum_length) {
-  const int has_given = q->next_given < q->count, has_sum = q->next_sum < q->last_sum;
-  if (has_given && (!has_sum || q->given[q->next_given].length <= sum_length[q->next_sum]))
-    return q->given[q->next_given++].index;
-  return q->count + q->next_sum++;
-}
-
-/* Plans the convolutions: pairs[2 k], pairs[2 k + 1] make term count + k. Returns how many may use the fast method. */
 static double plan(const wb_pmf_terms *terms, int wide, place *given, int64_t *pairs, int64_t *sum_length) {
-  queues q = {terms->count, given, 0, 0, 0};
+  int64_t next_given = 0, next_sum = 0;
   double fast = 0;
-  for (int64_t i = 0; i < terms->count; i++) {
-    given[i].length = terms->length[i];
-    given[i].index = i;
-  }
+  for (int64_t i = 0; i < terms->count; i++) given[i] = (place){terms->length[i], i};
   qsort(given, (size_t)terms->count, sizeof *given, compare_places);
   for (int64_t k = 0; k + 1 < terms->count; k++) {
     int64_t length[2];
     for (int side = 0; side < 2; side++) {
-      const int64_t at = take_shortest(&q, sum_length);
-      pairs[2 * k + side] = at;
-      length[side] = at < terms->count ? terms->length[at] : sum_length[at - terms->count];
+      const int is_given =
+          next_given < terms->count && (next_sum == k || given[next_given].length <= sum_length[next_sum]);
+      length[side] = is_given ? given[next_given].length : sum_length[next_sum];
+      pairs[2 * k + side] = is_given ? given[next_given++].index : terms->count + next_sum++;
     }
     sum_length[k] = length[0] + length[1] - 1;
-    q.last_sum = k + 1;
     fast += may_be_fast(length[0], length[1], wide);
   }
   return fast;
@@ -222,25 +206,22 @@ int wb_pmf_repeat(const wb_pmf_method *method, const wb_pmf_terms *given, int64_
   const double fast = repeat_plan(length, times, as.wide);
   wb_pmf_method share = *method;
   if (fast > 1) share.accuracy /= fast;
-  term one = {length, given->values[0], {0, NULL, NULL}}, power = {0, NULL, {0, NULL, NULL}}, next;
+  term one = {length, given->values[0], {0, NULL, NULL}}, sums[2], *power = &one;
+  memset(sums, 0, sizeof sums);
   int status = term_convert(&one, &as, method->call->message);
   int bit = 62;
   while (bit > 0 && !(times >> bit & 1)) bit--;
-  int is_one = 1; /* while power is `one` itself */
-  for (bit--; bit >= 0 && status == WB_OK; bit--) {
-    for (int step = 0; step < 2 && status == WB_OK; step++) {
-      if (step == 1 && !(times >> bit & 1)) break;
-      term *const base = is_one ? &one : &power;
-      memset(&next, 0, sizeof next);
-      status = term_convolve(&share, base, step == 0 ? base : &one, &as, &next);
-      if (status != WB_OK) break;
-      if (!is_one) term_free(&power);
+  for (bit--; bit >= 0; bit--) {
+    for (int step = 0; step < 1 + (times >> bit & 1) && status == WB_OK; step++) {
+      term *const next = power == sums ? sums + 1 : sums;
+      status = term_convolve(&share, power, step == 0 ? power : &one, &as, next);
+      if (power != &one) term_free(power);
       power = next;
-      is_one = 0;
     }
   }
-  if (status == WB_OK) status = term_write(is_one ? &one : &power, &as, result, method->call->message);
+  if (status == WB_OK) status = term_write(power, &as, result, method->call->message);
   term_free(&one);
-  term_free(&power);
+  term_free(sums);
+  term_free(sums + 1);
   return status;
 }

@@ -96,36 +96,25 @@ static void choose_entries(void *context, int64_t side) {
   const tilting *const t = context;
   const wb_pmf_factor *const f = t->factor[side];
   wb_pmf_tilted *const tilted = t->tilted[side];
-  const double slope = t->slope, cut = t->cut;
+  const double slope = t->slope;
   int64_t best = 0;
-  double best_bound = block_bound(f, 0, slope);
-  for (int64_t b = 1; b < f->blocks; b++) {
-    const double bound = block_bound(f, b, slope);
-    if (bound > best_bound) {
-      best_bound = bound;
-      best = b;
-    }
-  }
+  for (int64_t b = 1; b < f->blocks; b++)
+    if (block_bound(f, b, slope) > block_bound(f, best, slope)) best = b;
   double peak = block_peak(f, best, slope);
   for (int64_t b = 0; b < f->blocks; b++)
     if (block_bound(f, b, slope) > peak + 1.0) peak = wb_max_real(peak, block_peak(f, b, slope));
   tilted->reference = round_up(peak + ROUNDING) + 1.0;
 
-  int64_t first = 0, last = f->blocks - 1;
-  double outside = 0;
-  for (; first < best; first++) {
-    const double bound = block_bound(f, first, slope) - tilted->reference;
-    if (bound >= -cut) break;
-    outside += BLOCK * power_bound(bound);
-  }
-  for (; last > best; last--) {
-    const double bound = block_bound(f, last, slope) - tilted->reference;
-    if (bound >= -cut) break;
-    outside += BLOCK * power_bound(bound);
-  }
-  tilted->first = first * BLOCK;
-  tilted->count = wb_min_int((last + 1) * BLOCK, f->length) - tilted->first;
-  tilted->outside = outside;
+  int64_t end[2] = {0, f->blocks - 1};
+  tilted->outside = 0;
+  for (int upper = 0; upper < 2; upper++)
+    for (; end[upper] != best; end[upper] += upper ? -1 : 1) {
+      const double bound = block_bound(f, end[upper], slope) - tilted->reference;
+      if (bound >= -t->cut) break;
+      tilted->outside += BLOCK * power_bound(bound);
+    }
+  tilted->first = end[0] * BLOCK;
+  tilted->count = wb_min_int((end[1] + 1) * BLOCK, f->length) - tilted->first;
 }
 
 static int64_t pieces_of(const wb_pmf_tilted *tilted) { return (tilted->count + TOGETHER - 1) / TOGETHER; }
@@ -177,30 +166,21 @@ int wb_pmf_find_slope(const wb_pmf_factor *p, const wb_pmf_factor *q, double slo
                       double width, wb_pmf_window *w, wb_call *call) {
   const double middle = 0.5 * (double)(begin + end - 1);
   const double steepest = WB_WIDE_LARGEST / (double)(p->length + q->length - 1);
-  double low = 0, high = 0, step = 1.0;
-  int has_low = 0, has_high = 0;
+  double low = -wb_infinity(), high = wb_infinity(), step = 1.0;
   for (int round = 0; round < 60; round++) {
     WB_TRY(wb_pmf_tilt(p, q, slope, SEARCH_CUT, w, call));
     const double reach = width * w->deviation;
     const double target = wb_min_real(middle, (double)begin + 0.85 * reach);
     const double missing = target - w->mean;
     if (magnitude(missing) <= 0.5 + 0.15 * wb_min_real(reach, 6.0 * w->deviation)) return WB_OK;
-    if (missing > 0) {
-      low = slope;
-      has_low = 1;
-    } else {
-      high = slope;
-      has_high = 1;
-    }
+    if (missing > 0) low = slope;
+    else high = slope;
     const double variance = w->deviation * w->deviation;
     double next = slope + missing / (wb_max_real(variance, 1e-9) * WB_LN2_HIGH);
     const double farthest = 4.0 * step + magnitude(slope);
     next = wb_min_real(wb_max_real(next, slope - farthest), slope + farthest);
-    if (has_low && has_high) {
-      if (!(next > low && next < high)) next = 0.5 * (low + high);
-    } else {
-      step *= 2.0;
-    }
+    if (high - low == wb_infinity()) step *= 2.0;
+    else if (!(next > low && next < high)) next = 0.5 * (low + high);
     next = round_slope(next);
     if (next == slope || magnitude(next) > steepest) return WB_OK;
     slope = next;

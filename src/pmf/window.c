@@ -165,7 +165,7 @@ static int direct(task *t, int64_t begin, int64_t end) {
   if (t->r) {
     const wb_convolution work =
         wb_pmf_one_pair(t->p.length, t->p_plain, t->q.length, t->q_plain, begin, end - begin, t->r + begin);
-    return wb_pmf_direct(t->method, t->method->table, &work);
+    return wb_pmf_direct(t->method, t->method->table, &work, NULL);
   }
   if (!t->q_memory) {
     const size_t bytes = 2 * (size_t)WB_WIDE_SURROUNDED(t->q.length) * sizeof(double);
@@ -193,7 +193,7 @@ static int tilted_direct(task *t, const wb_pmf_window *w, int64_t from, int64_t 
       wb_pmf_one_pair(p->count, p->x, q->count, q->x, from - w->p.first - w->q.first, to - from, t->tilted);
   const int large = (double)p->count * (double)(to - from) > DEVICE_FROM;
   const wb_pmf_functions *table = large ? t->method->table : t->method->call->processor->pmf;
-  return wb_pmf_direct(t->method, table, &work);
+  return wb_pmf_direct(t->method, table, &work, NULL);
 }
 
 /* Cuts [*from, *to) down to the outputs within the window's reach that have a term. Returns 0 if none is left. */

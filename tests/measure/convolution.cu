@@ -16,7 +16,7 @@ extern "C" MEASURE_EXPORT int wb_measure_convolution(int64_t pairs, int64_t n, i
   WB_TRY(sums.allocate(static_cast<size_t>(pairs * (2 * n - 1)), "the sums", message));
   WB_TRY(wb::status_of(cudaMemset(weights.data(), 0x3f, weights.bytes()), "filling the weights", message));
   /* Each byte 0x3f makes weights of about 5e-4. Pairs lie side by side, as the rows of R's matrices do. */
-  wb::convolve_arguments a = {};
+  wb_convolution a = {};
   a.pairs = pairs;
   a.m = a.n = n;
   a.count = 2 * n - 1;

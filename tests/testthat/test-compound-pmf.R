@@ -110,6 +110,7 @@ test_that("the truncated tail is within the limit, and does not wrap around to t
 })
 
 test_that("constants, zeros and single values", {
+  expect_lt(worst(compound("poisson", pmf(c(0, 1)), lambda = 2), function(k) dpois(k, 2)), 1e-12)
   expect_identical(unclass(compound("poisson", die, lambda = 0)), list(prob = 1, from = 0))
   expect_identical(compound("binomial", die, trials = 0, prob = 0.5)$prob, 1)
   expect_identical(compound("poisson", pmf(1), lambda = 5)$prob, 1)

@@ -181,13 +181,10 @@ typedef struct lanes_layout {
 } lanes_layout;
 
 static lanes_layout lay_out_lanes(int m, int n) {
-  const int is_long = m >= LANES_LONG_FROM, outputs = m + n - 1;
-  return (lanes_layout){
-      .p_rows = is_long ? (int)round_up(m, WB_CONVOLUTION_GROUP) : m,
-      .q_before = is_long ? LONG_BEFORE : LANES_MARGIN,
-      .q_rows = n + (is_long ? LONG_BEFORE + LONG_AFTER : 2 * LANES_MARGIN),
-      .r_rows = is_long ? (int)round_up(outputs, WB_CONVOLUTION_GROUP) : outputs + LANES_MARGIN,
-  };
+  const int outputs = m + n - 1;
+  if (m < LANES_LONG_FROM) return (lanes_layout){m, LANES_MARGIN, n + 2 * LANES_MARGIN, outputs + LANES_MARGIN};
+  return (lanes_layout){(int)round_up(m, WB_CONVOLUTION_GROUP), LONG_BEFORE, n + LONG_BEFORE + LONG_AFTER,
+                        (int)round_up(outputs, WB_CONVOLUTION_GROUP)};
 }
 
 static int lanes_rows(const lanes_layout *layout) { return layout->p_rows + layout->q_rows + layout->r_rows; }
@@ -277,18 +274,6 @@ static int convolve_slice(const wb_convolution *work, const wb_run *run, unsigne
   return WB_OK;
 }
 
-/* The part of `work` from pair `pair` and output `output` on. */
-static wb_convolution slice_of(const wb_convolution *work, int64_t pair, int64_t pairs, int64_t output, int64_t count) {
-  wb_convolution slice = *work;
-  slice.pairs = wb_min_int(pairs, work->pairs - pair);
-  slice.p = work->p + pair * work->p_pair_stride;
-  slice.q = work->q + pair * work->q_pair_stride;
-  slice.first = work->first + output;
-  slice.count = wb_min_int(count, work->count - output);
-  slice.r = work->r + pair * work->r_pair_stride + output * work->r_stride;
-  return slice;
-}
-
 /* Each slice has chunks of outputs, or pairs, for every thread. */
 static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll, unsigned *seen, wb_message *message) {
   if (seen) *seen = 0;
@@ -303,7 +288,8 @@ static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll
                             : round_up((int64_t)(most / (double)work->m) + 1, CHUNK * threads);
   for (int64_t pair = 0; pair < work->pairs; pair += pairs)
     for (int64_t output = 0; output < work->count; output += count) {
-      const wb_convolution slice = slice_of(work, pair, pairs, output, count);
+      const wb_convolution slice = wb_convolution_part(work, pair, wb_min_int(pairs, work->pairs - pair), output,
+                                                       wb_min_int(count, work->count - output));
       WB_TRY(convolve_slice(&slice, run, seen, message));
       const double done = (double)slice.m * (double)slice.count * (double)slice.pairs;
       if (wb_poll_after(poll, 1e3 + done / most * WB_POLL_EVERY)) return WB_INTERRUPTED;

@@ -21,16 +21,10 @@ namespace wb {
 
 namespace {
 
-/* Device addresses and strides; r[0] is output `first` of the first pair. */
-struct convolve_arguments {
-  int64_t pairs, m, n, first, count;
-  const double *p, *q;
-  double *r;
-  int64_t p_stride, p_pair_stride, q_stride, q_pair_stride, r_stride, r_pair_stride;
-};
-
 constexpr int group = WB_CONVOLUTION_GROUP, block_weights = WB_CONVOLUTION_BLOCK, steps = group / 8;
 constexpr int tiled_threads = 128;
+
+/* In all kernels `a` has device addresses. */
 
 /* Launch: (tiles of outputs, pairs) blocks of 128 threads. A thread has R neighbouring outputs: R + 31 entries of q,
  * which it holds in registers, serve the 32 R multiply-adds of a group. So reads of shared memory take a third of the
@@ -39,7 +33,7 @@ constexpr int tiled_threads = 128;
  * R = 25. Bytes from global memory per multiply-add: 0.06 / R. Two blocks of a multiprocessor if R > 5, with 255
  * registers and 88 spilled bytes for R = 25. */
 template <int R>
-__global__ void __launch_bounds__(tiled_threads, R > 5 ? 2 : 4) convolve_tiled(convolve_arguments a) {
+__global__ void __launch_bounds__(tiled_threads, R > 5 ? 2 : 4) convolve_tiled(wb_convolution a) {
   constexpr int tile = tiled_threads * R, window = tile + block_weights;
   WB_DYNAMIC_SHARED(double, shared);
   double *const p = shared, *const q = shared + block_weights;
@@ -107,7 +101,7 @@ constexpr int skew_pairs = 8;
  * none at all.) n + 93 - (lanes unused) steps serve 32 n terms: for n = 32 a third of the time is spent on lanes that
  * wait for their first or have had their last diagonal. Shared memory: (m + n + m + n - 1) doubles a pair. Each value
  * is read from and written to global memory once, 64 bytes side by side where pairs are neighbours in memory. */
-__global__ void convolve_skew(convolve_arguments a) {
+__global__ void convolve_skew(wb_convolution a) {
   WB_DYNAMIC_SHARED(double, shared);
   const int m = static_cast<int>(a.m), n = static_cast<int>(a.n), outputs = m + n - 1;
   const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
@@ -172,9 +166,9 @@ int64_t extent(int64_t length, int64_t stride, int64_t pairs, int64_t pair_strid
 
 /* Many small pairs go to the skew kernel, since most of a tile of outputs would be
  * empty; bench/convolution-cuda.R compares the two. Their shared memory is 40 KB at most. */
-bool use_skew(const convolve_arguments &a) { return a.pairs >= skew_pairs && a.m <= 64 && a.n <= 256; }
+bool use_skew(const wb_convolution &a) { return a.pairs >= skew_pairs && a.m <= 64 && a.n <= 256; }
 
-int launch_look(const convolve_arguments &a, unsigned *seen, cudaStream_t stream, wb_message *message) {
+int launch_look(const wb_convolution &a, unsigned *seen, cudaStream_t stream, wb_message *message) {
   const auto look = [&](const double *values, int64_t length, int64_t stride, int64_t pair_stride) {
     const int64_t vectors = pair_stride == 0 ? 1 : a.pairs;
     return launch(cover(LOOK_THREADS, vectors).on(stream), look_at_weights, "looking at the weights", message, values,
@@ -185,22 +179,22 @@ int launch_look(const convolve_arguments &a, unsigned *seen, cudaStream_t stream
 }
 
 template <int R>
-int launch_tiled(const convolve_arguments &a, cudaStream_t stream, wb_message *message) {
+int launch_tiled(const wb_convolution &a, cudaStream_t stream, wb_message *message) {
   constexpr int tile = tiled_threads * R;
   const launch_shape shape = grid(tiled_threads, ceiling(a.count, tile), rows_of_grid(a.pairs));
   return launch(shape.sharing((tile + 2 * block_weights) * sizeof(double)).on(stream), convolve_tiled<R>, "convolving",
                 message, a);
 }
 
-int launch_skew(const convolve_arguments &a, cudaStream_t stream, wb_message *message) {
+int launch_skew(const wb_convolution &a, cudaStream_t stream, wb_message *message) {
   const size_t values = static_cast<size_t>(skew_pairs) * static_cast<size_t>(2 * (a.m + a.n) - 1);
   return launch(cover(32 * skew_pairs, 32 * a.pairs).sharing(values * sizeof(double)).on(stream), convolve_skew,
                 "convolving pairs", message, a);
 }
 
-int64_t tiles_of(const convolve_arguments &a, int R) { return ceiling(a.count, tiled_threads * R); }
+int64_t tiles_of(const wb_convolution &a, int R) { return ceiling(a.count, tiled_threads * R); }
 
-int launch_tiles(const convolve_arguments &a, int processors, cudaStream_t stream, wb_message *message) {
+int launch_tiles(const wb_convolution &a, int processors, cudaStream_t stream, wb_message *message) {
   /* With tiles of 128 R outputs that keep all multiprocessors busy, the time grows with tiles (R + 1): large R needs
    * fewer reads, and small R leaves less of the last tile empty. */
   int best = 5;
@@ -213,13 +207,8 @@ int launch_tiles(const convolve_arguments &a, int processors, cudaStream_t strea
                       : launch_tiled<5>(a, stream, message);
 }
 
-int launch_convolution(const convolve_arguments &a, int processors, cudaStream_t stream, wb_message *message) {
+int launch_convolution(const wb_convolution &a, int processors, cudaStream_t stream, wb_message *message) {
   return use_skew(a) ? launch_skew(a, stream, message) : launch_tiles(a, processors, stream, message);
-}
-
-void gather(double *to, const double *from, int64_t length, int64_t stride, int64_t pairs, int64_t pair_stride) {
-  for (int64_t pair = 0; pair < pairs; pair++)
-    for (int64_t i = 0; i < length; i++) to[pair * length + i] = from[i * stride + pair * pair_stride];
 }
 
 /* One launch has at least so many products, and so many tiles of outputs for each
@@ -228,7 +217,7 @@ constexpr double LAUNCH_PRODUCTS = 2e11;
 constexpr int64_t LAUNCH_TILES = 6;
 
 /* All launches for vectors that are on the device. */
-int launch_all(const convolve_arguments &all, int processors, wb_poll *poll, wb_message *message) {
+int launch_all(const wb_convolution &all, int processors, wb_poll *poll, wb_message *message) {
   const double products = static_cast<double>(all.m) * static_cast<double>(all.count);
   const bool fits = products * static_cast<double>(all.pairs) <= LAUNCH_PRODUCTS;
   int64_t pairs = all.pairs, outputs = all.count;
@@ -240,13 +229,8 @@ int launch_all(const convolve_arguments &all, int processors, wb_poll *poll, wb_
   }
   for (int64_t pair = 0; pair < all.pairs; pair += pairs)
     for (int64_t output = 0; output < all.count; output += outputs) {
-      convolve_arguments a = all;
-      a.pairs = smaller(pairs, all.pairs - pair);
-      a.p += pair * all.p_pair_stride;
-      a.q += pair * all.q_pair_stride;
-      a.first += output;
-      a.count = smaller(outputs, all.count - output);
-      a.r += pair * all.r_pair_stride + output * all.r_stride;
+      const wb_convolution a = wb_convolution_part(&all, pair, smaller(pairs, all.pairs - pair), output,
+                                                   smaller(outputs, all.count - output));
       WB_TRY(launch_convolution(a, processors, nullptr, message));
       if (!fits) WB_TRY(status_of(cudaDeviceSynchronize(), "convolving", message));
       if (wb_poll_after(poll, fits ? 1e5 : WB_POLL_EVERY)) return WB_INTERRUPTED;
@@ -261,13 +245,7 @@ public:
   explicit slice_memory(const wb_run *run) : run_(run) {}
 
   int run(const wb_convolution &work, int processors, wb_poll *poll, unsigned *seen, wb_message *message) {
-    convolve_arguments a = {work.pairs,    work.m,
-                            work.n,        work.first,
-                            work.count,    nullptr,
-                            nullptr,       nullptr,
-                            work.p_stride, work.p_pair_stride,
-                            work.q_stride, work.q_pair_stride,
-                            work.r_stride, work.r_pair_stride};
+    wb_convolution a = work;
     WB_TRY(upload(p_, work.p, work.m, work.pairs, &a.p_stride, &a.p_pair_stride, message));
     WB_TRY(upload(q_, work.q, work.n, work.pairs, &a.q_stride, &a.q_pair_stride, message));
     const bool dense = extent(work.count, work.r_stride, work.pairs, work.r_pair_stride) == work.count * work.pairs;
@@ -322,7 +300,9 @@ private:
       return send_weights(to, from, values, message);
     const std::unique_ptr<double[]> packed(new (std::nothrow) double[values]);
     if (packed == nullptr) return no_memory(values, message);
-    gather(packed.get(), from, length, *stride, distinct, *pair_stride);
+    for (int64_t pair = 0; pair < distinct; pair++)
+      for (int64_t i = 0; i < length; i++)
+        packed[static_cast<size_t>(pair * length + i)] = from[i * *stride + pair * *pair_stride];
     *stride = 1;
     *pair_stride = distinct == 1 ? 0 : length;
     return send_weights(to, packed.get(), values, message);
@@ -368,14 +348,8 @@ static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll
   wb::slice_memory memory(run);
   return wb::in_batches(work->pairs, pairs_at_once, [&](int64_t done, int64_t pairs) {
     return wb::in_batches(work->count, outputs_at_once, [&](int64_t output, int64_t outputs) {
-      wb_convolution slice = *work;
-      slice.pairs = pairs;
-      slice.p = work->p + done * work->p_pair_stride;
-      slice.q = work->q + done * work->q_pair_stride;
-      slice.r = work->r + done * work->r_pair_stride + output * work->r_stride;
-      slice.first = work->first + output;
-      slice.count = outputs;
-      return memory.run(slice, processors, poll, seen, message);
+      const wb_convolution part = wb_convolution_part(work, done, pairs, output, outputs);
+      return memory.run(part, processors, poll, seen, message);
     });
   });
 }

@@ -141,20 +141,13 @@ private:
   int begin(const slot &s, wb_message *message) {
     const int64_t p_size_now = p_size(s.count), inputs = p_size_now + q_size(s.count) + 1,
                   outputs = work_.count * s.count;
-    const convolve_arguments a = {s.count,
-                                  work_.m,
-                                  work_.n,
-                                  work_.first,
-                                  work_.count,
-                                  s.device,
-                                  s.device + p_size_now,
-                                  s.device + inputs,
-                                  p_values_ == 0 ? 1 : s.count,
-                                  p_values_ == 0 ? 0 : 1,
-                                  q_values_ == 0 ? 1 : s.count,
-                                  q_values_ == 0 ? 0 : 1,
-                                  s.count,
-                                  1};
+    wb_convolution a = work_;
+    a.pairs = a.r_stride = s.count;
+    a.p = s.device;
+    a.q = s.device + p_size_now;
+    a.r = s.device + inputs;
+    a.p_stride = p_values_ == 0 ? 1 : s.count;
+    a.q_stride = q_values_ == 0 ? 1 : s.count;
     WB_TRY(status_of(cudaMemcpyAsync(s.device, s.sent, static_cast<size_t>(inputs) * sizeof(double),
                                      cudaMemcpyHostToDevice, s.stream.get()),
                      "copying the weights to the device", message));

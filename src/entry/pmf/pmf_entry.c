@@ -46,12 +46,9 @@ typedef struct shape {
 static shape shape_of(SEXP x) {
   const SEXP dim = Rf_getAttrib(x, R_DimSymbol);
   const int is_matrix = dim != R_NilValue && Rf_xlength(dim) == 2;
-  return (shape){
-      .is_plain = !Rf_isObject(x) && (dim == R_NilValue || is_matrix),
-      .is_matrix = is_matrix,
-      .rows = is_matrix ? INTEGER_RO(dim)[0] : 1,
-      .columns = is_matrix ? INTEGER_RO(dim)[1] : Rf_xlength(x),
-  };
+  const int is_plain = !Rf_isObject(x) && (dim == R_NilValue || is_matrix);
+  return (shape){is_plain, is_matrix, is_matrix ? INTEGER_RO(dim)[0] : 1,
+                 is_matrix ? INTEGER_RO(dim)[1] : Rf_xlength(x)};
 }
 
 /* Whether every row of a matrix, or a vector, is a distribution. If not, R code finds out why and says it in words. */
@@ -71,21 +68,18 @@ SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP cache, 
   const int64_t rows = of_x.rows > of_y.rows ? of_x.rows : of_y.rows, outputs = of_x.columns + of_y.columns - 1;
   const int on_log_scale = Rf_asLogical(log);
   unsigned seen = 0;
-  wb_convolution work = {
-      .pairs = rows,
-      .m = of_x.columns,
-      .n = of_y.columns,
-      .p = REAL_RO(x),
-      .p_stride = of_x.rows,
-      .p_pair_stride = of_x.rows == rows,
-      .q = REAL_RO(y),
-      .q_stride = of_y.rows,
-      .q_pair_stride = of_y.rows == rows,
-      .first = 0,
-      .count = outputs,
-      .r_stride = rows,
-      .r_pair_stride = 1,
-  };
+  wb_convolution work = {.pairs = rows,
+                         .m = of_x.columns,
+                         .n = of_y.columns,
+                         .count = outputs,
+                         .p = REAL_RO(x),
+                         .p_stride = of_x.rows,
+                         .p_pair_stride = of_x.rows == rows,
+                         .q = REAL_RO(y),
+                         .q_stride = of_y.rows,
+                         .q_pair_stride = of_y.rows == rows,
+                         .r_stride = rows,
+                         .r_pair_stride = 1};
   asked a;
   int status = ask(accuracy, cache, run, &a);
   if (status == WB_OK) status = check_shapes(&of_x, &of_y, &a.message);
