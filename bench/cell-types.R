@@ -10,17 +10,7 @@ arguments <- commandArgs(TRUE)
 folder <- arguments[[1]]
 backend <- c(arguments[-1], "cpu")[[1]]
 
-gvhd <- read.csv(file.path(folder, "flowcap1-gvhd-samples-1-6.csv.gz"))
-hipc <- read.csv(file.path(folder, "hipc-tcell-12828.csv.gz"))
-gates <- tail(gsub("\"", "", readLines(file.path(folder, "flowsom-68983-labels.csv"))), 19225)
-sets <- lapply(split(gvhd, gvhd$sample), function(cells) {
-  list(x = as.matrix(cells[1:6]), gate = ifelse(cells$label == 0, NA, cells$label))
-})
-names(sets) <- paste("GvHD sample", names(sets))
-sets$HIPC <- list(x = as.matrix(hipc[1:6]), gate = hipc$label)
-# The channels that its authors use, as asinh(x / 150).
-sets$FlowSOM <- list(x = asinh(read_fcs(file.path(folder, "flowsom-68983.fcs"))[, c(9, 12, 14:18)] / 150),
-  gate = ifelse(gates == "Unlabeled", NA, gates))
+sets <- gated_sets(folder)
 
 # Each component has the gate that most of its cells have: what the fit knows, however components are joined.
 majority_gate <- function(gate, class) {

@@ -38,3 +38,20 @@ flow_sets <- function(folder) {
   if (file.exists(file)) sets$HIPC <- as.matrix(read.csv(file)[, 1:6])
   sets
 }
+
+# Cells with manual gates (NA: none), of a folder with flowcap1-gvhd-samples-1-6.csv.gz, hipc-tcell-12828.csv.gz,
+# flowsom-68983.fcs and flowsom-68983-labels.csv.
+gated_sets <- function(folder) {
+  gvhd <- read.csv(file.path(folder, "flowcap1-gvhd-samples-1-6.csv.gz"))
+  hipc <- read.csv(file.path(folder, "hipc-tcell-12828.csv.gz"))
+  gates <- tail(gsub("\"", "", readLines(file.path(folder, "flowsom-68983-labels.csv"))), 19225)
+  sets <- lapply(split(gvhd, gvhd$sample), function(cells) {
+    list(x = as.matrix(cells[1:6]), gate = ifelse(cells$label == 0, NA, cells$label))
+  })
+  names(sets) <- paste("GvHD sample", names(sets))
+  sets$HIPC <- list(x = as.matrix(hipc[1:6]), gate = hipc$label)
+  # The channels that its authors use, as asinh(x / 150).
+  sets$FlowSOM <- list(x = asinh(read_fcs(file.path(folder, "flowsom-68983.fcs"))[, c(9, 12, 14:18)] / 150),
+    gate = ifelse(gates == "Unlabeled", NA, gates))
+  sets
+}
