@@ -169,11 +169,6 @@ sums_of_same <- function(pool, i, k, n, numbers, add_row) {
   if (any(sums > numbers$zero)) sums
 }
 
-scale_of_weights <- function(log) {
-  if (log) return(list(zero = -Inf, one = 0, times = `+`, plus = add_logs))
-  list(zero = 0, one = 1, times = `*`, plus = `+`)
-}
-
 check_pool <- function(x, argument) {
   check_present(!missing(x), argument)
   if (inherits(x, "pmf")) x <- list(x)

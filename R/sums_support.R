@@ -169,6 +169,18 @@ fastest_way <- function(seconds, entries = 0 * seconds, argument = NULL, what = 
 # are possible values. An entry takes a quarter of the time of a value with its position.
 wants_dense <- function(positions, values) positions <= max(1000, 4 * values)
 
+scale_of_weights <- function(log) {
+  if (log) return(list(zero = -Inf, one = 0, times = `+`, plus = add_logs))
+  list(zero = 0, one = 1, times = `*`, plus = `+`)
+}
+
+add_logs <- function(x, y) {
+  larger <- pmax(x, y)
+  result <- larger + log1p(exp(pmin(x, y) - larger))
+  result[larger == -Inf] <- -Inf
+  result
+}
+
 cumulate <- function(weights, log, upper = FALSE) {
   native(C_pmf_cumulate, weights, log, upper, resolve_run("cpu", work = 0))
 }

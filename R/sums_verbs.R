@@ -38,13 +38,6 @@ parts_at <- function(x, positions, at, upper, log) {
   }
 }
 
-add_logs <- function(x, y) {
-  larger <- pmax(x, y)
-  result <- larger + log1p(exp(pmin(x, y) - larger))
-  result[larger == -Inf] <- -Inf
-  result
-}
-
 #' Truncate, mix, and modify distributions
 #'
 #' `truncate_pmf()` cuts a distribution off. `mix_pmf()` is the distribution of a variable that is drawn from one of
