@@ -46,10 +46,8 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
     return(leave_out(total, left_out_compound(total, number, given_size, mean(number))))
   }
   number <- check_choice(number, "number", c("poisson", "binomial", "negative_binomial", "geometric", "logarithmic"))
-  taken <- switch(number,
-    poisson = "lambda", binomial = c("trials", "prob"),
-    negative_binomial = c("successes", if (given[["mu"]]) "mu" else "prob"), "prob"
-  )
+  taken <- switch(number, poisson = "lambda", binomial = c("trials", "prob"),
+    negative_binomial = c("successes", if (given[["mu"]]) "mu" else "prob"), "prob")
   refuse_parameters(given, taken, dQuote(number, FALSE))
   counting <- switch(number,
     poisson = counting_poisson(check_number(lambda, "lambda", min = 0, max = 2^50, open = FALSE), size),
@@ -238,8 +236,7 @@ first_of_sum <- function(x, y, outputs, accuracy, run) {
 trim_compound <- function(g, size, tail, cut) {
   upper <- cumulate(g, FALSE, TRUE)
   last <- max(which(upper > tail / 2))
-  trimmed <- if (last < length(g)) log(upper[[last + 1L]]) else -Inf
-  beyond <- log_of_sum(c(if (cut) log_tail(tail) - log(2), trimmed))
+  beyond <- log_of_sum(c(if (cut) log_tail(tail) - log(2), if (last < length(g)) log(upper[[last + 1L]]) else -Inf))
   possible <- which(g[seq_len(last)] > 0)
   law <- pmf_at(g[possible], size$value(possible - 1), size$lattice, FALSE)
   # The last codes need not be the largest values.

@@ -124,9 +124,7 @@ rpmf <- function(dist, n, seed = NULL) {
   check_pmf(dist, "dist")
   n <- check_count(n, "n", min = 0, max = 2^52)
   check_result_size(n, "n", "draws")
-  seed <- check_seed(seed)
-  position <- native(C_pmf_draw, cumulate(relative_weights(dist), FALSE), n, seed)
-  values_of(dist, position + 1)
+  values_of(dist, native(C_pmf_draw, cumulate(relative_weights(dist), FALSE), n, check_seed(seed)) + 1)
 }
 
 #' @rdname pmf_distribution

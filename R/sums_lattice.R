@@ -130,11 +130,9 @@ nearest_lattice <- function(lattices, last, apart) {
       "2^53 common steps, %s, apart; round them to a step, as round(x, 2) does"), format(by, digits = 15)))
   }
   lattice <- read_lattice(min(from), by)
-  list(
-    origin = lattice$origin + (if (apart) round((from - min(from)) / by) * lattice$step else
-      round((from - min(from)) * lattice$parts)),
-    step = lattice$step, parts = lattice$parts, times = ifelse(last > 0, round(steps / by), 1)
-  )
+  moved <- if (apart) round((from - min(from)) / by) * lattice$step else round((from - min(from)) * lattice$parts)
+  list(origin = lattice$origin + moved, step = lattice$step, parts = lattice$parts,
+    times = ifelse(last > 0, round(steps / by), 1))
 }
 
 common_step <- function(steps) {

@@ -91,10 +91,9 @@ pmf_picture <- function(x, y, type, log, lower.tail, xlim, ylim, labels, col, le
     !is.null(tryCatch(grDevices::col2rgb(col), error = function(error) NULL, warning = function(warning) NULL))
   if (!known) stop_input("col", "must be colours, not ", show_value(col))
   col <- rep_len(col, 2L)
-  shown <- switch(type,
-    quantile = quantile_curves(all, log), lorenz = lorenz_curves(all), stop_loss = stop_loss_curves(all, xlim),
-    distribution = distribution_curves(all, xlim, log, lower.tail), probability_curves(all, type, xlim, log)
-  )
+  shown <- switch(type, quantile = quantile_curves(all, log), lorenz = lorenz_curves(all),
+    stop_loss = stop_loss_curves(all, xlim), distribution = distribution_curves(all, xlim, log, lower.tail),
+    probability_curves(all, type, xlim, log))
   log <- log && !is.null(shown$powers)
   ylim <- grDevices::extendrange(if (is.null(ylim)) heights_of(shown$curves, if (!log) shown$fixed) else ylim, f = 0.04)
   xlim <- grDevices::extendrange(if (is.null(xlim)) shown$xlim else xlim, f = 0.04)
@@ -109,11 +108,10 @@ pmf_picture <- function(x, y, type, log, lower.tail, xlim, ylim, labels, col, le
   }
   label <- function(name, own) if (is.null(labels[[name]])) own else labels[[name]]
   key <- if (length(shown$curves) == 2L && !is.null(legend)) list(text = legend, colours = col)
-  picture(
-    list(panel(xlim, ylim, unlist(layers, recursive = FALSE), value_axis(xlim, shown$whole[[1L]]),
-      if (log) power_axis(ylim) else value_axis(ylim, shown$whole[[2L]]))),
-    labels$main, label("xlab", shown$labels[[1L]]), label("ylab", shown$labels[[2L]]), key = key, plain = TRUE
-  )
+  panel <- panel(xlim, ylim, unlist(layers, recursive = FALSE), value_axis(xlim, shown$whole[[1L]]),
+    if (log) power_axis(ylim) else value_axis(ylim, shown$whole[[2L]]))
+  picture(list(panel), labels$main, label("xlab", shown$labels[[1L]]), label("ylab", shown$labels[[2L]]), key = key,
+    plain = TRUE)
 }
 
 # What is drawn of each kind: `curves`, each with x and y (logarithms to base 10 on a logarithmic axis); `xlim`; heights
@@ -236,12 +234,10 @@ curve_layers <- function(curve, colour, style, points) {
   curve$y[!seen] <- NA
   alone <- seen & !c(FALSE, seen[-length(seen)]) & !c(seen[-1L], FALSE)
   dots <- which(points | alone)
-  list(
-    if (!points && any(seen)) {
-      layer("lines", x = curve$x, y = curve$y, colour = colour, width = style$width, dash = style$dash)
-    },
-    layer("points", x = curve$x[dots], y = curve$y[dots], colour = colour, fill = colour, size = 0.4)
-  )
+  line <- if (!points && any(seen)) {
+    layer("lines", x = curve$x, y = curve$y, colour = colour, width = style$width, dash = style$dash)
+  }
+  list(line, layer("points", x = curve$x[dots], y = curve$y[dots], colour = colour, fill = colour, size = 0.4))
 }
 
 # A line through a million points looks like a line through the lowest and the highest point of each of two thousand

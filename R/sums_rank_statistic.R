@@ -389,12 +389,11 @@ samples_of_formula <- function(formula, data) {
 # All shifts at which the order of the ranks changes.
 shifts_of <- function(samples, signed) {
   unlist(lapply(samples, function(one) {
-    x <- as.double(one$x[!is.na(one$x)])
-    if (!signed) return(as.vector(outer(x, as.double(one$y[!is.na(one$y)]), "-")))
-    if (!is.null(one$y)) {
-      x <- as.double(one$x) - as.double(one$y)
-      x <- x[!is.na(x)]
-    }
+    x <- as.double(one$x)
+    y <- as.double(one$y)
+    if (!signed) return(as.vector(outer(x[!is.na(x)], y[!is.na(y)], "-")))
+    if (!is.null(one$y)) x <- x - y
+    x <- x[!is.na(x)]
     means <- outer(x / 2, x / 2, "+")
     means[lower.tri(means, diag = TRUE)]
   }))

@@ -51,8 +51,7 @@ sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, tail = 0, backend = NU
     stop_input("x", "is a data frame; give as.matrix(x) if its rows are distributions, as.list(x) if its columns are")
   }
   if (length(x) == 0L) stop_input("x", "is an empty list: there is nothing to add")
-  is_pmf <- vapply(x, inherits, NA, "pmf")
-  if (!any(is_pmf)) {
+  if (!any(vapply(x, inherits, NA, "pmf"))) {
     log <- isTRUE(log)
     values <- lapply(seq_along(x), function(i) plain_weights(x[[i]], element_name(i), log))
     return(sum_vectors(values, log, accuracy, run))
@@ -220,11 +219,9 @@ shifted_sums <- function(weights, at, values, counts) {
 way_to_add <- function(positions, values, log) {
   pairs <- prod(values)
   all <- sum(positions)
-  fastest_way(
-    c(dense = 2e-5 + 1.5e-10 * prod(positions) + 2e-8 * all, pairs = 3e-5 + 2.5e-7 * pairs,
+  fastest_way(c(dense = 2e-5 + 1.5e-10 * prod(positions) + 2e-8 * all, pairs = 3e-5 + 2.5e-7 * pairs,
       shifts = if (log || pairs < 1e4) Inf else 2e-5 + 1e-9 * min(values) * max(positions) + 2e-8 * all),
-    c(dense = all, pairs = 6 * pairs, shifts = all)
-  )
+    c(dense = all, pairs = 6 * pairs, shifts = all))
 }
 
 # The sum of many distributions. Those with few values are added by shifts if that is faster; of the others, the two

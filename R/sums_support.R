@@ -134,12 +134,9 @@ lattice_of_sum <- function(all) {
 positions_together <- function(all) {
   shared <- common_lattice(lapply(all, lattice_of), vapply(all, last_position, 0))
   first <- min(shared$origin)
-  list(
-    lattice = new_lattice(first, shared$step, shared$parts),
-    at = lapply(seq_along(all), function(i) {
-      (shared$origin[[i]] - first) / shared$step + positions_of(all[[i]]) * shared$times[[i]]
-    })
-  )
+  at <- Map(function(x, origin, times) (origin - first) / shared$step + positions_of(x) * times, unname(all),
+    shared$origin, shared$times)
+  list(lattice = new_lattice(first, shared$step, shared$parts), at = at)
 }
 
 # The weights of all positions up to the last, counted in steps of which the distribution's own has `times`.
@@ -200,23 +197,14 @@ gather_positions <- function(position, weights, log) {
   at <- position[first]
   if (length(at) < length(position)) {
     size <- tabulate(group, length(at))
-    largest <- 0
     if (log) {
-      largest <- rep(-Inf, length(at))
-      by_weight <- order(group, -weights)
-      largest <- weights[by_weight][first]
+      largest <- weights[order(group, -weights)][first]
       weights <- exp(weights - largest[group])
     }
     # Each pass adds one term to every group: first the first terms of all groups, then the second terms, and so on.
-    rank <- sequence(size)
-    by_rank <- order(rank)
-    ends <- cumsum(tabulate(rank))
     sums <- numeric(length(at))
-    begin <- 0
-    for (end in ends) {
-      here <- by_rank[seq(begin + 1, end)]
+    for (here in split(seq_along(group), sequence(size))) {
       sums[group[here]] <- sums[group[here]] + weights[here]
-      begin <- end
     }
     weights <- if (log) base::log(sums) + largest else sums
   }
@@ -261,8 +249,7 @@ prob_of <- function(x, log = FALSE) {
 # weight is 1, so that only negligible entries underflow.
 relative_weights <- function(x) {
   if (!is_log(x)) return(x$prob)
-  largest <- max(x$log_prob)
-  by_blocks(length(x$log_prob), function(at) exp(x$log_prob[at] - largest))
+  exp_of(x$log_prob - max(x$log_prob))
 }
 
 total_weight <- function(weights, log) {
