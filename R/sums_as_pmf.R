@@ -217,8 +217,7 @@ kurtosis.pmf <- function(x, ...) {
   summary(x)$kurtosis
 }
 
-# Methods for generics of packages that this package does not call: logarithms of package distributional, and columns of
-# tibbles.
+# Methods for generics of packages that this package does not call.
 at_load(function() {
   add <- function(package, generic, class, method) {
     when_loaded(package, function(namespace) {

@@ -47,7 +47,6 @@ pmf_problem <- function(x) {
 
 is_finite_number <- function(value) is.numeric(value) && length(value) == 1L && is.finite(value)
 
-# A function, and its values: one number for each of `count` arguments.
 check_is_function <- function(f, argument, what = "a function") {
   check_present(!missing(f), argument)
   if (!is.function(f)) stop_input(argument, "must be ", what, ", not ", show_value(f))

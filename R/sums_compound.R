@@ -80,8 +80,7 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
   leave_out(total, left_out_compound(total, NULL, given_size, expected))
 }
 
-# What the total itself leaves out, what the number leaves out, and for each of the `expected` variables what one leaves
-# out.
+# What the total, the number, and each of the `expected` variables leave out.
 left_out_compound <- function(total, number, size, expected) {
   bounds <- left_out_of(total)
   if (!is.null(number)) bounds[[2L]] <- log_of_sum(c(bounds[[2L]], left_out_of(number)))
@@ -95,9 +94,8 @@ refuse_parameters <- function(given, taken, of_what) {
   if (length(absent) > 0L) stop_input(absent[[1L]], "is missing: ", of_what, " needs it")
 }
 
-# The distribution of one variable on a lattice that begins with 0: `none` is the probability of zero, and `some` the
-# probability of the other values. `at` are the positions of these, and `weights` their probabilities given that the
-# variable is not zero.
+# One variable on a lattice that begins with 0: `none` is the probability of zero, and `some` that of other values. These
+# have positions `at`, and `weights` given that the variable is not zero.
 size_on_lattice <- function(size) {
   weights <- prob_of(size)
   possible <- which(weights > 0)

@@ -77,8 +77,8 @@ log_less <- function(x, y) if (x - y > 0.7) x + log1p(-exp(y - x)) else y + log(
 # smaller probability would bring the recursion near the limit of doubles.
 copies_of <- function(log_none) 2^max(0, ceiling(log2(log_none / 500)))
 
-# The number of entries, at least 1, after which a sum S has less than exp(log_tail) of its probability.
-# One variable that is not zero has the values `at` with these weights.
+# The number of entries, at least 1, after which a sum S has less than exp(log_tail) of its probability. One variable
+# that is not zero has the values `at` with these weights.
 outputs_to_tail <- function(counting, largest, at, weights, log_tail) {
   if (!is.finite(counting$mean)) return(Inf)
   if (log1m_exp(counting$log_none) <= log_tail) return(1)
@@ -88,9 +88,8 @@ outputs_to_tail <- function(counting, largest, at, weights, log_tail) {
 }
 
 # A whole number that S reaches with a probability of at most exp(log_tail), by Chernoff's bound: P(S >= s) <= tail if
-# E(e^(t S); S > 0) <= e^(t s) tail for some t > 0. `log_moment(t)` is the logarithm of this expected value, or of
-# E(e^(t S)); `last` is the largest value of one variable. As a function of t, s falls and then rises, and beyond some t
-# it is infinite.
+# E(e^(t S); S > 0) <= e^(t s) tail for some t > 0. `log_moment(t)` is the log of this expected value, or of E(e^(t S));
+# `last` is the largest value of one variable. As a function of t, s falls, then rises, and beyond some t is infinite.
 chernoff_reach <- function(log_moment, mean, last, log_tail) {
   bound <- function(log_t) {
     t <- exp(log_t)

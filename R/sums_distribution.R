@@ -76,8 +76,7 @@ tails_of <- function(q, dist, lower.tail, log.p) {
   result
 }
 
-# Sums up to or from each value. A sum that passes 1 by rounding is 1. The sums of a distribution by name begin with
-# what lies beyond its range.
+# Sums up to or from each value, at most 1. Those of a distribution by name begin with what lies beyond its range.
 cumulative_weights <- function(dist, upper, log) {
   own_log <- is_log(dist)
   weights <- weights_of(dist)
@@ -147,8 +146,7 @@ median.pmf <- function(x, na.rm = FALSE, ...) {
   qpmf(x, 0.5)
 }
 
-# The mean, and the second to fourth moment about the mean. Long distributions are summed in blocks, so that
-# intermediate vectors stay small.
+# The mean, and the second to fourth moment about the mean, by blocks, so that intermediate vectors stay small.
 central_moments <- function(x, block = 2^20) {
   weights <- relative_weights(x)
   size <- length(weights)

@@ -238,8 +238,7 @@ pool_states <- function(pool, variables) {
   list(met = rowSums(expand.grid(lapply(size, function(n) 0:n))), size = size, variables = variables[first])
 }
 
-# Moves from state to state, with their probabilities: some variables of each kind that are left have the value number
-# i.
+# Moves from state to state, with their probabilities: some variables of each kind have the value number i.
 pool_moves <- function(states, i) {
   moves <- matrix(1, 1L, 1L)
   for (g in seq_along(states$size)) {
@@ -297,8 +296,7 @@ sorted_pool <- function(x, k = length(x), highest = TRUE) {
   data.frame(stats::setNames(columns, paste0("x", seq_len(k))), prob = outcomes$prob)
 }
 
-# The sorted outcomes after one more variable. Each outcome is a number with the base size + 1, whose digits are the
-# indices.
+# The sorted outcomes after one more variable. Each is a number with the base size + 1, whose digits are the indices.
 one_more_sorted <- function(outcomes, here, size) {
   k <- ncol(outcomes$index)
   possible <- which(here > 0)

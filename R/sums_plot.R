@@ -67,7 +67,6 @@ autoplot.pmf <- function(object, y = NULL,
   gg_draw(pmf_picture(object, y, type, log, lower.tail, xlim, ylim, labels, col, legend))
 }
 
-# The picture of one or two distributions.
 pmf_picture <- function(x, y, type, log, lower.tail, xlim, ylim, labels, col, legend,
                         style = list(width = 1, dash = 1)) {
   type <- check_choice(type, "type", eval(formals(plot.pmf)$type))
@@ -211,8 +210,7 @@ entries_within <- function(x, xlim) {
   below + seq_len(max(entries_up_to(x, xlim[[2L]]) - below, 0))
 }
 
-# The width of a bar: a step, but at most a fifth of the picture. Otherwise the bars of two values far apart would reach
-# half their distance beyond both.
+# The width of a bar: a step, but at most a fifth of the picture, which bars of two values far apart would exceed.
 shown_width <- function(all, xlim) {
   step <- min(vapply(all, function(x) if (is_sparse(x)) min(diff(positions_of(x))) * step_of(x) else step_of(x), 0))
   min(step, if (diff(xlim) > 0) diff(xlim) / 5 else 1)
@@ -240,8 +238,7 @@ curve_layers <- function(curve, colour, style, points) {
   list(line, layer("points", x = curve$x[dots], y = curve$y[dots], colour = colour, fill = colour, size = 0.4))
 }
 
-# A line through a million points looks like a line through the lowest and the highest point of each of two thousand
-# stretches, and takes less time to draw.
+# The lowest and the highest point of each of two thousand stretches: the line looks the same and is drawn faster.
 thin_line <- function(value, height, stretches = 2000L) {
   if (length(value) <= 4L * stretches) return(list(x = value, y = height))
   stretch <- ceiling(seq_along(value) / length(value) * stretches)

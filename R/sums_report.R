@@ -28,7 +28,6 @@ moments_table <- function(summary) {
       format_value(summary$mode)))
 }
 
-# Distributions: those of pmf() as their report begins.
 in_chunk.pmf <- function(x) {
   content <- report_content.pmf(x)
   list(words = c(paste("Distribution of a random variable on", format_values(x)), format_left_out(x)),

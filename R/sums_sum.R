@@ -182,8 +182,7 @@ check_accuracy <- function(accuracy) {
   as.double(accuracy)
 }
 
-# The sum of two distributions that have different steps, or gaps in at least one. A probability of at most `tail` may
-# be left out.
+# The sum of two distributions with different steps or with gaps. It may leave out a probability of `tail`.
 add_positions <- function(x, y, log, accuracy, run, tail = 0) {
   shared <- lattice_of_sum(list(x, y))
   times <- shared$times
@@ -280,8 +279,7 @@ counts_to_tail <- function(at, weights, last, log_tail) {
   cummax(reach[findInterval(seq_len(terms), ends, left.open = TRUE) + 1] + 1)
 }
 
-# The distribution without values whose probabilities sum to at most `tail`: a dense one without its ends, a sparse one
-# without its least probable values.
+# Leaves out at most `tail`: the ends of a dense distribution, the least probable values of a sparse one.
 without_improbable <- function(x, tail) {
   if (tail == 0 || size_of(x) == 1L) return(x)
   log <- is_log(x)

@@ -1,7 +1,7 @@
 # The values of a distribution are from + by * at, where the positions `at` are whole numbers that begin with 0. Most
 # distributions have all positions 0, 1, 2, ... and store no `at`. A distribution of few values far apart ("sparse")
 # stores `at`. `by` is stored only if it is not 1. `from` and `by` are rounded if they are fractions: they are whole
-# numbers divided by `parts`, which is stored only if it is not 1 (pmf_lattice.R).
+# numbers divided by `parts`, which is stored only if it is not 1 (sums_lattice.R).
 
 new_pmf <- function(weights, from, log, by = 1, at = NULL) {
   x <- if (log) list(log_prob = weights, from = from) else list(prob = weights, from = from)
@@ -129,8 +129,7 @@ lattice_of_sum <- function(all) {
   list(lattice = sum_lattice(sum(shared$origin), shared$step, shared$parts), times = shared$times)
 }
 
-# The values of several distributions as positions on one lattice, which begins with the first value of all. `at` is a
-# list with a vector of positions for each distribution.
+# One lattice, which begins with the first value of all, and a list of the positions of each distribution on it.
 positions_together <- function(all) {
   shared <- common_lattice(lapply(all, lattice_of), vapply(all, last_position, 0))
   first <- min(shared$origin)
@@ -162,8 +161,8 @@ fastest_way <- function(seconds, entries = 0 * seconds, argument = NULL, what = 
   names(which.min(seconds))
 }
 
-# Whether to store a distribution densely, with an entry for each of its positions. At most `values` of the positions
-# are possible values. An entry takes a quarter of the time of a value with its position.
+# Whether to store an entry for each position, of which at most `values` are possible. An entry takes a quarter of the
+# time of a value with its position.
 wants_dense <- function(positions, values) positions <= max(1000, 4 * values)
 
 scale_of_weights <- function(log) {
@@ -245,8 +244,7 @@ prob_of <- function(x, log = FALSE) {
   if (log) log_of(x$prob) else exp_of(x$log_prob)
 }
 
-# Weights in proportion to the probabilities, for moments and draws. For a distribution on the log scale the largest
-# weight is 1, so that only negligible entries underflow.
+# Weights in proportion to the probabilities. On the log scale the largest is 1: only negligible entries underflow.
 relative_weights <- function(x) {
   if (!is_log(x)) return(x$prob)
   exp_of(x$log_prob - max(x$log_prob))
@@ -275,8 +273,7 @@ lattice_of <- function(x) {
   if (is.na(origin) || is.na(step)) read_lattice(x$from, by) else list(origin = origin, step = step, parts = parts)
 }
 
-# A distribution from weights at the positions `at` of a lattice, which begin with 0; NULL for 0, 1, 2, ... A single
-# value has no step.
+# A distribution from weights at the positions `at`, from 0; NULL for 0, 1, 2, ... A single value has no step.
 on_lattice <- function(weights, lattice, log, at = NULL) {
   if (length(weights) == 1L) lattice <- new_lattice(lattice$origin, lattice$parts, lattice$parts)
   if (lattice$parts == 1) return(new_pmf(weights, lattice$origin, log, lattice$step, at))
