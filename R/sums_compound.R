@@ -94,8 +94,8 @@ refuse_parameters <- function(given, taken, of_what) {
   if (length(absent) > 0L) stop_input(absent[[1L]], "is missing: ", of_what, " needs it")
 }
 
-# One variable on a lattice that begins with 0: `none` is the probability of zero, and `some` that of other values. These
-# have positions `at`, and `weights` given that the variable is not zero.
+# One variable on a lattice that begins with 0: `none` is the probability of zero, and `some` that of other values.
+# These have the positions `at`, and the probabilities `weights` given that the variable is not zero.
 size_on_lattice <- function(size) {
   weights <- prob_of(size)
   possible <- which(weights > 0)
