@@ -17,20 +17,18 @@
 #' @param ndraws for cell types: how many draws of the fit give counts.
 #' @param chains number of chains for each draw of the counts. `NULL`: 2, or 4 for a matrix.
 #' @param iter,warmup sweeps of a chain, and how many of them are left out.
-#' @param ... not used.
 #' @param change which changes are tested: of `"absolute"` numbers or of the `"share"`. `"auto"`: `"absolute"` for at
 #'   least four tested types, otherwise `"share"`.
 #' @inheritParams computing_arguments
 #' @return An object of class `differential_abundance`. `as.data.frame()`, `tidy()` and `glance()` give tables.
-#'   \item{effects}{a data frame with a row for each `type` and `effect`, a coefficient such as `grouppatient`. `share`:
-#'     the mean share in the samples. `tested`: `FALSE` for specks and types without cells. `estimate`, `lower`,
-#'     `upper`: posterior median and interval of the effect on the log odds; `above`: the probability that it is above
-#'     0. `change`, `change_lower`, `change_upper`: the same of the change that is tested, on the log scale. `p`: twice
-#'     the probability of the less probable sign. `fdr`: the smallest false discovery rate at which the type is
-#'     reported, by Benjamini and Hochberg (1995) and the learned share of types without a change. `null` and `lfsr`:
-#'     the probabilities of no change, and of no change or the other sign (Stephens 2017).
-#'     `deviation`: the posterior median of the standard deviation between samples, in log odds. `rhat`, `ess`: see
-#'     [convergence].}
+#'   \item{effects}{a row for each `type` and `effect`, a coefficient such as `grouppatient`. `share`: the mean share in
+#'     the samples. `tested`: `FALSE` for specks and types without cells. `estimate`, `lower`, `upper`: posterior median
+#'     and interval of the effect on the log odds; `above`: the probability that it is above 0. `change`,
+#'     `change_lower`, `change_upper`: the same of the tested change, on the log scale. `p`: twice the probability of
+#'     the less probable sign. `fdr`: the smallest false discovery rate at which the type is reported, by Benjamini and
+#'     Hochberg (1995) and the learned share of types without a change. `null`, `lfsr`: the probabilities of no change,
+#'     and of no change or the other sign (Stephens 2017). `deviation`: posterior median of the standard deviation
+#'     between samples, in log odds. `rhat`, `ess`: see [convergence].}
 #'   \item{counts, totals}{the counts, types x samples (mean over draws), and all cells of each sample.}
 #'   \item{draws}{`effects` (draws x chains x tested types x coefficients), `deviation` (draws x chains x tested types),
 #'     and `group_deviation` if the formula has groups.}
@@ -40,12 +38,8 @@
 #' the patient (with `(1 | patient)`) and a deviation of the sample, whose standard deviation is learned from all types.
 #' Coefficients of predictors with standard deviation 1 are normal with standard deviation 2.5.
 #'
-#' Shares add up to 1: if a frequent type trebles, all other shares fall. So each effect has a common shift of the logs
-#' of all shares. The change beyond this shift is the absolute change. This is right if the types that change in one
-#' direction are not the majority. The verdict says if that is in doubt.
-#' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used, dependent predictors, and no more samples than
-#' coefficients.
+#' If a frequent type trebles, all other shares fall. So each effect has a common shift of the logs of all shares, and
+#' the change beyond it is absolute. This is right if the types that change in one direction are not the majority.
 #' @references
 #' Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate. *Journal of the Royal Statistical
 #' Society B* **57**, 289-300.
@@ -73,8 +67,8 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
   seed <- check_seed(seed)
   run <- resolve_run(backend, threads)
   check_present(!missing(types), "types")
-  named <- inherits(types, "cell_types") || !is.null(colnames(types))
-  if (inherits(types, "cell_types")) {
+  own <- inherits(types, "cell_types")
+  if (own) {
     check_cell_types(types)
     if (!is.null(totals)) stop_input("totals", "is for a matrix of counts; cell types know the cells of their samples")
     counts <- draw_type_counts(types, ndraws)
@@ -87,40 +81,33 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
     totals <- check_totals(totals, counts)
     counts <- array(counts, c(dim(counts), 1L), c(dimnames(counts), list(NULL)))
   }
-  if (is.null(chains)) {
-    chains <- if (dim(counts)[[3L]] > 1L || inherits(types, "cell_types")) 2 else 4
-  }
-  model <- abundance_model(formula, data, dimnames(counts)[[2L]], effect, named)
+  if (is.null(chains)) chains <- if (own) 2 else 4
+  model <- abundance_model(formula, data, dimnames(counts)[[2L]], effect, own || !is.null(colnames(types)))
   kept <- model$kept
   mean <- rowMeans(counts, dims = 2L)
   share <- rowMeans(mean[, kept, drop = FALSE] / rep(totals[kept], each = nrow(mean)))
   # A speck is no type, and a type without cells tells nothing.
   tested <- share > 0
-  if (inherits(types, "cell_types")) tested <- tested & !types$types$speck
+  if (own) tested <- tested & !types$types$speck
   if (!any(tested)) stop_input("types", "has no type with cells in these samples")
   if (change == "auto") change <- if (sum(tested) >= fewest_references) "absolute" else "share"
   fitted <- fit_abundance(counts[tested, kept, , drop = FALSE], as.double(totals[kept]), model, chains, iter, warmup,
     seed, run)
   compared <- compare_effects(fitted, level, chains, share[tested], change == "absolute")
   names <- dimnames(counts)[[1L]]
-  place <- rep(match(names, names[tested]), ncol(model$contrasts)) +
-    rep((seq_len(ncol(model$contrasts)) - 1L) * sum(tested), each = length(names))
+  place <- c(outer(match(names, names[tested]), (seq_len(ncol(model$contrasts)) - 1L) * sum(tested), "+"))
   effects <- data.frame(type = factor(names, names), effect = rep(colnames(model$contrasts), each = length(names)),
     share = share, tested = tested, compared$effects[place, -(1:2)], row.names = NULL)
-  structure(list(
-    effects = effects, counts = mean, totals = stats::setNames(totals, colnames(mean)),
-    draws = list(
-      effects = fitted$effects, deviation = fitted$deviation,
-      group_deviation = if (!is.null(model$group)) fitted$group_deviation
-    ), change = change, shift = compared$shift, no_effect = compared$no_effect, converged = compared$converged,
-    rhat = compared$rhat,
+  structure(c(list(
+    effects = effects, counts = mean, totals = stats::setNames(totals, colnames(mean)), change = change,
+    draws = fitted[c("effects", "deviation", if (!is.null(model$group)) "group_deviation")]
+  ), compared[c("shift", "no_effect", "converged", "rhat")], list(
     formula = formula, design = model$x, contrasts = model$contrasts, effect_labels = model$labels,
     samples = rownames(model$x), omitted = colnames(mean)[!kept], level = level, limit = fdr, seed = seed,
     chains = chains, iter = iter, warmup = warmup, tables = dim(counts)[[3L]], group_name = model$group_name,
     design_reasons = design_reasons(model),
-    rests_on = if (inherits(types, "cell_types")) list(verdict(types)),
-    call = short_call(match.call(), "differential_abundance")
-  ), class = c("differential_abundance", "warpbayes_fit", "warpbayes"))
+    rests_on = if (own) list(verdict(types)), call = short_call(match.call(), "differential_abundance")
+  )), class = c("differential_abundance", "warpbayes_fit", "warpbayes"))
 }
 
 # With fewer types, no majority of them tells which ones have not changed.
@@ -142,14 +129,9 @@ check_type_counts <- function(counts) {
         "; shares and concentrations do not tell how many cells were counted"
       })
   }
-  names <- list(rownames(counts), colnames(counts))
-  for (i in 1:2) {
-    if (is.null(names[[i]])) names[[i]] <- as.character(seq_len(dim(counts)[[i]]))
-    if (anyDuplicated(names[[i]])) {
-      stop_input("types", "has two ", c("rows", "columns")[[i]], " named ",
-        dQuote(names[[i]][duplicated(names[[i]])][[1L]], FALSE))
-    }
-  }
+  names <- list(names_or(rownames(counts), nrow(counts)), names_or(colnames(counts), ncol(counts)))
+  check_unique(names[[1L]], "rows", "types")
+  check_unique(names[[2L]], "columns", "types")
   matrix(as.double(counts), nrow(counts), dimnames = names)
 }
 

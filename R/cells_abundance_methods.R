@@ -3,27 +3,21 @@
 abundance_words <- function(x) {
   shape <- dim(x$draws$effects)
   groups <- if (!is.null(x$group_name)) sprintf(", grouped by %s", x$group_name) else ""
-  c(
-    sprintf("Differential abundance of %s in %s%s: %s", count_words(dim(x$draws$effects)[[3L]], "type"),
-      count_words(length(x$samples), "sample"), groups, deparse1(x$formula)),
+  draws <- if (x$tables > 1L) sprintf(", counts of %s of the fit", count_words(x$tables, "draw")) else ""
+  c(sprintf("Differential abundance of %s in %s%s: %s", count_words(shape[[3L]], "type"),
+    count_words(length(x$samples), "sample"), groups, deparse1(x$formula)),
     sprintf("%s of %s (%s warmup)%s, seed %s", count_words(shape[[2L]], "chain"), count_words(x$iter, "sweep"),
-      whole_words(x$warmup),
-      if (x$tables > 1L) sprintf(", counts of %s of the fit", count_words(x$tables, "draw")) else "",
-      format(x$seed, digits = 16)),
-    if (length(x$omitted)) sprintf("Left out, because variables are missing: %s", list_some(x$omitted)), found_words(x)
-  )
+      whole_words(x$warmup), draws, format(x$seed, digits = 16)),
+    if (length(x$omitted)) sprintf("Left out, because variables are missing: %s", list_some(x$omitted)), found_words(x))
 }
 
-# The reported effects of a coefficient: as many as the limit of the false discovery rate allows.
 reported <- function(effects, limit) effects[!is.na(effects$fdr) & effects$fdr <= limit, , drop = FALSE]
 
-# A probability with two digits that is not printed as 0 or 1 unless it is.
 probability_words <- function(p) {
   shown <- sprintf("%.*f", ifelse(!is.na(p) & p < 0.1, 3L, 2L), p)
   ifelse(p > 0 & p < 0.001, "< 0.001", ifelse(p < 1 & p > 0.99, "> 0.99", shown))
 }
 
-# Which types are reported, for each effect.
 found_words <- function(x) {
   absolute <- x$change == "absolute"
   limit <- sprintf("at a false discovery rate of %s", percent(x$limit, 0))
@@ -48,7 +42,6 @@ ratio_words <- function(log_ratio, error = 0) {
   ifelse(log_ratio > log(1000), "> 1000", ifelse(log_ratio < -log(1000), "< 0.001", ratio))
 }
 
-# Rows of the table of a comparison or its summary. Absolute changes are shown only if they are tested.
 abundance_table <- function(x, effects = x$effects) {
   effects <- effects[effects$tested, ]
   error <- (effects$upper - effects$lower) / diff(stats::qnorm(interval_ends(x$level))) / sqrt(effects$ess)
@@ -70,25 +63,18 @@ abundance_table <- function(x, effects = x$effects) {
 #' Print, summarise or plot a comparison of groups of samples
 #'
 #' `print()` shows the types with the smallest false discovery rates: the odds ratio of the share, and `absolute`, the
-#' factor of the absolute number. `summary()` shows all types. `plot()` draws the logs of the tested changes with their
-#' intervals; reported types are filled.
+#' factor of the absolute number. `plot()` draws the logs of the tested changes; reported types are filled.
 #' @param x,object from [differential_abundance()].
 #' @param types names or numbers of types to plot; `NULL`: the twelve with the smallest false discovery rates.
 #' @param effect the coefficient to plot; `NULL`: the first.
-#' @param main title, `NULL` for none.
 #' @param conf.level probability of the intervals of `tidy()`.
-#' @param ... not used.
-#' @return `print()` and `plot()` return `x`, invisibly. `as.data.frame()` gives `x$effects`, `summary()` a list,
-#'   `glance()` one row, and `tidy()` `type`, `term`, `estimate`, `std.error`, `conf.low`, `conf.high`, `fdr`, `rhat`,
-#'   `ess_bulk`.
-#' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used.
+#' @inheritParams computing_arguments
+#' @return `print()` and `plot()` return `x`, invisibly, and `summary()` a list that prints all types. `tidy()` gives
+#'   `type`, `term`, `estimate`, `std.error`, `conf.low`, `conf.high`, `fdr`, `rhat`, `ess_bulk`.
 #' @examples
 #' counts <- rbind(T = c(510, 480, 450, 400), B = c(40, 52, 160, 120), NK = c(12, 0, 4, 11))
-#' result <- differential_abundance(counts, ~ group, data.frame(group = c("a", "a", "b", "b")),
-#'   totals = rep(1000, 4), seed = 1
-#' )
-#' summary(result)
+#' patients <- data.frame(group = c("a", "a", "b", "b"))
+#' summary(differential_abundance(counts, ~ group, patients, totals = rep(1000, 4), seed = 1))
 #' @name summary.differential_abundance
 NULL
 
@@ -97,7 +83,6 @@ in_console.differential_abundance <- function(x, types = 12, ...) {
   print_changes(x, abundance_words(x), abundance_table(x, x$effects[order(x$effects$p), ]), types)
 }
 
-# The first screen of a comparison: some rows of its table.
 print_changes <- function(x, words, table, types) {
   types <- check_count(types, "types")
   print_lines(words)
@@ -110,22 +95,19 @@ print_changes <- function(x, words, table, types) {
 #' @export
 summary.differential_abundance <- function(object, ...) {
   check_method(object, "object", ...)
-  deviation <- function(draws) stats::quantile(draws, c(0.05, 0.5, 0.95), names = FALSE)
-  typical <- function(draws) deviation(exp(rowMeans(log(matrix(draws, ncol = dim(draws)[[3L]])))))
-  structure(list(
-    words = abundance_words(object), effects = object$effects, level = object$level, change = object$change,
-    effect_labels = object$effect_labels, limit = object$limit,
-    verdict = verdict(object), no_effect = object$no_effect, group_name = object$group_name,
+  typical <- function(draws) {
+    means <- exp(rowMeans(log(matrix(draws, ncol = dim(draws)[[3L]]))))
+    stats::quantile(means, c(0.05, 0.5, 0.95), names = FALSE)
+  }
+  kept <- c("effects", "level", "change", "effect_labels", "limit", "no_effect", "group_name")
+  structure(c(list(words = abundance_words(object), verdict = verdict(object)), object[kept], list(
     deviation = typical(object$draws$deviation),
     group_deviation = if (!is.null(object$group_name)) typical(object$draws$group_deviation)
-  ), class = c("summary.differential_abundance", "warpbayes"))
+  )), class = c("summary.differential_abundance", "warpbayes"))
 }
 
-in_console.summary.differential_abundance <- function(x, ...) {
-  print_chunk(x)
-}
+in_console.summary.differential_abundance <- function(x, ...) print_chunk(x)
 
-# How samples differ, and which share of the types has no effect.
 between_samples_words <- function(x) {
   of <- function(what, values) {
     shown <- vapply(signif(values, 2), format, "")
@@ -149,10 +131,9 @@ array_of_draws.differential_abundance <- function(x, ...) {
     array(aperm(draws, c(3L, 1L, 2L, 4L)), c(shape[[1L]] * x$tables, dim(draws)[c(2L, 4L)]))
   }
   types <- dimnames(x$draws$effects)[[3L]]
-  parts <- list(together(x$draws$effects), together(x$draws$deviation),
-    if (!is.null(x$draws$group_deviation)) together(x$draws$group_deviation))
+  parts <- lapply(x$draws[c("effects", "deviation", if (!is.null(x$group_name)) "group_deviation")], together)
   names <- c(sprintf("log_odds[%s,%s]", types, rep(dimnames(x$draws$effects)[[4L]], each = length(types))),
-    sprintf("sd[%s]", types), if (!is.null(parts[[3L]])) sprintf("group_sd[%s]", types))
+    sprintf("sd[%s]", types), if (length(parts) > 2L) sprintf("group_sd[%s]", types))
   array(unlist(parts), c(dim(parts[[1L]])[1:2], length(names)), list(NULL, NULL, names))
 }
 
@@ -170,7 +151,7 @@ tidy.differential_abundance <- function(x, conf.level = 0.9, ...) {
   shape <- dim(x$draws$effects)
   draws <- matrix(x$draws$effects, shape[[1L]] * shape[[2L]])
   place <- replace(rep(NA_integer_, nrow(x$effects)), which(x$effects$tested), seq_len(ncol(draws)))
-  ends <- quantiles_of_columns(draws, interval_ends(conf.level))[place, , drop = FALSE]
+  ends <- column_quantiles(draws, interval_ends(conf.level))[place, , drop = FALSE]
   as_table(data.frame(
     type = x$effects$type, term = x$effects$effect, estimate = x$effects$estimate,
     std.error = apply(draws, 2L, stats::sd)[place], conf.low = ends[, 1L],
@@ -192,23 +173,19 @@ glance_of.differential_abundance <- function(x) {
 #' @export
 plot.differential_abundance <- function(x, types = NULL, effect = NULL, main = NULL, ...) {
   check_dots_empty(...)
-  paint_picture(abundance_picture(x, types, effect, main))
+  paint_picture(picture_of(x, types, effect, main))
   invisible(x)
 }
 
-# The types of a picture by their effect, the range of the axis, and which types are reported.
-abundance_picture <- function(x, types, effect, main) {
+picture_of.differential_abundance <- function(x, types = NULL, effect = NULL, main = NULL, ...) {
+  check_dots_empty(...)
   check_abundance(x, "x")
   effect <- chosen_effect(effect, unique(x$effects$effect), x$effect_labels)
   rows <- x$effects[x$effects$effect == effect & x$effects$tested, ]
   absolute <- x$change == "absolute"
   if (absolute) rows[c("estimate", "lower", "upper")] <- rows[c("change", "change_lower", "change_upper")]
-  rows <- if (is.null(types)) {
-    utils::head(rows[order(rows$p), ], 12L)
-  } else {
-    rows[match(chosen_types(types, as.character(rows$type)), rows$type), ]
-  }
-  rows <- rows[order(-rows$estimate), ]
+  at <- if (is.null(types)) utils::head(order(rows$p), 12L) else match(chosen_types(types, paste(rows$type)), rows$type)
+  rows <- rows[at[order(-rows$estimate[at])], ]
   limits <- range(0, rows$estimate, stats::quantile(rows$lower, 0.1), stats::quantile(rows$upper, 0.9))
   limits <- c(max(limits[[1L]] - 1, min(rows$lower, 0)), min(limits[[2L]] + 1, max(rows$upper, 0)))
   rows$name <- picture_names(levels(rows$type), 30L)[rows$type]
@@ -233,7 +210,6 @@ changes_picture <- function(rows, fdr, main, xlab, limits = around(c(0, rows$low
       text = c("reported", "not reported"), colours = colours))
 }
 
-# Checks that the parts of a comparison have the sizes that its methods rely on.
 check_abundance <- function(x, argument) {
   check_fit_class(x, argument, "differential_abundance", "differential_abundance()")
   tested <- if (is.data.frame(x$effects)) sum(x$effects$tested %in% TRUE) else 0L
@@ -242,30 +218,70 @@ check_abundance <- function(x, argument) {
       share = is.numeric, estimate = is.numeric, lower = is.numeric, upper = is.numeric, above = is.numeric,
       change = is.numeric, change_lower = is.numeric, change_upper = is.numeric, null = is.numeric, lfsr = is.numeric,
       p = is.numeric, fdr = is.numeric, rhat = is.numeric, ess = is.numeric),
-    draws = part_list(), `draws$effects` = part_effects(tested), seed = part_whole(), chains = part_whole(),
+    draws = part_list(), `draws$effects` = part_numbers_that(rep(NA, 4L), "draws of effects", function(value) {
+      prod(dim(value)[3:4]) == tested
+    }), seed = part_whole(), chains = part_whole(),
     iter = part_whole(), warmup = part_whole(), tables = part_whole(), level = part_numbers(1), limit = part_numbers(1),
     samples = part_names(), effect_labels = part_names(), change = part_choice(c("absolute", "share")),
-    shift = part_numbers(c(NA, 3)), counts = part_counts(x$samples)
+    shift = part_numbers(c(NA, 3)), counts = part_numbers_that(c(NA, NA), "a table of types by samples",
+      function(value) all(x$samples %in% colnames(value)))
   ))
 }
 
-part_effects <- function(tested) {
-  numbers <- part_numbers(rep(NA, 4L))
-  part_is("draws of effects", function(value) numbers$test(value) && prod(dim(value)[3:4]) == tested)
-}
-
-part_counts <- function(samples) {
-  numbers <- part_numbers(c(NA, NA))
-  part_is("a table of types by samples", function(value) numbers$test(value) && all(samples %in% colnames(value)))
-}
-
-#' @rdname autoplot.warpbayes
-#' @usage NULL
-#' @method autoplot differential_abundance
-#' @exportS3Method ggplot2::autoplot differential_abundance
-autoplot.differential_abundance <- function(object, types = NULL, effect = NULL, main = NULL, ...) {
-  check_dots_empty(...)
-  gg_draw(abundance_picture(object, types, effect, main))
-}
-
 check_intact.differential_abundance <- function(x, argument) check_abundance(x, argument)
+
+report_content.differential_abundance <- function(fit, ...) {
+  check_method(fit, "fit", ...)
+  list(
+    title = "Differential abundance of cell types", words = abundance_words(fit), verdict = verdict(fit),
+    main = function() abundance_table(fit, fit$effects[order(fit$effects$fdr), ]),
+    sections = function() abundance_sections(fit),
+    made = made_words(fit), prior = abundance_prior_words(),
+    code = c(needed_words(needed_objects(fit$call, c("types", "data", "totals"))),
+      repeating_code(fit$call, "differential_abundance", "result", list(seed = fit$seed))), rows = 20L
+  )
+}
+
+abundance_sections <- function(fit) {
+  summary <- summary.differential_abundance(fit)
+  effects <- unique(fit$effects$effect)
+  types <- min(12L, nrow(fit$counts))
+  pictures <- lapply(utils::head(effects, 8L), function(effect) {
+    what <- if (fit$change == "absolute") "absolute changes" else "odds ratios"
+    picture_part(sprintf("%s: logs of %s with %s intervals. Types that are reported are filled.",
+      effect_words(fit$effect_labels, effect), what, percent(fit$level, 0)),
+      function() plot.differential_abundance(fit, effect = effect), c(0.25 + 0.03 * types, 0.45 + 0.05 * types))
+  })
+  counts <- data.frame(sample = colnames(fit$counts), `all cells` = whole_words(fit$totals),
+    t(round(fit$counts)), check.names = FALSE)
+  names(counts)[-(1:2)] <- rownames(fit$counts)
+  list(
+    list(title = "Effects", parts = c(
+      list(table_part(abundance_table(fit, fit$effects[order(fit$effects$fdr), ]),
+        "Odds ratios of shares and absolute changes, the type with the smallest false discovery rate first")),
+      list(paragraphs(paste("absolute: the factor by which the absolute number changes; fdr: the smallest false",
+        "discovery rate at which the type is reported; sd: standard deviation between samples, in log odds."), "note")),
+      pictures
+    )),
+    list(title = "How samples differ", parts = list(paragraphs(between_samples_words(summary)))),
+    list(title = "Counts", parts = list(
+      table_part(counts, "Cells by sample and type, averaged over draws"),
+      table_part(data.frame(sample = rownames(fit$design), fit$design, check.names = FALSE), "Design")
+    ))
+  )
+}
+
+abundance_prior_words <- function() {
+  c(
+    "Coefficients of predictors with standard deviation 1: normal with mean 0 and standard deviation 2.5.",
+    paste("Standard deviation between samples, of each type: log-normal. Its median, a trend with the frequency of the",
+      "type, and how alike types are is learned from all types together; the median has a log-normal prior with median",
+      "0.5."),
+    "Share of types without an effect: beta(8, 1.5). Common shift of the logs of all shares: Cauchy."
+  )
+}
+
+in_chunk.summary.differential_abundance <- function(x) {
+  list(words = c(x$words, between_samples_words(x)), verdict = x$verdict, rows = 200L,
+    tables = list(`Odds ratios` = abundance_table(x)))
+}

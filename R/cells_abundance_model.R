@@ -71,8 +71,7 @@ draw_cell_types <- function(types, some, seed, run, use) {
   if (on_card) evaluate_cells(fit, fit$x, run, each_part) else each_part(NULL)
 }
 
-# Positions of cells in parts of one sample each (so nothing is copied) of at most `most` cells; one part if samples
-# change often.
+# Positions of cells in parts of one sample each, of at most `most` cells; one part if samples change often.
 runs_of <- function(sample, most = Inf) {
   starts <- c(1L, which(diff(sample) != 0L) + 1L)
   if (length(starts) > 100L) return(list(seq_along(sample)))
@@ -155,8 +154,8 @@ check_design <- function(x) {
   }
 }
 
-# `weights`: combinations of coefficients, columns of the design x effects. `effect`: terms, coefficients, or "groupC -
-# groupB". `first`: in a design without an intercept, the column that takes its place.
+# `weights`: combinations of coefficients, columns of the design x effects. `first`: in a design without an intercept,
+# the column that takes its place.
 compared_effects <- function(effect, x, assigned, labels) {
   basis <- diag(ncol(x))
   dimnames(basis) <- list(colnames(x), colnames(x))
@@ -216,8 +215,7 @@ effect_labels <- function(weights, x, frame, terms, given) {
   stats::setNames(labels, colnames(weights))
 }
 
-# The variable, level and reference of each column of a design; NA unless the column is the effect of one level in all
-# samples.
+# The variable, level and reference of each column of a design that is the effect of one level; NA for others.
 levels_of_columns <- function(x, frame, terms) {
   out <- data.frame(variable = rep(NA_character_, ncol(x)), level = NA_character_, base = NA_character_)
   for (variable in names(attr(x, "contrasts"))) {
@@ -232,7 +230,6 @@ levels_of_columns <- function(x, frame, terms) {
   out
 }
 
-# Names of effects as sentences show them.
 effect_words <- function(labels, names) {
   if (is.character(labels)) unname(ifelse(names %in% names(labels), labels[names], names)) else names
 }
@@ -257,10 +254,9 @@ read_contrast <- function(text, basis, known, terms) {
 
 linear_operators <- list2env(mget(c("+", "-", "*", "/", "("), baseenv()), parent = emptyenv())
 
-# The prior for the scaled design, from a study of sixteen designs (bench/type-groups.R). `level`, `slope`: mean of the
-# log deviations; `spread`: their standard deviation; `shift`: the scale of the Cauchy law of the common shift;
-# `change`: the smallest and largest standard deviation of changes, in those of a coefficient; `unchanged`: the beta law
-# of the share of types without a change.
+# The prior for the scaled design (bench/type-groups.R). `level`, `slope`, `spread`: mean and standard deviation of the
+# log deviations; `shift`: scale of the Cauchy law of the common shift; `change`: smallest and largest standard
+# deviation of changes, in those of a coefficient; `unchanged`: beta law of the share of types without a change.
 abundance_prior <- list(
   coefficient = 2.5, intercept = 10, level = c(-0.6931471805599453, 1), slope = c(0.1, 0.2), spread = 0.5, shift = 0.2,
   change = c(0.07, 0.7), unchanged = c(8, 1.5)
@@ -281,11 +277,9 @@ fit_abundance <- function(counts, totals, model, chains, iter, warmup, seed, run
   total <- chains * tables
   x <- unname(standard_design(model))
   contrasts <- model$contrasts / model$scale
-  prior <- list(
-    mean = numeric(ncol(x)),
+  prior <- list(mean = numeric(ncol(x)),
     precision = 1 / ifelse(model$is_intercept, abundance_prior$intercept, abundance_prior$coefficient)^2,
-    deviation = c(abundance_prior$level, abundance_prior$slope, abundance_prior$spread)
-  )
+    deviation = c(abundance_prior$level, abundance_prior$slope, abundance_prior$spread))
   group <- if (!is.null(model$group)) as.integer(model$group) - 1L
   names <- list(NULL, NULL, dimnames(counts)[[1L]], colnames(contrasts))
   blank <- array(0, c(kept, total, types, effects), names)

@@ -1,8 +1,5 @@
-# What differential_abundance() says of the effects: of the share of each type, and of its absolute change.
-#
-# The shares of a sample add up to 1: if one type grows, all other shares shrink by the same factor. Its log is the
-# common shift of an effect, and is learned. Some types, a share that is learned too, have no absolute change: the logs
-# of their shares change by the shift alone. The change of log share beyond the shift is absolute.
+# What differential_abundance() says of the effects: of the share of each type, and of its absolute change, which is the
+# change of the log share beyond a common shift.
 
 # The table of effects, and a verdict. `share`: each type's mean share. `absolute`: whether absolute changes are tested.
 compare_effects <- function(fitted, level, chains, share, absolute) {
@@ -34,11 +31,14 @@ compare_effects <- function(fitted, level, chains, share, absolute) {
       change <- change_of_share(spaced_values(chains_of[[t]]), share[[t]], 2 / unit)
       stats::quantile(outer(change, tests$shift((seq_len(20) - 0.5) / 20, t), "-"), ends, names = FALSE)
     }, numeric(3))
+    # The smallest rate at which a type is reported: that of Benjamini and Hochberg times the share of types without a
+    # change, if the smallest rate of all types is below nine tenths of the limit without this factor.
+    rate <- stats::p.adjust(tests$p, "BH")
     data.frame(
       type = factor(names[[3L]], names[[3L]]), effect = names[[4L]][[j]], estimate = points[1L, ], lower = points[2L, ],
       upper = points[3L, ], above = vapply(chains_of, function(draws) mean(draws > 0), 0),
       change = changes[1L, ], change_lower = changes[2L, ], change_upper = changes[3L, ],
-      null = tests$null, lfsr = tests$lfsr, p = tests$p, fdr = discovery_rates(tests$p, tests$share),
+      null = tests$null, lfsr = tests$lfsr, p = tests$p, fdr = pmax(rate * tests$share, min(rate) / 0.9),
       deviation = deviation, rhat = mapply(rhat_within, chains_of, tables_of),
       ess = mapply(size_within, chains_of, tables_of)
     )
@@ -49,13 +49,6 @@ compare_effects <- function(fitted, level, chains, share, absolute) {
   list(effects = effects, no_effect = no_effect, shift = shift,
     rhat = if (all(is.finite(rhat))) max(rhat) else NA_real_,
     converged = all(is.finite(rhat) & rhat <= rhat_limit) && all(effects$ess >= ess_wanted))
-}
-
-# The smallest rate at which each type is reported: that of Benjamini and Hochberg times the share of types without a
-# change, if the smallest rate of all types is below nine tenths of the limit without this factor.
-discovery_rates <- function(p, unchanged) {
-  rate <- stats::p.adjust(p, "BH")
-  pmax(rate * unchanged, min(rate) / 0.9)
 }
 
 # The change of a share's log per unit, if its log odds change by `effect` per unit: over `span` units around the share.
@@ -86,8 +79,7 @@ size_within <- function(draws, table) {
 #   null, lfsr  the probability of no change, and of no change or one of the other sign;
 #   share  the posterior mean of the share of types without a change;
 #   shift  a function: quantiles of the shift, and of what all types but `type` tell of it.
-# A share of the types has no change, and the changes of the others are normal with standard deviation delta. Both are
-# on a grid: the share has a beta law, delta is uniform on the log scale.
+# On a grid: the share, with a beta law, and delta, the standard deviation of changes, uniform on the log scale.
 test_changes <- function(mean, variance, prior, rest, shift_scale) {
   types <- ncol(mean)
   scaled <- matrix(rest, nrow(mean), types, byrow = TRUE)
@@ -105,8 +97,7 @@ test_changes <- function(mean, variance, prior, rest, shift_scale) {
   at <- shift_points(mean, variance, shift_scale)
   ends <- log(abundance_prior$change)
   delta <- prior * exp(seq(ends[[1L]], ends[[2L]], length.out = 5L))
-  # types x points of the shift x (no change, or one of each delta): log density, and the probability that a change is
-  # up.
+  # types x points of the shift x (no change, or each delta): log density, and the probability that a change is up.
   density <- up <- array(0, c(types, length(at$value), length(delta) + 1L))
   for (i in seq_along(at$value)) {
     apart <- centre - at$value[[i]]

@@ -18,8 +18,6 @@
 #' types <- cell_types(dp_mixture(compensated, transform = "logicle"))
 #' flowCore::write.flowSet(add_types(raw, types, check_values = FALSE), "files with types")
 #' ```
-#' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used, and if `x` has other cells or already the column.
 #' @examples
 #' set.seed(1)
 #' draw <- function(n, share) cbind(CD4 = rnorm(n) + 5 * (runif(n) < share), CD8 = rnorm(n))
@@ -36,25 +34,22 @@ add_types <- function(x, types, name = "type", check_values = TRUE) {
     stop_input("name", "must be one name, not ", show_value(name))
   }
   added <- stats::setNames(data.frame(types$type, types$probability), c(name, paste0(name, "_probability")))
-  if (is.list(x) && !is.data.frame(x)) {
-    if (any(vapply(x, isS4, TRUE))) stop_input("x", "is a list of frames: give a flowSet, or the frames one by one")
-    values <- lapply(x, cells_to_compare)
-    sizes <- vapply(values, nrow, 0L)
-    check_same_cells(sizes, types)
-    marker <- intersect(types$fit$markers, colnames(values[[1L]]))
-    check_same_values(do.call(rbind, lapply(unname(values), function(part) part[, marker, drop = FALSE])), types)
-    return(Map(function(part, rows) add_type_columns(part, added[rows, , drop = FALSE]), x, ranges(sizes)))
-  }
   frames <- cytometry_frames(x)
   if (!is.null(frames)) return(add_types_to_frames(x, frames, added, types))
   if (isS4(x) && methods::is(x, "SummarizedExperiment")) return(add_types_to_experiment(x, added, types))
-  values <- cells_to_compare(x)
-  check_same_cells(nrow(values), types)
-  check_same_values(values, types)
-  add_type_columns(x, added)
+  several <- is.list(x) && !is.data.frame(x)
+  parts <- if (several) x else list(x)
+  if (several && any(vapply(x, isS4, TRUE))) {
+    stop_input("x", "is a list of frames: give a flowSet, or the frames one by one")
+  }
+  values <- lapply(parts, function(part) if (is.data.frame(part)) part else check_matrix(part, "x"))
+  sizes <- vapply(values, nrow, 0L)
+  check_same_cells(sizes, types)
+  marker <- intersect(types$fit$markers, colnames(values[[1L]]))
+  check_same_values(do.call(rbind, lapply(unname(values), function(part) part[, marker, drop = FALSE])), types)
+  done <- Map(function(part, rows) add_type_columns(part, added[rows, , drop = FALSE]), parts, ranges(sizes))
+  if (several) done else done[[1L]]
 }
-
-cells_to_compare <- function(x) if (is.data.frame(x)) x else check_matrix(x, "x")
 
 ranges <- function(sizes) {
   ends <- cumsum(sizes)
@@ -76,10 +71,9 @@ check_same_cells <- function(sizes, types) {
   own <- tabulate(types$fit$sample, length(samples))
   at <- match(TRUE, own != sizes)
   if (!is.na(at)) {
-    stop_input("x", "has other samples than the fit, or another order: ", sprintf(
-      "part %d has %s, sample %s of the fit has %s", at, count_words(sizes[[at]], "cell"), dQuote(samples[[at]], FALSE),
-      whole_words(own[[at]])
-    ))
+    stop_input("x", "has other samples than the fit, or another order: part ", at, " has ",
+      count_words(sizes[[at]], "cell"), ", sample ", dQuote(samples[[at]], FALSE), " of the fit has ",
+      whole_words(own[[at]]))
   }
 }
 
@@ -117,9 +111,7 @@ add_types_to_experiment <- function(x, added, types) {
   if (!is.null(types$fit$x)) check_same_values(assay_cells(x, "x", types$fit$assay), types)
   columns <- accessor("SummarizedExperiment", "colData")(x)
   check_new_columns(colnames(columns), added)
-  for (column in names(added)) {
-    columns[[column]] <- added[[column]]
-  }
+  for (column in names(added)) columns[[column]] <- added[[column]]
   accessor("SummarizedExperiment", "colData<-")(x, value = columns)
 }
 
@@ -138,9 +130,8 @@ add_types_to_frames <- function(x, frames, added, types) {
   colnames(numbers) <- names(added)
   # A bar separates the keywords of FCS files that flowCore writes.
   described <- c(gsub("|", "/", paste(names, collapse = "; "), fixed = TRUE), "probability of the type")
-  frames <- Map(function(frame, rows) {
-    add_channels(frame, numbers[rows, , drop = FALSE], described)
-  }, frames, ranges(sizes))
+  add <- function(frame, rows) add_channels(frame, numbers[rows, , drop = FALSE], described)
+  frames <- Map(add, frames, ranges(sizes))
   if (methods::is(x, "flowFrame")) return(frames[[1L]])
   data <- methods::slot(methods::slot(x, "phenoData"), "data")
   methods::slot(x, "frames") <- list2env(stats::setNames(frames, rownames(data)), parent = emptyenv())
@@ -151,15 +142,17 @@ add_types_to_frames <- function(x, frames, added, types) {
 # flowCore knows the keywords of a frame. Without it, only values and the table of channels are changed.
 add_channels <- function(frame, numbers, described) {
   append <- accessor("flowCore", "fr_append_cols")
-  table <- methods::slot(methods::slot(frame, "parameters"), "data")
-  old <- nrow(table)
+  parameters <- methods::slot(frame, "parameters")
+  table <- methods::slot(parameters, "data")
+  added <- nrow(table) + seq_along(described)
   if (!is.null(append)) {
     frame <- append(frame, numbers)
+    parameters <- methods::slot(frame, "parameters")
+    table <- methods::slot(parameters, "data")
   } else {
     values <- methods::slot(frame, "exprs")
-    channels <- colnames(values)
     methods::slot(frame, "exprs") <- cbind(values, numbers)
-    parameters <- methods::slot(frame, "parameters")
+    colnames(methods::slot(frame, "exprs")) <- c(colnames(values), colnames(numbers))
     new <- table[rep(1L, ncol(numbers)), , drop = FALSE]
     new$name <- colnames(numbers)
     highest <- apply(numbers, 2L, max)
@@ -168,16 +161,10 @@ add_channels <- function(frame, numbers, described) {
     if ("minRange" %in% names(new)) new$minRange <- 0
     # A frame whose channels were chosen among others keeps their numbers.
     used <- suppressWarnings(as.integer(sub("^\\$P", "", rownames(table))))
-    rownames(new) <- paste0("$P", max(old, used, na.rm = TRUE) + seq_len(ncol(numbers)))
-    methods::slot(parameters, "data") <- rbind(table, new)
-    methods::slot(frame, "parameters") <- parameters
-    colnames(methods::slot(frame, "exprs")) <- c(channels, colnames(numbers))
+    rownames(new) <- paste0("$P", max(nrow(table), used, na.rm = TRUE) + seq_len(ncol(numbers)))
+    table <- rbind(table, new)
   }
-  parameters <- methods::slot(frame, "parameters")
-  table <- methods::slot(parameters, "data")
-  table$desc <- as.character(table$desc)
-  added <- old + seq_along(described)
-  table$desc[added] <- described
+  table$desc <- replace(as.character(table$desc), added, described)
   methods::slot(parameters, "data") <- table
   methods::slot(frame, "parameters") <- parameters
   # Some versions of flowCore's write.FCS() take a channel's description from the table, others from the keyword $PnS.

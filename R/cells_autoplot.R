@@ -1,33 +1,15 @@
-# autoplot() of mixtures, relabelled mixtures and cell types.
+# autoplot() draws the pictures of plot().
 
-#' @rdname autoplot.warpbayes
-#' @usage NULL
-#' @method autoplot dp_mixture
+# What plot() and autoplot() draw. `argument`: what the user calls `x`, for errors.
+picture_of <- function(x, ...) UseMethod("picture_of")
+
 #' @exportS3Method ggplot2::autoplot dp_mixture
-autoplot.dp_mixture <- function(object, data = NULL, type = c("pairs", "trace", "weights", "heatmap"), markers = NULL,
-                                min_weight = 0.005, main = NULL, backend = NULL, threads = NULL, ...) {
-  check_dots_empty(...)
-  gg_draw(mixture_picture(object, "object", data, type, markers, min_weight, main, backend, threads))
-}
-
-#' @rdname autoplot.warpbayes
-#' @usage NULL
-#' @method autoplot relabelled_mixture
 #' @exportS3Method ggplot2::autoplot relabelled_mixture
-autoplot.relabelled_mixture <- function(object, type = c("components", "pairs", "trace", "weights", "heatmap"),
-                                        components = 12, markers = NULL, main = NULL, ...) {
-  type <- check_choice(type, "type", c("components", "pairs", "trace", "weights", "heatmap"))
-  if (type != "components") return(autoplot.dp_mixture(object, type = type, markers = markers, main = main, ...))
-  check_dots_empty(...)
-  gg_draw(component_picture(object, components, markers, main))
-}
-
-#' @rdname autoplot.warpbayes
-#' @usage NULL
-#' @method autoplot cell_types
 #' @exportS3Method ggplot2::autoplot cell_types
-autoplot.cell_types <- function(object, type = c("tree", "cells", "heatmap", "proportions"), markers = NULL,
-                                specks = FALSE, main = NULL, ...) {
-  check_dots_empty(...)
-  gg_draw(type_picture(object, "object", type, markers, specks, main))
-}
+#' @exportS3Method ggplot2::autoplot type_proportions
+#' @exportS3Method ggplot2::autoplot differential_abundance
+#' @exportS3Method ggplot2::autoplot differential_state
+autoplot.dp_mixture <- function(object, ...) gg_draw(picture_of(object, ...))
+
+autoplot.relabelled_mixture <- autoplot.cell_types <- autoplot.type_proportions <- autoplot.dp_mixture
+autoplot.differential_abundance <- autoplot.differential_state <- autoplot.dp_mixture

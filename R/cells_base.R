@@ -1,6 +1,6 @@
 # What all methods of a mixture share: their records, the plan of traces and draws, the checks of a fit, and its draws.
 
-# The record of each method. The files of a method fill it by add_method() when the package is loaded:
+# The record of each method, filled by R/cells_mixture_methods.R when the package is loaded:
 #   settings   the settings of warp_control() that only this method has;
 #   starts     the number of chains if the user gives none; NULL: as many as the data ask for;
 #   schedule   function(iter, warmup, control): the checked numbers of sweeps or steps, as elements of the fit;
@@ -8,15 +8,11 @@
 #   sampler    function(fit, atoms): what R/run_chains.R runs; `atoms` may be missing;
 #   sampled    whether the fit has draws from the posterior;
 #   spread     whether several graphics cards share the cells of a session;
-#   parts      function(fit): the names of its draws;
-#   draws      function(fit): how many draws each chain has, and `kept`: the sweeps after which they were kept;
-#   words, verdict   functions of a fit: sentences on what was fitted, and on how it went;
-#   held       function(fit): lines of print() between these, on the components that hold cells;
-#   summary, glance  functions of a fit: the elements of summary() and glance() that the method adds;
-#   title, axis      what reports and pictures call the fit and a sweep.
-mixture_methods <- list2env(list(gibbs = list(name = "gibbs"), bem = list(name = "bem")))
-
-add_method <- function(name, ...) mixture_methods[[name]] <- c(mixture_methods[[name]], list(...))
+#   draws      function(fit): how many draws each chain has; `kept`: after which sweeps; `parts`: their names;
+#   words, verdict, held   functions of a fit: what was fitted, how it went, and which components hold cells;
+#   summary, glance        functions of a fit: what the method adds to summary() and glance();
+#   title, axis            what reports and pictures call the fit and a sweep.
+mixture_methods <- new.env()
 
 method_of <- function(fit) mixture_methods[[fit$method]]
 
@@ -42,10 +38,6 @@ mixture_plan <- function(fit) {
   list(traces = stored_parts(traces, part), draws = stored_parts(method_of(fit)$parts(fit), part))
 }
 
-learned_names <- function(fit) {
-  if (length(fit$prior$learn)) paste0("prior_", fit$prior$learn) else character()
-}
-
 check_intact.dp_mixture <- function(x, argument) check_mixture_fit(x, argument)
 
 check_mixture_fit <- function(fit, argument = "fit") {
@@ -61,15 +53,18 @@ check_mixture_fit <- function(fit, argument = "fit") {
   check_stored(fit, argument, mixture_plan(fit), method_of(fit)$draws(fit))
   if (!is.null(fit$samples) || !is.null(fit$sample)) {
     check_described(fit, argument, list(samples = part_names()))
-    if (!are_samples(fit$sample, fit)) {
+    # The numbers of samples. match() would be slow for millions of cells.
+    sample <- fit$sample
+    if (!is.integer(sample) || length(sample) != fit$rows || !all(range(sample) %in% seq_along(fit$samples))) {
       stop_input(argument, "has been changed since it was made: its `sample` is not the sample of each cell")
     }
   }
 }
 
-# Whether `sample` has the number of a sample for each cell. match() would be slow for millions of cells.
-are_samples <- function(sample, fit) {
-  is.integer(sample) && length(sample) == fit$rows && isTRUE(all(range(sample) %in% seq_along(fit$samples)))
+# Numbers with these dimensions that pass another test, too: see part_numbers().
+part_numbers_that <- function(dims, words, test) {
+  numbers <- part_numbers(dims)
+  part_is(words, function(value) numbers$test(value) && test(value))
 }
 
 need_draws <- function(fit, parts) {
@@ -94,6 +89,8 @@ need_sampler <- function(fit, what) {
 
 count_kept <- function(fit) length(fit$draws$concentration)
 
+has_mixtures <- function(fit) count_kept(fit) && all(lengths(fit$draws[c("weights", "means", "covariances")]) > 0L)
+
 # One draw: weights (k), means (k x p), covariances (p x p x k), and sample_weights (k x samples), if there are any.
 mixture_of_draw <- function(fit, draw, chain) {
   k <- fit$components
@@ -102,20 +99,17 @@ mixture_of_draw <- function(fit, draw, chain) {
     weights = fit$draws$weights[, draw, chain],
     sample_weights = if (!is.null(fit$draws$sample_weights)) matrix(fit$draws$sample_weights[, , draw, chain], k),
     means = matrix(fit$draws$means[, , draw, chain], k, p, dimnames = list(NULL, fit$markers)),
-    covariances = array(
-      fit$draws$covariances[, , , draw, chain], c(p, p, k), dimnames = list(fit$markers, fit$markers, NULL)
-    )
+    covariances = array(fit$draws$covariances[, , , draw, chain], c(p, p, k), list(fit$markers, fit$markers, NULL))
   )
 }
 
 # The kept draw with the highest log posterior. It represents the fit wherever a single mixture is needed.
-reference_draw <- function(fit, checked = FALSE) {
-  if (!checked) need_draws(fit, c("weights", "means", "covariances"))
+reference_draw <- function(fit) {
+  need_draws(fit, c("weights", "means", "covariances"))
   log_posterior <- fit$log_posterior[method_of(fit)$kept(fit), , drop = FALSE]
-  best <- which.max(log_posterior)
-  draw <- (best - 1L) %% nrow(log_posterior) + 1L
-  chain <- (best - 1L) %/% nrow(log_posterior) + 1L
-  c(list(draw = draw, chain = chain, log_posterior = log_posterior[[best]]), mixture_of_draw(fit, draw, chain))
+  best <- arrayInd(which.max(log_posterior), dim(log_posterior))
+  c(list(draw = best[[1L]], chain = best[[2L]], log_posterior = log_posterior[best]),
+    mixture_of_draw(fit, best[[1L]], best[[2L]]))
 }
 
 # `count` of the kept draws, evenly spaced over all chains; NULL: all draws. For Bayesian EM, the best mode.
@@ -135,7 +129,6 @@ print_chunk <- function(x) {
   print_verdict(shown$verdict, Inf)
 }
 
-# The draws of the learned numbers of the prior, by name.
 learned_draws <- function(fit) {
   draws <- fit$draws
   means <- lapply(seq_len(NROW(draws$prior_mean)), function(j) draws$prior_mean[j, , ])
@@ -143,15 +136,11 @@ learned_draws <- function(fit) {
   c(draws[intersect(c("prior_mean_scale", "prior_df", "sample_concentration"), names(draws))], means)
 }
 
-quantiles_of_columns <- function(draws, p) {
-  matrix(apply(draws, 2L, stats::quantile, p, names = FALSE), ncol = length(p), byrow = TRUE)
-}
-
 # The interval of each quantity, draws x quantities, as lower and upper ends. Each chain is one draw of a mode: between
 # modes the prediction interval of a further chain's mean (Student's t), joined with the quantiles of all draws.
 share_interval <- function(draws, chain, level = 0.9) {
   ends <- interval_ends(level)
-  pooled <- quantiles_of_columns(draws, ends)
+  pooled <- column_quantiles(draws, ends)
   means <- chain_means(draws, chain)
   count <- nrow(means)
   if (count < 2L) return(pooled)

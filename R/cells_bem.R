@@ -18,8 +18,8 @@
 #' @section The fit:
 #' It is as [dp_mixture()] describes, but sweeps are steps, and chains are starts. `draws` has one mixture, and `steps`
 #' and `converged` have one value, for each start. Functions of the fit take the start with the highest log posterior.
-#' Intervals, \eqn{\hat R} and effective sample sizes are `NA`. [relabel()], [co_clustering()], [drop_warmup()] and
-#' conversions to packages posterior and coda give an error. One sample without missing values is required.
+#' Intervals and diagnostics are `NA`; functions that need draws give an error. Several samples and missing values are
+#' not possible.
 #' @references
 #' Lin, L., Chan, C. and West, M. (2010). Discriminative information analysis for variable selection in mixture
 #' modelling. Technical report, Department of Statistical Science, Duke University.
@@ -29,8 +29,7 @@
 #' x <- matrix(rnorm(4000), ncol = 2) + 5 * cbind(population == 2, population == 3)
 #' mode <- dp_mixture(x, components = 8, method = "bem", chains = 3, seed = 1, threads = 2)
 #' mode
-#' dp_mixture(x, components = 8, iter = 50, seed = 1, threads = 2,
-#'   control = warp_control(start = mode))
+#' dp_mixture(x, components = 8, iter = 50, threads = 2, control = warp_control(start = mode))
 #' @name bayesian_em
 NULL
 
@@ -44,7 +43,8 @@ bem_schedule <- function(iter, warmup, control) {
   )
 }
 
-check_bem_cells <- function(fit, start) {
+# The first states of the steps. The Gibbs sweeps of the first start, or `start`, give the learned parts of the prior.
+start_bem <- function(fit, start, run, atoms) {
   if (identical(start, "search")) stop_input("start", "is \"search\", which method = \"bem\" does not have")
   if (!is.null(fit$samples)) {
     stop_input("method", "is \"bem\", which fits one sample: sample = FALSE takes the cells of all samples together")
@@ -52,12 +52,6 @@ check_bem_cells <- function(fit, start) {
   if (anyNA(fit$x)) {
     stop_input("method", "is \"bem\", which takes no missing values: with method = \"gibbs\" they are drawn")
   }
-}
-
-# The first states of the steps, and their prior. The Gibbs sweeps of the first start, or `start`, give its learned
-# parts.
-start_bem <- function(fit, start, run, atoms) {
-  check_bem_cells(fit, start)
   few <- if (is.null(start)) some_cells(fit) else fit
   if (few$rows < fit$rows) run$cluster <- NULL
   first <- first_states(few, start, fit$start_sweeps, run, atoms)
@@ -68,19 +62,18 @@ start_bem <- function(fit, start, run, atoms) {
     on.exit(close_fit(session))
     sweep <- start_sweeps(few, session, atoms)
   }
-  fit <- start_chains(fit, numbered(function(key, chain) {
-    swept <- sweep(c(list(key = key, sweep = 0), first(key, chain)), held)
+  fit <- start_chains(fit, function(key) {
+    swept <- sweep(c(list(key = key, sweep = 0), first(key)), held)
     held <<- swept$prior
     list(
       statistics = order_by_size(swept$state$statistics, length(fit$markers)) * (fit$rows / few$rows),
       concentration = swept$state$concentration, prior = held, log_posterior = NaN, stopped = FALSE, steps = 0
     )
-  }))
+  })
   fit$prior <- hold_prior(fit$prior, held)
   fit
 }
 
-# The fit with as many of its cells as find where to start.
 some_cells <- function(fit, most = 50000) {
   if (fit$rows <= most || !is.null(fit$reader)) return(fit)
   fit$x <- fit$x[round(seq(1, fit$rows, length.out = most)), , drop = FALSE]
@@ -106,11 +99,9 @@ is_learned <- function(prior) {
 
 hold_prior <- function(prior, values) {
   p <- length(prior$mean)
-  prior$mean <- values[seq_len(p)]
-  prior$mean_scale <- values[[p + 1]]
-  prior$df <- values[[p + 2]]
-  prior$scale <- unpack(values[-seq_len(p + 2)], p)
-  prior$learn <- character()
+  parts <- list(mean = values[seq_len(p)], mean_scale = values[[p + 1]], df = values[[p + 2]],
+    scale = unpack(values[-seq_len(p + 2)], p), learn = character())
+  prior[names(parts)] <- parts
   prior
 }
 
@@ -119,6 +110,7 @@ hold_prior <- function(prior, values) {
 start_sweeps <- function(fit, session, atoms) {
   prior <- compiled_prior(fit$prior)
   no_probe <- matrix(0, length(fit$markers), 0L)
+  carried <- c("statistics", "concentration", "prior")
   sweeps <- fit$start_sweeps
   positive <- length(fit$markers) + 1:2
   function(state, held) {
@@ -130,10 +122,9 @@ start_sweeps <- function(fit, session, atoms) {
     for (sweep in seq_len(sweeps)) {
       # An interrupt waits for the end of the sweep: a cluster's replies may be on their way.
       let_stop()
-      slice <- undivided(native(
-        C_mixture_sweep, session, prior, state, 1L, fit$moves, atoms, no_probe, logical(3), fit$center, fit$scale
-      ))
-      state[c("statistics", "concentration", "prior")] <- slice[c("statistics", "concentration", "prior")]
+      slice <- undivided(native(C_mixture_sweep, session, prior, state, 1L, fit$moves, atoms, no_probe, logical(3),
+        fit$center, fit$scale))
+      state[carried] <- slice[carried]
       state$sweep <- as.double(sweep)
       if (sweep > sweeps / 2) {
         values <- slice$prior
@@ -161,12 +152,9 @@ bem_sampler <- function(fit, atoms = NULL) {
     open = function(run) open_fit(fit, run, FALSE),
     close = close_fit,
     step = bem_step(fit),
-    interrupted = function(done, total) {
-      sprintf(
-        "interrupted: %s of at most %s steps are done; the mixtures so far are returned, and continue() makes more",
-        whole_words(done), whole_words(total)
-      )
-    },
+    interrupted = function(done, total) sprintf(
+      "interrupted: %s of at most %s steps are done; the mixtures so far are returned, and continue() makes more",
+      whole_words(done), whole_words(total)),
     finish = finish_bem
   ))
 }
@@ -179,15 +167,10 @@ bem_step <- function(fit) {
   one_start <- function(session, state, sweeps) {
     made <- NULL
     if (!isTRUE(state$stopped)) {
-      slice <- native(
-        C_mixture_climb, session, prior, state, as.integer(sweeps), fit$estimate == "mean", fit$tolerance * fit$rows,
-        probe, fit$center, fit$scale
-      )
-      done <- seq_len(slice$done)
-      made <- cbind(
-        slice$log_likelihood + jacobian[["rows"]], slice$log_likelihood + slice$log_prior + sum(jacobian),
-        slice$concentration_trace, slice$occupied, slice$probe_density - log_unit
-      )[done, , drop = FALSE]
+      slice <- native(C_mixture_climb, session, prior, state, as.integer(sweeps), fit$estimate == "mean",
+        fit$tolerance * fit$rows, probe, fit$center, fit$scale)
+      made <- cbind(slice$log_likelihood + jacobian[["rows"]], slice$log_likelihood + slice$log_prior + sum(jacobian),
+        slice$concentration_trace, slice$occupied, slice$probe_density - log_unit)[seq_len(slice$done), , drop = FALSE]
       carried <- c("statistics", "concentration", "log_posterior", "sizes")
       state[carried] <- slice[carried]
       state$stopped <- slice$converged
@@ -214,10 +197,7 @@ finish_bem <- function(fit) {
   }
   fit$probe_density <- fit$probe_density[seq_len(last), , , drop = FALSE]
   fit$iter <- last
-  fit$state <- lapply(fit$state, function(state) {
-    state$sweep <- last
-    state
-  })
+  fit$state <- lapply(fit$state, replace, "sweep", last)
   fit$draws <- gather_modes(fit)
   k <- fit$components
   sizes <- vapply(fit$state, function(state) if (is.null(state$sizes)) numeric(k) else state$sizes, numeric(k))
@@ -234,13 +214,43 @@ gather_modes <- function(fit) {
     names <- if (is.null(plan[[name]]$names)) list(NULL) else plan[[name]]$names
     array(as.double(values), c(plan[[name]]$dim, draws, fit$chains), c(names, list(NULL, NULL)))
   })
-  c(modes, list(
-    concentration = matrix(as.double(if (draws) fit$concentration_trace[fit$iter, ]), draws, fit$chains)
-  ))
+  modes$concentration <- matrix(as.double(if (draws) fit$concentration_trace[fit$iter, ]), draws, fit$chains)
+  modes
 }
 
-add_method("bem", settings = c("tolerance", "estimate"), schedule = bem_schedule, start = start_bem,
-  sampler = bem_sampler, starts = 1, sampled = FALSE, spread = FALSE,
-  parts = function(fit) c("weights", "means", "covariances", "concentration"),
-  draws = function(fit) min(1, fit$iter), kept = function(fit) if (fit$iter > 0) fit$iter else integer()
-)
+bem_starts <- function(fit) {
+  last <- function(trace) if (fit$iter > 0) trace[fit$iter, ] else rep(NA_real_, fit$chains)
+  data.frame(
+    start = seq_len(fit$chains), steps = fit$steps, converged = fit$converged,
+    log_posterior = last(fit$log_posterior), log_likelihood = last(fit$log_likelihood), occupied = last(fit$occupied)
+  )
+}
+
+bem_words <- function(fit) {
+  sweeps <- paste(if (fit$chains > 1) ", each" else "", "after", count_words(fit$start_sweeps, "Gibbs sweep"))
+  c(size_words(fit), sprintf("%s by Bayesian EM%s: %s%s, %s",
+    if (fit$estimate == "mean") "Conditional means" else "Mode of the posterior",
+    if (isTRUE(fit$interrupted)) ", interrupted" else "", count_words(fit$chains, "start"),
+    if (fit$start_sweeps > 0) sweeps else "", where_words(fit)))
+}
+
+bem_held <- function(fit) {
+  if (fit$iter == 0) return(NULL)
+  best <- which.max(bem_starts(fit)$log_posterior)
+  c(sprintf("Components that hold half a cell or more: %s", fit$occupied[fit$iter, best]),
+    largest_words("Largest", fit$sizes[, best], fit$rows))
+}
+
+bem_summary <- function(fit, reference) {
+  said <- verdict(fit)
+  list(starts = bem_starts(fit), best = reference$chain, converged = is_usable(said), verdict = said)
+}
+
+bem_glance <- function(fit) {
+  best <- bem_starts(fit)[reference_draw(fit)$chain, ]
+  list(
+    occupied = best$occupied, concentration = fit$draws$concentration[1L, best$start],
+    log_likelihood = best$log_likelihood, draws = 0, rhat = NA_real_, ess_bulk = NA_real_, converged = best$converged,
+    verdict = verdict(fit)$answer
+  )
+}

@@ -7,8 +7,7 @@
 #' @section What to give it:
 #' Any cluster of package parallel: on one machine, on several, or MPI through package snow. The workers need the same
 #' version of warpbayes. `backend`, `threads` and `devices` apply to each worker; with `NULL`, workers follow their own
-#' options and share the cores of their machine. If no machine can hold the cells, workers read them: see
-#' [row_reader()].
+#' options and share the cores of their machine. With a [row_reader()], workers read the cells.
 #' @section What comes back:
 #' The fit is `identical()` to the fit without a cluster, in double precision also with graphics cards. [continue()] and
 #' [resume()] need a `cluster` only if the workers read the cells.
@@ -17,14 +16,6 @@
 #' completed sweeps are returned with a warning that names the worker. If no sweep was completed, it is an error of
 #' class `warpbayes_error_device`. The cluster cannot be used again. After an interrupt it can, unless a second one ends
 #' the wait for the current sweep. Workers and the network must be trusted.
-#' @examples
-#' x <- cbind(a = c(rnorm(3000), rnorm(3000, 6)), b = rnorm(6000))
-#' \dontrun{
-#' cluster <- parallel::makeCluster(2)
-#' control <- warp_control(cluster = cluster)
-#' fit <- dp_mixture(x, components = 8, iter = 100, seed = 1, control = control)
-#' parallel::stopCluster(cluster)
-#' }
 #' @name mixture_clusters
 NULL
 
@@ -46,22 +37,21 @@ open_on_cluster <- function(fit, run, keep_labels) {
     where <- connection$where[[i]]
     if (!spread) where$devices <- utils::head(where$devices, 1L)
     where$work <- if (spread) sweep_work(fit, length(rows)) else 0
-    list(
-      connection$session, connection$data, i - 1L, split$first_row, split$piece, fit$center, 1 / fit$scale, single,
-      keep_labels, if (samples) fit$sample[rows], samples, where
-    )
+    list(connection$session, connection$data, i - 1L, split$first_row, split$piece, fit$center, 1 / fit$scale, single,
+      keep_labels, if (samples) fit$sample[rows], samples, where)
   })
   ask_workers(connection, "begin", each = begin)
-  session <- native(
-    C_mixture_open_cluster, function(request) exchange(connection, request), connection$names, split$first_row,
-    split$piece, fit$center, 1 / fit$scale, single, keep_labels, samples, run
-  )
+  # The compiled code calls this. It returns the bytes of all replies, or a failure.
+  exchange <- function(request) {
+    tryCatch(ask_workers(connection, "answer", list(connection$session, request)), error = as_failure)
+  }
+  session <- native(C_mixture_open_cluster, exchange, connection$names, split$first_row, split$piece, fit$center,
+    1 / fit$scale, single, keep_labels, samples, run)
   opened <- TRUE
   attr(session, "cluster") <- connection
   session
 }
 
-# Which worker has which cells. Workers that would have none are left out.
 split_cells <- function(connection, rows) {
   connection$split <- native(C_mixture_split, as.double(rows), length(connection$cluster))
   used <- seq_len(length(connection$split$first_row) - 1L)
@@ -82,12 +72,4 @@ send_cells <- function(x, connection) {
       ask_workers(connection, "put", list(connection$data, first, unname(values)), workers = i)
     }
   }
-}
-
-# The compiled code calls this. It returns the bytes of all replies, or a failure.
-exchange <- function(connection, request) {
-  tryCatch(
-    ask_workers(connection, "answer", list(connection$session, request)),
-    error = function(error) as_failure(error)
-  )
 }

@@ -9,11 +9,8 @@
 #' @param newdata other cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
 #' @param ndraws number of kept draws to average over, evenly spaced over all chains; `NULL`: all. Cell types have their
 #'   own draws.
-#' @param ... not used.
 #' @inheritParams computing_arguments
 #' @return A symmetric matrix of class `co_clustering` with 1 on the diagonal. Its [verdict()] is that of `fit`.
-#' @section Errors:
-#' `warpbayes_error_input` for rows that do not exist, and as in [predict.dp_mixture()].
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 5), ncol = 2))
@@ -23,11 +20,9 @@
 co_clustering <- function(fit, cells = NULL, newdata = NULL, ndraws = 50, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   require_arguments("fit")
-  check_present(!missing(fit), "fit")
   types <- if (inherits(fit, "cell_types")) fit
-  if (!is.null(types)) {
-    fit <- types$fit
-  } else if (!inherits(fit, "dp_mixture")) {
+  if (!is.null(types)) fit <- types$fit
+  if (!inherits(fit, "dp_mixture")) {
     stop_input("fit", "must come from dp_mixture() or cell_types(), not ", show_value(fit))
   }
   need_sampler(fit, "there is nothing to average over")

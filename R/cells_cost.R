@@ -13,7 +13,6 @@ mixture_cost <- function(rows, columns, components, sweeps) {
   times_cost(sweeps, sweep, 5 * 8 * n * columns)
 }
 
-# Log densities or probabilities of `rows` cells under each of `draws` draws.
 density_cost <- function(rows, columns, components, draws) {
   operations <- as.double(rows) * components * draws * (0.5 * columns * (columns + 3) + 27)
   call_cost(serial = 1e-3, parallel = operations * 1e-10, fixed = 6e-3, up = 8 * as.double(rows) * columns,

@@ -15,7 +15,7 @@ cell_explorer <- function(types, markers, count) {
     round(1000 * pmin(pmax(at, 0), 1))
   }, numeric(length(shown)))
   places <- matrix(places, length(shown))
-  colours <- type_colours(types)
+  colours <- type_colours(nrow(types$types))
   named <- min(length(colours), length(component_colours))
   group <- pmin(as.integer(types$type)[shown], named + 1L)
   groups <- seq_len(max(group, named))
@@ -30,6 +30,7 @@ cell_explorer <- function(types, markers, count) {
   across <- paste0("x-", letter)
   up <- paste0("y-", letter)
   kind <- paste0("k-", groups)
+  chance <- if (length(shown) < nrow(fit$x)) sprintf(" of %s, chosen at random", whole_words(nrow(fit$x))) else ""
   page <- html(
     "<div class=\"explorer\">",
     pickers("radio", "across", across, seq_along(chosen) == 1L, paste("across:", fit$markers[chosen])),
@@ -40,7 +41,8 @@ cell_explorer <- function(types, markers, count) {
       escape_html(types_shown))), "</div>",
     "<div class=\"frame\"><div class=\"plot\">", cells, "</div>",
     marker_scales(fit, chosen, limits, letter), "</div>",
-    unclass(paragraphs(cells_note(length(shown), nrow(fit$x)), "note")), "</div>"
+    unclass(paragraphs(sprintf("%s%s. Click on markers to choose them, and on types to hide them.",
+      count_words(length(shown), "cell"), chance), "note")), "</div>"
   )
   structure(page, style = paste0(picked_style(c(across, up)), cells_style(across, up, kind, letter, keys)))
 }
@@ -51,11 +53,6 @@ chosen_cells <- function(x, chosen, count) {
   if (anyNA(x)) known <- which(rowSums(is.na(x[, chosen, drop = FALSE])) == 0)
   if (length(known) <= count) return(known)
   known[as.vector(draw_with_seed(1, sample.int(length(known), count)))]
-}
-
-cells_note <- function(shown, all) {
-  sprintf("%s%s. Click on markers to choose them, and on types to hide them.", count_words(shown, "cell"),
-    if (shown < all) sprintf(" of %s, chosen at random", whole_words(all)) else "")
 }
 
 cells_style <- function(across, up, kind, letter, keys) {

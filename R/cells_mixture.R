@@ -2,10 +2,9 @@
 
 #' Dirichlet-process mixture of Gaussians
 #'
-#' Fits a Dirichlet-process mixture of multivariate normal distributions to cells, for example of flow cytometry. For a
-#' first look, `method = "bem"` finds a mode by [Bayesian EM][bayesian_em], in less than a second for 15,000 cells. The
-#' [cell_types()] of a mode have no intervals. The default draws from the posterior by blocked Gibbs sampling.
-#' [mixture_model] has the formulas.
+#' Fits a Dirichlet-process mixture of multivariate normal distributions to cells, for example of flow cytometry. The
+#' default draws from the posterior by blocked Gibbs sampling. For a first look, `method = "bem"` finds a mode by
+#' [Bayesian EM][bayesian_em], in less than a second for 15,000 cells. [mixture_model] has the formulas.
 #' @param x cells by markers: a numeric matrix, data frame, `flowFrame`, `flowSet`, `cytoframe`, `cytoset`,
 #'   `SummarizedExperiment` or `SingleCellExperiment`; a list of these for [several samples][mixture_samples]; a
 #'   [row_reader()].
@@ -21,13 +20,11 @@
 #' @param transform `"none"`, `"logicle"`, or arcsinh with a cofactor, `c(arcsinh = 150)`; or one of these for each
 #'   [marker][marker_transform] by name: `c(CD3 = "logicle", CD4 = 150)`.
 #' @param control rare settings, from [warp_control()]; see below.
-#' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
 #' @section Settings of `control`:
 #' * `start`: where chains start. `NULL`: each from its own clustering. Or a fit to the same markers, or for each cell
-#'   the number of a component (`NA`: leave it out). With 500 sweeps and 1,000 cells or more, each
-#'   chain searches in its warm-up for a start of more posterior mass, by some 2,000 sweeps without draws. `"search"`:
-#'   also in short runs and for many cells.
+#'   the number of a component (`NA`: leave it out). With 500 sweeps and 1,000 cells or more, each chain searches in its
+#'   warm-up for more posterior mass, by some 2,000 sweeps without draws. `"search"`: also in short runs and many cells.
 #' * `moves`: whether sweeps also propose to split and join components (Jain and Neal 2004).
 #' * `thin`, `keep` (for `"gibbs"`): which sweeps and draws are kept. `keep` is any of `"weights"`, `"means"`,
 #'   `"covariances"` (the default: prediction needs these) and `"labels"`.
@@ -51,9 +48,8 @@
 #' If you interrupt the fit, or a sweep fails, the completed sweeps are returned with a warning, and [continue()] runs
 #' the remaining ones.
 #' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used, and for fewer cells than markers unless the prior has a
-#' `scale`; `warpbayes_error_memory` if memory runs out; `warpbayes_error_backend` or `warpbayes_error_device` if a
-#' graphics card or a worker fails.
+#' `warpbayes_error_input` for an argument that cannot be used; `warpbayes_error_memory` if memory runs out;
+#' `warpbayes_error_backend` or `warpbayes_error_device` if a graphics card or a worker fails.
 #' @references
 #' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking priors. *Journal of the American
 #' Statistical Association* **96**, 161-173.
@@ -88,7 +84,8 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   components <- check_count(components, "components", max = 1e5)
   iter <- check_count(iter, "iter")
   schedule <- method$schedule(iter, warmup, control)
-  control$keep <- check_keep(control$keep)
+  parts <- c("weights", "means", "covariances")
+  control$keep <- if (is.null(control$keep)) parts else check_some(control$keep, "keep", c(parts, "labels"), 1L)
   if (is.null(chains)) chains <- method$starts
   chains <- mixture_chains(chains, cells, components, iter, schedule, control$keep)
   start <- check_start(control$start, cells, components)
@@ -96,14 +93,23 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   progress <- check_progress(progress)
   given <- list(markers = markers, sample = if (length(sample) == 1L) sample)
   checkpoint <- check_checkpoint(control$checkpoint, control$checkpoint_every, given)
-  prior <- prior_of_cells(prior, cells)
+  check_enough_cells(prior, cells$rows, cells$markers)
+  prior <- resolve_prior(prior, cells$mean, cells$unit, cells$markers, cells$resolution)
+  if (is.null(cells$sample)) prior["sample_concentration"] <- list(NULL)
 
-  settings <- list(
-    components = components, chains = chains, keep = control$keep, seed = check_seed(seed), method = method$name,
-    missing = control$missing, moves = control$moves, precision = control$precision, assay = control$assay,
-    devices = if (!is.null(control$devices)) as.integer(control$devices), prior = prior, call = short_call(match.call())
-  )
-  fit <- new_mixture(settings, schedule, cells, run)
+  fit <- c(list(
+    draws = NULL, components = components, chains = chains, keep = control$keep, seed = check_seed(seed),
+    method = method$name, missing = control$missing, moves = control$moves, precision = control$precision,
+    assay = control$assay, devices = if (!is.null(control$devices)) as.integer(control$devices), prior = prior,
+    call = short_call(match.call()), iter = 0
+  ), schedule, list(
+    backend = run_backend(run), threads = run$threads, markers = cells$markers, rows = cells$rows,
+    samples = levels(cells$sample), sample = if (!is.null(cells$sample)) as.integer(cells$sample),
+    center = unname(cells$mean), scale = unname(cells$unit), transform = cells$transform, piled = cells$piled,
+    x = if (is.null(cells$reader)) cells$x, probe = cells$probe, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE
+  ))
+  fit$reader <- cells$reader
+  class(fit) <- c("dp_mixture", "warpbayes_fit", "warpbayes")
   atoms <- find_atoms(fit)
   sampler <- with_atoms(method$sampler, atoms)
   check_store_memory(sampler(fit), fit, iter)
@@ -120,41 +126,18 @@ mixture_chains <- function(chains, cells, components, iter, schedule, keep) {
   check_chains(chains, mixture_cost(cells$rows, p, components, 1), each * (iter - schedule$warmup) / schedule$thin)
 }
 
-# `settings`: elements of the fit. `schedule`: from method$schedule(). `cells`: from read_mixture_cells().
-new_mixture <- function(settings, schedule, cells, run) {
-  fit <- c(
-    list(draws = NULL), settings, list(iter = 0), schedule, list(backend = run_backend(run), threads = run$threads),
-    cells[c("markers", "rows")], list(
-      samples = levels(cells$sample), sample = if (!is.null(cells$sample)) as.integer(cells$sample),
-      center = unname(cells$mean), scale = unname(cells$unit), transform = cells$transform, piled = cells$piled,
-      x = if (is.null(cells$reader)) cells$x, probe = cells$probe,
-      elapsed = c(start = 0, sweeps = 0), interrupted = FALSE
-    )
-  )
-  fit$reader <- cells$reader
-  structure(fit, class = c("dp_mixture", "warpbayes_fit", "warpbayes"))
-}
-
-check_keep <- function(keep) {
-  parts <- c("weights", "means", "covariances")
-  if (is.null(keep)) parts else check_some(keep, "keep", c(parts, "labels"), 1L)
-}
-
 check_start <- function(start, cells, components) {
   if (is.null(start) || identical(start, "search") || inherits(start, "dp_mixture")) return(start)
   rows <- cells$rows
   start <- by_names(start, rownames(cells$x), "start", "cell")
   if (!is.numeric(start) && !(is.logical(start) && all(is.na(start))) || is.factor(start) || length(start) != rows) {
-    stop_input("start", sprintf(
-      "must be NULL, a fit from dp_mixture(), or one component for each of the %s rows, not ", format(rows)
-    ), show_value(start))
+    stop_input("start", "must be NULL, a fit from dp_mixture(), or one component for each of the ", format(rows),
+      " rows, not ", show_value(start))
   }
-  outside <- which(!is.na(start) & (start < 1 | start > components | start != floor(start)))
-  if (length(outside)) {
-    stop_input("start", sprintf(
-      "has the component %s at row %d; components are 1 to %s",
-      format(start[[outside[[1L]]]]), outside[[1L]], format(components)
-    ))
+  outside <- match(TRUE, !is.na(start) & (start < 1 | start > components | start != floor(start)))
+  if (!is.na(outside)) {
+    stop_input("start", sprintf("has the component %s at row %d; components are 1 to %s", format(start[[outside]]),
+      outside, format(components)))
   }
   as.integer(start)
 }
@@ -165,10 +148,23 @@ read_mixture_cells <- function(x, sample, markers, transform, control, run) {
   if (!is.null(control$assay) && !has_assays(x)) {
     stop_input("assay", "is given, but `x` is no SummarizedExperiment or SingleCellExperiment")
   }
-  cells <- if (is_reader(x)) {
-    cells_of_reader(x, sample, markers, transform, control$missing, run)
+  if (is_reader(x)) {
+    if (control$missing == "model") {
+      stop_input("missing", "is \"model\", which a row_reader() does not take: its cells must have all values")
+    }
+    cells <- read_marker_cells(x, run, markers, transform)
+    cells <- c(cells, list(rows = x$rows, sample = if (!identical(sample, FALSE)) sample, probe = cells$reader$probe))
   } else {
-    cells_of_matrix(x, sample, markers, transform, control, run$threads)
+    given <- read_samples(x, sample, markers, assay = control$assay)
+    cells <- as_marker_matrix(given$x, given$markers, transform, missing = control$missing, parts = given$parts,
+      threads = run$threads, assay = given$assay)
+    empty <- if (control$missing == "model" && anyNA(cells$x)) which(!known_rows(cells$x, any = TRUE))
+    if (length(empty)) {
+      warning(sprintf("`x` has %s without any value%s row %.0f: nothing is learned from %s",
+        count_words(length(empty), "row"), if (length(empty) > 1L) ", the first of them" else ",", empty[[1L]],
+        if (length(empty) > 1L) "them" else "it"), call. = FALSE)
+    }
+    cells <- c(cells, list(rows = nrow(cells$x), sample = given$sample, probe = probe_cells(cells$x, cells$mean)))
   }
   cells["sample"] <- list(check_samples(cells$sample, cells$rows, rownames(cells$x)))
   cells$unit <- ifelse(cells$sd > 0 & is.finite(1 / cells$sd), cells$sd, 1)
@@ -176,35 +172,9 @@ read_mixture_cells <- function(x, sample, markers, transform, control, run) {
   c(cells, list(resolution = resolution(cells), piled = find_piled(cells)))
 }
 
-cells_of_matrix <- function(x, sample, markers, transform, control, threads) {
-  given <- read_samples(x, sample, markers, assay = control$assay)
-  cells <- as_marker_matrix(given$x, given$markers, transform, missing = control$missing, parts = given$parts,
-    threads = threads, assay = given$assay)
-  if (control$missing == "model") warn_empty_rows(cells$x)
-  c(cells, list(rows = nrow(cells$x), sample = given$sample, probe = probe_cells(cells$x, cells$mean)))
-}
+probe_rows <- function(rows) pmin(rows, floor((seq_len(5L) - 0.5) / 5 * rows) + 1)
 
-cells_of_reader <- function(reader, sample, markers, transform, missing, run) {
-  if (missing == "model") {
-    stop_input("missing", "is \"model\", which a row_reader() does not take: its cells must have all values")
-  }
-  cells <- read_marker_cells(reader, run, markers, transform)
-  c(cells, list(rows = reader$rows, sample = if (!identical(sample, FALSE)) sample, probe = cells$reader$probe))
-}
-
-prior_of_cells <- function(prior, cells) {
-  check_enough_cells(prior, cells$rows, cells$markers)
-  prior <- resolve_prior(prior, cells$mean, cells$unit, cells$markers, cells$resolution)
-  if (is.null(cells$sample)) prior["sample_concentration"] <- list(NULL)
-  prior
-}
-
-# Five rows spread over the data, for the trace of the density.
-probe_rows <- function(rows) {
-  pmin(rows, floor((seq_len(5L) - 0.5) / 5 * rows) + 1)
-}
-
-# Five rows without missing values. If there are none, means stand for the missing values.
+# Five rows for the trace of the density, without missing values. If there are none, means stand for these.
 probe_cells <- function(x, center) {
   probe <- x[probe_rows(nrow(x)), , drop = FALSE]
   if (!anyNA(probe)) return(probe)
@@ -223,32 +193,17 @@ probe_cells <- function(x, center) {
 #' values.
 #'
 #' This is right if values are *missing at random*: whether a value is missing may depend on known values, but not on
-#' the missing value itself. Values below a detector's threshold are not missing at random.
-#'
-#' A marker without values and an infinite value are errors; a cell without values gives a warning. A graphics card must
-#' hold all cells.
+#' the missing value itself. Values below a detector's threshold are not missing at random. A graphics card must hold
+#' all cells.
 #' @references
 #' Little, R. J. A. and Rubin, D. B. (2019). *Statistical Analysis with Missing Data*, third edition. Wiley.
 #' @examples
 #' set.seed(1)
 #' x <- cbind(CD4 = c(rnorm(300), rnorm(200, 5)), CD8 = c(rnorm(300), rnorm(200, 5)))
 #' x[sample(length(x), 100)] <- NA
-#' fit <- dp_mixture(x, components = 6, iter = 100, seed = 1, threads = 2,
-#'   control = warp_control(missing = "model"))
-#' predict(fit, cbind(CD4 = 5, CD8 = NA_real_), type = "log_density", threads = 2)
+#' dp_mixture(x, components = 6, iter = 100, threads = 2, control = warp_control(missing = "model"))
 #' @name mixture_missing
 NULL
-
-warn_empty_rows <- function(x) {
-  if (!anyNA(x)) return(invisible())
-  empty <- which(!known_rows(x, any = TRUE))
-  if (length(empty)) {
-    warning(sprintf("`x` has %s without any value%s row %.0f: nothing is learned from %s",
-      count_words(length(empty), "row"), if (length(empty) > 1L) ", the first of them" else ",", empty[[1L]],
-      if (length(empty) > 1L) "them" else "it"
-    ), call. = FALSE)
-  }
-}
 
 # Which rows lack no value or, with `any = TRUE`, have some value; column by column to save memory.
 known_rows <- function(x, any = FALSE) {
@@ -266,26 +221,17 @@ known_rows <- function(x, any = FALSE) {
 continue.dp_mixture <- function(fit, more, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60,
                                 progress = NULL, ..., cluster = NULL) {
   check_dots_empty(...)
-  check_own_cells(fit, cluster)
-  check_mixture_fit(fit)
-  checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
-  continue_chains(fit, more, method_of(fit)$sampler, backend, threads, progress, checkpoint, cluster)
-}
-
-# The user may have taken the cells out of the fit, or put others in.
-check_own_cells <- function(fit, cluster) {
   if (!is.null(fit$reader)) {
     if (is.null(cluster)) stop_input("cluster", "is NULL, but the cells of `fit` are read by the workers of a cluster")
   } else if (is.null(fit$x)) {
     stop_input("fit", "has lost its data, `fit$x`: more sweeps need them")
   } else if (!is.double(fit$x) || !identical(dim(fit$x), c(as.integer(fit$rows), length(fit$markers)))) {
-    stop_input("fit", sprintf(
-      "has other data, `fit$x`, than the %s x %d matrix that was fitted: ", format(fit$rows), length(fit$markers)
-    ), show_value(fit$x))
+    stop_input("fit", sprintf("has other data, `fit$x`, than the %s x %d matrix that was fitted: ", format(fit$rows),
+      length(fit$markers)), show_value(fit$x))
   }
-  if (!is.null(fit$samples) && !are_samples(fit$sample, fit)) {
-    stop_input("fit", "has been changed since it was made: its `sample` is not the sample of each cell")
-  }
+  check_mixture_fit(fit)
+  checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
+  continue_chains(fit, more, method_of(fit)$sampler, backend, threads, progress, checkpoint, cluster)
 }
 
 #' @export

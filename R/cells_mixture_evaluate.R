@@ -11,25 +11,23 @@ cells_in <- function(cells, slice) {
   if (length(slice) == nrow(cells)) cells else cells[slice, , drop = FALSE]
 }
 
-open_cells <- function(x, center, scale, precision, run) {
-  native(C_mixture_open, x, as.double(center), 1 / scale, as.integer(precision == "single"), FALSE, run)
+open_cells <- function(fit, cells, run) {
+  native(C_mixture_open, cells, as.double(fit$center), 1 / fit$scale, as.integer(fit$precision == "single"), FALSE, run)
 }
 
-# Hands the rows of x to the backend and calls use(evaluate). evaluate(mixture, what) takes a mixture in the data's
+# Hands the cells to the backend and calls use(evaluate). evaluate(mixture, what) takes a mixture in the data's
 # units: `weights` (k), `means` (k x p), `covariances` (p x p x k), and returns a list of `class`, `log_density` and
 # `prob` (rows x k), NULL unless `what` names it. It may take a range of `rows`, for class and prob. On a card it draws
 # `class` for a `choice`: a seed, and the number of the first row.
-evaluate_rows <- function(x, center, scale, precision, run, use) {
-  session <- open_cells(x, center, scale, precision, run)
+evaluate_cells <- function(fit, cells, run, use) {
+  session <- open_cells(fit, cells, run)
   on.exit(.Call(C_mixture_close, session))
-  delayedAssign("log_unit", log_units(x, scale))
-  use(function(mixture, what, rows = c(1, nrow(x)), choice = NULL) {
+  delayedAssign("log_unit", log_units(cells, fit$scale))
+  use(function(mixture, what, rows = c(1, nrow(cells)), choice = NULL) {
     first <- rows[[1L]] - 1
-    result <- native(
-      C_mixture_evaluate, session, as.double(mixture$weights), as.double(mixture$means),
-      as.double(mixture$covariances), as.double(center), 1 / scale, first, rows[[length(rows)]] - first,
-      if (is.null(choice)) c("class", "log_density", "prob") %in% what else as.double(choice)
-    )
+    result <- native(C_mixture_evaluate, session, as.double(mixture$weights), as.double(mixture$means),
+      as.double(mixture$covariances), as.double(fit$center), 1 / fit$scale, first, rows[[length(rows)]] - first,
+      if (is.null(choice)) c("class", "log_density", "prob") %in% what else as.double(choice))
     if (!is.null(result$log_density)) result$log_density <- result$log_density - log_unit
     result
   })
@@ -39,22 +37,14 @@ evaluate_rows <- function(x, center, scale, precision, run, use) {
 log_units <- function(x, scale) {
   if (!anyNA(x)) return(sum(log(scale)))
   total <- numeric(nrow(x))
-  for (j in seq_len(ncol(x))) {
-    total <- total + ifelse(is.na(x[, j]), 0, log(scale[[j]]))
-  }
+  for (j in seq_len(ncol(x))) total <- total + ifelse(is.na(x[, j]), 0, log(scale[[j]]))
   total
 }
 
-evaluate_cells <- function(fit, cells, run, use) {
-  evaluate_rows(cells, fit$center, fit$scale, fit$precision, run, use)
-}
-
-# Class, log density or probabilities under one mixture. `sample` is from sample_of_cells().
 evaluate_mixture <- function(fit, mixture, cells, what, run, sample = NULL) {
   evaluate_sampled(fit, cells, sample, run, function(evaluate) evaluate(mixture, what)[[what]])
 }
 
-# The log of the mean density over the draws `used`. `sample`: from sample_of_cells(), for weights of samples.
 mean_log_density <- function(fit, used, cells, run, sample = NULL) {
   if (is.null(sample)) return(sum_log_density(fit, used, fit$draws$weights, cells, run) - log(nrow(used)))
   total <- numeric(nrow(cells))
@@ -69,7 +59,7 @@ mean_log_density <- function(fit, used, cells, run, sample = NULL) {
 # The log of the sum of the densities. weights: components x all draws.
 sum_log_density <- function(fit, used, weights, cells, run) {
   if (!nrow(cells)) return(numeric())
-  session <- open_cells(cells, fit$center, fit$scale, fit$precision, run)
+  session <- open_cells(fit, cells, run)
   on.exit(.Call(C_mixture_close, session))
   k <- fit$components
   p <- length(fit$markers)
@@ -86,10 +76,8 @@ sum_log_density <- function(fit, used, weights, cells, run) {
     part <- if (length(slices) == 1L) total else total[slice]
     units <- if (length(log_unit) == 1L) log_unit else log_unit[slice]
     for (draws in row_slices(length(which), together)) {
-      part <- native(
-        C_mixture_add_densities, session, weights[, draws, drop = FALSE], fit$draws$means, fit$draws$covariances,
-        which[draws], as.double(fit$center), 1 / fit$scale, slice[[1L]] - 1, part, units, run
-      )
+      part <- native(C_mixture_add_densities, session, weights[, draws, drop = FALSE], fit$draws$means,
+        fit$draws$covariances, which[draws], as.double(fit$center), 1 / fit$scale, slice[[1L]] - 1, part, units, run)
     }
     if (length(slices) == 1L) total <- part else total[slice] <- part
   }
@@ -98,9 +86,7 @@ sum_log_density <- function(fit, used, weights, cells, run) {
 
 # The number of each cell's sample, or NULL for the mixture of all samples. `own`: whether `x` are the fitted cells.
 sample_of_cells <- function(fit, sample, x, own) {
-  if (is.null(sample)) {
-    return(if (own) fit$sample)
-  }
+  if (is.null(sample)) return(if (own) fit$sample)
   if (identical(sample, FALSE)) return(NULL)
   if (is.null(fit$samples)) stop_input("sample", "is given, but the fit has one sample only")
   rows <- nrow(x)
@@ -161,7 +147,6 @@ combine_samples <- function(mixture, what, rows, evaluates, count) {
   result
 }
 
-# Draws are compared on at most so many cells.
 compared_cells <- 5000
 
 compared_rows <- function(rows) unique(round(seq(1, rows, length.out = min(rows, compared_cells))))

@@ -15,10 +15,7 @@
 #' @param ... for `update()`: arguments of [dp_mixture()] to change. Otherwise not used.
 #' @inheritParams computing_arguments
 #' @return `log_lik()`: a matrix, draws (chain after chain) x cells, per unit of the transformed values. `logLik()`: a
-#'   number of class `logLik`. `nobs()`: the number of cells. `simulate()`: `nsim` matrices, cells x markers, in the
-#'   data's units. `update()`: a fit.
-#' @section Errors:
-#' As in [predict.dp_mixture()].
+#'   number. `nobs()`: the number of cells. `simulate()`: `nsim` matrices, cells x markers, in the data's units.
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))
@@ -117,11 +114,8 @@ simulate_cells <- function(fit, mixture) {
   in_data_units(fit, x)
 }
 
-# Cells on the scale of the fit as they were before the transformation.
 in_data_units <- function(fit, x) {
-  for (j in if (!is.null(fit$transform)) seq_len(ncol(x))) {
-    x[, j] <- data_values(x[, j], fit$transform, j)
-  }
+  for (j in if (!is.null(fit$transform)) seq_len(ncol(x))) x[, j] <- data_values(x[, j], fit$transform, j)
   x
 }
 

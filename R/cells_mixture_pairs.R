@@ -1,6 +1,5 @@
 # Markers against each other: images of cells, the mixture's regions of highest density, and histograms.
 
-# The chosen markers with their limits, cells, pixels, components and colours. `class`: the components, if known.
 pairs_parts <- function(fit, data, markers, min_weight, backend, threads, class = NULL) {
   reference <- reference_draw(fit)
   chosen <- choose_markers(fit, markers, reference)
@@ -19,12 +18,12 @@ pairs_parts <- function(fit, data, markers, min_weight, backend, threads, class 
 placed_cells <- function(reference, chosen, cells) {
   panels <- seq_along(chosen)
   limits <- lapply(panels, function(i) marker_range(reference, chosen[[i]], cells, i))
-  bins <- pixels_of(length(chosen))
+  # About 400 pixels over all panels.
+  bins <- as.integer(max(80, min(200, 420 / length(chosen))))
   list(limits = limits, bins = bins,
     position = if (!is.null(cells)) lapply(panels, function(i) bin_of(cells[, i], limits[[i]], bins)))
 }
 
-# Cells with ellipses below the diagonal, regions of the mixture above it, and histograms on it.
 pairs_picture <- function(fit, parts, min_weight, main) {
   chosen <- parts$chosen
   limits <- parts$limits
@@ -57,7 +56,7 @@ marker_matrix_picture <- function(fit, chosen, axes, limits, main, key, layers_o
   count <- length(chosen)
   columns <- if (diagonal) count else count - 1L
   names <- short_names(fit$markers[chosen])
-  names <- if (anyDuplicated(names)) fit$markers[chosen] else names
+  if (anyDuplicated(names)) names <- fit$markers[chosen]
   panels <- lapply(seq_len(columns^2), function(i) {
     row <- (i - 1L) %/% columns + 1L + count - columns
     column <- (i - 1L) %% columns + 1L
@@ -87,9 +86,6 @@ colour_components <- function(reference, min_weight) {
   list(coloured = coloured, colours = c(component_colours[seq_along(coloured)], other_colour), of = of)
 }
 
-# Pixels along a side of a panel: about 400 over all panels.
-pixels_of <- function(panels) as.integer(max(80, min(200, 420 / panels)))
-
 # The columns to show: the given ones, or the `most` columns whose means differ most between components.
 choose_markers <- function(fit, markers, reference, most = 5L) {
   p <- length(fit$markers)
@@ -102,10 +98,8 @@ choose_markers <- function(fit, markers, reference, most = 5L) {
   named <- is.character(markers) || is.factor(markers) && is.character(levels(markers))
   chosen <- if (named || is.numeric(markers)) match(markers, if (is.numeric(markers)) seq_len(p) else fit$markers)
   if (length(chosen) == 0L || anyNA(chosen) || anyDuplicated(chosen)) {
-    stop_input("markers",
-      "must be different names or numbers among the fit's markers ", list_some(fit$markers), ", not ",
-      if (length(chosen)) list_some(as.character(markers)) else show_value(markers)
-    )
+    stop_input("markers", "must be different names or numbers among the fit's markers ", list_some(fit$markers),
+      ", not ", if (length(chosen)) list_some(as.character(markers)) else show_value(markers))
   }
   chosen
 }
@@ -157,39 +151,25 @@ cell_image <- function(x, y, colour, colours, bins) {
 # Ellipses of the coloured components and of twelve more, in two markers. `halo`: a white border, for large panels; it
 # doubles the curves, which take most of the bytes of a file.
 ellipse_layers <- function(reference, pair, limits, colouring, min_weight, halo) {
-  ellipses <- ellipses_of(reference, pair, colouring, min_weight)
-  unlist(lapply(seq_along(ellipses), function(i) {
-    x <- ellipses[[i]]$outline[, 1L]
-    y <- ellipses[[i]]$outline[, 2L]
-    y[x < limits[[1L]][[1L]] | x > limits[[1L]][[2L]] | y < limits[[2L]][[1L]] | y > limits[[2L]][[2L]]] <- NA
-    other <- ellipses[[i]]$other
-    list(
-      if (halo && !other) layer("lines", x = x, y = y, colour = "white", width = 2.4),
-      layer("lines", x = x, y = y, colour = ellipses[[i]]$colour, width = if (other) 0.6 else if (halo) 1.3 else 1)
-    )
-  }), recursive = FALSE)
-}
-
-# The outline of each ellipse, its colour, and whether its component shares this colour with others.
-ellipses_of <- function(reference, pair, colouring, min_weight) {
-  radius <- sqrt(stats::qchisq(ellipse_mass, 2))
   angle <- seq(0, 2 * pi, length.out = 100L)
-  circle <- radius * cbind(cos(angle), sin(angle))
+  circle <- sqrt(stats::qchisq(ellipse_mass, 2)) * cbind(cos(angle), sin(angle))
   heavy <- order(-reference$weights)
   heavy <- utils::head(heavy[reference$weights[heavy] >= min_weight], length(colouring$colours) + 11L)
-  ellipses <- lapply(rev(heavy), function(j) {
+  unlist(lapply(rev(heavy), function(j) {
     root <- tryCatch(chol(reference$covariances[pair, pair, j]), error = pass_on)
     if (is.null(root)) return(NULL)
+    outline <- t(t(circle %*% root) + reference$means[j, pair])
+    x <- outline[, 1L]
+    y <- outline[, 2L]
+    y[x < limits[[1L]][[1L]] | x > limits[[1L]][[2L]] | y < limits[[2L]][[1L]] | y > limits[[2L]][[2L]]] <- NA
     other <- !j %in% colouring$coloured
-    colour <- darken(if (other) "#AAAAAA" else colouring$colours[[colouring$of[[j]]]])
-    list(outline = t(t(circle %*% root) + reference$means[j, pair]), colour = colour, other = other)
-  })
-  Filter(Negate(is.null), ellipses)
-}
-
-darken <- function(colour) {
-  rgb <- grDevices::col2rgb(colour) * 0.65
-  grDevices::rgb(rgb[1L, ], rgb[2L, ], rgb[3L, ], maxColorValue = 255)
+    rgb <- 0.65 * grDevices::col2rgb(if (other) "#AAAAAA" else colouring$colours[[colouring$of[[j]]]])
+    list(
+      if (halo && !other) layer("lines", x = x, y = y, colour = "white", width = 2.4),
+      layer("lines", x = x, y = y, colour = grDevices::rgb(t(rgb), maxColorValue = 255),
+        width = if (other) 0.6 else if (halo) 1.3 else 1)
+    )
+  }), recursive = FALSE)
 }
 
 # Regions of highest density of two markers. `z`: minus the share of the mass at points of higher density.
@@ -236,7 +216,6 @@ marker_layers <- function(parts, ends) {
   )
 }
 
-# The density of a marker's mixture, the bars of its cells, its piled values, and the top of the frame.
 marker_parts <- function(fit, reference, marker, limits, values) {
   at <- seq(limits[[1L]], limits[[2L]], length.out = 300L)
   density <- numeric(length(at))
@@ -250,14 +229,15 @@ marker_parts <- function(fit, reference, marker, limits, values) {
   known <- length(values)
   if (length(spikes$at)) values <- values[!values %in% spikes$at]
   if (length(values)) {
-    width <- bar_width(values, limits)
-    # Bars begin at half a bar, so that whole numbers lie inside bars.
+    # About 60 bars, which all hold the same number of whole numbers: otherwise neighbours would differ for this reason.
+    # They begin at half a bar, so that whole numbers lie inside bars.
+    width <- diff(limits) / 60
+    some <- utils::head(values, 1000L)
+    if (all(some == floor(some))) width <- max(1, round(width))
     left <- seq(floor(limits[[1L]] / width) * width - width / 2, limits[[2L]], by = width)
     bin <- bin_of(values, left[[1L]] + c(0, width * length(left)), length(left))
-    bars <- list(
-      left = pmax(left, limits[[1L]]), right = pmin(left + width, limits[[2L]]),
-      height = tabulate(bin, length(left)) / known / width
-    )
+    bars <- list(left = pmax(left, limits[[1L]]), right = pmin(left + width, limits[[2L]]),
+      height = tabulate(bin, length(left)) / known / width)
   }
   # The mixture's density has a spike at a piled value too, which is cut off.
   near <- outer(at, spikes$at, function(x, spike) abs(x - spike) < 0.02 * diff(limits))
@@ -273,22 +253,12 @@ spikes_of <- function(fit, marker, limits) {
   list(at = at[shown], share = piled$share[shown])
 }
 
-# About 60 bars, which all hold the same number of whole numbers: otherwise neighbours would differ for this reason.
-bar_width <- function(values, limits) {
-  width <- diff(limits) / 60
-  some <- values[seq_len(min(length(values), 1000L))]
-  if (all(some == floor(some))) max(1, round(width)) else width
-}
-
 component_key <- function(reference, colouring) {
   coloured <- colouring$coloured
   others <- 1 - sum(reference$weights[coloured])
-  text <- paste0(coloured, " (", percent(reference$weights[coloured]), ")")
-  shown <- seq_along(coloured)
-  if (length(reference$weights) > length(coloured) && others >= 5e-4) {
-    text <- c(text, paste0("others (", percent(others), ")"))
-    shown <- c(shown, length(colouring$colours))
-  }
-  list(text = text, colours = colouring$colours[shown], title =
+  more <- length(reference$weights) > length(coloured) && others >= 5e-4
+  text <- c(paste0(coloured, " (", percent(reference$weights[coloured]), ")", recycle0 = TRUE),
+    if (more) paste0("others (", percent(others), ")"))
+  list(text = text, colours = colouring$colours[seq_along(text)], title =
     sprintf("Component (weight); ellipses hold %g%%; regions 50, 80, 95, 99%%", 100 * ellipse_mass))
 }

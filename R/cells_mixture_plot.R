@@ -9,26 +9,18 @@
 #' @param markers for `"pairs"`: names or numbers of markers. `NULL`: all, or of more than five the five in which
 #'   components differ most.
 #' @param min_weight for `"heatmap"` and the ellipses: components with a smaller weight are left out.
-#' @param main title, `NULL` for none.
-#' @param ... not used.
 #' @inheritParams computing_arguments
 #' @return `x`, invisibly.
 #' @section The pictures:
 #' * `"pairs"`: markers against each other, in the reference draw (see [predict.dp_mixture()]). Below the diagonal:
 #'   cells coloured by component, with an ellipse around 90% of each component. Above: regions that hold 50, 80, 95 and
 #'   99% of the mixture. On the diagonal: histograms. Axes show values before a transformation.
-#' * `"trace"`: log likelihood, occupied components, concentration and log density at a cell by sweep. Warm-up is
-#'   shaded.
-#' * `"weights"`: the weights in order of size, with the median and the interval that holds 90% of the draws. A weight
-#'   below the dashed line is worth less than one cell.
-#' * `"heatmap"`: how many standard deviations of the marker a component's mean lies above or below the mean of all
-#'   cells.
-#' @section Errors:
-#' `warpbayes_error_input` as in [predict.dp_mixture()], and for `markers` that the fit does not have.
+#' * `"trace"`: log likelihood, occupied components, concentration and log density at a cell by sweep.
+#' * `"weights"`: the weights in order of size, with median and 90% interval. The dashed line is worth one cell.
+#' * `"heatmap"`: the distance of a component's mean from the mean of all cells, in the marker's standard deviations.
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(3000), ncol = 3), matrix(rnorm(1500, mean = 4), ncol = 3))
-#' colnames(x) <- c("CD3", "CD4", "CD8")
 #' fit <- dp_mixture(x, components = 10, iter = 200, chains = 2, seed = 1, threads = 2)
 #' plot(fit)
 #' plot(fit, type = "trace")
@@ -36,28 +28,28 @@
 plot.dp_mixture <- function(x, data = NULL, type = c("pairs", "trace", "weights", "heatmap"), markers = NULL,
                             min_weight = 0.005, main = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
-  paint_picture(mixture_picture(x, "x", data, type, markers, min_weight, main, backend, threads))
+  paint_picture(picture_of.dp_mixture(x, data, type, markers, min_weight, main, backend, threads, argument = "x"))
   invisible(x)
 }
 
-mixture_picture <- function(fit, argument, data, type, markers, min_weight, main, backend, threads) {
+picture_of.dp_mixture <- function(x, data = NULL, type = types, markers = NULL, min_weight = 0.005, main = NULL,
+                                  backend = NULL, threads = NULL, ..., argument = "object") {
+  check_dots_empty(...)
   check_title(main)
-  check_mixture_fit(fit, argument)
+  check_mixture_fit(x, argument)
   types <- c("pairs", "trace", "weights", "heatmap")
   if (is.character(data) && any(data %in% types)) {
     stop_input("data", "must be cells, not ", show_value(data), "; the kind of picture is `type`")
   }
   min_weight <- check_number(min_weight, "min_weight", min = 0, max = 1, open = FALSE)
   switch(check_choice(type, "type", types),
-    heatmap = mean_heat(fit, min_weight, main),
-    pairs = pairs_picture(fit, pairs_parts(fit, data, markers, min_weight, backend, threads), min_weight, main),
-    trace = trace_picture(trace_parts(fit), main),
-    weights = weights_picture(fit, main)
+    heatmap = mean_heat(x, min_weight, main),
+    pairs = pairs_picture(x, pairs_parts(x, data, markers, min_weight, backend, threads), min_weight, main),
+    trace = trace_picture(trace_parts(x), main),
+    weights = weights_picture(x, main)
   )
 }
 
-# What traces show: `draws` (sweeps x chains), `titles`, `range` without the early warm-up, `rhat`, and whether chains
-# differ.
 trace_parts <- function(fit) {
   shown <- trace_quantities(fit, warmup = TRUE)[c("log_likelihood", "occupied", "concentration", "log_density[1]")]
   table <- diagnose(fit)
@@ -93,7 +85,6 @@ weights_picture <- function(fit, main) {
   "Weight: median and 90% interval")
 }
 
-# Means in standard deviations of the marker, similar components together. The first row is at the bottom.
 mean_heat <- function(fit, min_weight, main) {
   reference <- reference_draw(fit)
   shown <- which(reference$weights >= min(min_weight, max(reference$weights)))

@@ -12,7 +12,6 @@
 #' @param sample for a fit of [several samples][mixture_samples]: the sample of the cells, one name or one for each
 #'   cell. `NULL`: for fitted cells their own, otherwise all together. `FALSE`: all together, as for `type = "type"`.
 #' @inheritParams computing_arguments
-#' @param ... not used.
 #' @return One entry or row per cell, named as the rows of `newdata`:
 #' * `"class"`: the most probable component in the reference draw.
 #' * `"prob"`: a matrix, cells x components: the probabilities in the reference draw.
@@ -46,27 +45,17 @@ predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type",
     log_density = mean_log_density(object, spaced_draws(object, ndraws), x, run, sample),
     evaluate_slices(object, x, type, run, sample)
   )
-  if (type == "prob") {
-    dimnames(result) <- list(rownames(x), seq_len(object$components))
-  } else {
-    names(result) <- rownames(x)
-  }
+  if (type != "prob") return(stats::setNames(result, rownames(x)))
+  dimnames(result) <- list(rownames(x), seq_len(object$components))
   result
 }
 
 evaluate_slices <- function(fit, cells, what, run, sample) {
-  reference <- reference_draw(fit, checked = TRUE)
+  reference <- reference_draw(fit)
   result <- if (what == "prob") matrix(0, nrow(cells), fit$components) else integer(nrow(cells))
-  put <- function(evaluate_slice) {
-    for (slice in row_slices(nrow(cells))) {
-      part <- evaluate_slice(slice)
-      if (what == "prob") result[slice, ] <<- part else result[slice] <<- part
-    }
-  }
-  if (is.null(sample) && nrow(cells)) {
-    evaluate_cells(fit, cells, run, function(evaluate) put(function(slice) evaluate(reference, what, slice)[[what]]))
-  } else {
-    put(function(slice) evaluate_mixture(fit, reference, cells_in(cells, slice), what, run, sample[slice]))
+  for (slice in row_slices(nrow(cells))) {
+    part <- evaluate_mixture(fit, reference, cells_in(cells, slice), what, run, sample[slice])
+    if (what == "prob") result[slice, ] <- part else result[slice] <- part
   }
   result
 }

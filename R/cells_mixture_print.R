@@ -1,30 +1,19 @@
 # print() and summary() of a fitted mixture, and its convergence by quantities that do not depend on numbering.
 
-# Where, in which precision and from which seed it was computed, and how long that took.
 where_words <- function(fit) {
   sprintf("%s on %s, %s precision, seed %s", elapsed_words(fit$elapsed), backend_words(fit), fit$precision,
     format(fit$seed, digits = 16))
 }
 
-fit_words <- function(fit) {
-  c(
-    size_words(fit),
-    chain_words(fit, count_kept(fit), where_words(fit))
-  )
-}
-
-list_shares <- function(shares) {
-  paste0(format(round(100 * shares, 1), trim = TRUE), "%", collapse = ", ")
-}
+fit_words <- function(fit) c(size_words(fit), chain_words(fit, count_kept(fit), where_words(fit)))
 
 #' Print or summarise a fitted mixture
 #'
 #' `print()` says what was fitted, how many components hold cells, and its [verdict()]. `summary()` adds statistics of
 #' [convergence] or, if chains do not agree, the shares of [cell types][cell_types()] in each chain.
-#' `print(summary(fit), all = TRUE)` shows the prior, the largest components and all reasons, too. Component numbers may
-#' differ between chains, so chains are compared by the log density of the mixture at five cells.
+#' `print(summary(fit), all = TRUE)` shows the prior, the largest components and all reasons, too.
 #' @param object a fit from [dp_mixture()].
-#' @param ... not used.
+#' @inheritParams computing_arguments
 #' @return `summary()` gives a list of class `summary.dp_mixture`:
 #' * `learned`: the learned parts of the prior: `part`, `mean`, `q5`, `q95`, in the data's units.
 #' * `diagnostics`: a row for each quantity: `quantity`, `mean`, `sd`, `q5`, `median`, `q95`, `rhat`, `ess_bulk`.
@@ -33,11 +22,9 @@ list_shares <- function(shares) {
 #'   `share`, `rhat`, `common` (see [cell_types_method]), `differs` (by more than chance explains), the share in each
 #'   chain, the Monte Carlo `error` of the share, and `means`.
 #' * `components`, `reference`: the components of the reference draw by decreasing weight, and its `draw` and `chain`.
-#' * `piled`: the [values that many cells share][piled_values].
 #' * `occupied`: the number of components that hold cells, sweeps x chains, without the warm-up.
 #'
 #' For [Bayesian EM][bayesian_em], `starts` and `best` replace `learned`, `diagnostics` and `occupied`.
-#' `prior_summary()` of package rstantools gives the prior.
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))
@@ -58,21 +45,18 @@ held_words <- function(fit) {
   table <- diagnose(fit)
   occupied <- table[table$quantity == "occupied", ]
   number <- function(value) format(value, scientific = FALSE)
-  c(
-    if (!is.na(occupied$median)) {
-      sprintf("Components that hold cells: %s (90%% of draws: %s to %s)",
-        number(occupied$median), number(floor(occupied$q5)), number(ceiling(occupied$q95)))
-    },
-    largest_words(paste0("Largest, in the last sweep", if (fit$chains > 1) " of chain 1"), fit$sizes[, 1L], fit$rows)
-  )
+  c(if (!is.na(occupied$median)) {
+    sprintf("Components that hold cells: %s (90%% of draws: %s to %s)",
+      number(occupied$median), number(floor(occupied$q5)), number(ceiling(occupied$q95)))
+  }, largest_words(paste0("Largest, in the last sweep", if (fit$chains > 1) " of chain 1"), fit$sizes[, 1L], fit$rows))
 }
 
 largest_words <- function(title, sizes, rows) {
   largest <- utils::head(sort(sizes[sizes > 0], decreasing = TRUE), 8L)
-  if (length(largest)) sprintf("%s: %s of the cells", title, list_shares(largest / rows))
+  shares <- paste0(format(round(100 * largest / rows, 1), trim = TRUE), "%", collapse = ", ")
+  if (length(largest)) sprintf("%s: %s of the cells", title, shares)
 }
 
-# The mean and middle 90% of the draws of each learned number of the prior. NULL: none.
 learned_table <- function(fit) {
   if (!count_kept(fit)) return(NULL)
   parts <- learned_draws(fit)
@@ -81,11 +65,9 @@ learned_table <- function(fit) {
     parts[[sprintf("sd[%s]", fit$markers[[j]])]] <- sqrt(fit$draws$prior_scale[j, j, , ])
   }
   if (!length(parts)) return(NULL)
-  rows <- lapply(parts, function(values) {
-    ends <- stats::quantile(values, c(0.05, 0.95), names = FALSE)
-    data.frame(mean = mean(values), q5 = ends[[1L]], q95 = ends[[2L]])
-  })
-  cbind(part = names(parts), do.call(rbind, unname(rows)), row.names = NULL)
+  draws <- matrix(unlist(parts), ncol = length(parts))
+  points <- column_quantiles(draws, c(0.05, 0.95))
+  data.frame(part = names(parts), mean = colMeans(draws), q5 = points[, 1L], q95 = points[, 2L])
 }
 
 # As printed, with the decimals that the standard deviation of a quantity and the error of its mean allow.
@@ -98,12 +80,8 @@ diagnostics_words <- function(table, digits) {
     ifelse(is.na(values), "-", format_to_spread(values, spread[[i]], digits))
   }, character(length(shown))))
   colnames(numbers) <- shown
-  data.frame(
-    quantity = sub("^the ", "", quantity_words(table$quantity)), numbers,
-    Rhat = ifelse(is.na(table$rhat), "-", format_rhat(table$rhat)),
-    ESS = ifelse(is.na(table$ess_bulk), "-", formatC(table$ess_bulk, format = "f", digits = 0)),
-    check.names = FALSE
-  )
+  data.frame(quantity = sub("^the ", "", quantity_words(table$quantity)), numbers, Rhat = rhat_words(table$rhat),
+    ESS = ess_words(table$ess_bulk), check.names = FALSE)
 }
 
 #' @rdname summary.dp_mixture
@@ -111,16 +89,16 @@ diagnostics_words <- function(table, digits) {
 summary.dp_mixture <- function(object, ...) {
   check_method(object, "object", ...)
   method <- method_of(object)
-  complete <- !vapply(object$draws[c("weights", "means", "covariances")], is.null, TRUE)
-  reference <- if (all(complete) && count_kept(object) > 0L) reference_draw(object)
-  structure(
-    c(list(words = c(method$words(object), method$held(object)[1L]), prior = object$prior),
-      method$summary(object, reference), list(
-      components = if (!is.null(reference)) reference_components(reference), reference = reference[c("draw", "chain")],
-      piled = object$piled, rows = object$rows, transform = object$transform
-    )),
-    class = c("summary.dp_mixture", "warpbayes")
-  )
+  reference <- if (has_mixtures(object)) reference_draw(object)
+  components <- if (!is.null(reference)) {
+    order <- order(-reference$weights)
+    data.frame(component = order, weight = reference$weights[order], reference$means[order, , drop = FALSE],
+      check.names = FALSE)
+  }
+  structure(c(list(words = c(method$words(object), method$held(object)[1L]), prior = object$prior),
+    method$summary(object, reference), list(components = components, reference = reference[c("draw", "chain")],
+      piled = object$piled, rows = object$rows, transform = object$transform)
+  ), class = c("summary.dp_mixture", "warpbayes"))
 }
 
 gibbs_summary <- function(fit, reference) {
@@ -147,13 +125,6 @@ gibbs_glance <- function(fit) {
   )
 }
 
-reference_components <- function(reference) {
-  order <- order(-reference$weights)
-  data.frame(
-    component = order, weight = reference$weights[order], reference$means[order, , drop = FALSE], check.names = FALSE
-  )
-}
-
 in_console.summary.dp_mixture <- function(x, all = FALSE, components = 12, digits = 2, ...) {
   all <- check_flag(all, "all")
   components <- check_count(components, "components", min = 0)
@@ -173,9 +144,9 @@ in_console.summary.dp_mixture <- function(x, all = FALSE, components = 12, digit
   if (!is.null(x$populations)) print_chain_shares(x$populations, if (all) Inf else 6L)
   differing <- x$populations[x$populations$differs, ]
   if (all && NROW(differing)) {
-    print_tables(stats::setNames(list(
-      data.frame(type = differing$type, signif(differing$means, digits + 1), check.names = FALSE)
-    ), paste0("Means of the types in which chains differ, ", scale_words(x$transform))))
+    means <- data.frame(type = differing$type, signif(differing$means, digits + 1), check.names = FALSE)
+    print_tables(stats::setNames(list(means),
+      paste0("Means of the types in which chains differ, ", scale_words(x$transform))))
   }
   cat("\n")
   print_verdict(x$verdict, if (all) Inf else 3L)
@@ -188,27 +159,17 @@ summary_tables <- function(x, components = 12L, digits = 2) {
   bem <- !is.null(x$starts)
   tables <- list(learned_words(x$learned, digits), largest$table, piled_rows(x$piled),
     if (bem) starts_words(x$starts) else diagnostics_words(x$diagnostics, digits))
-  names(tables) <- c("Learned of the prior (mean, and 90% of the draws)",
-    paste0("", largest$caption),
+  stats::setNames(tables, c("Learned of the prior (mean, and 90% of the draws)", paste0("", largest$caption),
     "Values that many cells share at an end of a marker",
-    if (bem) "Starts" else "Convergence, over the sweeps after the warmup")
-  tables
-}
-
-place_words <- function(x) {
-  if (is.null(x$starts)) return(sprintf("draw %d of chain %d", x$reference$draw, x$reference$chain))
-  sprintf("start %d", x$best)
+    if (bem) "Starts" else "Convergence, over the sweeps after the warmup"))
 }
 
 # The quantities that judge convergence: sweeps x chains each.
 trace_quantities <- function(fit, warmup = FALSE) {
   sweeps <- seq_len(nrow(fit$log_likelihood))
   if (!warmup) sweeps <- sweeps[sweeps > fit$warmup]
-  quantities <- list(
-    log_likelihood = fit$log_likelihood[sweeps, , drop = FALSE],
-    occupied = fit$occupied[sweeps, , drop = FALSE],
-    concentration = fit$concentration_trace[sweeps, , drop = FALSE]
-  )
+  traces <- list(log_likelihood = fit$log_likelihood, occupied = fit$occupied, concentration = fit$concentration_trace)
+  quantities <- lapply(traces, function(trace) trace[sweeps, , drop = FALSE])
   # Sweeps between two scores have the one before.
   scored <- if (!is.null(fit$score)) which(!is.na(fit$score[, 1L]))
   last <- scored[pmax(1L, findInterval(sweeps, scored))]
@@ -235,11 +196,6 @@ diagnose <- function(fit) {
   table
 }
 
-add_method("gibbs", words = fit_words, held = held_words, summary = gibbs_summary,
-  glance = gibbs_glance, title = "Mixture of Gaussians", axis = "Sweep"
-)
-
-# The heaviest components as a table, with its caption and a sentence about the others.
 components_words <- function(summary, most, digits = 2) {
   table <- summary$components
   if (is.null(table) || most == 0) return(list())
@@ -248,10 +204,11 @@ components_words <- function(summary, most, digits = 2) {
   rest <- table$weight[-seq_len(nrow(shown))]
   shown$weight <- percent(shown$weight)
   shown[-(1:2)] <- lapply(shown[-(1:2)], column_words, digits + 1)
+  at <- summary$reference
+  place <- if (is.null(summary$starts)) sprintf("draw %d of chain %d", at$draw, at$chain) else paste("start", at$chain)
   list(
     table = shown,
-    caption = sprintf("Largest components of %s (highest log posterior), %s",
-      place_words(summary), scale_words(summary$transform)),
+    caption = sprintf("Largest components of %s (highest log posterior), %s", place, scale_words(summary$transform)),
     rest = if (length(rest)) {
       sprintf("and %s with %s of the weight together", count_words(length(rest), "more component"), percent(sum(rest)))
     }

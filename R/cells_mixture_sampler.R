@@ -9,8 +9,7 @@ mixture_sampler <- function(fit, atoms = find_atoms(fit)) {
     step = mixture_step(fit, atoms),
     together = TRUE,
     finish = function(fit) {
-      sizes <- lapply(fit$state, function(state) as.integer(state$sizes))
-      fit$sizes <- matrix(unlist(sizes), fit$components, fit$chains)
+      fit$sizes <- matrix(as.integer(unlist(lapply(fit$state, `[[`, "sizes"))), fit$components, fit$chains)
       fit
     }
   ))
@@ -34,7 +33,6 @@ mixture_step <- function(fit, atoms = find_atoms(fit)) {
   log_unit <- sum(log(fit$scale))
   delayedAssign("jacobian", unit_jacobian(fit))
   keep_parts <- c("labels", "means", "covariances") %in% fit$keep
-  units <- prior_units(fit)
   carried <- c(
     "statistics", "concentration", "sizes", "prior", if (!is.null(fit$state[[1L]]$search)) "search",
     if (!is.null(fit$samples)) c("sample_sizes", "log_share", "sample_concentration")
@@ -50,18 +48,16 @@ mixture_step <- function(fit, atoms = find_atoms(fit)) {
       traces <- list(
         log_likelihood = slice$log_likelihood + jacobian[["rows"]],
         log_posterior = slice$log_likelihood + slice$log_prior + sum(jacobian),
-        score = slice$score + jacobian[["rows"]],
-        concentration_trace = slice$concentration_trace,
-        occupied = slice$occupied,
-        probe_density = slice$probe_density - log_unit
+        score = slice$score + jacobian[["rows"]], concentration_trace = slice$concentration_trace,
+        occupied = slice$occupied, probe_density = slice$probe_density - log_unit
       )
-      list(state = state, traces = traces, draw = if (kept[[3L]] > 0) kept_draws_of(fit, slice, kept, units))
+      list(state = state, traces = traces, draw = if (kept[[3L]] > 0) kept_draws_of(fit, slice, kept))
     }, states, slices)
   }
 }
 
 # The draws that a slice kept, one after the other, in the data's units. `kept` is from kept_in_slice().
-kept_draws_of <- function(fit, slice, kept, units) {
+kept_draws_of <- function(fit, slice, kept) {
   draws <- c(list(weights = exp(slice$log_weight)), slice[c("means", "covariances", "labels")])
   draws$concentration <- slice$concentration_trace[kept[[1L]] + 1 + (seq_len(kept[[3L]]) - 1) * kept[[2L]]]
   if (!is.null(fit$samples)) {
@@ -69,34 +65,26 @@ kept_draws_of <- function(fit, slice, kept, units) {
     draws$sample_sizes <- slice$kept_sample_sizes
     draws$sample_concentration <- slice$kept_sample_concentration
   }
-  if (length(fit$prior$learn)) c(draws, kept_priors(fit, slice$kept_prior, kept[[3L]], units)) else draws
-}
-
-kept_priors <- function(fit, values, count, units) {
+  if (!length(fit$prior$learn)) return(draws)
   p <- length(fit$markers)
-  values <- matrix(values, ncol = count)
-  list(
-    prior_mean = values[seq_len(p), ] * fit$scale + fit$center,
-    prior_mean_scale = values[p + 1, ], prior_df = values[p + 2, ],
-    prior_scale = values[units$place, ] * c(units$square)
-  )
-}
-
-# Where the entries of a learned prior's scale are among the values of compiled_prior(), and their units.
-prior_units <- function(fit) {
-  p <- length(fit$markers)
-  list(place = p + 2L + unpack(seq_len(p * (p + 1) / 2), p), square = outer(fit$scale, fit$scale))
+  # As compiled_prior() has them.
+  values <- matrix(slice$kept_prior, ncol = kept[[3L]])
+  scale <- values[p + 2L + unpack(seq_len(p * (p + 1) / 2), p), ] * c(outer(fit$scale, fit$scale))
+  c(draws, list(prior_mean = values[seq_len(p), ] * fit$scale + fit$center, prior_mean_scale = values[p + 1, ],
+    prior_df = values[p + 2, ], prior_scale = scale))
 }
 
 # The resolved prior for the entries. `values` may be learned: m, gamma, nu, and the lower triangle of Phi by rows.
 compiled_prior <- function(prior) {
-  list(
-    values = c(prior$mean, prior$mean_scale, prior$df, pack(prior$scale)),
-    concentration = prior$concentration,
+  list(values = c(prior$mean, prior$mean_scale, prior$df, pack(prior$scale)), concentration = prior$concentration,
     sample_concentration = prior$sample_concentration,
     floor = if (is.null(prior$floor)) numeric(length(prior$mean)) else prior$floor,
-    hyper = if (length(prior$learn)) resolve_hyperprior(prior)
-  )
+    # The prior distributions of the learned parts, around their values.
+    hyper = if (length(prior$learn)) {
+      list(learn = c("mean", "mean_scale", "scale", "df") %in% prior$learn, mean = prior$mean,
+        mean_scale = c(2, prior$mean_scale), scale_df = length(prior$mean) + 2, packed_scale = pack(prior$scale),
+        df_grid = prior$df_grid)
+    })
 }
 
 # Log Jacobians to the data's units: of known values, of the components' means (1 per marker) and covariances (p + 1),
@@ -118,16 +106,15 @@ find_atoms <- function(fit) {
     values <- if (anyDuplicated(some)) sort(unique(some)) else numeric()
     counts <- tabulate(match(some, values), length(values))
     often <- which(counts >= max(5, length(some) / 200))
-    often <- often[which(counts[often] >= 5 * vapply(often, count_beside, 0, counts = counts))]
+    # The median of the ten nearest counts, NA if there is no other.
+    beside <- vapply(often, function(i) {
+      stats::median(counts[utils::head(order(abs(seq_along(counts) - i))[-1L], 10L)])
+    }, 0)
+    often <- often[which(counts[often] >= 5 * beside)]
     value <- values[utils::head(often[order(counts[often], decreasing = TRUE)], 20L)]
     rbind(rep(j - 1, length(value)), (value - fit$center[j]) * (1 / fit$scale[j]))
   })
   do.call(cbind, found)
-}
-
-# The median of the ten counts nearest to count i, NA if there is no other.
-count_beside <- function(i, counts) {
-  stats::median(counts[utils::head(order(abs(seq_along(counts) - i))[-1L], 10L)])
 }
 
 #' Memory of a mixture fit, and saving it
@@ -135,8 +122,8 @@ count_beside <- function(i, counts) {
 #' How much memory [dp_mixture()] needs for \eqn{p} markers and \eqn{k} components, and how to make a fit smaller.
 #' @section On the processor:
 #' Besides the data, a fit takes 40 MB and about 12 bytes per cell. Each kept draw takes \eqn{8 k p^2} bytes for the
-#' covariances, \eqn{8 k p} for the means, and 4 bytes per cell for labels: 0.4 MB without labels for 256 components and
-#' 14 markers. [`warp_control(keep = , thin = )`][warp_control()] keep less.
+#' covariances, \eqn{8 k p} for the means, and 4 bytes per cell for labels. [`warp_control(keep = , thin = )`
+#' ][warp_control()] keep less.
 #' @section On a graphics card:
 #' The card holds the scaled cells, \eqn{8 p} bytes each (\eqn{4 p} in single precision), and about a tenth more. Cells
 #' that do not fit, or that `options(warpbayes.device_memory)` leaves out, travel to the card in each sweep.
@@ -144,15 +131,6 @@ count_beside <- function(i, counts) {
 #' A fit holds the data. To save it without them: `fit$x <- NULL; saveRDS(fit, file)`. [continue()], [relabel()],
 #' [cell_types()] and `logLik()` need them back: `fit$x <- x`, the matrix of the chosen markers as doubles, after the
 #' transformation.
-#' @examples
-#' set.seed(1)
-#' x <- matrix(rnorm(4000), ncol = 2)
-#' fit <- dp_mixture(x, components = 8, iter = 100, seed = 1, threads = 2,
-#'   control = warp_control(thin = 5))
-#' print(object.size(fit), units = "auto")
-#' fit$x <- NULL
-#' print(object.size(fit), units = "auto")
-#' predict(fit, rbind(c(0, 0)), type = "log_density", threads = 2)
 #' @name mixture_memory
 NULL
 

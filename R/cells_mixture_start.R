@@ -4,45 +4,35 @@ start_gibbs <- function(fit, start, run, atoms) {
   search <- searched_sweeps(fit, start)
   if (identical(start, "search")) start <- NULL
   first <- first_states(fit, start, fit$warmup, run, atoms)
-  start_chains(fit, numbered(function(key, chain) {
-    state <- c(first(key, chain), search)
-    if (is.null(fit$samples)) state else c(state, sample_state(fit, state$merge))
-  }))
+  start_chains(fit, function(key) {
+    state <- c(first(key), search)
+    if (is.null(fit$samples)) return(state)
+    law <- fit$prior$sample_concentration
+    # All samples are one in the first half of the warm-up, and while components are joined.
+    c(state, list(pooled = max(1, state$merge, floor(fit$warmup / 2)), log_share = numeric(fit$components),
+      sample_sizes = numeric(length(fit$samples) * fit$components), sample_concentration = law[[1L]] / law[[2L]]))
+  })
 }
 
-# start_chains() gives the key of a chain alone: this counts the chains.
-numbered <- function(start) {
-  chain <- 0
-  function(key) {
-    chain <<- chain + 1
-    start(key, chain)
-  }
-}
-
-# function(key, chain): the first state of a chain. Components may be joined in the first of its `sweeps` sweeps.
+# function(key): the first state of the next chain. Components may be joined in the first of its `sweeps` sweeps.
 first_states <- function(fit, start, sweeps, run, atoms) {
   merge <- if (is.null(start)) merge_after(sweeps, fit$moves) else 0
   statistics <- first_statistics(fit, start, merge, run, atoms)
   prior <- compiled_prior(fit$prior)
   values <- compiled_prior(narrow_prior(fit$prior, atoms))$values
-  function(key, chain) {
-    list(
-      merge = if (merge > 0) merge + 1 else 0, statistics = statistics(key, chain),
-      concentration = prior$concentration[["shape"]] / prior$concentration[["rate"]], prior = values
-    )
+  function(key) {
+    list(merge = if (merge > 0) merge + 1 else 0, statistics = statistics(key),
+      concentration = prior$concentration[["shape"]] / prior$concentration[["rate"]], prior = values)
   }
 }
 
-# The last sweep in which components that share a population are joined; 0: in the start. It is early in the warm-up: no
-# kept draw may come before. With moves, each of the 20 sweeps up to it joins some (src/mixture/sweeps.c). The sweeps
-# before sort the cells; otherwise too many components of populations that are not normal would be joined.
-merge_after <- function(warmup, moves) {
-  min(if (moves) 100 else 50, floor(warmup / 2))
-}
+# The last sweep in which components that share a population are joined; 0: in the start. With moves, each of the 20
+# sweeps up to it joins some. The sweeps before sort the cells; otherwise too many components of populations that are
+# not normal would be joined.
+merge_after <- function(warmup, moves) min(if (moves) 100 else 50, floor(warmup / 2))
 
 # The sweeps after which each chain searches for a better start (src/mixture/search.c): up to 200 of the warm-up, after
-# components were joined, and while samples are one. A search takes as long as some 2,000 sweeps. By default it is left
-# out where a sweep takes long, of few cells, and of short runs.
+# components were joined, and while samples are one. A search takes as long as some 2,000 sweeps.
 searched_sweeps <- function(fit, start) {
   first <- merge_after(fit$warmup, fit$moves) + 20
   last <- min(first + 199, if (is.null(fit$samples)) floor(0.7 * fit$warmup) else floor(fit$warmup / 2) - 1)
@@ -57,51 +47,42 @@ narrow_prior <- function(prior, atoms) {
   prior
 }
 
-# The state of several samples: all are one in the first half of the warm-up, and while components are joined.
-sample_state <- function(fit, merge) {
-  law <- fit$prior$sample_concentration
-  list(
-    pooled = max(1, merge, floor(fit$warmup / 2)), sample_sizes = numeric(length(fit$samples) * fit$components),
-    log_share = numeric(fit$components), sample_concentration = law[["shape"]] / law[["rate"]]
-  )
-}
-
-# The statistics of the first states: function(key, chain). `start` is NULL, labels, or a fit.
+# The statistics of the first states: function(key). `start` is NULL, labels, or a fit.
 first_statistics <- function(fit, start, merge, run, atoms) {
   if (!inherits(start, "dp_mixture")) return(from_clusters(fit, start, merge, run, atoms))
-  check_start_fit(start, fit)
-  if (!same_cells(start, fit)) return(from_clusters(fit, labels_from_fit(start, fit, run), merge, run, atoms))
-  statistics <- lapply(start$state, statistics_for, fit = fit)
-  function(key, chain) statistics[[(chain - 1) %% length(statistics) + 1]]
-}
-
-# From `labels` or, if NULL, from a different clustering of some cells for each chain.
-from_clusters <- function(fit, labels, merge, run, atoms) {
-  prior <- compiled_prior(start_prior(fit$prior))
-  k <- as.integer(fit$components)
-  inverse <- 1 / fit$scale
-  if (is.null(fit$reader)) {
-    return(function(key, chain) {
-      native(C_mixture_start, fit$x, fit$center, inverse, prior, k, key, merge == 0, atoms, labels)
-    })
-  }
-  if (!is.null(labels)) {
-    stop_input("start",
-      "has labels, which need the cells in this process: a row_reader() takes NULL, or a fit of the same cells"
-    )
-  }
-  function(key, chain) {
-    cells <- collect_cells(run$cluster, native(C_mixture_start_rows, as.double(fit$rows), k, key))
-    native(C_mixture_start, cells, fit$center, inverse, prior, k, key, merge == 0, atoms, as.double(fit$rows))
-  }
-}
-
-check_start_fit <- function(start, fit) {
   if (!identical(start$markers, fit$markers)) {
     stop_input("start", "was fitted to other markers, ", list_some(start$markers), ", than ", list_some(fit$markers))
   }
   if (!identical(start$transform, fit$transform)) {
     stop_input("start", "was fitted on another scale: its `transform` differs")
+  }
+  if (!same_cells(start, fit)) return(from_clusters(fit, labels_from_fit(start, fit, run), merge, run, atoms))
+  statistics <- lapply(start$state, statistics_for, fit = fit)
+  chain <- 0
+  function(key) {
+    chain <<- chain + 1
+    statistics[[(chain - 1) %% length(statistics) + 1]]
+  }
+}
+
+# From `labels` or, if NULL, from a different clustering of some cells for each chain.
+from_clusters <- function(fit, labels, merge, run, atoms) {
+  # With fewer degrees of freedom, for many markers and few cells per cluster, distant clusters would be joined.
+  prior <- compiled_prior(replace(fit$prior, "df", max(fit$prior$df, 50)))
+  k <- as.integer(fit$components)
+  inverse <- 1 / fit$scale
+  if (is.null(fit$reader)) {
+    return(function(key) {
+      native(C_mixture_start, fit$x, fit$center, inverse, prior, k, key, merge == 0, atoms, labels)
+    })
+  }
+  if (!is.null(labels)) {
+    stop_input("start", "has labels, which need the cells in this process: a row_reader() takes NULL, or a fit of the ",
+      "same cells")
+  }
+  function(key) {
+    cells <- collect_cells(run$cluster, native(C_mixture_start_rows, as.double(fit$rows), k, key))
+    native(C_mixture_start, cells, fit$center, inverse, prior, k, key, merge == 0, atoms, as.double(fit$rows))
   }
 }
 
@@ -112,9 +93,7 @@ same_cells <- function(start, fit) {
 }
 
 too_many_components <- function(count, fit) {
-  stop_input("start", sprintf(
-    "has cells in %s components, but `components` is %s", format(count), format(fit$components)
-  ))
+  stop_input("start", "has cells in ", format(count), " components, but `components` is ", format(fit$components))
 }
 
 # Statistics of another fit's last state. Of too many components, those with less than half a cell are left out.
@@ -134,10 +113,8 @@ statistics_for <- function(state, fit) {
 # The most probable components of other cells. If `start` has too many components, those used are numbered from 1.
 labels_from_fit <- function(start, fit, run) {
   if (!is.null(fit$reader)) {
-    stop_input("start",
-      "was fitted to other cells, whose components need the cells in this process: ",
-      "a row_reader() takes a fit of the same cells"
-    )
+    stop_input("start", "was fitted to other cells, whose components need the cells in this process: ",
+      "a row_reader() takes a fit of the same cells")
   }
   reference <- reference_draw(start)
   labels <- evaluate_mixture(start, reference, fit$x, "class", run)
@@ -153,12 +130,5 @@ gibbs_schedule <- function(iter, warmup, control) {
 
 gibbs_parts <- function(fit) {
   of_samples <- c(if ("weights" %in% fit$keep) c("sample_weights", "sample_sizes"), "sample_concentration")
-  c(fit$keep, learned_names(fit), "concentration", if (!is.null(fit$samples)) of_samples)
+  c(fit$keep, sprintf("prior_%s", fit$prior$learn), "concentration", if (!is.null(fit$samples)) of_samples)
 }
-
-gibbs_sweeps <- function(fit) fit$warmup + fit$thin * seq_len(dim(fit$draws$concentration)[[1L]])
-
-add_method("gibbs", settings = c("thin", "keep"), schedule = gibbs_schedule, start = start_gibbs,
-  sampler = mixture_sampler, sampled = TRUE, spread = TRUE, parts = gibbs_parts,
-  draws = function(fit) kept_draws(fit$iter, fit), kept = gibbs_sweeps
-)

@@ -7,13 +7,11 @@
 #' @param x a fit from [dp_mixture()]; for `augment()` also cell types from [cell_types()].
 #' @param data the cells, as `newdata` of [predict.dp_mixture()]; `NULL`: those that were fitted.
 #' @param ndraws number of draws that the density is averaged over; `NULL`: all.
-#' @param ... not used.
 #' @inheritParams computing_arguments
-#' @return `tidy()`: `component`, `weight`, `marker`, `mean` and `sd`, heaviest component first. `glance()`: `rows`,
-#'   `markers`, `components`, `occupied` (median), `concentration` and `log_likelihood` (means), `chains`, `draws`,
-#'   `rhat` (largest) and `ess_bulk` (smallest) of the quantities in [summary.dp_mixture()], `converged`, `seconds`.
-#'   `augment()`: all columns of `data`, or the fitted markers in the data's units, and `.class`, `.prob` (of that
-#'   class) and `.log_density`, or for cell types `.type`, `.prob` and, for fitted cells of several samples, `.sample`.
+#' @return `tidy()`: `component`, `weight`, `marker`, `mean` and `sd`, heaviest component first. `glance()`: among
+#'   others `occupied` (median), `concentration` and `log_likelihood` (means), `rhat` (largest) and `ess_bulk`
+#'   (smallest) of the quantities in [summary.dp_mixture()]. `augment()`: all columns of `data`, or the fitted markers
+#'   in the data's units, and `.class`, `.prob` (of that class) and `.log_density`, or for cell types `.type`, `.prob`.
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(400), 200, dimnames = list(NULL, c("CD4", "CD8")))
@@ -105,7 +103,6 @@ augment.cell_types <- function(x, data = NULL, backend = NULL, threads = NULL, .
   as_table(cbind(all_columns(x$fit, data, cells), .type = get("type"), .prob = 1 - get("uncertainty")))
 }
 
-# All columns that the user gave, as a data frame. Without `data`, the fitted markers in the data's units.
 all_columns <- function(fit, data, cells) {
   if (is.null(data)) return(as.data.frame(in_data_units(fit, cells)))
   if (is.data.frame(data)) return(data)

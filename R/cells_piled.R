@@ -7,13 +7,8 @@
 #' spikes. A value is piled if at least 0.5% of the cells have it, no more than 1% of the cells lie beyond it, and it is
 #' five times as frequent as any of the ten next values.
 #'
-#' The mixture describes piled values by thin components, which may lie across several populations. If few cells have a
-#' piled value, it may help to leave these cells out; if most have it, the marker.
-#' @examples
-#' set.seed(1)
-#' x <- cbind(CD4 = pmax(rnorm(1000, 1), 0), CD8 = rnorm(1000, 5))
-#' fit <- dp_mixture(x, components = 6, iter = 60, seed = 1, threads = 2)
-#' fit$piled
+#' Thin components describe piled values, and may lie across several populations. If few cells have a piled value, it
+#' may help to leave these cells out; if most have it, the marker.
 #' @name piled_values
 NULL
 
@@ -25,15 +20,10 @@ find_piled <- function(cells) {
     if (!anyDuplicated(some)) return(NULL)
     piles <- rbind(piled_at_low_end(some), -piled_at_low_end(-some))
     if (nrow(piles) == 0L) return(NULL)
-    share <- if (is.null(cells$reader)) {
-      vapply(piles[, 1L], function(value) mean(cells$x[, j] == value, na.rm = TRUE), 0)
-    } else {
-      abs(piles[, 2L])
-    }
-    data.frame(
-      marker = cells$markers[[j]], end = ifelse(piles[, 2L] > 0, "low", "high"),
-      value = data_values(piles[, 1L], cells$transform, j), share = share, at = piles[, 1L]
-    )
+    share <- abs(piles[, 2L])
+    if (is.null(cells$reader)) share <- vapply(piles[, 1L], function(at) mean(cells$x[, j] == at, na.rm = TRUE), 0)
+    data.frame(marker = cells$markers[[j]], end = ifelse(piles[, 2L] > 0, "low", "high"),
+      value = data_values(piles[, 1L], cells$transform, j), share = share, at = piles[, 1L])
   })
   none <- data.frame(marker = character(), end = character(), value = numeric(), share = numeric(), at = numeric())
   do.call(rbind, c(list(none), found))
@@ -66,10 +56,9 @@ edge_types <- function(fit, type) {
   which(cells > 0 & tabulate(type[at_edge], length(cells)) >= 0.9 * cells)
 }
 
-# How far each sample lies from the others in each marker, on the scale of the fit: samples x markers, 0 for those that
-# lie with them. NULL if all do. Densities of samples are moved against that of the largest sample to where they overlap
-# most (Bhattacharyya coefficient), at most 1.5 standard deviations. A normal population that moves by its standard
-# deviation loses 0.12 of this overlap. The lower median of all shifts is where the samples are.
+# How far each sample lies from the others in each marker: samples x markers, 0 for those that lie with them, or NULL.
+# Densities of samples are moved to where they overlap that of the largest sample most (Bhattacharyya coefficient), at
+# most 1.5 standard deviations. A normal population that moves by its standard deviation loses 0.12 of this overlap.
 sample_shifts <- function(fit, least = 0.1, most = 500L) {
   if (is.null(fit$x) || length(fit$samples) < 2L) return(NULL)
   cells <- tabulate(fit$sample, length(fit$samples))
@@ -108,15 +97,11 @@ sample_shifts <- function(fit, least = 0.1, most = 500L) {
   out
 }
 
-zap_values <- function(piled) ifelse(abs(piled$value) < 1e-9, 0, piled$value)
-
-format_each <- function(values) vapply(values, format, "", digits = 4)
+piled_words <- function(piled) vapply(ifelse(abs(piled$value) < 1e-9, 0, piled$value), format, "", digits = 4)
 
 piled_rows <- function(piled) {
   if (!nrow(piled)) return(NULL)
-  data.frame(
-    marker = piled$marker, end = piled$end, value = format_each(zap_values(piled)), cells = percent(piled$share)
-  )
+  data.frame(marker = piled$marker, end = piled$end, value = piled_words(piled), cells = percent(piled$share))
 }
 
 # With fewer cells than markers, the covariance of no component can be learned: the prior decides.

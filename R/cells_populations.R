@@ -1,5 +1,4 @@
-# In which populations the chains of a mixture differ: shares of cell types by chain. Types are matched by their cells
-# (R/cells_types_map.R), so numbers of components do not matter.
+# In which populations the chains of a mixture differ: shares of cell types by chain.
 
 # Types with a smaller share are left out, unless chains differ in them.
 least_share <- 0.01
@@ -10,10 +9,9 @@ share_tolerance <- function(share, rows) {
   pmax(0.01, share / 5, 2 * stats::qnorm(0.95) * sqrt(share * (1 - share) / rows))
 }
 
-# Whether chains agree on the shares of the types of `map`: a list of `names`, `shown`, `map`, `chains`, the `shares`
-# (see shares_by_chain()) and their `table`; the types that `differs` names, by more than chance explains, those that
-# are `wide` of those, with intervals beyond the tolerance, and those `short` of draws; `common` (from
-# cells_in_common()), and the `borders` (from open_borders()).
+# Whether chains agree on the shares of the types of `map`: a list of the `shares` (see shares_by_chain()), a `table` of
+# their diagnostics, the types whose shares differ by more than chance explains (`differs`), have `wide` intervals, or
+# are `short` of draws; what the chains have in `common`; and the `borders` (see open_borders()).
 shares_agreement <- function(map, shown, names, rows) {
   shares <- shares_by_chain(map)
   table <- diagnose_quantities(shares)
@@ -30,7 +28,7 @@ shares_agreement <- function(map, shown, names, rows) {
     wide <- wide[order(-half[wide])]
     # Of two chains, t says too little about chance.
     inner <- map$proportions - chain_means(map$proportions, chain)[as.character(chain), ]
-    inner <- apply(quantiles_of_columns(inner, interval_ends(0.9)), 1L, diff) / 2
+    inner <- apply(column_quantiles(inner, interval_ends(0.9)), 1L, diff) / 2
     apart <- if (max(chain) > 2L) which(half > 1.5 * inner)
     differs <- intersect(wide, union(differs, apart))
   }
@@ -57,24 +55,20 @@ open_borders <- function(map, wide, tolerance, pairs) {
   groups
 }
 
-# Types of at least 1%: `type`, `share`, its `rhat`, `common`, whether chains differ, the share in each, and its error.
 chain_shares <- function(agreement) {
   by_chain <- t(vapply(agreement$shares, colMeans, numeric(agreement$chains)))
   rows <- sort(union(intersect(agreement$shown, which(rowMeans(by_chain) >= least_share)), agreement$differs))
   colnames(by_chain) <- paste0("chain_", seq_len(agreement$chains))
   table <- agreement$table[rows, ]
-  data.frame(
-    type = agreement$names[rows], share = rowMeans(by_chain)[rows], rhat = table$rhat, common = agreement$common[rows],
-    differs = rows %in% agreement$differs, by_chain[rows, , drop = FALSE], error = table$sd / sqrt(table$ess_bulk),
-    row.names = NULL
-  )
+  data.frame(type = agreement$names[rows], share = rowMeans(by_chain)[rows], rhat = table$rhat,
+    common = agreement$common[rows], differs = rows %in% agreement$differs, by_chain[rows, , drop = FALSE],
+    error = table$sd / sqrt(table$ess_bulk), row.names = NULL)
 }
 
 # The agreement on the types of cell_types(fit). NULL for one chain, or if a part of the fit is missing.
 fit_agreement <- function(fit) {
-  complete <- !vapply(fit$draws[c("weights", "means", "covariances")], is.null, NA)
   cells <- !is.null(fit$reader) || is.double(fit$x) && identical(ncol(fit$x), length(fit$markers))
-  if (fit$chains < 2L || !all(complete) || !count_kept(fit) || !cells) return(NULL)
+  if (fit$chains < 2L || !has_mixtures(fit) || !cells) return(NULL)
   map <- default_types(fit, NULL, resolve_run("cpu", fit$threads))
   shares_agreement(map, which(colMeans(map$proportions) >= least_share), as.character(seq_len(map$count)), fit$rows)
 }

@@ -1,6 +1,5 @@
 # The prior of the Dirichlet-process mixture as the user gives it. R/cells_prior_resolve.R sets the other parts.
 
-# The parts of the prior that can be learned.
 prior_parts <- c("mean", "mean_scale", "df", "scale")
 
 #' Prior of a Dirichlet-process mixture
@@ -24,8 +23,6 @@ prior_parts <- c("mean", "mean_scale", "df", "scale")
 #' @param learn which of `"mean"`, `"mean_scale"`, `"df"`, `"scale"` to learn. `NULL`: those not given. `character()`:
 #'   none.
 #' @return An object of class `dp_prior`: a list of the arguments. If the fit has a `transform`, they are in its units.
-#' @section Errors:
-#' `warpbayes_error_input` for values outside their range, and in a fit for parts that do not match the markers.
 #' @references
 #' Suchard, M. A., Wang, Q., Chan, C., Frelinger, J., Cron, A. and West, M. (2010). Understanding GPU programming for
 #' statistical computation: studies in massively parallel massive mixtures. *Journal of Computational and Graphical
@@ -50,13 +47,8 @@ dp_prior <- function(mean = NULL, mean_scale = NULL, df = NULL, scale = NULL,
     if (any(floor < 0)) stop_input("floor", "has a negative standard deviation: ", format(floor[floor < 0][[1L]]))
   }
   if (!is.null(learn)) learn <- check_some(learn, "learn", prior_parts)
-  structure(
-    list(
-      mean = mean, mean_scale = mean_scale, df = df, scale = scale,
-      concentration = concentration, floor = floor, learn = learn, sample_concentration = sample_concentration
-    ),
-    class = c("dp_prior", "warpbayes")
-  )
+  structure(list(mean = mean, mean_scale = mean_scale, df = df, scale = scale, concentration = concentration,
+    floor = floor, learn = learn, sample_concentration = sample_concentration), class = c("dp_prior", "warpbayes"))
 }
 
 check_prior_numbers <- function(value, argument, what) {
@@ -92,8 +84,7 @@ check_prior_scale <- function(scale) {
 check_concentration <- function(value, argument = "concentration") {
   if (!is.numeric(value) || length(value) != 2L || !all(is.finite(value)) || any(value <= 0)) {
     stop_input(argument, "must be the shape and the rate of a gamma distribution, two positive numbers, not ",
-      if (is.numeric(value) && length(value) == 2L) paste(format(value), collapse = ", ") else show_value(value)
-    )
+      if (is.numeric(value) && length(value) == 2L) paste(format(value), collapse = ", ") else show_value(value))
   }
   if (is.null(names(value))) return(c(shape = as.double(value[[1L]]), rate = as.double(value[[2L]])))
   if (!setequal(names(value), c("shape", "rate"))) {
@@ -109,20 +100,21 @@ in_console.dp_prior <- function(x, ...) {
   }
 }
 
-# One sentence each on means, covariances, weights, samples, what is learned, and the floor, in the data's units.
 prior_words <- function(prior) {
   resolved <- inherits(prior, "dp_prior_resolved")
   if (resolved) prior <- data_units(prior)
   choose <- function(given, default) if (is.null(given)) default else given
   spread <- choose(prior$mean_scale, prior_defaults$mean_scale)
   law <- choose(prior$concentration, prior_defaults$concentration)
+  counted <- sprintf("p + %d cells, p being the markers", prior_defaults$extra_df)
   learn <- choose(prior$learn, prior_parts[vapply(unclass(prior)[prior_parts], is.null, NA)])
   c(
     sprintf("Means: normal around %s, with %s times the component's own covariance; the centre counts as %s.",
       if (is.null(prior$mean)) "the mean of each marker" else named_numbers(prior$mean), short_number(spread),
       cells_words(1 / spread)),
     sprintf("Covariances: inverse Wishart, expected standard deviation %s; the guess counts as %s.",
-      deviation_words(prior$scale), df_words(prior$df)),
+      deviation_words(prior$scale),
+      if (is.null(prior$df)) counted else cells_words(prior$df)),
     sprintf("Weights: stick-breaking with concentration alpha, %s, 95%% of it between %s and %s).", gamma_words(law),
       short_number(stats::qgamma(0.025, law[["shape"]], law[["rate"]])),
       short_number(stats::qgamma(0.975, law[["shape"]], law[["rate"]]))),
@@ -156,8 +148,4 @@ deviation_words <- function(scale) {
   if (is.null(scale)) return(paste(short_number(prior_defaults$sd), "times that of each marker"))
   if (is.matrix(scale)) scale <- stats::setNames(diag(scale), rownames(scale))
   named_numbers(sqrt(scale))
-}
-
-df_words <- function(df) {
-  if (is.null(df)) sprintf("p + %d cells, p being the markers", prior_defaults$extra_df) else cells_words(df)
 }

@@ -45,9 +45,6 @@ prior_defaults <- list(
   sample_concentration = c(shape = 2, rate = 0.1)
 )
 
-# With fewer degrees of freedom, for many markers and few cells per cluster, the start would join distant clusters.
-start_df <- 50
-
 # The prior of the standardised data (x - center) / unit: mean (p), mean_scale, df, scale (p x p), concentration, floor
 # (p variances). `given`: parts from the user. `resolution`: each marker's error of rounding (standard deviation).
 resolve_prior <- function(prior, center, unit, markers, resolution = numeric(length(markers))) {
@@ -64,28 +61,25 @@ resolve_prior <- function(prior, center, unit, markers, resolution = numeric(len
   }
   parts <- c(prior_parts, "concentration", "sample_concentration", "floor")
   given <- names(Filter(Negate(is.null), unclass(prior)[parts]))
-  structure(
-    list(
-      mean = unname(mean),
-      mean_scale = choose(prior$mean_scale, prior_defaults$mean_scale),
-      df = choose(prior$df, p + prior_defaults$extra_df),
-      scale = resolve_scale(prior$scale, unit, markers),
-      concentration = choose(prior$concentration, prior_defaults$concentration),
-      sample_concentration = choose(prior$sample_concentration, prior_defaults$sample_concentration),
-      floor = unname(floor)^2,
-      learn = choose(prior$learn, setdiff(prior_parts, given)),
-      df_grid = choose(prior$df_grid, df_grid(prior$df, p)),
-      given = given, markers = markers, center = unname(center), unit = unname(unit)
-    ),
-    class = c("dp_prior_resolved", "dp_prior", "warpbayes")
-  )
+  structure(list(
+    mean = unname(mean), mean_scale = choose(prior$mean_scale, prior_defaults$mean_scale),
+    df = choose(prior$df, p + prior_defaults$extra_df), scale = resolve_scale(prior$scale, unit, markers),
+    concentration = choose(prior$concentration, prior_defaults$concentration),
+    sample_concentration = choose(prior$sample_concentration, prior_defaults$sample_concentration),
+    floor = unname(floor)^2, learn = choose(prior$learn, setdiff(prior_parts, given)),
+    df_grid = choose(prior$df_grid, df_grid(prior$df, p)),
+    given = given, markers = markers, center = unname(center), unit = unname(unit)
+  ), class = c("dp_prior_resolved", "dp_prior", "warpbayes"))
 }
 
 resolve_scale <- function(given, unit, markers) {
   scale <- if (is.null(given)) {
     diag(prior_defaults$sd^2, length(markers))
   } else if (is.matrix(given)) {
-    match_scale(given, markers) / outer(unit, unit)
+    if (nrow(given) != length(markers)) {
+      stop_input("prior$scale", sprintf("is %d x %d; %s", nrow(given), ncol(given), there_are(markers)))
+    }
+    by_dimnames(given, markers, "prior$scale", "marker") / outer(unit, unit)
   } else {
     diag(per_marker(given, "prior$scale", markers) / unit^2, length(markers))
   }
@@ -101,25 +95,10 @@ data_units <- function(prior) {
   prior
 }
 
-# The prior distributions of the parts that are learned, around their resolved values.
-resolve_hyperprior <- function(prior) {
-  p <- length(prior$mean)
-  list(
-    learn = c("mean", "mean_scale", "scale", "df") %in% prior$learn,
-    mean = prior$mean, mean_scale = c(2, prior$mean_scale), scale_df = p + 2,
-    packed_scale = pack(prior$scale), df_grid = prior$df_grid
-  )
-}
-
 # The values that a learned df can take: around the given value, or from 1/4 to 8 (p + 2).
 df_grid <- function(df, p) {
   ends <- if (is.null(df)) c(0.25, 8 * (p + prior_defaults$extra_df)) else df * c(1 / 8, 8)
   exp(seq(log(ends[[1L]]), log(ends[[2L]]), length.out = 25L))
-}
-
-start_prior <- function(prior) {
-  prior$df <- max(prior$df, start_df)
-  prior
 }
 
 # Each marker's error of rounding, gap / sqrt(12), if its values lie on a grid; otherwise 0. Transformed values have the
@@ -127,11 +106,7 @@ start_prior <- function(prior) {
 resolution <- function(data) {
   vapply(seq_along(data$markers), function(j) {
     values <- data_values(some_values(data$x, j), data$transform, j)
-    gap <- grid_gap(values)
-    if (type_of_marker(data$transform, j) != "none") {
-      gap <- stats::median(gap / units_of_scale(values, data$transform, j))
-    }
-    gap / sqrt(12)
+    stats::median(grid_gap(values) / units_of_scale(values, data$transform, j)) / sqrt(12)
   }, 0)
 }
 
@@ -151,11 +126,4 @@ per_marker <- function(value, argument, markers) {
   }
   value <- by_names(value, markers, argument, "marker")
   rep_len(as.double(value), p)
-}
-
-match_scale <- function(scale, markers) {
-  if (nrow(scale) != length(markers)) {
-    stop_input("prior$scale", sprintf("is %d x %d; %s", nrow(scale), ncol(scale), there_are(markers)))
-  }
-  by_dimnames(scale, markers, "prior$scale", "marker")
 }

@@ -12,13 +12,9 @@
 #' @return A data frame of class `type_proportions` with a row for each type and sample: `type`, `sample`, `cells` (of
 #'   the sample), `proportion` (posterior mean), `lower` and `upper`. Its attribute `draws` has draws x types x samples.
 #'   `summary()` gives each type's mean share, and the samples with the lowest and the highest. Both have a [verdict()].
-#' @section Errors:
-#' `warpbayes_error_input` for cell types of a fit of one sample.
 #' @examples
 #' set.seed(1)
-#' sample_with <- function(share, n = 400) {
-#'   cbind(CD4 = rnorm(n) + 5 * (runif(n) < share), CD8 = rnorm(n))
-#' }
+#' sample_with <- function(share) cbind(CD4 = rnorm(400) + 5 * (runif(400) < share), CD8 = rnorm(400))
 #' samples <- lapply(c(a1 = 0.1, a2 = 0.15, b1 = 0.4, b2 = 0.35), sample_with)
 #' fit <- dp_mixture(samples, components = 8, iter = 200, seed = 1, threads = 2)
 #' shares <- type_proportions(cell_types(fit, threads = 2))
@@ -34,16 +30,14 @@ type_proportions <- function(types, level = 0.9, ...) {
   interval <- zap_share(share_interval(values, chain, level))
   names <- types$types$type
   samples <- types$fit$samples
-  structure(
-    data.frame(
-      type = factor(rep(names, length(samples)), names),
-      sample = factor(rep(samples, each = length(names)), samples),
-      cells = rep(tabulate(types$fit$sample, length(samples)), each = length(names)),
-      proportion = zap_share(colMeans(values)), lower = interval[, 1L], upper = interval[, 2L]
-    ),
-    draws = draws, chain = chain, level = level, verdict = new_verdict("the proportions", reason("these_samples"),
-      rests_on = list(verdict(types))), class = c("type_proportions", "warpbayes", "data.frame")
+  table <- data.frame(
+    type = factor(rep(names, length(samples)), names), sample = factor(rep(samples, each = length(names)), samples),
+    cells = rep(tabulate(types$fit$sample, length(samples)), each = length(names)),
+    proportion = zap_share(colMeans(values)), lower = interval[, 1L], upper = interval[, 2L]
   )
+  said <- new_verdict("the proportions", reason("these_samples"), rests_on = list(verdict(types)))
+  structure(table, draws = draws, chain = chain, level = level, verdict = said,
+    class = c("type_proportions", "warpbayes", "data.frame"))
 }
 
 type_share_table <- function() part_table(
@@ -77,7 +71,6 @@ in_chunk.type_proportions <- function(x) {
 
 #' @rdname type_proportions
 #' @param object a table of proportions.
-#' @method summary type_proportions
 #' @export
 summary.type_proportions <- function(object, ...) {
   check_dots_empty(...)
@@ -133,7 +126,6 @@ sample_shares <- function(types) {
   aperm(shares, c(3L, 1L, 2L))
 }
 
-# The group of each sample, in the order of the samples, as a factor.
 sample_groups <- function(group, samples) {
   if (!is.atomic(group) || length(group) != length(samples)) {
     stop_input("group", sprintf("must have a group for each of the %s, not ", count_words(length(samples), "sample")),
@@ -162,4 +154,53 @@ tidy.type_proportions <- function(x, conf.level = NULL, ...) {
     type = x$type, sample = x$sample, cells = x$cells, estimate = x$proportion, conf.low = ends[[1L]],
     conf.high = ends[[2L]]
   ))
+}
+
+#' Plot proportions of cell types by sample
+#'
+#' A panel for each type shows the proportion and interval of each sample, in the colour of its group. All panels have
+#' the same log scale. Shares below its lower end are drawn there.
+#' @param x from [type_proportions()].
+#' @param group the group of each sample, in their order or by name; `NA`: grey. `NULL`: one colour.
+#' @param types which types: names or numbers; `NULL`: the twelve most frequent.
+#' @inheritParams computing_arguments
+#' @return `x`, invisibly.
+#' @examples
+#' set.seed(1)
+#' x <- list(a = matrix(rnorm(400), 200), b = matrix(rnorm(400, mean = rep(c(0, 5), 100)), 200))
+#' types <- cell_types(dp_mixture(x, components = 6, iter = 200, seed = 1, threads = 2), threads = 2)
+#' plot(type_proportions(types), group = c("control", "patient"))
+#' @export
+plot.type_proportions <- function(x, group = NULL, types = NULL, main = NULL, ...) {
+  check_dots_empty(...)
+  paint_picture(picture_of(x, group, types, main, argument = "x"))
+  invisible(x)
+}
+
+picture_of.type_proportions <- function(x, group = NULL, types = NULL, main = NULL, ..., argument = "object") {
+  check_dots_empty(...)
+  check_table(x, argument, type_share_table())
+  samples <- levels(x$sample)
+  if (!is.null(group)) group <- sample_groups(group, samples)
+  shown <- chosen_types(types, levels(x$type))
+  groups <- levels(group)
+  colours <- rep_len(chain_colours, max(1L, length(groups)))
+  labels <- stats::setNames(picture_names(levels(x$type)), levels(x$type))
+  # One axis for all, on which twice the share is as far everywhere. A type may be absent from a sample.
+  own <- x[x$type %in% shown, ]
+  least <- max(1e-6, min(own$lower[own$lower > 0], own$proportion[own$proportion > 0]) * 0.8)
+  xlim <- log10(c(least, min(1, 1.2 * max(own$upper, own$proportion, 2 * least))))
+  place <- function(share) log10(pmax(share, least))
+  panels <- lapply(shown, function(type) {
+    rows <- x[x$type == type, ]
+    colour <- if (is.null(group)) colours else colours[as.integer(group)[match(rows$sample, samples)]]
+    colour[is.na(colour)] <- other_colour
+    at <- length(samples) + 1L - match(rows$sample, samples)
+    panel(xlim, c(0.4, length(samples) + 0.6), list(
+      layer("segments", x = place(rows$lower), y = at, xend = place(rows$upper), yend = at, colour = colour, width = 3),
+      layer("points", x = place(rows$proportion), y = at, fill = colour)
+    ), share_axis(xlim), name_axis(samples), labels[[type]])
+  })
+  picture(panels, main, "Share of the cells of the sample (log scale)",
+    key = if (!is.null(group)) list(title = NULL, text = groups, colours = colours))
 }

@@ -3,7 +3,7 @@
 #' Give the components of a mixture the same numbers in all draws
 #'
 #' Component numbers differ between draws. `relabel()` renumbers the components of every kept draw as in the reference
-#' draw (see [predict.dp_mixture()]). Then averages of components over draws have a meaning.
+#' draw (see [predict.dp_mixture()]), so that averages of components over draws have a meaning.
 #' @param fit,object,x a fit from [dp_mixture()] that kept weights, means and covariances; the methods take the
 #'   relabelled fit.
 #' @param type for `plot()`: `"components"` for means by marker and weights with 90% intervals, or see
@@ -22,10 +22,8 @@
 #' @section How draws are matched:
 #' Components are matched one to one, so that as many cells as possible have the same component in both draws (Cron and
 #' West 2011). `present` is the share of the draws in which a component has a counterpart; averages are over these
-#' draws. `stability` is the mean Jaccard index over all draws: cells in both by cells in either. Do not rely on
-#' components with low stability; [cell_types()] are more stable. After [continue()], relabel the longer fit anew.
-#' @section Errors:
-#' As in [predict.dp_mixture()].
+#' draws. `stability` is the mean Jaccard index over all draws: cells in both by cells in either. [cell_types()] are
+#' more stable. After [continue()], relabel the longer fit anew.
 #' @references
 #' Cron, A. J. and West, M. (2011). Efficient classification-based relabeling in mixture models. *The American
 #' Statistician* **65**, 16-20.
@@ -94,9 +92,7 @@ renumber_draws <- function(draws, match) {
   count <- ncol(match)
   renumber <- function(values, before, after) {
     parts <- array(values, c(before, k, after, count))
-    for (i in seq_len(count)) {
-      parts[, , , i] <- parts[, match[, i], , i]
-    }
+    for (i in seq_len(count)) parts[, , , i] <- parts[, match[, i], , i]
     values[] <- parts
     values
   }
@@ -108,30 +104,17 @@ renumber_draws <- function(draws, match) {
   draws$covariances <- renumber(draws$covariances, prod(dim(draws$covariances)[1:2]), 1)
   if (!is.null(draws$labels)) {
     labels <- matrix(draws$labels, ncol = count)
-    for (i in seq_len(count)) {
-      labels[, i] <- order(match[, i])[labels[, i]]
-    }
+    for (i in seq_len(count)) labels[, i] <- order(match[, i])[labels[, i]]
     draws$labels[] <- labels
   }
   draws
 }
 
-# Mean and 90% interval of the `values` of draws in which the component is `present`.
-interval_of <- function(values, present) {
-  values <- values[present]
-  if (!length(values)) return(c(NA_real_, NA_real_, NA_real_))
-  # stats::quantile() would take ten times as long.
-  sorted <- sort.int(values)
-  at <- 1 + (length(sorted) - 1) * c(0.05, 0.95)
-  below <- floor(at)
-  above <- pmin(below + 1, length(sorted))
-  c(mean(values), sorted[below] + (at - below) * (sorted[above] - sorted[below]))
-}
-
-# The rows of `table`, which have a `component`, with intervals of values_of(row).
+# The rows of `table` with mean and 90% interval of values_of(row), over the draws with their `component` `present`.
 with_intervals <- function(table, present, values_of) {
   summary <- vapply(seq_len(nrow(table)), function(i) {
-    interval_of(values_of(table[i, ]), present[table$component[[i]], , ])
+    values <- values_of(table[i, ])[present[table$component[[i]], , ]]
+    if (length(values)) c(mean(values), column_quantiles(cbind(values), c(0.05, 0.95))) else rep(NA_real_, 3L)
   }, numeric(3L))
   data.frame(table, mean = summary[1L, ], lower = summary[2L, ], upper = summary[3L, ])
 }
@@ -150,7 +133,6 @@ relabelled_words <- function(x) {
     percent(mean(x$agreement)), "of the cells are in the same component, on average over draws")
 }
 
-# The heaviest components that hold a cell in some draw, and how many more there are.
 relabelled_table <- function(x, components) {
   held <- x$component_weights[x$component_weights$present > 0, ]
   shown <- held[seq_len(min(components, nrow(held))), ]
@@ -164,7 +146,6 @@ relabelled_table <- function(x, components) {
   ))
 }
 
-# What print() and a report say of the fit, and the components that relabel() matched.
 in_chunk.relabelled_mixture <- function(x) {
   summary <- summary.dp_mixture(x)
   list(words = c(summary$words, relabelled_words(x)), tables = list(relabelled_table(x, Inf)$table),
@@ -188,33 +169,26 @@ predict.relabelled_mixture <- function(object, newdata = NULL,
   prob <- type == "prob"
   if (prob) check_result_size(as.double(nrow(cells)) * object$components, NULL, "probabilities", copies = 2)
   result <- if (prob) matrix(0, nrow(cells), object$components) else numeric(nrow(cells))
-  each_slice_of_probabilities(object, spaced_draws(object, ndraws), cells, run, function(slice, mean) {
-    if (prob) {
-      result[slice, ] <<- mean
-      return()
-    }
+  used <- spaced_draws(object, ndraws)
+  # At most 2^24 probabilities at a time.
+  for (slice in row_slices(nrow(cells), max(1, floor(2^24 / object$components)))) {
+    total <- evaluate_cells(object, cells_in(cells, slice), run, function(evaluate) {
+      sum <- 0
+      for (i in seq_len(nrow(used))) {
+        sum <- sum + evaluate(mixture_of_draw(object, used$draw[[i]], used$chain[[i]]), "prob")$prob
+      }
+      sum
+    })
+    mean <- total / nrow(used)
     best <- max.col(mean, ties.method = "first")
-    result[slice] <<- if (type == "class") best else 1 - pmin(mean[cbind(seq_along(slice), best)], 1)
-  })
+    top <- mean[cbind(seq_along(slice), best)]
+    if (prob) result[slice, ] <- mean else result[slice] <- if (type == "class") best else 1 - pmin(top, 1)
+  }
   if (prob) {
     dimnames(result) <- list(rownames(cells), seq_len(object$components))
     return(result)
   }
   stats::setNames(if (type == "class") as.integer(result) else result, rownames(cells))
-}
-
-# Averages over the draws `used`: calls use(slice, probabilities) for slices of at most 2^24 probabilities.
-each_slice_of_probabilities <- function(fit, used, cells, run, use) {
-  for (slice in row_slices(nrow(cells), max(1, floor(2^24 / fit$components)))) {
-    total <- evaluate_cells(fit, cells_in(cells, slice), run, function(evaluate) {
-      sum <- matrix(0, length(slice), fit$components)
-      for (i in seq_len(nrow(used))) {
-        sum <- sum + evaluate(mixture_of_draw(fit, used$draw[[i]], used$chain[[i]]), "prob")$prob
-      }
-      sum
-    })
-    use(slice, total / nrow(used))
-  }
 }
 
 #' @rdname continue
@@ -258,19 +232,21 @@ drop_warmup.relabelled_mixture <- function(fit, n = NULL, ...) {
 
 #' @rdname relabel.dp_mixture
 #' @param markers for `"components"`: names or numbers of markers, as in [plot.dp_mixture()].
-#' @param main title, `NULL` for none.
 #' @param ... for `plot()`: further arguments of [plot.dp_mixture()].
 #' @export
 plot.relabelled_mixture <- function(x, type = c("components", "pairs", "trace", "weights", "heatmap"), components = 12,
                                     markers = NULL, main = NULL, ...) {
-  type <- check_choice(type, "type", c("components", "pairs", "trace", "weights", "heatmap"))
-  if (type != "components") return(plot.dp_mixture(x, type = type, markers = markers, main = main, ...))
-  check_dots_empty(...)
-  paint_picture(component_picture(x, components, markers, main))
+  paint_picture(picture_of(x, type, components, markers, main, ..., argument = "x"))
   invisible(x)
 }
 
-# Checks that the tables of components have the columns that pictures and tidy() rely on.
+picture_of.relabelled_mixture <- function(x, type = types, components = 12, markers = NULL, main = NULL, ...) {
+  types <- c("components", "pairs", "trace", "weights", "heatmap")
+  type <- check_choice(type, "type", types)
+  if (type != "components") return(picture_of.dp_mixture(x, type = type, markers = markers, main = main, ...))
+  component_picture(x, components, markers, main, ...)
+}
+
 check_component_tables <- function(x) {
   for (part in c("component_weights", "component_means")) {
     table <- x[[part]]
@@ -282,8 +258,8 @@ check_component_tables <- function(x) {
   }
 }
 
-# A panel of means and intervals for each chosen marker, and one for the weights.
-component_picture <- function(x, components, markers, main) {
+component_picture <- function(x, components, markers, main, ..., argument) {
+  check_dots_empty(...)
   components <- check_count(components, "components")
   check_component_tables(x)
   held <- x$component_weights[x$component_weights$present > 0, ]
@@ -291,7 +267,7 @@ component_picture <- function(x, components, markers, main) {
   chosen <- choose_markers(x, markers, reference_draw(x))
   rows <- nrow(shown)
   at <- rev(seq_len(rows))
-  colours <- rep_len(c(component_colours, rep(other_colour, max(0L, rows - length(component_colours)))), rows)
+  colours <- type_colours(rows)
   intervals <- function(values, title, axis) {
     xlim <- around(unlist(values[c("lower", "upper")]), 0.06)
     panel(xlim, c(0.4, rows + 0.6), list(
@@ -301,9 +277,8 @@ component_picture <- function(x, components, markers, main) {
   }
   panels <- lapply(chosen, function(marker) {
     means <- x$component_means[x$component_means$marker == x$markers[[marker]], ]
-    intervals(means[match(shown$component, means$component), ], x$markers[[marker]], function(ends) {
-      marker_axis(x, marker, ends)
-    })
+    intervals(means[match(shown$component, means$component), ], x$markers[[marker]],
+      function(ends) marker_axis(x, marker, ends))
   })
   weights <- intervals(shown, "Weight", function(ends) axis_of(ends, percent_labels, 3L))
   picture(c(panels, list(weights)), main, NULL, "Component", columns = length(chosen) + 1L)

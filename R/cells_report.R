@@ -61,9 +61,8 @@ mixture_sections <- function(fit, summary, markers) {
 }
 
 mixture_code <- function(fit) {
-  needed <- needed_objects(fit$call, c("x", "sample"))
   c(
-    needed_words(needed),
+    needed_words(needed_objects(fit$call, c("x", "sample"))),
     repeating_code(fit$call, "dp_mixture", "fit", list(seed = fit$seed)),
     if (method_of(fit)$sampled) lengthened_code(fit, list(iter = formals(dp_mixture)$iter)),
     if (inherits(fit, "relabelled_mixture")) "fit <- relabel(fit)"
@@ -78,7 +77,9 @@ report_content.cell_types <- function(fit, markers = NULL, cells = 2000, ...) {
     title = "Cell types", words = c(types_words(fit), size_words(fit$fit)), verdict = verdict(fit),
     main = function() types_table(fit$types[!fit$types$speck, ]),
     sections = function() types_sections(fit, markers, cells),
-    made = made_words(fit$fit), prior = prior_words(fit$fit$prior), code = types_code(fit)
+    made = made_words(fit$fit), prior = prior_words(fit$fit$prior),
+    code = c(mixture_code(fit$fit), repeating_code(fit$call, "cell_types", "types", list(fit = quote(fit))),
+      if (!is.null(fit$edited)) "# Types were then joined, split or renamed by hand.")
   )
 }
 
@@ -112,7 +113,6 @@ types_sections <- function(types, markers, cells) {
   )
 }
 
-# Numbers of one column with three significant digits of their standard deviation.
 column_words <- function(values, digits = 3) {
   spread <- if (length(values) > 1L) stats::sd(values) else abs(values)
   sub("^-(0[.]?0*)$", "\\1", format_to_spread(values, spread, digits))
@@ -133,22 +133,12 @@ sample_section <- function(types) {
   ))
 }
 
-types_code <- function(types) {
-  c(
-    mixture_code(types$fit),
-    repeating_code(types$call, "cell_types", "types", list(fit = quote(fit))),
-    if (!is.null(types$edited)) "# Types were then joined, split or renamed by hand."
-  )
-}
-
 in_chunk.cell_types <- function(x) in_chunk.warpbayes_fit(x)
 
 in_chunk.summary.dp_mixture <- function(x) {
   list(words = c(x$words, prior_words(x$prior)), tables = summary_tables(x), verdict = x$verdict)
 }
 
-in_chunk.summary.cell_types <- function(x) {
-  list(words = x$words, tables = types_tables(x), verdict = x$verdict)
-}
+in_chunk.summary.cell_types <- function(x) list(words = x$words, tables = types_tables(x), verdict = x$verdict)
 
 in_chunk.dp_prior <- function(x) list(sentences = prior_words(x))

@@ -1,7 +1,5 @@
 # What a checkpoint of a mixture leaves out, and how resume() finds it again.
 
-mixture_without_data <- function(fit) replace(fit, intersect(c("x", "reader"), names(fit)), list(NULL))
-
 # The markers that the user chose. A continued fit knows only their names.
 mixture_with_data <- function(saved, x, envir) {
   fit <- saved$fit
@@ -17,8 +15,7 @@ mixture_with_data <- function(saved, x, envir) {
   }
   given <- read_samples(x, saved$given$sample, markers, assay = fit$assay)
   transform <- if (is.null(fit$transform)) "none" else fit$transform
-  data <- as_marker_matrix(given$x, given$markers, transform,
-    missing = fit$missing, assay = given$assay)
+  data <- as_marker_matrix(given$x, given$markers, transform, missing = fit$missing, assay = given$assay)
   # If the data do not tell the samples, the checkpoint's samples stay.
   sample <- check_samples(given$sample, nrow(data$x), rownames(data$x))
   if (!is.null(sample)) fit$sample <- as.integer(sample)
@@ -29,18 +26,12 @@ mixture_with_data <- function(saved, x, envir) {
 }
 
 mixture_fingerprint <- function(fit) {
-  if (!is.null(fit$reader)) {
-    some <- fit$reader$some
-    return(fingerprint_of(
-      c(rows = fit$rows), paste("values that workers read in column", dQuote(fit$markers, FALSE)),
-      digest_numbers(some, nrow(some))
-    ))
-  }
-  fingerprint_of(
-    c(rows = fit$rows),
-    c(paste("values in column", dQuote(fit$markers, FALSE)), if (!is.null(fit$samples)) "samples of the cells"),
-    c(digest_numbers(fit$x, fit$rows), if (!is.null(fit$samples)) digest_numbers(fit$sample))
-  )
+  read <- !is.null(fit$reader)
+  samples <- !read && !is.null(fit$samples)
+  cells <- if (read) fit$reader$some else fit$x
+  values <- paste(if (read) "values that workers read in column" else "values in column", dQuote(fit$markers, FALSE))
+  fingerprint_of(c(rows = fit$rows), c(values, if (samples) "samples of the cells"),
+    c(digest_numbers(cells, nrow(cells)), if (samples) digest_numbers(fit$sample)))
 }
 
 mixture_fields <- function() c(
@@ -71,8 +62,8 @@ mixture_state <- function() c(
 resumable.dp_mixture <- function(x) {
   list(
     sampler = function(fit) method_of(fit)$sampler(fit),
-    without_data = mixture_without_data, with_data = mixture_with_data,
-    fingerprint = mixture_fingerprint, fields = mixture_fields(), state = mixture_state(),
-    given = c(`given$markers` = "value", `given$sample` = "value")
+    without_data = function(fit) replace(fit, intersect(c("x", "reader"), names(fit)), list(NULL)),
+    with_data = mixture_with_data, fingerprint = mixture_fingerprint, fields = mixture_fields(),
+    state = mixture_state(), given = c(`given$markers` = "value", `given$sample` = "value")
   )
 }

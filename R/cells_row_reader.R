@@ -14,9 +14,8 @@
 #' name packages, as in `data.table::fread()`. `read()` must always return the same rows, also for [continue()] and
 #' [resume()].
 #' @section The fit:
-#' The fit is `identical()` to a fit of the whole matrix, but `fit$x` is `NULL`. Functions that need all cells, such as
-#' `logLik()`, give an error. Give `predict()` some cells at a time. Missing values, a `start` with labels, and `sample`
-#' as the name of a column are not possible. If `read()` fails, the error names the worker and the rows.
+#' The fit is `identical()` to a fit of the whole matrix, but `fit$x` is `NULL`, so functions that need all cells give
+#' an error. Missing values, a `start` with labels, and `sample` as the name of a column are not possible.
 #' @examples
 #' x <- cbind(a = c(rnorm(3000), rnorm(3000, 6)), b = rnorm(6000))
 #' file <- tempfile()
@@ -29,11 +28,6 @@
 #'   }
 #' }))
 #' reader
-#' \dontrun{
-#' cluster <- parallel::makeCluster(2)
-#' fit <- dp_mixture(reader, components = 8, iter = 100, control = warp_control(cluster = cluster))
-#' parallel::stopCluster(cluster)
-#' }
 #' unlink(file)
 #' @export
 row_reader <- function(rows, read, block = 1e5) {
@@ -58,7 +52,6 @@ on_cluster.row_reader <- function(x, connection) {
 # As as_marker_matrix(); `x` has some of the cells, and `reader` is complete_reader()'s.
 read_marker_cells <- function(reader, run, markers, transform) {
   connection <- run$cluster
-  if (is.null(connection)) stop_input("x", "is a row_reader(), which the workers of a cluster read: give `cluster`")
   names <- read_cells(reader, connection, markers = markers)
   columns <- scan_cells(connection, names)
   transform <- resolve_transform(transform, names, function(j) {
@@ -73,19 +66,18 @@ read_marker_cells <- function(reader, run, markers, transform) {
   c(list(x = reader$some, reader = reader, markers = names), columns, list(transform = transform))
 }
 
-# Has each worker read, and transform, its cells. Returns the markers.
 read_cells <- function(reader, connection, transform = NULL, markers = reader$markers) {
+  if (is.null(connection)) stop_input("x", "is a row_reader(), which the workers of a cluster read: give `cluster`")
   split_cells(connection, reader$rows)
   first <- connection$split$first_row
   plain <- reader[c("read", "block")]
   read <- ask_workers(connection, "read", each = lapply(seq_along(connection$cluster), function(i) {
     list(connection$data, plain, first[[i]] + 1, first[[i + 1L]], markers)
   }))
-  for (i in seq_along(read)) {
-    if (!identical(read[[i]], read[[1L]])) {
-      stop_input("x", "has other columns on ", connection$names[[i]], ", ", list_some(read[[i]]),
-        ", than on the first, ", list_some(read[[1L]]))
-    }
+  other <- match(FALSE, vapply(read, identical, NA, read[[1L]]))
+  if (!is.na(other)) {
+    stop_input("x", "has other columns on ", connection$names[[other]], ", ", list_some(read[[other]]),
+      ", than on the first, ", list_some(read[[1L]]))
   }
   if (!is.null(transform)) ask_workers(connection, "transform", list(connection$data, transform))
   read[[1L]]
@@ -93,7 +85,6 @@ read_cells <- function(reader, connection, transform = NULL, markers = reader$ma
 
 reader_again <- function(reader, fit, markers) {
   connection <- reader$connection
-  if (is.null(connection)) stop_input("x", "is a row_reader(), which the workers of a cluster read: give `cluster`")
   reader$connection <- NULL
   names <- read_cells(reader, connection, markers = markers)
   if (!identical(names, fit$markers)) {

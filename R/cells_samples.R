@@ -10,25 +10,22 @@
 #' @section What comes back:
 #' The fit has `samples` (names) and `sample` (the number of each cell's sample). If `"weights"` are kept, its draws
 #' also have `sample_weights` and `sample_sizes` (components x samples x draws x chains): the weights of each sample,
-#' and how many of its cells each component has. `sample_concentration` is draws x chains. `weights`, the samples'
-#' weights averaged by their numbers of cells, are used wherever no sample is named. In the first half of the warm-up,
-#' all cells are one sample. Later sweeps do not split and join components.
+#' and how many of its cells each component has. `weights`, the samples' weights averaged by their numbers of cells, are
+#' used wherever no sample is named. In the first half of the warm-up, all cells are one sample. Later sweeps do not
+#' split and join components.
 #' @seealso [type_proportions()], [differential_abundance()]
 #' @examples
 #' set.seed(1)
 #' draw <- function(n, share) cbind(CD4 = rnorm(n) + 5 * (runif(n) < share), CD8 = rnorm(n))
 #' samples <- list(one = draw(1000, 0.2), two = draw(600, 0.5))
 #' fit <- dp_mixture(samples, components = 8, iter = 100, seed = 1, threads = 2)
-#' fit
 #' round(apply(fit$draws$sample_weights, 1:2, mean), 2)
 #' @name mixture_samples
 NULL
 
-# Reads `x` and `sample` of dp_mixture(). Returns `x`, `markers` and `assay`, which as_marker_matrix() is to read
-# instead; `sample` of each cell, or NULL; and `parts`: a factor with each cell's part of `x`, or NULL for a single
-# matrix.
+# Reads `x` and `sample` of dp_mixture(). Returns `x`, `markers` and `assay` for as_marker_matrix(); `sample` of each
+# cell, or NULL; and `parts`: a factor with each cell's part of `x`, or NULL for a single matrix.
 read_samples <- function(x, sample, markers, argument = "x", assay = NULL) {
-  pooled <- identical(sample, FALSE)
   if (is.list(x) && !is.data.frame(x)) {
     stacked <- stack_samples(x, markers, argument, assay)
     own <- stacked$sample
@@ -37,22 +34,20 @@ read_samples <- function(x, sample, markers, argument = "x", assay = NULL) {
   } else {
     own <- frame_samples(x, argument)
   }
-  if (pooled || is.null(sample)) {
-    return(list(x = x, markers = markers, sample = if (!pooled) own, parts = own, assay = assay))
-  }
-  if (is.character(sample) && length(sample) == 1L && !identical(dim(x)[1L], 1L)) {
-    column <- sample
+  if (is.null(sample) || identical(sample, FALSE)) {
+    sample <- if (is.null(sample)) own
+  } else if (is.character(sample) && length(sample) == 1L && !identical(dim(x)[1L], 1L)) {
     if (isS4(x) && methods::is(x, "SummarizedExperiment")) {
-      sample <- experiment_column(x, column, argument)
-      return(list(x = x, markers = markers, sample = sample, parts = own, assay = assay))
+      sample <- experiment_column(x, sample, argument)
+    } else {
+      found <- match(sample, colnames(x))
+      if (is.na(found) || isS4(x)) {
+        stop_input("sample", "names ", dQuote(sample, FALSE), ", which is no column of `", argument, "`",
+          if (length(colnames(x))) paste("; it has", list_some(colnames(x))))
+      }
+      sample <- x[, sample, drop = TRUE]
+      if (is.null(markers)) x <- x[, -found, drop = FALSE]
     }
-    found <- match(column, colnames(x))
-    if (is.na(found) || isS4(x)) {
-      stop_input("sample", "names ", dQuote(column, FALSE), ", which is no column of `", argument, "`",
-        if (length(colnames(x))) paste("; it has", list_some(colnames(x))))
-    }
-    sample <- x[, column, drop = TRUE]
-    if (is.null(markers)) x <- x[, -found, drop = FALSE]
   }
   list(x = x, markers = markers, sample = sample, parts = own, assay = assay)
 }
@@ -68,7 +63,6 @@ experiment_column <- function(x, column, argument) {
   columns[[column]]
 }
 
-# As a factor. Values become levels in the order of their first cells.
 check_samples <- function(sample, rows, cells = NULL, argument = "sample",
                           choices = "must be NULL, FALSE, the name of a column, or") {
   if (is.null(sample)) return(NULL)
@@ -96,25 +90,22 @@ stack_samples <- function(x, markers, argument, assay = NULL) {
     part
   })
   first <- values[[1L]]
+  columns <- colnames(first)
   columns_of <- function(part) {
     if (is.null(colnames(part))) count_words(ncol(part), "column") else list_some(colnames(part))
   }
   for (i in seq_along(values)[-1L]) {
-    if (!same_columns(values[[i]], first)) {
+    own <- colnames(values[[i]])
+    # In any order.
+    if (ncol(values[[i]]) != ncol(first) || is.null(own) != is.null(columns) || !setequal(own, columns) ||
+      anyDuplicated(own)) {
       wrong("has samples with different columns: ", shown(i), " has ", columns_of(values[[i]]),
         ", ", shown(1L), " has ", columns_of(first))
     }
-    if (!identical(colnames(values[[i]]), colnames(first))) values[[i]] <- values[[i]][, colnames(first), drop = FALSE]
+    if (!identical(own, columns)) values[[i]] <- values[[i]][, columns, drop = FALSE]
   }
   sizes <- vapply(values, nrow, 0L)
   list(x = do.call(rbind, unname(values)), sample = factor(rep(seq_along(x), sizes), seq_along(x), names))
-}
-
-# Whether `part` has the columns of `first`, in any order.
-same_columns <- function(part, first) {
-  own <- colnames(part)
-  columns <- colnames(first)
-  ncol(part) == ncol(first) && is.null(own) == is.null(columns) && setequal(own, columns) && !anyDuplicated(own)
 }
 
 sample_names <- function(names, count, argument) {

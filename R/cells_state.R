@@ -11,11 +11,11 @@
 #' @param statistic `"median"` or `"mean"` of the cells of a type in a sample.
 #' @param min_cells a sample counts for a type if it has at least this many of its cells.
 #' @param seed seed of the draws of the cells' types.
-#' @param ... not used.
 #' @param x the fit's cells with other markers, as [dp_mixture()] takes them, and transformed as the fit's. Samples are
 #'   found by name. `NULL`: the cells of the fit.
 #' @param sample for clusters: the sample of each cell, as in [dp_mixture()].
 #' @inheritParams differential_abundance
+#' @inheritParams computing_arguments
 #' @return A data frame of class `differential_state` with a row for each `type` (but no specks), `marker` and `effect`
 #'   (coefficient). `samples`, `cells`: how many samples count, and the median number of their cells of the type.
 #'   `estimate`, `lower`, `upper`: posterior median and interval of the change of the marker, in the units of the fit
@@ -26,17 +26,13 @@
 #' The statistic of a type and marker in a sample is normal around the linear predictor of the formula. The variance
 #' between samples is learned from all types and markers. Coefficients of predictors with standard deviation 1 are
 #' normal with a standard deviation of 2.5 standard deviations of the marker.
-#' @section Errors:
-#' As in [differential_abundance()].
 #' @references
 #' Weber, L. M., Nowicka, M., Soneson, C. and Robinson, M. D. (2019). diffcyt: Differential discovery in
 #' high-dimensional cytometry via high-resolution clustering. *Communications Biology* **2**, 183.
 #' @examples
 #' set.seed(1)
-#' sample_of <- function(more) {
-#'   first <- runif(300) < 0.5
-#'   cbind(CD4 = rnorm(300) + 6 * first, pSTAT5 = rnorm(300) + more * first)
-#' }
+#' first <- rep(0:1, 150)
+#' sample_of <- function(more) cbind(CD4 = rnorm(300) + 6 * first, pSTAT5 = rnorm(300) + more * first)
 #' samples <- lapply(c(a1 = 0, a2 = 0.1, a3 = 0, b1 = 1, b2 = 1.1, b3 = 1), sample_of)
 #' fit <- dp_mixture(samples, components = 8, iter = 200, seed = 1, threads = 2)
 #' patients <- data.frame(group = rep(c("a", "b"), each = 3))
@@ -77,9 +73,8 @@ differential_state <- function(types, formula, data = NULL, effect = NULL, marke
     class = c("differential_state", "warpbayes", "data.frame"))
 }
 
-# Statistics and variances, types x samples x markers, in the units of the cells; NA for too few cells. `cells`: types x
-# samples. Means over draws; the variance between draws is added (Rubin 1987, Multiple Imputation for Nonresponse in
-# Surveys).
+# Statistics and variances, types x samples x markers, NA for too few cells. `cells`: types x samples. Means over draws;
+# the variance between draws is added (Rubin 1987, Multiple Imputation for Nonresponse in Surveys).
 summarise_states <- function(cells, statistic, min_cells, threads) {
   draws <- ncol(cells$cluster)
   each <- c(length(cells$types), length(cells$samples))
@@ -115,9 +110,11 @@ compare_states <- function(value, variance, model, scale, level) {
     contrasts <- rbind(contrasts, matrix(0, ncol(of_group), ncol(contrasts)))
   }
   grid <- seq(log(0.002), log(5), length.out = 40L)
+  # The samples that count must tell each contrast.
   usable <- vapply(seq_len(ncol(y)), function(i) {
-    there <- which(!is.na(y[, i]))
-    length(there) > qr(x[there, , drop = FALSE])$rank && all(is_told(x[there, , drop = FALSE], contrasts))
+    there <- x[!is.na(y[, i]), , drop = FALSE]
+    rank <- qr(there)$rank
+    nrow(there) > rank && all(apply(contrasts, 2L, function(contrast) qr(rbind(there, contrast))$rank == rank))
   }, NA)
   effects <- ncol(contrasts)
   out <- array(NA_real_, c(ncol(y), effects, 5L))
@@ -139,14 +136,7 @@ compare_states <- function(value, variance, model, scale, level) {
   )
 }
 
-# Whether the samples with these rows of the design tell each contrast.
-is_told <- function(x, contrasts) {
-  rank <- qr(x)$rank
-  vapply(seq_len(ncol(contrasts)), function(j) qr(rbind(x, contrasts[, j]))$rank == rank, NA)
-}
-
-# Of each pair (column of y and v) and log(sigma): `evidence` (log density of the data) and each contrast's `mean` and
-# `variance`.
+# For each pair (column of y and v) and log(sigma): log density of the data, and each contrast's mean and variance.
 fit_states <- function(y, v, x, deviation, contrasts, grid) {
   size <- max(1, floor(1e5 / max(nrow(x), ncol(x) * (ncol(x) + ncol(contrasts)))))
   out <- list(evidence = matrix(0, ncol(y), length(grid)), mean = array(0, c(ncol(y), length(grid), ncol(contrasts))))
@@ -259,7 +249,6 @@ state_table <- function(x) {
 }
 
 #' @rdname differential_state
-#' @method summary differential_state
 #' @export
 summary.differential_state <- function(object, ...) {
   check_dots_empty(...)
@@ -282,24 +271,15 @@ glance_of.differential_state <- function(x) {
 
 #' @rdname differential_state
 #' @param types for `plot()`, names or numbers of types; `NULL`: the twelve changes with the smallest tail probability.
-#' @param main title, `NULL` for none.
 #' @export
 plot.differential_state <- function(x, types = NULL, effect = NULL, main = NULL, ...) {
   check_dots_empty(...)
-  paint_picture(state_picture(x, types, effect, main))
+  paint_picture(picture_of(x, types, effect, main))
   invisible(x)
 }
 
-#' @rdname autoplot.warpbayes
-#' @usage NULL
-#' @method autoplot differential_state
-#' @exportS3Method ggplot2::autoplot differential_state
-autoplot.differential_state <- function(object, types = NULL, effect = NULL, main = NULL, ...) {
+picture_of.differential_state <- function(x, types = NULL, effect = NULL, main = NULL, ...) {
   check_dots_empty(...)
-  gg_draw(state_picture(object, types, effect, main))
-}
-
-state_picture <- function(x, types, effect, main) {
   check_table(x, "x", state_table_part())
   effect <- chosen_effect(effect, unique(x$effect), attr(x, "effect_labels"))
   rows <- plain_frame(x)[x$effect == effect & !is.na(x$p), ]

@@ -1,21 +1,18 @@
 # The cells whose markers differential_state() compares.
 
-# A list: the matrix `x`, its `columns` that are compared, their names `markers` and standard deviations `scale`; the
-# `sample` of each row, by its number among `samples`; the names of `types`, and which are `shown`. Clusters that others
-# made also have `cluster`, a column with the number of each cell's.
+# A list: the matrix `x`, its compared `columns`, their names `markers` and standard deviations `scale`; the `sample` of
+# each row, by its number among `samples`; `types`, and which are `shown`; `cluster` of each cell, if others made it.
 state_cells <- function(types, x, sample, markers, threads) {
   own <- inherits(types, "cell_types")
+  fit <- if (own) types$fit
   if (own) {
     check_cell_types(types)
     need_samples(types)
-    fit <- types$fit
     named <- list(types = types$types$type, shown = are_shown(types))
   } else if (!is.atomic(types) || is.null(types) || !is.null(dim(types))) {
     stop_input("types", "must come from cell_types() or have the cluster of each cell, not ", show_value(types))
   } else if (is.null(x)) {
     stop_input("x", "is NULL, but clusters have no markers of their own: give the cells, with the markers to compare")
-  } else {
-    fit <- NULL
   }
   if (!is.null(x)) {
     cells <- read_state_cells(x, sample, markers, fit, threads)

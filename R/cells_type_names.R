@@ -9,20 +9,14 @@
 #'   `types$medians`. Markers whose threshold is `NA` are left out.
 #' @param positive_only whether names have only the positive markers. A type without any is `"negative"`.
 #' @return `type_names()`: a name for each type, for `levels(types) <-`. A marker is positive if the type's median is
-#'   above the threshold. If types have the same markers, later ones have a number: `"CD4+ (2)"`. `marker_thresholds()`:
-#'   a named vector, `NA` if the density has no valley between the lowest and the highest median.
+#'   above the threshold. `marker_thresholds()`: a named vector, `NA` if the density has no valley between the lowest
+#'   and the highest median.
 #' @section How thresholds are found:
 #' For each valley of a marker's density, take the highest peak on each side. The threshold is the valley that is lowest
-#' relative to the smaller of its two peaks. A ratio above 0.9 is no valley. Look at it before you use it: a marker with
-#' three levels has two valleys, and a smear none.
-#' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used, and if no marker has a threshold.
+#' relative to the smaller of its two peaks, if the ratio is at most 0.9. A marker with three levels has two valleys.
 #' @examples
 #' set.seed(1)
-#' x <- rbind(
-#'   cbind(CD3 = rnorm(300, 6), CD4 = rnorm(300, 6)), cbind(rnorm(300, 6), rnorm(300)),
-#'   matrix(rnorm(600), 300)
-#' )
+#' x <- cbind(CD3 = rnorm(900, rep(c(6, 6, 0), 300)), CD4 = rnorm(900, rep(c(6, 0, 0), 300)))
 #' types <- cell_types(dp_mixture(x, components = 10, iter = 200, seed = 1, threads = 2), threads = 2)
 #' marker_thresholds(types)
 #' levels(types) <- type_names(types)
@@ -118,14 +112,12 @@ spaced_rows <- function(type, count) {
   lapply(seq_along(count), function(t) rows[before[[t]] + unique(round(seq(1, all[[t]], length.out = count[[t]])))])
 }
 
-# Whether each value is a piled one: an end that at least one in a hundred share.
 is_piled <- function(values) {
   if (!length(values)) return(logical())
   at_end <- lapply(range(values), `==`, values)
   Reduce(`|`, lapply(at_end, function(same) same & mean(same) >= 0.01 & sum(same) >= 10L))
 }
 
-# The place of the deepest valley within `between`; NA if there is none.
 deepest_valley <- function(values, weight, between = c(-Inf, Inf), most = 0.9) {
   width <- if (length(values) > 1L) stats::bw.nrd0(values) else 0
   if (!(width > 0) || !(sum(weight) > 0)) return(NA_real_)

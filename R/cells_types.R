@@ -4,8 +4,7 @@
 #'
 #' A population of cells is rarely Gaussian, so a mixture describes it by several components. `cell_types()` joins
 #' components unless a valley of the density lies between them and their means are far enough apart (see
-#' [cell_types_method]). [join_types()] and [split_type()] change types by hand. Their [verdict()] says whether all
-#' chains have the same types, and which types may be one population. It rests on that of the fit.
+#' [cell_types_method]). [join_types()] and [split_type()] change types by hand.
 #' @param fit a fit from [dp_mixture()] that kept weights, means and covariances, and its data.
 #' @param types `NULL`: the rule decides. Or the number of types; specks count only with `specks = "keep"`.
 #' @param overlap how close two types may be: if the best plane would take more than this share of either for the
@@ -16,7 +15,6 @@
 #'   the draws and has at least 20 cells, and more cells than markers. Types that most draws lack are specks, too.
 #' @param names names of the types, the most frequent first; there may be fewer. `levels(x) <- value` renames types.
 #' @param ndraws number of kept draws to use, evenly spaced over all chains; `NULL`: all.
-#' @param ... not used.
 #' @inheritParams computing_arguments
 #' @return An object of class `cell_types`. With T types, D draws, n cells and p markers, it has
 #'   \item{types}{a data frame, the most frequent type first. `type`: the name. `proportion`, `lower`, `upper`:
@@ -29,16 +27,12 @@
 #'   \item{medians}{T x p: medians of the cells of a type, in the units of the fit (after its transformation).}
 #'   \item{tree}{an object of class `hclust`. Heights are \eqn{-\log_{10}} of the overlaps at which branches join.}
 #'   \item{draw, chain}{the chosen draw, which agrees best with the others.}
-#' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used, and for more `types` than the density has peaks.
 #' @seealso [predict.cell_types()], [plot.cell_types()], [type_proportions()], [relabel()]
 #' @examples
 #' set.seed(1)
 #' bent <- rnorm(1500)
-#' x <- rbind(
-#'   cbind(CD4 = bent, CD8 = bent^2 + rnorm(1500, sd = 0.3)),
-#'   cbind(rnorm(500, 4, 0.5), rnorm(500, -4, 0.5))
-#' )
+#' x <- cbind(CD4 = c(bent, rnorm(500, 4, 0.5)),
+#'   CD8 = c(bent^2 + rnorm(1500, sd = 0.3), rnorm(500, -4, 0.5)))
 #' fit <- dp_mixture(x, components = 16, iter = 200, seed = 1, threads = 2)
 #' types <- cell_types(fit, threads = 2)
 #' types
@@ -53,9 +47,7 @@ cell_types <- function(fit, types = NULL, overlap = 0.04, specks = c("auto", "ke
   if (!is.null(types)) types <- check_count(types, "types")
   overlap <- check_number(overlap, "overlap", min = 0, max = 0.5)
   specks <- check_choice(specks, "specks", c("auto", "keep", "join"))
-  if (specks == "auto") {
-    specks <- if (is.null(types)) "keep" else "join"
-  }
+  if (specks == "auto") specks <- if (is.null(types)) "keep" else "join"
   speck <- check_number(speck, "speck", min = 0, max = 1, open = FALSE)
   ndraws <- check_ndraws(ndraws)
   if (!is.null(names)) names <- check_type_names(names, "names")
@@ -85,8 +77,7 @@ check_type_names <- function(names, argument, count = NULL) {
   if (!different || !is.null(count) && length(names) != count) {
     stop_input(argument, "must be different names, ",
       if (is.null(count)) "the most frequent type first" else paste("one for each of the", count_words(count, "type")),
-      ", not ", if (is.character(names) && length(names)) list_some(names) else show_value(names)
-    )
+      ", not ", if (is.character(names) && length(names)) list_some(names) else show_value(names))
   }
   names
 }
@@ -127,8 +118,7 @@ summarise_types <- function(fit, map, own, labels, least, how, threads) {
   ), how, list(speck = least, fit = fit, map = map)), class = c("cell_types", "warpbayes"))
 }
 
-# Types shown only on demand: small ones that draws or too few cells do not confirm, and phantoms. The draws of a cut by
-# the user confirm nothing.
+# Small types that draws or too few cells do not confirm, and phantoms. The draws of a cut by the user confirm nothing.
 are_specks <- function(proportion, cells, map, speck, markers) {
   confirmed <- map$apart >= 0.95 & cells >= max(20, markers + 1) & !map$fixed
   proportion < speck & !confirmed | cells == 0 & proportion < 1 | map$apart < 0.5
@@ -141,7 +131,6 @@ are_shown <- function(types) if (all(types$types$speck)) rep(TRUE, nrow(types$ty
 
 zap_share <- function(share) ifelse(!is.na(share) & share < 1e-12, 0, share)
 
-# The share of each type: draws x chains, as many as the shortest chain has.
 shares_by_chain <- function(map) {
   rows <- split(seq_len(nrow(map$used)), map$used$chain)
   fewest <- min(lengths(rows))
@@ -150,8 +139,7 @@ shares_by_chain <- function(map) {
   stats::setNames(shares, seq_len(map$count))
 }
 
-# types x markers. `type`: of each cell. Without values, the mean of its components in the chosen draw or else the first
-# draw that has any.
+# types x markers. Without values, the mean of a type's components in the chosen draw or else the first that has any.
 medians_of_types <- function(fit, type, map, threads) {
   all <- seq_along(fit$markers)
   medians <- group_statistics(fit$x, all, rep(1L, fit$rows), type, c(map$count, 1L), "median", 1, threads)$value

@@ -1,8 +1,7 @@
 # Types whose joining the data leave open: at the edge of the rule's distance, or with the same signs in every marker.
 
-# Pairs of types, and of the halves of a type, on both sides of the rule's limit in the middle 90% of the draws. Of each
-# `types`, the median `distance` with `lower` and `upper`, `why`, and `see`, the call that shows the other joining. NULL
-# if the user chose the cut.
+# Pairs of types, and of the halves of a type, on both sides of the rule's limit in the middle 90% of the draws. `see`:
+# the call that shows the other joining. NULL if the user chose the cut.
 joining_edges <- function(x) {
   map <- x$map
   if (!is.null(x$requested) || is_bem(x$fit) || any(map$fixed)) return(NULL)
@@ -16,7 +15,7 @@ joining_edges <- function(x) {
   near <- matrix(shown[which(upper.tri(apart) & apart < limit + 1, arr.ind = TRUE)], ncol = 2L)
   pairs <- c(lapply(seq_len(nrow(near)), function(i) leaves[near[i, ]]), halves[large])
   if (!length(pairs)) return(NULL)
-  points <- quantiles_of_columns(distances_in_draws(x$fit, map, pairs), c(0.5, 0.05, 0.95))
+  points <- column_quantiles(distances_in_draws(x$fit, map, pairs), c(0.5, 0.05, 0.95))
   given <- given_names(x)
   of_two <- function(by) sprintf(by, given[near[, 1L]], given[near[, 2L]])
   found <- data.frame(
@@ -28,7 +27,6 @@ joining_edges <- function(x) {
   found[which(found$lower < limit & found$upper > limit), ]
 }
 
-# The names as arguments of join_types().
 given_names <- function(x) ifelse(grepl("^[0-9]+$", x$types$type), x$types$type, dQuote(x$types$type, FALSE))
 
 # The distance between the means of two sets of leaves, in units of the pooled covariance: draws x pairs. Where a draw
@@ -49,7 +47,6 @@ distances_in_draws <- function(fit, map, pairs) {
   apply(found, 2L, function(own) ifelse(is.finite(own), own, min(own, na.rm = TRUE)))
 }
 
-# What summary() proposes to look at: the pairs above, and types with the same signs.
 open_joins <- function(x) {
   edges <- joining_edges(x)
   alike <- alike_types(x)
@@ -63,4 +60,46 @@ open_joins <- function(x) {
     data.frame(types = given, why = paste("the same signs, no valley, overlap", overlap),
       see = sprintf("join_types(types, %s)", given))
   })
+}
+
+# Rows of x$types: any two types of a group have the same signs in every marker with a threshold, and no valley between.
+alike_types <- function(x) {
+  shown <- which(!x$types$speck & x$types$cells > 0)
+  if (length(shown) < 2L || is.null(x$fit$x)) return(list())
+  thresholds <- valleys_of_markers(x)
+  known <- !is.na(thresholds)
+  if (!any(known)) return(list())
+  high <- x$medians[, known, drop = FALSE] > rep(thresholds[known], each = nrow(x$medians))
+  signs <- apply(high, 1L, paste, collapse = " ")
+  groups <- list()
+  type <- as.integer(x$type)
+  delayedAssign("rows", spaced_rows(type, pmin(tabulate(type, nrow(x$types)), 2000L)))
+  for (t in shown[signs[shown] %in% signs[shown][duplicated(signs[shown])]]) {
+    fits <- vapply(groups, function(group) {
+      signs[[t]] == signs[[group[[1L]]]] && all(vapply(group, function(other) !valley_between(x, rows, t, other), NA))
+    }, NA)
+    at <- if (any(fits)) which(fits)[[1L]] else length(groups) + 1L
+    groups[[at]] <- c(if (any(fits)) groups[[at]], t)
+  }
+  groups[lengths(groups) > 1L]
+}
+
+# Whether any marker has a valley between the medians of two types. Both count alike, by the `rows` of some cells of
+# each type, without cells at a pile: see marker_thresholds().
+valley_between <- function(x, rows, one, other) {
+  rows <- rows[c(one, other)]
+  weight <- rep(1 / lengths(rows), lengths(rows))
+  for (j in seq_len(ncol(x$medians))) {
+    values <- x$fit$x[unlist(rows), j]
+    known <- !is.na(values)
+    free <- !is_piled(values[known])
+    between <- range(x$medians[c(one, other), j])
+    if (!is.na(deepest_valley(values[known][free], weight[known][free], between))) return(TRUE)
+  }
+  FALSE
+}
+
+share_words <- function(share) {
+  shown <- ifelse(share < 1e-4, "< 0.01%", paste0(formatC(100 * share, digits = 2, format = "fg"), "%"))
+  ifelse(is.na(share), "-", shown)
 }

@@ -13,8 +13,6 @@
 #' @param names two names, the larger part first; `NULL`: the old name with `"a"` and `"b"`.
 #' @inheritParams computing_arguments
 #' @return Cell types, as from [cell_types()], with all parts computed again.
-#' @section Errors:
-#' `warpbayes_error_input` for a type that does not exist or has no valley to split at, and for names that others have.
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(1500), ncol = 2) + rep(c(0, 5, 10), c(350, 250, 150))
@@ -46,18 +44,13 @@ join_types <- function(types, ..., name = NULL, backend = NULL, threads = NULL) 
 split_type <- function(types, type, names = NULL, backend = NULL, threads = NULL) {
   check_cell_types(types)
   chosen <- type_number(type, types, "type")
+  old <- types$types$type[[chosen]]
   parts <- halves_of_type(types$map$tree, which(types$map$group == chosen))
   if (is.null(parts)) {
-    stop_input("type", "is ", dQuote(types$types$type[[chosen]], FALSE),
-      ", which has one peak: there is no valley to split at")
+    stop_input("type", "is ", dQuote(old, FALSE), ", which has one peak: there is no valley to split at")
   }
   run <- resolve_run(backend, threads)
-  old <- types$types$type[[chosen]]
-  if (is.null(names)) {
-    names <- paste0(old, c("a", "b"))
-  } else {
-    names <- check_type_names(names, "names", 2L)
-  }
+  names <- if (is.null(names)) paste0(old, c("a", "b")) else check_type_names(names, "names", 2L)
   count <- nrow(types$types)
   group <- types$map$group
   group[parts[[2L]]] <- count + 1L
@@ -88,13 +81,9 @@ cell_type_parts <- function(types) {
     chain = part_whole(1, fit$chains), draw = part_whole(1), requested = part_whole(1),
     map = part_list(), `map$used` = part_table(draw = is.numeric, chain = is.numeric),
     `map$count` = part_whole(count, count), `map$tree` = part_list(), `map$leaf` = part_numbers(in_draws),
-    `map$type_of` = part_types(in_draws, count)
+    `map$type_of` = part_numbers_that(in_draws, part_numbers(in_draws)$words,
+      function(value) all(value %in% c(NA, seq_len(count))))
   )
-}
-
-part_types <- function(dims, count) {
-  numbers <- part_numbers(dims)
-  part_is(numbers$words, function(value) numbers$test(value) && all(value %in% c(NA, seq_len(count))))
 }
 
 need_samples <- function(types) {
@@ -140,8 +129,7 @@ regroup <- function(types, group, fixed, labels, argument, run) {
   # Types are numbered by frequency; a leaf of each tells its name.
   labels <- labels[group[match(seq_len(map$count), map$group)]]
   parts <- c("limit", "requested", "specks", "call")
-  how <- stats::setNames(types[parts], parts)
-  how$edited <- TRUE
+  how <- c(stats::setNames(unclass(types)[parts], parts), edited = TRUE)
   own <- most_probable_type(fit, map, fit$x, run)
   summarise_types(fit, map, own, labels, types$speck, how, run$threads)
 }

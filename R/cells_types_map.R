@@ -18,11 +18,12 @@ map_types <- function(fit, types, limit, join_below, draws, run) {
   used <- spaced_draws(fit, draws)
   found <- find_branches(fit, used, limit, run)
   tree <- leaf_tree(found)
-  check_types_there(types, tree)
-  map <- list(
-    used = used, leaf = found$leaf, own = found$own, tree = tree, class = compared_classes(fit, cells, used, run),
-    cell_draws = draws_for_cells(fit, nrow(used))
-  )
+  peaks <- length(tree$used)
+  if (!is.null(types) && types > peaks) {
+    stop_input("types", "is ", format(types), ", but the density of the draws has only ", count_words(peaks, "peak"))
+  }
+  map <- list(used = used, leaf = found$leaf, own = found$own, tree = tree,
+    class = compared_classes(fit, cells, used, run), cell_draws = draws_for_cells(fit, nrow(used)))
   group <- join_absent(tree, cut_tree(tree, types, join_below), unique(c(found$leaf)))
   group_types(map, fit, group, rep(!is.null(types), max(group)))
 }
@@ -30,17 +31,17 @@ map_types <- function(fit, types, limit, join_below, draws, run) {
 group_types <- function(map, fit, group, fixed) {
   count <- max(group)
   numbers <- seq_len(nrow(map$used))
-  weights <- matrix(fit$draws$weights, fit$components)
-  weights <- weights[, draw_positions(fit, map$used), drop = FALSE]
+  weights <- matrix(fit$draws$weights, fit$components)[, draw_positions(fit, map$used), drop = FALSE]
   averaged <- matrix(group[map$leaf], nrow(map$leaf))
   type_of <- matrix(vapply(numbers, function(i) {
     cut_of_draw(averaged[, i], map$own[, i], weights[, i], count, fixed)
   }, integer(nrow(averaged))), nrow(averaged))
-  share <- matrix(vapply(numbers, function(i) sum_by_type(weights[, i], type_of[, i], count), numeric(count)), count)
-  in_cells <- function(type) types_of_cells(map$class, type)
-  of_cells <- in_cells(averaged)
-  chosen <- central_partition(of_cells, numbers)
-  cut <- in_cells(map$own)
+  share <- matrix(vapply(numbers, function(i) {
+    vapply(seq_len(count), function(t) sum(weights[type_of[, i] == t, i]), 0) / sum(weights[, i])
+  }, numeric(count)), count)
+  of_cells <- types_of_cells(map$class, averaged)
+  chosen <- central_partition(of_cells)
+  cut <- types_of_cells(map$class, map$own)
   stability <- vapply(numbers, function(i) best_jaccard(of_cells[, chosen], cut[, i], count), numeric(count))
   order <- order(-rowMeans(share))
   rank <- order(order)
@@ -96,7 +97,6 @@ cut_of_draw <- function(averaged, own, weights, count, fixed) {
   averaged
 }
 
-# The numbers of draws among those of all chains.
 draw_positions <- function(fit, used) used$draw + (used$chain - 1) * dim(fit$draws$weights)[[2L]]
 
 # Which of `count` draws classify cells: as many as cell_work allows.
@@ -106,25 +106,13 @@ draws_for_cells <- function(fit, count) {
   unique(round(seq(1, count, length.out = min(count, max(fewest_cell_draws, most)))))
 }
 
-check_types_there <- function(types, tree) {
-  most <- length(tree$used)
-  if (!is.null(types) && types > most) {
-    stop_input("types", sprintf("is %s, but the density of the draws has only %s", format(types),
-      count_words(most, "peak")))
-  }
-}
-
 default_types <- function(fit, draws, run) {
   default <- formals(cell_types)
   map_types(fit, NULL, default$overlap, 0, if (is.null(draws)) default$ndraws else draws, run)
 }
 
-sum_by_type <- function(weights, type, count) {
-  vapply(seq_len(count), function(t) sum(weights[type == t]), 0) / sum(weights)
-}
-
-# The `eligible` column of `partitions` (cells x draws) with the smallest mean variation of information.
-central_partition <- function(partitions, eligible) {
+# The column of `partitions` (cells x draws) with the smallest mean variation of information.
+central_partition <- function(partitions) {
   total <- numeric(ncol(partitions))
   entropy_of <- function(type) {
     share <- tabulate(type) / length(type)
@@ -140,7 +128,7 @@ central_partition <- function(partitions, eligible) {
       total[[j]] <- total[[j]] + distance
     }
   }
-  eligible[[which.min(round(total[eligible], 10))]]
+  which.min(round(total, 10))
 }
 
 # For each type the largest Jaccard index with a type of another partition; 0 if it has no cell.
@@ -162,11 +150,9 @@ mixtures_of_types <- function(fit, map) {
   lapply(seq_len(map$count), function(t) {
     own <- lapply(parts, function(part) part$type == t)
     pick <- function(how) Map(how, parts, own)
-    list(
-      weights = unlist(pick(function(part, own) part$weights[own])),
+    list(weights = unlist(pick(function(part, own) part$weights[own])),
       means = do.call(rbind, pick(function(part, own) part$means[own, , drop = FALSE])),
-      covariances = unlist(pick(function(part, own) part$covariances[, own]))
-    )
+      covariances = unlist(pick(function(part, own) part$covariances[, own])))
   })
 }
 
@@ -175,7 +161,7 @@ each_slice_of_types <- function(fit, map, cells, run, use) {
   if (!nrow(cells)) return(invisible())
   mixtures <- mixtures_of_types(fit, map)
   there <- which(lengths(lapply(mixtures, `[[`, "weights")) > 0L)
-  session <- open_cells(cells, fit$center, fit$scale, fit$precision, run)
+  session <- open_cells(fit, cells, run)
   on.exit(.Call(C_mixture_close, session))
   p <- length(fit$markers)
   # No longer than an interrupt can wait; on the processor, all types see a slice while it is in the cache.
@@ -186,21 +172,11 @@ each_slice_of_types <- function(fit, map, cells, run, use) {
     none <- rep(-Inf, length(slice))
     log_density <- rep(list(none), map$count)
     for (t in there) {
-      log_density[[t]] <- native(
-        C_mixture_add_densities, session, mixtures[[t]]$weights, mixtures[[t]]$means, mixtures[[t]]$covariances, 0L,
-        as.double(fit$center), 1 / fit$scale, slice[[1L]] - 1, none, 0, run
-      )
+      log_density[[t]] <- native(C_mixture_add_densities, session, mixtures[[t]]$weights, mixtures[[t]]$means,
+        mixtures[[t]]$covariances, 0L, as.double(fit$center), 1 / fit$scale, slice[[1L]] - 1, none, 0, run)
     }
     use(slice, log_density)
   }
-}
-
-# The densities divided by their sum: cells x types.
-type_probabilities <- function(log_density) {
-  top <- do.call(pmax, log_density)
-  prob <- exp(unlist(log_density) - top)
-  dim(prob) <- c(length(top), length(log_density))
-  prob / rowSums(prob)
 }
 
 most_probable_type <- function(fit, map, cells, run) {
@@ -220,7 +196,8 @@ predict_types <- function(fit, map, cells, what, names, run) {
     check_result_size(as.double(nrow(cells)) * map$count, NULL, "probabilities", copies = 2)
     result <- matrix(0, nrow(cells), map$count, dimnames = list(rownames(cells), names))
     each_slice_of_types(fit, map, cells, run, function(slice, log_density) {
-      result[slice, ] <<- type_probabilities(log_density)
+      density <- matrix(exp(unlist(log_density) - do.call(pmax, log_density)), length(slice))
+      result[slice, ] <<- density / rowSums(density)
     })
     return(result)
   }

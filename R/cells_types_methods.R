@@ -30,11 +30,8 @@ levels.cell_types <- function(x) x$types$type
 #' @param object cell types from [cell_types()].
 #' @param newdata the cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
 #' @param type `"type"`: the most probable type; `"prob"`: all probabilities; `"uncertainty"`: one minus the largest.
-#' @param ... not used.
 #' @inheritParams computing_arguments
 #' @return Named as the rows of `newdata`: a factor, a matrix (cells x types) for `"prob"`, numbers for `"uncertainty"`.
-#' @section Errors:
-#' As in [predict.dp_mixture()].
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 6), ncol = 2))
@@ -60,8 +57,7 @@ in_console.cell_types <- function(x, ...) {
     table <- types_table(shown, if (any(shown$proportion < 0.005)) 2 else 1)
     print(table[!names(table) %in% c("nearest", "overlap")], row.names = FALSE)
   }
-  agreement <- types_agreement(x)
-  unlike <- types_by_chain(agreement)
+  unlike <- types_by_chain(types_agreement(x))
   if (!is.null(unlike)) {
     print_chain_shares(unlike, 8L)
     cat("\n")
@@ -69,7 +65,6 @@ in_console.cell_types <- function(x, ...) {
   print_verdict(verdict(x))
 }
 
-# The shares by chain, if chains do not agree on a share, or if a chain lacks a type.
 types_by_chain <- function(agreement) {
   unlike <- c(agreement$differs, which(agreement$common[agreement$shown] <= 0.5))
   if (length(unlike) && agreement$chains > 1L) chain_shares(agreement)
@@ -112,7 +107,6 @@ types_table <- function(types, digits = 2) {
   table
 }
 
-# On which shares of types the chains agree. NULL for a mode.
 types_agreement <- function(x) {
   if (!is_bem(x$fit)) shares_agreement(x$map, which(!x$types$speck), x$types$type, x$fit$rows)
 }
@@ -131,8 +125,7 @@ summary.cell_types <- function(object, ...) {
 in_console.summary.cell_types <- function(x, digits = 3, ...) {
   digits <- check_count(digits, "digits", max = 15)
   print_lines(x$words)
-  tables <- types_tables(x, digits)
-  print_tables(tables)
+  print_tables(types_tables(x, digits))
   print_chain_shares(x$by_chain)
   cat("\n")
   print_verdict(x$verdict, Inf)
@@ -159,10 +152,9 @@ glance_of.cell_types <- function(x) {
   types <- x$types
   kinds <- kinds_of_types(types)
   own <- types[kinds == "type", ]
-  data.frame(
-    nobs = length(x$type), types = nrow(own), specks = sum(kinds == "speck"), overlap = extreme(types$overlap, max),
-    apart = extreme(own$apart, min), stability = extreme(own$stability, min), verdict = verdict(x)$answer
-  )
+  data.frame(nobs = length(x$type), types = nrow(own), specks = sum(kinds == "speck"),
+    overlap = extreme(types$overlap, max), apart = extreme(own$apart, min), stability = extreme(own$stability, min),
+    verdict = verdict(x)$answer)
 }
 
 frame_of.cell_types <- function(x, ...) {
@@ -170,7 +162,6 @@ frame_of.cell_types <- function(x, ...) {
   x$types
 }
 
-# The tables of a summary, or of a report, by their titles.
 types_tables <- function(x, digits = 3) {
   types <- x$types[kinds_of_types(x$types) != "phantom", ]
   medians <- x$medians[types$type, , drop = FALSE]

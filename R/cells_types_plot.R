@@ -5,22 +5,19 @@
 #' The nine most frequent types have colours; the others are grey.
 #' @param x cell types from [cell_types()].
 #' @param type which picture; see below.
-#' @param markers for `"cells"`: names or numbers of two or more. `NULL`: all, or of more than five the
-#'   five in which components differ most.
+#' @param markers for `"cells"`: names or numbers of two or more. `NULL`: at most five, as in [plot.dp_mixture()].
 #' @param specks for `"heatmap"` and `"proportions"`: whether to show specks too.
-#' @param main title, `NULL` for none.
-#' @param ... not used.
+#' @inheritParams computing_arguments
 #' @return `x`, invisibly.
 #' @section The pictures:
 #' * `"tree"`: the joins of the finest branches, from the bottom up, by the overlap of their means, on a log scale.
 #'   Types that join close to the dashed line, the `overlap` of the rule, may be one.
-#' * `"cells"`: markers against each other, with cells coloured by type and darker where there are more.
+#' * `"cells"`: markers against each other, with cells coloured by type.
 #' * `"heatmap"`: how many standard deviations a type's median lies above or below the mean of all cells.
 #' * `"proportions"`: the share of each type, on a log scale, with the 90% interval.
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(3000), ncol = 3), matrix(rnorm(1500, mean = 4), ncol = 3))
-#' colnames(x) <- c("CD3", "CD4", "CD8")
 #' types <- cell_types(dp_mixture(x, components = 10, iter = 200, seed = 1, threads = 2), threads = 2)
 #' plot(types)
 #' plot(types, type = "cells")
@@ -28,27 +25,31 @@
 plot.cell_types <- function(x, type = c("tree", "cells", "heatmap", "proportions"), markers = NULL, specks = FALSE,
                             main = NULL, ...) {
   check_dots_empty(...)
-  paint_picture(type_picture(x, "x", type, markers, specks, main))
+  paint_picture(picture_of(x, type, markers, specks, main, argument = "x"))
   invisible(x)
 }
 
-type_picture <- function(x, argument, type, markers, specks, main) {
+picture_of.cell_types <- function(x, type = types, markers = NULL, specks = FALSE, main = NULL, ...,
+                                  argument = "object") {
+  check_dots_empty(...)
   check_title(main)
   check_cell_types(x, argument)
-  type <- check_choice(type, "type", c("tree", "cells", "heatmap", "proportions"))
+  types <- c("tree", "cells", "heatmap", "proportions")
+  type <- check_choice(type, "type", types)
   shown <- which(check_flag(specks, "specks") | are_shown(x))
   switch(type,
-    heatmap = median_heat(x, shown, main),
+    heatmap = {
+      values <- sweep(sweep(x$medians[shown, , drop = FALSE], 2L, x$fit$center), 2L, x$fit$scale, "/")
+      heat_picture(values, picture_names(x$types$type, Inf)[shown], x$fit$markers, heat_limit(values),
+        "Median (marker's sd from the mean)", main)
+    },
     tree = tree_picture(x, main),
     cells = type_cells_picture(x, markers, main),
     proportions = type_share_picture(x, shown, main)
   )
 }
 
-type_colours <- function(x) {
-  colours <- c(component_colours, rep(other_colour, max(0L, nrow(x$types) - length(component_colours))))
-  colours[seq_len(nrow(x$types))]
-}
+type_colours <- function(count) c(component_colours, rep(other_colour, count))[seq_len(count)]
 
 # The horizontal and vertical place of each join. Leaves are at 1, 2, ... in the tree's order.
 tree_places <- function(tree) {
@@ -83,7 +84,7 @@ tree_picture <- function(x, main) {
   names <- picture_names(x$types$type, Inf)[unique(type)]
   names <- ifelse(size_of(names) < 0.45, short_names(names, 12L), names)
   size <- size_of(names)
-  colours <- type_colours(x)
+  colours <- type_colours(nrow(x$types))
   ticks <- seq(0, floor(top))
   ylim <- c(-0.16 * top, top)
   named <- seq_len(min(nrow(x$types), length(component_colours)))
@@ -107,9 +108,8 @@ type_cells_picture <- function(x, markers, main) {
   reference <- mixture_of_draw(fit, x$draw, x$chain)
   chosen <- choose_markers(fit, markers, reference)
   if (length(chosen) < 2L) {
-    stop_input("markers",
-      "must be two or more markers for this picture; with one marker, see plot(x, type = \"proportions\")"
-    )
+    stop_input("markers", "must be two or more markers for this picture; with one marker, see ",
+      "plot(x, type = \"proportions\")")
   }
   parts <- placed_cells(reference, chosen, fit$x[, chosen, drop = FALSE])
   colours <- c(component_colours[seq_len(min(nrow(x$types), length(component_colours)))], other_colour)
@@ -121,7 +121,6 @@ type_cells_picture <- function(x, markers, main) {
   }, diagonal = FALSE)
 }
 
-# The names of the coloured types with their shares, and of the others.
 type_key <- function(x, coloured) {
   named <- seq_len(coloured)
   text <- paste0(picture_names(x$types$type)[named], " (", percent(x$types$proportion[named]), ")")
@@ -132,20 +131,13 @@ type_key <- function(x, coloured) {
   text
 }
 
-# In standard deviations of the marker from the mean of all cells. The most frequent type is on top.
-median_heat <- function(x, shown, main) {
-  values <- sweep(sweep(x$medians[shown, , drop = FALSE], 2L, x$fit$center), 2L, x$fit$scale, "/")
-  names <- picture_names(x$types$type, Inf)[shown]
-  heat_picture(values, names, x$fit$markers, heat_limit(values), "Median (marker's sd from the mean)", main)
-}
-
 type_share_picture <- function(x, shown, main) {
   types <- x$types[shown, ]
   least <- 0.8 * max(min(types$lower[types$lower > 0], types$proportion, na.rm = TRUE), 1e-6)
   xlim <- log10(c(least, min(1, 1.2 * max(types$upper, types$proportion, na.rm = TRUE))))
   names <- picture_names(x$types$type, 30L)[shown]
   rows <- data.frame(name = names, estimate = log10(types$proportion), lower = log10(pmax(types$lower, least)),
-    upper = log10(types$upper), colour = type_colours(x)[shown], right = percent(types$proportion))
+    upper = log10(types$upper), colour = type_colours(nrow(x$types))[shown], right = percent(types$proportion))
   label <- paste0("Share of the cells", if (!anyNA(types$lower)) ", and 90% interval")
   interval_picture(rows, main, label, xlim, share_axis(xlim))
 }

@@ -15,13 +15,11 @@
 #' @section Averaging over draws:
 #' At most eight draws together give the averaged density, whose branches are the types. Every draw is also cut by
 #' itself, and each of its branches belongs to the type that holds most of the weight of the branch. `stability` is the
-#' mean over draws of the largest Jaccard index of the type and a branch of the draw. The type of a cell is the most
-#' probable one over the draws, under the mixture of all samples.
+#' mean over draws of the largest Jaccard index of the type and a branch of the draw.
 #'
 #' Chains stay at different modes, so each chain is one draw of a mode. The interval of a share joins the quantiles of
-#' all draws with the interval by Student's t for a further chain's mean. If it reaches farther than one point and a
-#' fifth of the share to either side, the verdict names the neighbours whose border is not determined. `common`: twice
-#' the cells of a type in two chains by the sum of the cells in each, the smallest over pairs of chains.
+#' all draws with the interval by Student's t for a further chain's mean. `common`: twice the cells of a type in two
+#' chains by the sum of the cells in each, the smallest over pairs of chains.
 #' @section The tree:
 #' The leaves are the finest branches that valleys separate. The leaves of each type join first, then the types, always
 #' the two whose means are closest. The overlap of two branches at the distance \eqn{d} is \eqn{\Phi(-d/2)}. A number of
@@ -58,8 +56,8 @@ find_branches <- function(fit, used, overlap, run) {
   found
 }
 
-# The tree: `used` (leaves); the joins `first`, `second` (leaves) and `level` (overlap), of which the first `within` are
-# within types; `type`, `size` and `place` of each leaf: its type, its share of the cells, and its mean in units of W.
+# The tree: `used` (leaves); the joins `first`, `second` (leaves) and `level` (overlap), the first `within` of them
+# inside types; `type`, `size` (share of the cells) and `place` (mean in units of W) of each leaf.
 leaf_tree <- function(found) {
   leaves <- length(found$mass)
   tree <- list(used = seq_len(leaves), type = found$type, size = found$mass, place = found$place,
@@ -89,9 +87,7 @@ leaf_tree <- function(found) {
 # The type of each leaf after `joins` joins, numbered as they first appear.
 group_after <- function(tree, joins) {
   group <- seq_along(tree$used)
-  for (step in seq_len(joins)) {
-    group[group == tree$second[[step]]] <- tree$first[[step]]
-  }
+  for (step in seq_len(joins)) group[group == tree$second[[step]]] <- tree$first[[step]]
   match(group, unique(group))
 }
 

@@ -18,8 +18,7 @@ gibbs_verdict <- function(fit, table = diagnose(fit), agreement = NULL) {
 }
 
 # Judged by the density: numbers of components depend on small components, which come and go more slowly. Chains that
-# stay at different modes will not agree on the density of each cell. So long runs that do not drift are judged by the
-# masses of these modes, and cell types by their shares.
+# stay at different modes differ in density, so long runs that do not drift are judged by the masses of these modes.
 convergence_reasons <- function(fit, table = diagnose(fit)) {
   quantities <- judged_quantities(fit)
   own <- table$quantity != "score"
@@ -45,7 +44,6 @@ convergence_reasons <- function(fit, table = diagnose(fit)) {
 
 settled_sweeps <- 250
 
-# What may be the cause if the chains do not agree, or too few draws are known.
 cause_reasons <- function(fit) {
   sweeps <- nrow(fit$log_likelihood) - fit$warmup
   if (sweeps < fewest_sweeps) return(NULL)
@@ -58,7 +56,6 @@ truncation_reason <- function(when, fit) {
   reason("truncated", figure = fit$components, when = when, more = format(2 * fit$components))
 }
 
-# Whether the draws of df lie at an end of its values.
 prior_edge_reason <- function(fit) {
   df <- fit$draws$prior_df
   if (is.null(df) || length(df) < 2L) return(NULL)
@@ -76,13 +73,12 @@ piled_reason <- function(fit) {
   piled <- fit$piled
   if (is.null(piled) || nrow(piled) == 0L) return(NULL)
   piled <- utils::head(piled[order(-piled$share), ], 6L)
-  shown <- paste0(piled$marker, " = ", format_each(zap_values(piled)), " (", percent(piled$share), ")")
+  shown <- paste0(piled$marker, " = ", piled_words(piled), " (", percent(piled$share), ")")
   reason("piled", quantity = piled$marker, figure = piled$share[[1L]], shown = shown,
     more = if (nrow(fit$piled) > 6L) sprintf(" and %d more", nrow(fit$piled) - 6L) else "")
 }
 
-# So few cells that one population may spread over many components: two for each number of a component
-# (bench/mixture-piled.R).
+# With fewer cells, one population may spread over many components (bench/mixture-piled.R).
 few_cells_reason <- function(fit) {
   p <- length(fit$markers)
   if (fit$rows >= p * (p + 3)) return(NULL)
@@ -90,8 +86,7 @@ few_cells_reason <- function(fit) {
     numbers = whole_words(p * (p + 3) / 2))
 }
 
-# Whether at least half of the markers have one peak and a long tail. Skewness is 0.56 for an exponential law, 0.68
-# for the log of a normal law.
+# Whether half of the markers have one peak and a long tail. Skewness of an exponential law: 0.56, log-normal: 0.68.
 skewed_reason <- function(fit) {
   cells <- if (is.null(fit$reader)) fit$x else fit$reader$some
   if (is.null(cells) || nrow(cells) < 100L) return(NULL)
@@ -99,20 +94,16 @@ skewed_reason <- function(fit) {
     values <- some_values(cells, j)
     values <- values[!is_piled(values)]
     if (length(values) < 50L) return(FALSE)
-    if (is_raw(values) && type_of_marker(fit$transform, j) == "none") return(TRUE)
+    # Only raw values of a cytometer lie so far above the low ones: 40 times the spread of the low ones.
+    points <- stats::quantile(values, c(0.01, 0.1, 0.99), names = FALSE)
+    raw <- points[[3L]] - points[[2L]] > 40 * (points[[2L]] - points[[1L]])
+    if (raw && type_of_marker(fit$transform, j) == "none") return(TRUE)
     if (abs(skewness_of(values)) < 0.6) return(FALSE)
     between <- stats::quantile(values, c(0.05, 0.95), names = FALSE)
     is.na(deepest_valley(values, rep(1, length(values)), between, 0.5))
   }, NA)
   if (sum(skewed) < 2L || mean(skewed) < 0.5) return(NULL)
   reason("skewed_data", quantity = list_some(fit$markers[skewed], 3L), figure = sum(skewed), all = length(skewed))
-}
-
-# Whether the high values lie as far above the low ones as only raw values of a cytometer do: 40 times the spread of the
-# low ones.
-is_raw <- function(values) {
-  points <- stats::quantile(values, c(0.01, 0.1, 0.99), names = FALSE)
-  points[[3L]] - points[[2L]] > 40 * (points[[2L]] - points[[1L]])
 }
 
 # From -1 to 1: how much farther the 95% point lies from the median than the 5% point does.
@@ -150,11 +141,6 @@ bem_verdict <- function(fit) {
     }, data_reasons(fit))
 }
 
-add_method("gibbs", verdict = gibbs_verdict)
-
-add_method("bem", verdict = bem_verdict)
-
-# Components that relabel() numbered, by their stability.
 #' @export
 verdict.relabelled_mixture <- function(x, ...) {
   weights <- x$component_weights[which(x$component_weights$mean >= least_share), ]
@@ -196,7 +182,6 @@ common_reasons <- function(agreement) {
     figure = common[[least]], share = percent(common[[least]], 0), count = length(unlike))
 }
 
-# Whether the chains agree on the shares of types, and what the cause is if that cannot be told.
 share_reasons <- function(agreement) {
   shown <- agreement$shown
   short <- agreement$short
@@ -207,9 +192,7 @@ share_reasons <- function(agreement) {
   c(
     if (length(unsettled)) differing_shares(agreement, unsettled),
     border_reasons(agreement),
-    if (length(wide)) {
-      reason("wide_shares", quantity = list_some(agreement$names[wide]), figure = length(wide))
-    },
+    if (length(wide)) reason("wide_shares", quantity = list_some(agreement$names[wide]), figure = length(wide)),
     if (length(short)) {
       reason("type_shares_rough", quantity = list_some(agreement$names[short]), figure = length(short),
         needed = ess_needed)
@@ -229,11 +212,9 @@ share_reasons <- function(agreement) {
 #' @export
 verdict.cell_types <- function(x, ...) {
   check_method(x, "x", ...)
-  types_verdict(x)
-}
-
-types_verdict <- function(x, agreement = types_agreement(x)) {
   types <- x$types
+  agreement <- types_agreement(x)
+  edges <- joining_edges(x)
   small <- types[kinds_of_types(types) == "speck", ]
   torn <- which(!types$speck & types$apart < 0.95)
   unsure <- mean(x$probability < 0.9)
@@ -244,7 +225,11 @@ types_verdict <- function(x, agreement = types_agreement(x)) {
       reason("torn_types", quantity = types$type[torn], figure = min(types$apart[torn]),
         shown = paste0(dQuote(types$type[torn], FALSE), " ", percent(types$apart[torn], 0), collapse = ", "))
     },
-    joining_reasons(joining_edges(x)), channel_reasons(x), scale_edge_reason(x), sample_reason(x$fit),
+    unlist(lapply(seq_len(min(2L, NROW(edges))), function(i) {
+      reason("joining_edge", quantity = edges$types[[i]], figure = edges$distance[[i]], why = edges$why[[i]],
+        see = edges$see[[i]], n = if (grepl("and", edges$types[[i]])) 2 else 1)
+    }), recursive = FALSE),
+    channel_reasons(x), scale_edge_reason(x), sample_reason(x$fit),
     if (unsure >= 0.01) reason("unsure_cells", figure = unsure, share = percent(unsure, 0)),
     if (nrow(small)) {
       reason("specks", figure = nrow(small), specks = count_words(nrow(small), "speck"),
@@ -287,17 +272,15 @@ channel_reasons <- function(x) {
   }), recursive = FALSE)
 }
 
-# Types of cells at the edge of the scale.
 scale_edge_reason <- function(x) {
   edge <- edge_types(x$fit, as.integer(x$type))
   if (!length(edge)) return(NULL)
   piled <- x$fit$piled
   reason("edge_types", quantity = list_some(x$types$type[edge]), figure = length(edge),
     cells = count_words(sum(x$types$cells[edge]), "cell"),
-    shown = list_some(unique(paste(piled$marker, "=", format_each(zap_values(piled))))))
+    shown = list_some(unique(paste(piled$marker, "=", piled_words(piled)))))
 }
 
-# Samples that lie elsewhere than the others, which tears populations apart.
 sample_reason <- function(fit) {
   shifts <- sample_shifts(fit)
   if (is.null(shifts)) return(NULL)
@@ -316,15 +299,7 @@ sample_reason <- function(fit) {
 channels_without_markers <- paste0("^(time|hdr-t|event[ _.]?(#|length|number|id)|(bc_separation|mahalanobis)_dist|",
   "bead_?dist|file[ _]?number|sample_?id)$")
 
-joining_reasons <- function(edges) {
-  unlist(lapply(seq_len(min(2L, NROW(edges))), function(i) {
-    reason("joining_edge", quantity = edges$types[[i]], figure = edges$distance[[i]], why = edges$why[[i]],
-      see = edges$see[[i]], n = if (grepl("and", edges$types[[i]])) 2 else 1)
-  }), recursive = FALSE)
-}
-
-# What restricts every comparison of a design (of abundance_model()): few samples, patients with one sample, patients
-# that hardly differ from samples, and samples that are matched by order alone.
+# What restricts every comparison of a design of abundance_model().
 design_reasons <- function(model) {
   freedom <- nrow(model$x) - ncol(model$x)
   of_group <- if (!is.null(model$group)) stats::model.matrix(~ 0 + model$group)
@@ -361,31 +336,27 @@ verdict.differential_abundance <- function(x, ...) {
     if (!isTRUE(x$converged)) agreement("abundance_differs"),
     x$design_reasons,
     if (!absolute && sum(rows$tested) < fewest_references) reason("share_alone", figure = fewest_references),
-    if (absolute) c(changing_reasons(x), shift_reasons(x)),
+    if (absolute) shift_reasons(x),
     if (isTRUE(x$converged)) agreement("abundance_agrees"),
     if (length(absent)) reason("types_absent", quantity = list_some(absent), figure = length(absent)),
     if (length(specks)) reason("specks_untested", quantity = list_some(specks), figure = length(specks)),
     rests_on = x$rests_on)
 }
 
-# Whether so many types change that those without a change may be no majority. This is so in nine of ten simulated sets
-# in which 8 of 15 types grow, and in one of thirty in which fewer do (bench/type-groups.R).
-changing_reasons <- function(x) {
-  few <- which(x$no_effect < 0.7)
-  unlist(lapply(few, function(j) {
+# Whether so many types change that the others may be no majority: nine of ten simulated sets in which 8 of 15 types
+# grow, and one of thirty in which fewer do (bench/type-groups.R).
+shift_reasons <- function(x) {
+  changing <- lapply(which(x$no_effect < 0.7), function(j) {
     reason("many_change", quantity = effect_words(x$effect_labels, names(x$no_effect)[[j]]), figure = x$no_effect[[j]],
       share = percent(x$no_effect[[j]], 0))
-  }), recursive = FALSE)
-}
-
-shift_reasons <- function(x) {
-  moved <- which(x$shift[, "lower"] > 0 | x$shift[, "upper"] < 0)
-  unlist(lapply(moved, function(j) {
+  })
+  moved <- lapply(which(x$shift[, "lower"] > 0 | x$shift[, "upper"] < 0), function(j) {
     points <- ratio_words(x$shift[j, ])
     reason("common_shift", quantity = effect_words(x$effect_labels, rownames(x$shift)[[j]]),
       figure = exp(x$shift[[j, "estimate"]]), ratio = points[[1L]], low = points[[2L]], high = points[[3L]],
       level = percent(x$level, 0))
-  }), recursive = FALSE)
+  })
+  unlist(c(changing, moved), recursive = FALSE)
 }
 
 #' @export

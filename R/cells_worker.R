@@ -1,6 +1,6 @@
 # What a worker of a cluster does for a mixture: R/cells_cluster.R calls answer_manager() in its process.
 
-# What the worker holds, by names that the manager gives: cells (lists with `x`) and sessions of the compiled code.
+# What the worker holds, by names of the manager: cells (lists with `x`) and sessions of the compiled code.
 worker_data <- new.env(parent = emptyenv())
 
 # Ctrl-C may reach all processes of a machine, but only the manager heeds it: it waits for replies. So a worker ignores
@@ -46,10 +46,8 @@ worker_tasks <- list(
   collect = function(data, rows) held_rows(data)[rows, , drop = FALSE],
   begin = function(session, data, worker, first_row, piece, center, inverse_scale, single, keep_labels, sample,
                    samples, where) {
-    worker_data[[session]] <- native(
-      C_mixture_open_worker, held_rows(data), worker, first_row, piece, center, inverse_scale, single,
-      keep_labels, sample, samples, worker_run(where)
-    )
+    worker_data[[session]] <- native(C_mixture_open_worker, held_rows(data), worker, first_row, piece, center,
+      inverse_scale, single, keep_labels, sample, samples, worker_run(where))
     NULL
   },
   answer = function(session, request) .Call(C_mixture_answer, worker_data[[session]], request),
@@ -67,7 +65,6 @@ room_for_rows <- function(rows, columns) {
   list(pointer = native(C_store_open, list(x = 0), list(c(rows, columns)), list(NULL)), rows = rows)
 }
 
-# Writes cells to the store, after the first `first`.
 put_rows <- function(store, first, values) {
   fill_store(store, first, store$rows, list(values), nrow(values), nrow(values))
 }
@@ -78,7 +75,6 @@ held_rows <- function(data) {
   held$x
 }
 
-# By the user's function, block by block. Returns `x` and `markers`.
 read_rows <- function(reader, first, last, markers) {
   held <- NULL
   for (from in seq(first, last, by = reader$block)) {
@@ -95,10 +91,8 @@ read_rows <- function(reader, first, last, markers) {
     if (is.null(held)) {
       held <- list(store = room_for_rows(last - first + 1, ncol(values)), markers = names)
     } else if (!identical(names, held$markers)) {
-      stop_input("x", sprintf(
-        "has read other columns for rows %.0f to %.0f, %s, than before, %s",
-        from, to, list_some(names), list_some(held$markers)
-      ))
+      stop_input("x", sprintf("has read other columns for rows %.0f to %.0f, ", from, to), list_some(names),
+        ", than before, ", list_some(held$markers))
     }
     put_rows(held$store, from - first, values)
   }
@@ -106,7 +100,6 @@ read_rows <- function(reader, first, last, markers) {
   held[c("x", "markers")]
 }
 
-# The worker's run, by its own options where the user of the manager has not chosen.
 worker_run <- function(where) {
   run <- resolve_run(where$backend, where$threads, devices = where$devices)
   if (is.null(where$threads) && is.null(getOption("warpbayes.threads"))) {

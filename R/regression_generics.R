@@ -14,7 +14,9 @@
 #'   minus drawn responses. `predictive_interval()`: a matrix, rows x the two ends of central intervals.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
-#' if (requireNamespace("rstantools", quietly = TRUE)) rstantools::posterior_epred(fit, ndraws = 2)[, 1:3]
+#' if (requireNamespace("rstantools", quietly = TRUE)) {
+#'   rstantools::posterior_epred(fit, ndraws = 2)[, 1:3]
+#' }
 #' @name posterior_predict.bayes_logit
 NULL
 

@@ -272,7 +272,8 @@ is_shown_coefficient <- function(fit) {
 #' @references Wood, S. N. (2017). *Generalized Additive Models*, 2nd edition. Chapman and Hall/CRC.
 #' @examples
 #' if (requireNamespace("mgcv", quietly = TRUE)) {
-#'   plot(bayes_logit(am ~ s(wt, k = 5), mtcars, chains = 2, iter = 400, seed = 1, threads = 2), "smooths")
+#'   fit <- bayes_logit(am ~ s(wt, k = 5), mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
+#'   plot(fit, "smooths")
 #' }
 #' @name smooth_terms
 NULL

@@ -59,6 +59,8 @@ NULL
 #' @param checkpoint `NULL`, or the file in which a fit saves its state, for [resume()]. See [computing].
 #' @param checkpoint_every seconds from one checkpoint to the next. See [computing].
 #' @param cluster `NULL`, or a cluster of package parallel whose workers share the cells. See [computing].
+#' @param main title, `NULL` for none.
+#' @param ... not used.
 #' @seealso [computing]
 #' @keywords internal
 #' @name computing_arguments

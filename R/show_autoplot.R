@@ -18,7 +18,8 @@
 #'   autoplot(fit, "trace") + ggtitle("Two chains")
 #' }
 #' @name autoplot.warpbayes
-#' @aliases autoplot.bayes_logit autoplot.martingale_posterior
+#' @aliases autoplot.bayes_logit autoplot.martingale_posterior autoplot.dp_mixture autoplot.relabelled_mixture
+#'   autoplot.cell_types autoplot.type_proportions autoplot.differential_abundance autoplot.differential_state
 NULL
 
 # `columns`: names of aesthetics that columns of the data have too.

@@ -38,7 +38,8 @@
 #'   intercept.
 #' @examples
 #' day <- 1:60
-#' x <- t(sapply(day, function(d) rmultinom(1, 30, if (runif(1) < d / 60) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
+#' words <- function(late) if (late) c(3, 3, 0, 1) else c(0, 1, 3, 3)
+#' x <- t(sapply(day, function(d) rmultinom(1, 30, words(runif(1) < d / 60))))
 #' fit <- topic_model(x, topics = 2, prevalence = ~ day, iter = 60, chains = 1, seed = 1, threads = 2)
 #' topic_effects(fit)
 #' topic_effects(fit, at = data.frame(day = c(1, 60)))

@@ -53,7 +53,8 @@
 #' @seealso [compare_topics()], [add_documents()], [topic_model_peers], [predict.topic_model()], [top_terms()],
 #'   [coherence()], [plot.topic_model()]
 #' @examples
-#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 3, 0, 0, 0, 1) else c(0, 0, 0, 3, 3, 3, 1))))
+#' words <- function(odd) if (odd) c(3, 3, 3, 0, 0, 0, 1) else c(0, 0, 0, 3, 3, 3, 1)
+#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, words(d %% 2))))
 #' colnames(x) <- c("ball", "goal", "team", "market", "price", "trade", "win")
 #' fit <- topic_model(x, topics = 2, iter = 100, seed = 1, threads = 2)
 #' fit

@@ -18,7 +18,8 @@
 #' @return A data frame with a row for each number and chain in which it occurs: `chain`, `topics` and `probability`,
 #'   the share of the chain's draws.
 #' @examples
-#' x <- t(sapply(1:60, function(d) rmultinom(1, 40, rep(if (d %% 2) c(3, 0.1) else c(0.1, 3), each = 10))))
+#' weights <- function(d) rep(if (d %% 2) c(3, 0.1) else c(0.1, 3), each = 10)
+#' x <- t(sapply(1:60, function(d) rmultinom(1, 40, weights(d))))
 #' fit <- topic_model(x, topics = 8, alpha = "hdp", iter = 200, seed = 1, threads = 2)
 #' number_of_topics(fit)
 #' @export

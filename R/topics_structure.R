@@ -28,7 +28,8 @@
 #' average of \eqn{\pi}.
 #' @examples
 #' set.seed(1)
-#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 3, 0, 0, 0, 1) else c(0, 0, 0, 3, 3, 3, 1))))
+#' words <- function(odd) if (odd) c(3, 3, 3, 0, 0, 0, 1) else c(0, 0, 0, 3, 3, 3, 1)
+#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, words(d %% 2))))
 #' colnames(x) <- c("ball", "goal", "team", "market", "price", "trade", "win")
 #' fit <- topic_model(x, topics = 2, seed_words = list(money = "price", sport = c("goal", "team")),
 #'   iter = 60, seed = 1, threads = 2)

@@ -163,12 +163,13 @@ test_that("failures of the compiled code become R conditions", {
     "the mixture session is closed", class = input
   )
   expect_error(
-    evaluate_rows(small, c(0, 0), c(1, 1), "double", resolve_run("cpu", 1), function(evaluate) {
-      evaluate(
-        list(weights = c(0.5, 0.5), means = diag(2), covariances = array(c(1, 0, 0, 1, 1, 2, 2, 1), c(2, 2, 2))),
-        "class"
-      )
-    }),
+    evaluate_cells(list(center = c(0, 0), scale = c(1, 1), precision = "double"), small, resolve_run("cpu", 1),
+      function(evaluate) {
+        evaluate(
+          list(weights = c(0.5, 0.5), means = diag(2), covariances = array(c(1, 0, 0, 1, 1, 2, 2, 1), c(2, 2, 2))),
+          "class"
+        )
+      }),
     "the covariance of component 2 is not positive definite", class = input
   )
 })
@@ -203,7 +204,7 @@ test_that("a fit that was changed by hand is refused before its parts are read",
   state[[1]]$prior <- 1
   refuse(other("state", state), changed)
   expect_error(
-    evaluate_rows(fit$x, fit$center, fit$scale, "double", resolve_run("cpu", 1), function(evaluate) {
+    evaluate_cells(fit, fit$x, resolve_run("cpu", 1), function(evaluate) {
       evaluate(list(weights = c(0.5, 0.5), means = numeric(3), covariances = numeric(3)), "class")
     }), changed, class = "warpbayes_error_input"
   )

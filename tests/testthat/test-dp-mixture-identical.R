@@ -230,7 +230,7 @@ test_that("warm-up, thinning and keep only select among the same draws", {
   kinds <- list(c("covariances", "means"), "weights", "labels", c("labels", "weights"))
   for (keep in kinds[if (on_cuda()) 1 else 1:4]) {
     some <- fit_cells(iter = 20, warmup = 0, chains = 2, start = start, keep = keep)
-    expect_setequal(names(some$draws), c(keep, learned_names(some), "concentration"))
+    expect_setequal(names(some$draws), c(keep, sprintf("prior_%s", some$prior$learn), "concentration"))
     expect_identical(some$draws[names(some$draws)], all$draws[names(some$draws)])
     expect_identical(some[traces], all[traces])
   }

@@ -317,7 +317,7 @@ test_that("proportions of samples agree with the draws, and have a picture", {
   on.exit(grDevices::dev.off())
   expect_identical(plot(table, group = c("x", "y", NA), main = "Samples"), table)
   expect_identical(plot(table, group = c(c = "y", a = "x", b = "y"), types = 1), table)
-  colours <- function(group) share_picture(table, "x", group, 1, NULL)$panels[[1]]$layers[[2]]$data$fill
+  colours <- function(group) picture_of(table, group, 1, NULL)$panels[[1]]$layers[[2]]$data$fill
   expect_identical(colours(c(c = "y", a = "x", b = "y")), colours(c("x", "y", "y")))
   expect_identical(colours(c("x", "y", NA))[[3]], other_colour)
   fails("`group` must have a group for each of the 3 samples", plot(table, c("x", "y")))
