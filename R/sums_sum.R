@@ -311,10 +311,3 @@ as_log <- function(x, log) {
   result$family <- x$family
   result
 }
-
-add_logs <- function(x, y) {
-  larger <- pmax(x, y)
-  result <- larger + log1p(exp(pmin(x, y) - larger))
-  result[larger == -Inf] <- -Inf
-  result
-}
