@@ -95,6 +95,9 @@ scale_pmf <- function(x, times, argument, operator) {
   leave_out(on_lattice(weights_of(x), lattice, is_log(x), x$at), left_out_of(x))
 }
 
+# A distribution is a list. Without these methods max() would return the largest of its probabilities and `from`, and
+# c() of two distributions would be a list of four vectors.
+
 #' @rdname pmf
 #' @export
 Summary.pmf <- function(..., na.rm = FALSE) {

@@ -294,14 +294,28 @@ without_improbable <- function(x, tail) {
     kept <- sort(sorted[-seq_len(dropped)])
     left_out <- rep(sums[[dropped]], 2L)
   } else {
-    sums <- lapply(list(weights, rev(weights)), function(end) if (log) cumulate(end, TRUE) else cumsum(end))
-    dropped <- vapply(sums, function(sums) findInterval(limit, sums), 0L)
-    if (all(dropped == 0L)) return(x)
+    ends <- lapply(c(FALSE, TRUE), function(upper) light_end(weights, limit, log, upper))
+    dropped <- vapply(ends, `[[`, 0, "count")
+    if (all(dropped == 0)) return(x)
     last <- length(weights) - dropped[[2L]]
     kept <- seq(min(dropped[[1L]] + 1, last), last)
-    left_out <- mapply(function(sums, count) c(if (log) -Inf else 0, sums)[[count + 1L]], sums, dropped)
+    left_out <- vapply(ends, `[[`, 0, "sum")
   }
   leave_out(entries_of(x, kept, weights[kept]), add_logs(left_out_of(x), if (log) left_out else base::log(left_out)))
+}
+
+# How many weights at one end have a sum of at most `limit`, and this sum. The end is summed in longer and longer parts.
+light_end <- function(weights, limit, log, upper) {
+  size <- length(weights)
+  length <- min(1024, size)
+  repeat {
+    part <- if (upper) weights[seq(size, size - length + 1)] else weights[seq_len(length)]
+    sums <- if (log) cumulate(part, TRUE) else cumsum(part)
+    if (sums[[length]] > limit || length == size) break
+    length <- min(8 * length, size)
+  }
+  count <- findInterval(limit, sums)
+  list(count = count, sum = c(if (log) -Inf else 0, sums)[[count + 1]])
 }
 
 as_log <- function(x, log) {

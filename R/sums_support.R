@@ -201,9 +201,14 @@ gather_positions <- function(position, weights, log) {
       weights <- exp(weights - largest[group])
     }
     # Each pass adds one term to every group: first the first terms of all groups, then the second terms, and so on.
+    rank <- sequence(size)
+    by_rank <- order(rank)
     sums <- numeric(length(at))
-    for (here in split(seq_along(group), sequence(size))) {
+    begin <- 0
+    for (end in cumsum(tabulate(rank))) {
+      here <- by_rank[seq(begin + 1, end)]
       sums[group[here]] <- sums[group[here]] + weights[here]
+      begin <- end
     }
     weights <- if (log) base::log(sums) + largest else sums
   }
@@ -247,7 +252,8 @@ prob_of <- function(x, log = FALSE) {
 # Weights in proportion to the probabilities. On the log scale the largest is 1: only negligible entries underflow.
 relative_weights <- function(x) {
   if (!is_log(x)) return(x$prob)
-  exp_of(x$log_prob - max(x$log_prob))
+  largest <- max(x$log_prob)
+  by_blocks(length(x$log_prob), function(at) exp(x$log_prob[at] - largest))
 }
 
 total_weight <- function(weights, log) {
