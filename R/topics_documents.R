@@ -85,7 +85,7 @@ with_seed <- function(seed, expression) {
   kinds <- RNGkind()
   # A session without a state keeps its kinds of generators, and has no state afterwards.
   on.exit(if (is.null(before)) {
-    do.call(RNGkind, as.list(kinds))
+    suppressWarnings(do.call(RNGkind, as.list(kinds)))
     rm(".Random.seed", envir = globalenv())
   } else {
     assign(".Random.seed", before, globalenv())
