@@ -61,7 +61,7 @@ check_polyagamma_shape <- function(shape, argument, method = "auto") {
         format(bad[[1L]], digits = 17, scientific = FALSE), ": ", ...)
     }
   }
-  refuse(shape <= 0, "shapes are positive")
+  if (isTRUE(min(shape, Inf, na.rm = TRUE) <= 0)) refuse(shape <= 0, "shapes are positive")
   draws <- sprintf("method \"%s\" draws ", method)
   switch(method,
     devroye = refuse(shape != 1, draws, "shape 1 only"),

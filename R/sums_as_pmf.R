@@ -129,8 +129,7 @@ law_of_distribution <- function(x, by, tail, method) {
     prob <- as.double(unlist(stats::density(x, seq(ends[[1L]], last))))
     total <- sum(prob)
     if (is.finite(total) && abs(total - 1) <= 1e-6) {
-      above <- if (last < ends[[2L]]) log(tail) else -Inf
-      return(leave_out(pmf(prob / total, from = ends[[1L]]), c(-Inf, above)))
+      return(leave_out(pmf(prob / total, from = ends[[1L]]), c(-Inf, if (last < ends[[2L]]) log(tail) else -Inf)))
     }
   }
   if (is.finite(ends[[1L]]) && ends[[1L]] == ends[[2L]]) return(pmf(1, from = ends[[1L]]))
@@ -218,8 +217,7 @@ kurtosis.pmf <- function(x, ...) {
   summary(x)$kurtosis
 }
 
-# Methods for generics of packages that this package does not call: logarithms of package distributional, and columns of
-# tibbles.
+# Methods for generics of packages that this package does not call.
 at_load(function() {
   add <- function(package, generic, class, method) {
     when_loaded(package, function(namespace) {

@@ -23,17 +23,13 @@ pmf_problem <- function(x) {
   if (!is.double(weights) || length(weights) == 0L || !is.null(attributes(weights))) {
     return(paste(name, "is not a vector of doubles:", show_value(weights)))
   }
-  if (!is_finite_number(x[["from"]])) {
-    return(if (is.null(x[["from"]])) "`from` is missing" else paste("`from` is", show_value(x[["from"]])))
+  if (is.null(x[["from"]])) return("`from` is missing")
+  usable <- c(from = is_finite_number(x[["from"]]), by = is_finite_number(x[["by"]]) && x[["by"]] > 0,
+    left_out = is.double(x[["left_out"]]) && length(x[["left_out"]]) == 2L && !anyNA(x[["left_out"]]),
+    parts = is_finite_number(x[["parts"]]) && x[["parts"]] >= 1)
+  for (field in names(usable)[!usable]) {
+    if (!is.null(x[[field]])) return(sprintf("`%s` is %s", field, show_value(x[[field]])))
   }
-  by <- x[["by"]]
-  if (!is.null(by) && !(is_finite_number(by) && by > 0)) return(paste("`by` is", show_value(by)))
-  left_out <- x[["left_out"]]
-  if (!is.null(left_out) && !(is.double(left_out) && length(left_out) == 2L && !anyNA(left_out))) {
-    return(paste("`left_out` is", show_value(left_out)))
-  }
-  parts <- x[["parts"]]
-  if (!is.null(parts) && !(is_finite_number(parts) && parts >= 1)) return(paste("`parts` is", show_value(parts)))
   if (!.Call(C_pmf_usable, weights, log)) {
     return(paste0(name, " has entries that are not ", if (log) "logarithms of ", "probabilities"))
   }
@@ -51,7 +47,6 @@ pmf_problem <- function(x) {
 
 is_finite_number <- function(value) is.numeric(value) && length(value) == 1L && is.finite(value)
 
-# A function, and its values: one number for each of `count` arguments.
 check_is_function <- function(f, argument, what = "a function") {
   check_present(!missing(f), argument)
   if (!is.function(f)) stop_input(argument, "must be ", what, ", not ", show_value(f))
@@ -70,8 +65,7 @@ check_intact.pmf <- function(x, argument) check_pmf(x, argument)
 null_if_refused <- function(code) tryCatch(code, warpbayes_error_input = function(error) NULL)
 
 check_tail <- function(tail, zero = TRUE) {
-  usable <- is_finite_number(tail) && ((zero && tail == 0) || (tail >= 1e-300 && tail <= 1e-8))
-  if (!usable) {
+  if (!is_finite_number(tail) || tail > 1e-8 || (tail < 1e-300 && !(zero && tail == 0))) {
     stop_input("tail", "must be one number from 1e-300 to 1e-08", if (zero) ", or 0", ", not ", show_value(tail))
   }
   as.double(tail)

@@ -46,10 +46,8 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
     return(leave_out(total, left_out_compound(total, number, given_size, mean(number))))
   }
   number <- check_choice(number, "number", c("poisson", "binomial", "negative_binomial", "geometric", "logarithmic"))
-  taken <- switch(number,
-    poisson = "lambda", binomial = c("trials", "prob"),
-    negative_binomial = c("successes", if (given[["mu"]]) "mu" else "prob"), "prob"
-  )
+  taken <- switch(number, poisson = "lambda", binomial = c("trials", "prob"),
+    negative_binomial = c("successes", if (given[["mu"]]) "mu" else "prob"), "prob")
   refuse_parameters(given, taken, dQuote(number, FALSE))
   counting <- switch(number,
     poisson = counting_poisson(check_number(lambda, "lambda", min = 0, max = 2^50, open = FALSE), size),
@@ -82,8 +80,7 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
   leave_out(total, left_out_compound(total, NULL, given_size, expected))
 }
 
-# What the total itself leaves out, what the number leaves out, and for each of the `expected` variables what one leaves
-# out.
+# What the total, the number, and each of the `expected` variables leave out.
 left_out_compound <- function(total, number, size, expected) {
   bounds <- left_out_of(total)
   if (!is.null(number)) bounds[[2L]] <- log_of_sum(c(bounds[[2L]], left_out_of(number)))
@@ -97,9 +94,8 @@ refuse_parameters <- function(given, taken, of_what) {
   if (length(absent) > 0L) stop_input(absent[[1L]], "is missing: ", of_what, " needs it")
 }
 
-# The distribution of one variable on a lattice that begins with 0: `none` is the probability of zero, and `some` the
-# probability of the other values. `at` are the positions of these, and `weights` their probabilities given that the
-# variable is not zero.
+# One variable on a lattice that begins with 0: `none` is the probability of zero, and `some` that of other values.
+# These have the positions `at`, and the probabilities `weights` given that the variable is not zero.
 size_on_lattice <- function(size) {
   weights <- prob_of(size)
   possible <- which(weights > 0)
@@ -238,8 +234,7 @@ first_of_sum <- function(x, y, outputs, accuracy, run) {
 trim_compound <- function(g, size, tail, cut) {
   upper <- cumulate(g, FALSE, TRUE)
   last <- max(which(upper > tail / 2))
-  trimmed <- if (last < length(g)) log(upper[[last + 1L]]) else -Inf
-  beyond <- log_of_sum(c(if (cut) log_tail(tail) - log(2), trimmed))
+  beyond <- log_of_sum(c(if (cut) log_tail(tail) - log(2), if (last < length(g)) log(upper[[last + 1L]]) else -Inf))
   possible <- which(g[seq_len(last)] > 0)
   law <- pmf_at(g[possible], size$value(possible - 1), size$lattice, FALSE)
   # The last codes need not be the largest values.

@@ -14,11 +14,9 @@
 counting_poisson <- function(lambda, size) {
   mean <- lambda * size$some
   parts <- copies_of(mean)
-  list(
-    log_generating = function(excess) mean * excess, log_none = -mean, parts = parts,
+  list(log_generating = function(excess) mean * excess, log_none = -mean, parts = parts,
     panjer = c(0, mean / parts, exp(-mean / parts), 0), moved = -exp(-mean) * expm1(-lambda * size$none),
-    some = -expm1(-lambda), mean = mean, certain_zero = lambda == 0
-  )
+    some = -expm1(-lambda), mean = mean, certain_zero = lambda == 0)
 }
 
 # `odds` is the mean of a geometric number: the probability of failure divided by the probability of success.
@@ -29,15 +27,13 @@ counting_negative_binomial <- function(successes, odds, size) {
   log_none <- -successes * log1p(kept)
   parts <- copies_of(-log_none)
   share <- successes / parts
-  list(
-    log_generating = function(excess) {
-      rest <- excess * kept
-      if (rest >= 1) Inf else -successes * log1p(-rest)
-    },
+  list(log_generating = function(excess) {
+    rest <- excess * kept
+    if (rest >= 1) Inf else -successes * log1p(-rest)
+  },
     log_none = log_none, parts = parts, panjer = c(q, q * share, exp(log_none / parts), 0),
     moved = -exp(log_none) * expm1(successes * log_share(1 + kept, odds * size$none)),
-    some = -expm1(-successes * log1p(odds)), mean = successes * kept, certain_zero = odds == 0
-  )
+    some = -expm1(-successes * log1p(odds)), mean = successes * kept, certain_zero = odds == 0)
 }
 
 counting_logarithmic <- function(prob, size) {
@@ -46,15 +42,13 @@ counting_logarithmic <- function(prob, size) {
   q <- prob * size$some / away
   whole <- -log1p(-prob)
   none <- if (size$none == 0) 0 else -log1p(-prob * size$none) / whole
-  list(
-    log_generating = function(excess) {
-      inside <- prob * (1 + size$some * excess)
-      left <- (1 - prob) - prob * size$some * excess
-      if (left <= 0) Inf else log((if (inside < 0.5) -log1p(-inside) else -log(left)) / whole)
-    },
+  list(log_generating = function(excess) {
+    inside <- prob * (1 + size$some * excess)
+    left <- (1 - prob) - prob * size$some * excess
+    if (left <= 0) Inf else log((if (inside < 0.5) -log1p(-inside) else -log(left)) / whole)
+  },
     log_none = log(none), parts = 1, panjer = c(q, 0, none, q / whole), moved = none, some = 1,
-    mean = prob * size$some / ((1 - prob) * whole), certain_zero = FALSE
-  )
+    mean = prob * size$some / ((1 - prob) * whole), certain_zero = FALSE)
 }
 
 counting_binomial <- function(trials, prob, size) {
@@ -62,13 +56,11 @@ counting_binomial <- function(trials, prob, size) {
   log_without <- log_share(1 - prob, prob)
   without <- (1 - prob) + prob * size$none
   log_none <- if (trials == 0) 0 else trials * log_share(without, power)
-  list(
-    log_generating = function(excess) trials * log1p(power * excess), log_none = log_none, parts = trials,
+  list(log_generating = function(excess) trials * log1p(power * excess), log_none = log_none, parts = trials,
     trial = c(without, power),
     moved = if (size$none == 0) 0 else -exp(log_none) * expm1(trials * log_share(1 - prob, prob * size$none)),
     some = if (trials == 0) 0 else -expm1(trials * log_without), mean = trials * power,
-    certain_zero = trials == 0 || prob == 0
-  )
+    certain_zero = trials == 0 || prob == 0)
 }
 
 # log(part / (part + rest)), with all digits whichever of the two is larger.
@@ -85,8 +77,8 @@ log_less <- function(x, y) if (x - y > 0.7) x + log1p(-exp(y - x)) else y + log(
 # smaller probability would bring the recursion near the limit of doubles.
 copies_of <- function(log_none) 2^max(0, ceiling(log2(log_none / 500)))
 
-# The number of entries, at least 1, after which a sum S has less than exp(log_tail) of its probability.
-# One variable that is not zero has the values `at` with these weights.
+# The number of entries, at least 1, after which a sum S has less than exp(log_tail) of its probability. One variable
+# that is not zero has the values `at` with these weights.
 outputs_to_tail <- function(counting, largest, at, weights, log_tail) {
   if (!is.finite(counting$mean)) return(Inf)
   if (log1m_exp(counting$log_none) <= log_tail) return(1)
@@ -96,9 +88,8 @@ outputs_to_tail <- function(counting, largest, at, weights, log_tail) {
 }
 
 # A whole number that S reaches with a probability of at most exp(log_tail), by Chernoff's bound: P(S >= s) <= tail if
-# E(e^(t S); S > 0) <= e^(t s) tail for some t > 0. `log_moment(t)` is the logarithm of this expected value, or of
-# E(e^(t S)); `last` is the largest value of one variable. As a function of t, s falls and then rises, and beyond some t
-# it is infinite.
+# E(e^(t S); S > 0) <= e^(t s) tail for some t > 0. `log_moment(t)` is the log of this expected value, or of E(e^(t S));
+# `last` is the largest value of one variable. As a function of t, s falls, then rises, and beyond some t is infinite.
 chernoff_reach <- function(log_moment, mean, last, log_tail) {
   bound <- function(log_t) {
     t <- exp(log_t)
@@ -121,6 +112,5 @@ chernoff_reach <- function(log_moment, mean, last, log_tail) {
     high <- finite
   }
   found <- stats::optimize(function(log_t) min(bound(log_t), 1e300), c(min(low, high - 5), high), tol = 0.01)
-  best <- min(found$objective, bound(high))
-  floor(max(best, 0))
+  floor(max(min(found$objective, bound(high)), 0))
 }

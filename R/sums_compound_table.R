@@ -56,8 +56,7 @@ compound_table <- function(number, x, y, tail = 1e-15) {
     dimnames = list(x = format_value(line_x$value[rows]), y = format_value(line_y$value[columns])))
 }
 
-# The probabilities of one size on 0, by, 2 by, ..., how long the distribution of the total is, and its values. Sizes
-# far apart have codes instead.
+# The probabilities of one size on 0, by, 2 by, ... (or of codes), how long the law of the total is, and its values.
 line_of_business <- function(number, size, argument, tail) {
   check_pmf(size, argument)
   least <- possible_weights(size)$value[[1L]]

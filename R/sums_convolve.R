@@ -40,8 +40,7 @@
 #' @export
 convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, threads = NULL) {
   require_arguments("x", "y")
-  # For a short sum the checks below take longer than the sum itself. They are made only if the entry refuses its
-  # arguments.
+  # The checks below take longer than a short sum. They are made only if the entry refuses its arguments.
   if (is.null(log) && is.double(x) && is.double(y) && !is.object(x) && !is.object(y) &&
     as.double(length(x)) * length(y) <= short_work && (missing(accuracy) || is_accuracy(accuracy)) &&
     (is.null(threads) || is_thread_count(threads))) {
@@ -57,8 +56,7 @@ convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, thr
   }
   log <- isTRUE(log)
   if (is.matrix(x) || is.matrix(y)) {
-    run <- resolve_run(backend, threads, cost = rows_cost(x, y))
-    return(convolve_rows(x, y, log, accuracy, run))
+    return(convolve_rows(x, y, log, accuracy, resolve_run(backend, threads, cost = rows_cost(x, y))))
   }
   x <- plain_weights(x, "x", log)
   y <- plain_weights(y, "y", log)
@@ -88,8 +86,7 @@ pair_run <- function(m, n, log, backend, threads) {
     parallel = products * 8e-11, fixed = 2e-3, up = 8 * (m + n), down = 8 * (m + n), compute = products * 1e-13))
 }
 
-# The sums of the rows of two matrices. On a processor most of the time goes into clearing the memory of the sums. On a
-# card, rows travel there while sums come back.
+# On a processor most time goes into clearing the memory of the sums. On a card, rows travel while sums come back.
 rows_cost <- function(x, y) {
   n <- as.double(max(NROW(x), NROW(y)))
   bytes <- 8 * n * (NCOL(x) + NCOL(y))

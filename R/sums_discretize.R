@@ -91,8 +91,7 @@ check_limit <- function(limit, deductible, by) {
   near$position
 }
 
-# The distribution of a payment: `up_to(y)` is P(Y <= y) and `beyond(y)` is P(Y > y), for y from 0. Both are for the
-# loss without its limit.
+# A payment without its limit: `up_to(y)` is P(Y <= y) and `beyond(y)` is P(Y > y), for y from 0.
 loss_function <- function(x, deductible, per, ...) {
   evaluate <- function(q, ...) {
     p <- x(q, ...)
@@ -130,8 +129,7 @@ last_step <- function(loss, to, by, tail) {
   last
 }
 
-# Probabilities of 0, by, ..., last * by. Neighbouring values of the distribution function are subtracted on the side of
-# the smaller tail.
+# Probabilities of 0, by, ..., last * by: differences of the distribution function on the side of the smaller tail.
 discretize_function <- function(loss, last, by, method) {
   check_result_size(last + 1, "by", "probabilities", copies = 8)
   between <- function(low, high) {

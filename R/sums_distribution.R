@@ -76,8 +76,7 @@ tails_of <- function(q, dist, lower.tail, log.p) {
   result
 }
 
-# Sums up to or from each value. A sum that passes 1 by rounding is 1. The sums of a distribution by name begin with
-# what lies beyond its range.
+# Sums up to or from each value, at most 1. Those of a distribution by name begin with what lies beyond its range.
 cumulative_weights <- function(dist, upper, log) {
   own_log <- is_log(dist)
   weights <- weights_of(dist)
@@ -124,9 +123,7 @@ rpmf <- function(dist, n, seed = NULL) {
   check_pmf(dist, "dist")
   n <- check_count(n, "n", min = 0, max = 2^52)
   check_result_size(n, "n", "draws")
-  seed <- check_seed(seed)
-  position <- native(C_pmf_draw, cumulate(relative_weights(dist), FALSE), n, seed)
-  values_of(dist, position + 1)
+  values_of(dist, native(C_pmf_draw, cumulate(relative_weights(dist), FALSE), n, check_seed(seed)) + 1)
 }
 
 #' @rdname pmf_distribution
@@ -149,8 +146,7 @@ median.pmf <- function(x, na.rm = FALSE, ...) {
   qpmf(x, 0.5)
 }
 
-# The mean, and the second to fourth moment about the mean. Long distributions are summed in blocks, so that
-# intermediate vectors stay small.
+# The mean, and the second to fourth moment about the mean, by blocks, so that intermediate vectors stay small.
 central_moments <- function(x, block = 2^20) {
   weights <- relative_weights(x)
   size <- length(weights)

@@ -75,8 +75,7 @@ logarithmic_functions <- function(prob) {
   )
 }
 
-# A distribution by name, from the value below which a probability of at most `tail` lies to that above which it does.
-# Only a bound is known for the tail of logarithmic numbers.
+# Below and above the result lies a probability of at most `tail`. That of logarithmic numbers has only a bound.
 family_pmf <- function(name, parameters, lowest, highest, tail, log, argument) {
   family <- list(name = name, parameters = parameters)
   of <- family_functions(family)

@@ -118,8 +118,7 @@ common_lattice <- function(lattices, last, apart = TRUE) {
   list(origin = origin, step = step, parts = parts, times = pmax(steps / step, 1))
 }
 
-# The same for lattices that have no common one with positions below 2^53, such as those of the steps pi and e. Ratios
-# of their steps are taken to 13 digits.
+# The same without a common lattice below 2^53, as for the steps pi and e: ratios of steps are taken to 13 digits.
 nearest_lattice <- function(lattices, last, apart) {
   from <- vapply(lattices, function(one) one$origin / one$parts, 0)
   steps <- vapply(lattices, function(one) one$step / one$parts, 0)
@@ -130,11 +129,9 @@ nearest_lattice <- function(lattices, last, apart) {
       "2^53 common steps, %s, apart; round them to a step, as round(x, 2) does"), format(by, digits = 15)))
   }
   lattice <- read_lattice(min(from), by)
-  list(
-    origin = lattice$origin + (if (apart) round((from - min(from)) / by) * lattice$step else
-      round((from - min(from)) * lattice$parts)),
-    step = lattice$step, parts = lattice$parts, times = ifelse(last > 0, round(steps / by), 1)
-  )
+  moved <- if (apart) round((from - min(from)) / by) * lattice$step else round((from - min(from)) * lattice$parts)
+  list(origin = lattice$origin + moved, step = lattice$step, parts = lattice$parts,
+    times = ifelse(last > 0, round(steps / by), 1))
 }
 
 common_step <- function(steps) {
@@ -147,8 +144,7 @@ common_step <- function(steps) {
   }, unique(steps))
 }
 
-# By the continued fraction of a / b, until it is right to 13 digits. To that many digits even steps such as 1 and pi
-# have a common step.
+# By the continued fraction of a / b, until it is right to 13 digits. Then even 1 and pi have a common step.
 common_step_of_two <- function(a, b) {
   if (a < b) return(common_step_of_two(b, a))
   ratio <- a / b

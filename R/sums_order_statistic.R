@@ -56,10 +56,8 @@ kth_weights <- function(pool, at, k, upper) {
     if (upper) names(variable) <- c("here", "from", "up_to", "after", "before")
     part <- lapply(variable, `[`, at)
     # Of equal values the later one counts as farther from this end.
-    chosen <- numbers$plus(
-      numbers$plus(numbers$times(chosen, part$from), numbers$times(one_more(chosen), part$before)),
-      numbers$times(waiting, part$here)
-    )
+    chosen <- numbers$plus(numbers$plus(numbers$times(chosen, part$from), numbers$times(one_more(chosen), part$before)),
+      numbers$times(waiting, part$here))
     waiting <- numbers$plus(numbers$times(waiting, part$after), numbers$times(one_more(waiting), part$up_to))
   }
   chosen[, k]
@@ -110,8 +108,7 @@ sum_of_lowest_pmf <- function(x, k, backend = NULL, threads = NULL) {
 excess_over <- function(variable, at, i, numbers) {
   weights <- rep(numbers$zero, at[[length(at)]] - at[[i]] + 1)
   weights[at[i:length(at)] - at[[i]] + 1] <- variable$here[i:length(at)]
-  last <- max(which(weights > numbers$zero), 1L)
-  weights[seq_len(last)][-1L]
+  weights[seq_len(max(which(weights > numbers$zero), 1L))][-1L]
 }
 
 # The weights of the sums of k excesses over the value number i, where the k-th highest variable has this value. The
@@ -136,10 +133,8 @@ sums_of_mixed <- function(pool, i, k, n, numbers, add_row) {
     chosen <- cbind(chosen, wider)
     # An equal value that comes after the chosen one counts as higher.
     one_more <- rbind(numbers$zero, chosen[-k, , drop = FALSE])
-    chosen <- numbers$plus(
-      numbers$plus(numbers$times(chosen, variable$before[[i]]), numbers$times(one_more, here)),
-      numbers$times(waiting, here)
-    )
+    chosen <- numbers$plus(numbers$plus(numbers$times(chosen, variable$before[[i]]), numbers$times(one_more, here)),
+      numbers$times(waiting, here))
     waiting <- numbers$plus(numbers$times(waiting, variable$up_to[[i]]), raised[seq_len(k), , drop = FALSE])
     chosen <- numbers$plus(chosen, raised[k + seq_len(k), , drop = FALSE])
   }
@@ -167,11 +162,6 @@ sums_of_same <- function(pool, i, k, n, numbers, add_row) {
     sums <- numbers$plus(grown, numbers$times(above, ties))
   }
   if (any(sums > numbers$zero)) sums
-}
-
-scale_of_weights <- function(log) {
-  if (log) return(list(zero = -Inf, one = 0, times = `+`, plus = add_logs))
-  list(zero = 0, one = 1, times = `*`, plus = `+`)
 }
 
 check_pool <- function(x, argument) {
@@ -217,11 +207,11 @@ opposed_pools_pmf <- function(x, y, pairs = NULL, ties = c("lose", "win")) {
   both <- pool_on_lattice(lapply(c(x, y), as_log, log = FALSE))
   own <- pool_states(x, both$variables[seq_along(x)])
   other <- pool_states(y, both$variables[-seq_along(x)])
-  entries <- nrow(own$counts) * nrow(other$counts) * (pairs + 1)
-  check_result_size(entries, c("x", "y"), "states", copies = 4)
-  check_result_size(max(nrow(own$counts), nrow(other$counts))^2, c("x", "y"), "pairs of states", copies = 4)
+  states <- c(length(own$met), length(other$met))
+  check_result_size(prod(states) * (pairs + 1), c("x", "y"), "states", copies = 4)
+  check_result_size(max(states)^2, c("x", "y"), "pairs of states", copies = 4)
   # reached[i, j, w]: states i and j of the pools, w - 1 pairs won.
-  reached <- array(0, c(nrow(own$counts), nrow(other$counts), pairs + 1))
+  reached <- array(0, c(states, pairs + 1))
   reached[[1L]] <- 1
   for (i in rev(seq_along(both$at))) {
     heed_interrupt()
@@ -230,12 +220,12 @@ opposed_pools_pmf <- function(x, y, pairs = NULL, ties = c("lose", "win")) {
     reached <- move(reached, own, other$met, i)
     if (ties == "win") reached <- move_other()
   }
-  wins <- reached[nrow(own$counts), nrow(other$counts), ]
+  wins <- reached[states[[1L]], states[[2L]], ]
   leave_out_of_pool(pmf_at(wins, seq_along(wins) - 1, whole_lattice, FALSE), c(x, y))
 }
 
-# How many variables of each kind have been met: a row for each state, the last one is all of them. `met` is their
-# number.
+# How many variables have been met (`met`) in each state. The last state is all of them. Counts of each kind make the
+# states, and the count of the first kind varies fastest.
 pool_states <- function(pool, variables) {
   kind <- integer(0)
   for (i in seq_along(pool)) {
@@ -245,12 +235,10 @@ pool_states <- function(pool, variables) {
   first <- unique(kind)
   size <- tabulate(match(kind, first))
   check_result_size(prod(size + 1), NULL, "states of a pool", copies = 2 * length(size))
-  counts <- unname(as.matrix(expand.grid(lapply(size, function(n) 0:n))))
-  list(counts = counts, met = rowSums(counts), size = size, variables = variables[first])
+  list(met = rowSums(expand.grid(lapply(size, function(n) 0:n))), size = size, variables = variables[first])
 }
 
-# Moves from state to state, with their probabilities: some variables of each kind that are left have the value number
-# i.
+# Moves from state to state, with their probabilities: some variables of each kind have the value number i.
 pool_moves <- function(states, i) {
   moves <- matrix(1, 1L, 1L)
   for (g in seq_along(states$size)) {
@@ -259,7 +247,6 @@ pool_moves <- function(states, i) {
     more <- outer(0:n, 0:n, function(before, after) {
       ifelse(after < before, 0, choose(n - before, pmax(after - before, 0)) * p^pmax(after - before, 0))
     })
-    # The count of the first kind varies fastest.
     moves <- kronecker(more, moves)
   }
   which <- which(moves > 0, arr.ind = TRUE)
@@ -309,8 +296,7 @@ sorted_pool <- function(x, k = length(x), highest = TRUE) {
   data.frame(stats::setNames(columns, paste0("x", seq_len(k))), prob = outcomes$prob)
 }
 
-# The sorted outcomes after one more variable. Each outcome is a number with the base size + 1, whose digits are the
-# indices.
+# The sorted outcomes after one more variable. Each is a number with the base size + 1, whose digits are the indices.
 one_more_sorted <- function(outcomes, here, size) {
   k <- ncol(outcomes$index)
   possible <- which(here > 0)

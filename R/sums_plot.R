@@ -67,7 +67,6 @@ autoplot.pmf <- function(object, y = NULL,
   gg_draw(pmf_picture(object, y, type, log, lower.tail, xlim, ylim, labels, col, legend))
 }
 
-# The picture of one or two distributions.
 pmf_picture <- function(x, y, type, log, lower.tail, xlim, ylim, labels, col, legend,
                         style = list(width = 1, dash = 1)) {
   type <- check_choice(type, "type", eval(formals(plot.pmf)$type))
@@ -91,10 +90,9 @@ pmf_picture <- function(x, y, type, log, lower.tail, xlim, ylim, labels, col, le
     !is.null(tryCatch(grDevices::col2rgb(col), error = function(error) NULL, warning = function(warning) NULL))
   if (!known) stop_input("col", "must be colours, not ", show_value(col))
   col <- rep_len(col, 2L)
-  shown <- switch(type,
-    quantile = quantile_curves(all, log), lorenz = lorenz_curves(all), stop_loss = stop_loss_curves(all, xlim),
-    distribution = distribution_curves(all, xlim, log, lower.tail), probability_curves(all, type, xlim, log)
-  )
+  shown <- switch(type, quantile = quantile_curves(all, log), lorenz = lorenz_curves(all),
+    stop_loss = stop_loss_curves(all, xlim), distribution = distribution_curves(all, xlim, log, lower.tail),
+    probability_curves(all, type, xlim, log))
   log <- log && !is.null(shown$powers)
   ylim <- grDevices::extendrange(if (is.null(ylim)) heights_of(shown$curves, if (!log) shown$fixed) else ylim, f = 0.04)
   xlim <- grDevices::extendrange(if (is.null(xlim)) shown$xlim else xlim, f = 0.04)
@@ -109,11 +107,10 @@ pmf_picture <- function(x, y, type, log, lower.tail, xlim, ylim, labels, col, le
   }
   label <- function(name, own) if (is.null(labels[[name]])) own else labels[[name]]
   key <- if (length(shown$curves) == 2L && !is.null(legend)) list(text = legend, colours = col)
-  picture(
-    list(panel(xlim, ylim, unlist(layers, recursive = FALSE), value_axis(xlim, shown$whole[[1L]]),
-      if (log) power_axis(ylim) else value_axis(ylim, shown$whole[[2L]]))),
-    labels$main, label("xlab", shown$labels[[1L]]), label("ylab", shown$labels[[2L]]), key = key, plain = TRUE
-  )
+  panel <- panel(xlim, ylim, unlist(layers, recursive = FALSE), value_axis(xlim, shown$whole[[1L]]),
+    if (log) power_axis(ylim) else value_axis(ylim, shown$whole[[2L]]))
+  picture(list(panel), labels$main, label("xlab", shown$labels[[1L]]), label("ylab", shown$labels[[2L]]), key = key,
+    plain = TRUE)
 }
 
 # What is drawn of each kind: `curves`, each with x and y (logarithms to base 10 on a logarithmic axis); `xlim`; heights
@@ -213,8 +210,7 @@ entries_within <- function(x, xlim) {
   below + seq_len(max(entries_up_to(x, xlim[[2L]]) - below, 0))
 }
 
-# The width of a bar: a step, but at most a fifth of the picture. Otherwise the bars of two values far apart would reach
-# half their distance beyond both.
+# The width of a bar: a step, but at most a fifth of the picture, which bars of two values far apart would exceed.
 shown_width <- function(all, xlim) {
   step <- min(vapply(all, function(x) if (is_sparse(x)) min(diff(positions_of(x))) * step_of(x) else step_of(x), 0))
   min(step, if (diff(xlim) > 0) diff(xlim) / 5 else 1)
@@ -236,16 +232,13 @@ curve_layers <- function(curve, colour, style, points) {
   curve$y[!seen] <- NA
   alone <- seen & !c(FALSE, seen[-length(seen)]) & !c(seen[-1L], FALSE)
   dots <- which(points | alone)
-  list(
-    if (!points && any(seen)) {
-      layer("lines", x = curve$x, y = curve$y, colour = colour, width = style$width, dash = style$dash)
-    },
-    layer("points", x = curve$x[dots], y = curve$y[dots], colour = colour, fill = colour, size = 0.4)
-  )
+  line <- if (!points && any(seen)) {
+    layer("lines", x = curve$x, y = curve$y, colour = colour, width = style$width, dash = style$dash)
+  }
+  list(line, layer("points", x = curve$x[dots], y = curve$y[dots], colour = colour, fill = colour, size = 0.4))
 }
 
-# A line through a million points looks like a line through the lowest and the highest point of each of two thousand
-# stretches, and takes less time to draw.
+# The lowest and the highest point of each of two thousand stretches: the line looks the same and is drawn faster.
 thin_line <- function(value, height, stretches = 2000L) {
   if (length(value) <= 4L * stretches) return(list(x = value, y = height))
   stretch <- ceiling(seq_along(value) / length(value) * stretches)

@@ -105,8 +105,7 @@ signed_scores_law <- function(lattice) {
   scores_law(weights, code$value(seq_along(weights) - 1), lattice$by * sum(lattice$at[lattice$at < 0]), lattice$by)
 }
 
-# Scores are first + by * at, where `at` are whole numbers from 0. `seconds(at)` is how long counting takes, and
-# `argument` is what has the scores or the sample.
+# Scores are first + by * at, where `at` are whole numbers from 0. `seconds(at)` is how long counting takes.
 lattice_of_scores <- function(scores, by, size, seconds, argument) {
   least <- min(scores)
   rounded_to <- function(step) {
@@ -152,8 +151,7 @@ group_seconds <- function(at, size) {
     transform = 2.8e-4 * sqrt((sums + 1) * length(unique(at))) + 2e-7 * length(at))
 }
 
-# How many groups of this size have each sum of scores: whole numbers in increasing order. The result is a list of the
-# first sum and of weights in proportion to the numbers of groups.
+# The first sum of this many scores (increasing whole numbers), and weights in proportion to the numbers of groups.
 count_groups <- function(at, size) {
   n <- length(at)
   if (size > n - size) {
@@ -389,12 +387,11 @@ samples_of_formula <- function(formula, data) {
 # All shifts at which the order of the ranks changes.
 shifts_of <- function(samples, signed) {
   unlist(lapply(samples, function(one) {
-    x <- as.double(one$x[!is.na(one$x)])
-    if (!signed) return(as.vector(outer(x, as.double(one$y[!is.na(one$y)]), "-")))
-    if (!is.null(one$y)) {
-      x <- as.double(one$x) - as.double(one$y)
-      x <- x[!is.na(x)]
-    }
+    x <- as.double(one$x)
+    y <- as.double(one$y)
+    if (!signed) return(as.vector(outer(x[!is.na(x)], y[!is.na(y)], "-")))
+    if (!is.null(one$y)) x <- x - y
+    x <- x[!is.na(x)]
     means <- outer(x / 2, x / 2, "+")
     means[lower.tri(means, diag = TRUE)]
   }))

@@ -52,11 +52,9 @@ check_values_agree <- function(argument, values, read) {
     format_value(values[[at]]), read$source, show_value(named[[at]])), "give one of them")
 }
 
-# How far the sum of a distribution's probabilities may be from 1. All functions take the probabilities as they
-# are, so results are right to within this tolerance.
+# How far the sum of probabilities may be from 1. They are taken as they are, so results are right to within this.
 sum_tolerance <- 1e-8
 
-# `argument` names what held the values: the argument `values`, or a part of `prob`.
 check_pmf_values <- function(values, size, argument = "values") {
   values <- given_data(values, argument)
   if (!is.numeric(values) || is.data.frame(values) || length(values) != size ||
@@ -159,8 +157,7 @@ weight_rule <- function(log) {
   "logarithms of probabilities must be numbers or -Inf, and not beyond 2^49"
 }
 
-# A vector given together with a distribution is the distribution of a variable on 0, 1, ..., unless it has its values
-# with it, as a table has.
+# A vector next to a distribution is one on 0, 1, ..., unless it has its values with it, as a table has.
 pmf_or_vector <- function(x, argument) {
   if (inherits(x, "pmf")) return(check_pmf(x, argument))
   read <- read_weights(x, FALSE, argument)
@@ -175,8 +172,7 @@ pmf_or_vector <- function(x, argument) {
   pmf_at(x, found$at, found$lattice, FALSE)
 }
 
-# A double matrix; a vector is a single row. The entry finds weights that cannot be used, and check_weight_rows() then
-# says what is wrong.
+# The same for matrices; a vector is a single row, and check_weight_rows() says what is wrong.
 plain_weight_rows <- function(x, argument, log) {
   if (!is.matrix(x)) {
     x <- plain_weights(x, argument, log)

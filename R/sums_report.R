@@ -4,8 +4,7 @@ report_content.pmf <- function(fit, ...) {
   check_method(fit, "fit", ...)
   summary <- summary.pmf(fit)
   table <- function() moments_table(summary)
-  list(
-    title = "Distribution of a random variable", words = paste("On", format_values(fit)), converged = NA,
+  list(title = "Distribution of a random variable", words = paste("On", format_values(fit)), converged = NA,
     verdict = NULL, main = table,
     sections = function() {
       levels <- c(0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.999, 1)
@@ -19,21 +18,16 @@ report_content.pmf <- function(fit, ...) {
         if (size_of(fit) <= 100) table_part(as.data.frame(fit), "All values")
       )))
     },
-    made = made_words(list()),
-    prior = NULL, code = NULL
-  )
+    made = made_words(list()), prior = NULL, code = NULL)
 }
 
 moments_table <- function(summary) {
   number <- function(value) format(value, digits = 6)
-  data.frame(
-    quantity = c("mean", "standard deviation", "skewness", "kurtosis", "mode"),
+  data.frame(quantity = c("mean", "standard deviation", "skewness", "kurtosis", "mode"),
     value = c(number(summary$mean), number(summary$sd), number(summary$skewness), number(summary$kurtosis),
-      format_value(summary$mode))
-  )
+      format_value(summary$mode)))
 }
 
-# Distributions: those of pmf() as their report begins.
 in_chunk.pmf <- function(x) {
   content <- report_content.pmf(x)
   list(words = c(paste("Distribution of a random variable on", format_values(x)), format_left_out(x)),
@@ -61,8 +55,6 @@ tidy.pmf <- function(x, ...) {
 
 glance_of.pmf <- function(x) {
   check_pmf(x, "x")
-  data.frame(
-    mean = mean(x), std.dev = sqrt(variance(x)), median = median(x), lowest = x$from, highest = last_of(x),
-    values = size_of(x)
-  )
+  data.frame(mean = mean(x), std.dev = sqrt(variance(x)), median = median(x), lowest = x$from, highest = last_of(x),
+    values = size_of(x))
 }

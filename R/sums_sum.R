@@ -51,8 +51,7 @@ sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, tail = 0, backend = NU
     stop_input("x", "is a data frame; give as.matrix(x) if its rows are distributions, as.list(x) if its columns are")
   }
   if (length(x) == 0L) stop_input("x", "is an empty list: there is nothing to add")
-  is_pmf <- vapply(x, inherits, NA, "pmf")
-  if (!any(is_pmf)) {
+  if (!any(vapply(x, inherits, NA, "pmf"))) {
     log <- isTRUE(log)
     values <- lapply(seq_along(x), function(i) plain_weights(x[[i]], element_name(i), log))
     return(sum_vectors(values, log, accuracy, run))
@@ -183,8 +182,7 @@ check_accuracy <- function(accuracy) {
   as.double(accuracy)
 }
 
-# The sum of two distributions that have different steps, or gaps in at least one. A probability of at most `tail` may
-# be left out.
+# The sum of two distributions with different steps or with gaps. It may leave out a probability of `tail`.
 add_positions <- function(x, y, log, accuracy, run, tail = 0) {
   shared <- lattice_of_sum(list(x, y))
   times <- shared$times
@@ -220,11 +218,9 @@ shifted_sums <- function(weights, at, values, counts) {
 way_to_add <- function(positions, values, log) {
   pairs <- prod(values)
   all <- sum(positions)
-  fastest_way(
-    c(dense = 2e-5 + 1.5e-10 * prod(positions) + 2e-8 * all, pairs = 3e-5 + 2.5e-7 * pairs,
+  fastest_way(c(dense = 2e-5 + 1.5e-10 * prod(positions) + 2e-8 * all, pairs = 3e-5 + 2.5e-7 * pairs,
       shifts = if (log || pairs < 1e4) Inf else 2e-5 + 1e-9 * min(values) * max(positions) + 2e-8 * all),
-    c(dense = all, pairs = 6 * pairs, shifts = all)
-  )
+    c(dense = all, pairs = 6 * pairs, shifts = all))
 }
 
 # The sum of many distributions. Those with few values are added by shifts if that is faster; of the others, the two
@@ -283,8 +279,7 @@ counts_to_tail <- function(at, weights, last, log_tail) {
   cummax(reach[findInterval(seq_len(terms), ends, left.open = TRUE) + 1] + 1)
 }
 
-# The distribution without values whose probabilities sum to at most `tail`: a dense one without its ends, a sparse one
-# without its least probable values.
+# Leaves out at most `tail`: the ends of a dense distribution, the least probable values of a sparse one.
 without_improbable <- function(x, tail) {
   if (tail == 0 || size_of(x) == 1L) return(x)
   log <- is_log(x)
@@ -299,14 +294,28 @@ without_improbable <- function(x, tail) {
     kept <- sort(sorted[-seq_len(dropped)])
     left_out <- rep(sums[[dropped]], 2L)
   } else {
-    sums <- lapply(list(weights, rev(weights)), function(end) if (log) cumulate(end, TRUE) else cumsum(end))
-    dropped <- vapply(sums, function(sums) findInterval(limit, sums), 0L)
-    if (all(dropped == 0L)) return(x)
+    ends <- lapply(c(FALSE, TRUE), function(upper) light_end(weights, limit, log, upper))
+    dropped <- vapply(ends, `[[`, 0, "count")
+    if (all(dropped == 0)) return(x)
     last <- length(weights) - dropped[[2L]]
     kept <- seq(min(dropped[[1L]] + 1, last), last)
-    left_out <- mapply(function(sums, count) c(if (log) -Inf else 0, sums)[[count + 1L]], sums, dropped)
+    left_out <- vapply(ends, `[[`, 0, "sum")
   }
   leave_out(entries_of(x, kept, weights[kept]), add_logs(left_out_of(x), if (log) left_out else base::log(left_out)))
+}
+
+# How many weights at one end have a sum of at most `limit`, and this sum. The end is summed in longer and longer parts.
+light_end <- function(weights, limit, log, upper) {
+  size <- length(weights)
+  length <- min(1024, size)
+  repeat {
+    part <- if (upper) weights[seq(size, size - length + 1)] else weights[seq_len(length)]
+    sums <- if (log) cumulate(part, TRUE) else cumsum(part)
+    if (sums[[length]] > limit || length == size) break
+    length <- min(8 * length, size)
+  }
+  count <- findInterval(limit, sums)
+  list(count = count, sum = c(if (log) -Inf else 0, sums)[[count + 1]])
 }
 
 as_log <- function(x, log) {
@@ -314,12 +323,5 @@ as_log <- function(x, log) {
   result <- on_lattice(prob_of(x, log), lattice_of(x), log, x$at)
   result$left_out <- x$left_out
   result$family <- x$family
-  result
-}
-
-add_logs <- function(x, y) {
-  larger <- pmax(x, y)
-  result <- larger + log1p(exp(pmin(x, y) - larger))
-  result[larger == -Inf] <- -Inf
   result
 }

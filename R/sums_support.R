@@ -1,7 +1,7 @@
 # The values of a distribution are from + by * at, where the positions `at` are whole numbers that begin with 0. Most
 # distributions have all positions 0, 1, 2, ... and store no `at`. A distribution of few values far apart ("sparse")
 # stores `at`. `by` is stored only if it is not 1. `from` and `by` are rounded if they are fractions: they are whole
-# numbers divided by `parts`, which is stored only if it is not 1 (pmf_lattice.R).
+# numbers divided by `parts`, which is stored only if it is not 1 (sums_lattice.R).
 
 new_pmf <- function(weights, from, log, by = 1, at = NULL) {
   x <- if (log) list(log_prob = weights, from = from) else list(prob = weights, from = from)
@@ -129,17 +129,13 @@ lattice_of_sum <- function(all) {
   list(lattice = sum_lattice(sum(shared$origin), shared$step, shared$parts), times = shared$times)
 }
 
-# The values of several distributions as positions on one lattice, which begins with the first value of all. `at` is a
-# list with a vector of positions for each distribution.
+# One lattice, which begins with the first value of all, and a list of the positions of each distribution on it.
 positions_together <- function(all) {
   shared <- common_lattice(lapply(all, lattice_of), vapply(all, last_position, 0))
   first <- min(shared$origin)
-  list(
-    lattice = new_lattice(first, shared$step, shared$parts),
-    at = lapply(seq_along(all), function(i) {
-      (shared$origin[[i]] - first) / shared$step + positions_of(all[[i]]) * shared$times[[i]]
-    })
-  )
+  at <- Map(function(x, origin, times) (origin - first) / shared$step + positions_of(x) * times, unname(all),
+    shared$origin, shared$times)
+  list(lattice = new_lattice(first, shared$step, shared$parts), at = at)
 }
 
 # The weights of all positions up to the last, counted in steps of which the distribution's own has `times`.
@@ -165,9 +161,21 @@ fastest_way <- function(seconds, entries = 0 * seconds, argument = NULL, what = 
   names(which.min(seconds))
 }
 
-# Whether to store a distribution densely, with an entry for each of its positions. At most `values` of the positions
-# are possible values. An entry takes a quarter of the time of a value with its position.
+# Whether to store an entry for each position, of which at most `values` are possible. An entry takes a quarter of the
+# time of a value with its position.
 wants_dense <- function(positions, values) positions <= max(1000, 4 * values)
+
+scale_of_weights <- function(log) {
+  if (log) return(list(zero = -Inf, one = 0, times = `+`, plus = add_logs))
+  list(zero = 0, one = 1, times = `*`, plus = `+`)
+}
+
+add_logs <- function(x, y) {
+  larger <- pmax(x, y)
+  result <- larger + log1p(exp(pmin(x, y) - larger))
+  result[larger == -Inf] <- -Inf
+  result
+}
 
 cumulate <- function(weights, log, upper = FALSE) {
   native(C_pmf_cumulate, weights, log, upper, resolve_run("cpu", work = 0))
@@ -188,20 +196,16 @@ gather_positions <- function(position, weights, log) {
   at <- position[first]
   if (length(at) < length(position)) {
     size <- tabulate(group, length(at))
-    largest <- 0
     if (log) {
-      largest <- rep(-Inf, length(at))
-      by_weight <- order(group, -weights)
-      largest <- weights[by_weight][first]
+      largest <- weights[order(group, -weights)][first]
       weights <- exp(weights - largest[group])
     }
     # Each pass adds one term to every group: first the first terms of all groups, then the second terms, and so on.
     rank <- sequence(size)
     by_rank <- order(rank)
-    ends <- cumsum(tabulate(rank))
     sums <- numeric(length(at))
     begin <- 0
-    for (end in ends) {
+    for (end in cumsum(tabulate(rank))) {
       here <- by_rank[seq(begin + 1, end)]
       sums[group[here]] <- sums[group[here]] + weights[here]
       begin <- end
@@ -245,8 +249,7 @@ prob_of <- function(x, log = FALSE) {
   if (log) log_of(x$prob) else exp_of(x$log_prob)
 }
 
-# Weights in proportion to the probabilities, for moments and draws. For a distribution on the log scale the largest
-# weight is 1, so that only negligible entries underflow.
+# Weights in proportion to the probabilities. On the log scale the largest is 1: only negligible entries underflow.
 relative_weights <- function(x) {
   if (!is_log(x)) return(x$prob)
   largest <- max(x$log_prob)
@@ -276,8 +279,7 @@ lattice_of <- function(x) {
   if (is.na(origin) || is.na(step)) read_lattice(x$from, by) else list(origin = origin, step = step, parts = parts)
 }
 
-# A distribution from weights at the positions `at` of a lattice, which begin with 0; NULL for 0, 1, 2, ... A single
-# value has no step.
+# A distribution from weights at the positions `at`, from 0; NULL for 0, 1, 2, ... A single value has no step.
 on_lattice <- function(weights, lattice, log, at = NULL) {
   if (length(weights) == 1L) lattice <- new_lattice(lattice$origin, lattice$parts, lattice$parts)
   if (lattice$parts == 1) return(new_pmf(weights, lattice$origin, log, lattice$step, at))

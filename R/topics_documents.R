@@ -81,9 +81,15 @@ score_words <- function(fit, counts, theta, run) {
 
 # The value of an expression with R's generator started from a seed. The generator's state is restored afterwards.
 with_seed <- function(seed, expression) {
-  if (!exists(".Random.seed", globalenv(), inherits = FALSE)) stats::runif(1L)
-  before <- get(".Random.seed", globalenv(), inherits = FALSE)
-  on.exit(assign(".Random.seed", before, globalenv()))
+  before <- get0(".Random.seed", globalenv(), inherits = FALSE)
+  kinds <- RNGkind()
+  # A session without a state keeps its kinds of generators, and has no state afterwards.
+  on.exit(if (is.null(before)) {
+    suppressWarnings(do.call(RNGkind, as.list(kinds)))
+    rm(".Random.seed", envir = globalenv())
+  } else {
+    assign(".Random.seed", before, globalenv())
+  })
   set.seed(as.integer(seed %% 2147483647), "Mersenne-Twister", "Inversion", "Rejection")
   expression
 }

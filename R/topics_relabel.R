@@ -106,7 +106,8 @@ average_chains <- function(fit, shared) {
   fit$phi[shared, ] <- phi[shared, ]
   left <- 1 - rowSums(fit$theta[, !shared, drop = FALSE])
   own <- theta[, shared, drop = FALSE]
-  fit$theta[, shared] <- own * (left / pmax(rowSums(own), 1e-300))
+  # Shares of all topics sum to one already.
+  fit$theta[, shared] <- if (all(shared)) own else own * (left / pmax(rowSums(own), 1e-300))
   if (length(draws$alpha)) fit$alpha[shared] <- apply(draws$alpha, 1L, mean)[shared]
   fit
 }

@@ -116,12 +116,12 @@ coherence <- function(fit, newdata = NULL, n = 10, measure = c("umass", "npmi", 
   measure <- check_choice(measure, "measure", c("umass", "npmi", "cv"))
   counts <- if (is.null(newdata)) fit$x else known_terms(fit, newdata)
   documents <- counts$size[[1L]]
-  documents_of_term <- split(counts$i + 1L, factor(term_columns(counts), seq_along(fit$terms)))
   vapply(seq_len(fit$topics), function(topic) {
-    having <- documents_of_term[order(-fit$phi[topic, ])[seq_len(n)]]
-    present <- matrix(0, documents, n)
-    present[cbind(unlist(having), rep(seq_len(n), lengths(having)))] <- 1
-    pair_coherence(crossprod(present), documents, measure)
+    present <- vapply(order(-fit$phi[topic, ])[seq_len(n)], function(term) {
+      entries <- counts$p[[term]] + seq_len(counts$p[[term + 1L]] - counts$p[[term]])
+      replace(numeric(documents), counts$i[entries] + 1L, 1)
+    }, numeric(documents))
+    pair_coherence(crossprod(matrix(present, documents)), documents, measure)
   }, 0)
 }
 

@@ -189,3 +189,16 @@ test_that("terms that differ in their Unicode form alone are told of", {
   expect_message(topic_model(x[, -2], 1, seed_words = list(c(two, "tea")), iter = 4, seed = 1, threads = 2),
     paste("1 seed word", said))
 })
+
+test_that("a perplexity leaves the session's random state as it was, and leaves none where there was none", {
+  skip_where_repeated()
+  old <- get0(".Random.seed", globalenv(), inherits = FALSE)
+  on.exit(if (!is.null(old)) assign(".Random.seed", old, globalenv()))
+  set.seed(1)
+  before <- get(".Random.seed", globalenv())
+  perplexity(fit, planted, iter = 4, seed = 1, threads = 1)
+  expect_identical(get(".Random.seed", globalenv()), before)
+  rm(".Random.seed", envir = globalenv())
+  perplexity(fit, planted, iter = 4, seed = 1, threads = 1)
+  expect_false(exists(".Random.seed", globalenv(), inherits = FALSE))
+})
