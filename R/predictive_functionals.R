@@ -209,11 +209,9 @@ weighted_gini <- function(y, weight) {
 equal_functional <- function(part, y) {
   weight <- rep(1 / length(y), length(y))
   stats::setNames(switch(part$kind,
-    median = stats::median(y),
-    probability = mean(y >= part$lower & y <= part$upper),
+    median = stats::median(y), probability = mean(y >= part$lower & y <= part$upper),
     quantiles = stats::quantile(y, part$probs, names = FALSE, type = 1L),
-    tail_mean = weighted_tail_mean(y, weight, part$prob),
-    gini = weighted_gini(y, weight)
+    tail_mean = weighted_tail_mean(y, weight, part$prob), gini = weighted_gini(y, weight)
   ), functional_labels(part))
 }
 
@@ -443,11 +441,8 @@ grid_functional <- function(points, cdf, functional) {
   }
   columns <- lapply(functional, function(part) {
     value <- switch(part$kind,
-      mean = mean,
-      variance = unit^2 * variance,
-      sd = unit * sqrt(pmax(variance, 0)),
-      median = quantiles(0.5),
-      quantiles = quantiles(part$probs),
+      mean = mean, variance = unit^2 * variance, sd = unit * sqrt(pmax(variance, 0)),
+      median = quantiles(0.5), quantiles = quantiles(part$probs),
       probability = vapply(seq_len(nrow(cdf)), function(r) {
         grid_cdf(points[r, ], cdf[r, ], part$upper) - grid_cdf(points[r, ], cdf[r, ], part$lower, TRUE)
       }, 0),

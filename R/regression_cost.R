@@ -1,6 +1,6 @@
 # What sweeps of a regression cost, for the choice of the backend (R/run_backend_cost.R).
 
-# With more columns than rows, a system of the rows is solved.
+# `outcomes`: classes of a multinomial less one. With more columns than rows, a system of the rows is solved.
 regression_cost <- function(rows, columns, family, outcomes, sweeps) {
   n <- as.double(rows)
   operations <- n * (0.5 * (if (columns > n) n * columns + n^2 / 3 else columns^2) + 150)

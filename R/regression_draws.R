@@ -19,15 +19,16 @@ array_of_draws.bayes_logit <- function(x, groups = FALSE, pars = NULL, ...) {
 #' @param x a fit from [bayes_logit()].
 #' @param conf.int,conf.level whether to give intervals, and their probability.
 #' @param effects `NULL`: all parameters. As in broom.mixed, `"fixed"`: coefficients; `"ran_pars"`: deviations and
-#'   correlations; `"ran_vals"`: effects of groups.
+#'   correlations; `"ran_vals"`: effects of groups. The columns `effect`, `group` and `level` come first.
 #' @param exponentiate `TRUE`: coefficients as odds ratios (counts: rate ratios). `std.error` stays as it is.
 #' @param data a data frame of the fitted rows, for the result; `NULL` for the model frame of the fit.
 #' @param newdata a data frame of other rows for the result, as in [predict.bayes_logit()].
 #' @param ... must be empty.
 #' @return `tidy()`: for each parameter `term`, `estimate` (posterior mean), `std.error` (posterior standard deviation),
 #'   `conf.low`, `conf.high`, `rhat`, `ess_bulk`. Where the mean does not exist, `estimate` is the median and
-#'   `std.error` is `NA`. `glance()`: one row; `rhat` is the largest, `ess_bulk` the smallest. `augment()`: the data
-#'   with `.fitted` and `.resid`, or for classes with the fitted probability of each class.
+#'   `std.error` is `NA`. `glance()`: one row with `nobs`, `log_likelihood` (mean), `chains`, `draws`, `rhat` (largest),
+#'   `ess_bulk` (smallest), `converged`, `verdict` and `seconds`. `augment()`: the data with `.fitted` and `.resid`, or
+#'   for classes with the fitted probability of each class.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' if (requireNamespace("generics", quietly = TRUE)) generics::tidy(fit)

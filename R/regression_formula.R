@@ -132,13 +132,17 @@ rare_units <- function(x, scale, sizes) {
   if (is_sparse) squares <- cbind(Matrix::crossprod(x != 0, sizes), Matrix::crossprod(x^2, sizes))
   used <- if (all(sizes > 0)) TRUE else sizes > 0
   sizes <- sizes[used]
+  # A partial sort is five times faster, but knows no sizes.
+  middle <- if (all(sizes == sizes[[1L]])) ceiling(length(sizes) / 2)
   vapply(seq_along(scale), function(column) {
     if (is_sparse) {
       away <- squares[column, ]
     } else {
       values <- x[used, column]
-      order <- order(values)
-      usual <- values[order][[which(cumsum(sizes[order]) >= sum(sizes) / 2)[[1L]]]]
+      usual <- if (is.null(middle)) {
+        order <- order(values)
+        values[order][[which(cumsum(sizes[order]) >= sum(sizes) / 2)[[1L]]]]
+      } else sort(values, partial = middle)[[middle]]
       differs <- values != usual
       away <- c(sum(sizes[differs]), sum(sizes[differs] * (values[differs] - usual)^2))
     }

@@ -10,9 +10,9 @@
 #' @param statement one or several statements, as text. Names of the vector name the rows.
 #' @param level probability of the interval.
 #' @param ... must be empty.
-#' @return A data frame with a row for each statement: `mean`, `sd`, `lower`, `median`, `upper`, `rhat` and `ess_bulk`
-#'   of the left side minus the right side; `probability` (`NA` without a comparison); `mcse`, its standard error;
-#'   `evidence_ratio`, the odds of the statement.
+#' @return A data frame with a row for each `statement`: `mean`, `sd`, `lower`, `median`, `upper`, `rhat` and `ess_bulk`
+#'   of the left side minus the right side; `probability` (`NA` without a comparison); `mcse`, its Monte Carlo standard
+#'   error; `evidence_ratio`, the odds of the statement.
 #' @examples
 #' fit <- bayes_logit(am ~ wt + hp, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' hypothesis(fit, c("wt < 0", "exp(10 * hp) > 1.5", "wt + 100 * hp"))
@@ -51,8 +51,7 @@ hypothesis.bayes_logit <- function(x, statement, level = 0.9, ...) {
   result <- data.frame(
     statement = statement, mean = table$mean, sd = table$sd, lower = bounds[1L, ], median = table$median,
     upper = bounds[2L, ], probability = probability, mcse = of_holds(share_error),
-    evidence_ratio = probability / (1 - probability),
-    rhat = table$rhat, ess_bulk = table$ess_bulk
+    evidence_ratio = probability / (1 - probability), rhat = table$rhat, ess_bulk = table$ess_bulk
   )
   labels <- names(statement)
   if (!is.null(labels)) rownames(result) <- make.unique(ifelse(nzchar(labels), labels, seq_along(labels)))

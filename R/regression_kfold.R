@@ -11,8 +11,8 @@
 #' @param folds `NULL` for random folds of equal size, or the number of the fold of each row, from 1.
 #' @param seed for the random folds, as in [predict.bayes_logit()].
 #' @param ... must be empty.
-#' @return An object of class `kfold` and `loo`, for `loo::loo_compare()`. `pointwise` is for each row or group. The
-#'   attribute `folds` has the fold of each row.
+#' @return An object of class `kfold` and `loo`, for `loo::loo_compare()`. `pointwise` has `elpd_kfold`, `p_kfold`
+#'   and `kfoldic` of each row or group, `estimates` their sums. The attribute `folds` has the fold of each row.
 #' @examples
 #' if (requireNamespace("loo", quietly = TRUE)) {
 #'   fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 200, seed = 1, threads = 2)

@@ -36,11 +36,11 @@ logit_fit_words <- function(fit) {
 #' @param probs `NULL`, or the probabilities of quantiles in the place of 0.05 and 0.95.
 #' @param complete not used.
 #' @param formula.,evaluate,... for `update()`: as in [stats::update()]. Otherwise `...` is not used.
-#' @return `summary()`: a list of class `summary.bayes_logit`. Its data frame `coefficients` has other parameters after
-#'   the coefficients; `mean` and `sd` are `NA` where they may not exist. `converged` is `TRUE`, `FALSE`, or `NA` if it
-#'   cannot be judged. `coef()`: posterior means (medians where they may not exist). `vcov()`: the posterior covariance
-#'   matrix. `confint()` and `posterior_interval()`: a matrix of equal-tailed intervals. There is no `logLik()`: see
-#'   [log_lik()].
+#' @return `summary()`: a list of class `summary.bayes_logit`. Its data frame `coefficients` has `quantity`, `mean`,
+#'   `sd` (both `NA` where they may not exist), `q5`, `median`, `q95`, `rhat`, `ess_bulk` and `ess_tail`; other
+#'   parameters follow the coefficients. `converged` is `TRUE`, `FALSE`, or `NA` if it cannot be judged. `coef()`:
+#'   posterior means (medians where they may not exist). `vcov()`: the posterior covariance matrix. `confint()` and
+#'   `posterior_interval()`: a matrix of equal-tailed intervals. There is no `logLik()`: see [log_lik()].
 #' @examples
 #' summary(bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2))
 #' @name summary.bayes_logit

@@ -57,8 +57,8 @@ placed_words <- function(prior, each) {
 #' @section Types:
 #' \describe{
 #'   \item{`"normal"`, `"student_t"`, `"cauchy"`}{With `autoscale = TRUE` the standard deviation is `scale` divided by
-#'     the unit of the predictor: its standard deviation. If most observations have one value, as with a rare level of a
-#'     factor, the unit is at least half the root mean square of the others' distance from it.}
+#'     the unit of the predictor: its standard deviation over the observations. If most of these have one value, as with
+#'     a rare level of a factor, the unit is at least half the root mean square of the others' distance from it.}
 #'   \item{`"zellner"`}{All coefficients except the intercept are jointly normal with mean 0 and covariance \eqn{g (X' W
 #'     X)^{-1}}{g (X'WX)^-1}. \eqn{X} are the centred predictors and \eqn{W} the information of each row: a quarter of
 #'     its trials, or for Poisson counts the mean count.}
@@ -217,8 +217,7 @@ resolve_logit_prior <- function(prior, design, family, centre, outcomes = 1L) {
     groups = length(design$terms) > 0L, effects = length(design$terms) > 0L && !isTRUE(design$single),
     independent = any(vapply(design$terms, function(term) term$independent, NA)),
     correlated = any(vapply(design$terms, function(term) !term$independent, NA)),
-    dispersion = family$has_dispersion,
-    smooths = any(block > 0L) || any(vapply(smooths, has_band, NA))
+    dispersion = family$has_dispersion, smooths = any(block > 0L) || any(vapply(smooths, has_band, NA))
   )
   prior
 }

@@ -34,8 +34,7 @@ regression_data <- function(fit) {
     x = if (!is_sparse) x, center = design$center, inverse_scale = 1 / design$scale,
     offset = rows(offset), shape = rows(response$shape), kappa = rows(response$kappa),
     dispersed = rows(response$dispersed), poisson = if (family$has_surrogates) 1L,
-    primal = if (isTRUE(design$primal)) 1L, group_start = design$group_start,
-    terms = if (length(terms)) terms
+    primal = if (isTRUE(design$primal)) 1L, group_start = design$group_start, terms = if (length(terms)) terms
   ))
 }
 

@@ -13,11 +13,11 @@ summarise_rows <- function(fit, rows, used, type, tails = c(0.05, 0.95), backend
   run <- resolve_run(backend, threads, work = as.double(n) * length(coefficients))
   draws <- list(coefficients = coefficients, outcomes = outcomes_of(fit),
     kind = if (type == "link") 0L else family$kernel, probability = tails)
-  out <- array(NA_real_, c(n, shown, 4L))
-  for (block in effect_blocks(rows, length(used))) {
-    of_block <- if (length(block) == n) rows else subset_rows(rows, block)
-    out[block, , ] <- summarise_block(fit, of_block, draws, used, shown, run)
-  }
+  blocks <- effect_blocks(rows, length(used))
+  summaries <- function(of_block) summarise_block(fit, of_block, draws, used, shown, run)
+  # One block is not copied: each pass over the results of a million rows takes 0.01 s.
+  out <- if (length(blocks) == 1L) summaries(rows) else array(NA_real_, c(n, shown, 4L))
+  for (block in blocks[length(blocks) > 1L]) out[block, , ] <- summaries(subset_rows(rows, block))
   if (!all(rows$complete)) out[!rows$complete, , ] <- NA
   if (anyNA(out)) out[is.nan(out)] <- NA
   out
@@ -47,7 +47,7 @@ summaries_of_columns <- function(values, tails) {
   cbind(mean, deviation, matrix(vapply(tails, quantile, mean), length(mean)), deparse.level = 0L)
 }
 
-# Blocks of 64 MB share no group of the term with most new groups.
+# New groups need draws, so that rows come in blocks of 64 MB, which share no group of the term with most new groups.
 effect_blocks <- function(rows, draws) {
   n <- nrow(rows$x)
   at_once <- max(1, floor(2^23 / draws))
@@ -83,10 +83,12 @@ summarise_block <- function(fit, rows, draws, used, shown, run) {
   ))
   if (!is_sparse && !is.double(data$x)) storage.mode(data$x) <- "double"
   size <- max(1000, floor(slice_work[[run$backend]] / length(draws$coefficients)))
+  predict <- function(first, count) native(C_regression_predict, data, draws, first, count, run)
+  if (n <= size) return(`dim<-`(predict(0, as.double(n)), c(n, shown, 4L)))
   out <- array(0, c(n, shown, 4L))
   for (first in size * (seq_len(ceiling(n / size)) - 1)) {
     count <- min(size, n - first)
-    out[first + seq_len(count), , ] <- native(C_regression_predict, data, draws, first, count, run)
+    out[first + seq_len(count), , ] <- predict(first, count)
   }
   out
 }
