@@ -59,4 +59,3 @@ container_cores <- function(root = "/sys/fs/cgroup", groups = lines_of("/proc/se
   }, 0)
   min(quota[quota > 0], Inf)
 }
-

@@ -22,4 +22,3 @@ draw_with_seed <- function(seed, draws) {
 }
 
 chain_key <- function(seed, chain) native(C_chain_key, seed, as.integer(chain))
-

@@ -211,7 +211,7 @@ state_table_part <- function() {
   columns <- part_table(type = is.factor, marker = is.factor, effect = is.character, samples = is.numeric,
     p = is.numeric, fdr = is.numeric, reported = is.logical, estimate = is.numeric, lower = is.numeric,
     upper = is.numeric)
-  part_is(columns$words, function(value) {
+  part_is(columns$words(), function(value) {
     columns$test(value) && is.numeric(attr(value, "level")) && is.numeric(attr(value, "limit"))
   })
 }

@@ -108,9 +108,12 @@ scan_known <- function(x) {
     scan <- native(C_matrix_scan, matrix(known), 1L)
     c(scan$count, scan$mean, scan$sd, scan$min, scan$max)
   }, numeric(5L))
-  infinite <- which(is.infinite(x), arr.ind = TRUE)
+  # Most data have no infinite values: then `x` is not read again.
+  bad <- which(columns[1L, ] > 0)
+  infinite <- which(is.infinite(x[, bad, drop = FALSE]), arr.ind = TRUE)
+  infinite <- infinite[order(infinite[, 1L], infinite[, 2L])[1L], ]
   # Columns without values pass the checks of their size, which cannot compare NA.
   columns[4:5, is.na(columns[3L, ])] <- 0
-  list(first = as.double(infinite[order(infinite[, 1L], infinite[, 2L])[1L], ]), count = sum(columns[1L, ]),
+  list(first = as.double(c(infinite[[1L]], bad[infinite[[2L]]])), count = sum(columns[1L, ]),
     mean = columns[2L, ], sd = columns[3L, ], min = columns[4L, ], max = columns[5L, ])
 }

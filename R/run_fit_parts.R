@@ -22,8 +22,8 @@ stop_changed <- function(argument, part, what, value) {
     ": it has been changed since it was made")
 }
 
-# What a part must be: in words for the error, and as a test of its value.
-part_is <- function(words, test) list(words = words, test = test)
+# What a part must be: a test of its value, and words for the error, which are made only if it fails.
+part_is <- function(words, test) list(words = function() words, test = test)
 
 part_whole <- function(min = 0, max = 2^53) {
   part_is("a whole number", function(value) {
@@ -41,8 +41,7 @@ part_list <- function() part_is("a list", is.list)
 
 # `dims`: a length, or the dimensions of an array. NA: any.
 part_numbers <- function(dims) {
-  sizes <- ifelse(is.na(dims), "any", whole_words(dims))
-  part_is(paste(paste(sizes, collapse = " x "), "numbers"), function(value) {
+  part_is(paste(paste(ifelse(is.na(dims), "any", whole_words(dims)), collapse = " x "), "numbers"), function(value) {
     own <- if (length(dims) == 1L && is.null(dim(value))) length(value) else dim(value)
     is.numeric(value) && length(own) == length(dims) && all(is.na(dims) | own == dims)
   })
@@ -68,7 +67,7 @@ check_described <- function(result, argument, parts, absent = character()) {
     path <- if (grepl("$", part, fixed = TRUE)) strsplit(part, "$", fixed = TRUE)[[1L]] else part
     value <- Reduce(function(whole, name) if (is.list(whole)) .subset2(whole, name), path, result)
     if (!(is.null(value) && part %in% absent) && !parts[[part]]$test(value)) {
-      stop_changed(argument, part, parts[[part]]$words, value)
+      stop_changed(argument, part, parts[[part]]$words(), value)
     }
   }
 }

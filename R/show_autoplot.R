@@ -175,4 +175,3 @@ gg_layer <- function(layer, data) {
       show.legend = FALSE)
   )
 }
-

@@ -155,9 +155,8 @@ effect_convergence <- function(draws) {
   quantities <- unlist(lapply(draws, function(values) {
     lapply(seq_along(term), function(row) matrix(values[, , row], nrow(values)))
   }), recursive = FALSE)
-  rhat <- vapply(quantities, function(values) {
-    if (nrow(values) >= fewest_sweeps && ncol(values) > 1L) split_rhat(values) else NA_real_
-  }, 0)
+  has_rhat <- nrow(draws[[1L]]) >= fewest_sweeps && ncol(draws[[1L]]) > 1L
+  rhat <- if (has_rhat) diagnose_quantities(quantities)$rhat else rep(NA_real_, length(quantities))
   data.frame(topic = rep(as.integer(names(draws)), each = length(term)), term = term, rhat = rhat,
     differ = differing(quantities, data.frame(rhat = rhat)))
 }
