@@ -1,5 +1,6 @@
 /* A search for a better start, in the warm-up: after a sweep, a component is dropped, joined to another, or split, some
- * sweeps follow, and the result is kept if it raises the score. Nothing of the search is kept as a draw. */
+ * sweeps follow, and the result is kept if it raises the score. Sweeps and the moves of split_merge.c hardly ever join
+ * components that overlap, because their neighbours must move as well. Nothing of the search is kept as a draw. */
 #include "core/scalar.h"
 
 #include <stdlib.h>

@@ -22,7 +22,8 @@
  * conditional probability of the exchanged order.
  *
  * At the start of a chain many small clusters share a population, and no launch would divide it as they do. There
- * neighbours are joined instead, with q from the halves' own parameters. */
+ * neighbours are joined instead, with q from the halves' own parameters: without q too many components that overlap
+ * would be joined. */
 #include "core/scalar.h"
 
 #include <stdlib.h>

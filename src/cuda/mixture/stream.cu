@@ -7,8 +7,8 @@
  * No pass copies rows on the host, because that would keep the bus waiting: a PCIe 5 bus carries about 55 GB/s from
  * page-locked memory, and 16 threads that copy reach 41 GB/s together. Instead:
  *
- *   - In single precision the card makes a page-locked copy of the scaled rows once, in leaves: half the bytes for the
- *     bus.
+ *   - In single precision the card makes a page-locked copy of the scaled rows that travel once, in leaves: half the
+ *     bytes of the caller's matrix, in memory and on the bus.
  *   - In double precision, or without memory for a copy, the caller's matrix is page-locked instead. Columns are copied
  *     from it, and the card scales and orders them.
  *   - If the system refuses to lock the matrix, the host's threads copy rows through page-locked buffers. Rows that are

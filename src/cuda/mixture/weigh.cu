@@ -1,7 +1,9 @@
 /* Weighted sums of all rows for a Bayesian EM step (mixture/bem.c has the formulas). The twin of cpu/mixture/weigh.c.
  *
  * mixture_evaluate() writes the probabilities of a chunk of rows, 8 bytes for each row and component. Then
- * mixture_weigh() adds the rows of each leaf to the sums of the components, in order. */
+ * mixture_weigh() adds the rows of each leaf to the sums of the components, in order, leaving out probabilities below
+ * WB_MIXTURE_LEAST_WEIGHT. Chunks may take some hundred megabytes: smaller ones would leave
+ * multiprocessors idle. */
 #include "cuda/mixture/state.cuh"
 #include "cuda/mixture/sums.cuh"
 

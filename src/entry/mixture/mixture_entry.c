@@ -306,6 +306,19 @@ SEXP wb_entry_mixture_close(SEXP pointer) {
   return R_NilValue;
 }
 
+/* The labels of mixture_start, of at most `components` clusters. */
+static int is_start(SEXP labels, int rows, int32_t components) {
+  if (components < 1) return 0;
+  if (Rf_isNull(labels)) return 1;
+  if (TYPEOF(labels) == REALSXP)
+    return Rf_xlength(labels) == 1 && rows == wb_mixture_start_count(wb_size_from_sexp(labels), components);
+  if (TYPEOF(labels) != INTSXP || Rf_xlength(labels) != rows) return 0;
+  for (int i = 0; i < rows; i++)
+    if (INTEGER_RO(labels)[i] != NA_INTEGER && (INTEGER_RO(labels)[i] < 1 || INTEGER_RO(labels)[i] > components))
+      return 0;
+  return 1;
+}
+
 /* The statistics with which a chain starts: of the given labels (NA: left out) or of k-means, if `labels` is NULL or a
  * number: how many rows there are, of which x has only the rows that mixture_start_rows chose. */
 SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components, SEXP key, SEXP merge,
@@ -316,7 +329,7 @@ SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior,
   const int32_t k = Rf_asInteger(components);
   if (!is_data(x, center, inverse_scale) || !is_atoms(atoms, Rf_ncols(x)) || TYPEOF(prior) != VECSXP ||
       !read_prior(prior, wb_list_element(prior, "values"), Rf_ncols(x), &from) ||
-      (TYPEOF(labels) == REALSXP && Rf_nrows(x) != wb_mixture_start_count(wb_size_from_sexp(labels), k)))
+      !is_start(labels, Rf_nrows(x), k))
     return wb_changed_fit();
   const wb_mixture_data data = data_from_sexp(x, center, inverse_scale);
   SEXP statistics = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)k * (R_xlen_t)WB_MIXTURE_STATISTICS(data.columns)));
