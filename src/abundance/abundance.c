@@ -20,8 +20,8 @@
 #include "numeric/slice.h"
 #include "numeric/spread.h"
 
-/* Steps out of a slice, which has no bound; and the largest |log| of a deviation. */
-#define SLICE 40, 1e300
+/* Steps out of a slice, both sides together; and the largest |log| of a deviation. */
+#define STEPS 40
 #define MOST_LOG 20.0
 
 /* From so many cells of a type, and of the others, on, the likelihood of a logit is nearly normal. */
@@ -90,7 +90,7 @@ static void draw_logits(const one_type *type, uint64_t key, uint32_t iteration, 
       propose_logit(&stream, &sample, type->mode[at], type->logit + at);
     } else {
       const double width = 3.0 / wb_sqrt(information_of(sample.count, sample.total) + precision);
-      type->logit[at] = wb_slice_draw(logit_density, &sample, width, SLICE, type->logit[at], &stream);
+      type->logit[at] = wb_slice_draw(logit_density, &sample, width, STEPS, wb_infinity(), type->logit[at], &stream);
     }
   }
 }
@@ -182,7 +182,7 @@ static double deviation_density(const void *of, double at) {
 static double draw_log_deviation(const one_type *type, wb_stream *stream, int which, double count, double squares) {
   const one_deviation numbers = {count, squares, type->law_mean[which], type->law_precision[which]};
   const double width = 3.0 / wb_sqrt(2.0 * count + numbers.precision);
-  return wb_slice_draw(deviation_density, &numbers, width, SLICE, type->log_deviation[which], stream);
+  return wb_slice_draw(deviation_density, &numbers, width, STEPS, wb_infinity(), type->log_deviation[which], stream);
 }
 
 /* The log likelihood of all samples if `at` times the direction is added to their logits. */
@@ -246,7 +246,7 @@ static void shift_coefficients(one_type *type, wb_stream *stream, const double *
       part[s] = wb_fma(path[c], data->design[(size_t)s + (size_t)c * (size_t)data->samples], part[s]);
   }
   type->direction = part;
-  const double by = wb_slice_draw(shift_density, type, 3.0, SLICE, 0.0, stream);
+  const double by = wb_slice_draw(shift_density, type, 3.0, STEPS, wb_infinity(), 0.0, stream);
   for (int32_t c = 0; c < data->columns; c++) type->coefficients[c] = wb_fma(by, path[c], type->coefficients[c]);
   move_logits(type, by);
 }
@@ -270,7 +270,7 @@ static double stretch_deviation(one_type *type, wb_stream *stream, int which, co
   type->direction = direction;
   const one_stretch stretch = {type, which};
   const double width = 3.0 / wb_sqrt(type->law_precision[which] + 1.0);
-  const double by = wb_slice_draw(stretch_density, &stretch, width, SLICE, 0.0, stream);
+  const double by = wb_slice_draw(stretch_density, &stretch, width, STEPS, wb_infinity(), 0.0, stream);
   move_logits(type, wb_expm1(by));
   type->log_deviation[which] += by;
   return by;
@@ -375,8 +375,8 @@ static void draw_scales(const wb_abundance_data *data, const wb_abundance_prior 
         law.apart[t] = (law.log_deviation[2 * t] - mean_of_law(law.scale, law.rarity[t])) * wb_exp(-law.scale[2]);
       }
       for (law.which = 0; law.which < 3; law.which++)
-        law.scale[law.which] =
-            wb_slice_draw(scale_density, &law, law.which == 2 ? 1.0 : 0.3, SLICE, law.scale[law.which], &stream);
+        law.scale[law.which] = wb_slice_draw(scale_density, &law, law.which == 2 ? 1.0 : 0.3, STEPS, wb_infinity(),
+                                             law.scale[law.which], &stream);
     }
     const double spread = wb_exp(law.scale[2]);
     for (size_t t = 0; t < types; t++)

@@ -14,7 +14,7 @@ double wb_slice_draw(double (*log_density)(const void *of, double at), const voi
   for (; right > 0 && high < most && log_density(of, high) > level; right--) high += width;
   if (low < -most) low = -most;
   if (high > most) high = most;
-  while (high - low > 1e-12) {
+  for (int trial = 0; trial < 1000 && high - low > 1e-12; trial++) {
     const double at = wb_fma(high - low, wb_stream_uniform(stream), low);
     if (log_density(of, at) > level) return at;
     if (at < current) low = at;

@@ -4,6 +4,6 @@
 #include "core/philox.h"
 
 /* The next value of a chain that leaves the density invariant. It steps out by `width`, which must not depend on
- * `current`, up to `steps` times on both sides together, and stays within `most` of 0. */
+ * `current`, up to `steps` times on both sides together, and stays within `most` of 0. A density of NaN rejects. */
 double wb_slice_draw(double (*log_density)(const void *of, double at), const void *of, double width, int steps,
                      double most, double current, wb_stream *stream);

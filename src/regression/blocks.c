@@ -93,10 +93,10 @@ static void draw_variance(block_law *law, double *local, double *auxiliary, int 
   if (law->gap) set_correlation(law, logit);
   for (int step = 0; step < 2; step++) {
     if (step == backwards) {
-      log_variance = wb_slice_draw(log_density, law, width, 32, 100.0, log_variance, stream);
+      log_variance = wb_slice_draw(log_density, law, width, 32, WB_MOST_LOG, log_variance, stream);
     } else if (law->gap) {
       const correlation_law correlation = {law, log_variance + wb_regression_log_innovation(logit)};
-      logit = wb_slice_draw(correlation_density, &correlation, 2.0, 32, 100.0, logit, stream);
+      logit = wb_slice_draw(correlation_density, &correlation, 2.0, 32, WB_MOST_LOG, logit, stream);
       log_variance = correlation.log_innovations - wb_regression_log_innovation(logit);
       set_correlation(law, logit);
     }

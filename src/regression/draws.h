@@ -57,6 +57,7 @@ int wb_regression_move_shrinkage(const wb_regression_chain *chain, int32_t outco
 
 /* Where log(r) of the dispersion may lie, on either side of 0: counts with r are representable. */
 #define WB_REGRESSION_DISPERSION_MOST 30.0
+#define WB_MOST_LOG 100.0 /* the same for the logs of scales and the logits of correlations */
 
 /* Draws by surrogates of Poisson rows (regression/surrogate.c). The log likelihood less theirs; else 0. */
 int wb_regression_log_ratios(const wb_regression_chain *chain, double *log_ratio);
@@ -104,16 +105,14 @@ int wb_regression_draw_normal(wb_isa isa, int32_t columns, double *precision, do
  * Monte Carlo for Bayesian computation", Biometrika 87, 353-369, with the group of scales).
  * The log density of t = log(c), where c is the factor, without the auxiliary variable of the deviation's prior:
  *   linear c - square c^2/2 - power t - (power + 1)/2 log(tie/c^2 + floor).
- * The first two are of the likelihood. The effects' own density and the Jacobian of their change cancel. */
+ * The first two are of the likelihood. The effects' own density and the Jacobian of their change cancel.
+ * The draw of t is a slice sampler's from t = 0. */
 typedef struct wb_regression_factor_law {
   double linear, square, power, tie, floor;
 } wb_regression_factor_law;
-
-/* A draw of t by slice sampling from t = 0. */
 double wb_regression_draw_log_factor(const wb_regression_factor_law *law, wb_stream *stream);
 
-/* Draws of the effects of many areas or times, with their deviation and, of an autoregression, the correlation.
- * What a term's draw reads and writes. `number`, `first_level`: among all outcomes; they choose its random numbers. */
+/* What a term's draw reads and writes. `number`, `first_level`: among all outcomes; they choose its random numbers. */
 typedef struct wb_regression_term_place {
   int32_t outcome, term, columns, levels;
   uint64_t number, first_level; /* terms, and their levels, before it */
@@ -122,7 +121,7 @@ typedef struct wb_regression_term_place {
   size_t size, triangle;
 } wb_regression_term_place;
 
-/* Doubles that a draw of any lattice needs. */
+/* Doubles that a draw of any lattice (the effects of many areas or times) needs. */
 size_t wb_regression_lattice_room(const wb_regression_state *state);
 
 /* Draws the deviation of a lattice and the variances of blocks, with coefficients and effects integrated out, then

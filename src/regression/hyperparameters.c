@@ -1,4 +1,4 @@
-/* Draws of hyperparameters of a regression: the variance of the groups' intercepts, and the dispersion of counts. */
+/* Draws of hyperparameters: the variance of the groups' intercepts, their factor, and the dispersion of counts. */
 #include "core/scalar.h"
 
 #include "core/random_gamma.h"
@@ -91,5 +91,5 @@ static double factor_density(const void *of, double t) {
 }
 
 double wb_regression_draw_log_factor(const wb_regression_factor_law *law, wb_stream *stream) {
-  return wb_slice_draw(factor_density, law, 1.0, 16, 100.0, 0.0, stream);
+  return wb_slice_draw(factor_density, law, 1.0, 16, WB_MOST_LOG, 0.0, stream);
 }

@@ -171,9 +171,9 @@ static void draw_scale(lattice_law *law, int which, double *log_variance, double
                width = wide < 1.0 ? wide : 1.0;
   const scale_law scale = {law, which == 0 ? *logit : *log_variance + innovation};
   if (which == 0) {
-    *log_variance = wb_slice_draw(variance_density, &scale, width, 32, 100.0, *log_variance, stream);
+    *log_variance = wb_slice_draw(variance_density, &scale, width, 32, WB_MOST_LOG, *log_variance, stream);
   } else if (law->lattice->gap) {
-    *logit = wb_slice_draw(correlation_density, &scale, 2.0 * width, 32, 100.0, *logit, stream);
+    *logit = wb_slice_draw(correlation_density, &scale, 2.0 * width, 32, WB_MOST_LOG, *logit, stream);
     *log_variance = scale.other - wb_regression_log_innovation(*logit);
   }
 }

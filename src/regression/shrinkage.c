@@ -73,7 +73,7 @@ static double scale_density(const void *what, double log_scale) {
 static void draw_scale(const wb_regression_prior *prior, const double *coefficients, const wb_regression_scales *own,
                        int which, double *scale, wb_stream *stream) {
   const scale_law law = {prior, coefficients, own, which};
-  *scale = wb_exp(wb_slice_draw(scale_density, &law, 2.0, 32, 100.0, wb_log(*scale), stream));
+  *scale = wb_exp(wb_slice_draw(scale_density, &law, 2.0, 32, WB_MOST_LOG, wb_log(*scale), stream));
 }
 
 static void draw_regularised(const wb_regression_prior *prior, const double *coefficients,
@@ -135,14 +135,14 @@ static double moved_density(const void *of, double t) {
 int wb_regression_move_shrinkage(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration) {
   const wb_regression_prior *const prior = &chain->prior;
   const wb_regression_scales own = wb_regression_scales_of(&chain->state, outcome);
-  double *const from = chain->dual->point, *const coefficients =
-                                               chain->state.coefficients + (size_t)outcome * (size_t)prior->columns;
+  double *const from = chain->dual->point;
+  double *const coefficients = chain->state.coefficients + (size_t)outcome * (size_t)prior->columns;
   int status = WB_OK;
   if (!has_horseshoe(prior)) return WB_OK;
   memcpy(from, coefficients, (size_t)prior->columns * sizeof(double));
   wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_SHRINKAGE_MOVE, iteration, (uint64_t)outcome);
   const moved_law law = {chain, &own, from, coefficients, &status};
-  const double at = wb_slice_draw(moved_density, &law, 1.0, 16, 100.0, 0.0, &stream);
+  const double at = wb_slice_draw(moved_density, &law, 1.0, 16, WB_MOST_LOG, 0.0, &stream);
   if (at == 0.0) memcpy(coefficients, from, (size_t)prior->columns * sizeof(double));
   const double square = wb_exp(2.0 * at), scale = prior->global_scale;
   *own.global *= square;

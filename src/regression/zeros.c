@@ -334,7 +334,7 @@ static int has_ridge(const wb_regression_both *both) {
 static int move_along_ridge(joint_law *law, wb_stream *stream, double *point, double *trial, double *density) {
   int status = WB_OK;
   const ridge_law ridge = {law, point, trial, &status};
-  const double logit = wb_slice_draw(ridge_density, &ridge, RIDGE_WIDTH, 32, 100.0, point[law->p[0]], stream);
+  const double logit = wb_slice_draw(ridge_density, &ridge, RIDGE_WIDTH, 32, WB_MOST_LOG, point[law->p[0]], stream);
   *density = ridge_density(&ridge, logit);
   memcpy(point, trial, law->d * sizeof(double));
   return status;
