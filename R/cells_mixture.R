@@ -4,7 +4,8 @@
 #'
 #' Fits a Dirichlet-process mixture of multivariate normal distributions to cells, for example of flow cytometry. The
 #' default draws from the posterior by blocked Gibbs sampling. For a first look, `method = "bem"` finds a mode by
-#' [Bayesian EM][bayesian_em], in less than a second for 15,000 cells. [mixture_model] has the formulas.
+#' [Bayesian EM][bayesian_em], in less than a second for 15,000 cells; its [cell_types()] have no intervals.
+#' [mixture_model] has the formulas.
 #' @param x cells by markers: a numeric matrix, data frame, `flowFrame`, `flowSet`, `cytoframe`, `cytoset`,
 #'   `SummarizedExperiment` or `SingleCellExperiment`; a list of these for [several samples][mixture_samples]; a
 #'   [row_reader()].
@@ -48,7 +49,8 @@
 #' If you interrupt the fit, or a sweep fails, the completed sweeps are returned with a warning, and [continue()] runs
 #' the remaining ones.
 #' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used; `warpbayes_error_memory` if memory runs out;
+#' `warpbayes_error_input` for an argument that cannot be used, and for fewer cells than markers unless the prior has a
+#' `scale`; `warpbayes_error_memory` if memory runs out;
 #' `warpbayes_error_backend` or `warpbayes_error_device` if a graphics card or a worker fails.
 #' @references
 #' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking priors. *Journal of the American
@@ -194,7 +196,7 @@ probe_cells <- function(x, center) {
 #'
 #' This is right if values are *missing at random*: whether a value is missing may depend on known values, but not on
 #' the missing value itself. Values below a detector's threshold are not missing at random. A graphics card must hold
-#' all cells.
+#' all cells. A marker without values and an infinite value are errors; a cell without values gives a warning.
 #' @references
 #' Little, R. J. A. and Rubin, D. B. (2019). *Statistical Analysis with Missing Data*, third edition. Wiley.
 #' @examples

@@ -15,7 +15,8 @@
 #' [resume()].
 #' @section The fit:
 #' The fit is `identical()` to a fit of the whole matrix, but `fit$x` is `NULL`, so functions that need all cells give
-#' an error. Missing values, a `start` with labels, and `sample` as the name of a column are not possible.
+#' an error. Missing values, a `start` with labels, and `sample` as the name of a column are not possible. If
+#' `read()` fails, the error names the worker and the rows.
 #' @examples
 #' x <- cbind(a = c(rnorm(3000), rnorm(3000, 6)), b = rnorm(6000))
 #' file <- tempfile()

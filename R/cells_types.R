@@ -4,7 +4,8 @@
 #'
 #' A population of cells is rarely Gaussian, so a mixture describes it by several components. `cell_types()` joins
 #' components unless a valley of the density lies between them and their means are far enough apart (see
-#' [cell_types_method]). [join_types()] and [split_type()] change types by hand.
+#' [cell_types_method]). [join_types()] and [split_type()] change types by hand. Their [verdict()] says whether all
+#' chains have the same types, and which types may be one population.
 #' @param fit a fit from [dp_mixture()] that kept weights, means and covariances, and its data.
 #' @param types `NULL`: the rule decides. Or the number of types; specks count only with `specks = "keep"`.
 #' @param overlap how close two types may be: if the best plane would take more than this share of either for the
@@ -27,6 +28,8 @@
 #'   \item{medians}{T x p: medians of the cells of a type, in the units of the fit (after its transformation).}
 #'   \item{tree}{an object of class `hclust`. Heights are \eqn{-\log_{10}} of the overlaps at which branches join.}
 #'   \item{draw, chain}{the chosen draw, which agrees best with the others.}
+#' @section Errors:
+#' `warpbayes_error_input` for an argument that cannot be used, and for more `types` than the density has peaks.
 #' @seealso [predict.cell_types()], [plot.cell_types()], [type_proportions()], [relabel()]
 #' @examples
 #' set.seed(1)

@@ -328,8 +328,7 @@ SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior,
   memset(&from, 0, sizeof from);
   const int32_t k = Rf_asInteger(components);
   if (!is_data(x, center, inverse_scale) || !is_atoms(atoms, Rf_ncols(x)) || TYPEOF(prior) != VECSXP ||
-      !read_prior(prior, wb_list_element(prior, "values"), Rf_ncols(x), &from) ||
-      !is_start(labels, Rf_nrows(x), k))
+      !read_prior(prior, wb_list_element(prior, "values"), Rf_ncols(x), &from) || !is_start(labels, Rf_nrows(x), k))
     return wb_changed_fit();
   const wb_mixture_data data = data_from_sexp(x, center, inverse_scale);
   SEXP statistics = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)k * (R_xlen_t)WB_MIXTURE_STATISTICS(data.columns)));
