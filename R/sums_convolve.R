@@ -82,8 +82,12 @@ convolve_rows <- function(x, y, log, accuracy, run) {
 
 pair_run <- function(m, n, log, backend, threads) {
   products <- as.double(m) * n
-  resolve_run(backend, threads, work = if (log) Inf else products, cost = call_cost(serial = 3e-4,
-    parallel = products * 8e-11, fixed = 2e-3, up = 8 * (m + n), down = 8 * (m + n), compute = products * 1e-13))
+  resolve_run(backend, threads, work = if (log) Inf else products, cost = convolution_cost(products, m + n))
+}
+
+convolution_cost <- function(products, length) {
+  call_cost(serial = 3e-4, parallel = products * 8e-11, fixed = 2e-3, up = 8 * length, down = 8 * length,
+    compute = products * 1e-13)
 }
 
 # On a processor most time goes into clearing the memory of the sums. On a card, rows travel while sums come back.

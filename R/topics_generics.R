@@ -70,14 +70,15 @@ add_topicmodels_methods <- function(namespace) {
   add("topics", c("x", "..."), function(x, ...) {
     values <- x$theta
     values[x$document_tokens == 0, ] <- NA
-    most_likely(values, seq_len(x$topics), x$documents, ...)
+    most_likely(values = values, labels = seq_len(x$topics), names = x$documents, ...)
   })
   add("terms", c("x", "..."), function(x, ...) {
-    most_likely(x$phi, x$terms, topic_labels(x, seq_len(x$topics), "Topic "), ...)
+    most_likely(values = x$phi, labels = x$terms, names = topic_labels(x, seq_len(x$topics), "Topic "), ...)
   })
 }
 
 # Labels of the `k` largest values of each row, as columns; with a threshold a list of those above. Rows of NA: none.
+# Callers name the first three arguments, so that none of the user's matches a part of their names.
 most_likely <- function(values, labels, names, k = 1, threshold = NULL, ...) {
   check_dots_empty(...)
   k <- if (missing(k) && !is.null(threshold)) ncol(values) else min(check_count(k, "k"), ncol(values))

@@ -74,9 +74,10 @@ topicmodels_lines <- c(
   "goal <- unname(which.max(fit$phi[, 'goal']))",
   "cat(identical(terms(fit)[[goal]], 'goal'), identical(terms(fit, 2)[, goal], c('goal', 'price')), '')",
   "cat(identical(unname(topics(fit)), c(goal, goal, NA, 3L - goal, 3L - goal)), dim(topics(fit, 2)), '')",
-  "cat(identical(terms(fit, threshold = 0.5)[[goal]], 'goal'), names(terms(fit, 1)))"
+  "cat(identical(terms(fit, threshold = 0.5)[[goal]], 'goal'), names(terms(fit, 1)), '')",
+  "cat(grepl('`n`', tryCatch(topics(fit, n = 3), error = conditionMessage), fixed = TRUE))"
 )
-topicmodels_answer <- "TRUE TRUE TRUE TRUE TRUE 2 5 TRUE Topic 1 Topic 2"
+topicmodels_answer <- "TRUE TRUE TRUE TRUE TRUE 2 5 TRUE Topic 1 Topic 2 TRUE"
 
 test_that("posterior(), terms() and topics() of topicmodels know fits of topic_model()", {
   skip_on_cran()
