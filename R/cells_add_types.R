@@ -45,7 +45,7 @@ add_types <- function(x, types, name = "type", check_values = TRUE) {
   values <- lapply(parts, function(part) if (is.data.frame(part)) part else check_matrix(part, "x"))
   sizes <- vapply(values, nrow, 0L)
   check_same_cells(sizes, types)
-  marker <- intersect(types$fit$markers, colnames(values[[1L]]))
+  marker <- utils::head(Reduce(intersect, lapply(values, colnames), types$fit$markers), 1L)
   check_same_values(do.call(rbind, lapply(unname(values), function(part) part[, marker, drop = FALSE])), types)
   done <- Map(function(part, rows) add_type_columns(part, added[rows, , drop = FALSE]), parts, ranges(sizes))
   if (several) done else done[[1L]]
@@ -77,12 +77,12 @@ check_same_cells <- function(sizes, types) {
   }
 }
 
-# Compares the first marker that `x` has, if the fit did not transform it: the same number of cells may be reordered.
+# Compares the first marker that `x` has, if the fit did not transform it: cells may be reordered.
 check_same_values <- function(values, types) {
   fit <- types$fit
   marker <- intersect(fit$markers, colnames(values))
   if (is.null(fit$x) || !is.null(fit$transform) || !length(marker)) return(invisible())
-  own <- as.double(values[, marker[[1L]]])
+  own <- as.double(values[, marker[[1L]], drop = TRUE])
   fitted <- as.double(fit$x[, match(marker[[1L]], fit$markers)])
   differs <- !is.na(own) & !is.na(fitted) & own != fitted
   if (any(differs)) {

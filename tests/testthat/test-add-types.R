@@ -18,6 +18,14 @@ test_that("types are added to matrices, data frames and lists of them", {
   found <- add_types(parts, types)
   expect_named(found, c("a", "b"))
   expect_identical(c(found$a$type, found$b$type), types$type)
+  # A marker that one part lacks is not compared.
+  expect_length(add_types(list(x[1:100, ], x[101:400, 2, drop = FALSE]), types), 2L)
+  expect_error(add_types(list(x[1:100, ], x[400:101, 2, drop = FALSE]), types), "row 101 has .* of \"CD8\"",
+    class = "warpbayes_error_input")
+  skip_if_not_installed("tibble")
+  table <- tibble::as_tibble(as.data.frame(x))
+  expect_s3_class(add_types(table, types), "tbl_df")
+  expect_error(add_types(table[400:1, ], types), "another order: row 1 has", class = "warpbayes_error_input")
 })
 
 test_that("samples in another order are refused whatever their values", {
