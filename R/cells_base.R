@@ -67,7 +67,7 @@ part_numbers_that <- function(dims, words, test) {
   part_is(words, function(value) numbers$test(value) && test(value))
 }
 
-need_draws <- function(fit, parts) {
+need_draws <- function(fit, parts = mixture_parts) {
   check_mixture_fit(fit)
   absent <- parts[vapply(fit$draws[parts], is.null, TRUE)]
   if (length(absent)) {
@@ -89,9 +89,10 @@ need_sampler <- function(fit, what) {
 
 count_kept <- function(fit) length(fit$draws$concentration)
 
-has_mixtures <- function(fit) count_kept(fit) && all(lengths(fit$draws[c("weights", "means", "covariances")]) > 0L)
+mixture_parts <- c("weights", "means", "covariances")
+has_mixtures <- function(fit) count_kept(fit) && all(lengths(fit$draws[mixture_parts]) > 0L)
 
-# One draw: weights (k), means (k x p), covariances (p x p x k), and sample_weights (k x samples), if there are any.
+# One draw: weights (k), means (k x p), covariances (p x p x k), and sample_weights (k x samples), if any.
 mixture_of_draw <- function(fit, draw, chain) {
   k <- fit$components
   p <- length(fit$markers)
@@ -103,9 +104,9 @@ mixture_of_draw <- function(fit, draw, chain) {
   )
 }
 
-# The kept draw with the highest log posterior. It represents the fit wherever a single mixture is needed.
+# The kept draw with the highest log posterior. It stands for the fit where one mixture is needed.
 reference_draw <- function(fit) {
-  need_draws(fit, c("weights", "means", "covariances"))
+  need_draws(fit)
   log_posterior <- fit$log_posterior[method_of(fit)$kept(fit), , drop = FALSE]
   best <- arrayInd(which.max(log_posterior), dim(log_posterior))
   c(list(draw = best[[1L]], chain = best[[2L]], log_posterior = log_posterior[best]),

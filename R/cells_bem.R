@@ -208,7 +208,7 @@ finish_bem <- function(fit) {
 # The mixture after the last step of each start, as one draw of a chain.
 gather_modes <- function(fit) {
   draws <- if (fit$iter > 0) 1 else 0
-  plan <- mixture_plan(fit)$draws[c("weights", "means", "covariances")]
+  plan <- mixture_plan(fit)$draws[mixture_parts]
   modes <- lapply(stats::setNames(nm = names(plan)), function(name) {
     values <- unlist(lapply(fit$state, function(state) state$mode[[name]]), use.names = FALSE)
     names <- if (is.null(plan[[name]]$names)) list(NULL) else plan[[name]]$names

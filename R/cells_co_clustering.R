@@ -26,7 +26,7 @@ co_clustering <- function(fit, cells = NULL, newdata = NULL, ndraws = 50, backen
     stop_input("fit", "must come from dp_mixture() or cell_types(), not ", show_value(fit))
   }
   need_sampler(fit, "there is nothing to average over")
-  need_draws(fit, c("weights", "means", "covariances"))
+  need_draws(fit)
   ndraws <- check_ndraws(ndraws)
   x <- cells_of(fit, newdata)
   if (!is.null(cells)) {
@@ -39,7 +39,7 @@ co_clustering <- function(fit, cells = NULL, newdata = NULL, ndraws = 50, backen
   run <- resolve_run(backend, threads)
   used <- if (is.null(types)) spaced_draws(fit, ndraws) else types$map$used
   names <- if (is.null(rownames(x))) cells else rownames(x)
-  # Some columns at a time: R looks at time limits and interrupts only between products.
+  # Some columns at a time: R heeds time limits and interrupts only between products.
   parts <- split(seq_len(nrow(x)), ceiling(seq_len(nrow(x)) * nrow(x) / 1e7))
   same <- rep(list(0), length(parts))
   evaluate_cells(fit, x, run, function(evaluate) {
@@ -53,7 +53,7 @@ co_clustering <- function(fit, cells = NULL, newdata = NULL, ndraws = 50, backen
       }
     }
   })
-  same <- do.call(cbind, same)
+  same <- matrix(as.double(unlist(same)), nrow(x))
   dimnames(same) <- if (!is.null(names)) list(names, names)
   diag(same) <- 1
   structure(same, class = c("co_clustering", "matrix", "array"),

@@ -86,8 +86,8 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   components <- check_count(components, "components", max = 1e5)
   iter <- check_count(iter, "iter")
   schedule <- method$schedule(iter, warmup, control)
-  parts <- c("weights", "means", "covariances")
-  control$keep <- if (is.null(control$keep)) parts else check_some(control$keep, "keep", c(parts, "labels"), 1L)
+  if (is.null(control$keep)) control$keep <- mixture_parts
+  control$keep <- check_some(control$keep, "keep", c(mixture_parts, "labels"), 1L)
   if (is.null(chains)) chains <- method$starts
   chains <- mixture_chains(chains, cells, components, iter, schedule, control$keep)
   start <- check_start(control$start, cells, components)

@@ -32,7 +32,7 @@ NULL
 log_lik.dp_mixture <- function(object, newdata = NULL, ndraws = NULL, sample = NULL, backend = NULL, threads = NULL,
                                ...) {
   check_dots_empty(...)
-  need_draws(object, c("weights", "means", "covariances"))
+  need_draws(object)
   ndraws <- check_ndraws(ndraws)
   x <- cells_of(object, newdata)
   used <- spaced_draws(object, ndraws)
@@ -84,7 +84,7 @@ nobs.dp_mixture <- function(object, ...) {
 simulate.dp_mixture <- function(object, nsim = 1, seed = NULL, ...) {
   check_dots_empty(...)
   nsim <- check_count(nsim, "nsim")
-  need_draws(object, c("weights", "means", "covariances"))
+  need_draws(object)
   check_result_size(nsim * as.double(object$rows) * length(object$markers), "nsim", "simulated values")
   draw_with_seed(seed, {
     all <- spaced_draws(object)

@@ -15,8 +15,8 @@
 #' * `"pairs"`: markers against each other, in the reference draw (see [predict.dp_mixture()]). Below the diagonal:
 #'   cells coloured by component, with an ellipse around 90% of each component. Above: regions that hold 50, 80, 95 and
 #'   99% of the mixture. On the diagonal: histograms. Axes show values before a transformation.
-#' * `"trace"`: log likelihood, occupied components, concentration and log density at a cell by sweep.
-#' * `"weights"`: the weights in order of size, with median and 90% interval. The dashed line is worth one cell.
+#' * `"trace"`: log likelihood, occupied components, concentration and a cell's log density by sweep; warm-up shaded.
+#' * `"weights"`: weights by size, with median and 90% interval. The dashed line is worth one cell.
 #' * `"heatmap"`: the distance of a component's mean from the mean of all cells, in the marker's standard deviations.
 #' @examples
 #' set.seed(1)

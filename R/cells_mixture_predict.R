@@ -33,7 +33,7 @@ predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type",
                                sample = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   type <- check_choice(type, "type", c("class", "type", "prob", "log_density"))
-  need_draws(object, c("weights", "means", "covariances"))
+  need_draws(object)
   ndraws <- check_ndraws(ndraws)
   x <- cells_of(object, newdata)
   used <- if (type == "class" || type == "prob") 1 else nrow(spaced_draws(object, ndraws))
@@ -50,12 +50,17 @@ predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type",
   result
 }
 
+# All cells at once, without copies, unless samples have their own mixtures.
 evaluate_slices <- function(fit, cells, what, run, sample) {
   reference <- reference_draw(fit)
-  result <- if (what == "prob") matrix(0, nrow(cells), fit$components) else integer(nrow(cells))
-  for (slice in row_slices(nrow(cells))) {
-    part <- evaluate_mixture(fit, reference, cells_in(cells, slice), what, run, sample[slice])
-    if (what == "prob") result[slice, ] <- part else result[slice] <- part
+  fill <- function(evaluate) {
+    result <- if (what == "prob") matrix(0, nrow(cells), fit$components) else integer(nrow(cells))
+    for (slice in row_slices(nrow(cells))) {
+      part <- if (is.null(sample)) evaluate(reference, what, slice)[[what]]
+      if (is.null(part)) part <- evaluate_mixture(fit, reference, cells_in(cells, slice), what, run, sample[slice])
+      if (what == "prob") result[slice, ] <- part else result[slice] <- part
+    }
+    result
   }
-  result
+  if (is.null(sample) && nrow(cells)) evaluate_cells(fit, cells, run, fill) else fill()
 }

@@ -22,7 +22,7 @@ fit_words <- function(fit) c(size_words(fit), chain_words(fit, count_kept(fit), 
 #'   `share`, `rhat`, `common` (see [cell_types_method]), `differs` (by more than chance explains), the share in each
 #'   chain, the Monte Carlo `error` of the share, and `means`.
 #' * `components`, `reference`: the components of the reference draw by decreasing weight, and its `draw` and `chain`.
-#' * `occupied`: the number of components that hold cells, sweeps x chains, without the warm-up.
+#' * `occupied`: how many components hold cells, sweeps x chains without warm-up. `piled`: see [piled_values].
 #'
 #' For [Bayesian EM][bayesian_em], `starts` and `best` replace `learned`, `diagnostics` and `occupied`.
 #' @examples

@@ -32,8 +32,7 @@ tidy.dp_mixture <- function(x, ...) {
   reference <- reference_draw(x)
   order <- order(-reference$weights)
   p <- length(x$markers)
-  standard_deviations <- function(covariance) sqrt(diag(as.matrix(covariance)))
-  deviation <- matrix(apply(reference$covariances, 3L, standard_deviations), p)
+  deviation <- sqrt(matrix(apply(reference$covariances, 3L, function(own) diag(as.matrix(own))), p))
   as_table(data.frame(
     component = rep(order, each = p), weight = rep(reference$weights[order], each = p),
     marker = rep(x$markers, length(order)),
@@ -44,10 +43,8 @@ tidy.dp_mixture <- function(x, ...) {
 glance_of.dp_mixture <- function(x) {
   check_mixture_fit(x, "x")
   own <- method_of(x)$glance(x)
-  data.frame(
-    rows = x$rows, markers = length(x$markers), components = x$components, own[1:3], chains = x$chains, own[-(1:3)],
-    seconds = elapsed_seconds(x$elapsed)
-  )
+  data.frame(rows = x$rows, markers = length(x$markers), components = x$components, own[1:3], chains = x$chains,
+    own[-(1:3)], seconds = elapsed_seconds(x$elapsed))
 }
 
 #' @rdname tidy.dp_mixture
@@ -55,7 +52,7 @@ glance_of.dp_mixture <- function(x) {
 #' @exportS3Method generics::augment dp_mixture
 augment.dp_mixture <- function(x, data = NULL, ndraws = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
-  need_draws(x, c("weights", "means", "covariances"))
+  need_draws(x)
   ndraws <- check_ndraws(ndraws)
   cells <- cells_of(x, data, argument = "data")
   run <- resolve_run(backend, threads)

@@ -87,7 +87,7 @@ sample_shifts <- function(fit, least = 0.1, most = 500L) {
     shift <- moves[best] * step
     shift <- shift - sort(shift)[[ceiling(length(shift) / 2)]]
     middle <- which(shift == 0)[[1L]]
-    # The overlap with samples in the middle if the sample stays where it is.
+    # The overlap with samples at the lower median of all shifts, if the sample stays there.
     stays <- colSums(roots * roots[, middle]) * step
     ifelse(stays < 1 - least & overlap[cbind(seq_along(best), best)] - stays > least, shift, 0)
   }, numeric(length(large)))

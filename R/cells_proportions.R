@@ -202,5 +202,5 @@ picture_of.type_proportions <- function(x, group = NULL, types = NULL, main = NU
     ), share_axis(xlim), name_axis(samples), labels[[type]])
   })
   picture(panels, main, "Share of the cells of the sample (log scale)",
-    key = if (!is.null(group)) list(title = NULL, text = groups, colours = colours))
+    key = if (length(groups)) list(title = NULL, text = groups, colours = colours))
 }

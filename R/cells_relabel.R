@@ -38,7 +38,7 @@
 relabel.dp_mixture <- function(fit, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   need_sampler(fit, "there is nothing to match")
-  need_draws(fit, c("weights", "means", "covariances"))
+  need_draws(fit)
   if (is.null(fit$x)) stop_input("fit", "has lost its data, `fit$x`: draws are matched by the components of cells")
   run <- resolve_run(backend, threads)
   reference <- reference_draw(fit)
@@ -170,7 +170,7 @@ predict.relabelled_mixture <- function(object, newdata = NULL,
   if (prob) check_result_size(as.double(nrow(cells)) * object$components, NULL, "probabilities", copies = 2)
   result <- if (prob) matrix(0, nrow(cells), object$components) else numeric(nrow(cells))
   used <- spaced_draws(object, ndraws)
-  # At most 2^24 probabilities at a time.
+  # 2^24 probabilities at a time.
   for (slice in row_slices(nrow(cells), max(1, floor(2^24 / object$components)))) {
     total <- evaluate_cells(object, cells_in(cells, slice), run, function(evaluate) {
       sum <- 0
@@ -184,19 +184,16 @@ predict.relabelled_mixture <- function(object, newdata = NULL,
     top <- mean[cbind(seq_along(slice), best)]
     if (prob) result[slice, ] <- mean else result[slice] <- if (type == "class") best else 1 - pmin(top, 1)
   }
-  if (prob) {
-    dimnames(result) <- list(rownames(cells), seq_len(object$components))
-    return(result)
-  }
-  stats::setNames(if (type == "class") as.integer(result) else result, rownames(cells))
+  if (type == "class") storage.mode(result) <- "integer"
+  if (!prob) return(stats::setNames(result, rownames(cells)))
+  dimnames(result) <- list(rownames(cells), seq_len(object$components))
+  result
 }
 
 #' @rdname continue
 #' @usage NULL
 #' @export
-continue.relabelled_mixture <- function(fit, more, ...) {
-  continue(without_numbers(fit), more, ...)
-}
+continue.relabelled_mixture <- function(fit, more, ...) continue(without_numbers(fit), more, ...)
 
 without_numbers <- function(fit) {
   fit[c("match", "agreement", "component_weights", "component_means", "reference")] <- NULL

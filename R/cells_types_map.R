@@ -12,7 +12,7 @@ fewest_cell_draws <- 4
 #   proportions  draws x types, by type_of; apart: the share of draws in which each type is a type;
 #   chosen       the draw that agrees best with the others; stability, count: of each type, and the number of types.
 map_types <- function(fit, types, limit, join_below, draws, run) {
-  need_draws(fit, c("weights", "means", "covariances"))
+  need_draws(fit)
   cells <- if (is.null(fit$reader)) fit$x else fit$reader$some
   if (is.null(cells)) stop_input("fit", "has lost its data, `fit$x`: cell types need them")
   used <- spaced_draws(fit, draws)

@@ -109,3 +109,14 @@ test_that("probabilities that exceed memory are refused", {
     "the result would have 400,000,000,000 probabilities \\(3.2 TB\\)", class = "warpbayes_error_memory"
   )
 })
+
+test_that("predictions of more cells than a slice has are those of its cells", {
+  set.seed(1)
+  fit <- dp_mixture(matrix(rnorm(100, c(0, 5))), components = 3, iter = 20, seed = 1, threads = 1)
+  many <- matrix(rnorm(slice_rows + 10, c(0, 5)))
+  ends <- c(1:3, slice_rows + -2:3, nrow(many))
+  for (type in c("class", "prob")) {
+    all <- predict(fit, many, type, threads = 2)
+    expect_identical(if (type == "prob") all[ends, ] else all[ends], predict(fit, many[ends, , drop = FALSE], type))
+  }
+})

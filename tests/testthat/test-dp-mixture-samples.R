@@ -320,6 +320,7 @@ test_that("proportions of samples agree with the draws, and have a picture", {
   colours <- function(group) picture_of(table, group, 1, NULL)$panels[[1]]$layers[[2]]$data$fill
   expect_identical(colours(c(c = "y", a = "x", b = "y")), colours(c("x", "y", "y")))
   expect_identical(colours(c("x", "y", NA))[[3]], other_colour)
+  expect_identical(plot(table, group = rep(NA, 3)), table)
   fails("`group` must have a group for each of the 3 samples", plot(table, c("x", "y")))
   fails("`group` has names other than the samples", plot(table, c(a = 1, b = 2, z = 3)))
   fails("`types` must be some of", plot(table, types = "none"))

@@ -149,6 +149,7 @@ test_that("fits that cannot be matched are refused", {
   expect_error(predict(matched, ndraws = 0), "`ndraws` must be one whole number", class = error)
   expect_error(co_clustering(cells = 1), "`fit` is missing", class = error)
   expect_error(co_clustering(1), "`fit` must come from dp_mixture\\(\\) or cell_types\\(\\)", class = error)
+  expect_identical(dim(co_clustering(fit, integer())), c(0L, 0L))
   expect_error(co_clustering(fit, 301), "`cells` must be rows from 1 to 300, not 301", class = error)
   expect_error(co_clustering(fit, 1.5), "`cells` must be rows from 1 to 300", class = error)
   expect_error(co_clustering(fit, 1, ndraws = 0), "`ndraws` must be one whole number", class = error)
