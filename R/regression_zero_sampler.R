@@ -41,6 +41,7 @@ zero_part_prior <- function(view) {
     rows = sum(counts$weight[some]))
   prior <- compiled_logit_prior(view$prior, counts)
   prior$effect_scale <- effect_scales(view)
+  prior$moves <- c(view$warmup, level_moves)
   prior
 }
 
@@ -62,7 +63,10 @@ zero_step <- function(fit, counts, zeros) {
     }), recursive = FALSE)
   }
   with_parts <- function(state, from) {
-    for (part in c("count", "zero")) state[[part]][parts[[part]]] <- from[[part]][parts[[part]]]
+    for (part in c("count", "zero")) {
+      state[[part]][parts[[part]]] <- from[[part]][parts[[part]]]
+      if (has_level_moves(from[[part]])) state[[part]]$moves <- from[[part]]$moves
+    }
     state$ellipse <- from$ellipse
     state
   }

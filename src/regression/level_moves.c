@@ -120,8 +120,14 @@ static int evaluate(const level_pass *pass, const double *theta, double *logs, d
   parameters.coefficients = pass->room.coefficients;
   if (pass->t.term < 0) parameters.intercepts = effects;
   else parameters.effects = effects;
-  const int status = chain->backend->regression->level_log_likelihoods(chain->session, &parameters, pass->t.term, logs,
-                                                                       chain->message);
+  const wb_regression_functions *const table = chain->backend->regression;
+  int status;
+  if (chain->beside) {
+    const wb_regression_pair pair = wb_regression_pair_of(chain, &parameters);
+    status = table->pair_level_log_likelihoods(&pair, !chain->data->zeros, pass->t.term, logs, chain->message);
+  } else {
+    status = table->level_log_likelihoods(chain->session, &parameters, pass->t.term, logs, chain->message);
+  }
   for (int32_t l = 0; l < pass->t.levels && sum; l++) *sum += logs[l];
   return status;
 }

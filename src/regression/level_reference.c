@@ -109,7 +109,8 @@ void wb_level_count_events(const wb_regression_chain *chain, double *events) {
   const wb_regression_data *const data = chain->data;
   for (int32_t i = 0; i < wb_level_terms(&chain->state); i++) {
     const wb_level_term t = shape_of(&chain->state, i);
-    const double *const kappa = data->kappa + (size_t)t.outcome * (size_t)data->rows;
+    const double *const kappa =
+        data->observed ? data->observed : data->kappa + (size_t)t.outcome * (size_t)data->rows;
     memset(events, 0, (size_t)t.levels * sizeof(double));
     int32_t g = 0;
     for (int64_t row = 0; row < data->rows; row++) {
@@ -128,6 +129,11 @@ static int weigh(const wb_regression_chain *chain, const wb_level_passes *at, in
   if (chain->state.groups > 0) parameters.intercepts = at->effects;
   else parameters.effects = at->effects;
   parameters.weights = weights;
+  if (chain->beside && weights == WB_REGRESSION_INFORMATION) {
+    const wb_regression_pair pair = wb_regression_pair_of(chain, &parameters);
+    WB_TRY(chain->backend->regression->inform(&pair, !chain->data->zeros, chain->message));
+    parameters.weights = WB_REGRESSION_GIVEN;
+  }
   return chain->backend->regression->sweep(chain->session, &parameters, outcome, 0, 0, at->statistics, at->sums,
                                            &unused, chain->message);
 }
@@ -202,7 +208,7 @@ static void make_record(const wb_level_term *t, wb_level_sums sums, double event
 }
 
 int wb_level_changes(const wb_regression_chain *chain) {
-  return wb_level_terms(&chain->state) > 1 || chain->counts.distinct > 0;
+  return wb_level_terms(&chain->state) > 1 || chain->counts.distinct > 0 || chain->beside;
 }
 
 int wb_level_make_records(const wb_regression_chain *chain, const wb_level_term *t, const double *events,
@@ -594,7 +600,8 @@ int wb_level_start(const wb_regression_chain *chain) {
   const int status = climb(chain, &room, &expected);
   if (status == WB_OK) {
     state->moves[WB_LEVEL_EXPECTED] = expected;
-    state->moves[WB_LEVEL_USED] = expected < WB_LEVEL_ENOUGH || chain->data->poisson || chain->level_moves > 1.0;
+    state->moves[WB_LEVEL_USED] = 
+        expected < WB_LEVEL_ENOUGH || chain->data->poisson || chain->beside || chain->level_moves > 1.0;
   }
   wb_aligned_free(memory);
   return status;

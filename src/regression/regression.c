@@ -23,7 +23,7 @@ static int pass(const wb_regression_chain *chain, int32_t outcome, uint32_t iter
 
 static int evaluate(const wb_regression_chain *chain, double *log_likelihood) {
   const wb_regression_parameters parameters = wb_regression_own_parameters(&chain->state);
-  return chain->backend->regression->log_likelihood(chain->session, &parameters, log_likelihood, chain->message);
+  return wb_regression_evaluate(chain, &parameters, log_likelihood);
 }
 
 /* Whether a sweep begins with the drawing pass: with terms, drawn one by one, and after changes of the data. */
@@ -36,7 +36,7 @@ int wb_regression_start(const wb_regression_chain *chain, double spread) {
   const int has_mode =
       (state->outcomes == 1 && state->dual_rows == 0 && !(state->grouping && state->grouping->lattices > 0)) ||
       wb_regression_ellipse_size(state) > WB_REGRESSION_ELLIPSE_HEAD;
-  if (spread > 0.0) status = wb_level_start(chain);
+  if (spread > 0.0 && !chain->beside) status = wb_level_start(chain);
   if (spread > 0.0 && has_mode && status == WB_OK) status = wb_regression_find_mode(chain, spread);
   if (wb_level_used(state) && state->ellipse) state->ellipse[0] = 0.0;
   /* Many columns together spread the linear predictors as one does. */
