@@ -7,13 +7,36 @@ support_reasons <- function(fit) {
   family <- family_of(fit)
   fit <- family$rows(fit)
   counts <- fit$weights > 0
+  events <- events_of(if (family$has_classes) whole else fit)
   of_responses <- if (family$has_classes) {
-    totals <- colSums(whole$response$observed[whole$weights > 0, , drop = FALSE])
-    absent <- lapply(names(totals)[totals == 0], function(class) reason("absent_class", quantity = class))
+    absent <- lapply(names(events)[events == 0], function(class) reason("absent_class", quantity = class))
     unlist(absent, recursive = FALSE)
   } else equal_responses(fit, counts)
-  c(of_responses, separation(fit, counts)$reasons, dependence(fit, counts), long_tail(whole),
+  c(of_responses, few_events(fit, events), separation(fit, counts)$reasons, dependence(fit, counts), long_tail(whole),
     levels_alone(fit, counts), misfit(whole), family_of(whole)$support(whole))
+}
+
+# The numbers of responses of each kind: of failures and successes, of the classes, or the sum of counts.
+events_of <- function(fit) {
+  counts <- fit$weights > 0
+  observed <- as.matrix(fit$response$observed)[counts, , drop = FALSE]
+  weight <- fit$weights[counts]
+  if (family_of(fit)$has_classes) return(colSums(weight * observed))
+  if (family_of(fit)$is_count) return(c("counted events" = sum(weight * observed)))
+  trials <- fit$response$trials[counts]
+  stats::setNames(c(sum(weight * (trials - observed)), sum(weight * observed)), outcome_words(fit))
+}
+
+# Fewer events than ten say little. What is named is rare too, so that the number of rows does not tell how few they are.
+few_events <- function(fit, events) {
+  family <- family_of(fit)
+  all <- if (family$is_count) sum(fit$weights) else sum(events)
+  few <- which(events > 0 & events < 10 & events < all / 20)
+  if (length(few) == 0L || isTRUE(fit$response$steps)) return(NULL)
+  kinds <- if (family$has_classes) sprintf("of class `%s`", names(events)) else names(events)
+  reason("few_events", quantity = names(events)[few], figure = min(events[few]),
+    shown = paste(signif(events[few], 2), kinds[few], collapse = ", "),
+    all = paste(whole_words(all), if (family$is_count) "counts" else "responses"))
 }
 
 equal_responses <- function(fit, counts) {

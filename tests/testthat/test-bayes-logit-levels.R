@@ -65,13 +65,19 @@ few_events <- function(rows, levels) {
 }
 level_fits <- function(rows, ...) {
   d <- few_events(rows, rows / 5)
+  d$many <- rpois(rows, 2) * rbinom(rows, 1, 0.7)
   fit <- function(...) bayes_logit(..., data = d, chains = 1, seed = 1, progress = FALSE)
-  formulas <- list(y ~ x + (1 | g) + offset(o / 5), y ~ x + (x | g), y ~ x + (1 | g) + (x || h), n ~ x + (1 | g))
-  lapply(formulas, function(formula) {
-    family <- if (formula[[2L]] == "n") "negbinomial" else "binomial"
-    fit <- fit(formula, family = family, iter = 13, warmup = 12, ...)
-    expect_true(has_level_moves(fit$state[[1L]]))
-    unclass(fit)[c("coefficient_trace", "log_likelihood", "dispersion_trace", "group_deviation", "draws", "state")]
+  models <- list(list(y ~ x + (1 | g) + offset(o / 5)), list(y ~ x + (x | g)), list(y ~ x + (1 | g) + (x || h)),
+    list(n ~ x + (1 | g), "negbinomial"), list(many ~ x + (1 | g), "poisson", zi = ~ x + (x | g)),
+    list(many ~ x + (1 | g) + (1 | h), "negbinomial", zi = ~ (1 | g)), list(many ~ x + (1 | g), "poisson", hu = ~x),
+    list(many ~ x, "negbinomial", hu = ~ x + (1 | h)))
+  lapply(models, function(model) {
+    names(model)[seq_along(model) < 3] <- c("formula", "family")[seq_len(min(length(model), 2))]
+    fit <- do.call(fit, c(model, iter = 13, warmup = 12, ...))
+    state <- fit$state[[1L]]
+    expect_true(has_level_moves(state) || any(vapply(state[c("count", "zero")], has_level_moves, NA)))
+    parts <- c("coefficient_trace", "log_likelihood", "dispersion_trace", "group_deviation", "draws", "state")
+    unclass(fit)[c(parts, if (length(model) > 2) "zero_group_deviation")]
   })
 }
 
