@@ -9,9 +9,8 @@ support_reasons <- function(fit) {
   counts <- fit$weights > 0
   events <- events_of(if (family$has_classes) whole else fit)
   of_responses <- if (family$has_classes) {
-    absent <- lapply(names(events)[events == 0], function(class) reason("absent_class", quantity = class))
-    unlist(absent, recursive = FALSE)
-  } else equal_responses(fit, counts)
+    unlist(lapply(names(events)[events == 0], function(class) reason("absent_class", quantity = class)), FALSE)
+  } else equal_responses(fit, events)
   c(of_responses, few_events(fit, events), separation(fit, counts)$reasons, dependence(fit, counts), long_tail(whole),
     levels_alone(fit, counts), misfit(whole), family_of(whole)$support(whole))
 }
@@ -39,13 +38,12 @@ few_events <- function(fit, events) {
     all = paste(whole_words(all), if (family$is_count) "counts" else "responses"))
 }
 
-equal_responses <- function(fit, counts) {
-  observed <- fit$response$observed[counts]
-  if (family_of(fit)$is_count) return(if (all(observed == 0)) reason("zero_counts", figure = 0))
-  if (!all(observed == 0) && !all(observed == fit$response$trials[counts])) return(NULL)
+equal_responses <- function(fit, events) {
+  if (all(events > 0)) return(NULL)
+  if (family_of(fit)$is_count) return(reason("zero_counts", figure = 0))
   levels <- fit$response$levels
   first <- if (length(levels) == 1L) sprintf(" (`%s` is the first level, which counts as failure.)", levels) else ""
-  reason("equal_responses", kind = outcome_words(fit)[[if (all(observed == 0)) 1L else 2L]], first = first)
+  reason("equal_responses", kind = names(events)[[if (events[[2L]] == 0) 1L else 2L]], first = first)
 }
 
 # Separation (Albert and Anderson 1984): the likelihood grows without end along a direction. Two signs are looked for:

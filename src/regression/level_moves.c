@@ -3,13 +3,8 @@
 
 #include "regression/level_moves.h"
 
-#include "core/random_gamma.h"
-#include "core/random_normal.h"
-#include "core/trigonometric.h"
 #include "regression/ellipse.h"
 #include "regression/quadratic.h"
-
-#define TWO_PI 6.283185307179586
 
 enum { MOST = WB_LEVEL_MOST_COEFFICIENTS + WB_LEVEL_MOST_SCALES };
 
@@ -33,7 +28,9 @@ static size_t all_levels(const wb_regression_state *state, size_t *most) {
   size_t count = *most = 0;
   for (int32_t i = 0; i < wb_level_terms(state); i++) {
     const size_t own =
-        (size_t)(state->groups > 0 ? state->groups : state->grouping->terms[i % state->grouping->count].levels);
+        (size_t)(state->groups > 0
+                     ? state->groups
+                     : state->grouping->terms[i % (state->grouping->count - state->grouping->lattices)].levels);
     count += own;
     if (own > *most) *most = own;
   }
@@ -142,53 +139,55 @@ static double log_prior(const level_pass *pass, const double *theta, const wb_le
   return at->log_prior - 0.5 * wb_regression_dot((size_t)p, off, weighed) - pass->t.levels * at->half_log_determinant;
 }
 
-/* Moves theta, standardised effects fixed: `count` coordinates in the units of the ellipse, from `first`. theta, `at`,
- * `density` stay current; effects and likelihoods follow. */
+/* Some coordinates of theta in the units of the ellipse, and where they lead. */
+typedef struct moving {
+  level_pass *pass;
+  int32_t first, count;
+  double white[MOST], theta[MOST]; /* all coordinates in these units, and theta */
+  wb_level_covariance at;
+} moving;
+
+static void keep(void *context, const double *x, double *w) {
+  const moving *const own = context;
+  memcpy(w, x, (size_t)own->count * sizeof(double));
+}
+static void stay(void *context, double *w) { (void)context, (void)w; }
+
+/* The density with standardised effects fixed. Effects and likelihoods of the levels are in the room. */
+static int moved_density(void *context, double *white, double *density) {
+  moving *const own = context;
+  level_pass *const pass = own->pass;
+  const wb_level_term *const t = &pass->t;
+  double value = 0.0;
+  *density = -wb_infinity();
+  memcpy(own->white + own->first, white, (size_t)own->count * sizeof(double));
+  wb_triangle_solve_transposed(t->d, pass->room.root, own->white, own->theta);
+  for (int32_t c = 0; c < t->d; c++) own->theta[c] += pass->centre[c];
+  if (!wb_level_covariance_of(t, own->theta + t->p, &own->at)) return WB_OK;
+  WB_TRY(act(pass, WB_LEVEL_FOLLOW, own->theta, &own->at, pass->room.standard, pass->room.effects + t->effect, &value));
+  WB_TRY(evaluate(pass, own->theta, pass->room.trial_logs, &value));
+  *density = value + log_prior(pass, own->theta, &own->at);
+  return WB_OK;
+}
+
+/* Moves theta: `count` coordinates, from `first`. theta, `at`, `density` stay current; effects and likelihoods follow. */
 static int move(level_pass *pass, int number, int32_t first, int32_t count, double *theta, wb_level_covariance *at,
                 double *density) {
-  const wb_regression_chain *const chain = pass->chain;
   const wb_level_term *const t = &pass->t;
-  const int32_t d = t->d;
-  const double half_df = 0.5 * (WB_REGRESSION_T_FREEDOM + count);
-  double white[MOST], aside[MOST], trial[MOST], turned[MOST];
-  wb_level_covariance there;
+  moving own = {.pass = pass, .first = first, .count = count};
+  double ahead[MOST], white[MOST], aside[MOST], trial[MOST], origin[MOST] = {0};
   wb_stream stream = wb_stream_open(
-      chain->key, WB_PURPOSE_LEVEL_MOVE, pass->iteration,
+      pass->chain->key, WB_PURPOSE_LEVEL_MOVE, pass->iteration,
       (uint64_t)(number / WB_LEVEL_MOVES) << 32 | (uint64_t)(pass->number * WB_LEVEL_MOVES + number % WB_LEVEL_MOVES));
-  for (int32_t c = 0; c < d; c++) trial[c] = theta[c] - pass->centre[c];
-  wb_triangle_apply_transposed(d, pass->room.root, trial, white);
-  const double own = wb_regression_dot((size_t)count, white + first, white + first);
-  /* Given the point, the scale of a t is inverse gamma; given the scale, the other axis is normal. */
-  const double scale = wb_sqrt((WB_REGRESSION_T_FREEDOM + own) / (2.0 * wb_draw_gamma(&stream, half_df)));
-  for (int32_t c = 0; c < count; c++) aside[c] = scale * wb_draw_normal(&stream);
-  memcpy(turned, white, (size_t)d * sizeof(double));
-  const double level = *density + half_df * wb_log1p(own / WB_REGRESSION_T_FREEDOM) - wb_draw_exponential(&stream);
-  double angle = TWO_PI * wb_stream_uniform(&stream), low = angle - TWO_PI, high = angle;
-  while (high - low > 1e-10) {
-    double sine, cosine;
-    wb_sine_cosine(angle, &sine, &cosine);
-    for (int32_t c = 0; c < count; c++) turned[first + c] = wb_fma(cosine, white[first + c], sine * aside[c]);
-    wb_triangle_solve_transposed(d, pass->room.root, turned, trial);
-    for (int32_t c = 0; c < d; c++) trial[c] += pass->centre[c];
-    if (wb_level_covariance_of(t, trial + t->p, &there)) {
-      double value = 0.0;
-      WB_TRY(act(pass, WB_LEVEL_FOLLOW, trial, &there, pass->room.standard, pass->room.effects + t->effect, &value));
-      WB_TRY(evaluate(pass, trial, pass->room.trial_logs, &value));
-      value += log_prior(pass, trial, &there);
-      const double square = wb_regression_dot((size_t)count, turned + first, turned + first);
-      if (value + half_df * wb_log1p(square / WB_REGRESSION_T_FREEDOM) > level) {
-        memcpy(theta, trial, (size_t)d * sizeof(double));
-        memcpy(pass->room.logs, pass->room.trial_logs, (size_t)t->levels * sizeof(double));
-        memcpy(t->effects, pass->room.effects + t->effect, (size_t)t->levels * (size_t)t->q * sizeof(double));
-        *at = there;
-        *density = value;
-        return WB_OK;
-      }
-    }
-    if (angle < 0.0) low = angle;
-    else high = angle;
-    angle = wb_fma(high - low, wb_stream_uniform(&stream), low);
-  }
+  for (int32_t c = 0; c < t->d; c++) trial[c] = theta[c] - pass->centre[c];
+  wb_triangle_apply_transposed(t->d, pass->room.root, trial, own.white);
+  memcpy(ahead, own.white + first, (size_t)count * sizeof(double));
+  const wb_regression_curve curve = {(size_t)count, origin, &own, moved_density, keep, stay};
+  WB_TRY(wb_regression_move_along(&curve, &stream, ahead, white, aside, trial, density));
+  memcpy(theta, own.theta, (size_t)t->d * sizeof(double));
+  memcpy(pass->room.logs, pass->room.trial_logs, (size_t)t->levels * sizeof(double));
+  memcpy(t->effects, pass->room.effects + t->effect, (size_t)t->levels * (size_t)t->q * sizeof(double));
+  *at = own.at;
   return WB_OK;
 }
 

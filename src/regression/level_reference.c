@@ -23,8 +23,11 @@ enum { CLIMB_PASSES = 10, CLIMB_PASSES_OF_TERM = 5, LEARNING_STEPS = 5, EIGENVAL
 #define RELATIVE_RIDGE 1e-8
 #define LEAST_PIVOT 1e-280
 
+/* Terms of an outcome that can have moves: not the lattices, which come last. */
+static int32_t own_terms(const wb_regression_grouping *grouping) { return grouping->count - grouping->lattices; }
+
 int32_t wb_level_terms(const wb_regression_state *state) {
-  return state->groups > 0 ? 1 : state->grouping ? state->outcomes * state->grouping->count : 0;
+  return state->groups > 0 ? 1 : state->grouping ? state->outcomes * own_terms(state->grouping) : 0;
 }
 
 /* Doubles of a term's part of the moves, and its coordinates. */
@@ -37,8 +40,8 @@ static wb_level_term shape_of(const wb_regression_state *state, int32_t number) 
   const wb_regression_grouping *const grouping = state->grouping;
   wb_level_term t = {.term = -1, .p = state->columns, .q = 1, .levels = state->groups, .independent = 1};
   if (grouping) {
-    t.term = number % grouping->count;
-    t.outcome = number / grouping->count;
+    t.term = number % own_terms(grouping);
+    t.outcome = number / own_terms(grouping);
     t.q = grouping->terms[t.term].columns;
     t.levels = grouping->terms[t.term].levels;
     t.independent = grouping->independent[t.term];
@@ -50,9 +53,7 @@ static wb_level_term shape_of(const wb_regression_state *state, int32_t number) 
 
 size_t wb_level_size(const wb_regression_state *state) {
   size_t size = WB_LEVEL_HEAD;
-  if (wb_level_terms(state) == 0 || (state->grouping && state->grouping->lattices > 0) || state->dual_rows > 0 ||
-      state->columns > WB_LEVEL_MOST_COEFFICIENTS)
-    return 0;
+  if (wb_level_terms(state) == 0 || state->dual_rows > 0 || state->columns > WB_LEVEL_MOST_COEFFICIENTS) return 0;
   for (int32_t i = 0; i < wb_level_terms(state); i++) {
     const wb_level_term t = shape_of(state, i);
     if (t.q > WB_LEVEL_MOST) return 0;
@@ -76,6 +77,10 @@ wb_level_term wb_level_term_of(const wb_regression_chain *chain, int32_t number)
     covariance += WB_REGRESSION_COVARIANCE(before.q);
     t.first += (uint64_t)before.levels;
     t.effect += (size_t)before.levels * (size_t)before.q;
+  }
+  if (t.outcome > 0) {
+    t.effect += (size_t)t.outcome * wb_regression_lattice_effects(state->grouping);
+    covariance += t.outcome * state->grouping->lattices * (int32_t)WB_REGRESSION_COVARIANCE(1);
   }
   t.effects = (t.term < 0 ? state->intercepts : state->effects) + t.effect;
   t.covariance = t.term < 0 ? NULL : covariance;
@@ -207,8 +212,11 @@ static void make_record(const wb_level_term *t, wb_level_sums sums, double event
   }
 }
 
+int wb_level_has_lattices(const wb_regression_state *state) { return state->grouping && state->grouping->lattices > 0; }
+
 int wb_level_changes(const wb_regression_chain *chain) {
-  return wb_level_terms(&chain->state) > 1 || chain->counts.distinct > 0 || chain->beside;
+  return wb_level_terms(&chain->state) > 1 || chain->counts.distinct > 0 || chain->beside ||
+         wb_level_has_lattices(&chain->state);
 }
 
 int wb_level_make_records(const wb_regression_chain *chain, const wb_level_term *t, const double *events,
@@ -569,17 +577,15 @@ int wb_level_start(const wb_regression_chain *chain) {
   const wb_regression_state *const state = &chain->state;
   if (!state->moves) return WB_OK;
   memset(state->moves, 0, wb_level_size(state) * sizeof(double));
-  if (!(chain->level_moves > 0.0) || !fits(chain)) return WB_OK;
+  if (!(chain->level_moves > 0.0) || !fits(chain) || (chain->beside && wb_level_has_lattices(state))) return WB_OK;
   const size_t p = (size_t)state->columns, all = p * (size_t)state->outcomes, statistics = WB_REGRESSION_STATISTICS(p),
                packed = wb_packed_size((int)p);
   const size_t sums =
       state->groups > 0 ? (size_t)state->groups * WB_REGRESSION_GROUP_STATISTICS(p) : wb_regression_level_sums(state);
-  size_t levels = 0, effects = 0;
-  for (int32_t i = 0; i < wb_level_terms(state); i++) {
-    const wb_level_term t = shape_of(state, i);
-    levels += (size_t)t.levels;
-    effects += (size_t)t.levels * (size_t)t.q;
-  }
+  const size_t effects =
+      state->grouping ? (size_t)state->outcomes * wb_regression_effects(state->grouping) : (size_t)state->groups;
+  size_t levels = 0;
+  for (int32_t i = 0; i < wb_level_terms(state); i++) levels += (size_t)shape_of(state, i).levels;
   const size_t bytes = (all + p + effects + 2 * statistics + 2 * sums + levels + 2 * packed) * sizeof(double);
   double *const memory = wb_aligned_malloc(bytes), *at = memory;
   if (!memory) return wb_out_of_memory(chain->message, "the moves of groups' effects", bytes);

@@ -200,10 +200,11 @@ int wb_regression_sweep(const wb_regression_sweeper *sweeper, uint32_t iteration
   const wb_regression_state *const state = &chain->state;
   double *const room = sweeper->room, *const more = sweeper->more;
   const int learned = chain->counts.distinct > 0;
+  const int levels = wb_level_used(state), draws = state->grouping && (!levels || wb_level_has_lattices(state));
   int moved = 0;
-  if (wb_level_used(state)) return move_levels(chain, iteration, sweeper->level_room, more, log_likelihood);
-  for (int32_t k = 0; k < state->outcomes && state->grouping; k++)
+  for (int32_t k = 0; k < state->outcomes && draws; k++)
     WB_TRY(wb_regression_draw_terms(chain, k, iteration, more, room));
+  if (levels) return move_levels(chain, iteration, sweeper->level_room, more, log_likelihood);
   if (!state->grouping && chain->data->completed) WB_TRY(pass(chain, 0, iteration, log_likelihood));
   if (!state->grouping) WB_TRY(draw_without_terms(chain, iteration, room, more));
   if (state->groups > 0) wb_regression_draw_group_scale(chain, iteration);

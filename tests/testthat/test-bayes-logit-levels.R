@@ -15,6 +15,9 @@ level_toys <- list(
   "regularised horseshoe, crossed" = regression_toy(prior = "regularised", terms = "crossed", levels = TRUE),
   smooth = regression_toy(prior = "block", groups = 4, levels = TRUE),
   "autoregression, slopes" = regression_toy(prior = "autoregression", terms = "slopes", levels = TRUE),
+  times = regression_toy(terms = "times", levels = TRUE),
+  "negative binomial, times" = regression_toy("negbinomial", terms = "times", levels = TRUE),
+  "multinomial, times" = regression_toy("multinomial", terms = "times", levels = TRUE),
   "multinomial, crossed" = regression_toy("multinomial", terms = "crossed", levels = TRUE),
   "multinomial, smooth" = regression_toy("multinomial", prior = "block", terms = "one", levels = TRUE),
   "many coefficients" = regression_toy(groups = 4, rows = 16, columns = 14, levels = TRUE)
