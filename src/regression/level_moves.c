@@ -3,6 +3,8 @@
 
 #include "regression/level_moves.h"
 
+#include "core/random_gamma.h"
+#include "core/random_normal.h"
 #include "regression/ellipse.h"
 #include "regression/quadratic.h"
 
@@ -267,6 +269,104 @@ static int sweep_term(level_pass *pass, int learning, const wb_level_passes *pas
   return WB_OK;
 }
 
+/* Shifts that all outcomes of a multinomial share. Where the reference class is rare they are known far less well than
+ * an outcome given the others. First of a coefficient, by slice sampling. */
+typedef struct shift_law {
+  const wb_regression_chain *chain;
+  int32_t column;
+  double from[WB_REGRESSION_MOST_OUTCOMES], square, linear; /* the prior's part: -linear x - square x^2/2 */
+  int *status;
+} shift_law;
+
+static double shift_density(const void *of, double shift) {
+  const shift_law *const law = of;
+  const wb_regression_state *const state = &law->chain->state;
+  const wb_regression_parameters parameters = wb_regression_own_parameters(state);
+  double density = 0.0;
+  for (int32_t k = 0; k < state->outcomes; k++)
+    state->coefficients[k * state->columns + law->column] = law->from[k] + shift;
+  if (*law->status == WB_OK) *law->status = wb_regression_evaluate(law->chain, &parameters, &density);
+  return density - shift * wb_fma(0.5 * law->square, shift, law->linear);
+}
+
+static int shift_coefficient(const wb_regression_chain *chain, uint32_t iteration, int32_t c) {
+  const wb_regression_state *const state = &chain->state;
+  const wb_regression_prior *const prior = &chain->prior;
+  const int32_t p = state->columns;
+  double precision[WB_LEVEL_MOST_COEFFICIENTS * (WB_LEVEL_MOST_COEFFICIENTS + 1) / 2];
+  int status = WB_OK;
+  shift_law law = {.chain = chain, .column = c, .status = &status};
+  for (int32_t k = 0; k < state->outcomes; k++) {
+    const double *const own = state->coefficients + (size_t)k * (size_t)p;
+    law.from[k] = own[c];
+    wb_regression_prior_precision(prior, state, k, precision);
+    for (int32_t r = 0; r < p; r++)
+      law.linear = wb_fma(precision[r <= c ? wb_packed_row(c) + (size_t)r : wb_packed_row(r) + (size_t)c],
+                          own[r] - wb_regression_prior_mean(prior, state, k, r), law.linear);
+    law.square += precision[wb_packed_row(c) + (size_t)c];
+  }
+  /* Outcomes are correlated: regression/chain.h. */
+  if (!prior->law || prior->law[c] == WB_REGRESSION_NORMAL) law.square /= state->outcomes;
+  wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_OUTCOME_SHIFT, iteration, (uint64_t)c);
+  const double shift = wb_slice_draw(shift_density, &law, 0.5, 32, WB_MOST_LOG, 0.0, &stream);
+  (void)shift_density(&law, shift);
+  return status;
+}
+
+/* The same of the effects of each level of a term: a draw given the differences between outcomes under the prior, which
+ * is taken by its likelihood. */
+static int shift_effects(const wb_regression_chain *chain, const level_room *room, uint32_t iteration, int32_t term) {
+  const wb_regression_state *const state = &chain->state;
+  const wb_regression_functions *const table = chain->backend->regression;
+  const int32_t each = wb_level_terms(state) / state->outcomes;
+  const wb_level_term t = wb_level_term_of(chain, term);
+  const size_t q = (size_t)t.q, packed = wb_packed_size(t.q);
+  wb_regression_parameters parameters = wb_regression_own_parameters(state);
+  double factor[WB_LEVEL_MOST_PACKED], shift[WB_LEVEL_MOST], tied[WB_LEVEL_MOST];
+  copy_state(state, room);
+  for (int32_t l = 0; l < t.levels; l++) {
+    wb_stream stream =
+        wb_stream_open(chain->key, WB_PURPOSE_OUTCOME_SHIFT, iteration, (uint64_t)1 << 32 | (t.first + (uint64_t)l));
+    memset(factor, 0, sizeof factor);
+    memset(shift, 0, sizeof shift);
+    for (int32_t k = 0; k < state->outcomes; k++) {
+      const wb_level_term own = wb_level_term_of(chain, k * each + term);
+      const double *const tie = own.covariance + packed;
+      for (size_t i = 0; i < packed; i++) factor[i] += tie[i];
+      wb_regression_apply_symmetric(t.q, tie, own.effects + (size_t)l * q, tied);
+      for (size_t j = 0; j < q; j++) shift[j] -= tied[j];
+    }
+    if (wb_cholesky(t.q, factor) > 0) return WB_OK;
+    wb_triangle_solve(t.q, factor, shift, shift);
+    for (size_t j = 0; j < q; j++) shift[j] += wb_draw_normal(&stream);
+    wb_triangle_solve_transposed(t.q, factor, shift, shift);
+    for (int32_t k = 0; k < state->outcomes; k++)
+      for (size_t j = 0; j < q; j++)
+        room->effects[wb_level_term_of(chain, k * each + term).effect + (size_t)l * q + j] += shift[j];
+    room->density[l] = wb_draw_exponential(&stream);
+  }
+  WB_TRY(table->level_log_likelihoods(chain->session, &parameters, term, room->logs, chain->message));
+  parameters.effects = room->effects;
+  WB_TRY(table->level_log_likelihoods(chain->session, &parameters, term, room->trial_logs, chain->message));
+  for (int32_t k = 0; k < state->outcomes; k++) {
+    const wb_level_term own = wb_level_term_of(chain, k * each + term);
+    for (int32_t l = 0; l < t.levels; l++)
+      if (room->trial_logs[l] - room->logs[l] + room->density[l] > 0.0)
+        memcpy(own.effects + (size_t)l * q, room->effects + own.effect + (size_t)l * q, q * sizeof(double));
+  }
+  return WB_OK;
+}
+
+/* All terms, and up to WB_LEVEL_PART columns in turn. */
+static int shift_outcomes(const wb_regression_chain *chain, const level_room *room, uint32_t iteration) {
+  const int32_t p = chain->state.columns, outcomes = chain->state.outcomes;
+  for (int32_t i = 0; i < WB_LEVEL_PART && i < p; i++)
+    WB_TRY(shift_coefficient(chain, iteration, (int32_t)(((uint64_t)iteration * WB_LEVEL_PART + (uint64_t)i) % (uint64_t)p)));
+  for (int32_t t = 0; t < wb_level_terms(&chain->state) / outcomes; t++)
+    WB_TRY(shift_effects(chain, room, iteration, t));
+  return WB_OK;
+}
+
 /* Sweeps of the warm-up after which ellipse and reference points are learned anew, without the first sweeps. */
 static int learns_after(double warmup, uint32_t iteration) {
   static const double share[] = {0.15, 0.3, 0.6, 1.0};
@@ -291,6 +391,7 @@ int wb_level_sweep(const wb_regression_chain *chain, uint32_t iteration, double 
     *log_likelihood = 0.0;
     for (int32_t l = 0; l < pass.t.levels; l++) *log_likelihood += room.logs[l];
   }
+  if (state->outcomes > 1) WB_TRY(shift_outcomes(chain, &room, iteration));
   if (!learning) return WB_OK;
   state->moves[WB_LEVEL_COUNT] += 1.0;
   if (!learns_after(chain->warmup, iteration) || state->moves[WB_LEVEL_COUNT] < 10.0) return WB_OK;

@@ -188,7 +188,7 @@ static int move_levels(const wb_regression_chain *chain, uint32_t iteration, dou
     if (state->grouping) wb_regression_shift_terms(chain, k, iteration, level_sums);
     if (chain->prior.law) wb_regression_draw_shrinkage(chain, k, iteration);
   }
-  if (chain->counts.distinct == 0) return WB_OK;
+  if (chain->counts.distinct == 0) return state->outcomes > 1 ? evaluate(chain, log_likelihood) : WB_OK;
   WB_TRY(wb_regression_draw_dispersion(chain, iteration));
   WB_TRY(evaluate(chain, log_likelihood));
   *log_likelihood += wb_regression_count_constant(&chain->counts, state->scalars[WB_REGRESSION_DISPERSION]);
