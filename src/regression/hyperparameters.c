@@ -78,8 +78,7 @@ static double log_density(const void *of, double log_r) {
   const double r = wb_exp(log_r);
   const wb_regression_parameters parameters = wb_regression_parameters_of(&chain->state, r);
   double density = 0.0;
-  if (*law->status == WB_OK)
-    *law->status = wb_regression_evaluate(chain, &parameters, &density);
+  if (*law->status == WB_OK) *law->status = wb_regression_evaluate(chain, &parameters, &density);
   return density +
          (wb_regression_count_constant(&chain->counts, r) + wb_regression_log_dispersion(&chain->prior, log_r));
 }

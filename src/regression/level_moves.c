@@ -361,7 +361,8 @@ static int shift_effects(const wb_regression_chain *chain, const level_room *roo
 static int shift_outcomes(const wb_regression_chain *chain, const level_room *room, uint32_t iteration) {
   const int32_t p = chain->state.columns, outcomes = chain->state.outcomes;
   for (int32_t i = 0; i < WB_LEVEL_PART && i < p; i++)
-    WB_TRY(shift_coefficient(chain, iteration, (int32_t)(((uint64_t)iteration * WB_LEVEL_PART + (uint64_t)i) % (uint64_t)p)));
+    WB_TRY(shift_coefficient(chain, iteration,
+                             (int32_t)(((uint64_t)iteration * WB_LEVEL_PART + (uint64_t)i) % (uint64_t)p)));
   for (int32_t t = 0; t < wb_level_terms(&chain->state) / outcomes; t++)
     WB_TRY(shift_effects(chain, room, iteration, t));
   return WB_OK;

@@ -114,8 +114,7 @@ void wb_level_count_events(const wb_regression_chain *chain, double *events) {
   const wb_regression_data *const data = chain->data;
   for (int32_t i = 0; i < wb_level_terms(&chain->state); i++) {
     const wb_level_term t = shape_of(&chain->state, i);
-    const double *const kappa =
-        data->observed ? data->observed : data->kappa + (size_t)t.outcome * (size_t)data->rows;
+    const double *const kappa = data->observed ? data->observed : data->kappa + (size_t)t.outcome * (size_t)data->rows;
     memset(events, 0, (size_t)t.levels * sizeof(double));
     int32_t g = 0;
     for (int64_t row = 0; row < data->rows; row++) {
@@ -606,7 +605,7 @@ int wb_level_start(const wb_regression_chain *chain) {
   const int status = climb(chain, &room, &expected);
   if (status == WB_OK) {
     state->moves[WB_LEVEL_EXPECTED] = expected;
-    state->moves[WB_LEVEL_USED] = 
+    state->moves[WB_LEVEL_USED] =
         expected < WB_LEVEL_ENOUGH || chain->data->poisson || chain->beside || chain->level_moves > 1.0;
   }
   wb_aligned_free(memory);

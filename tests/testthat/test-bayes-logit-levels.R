@@ -19,6 +19,7 @@ level_toys <- list(
   "negative binomial, times" = regression_toy("negbinomial", terms = "times", levels = TRUE),
   "multinomial, times" = regression_toy("multinomial", terms = "times", levels = TRUE),
   "multinomial, crossed" = regression_toy("multinomial", terms = "crossed", levels = TRUE),
+  "multinomial, slopes" = regression_toy("multinomial", terms = "slopes", levels = TRUE),
   "multinomial, smooth" = regression_toy("multinomial", prior = "block", terms = "one", levels = TRUE),
   "many coefficients" = regression_toy(groups = 4, rows = 16, columns = 14, levels = TRUE)
 )
