@@ -11,7 +11,7 @@ support_reasons <- function(fit) {
   of_responses <- if (family$has_classes) {
     unlist(lapply(names(events)[events == 0], function(class) reason("absent_class", quantity = class)), FALSE)
   } else equal_responses(fit, events)
-  c(of_responses, few_events(fit, events), separation(fit, counts)$reasons, dependence(fit, counts), long_tail(whole),
+  c(of_responses, rare_events(fit, events), separation(fit, counts)$reasons, dependence(fit, counts), long_tail(whole),
     levels_alone(fit, counts), misfit(whole), family_of(whole)$support(whole))
 }
 
@@ -26,8 +26,8 @@ events_of <- function(fit) {
   stats::setNames(c(sum(weight * (trials - observed)), sum(weight * observed)), outcome_words(fit))
 }
 
-# Fewer events than ten say little. What is named is rare too, so that the number of rows does not tell how few they are.
-few_events <- function(fit, events) {
+# Fewer events than ten say little. They are named if they are rare too: then the rows do not tell how few they are.
+rare_events <- function(fit, events) {
   family <- family_of(fit)
   all <- if (family$is_count) sum(fit$weights) else sum(events)
   few <- which(events > 0 & events < 10 & events < all / 20)

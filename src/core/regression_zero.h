@@ -64,7 +64,7 @@ WB_HD void wb_zero_completed(int hurdle, double count, double weight, double uni
   *kappa = excess - 0.5 * weight;
 }
 
-/* What a row knows of the linear predictor of the counts (`part` 0) or of zeros (1), with what completes the data summed
+/* What a row knows of the linear predictor of the counts (`part` 0) or zeros (1), with what completes the data summed
  * out: the slope of its log likelihood, and less its second derivative (Louis 1982, Journal of the Royal Statistical
  * Society B 44, 226-233), or 0 if that is negative. */
 WB_HD_CALLED void wb_zero_inform(int part, int poisson, int hurdle, double count, double weight, double size,

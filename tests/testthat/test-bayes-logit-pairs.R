@@ -13,8 +13,8 @@ test_that("effective draws are many where groups have few events, in pairs of fa
   d$class <- factor(1 + d$y * (1 + (d$z > 0.5)), 1:3)
   d$step <- ordered(d$class)
   d$many <- rpois(n, exp(linear + 1)) * rbinom(n, 1, plogis(1 + rnorm(60)[d$g]))
-  families <- c(binomial = "y", poisson = "n", negbinomial = "size", multinomial = "class", cratio = "step", zi = "many",
-    hu = "many")
+  families <- c(binomial = "y", poisson = "n", negbinomial = "size", multinomial = "class", cratio = "step",
+    zi = "many", hu = "many")
   terms <- c("x + (1 | g)", "x + s(z, k = 4) + (1 | g)", "x + z + (1 | g)", "x + (x | g)", "x + (1 | g) + (1 | h)",
     "x + factor(h) + (1 | g)")
   pairs <- expand.grid(family = names(families), term = terms, stringsAsFactors = FALSE)

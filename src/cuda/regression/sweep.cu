@@ -143,7 +143,8 @@ __device__ double one_logit(const regression_rows &data, const term_list &terms,
 }
 
 /* The log likelihood of each row of a pair, and both predictors if there is `linear`; or completes the data; or writes
- * what a row knows of the predictor of a part. `to`: of the part, to which EVALUATE_ROWS also writes. Launch: a thread for each row of the counts. Bytes of global memory: 8 (columns + 10) a row; operations:
+ * what a row knows of the predictor of a part. `to`: of the part, to which EVALUATE_ROWS also writes.
+ * Launch: a thread for each row of the counts. Bytes of global memory: 8 (columns + 10) a row; operations:
  * a multiply-add a column, and six exp or log. */
 __global__ void __launch_bounds__(row_threads)
     regression_join(regression_both both, term_list terms, term_list zero_terms, pair_task task, int part,
