@@ -19,27 +19,6 @@
 #define WB_LOOPS "cpu/regression/sweep_loops.h"
 #include "numeric/isa.h"
 
-/* The working memory of a thread, NULL before its first pass. */
-typedef struct thread_memory {
-  double *numbers;
-  void *variables; /* of wb_cpu_polyagamma_draw_alone() */
-} thread_memory;
-
-/* A session. A segment: the rows of a group in a leaf. Working memory is kept, since allocation takes long. */
-struct wb_regression_session {
-  wb_regression_data data;
-  int threads;
-  wb_isa isa;
-  int64_t leaves, segments;
-  int64_t *segment_row;   /* segments + 1: the first row of each */
-  int32_t *segment_group; /* segments */
-  int64_t *leaf_segment;  /* leaves + 1: the first segment of each */
-  double *segment_sums;   /* segments x WB_REGRESSION_GROUP_STATISTICS(columns) */
-  double *row_values;     /* rows: log likelihoods or logits; NULL before they are needed */
-  thread_memory *memory;  /* threads */
-  wb_term_sums terms;
-};
-
 static int64_t leaf_begin(const wb_regression_data *data, int64_t leaf) {
   const int64_t begin = leaf * WB_LEAF_ROWS;
   return begin < data->rows ? begin : data->rows;
@@ -198,7 +177,7 @@ static void add_fixed(const wb_regression_session *session, const wb_regression_
   const wb_regression_data *data = &session->data;
   const size_t at = (size_t)outcome * (size_t)data->rows + (size_t)begin;
   for (int l = 0; l < rows; l++) fixed[l] = data->offset ? data->offset[at + (size_t)l] : 0.0;
-  if (data->term_count > 0) wb_cpu_terms_add(data, session->isa, parameters->effects, outcome, begin, rows, fixed);
+  if (data->term_count > 0) wb_cpu_terms_add(session, parameters->effects, outcome, begin, rows, fixed);
 }
 
 /* The fixed part of one of several outcomes, which contains the predictors of the others. */
@@ -319,8 +298,8 @@ static void sum_segments(const wb_regression_session *session, int64_t leaf, int
   const size_t size = WB_REGRESSION_GROUP_STATISTICS(session->data.columns);
   for (int64_t s = session->leaf_segment[leaf]; s < session->leaf_segment[leaf + 1]; s++) {
     const int64_t first = session->segment_row[s];
-    wb_cpu_terms_segment(&session->data, session->isa, first, (int)(session->segment_row[s + 1] - first),
-                         room->omega + (first - begin), room->kappa + (first - begin), sums + (size_t)s * size);
+    wb_cpu_terms_segment(session, first, (int)(session->segment_row[s + 1] - first), room->omega + (first - begin),
+                         room->kappa + (first - begin), sums + (size_t)s * size);
   }
 }
 
@@ -340,8 +319,7 @@ static void unpack_statistics(int p, int padded, const double *sums, double *sta
   for (int c = 0; c < p; c++) statistics[at++] = sums[(size_t)p * (size_t)padded + (size_t)c];
 }
 
-/* One thread, and another for each tenth of a millisecond of work or so. */
-static int useful_threads(const wb_regression_session *session, int drawing) {
+int wb_cpu_regression_threads(const wb_regression_session *session, int drawing) {
   const double p = session->data.columns, summed = summed_columns(&session->data);
   const double operations = (double)session->data.rows * (drawing ? 0.5 * summed * summed + 150 : p + 30);
   double threads = 1 + operations / 5e5;
@@ -476,7 +454,7 @@ static int run_pass(shared_pass pass, double *statistics, double *group_statisti
   pass.row_draws = statistics;
   pass.square = adding ? (size_t)to_eight(p + 1) * (size_t)to_eight(p) : 0;
   pass.segment_sums = adding && data->groups > 0 ? session->segment_sums : NULL;
-  pass.threads = useful_threads(session, pass.drawing);
+  pass.threads = wb_cpu_regression_threads(session, pass.drawing);
   pass.tree = &tree;
   wb_reduction_open(&tree, session->leaves, pass.square + 8);
   wb_on_threads(pass.threads, pass_leaves, &pass);
@@ -488,8 +466,7 @@ static int run_pass(shared_pass pass, double *statistics, double *group_statisti
     *log_likelihood = root[pass.square];
     if (adding) unpack_statistics(p, to_eight(p), root, statistics);
     if (pass.segment_sums) add_segments(session, pass.segment_sums, group_statistics);
-    if (adding && data->term_count > 0 && group_statistics)
-      wb_cpu_terms_sum(data, session->isa, &session->terms, pass.threads, group_statistics);
+    if (adding && data->term_count > 0 && group_statistics) wb_cpu_terms_sum(session, pass.threads, group_statistics);
   }
   wb_reduction_close(&tree);
   return failed;
@@ -564,40 +541,8 @@ static int level_log_likelihoods(wb_regression_session *session, const wb_regres
       .session = session, .parameters = parameters, .row_logs = session->row_values, .message = message};
   WB_TRY(run_pass(pass, NULL, NULL, &sum));
   if (term < 0) total_segments(session, log_likelihoods);
-  else
-    wb_cpu_terms_total(&session->data, &session->terms, useful_threads(session, 0), term, session->row_values,
-                       log_likelihoods);
+  else wb_cpu_terms_total(session, term, session->row_values, log_likelihoods);
   return WB_OK;
-}
-
-static int place_levels(wb_regression_session *session, const wb_regression_placing *placing, double *to,
-                        double *density, wb_message *message) {
-  (void)message;
-  wb_cpu_levels_place(&session->data, session->isa, session->threads, placing, to, density);
-  return WB_OK;
-}
-
-static int change_effects(wb_regression_session *session, int32_t changed, const double *change, int32_t wanted,
-                          double *linear, wb_message *message) {
-  (void)message;
-  wb_cpu_terms_change(&session->data, session->isa, &session->terms, useful_threads(session, 0), changed, change,
-                      wanted, linear);
-  return WB_OK;
-}
-
-static int gram(wb_regression_session *session, const double *weight, size_t stride, double *gram,
-                wb_message *message) {
-  return wb_cpu_dual_gram(&session->data, session->isa, session->threads, weight, stride, gram, message);
-}
-
-static int multiply(wb_regression_session *session, const double *v, double *product, wb_message *message) {
-  (void)message;
-  wb_cpu_dual_multiply(&session->data, session->isa, session->threads, v, product);
-  return WB_OK;
-}
-
-static int multiply_transposed(wb_regression_session *session, const double *v, double *product, wb_message *message) {
-  return wb_cpu_dual_multiply_transposed(&session->data, session->isa, session->threads, v, product, message);
 }
 
 const wb_regression_functions wb_cpu_regression = {.open = open_session,
@@ -605,11 +550,11 @@ const wb_regression_functions wb_cpu_regression = {.open = open_session,
                                                    .sweep = sweep,
                                                    .complete = complete,
                                                    .pair_log_likelihood = pair_log_likelihood,
-                                                   .gram = gram,
-                                                   .multiply = multiply,
-                                                   .multiply_transposed = multiply_transposed,
-                                                   .change_effects = change_effects,
+                                                   .gram = wb_cpu_dual_gram,
+                                                   .multiply = wb_cpu_dual_multiply,
+                                                   .multiply_transposed = wb_cpu_dual_multiply_transposed,
+                                                   .change_effects = wb_cpu_terms_change,
                                                    .level_log_likelihoods = level_log_likelihoods,
-                                                   .place_levels = place_levels,
+                                                   .place_levels = wb_cpu_levels_place,
                                                    .close = close_session,
                                                    .predict = wb_cpu_regression_predict};
