@@ -57,22 +57,12 @@ static int device_count(int32_t *count, wb_message *message) {
   return WB_OK;
 }
 
-static int device_describe(int32_t index, wb_device *device, wb_message *message) {
-  (void)index;
-  (void)device;
-  return wb_fail(message, WB_ERROR_BACKEND, "the CPU backend has no devices");
-}
-
-static void release(void) {}
-
 const wb_backend *wb_cpu_backend(void) {
   static const wb_backend backend = {
       .abi_version = WB_ABI_VERSION,
       .size = sizeof(wb_backend),
       .name = "cpu",
       .device_count = device_count,
-      .device_describe = device_describe,
-      .release = release,
       .mixture = &wb_cpu_mixture,
       .pmf = &wb_cpu_pmf,
       .categorical = &wb_cpu_categorical,

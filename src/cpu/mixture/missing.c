@@ -225,8 +225,7 @@ static int64_t share_end(const wb_mixture_session *session, int64_t share) {
 static const void *weights_of(const wb_mixture_session *session, int32_t row) {
   if (!session->share) return NULL;
   const size_t at = (size_t)session->data.sample[row] * (size_t)session->components;
-  return is_single(session) ? (const void *)((const float *)session->share + at)
-                            : (const void *)((const double *)session->share + at);
+  return (const char *)session->share + at * (is_single(session) ? sizeof(float) : sizeof(double));
 }
 
 static void draw_share(const wb_mixture_session *session, uint64_t key, uint32_t iteration, int64_t share, int thread) {

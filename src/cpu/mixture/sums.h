@@ -75,9 +75,6 @@ tile wb_cpu_mixture_tile_in(void *memory, const wb_mixture_session *session, siz
 /* Scales rows first..first + rows - 1 of the data into the tile. Rows past the end are scaled zeros. */
 void wb_cpu_mixture_tile_load(const wb_mixture_session *session, int64_t first, int rows, tile *t);
 
-/* Copies the tile's values row by row, as the sums read them, to the leaf's rows from `at` on. */
-void wb_cpu_mixture_tile_transpose(const wb_mixture_data *data, int rows, int at, tile *t);
-
 /* The session's index of a row that has this number in the whole data. */
 static inline int64_t row_of(const wb_mixture_session *session, uint64_t number) {
   return (int64_t)number - session->data.first_row;

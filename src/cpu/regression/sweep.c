@@ -245,9 +245,8 @@ static int draw_leaf(const wb_regression_session *session, const wb_regression_p
     return WB_OK;
   }
   if (weights == WB_REGRESSION_CROSS) {
-    const double *const own = room->linear + (size_t)outcome * WB_LEAF_ROWS, *const other = room->linear +
-                                                                                            (size_t)parameters->other *
-                                                                                                WB_LEAF_ROWS;
+    const double *const own = room->linear + (size_t)outcome * WB_LEAF_ROWS;
+    const double *const other = room->linear + (size_t)parameters->other * WB_LEAF_ROWS;
     for (int l = 0; l < rows; l++) {
       room->omega[l] = wb_regression_cross(room->shape[l], room->psi[l], other[l] - own[l]);
       room->kappa[l] = 0.0;
@@ -256,21 +255,20 @@ static int draw_leaf(const wb_regression_session *session, const wb_regression_p
   }
   if (weights == WB_REGRESSION_EXPECTED) {
     for (int l = 0; l < rows; l++) room->omega[l] = wb_regression_expected(room->shape[l], room->psi[l]);
-    WB_LOOP(regression_complete, session->isa)(rows, room->shape, room->fixed, room->omega, room->kappa);
-    return WB_OK;
+  } else {
+    const wb_polyagamma_work work = {
+        .count = rows,
+        .shape = room->shape,
+        .shapes = rows,
+        .tilt = room->psi,
+        .tilts = rows,
+        .key = key,
+        .iteration = iteration,
+        .first = (uint64_t)outcome * (uint64_t)session->data.rows + (uint64_t)begin,
+        .draws = room->omega,
+    };
+    WB_TRY(wb_cpu_polyagamma_draw_alone(&work, session->isa, room->variables, message));
   }
-  const wb_polyagamma_work work = {
-      .count = rows,
-      .shape = room->shape,
-      .shapes = rows,
-      .tilt = room->psi,
-      .tilts = rows,
-      .key = key,
-      .iteration = iteration,
-      .first = (uint64_t)outcome * (uint64_t)session->data.rows + (uint64_t)begin,
-      .draws = room->omega,
-  };
-  WB_TRY(wb_cpu_polyagamma_draw_alone(&work, session->isa, room->variables, message));
   WB_LOOP(regression_complete, session->isa)(rows, room->shape, room->fixed, room->omega, room->kappa);
   return WB_OK;
 }
