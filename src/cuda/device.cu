@@ -105,8 +105,9 @@ int copy_to_host(void *to, const void *from, size_t bytes, const char *what, wb_
   return WB_OK;
 }
 
-int copy_later(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, const char *what, wb_message *message) {
-  return status_of(cudaMemcpyAsync(to, from, bytes, kind, current_stream()), what, message);
+int copy_later(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, const char *what, wb_message *message,
+               cudaStream_t stream) {
+  return status_of(cudaMemcpyAsync(to, from, bytes, kind, stream), what, message);
 }
 
 int clear(void *address, size_t bytes, const char *what, wb_message *message) {

@@ -66,7 +66,8 @@ cudaStream_t current_stream();
 int copy_to_device(void *to, const void *from, size_t bytes, const char *what, wb_message *message);
 int copy_to_host(void *to, const void *from, size_t bytes, const char *what, wb_message *message);
 /* The same between page-locked memory and the device. The copy is done when the stream comes to it. */
-int copy_later(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, const char *what, wb_message *message);
+int copy_later(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, const char *what, wb_message *message,
+               cudaStream_t stream = current_stream());
 /* All bytes are 0 for later work of the current stream. */
 int clear(void *address, size_t bytes, const char *what, wb_message *message);
 
@@ -126,6 +127,10 @@ public:
   }
   T *data() const { return static_cast<T *>(address()); }
   size_t size() const { return bytes() / sizeof(T); }
+  /* Room for `count`, in new memory if there is less. */
+  int grow(size_t count, const char *what, wb_message *message) {
+    return size() < count ? allocate(count, what, message) : static_cast<int>(WB_OK);
+  }
 
   int upload(const T *from, size_t count, const char *what, wb_message *message) {
     return copy_to_device(data(), from, count * sizeof(T), what, message);

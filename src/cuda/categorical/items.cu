@@ -26,7 +26,10 @@ __device__ __forceinline__ float categorical_target(float u, float total) { retu
  * processor, which makes a NaN of a negative one. */
 __device__ __forceinline__ int sign_of(double x) { return __double2hiint(x); }
 __device__ __forceinline__ int sign_of(float) { return 0; }
-float narrow(double x) { return wb_double_bits(x) >> 63 ? wb_nanf() : static_cast<float>(x); }
+template <typename Stored>
+Stored stored_as(double x) {
+  return sizeof(Stored) == sizeof(float) && wb_double_bits(x) >> 63 ? wb_nanf() : static_cast<Stored>(x);
+}
 
 __device__ __forceinline__ bool usable(double total) { return wb_categorical_usable(total); }
 __device__ __forceinline__ bool usable(float total) { return wb_categorical_usablef(total); }
@@ -256,17 +259,6 @@ __global__ void __launch_bounds__(DRAW_THREADS)
 
 /* Host ------------------------------------------------------------------------------ */
 
-template <typename Stored>
-Stored stored_as(double x);
-template <>
-double stored_as<double>(double x) {
-  return x;
-}
-template <>
-float stored_as<float>(double x) {
-  return narrow(x);
-}
-
 /* `lines` lines of `length` weights each, to be one after the other on the device. */
 template <typename Stored>
 int send_lines(const wb_run *run, Stored *to, const double *from, int64_t lines, int64_t length, int64_t line_stride,
@@ -330,12 +322,12 @@ public:
   int draw(const wb_categorical_rows *rows, int64_t first, int64_t count, const wb_categorical_draws *draws,
            int processors, int64_t draws_at_once, wb_message *message) {
     const size_t values = static_cast<size_t>(count) * static_cast<size_t>(rows->columns);
-    if (weights_.size() < values) WB_TRY(weights_.allocate(values, "the weights", message));
+    WB_TRY(weights_.grow(values, "the weights", message));
     WB_TRY(send_lines(run_, weights_.data(), rows->weights + first * rows->row_stride, rows->columns, count,
                       rows->column_stride, rows->row_stride, message));
     const uint64_t first_row = static_cast<uint64_t>(draws->first_row + first);
     if (draws->first_draw == 0 && draws->draws > 0) {
-      WB_TRY(room_for(count, message));
+      WB_TRY(index_.grow(static_cast<size_t>(count), "the draws", message));
       WB_TRY(start(count, rows->columns, draws->key, first_row, processors, message));
       WB_TRY(fetch_draws(run_, draws->index + first, index_.data(), count, 1, count, message));
     }
@@ -353,7 +345,7 @@ public:
     const uint64_t first_row = static_cast<uint64_t>(draws->first_row + first);
     const sparse_rows place = {count, origin, offset_.data(), column_.data()};
     if (draws->first_draw == 0 && draws->draws > 0) {
-      WB_TRY(room_for(count, message));
+      WB_TRY(index_.grow(static_cast<size_t>(count), "the draws", message));
       WB_TRY(launch(shape_for(count), categorical_draw_sparse<Stored, Real>, "drawing from sparse rows", message,
                     weights_.data(), place, draws->key, first_row, index_.data()));
       WB_TRY(fetch_draws(run_, draws->index + first, index_.data(), count, 1, count, message));
@@ -362,23 +354,13 @@ public:
   }
 
 private:
-  int room_for(int64_t items, wb_message *message) {
-    const size_t count = static_cast<size_t>(items);
-    return index_.size() >= count ? static_cast<int>(WB_OK) : index_.allocate(count, "the draws", message);
-  }
-
-  template <int L>
-  int start_with(int64_t rows, int64_t columns, uint64_t key, uint64_t first_row, wb_message *message) {
-    return launch(shape_for((rows + 32 / L - 1) / (32 / L) * 32), categorical_draw<Stored, Real, LOG, L>,
-                  "drawing from rows", message, weights_.data(), rows, columns, key, first_row, index_.data());
-  }
-
   int start(int64_t rows, int64_t columns, uint64_t key, uint64_t first_row, int processors, wb_message *message) {
-    switch (lanes_for(rows, columns, processors)) {
-      case 1: return start_with<1>(rows, columns, key, first_row, message);
-      case 4: return start_with<4>(rows, columns, key, first_row, message);
-      default: return start_with<32>(rows, columns, key, first_row, message);
-    }
+    const int lanes = lanes_for(rows, columns, processors);
+    return launch(shape_for(ceiling(rows, 32 / lanes) * 32),
+                  lanes == 1   ? categorical_draw<Stored, Real, LOG, 1>
+                  : lanes == 4 ? categorical_draw<Stored, Real, LOG, 4>
+                               : categorical_draw<Stored, Real, LOG, 32>,
+                  "drawing from rows", message, weights_.data(), rows, columns, key, first_row, index_.data());
   }
 
   template <typename Rows>
@@ -390,7 +372,7 @@ private:
                   weights_.data(), place));
     return in_batches(end - begin, draws_at_once, [&](int64_t done, int64_t count) {
       const int64_t draw = begin + done;
-      WB_TRY(room_for(place.rows * count, message));
+      WB_TRY(index_.grow(static_cast<size_t>(place.rows * count), "the draws", message));
       WB_TRY(launch(shape_for(place.rows * count), categorical_invert<Stored, Real, Rows>, "drawing by inversion",
                     message, weights_.data(), place, draws->key, first_row, draw, count, index_.data()));
       return fetch_draws(run_, draws->index + first + (draw - draws->first_draw) * draws->index_stride, index_.data(),

@@ -117,23 +117,21 @@ struct mixture_components {
 };
 
 /* A kernel, its order of triangle, the rows and threads of a block, and the shared memory of its launch. */
-template <typename Real>
-struct mixture_draw_kernel {
+template <typename Kernel>
+struct mixture_kernel {
   int order, rows, threads;
   size_t shared_bytes;
   mixture_layout layout;
-  void (*kernel)(const Real *x, int p, const Real *coefficients, int components, const Real *share,
-                 const int32_t *sample, uint64_t key, uint32_t iteration, uint64_t first_row, int64_t rows,
-                 int32_t *label, Real *log_sum);
+  Kernel *kernel;
 };
 template <typename Real>
-struct mixture_evaluate_kernel {
-  int order, rows, threads;
-  size_t shared_bytes;
-  mixture_layout layout;
-  void (*kernel)(const Real *x, int p, const Real *coefficients, int components, int64_t first, int64_t count,
-                 int32_t *label, double *log_sum, double *probability, int64_t stride);
-};
+using mixture_draw_kernel = mixture_kernel<void(
+    const Real *x, int p, const Real *coefficients, int components, const Real *share, const int32_t *sample,
+    uint64_t key, uint32_t iteration, uint64_t first_row, int64_t rows, int32_t *label, Real *log_sum)>;
+template <typename Real>
+using mixture_evaluate_kernel =
+    mixture_kernel<void(const Real *x, int p, const Real *coefficients, int components, int64_t first, int64_t count,
+                        int32_t *label, double *log_sum, double *probability, int64_t stride)>;
 
 template <typename Real>
 mixture_draw_kernel<Real> find_mixture_draw(int p);

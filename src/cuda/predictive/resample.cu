@@ -103,30 +103,6 @@ int go(void (*kernel)(Arguments), int64_t threads, const char *what, const Argum
   return launch(cover(chain_threads, threads), kernel, what, message, a);
 }
 
-class chain_part {
-public:
-  int go_through(const wb_normal_chains &work, const wb_run *run, const double *gain, int64_t records, int64_t first,
-                 int64_t count, wb_message *message) {
-    const size_t size = static_cast<size_t>(count);
-    WB_TRY(bring(run, mean_, work.mean + first, size, "means", message));
-    if (work.scale != nullptr) WB_TRY(bring(run, scale_, work.scale + first, size, "scales", message));
-    WB_TRY(trajectory_.allocate(size * static_cast<size_t>(records), "trajectories", message));
-    const chain_arguments a = {
-        work.key,    work.first + first, count, work.first_step, work.steps,    records > 0 ? work.every : 0,
-        work.weight, work.shape,         gain,  mean_.data(),    scale_.data(), trajectory_.data()};
-    WB_TRY(go(work.scale != nullptr ? unknown_variance : known_variance, count, "resampling means", a, message));
-    WB_TRY(fetch(run, work.mean + first, mean_.data(), count, "copying means", message));
-    if (work.scale != nullptr) WB_TRY(fetch(run, work.scale + first, scale_.data(), count, "copying scales", message));
-    for (int64_t i = 0; i < records; i++)
-      WB_TRY(fetch(run, work.trajectory + i * work.resamples + first, trajectory_.data() + i * count, count,
-                   "copying trajectories", message));
-    return WB_OK;
-  }
-
-private:
-  device_array<double> mean_, scale_, trajectory_;
-};
-
 int normal_chains(const wb_normal_chains *work, const wb_run *run, wb_message *message) {
   WB_ON_DEVICE(run->device, message);
   const int64_t records =
@@ -142,9 +118,23 @@ int normal_chains(const wb_normal_chains *work, const wb_run *run, wb_message *m
   int64_t at_once = 0;
   WB_TRY(fitting(run, sizeof(double) * static_cast<uint64_t>(records + 2), "one resample", work->resamples, &at_once,
                  message));
-  chain_part part;
+  device_array<double> mean, scale, trajectory;
   return in_batches(work->resamples, at_once, [&](int64_t first, int64_t count) {
-    return part.go_through(*work, run, gain.data(), records, first, count, message);
+    const bool known = work->scale == nullptr;
+    const size_t size = static_cast<size_t>(count);
+    WB_TRY(bring(run, mean, work->mean + first, size, "means", message));
+    if (!known) WB_TRY(bring(run, scale, work->scale + first, size, "scales", message));
+    WB_TRY(trajectory.allocate(size * static_cast<size_t>(records), "trajectories", message));
+    const chain_arguments a = {
+        work->key,    work->first + first, count,       work->first_step, work->steps,  records > 0 ? work->every : 0,
+        work->weight, work->shape,         gain.data(), mean.data(),      scale.data(), trajectory.data()};
+    WB_TRY(go(known ? known_variance : unknown_variance, count, "resampling means", a, message));
+    WB_TRY(fetch(run, work->mean + first, mean.data(), count, "copying means", message));
+    if (!known) WB_TRY(fetch(run, work->scale + first, scale.data(), count, "copying scales", message));
+    for (int64_t i = 0; i < records; i++)
+      WB_TRY(fetch(run, work->trajectory + i * work->resamples + first, trajectory.data() + i * count, count,
+                   "copying trajectories", message));
+    return static_cast<int>(WB_OK);
   });
 }
 

@@ -61,15 +61,13 @@ int level_actions::place(const wb_regression_placing &placing, int32_t levels, i
   } else if (placing.renewed) {
     WB_TRY(records.upload(placing.records, size, copying, message));
   }
-  if (density_.size() < count) WB_TRY(density_.allocate(count, what, message));
-  if (from_.size() < effects) {
-    WB_TRY(from_.allocate(effects, what, message));
-    WB_TRY(to_.allocate(effects, what, message));
-  }
+  WB_TRY(density_.grow(count, what, message));
+  WB_TRY(from_.grow(effects, what, message));
+  WB_TRY(to_.grow(effects, what, message));
   std::vector<double> shared(placing.change, placing.change + p);
   shared.insert(shared.end(), placing.tie, placing.tie + tie);
   shared.insert(shared.end(), placing.most, placing.most + q);
-  if (shared_.size() < shared.size()) WB_TRY(shared_.allocate(shared.size() + WB_LEVEL_MOST_PACKED, what, message));
+  WB_TRY(shared_.grow(shared.size(), what, message));
   WB_TRY(shared_.upload(shared.data(), shared.size(), copying, message));
   WB_TRY(from_.upload(placing.from, effects, copying, message));
   const wb_level_place place = {q, p, shared_.data(), shared_.data() + p, shared_.data() + p + tie};

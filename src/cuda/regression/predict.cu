@@ -232,77 +232,74 @@ struct prediction_session {
   prediction_rows data = {};
 
   explicit prediction_session(const wb_run *run) : caller(run) {}
-  int open(const wb_regression_prediction &what, int64_t first, int64_t count, int shown, wb_message *message);
-  int run(const wb_regression_prediction &what, int64_t first, int shown, wb_message *message);
+
+  int open(const wb_regression_prediction &what, int64_t first, int64_t count, int shown, wb_message *message) {
+    std::vector<int32_t> start;
+    WB_TRY(put_rows(caller, x, what.x, what.rows, first, count, what.columns, message));
+    WB_TRY(put_rows(caller, offset, what.offset, what.rows, first, count, what.outcomes, message));
+    if (what.x == nullptr) {
+      const int32_t begin = what.row_start[first];
+      const size_t entries = static_cast<size_t>(what.row_start[first + count] - begin);
+      for (int64_t i = 0; i <= count; i++) start.push_back(what.row_start[first + i] - begin);
+      WB_TRY(bring(caller, row_start, start.data(), start.size(), PREDICTED, message));
+      WB_TRY(bring(caller, column, what.column + begin, entries, PREDICTED, message));
+      WB_TRY(bring(caller, value, what.value + begin, entries, PREDICTED, message));
+    }
+    const size_t draws = static_cast<size_t>(what.draws), outcomes = static_cast<size_t>(what.outcomes);
+    WB_TRY(bring(caller, coefficients, what.coefficients, draws * static_cast<size_t>(what.columns) * outcomes,
+                 "the coefficients", message));
+    int64_t block = static_cast<int64_t>(draws_held / (draws * static_cast<size_t>(shown) * sizeof(double)));
+    block = smaller(count, larger<int64_t>(1, block / predict_threads) * predict_threads);
+    const size_t held = draws * static_cast<size_t>(block);
+    const size_t summaries = static_cast<size_t>(count) * WB_REGRESSION_SUMMARIES;
+    WB_TRY(linear.allocate(outcomes * held, "the draws of a block of rows", message));
+    if (what.kind == WB_REGRESSION_CLASSES) WB_TRY(reference.allocate(held, "the draws of a block of rows", message));
+    WB_TRY(out.allocate(summaries * static_cast<size_t>(shown), "the predictions", message));
+    data = {x.data(),
+            row_start.data(),
+            column.data(),
+            value.data(),
+            offset.data(),
+            count,
+            0,
+            block,
+            what.columns,
+            what.outcomes,
+            static_cast<int>(what.draws),
+            what.kind,
+            coefficients.data()};
+    return WB_OK;
+  }
+
+  int run(const wb_regression_prediction &what, int64_t first, int shown, wb_message *message) {
+    const prediction_tails tails = {{static_cast<int>(what.index[0]), static_cast<int>(what.index[1])},
+                                    {what.part[0], what.part[1]},
+                                    {what.start[0], what.start[1]}};
+    const size_t effects = static_cast<size_t>(what.effects);
+    std::vector<device_array<int32_t>> level(effects);
+    std::vector<device_array<double>> multiple(effects), draw(effects);
+    for (size_t e = 0; e < level.size(); e++) {
+      const wb_regression_effect &effect = what.effect[e];
+      WB_TRY(put_rows(caller, level[e], effect.level, what.rows, first, data.rows, 1, message));
+      WB_TRY(put_rows(caller, multiple[e], effect.multiple, what.rows, first, data.rows, 1, message));
+      WB_TRY(bring(caller, draw[e], effect.draw, static_cast<size_t>(effect.levels) * static_cast<size_t>(what.draws),
+                   "the draws of effects", message));
+    }
+    for (data.begin = 0; data.begin < data.rows; data.begin += data.block) {
+      const launch_shape by_draws = cover(predict_threads, data.block, ceiling(data.draws, draws_at_once));
+      WB_TRY(launch(cover(predict_threads, data.block, ceiling(data.draws, draws_at_once), data.outcomes),
+                    regression_linear, "predicting rows", message, data, linear.data()));
+      for (size_t e = 0; e < level.size(); e++)
+        WB_TRY(launch(by_draws, regression_add_effect, "predicting rows", message, data, what.effect[e].outcome,
+                      level[e].data(), multiple[e].data(), draw[e].data(), linear.data()));
+      if (data.kind == WB_REGRESSION_CLASSES)
+        WB_TRY(launch(by_draws, regression_classes, "predicting rows", message, data, reference.data(), linear.data()));
+      WB_TRY(launch(cover(predict_threads, data.block, shown), regression_summaries, "predicting rows", message, data,
+                    tails, shown, reference.data(), linear.data(), out.data()));
+    }
+    return WB_OK;
+  }
 };
-
-int prediction_session::open(const wb_regression_prediction &what, int64_t first, int64_t count, int shown,
-                             wb_message *message) {
-  std::vector<int32_t> start;
-  WB_TRY(put_rows(caller, x, what.x, what.rows, first, count, what.columns, message));
-  WB_TRY(put_rows(caller, offset, what.offset, what.rows, first, count, what.outcomes, message));
-  if (what.x == nullptr) {
-    const int32_t begin = what.row_start[first];
-    const size_t entries = static_cast<size_t>(what.row_start[first + count] - begin);
-    for (int64_t i = 0; i <= count; i++) start.push_back(what.row_start[first + i] - begin);
-    WB_TRY(bring(caller, row_start, start.data(), start.size(), PREDICTED, message));
-    WB_TRY(bring(caller, column, what.column + begin, entries, PREDICTED, message));
-    WB_TRY(bring(caller, value, what.value + begin, entries, PREDICTED, message));
-  }
-  const size_t draws = static_cast<size_t>(what.draws), outcomes = static_cast<size_t>(what.outcomes);
-  WB_TRY(bring(caller, coefficients, what.coefficients, draws * static_cast<size_t>(what.columns) * outcomes,
-               "the coefficients", message));
-  int64_t block = static_cast<int64_t>(draws_held / (draws * static_cast<size_t>(shown) * sizeof(double)));
-  block = smaller(count, larger<int64_t>(1, block / predict_threads) * predict_threads);
-  const size_t held = draws * static_cast<size_t>(block);
-  const size_t summaries = static_cast<size_t>(count) * WB_REGRESSION_SUMMARIES;
-  WB_TRY(linear.allocate(outcomes * held, "the draws of a block of rows", message));
-  if (what.kind == WB_REGRESSION_CLASSES) WB_TRY(reference.allocate(held, "the draws of a block of rows", message));
-  WB_TRY(out.allocate(summaries * static_cast<size_t>(shown), "the predictions", message));
-  data = {x.data(),
-          row_start.data(),
-          column.data(),
-          value.data(),
-          offset.data(),
-          count,
-          0,
-          block,
-          what.columns,
-          what.outcomes,
-          static_cast<int>(what.draws),
-          what.kind,
-          coefficients.data()};
-  return WB_OK;
-}
-
-int prediction_session::run(const wb_regression_prediction &what, int64_t first, int shown, wb_message *message) {
-  const prediction_tails tails = {{static_cast<int>(what.index[0]), static_cast<int>(what.index[1])},
-                                  {what.part[0], what.part[1]},
-                                  {what.start[0], what.start[1]}};
-  const size_t effects = static_cast<size_t>(what.effects);
-  std::vector<device_array<int32_t>> level(effects);
-  std::vector<device_array<double>> multiple(effects), draw(effects);
-  for (size_t e = 0; e < level.size(); e++) {
-    const wb_regression_effect &effect = what.effect[e];
-    WB_TRY(put_rows(caller, level[e], effect.level, what.rows, first, data.rows, 1, message));
-    WB_TRY(put_rows(caller, multiple[e], effect.multiple, what.rows, first, data.rows, 1, message));
-    WB_TRY(bring(caller, draw[e], effect.draw, static_cast<size_t>(effect.levels) * static_cast<size_t>(what.draws),
-                 "the draws of effects", message));
-  }
-  for (data.begin = 0; data.begin < data.rows; data.begin += data.block) {
-    const launch_shape by_draws = cover(predict_threads, data.block, ceiling(data.draws, draws_at_once));
-    WB_TRY(launch(cover(predict_threads, data.block, ceiling(data.draws, draws_at_once), data.outcomes),
-                  regression_linear, "predicting rows", message, data, linear.data()));
-    for (size_t e = 0; e < level.size(); e++)
-      WB_TRY(launch(by_draws, regression_add_effect, "predicting rows", message, data, what.effect[e].outcome,
-                    level[e].data(), multiple[e].data(), draw[e].data(), linear.data()));
-    if (data.kind == WB_REGRESSION_CLASSES)
-      WB_TRY(launch(by_draws, regression_classes, "predicting rows", message, data, reference.data(), linear.data()));
-    WB_TRY(launch(cover(predict_threads, data.block, shown), regression_summaries, "predicting rows", message, data,
-                  tails, shown, reference.data(), linear.data(), out.data()));
-  }
-  return WB_OK;
-}
 
 } // namespace
 
