@@ -308,13 +308,13 @@ int open_room(wb_mixture_session *s, int32_t components, wb_message *message) {
 }
 
 int send(const stream &by, double *to, const double *from, size_t count, wb_message *message) {
-  return status_of(cudaMemcpyAsync(to, from, count * sizeof(double), cudaMemcpyHostToDevice, by.get()),
-                   "sending numbers of components to the device", message);
+  return copy_later(to, from, count * sizeof(double), cudaMemcpyHostToDevice,
+                    "sending numbers of components to the device", message, by.get());
 }
 
 int fetch(wb_mixture_session *s, stream &by, const double *from, size_t count, wb_message *message) {
-  WB_TRY(status_of(cudaMemcpyAsync(s->room.fetched, from, count * sizeof(double), cudaMemcpyDeviceToHost, by.get()),
-                   "fetching numbers of components", message));
+  WB_TRY(copy_later(s->room.fetched, from, count * sizeof(double), cudaMemcpyDeviceToHost,
+                    "fetching numbers of components", message, by.get()));
   return by.wait("computing numbers of components", message);
 }
 
@@ -378,9 +378,8 @@ int measure_some(wb_mixture_session *s, const wb_mixture_measures *m, int32_t fi
 int add_samples(wb_mixture_session *s, double *sizes, wb_message *message) {
   mixture_room &room = s->room;
   const size_t table = static_cast<size_t>(sample_table(s, room.count));
-  WB_TRY(status_of(
-      cudaMemcpyAsync(room.fetched, room.counts, table * sizeof(sample_count), cudaMemcpyDeviceToHost, s->stream.get()),
-      "fetching counts of the samples", message));
+  WB_TRY(copy_later(room.fetched, room.counts, table * sizeof(sample_count), cudaMemcpyDeviceToHost,
+                    "fetching counts of the samples", message, s->stream.get()));
   WB_TRY(s->stream.wait("counting rows of samples", message));
   const sample_count *const counts = reinterpret_cast<const sample_count *>(room.fetched);
   for (size_t i = 0; i < table; i++) sizes[i] += static_cast<double>(counts[i]);
@@ -562,9 +561,8 @@ int send_coefficients(wb_mixture_session *s, const wb_mixture_parameters *mixtur
       pack_fragments(s->data.columns, mixtures + i, reinterpret_cast<double *>(here));
     else pack_coefficients(s, mixtures + i, kernel.order, reinterpret_cast<Real *>(here));
   }
-  return status_of(
-      cudaMemcpyAsync(to, packed, static_cast<size_t>(count) * bytes, cudaMemcpyHostToDevice, s->stream.get()),
-      "sending the components to the device", message);
+  return copy_later(to, packed, static_cast<size_t>(count) * bytes, cudaMemcpyHostToDevice,
+                    "sending the components to the device", message, s->stream.get());
 }
 WB_BOTH_PRECISIONS(send_coefficients)
 

@@ -192,9 +192,8 @@ int fetch_sums(wb_mixture_session *session, wb_message *message) {
   WB_TRY(for_parts(session, message, [&](wb_mixture_session *s, auto) {
     s->nodes = s->mail.data();
     s->node_count = static_cast<size_t>(s->pieces()) * size;
-    return status_of(cudaMemcpyAsync(s->mail.data(), s->work.roots.data(), s->node_count * sizeof(double),
-                                     cudaMemcpyDeviceToHost, s->stream.get()),
-                     "fetching sums of rows", message);
+    return copy_later(s->mail.data(), s->work.roots.data(), s->node_count * sizeof(double), cudaMemcpyDeviceToHost,
+                      "fetching sums of rows", message, s->stream.get());
   }));
   return for_parts(session, message,
                    [&](wb_mixture_session *s, auto) { return s->stream.wait("drawing components", message); });

@@ -151,8 +151,8 @@ mixture_pairing device_pairing(const wb_mixture_session *s, const pair_memory &a
 int copy_pairs(const wb_mixture_session *s, size_t from, size_t to, cudaMemcpyKind kind, wb_message *message) {
   void *const device = pair_device<char>(s, from), *const host = pair_host<char>(s, from);
   const bool sends = kind == cudaMemcpyHostToDevice;
-  return status_of(cudaMemcpyAsync(sends ? device : host, sends ? host : device, to - from, kind, s->stream.get()),
-                   sends ? "sending pairs to the device" : "fetching pairs", message);
+  return copy_later(sends ? device : host, sends ? host : device, to - from, kind,
+                    sends ? "sending pairs to the device" : "fetching pairs", message, s->stream.get());
 }
 
 int fill_words(const wb_mixture_session *s, const pair_memory &at, int byte, wb_message *message) {

@@ -127,8 +127,8 @@ int send_shares(wb_mixture_session *s, const double *log_weight, wb_message *mes
   if (table == 0) return WB_OK;
   Real *const sent = reinterpret_cast<Real *>(room.sent_share);
   for (size_t i = 0; i < table; i++) sent[i] = static_cast<Real>(log_weight[i]);
-  WB_TRY(status_of(cudaMemcpyAsync(room.share, sent, table * sizeof(Real), cudaMemcpyHostToDevice, s->stream.get()),
-                   "sending log weights of the samples", message));
+  WB_TRY(copy_later(room.share, sent, table * sizeof(Real), cudaMemcpyHostToDevice,
+                    "sending log weights of the samples", message, s->stream.get()));
   return status_of(cudaMemsetAsync(room.counts, 0, table * sizeof(sample_count), s->stream.get()),
                    "counting rows of samples", message);
 }
@@ -374,9 +374,8 @@ int draw_chunk_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, i
   /* Rows that lack values are drawn again, given their observed columns. */
   WB_TRY(draw_missing<Real>(s, first, count, share, key, iteration, const_cast<Real *>(x), drawn, log_sums, message));
   if (labels == nullptr) return WB_OK;
-  return status_of(cudaMemcpyAsync(labels + first * WB_LEAF_ROWS, drawn, static_cast<size_t>(rows) * sizeof(int32_t),
-                                   cudaMemcpyDeviceToHost, s->stream.get()),
-                   "fetching labels", message);
+  return copy_later(labels + first * WB_LEAF_ROWS, drawn, static_cast<size_t>(rows) * sizeof(int32_t),
+                    cudaMemcpyDeviceToHost, "fetching labels", message, s->stream.get());
 }
 WB_BOTH_PRECISIONS(draw_chunk_labels)
 

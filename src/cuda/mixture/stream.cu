@@ -109,7 +109,7 @@ int open_stage(wb_mixture_session *s, int64_t leaves, wb_message *message) {
 }
 
 int copy_to_device(const wb_mixture_session *s, void *to, const void *from, size_t bytes, wb_message *message) {
-  return status_of(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s->copies.get()), SENDING, message);
+  return copy_later(to, from, bytes, cudaMemcpyHostToDevice, SENDING, message, s->copies.get());
 }
 
 const double *column(const wb_mixture_session *s, size_t c, int64_t leaf) {
@@ -284,10 +284,9 @@ int pack_rows(wb_mixture_session *s, wb_message *message) {
     status = send_once<float>(
         s, false, stage, [&](int64_t) { return static_cast<float *>(room.address()); },
         [&](int64_t leaf, int64_t count) {
-          return status_of(
-              cudaMemcpyAsync(to + static_cast<size_t>(place_in_copy(s, leaf)) * s->leaf(), room.address(),
-                              static_cast<size_t>(count) * s->leaf(), cudaMemcpyDeviceToHost, s->stream.get()),
-              "fetching scaled rows", message);
+          return copy_later(to + static_cast<size_t>(place_in_copy(s, leaf)) * s->leaf(), room.address(),
+                            static_cast<size_t>(count) * s->leaf(), cudaMemcpyDeviceToHost, "fetching scaled rows",
+                            message, s->stream.get());
         },
         message);
   if (status == WB_OK) s->source = mixture_source::packed;

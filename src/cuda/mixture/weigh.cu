@@ -177,9 +177,8 @@ int weigh_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t co
 }
 
 int fetch_sums(const wb_mixture_session *s, double *to, size_t first, size_t count, wb_message *message) {
-  return status_of(cudaMemcpyAsync(to, s->work.weighing.root.data() + first, count * sizeof(double),
-                                   cudaMemcpyDeviceToHost, s->stream.get()),
-                   "fetching sums", message);
+  return copy_later(to, s->work.weighing.root.data() + first, count * sizeof(double), cudaMemcpyDeviceToHost,
+                    "fetching sums", message, s->stream.get());
 }
 
 } // namespace

@@ -148,15 +148,12 @@ private:
     a.r = s.device + inputs;
     a.p_stride = p_values_ == 0 ? 1 : s.count;
     a.q_stride = q_values_ == 0 ? 1 : s.count;
-    WB_TRY(status_of(cudaMemcpyAsync(s.device, s.sent, static_cast<size_t>(inputs) * sizeof(double),
-                                     cudaMemcpyHostToDevice, s.stream.get()),
-                     "copying the weights to the device", message));
+    WB_TRY(copy_later(s.device, s.sent, static_cast<size_t>(inputs) * sizeof(double), cudaMemcpyHostToDevice,
+                      "copying the weights to the device", message, s.stream.get()));
     WB_TRY(launch_look(a, reinterpret_cast<unsigned *>(s.device + inputs - 1), s.stream.get(), message));
     WB_TRY(launch_convolution(a, processors_, s.stream.get(), message));
-    return status_of(
-        cudaMemcpyAsync(s.fetched, s.device + inputs - 1, static_cast<size_t>(outputs + 1) * sizeof(double),
-                        cudaMemcpyDeviceToHost, s.stream.get()),
-        "copying the sums from the device", message);
+    return copy_later(s.fetched, s.device + inputs - 1, static_cast<size_t>(outputs + 1) * sizeof(double),
+                      cudaMemcpyDeviceToHost, "copying the sums from the device", message, s.stream.get());
   }
 
   const wb_convolution work_;
