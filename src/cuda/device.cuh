@@ -52,6 +52,16 @@ private:
   wb::device_scope scope; \
   WB_TRY(scope.enter(__VA_ARGS__))
 
+/* Ends a session on its device. */
+template <typename Session>
+void close_on_device(Session *session) {
+  if (session == nullptr) return;
+  wb_message ignored;
+  device_scope scope;
+  (void)scope.enter(session->device, &ignored);
+  delete session;
+}
+
 /* Calls work() while `device` is the current one. */
 template <typename Work>
 int on_device(int32_t device, wb_message *message, Work work) {

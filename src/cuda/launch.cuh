@@ -1,6 +1,7 @@
-/* Grids, the number of a thread in its grid, the launch of a kernel, and batches of work that fit on the device. */
+/* Grids, the number of a thread in its grid, the place of an entry in a triangle, the launch of a kernel, and batches of work that fit on the device. */
 #pragma once
 
+#include "core/elementary.h"
 #include "cuda/device.cuh"
 
 namespace wb {
@@ -27,6 +28,15 @@ __device__ __forceinline__ Number thread_number() {
 template <typename Number = int64_t>
 __device__ __forceinline__ Number thread_number() {
   return static_cast<Number>(blockIdx.x) * static_cast<Number>(blockDim.x) + static_cast<Number>(threadIdx.x);
+}
+
+/* The row and column of an entry of a packed triangle. */
+__device__ __forceinline__ void triangle_position(int entry, int *row, int *column) {
+  int r = static_cast<int>((wb_sqrt(8.0 * entry + 1.0) - 1.0) * 0.5);
+  if (r * (r + 1) / 2 > entry) r--;
+  if ((r + 1) * (r + 2) / 2 <= entry) r++;
+  *row = r;
+  *column = entry - r * (r + 1) / 2;
 }
 
 struct launch_shape {

@@ -277,18 +277,8 @@ int open_room(wb_mixture_session *s, int32_t components, wb_message *message) {
     next += size;
     return here;
   };
-  mixture_components &at = room.at;
-  at.count = components;
-  at.columns = s->data.columns;
-  at.statistics = take(node);
-  at.mean = take(k * p);
-  at.offset = take(k * p);
-  at.factor = take(k * triangle_of(s));
-  at.pull = take(k * p);
-  at.log_determinant = take(k);
-  at.floor_trace = take(k);
-  at.log_weight = take(k);
-  at.failed = take(k);
+  room.at = {components,  s->data.columns, take(node), take(k * p), take(k * p), take(k * triangle_of(s)),
+             take(k * p), take(k),         take(k),    take(k),     take(k)};
   room.law = take(law_size(s, k));
   room.question = take(question_size(s));
   room.answer = take(answer_size(s, k));
@@ -553,7 +543,7 @@ static void pack_fragments(int p, const wb_mixture_parameters *parameters, doubl
 template <typename Real>
 int send_coefficients(wb_mixture_session *s, const wb_mixture_parameters *mixtures, int32_t count,
                       const mixture_evaluate_kernel<Real> &kernel, Real *to, wb_message *message) {
-  const size_t bytes = evaluate_bytes(s, kernel, mixtures->components);
+  const size_t bytes = kernel_bytes<Real>(s, kernel, mixtures->components);
   char *const packed = static_cast<char *>(s->packed.address());
   for (int32_t i = 0; i < count; i++) {
     char *const here = packed + static_cast<size_t>(i) * bytes;

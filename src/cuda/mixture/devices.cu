@@ -126,7 +126,7 @@ void close_session(wb_mixture_session *session) {
   for (wb_mixture_session *s = session; s != nullptr; s = s->next) wait_for_copies(s);
   while (session != nullptr) {
     wb_mixture_session *const next = session->next;
-    close_part(session);
+    close_on_device(session);
     session = next;
   }
 }
@@ -205,7 +205,7 @@ int share_sums(wb_mixture_session *session, wb_message *message) {
   double *sums[WB_MOST_DEVICES], **next = sums;
   for (const wb_mixture_session *s = session; s != nullptr; s = s->next) *next++ = s->mail.data();
   const double *const total = combine(session, node_size(session, session->room.count), sums);
-  return for_parts(session, message, [&](wb_mixture_session *s, auto) { return set_part_sums(s, total, message); });
+  return on_all<set_part_sums>(session, total, message);
 }
 
 int finish_labels(wb_mixture_session *session, double *sizes, double *log_likelihood, wb_message *message) {
@@ -225,8 +225,7 @@ int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *pairs, u
   const int32_t halves = 2 * pairs->pairs;
   pair_word least[2 * WB_MIXTURE_MOST_PAIRS];
   std::memset(least, 0xFF, sizeof least);
-  WB_TRY(for_parts(session, message,
-                   [&](wb_mixture_session *s, auto) { return begin_part_anchors(s, pairs, key, iteration, message); }));
+  WB_TRY(on_all<begin_part_anchors>(session, pairs, key, iteration, message));
   WB_TRY(for_parts(session, message, [&](wb_mixture_session *s, auto) {
     part_pairs found;
     const int here = finish_part_pairs(s, pairs, "choosing rows", &found, message);

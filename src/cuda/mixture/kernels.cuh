@@ -3,7 +3,7 @@
  * draw_tensor.cu, sums_tensor.cu), so that nvcc compiles them in parallel. */
 #pragma once
 
-#include "cuda/device.cuh"
+#include "cuda/launch.cuh"
 #include "cuda/real.cuh"
 
 namespace wb {
@@ -81,15 +81,6 @@ uint64_t layout_bytes(mixture_layout layout, int components, int p, int order) {
     case mixture_layout::fragments: return fragment_bytes(components, p);
     default: return static_cast<uint64_t>(half_eights(components)) * static_cast<uint64_t>(half_bytes(p));
   }
-}
-
-/* The row and column of an entry of a packed triangle. */
-__device__ __forceinline__ void triangle_position(int entry, int *row, int *column) {
-  int r = static_cast<int>((wb_sqrt(8.0 * entry + 1.0) - 1.0) * 0.5);
-  if (r * (r + 1) / 2 > entry) r--;
-  if ((r + 1) * (r + 2) / 2 <= entry) r++;
-  *row = r;
-  *column = entry - r * (r + 1) / 2;
 }
 
 /* A leaf is stored column by column: where a row's first value is; the next are WB_LEAF_ROWS apart. */

@@ -123,7 +123,7 @@ pair_memory place_pairs(const wb_mixture_session *s, int32_t components) {
 }
 
 int labels_missing(const wb_mixture_session *s, wb_message *message) {
-  if (s->data.keep_labels && s->work.components > 0) return WB_OK;
+  if (s->work.keys.size() > 0) return WB_OK;
   return wb_fail(message, WB_ERROR_INPUT, "no labels have been kept for pairs of components");
 }
 

@@ -73,14 +73,9 @@ mixture_draw_kernel<Real> find_draw(const wb_mixture_session *s) {
   return faster ? tensor : ordinary;
 }
 
-template <typename Real>
-uint64_t draw_bytes(const wb_mixture_session *s, const mixture_draw_kernel<Real> &draw) {
-  return layout_bytes<Real>(draw.layout, s->room.count, s->data.columns, draw.order);
-}
-
 int open_workspace(wb_mixture_session *s, uint64_t coefficients, wb_message *message) {
   const int32_t components = s->room.count;
-  if (s->work.components == components) return WB_OK;
+  if (!s->work.weighs && s->work.components == components) return WB_OK;
   s->work = {};
   uint64_t left = 0;
   WB_TRY(memory_left(s->memory_limit, s->held(), &left, message));
@@ -97,17 +92,7 @@ int open_workspace(wb_mixture_session *s, uint64_t coefficients, wb_message *mes
   WB_TRY(
       plan_leaves(s, components, nodes_wished(s, components), leaf, wish, coefficients + kept, left, &plan, message));
   mixture_workspace w;
-  w.components = components;
-  w.chunk = plan.chunk;
-  w.group = plan.group;
-  const size_t rows = static_cast<size_t>(w.chunk) * WB_LEAF_ROWS;
-  WB_TRY(w.coefficients.allocate(coefficients, "the components", message));
-  WB_TRY(open_transit(s, w.chunk, w.group, s->leaves, &w.x, message));
-  WB_TRY(w.labels.allocate(rows, "labels", message));
-  WB_TRY(w.log_sums.allocate(rows * s->real(), "log densities", message));
-  WB_TRY(w.nodes.allocate(node_room(s, components, plan), "sums of rows", message));
-  WB_TRY(w.roots.allocate(roots, "sums of rows", message));
-  if (roots > 0) WB_TRY(s->mail.allocate(roots, "sums of rows", message));
+  WB_TRY(open_pass(s, components, plan, coefficients, roots, false, &w, message));
   WB_TRY(w.keys.allocate(keys, "labels", message));
   WB_TRY(w.pairs.allocate(pairs, "pairs of components", message));
   if (pairs > 0) WB_TRY(s->pairs.allocate(pairs, "pairs of components", message));
@@ -169,7 +154,7 @@ int open_prediction(wb_mixture_session *s, int32_t components, int32_t mixtures,
                     const mixture_evaluate_kernel<Real> &kernel, int64_t first, int64_t count, int32_t beside,
                     prediction *out, wb_message *message) {
   const int64_t leaves = (first + count - 1) / WB_LEAF_ROWS - first / WB_LEAF_ROWS + 1;
-  const uint64_t coefficients = evaluate_bytes(s, kernel, components) * static_cast<uint64_t>(mixtures);
+  const uint64_t coefficients = kernel_bytes<Real>(s, kernel, components) * static_cast<uint64_t>(mixtures);
   const uint64_t row = sizeof(int32_t) + sizeof(double) + sizeof(double) * static_cast<uint64_t>(beside);
   s->work = {};
   uint64_t left = 0;
@@ -236,7 +221,7 @@ int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int
   prediction out;
   WB_TRY(with_memory(
       s, message, [&] { return open_prediction<Real>(s, k, mixtures, kernel, first, count, beside, &out, message); }));
-  const size_t mixture_size = evaluate_bytes(s, kernel, k) / sizeof(Real);
+  const size_t mixture_size = kernel_bytes<Real>(s, kernel, k) / sizeof(Real);
   Real *const coefficients = static_cast<Real *>(out.coefficients.address());
   int32_t *const labels = out.labels.data();
   double *const log_sums = out.log_sums.data(), *const sum = out.beside.data(), *const unit = sum + out.pass;
@@ -344,7 +329,8 @@ int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_ru
 template <typename Real>
 int begin_part_labels(wb_mixture_session *s, const double *log_weight, wb_message *message) {
   const mixture_draw_kernel<Real> draw = find_draw<Real>(s);
-  int status = with_memory(s, message, [&] { return open_workspace(s, draw_bytes(s, draw), message); });
+  int status =
+      with_memory(s, message, [&] { return open_workspace(s, kernel_bytes<Real>(s, draw, s->room.count), message); });
   /* keeps_missing() has the better message if memory is lacking because all rows must stay. */
   if (status == WB_OK || status == WB_ERROR_MEMORY) status = larger(status, keeps_missing(s, message));
   WB_TRY(status);
@@ -366,8 +352,7 @@ int draw_chunk_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, i
   const Real *x;
   WB_TRY(find_rows<Real>(s, first, &w.x, &x, message));
   w.now = x;
-  const launch_shape shape = s->grid(draw.threads, ceiling(rows, draw.rows)).sharing(draw.shared_bytes);
-  WB_TRY(launch(shape, draw.kernel, "drawing components", message, x, s->data.columns,
+  WB_TRY(launch(shape_of(s, draw, rows), draw.kernel, "drawing components", message, x, s->data.columns,
                 static_cast<const Real *>(w.coefficients.address()), s->room.count, share,
                 share == nullptr ? nullptr : s->sample.data() + first * WB_LEAF_ROWS, key, iteration,
                 static_cast<uint64_t>(s->number + first * WB_LEAF_ROWS), rows, drawn, log_sums));
@@ -438,13 +423,6 @@ void wait_for_copies(wb_mixture_session *s) {
   wb_message ignored;
   device_scope scope;
   if (scope.enter(s->device, &ignored) == WB_OK) (void)cudaStreamSynchronize(s->copies.get());
-}
-
-void close_part(wb_mixture_session *s) {
-  wb_message ignored;
-  device_scope scope;
-  (void)scope.enter(s->device, &ignored);
-  delete s;
 }
 
 } // namespace wb

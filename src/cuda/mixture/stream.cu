@@ -243,27 +243,24 @@ Real *kept_leaf(const wb_mixture_session *s, int64_t leaf) {
          static_cast<size_t>(span.place + leaf - span.begin) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns);
 }
 
-template <typename Real>
 int keep_rows(wb_mixture_session *s, int64_t leaves, uint64_t beside, wb_message *message) {
   s->x.release();
   choose_spans(s, leaves);
   if (leaves == 0) return WB_OK;
   int status = s->x.allocate(s->leaf() * static_cast<uint64_t>(s->kept), "the rows", message);
   if (status == WB_OK)
-    status = send_once<Real>(
-        s, true, stage_leaves(s, beside / 2), [&](int64_t leaf) { return kept_leaf<Real>(s, leaf); },
-        [](int64_t, int64_t) { return static_cast<int>(WB_OK); }, message);
+    status = with_precision(s->data.precision, [&](auto real) {
+      typedef decltype(real) Real;
+      return send_once<Real>(
+          s, true, stage_leaves(s, beside / 2), [&](int64_t leaf) { return kept_leaf<Real>(s, leaf); },
+          [](int64_t, int64_t) { return static_cast<int>(WB_OK); }, message);
+    });
   if (status != WB_OK) {
     s->x.release();
     choose_spans(s, 0);
   }
   /* Not a failure: rows that do not fit are sent in chunks in every call. */
   return status == WB_ERROR_MEMORY ? static_cast<int>(WB_OK) : status;
-}
-
-int keep_rows(wb_mixture_session *s, int64_t leaves, uint64_t beside, wb_message *message) {
-  return s->data.precision == WB_SINGLE ? keep_rows<float>(s, leaves, beside, message)
-                                        : keep_rows<double>(s, leaves, beside, message);
 }
 
 /* How rows travel -------------------------------------------------------------- */

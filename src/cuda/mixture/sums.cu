@@ -264,6 +264,23 @@ size_t node_room(const wb_mixture_session *s, int32_t components, const leaf_pla
   return static_cast<size_t>(plan.nodes + waiting_nodes(s->leaves, plan.group)) * node_size(s, components);
 }
 
+int open_pass(wb_mixture_session *s, int32_t components, const leaf_plan &plan, uint64_t coefficients, size_t roots,
+              bool weighs, mixture_workspace *w, wb_message *message) {
+  const size_t rows = static_cast<size_t>(plan.chunk) * WB_LEAF_ROWS;
+  w->components = components;
+  w->weighs = weighs;
+  w->chunk = plan.chunk;
+  w->group = plan.group;
+  WB_TRY(w->coefficients.allocate(coefficients, "the components", message));
+  WB_TRY(open_transit(s, w->chunk, w->group, s->leaves, &w->x, message));
+  WB_TRY(w->labels.allocate(rows, "labels", message));
+  WB_TRY(w->log_sums.allocate(rows * (weighs ? sizeof(double) : s->real()), "log densities", message));
+  WB_TRY(w->probability.allocate(weighs ? rows * static_cast<size_t>(components) : 0, "probabilities", message));
+  WB_TRY(w->nodes.allocate(node_room(s, components, plan), "sums of rows", message));
+  WB_TRY(w->roots.allocate(roots, "sums of rows", message));
+  return s->piece > 0 ? s->mail.allocate(roots, "sums of rows", message) : static_cast<int>(WB_OK);
+}
+
 uint64_t group_bytes(const wb_mixture_session *s, int32_t components) {
   const int64_t most = int64_t(1) << GROUP_LEVELS, group = smaller(s->leaves, most);
   return node_room(s, components, {0, group, group}) * sizeof(double) / 2 * 3;

@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(SUM_THREADS)
 }
 
 int open_weighing(wb_mixture_session *s, int32_t components, uint64_t coefficients, wb_message *message) {
-  if (components <= s->work.weighing.components) return WB_OK;
+  if (s->work.weighs && components <= s->work.components) return WB_OK;
   s->work = {};
   uint64_t left = 0;
   WB_TRY(memory_left(s->memory_limit, s->held(), &left, message));
@@ -136,21 +136,10 @@ int open_weighing(wb_mixture_session *s, int32_t components, uint64_t coefficien
   leaf_plan plan = {};
   WB_TRY(plan_leaves(s, components, 0, WB_LEAF_ROWS * row + transit_leaf(s), CHUNK_BYTES,
                      coefficients + roots * sizeof(double), left, &plan, message));
-  mixture_weighing w;
-  w.components = components;
-  w.chunk = plan.chunk;
-  w.group = plan.group;
-  const size_t rows = static_cast<size_t>(w.chunk) * WB_LEAF_ROWS;
-  WB_TRY(w.coefficients.allocate(coefficients, "the components", message));
+  mixture_workspace w;
+  WB_TRY(open_pass(s, components, plan, coefficients, roots, true, &w, message));
   WB_TRY(s->packed.allocate(coefficients, "the components", message));
-  WB_TRY(open_transit(s, w.chunk, w.group, s->leaves, &w.x, message));
-  WB_TRY(w.labels.allocate(rows, "labels", message));
-  WB_TRY(w.log_sums.allocate(rows, "log densities", message));
-  WB_TRY(w.probability.allocate(rows * static_cast<size_t>(components), "probabilities", message));
-  WB_TRY(w.nodes.allocate(node_room(s, components, plan), "sums of rows", message));
-  WB_TRY(w.root.allocate(roots, "sums of rows", message));
-  if (s->piece > 0) WB_TRY(s->mail.allocate(roots, "sums of rows", message));
-  s->work.weighing = std::move(w);
+  s->work = std::move(w);
   return WB_OK;
 }
 
@@ -158,7 +147,7 @@ int open_weighing(wb_mixture_session *s, int32_t components, uint64_t coefficien
 template <typename Real>
 int weigh_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t count, int32_t components,
                  wb_message *message) {
-  mixture_weighing &w = s->work.weighing;
+  mixture_workspace &w = s->work;
   const size_t p = static_cast<size_t>(s->data.columns), node = node_size(s, components);
   double *const waiting = w.nodes.data() + static_cast<size_t>(w.group) * node;
   const int64_t parts = smaller<int64_t>(components, larger<int64_t>(8, 512 / w.group));
@@ -168,17 +157,17 @@ int weigh_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t co
     WB_TRY(launch(shape, mixture_weigh, "adding weighted rows", message,
                   static_cast<const void *>(x + static_cast<size_t>(row) * p), sizeof(Real) == sizeof(float),
                   s->data.columns, static_cast<const double *>(w.probability.data() + row), w.chunk * WB_LEAF_ROWS,
-                  static_cast<const double *>(w.log_sums.data() + row), s->rows(first, count) - row, components, node,
-                  w.nodes.data()));
+                  static_cast<const double *>(w.log_sums.address()) + row, s->rows(first, count) - row, components,
+                  node, w.nodes.data()));
     WB_TRY(combine_group(s, components, w.group, first + leaf, first + leaf + leaves, w.nodes.data(), leaves, waiting,
-                         w.root.data(), message));
+                         w.roots.data(), message));
   }
   return WB_OK;
 }
 
 int fetch_sums(const wb_mixture_session *s, double *to, size_t first, size_t count, wb_message *message) {
-  return copy_later(to, s->work.weighing.root.data() + first, count * sizeof(double), cudaMemcpyDeviceToHost,
-                    "fetching sums", message, s->stream.get());
+  return copy_later(to, s->work.roots.data() + first, count * sizeof(double), cudaMemcpyDeviceToHost, "fetching sums",
+                    message, s->stream.get());
 }
 
 } // namespace
@@ -189,9 +178,9 @@ int weigh_part(wb_mixture_session *s, const wb_mixture_parameters *parameters, d
   const mixture_evaluate_kernel<Real> kernel = find_evaluate<Real>(s, parameters->components);
   const int32_t k = parameters->components;
   WB_TRY(check_components(k, message));
-  const uint64_t bytes = evaluate_bytes(s, kernel, k);
+  const uint64_t bytes = kernel_bytes<Real>(s, kernel, k);
   WB_TRY(with_memory(s, message, [&] { return open_weighing(s, k, bytes, message); }));
-  mixture_weighing &w = s->work.weighing;
+  mixture_workspace &w = s->work;
   Real *const coefficients = static_cast<Real *>(w.coefficients.address());
   WB_TRY(send_coefficients<Real>(s, parameters, 1, kernel, coefficients, message));
   for (int64_t first = 0, count; first < s->leaves; first += count) {
@@ -200,8 +189,8 @@ int weigh_part(wb_mixture_session *s, const wb_mixture_parameters *parameters, d
     const Real *x;
     WB_TRY(find_rows<Real>(s, first, &w.x, &x, message));
     WB_TRY(launch(shape_of(s, kernel, rows), kernel.kernel, "weighing components", message, x, s->data.columns,
-                  coefficients, k, int64_t(0), rows, w.labels.data(), w.log_sums.data(), w.probability.data(),
-                  w.chunk * WB_LEAF_ROWS));
+                  coefficients, k, int64_t(0), rows, w.labels.data(), static_cast<double *>(w.log_sums.address()),
+                  w.probability.data(), w.chunk * WB_LEAF_ROWS));
     WB_TRY(weigh_leaves<Real>(s, x, first, count, k, message));
   }
   WB_TRY(send_ahead(s, &w.x, message));

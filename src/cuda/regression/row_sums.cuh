@@ -3,7 +3,6 @@
 
 #include <cuda_pipeline.h>
 
-#include "core/elementary.h"
 #include "core/unroll.h"
 #include "cuda/launch.cuh"
 
@@ -96,11 +95,9 @@ __global__ void __launch_bounds__(sum_threads)
     if (first + count < rows) bring(first + count, there);
     for (int tile = thread; tile < tiles; tile += sum_threads) {
       if (tile != placed) {
-        int r = static_cast<int>((wb_sqrt(8.0 * tile + 1.0) - 1.0) * 0.5);
-        if (r * (r + 1) / 2 > tile) r--;
-        if ((r + 1) * (r + 2) / 2 <= tile) r++;
-        line = r * Side;
-        column = (tile - r * (r + 1) / 2) * Side;
+        triangle_position(tile, &line, &column);
+        line *= Side;
+        column *= Side;
         placed = tile;
       }
       /* Only the sums of a thread's single tile stay in registers. */

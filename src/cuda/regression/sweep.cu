@@ -513,14 +513,6 @@ static int place_levels(wb_regression_session *session, const wb_regression_plac
   return session->levels.place(*placing, levels, session->columns, to, density, message);
 }
 
-static void close_session(wb_regression_session *session) {
-  if (session == nullptr) return;
-  wb_message message;
-  wb::device_scope scope;
-  (void)scope.enter(session->device, &message);
-  delete session;
-}
-
 constexpr auto PRODUCTS = &wb_regression_session::products;
 constexpr auto TERMS = &wb_regression_session::terms;
 
@@ -535,5 +527,5 @@ extern const wb_regression_functions wb_cuda_regression = {open_session,
                                                            place_levels,
                                                            complete,
                                                            pair_log_likelihood,
-                                                           close_session,
+                                                           wb::close_on_device<wb_regression_session>,
                                                            wb::regression_predict};

@@ -27,9 +27,8 @@ __global__ void __launch_bounds__(level_threads)
   const int32_t begin = piece_start[piece], end = piece_start[piece + 1];
   double sum = 0.0;
   if (entry < triangle) {
-    int k = 0;
-    while ((k + 1) * (k + 2) / 2 <= entry) k++;
-    const int m = entry - k * (k + 1) / 2;
+    int k, m;
+    triangle_position(entry, &k, &m);
     for (int32_t i = begin; i < end; i++) {
       const int64_t row = index[i];
       sum = wb_fma(data.omega[row] * z_of(term, data.rows, k, row), z_of(term, data.rows, m, row), sum);

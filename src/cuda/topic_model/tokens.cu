@@ -4,7 +4,6 @@
 #include "cuda/table.cuh"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -81,13 +80,11 @@ int fill_session(wb_topic_session *s, const wb_topic_corpus *c, const wb_topic_s
   WB_TRY(wb::status_of(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, s->device),
                        "asking for the device's shared memory", message));
   s->threads = find_threads(s, most_shared);
-  if (s->threads == 0) {
-    std::snprintf(
-        message->text, sizeof message->text,
+  if (s->threads == 0)
+    return wb_fail(
+        message, WB_ERROR_BACKEND,
         "%d topics are too many for this device, whose blocks have %d bytes of shared memory; use backend = \"cpu\"",
         s->topics, most_shared);
-    return WB_ERROR_BACKEND;
-  }
   const size_t topics = static_cast<size_t>(s->topics), documents = static_cast<size_t>(c->documents),
                terms = static_cast<size_t>(c->terms);
   const size_t alphas = static_cast<size_t>(s->groups) * topics;
@@ -148,14 +145,6 @@ int fill_session(wb_topic_session *s, const wb_topic_corpus *c, const wb_topic_s
                s->group.data(),       s->extra_of.data(),
                s->extra.data()};
   return WB_OK;
-}
-
-void close_session(wb_topic_session *s) {
-  if (s == nullptr) return;
-  wb_message ignored;
-  wb::device_scope scope;
-  (void)scope.enter(s->device, &ignored);
-  delete s;
 }
 
 int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *settings, const wb_run *run,
@@ -398,5 +387,5 @@ int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *ta
 
 const wb_topic_model_functions wb_cuda_topic_model = {
     open_session,   set_topics,   get_topics,      draw_terms,       set_phi, get_phi,
-    draw_documents, draw_members, count_documents, draw_term_tables, score,   close_session,
+    draw_documents, draw_members, count_documents, draw_term_tables, score,   wb::close_on_device<wb_topic_session>,
 };
