@@ -401,12 +401,8 @@ static void draw_leaf(const terms_pass *pass, int64_t leaf, workbench *bench) {
 
 static void draw_leaves(void *context) {
   terms_pass *const pass = context;
-  workbench *const bench = workbench_take(pass->session);
-  if (!bench) {
-#pragma omp atomic write
-    pass->failed = 1;
-    return;
-  }
+  workbench *const bench = workbench_take(pass->session, &pass->failed);
+  if (!bench) return;
   set_bases(pass->session, NULL, pass->draw->beta, bench);
   for (int64_t leaf; (leaf = wb_take(&pass->next)) < pass->leaves;) draw_leaf(pass, leaf, bench);
   workbench_put(pass->session, bench);
@@ -520,12 +516,8 @@ static void pass_groups(void *context) {
   wb_topic_session *const s = pass->session;
   const int64_t documents = s->corpus.documents, size = s->order.group;
   const size_t topics = (size_t)s->settings.topics;
-  workbench *const bench = workbench_take(s);
-  if (!bench) {
-#pragma omp atomic write
-    pass->failed = 1;
-    return;
-  }
+  workbench *const bench = workbench_take(s, &pass->failed);
+  if (!bench) return;
   if (pass->draw) set_bases(s, pass->draw->alpha, 0, bench);
   for (int64_t first; (first = size * wb_take(&pass->next)) < documents;) {
     const int64_t end = first + size < documents ? first + size : documents;

@@ -325,13 +325,18 @@ public:
     WB_TRY(weights_.grow(values, "the weights", message));
     WB_TRY(send_lines(run_, weights_.data(), rows->weights + first * rows->row_stride, rows->columns, count,
                       rows->column_stride, rows->row_stride, message));
-    const uint64_t first_row = static_cast<uint64_t>(draws->first_row + first);
-    if (draws->first_draw == 0 && draws->draws > 0) {
-      WB_TRY(index_.grow(static_cast<size_t>(count), "the draws", message));
-      WB_TRY(start(count, rows->columns, draws->key, first_row, processors, message));
-      WB_TRY(fetch_draws(run_, draws->index + first, index_.data(), count, 1, count, message));
-    }
-    return draw_more(dense_rows{count, rows->columns}, first, draws, first_row, draws_at_once, message);
+    return draw_all(
+        dense_rows{count, rows->columns}, first, draws, draws_at_once,
+        [&](uint64_t first_row) {
+          const int lanes = lanes_for(count, rows->columns, processors);
+          return launch(shape_for(ceiling(count, 32 / lanes) * 32),
+                        lanes == 1   ? categorical_draw<Stored, Real, LOG, 1>
+                        : lanes == 4 ? categorical_draw<Stored, Real, LOG, 4>
+                                     : categorical_draw<Stored, Real, LOG, 32>,
+                        "drawing from rows", message, weights_.data(), count, rows->columns, draws->key, first_row,
+                        index_.data());
+        },
+        message);
   }
 
   int draw_sparse(const wb_categorical_sparse *rows, int64_t first, int64_t count, const wb_categorical_draws *draws,
@@ -342,30 +347,27 @@ public:
     WB_TRY(send_lines(run_, weights_.data(), rows->weights + origin, 1, entries, entries, 1, message));
     WB_TRY(bring(run_, column_, rows->column + origin, values, "the weights' columns", message));
     WB_TRY(bring(run_, offset_, rows->offset + first, static_cast<size_t>(count) + 1, "the rows' offsets", message));
-    const uint64_t first_row = static_cast<uint64_t>(draws->first_row + first);
     const sparse_rows place = {count, origin, offset_.data(), column_.data()};
-    if (draws->first_draw == 0 && draws->draws > 0) {
-      WB_TRY(index_.grow(static_cast<size_t>(count), "the draws", message));
-      WB_TRY(launch(shape_for(count), categorical_draw_sparse<Stored, Real>, "drawing from sparse rows", message,
-                    weights_.data(), place, draws->key, first_row, index_.data()));
-      WB_TRY(fetch_draws(run_, draws->index + first, index_.data(), count, 1, count, message));
-    }
-    return draw_more(place, first, draws, first_row, draws_at_once, message);
+    return draw_all(
+        place, first, draws, draws_at_once,
+        [&](uint64_t first_row) {
+          return launch(shape_for(count), categorical_draw_sparse<Stored, Real>, "drawing from sparse rows", message,
+                        weights_.data(), place, draws->key, first_row, index_.data());
+        },
+        message);
   }
 
 private:
-  int start(int64_t rows, int64_t columns, uint64_t key, uint64_t first_row, int processors, wb_message *message) {
-    const int lanes = lanes_for(rows, columns, processors);
-    return launch(shape_for(ceiling(rows, 32 / lanes) * 32),
-                  lanes == 1   ? categorical_draw<Stored, Real, LOG, 1>
-                  : lanes == 4 ? categorical_draw<Stored, Real, LOG, 4>
-                               : categorical_draw<Stored, Real, LOG, 32>,
-                  "drawing from rows", message, weights_.data(), rows, columns, key, first_row, index_.data());
-  }
-
-  template <typename Rows>
-  int draw_more(const Rows &place, int64_t first, const wb_categorical_draws *draws, uint64_t first_row,
-                int64_t draws_at_once, wb_message *message) {
+  /* start(first_row) launches draw 0 of all rows. */
+  template <typename Rows, typename Start>
+  int draw_all(const Rows &place, int64_t first, const wb_categorical_draws *draws, int64_t draws_at_once, Start start,
+               wb_message *message) {
+    const uint64_t first_row = static_cast<uint64_t>(draws->first_row + first);
+    if (draws->first_draw == 0 && draws->draws > 0) {
+      WB_TRY(index_.grow(static_cast<size_t>(place.rows), "the draws", message));
+      WB_TRY(start(first_row));
+      WB_TRY(fetch_draws(run_, draws->index + first, index_.data(), place.rows, 1, place.rows, message));
+    }
     const int64_t begin = larger<int64_t>(draws->first_draw, 1), end = draws->first_draw + draws->draws;
     if (begin >= end) return WB_OK;
     WB_TRY(launch(shape_for(place.rows), categorical_sum<Stored, Real, LOG, Rows>, "summing weights", message,

@@ -75,12 +75,13 @@ int for_chunks(wb_mixture_session *session, wb_message *message, Draw draw, Sum 
   return WB_OK;
 }
 
-/* Calls work(part, from, to, real) for each part that has some of rows first..first + count - 1: from..to - 1. */
+/* Calls work(part, row, rows, at, real) for each part that has some of rows first..first + count - 1: `rows` rows from
+ * its number `row` on, which are number `at` of all. */
 template <typename Work>
 int for_rows(wb_mixture_session *session, int64_t first, int64_t count, wb_message *message, Work work) {
   return for_parts(session, message, [&](wb_mixture_session *s, auto real) {
     const int64_t from = larger(first, s->first_row), to = smaller(first + count, s->first_row + s->data.rows);
-    return to <= from ? static_cast<int>(WB_OK) : work(s, from, to, real);
+    return to <= from ? static_cast<int>(WB_OK) : work(s, from - s->first_row, to - from, from - first, real);
   });
 }
 
@@ -270,32 +271,31 @@ int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs, cons
 
 int evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
              int32_t *labels, double *log_density, double *probability, wb_message *message) {
-  return for_rows(session, first, count, message, [&](wb_mixture_session *s, int64_t from, int64_t to, auto real) {
-    const int64_t at = from - first;
-    return evaluate_part<decltype(real)>(s, parameters, from - s->first_row, to - from, count,
-                                         labels == nullptr ? nullptr : labels + at,
-                                         log_density == nullptr ? nullptr : log_density + at,
-                                         probability == nullptr ? nullptr : probability + at, message);
-  });
+  return for_rows(
+      session, first, count, message, [&](wb_mixture_session *s, int64_t row, int64_t rows, int64_t at, auto real) {
+        return evaluate_part<decltype(real)>(s, parameters, row, rows, count, labels == nullptr ? nullptr : labels + at,
+                                             log_density == nullptr ? nullptr : log_density + at,
+                                             probability == nullptr ? nullptr : probability + at, message);
+      });
 }
 
 int draw_rows(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
               uint64_t key, int64_t number, int32_t *labels, wb_message *message) {
-  return for_rows(session, first, count, message, [&](wb_mixture_session *s, int64_t from, int64_t to, auto real) {
-    const int64_t at = from - first;
-    return draw_part_rows<decltype(real)>(s, parameters, from - s->first_row, to - from, key, number + at, labels + at,
-                                          message);
-  });
+  return for_rows(
+      session, first, count, message, [&](wb_mixture_session *s, int64_t row, int64_t rows, int64_t at, auto real) {
+        return draw_part_rows<decltype(real)>(s, parameters, row, rows, key, number + at, labels + at, message);
+      });
 }
 
 int add_densities(wb_mixture_session *session, const wb_mixture_parameters *mixtures, int32_t mixture_count,
                   int64_t first, int64_t count, const double *log_unit, int64_t units, double *log_density,
                   wb_message *message) {
-  return for_rows(session, first, count, message, [&](wb_mixture_session *s, int64_t from, int64_t to, auto real) {
-    const int64_t at = from - first;
-    return add_part_densities<decltype(real)>(s, mixtures, mixture_count, from - s->first_row, to - from,
-                                              log_unit + (units > 1 ? at : 0), units > 1, log_density + at, message);
-  });
+  return for_rows(session, first, count, message,
+                  [&](wb_mixture_session *s, int64_t row, int64_t rows, int64_t at, auto real) {
+                    return add_part_densities<decltype(real)>(s, mixtures, mixture_count, row, rows,
+                                                              log_unit + (units > 1 ? at : 0), units > 1,
+                                                              log_density + at, message);
+                  });
 }
 
 int weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *parameters, double *statistics,

@@ -220,16 +220,6 @@ constexpr int mixture_blocks(int order) {
   return order == (sizeof(Real) == sizeof(float) ? 28 : 10) ? 4 : 0;
 }
 
-/* At the end of a kernel a rolled loop keeps the code short. It reads the thread's column of shared memory. */
-template <typename Real, int R, typename Weights>
-__device__ __forceinline__ void keep(const one_pass<Real, R> &seen, Weights &weights) {
-  WB_UNROLL
-  for (int v = 0; v < R; v++) {
-    weights.weight(0, v) = seen.largest[v];
-    weights.weight(1, v) = seen.total[v];
-  }
-}
-
 /* The log of the sum of the weights of a row that was kept. */
 template <typename Weights>
 __device__ __forceinline__ auto log_sum_kept(Weights &weights, int v) {
@@ -242,6 +232,19 @@ __device__ __forceinline__ int64_t row_of_thread(int rows_each, int v) {
   const int thread = static_cast<int>(threadIdx.x);
   if (LANES == 4) return static_cast<int64_t>(blockIdx.x) * (THREADS / 2) + thread / 32 * 16 + thread % 32 / 4 + 8 * v;
   return static_cast<int64_t>(blockIdx.x) * (THREADS * rows_each) + threadIdx.x + v * THREADS;
+}
+
+/* Stores the labels of a thread's rows. At the end of a kernel a rolled loop keeps the code short: it reads the thread's
+ * column of shared memory, which gets what else was seen. */
+template <typename Real, int R, typename Weights>
+__device__ __forceinline__ void keep(const one_pass<Real, R> &seen, Weights &weights, int64_t rows, int32_t *label) {
+  WB_UNROLL
+  for (int v = 0; v < R; v++) {
+    const int64_t i = row_of_thread<Weights::THREADS>(R, v);
+    if (i < rows) label[i] = seen.chosen[v];
+    weights.weight(0, v) = seen.largest[v];
+    weights.weight(1, v) = seen.total[v];
+  }
 }
 
 /* The weights of a thread's rows of first..first + rows - 1. Threads that would be past
@@ -327,12 +330,7 @@ __device__ __forceinline__ void draw_rows(Weights &tile, Real *uniform, int comp
     }
   };
   draw_in_one_pass(seen, tile, components, weigh, uniforms);
-  WB_UNROLL
-  for (int v = 0; v < R; v++) {
-    const int64_t i = row_of_thread<THREADS>(R, v);
-    if (i < rows) label[i] = seen.chosen[v];
-  }
-  keep(seen, tile);
+  keep(seen, tile, rows, label);
   WB_ROLLED
   for (int v = 0; v < R; v++) {
     const int64_t i = row_of_thread<THREADS>(R, v);
@@ -382,12 +380,7 @@ __device__ __forceinline__ void evaluate_rows(Weights &tile, int components, int
     const int64_t i = row_of_thread<THREADS>(R, v);
     if (probability != nullptr && i < count) probability[i + j * stride] = static_cast<double>(log_weight);
   });
-  WB_UNROLL
-  for (int v = 0; v < R; v++) {
-    const int64_t i = row_of_thread<THREADS>(R, v);
-    if (i < count) label[i] = seen.chosen[v];
-  }
-  keep(seen, tile);
+  keep(seen, tile, count, label);
   WB_ROLLED
   for (int v = 0; v < R; v++) {
     const int64_t i = row_of_thread<THREADS>(R, v);

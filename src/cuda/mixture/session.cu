@@ -215,6 +215,8 @@ int send_densities(wb_mixture_session *s, const density_sums &from, int64_t at, 
 template <typename Real>
 int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int32_t mixtures, int64_t first,
              int64_t count, const prediction_outputs &to, density_sums *sums, wb_message *message) {
+  WB_TRY(check_components(parameters->components, message));
+  if (count == 0) return WB_OK;
   const mixture_evaluate_kernel<Real> kernel = find_evaluate<Real>(s, parameters->components);
   const bool weighs = to.probability != nullptr || to.draws;
   const int32_t k = parameters->components, beside = weighs ? k : sums != nullptr ? 2 : 0;
@@ -380,8 +382,6 @@ WB_BOTH_PRECISIONS(sum_chunk_labels)
 template <typename Real>
 int evaluate_part(wb_mixture_session *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
                   int64_t stride, int32_t *labels, double *log_density, double *probability, wb_message *message) {
-  WB_TRY(check_components(parameters->components, message));
-  if (count == 0) return WB_OK;
   return evaluate<Real>(s, parameters, 1, first, count, {labels, log_density, probability, stride, false, 0, 0},
                         nullptr, message);
 }
@@ -390,8 +390,6 @@ WB_BOTH_PRECISIONS(evaluate_part)
 template <typename Real>
 int draw_part_rows(wb_mixture_session *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
                    uint64_t key, int64_t number, int32_t *labels, wb_message *message) {
-  WB_TRY(check_components(parameters->components, message));
-  if (count == 0) return WB_OK;
   const prediction_outputs to = {labels, nullptr, nullptr, 0, true, key, number};
   return evaluate<Real>(s, parameters, 1, first, count, to, nullptr, message);
 }
@@ -401,8 +399,7 @@ template <typename Real>
 int add_part_densities(wb_mixture_session *s, const wb_mixture_parameters *mixtures, int32_t mixture_count,
                        int64_t first, int64_t count, const double *log_unit, bool unit_each, double *log_density,
                        wb_message *message) {
-  int status = check_components(mixtures->components, message);
-  if (count == 0) return status;
+  int status = WB_OK;
   /* Take as many mixtures at a time as memory allows. */
   for (int32_t done = 0, together = mixture_count; done < mixture_count && status == WB_OK;) {
     const int32_t here = smaller(together, mixture_count - done);

@@ -164,16 +164,10 @@ private:
                               *FETCHING = "copying the draws from the device";
 
   draw_arguments arguments(int64_t first, int32_t count, double *draws) const {
-    return {count,
-            shape_.data(),
-            tilt_.data(),
-            work_.shapes == 1 ? 0 : 1,
-            work_.tilts == 1 ? 0 : 1,
-            work_.method,
-            work_.key,
-            work_.iteration,
-            work_.first + static_cast<uint64_t>(first),
-            draws};
+    const int32_t shape_step = work_.shapes > 1, tilt_step = work_.tilts > 1;
+    const uint64_t element = work_.first + static_cast<uint64_t>(first);
+    return {count,        shape_.data(), tilt_.data(),    shape_step, tilt_step,
+            work_.method, work_.key,     work_.iteration, element,    draws};
   }
 
   int draw_lists(const draw_arguments &a, wb_message *message) {

@@ -255,19 +255,9 @@ struct prediction_session {
     WB_TRY(linear.allocate(outcomes * held, "the draws of a block of rows", message));
     if (what.kind == WB_REGRESSION_CLASSES) WB_TRY(reference.allocate(held, "the draws of a block of rows", message));
     WB_TRY(out.allocate(summaries * static_cast<size_t>(shown), "the predictions", message));
-    data = {x.data(),
-            row_start.data(),
-            column.data(),
-            value.data(),
-            offset.data(),
-            count,
-            0,
-            block,
-            what.columns,
-            what.outcomes,
-            static_cast<int>(what.draws),
-            what.kind,
-            coefficients.data()};
+    const int all_draws = static_cast<int>(what.draws);
+    data = {x.data(),     row_start.data(), column.data(), value.data(), offset.data(),      count, 0, block,
+            what.columns, what.outcomes,    all_draws,     what.kind,    coefficients.data()};
     return WB_OK;
   }
 

@@ -170,15 +170,13 @@ int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *setting
 }
 
 int set_topics(wb_topic_session *s, const uint16_t *topic, wb_message *message) {
-  return on_device(s, message, [&](auto) {
-    return s->topic.upload(topic, static_cast<size_t>(s->tokens), "sending topics to the device", message);
-  });
+  WB_ON_DEVICE(s->device, message, &s->stream);
+  return s->topic.upload(topic, static_cast<size_t>(s->tokens), "sending topics to the device", message);
 }
 
 int get_topics(wb_topic_session *s, uint16_t *topic, wb_message *message) {
-  return on_device(s, message, [&](auto) {
-    return s->topic.download(topic, static_cast<size_t>(s->tokens), "bringing topics from the device", message);
-  });
+  WB_ON_DEVICE(s->device, message, &s->stream);
+  return s->topic.download(topic, static_cast<size_t>(s->tokens), "bringing topics from the device", message);
 }
 
 int prepare_strips(double base, wb::device_array<wb_gamma_strips> &strips, double &last, const wb_gamma_strips **made,
@@ -267,23 +265,12 @@ int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const double 
     if (draw != nullptr && draw->alpha_tables)
       WB_TRY(prepare_strips(draw->alpha[0], s->share_strips, s->share_base, &strips, message));
     const wb_topic_draw how = draw != nullptr ? *draw : wb_topic_draw{};
-    double *const stage = s->stage.data(), *const none = nullptr;
-    document_arguments<Real> a = {s->corpus,
-                                  s->topic.data(),
-                                  s->topics,
-                                  s->rows,
-                                  static_cast<const Real *>(s->phi.address()),
-                                  s->inverse.data(),
-                                  s->alpha.data(),
-                                  strips,
-                                  how.key,
-                                  how.iteration,
-                                  how.mean,
-                                  0,
-                                  given != nullptr ? stage : none,
-                                  theta != nullptr ? stage : none,
-                                  s->norm.data(),
-                                  s->total.data()};
+    double *const stage = s->stage.data(), *const in = given != nullptr ? stage : nullptr,
+                  *const out = theta != nullptr ? stage : nullptr;
+    const Real *const phi = static_cast<const Real *>(s->phi.address());
+    document_arguments<Real> a = {
+        s->corpus,     s->topic.data(), s->topics, s->rows, phi, s->inverse.data(), s->alpha.data(), strips, how.key,
+        how.iteration, how.mean,        0,         in,      out, s->norm.data(),    s->total.data()};
     WB_TRY(wb::in_batches(all, at_once, [&](int64_t first, int64_t documents) {
       const size_t count = static_cast<size_t>(documents * topics);
       a.first = first;
