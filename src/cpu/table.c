@@ -35,21 +35,13 @@ int wb_cpu_fma(void) {
 #endif
 }
 
-int wb_cpu_cores(void) {
 #ifdef _OPENMP
-  return omp_get_num_procs();
+int wb_cpu_cores(void) { return omp_get_num_procs(); }
+int wb_cpu_openmp(void) { return 1; }
 #else
-  return 1;
+int wb_cpu_cores(void) { return 1; }
+int wb_cpu_openmp(void) { return 0; }
 #endif
-}
-
-int wb_cpu_openmp(void) {
-#ifdef _OPENMP
-  return 1;
-#else
-  return 0;
-#endif
-}
 
 static int device_count(int32_t *count, wb_message *message) {
   (void)message;

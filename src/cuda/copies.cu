@@ -10,11 +10,6 @@ int64_t slot_items(int64_t count, size_t bytes) {
   return wb_min_int(count, slot < each ? 1 : slot / each);
 }
 
-void touch_pages(const wb_run *run, written memory) {
-  const int64_t pages = wb_pages_of(memory.address, memory.bytes);
-  if (pages > 0) spread(run, pages, [&](int64_t page) { wb_touch_page(memory.address, page); });
-}
-
 conveyor::~conveyor() {
   for (int i = 0; i < slots_; i++)
     if (streams_[i].get() != nullptr) (void)cudaStreamSynchronize(streams_[i].get());
@@ -30,15 +25,6 @@ int conveyor::open(int64_t count, size_t bytes, wb_message *message) {
     WB_TRY(status_of(cudaStreamSynchronize(current_stream()), "waiting for earlier work", message));
   WB_TRY(host_.take(static_cast<size_t>(slots) * static_cast<size_t>(slot_bytes_), message));
   for (; slots_ < slots; slots_++) WB_TRY(streams_[slots_].create(message));
-  return WB_OK;
-}
-
-int conveyor::wait(int64_t turn, const char *what, wb_message *message) {
-  return streams_[turn % slots_].wait(what, message);
-}
-
-int conveyor::finish(const char *what, wb_message *message) {
-  for (int i = 0; i < slots_; i++) WB_TRY(streams_[i].wait(what, message));
   return WB_OK;
 }
 

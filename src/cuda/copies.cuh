@@ -54,8 +54,11 @@ public:
   void *place(int64_t turn) const { return static_cast<char *>(host_.address()) + (turn % slots_) * slot_bytes_; }
   cudaStream_t stream(int64_t turn) const { return streams_[turn % slots_].get(); }
   /* Until the slot of this turn is free, or holds what was fetched in this turn. */
-  int wait(int64_t turn, const char *what, wb_message *message);
-  int finish(const char *what, wb_message *message);
+  int wait(int64_t turn, const char *what, wb_message *message) { return streams_[turn % slots_].wait(what, message); }
+  int finish(const char *what, wb_message *message) {
+    for (int i = 0; i < slots_; i++) WB_TRY(streams_[i].wait(what, message));
+    return WB_OK;
+  }
 
 private:
   int slots_ = 0;
@@ -99,7 +102,10 @@ struct written {
 };
 
 /* Threads touch each page of memory, which the system clears if new (0.4 ms a large page). It loses its contents. */
-void touch_pages(const wb_run *run, written memory);
+inline void touch_pages(const wb_run *run, written memory) {
+  const int64_t pages = wb_pages_of(memory.address, memory.bytes);
+  if (pages > 0) spread(run, pages, [&](int64_t page) { wb_touch_page(memory.address, page); });
+}
 
 /* Fetches `count` items from the device. make(first, count, turn, stream, &from) gives the work that makes items
  * first..first + count - 1 at `from` to the stream, and returns a status. By then the earlier turn with the same

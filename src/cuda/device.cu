@@ -105,20 +105,6 @@ int copy_to_host(void *to, const void *from, size_t bytes, const char *what, wb_
   return WB_OK;
 }
 
-int copy_later(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, const char *what, wb_message *message,
-               cudaStream_t stream) {
-  return status_of(cudaMemcpyAsync(to, from, bytes, kind, stream), what, message);
-}
-
-int clear(void *address, size_t bytes, const char *what, wb_message *message) {
-  return status_of(cudaMemsetAsync(address, 0, bytes, current_stream()), what, message);
-}
-
-int multiprocessors(int32_t device, int *count, wb_message *message) {
-  return status_of(cudaDeviceGetAttribute(count, cudaDevAttrMultiProcessorCount, device),
-                   "asking for the number of multiprocessors", message);
-}
-
 int memory_left(uint64_t limit, uint64_t held, uint64_t *left, wb_message *message) {
   size_t available = 0, total = 0;
   WB_TRY(status_of(cudaMemGetInfo(&available, &total), "asking for free device memory", message));
@@ -226,25 +212,10 @@ void kept_pinned::release() {
   address_ = nullptr;
 }
 
-int stream::create(wb_message *message) { return status_of(cudaStreamCreate(&handle_), "creating a stream", message); }
-
 int stream::create_urgent(wb_message *message) {
   int least = 0, greatest = 0;
   WB_TRY(status_of(cudaDeviceGetStreamPriorityRange(&least, &greatest), "creating a stream", message));
   return status_of(cudaStreamCreateWithPriority(&handle_, cudaStreamDefault, greatest), "creating a stream", message);
-}
-
-int stream::create_apart(wb_message *message) {
-  return status_of(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking), "creating a stream", message);
-}
-
-int stream::wait(const char *what, wb_message *message) {
-  return status_of(cudaStreamSynchronize(handle_), what, message);
-}
-
-int own_stream::create(wb_message *message) {
-  WB_TRY(mail_.allocate(SHORT_BYTES, "copies", message));
-  return stream::create(message);
 }
 
 bool graph::begin() {
@@ -264,27 +235,6 @@ void graph::end(bool whole) {
   if (taken != nullptr) (void)cudaGraphDestroy(taken);
   apart_.release();
   (void)cudaGetLastError();
-}
-
-int graph::start(wb_message *message) {
-  return status_of(cudaGraphLaunch(handle_, current_stream()), "launching a graph", message);
-}
-
-int event::create(bool timed, wb_message *message) {
-  return status_of(cudaEventCreateWithFlags(&handle_, timed ? cudaEventDefault : cudaEventDisableTiming),
-                   "creating an event", message);
-}
-
-int event::record(cudaStream_t stream, wb_message *message) {
-  return status_of(cudaEventRecord(handle_, stream), "recording an event", message);
-}
-
-int event::hold(cudaStream_t stream, wb_message *message) {
-  return status_of(cudaStreamWaitEvent(stream, handle_, 0), "making a stream wait", message);
-}
-
-int event::wait(const char *what, wb_message *message) {
-  return status_of(cudaEventSynchronize(handle_), what, message);
 }
 
 } // namespace wb
