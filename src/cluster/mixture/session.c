@@ -267,12 +267,6 @@ static int ask_about(cluster_session *s, const wb_cluster_head *head, const wb_m
   return ask(s, head, s->request, bytes, message);
 }
 
-/* A row's ticket for a half: the row with the smallest ticket is chosen. */
-static uint64_t ticket(uint64_t key, uint32_t iteration, uint64_t row, int half) {
-  const wb_bits bits = wb_philox(key, 0, (uint32_t)row, wb_philox_c2(WB_PURPOSE_ANCHOR, row), iteration);
-  return wb_half_ticket(wb_bits64(bits, half), row);
-}
-
 static int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *pairs, uint64_t key, uint32_t iteration,
                           int64_t *anchors, wb_message *message) {
   cluster_session *s = of(session);
@@ -290,8 +284,10 @@ static int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *p
     for (int32_t w = 0; w < s->cluster.workers; w++) {
       const wb_cluster_part part = reply_of(s, &head, w);
       if (part.anchors[i] < 0) continue;
-      const uint64_t own = ticket(key, iteration, (uint64_t)part.anchors[i], i % 2);
-      if (own >= least) continue;
+      const uint64_t row = (uint64_t)part.anchors[i];
+      const wb_bits bits = wb_philox(key, 0, (uint32_t)row, wb_philox_c2(WB_PURPOSE_ANCHOR, row), iteration);
+      const uint64_t own = wb_half_ticket(wb_bits64(bits, i % 2), row);
+      if (own >= least) continue; /* the row with the least ticket for a half is chosen */
       least = own;
       anchors[i] = part.anchors[i];
       memcpy(s->anchor_values + (size_t)i * p, part.values + (size_t)i * p, p * sizeof(double));

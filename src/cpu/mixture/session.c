@@ -4,7 +4,6 @@
 #include "core/rounding.h"
 
 #include "cpu/table.h"
-#include "cpu/mixture/missing.h"
 #include "cpu/mixture/sums.h"
 
 #include <stdlib.h>

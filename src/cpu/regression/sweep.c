@@ -127,39 +127,15 @@ static leaf_room room_in(thread_memory *memory, const wb_regression_data *data) 
   return room;
 }
 
-/* The working memory of this thread, whose numbers are zeros at first. NULL if memory ran out. */
-static thread_memory *own_memory(wb_regression_session *session, int threads) {
-  thread_memory *const own = session->memory + wb_thread_of(threads);
-  const size_t bytes = room_doubles(&session->data) * sizeof(double);
-  if (!own->numbers && (own->numbers = wb_aligned_malloc(bytes))) memset(own->numbers, 0, bytes);
-  return own->numbers ? own : NULL;
-}
-
-/* Scales rows first..first + rows - 1. Rows past the end are zeros before scaling. */
-static void load_tile(const wb_regression_session *session, int64_t first, int rows, leaf_room *room) {
-  const wb_regression_data *data = &session->data;
-  double padded[REGRESSION_TILE] = {0};
-  for (int c = 0; c < data->columns; c++) {
-    const double *x = data->x + (size_t)c * (size_t)data->rows + first;
-    if (rows < REGRESSION_TILE) x = memcpy(padded, x, (size_t)rows * sizeof(double));
-    WB_LOOP(regression_load, session->isa)(x, data->center[c], data->inverse_scale[c],
-                                           room->line + c * REGRESSION_TILE);
-  }
-}
-
-static void add_intercepts(const wb_regression_session *session, const wb_regression_parameters *parameters,
-                           int64_t leaf, int64_t begin, leaf_room *room) {
-  for (int64_t s = session->leaf_segment[leaf]; s < session->leaf_segment[leaf + 1]; s++)
-    for (int64_t row = session->segment_row[s]; row < session->segment_row[s + 1]; row++)
-      room->linear[row - begin] = parameters->intercepts[session->segment_group[s]];
-}
-
 static void predict_leaf(const wb_regression_session *session, const wb_regression_parameters *parameters, int64_t leaf,
                          int64_t begin, int64_t end, leaf_room *room) {
   const wb_regression_data *data = &session->data;
   for (int k = 0; k < data->outcomes; k++)
     memset(room->linear + (size_t)k * WB_LEAF_ROWS, 0, (size_t)(end - begin) * sizeof(double));
-  if (data->groups > 0) add_intercepts(session, parameters, leaf, begin, room);
+  const int64_t segments = data->groups > 0 ? session->leaf_segment[leaf + 1] : 0;
+  for (int64_t s = segments > 0 ? session->leaf_segment[leaf] : 0; s < segments; s++)
+    for (int64_t row = session->segment_row[s]; row < session->segment_row[s + 1]; row++)
+      room->linear[row - begin] = parameters->intercepts[session->segment_group[s]];
   for (int k = 0; !data->x && k < data->outcomes; k++)
     WB_LOOP(regression_add_entries, session->isa)(
         (int)(end - begin), data->row_start + begin, data->column, data->value,
@@ -281,10 +257,16 @@ static void sum_leaf(const wb_regression_session *session, int64_t begin, int64_
                                                        data->column, data->value, room->omega, room->kappa, sums);
     return;
   }
+  double padded[REGRESSION_TILE] = {0}; /* rows past the end are zeros before scaling */
   for (int64_t first = begin; first < end; first += REGRESSION_TILE) {
     const int rows = end - first < REGRESSION_TILE ? (int)(end - first) : REGRESSION_TILE;
     const double *const omega = room->omega + (first - begin), *const z = room->kappa + (first - begin);
-    load_tile(session, first, rows, room);
+    for (int c = 0; c < p; c++) {
+      const double *x = data->x + (size_t)c * (size_t)data->rows + first;
+      if (rows < REGRESSION_TILE) x = memcpy(padded, x, (size_t)rows * sizeof(double));
+      WB_LOOP(regression_load, session->isa)(x, data->center[c], data->inverse_scale[c],
+                                             room->line + c * REGRESSION_TILE);
+    }
     WB_LOOP(regression_factors, session->isa)(rows, p, room->padded, room->line, omega, z, room->left, room->right);
     WB_LOOP(regression_products, session->isa)(rows, 0, room->lines, room->padded, room->left, room->right, sums);
   }
@@ -299,22 +281,6 @@ static void sum_segments(const wb_regression_session *session, int64_t leaf, int
     wb_cpu_terms_segment(session, first, (int)(session->segment_row[s + 1] - first), room->omega + (first - begin),
                          room->kappa + (first - begin), sums + (size_t)s * size);
   }
-}
-
-static void add_segments(const wb_regression_session *session, const double *segment_sums, double *group_statistics) {
-  const size_t size = WB_REGRESSION_GROUP_STATISTICS(session->data.columns);
-  memset(group_statistics, 0, (size_t)session->data.groups * size * sizeof(double));
-  for (int64_t s = 0; s < session->segments; s++) {
-    double *const to = group_statistics + (size_t)session->segment_group[s] * size;
-    for (size_t i = 0; i < size; i++) to[i] += segment_sums[(size_t)s * size + i];
-  }
-}
-
-static void unpack_statistics(int p, int padded, const double *sums, double *statistics) {
-  size_t at = 0;
-  for (int r = 0; r < p; r++)
-    for (int c = 0; c <= r; c++) statistics[at++] = sums[(size_t)r * (size_t)padded + (size_t)c];
-  for (int c = 0; c < p; c++) statistics[at++] = sums[(size_t)p * (size_t)padded + (size_t)c];
 }
 
 int wb_cpu_regression_threads(const wb_regression_session *session, int drawing) {
@@ -420,10 +386,12 @@ static int pass_leaf(const shared_pass *pass, int64_t leaf, leaf_room *room, dou
 
 static void pass_leaves(void *context) {
   shared_pass *const pass = context;
-  thread_memory *const memory = own_memory(pass->session, pass->threads);
+  thread_memory *const memory = pass->session->memory + wb_thread_of(pass->threads);
+  const size_t bytes = room_doubles(&pass->session->data) * sizeof(double);
   wb_message complaint;
   int status = WB_OK;
-  if (!memory) {
+  if (!memory->numbers && (memory->numbers = wb_aligned_malloc(bytes))) memset(memory->numbers, 0, bytes);
+  if (!memory->numbers) {
     wb_reduction_fail(pass->tree);
     return;
   }
@@ -462,8 +430,14 @@ static int run_pass(shared_pass pass, double *statistics, double *group_statisti
     failed = wb_out_of_memory(pass.message, "the sums of a leaf", room_doubles(data) * sizeof(double));
   if (failed == WB_OK) {
     *log_likelihood = root[pass.square];
-    if (adding) unpack_statistics(p, to_eight(p), root, statistics);
-    if (pass.segment_sums) add_segments(session, pass.segment_sums, group_statistics);
+    for (int r = 0; adding && r <= p; r++) /* the last line is X'z */
+      for (int c = 0; c <= r && c < p; c++) *statistics++ = root[(size_t)r * (size_t)to_eight(p) + (size_t)c];
+    const size_t size = WB_REGRESSION_GROUP_STATISTICS(p);
+    if (pass.segment_sums) memset(group_statistics, 0, (size_t)data->groups * size * sizeof(double));
+    for (size_t s = 0; pass.segment_sums && s < (size_t)session->segments; s++) {
+      double *const to = group_statistics + (size_t)session->segment_group[s] * size;
+      for (size_t i = 0; i < size; i++) to[i] += pass.segment_sums[s * size + i];
+    }
     if (adding && data->term_count > 0 && group_statistics) wb_cpu_terms_sum(session, pass.threads, group_statistics);
   }
   wb_reduction_close(&tree);
@@ -521,16 +495,6 @@ static int pair_log_likelihood(const wb_regression_pair *pair, double *linear, d
   return pass_pair(pair, &rows, 0, sum, message);
 }
 
-static void total_segments(const wb_regression_session *session, double *total) {
-  memset(total, 0, (size_t)session->data.groups * sizeof(double));
-  for (int64_t s = 0; s < session->segments; s++) {
-    double sum = 0.0;
-    for (int64_t row = session->segment_row[s]; row < session->segment_row[s + 1]; row++)
-      sum += session->row_values[row];
-    total[session->segment_group[s]] += sum;
-  }
-}
-
 static int level_log_likelihoods(wb_regression_session *session, const wb_regression_parameters *parameters,
                                  int32_t term, double *log_likelihoods, wb_message *message) {
   double sum;
@@ -538,8 +502,17 @@ static int level_log_likelihoods(wb_regression_session *session, const wb_regres
   const shared_pass pass = {
       .session = session, .parameters = parameters, .row_logs = session->row_values, .message = message};
   WB_TRY(run_pass(pass, NULL, NULL, &sum));
-  if (term < 0) total_segments(session, log_likelihoods);
-  else wb_cpu_terms_total(session, term, session->row_values, log_likelihoods);
+  if (term >= 0) {
+    wb_cpu_terms_total(session, term, session->row_values, log_likelihoods);
+    return WB_OK;
+  }
+  memset(log_likelihoods, 0, (size_t)session->data.groups * sizeof(double));
+  for (int64_t s = 0; s < session->segments; s++) {
+    sum = 0.0;
+    for (int64_t row = session->segment_row[s]; row < session->segment_row[s + 1]; row++)
+      sum += session->row_values[row];
+    log_likelihoods[session->segment_group[s]] += sum;
+  }
   return WB_OK;
 }
 

@@ -67,16 +67,11 @@ int wb_cpu_terms_open(const wb_regression_data *data, wb_term_sums *sums, wb_mes
   return WB_OK;
 }
 
-static size_t count_effects(const wb_regression_data *data) {
-  size_t count = 0;
-  for (int t = 0; t < data->term_count; t++) count += (size_t)data->terms[t].columns * (size_t)data->terms[t].levels;
-  return count;
-}
-
 void wb_cpu_terms_add(const wb_regression_session *session, const double *effects, int outcome, int64_t begin, int rows,
                       double *fixed) {
   const wb_regression_data *const data = &session->data;
-  effects += (size_t)outcome * count_effects(data);
+  for (int t = 0; t < data->term_count; t++)
+    effects += (size_t)outcome * (size_t)data->terms[t].columns * (size_t)data->terms[t].levels;
   for (int t = 0; t < data->term_count; t++) {
     const wb_regression_term *const term = data->terms + t;
     WB_LOOP(term_effects, session->isa)(data, term, effects, begin, rows, fixed);

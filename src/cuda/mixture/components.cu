@@ -313,13 +313,6 @@ double *put(double *to, const double *from, size_t count) {
   return to + count;
 }
 
-/* Replaces the sums of rows from number `first` on, counted over all components. */
-int send_sums(wb_mixture_session *s, size_t first, const double *sums, size_t count, wb_message *message) {
-  put(s->room.fetched, sums, count);
-  WB_TRY(send(s->stream, s->room.at.statistics + first, s->room.fetched, count, message));
-  return s->stream.wait("sending the sums of rows", message);
-}
-
 /* WB_ERROR_INPUT if the fetched flags say that a component could not be drawn. */
 int all_drawn(const double *failed, int32_t components, wb_message *message) {
   double first = 0;
@@ -384,8 +377,10 @@ uint64_t sample_table(const wb_mixture_session *s, int32_t components) {
 
 int set_part_statistics(wb_mixture_session *s, int32_t first, int32_t count, const double *statistics,
                         wb_message *message) {
-  const size_t size = WB_MIXTURE_STATISTICS(s->data.columns);
-  return send_sums(s, static_cast<size_t>(first) * size, statistics, static_cast<size_t>(count) * size, message);
+  const size_t size = WB_MIXTURE_STATISTICS(s->data.columns), values = static_cast<size_t>(count) * size;
+  put(s->room.fetched, statistics, values);
+  WB_TRY(send(s->stream, s->room.at.statistics + static_cast<size_t>(first) * size, s->room.fetched, values, message));
+  return s->stream.wait("sending the sums of rows", message);
 }
 
 int set_part_components(wb_mixture_session *s, int32_t components, const double *statistics, wb_message *message) {

@@ -237,17 +237,6 @@ struct wb_regression_session {
   int summed() const { return dual != 0 ? 0 : columns; }
   const wb::regression_point *here() const { return reinterpret_cast<wb::regression_point *>(packet.data()); }
 
-  int scale(const wb_regression_data &data, const wb_run *run, wb_message *message) {
-    const size_t p = static_cast<size_t>(columns);
-    wb::device_array<double> center, inverse;
-    WB_TRY(wb::bring(run, center, data.center, p, "the design's units", message));
-    WB_TRY(wb::bring(run, inverse, data.inverse_scale, p, "the design's units", message));
-    WB_TRY(wb::launch(wb::cover(wb::row_threads, rows, columns), wb::regression_scale, "scaling the design", message,
-                      x.data(), rows, center.data(), inverse.data()));
-    /* The units are freed when this returns. */
-    return wb::status_of(cudaDeviceSynchronize(), "scaling the design", message);
-  }
-
   /* Segments, as cpu/regression/sweep.c cuts them, and the group of each row. */
   int cut(const wb_regression_data &data, wb_message *message) {
     std::vector<int64_t> first;
@@ -282,8 +271,14 @@ struct wb_regression_session {
     leaves = wb::ceiling(rows, WB_LEAF_ROWS);
     node = wb::node_size(summed());
     WB_TRY(wb::bring(run, x, data.x, n * p, "the design", message));
+    wb::device_array<double> center, inverse;
     if (data.x != nullptr) {
-      WB_TRY(scale(data, run, message));
+      WB_TRY(wb::bring(run, center, data.center, p, "the design's units", message));
+      WB_TRY(wb::bring(run, inverse, data.inverse_scale, p, "the design's units", message));
+      WB_TRY(wb::launch(wb::cover(wb::row_threads, rows, columns), wb::regression_scale, "scaling the design", message,
+                        x.data(), rows, center.data(), inverse.data()));
+      /* The units are freed when this returns. */
+      WB_TRY(wb::status_of(cudaDeviceSynchronize(), "scaling the design", message));
     } else {
       const size_t entries = static_cast<size_t>(data.row_start[n]);
       WB_TRY(wb::bring(run, row_start, data.row_start, n + 1, "the design", message));
