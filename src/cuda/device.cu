@@ -53,7 +53,7 @@ int status_of(cudaError_t error, const char *what, wb_message *message) {
 }
 
 int same_process(wb_message *message) {
-  const long process = static_cast<long>(getpid());
+  const long process = long(getpid());
   long first = 0;
   if (!first_process.compare_exchange_strong(first, process) && first != process)
     return wb_fail(message, WB_ERROR_BACKEND,
@@ -61,7 +61,7 @@ int same_process(wb_message *message) {
   return WB_OK;
 }
 
-bool may_release() { return first_process == static_cast<long>(getpid()); }
+bool may_release() { return first_process == long(getpid()); }
 
 device_scope::~device_scope() {
   if (before_ < 0) return;
@@ -74,7 +74,7 @@ int device_scope::enter(int32_t device, wb_message *message, own_stream *own) {
   int before = 0;
   WB_TRY(status_of(cudaGetDevice(&before), "finding the current device", message));
   char what[64];
-  std::snprintf(what, sizeof what, "choosing device %d", static_cast<int>(device));
+  std::snprintf(what, sizeof what, "choosing device %d", int(device));
   WB_TRY(status_of(cudaSetDevice(device), what, message));
   before_ = before;
   stream_before_ = host_thread_stream;
@@ -116,14 +116,14 @@ int memory_left(uint64_t limit, uint64_t held, uint64_t *left, wb_message *messa
 
 int too_little(uint64_t bytes, const char *item, uint64_t needed, wb_message *message) {
   return wb_fail(message, WB_ERROR_MEMORY, "%.3g MB of device memory are available, and %s takes %.3g MB",
-                 static_cast<double>(bytes) / 1e6, item, static_cast<double>(needed) / 1e6);
+                 double(bytes) / 1e6, item, double(needed) / 1e6);
 }
 
 int fitting(const wb_run *run, uint64_t size, const char *item, int64_t all, int64_t *at_once, wb_message *message) {
   uint64_t bytes = 0;
   WB_TRY(memory_for_call(run, &bytes, message));
   if (bytes < size) return too_little(bytes, item, size, message);
-  *at_once = smaller(all, static_cast<int64_t>(bytes / size));
+  *at_once = smaller(all, int64_t(bytes / size));
   return WB_OK;
 }
 
@@ -133,8 +133,7 @@ static int allocate(Take take, size_t bytes, const char *kind, const char *what,
   *address = nullptr;
   if (bytes == 0) return WB_OK;
   char text[160];
-  std::snprintf(text, sizeof text, "allocating %.1f MB of %s memory for %s", static_cast<double>(bytes) / 1e6, kind,
-                what);
+  std::snprintf(text, sizeof text, "allocating %.1f MB of %s memory for %s", double(bytes) / 1e6, kind, what);
   void *taken = nullptr;
   WB_TRY(status_of(take(&taken, bytes), text, message));
   *address = taken;

@@ -146,7 +146,7 @@ public:
   size_t size() const { return bytes() / sizeof(T); }
   /* Room for `count`, in new memory if there is less. */
   int grow(size_t count, const char *what, wb_message *message) {
-    return size() < count ? allocate(count, what, message) : static_cast<int>(WB_OK);
+    return size() < count ? allocate(count, what, message) : int(WB_OK);
   }
 
   int upload(const T *from, size_t count, const char *what, wb_message *message) {
@@ -160,7 +160,7 @@ public:
     char copying[160];
     std::snprintf(copying, sizeof copying, "copying %s to the device", what);
     WB_TRY(allocate(count, what, message));
-    return count > 0 ? upload(from, count, copying, message) : static_cast<int>(WB_OK);
+    return count > 0 ? upload(from, count, copying, message) : int(WB_OK);
   }
 };
 

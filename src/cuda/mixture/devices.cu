@@ -25,7 +25,7 @@ constexpr int64_t SUMS = 4096;
 void name_card(int32_t device, int status, wb_message *message) {
   if (status == WB_ERROR_INPUT) return;
   const wb_message words = *message;
-  std::snprintf(message->text, sizeof message->text, "graphics card %d: %.480s", static_cast<int>(device), words.text);
+  std::snprintf(message->text, sizeof message->text, "graphics card %d: %.480s", int(device), words.text);
 }
 
 /* After a failure of one part the others may still be at work with the caller's memory. */
@@ -61,12 +61,12 @@ int for_chunks(wb_mixture_session *session, wb_message *message, Draw draw, Sum 
     int64_t *next = leaf;
     WB_TRY(for_parts(session, message, [&](wb_mixture_session *s, auto real) {
       const int64_t mine = *next++;
-      return mine == s->leaves ? static_cast<int>(WB_OK) : draw(s, mine, real);
+      return mine == s->leaves ? int(WB_OK) : draw(s, mine, real);
     }));
     next = leaf;
     WB_TRY(for_parts(session, message, [&](wb_mixture_session *s, auto real) {
       int64_t *const mine = next++;
-      if (*mine == s->leaves) return static_cast<int>(WB_OK);
+      if (*mine == s->leaves) return int(WB_OK);
       const int here = sum(s, mine, real);
       more = more || *mine < s->leaves;
       return here;
@@ -81,7 +81,7 @@ template <typename Work>
 int for_rows(wb_mixture_session *session, int64_t first, int64_t count, wb_message *message, Work work) {
   return for_parts(session, message, [&](wb_mixture_session *s, auto real) {
     const int64_t from = larger(first, s->first_row), to = smaller(first + count, s->first_row + s->data.rows);
-    return to <= from ? static_cast<int>(WB_OK) : work(s, from - s->first_row, to - from, from - first, real);
+    return to <= from ? int(WB_OK) : work(s, from - s->first_row, to - from, from - first, real);
   });
 }
 
@@ -114,10 +114,10 @@ double *combine(const wb_mixture_session *session, size_t size, double *const *s
     for (int64_t leaf = 0; leaf < s->leaves;) {
       const mixture_piece piece = s->piece_of(leaf);
       sizes[count] = piece.size;
-      nodes[count++] = *sums + static_cast<size_t>(piece.number) * size;
+      nodes[count++] = *sums + size_t(piece.number) * size;
       leaf = piece.end;
     }
-  const int64_t all = static_cast<int64_t>(size);
+  const int64_t all = int64_t(size);
   spread(&session->run, ceiling(all, SUMS),
          [&](int64_t part) { add_nodes(nodes, sizes, count, part * SUMS, smaller(all, (part + 1) * SUMS)); });
   return nodes[0];
@@ -192,7 +192,7 @@ int fetch_sums(wb_mixture_session *session, wb_message *message) {
   const size_t size = node_size(session, session->room.count);
   WB_TRY(for_parts(session, message, [&](wb_mixture_session *s, auto) {
     s->nodes = s->mail.data();
-    s->node_count = static_cast<size_t>(s->pieces()) * size;
+    s->node_count = size_t(s->pieces()) * size;
     return copy_later(s->mail.data(), s->work.roots.data(), s->node_count * sizeof(double), cudaMemcpyDeviceToHost,
                       "fetching sums of rows", message, s->stream.get());
   }));
@@ -233,8 +233,7 @@ int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *pairs, u
     for (int32_t i = 0; i < halves && here == WB_OK; i++) least[i] = smaller(least[i], found.words[i]);
     return here;
   }));
-  for (int32_t i = 0; i < halves; i++)
-    anchors[i] = least[i] == ~pair_word(0) ? -1 : static_cast<int64_t>(least[i] & 0xFFFFFFFFu);
+  for (int32_t i = 0; i < halves; i++) anchors[i] = least[i] == ~pair_word(0) ? -1 : int64_t(least[i] & 0xFFFFFFFFu);
   return WB_OK;
 }
 
@@ -258,14 +257,14 @@ int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs, cons
   WB_TRY(for_parts(session, message, [&](wb_mixture_session *s, auto) {
     part_pairs found;
     const int here = finish_part_pairs(s, pairs, "drawing halves", &found, message);
-    for (int32_t g = 0; g < pairs->pairs && here == WB_OK; g++) units[g] += static_cast<int64_t>(found.words[g]);
+    for (int32_t g = 0; g < pairs->pairs && here == WB_OK; g++) units[g] += int64_t(found.words[g]);
     *next++ = found.sums;
     s->nodes = found.sums;
-    s->node_count = static_cast<size_t>(s->pieces()) * size;
+    s->node_count = size_t(s->pieces()) * size;
     return here;
   }));
   if (session->data.piece == 0) std::memcpy(statistics, combine(session, size, sums), (size - 1) * sizeof(double));
-  for (int32_t g = 0; g < pairs->pairs; g++) log_probability[g] = static_cast<double>(units[g]) / WB_HALF_UNIT;
+  for (int32_t g = 0; g < pairs->pairs; g++) log_probability[g] = double(units[g]) / WB_HALF_UNIT;
   return WB_OK;
 }
 

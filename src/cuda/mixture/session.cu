@@ -40,8 +40,7 @@ mixture_draw_kernel<Real> find_draw_tensor(int p) {
 }
 
 int64_t ordinary_cost(int p, int order) {
-  return static_cast<int64_t>(coefficient_line(static_cast<size_t>(order))) *
-         (p > ORDINARY_MOST_COLUMNS ? BEYOND_REGISTERS : 1);
+  return int64_t(coefficient_line(size_t(order))) * (p > ORDINARY_MOST_COLUMNS ? BEYOND_REGISTERS : 1);
 }
 
 /* Whether tensor cores in double precision need less time than a kernel of that order. Only cards of compute capability
@@ -79,9 +78,9 @@ int open_workspace(wb_mixture_session *s, uint64_t coefficients, wb_message *mes
   s->work = {};
   uint64_t left = 0;
   WB_TRY(memory_left(s->memory_limit, s->held(), &left, message));
-  const size_t keys = s->data.keep_labels ? static_cast<size_t>(s->leaves) * WB_LEAF_ROWS : 0;
+  const size_t keys = s->data.keep_labels ? size_t(s->leaves) * WB_LEAF_ROWS : 0;
   const size_t pairs = s->data.keep_labels ? pair_bytes(s, components) : 0;
-  const size_t roots = s->piece == 0 ? 0 : static_cast<size_t>(s->pieces()) * node_size(s, components);
+  const size_t roots = s->piece == 0 ? 0 : size_t(s->pieces()) * node_size(s, components);
   /* What is kept of each row does not count towards the twelfth of the data's memory. */
   const uint64_t kept = keys * sizeof(int32_t) + pairs + roots * sizeof(double);
   const uint64_t leaf = WB_LEAF_ROWS * (sizeof(int32_t) + s->real()) + transit_leaf(s);
@@ -108,10 +107,10 @@ int32_t *drawn_labels(const wb_mixture_session *s, int64_t leaf) {
 template <typename Real>
 int send_shares(wb_mixture_session *s, const double *log_weight, wb_message *message) {
   mixture_room &room = s->room;
-  const size_t table = static_cast<size_t>(sample_table(s, room.count));
+  const size_t table = size_t(sample_table(s, room.count));
   if (table == 0) return WB_OK;
   Real *const sent = reinterpret_cast<Real *>(room.sent_share);
-  for (size_t i = 0; i < table; i++) sent[i] = static_cast<Real>(log_weight[i]);
+  for (size_t i = 0; i < table; i++) sent[i] = Real(log_weight[i]);
   WB_TRY(copy_later(room.share, sent, table * sizeof(Real), cudaMemcpyHostToDevice,
                     "sending log weights of the samples", message, s->stream.get()));
   return status_of(cudaMemsetAsync(room.counts, 0, table * sizeof(sample_count), s->stream.get()),
@@ -154,8 +153,8 @@ int open_prediction(wb_mixture_session *s, int32_t components, int32_t mixtures,
                     const mixture_evaluate_kernel<Real> &kernel, int64_t first, int64_t count, int32_t beside,
                     prediction *out, wb_message *message) {
   const int64_t leaves = (first + count - 1) / WB_LEAF_ROWS - first / WB_LEAF_ROWS + 1;
-  const uint64_t coefficients = kernel_bytes<Real>(s, kernel, components) * static_cast<uint64_t>(mixtures);
-  const uint64_t row = sizeof(int32_t) + sizeof(double) + sizeof(double) * static_cast<uint64_t>(beside);
+  const uint64_t coefficients = kernel_bytes<Real>(s, kernel, components) * uint64_t(mixtures);
+  const uint64_t row = sizeof(int32_t) + sizeof(double) + sizeof(double) * uint64_t(beside);
   s->work = {};
   uint64_t left = 0;
   WB_TRY(memory_left(s->memory_limit, s->held(), &left, message));
@@ -165,12 +164,12 @@ int open_prediction(wb_mixture_session *s, int32_t components, int32_t mixtures,
   uint64_t room = smaller(left - coefficients, wish);
   out->chunk = leaves;
   if (!s->resident()) {
-    out->chunk = smaller(leaves, larger<int64_t>(1, static_cast<int64_t>(room / 2 / transit_leaf(s))));
-    room -= smaller(room, transit_leaf(s) * static_cast<uint64_t>(out->chunk));
+    out->chunk = smaller(leaves, larger<int64_t>(1, int64_t(room / 2 / transit_leaf(s))));
+    room -= smaller(room, transit_leaf(s) * uint64_t(out->chunk));
   }
-  out->pass = larger<int64_t>(1, static_cast<int64_t>(room / row) / PASS_ROWS) * PASS_ROWS;
+  out->pass = larger<int64_t>(1, int64_t(room / row) / PASS_ROWS) * PASS_ROWS;
   out->pass = smaller(out->pass, ceiling(count, PASS_ROWS) * PASS_ROWS);
-  const size_t pass = static_cast<size_t>(out->pass), kept = pass * static_cast<size_t>(beside);
+  const size_t pass = size_t(out->pass), kept = pass * size_t(beside);
   WB_TRY(out->coefficients.allocate(coefficients, "the components", message));
   WB_TRY(s->packed.allocate(coefficients, "the components", message));
   WB_TRY(open_transit(s, out->chunk, 1, first / WB_LEAF_ROWS + leaves, &out->x, message));
@@ -244,12 +243,12 @@ int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int
       for (int32_t i = 0; i < mixtures; i++) {
         WB_TRY(begin_missing_evaluation(s, parameters + i, message));
         WB_TRY(launch(shape_of(s, kernel, rows), kernel.kernel, "evaluating components", message, x, s->data.columns,
-                      coefficients + static_cast<size_t>(i) * mixture_size, k, row - start, rows, labels, log_sums,
-                      probability, rows));
+                      coefficients + size_t(i) * mixture_size, k, row - start, rows, labels, log_sums, probability,
+                      rows));
         WB_TRY(evaluate_missing<Real>(s, start, row, rows, x, labels, log_sums, probability, rows, message));
         if (to.draws)
-          WB_TRY(draw_by_weights(s->stream.get(), probability, rows, k, to.key, static_cast<uint64_t>(to.number + at),
-                                 labels, message));
+          WB_TRY(draw_by_weights(s->stream.get(), probability, rows, k, to.key, uint64_t(to.number + at), labels,
+                                 message));
         if (sums != nullptr)
           WB_TRY(launch(s->cover(DENSITY_THREADS, rows), mixture_add_densities, "adding densities", message, rows,
                         log_sums, unit, sums->unit_each ? 1 : 0, sum));
@@ -266,7 +265,7 @@ int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int
 
 int open_device(wb_mixture_session *s, const wb_mixture_data *data, wb_message *message) {
   const char *const kind = "asking for the device's kind", *const units = "sending units to the device";
-  const size_t p = static_cast<size_t>(data->columns);
+  const size_t p = size_t(data->columns);
   int major = 0, minor = 0;
   WB_TRY(s->stream.create(message));
   WB_TRY(s->side.create_urgent(message));
@@ -282,7 +281,7 @@ int open_device(wb_mixture_session *s, const wb_mixture_data *data, wb_message *
   WB_TRY(status_of(cudaMemcpy(s->units.data() + p, data->inverse_scale, p * sizeof(double), cudaMemcpyHostToDevice),
                    units, message));
   if (s->data.sample != nullptr)
-    WB_TRY(s->sample.hold(s->data.sample, static_cast<size_t>(s->data.rows), "the samples of the rows", message));
+    WB_TRY(s->sample.hold(s->data.sample, size_t(s->data.rows), "the samples of the rows", message));
   WB_TRY(open_missing(s, message));
   return settle_rows(s, message);
 }
@@ -302,8 +301,8 @@ WB_BOTH_PRECISIONS(find_evaluate)
 int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_run *run, wb_mixture_session **session,
               wb_message *message) {
   if (data->columns > MIXTURE_MOST_COLUMNS)
-    return wb_fail(message, WB_ERROR_INPUT, "%d columns: a graphics card takes up to %d",
-                   static_cast<int>(data->columns), static_cast<int>(MIXTURE_MOST_COLUMNS));
+    return wb_fail(message, WB_ERROR_INPUT, "%d columns: a graphics card takes up to %d", int(data->columns),
+                   int(MIXTURE_MOST_COLUMNS));
   WB_ON_DEVICE(part->device, message);
   std::unique_ptr<wb_mixture_session> s(new (std::nothrow) wb_mixture_session);
   if (s == nullptr) return wb_fail(message, WB_ERROR_MEMORY, "no memory for the mixture session");
@@ -320,8 +319,7 @@ int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_ru
   s->device = part->device;
   s->memory_limit = run->memory_limit;
   s->run = *run;
-  s->host_memory = static_cast<uint64_t>(static_cast<double>(run->host_memory) *
-                                         (static_cast<double>(part->rows) / static_cast<double>(data->rows)));
+  s->host_memory = uint64_t(double(run->host_memory) * (double(part->rows) / double(data->rows)));
   s->leaves = ceiling(part->rows, WB_LEAF_ROWS);
   WB_TRY(open_device(s.get(), data, message));
   *session = s.release();
@@ -357,12 +355,12 @@ int draw_chunk_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, i
   WB_TRY(launch(shape_of(s, draw, rows), draw.kernel, "drawing components", message, x, s->data.columns,
                 static_cast<const Real *>(w.coefficients.address()), s->room.count, share,
                 share == nullptr ? nullptr : s->sample.data() + first * WB_LEAF_ROWS, key, iteration,
-                static_cast<uint64_t>(s->number + first * WB_LEAF_ROWS), rows, drawn, log_sums));
+                uint64_t(s->number + first * WB_LEAF_ROWS), rows, drawn, log_sums));
   /* Rows that lack values are drawn again, given their observed columns. */
   WB_TRY(draw_missing<Real>(s, first, count, share, key, iteration, const_cast<Real *>(x), drawn, log_sums, message));
   if (labels == nullptr) return WB_OK;
-  return copy_later(labels + first * WB_LEAF_ROWS, drawn, static_cast<size_t>(rows) * sizeof(int32_t),
-                    cudaMemcpyDeviceToHost, "fetching labels", message, s->stream.get());
+  return copy_later(labels + first * WB_LEAF_ROWS, drawn, size_t(rows) * sizeof(int32_t), cudaMemcpyDeviceToHost,
+                    "fetching labels", message, s->stream.get());
 }
 WB_BOTH_PRECISIONS(draw_chunk_labels)
 
@@ -375,7 +373,7 @@ int sum_chunk_labels(wb_mixture_session *s, int64_t *leaf, wb_message *message) 
                           s->piece == 0 ? s->room.at.statistics : w.roots.data(), message));
   WB_TRY(count_samples(s, drawn, first, count, message));
   *leaf = first + count;
-  return *leaf == s->leaves ? send_ahead(s, &w.x, message) : static_cast<int>(WB_OK);
+  return *leaf == s->leaves ? send_ahead(s, &w.x, message) : int(WB_OK);
 }
 WB_BOTH_PRECISIONS(sum_chunk_labels)
 

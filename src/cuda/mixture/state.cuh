@@ -143,8 +143,8 @@ struct wb_mixture_session {
 
   size_t real() const { return data.precision == WB_SINGLE ? sizeof(float) : sizeof(double); }
   /* Bytes of a leaf, raw and scaled. */
-  uint64_t raw_leaf() const { return sizeof(double) * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
-  uint64_t leaf() const { return real() * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
+  uint64_t raw_leaf() const { return sizeof(double) * WB_LEAF_ROWS * uint64_t(data.columns); }
+  uint64_t leaf() const { return real() * WB_LEAF_ROWS * uint64_t(data.columns); }
   bool resident() const { return kept == leaves; }
   uint64_t held() const { return wb::bytes_of(units, sample, x, work, gaps, room.memory); }
   wb::mixture_piece piece_of(int64_t leaf) const;
@@ -167,14 +167,13 @@ inline int lacks_memory(const wb_mixture_session *s, int32_t components, uint64_
   return wb_fail(
       message, WB_ERROR_MEMORY,
       "%.2f MB of device memory are needed at least for %d components in %d columns, but %.2f MB can be used",
-      static_cast<double>(needed) / 1e6, static_cast<int>(components), static_cast<int>(s->data.columns),
-      static_cast<double>(left) / 1e6);
+      double(needed) / 1e6, int(components), int(s->data.columns), double(left) / 1e6);
 }
 
 inline int check_components(int32_t components, wb_message *message) {
   if (components <= MIXTURE_MOST_COMPONENTS) return WB_OK;
-  return wb_fail(message, WB_ERROR_INPUT, "%d components: a graphics card takes up to %d", static_cast<int>(components),
-                 static_cast<int>(MIXTURE_MOST_COMPONENTS));
+  return wb_fail(message, WB_ERROR_INPUT, "%d components: a graphics card takes up to %d", int(components),
+                 int(MIXTURE_MOST_COMPONENTS));
 }
 
 /* Frees working memory and leaves half as many rows on the device. See cuda/mixture/stream.cu. */
@@ -203,7 +202,7 @@ inline int settled(wb_mixture_session *s, int status) {
 
 /* Doubles of a sum over rows: the statistics of all components, the log likelihood. */
 inline size_t node_size(const wb_mixture_session *s, int32_t components) {
-  return static_cast<size_t>(components) * WB_MIXTURE_STATISTICS(s->data.columns) + 1;
+  return size_t(components) * WB_MIXTURE_STATISTICS(s->data.columns) + 1;
 }
 
 /* Calls work(real) on the device of a part, where `real` has the type of the session's precision. */

@@ -77,8 +77,7 @@ __global__ void row_weights(copula_arguments a) {
   double *const cumulative = a.cumulative + group * a.rows;
   double sum = 0;
   for (int64_t i = 0; i < a.rows; i++)
-    cumulative[i] = sum +=
-        wb_bootstrap_weight(a.key, static_cast<uint64_t>(a.first_group + group), static_cast<uint64_t>(i));
+    cumulative[i] = sum += wb_bootstrap_weight(a.key, uint64_t(a.first_group + group), uint64_t(i));
 }
 
 /* A thread a (resample, step): its row, and its scores, or for a binary response the uniform. */
@@ -86,14 +85,14 @@ __global__ void draw_steps(copula_arguments a) {
   const int64_t at = thread_number();
   if (at >= a.groups * a.steps) return;
   const int64_t group = at / a.steps, t = at % a.steps;
-  const uint64_t resample = static_cast<uint64_t>(a.first_group + group);
-  const uint32_t step = static_cast<uint32_t>(a.first_step + t);
+  const uint64_t resample = uint64_t(a.first_group + group);
+  const uint32_t step = uint32_t(a.first_step + t);
   if (a.rows > 0)
     a.row[group * chunk + t] =
-        wb_row_at(a.cumulative + group * a.rows, static_cast<int32_t>(a.rows), wb_row_uniform(a.key, resample, step));
+        wb_row_at(a.cumulative + group * a.rows, int32_t(a.rows), wb_row_uniform(a.key, resample, step));
   double *const score = a.score + (group * chunk + t) * a.dimensions;
   for (int j = 0; j < a.dimensions; j++) {
-    const double u = wb_step_uniform(a.key, resample, step, static_cast<uint32_t>(j));
+    const double u = wb_step_uniform(a.key, resample, step, uint32_t(j));
     score[j] = a.kind == WB_COPULA_BINARY ? u : wb_normal_quantile_within(u);
   }
 }
@@ -192,7 +191,7 @@ __global__ void fit_sequence(copula_arguments a) {
 }
 
 int bring(device_array<double> &to, const double *from, int64_t count, wb_message *message) {
-  return to.hold(from, static_cast<size_t>(count), "arrays of predictive resampling", message);
+  return to.hold(from, size_t(count), "arrays of predictive resampling", message);
 }
 
 /* rho, 1/sqrt(1 - rho^2) and their product. */
@@ -200,7 +199,7 @@ struct bandwidths {
   device_array<double> rho, scale, both;
 
   int bring_all(const double *from, int64_t count, copula_arguments *a, wb_message *message) {
-    std::vector<double> scales(static_cast<size_t>(count)), products(static_cast<size_t>(count));
+    std::vector<double> scales(count), products(count);
     for (size_t j = 0; j < scales.size(); j++) {
       scales[j] = a->kind == WB_COPULA_BINARY ? 1.0 : wb_copula_scale(from[j]);
       products[j] = from[j] * scales[j];
@@ -243,9 +242,9 @@ public:
     WB_TRY(bring(conditional_, work.conditional + first * size, count * size, message));
     if (work.gain != nullptr) WB_TRY(bring(gain_, work.gain + first * size, count * size, message));
     if (rows_live) WB_TRY(bring(rows_, work.row_conditional + first * a.rows, count * a.rows, message));
-    WB_TRY(score_.allocate(static_cast<size_t>(count * chunk * a.dimensions), "observations", message));
-    WB_TRY(row_.allocate(static_cast<size_t>(count * chunk), "rows of the steps", message));
-    WB_TRY(cumulative_.allocate(static_cast<size_t>(drawn ? count * a.rows : 0), "weights of the rows", message));
+    WB_TRY(score_.allocate(size_t(count * chunk * a.dimensions), "observations", message));
+    WB_TRY(row_.allocate(size_t(count * chunk), "rows of the steps", message));
+    WB_TRY(cumulative_.allocate(size_t(drawn ? count * a.rows : 0), "weights of the rows", message));
     a.conditional = conditional_.data();
     a.gain = gain_.data();
     a.row_conditional = rows_.data();
@@ -254,17 +253,17 @@ public:
     a.cumulative = cumulative_.data();
     if (drawn && a.rows > 0) WB_TRY(launch(cover(group_threads, count), row_weights, what, message, a));
     WB_TRY(in_batches(work.steps, chunk, [&](int64_t step, int64_t steps) {
-      a.steps = static_cast<int>(steps);
+      a.steps = int(steps);
       a.first_step = work.first_step + step;
       a.alpha = alpha + step;
       WB_TRY(drawn ? launch(cover(group_threads, count * steps), draw_steps, what, message, a)
                    : take(work, a, first, step, message));
       if (rows_live) WB_TRY(launch(grid(group_threads, count), draw_binary, what, message, a));
-      if (a.points == 0) return static_cast<int>(WB_OK);
+      if (a.points == 0) return int(WB_OK);
       return launch(cover(point_threads, a.points, rows_of_grid(count)), a.dimensions == 1 ? update_one : update_many,
                     "updating points", message, a);
     }));
-    const size_t states = static_cast<size_t>(count * size), row_states = static_cast<size_t>(count * a.rows);
+    const size_t states = size_t(count * size), row_states = size_t(count * a.rows);
     WB_TRY(conditional_.download(work.conditional + first * size, states, "copying the states", message));
     if (work.gain != nullptr)
       WB_TRY(gain_.download(work.gain + first * size, states, "copying the densities", message));
@@ -276,13 +275,13 @@ private:
   /* The caller's observations of this chunk, laid out as drawn ones are. */
   int take(const wb_copula_update &work, const copula_arguments &a, int64_t first, int64_t step, wb_message *message) {
     const int64_t d = a.dimensions;
-    std::vector<double> score(static_cast<size_t>(a.groups * chunk * d));
-    std::vector<int32_t> row(static_cast<size_t>(a.groups * chunk));
+    std::vector<double> score(size_t(a.groups * chunk * d));
+    std::vector<int32_t> row(size_t(a.groups * chunk));
     for (int64_t g = 0; g < a.groups; g++)
       for (int64_t t = 0; t < a.steps; t++) {
         const int64_t from = (first + g) * work.steps + step + t, to = g * chunk + t;
-        for (int64_t j = 0; j < d; j++) score[static_cast<size_t>(to * d + j)] = work.score[from * d + j];
-        if (a.covariates > 0) row[static_cast<size_t>(to)] = work.row[from];
+        for (int64_t j = 0; j < d; j++) score[size_t(to * d + j)] = work.score[from * d + j];
+        if (a.covariates > 0) row[size_t(to)] = work.row[from];
       }
     WB_TRY(score_.upload(score.data(), score.size(), "copying observations", message));
     return row_.upload(row.data(), row.size(), "copying rows of the steps", message);
@@ -312,17 +311,16 @@ int copula_update(const wb_copula_update *work, const wb_run *run, wb_message *m
   bandwidths rho;
   closeness points, rows;
   device_array<double> alpha;
-  std::vector<double> weights(static_cast<size_t>(work->steps));
+  std::vector<double> weights(size_t(work->steps));
   for (size_t t = 0; t < weights.size(); t++)
-    weights[t] = wb_copula_forward_weight(
-        work->observations + static_cast<double>(work->first_step + static_cast<int64_t>(t)) + 1.0, work->most);
+    weights[t] = wb_copula_forward_weight(work->observations + double(work->first_step + int64_t(t)) + 1.0, work->most);
   WB_TRY(rho.bring_all(work->rho, a.dimensions, &a, message));
   WB_TRY(bring(alpha, weights.data(), work->steps, message));
   WB_TRY(points.bring_all(work->closeness, a.groups, a.points, a.rows, a.covariates, &a.near, message));
   if (work->row_conditional != nullptr)
     WB_TRY(rows.bring_all(work->row_closeness, a.groups, a.rows, a.rows, a.covariates, &a.own, message));
   const uint64_t each =
-      sizeof(double) * static_cast<uint64_t>(2 * a.dimensions * a.points + chunk * (a.dimensions + 1) + 2 * a.rows);
+      sizeof(double) * uint64_t(2 * a.dimensions * a.points + chunk * (a.dimensions + 1) + 2 * a.rows);
   int64_t at_once = 0;
   WB_TRY(fitting(run, each, "one resample", work->groups, &at_once, message));
   update_part part;
@@ -335,12 +333,12 @@ int copula_fit(const wb_copula_fit *work, const wb_run *run, wb_message *message
   WB_ON_DEVICE(run->device, message);
   copula_arguments a = arguments_of(work->model, work->groups, work->points);
   const int64_t n = work->points;
-  const size_t size = static_cast<size_t>(work->groups * n * a.dimensions);
+  const size_t size = size_t(work->groups * n * a.dimensions);
   bandwidths rho;
   closeness near;
   device_array<double> alpha, outcome, conditional, score, gain;
-  std::vector<double> weights(static_cast<size_t>(n)), ones(size, 1.0);
-  for (size_t i = 0; i < weights.size(); i++) weights[i] = wb_copula_weight(static_cast<double>(i + 1));
+  std::vector<double> weights(n), ones(size, 1.0);
+  for (size_t i = 0; i < weights.size(); i++) weights[i] = wb_copula_weight(double(i + 1));
   WB_TRY(rho.bring_all(work->rho, work->groups * a.dimensions, &a, message));
   WB_TRY(bring(alpha, weights.data(), n, message));
   if (a.kind == WB_COPULA_BINARY) WB_TRY(bring(outcome, work->outcome, work->groups * n, message));

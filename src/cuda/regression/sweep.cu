@@ -44,13 +44,13 @@ __device__ double fixed_part(const regression_rows &data, const term_list &terms
   double fixed = data.offset != nullptr ? data.offset[outcome * data.rows + row] : 0.0;
   for (int t = 0; t < terms.count; t++) {
     fixed = add_term(terms.term[t], data.rows, *effects, row, fixed);
-    *effects += static_cast<size_t>(terms.term[t].columns) * terms.term[t].levels;
+    *effects += size_t(terms.term[t].columns) * terms.term[t].levels;
   }
   return fixed;
 }
 
 __device__ double free_part(const regression_rows &data, const regression_point &at, int outcome, int64_t row) {
-  const double *const coefficients = at.coefficients + static_cast<size_t>(outcome) * data.columns;
+  const double *const coefficients = at.coefficients + size_t(outcome) * data.columns;
   double sum = data.group != nullptr ? at.intercepts[data.group[row]] : 0.0;
   if (data.x == nullptr) {
     WB_UNROLL_BY(2)
@@ -84,8 +84,7 @@ __global__ void __launch_bounds__(row_threads)
   for (int k = 0; k < data.outcomes; k++) linear[k] = free_part(data, at, k, row);
   const double weight = data.dispersed != nullptr ? data.dispersed[row] : 0.0;
   const double shape = wb_regression_shape(data.shape[row], weight, at.dispersion);
-  const double kappa =
-      wb_regression_kappa(data.kappa[static_cast<int64_t>(at.outcome) * data.rows + row], weight, at.dispersion);
+  const double kappa = wb_regression_kappa(data.kappa[int64_t(at.outcome) * data.rows + row], weight, at.dispersion);
   const double alone = linear[at.outcome];
   const double *effects = at.effects;
   double fixed = 0.0;
@@ -98,7 +97,7 @@ __global__ void __launch_bounds__(row_threads)
   fixed += at.shift;
   const double psi = alone + fixed;
   log_likelihood[row] = data.outcomes > 1 ? wb_regression_row_outcomes(data.outcomes, data.shape[row], data.kappa + row,
-                                                                       static_cast<size_t>(data.rows), linear, 1)
+                                                                       size_t(data.rows), linear, 1)
                                           : one_log_likelihood(data, at, row, kappa, shape, psi);
   if (omega == nullptr) return;
   if (at.weights == WB_REGRESSION_INFORMATION && data.poisson != 0) {
@@ -116,8 +115,7 @@ __global__ void __launch_bounds__(row_threads)
     z[row] = 0.0;
     return;
   }
-  const uint64_t element =
-      static_cast<uint64_t>(at.outcome) * static_cast<uint64_t>(data.rows) + static_cast<uint64_t>(row);
+  const uint64_t element = uint64_t(at.outcome) * uint64_t(data.rows) + uint64_t(row);
   double drawn = at.weights == WB_REGRESSION_EXPECTED ? wb_regression_expected(shape, psi)
                                                       : wb_polyagamma_draw(at.key, at.iteration, element, shape, psi);
   if (shape == 0.0) drawn = 0.0;
@@ -155,8 +153,7 @@ __global__ void __launch_bounds__(row_threads)
   if (dispersed != nullptr) {
     double more = 0.0;
     if ((count == 0.0) != (both.hurdle != 0))
-      more = wb_zero_complete(both.hurdle, weight, none, zero, expected ? nullptr : &key, iteration,
-                              static_cast<uint64_t>(row));
+      more = wb_zero_complete(both.hurdle, weight, none, zero, expected ? nullptr : &key, iteration, uint64_t(row));
     wb_zero_completed(both.hurdle, count, weight, both.unit[row], more, dispersed + row, kappa + both.row[row]);
     return;
   }
@@ -173,13 +170,13 @@ __global__ void __launch_bounds__(row_threads) regression_segment(regression_row
                                                                   const double *omega, const double *z, double *sums) {
   const int size = data.columns + 2;
   const int64_t begin = segment_row[blockIdx.x], end = segment_row[blockIdx.x + 1];
-  for (int c = static_cast<int>(threadIdx.x); c < size; c += row_threads) {
+  for (int c = int(threadIdx.x); c < size; c += row_threads) {
     double sum = 0;
     if (c < data.columns)
       for (int64_t row = begin; row < end; row++) sum = wb_fma(omega[row], data.x[c * data.rows + row], sum);
     else
       for (int64_t row = begin; row < end; row++) sum += c == data.columns ? omega[row] : z[row];
-    sums[static_cast<size_t>(blockIdx.x) * size + c] = sum;
+    sums[size_t(blockIdx.x) * size + c] = sum;
   }
 }
 
@@ -189,12 +186,12 @@ __global__ void __launch_bounds__(row_threads)
                                double *sums) {
   const int size = data.columns + 2;
   const int64_t begin = segment_row[blockIdx.x], end = segment_row[blockIdx.x + 1];
-  sums += static_cast<size_t>(blockIdx.x) * size;
-  for (int c = static_cast<int>(threadIdx.x); c < size; c += row_threads) sums[c] = 0.0;
+  sums += size_t(blockIdx.x) * size;
+  for (int c = int(threadIdx.x); c < size; c += row_threads) sums[c] = 0.0;
   for (int64_t row = begin; row < end; row++) {
     __syncthreads();
     const int32_t last = data.row_start[row + 1];
-    for (int32_t e = data.row_start[row] + static_cast<int32_t>(threadIdx.x); e < last; e += row_threads)
+    for (int32_t e = data.row_start[row] + int32_t(threadIdx.x); e < last; e += row_threads)
       sums[data.column[e]] = wb_fma(omega[row], data.value[e], sums[data.column[e]]);
     if (threadIdx.x != 0) continue;
     sums[size - 2] += omega[row];
@@ -240,7 +237,7 @@ struct wb_regression_session {
   /* Segments, as cpu/regression/sweep.c cuts them, and the group of each row. */
   int cut(const wb_regression_data &data, wb_message *message) {
     std::vector<int64_t> first;
-    std::vector<int32_t> of_row(static_cast<size_t>(rows));
+    std::vector<int32_t> of_row(rows);
     int32_t g = 0;
     for (int64_t row = 0; row < rows; row++) {
       while (data.group_start[g + 1] <= row) g++;
@@ -248,20 +245,19 @@ struct wb_regression_session {
         first.push_back(row);
         segment_group.push_back(g);
       }
-      of_row[static_cast<size_t>(row)] = g;
+      of_row[size_t(row)] = g;
     }
-    segments = static_cast<int64_t>(first.size());
+    segments = int64_t(first.size());
     first.push_back(rows);
-    segment_host.resize(static_cast<size_t>(segments) * WB_REGRESSION_GROUP_STATISTICS(summed()));
+    segment_host.resize(size_t(segments) * WB_REGRESSION_GROUP_STATISTICS(summed()));
     WB_TRY(segment_row.hold(first.data(), first.size(), "the groups' rows", message));
     WB_TRY(group.hold(of_row.data(), of_row.size(), "the groups of rows", message));
     WB_TRY(segment_sums.allocate(segment_host.size(), "the groups' sums", message));
-    return intercepts.allocate(static_cast<size_t>(groups), "the groups' intercepts", message);
+    return intercepts.allocate(size_t(groups), "the groups' intercepts", message);
   }
 
   int open(const wb_regression_data &data, const wb_run *run, wb_message *message) {
-    const size_t n = static_cast<size_t>(data.rows), p = static_cast<size_t>(data.columns),
-                 m = static_cast<size_t>(data.outcomes);
+    const size_t n = size_t(data.rows), p = size_t(data.columns), m = size_t(data.outcomes);
     rows = data.rows;
     columns = data.columns;
     outcomes = data.outcomes;
@@ -280,7 +276,7 @@ struct wb_regression_session {
       /* The units are freed when this returns. */
       WB_TRY(wb::status_of(cudaDeviceSynchronize(), "scaling the design", message));
     } else {
-      const size_t entries = static_cast<size_t>(data.row_start[n]);
+      const size_t entries = size_t(data.row_start[n]);
       WB_TRY(wb::bring(run, row_start, data.row_start, n + 1, "the design", message));
       WB_TRY(wb::bring(run, column, data.column, entries, "the design", message));
       WB_TRY(wb::bring(run, value, data.value, entries, "the design", message));
@@ -305,12 +301,12 @@ struct wb_regression_session {
     WB_TRY(omega.allocate(n, "the Polya-Gamma variables", message));
     WB_TRY(z.allocate(n, "the Polya-Gamma variables", message));
     WB_TRY(log_likelihood.allocate(n, "the rows' log likelihoods", message));
-    WB_TRY(sums.allocate(static_cast<size_t>(leaves) * node, "the leaves' sums", message));
+    WB_TRY(sums.allocate(size_t(leaves) * node, "the leaves' sums", message));
     /* What lies above the diagonal is never written, but it passes through the tree. */
     WB_TRY(wb::clear(sums.data(), sums.bytes(), "clearing the leaves' sums", message));
     if (groups > 0) WB_TRY(cut(data, message));
     if (dual != 0) WB_TRY(products.open(level_rows(), message));
-    return data.term_count > 0 ? terms.open(data, message) : static_cast<int>(WB_OK);
+    return data.term_count > 0 ? terms.open(data, message) : int(WB_OK);
   }
 
   wb::regression_rows rows_on_device() const {
@@ -330,10 +326,9 @@ struct wb_regression_session {
       WB_TRY(wb::launch(wb::grid(wb::sum_threads, leaves), wb::regression_sum_entries, "adding the rows", message, data,
                         omega.data(), z.data(), node, sums.data()));
     for (int64_t step = 1; step < leaves; step *= wb::tree_size)
-      WB_TRY(wb::launch(
-          wb::grid(wb::tree_entries * wb::tree_parts, wb::ceiling(static_cast<int64_t>(node - from), wb::tree_entries),
-                   wb::ceiling(leaves, step * wb::tree_size)),
-          wb::regression_combine, "adding the leaves", message, sums.data(), node, from, leaves, step));
+      WB_TRY(wb::launch(wb::grid(wb::tree_entries * wb::tree_parts, wb::ceiling(int64_t(node - from), wb::tree_entries),
+                                 wb::ceiling(leaves, step * wb::tree_size)),
+                        wb::regression_combine, "adding the leaves", message, sums.data(), node, from, leaves, step));
     return wb::copy_later(root.data() + from, sums.data() + from, (node - from) * sizeof(double),
                           cudaMemcpyDeviceToHost, "copying the sums from the device", message);
   }
@@ -346,20 +341,19 @@ struct wb_regression_session {
                       segment_sums.data()));
     WB_TRY(segment_sums.download(segment_host.data(), segment_host.size(), "copying the groups' sums from the device",
                                  message));
-    for (size_t i = 0; i < static_cast<size_t>(groups) * size; i++) group_statistics[i] = 0;
-    for (size_t s = 0; s < static_cast<size_t>(segments); s++)
+    for (size_t i = 0; i < size_t(groups) * size; i++) group_statistics[i] = 0;
+    for (size_t s = 0; s < size_t(segments); s++)
       for (size_t i = 0; i < size; i++)
-        group_statistics[static_cast<size_t>(segment_group[s]) * size + i] += segment_host[s * size + i];
+        group_statistics[size_t(segment_group[s]) * size + i] += segment_host[s * size + i];
     return WB_OK;
   }
 
   /* No pass is under way, so that the packet is free. */
   int set_point(const wb_regression_parameters &parameters, int outcome, uint64_t key, uint32_t iteration,
                 wb_message *message) {
-    const size_t count = static_cast<size_t>(columns) * static_cast<size_t>(outcomes);
+    const size_t count = size_t(columns) * size_t(outcomes);
     if (groups > 0)
-      WB_TRY(intercepts.upload(parameters.intercepts, static_cast<size_t>(groups),
-                               "copying the intercepts to the device", message));
+      WB_TRY(intercepts.upload(parameters.intercepts, size_t(groups), "copying the intercepts to the device", message));
     if (terms.list().count > 0) WB_TRY(terms.set_effects(parameters.effects, message));
     wb::regression_point there = {parameters, outcome, key, iteration};
     there.coefficients = point.data() + wb::packet_head;
@@ -378,7 +372,7 @@ struct wb_regression_session {
   int join(const wb_regression_pair &pair, bool completing, const uint64_t *key, uint32_t iteration, double *to,
            double *total, wb_message *message) {
     wb_regression_session &other = *pair.zeros;
-    const size_t n = static_cast<size_t>(rows);
+    const size_t n = size_t(rows);
     wb::regression_both both = {rows_on_device(), other.rows_on_device(), {},    {}, count.data(), weight.data(),
                                 unit.data(),      zero_row.data(),        hurdle};
     WB_TRY(set_point(pair.of_counts, 0, 0, 0, message));
@@ -406,7 +400,7 @@ struct wb_regression_session {
 
   int sweep(const wb_regression_parameters &parameters, int outcome, uint64_t key, uint32_t iteration,
             double *statistics, double *group_statistics, double *total, wb_message *message) {
-    const size_t p = static_cast<size_t>(columns);
+    const size_t p = size_t(columns);
     const wb::regression_rows data = rows_on_device();
     const bool drawing = statistics != nullptr;
     WB_TRY(set_point(parameters, outcome, key, iteration, message));
@@ -422,7 +416,7 @@ struct wb_regression_session {
     *total = root.data()[node - 1];
     if (!drawing) return WB_OK;
     if (dual != 0) {
-      const size_t n = static_cast<size_t>(rows);
+      const size_t n = size_t(rows);
       WB_TRY(omega.download(statistics, n, "copying the Polya-Gamma variables from the device", message));
       return z.download(statistics + n, n, "copying the Polya-Gamma variables from the device", message);
     }
@@ -438,7 +432,7 @@ struct wb_regression_session {
   /* The log likelihoods of the rows in their last pass, added for each level of a term or each group. */
   int total(int term, double *to, wb_message *message) {
     if (term >= 0) return terms.total(log_likelihood.data(), term, to, message);
-    const size_t count = static_cast<size_t>(segments);
+    const size_t count = size_t(segments);
     WB_TRY(wb::total_segments(log_likelihood.data(), segment_row.data(), segments, segment_sums.data(), message));
     WB_TRY(segment_sums.download(segment_host.data(), count, "copying the groups' sums from the device", message));
     for (int32_t g = 0; g < groups; g++) to[g] = 0;
