@@ -1,4 +1,4 @@
-/* Grids, the number of a thread in its grid, the place of an entry in a triangle, the launch of a kernel, and batches of work that fit on the device. */
+/* Grids, threads and their numbers, places in a triangle, launches of kernels, and batches of work that fit. */
 #pragma once
 
 #include "core/elementary.h"

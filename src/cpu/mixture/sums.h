@@ -135,7 +135,7 @@ int wb_cpu_mixture_draw_halves(wb_mixture_session *session, const wb_mixture_pai
 int wb_cpu_mixture_weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *parameters, double *statistics,
                               double *log_likelihood, wb_message *message);
 
-/* Rows with missing values (cpu/mixture/missing.c). open: sets session->missing if the session's data have missing values. close: frees it. */
+/* Rows with missing values (missing.c). open: sets session->missing if values are missing. close: frees it. */
 int wb_cpu_missing_open(wb_mixture_session *session, wb_message *message);
 void wb_cpu_missing_close(wb_mixture_session *session);
 

@@ -1,13 +1,10 @@
 /* Predictive resampling of a normal mean, and the Bayesian bootstrap, by the laws of core/predictive_draw.h.
  *
- * Lower bound of a step with known variance: half a Philox block (10 rounds of two 32-bit products), the centre of the
- * normal quantile function (25 vector operations and a division) and, for 15% of the normals, its tail (60 more with a
- * root and a division). The recursion itself is one multiply-add. Together these are about 80 vector instructions for
- * one step in each lane.
- *
- * Measured on one thread of a Xeon, the best of 300 runs of 10 ms each: 3.6e8 steps a second with AVX-512 and 2.1e8
- * with AVX2 if the variance is known. If it is unknown, a step also takes a logarithm, an exponential, two roots and
- * four divisions: 7.8e7 and 5.2e7. With a tail for every normal and 64 bit products in Philox: 1.5e8 and 7e7. */
+ * Lower bound of a step with known variance: about 80 vector instructions for one step in each lane, namely half a
+ * Philox block (10 rounds of two 32-bit products), the centre of the normal quantile function (25 and a division) and,
+ * for 15% of the normals, its tail (60 more with a root and a division). Measured on one thread of a Xeon: 3.6e8 steps
+ * a second with AVX-512, 2.1e8 with AVX2; if the variance is unknown, 7.8e7 and 5.2e7, since a step also takes a
+ * logarithm, an exponential, two roots and four divisions. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"

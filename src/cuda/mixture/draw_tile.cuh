@@ -234,8 +234,8 @@ __device__ __forceinline__ int64_t row_of_thread(int rows_each, int v) {
   return int64_t(blockIdx.x) * (THREADS * rows_each) + threadIdx.x + v * THREADS;
 }
 
-/* Stores the labels of a thread's rows. At the end of a kernel a rolled loop keeps the code short: it reads the thread's
- * column of shared memory, which gets what else was seen. */
+/* Stores the labels of a thread's rows, and the rest in its column of shared memory, from which a rolled loop reads it
+ * at the end of a kernel, to keep the code short. */
 template <typename Real, int R, typename Weights>
 __device__ __forceinline__ void keep(const one_pass<Real, R> &seen, Weights &weights, int64_t rows, int32_t *label) {
   WB_UNROLL

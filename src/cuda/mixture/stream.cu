@@ -1,20 +1,15 @@
 /* Sends rows of a mixture session to the graphics card. As many leaves as fit beside what a sweep needs stay on the
- * card. The others travel in every pass, in chunks. The leaves are in a few spans. Each has leaves that stay and leaves
- * that travel, so that the bus works while leaves that stay are computed. While one chunk is computed, the next
- * arrives in a second buffer. At the end of a pass the first two chunks of the next pass are sent. If the data have at
- * most two chunks, these stay on the card.
+ * card. The others travel in every pass, in chunks. While one chunk is computed, the next arrives in a second buffer.
+ * At the end of a pass the first two chunks of the next pass are sent; if the data have at most two, these stay on the
+ * card. The leaves are in a few spans of leaves that stay and leaves that travel, so that the bus works while leaves
+ * that stay are computed.
  *
  * No pass copies rows on the host, because that would keep the bus waiting: a PCIe 5 bus carries about 55 GB/s from
- * page-locked memory, and 16 threads that copy reach 41 GB/s together. Instead:
- *
- *   - In single precision the card makes a page-locked copy of the scaled rows that travel once, in leaves: half the
- *     bytes of the caller's matrix, in memory and on the bus.
- *   - In double precision, or without memory for a copy, the caller's matrix is page-locked instead. Columns are copied
- *     from it, and the card scales and orders them.
- *   - If the system refuses to lock the matrix, the host's threads copy rows through page-locked buffers. Rows that are
- *     sent once go this way too.
- *
- * Locking takes time for each page. It is done before a pass that will be repeated, not for predictions. */
+ * page-locked memory, and 16 threads that copy reach 41 GB/s together. In single precision the card makes a page-locked
+ * copy of the scaled rows that travel once, in leaves: half the bytes. In double precision, or without memory for a
+ * copy, the caller's matrix is page-locked, and the card scales and orders its columns. If the system refuses, and for
+ * rows that are sent once, the host's threads copy rows through page-locked buffers. Locking takes time for each page:
+ * it is done before a pass that will be repeated, not for predictions. */
 #include "cuda/mixture/state.cuh"
 
 #include "core/scaled_value.h"

@@ -478,8 +478,7 @@ static int pair_log_likelihood(const wb_regression_pair *pair, double *linear, d
   return pair->counts->join(*pair, false, nullptr, 0, linear, sum, message);
 }
 
-/* A function of the table that calls WORK, a function of a part of the session, for its design. The last argument is the
- * message. */
+/* A function of the table that calls WORK, a function of a part of the session. The last argument is the message. */
 template <auto PART, auto WORK, typename... Given>
 static int by_part(wb_regression_session *session, Given... given) {
   wb_message *const message = std::get<sizeof...(Given) - 1>(std::tie(given...));
