@@ -155,8 +155,8 @@ int wb_cpu_terms_change(wb_regression_session *session, int32_t changed, const d
 static void total_piece(void *context, int64_t i) {
   const term_work *const work = context;
   const wb_term_sums *const sums = &work->session->terms;
-  const int32_t *const index = work->session->data.terms[work->term].index, *const start =
-                                                                                sums->piece_start[work->term];
+  const int32_t *const index = work->session->data.terms[work->term].index;
+  const int32_t *const start = sums->piece_start[work->term];
   double sum = 0.0;
   for (int32_t at = start[i]; at < start[i + 1]; at++) sum += work->value[index[at]];
   sums->piece_sums[i] = sum;
