@@ -193,9 +193,8 @@ __global__ void __launch_bounds__(ENTRY_THREADS)
   const int size = int(wb_double_bits(largest) >> 52) - 1023,
             shift = 13 - (size < -HALF_MOST_SHIFT ? -HALF_MOST_SHIFT : smaller(size, HALF_MOST_SHIFT));
   const double scale = wb_bits_double(uint64_t(1023 + shift) << 52);
-  unsigned char *const block = coefficients + size_t(blockIdx.x) * size_t(half_bytes(p)), *const group = block +
-                                                                                                         half_group(s) +
-                                                                                                         n * 16;
+  unsigned char *const block = coefficients + size_t(blockIdx.x) * size_t(half_bytes(p));
+  unsigned char *const group = block + half_group(s) + n * 16;
   const int lines = half_lines(p, s), low_part = (s + 1) * lines * HALF_CORE;
   for (int i = thread % EACH; i < (s + 1) * lines * 4; i += EACH) {
     const int r = HALF_LINES * s - 1 + i / 4 % lines, column = i / (4 * lines) * HALF_LINES + i % 4 * 2;
