@@ -10,8 +10,7 @@ p_words <- function(minus_log) format(signif(10^-min(minus_log, 300), 1))
 order_reason <- function(y, columns = 1L) {
   limit <- 2.5 + log10(columns)
   n <- length(y)
-  steps <- diff(y)
-  if (n < 10L || length(unique(y)) < 3L || all(steps >= 0) || all(steps <= 0)) return(NULL)
+  if (n < 10L || length(unique(y)) < 3L || !is.unsorted(y) || !is.unsorted(-y)) return(NULL)
   z <- rank_scores(y)
   z <- (z - mean(z)) / sqrt(mean((z - mean(z))^2))
   lags <- seq_len(min(13L, n %/% 3L))
@@ -60,18 +59,18 @@ row_copies_reason <- function(y, x) {
   rows <- paste(y, x)
   tied <- tied_pairs(rows)
   if (tied <= 3) return(NULL)
-  gaps <- diff(sort(unique(y)))
-  step <- 1.5 * min(gaps[gaps > 1e-9 * diff(range(y))], Inf)
-  near <- if (is.finite(step)) {
-    vapply(split(y, x), function(y) {
-      y <- sort(y)
-      sum(findInterval(y + step, y) - findInterval(y, y))
-    }, 0)
-  } else 0
+  step <- 1.5 * rounding_step(y)
+  near <- if (is.finite(step)) vapply(split(y, x), function(y) sum(findInterval(y + step, sort(y)) - rank(y, "max")), 0)
   if ((tied - 1.5 * sum(near) - 3) / sqrt(tied + 1) > 1) {
     copies <- sum(duplicated(rows))
     reason("copies_found", figure = copies, shown = whole_words(copies))
   }
+}
+
+# The least difference of two values that is more than noise in their last digits.
+rounding_step <- function(y) {
+  gaps <- diff(sort(unique(y)))
+  min(gaps[gaps > 1e-9 * diff(range(y))], Inf)
 }
 
 # Few values against their number, or ties of a tenth of all pairs: such data are not from a density.
@@ -91,10 +90,9 @@ island_reason <- function(y) {
   spread <- stats::mad(y)
   if (n < 10L || !(spread > 0)) return(NULL)
   k <- 2:max(2L, n %/% 4L)
-  upper <- k * (y[n - k + 1L] - y[n - k])
-  lower <- k * (y[k + 1L] - y[k])
-  if (max(upper, lower) / spread > 12) {
-    count <- k[[if (max(upper) > max(lower)) which.max(upper) else which.max(lower)]]
+  gaps <- c(k * (y[k + 1L] - y[k]), k * (y[n - k + 1L] - y[n - k]))
+  if (max(gaps) / spread > 12) {
+    count <- c(k, k)[[which.max(gaps)]]
     reason("data_island", figure = count, shown = whole_words(count))
   }
 }
@@ -106,18 +104,22 @@ ends_reason <- function(y) {
   if (isTRUE(excess > 1)) reason("data_ends", figure = excess)
 }
 
-# The best of the ordered pairs of columns by `statistic`, a function of both that gives -log10 p.
-best_pair <- function(z, statistic) {
-  pairs <- which(outer(seq_len(ncol(z)), seq_len(ncol(z)), `!=`), arr.ind = TRUE)
-  values <- apply(pairs, 1L, function(pair) statistic(z[, pair[[1L]]], z[, pair[[2L]]]))
-  best <- which.max(values)
-  list(names = colnames(z)[pairs[best, ]], value = values[[best]] - log10(nrow(pairs)))
+# The best of pairs of `columns` (a matrix, 2 x pairs) by -log10 p, of which the best of so many are less rare.
+pair_reason <- function(code, columns, chance, limit) {
+  best <- which.max(chance)
+  value <- chance[[best]] - log10(length(chance))
+  names <- columns[, best]
+  if (value > limit) {
+    reason(code, quantity = paste(names, collapse = " and "), figure = value, shown = p_words(value),
+      product = paste(names, collapse = " * "))
+  }
 }
 
-pair_reason <- function(code, best) {
-  if (best$value > 2.7) {
-    reason(code, quantity = paste(best$names, collapse = " and "), figure = best$value, shown = p_words(best$value))
-  }
+# By `statistic`, a function of two of the columns of z.
+columns_reason <- function(code, z, statistic) {
+  pairs <- t(which(diag(ncol(z)) == 0, arr.ind = TRUE))
+  pair_reason(code, array(colnames(z)[pairs], dim(pairs)),
+    apply(pairs, 2L, function(pair) statistic(z[, pair[[1L]]], z[, pair[[2L]]])), 2.7)
 }
 
 # The square of a normal score against what a line in it leaves of another.
@@ -166,14 +168,7 @@ products_reason <- function(rest, x, group) {
     error <- max(sqrt(sum(product^2 * squares) * nrow(x) / free) / size, sqrt(sum(squares) / free / size))
     minus_log10(log(2) + stats::pt(-abs(slope) / error, free, log.p = TRUE))
   })
-  if (!length(chance)) return(NULL)
-  best <- which.max(chance)
-  value <- chance[[best]] - log10(length(chance))
-  if (value > 2.3) {
-    names <- colnames(x)[pairs[, best]]
-    reason("data_products", quantity = paste(names, collapse = " and "), figure = value, shown = p_words(value),
-      product = paste(names, collapse = " * "))
-  }
+  if (length(chance)) pair_reason("data_products", array(colnames(x)[pairs], dim(pairs)), chance, 2.3)
 }
 
 # Standardising there and back leaves noise in the last digits.
@@ -200,18 +195,14 @@ several_checks <- function(fit) {
   z <- if (is.null(fit$bend)) y else fit$data$y
   z <- apply(`colnames<-`(z, colnames(y)), 2L, rank_scores)
   c(utils::head(orders, 1L), row_copies_reason(y[, 1L], y[, -1L]),
-    pair_reason("data_curve", best_pair(z, curve_statistic)),
-    pair_reason("data_cells", best_pair(z, cells_statistic)))
+    columns_reason("data_curve", z, curve_statistic), columns_reason("data_cells", z, cells_statistic))
 }
 
 regression_checks <- function(fit) {
   x <- fit$data$x
-  whole <- drop(if (is.null(fit$trend$whole)) fit$data$y else fit$trend$whole)
+  whole <- drop(without_mean(fit)$data$y)
   rest <- additive_rest(whole, x, fit$trend$knots)
-  group <- attr(x, "group")
   c(order_reason(as_given(rest$left, 8L)), row_copies_reason(as_given(whole), as_given(x)),
     ties_reason(as_given(whole)),
-    if (!inherits(fit$model$mean, "formula") && is.null(fit$trend$pairs)) {
-      products_reason(rest, x, if (is.null(group)) seq_len(ncol(x)) else group)
-    })
+    if (!inherits(fit$model$mean, "formula") && is.null(fit$trend$pairs)) products_reason(rest, x, fit$group))
 }

@@ -35,7 +35,7 @@ copula_cost <- function(model, y, draws, steps) {
 
 copula_words <- function(model, what, after = NULL) {
   paste0(what, ", ", if (is.null(model$rho)) "rho chosen by prequential log score" else {
-    paste("rho =", paste(format(signif(model$rho, 4)), collapse = ", "))
+    paste("rho =", paste(four_digits(model$rho), collapse = ", "))
   }, "; ", if (model$permutations == 0) "data in the order given" else {
     sprintf("averaged over %.0f orders of the data", model$permutations)
   }, after)
@@ -50,14 +50,12 @@ copula_model <- function(kind, ..., rho, standardize, permutations, bandwidths, 
 
 check_rho <- function(rho, argument, length = NULL) {
   if (is.null(rho)) return(NULL)
-  if (!is.numeric(rho) || is.data.frame(rho) || length(rho) == 0L || (!is.null(length) && length(rho) != length)) {
-    stop_input(argument, "must be ", if (is.null(length)) "numbers" else "one number",
-      " strictly between 0 and 1, or NULL, not ", show_value(rho))
-  }
-  bad <- which(is.na(rho) | rho <= 0 | rho >= 1)
-  if (length(bad)) {
-    stop_input(argument, "must be strictly between 0 and 1; it is ", show_value(rho[[bad[[1L]]]]),
-      if (length(rho) > 1L) paste(" at position", bad[[1L]]))
+  must_be(is.numeric(rho) && length(rho) && (is.null(length) || length(rho) == length), argument,
+    paste(if (is.null(length)) "numbers" else "one number", "strictly between 0 and 1, or NULL"), rho)
+  bad <- match(FALSE, rho > 0 & rho < 1 & !is.na(rho))
+  if (!is.na(bad)) {
+    stop_input(argument, "must be strictly between 0 and 1; it is ", show_value(rho[[bad]]),
+      if (length(rho) > 1L) paste(" at position", bad))
   }
   stats::setNames(as.double(rho), names(rho))
 }
@@ -77,13 +75,13 @@ start_copula <- function(fit, y, run) {
   inner <- kind$inner(fit)
   at_inner <- if (!is.null(inner)) average_at(fit, inner, run)
   fit <- with_parts(fit, inner = inner)
-  fit <- do.call(with_parts, c(list(fit), kind$calibrate(fit, at_inner, run)))
+  fit <- with_parts(fit, parts = kind$calibrate(fit, at_inner, run))
   by_order <- state_at(fit, fit$at, run)
   start <- .Call(C_predictive_average, by_order)
   fit <- with_parts(fit, state = start_states(fit, fit$at, run, start))
   if (!is.null(inner)) fit <- with_inner(fit, at_inner)
   response <- kind$loops$response
-  do.call(with_parts, c(list(fit), kind$predicted(fit, response(by_order), response(start))))
+  with_parts(fit, parts = kind$predicted(fit, response(by_order), response(start)))
 }
 
 # Compiled loops -----------------------------------------------------------------
@@ -198,10 +196,9 @@ choose_bandwidth <- function(fit, run) {
   # The score of each row of `parameter`, a matrix of sets x count correlations. Fits run in batches of 64 MB.
   scores <- function(parameter) {
     each <- 8 * ncol(fit$order) * nrow(fit$data$y) * (3 * d + 3 + 3 * q)
-    batches <- split(seq_len(nrow(parameter)), (seq_len(nrow(parameter)) - 1L) %/% max(1, floor(64e6 / each)))
-    value <- unlist(lapply(batches, function(sets) {
+    value <- unlist(lapply(parts_of(nrow(parameter), 64e6 / each), function(sets) {
       colMeans(prequential(fit, spread(parameter[sets, , drop = FALSE]), run)$log_score)
-    }), use.names = FALSE)
+    }))
     replace(value, !is.finite(value), overflowed)
   }
   # Ends of each free correlation, and the grid.
@@ -215,23 +212,14 @@ choose_bandwidth <- function(fit, run) {
   tried <- scores(trial)
   best <- which.max(tried)
   if (tried[[best]] == overflowed) stop_overflow()
-  last <- list(parameter = NULL)
-  step <- 1e-4
-  evaluate <- function(logit) {
-    if (!identical(logit, last$parameter)) {
-      rows <- outer(rep(1, count), logit)
-      at <- rbind(logit, rows + diag(step, count), rows - diag(step, count))
-      value <- scores(stats::plogis(at))
-      last <<- list(parameter = logit, value = -value[[1L]],
-        gradient = -(value[1L + seq_len(count)] - value[1L + count + seq_len(count)]) / (2 * step))
-    }
-    last
+  loss <- function(logits) -scores(stats::plogis(rbind(logits)))
+  slopes <- function(logit) {
+    rows <- outer(rep(1, count), logit)
+    values <- loss(rbind(rows + diag(1e-4, count), rows - diag(1e-4, count)))
+    (values[seq_len(count)] - values[count + seq_len(count)]) / 2e-4
   }
-  found <- stats::optim(
-    unname(stats::qlogis(trial[best, ])), function(logit) evaluate(logit)$value,
-    function(logit) evaluate(logit)$gradient, method = "L-BFGS-B", lower = stats::qlogis(ends[1L, ]),
-    upper = stats::qlogis(ends[2L, ]), control = list(maxit = 100L, factr = 1e6)
-  )
+  found <- stats::optim(unname(stats::qlogis(trial[best, ])), loss, slopes, method = "L-BFGS-B",
+    lower = stats::qlogis(ends[1L, ]), upper = stats::qlogis(ends[2L, ]), control = list(maxit = 100L, factr = 1e6))
   lapply(spread(stats::plogis(found$par)), drop)
 }
 
@@ -253,11 +241,9 @@ is_placed <- function(fit) !is.null(fit$calibration$stretch)
 placed_states <- function(fit, at, run) {
   d <- ncol(at$y)
   y <- matrix(record(fit)$unplaced(fit, at), ncol = d)
-  rows <- seq_len(nrow(y))
   x <- at$x[rep_len(seq_len(nrow(at$y)), nrow(y)), , drop = FALSE]
   # All orders of the data at once, in parts of 64 MB.
-  parts <- split(rows, (rows - 1) %/% max(1, floor(2e6 / ncol(fit$order) / d)))
-  found <- lapply(unname(parts), function(part) {
+  found <- lapply(parts_of(nrow(y), 2e6 / ncol(fit$order) / d), function(part) {
     average_at(fit, list(y = y[part, , drop = FALSE], x = x[part, , drop = FALSE]), run)
   })
   values <- function(what) {
@@ -269,14 +255,14 @@ placed_states <- function(fit, at, run) {
 
 # States at the inner points come after those of the user's points.
 with_inner <- function(fit, found) {
-  both <- function(own, inner) {
-    value <- array(0, dim(own) + c(nrow(inner), 0L, 0L))
+  for (part in c("conditional", "gain")) {
+    own <- fit$state[[part]]
+    value <- array(0, dim(own) + c(nrow(found[[part]]), 0L, 0L))
     value[seq_len(nrow(own)), , ] <- own
-    value[-seq_len(nrow(own)), , ] <- inner
-    value
+    value[-seq_len(nrow(own)), , ] <- found[[part]]
+    fit$state[[part]] <- value
   }
-  parts <- c("conditional", "gain")
-  with_parts(fit, state = replace(fit$state, parts, Map(both, fit$state[parts], found[parts])))
+  fit
 }
 
 inner_cdf <- function(fit) {
@@ -337,7 +323,7 @@ copula_predictions <- function(fit, by_order, start) {
 }
 
 # The fit with what the resamples predict at the points.
-with_values <- function(fit) do.call(with_parts, c(list(fit), record(fit)$values(fit)))
+with_values <- function(fit) with_parts(fit, parts = record(fit)$values(fit))
 
 copula_values <- function(fit) {
   kind <- record(fit)
@@ -393,9 +379,7 @@ predict_copula <- function(fit, newdata, type, level, run) {
   is_class <- !is.null(new$outcome)
   value <- function(conditional, gain, density, atoms) {
     if (type == "mean") return(grid_means(fit$inner_at, conditional) + new$at$trend)
-    if (type %in% c("density", "log_density") && !is_class) {
-      return(gain * density * (if (is.null(atoms)) 1 else atoms$density))
-    }
+    if (type == "density") return(gain * density * (if (is.null(atoms)) 1 else atoms$density))
     drop(complete_cdf(fit, rbind(conditional), drop(new$points), atoms))
   }
   predicted <- predicted_atoms(fit)
@@ -408,9 +392,8 @@ predict_copula <- function(fit, newdata, type, level, run) {
     at <- match(drop(new$points), predicted$value)
     return(ifelse(is.na(at), log_density + log(predicted$density), log(drop(predicted$weight))[at]))
   }
-  table <- data.frame(estimate = estimate)
-  beyond <- if (ncol(fit$data$x)) beyond_reason(fit, point_rows(fit, new$at, nrow(table)))
-  if (is.null(level)) return(predicted_rows(fit, table, beyond))
+  beyond <- if (ncol(fit$data$x)) beyond_reason(fit, point_rows(fit, new$at, length(estimate)))
+  if (is.null(level)) return(predicted_rows(fit, estimate, NULL, beyond))
   state <- kind$loops$response(resamples_at(fit, new$at, start, run))
   base <- kind$base(fit, new$at)
   further <- if (type == "mean") further_moves(fit, new$at) else matrix(0, 1L, fit$count)
@@ -418,8 +401,7 @@ predict_copula <- function(fit, newdata, type, level, run) {
     value(state$conditional[, last, r], state$gain[, last, r], if (is.matrix(base)) base[, r] else base,
       atoms_of(fit$atoms, r)) + further[, r]
   }, numeric(length(estimate)))
-  ends <- apply(matrix(draws, length(estimate)), 1L, stats::quantile, probs = interval_ends(level), names = FALSE)
-  predicted_rows(fit, cbind(table, lower = ends[1L, ], upper = ends[2L, ]), beyond)
+  predicted_rows(fit, estimate, pointwise(t(matrix(draws, length(estimate))), level), beyond)
 }
 
 resamples_at <- function(fit, at, start, run) {
@@ -435,13 +417,11 @@ resamples_at <- function(fit, at, start, run) {
 # weights, of mean 1, less 1: a matrix, draws x columns.
 bootstrap_sums <- function(fit, influence, run) {
   rows <- nrow(influence)
-  first <- seq(0, fit$count - 1, by = max(1, floor(8e6 / rows)))
-  drawn <- lapply(first, function(from) {
-    count <- min(fit$count - from, max(1, floor(8e6 / rows)))
-    weight <- rows * native(C_predictive_bootstrap, rows, from, count, 0, fit$seed, run) - 1
-    vapply(seq_len(ncol(influence)), function(j) colSums(weight * influence[, j]), numeric(count))
+  drawn <- lapply(parts_of(fit$count, 8e6 / rows), function(r) {
+    weight <- rows * native(C_predictive_bootstrap, rows, r[[1L]] - 1, length(r), 0, fit$seed, run) - 1
+    do.call(cbind, lapply(seq_len(ncol(influence)), function(j) colSums(weight * influence[, j])))
   })
-  do.call(rbind, lapply(drawn, matrix, ncol = ncol(influence)))
+  do.call(rbind, drawn)
 }
 
 is_calibrated <- function(fit) {
@@ -451,7 +431,10 @@ is_calibrated <- function(fit) {
   if (d == 1L) diff(range(y)) > 0 else qr(sweep(y, 2L, colMeans(y)), tol = 1e-5)$rank == d
 }
 
-predicted_rows <- function(fit, table, ...) {
+# `ends`: of the band, a matrix with two rows.
+predicted_rows <- function(fit, estimate, ends = NULL, ...) {
+  table <- data.frame(estimate = estimate)
+  if (!is.null(ends)) table[c("lower", "upper")] <- list(ends[1L, ], ends[2L, ])
   class(table) <- c("predicted_rows", "data.frame")
   judged(table, "the predictions", list(fit), ...)
 }

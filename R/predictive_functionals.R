@@ -25,11 +25,9 @@ quantiles_of <- function(probs = c(0.25, 0.5, 0.75)) {
 #' @rdname quantiles_of
 #' @export
 probability_of <- function(lower = -Inf, upper = Inf) {
-  ends <- is.numeric(lower) && is.numeric(upper) && length(lower) == 1L && length(upper) == 1L && isTRUE(lower <= upper)
-  if (!ends) {
+  if (!is_one_number(lower) || !is_one_number(upper) || lower > upper) {
     stop_input("lower", "and `upper` must be numbers, the first not the larger, not ", show_value(lower), " and ",
-      show_value(upper)
-    )
+      show_value(upper))
   }
   new_functional("probability", list(lower = lower, upper = upper))
 }
@@ -43,18 +41,14 @@ tail_mean_of <- function(prob = 0.95) {
 #' @rdname quantiles_of
 #' @export
 coefficients_of <- function(formula, loss = c("least_squares", "logistic", "quantile"), tau = 0.5) {
-  fields <- list(
-    formula = check_formula(formula),
+  new_functional("coefficients", list(formula = check_formula(formula),
     loss = check_choice(loss, "loss", c("least_squares", "logistic", "quantile")),
-    tau = check_number(tau, "tau", min = 0, max = 1)
-  )
-  new_functional("coefficients", fields)
+    tau = check_number(tau, "tau", min = 0, max = 1)))
 }
 
 check_probs <- function(probs) {
-  if (!is.numeric(probs) || length(probs) == 0L || anyNA(probs) || any(probs < 0 | probs > 1)) {
-    stop_input("probs", "must be probabilities between 0 and 1, not ", show_value(probs))
-  }
+  must_be(is.numeric(probs) && length(probs) && all(probs >= 0 & probs <= 1), "probs",
+    "probabilities between 0 and 1", probs)
 }
 
 new_functional <- function(kind, fields = list()) {
@@ -80,9 +74,7 @@ check_functional <- function(functional, kind) {
   parts <- unlist(lapply(parts, function(part) {
     if (inherits(part, "resample_functional") && is.list(part) && is.character(part$kind)) return(list(part))
     if (!is.character(part) || length(part) == 0L || !all(part %in% functional_names)) refuse_functional(part)
-    lapply(part, function(name) {
-      switch(name, quantile = quantiles_of(), tail_mean = tail_mean_of(), new_functional(name))
-    })
+    lapply(part, function(one) switch(one, quantile = quantiles_of(), tail_mean = tail_mean_of(), new_functional(one)))
   }), recursive = FALSE)
   parts[!duplicated(parts)]
 }
@@ -111,13 +103,9 @@ kinds_of <- function(functional) {
 
 check_weighted_functional <- function(y, functional) {
   if (is.function(functional)) return(invisible())
-  frame <- is.data.frame(y)
-  numeric <- if (frame) all(vapply(y, is.numeric, NA)) else TRUE
   kinds <- if (is.null(functional)) "mean" else kinds_of(functional)
-  if ("coefficients" %in% kinds && !frame) {
-    stop_input("y", "must be a data frame for coefficients_of(), not ", show_value(y))
-  }
-  if (!numeric && !all(kinds == "coefficients")) {
+  must_be(is.data.frame(y) || !"coefficients" %in% kinds, "y", "a data frame for coefficients_of()", y)
+  if (is.data.frame(y) && !all(vapply(y, is.numeric, NA)) && !all(kinds == "coefficients")) {
     stop_input("y", "has columns that are not numeric: give coefficients_of() or a function as `functional`")
   }
   if ("correlation" %in% kinds && NCOL(y) < 2L) {
@@ -135,9 +123,7 @@ check_gini <- function(y, functional) {
 
 weighted_functional <- function(y, functional) {
   if (is.function(functional)) return(function(weight) functional(y, weights = weight))
-  if (is.null(functional)) functional <- list(new_functional("mean"))
-  parts <- lapply(functional, weighted_part, y)
-  if (length(parts) == 1L) return(parts[[1L]])
+  parts <- lapply(if (is.null(functional)) list(new_functional("mean")) else functional, weighted_part, y)
   function(weight) unlist(lapply(parts, function(part) part(weight)))
 }
 
@@ -156,23 +142,23 @@ weighted_part <- function(part, y) {
   # of(values, their weights) for each column, sorted.
   by_column <- function(of) function(weight) unlist(lapply(sorted, function(column) of(column$y, weight[column$order])))
   centred <- function(weight) sweep(y, 2L, colSums(weight * y))
-  one <- label(functional_labels(part))
-  named <- function(of, names = one) function(weight) stats::setNames(of(weight), names)
+  variance <- function(weight) colSums(weight * centred(weight)^2)
+  labels <- unlist(lapply(functional_labels(part), label))
+  named <- function(of, names = labels) function(weight) stats::setNames(of(weight), names)
+  probs <- if (part$kind == "median") 0.5 else part$probs
   switch(part$kind,
-    mean = named(function(weight) colSums(weight * y)),
-    variance = named(function(weight) colSums(weight * centred(weight)^2)),
-    sd = named(function(weight) sqrt(colSums(weight * centred(weight)^2))),
-    median = named(by_column(function(y, weight) weighted_quantile(y, weight, 0.5))),
+    mean = named(function(weight) colSums(weight * y)), variance = named(variance),
+    sd = named(function(weight) sqrt(variance(weight))),
     tail_mean = named(by_column(function(y, weight) weighted_tail_mean(y, weight, part$prob))),
     gini = named(by_column(weighted_gini)),
     probability = {
       inside <- y >= part$lower & y <= part$upper
       named(function(weight) colSums(weight * inside))
     },
-    quantiles = named(function(weight) {
-      value <- by_column(function(y, weight) weighted_quantile(y, weight, part$probs))(weight)
-      as.vector(t(matrix(value, length(part$probs))))
-    }, unlist(lapply(quantile_names(part$probs), label))),
+    median = , quantiles = named(function(weight) {
+      value <- by_column(function(y, weight) weighted_quantile(y, weight, probs))(weight)
+      as.vector(t(matrix(value, length(probs))))
+    }),
     correlation = {
       pairs <- which(upper.tri(diag(ncol(y))), arr.ind = TRUE)
       named(function(weight) {
@@ -227,7 +213,6 @@ weighted_coefficients <- function(data, functional) {
   if (nrow(x) < ncol(x) || qr(x)$rank < ncol(x)) {
     stop_input("functional", sprintf("has %d coefficients that %d rows of the data do not determine", ncol(x), nrow(x)))
   }
-  names <- colnames(x)
   start <- switch(functional$loss, logistic = rep(0, ncol(x)), stats::lm.fit(x, as.double(y))$coefficients)
   function(weight) {
     value <- switch(functional$loss,
@@ -235,7 +220,7 @@ weighted_coefficients <- function(data, functional) {
       logistic = logistic_coefficients(x, y, weight, start),
       quantile = quantile_coefficients(x, as.double(y), weight, functional$tau, start)
     )
-    stats::setNames(value, names)
+    stats::setNames(value, colnames(x))
   }
 }
 
@@ -313,69 +298,60 @@ quantile_coefficients <- function(x, y, weight, tau, start) {
 # How many resamples in a row, from the first, may fail before the function is called useless.
 first_failures <- 10L
 
-# compute(r) for each resample r of `members`. A resample has no value (NULL) if it fails or is a single NA. An
+are_failed <- function(values) vapply(values, inherits, NA, "error")
+stop_failed <- function(values, ...) {
+  first <- which(are_failed(values))[[1L]]
+  stop_input("functional", sprintf("failed on resample %d: ", first), conditionMessage(values[[first]]), ...)
+}
+
+# A list of compute(r) for each resample r of `members`: NULL for a single NA, and the error of one that fails. An
 # interrupt goes on to whoever called, after interrupted() was called with the resamples that are done.
-each_resample <- function(members, compute, interrupted = function(found) NULL) {
-  members <- as.integer(members)
-  first <- NULL
-  failures <- 0L
-  done <- 0L
-  values <- vector("list", length(members))
-  found <- function(i) list(values = values[i], members = members[i], failure = first, failures = failures)
+each_resample <- function(members, compute, interrupted = function(values) NULL) {
+  values <- list()
   work <- function() {
-    for (i in seq_along(members)) {
-      r <- members[[i]]
+    for (r in members) {
       value <- tryCatch(compute(r), error = function(error) {
         if (inherits(error, "warpbayes_error")) stop(error)
         pass_on(error)
-        first <<- if (is.null(first)) list(resample = r, message = conditionMessage(error)) else first
-        failures <<- failures + 1L
-        NA
+        error
       })
-      if (failures == r && r == min(first_failures, length(members))) {
-        stop_input("functional", sprintf("failed on resample %d: ", first$resample), first$message,
-          if (r > 1L) sprintf("; it failed on all of the first %d resamples", r))
+      has_value <- !(length(value) == 1L && is.atomic(value) && is.na(value))
+      if (has_value && !inherits(value, "error") && (!is.numeric(value) || length(value) == 0L)) {
+        stop_input("functional", sprintf("must return numbers; on resample %d it returned ", r), show_value(value))
       }
-      if (!(length(value) == 1L && is.atomic(value) && is.na(value))) {
-        if (!is.numeric(value) || length(value) == 0L) {
-          stop_input("functional", sprintf("must return numbers; on resample %d it returned ", r), show_value(value))
-        }
-        values[[i]] <<- value
+      values[length(values) + 1L] <<- list(if (has_value) value)
+      if (r == length(values) && r == min(first_failures, length(members)) && all(are_failed(values))) {
+        stop_failed(values, if (r > 1L) sprintf("; it failed on all of the first %d resamples", r))
       }
-      done <<- i
     }
   }
-  withCallingHandlers(work(), interrupt = function(condition) if (done > 0L) interrupted(found(seq_len(done))))
-  found(seq_along(members))
+  withCallingHandlers(work(), interrupt = function(condition) if (length(values)) interrupted(values))
+  values
 }
 
 # A matrix with a row for each resample, NA where the functional has no value. It is an error if rows differ in length.
 bind_quantities <- function(parts) {
-  values <- unlist(lapply(parts, `[[`, "values"), recursive = FALSE)
-  members <- unlist(lapply(parts, `[[`, "members"))
-  failure <- do.call(c, lapply(parts, function(part) list(part$failure)))
-  failure <- Filter(Negate(is.null), failure)
+  all <- do.call(c, parts)
+  failed <- which(are_failed(all))
+  values <- replace(all, failed, list(NULL))
   lengths <- lengths(values)
   with <- which(lengths > 0L)
   if (length(with) == 0L) {
-    if (length(failure)) {
-      stop_input("functional", sprintf("failed on resample %d: ", failure[[1L]]$resample), failure[[1L]]$message,
-        "; no resample has a value")
-    }
+    if (length(failed)) stop_failed(all, "; no resample has a value")
     return(matrix(NA_real_, length(values), 1L, dimnames = list(NULL, "value")))
   }
   one <- with[[1L]]
-  odd <- which(lengths > 0L & lengths != lengths[[one]])
+  odd <- with[lengths[with] != lengths[[one]]]
   if (length(odd)) {
     stop_input("functional", sprintf(
       "returned %d values on resample %d and %d on resample %d: there must be as many each time",
-      lengths[[odd[[1L]]]], members[[odd[[1L]]]], lengths[[one]], members[[one]]
+      lengths[[odd[[1L]]]], odd[[1L]], lengths[[one]], one
     ))
   }
-  if (length(failure)) {
+  if (length(failed)) {
     warning(sprintf("`functional` failed on %s of %s resamples, which are NA; on resample %d: %s",
-      whole_words(sum(vapply(parts, `[[`, 0L, "failures"))), whole_words(length(values)),
-      failure[[1L]]$resample, failure[[1L]]$message), call. = FALSE)
+      whole_words(length(failed)), whole_words(length(values)), failed[[1L]],
+      conditionMessage(all[[failed[[1L]]]])), call. = FALSE)
   }
   bound <- matrix(NA_real_, length(values), lengths[[one]], dimnames = list(NULL, quantity_names(values[[one]])))
   bound[with, ] <- matrix(as.double(unlist(values[with], use.names = FALSE)), length(with), byrow = TRUE)
@@ -394,19 +370,18 @@ check_function <- function(functional, kind) {
   formals <- formals(args(functional))
   absent <- setdiff(named, names(formals))
   if (length(absent)) {
-    stop_input("functional", sprintf("must have an argument `%s`: it is called as ", absent[[1L]]),
-      if (identical(named, "weights")) "functional(data, weights = )" else {
-        sprintf("functional(%s)", paste(named, "=", collapse = ", "))
-      }, if (identical(named, "weights")) sprintf(", and names such as %s are computed with weights",
+    has_weights <- identical(named, "weights")
+    stop_input("functional", sprintf("must have an argument `%s`: it is called as functional(%s)", absent[[1L]],
+      if (has_weights) "data, weights = " else paste(named, "=", collapse = ", ")),
+      if (has_weights) sprintf(", and names such as %s are computed with weights",
         paste(dQuote(functional_names[1:3], FALSE), collapse = ", ")))
   }
-  others <- formals[!names(formals) %in% c(named, "...")]
   first <- kind$leading
   if (first == 1L && length(formals) == length(named)) stop_input("functional", "must have an argument for the data")
-  needed <- vapply(others, function(default) is.symbol(default) && !nzchar(as.character(default)), NA)
-  if (sum(needed) > first) {
-    stop_input("functional", sprintf("needs the argument `%s`, which it is not given",
-      names(others)[needed][[first + 1L]]))
+  needed <- vapply(formals, function(default) is.symbol(default) && !nzchar(as.character(default)), NA)
+  needed <- setdiff(names(formals)[needed], c(named, "..."))
+  if (length(needed) > first) {
+    stop_input("functional", sprintf("needs the argument `%s`, which it is not given", needed[[first + 1L]]))
   }
   functional
 }
@@ -424,29 +399,24 @@ grid_functional <- function(points, cdf, functional) {
     # No matrix product: in some libraries its last bits depend on the number of resamples.
     rowSums(mass * between) + cdf[, 1L] * first + (1 - cdf[, m]) * last
   }
-  kinds <- kinds_of(functional)
-  mean <- if (any(kinds %in% c("mean", "variance", "sd", "gini"))) moment(points[, 1L], (low + high) / 2, points[, m])
+  mean <- moment(points[, 1L], (low + high) / 2, points[, m])
   # Values such as 1e200 have no squares, so squares are in a unit of theirs. A power of 2 rounds nothing.
   unit <- 2^floor(log2(max(abs(points), 1e-300)))
-  variance <- if (any(kinds %in% c("variance", "sd"))) {
+  variance <- function() {
     about <- (points[, 1L] + points[, m]) / 2
     above <- function(y) (y - about) / unit
     square <- moment(above(points[, 1L])^2, (above(low)^2 + above(low) * above(high) + above(high)^2) / 3,
       above(points[, m])^2)
     square - above(mean)^2
   }
-  quantiles <- function(probs) {
-    value <- vapply(seq_len(nrow(cdf)), function(r) grid_quantiles(cdf[r, ], points[r, ], probs), probs)
-    t(matrix(value, length(probs)))
-  }
+  by_row <- function(of) unlist(lapply(seq_len(nrow(cdf)), function(r) of(points[r, ], cdf[r, ])))
   columns <- lapply(functional, function(part) {
     value <- switch(part$kind,
-      mean = mean, variance = unit^2 * variance, sd = unit * sqrt(pmax(variance, 0)),
-      median = quantiles(0.5), quantiles = quantiles(part$probs),
-      probability = vapply(seq_len(nrow(cdf)), function(r) {
-        grid_cdf(points[r, ], cdf[r, ], part$upper) - grid_cdf(points[r, ], cdf[r, ], part$lower, TRUE)
-      }, 0),
-      tail_mean = vapply(seq_len(nrow(cdf)), function(r) grid_tail_mean(points[r, ], cdf[r, ], part$prob), 0),
+      mean = mean, variance = unit^2 * variance(), sd = unit * sqrt(pmax(variance(), 0)),
+      median = by_row(function(y, p) grid_quantiles(y, p, 0.5)),
+      quantiles = matrix(by_row(function(y, p) grid_quantiles(y, p, part$probs)), nrow(cdf), byrow = TRUE),
+      probability = by_row(function(y, p) grid_cdf(y, p, part$upper) - grid_cdf(y, p, part$lower, TRUE)),
+      tail_mean = by_row(function(y, p) grid_tail_mean(y, p, part$prob)),
       # The integral of F (1 - F), with F linear between points.
       gini = {
         left <- cdf[, -m, drop = FALSE]
@@ -469,7 +439,7 @@ grid_cdf <- function(points, cdf, value, left = FALSE) {
   cdf[[at]] + (value - low) / (points[[at + 1L]] - low) * (cdf[[at + 1L]] - cdf[[at]])
 }
 
-grid_quantiles <- function(cdf, points, probs) {
+grid_quantiles <- function(points, cdf, probs) {
   cdf <- cummax(cdf)
   at <- findInterval(probs, cdf, left.open = TRUE)
   inner <- at > 0L & at < length(points)
@@ -482,7 +452,7 @@ grid_quantiles <- function(cdf, points, probs) {
 
 grid_tail_mean <- function(points, cdf, prob) {
   m <- length(points)
-  edge <- grid_quantiles(cdf, points, prob)
+  edge <- grid_quantiles(points, cdf, prob)
   cdf <- pmax(cummax(cdf), prob)
   middle <- (pmax(points[-m], edge) + pmax(points[-1L], edge)) / 2
   (sum(diff(cdf) * middle) + (1 - cdf[[m]]) * points[[m]] + (cdf[[1L]] - prob) * points[[1L]]) / (1 - prob)

@@ -40,12 +40,8 @@ new_predictive_model <- function(kind, ...) {
 check_model <- function(model) {
   known <- inherits(model, "predictive_model") && is.list(model) && is_text(model$kind, 1L) &&
     exists(model$kind, kind_records)
-  if (!known) {
-    stop_input("model",
-      "must be one of normal_mean(), copula_density(), copula_regression(), copula_classification(), ",
-      "bayesian_bootstrap(), pitman_yor(), gnedin(), not ", show_value(model)
-    )
-  }
+  must_be(known, "model", paste0("one of normal_mean(), copula_density(), copula_regression(), ",
+    "copula_classification(), bayesian_bootstrap(), pitman_yor(), gnedin()"), model)
 }
 
 in_console.predictive_model <- function(x, ...) {
@@ -76,12 +72,16 @@ check_parts <- function(fit, argument) {
 
 check_intact.martingale_posterior <- function(x, argument) check_parts(x, argument)
 
-# The fit with these parts, given by name.
-with_parts <- function(fit, ...) {
-  parts <- list(...)
+# The fit with these parts, given by name or in a list.
+with_parts <- function(fit, ..., parts = list(...)) {
   fit[names(parts)] <- parts
   fit
 }
+
+# The numbers from 1 to `count` in parts of at most `size`.
+parts_of <- function(count, size) unname(split(seq_len(count), (seq_len(count) - 1) %/% max(1, floor(size))))
+
+four_digits <- function(value) format(signif(value, 4))
 
 has_stopped <- function(fit) fit$interrupted || !is.null(fit$failure)
 

@@ -174,7 +174,7 @@ on_better_scale <- function(fit, run) {
 
 density_base <- function(fit, at) {
   if (!is_placed(fit)) return(at$density)
-  slope <- if (is.null(fit$calibration$groups)) at$slope else group_places(fit, fit$scale, at)$slope
+  slope <- if (is.null(fit$calibration$groups)) at$slope else at$slope_before + group_places(fit, at, "log_slope")
   density <- stats::dnorm(unplaced_one(fit, at), log = TRUE) + slope
   exp(density - rep(log(fit$calibration$stretch * fit$standard$scale), each = nrow(density)))
 }
@@ -200,10 +200,9 @@ density_quantities <- function(fit, functional) {
 # data by Polya's urn of its count, since values may be heaped, and of another one by the density within half a step.
 in_rounding_cell <- function(part, fit) {
   one <- part$kind == "probability" && part$lower == part$upper && !part$lower %in% fit$atoms$value
-  y <- sort(unlist(fit$given, use.names = FALSE))
-  gaps <- diff(y)
-  if (!one || all(gaps > 0)) return(part)
-  step <- min(gaps[gaps > 1e-9 * diff(range(y))])
+  y <- unlist(fit$given, use.names = FALSE)
+  if (!one || !anyDuplicated(y)) return(part)
+  step <- rounding_step(y)
   part$count <- sum(y == part$lower)
   replace(part, c("lower", "upper"), list(part$lower - step / 2, part$upper + step / 2))
 }

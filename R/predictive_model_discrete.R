@@ -49,11 +49,9 @@ discrete_quantities <- function(fit, run, progress) {
   of_values <- function(y, weights) drop(rowsum(weights, place))
   found <- bootstrap_quantities(with_parts(fit, functional = of_values), run, progress)
   weight <- unname(found$draws)
-  fit <- do.call(with_parts, c(list(fit), found))
-  parts <- list(weight = weight, cdf = values_cdf(fit, weight, fit$points),
-    density = values_density(fit, weight, fit$points))
-  found$draws <- copula_quantities(do.call(with_parts, c(list(fit), parts)))
-  c(found, parts)
+  found <- c(found, list(weight = weight, cdf = values_cdf(fit, weight, fit$points),
+    density = values_density(fit, weight, fit$points)))
+  replace(found, "draws", list(copula_quantities(with_parts(fit, parts = found))))
 }
 
 discrete_own <- function(fit, functional) {
@@ -67,9 +65,7 @@ predict_discrete <- function(fit, newdata, type, level, run) {
   of <- if (type == "cdf") values_cdf else values_density
   estimate <- drop(of(fit, rbind(tabulate(match(fit$y, fit$values)) / fit$n), points))
   if (type == "log_density") return(log(estimate))
-  if (is.null(level)) return(predicted_rows(fit, data.frame(estimate = estimate)))
-  ends <- pointwise(of(fit, fit$weight, points), level)
-  predicted_rows(fit, data.frame(estimate = estimate, lower = ends[1L, ], upper = ends[2L, ]))
+  predicted_rows(fit, estimate, if (!is.null(level)) pointwise(of(fit, fit$weight, points), level))
 }
 
 # The probabilities of the values, with their intervals.

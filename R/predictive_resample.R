@@ -138,12 +138,8 @@ longest_horizon <- 1e6
 
 check_horizon <- function(horizon, limit) {
   if (limit != "never" && identical(horizon, Inf)) return(Inf)
-  if (limit == "always") {
-    stop_input("horizon", "must be \"auto\" or Inf for this model, whose limit is drawn, not ", show_value(horizon))
-  }
-  if (is.character(horizon) || !is.numeric(horizon)) {
-    stop_input("horizon", "must be a whole number of observations or \"auto\", not ", show_value(horizon))
-  }
+  must_be(limit != "always", "horizon", "\"auto\" or Inf for this model, whose limit is drawn", horizon)
+  must_be(is.numeric(horizon), "horizon", "a whole number of observations or \"auto\"", horizon)
   check_count(horizon, "horizon", min = 0)
 }
 
@@ -164,7 +160,7 @@ advance_resamples <- function(fit, steps, run, progress) {
   if (!is.null(fit$failure)) run <- on_processor(run)
   shown <- if (!is.null(kind$remaining) && fit$count > 1 && fit$horizon > 0) kind$remaining(fit)
   fit <- with_parts(fit, remaining = if (is.null(shown)) kind$left(fit)(fit$horizon) else shown)
-  fit <- do.call(with_parts, c(list(fit), kind$quantities(fit, run, progress)))
+  fit <- with_parts(fit, parts = kind$quantities(fit, run, progress))
   with_parts(fit, sizes = sizes_of_parts(fit))
 }
 
