@@ -76,10 +76,8 @@ as_categorical_weights <- function(weights, log) {
     weights <- if (is_sparse) as_sparse_columns(weights) else as.matrix(weights)
   }
   if (!inherits(weights, "dgCMatrix")) {
-    if (!(is.numeric(weights) || is.logical(weights)) || length(dim(weights)) > 2L) {
-      stop_input("weights", "must be a numeric matrix with a distribution in each row, or a vector, not ",
-        show_value(weights))
-    }
+    must_be((is.numeric(weights) || is.logical(weights)) && length(dim(weights)) <= 2L, "weights",
+      "a numeric matrix with a distribution in each row, or a vector", weights)
     if (length(dim(weights)) == 1L) weights <- as.vector(weights)
     if (!is.double(weights)) storage.mode(weights) <- "double"
   }

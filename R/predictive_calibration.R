@@ -18,12 +18,11 @@ calibrated_stretch <- 1.35
 # The deviation of the mean that the steps give; groups have a part of it.
 steps_width <- function(grouped) if (grouped) sqrt(calibrated_width^2 - 1) else calibrated_width
 
-# Points for computing quantities, in standardised units, whatever the user wants to see.
-inner_points <- function(y) {
-  ends <- range(y) + c(-0.6, 0.6)
-  tail <- c(0.4, 0.9, 1.5, 2.2, 3, 4)
-  sort(unique(c(ends[[1L]] - tail, seq(ends[[1L]], ends[[2L]], length.out = 64L), ends[[2L]] + tail,
-    stats::quantile(y, stats::ppoints(48L), names = FALSE))))
+# Points for computing quantities, in standardised units, whatever the user wants to see: `count` as far as `margin`
+# beyond the data, and a `tail`.
+points_beyond <- function(y, margin, count, tail) {
+  ends <- range(y) + c(-margin, margin)
+  c(ends[[1L]] - tail, seq(ends[[1L]], ends[[2L]], length.out = count), ends[[2L]] + tail)
 }
 
 # Mean, variance, kurtosis, r1 and r2 (see above) of the law that has the distribution function `cdf` at the sorted
@@ -63,10 +62,10 @@ step_rho <- function(n, rho, grouped = FALSE) {
 }
 
 # The degrees of freedom of the stretch of resamples: what the steps leave of the variance of the log of the standard
-# deviation of y, as a law has it. 0 for none. That variance is about the trimmed mean, as by Bonett (2006, Computational
-# Statistics & Data Analysis 50, 775-782). The kurtosis of few values is too low, so a normal law's, 2, counts as one
-# more observation, and the last term is added. 90% intervals of the standard deviation by this alone cover 86 to 97%
-# for normal, gamma, exponential, t5, uniform and bimodal data of n = 10 to 200; by the kurtosis as it is, 72 to 92%.
+# deviation of y, as a law has it. 0 for none. That variance is about the trimmed mean, as by Bonett (2006,
+# Computational Statistics & Data Analysis 50, 775-782). The kurtosis of few values is too low, so a normal law's, 2,
+# counts as one more observation, and the last term is added. 90% intervals of the standard deviation by this alone
+# cover 86 to 97% for normal, gamma, exponential, t5, uniform and bimodal data of n = 10 to 200 (otherwise 72 to 92%).
 stretch_df <- function(y, law, most) {
   n <- length(y)
   trim <- if (n > 5) 1 / (2 * sqrt(n - 4)) else 0
@@ -145,7 +144,7 @@ draw_groups <- function(fit, run) {
 
 # The user's points in each resample ("to"), or the "log_slope" of their groups there: points x draws.
 group_places <- function(fit, at, what) {
-  in_parts(fit, at$before, function(before, groups) group_layer(groups, fit$scale$bend_ends)[[what]](before))
+  in_parts(fit, at$before, function(y, groups) straightened(group_layer(groups), fit$scale$bend_ends)[[what]](y))
 }
 
 # The values of `compute(values, groups)` for each resample's groups, values x draws; a few resamples at a time, since

@@ -68,6 +68,5 @@ standard_of <- function(y, wanted, argument) {
   list(center = center, scale = scale)
 }
 
-apply_standard <- function(y, standard) {
-  sweep(sweep(y, 2L, standard$center), 2L, standard$scale, "/")
-}
+apply_standard <- function(y, standard) sweep(sweep(y, 2L, standard$center), 2L, standard$scale, "/")
+in_units <- function(z, standard) sweep(sweep(z, 2L, standard$scale, "*"), 2L, standard$center, "+")

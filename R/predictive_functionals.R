@@ -55,12 +55,10 @@ new_functional <- function(kind, fields = list()) {
   structure(c(list(kind = kind), fields), class = c("resample_functional", "warpbayes"))
 }
 
-quantile_names <- function(probs) paste0("q", format(100 * probs, trim = TRUE, digits = 4))
-
 # The columns of a quantity of one variable.
 functional_labels <- function(part) {
   switch(part$kind, tail_mean = paste0("tail_mean", format(100 * part$prob, digits = 4)),
-    quantiles = quantile_names(part$probs), part$kind)
+    quantiles = paste0("q", format(100 * part$probs, trim = TRUE, digits = 4)), part$kind)
 }
 
 functional_names <- c("mean", "variance", "sd", "median", "quantile", "tail_mean", "gini", "correlation")
@@ -91,15 +89,13 @@ refuse_functional <- function(functional) {
     show_value(functional))
 }
 
-refuse_kinds <- function(functional, kinds) {
+refuse_kinds <- function(functional, kinds = c("coefficients", "correlation")) {
   if (any(kinds_of(functional) %in% kinds)) {
     stop_input("functional", "needs data with weights: use bayesian_bootstrap(), or a function")
   }
 }
 
-kinds_of <- function(functional) {
-  if (is.list(functional)) vapply(functional, `[[`, "", "kind") else character()
-}
+kinds_of <- function(functional) if (is.list(functional)) vapply(functional, `[[`, "", "kind") else character()
 
 check_weighted_functional <- function(y, functional) {
   if (is.function(functional)) return(invisible())
@@ -133,14 +129,11 @@ weighted_part <- function(part, y) {
   storage.mode(y) <- "double"
   columns <- column_labels(y)
   label <- function(what) if (ncol(y) == 1L) what else paste0(what, "[", columns, "]")
-  sorted <- if (part$kind %in% c("median", "quantiles", "tail_mean", "gini")) {
-    lapply(seq_len(ncol(y)), function(j) {
-      order <- order(y[, j])
-      list(order = order, y = y[order, j])
-    })
-  }
   # of(values, their weights) for each column, sorted.
-  by_column <- function(of) function(weight) unlist(lapply(sorted, function(column) of(column$y, weight[column$order])))
+  by_column <- function(of) {
+    orders <- lapply(seq_len(ncol(y)), function(j) order(y[, j]))
+    function(weight) unlist(Map(function(order, j) of(y[order, j], weight[order]), orders, seq_len(ncol(y))))
+  }
   centred <- function(weight) sweep(y, 2L, colSums(weight * y))
   variance <- function(weight) colSums(weight * centred(weight)^2)
   labels <- unlist(lapply(functional_labels(part), label))
@@ -176,21 +169,17 @@ weighted_part <- function(part, y) {
 # The least value whose cumulative weight reaches `probs`. `y` is sorted. The tolerance of 1e-14 covers the rounding of
 # the cumulative weights: a tie goes to the smaller value.
 weighted_quantile <- function(y, weight, probs) {
-  cumulative <- cumsum(weight)
-  y[pmin(findInterval(probs - 1e-14, cumulative, left.open = TRUE) + 1L, length(y))]
+  y[pmin(findInterval(probs - 1e-14, cumsum(weight), left.open = TRUE) + 1L, length(y))]
 }
 
 # The mean of the share 1 - prob of largest values; the value at its edge counts with a part of its weight. `y` is
 # sorted.
 weighted_tail_mean <- function(y, weight, prob) {
-  cumulative <- cumsum(weight)
-  above <- pmin(weight, pmax(0, cumulative - prob))
+  above <- pmin(weight, pmax(0, cumsum(weight) - prob))
   sum(above * y) / sum(above)
 }
 
-weighted_gini <- function(y, weight) {
-  sum(weight * y * (2 * cumsum(weight) - weight - 1)) / sum(weight * y)
-}
+weighted_gini <- function(y, weight) sum(weight * y * (2 * cumsum(weight) - weight - 1)) / sum(weight * y)
 
 equal_functional <- function(part, y) {
   weight <- rep(1 / length(y), length(y))
@@ -213,15 +202,13 @@ weighted_coefficients <- function(data, functional) {
   if (nrow(x) < ncol(x) || qr(x)$rank < ncol(x)) {
     stop_input("functional", sprintf("has %d coefficients that %d rows of the data do not determine", ncol(x), nrow(x)))
   }
-  start <- switch(functional$loss, logistic = rep(0, ncol(x)), stats::lm.fit(x, as.double(y))$coefficients)
-  function(weight) {
-    value <- switch(functional$loss,
-      least_squares = stats::lm.wfit(x, as.double(y), weight)$coefficients,
-      logistic = logistic_coefficients(x, y, weight, start),
-      quantile = quantile_coefficients(x, as.double(y), weight, functional$tau, start)
-    )
-    stats::setNames(value, colnames(x))
-  }
+  y <- as.double(y)
+  start <- if (functional$loss == "logistic") rep(0, ncol(x)) else stats::lm.fit(x, y)$coefficients
+  compute <- switch(functional$loss,
+    least_squares = function(weight) stats::lm.wfit(x, y, weight)$coefficients,
+    logistic = function(weight) logistic_coefficients(x, y, weight, start),
+    quantile = function(weight) quantile_coefficients(x, y, weight, functional$tau, start))
+  function(weight) stats::setNames(compute(weight), colnames(x))
 }
 
 # Logistic coefficients by Newton's method. A step that does not lower the loss is halved. Separated classes have no
@@ -343,25 +330,23 @@ bind_quantities <- function(parts) {
   one <- with[[1L]]
   odd <- with[lengths[with] != lengths[[one]]]
   if (length(odd)) {
-    stop_input("functional", sprintf(
-      "returned %d values on resample %d and %d on resample %d: there must be as many each time",
-      lengths[[odd[[1L]]]], odd[[1L]], lengths[[one]], one
-    ))
+    stop_input("functional", sprintf("returned %d values on resample %d and %d on resample %d", lengths[[odd[[1L]]]],
+      odd[[1L]], lengths[[one]], one), ": there must be as many each time")
   }
   if (length(failed)) {
     warning(sprintf("`functional` failed on %s of %s resamples, which are NA; on resample %d: %s",
       whole_words(length(failed)), whole_words(length(values)), failed[[1L]],
       conditionMessage(all[[failed[[1L]]]])), call. = FALSE)
   }
-  bound <- matrix(NA_real_, length(values), lengths[[one]], dimnames = list(NULL, quantity_names(values[[one]])))
+  names <- names(values[[one]])
+  if (is.null(names) || any(names %in% c(NA, ""))) {
+    names <- if (lengths[[one]] == 1L) "value" else sprintf("value[%d]", seq_len(lengths[[one]]))
+  }
+  bound <- matrix(NA_real_, length(values), lengths[[one]], dimnames = list(NULL, names))
   bound[with, ] <- matrix(as.double(unlist(values[with], use.names = FALSE)), length(with), byrow = TRUE)
   bound
 }
 
-quantity_names <- function(value) {
-  if (!is.null(names(value)) && !anyNA(names(value)) && all(nzchar(names(value)))) return(names(value))
-  if (length(value) == 1L) "value" else sprintf("value[%d]", seq_along(value))
-}
 
 # A function such as var(), whose second argument is more data, would take the weights for something else and give
 # numbers without meaning. So arguments are given by name, and a function without these names is refused.
@@ -415,7 +400,9 @@ grid_functional <- function(points, cdf, functional) {
       mean = mean, variance = unit^2 * variance(), sd = unit * sqrt(pmax(variance(), 0)),
       median = by_row(function(y, p) grid_quantiles(y, p, 0.5)),
       quantiles = matrix(by_row(function(y, p) grid_quantiles(y, p, part$probs)), nrow(cdf), byrow = TRUE),
-      probability = by_row(function(y, p) grid_cdf(y, p, part$upper) - grid_cdf(y, p, part$lower, TRUE)),
+      probability = if (length(part$drawn)) part$drawn else {
+        by_row(function(y, p) grid_cdf(y, p, part$upper) - grid_cdf(y, p, part$lower, TRUE))
+      },
       tail_mean = by_row(function(y, p) grid_tail_mean(y, p, part$prob)),
       # The integral of F (1 - F), with F linear between points.
       gini = {

@@ -62,15 +62,13 @@ sizes_of_parts <- function(fit) {
   list(size_of(fit[sized_parts]), fit[valued_parts], fit$data$binary, if (length(fit$order)) range(fit$order))
 }
 
-check_parts <- function(fit, argument) {
-  check_fit_class(fit, argument, "martingale_posterior", "predictive_resample()")
-  if (!identical(fit$sizes, tryCatch(sizes_of_parts(fit), error = pass_on)) ||
-    !is.numeric(fit$draws) || length(dim(fit$draws)) != 2L) {
+check_intact.martingale_posterior <- function(x, argument) {
+  check_fit_class(x, argument, "martingale_posterior", "predictive_resample()")
+  if (!identical(x$sizes, tryCatch(sizes_of_parts(x), error = pass_on)) || !is.numeric(x$draws) ||
+    length(dim(x$draws)) != 2L) {
     stop_input(argument, "has been changed since it was made: its parts do not agree in size or type")
   }
 }
-
-check_intact.martingale_posterior <- function(x, argument) check_parts(x, argument)
 
 # The fit with these parts, given by name or in a list.
 with_parts <- function(fit, ..., parts = list(...)) {
@@ -86,33 +84,26 @@ four_digits <- function(value) format(signif(value, 4))
 has_stopped <- function(fit) fit$interrupted || !is.null(fit$failure)
 
 # Calls `work(done, steps)` for slices of `total` steps. A slice takes about a fifth of a second, so that interrupts and
-# progress are handled in between. `unit` is a first guess at the number of steps in a slice. Returns the number of
-# completed steps. An interrupt ends the loop and keeps them, and so does a failure of a later slice, for example of the
-# graphics card.
+# progress are handled in between. `unit` is a first guess at the number of steps in a slice. An interrupt ends the loop
+# and keeps what is done, and so does a failure of a later slice, for example of the graphics card. Returns how the loop
+# ended, as parts of the fit.
 in_slices <- function(total, unit, progress, work) {
   tick <- progress_signal(total, progress)
   on.exit(tick(NULL))
   done <- 0
   interrupted <- FALSE
   failure <- NULL
-  tryCatch(
-    while (done < total) {
-      steps <- min(max(1, floor(unit)), total - done)
-      started <- proc.time()[[3L]]
-      work(done, steps)
-      took <- proc.time()[[3L]] - started
-      done <- done + steps
-      unit <- steps * min(8, 0.2 / max(took, 0.01))
-      tick(steps)
-    },
-    interrupt = function(condition) interrupted <<- TRUE,
-    warpbayes_error = function(error) {
-      if (done == 0 || inherits(error, "warpbayes_error_input")) stop(error)
-      failure <<- conditionMessage(error)
-    }
-  )
-  list(done = done, interrupted = interrupted, failure = failure)
+  tryCatch(while (done < total) {
+    steps <- min(max(1, floor(unit)), total - done)
+    started <- proc.time()[[3L]]
+    work(done, steps)
+    took <- proc.time()[[3L]] - started
+    done <- done + steps
+    unit <- steps * min(8, 0.2 / max(took, 0.01))
+    tick(steps)
+  }, interrupt = function(condition) interrupted <<- TRUE, warpbayes_error = function(error) {
+    if (done == 0 || inherits(error, "warpbayes_error_input")) stop(error)
+    failure <<- conditionMessage(error)
+  })
+  list(interrupted = interrupted, failure = failure)
 }
-
-# How the loop ended, as parts of the fit.
-ended <- function(fit, outcome) with_parts(fit, interrupted = outcome$interrupted, failure = outcome$failure)

@@ -14,20 +14,12 @@
 # finite where the covariates separate the classes.
 slope_deviation <- 2.5
 
-check_mean <- function(mean) {
-  if (!inherits(mean, "formula")) return(check_choice(mean, "mean", c("auto", "linear", "smooth", "none")))
-  check_formula(mean, "mean", response = FALSE)
-}
-
 choose_mean <- function(fit, run) {
   fit <- fit_with_mean(fit, run)
-  with_parts(fit, design = NULL, covariate_gain = covariate_gain(fit, run))
-}
-
-covariate_gain <- function(fit, run) {
   alone <- record(fit)$line$without(fit)
   bandwidth <- list(rho = fit$rho, rho_x = rep(rho_ends[[1L]], ncol(fit$data$x)))
-  fit$score - start_score(alone) - mean(prequential(alone, bandwidth, run)$log_score)
+  gain <- fit$score - start_score(alone) - mean(prequential(alone, bandwidth, run)$log_score)
+  with_parts(fit, design = NULL, covariate_gain = gain)
 }
 
 # Chooses the mean function and the bandwidth. Of the designs with enough data the one with the best penalised
@@ -41,7 +33,7 @@ fit_with_mean <- function(fit, run) {
   }
   line <- record(fit)$line
   plain <- if (auto) fit_bandwidth(fit, run)
-  trends <- Filter(Negate(is.null), lapply(mean_knots(fit, wanted), function(knots) fit_trend(fit, knots, auto)))
+  trends <- Filter(length, lapply(mean_knots(fit, wanted), function(knots) fit_trend(fit, knots, auto)))
   if (length(trends) == 0L) {
     if (!auto) stop_input("mean", "has slopes that the data do not determine")
     return(with_parts(plain, columns = ncol(fit$design$data)))
@@ -58,10 +50,8 @@ fit_with_mean <- function(fit, run) {
   # Beyond the covariates only a mean function says that slopes are not known.
   beyond <- rows_beyond(fit, point_rows(fit, fit$at, NROW(fit$points)))
   if (auto && gain <= 0 && !length(beyond)) return(with_parts(plain, jump = jump))
-  trend <- other$trend
-  trend$gain <- gain
-  trend$drawn <- bootstrap_sums(fit, trend$influence, run)
-  trend$influence <- NULL
+  trend <- with_parts(other$trend, gain = gain, drawn = bootstrap_sums(fit, other$trend$influence, run),
+    influence = NULL)
   with_parts(other, jump = jump, trend = trend, calibration = if (isTRUE(fit$model$calibrate)) {
     list(most = min(2, sqrt(calibrated_width^2 - trend$common) / other$rho))
   })
@@ -71,7 +61,7 @@ fit_with_mean <- function(fit, run) {
 # unit and the log of the number of pairs.
 with_products <- function(fit, trend) {
   columns <- ncol(fit$data$x)
-  pairs <- which(outer(seq_len(columns), seq_len(columns), "<") & outer(fit$group, fit$group, "!="), arr.ind = TRUE)
+  pairs <- which(upper.tri(diag(columns)) & outer(fit$group, fit$group, "!="), arr.ind = TRUE)
   repeat {
     others <- lapply(seq_len(nrow(pairs)), function(k) {
       fit_trend(fit, trend$knots, TRUE, rbind(trend$pairs, unname(pairs[k, , drop = FALSE])))
@@ -135,7 +125,7 @@ mean_knots <- function(fit, wanted) {
     })
     if (any(lengths(knots) > 0L)) knots
   })
-  c(if (wanted == "auto") list(NULL), Filter(Negate(is.null), curves))
+  c(if (wanted == "auto") list(NULL), Filter(length, curves))
 }
 
 # Slopes of centred columns of unit deviation, what each observation adds to them (and, of classes, to the level) if its
@@ -199,9 +189,7 @@ further_moves <- function(fit, at) {
 
 # The sum over the columns of x of outer products with the slopes of resamples.
 drawn_lines <- function(fit, x) {
-  sum <- 0
-  for (j in seq_len(ncol(x))) sum <- sum + outer(x[, j], fit$trend$drawn[, j])
-  sum
+  Reduce(`+`, lapply(seq_len(ncol(x)), function(j) outer(x[, j], fit$trend$drawn[, j])))
 }
 
 # By least squares, with the deviations of MacKinnon & White (1985, Journal of Econometrics 29, 305-325), which hold for
@@ -276,14 +264,9 @@ grid_points <- function(fit, x, design, shown = fit$response_at) {
   c(formula_points(fit, x, design, y), list(shown = rows))
 }
 
-# Values of what the mean function leaves of the response, for computing a regression's quantities whatever the user
-# wants to see.
+# Values of what the mean function leaves of the response, for computing quantities.
 inner_response <- function(fit) {
-  y <- fit$data$y[, 1L]
-  ends <- range(y) + c(-1, 1)
-  tail <- c(0.3, 0.7, 1.3, 2, 3, 4)
-  standardised <- c(ends[[1L]] - tail, seq(ends[[1L]], ends[[2L]], length.out = 50L), ends[[2L]] + tail)
-  sort(fit$standard$center + fit$standard$scale * standardised)
+  fit$standard$center + fit$standard$scale * sort(points_beyond(fit$data$y, 1, 50L, c(0.3, 0.7, 1.3, 2, 3, 4)))
 }
 
 # Their slopes have a normal prior, that of uncorrelated columns.
@@ -330,12 +313,12 @@ classes_line <- list(
 )
 
 regression_quantities <- function(fit, functional) {
-  refuse_kinds(functional, c("coefficients", "correlation"))
+  refuse_kinds(functional)
   if (is.null(functional)) {
     if (length(fit$response_at) < 2L) return(indexed("cdf", fit$cdf))
     functional <- list(new_functional("mean"))
   }
-  cdf <- orders_by_points(record(fit)$loops$response(fit$state)$conditional, 1L)
+  cdf <- draws_by_points(record(fit)$loops$response(fit$state)$conditional, 1L)
   each <- values_each(fit)
   inner <- seq(length(fit$response_at) + 1L, each)
   further <- further_moves(fit, fit$at)

@@ -88,7 +88,7 @@ start_normal_mean <- function(fit, y, run) {
     shape <- prior$shape + n / 2
     mean <- (prior$weight * prior$mean + sum(y)) / weight
     scale <- prior$rate + sum((y - mean(y))^2) / 2 + prior$weight * n / weight * (mean(y) - prior$mean)^2 / 2
-    if (!is.finite(mean) || !is.finite(scale) || (scale <= 0 && diff(range(y)) > 0)) {
+    if (!is.finite(mean + scale) || (scale <= 0 && diff(range(y)) > 0)) {
       stop_input("y", "has values whose squares are ", if (is.finite(scale)) "0" else "not finite",
         " in double precision: use other units")
     }
@@ -120,18 +120,13 @@ advance_normal_mean <- function(fit, steps, run, progress) {
     fit <<- with_parts(fit, state = slice[c("mean", "scale")], horizon = fit$horizon + steps)
     if (ncol(slice$trajectory)) kept[[length(kept) + 1L]] <<- slice$trajectory
   })
-  fit <- ended(fit, outcome)
+  fit <- with_parts(fit, parts = outcome)
   if (fit$every == 0) return(fit)
   if (is.null(fit$trajectories)) kept <- c(list(matrix(fit$start$mean, fit$count, 1L)), kept)
   paths <- do.call(cbind, c(list(fit$trajectories), kept))
   with_parts(fit, trajectories = paths, times = (seq_len(ncol(paths)) - 1) * fit$every)
 }
 
-# After `horizon` steps the variance is inverse gamma. Its mean, a martingale, is the estimate.
-normal_variance <- function(fit) {
-  shape <- fit$start$shape + fit$horizon / 2
-  if (shape > 1) fit$state$scale / (shape - 1) else fit$state$scale / shape
-}
 
 # The mean, and an unknown variance, are parameters of the model. Median, quantiles and probabilities describe the
 # population: the data and the drawn values.
@@ -139,12 +134,17 @@ normal_mean_quantities <- function(fit, run) {
   functional <- fit$functional
   if (is.function(functional)) return(population_quantities(fit, functional, run))
   quantities <- cbind(mean = fit$state$mean)
-  if (!is.null(fit$state$scale)) quantities <- cbind(quantities, variance = normal_variance(fit))
+  if (!is.null(fit$state$scale)) {
+    # After `horizon` steps the variance is inverse gamma. Its mean, a martingale, is the estimate.
+    shape <- fit$start$shape + fit$horizon / 2
+    quantities <- cbind(quantities, variance = fit$state$scale / (if (shape > 1) shape - 1 else shape))
+  }
   if (is.null(functional)) return(quantities)
-  refuse_kinds(functional, c("coefficients", "correlation"))
+  refuse_kinds(functional)
   kinds <- kinds_of(functional)
-  if (any(kinds %in% c("variance", "sd")) && is.null(fit$state$scale)) {
-    stop_input("functional", "is ", dQuote(intersect(kinds, c("variance", "sd"))[[1L]], FALSE),
+  lacking <- intersect(kinds, c("variance", "sd"))
+  if (length(lacking) && is.null(fit$state$scale)) {
+    stop_input("functional", "is ", dQuote(lacking[[1L]], FALSE),
       ": this model has \"mean\"; a function of the population can compute others")
   }
   if ("sd" %in% kinds) quantities <- cbind(quantities, sd = sqrt(quantities[, "variance"]))
@@ -240,7 +240,8 @@ prior_mean_reason <- function(fit) {
 # Student's t has a standard deviation from more than two degrees of freedom on.
 degrees_reason <- function(fit) {
   degrees <- 2 * fit$start$shape
-  if (!is.null(fit$model$variance) || degrees > 2) return(NULL)
-  reason("unsupported_moments", figure = degrees, count = count_words(fit$n, "value"),
-    degrees = count_words(degrees, "degree of freedom", "degrees of freedom"))
+  if (is.null(fit$model$variance) && degrees <= 2) {
+    reason("unsupported_moments", figure = degrees, count = count_words(fit$n, "value"),
+      degrees = count_words(degrees, "degree of freedom", "degrees of freedom"))
+  }
 }

@@ -34,8 +34,7 @@
 #' IMS Lecture Notes 30, 245-267.
 #' @examples
 #' fit <- predictive_resample(precip, pitman_yor(5, base = function(p) qnorm(p, 30, 15)),
-#'   functional = "mean",
-#'   draws = 200, seed = 1, threads = 2)
+#'   functional = "mean", draws = 200, seed = 1, threads = 2)
 #' summary(fit)
 #' @name pitman_yor
 NULL
@@ -87,7 +86,7 @@ add_kind("bayesian_bootstrap", function() with_parts(urn_kind,
   has_prior = FALSE, no_prediction = "is a Bayesian bootstrap, which predicts nothing but the data again",
   start = start_bootstrap, quantities = bootstrap_quantities, simulate = simulate_bootstrap,
   left = function(fit) function(horizon) if (is.infinite(horizon)) 0 else fit$n / (fit$n + horizon),
-  reasons = list(bootstrap_reasons, values_checks)
+  reasons = list(few_values_reason, values_checks)
 ))
 
 # Urns with a base measure also give the parameters of their limits(), and draw() some resamples.
@@ -139,7 +138,7 @@ start_bootstrap <- function(fit, y, run) {
 }
 
 check_cells <- function(y) {
-  bad <- vapply(y, function(column) match(TRUE, is.na(column) | if (is.numeric(column)) is.infinite(column) else FALSE), 0L)
+  bad <- vapply(y, function(one) match(TRUE, is.na(one) | if (is.numeric(one)) is.infinite(one) else FALSE), 0L)
   j <- match(FALSE, is.na(bad))
   if (!is.na(j)) {
     stop_input("y", sprintf("has a missing or infinite value in row %d, column %s", bad[[j]], column_labels(y)[[j]]))
@@ -173,7 +172,7 @@ drawn_quantities <- function(fit, unit, progress, draw) {
   })
   if (length(all) == 0L) stop_warpbayes("input", "interrupted before the first resamples were complete")
   draws <- bind_quantities(all)
-  c(list(draws = draws, asked = fit$count, count = nrow(draws)), outcome[c("interrupted", "failure")])
+  c(list(draws = draws, asked = fit$count, count = nrow(draws)), outcome)
 }
 
 # The weights of resamples, observations x resamples.

@@ -51,14 +51,11 @@
 #'   \item{`horizon`, `n`, `remaining`}{steps done, observations, and the share of the variance that is left out.}
 #'   \item{`trajectories`, `times`}{draws x times of a normal mean, or draws x times x quantities of a copula model.}
 #' }
-#' A run that is interrupted or fails keeps what is completed, and `failure` is the reason.
-#' @section Errors:
-#' `warpbayes_error_input` for data, points or a `functional` that cannot be used, `warpbayes_error_memory` for results
-#' larger than memory. A `functional` that fails on some resamples gives `NA` for these, with a warning.
+#' A run that is interrupted or fails keeps what is completed, and `failure` is the reason. A `functional` that fails on
+#' some resamples gives `NA` for these, with a warning.
 #' @references Fong, E., Holmes, C. and Walker, S. G. (2023). Martingale posterior distributions. *Journal of the Royal
 #'   Statistical Society B* 85, 1357-1391. \doi{10.1093/jrsssb/qkad005}
-#' @seealso [summary.martingale_posterior()], [plot.martingale_posterior()], [predict.martingale_posterior()],
-#'   [continue()]
+#' @seealso [summary.martingale_posterior()], [predict.martingale_posterior()], [continue()]
 #' @examples
 #' fit <- predictive_resample(precip, copula_density(rho = 0.9), horizon = 300, draws = 50, seed = 1,
 #'   threads = 2)
@@ -70,8 +67,8 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   check_dots_empty(...)
   check_present(!missing(model), "model")
   if (is.list(y) && !is.object(y)) {
-    arguments <- list(model, horizon, draws, functional, trajectories, tolerance)
-    return(resample_sets(y, arguments, check_seed(seed), resolve_run(backend, threads)))
+    return(resample_sets(y, list(model, horizon, draws, functional, trajectories, tolerance), check_seed(seed),
+      resolve_run(backend, threads)))
   }
   check_model(model)
   kind <- record(model)
@@ -103,13 +100,11 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   while (auto && !has_stopped(fit) && fit$remaining > tolerance && fit$horizon < longest_horizon) {
     # The share falls as that of the mean does; 2% more, since it also varies by chance.
     wanted <- horizon_for(fit, 0.98 * kind$left(fit)(fit$horizon) * tolerance / fit$remaining)
-    fit <- tryCatch(
-      advance_resamples(fit, max(wanted, fit$horizon + 1) - fit$horizon, run, progress),
+    fit <- tryCatch(advance_resamples(fit, max(wanted, fit$horizon + 1) - fit$horizon, run, progress),
       warpbayes_error = function(error) {
         if (inherits(error, "warpbayes_error_input")) stop(error)
-        ended(fit, list(interrupted = FALSE, failure = conditionMessage(error)))
-      }
-    )
+        with_parts(fit, interrupted = FALSE, failure = conditionMessage(error))
+      })
   }
   finish_resamples(fit, start)
 }
@@ -124,12 +119,11 @@ resample_sets <- function(sets, arguments, seed, run) {
   side_by_side <- run$backend == "cpu" && .Platform$OS.type != "windows"
   each <- function(cores) parallel::mclapply(seq_along(sets), one, mc.cores = cores)
   fits <- if (side_by_side && run$threads > 1L) suppressWarnings(each(run$threads)) else each(1L)
-  failed <- which(!vapply(fits, inherits, NA, "martingale_posterior"))
-  if (length(failed)) {
-    first <- failed[[1L]]
+  failed <- match(FALSE, vapply(fits, inherits, NA, "martingale_posterior"))
+  if (!is.na(failed)) {
     # A process that the system ended, for want of memory say, returns nothing.
-    why <- if (inherits(fits[[first]], "error")) fits[[first]] else simpleError("its process ended")
-    stop_input("y", sprintf("has a set of data, number %d, with an error: ", first), because = why)
+    why <- if (inherits(fits[[failed]], "error")) fits[[failed]] else simpleError("its process ended")
+    stop_input("y", sprintf("has a set of data, number %d, with an error: ", failed), because = why)
   }
   stats::setNames(fits, names(sets))
 }

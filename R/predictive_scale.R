@@ -9,7 +9,10 @@
 scale_margin <- 1
 
 # `softness`: of a log, see support_layer().
-new_scale <- function(support = c(-Inf, Inf)) list(support = support, softness = Inf, bends = FALSE)
+new_scale <- function(support = c(-Inf, Inf), softness = Inf) {
+  list(support = support, softness = softness, bends = FALSE, ends = c(-Inf, Inf), bend_ends = c(-Inf, Inf))
+}
+flat_layer <- list(to = identity, from = identity, log_slope = function(y) 0 * y)
 
 # Each layer is a list of functions of x: `to`, `from`, and the log of the slope of `to`. With one bound, the distance y
 # from it goes to log(y) or, if the `softness` s is finite, to log(exp(y/s) - 1): a log near the bound, straight beyond.
@@ -22,9 +25,7 @@ support_layer <- function(scale) {
       from = function(x) lower + width * stats::plogis(x),
       log_slope = function(y) log(width) - log(y - lower) - log(upper - y)))
   }
-  if (!is.finite(lower) && !is.finite(upper)) {
-    return(list(to = identity, from = identity, log_slope = function(y) 0 * y))
-  }
+  if (!is.finite(lower) && !is.finite(upper)) return(flat_layer)
   s <- scale$softness
   bound <- if (is.finite(lower)) lower else upper
   sign <- if (is.finite(lower)) 1 else -1
@@ -39,7 +40,7 @@ support_layer <- function(scale) {
 }
 
 bend_layer <- function(scale) {
-  if (!scale$bends) return(list(to = identity, from = identity, log_slope = function(y) 0 * y))
+  if (!scale$bends) return(flat_layer)
   w <- function(x) (x - scale$center) / scale$width
   list(to = function(x) asinh(w(x)), from = function(z) scale$center + scale$width * sinh(z),
     log_slope = function(x) -log(scale$width) - log1p(w(x)^2) / 2)
@@ -47,70 +48,46 @@ bend_layer <- function(scale) {
 
 # A layer with straight lines beyond the ends (in its own units) where they are finite.
 straightened <- function(layer, ends) {
-  finite <- is.finite(ends)
-  if (!any(finite)) return(layer)
-  slope <- c(1, 1)
-  at <- c(-Inf, Inf)
-  slope[finite] <- exp(layer$log_slope(ends[finite]))
-  at[finite] <- layer$to(ends[finite])
   inside <- function(y) pmin(pmax(y, ends[[1L]]), ends[[2L]])
   list(
     to = function(y) {
       near <- inside(y)
-      z <- layer$to(near)
-      beyond <- which(near != y)
-      z[beyond] <- z[beyond] + (y - near)[beyond] * ifelse(y[beyond] < ends[[1L]], slope[[1L]], slope[[2L]])
-      z
+      layer$to(near) + ifelse(near == y, 0, (y - near) * exp(layer$log_slope(near)))
     },
     from = function(z) {
-      near <- pmin(pmax(z, at[[1L]]), at[[2L]])
-      y <- layer$from(near)
-      beyond <- which(near != z)
-      y[beyond] <- y[beyond] + (z - near)[beyond] / ifelse(z[beyond] < at[[1L]], slope[[1L]], slope[[2L]])
-      y
+      y <- layer$from(z)
+      near <- inside(y)
+      ifelse(near == y, y, near + (z - layer$to(near)) / exp(layer$log_slope(near)))
     },
     log_slope = function(y) layer$log_slope(inside(y))
   )
 }
 
 scale_layers <- function(scale) {
-  first <- support_layer(scale)
-  bent <- if (is.null(scale$bend_ends)) c(-Inf, Inf) else scale$bend_ends
-  list(if (is.null(scale$ends)) first else straightened(first, scale$ends),
-    if (is.null(scale$groups)) straightened(bend_layer(scale), bent) else group_layer(scale$groups, bent))
-}
-
-through <- function(layers, y) {
-  for (layer in layers) y <- layer$to(y)
-  y
-}
-back_through <- function(layers, z) {
-  for (layer in rev(layers)) z <- layer$from(z)
-  z
+  second <- if (is.null(scale$groups)) bend_layer(scale) else group_layer(scale$groups)
+  list(straightened(support_layer(scale), scale$ends), straightened(second, scale$bend_ends))
 }
 
 to_scale <- function(scale, y) {
-  layers <- scale_layers(scale)
   inside <- y > scale$support[[1L]] & y < scale$support[[2L]]
   z <- ifelse(y <= scale$support[[1L]], -Inf, Inf)
-  z[inside] <- through(layers, y[inside])
+  y <- y[inside]
+  for (layer in scale_layers(scale)) y <- layer$to(y)
+  z[inside] <- y
   z
 }
 
-# `groups`: those of resamples, in place of the data's.
-from_scale <- function(scale, z, groups = NULL) {
-  if (!is.null(groups)) scale$groups <- groups
-  back_through(scale_layers(scale), z)
+from_scale <- function(scale, z) {
+  for (layer in rev(scale_layers(scale))) z <- layer$from(z)
+  z
 }
 
 # The log of the derivative of to_scale(); -Inf outside of the support.
 log_slope <- function(scale, y) {
-  layers <- scale_layers(scale)
   inside <- y > scale$support[[1L]] & y < scale$support[[2L]]
-  slope <- rep(-Inf, length(y))
+  slope <- ifelse(inside, 0, -Inf)
   y <- y[inside]
-  slope[inside] <- 0
-  for (layer in layers) {
+  for (layer in scale_layers(scale)) {
     slope[inside] <- slope[inside] + layer$log_slope(y)
     y <- layer$to(y)
   }
@@ -120,7 +97,7 @@ log_slope <- function(scale, y) {
 # Sets how far the formulas go: `scale_margin` standard deviations beyond the data, on the side of a bound for ever.
 with_ends <- function(scale, y) {
   layers <- scale_layers(scale)
-  z <- through(layers, y)
+  z <- to_scale(scale, y)
   margin <- scale_margin * sqrt(mean((z - mean(z))^2))
   bend_ends <- layers[[2L]]$from(range(z) + c(-margin, margin))
   bounded <- is.finite(scale$support)
@@ -155,29 +132,30 @@ soften_log <- function(scale, y) {
   if (is.finite(scale$softness)) scale
 }
 
-# The asinh scale on which the data look most like a normal law, or NULL if none is better than the data's by the two
-# units of log likelihood that two parameters cost. Centres and widths are in units of the data's quartiles, so that the
-# result does not depend on the unit of the data.
-find_bend <- function(scale, y) {
-  n <- length(y)
+# The data on the scale of the support in units of their quartiles, so that results do not depend on the unit of the
+# data. NULL for ties.
+quartile_units <- function(scale, y) {
   y <- sorted_data(scale_layers(scale)[[1L]]$to(y))
-  middle <- stats::median(y)
   unit <- quartile_deviation(y)
-  if (!(unit > 1e-12 * max(abs(y)))) return(NULL)
-  t <- (y - middle) / unit
-  best <- list(value = normal_likelihood(t, 0) + 2 / n)
-  for (width in 2^seq(-3, 2, 0.5)) {
-    for (center in seq(-4, 4, 0.25)) {
-      w <- (t - center) / width
-      now <- normal_likelihood(asinh(w), -log1p(w^2) / 2 - log(width))
-      if (now > best$value) best <- list(value = now, center = center, width = width)
-    }
+  middle <- stats::median(y)
+  if (unit > 1e-12 * max(abs(y))) list(t = (y - middle) / unit, middle = middle, unit = unit)
+}
+
+# The asinh scale on which the data look most like a normal law, or NULL if none is better than the data's by the two
+# units of log likelihood that two parameters cost.
+find_bend <- function(scale, y) {
+  data <- quartile_units(scale, y)
+  if (is.null(data)) return(NULL)
+  tried <- expand.grid(center = seq(-4, 4, 0.25), width = 2^seq(-3, 2, 0.5))
+  value <- mapply(function(center, width) {
+    w <- (data$t - center) / width
+    normal_likelihood(asinh(w), -log1p(w^2) / 2 - log(width))
+  }, tried$center, tried$width)
+  best <- which.max(value)
+  if (value[[best]] > normal_likelihood(data$t, 0) + 2 / length(y)) {
+    with_parts(scale, bends = TRUE, center = data$middle + data$unit * tried$center[[best]],
+      width = data$unit * tried$width[[best]])
   }
-  if (is.null(best$width)) return(NULL)
-  scale$bends <- TRUE
-  scale$center <- middle + unit * best$center
-  scale$width <- unit * best$width
-  scale
 }
 
 # How many values lie far out at the lower and at the upper end: a tenth at most, and on the scale of the support more
@@ -218,12 +196,6 @@ find_point_masses <- function(y, support) {
   if (any(atom)) list(value = values[atom], count = count[atom])
 }
 
-# The probabilities of the atoms in each resample, draws x atoms, and of the density: the limit of Polya's urn.
-draw_atoms <- function(fit) {
-  atoms <- fit$atoms
-  weight <- draw_shares(fit, atoms$count, nrow(fit$data$y))
-  c(atoms, list(weight = t(weight[seq_along(atoms$value), , drop = FALSE]), density = weight[nrow(weight), ]))
-}
 draw_shares <- function(fit, count, rest) {
   .Call(C_predictive_urn, as.double(count), as.double(rest), 0, 1L, 0, fit$count, fit$seed)$weight
 }
@@ -278,11 +250,9 @@ grid_with_atoms <- function(atoms, points, cdf) {
 # rows in turn, as many to each.
 group_columns <- c("odds", "mean1", "mean2", "log_sd1", "log_sd2")
 
-# As the layers of R/predictive_scale.R, straight beyond `ends`.
-group_layer <- function(groups, ends) {
-  each <- function(y, of) lapply(seq_len(ncol(of)), function(j) rep(of[, j], each = length(y) / nrow(of)))
+group_layer <- function(groups) {
   parts <- function(y) {
-    of <- each(y, groups)
+    of <- lapply(seq_len(ncol(groups)), function(j) rep(groups[, j], each = length(y) / nrow(groups)))
     sd <- lapply(of[4:5], exp)
     list(share = stats::plogis(of[[1L]]), mean = of[2:3], sd = sd, z = Map(function(m, s) (y - m) / s, of[2:3], sd))
   }
@@ -296,14 +266,7 @@ group_layer <- function(groups, ends) {
     largest <- pmax(of$z[[1L]], of$z[[2L]])
     list(to = z, log_slope = largest + log(mixed(of, function(log) exp(log - largest))) - stats::dnorm(z, log = TRUE))
   }
-  inside <- function(y) pmin(pmax(y, ends[[1L]]), ends[[2L]])
-  list(
-    to = function(y) {
-      near <- inside(y)
-      at <- curve(near)
-      at$to + ifelse(near == y, 0, (y - near) * exp(at$log_slope))
-    },
-    log_slope = function(y) curve(inside(y))$log_slope,
+  list(to = function(y) curve(y)$to, log_slope = function(y) curve(y)$log_slope,
     from = function(z) {
       # The quantile of a mixture lies between those of its parts. Newton's steps are bisections where they leave that.
       of <- parts(z)
@@ -321,9 +284,7 @@ group_layer <- function(groups, ends) {
         y <- now
         if (done) break
       }
-      near <- inside(y)
-      at <- curve(near)
-      ifelse(near == y, y, near + (z - at$to) / exp(at$log_slope))
+      y
     }
   )
 }
@@ -332,11 +293,9 @@ group_layer <- function(groups, ends) {
 # three values leave a smaller share of the variance within them than those of normal samples do.
 find_mixture <- function(scale, y) {
   n <- length(y)
-  x <- sorted_data(scale_layers(scale)[[1L]]$to(y))
-  middle <- stats::median(x)
-  unit <- quartile_deviation(x)
-  if (n < 20L || !(unit > 1e-12 * max(abs(x)))) return(NULL)
-  t <- (x - middle) / unit
+  data <- quartile_units(scale, y)
+  if (n < 20L || is.null(data)) return(NULL)
+  t <- data$t
   least <- 2.5 / n
   split <- split_share(t, rep(1 / length(t), length(t)), least)
   if (split[[1L]] >= group_limit(n)) return(NULL)
@@ -355,9 +314,9 @@ find_mixture <- function(scale, y) {
     first <- stats::plogis(found[[1L]] + stats::dnorm(t, means[[1L]], sds[[1L]], log = TRUE) -
       stats::dnorm(t, means[[2L]], sds[[2L]], log = TRUE))
   }
-  scale$groups <- matrix(found * c(1, unit, unit, 1, 1) + c(0, middle, middle, log(unit), log(unit)), 1L,
-    dimnames = list(NULL, group_columns))
-  scale
+  unit <- rep(data$unit, 2L)
+  found <- found * c(1, unit, 1, 1) + c(0, rep(data$middle, 2L), log(unit))
+  with_parts(scale, groups = matrix(found, 1L, dimnames = list(NULL, group_columns)))
 }
 
 # The derivatives of each value's log density by the columns of groups, n x 5.

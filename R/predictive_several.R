@@ -50,7 +50,7 @@ on_better_axes <- function(fit, run) {
 # Of axes without correlation, the pair of which the one bends most with the other: the numbers of both, the `curve`, a
 # coefficient of what a line leaves of the square, and the deviation of what this leaves. A shear has the Jacobian 1.
 find_bent_pair <- function(y) {
-  pairs <- which(outer(seq_len(ncol(y)), seq_len(ncol(y)), "!="), arr.ind = TRUE)
+  pairs <- which(diag(ncol(y)) == 0, arr.ind = TRUE)
   bends <- lapply(seq_len(nrow(pairs)), function(k) {
     bend <- list(from = pairs[[k, 1L]], to = pairs[[k, 2L]], skew = mean(y[, pairs[k, 1L]]^3))
     square <- bent_square(bend, y)
@@ -93,14 +93,10 @@ several_points <- function(fit, count) {
   spread <- 1.5 * sqrt(colMeans(y^2))
   nodes <- sweep(even, 2L, spread, "*")
   nodes[about, ] <- y[row[about], ] + width * even[about, ]
-  # Rows of small data are taken several times, and parts of 100 nodes keep the distances to all rows small.
-  used <- unique(row[about])
-  taken <- match(row[about], used)
-  times <- tabulate(taken)
-  near <- lapply(split(seq_len(count), (seq_len(count) - 1L) %/% 100L), function(part) {
-    each <- rep(part, each = length(used))
-    distance <- rowSums((y[rep(used, length(part)), ] - nodes[each, ])^2)
-    colSums(matrix(exp(-distance / (2 * width^2)), length(used)) * times) / length(taken)
+  # Parts of 100 nodes keep the distances to all rows small.
+  near <- lapply(parts_of(count, 100), function(part) {
+    distance <- rowSums((y[rep(row[about], length(part)), ] - nodes[rep(part, each = sum(about)), ])^2)
+    colMeans(matrix(exp(-distance / (2 * width^2)), sum(about)))
   })
   near <- unlist(near) / (width * sqrt(2 * pi))^d
   far <- exp(rowSums(stats::dnorm(sweep(nodes, 2L, spread, "/"), log = TRUE))) / prod(spread)
@@ -138,21 +134,17 @@ calibrate_several <- function(fit, inner, run) {
     place <- .Call(C_predictive_places, fit$seed, fit$count * parts, df, sqrt(variance))
     place[(seq_len(fit$count) - 1L) * parts + part, , drop = FALSE]
   }
-  shift <- stretch <- matrix(0, fit$count, d)
   mean_left <- pmax(0, 1 / (n - 1) - (most * r1)^2 / n)
-  for (j in seq_len(d)) {
-    place <- drawn(j, stretch_df(z[, j], moments[[j]], most), mean_left[[j]])
-    shift[, j] <- place[, 1L]
-    stretch[, j] <- place[, 2L]
-  }
-  b <- vapply(seq_len(nrow(pairs)), function(k) {
+  places <- lapply(seq_len(d), function(j) drawn(j, stretch_df(z[, j], moments[[j]], most), mean_left[[j]]))
+  b <- lapply(seq_len(nrow(pairs)), function(k) {
     both <- pairs[k, ]
     spread <- mean((z[, both[[1L]]] * z[, both[[2L]]])^2)
-    drawn(d + k, 0, max(0, spread * (1 / (n - 1) - (most * prod(r1[both]))^2 / n)))[, 1L]
-  }, numeric(fit$count))
+    drawn(d + k, 0, max(0, spread * (1 / (n - 1) - (most * prod(r1[both]))^2 / n)))
+  })
+  columns <- function(places, k) do.call(cbind, lapply(places, function(place) place[, k]))
   list(calibration = list(smoothed = smoothed_points(fit, points$y, weight), split = find_groups(fit, points$y, weight),
-    most = most, rho = rho, width = sqrt((most * r1)^2 + n * mean_left), center = center,
-    from = t(chol(law)), to = to, middle = colMeans(y), shift = shift, stretch = stretch, b = matrix(b, fit$count),
+    most = most, rho = rho, width = sqrt((most * r1)^2 + n * mean_left), center = center, from = t(chol(law)), to = to,
+    middle = colMeans(y), shift = columns(places, 1L), stretch = columns(places, 2L), b = columns(b, 1L),
     pairs = pairs))
 }
 
@@ -180,12 +172,11 @@ group_direction <- function(z) {
   height <- if (d == 2L) numeric(16L) else (0:47 + 0.5) / 48
   level <- sqrt(1 - height^2)
   directions <- cbind(level * cos(turn), level * sin(turn), height)[, seq_len(d)]
-  splits <- apply(directions, 1L, function(along) split_share(along_direction(along, z), rep(1 / nrow(z), nrow(z))))
+  splits <- apply(directions, 1L, function(along) split_share(row_products(z, along), rep(1 / nrow(z), nrow(z))))
   k <- which.min(splits[1L, ])
   list(along = directions[k, ], split = splits[, k])
 }
 
-along_direction <- function(along, z) rowSums(z * rep(along, each = nrow(z)))
 
 # Such groups on axes without correlation, so that units do not matter, and the share within them of what the copulas
 # predict: list(share, predicted, size, few). `few`: it is below 0.2 and below the limit, and 1.3 times as much is
@@ -195,7 +186,7 @@ find_groups <- function(fit, nodes, weight) {
   lower <- t(chol(stats::var(fit$data$y)))
   found <- group_direction(solve_lower(lower, fit$data$y))
   share <- found$split[[1L]]
-  predicted <- split_share(along_direction(found$along, solve_lower(lower, nodes)), weight)[[1L]]
+  predicted <- split_share(row_products(solve_lower(lower, nodes), found$along), weight)[[1L]]
   list(share = share, predicted = predicted, size = round(n * c(found$split[[2L]], 1 - found$split[[2L]])),
     few = share < min(0.2, group_limit(n, ncol(nodes))) && predicted > 1.3 * share)
 }
@@ -203,9 +194,9 @@ find_groups <- function(fit, nodes, weight) {
 # Where the law of the data has what each resample has at the points: points x draws x coordinates.
 several_unplaced <- function(fit, at) {
   place <- fit$calibration
-  d <- ncol(at$y)
-  m <- nrow(at$y)
   y <- at$y
+  d <- ncol(y)
+  m <- nrow(y)
   if (!is.null(fit$bend)) {
     y <- y[rep(seq_len(m), fit$count), , drop = FALSE]
     moved <- rep(fit$bend$drawn, each = m) * bent_square(fit$bend, y)
@@ -257,7 +248,7 @@ several_quantities <- function(fit, functional) {
   weight <- point_weights(fit$inner, gain)
   values <- lapply(seq_len(fit$count), function(r) {
     z <- several_places(fit, r)
-    y <- sweep(sweep(z, 2L, fit$standard$scale, "*"), 2L, fit$standard$center, "+")
+    y <- in_units(z, fit$standard)
     unlist(lapply(functional, function(part) {
       # Values such as 1e200 have no squares.
       value <- weighted_part(part, if (part$kind %in% c("sd", "correlation")) z else y)(weight[, r])
@@ -271,15 +262,8 @@ several_quantities <- function(fit, functional) {
 # Points outside of the support are far away. With the scale of groups, `before` and `slope_before` are what enters it.
 density_points <- function(fit, points) {
   far <- function(y) pmin(pmax(y, -1e300), 1e300)
-  before <- slope_before <- NULL
-  if (is.null(fit$scale)) {
-    slope <- 0
-    y <- apply_standard(points, fit$standard)
-  } else {
-    slope <- log_slope(fit$scale, drop(points))
-    y <- apply_standard(matrix(to_scale(fit$scale, drop(points))), fit$standard)
-  }
-  y[] <- far(y)
+  slope <- if (is.null(fit$scale)) 0 else log_slope(fit$scale, drop(points))
+  y <- far(apply_standard(if (is.null(fit$scale)) points else matrix(to_scale(fit$scale, drop(points))), fit$standard))
   if (!is.null(fit$axes)) {
     y <- solve_lower(fit$axes, y)
     slope <- slope - sum(log(diag(fit$axes)))
@@ -288,12 +272,9 @@ density_points <- function(fit, points) {
     y <- straight_pair(fit$bend, y)
     slope <- slope - log(fit$bend$spread)
   }
-  if (!is.null(fit$scale$groups)) {
-    scale <- replace(fit$scale, "groups", list(NULL))
-    before <- far(to_scale(scale, drop(points)))
-    slope_before <- log_slope(scale, drop(points))
-  }
+  bare <- if (!is.null(fit$scale$groups)) replace(fit$scale, "groups", list(NULL))
   log_density <- rowSums(stats::dnorm(y, log = TRUE)) - sum(log(fit$standard$scale)) + slope
   list(y = unname(y), x = matrix(0, nrow(y), 0L), shown = seq_len(nrow(y)), slope = slope, log_density = log_density,
-    density = exp(log_density), before = before, slope_before = slope_before)
+    density = exp(log_density), before = if (!is.null(bare)) far(to_scale(bare, drop(points))),
+    slope_before = if (!is.null(bare)) log_slope(bare, drop(points)))
 }
