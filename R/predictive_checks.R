@@ -73,10 +73,34 @@ rounding_step <- function(y) {
   min(gaps[gaps > 1e-9 * diff(range(y))], Inf)
 }
 
-# Few values against their number, or ties of a tenth of all pairs: such data are not from a density.
+# Few values against their number, ties of a tenth of all pairs, or heaps: such data are not from a density.
 is_discrete <- function(y) {
   n <- length(y)
-  n > 2L && (length(unique(y)) <= min(20, n / 2) || tied_pairs(y) > 0.1 * choose(n, 2))
+  n > 2L && (length(unique(y)) <= min(20, n / 2) || tied_pairs(y) > 0.1 * choose(n, 2) || is_heaped(y))
+}
+
+# Whether values on a lattice prefer every second, fifth or tenth place, as ages do: the counts of those places less the
+# mean of the places between them and the next ones on both sides, which straight parts of a density leave at zero. It
+# must be 5 deviations and a fourth of the counts: none of 300 sets of eleven rounded laws is heaped, with n = 20 to 200.
+is_heaped <- function(y) {
+  y <- sort(as.double(y))
+  gaps <- diff(y)
+  gaps <- gaps[gaps > 1e-9 * sum(gaps)]
+  if (!length(gaps)) return(FALSE)
+  step <- min(gaps)
+  place <- round((y - y[[1L]]) / step)
+  last <- max(place)
+  if (!anyDuplicated(place) || max(abs(y - y[[1L]] - place * step)) > 1e-6 * step) return(FALSE)
+  for (by in c(2, 5, 10)) {
+    inner <- function(heap) heap >= by - 1 & heap <= last - by + 1
+    for (first in if (last >= 4 * by) seq_len(by) - 1) {
+      below <- place - (place - first) %% by
+      weight <- ifelse(below == place, inner(place), -(inner(below) + inner(below + by)) / (2 * (by - 1)))
+      heaped <- sum(below == place & inner(place))
+      if (sum(weight) > max(5 * sqrt(sum(weight^2)), heaped / 4)) return(TRUE)
+    }
+  }
+  FALSE
 }
 
 ties_reason <- function(y, beside = "") {
@@ -187,7 +211,7 @@ density_checks <- function(fit) {
 }
 
 several_checks <- function(fit) {
-  y <- as_given(if (is.null(fit$axes)) fit$data$y else off_axes(fit, fit$data$y))
+  y <- as_given(off_axes(fit, fit$data$y))
   colnames(y) <- fit$standard$names
   if (nrow(y) < 10L || any(apply(y, 2L, function(y) length(unique(y)) < 3L))) return(NULL)
   orders <- unlist(lapply(seq_len(ncol(y)), function(j) order_reason(y[, j], ncol(y))), recursive = FALSE)

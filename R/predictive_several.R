@@ -21,18 +21,67 @@ times_lower <- function(lower, z) {
   z
 }
 
-# The fit on axes without correlation, if its prequential score is better there by more than what the correlations cost,
-# and with a curve between two of them, if the score rises by six more. Copulas start from independent variables.
+# The fit on the scales and axes with the best prequential score. A bent scale of a variable costs its two parameters.
 on_better_axes <- function(fit, run) {
   fit <- fit_bandwidth(fit, run)
-  d <- ncol(fit$data$y)
   if (!is_calibrated(fit) || fit$model$scale == "data" || !fit$model$standardize) return(fit)
+  best <- on_axes(fit, run)
+  scales <- bent_scales(fit$data$y)
+  bent <- sum(lengths(scales) > 0L)
+  if (bent > 0L) {
+    other <- on_axes(on_scales(fit, scales, run), run)
+    gain <- other$score - best$score
+    if (gain * fit$n > 2 * bent) best <- with_parts(other, scales_gain = gain)
+  }
+  if (!is.null(best$bend)) best$bend$drawn <- drop(bootstrap_sums(best, matrix(best$bend$influence), run))
+  best
+}
+
+# Of standardised columns, those that look more normal on a bent scale have one, with what standardises its values.
+bent_scales <- function(y) {
+  lapply(seq_len(ncol(y)), function(j) {
+    scale <- find_bend(new_scale(), y[, j])
+    if (is.null(scale)) return(NULL)
+    scale <- with_ends(scale, y[, j])
+    list(scale = scale, standard = standard_of(matrix(to_scale(scale, y[, j])), TRUE, "y"))
+  })
+}
+
+on_columns <- function(scales, y, to) {
+  for (j in which(lengths(scales) > 0L)) y[, j] <- to(scales[[j]]$scale, scales[[j]]$standard, y[, j, drop = FALSE])
+  y
+}
+to_scales <- function(scales, y) {
+  on_columns(scales, y, function(scale, standard, y) apply_standard(matrix(to_scale(scale, drop(y))), standard))
+}
+from_scales <- function(scales, y) {
+  on_columns(scales, y, function(scale, standard, y) from_scale(scale, drop(in_units(y, standard))))
+}
+scales_slope <- function(scales, y) {
+  bent <- lengths(scales) > 0L
+  slopes <- on_columns(scales, y, function(scale, standard, y) log_slope(scale, drop(y)) - log(standard$scale))
+  rowSums(slopes[, bent, drop = FALSE])
+}
+
+on_scales <- function(fit, scales, run) {
+  slope <- mean(scales_slope(scales, fit$data$y))
+  fit <- with_parts(fit, scales = scales, scales_slope = slope,
+    data = replace(fit$data, "y", list(to_scales(scales, fit$data$y))))
+  fit <- fit_bandwidth(fit, run)
+  with_parts(fit, score = fit$score + slope, orders = list(score = fit$orders$score + slope),
+    at = density_points(fit, as_columns(fit$points, "points")))
+}
+
+# The fit on axes without correlation, if its prequential score is better there by more than what the correlations cost,
+# and with a curve between two of them, if the score rises by six more. Copulas start from independent variables.
+on_axes <- function(fit, run) {
+  d <- ncol(fit$data$y)
   lower <- t(chol(crossprod(fit$data$y) / fit$n))
   start <- fit$score
   better <- function(y, bend, cost) {
     other <- with_parts(fit, axes = lower, bend = bend, data = replace(fit$data, "y", list(y)))
     other <- fit_bandwidth(other, run)
-    slope <- -sum(log(diag(lower))) - (if (is.null(bend)) 0 else log(bend$spread))
+    slope <- sum(fit$scales_slope) - sum(log(diag(lower))) - (if (is.null(bend)) 0 else log(bend$spread))
     gain <- other$score + slope - start
     if ((gain - max(0, fit$axes_gain)) * fit$n <= cost) return(fit)
     with_parts(other, axes_gain = gain, score = start + gain, orders = list(score = other$orders$score + slope),
@@ -41,10 +90,7 @@ on_better_axes <- function(fit, run) {
   y <- solve_lower(lower, fit$data$y)
   fit <- better(y, NULL, d * (d - 1) / 2)
   bend <- find_bent_pair(y)
-  if (is.null(bend)) return(fit)
-  fit <- better(straight_pair(bend, y), bend, 6)
-  if (!is.null(fit$bend)) fit$bend$drawn <- drop(bootstrap_sums(fit, matrix(bend$influence), run))
-  fit
+  if (is.null(bend)) fit else better(straight_pair(bend, y), bend, 6)
 }
 
 # Of axes without correlation, the pair of which the one bends most with the other: the numbers of both, the `curve`, a
@@ -74,7 +120,7 @@ straight_pair <- function(bend, y, curve = bend$curve) {
 off_axes <- function(fit, y, curve = fit$bend$curve) {
   bend <- fit$bend
   if (!is.null(bend)) y[, bend$to] <- bend$spread * y[, bend$to] + curve * bent_square(bend, y)
-  if (is.null(fit$axes)) y else times_lower(fit$axes, y)
+  from_scales(fit$scales, if (is.null(fit$axes)) y else times_lower(fit$axes, y))
 }
 
 # Points that stand for the law of the resamples, with the log of their density: half of them are spread by a normal
@@ -264,6 +310,10 @@ density_points <- function(fit, points) {
   far <- function(y) pmin(pmax(y, -1e300), 1e300)
   slope <- if (is.null(fit$scale)) 0 else log_slope(fit$scale, drop(points))
   y <- far(apply_standard(if (is.null(fit$scale)) points else matrix(to_scale(fit$scale, drop(points))), fit$standard))
+  if (!is.null(fit$scales)) {
+    slope <- slope + scales_slope(fit$scales, y)
+    y <- to_scales(fit$scales, y)
+  }
   if (!is.null(fit$axes)) {
     y <- solve_lower(fit$axes, y)
     slope <- slope - sum(log(diag(fit$axes)))

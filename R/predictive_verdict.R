@@ -98,7 +98,11 @@ axes_reason <- function(fit) {
   bend <- if (is.null(fit$bend)) "" else {
     sprintf(", one of them less a quadratic curve in %s", fit$standard$names[[fit$bend$from]])
   }
-  if (!is.null(fit$axes)) reason("scale_axes", figure = fit$axes_gain, gain = figure(fit$axes_gain), bend = bend)
+  bent <- fit$standard$names[lengths(fit$scales) > 0L]
+  c(if (length(bent)) {
+    reason("scale_bent", figure = fit$scales_gain, gain = figure(fit$scales_gain),
+      scale = paste("asinh scales of", paste(bent, collapse = " and ")))
+  }, if (!is.null(fit$axes)) reason("scale_axes", figure = fit$axes_gain, gain = figure(fit$axes_gain), bend = bend))
 }
 
 
