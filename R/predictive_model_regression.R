@@ -18,8 +18,7 @@
 #' @param rho the correlation of the copula of the response, as in [copula_density()].
 #' @param rho_x the same for the covariates: one number, or one for each covariate or each of their columns.
 #' @param bandwidths if `rho_x` is chosen: `"one"` for all covariates, or one for `"each"`.
-#' @param calibrate whether `rho` stays within \[0.7, 0.999\] and there is a mean function by default. `FALSE` chooses
-#'   `rho` and resamples as published.
+#' @param calibrate whether `rho` stays within \[0.7, 0.999\] and there is a mean function by default.
 #' @param mean the mean function: `"auto"`, `"linear"`, `"smooth"`, `"none"`, or a formula such as `~ poly(x, 2)`.
 #' @param method `"conditional"` models the response given the covariates, `"joint"` both.
 #' @inheritParams copula_density
@@ -139,7 +138,6 @@ read_numbers <- function(fit, response, x) {
   with_parts(fit, inner_at = inner_response(fit))
 }
 
-
 check_joint <- function(frame, terms) {
   for (name in covariate_names(frame, terms)) {
     if (stats::.MFclass(frame[[name]]) %in% c("factor", "ordered", "character", "logical")) {
@@ -149,7 +147,6 @@ check_joint <- function(frame, terms) {
   }
 }
 
-# The points of a regression as a data frame, with a row for each value of the response at each of them.
 regression_points <- function(fit) {
   points <- fit$points[rep(seq_len(nrow(fit$points)), each = length(fit$response_at)), , drop = FALSE]
   points[[deparse1(fit$model$formula[[2L]])]] <- rep(fit$response_at, nrow(fit$points))
@@ -164,7 +161,6 @@ simulate_regression <- function(fit, r) {
   vapply(seq_along(u), function(i) invert_cdf(fit$inner_at, cdf[, i], u[[i]]), 0) + fit$at$trend
 }
 
-# Points of predict(): the rows of `newdata`, with the response if the type needs it.
 formula_new_points <- function(fit, newdata, type) {
   must_be(is.null(newdata) || is.data.frame(newdata), "newdata", "a data frame", newdata)
   points <- if (type %in% c("density", "cdf")) regression_points(fit) else fit$points
@@ -187,4 +183,3 @@ formula_new_points <- function(fit, newdata, type) {
   }
   list(at = line$points(fit, covariates, design), outcome = as.double(label == fit$classes[[2L]]))
 }
-
