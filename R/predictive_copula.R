@@ -82,10 +82,9 @@ start_copula <- function(fit, y, run) {
   with_parts(fit, parts = kind$predicted(fit, kind$loops$response(start)))
 }
 
-# The conditional method. In the joint method the loops have a density of several variables, the response last. All
-# other code sees the response given the covariates. `bandwidth`: vectors, or matrices with a column for each bandwidth.
-# `response`: the distribution function of the response given the covariates, and by how much its density has grown,
-# from arrays of points x coordinates, or of points x coordinates x draws.
+# In the joint method the loops have a density of several variables, the response last; other code sees the response
+# given the covariates. `bandwidth`: vectors, or matrices with a column each. `response`: its distribution function, and
+# by how much its density has grown: points x coordinates (x draws).
 conditional_loops <- list(
   coordinates = function(fit) 1, data = function(fit) fit$data, points = function(at) at[c("y", "x")],
   bandwidth = identity, response = identity)

@@ -273,8 +273,6 @@ quantile_coefficients <- function(x, y, weight, tau, start) {
   stop("quantile coefficients were not found")
 }
 
-# How many resamples in a row, from the first, may fail before the function is called useless.
-first_failures <- 10L
 
 are_failed <- function(values) vapply(values, inherits, NA, "error")
 stop_failed <- function(values, ...) {
@@ -283,7 +281,8 @@ stop_failed <- function(values, ...) {
 }
 
 # A list of compute(r) for each resample r of `members`: NULL for a single NA, and the error of one that fails. An
-# interrupt goes on to whoever called, after interrupted() was called with the resamples that are done.
+# interrupt goes on to whoever called, after interrupted() was called with the resamples that are done. If the first ten
+# fail, that is an error.
 each_resample <- function(members, compute, interrupted = function(values) NULL) {
   values <- list()
   work <- function() {
@@ -298,7 +297,7 @@ each_resample <- function(members, compute, interrupted = function(values) NULL)
         stop_input("functional", sprintf("must return numbers; on resample %d it returned ", r), show_value(value))
       }
       values[length(values) + 1L] <<- list(if (has_value) value)
-      if (r == length(values) && r == min(first_failures, length(members)) && all(are_failed(values))) {
+      if (r == length(values) && r == min(10L, length(members)) && all(are_failed(values))) {
         stop_failed(values, if (r > 1L) sprintf("; it failed on all of the first %d resamples", r))
       }
     }

@@ -1,7 +1,6 @@
-# The mean function beneath the copulas of a regression, or the log odds beneath those of a classification. The copulas
-# start from it, and predict what it leaves. It is linear in the columns of a design: the covariates, curves of them, or
-# the terms of the user's formula. Each resample has slopes of its own; the steps of a regression move the level. A
-# record has as its `line`
+# The mean function beneath the copulas of a regression, or the log odds of a classification. It is linear in the
+# columns of a design: the covariates, curves of them, or the terms of the user's formula. Each resample has slopes of
+# its own; the steps of a regression move the level. A record has as its `line`
 #   enough(y, knots, slopes)          whether there are enough data for the slopes
 #   larger                            whether curves take the next larger number of knots
 #   solve(trend, x, y, solved)        `trend` with slopes, or NULL; `solved`: a decomposition of the design x
@@ -106,8 +105,6 @@ best_jump <- function(fit, trend, simplest) {
   if (!is.null(best$column)) best
 }
 
-# The numbers of knots of the natural cubic splines that are tried.
-knot_counts <- c(4L, 6L, 9L, 13L)
 spread_knots <- function(x, count) {
   stats::quantile(unique(x), c(0.02, seq_len(count - 2L) / (count - 1L), 0.98), names = FALSE)
 }
@@ -115,7 +112,7 @@ spread_knots <- function(x, count) {
 mean_knots <- function(fit, wanted) {
   if (inherits(wanted, "formula") || wanted == "linear") return(list(NULL))
   x <- fit$design$data
-  curves <- lapply(knot_counts, function(count) {
+  curves <- lapply(c(4L, 6L, 9L, 13L), function(count) {
     knots <- lapply(seq_len(ncol(x)), function(j) {
       if (length(unique(x[, j])) >= 2 * count) spread_knots(x[, j], count)
     })

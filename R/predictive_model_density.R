@@ -67,7 +67,7 @@ add_kind("copula_density", function() density_kind(
 
 add_kind("densities", function() density_kind(
   choose = on_better_axes, ends = function(fit) if (is_calibrated(fit)) several_ends else rho_ends,
-  inner = function(fit) if (ncol(fit$data$y) < 4L && is.list(fit$functional)) several_points(fit, inner_count),
+  inner = function(fit) if (ncol(fit$data$y) < 4L && is.list(fit$functional)) several_points(fit, 400L),
   calibrate = calibrate_several, unplaced = several_unplaced, base = several_base, own = several_quantities,
   reasons = list(several_unsupported, densities_bandwidth, axes_reason, several_checks)
 ))

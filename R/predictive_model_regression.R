@@ -122,10 +122,9 @@ add_kind("copula_classification", function() {
 
 read_numbers <- function(fit, response, x) {
   if (!is.numeric(response) || !is.null(dim(response))) {
+    is_class <- is.factor(response) || is.character(response) || is.logical(response)
     stop_input("y", "must have a numeric response, not ", show_value(response),
-      if (is.factor(response) || is.character(response) || is.logical(response)) {
-        ": use copula_classification() for classes"
-      })
+      if (is_class) ": use copula_classification() for classes")
   }
   y <- matrix(as.double(response))
   check_gini(y, fit$functional)
@@ -139,11 +138,11 @@ read_numbers <- function(fit, response, x) {
 }
 
 check_joint <- function(frame, terms) {
-  for (name in covariate_names(frame, terms)) {
-    if (stats::.MFclass(frame[[name]]) %in% c("factor", "ordered", "character", "logical")) {
-      stop_input("method", "is \"joint\", which models a density of the covariates, and ", dQuote(name, FALSE),
-        " has levels: use the method \"conditional\"")
-    }
+  classes <- vapply(frame[covariate_names(frame, terms)], stats::.MFclass, "")
+  name <- names(classes)[classes %in% c("factor", "ordered", "character", "logical")]
+  if (length(name)) {
+    stop_input("method", "is \"joint\", which models a density of the covariates, and ", dQuote(name[[1L]], FALSE),
+      " has levels: use the method \"conditional\"")
   }
 }
 

@@ -5,8 +5,6 @@
 # logarithmic in the tails, or that of two groups (below). Beyond the data both go on as straight lines, since the data
 # say nothing about the shape of the tails there, and the copulas have more than normal probability there.
 
-# How far the maps follow their formula beyond the data, in standard deviations on the scale.
-scale_margin <- 1
 
 new_scale <- function(support = c(-Inf, Inf), softness = Inf) {
   list(support = support, softness = softness, bends = FALSE, ends = c(-Inf, Inf), bend_ends = c(-Inf, Inf))
@@ -93,11 +91,11 @@ log_slope <- function(scale, y) {
   slope
 }
 
-# Sets how far the formulas go: `scale_margin` standard deviations beyond the data, on the side of a bound for ever.
+# Sets how far the formulas go: one standard deviation beyond the data, on the side of a bound for ever.
 with_ends <- function(scale, y) {
   layers <- scale_layers(scale)
   z <- to_scale(scale, y)
-  margin <- scale_margin * sqrt(mean((z - mean(z))^2))
+  margin <- sqrt(mean((z - mean(z))^2))
   bend_ends <- layers[[2L]]$from(range(z) + c(-margin, margin))
   bounded <- is.finite(scale$support)
   if (sum(bounded) == 1L) scale$ends[!bounded] <- layers[[1L]]$from(bend_ends)[!bounded]
@@ -234,10 +232,9 @@ grid_with_atoms <- function(atoms, points, cdf) {
   list(points = t(both[seq_len(m), , drop = FALSE]), cdf = t(both[m + seq_len(m), , drop = FALSE]))
 }
 
-# Densities in two groups. The copulas start from a normal law and fill the space between groups for a
-# long time: 200 values from two normal laws of deviation 1 whose means are 5.7 apart were given 6 times the true
-# density halfway. So the scale is Phi^-1 of the distribution function of two normal laws, on which such data look
-# normal. Each resample has groups of its own, from the weights of a Bayesian bootstrap.
+# Copulas start from a normal law and fill the space between groups slowly: 200 values from two normal laws 5.7
+# deviations apart were given 6 times the true density halfway. So the scale is Phi^-1 of the distribution function of
+# two normal laws. Each resample has groups of its own.
 
 # Groups have a row for each resample. The values of a layer belong to the rows in turn, as many to each.
 group_columns <- c("odds", "mean1", "mean2", "log_sd1", "log_sd2")

@@ -78,8 +78,6 @@ off_axes <- function(fit, y, curve = fit$bend$curve) {
 }
 
 # Points for integrals, with their log density: half by a normal law, half about the data, by a Kronecker sequence.
-inner_count <- 400L
-
 several_points <- function(fit, count) {
   y <- fit$data$y
   d <- ncol(y)
