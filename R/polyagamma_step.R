@@ -1,8 +1,7 @@
 #' One Gibbs step of a logistic regression
 #'
-#' Draws new coefficients of a logistic regression, given the present ones, as [bayes_logit()] does in each sweep. Use
-#' it in your own sampler, with priors or levels that [bayes_logit()] lacks. Keep one seed and count steps by
-#' `iteration`, so that each step has random numbers of its own.
+#' Draws new coefficients of a logistic regression, given the present ones, as [bayes_logit()] does in each sweep, for
+#' your own sampler. Keep one seed and count steps by `iteration`, so that each step has random numbers of its own.
 #'
 #' The step draws the Polya-Gamma variable of every row, \eqn{\omega_i \sim PG(n_i, x_i'\beta + o_i)}{omega_i ~ PG(n_i,
 #' x_i'beta + o_i)}. Then it draws new coefficients from \eqn{N(Q^{-1}b, Q^{-1})}{N(Q^-1 b, Q^-1)} with \eqn{Q =

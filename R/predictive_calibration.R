@@ -11,22 +11,20 @@ calibrated_ends <- c(0.7, 0.95)
 several_ends <- c(0.5, 0.95)
 calibrated_width <- 1.1
 
-# The variance of the log of the standard deviation is this many times what the kurtosis says, since the tails of a
-# resample move with it alone.
+# The variance of the log of the standard deviation over what the kurtosis says: tails of resamples move with it alone.
 calibrated_stretch <- 1.35
 
 # The deviation of the mean that the steps give; groups have a part of it.
-steps_width <- function(grouped) if (grouped) sqrt(calibrated_width^2 - 1) else calibrated_width
+steps_width <- function(grouped) sqrt(calibrated_width^2 - grouped)
 
-# Points for computing quantities, in standardised units, whatever the user wants to see: `count` as far as `margin`
-# beyond the data, and a `tail`.
+# Points for computing quantities, in standardised units: `count` as far as `margin` beyond the data, and a `tail`.
 points_beyond <- function(y, margin, count, tail) {
   ends <- range(y) + c(-margin, margin)
   c(ends[[1L]] - tail, seq(ends[[1L]], ends[[2L]], length.out = count), ends[[2L]] + tail)
 }
 
-# Mean, variance, kurtosis, r1 and r2 (see above) of the law that has the distribution function `cdf` at the sorted
-# points `at`, with the copula of correlation `rho`.
+# Of the law with the distribution function `cdf` at sorted points `at`, and the copula of correlation `rho`; r1 and r2
+# as above.
 law_moments <- function(at, cdf, rho) {
   m <- length(at)
   middle <- (at[-1L] + at[-m]) / 2
@@ -76,9 +74,8 @@ stretch_df <- function(y, law, most) {
   if (left > 1e-8) 1 / (2 * left) else 0
 }
 
-# What calibrated resampling needs beside the bandwidth, in standardised units: `most`, the numerator of the weights;
-# the `center` of the law; each resample's `shift` and `stretch`. `width` is the posterior deviation of the mean over
-# sd/sqrt(n) as the steps alone give it; with published weights this is all that is done.
+# In standardised units: `most`, the numerator of the weights; the `center` of the law; each resample's `shift` and
+# `stretch`. `width` is the posterior deviation of the mean over sd/sqrt(n) as the steps alone give it.
 calibrate_one <- function(fit, inner, run) {
   y <- drop(fit$data$y)
   n <- length(y)
@@ -147,8 +144,7 @@ group_places <- function(fit, at, what) {
   in_parts(fit, at$before, function(y, groups) straightened(group_layer(groups), fit$scale$bend_ends)[[what]](y))
 }
 
-# The values of `compute(values, groups)` for each resample's groups, values x draws; a few resamples at a time, since
-# the layer needs many times its values.
+# compute(values, groups) for each resample, values x draws; a few at a time, since layers need much memory.
 in_parts <- function(fit, values, compute) {
   do.call(cbind, lapply(parts_of(fit$count, 4e5 / length(values)), function(r) {
     matrix(compute(rep(values, length(r)), fit$calibration$groups[r, , drop = FALSE]), ncol = length(r))

@@ -4,6 +4,8 @@
 rank_scores <- function(y) stats::qnorm((rank(y) - 0.5) / length(y))
 minus_log10 <- function(log_p) -log_p / log(10)
 two_sided <- function(z) minus_log10(stats::pnorm(-abs(z), log.p = TRUE) + log(2))
+above_chi <- function(value, free) minus_log10(stats::pchisq(value, free, lower.tail = FALSE, log.p = TRUE))
+two_sided_t <- function(t, free) minus_log10(log(2) + stats::pt(-abs(t), free, log.p = TRUE))
 p_words <- function(minus_log) format(signif(10^-min(minus_log, 300), 1))
 
 # By normal scores of the ranks. Sorted values tell nothing: somebody sorted them. `columns`: how many are looked at.
@@ -16,8 +18,7 @@ order_reason <- function(y, columns = 1L) {
   lags <- seq_len(min(13L, n %/% 3L))
   r <- vapply(lags, function(lag) sum(z[-seq_len(lag)] * z[seq_len(n - lag)]) / n, 0)
   drift <- stats::cor(z, seq_len(n))
-  box <- n * (n + 2) * sum(r^2 / (n - lags))
-  chance <- minus_log10(stats::pchisq(box, length(r), lower.tail = FALSE, log.p = TRUE))
+  chance <- above_chi(n * (n + 2) * sum(r^2 / (n - lags)), length(r))
   if (two_sided((r[[1L]] + 1 / n) * sqrt(n * (n + 1) / (n - 1))) > limit && r[[1L]] > 0) {
     reason("order_alike", figure = r[[1L]], shown = figure(r[[1L]]))
   } else if (two_sided(drift * sqrt(n - 1)) > limit) {
@@ -37,11 +38,10 @@ tied_pairs <- function(keys) {
 # pairs. Where every value occurs twice (or a multiple of some number), all are copies.
 copies_reason <- function(y) {
   count <- tabulate(match(y, unique(y)))
-  tied <- sum(count * (count - 1) / 2)
+  tied <- tied_pairs(y)
   spread <- stats::IQR(y) / 1.349
   if (tied <= 3 || !(spread > 0)) return(NULL)
-  found <- function() reason("copies_found", figure = sum(count - 1), shown = whole_words(sum(count - 1)))
-  if (length(count) >= 8L && any(vapply(2:5, function(k) all(count %% k == 0), NA))) return(found())
+  all_copied <- length(count) >= 8L && any(vapply(2:5, function(k) all(count %% k == 0), NA))
   sorted <- sort(y)
   within <- function(at, distance) {
     sum(findInterval(at + distance, sorted) - findInterval(at - distance, sorted, left.open = TRUE))
@@ -50,7 +50,12 @@ copies_reason <- function(y) {
   rate <- (within(sorted, 0.3 * spread) - length(y)) / 2 / (0.6 * spread)
   again <- sorted[duplicated(sorted) | duplicated(sorted, fromLast = TRUE)]
   near <- (within(again, tied / rate / 2) - within(again, 1e-9 * spread)) / 2
-  if (near > 0.5 * tied) found()
+  if (all_copied || near > 0.5 * tied) copies_found(y)
+}
+
+copies_found <- function(keys) {
+  copies <- sum(duplicated(keys))
+  reason("copies_found", figure = copies, shown = whole_words(copies))
 }
 
 # Rows: pairs alike in x and y, against those alike in x whose y lie one rounding step apart.
@@ -60,11 +65,10 @@ row_copies_reason <- function(y, x) {
   tied <- tied_pairs(rows)
   if (tied <= 3) return(NULL)
   step <- 1.5 * rounding_step(y)
-  near <- if (is.finite(step)) vapply(split(y, x), function(y) sum(findInterval(y + step, sort(y)) - rank(y, "max")), 0)
-  if ((tied - 1.5 * sum(near) - 3) / sqrt(tied + 1) > 1) {
-    copies <- sum(duplicated(rows))
-    reason("copies_found", figure = copies, shown = whole_words(copies))
+  near <- if (is.finite(step)) {
+    vapply(split(y, x), function(y) sum(findInterval(y + step, sort(y)) - rank(y, ties.method = "max")), 0)
   }
+  if ((tied - 1.5 * sum(near) - 3) / sqrt(tied + 1) > 1) copies_found(rows)
 }
 
 # The least difference of two values that is more than noise in their last digits.
@@ -121,7 +125,6 @@ island_reason <- function(y) {
   }
 }
 
-# Both outer tenths of the range hold more than uniform data have.
 ends_reason <- function(y) {
   place <- (y - min(y)) / diff(range(y))
   excess <- (min(sum(place < 0.1), sum(place > 0.9)) - 1 - 0.1 * length(y)) / sqrt(0.09 * length(y))
@@ -139,7 +142,6 @@ pair_reason <- function(code, columns, chance, limit) {
   }
 }
 
-# By `statistic`, a function of two of the columns of z.
 columns_reason <- function(code, z, statistic) {
   pairs <- t(which(diag(ncol(z)) == 0, arr.ind = TRUE))
   pair_reason(code, array(colnames(z)[pairs], dim(pairs)),
@@ -153,7 +155,7 @@ curve_statistic <- function(x, y) {
   left <- qr.resid(line, y)
   r <- sum(bend * left) / sqrt(sum(bend^2) * sum(left^2))
   free <- length(x) - 3
-  minus_log10(log(2) + stats::pt(-abs(r) * sqrt(free / max(1e-12, 1 - r^2)), free, log.p = TRUE))
+  two_sided_t(r * sqrt(free / max(1e-12, 1 - r^2)), free)
 }
 
 # Chi-squared of equal cells of the ranks of x and of what a line in it leaves of y, five data a cell.
@@ -163,10 +165,9 @@ cells_statistic <- function(x, y) {
   cell <- function(values) factor(ceiling(rank(values, ties.method = "first") * across / n), seq_len(across))
   count <- table(cell(x), cell(qr.resid(qr(cbind(1, x)), y)))
   expected <- outer(rowSums(count), colSums(count)) / n
-  minus_log10(stats::pchisq(sum((count - expected)^2 / expected), (across - 1)^2, lower.tail = FALSE, log.p = TRUE))
+  above_chi(sum((count - expected)^2 / expected), (across - 1)^2)
 }
 
-# What curves of single covariates leave of the response, with as many knots as the mean function has.
 additive_rest <- function(y, x, knots) {
   knots <- lapply(seq_len(ncol(x)), function(j) {
     count <- if (j <= length(knots)) length(knots[[j]]) else 0L
@@ -190,7 +191,7 @@ products_reason <- function(rest, x, group) {
     slope <- sum(product * rest$left) / size
     squares <- (rest$left - slope * product)^2
     error <- max(sqrt(sum(product^2 * squares) * nrow(x) / free) / size, sqrt(sum(squares) / free / size))
-    minus_log10(log(2) + stats::pt(-abs(slope) / error, free, log.p = TRUE))
+    two_sided_t(slope / error, free)
   })
   if (length(chance)) pair_reason("data_products", array(colnames(x)[pairs], dim(pairs)), chance, 2.3)
 }

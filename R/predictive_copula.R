@@ -82,11 +82,9 @@ start_copula <- function(fit, y, run) {
   with_parts(fit, parts = kind$predicted(fit, kind$loops$response(start)))
 }
 
-
-# The conditional method. In the joint method the loops have a density of several variables, the response last. All
-# other code sees the response given the covariates. `bandwidth`: vectors, or matrices with a column for each bandwidth.
-# `response`: the distribution function of the response given the covariates, and by how much its density has grown,
-# from arrays of points x coordinates, or of points x coordinates x draws.
+# In the joint method the loops have a density of several variables, the response last; other code sees the response
+# given the covariates. `bandwidth`: vectors, or matrices with a column each. `response`: its distribution function, and
+# by how much its density has grown: points x coordinates (x draws).
 conditional_loops <- list(
   coordinates = function(fit) 1, data = function(fit) fit$data, points = function(at) at[c("y", "x")],
   bandwidth = identity, response = identity)
@@ -134,7 +132,6 @@ step_bandwidth <- function(fit) {
   if (is.null(fit$calibration$rho)) return(fit$bandwidth)
   list(rho = fit$calibration$rho, rho_x = fit$bandwidth$rho_x)
 }
-
 
 fit_bandwidth <- function(fit, run) {
   bandwidth <- choose_bandwidth(fit, run)
@@ -190,7 +187,6 @@ choose_bandwidth <- function(fit, run) {
     }))
     replace(value, !is.finite(value), overflowed)
   }
-  # Ends of each free correlation, and the grid.
   is_x <- seq_len(count) > max(free)
   ends <- matrix(rho_ends, 2L, count)
   ends[, !is_x] <- record(fit)$ends(fit)
@@ -212,7 +208,6 @@ choose_bandwidth <- function(fit, run) {
   lapply(spread(rbind(stats::plogis(found$par))), drop)
 }
 
-
 # The first states of resamples. `found` is what the data predict at the points.
 start_states <- function(fit, at, run, found) {
   state <- if (is_placed(fit) || !is.null(fit$trend)) placed_states(fit, at, run) else {
@@ -224,8 +219,7 @@ start_states <- function(fit, at, run, found) {
 
 is_placed <- function(fit) !is.null(fit$calibration$stretch)
 
-# The first states of resamples that are placed or have a mean function of their own: each has the points elsewhere in
-# the law of the data.
+# Of resamples that are placed or have their own mean function: each has the points elsewhere in the law of the data.
 placed_states <- function(fit, at, run) {
   d <- ncol(at$y)
   y <- matrix(record(fit)$unplaced(fit, at), ncol = d)
@@ -281,7 +275,6 @@ advance_copula <- function(fit, steps, run, progress) {
   with_parts(fit, trajectories = aperm(joined, c(1L, 3L, 2L)), times = (seq_len(dim(joined)[[3L]]) - 1) * fit$every)
 }
 
-
 # One coordinate of an array points x coordinates x draws, as a matrix of draws x points.
 draws_by_points <- function(array, last) t(matrix(array[, last, ], dim(array)[[1L]], dim(array)[[3L]]))
 
@@ -295,7 +288,6 @@ copula_predictions <- function(fit, start) {
     density0 = start$gain[shown, last] * density)
 }
 
-# The fit with what the resamples predict at the points.
 with_values <- function(fit) with_parts(fit, parts = record(fit)$values(fit))
 
 copula_values <- function(fit) {
@@ -338,7 +330,6 @@ copula_left <- function(fit) {
   tail <- function(horizon) copula_tail(nrow(fit$data$y) + horizon, most_of(fit))
   function(horizon) tail(horizon) / tail(0)
 }
-
 
 predict_copula <- function(fit, newdata, type, level, run) {
   kind <- record(fit)
@@ -383,8 +374,7 @@ resamples_at <- function(fit, at, start, run) {
   state
 }
 
-# For each resample, the sums of the columns of `influence` over the observations, weighted by a Bayesian bootstrap's
-# weights, of mean 1, less 1: a matrix, draws x columns.
+# The sums of the columns of `influence` with a Bayesian bootstrap's weights, of mean 1, less 1: draws x columns.
 bootstrap_sums <- function(fit, influence, run) {
   rows <- nrow(influence)
   drawn <- lapply(parts_of(fit$count, 8e6 / rows), function(r) {

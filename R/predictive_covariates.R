@@ -35,9 +35,8 @@ formula_data <- function(fit, y) {
 
 covariate_names <- function(frame, terms) intersect(rownames(attr(terms, "factors")), names(frame))
 
-# Covariates as columns of numbers, with the covariate of each column as attribute "group". A factor has an indicator
-# for each level, so that the result does not depend on which is first; two levels need one. Ordered levels are
-# numbered.
+# The attribute "group" is the covariate of each column. A factor has an indicator for each level, so that it does not
+# matter which is first; two levels need one. Ordered levels are numbered.
 covariate_columns <- function(frame, terms) {
   coding <- NULL
   for (name in covariate_names(frame, terms)) {
@@ -92,7 +91,6 @@ mean_frame <- function(fit, data) {
   fitted_frame(fit$model$mean, frame, terms)
 }
 
-# `x`: the covariates' columns at points.
 mean_design <- function(fit, x, points, argument) {
   found <- fit$frame$mean
   if (is.null(found)) return(x)

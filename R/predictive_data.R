@@ -3,19 +3,17 @@
 check_numeric_vector <- function(y, argument = "y") {
   must_be(is.numeric(y) && is.null(dim(y)), argument, "a numeric vector", y)
   if (length(y) == 0L) stop_input(argument, "must have at least 1 value, not 0")
-  bad <- match(FALSE, is.finite(y))
-  if (!is.na(bad)) {
-    stop_input(argument, sprintf("has the value %s at position %d; values must be finite", format(y[[bad]]), bad))
-  }
-  as.double(y)
+  as.double(check_coordinates(y, argument))
 }
 
 check_coordinates <- function(y, argument = "y") {
   must_be(is.numeric(y), argument, "numeric", y)
   bad <- match(FALSE, is.finite(y))
   if (!is.na(bad)) {
-    stop_input(argument, sprintf("has the value %s in row %d, column %d; values must be finite", format(y[[bad]]),
-      row(y)[[bad]], col(y)[[bad]]))
+    place <- if (is.null(dim(y))) paste("at position", bad) else {
+      sprintf("in row %d, column %d", row(y)[[bad]], col(y)[[bad]])
+    }
+    stop_input(argument, sprintf("has the value %s %s; values must be finite", format(y[[bad]]), place))
   }
   storage.mode(y) <- "double"
   y

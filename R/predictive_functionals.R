@@ -3,7 +3,7 @@
 #' Quantities of a resampled population
 #'
 #' For the argument `functional` of [predictive_resample()]: quantiles, the probability of an interval with both its
-#' ends, the mean of the largest values, and the coefficients that minimise the population's mean loss.
+#' ends, the mean of the largest values, and the coefficients that minimise the mean loss.
 #'
 #' @param probs probabilities.
 #' @param lower,upper ends of an interval, in the data's units: infinite, or equal for the probability of one value.
@@ -55,7 +55,6 @@ new_functional <- function(kind, fields = list()) {
   structure(c(list(kind = kind), fields), class = c("resample_functional", "warpbayes"))
 }
 
-# The columns of a quantity of one variable.
 functional_labels <- function(part) {
   switch(part$kind, tail_mean = paste0("tail_mean", format(100 * part$prob, digits = 4)),
     quantiles = paste0("q", format(100 * part$probs, trim = TRUE, digits = 4)), part$kind)
@@ -110,7 +109,6 @@ check_weighted_functional <- function(y, functional) {
   check_gini(y, functional)
 }
 
-# A Gini coefficient compares amounts, which are not negative.
 check_gini <- function(y, functional) {
   if ("gini" %in% kinds_of(functional) && min(y) < 0) {
     stop_input("functional", "is \"gini\", which needs values of at least 0, not ", format(min(y)))
@@ -166,14 +164,12 @@ weighted_part <- function(part, y) {
   )
 }
 
-# The least value whose cumulative weight reaches `probs`. `y` is sorted. The tolerance of 1e-14 covers the rounding of
-# the cumulative weights: a tie goes to the smaller value.
+# `y` is sorted. The tolerance of 1e-14 covers the rounding of cumulative weights: a tie goes to the smaller value.
 weighted_quantile <- function(y, weight, probs) {
   y[pmin(findInterval(probs - 1e-14, cumsum(weight), left.open = TRUE) + 1L, length(y))]
 }
 
-# The mean of the share 1 - prob of largest values; the value at its edge counts with a part of its weight. `y` is
-# sorted.
+# The value at the edge of the share 1 - prob counts with a part of its weight. `y` is sorted.
 weighted_tail_mean <- function(y, weight, prob) {
   above <- pmin(weight, pmax(0, cumsum(weight) - prob))
   sum(above * y) / sum(above)
@@ -242,12 +238,10 @@ logistic_coefficients <- function(x, y, weight, beta, precision = matrix(0, ncol
   stop("logistic coefficients were not found in 100 steps")
 }
 
-# The check loss has a minimum where as many residuals are 0 as there are coefficients. From such a point, all but one
-# of these residuals stay 0 along an edge. It is followed to the lowest point of the loss on it, a weighted quantile of
-# ratios. This is repeated until no edge descends.
+# The check loss has a minimum where as many residuals are 0 as there are coefficients. All but one stay 0 along an
+# edge, which is followed to its lowest point, a weighted quantile of ratios, until no edge descends.
 quantile_coefficients <- function(x, y, weight, tau, start) {
   p <- ncol(x)
-  # The first basis: the rows with the smallest residuals at the start that determine the coefficients.
   near <- order(abs(y - drop(x %*% start)))
   basis <- near[qr(t(x[near, , drop = FALSE]), LAPACK = FALSE)$pivot[seq_len(p)]]
   for (iteration in seq_len(50L * (p + 1L) * ceiling(log2(nrow(x) + 2)))) {
@@ -257,7 +251,6 @@ quantile_coefficients <- function(x, y, weight, tau, start) {
     residual[basis] <- 0
     slope <- x %*% inverse
     slope[basis, ] <- diag(p)
-    # Slopes of the loss along plus and minus each edge.
     push <- weight * ifelse(residual > 0, tau, ifelse(residual < 0, tau - 1, 0))
     zero <- residual == 0
     along <- function(direction) {
@@ -280,10 +273,6 @@ quantile_coefficients <- function(x, y, weight, tau, start) {
   stop("quantile coefficients were not found")
 }
 
-# They are called once for each resample, and some of the calls may fail.
-
-# How many resamples in a row, from the first, may fail before the function is called useless.
-first_failures <- 10L
 
 are_failed <- function(values) vapply(values, inherits, NA, "error")
 stop_failed <- function(values, ...) {
@@ -292,7 +281,8 @@ stop_failed <- function(values, ...) {
 }
 
 # A list of compute(r) for each resample r of `members`: NULL for a single NA, and the error of one that fails. An
-# interrupt goes on to whoever called, after interrupted() was called with the resamples that are done.
+# interrupt goes on to whoever called, after interrupted() was called with the resamples that are done. If the first ten
+# fail, that is an error.
 each_resample <- function(members, compute, interrupted = function(values) NULL) {
   values <- list()
   work <- function() {
@@ -307,7 +297,7 @@ each_resample <- function(members, compute, interrupted = function(values) NULL)
         stop_input("functional", sprintf("must return numbers; on resample %d it returned ", r), show_value(value))
       }
       values[length(values) + 1L] <<- list(if (has_value) value)
-      if (r == length(values) && r == min(first_failures, length(members)) && all(are_failed(values))) {
+      if (r == length(values) && r == min(10L, length(members)) && all(are_failed(values))) {
         stop_failed(values, if (r > 1L) sprintf("; it failed on all of the first %d resamples", r))
       }
     }
@@ -347,9 +337,7 @@ bind_quantities <- function(parts) {
   bound
 }
 
-
-# A function such as var(), whose second argument is more data, would take the weights for something else and give
-# numbers without meaning. So arguments are given by name, and a function without these names is refused.
+# A function such as var() would take weights for more data, so arguments are given by name.
 check_function <- function(functional, kind) {
   named <- kind$arguments
   formals <- formals(args(functional))
@@ -371,9 +359,8 @@ check_function <- function(functional, kind) {
   functional
 }
 
-# A matrix, draws x quantities. `points` are sorted: a vector, or a matrix with a row for each draw. `cdf` is draws x
-# points. Between two points the probability is spread evenly. The probability beyond the first or last point counts as
-# lying on that point. Where a point is repeated, the distribution function jumps.
+# Draws x quantities. `points` are sorted: a vector, or draws x points as `cdf`. Between two points probability is
+# spread evenly, beyond the first or last it lies on that point. At a repeated point the distribution function jumps.
 grid_functional <- function(points, cdf, functional) {
   m <- ncol(cdf)
   if (!is.matrix(points)) points <- matrix(points, nrow(cdf), m, byrow = TRUE)

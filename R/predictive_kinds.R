@@ -1,7 +1,5 @@
-# One record for each kind of predictive model, and one description of the parts of a fit. All other code of the room
-# asks the record of a model or a fit, and tests no kind. The files predictive_model_*.R make the records.
-#
-# A record is a list. Of the model alone it has
+# One record for each kind of predictive model, made in predictive_model_*.R: other code asks it, and tests no kind.
+# Of the model alone it has
 #   words(model)                      a line that describes it
 #   cost(model, y, draws, steps)      for the choice of the backend
 #   limit                             "always" if only the limit is drawn, "may" if it can be, "never"
@@ -49,8 +47,7 @@ in_console.predictive_model <- function(x, ...) {
   cat("<predictive model> ", record(x)$words(x), "\n", sep = "")
 }
 
-# The parts that compiled code and methods read by their types and sizes, and those whose values are sizes or positions.
-# The entries trust them, so methods refuse a fit in which they have changed.
+# Compiled code trusts the sizes of these parts and the values of those, so methods refuse a fit with other ones.
 sized_parts <- c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score", "inner",
   "calibration", "scale", "atoms", "response_at", "inner_at", "trend", "axes", "bend", "standard", "standard_x",
   "frame", "trajectories", "times", "cdf", "density", "probability")
@@ -83,10 +80,9 @@ four_digits <- function(value) format(signif(value, 4))
 
 has_stopped <- function(fit) fit$interrupted || !is.null(fit$failure)
 
-# Calls `work(done, steps)` for slices of `total` steps. A slice takes about a fifth of a second, so that interrupts and
-# progress are handled in between. `unit` is a first guess at the number of steps in a slice. An interrupt ends the loop
-# and keeps what is done, and so does a failure of a later slice, for example of the graphics card. Returns how the loop
-# ended, as parts of the fit.
+# Calls `work(done, steps)` for slices of `total` steps, at first of `unit`. A slice takes about a fifth of a second, so
+# that interrupts and progress are handled in between. An interrupt keeps what is done, and so does a failure of a later
+# slice, for example of the graphics card. Returns how the loop ended, as parts of the fit.
 in_slices <- function(total, unit, progress, work) {
   tick <- progress_signal(total, progress)
   on.exit(tick(NULL))

@@ -1,7 +1,6 @@
-# The mean function beneath the copulas of a regression, or the log odds beneath those of a classification. The copulas
-# start from it, and predict what it leaves. It is linear in the columns of a design: the covariates, curves of them, or
-# the terms of the user's formula. Each resample has slopes of its own; the steps of a regression move the level. A
-# record has as its `line`
+# The mean function beneath the copulas of a regression, or the log odds of a classification. It is linear in the
+# columns of a design: the covariates, curves of them, or the terms of the user's formula. Each resample has slopes of
+# its own; the steps of a regression move the level. A record has as its `line`
 #   enough(y, knots, slopes)          whether there are enough data for the slopes
 #   larger                            whether curves take the next larger number of knots
 #   solve(trend, x, y, solved)        `trend` with slopes, or NULL; `solved`: a decomposition of the design x
@@ -10,8 +9,7 @@
 #   points(fit, x, design)            points as the loops read them
 #   drawn(fit, x)                     by how much resamples differ at rows of a design, in units of the copulas
 
-# The deviation of the log odds of a class that a covariate makes, as expected before the data. It keeps the slopes
-# finite where the covariates separate the classes.
+# The prior deviation of the log odds that a covariate makes keeps slopes finite where covariates separate the classes.
 slope_deviation <- 2.5
 
 choose_mean <- function(fit, run) {
@@ -57,8 +55,7 @@ fit_with_mean <- function(fit, run) {
   })
 }
 
-# The mean function with the products of two covariates that raise its penalised likelihood, one after the other, by a
-# unit and the log of the number of pairs.
+# Adds products of two covariates that raise the penalised likelihood by a unit and the log of the number of pairs.
 with_products <- function(fit, trend) {
   columns <- ncol(fit$data$x)
   pairs <- which(upper.tri(diag(columns)) & outer(fit$group, fit$group, "!="), arr.ind = TRUE)
@@ -72,7 +69,6 @@ with_products <- function(fit, trend) {
   }
 }
 
-# The rows of covariates that are beyond those of the data: with leverages of more than three times their largest.
 rows_beyond <- function(fit, x) {
   inverse <- chol2inv(chol(crossprod(fit$data$x) / fit$n + diag(1e-6, ncol(x))))
   leverage <- function(x) 1 + rowSums((x %*% inverse) * x)
@@ -82,10 +78,9 @@ rows_beyond <- function(fit, x) {
 # The covariates of `count` points, each of which the loops may have several times.
 point_rows <- function(fit, at, count) at$x[seq(1L, nrow(at$x), length.out = count), , drop = FALSE]
 
-# The jump of a regression's mean at one value of a covariate that raises the penalised likelihood most, added to the
-# columns of the chosen mean function, of the simplest or of none: list(gain, column, at), `at` as in the data of the
-# copulas. Its place counts as two slopes more. NULL if it adds no unit, with a log of the number of columns for their
-# choice.
+# The best jump at one value of a covariate, added to the chosen mean function, the simplest or none: list(gain, column,
+# at), `at` as in the copulas' data. Its place counts as two slopes more. NULL if the penalised likelihood rises by less
+# than a unit and the log of the number of columns.
 best_jump <- function(fit, trend, simplest) {
   n <- fit$n
   x <- fit$data$x
@@ -110,8 +105,6 @@ best_jump <- function(fit, trend, simplest) {
   if (!is.null(best$column)) best
 }
 
-# The numbers of knots of the natural cubic splines that are tried.
-knot_counts <- c(4L, 6L, 9L, 13L)
 spread_knots <- function(x, count) {
   stats::quantile(unique(x), c(0.02, seq_len(count - 2L) / (count - 1L), 0.98), names = FALSE)
 }
@@ -119,7 +112,7 @@ spread_knots <- function(x, count) {
 mean_knots <- function(fit, wanted) {
   if (inherits(wanted, "formula") || wanted == "linear") return(list(NULL))
   x <- fit$design$data
-  curves <- lapply(knot_counts, function(count) {
+  curves <- lapply(c(4L, 6L, 9L, 13L), function(count) {
     knots <- lapply(seq_len(ncol(x)), function(j) {
       if (length(unique(x[, j])) >= 2 * count) spread_knots(x[, j], count)
     })
@@ -161,8 +154,7 @@ mean_columns <- function(design, knots, pairs) {
 
 row_products <- function(x, slopes) rowSums(x * rep(slopes, each = nrow(x)))
 
-# The mean function at rows of a design, in the units of the response (or as log odds). No matrix product: in some
-# libraries its last bits depend on the number of rows.
+# In the units of the response (or as log odds). No matrix product: its last bits may depend on the number of rows.
 trend_at <- function(fit, design) {
   trend <- fit$trend
   if (is.null(trend)) return(numeric(nrow(design)))
@@ -177,8 +169,8 @@ unplaced_trend <- function(fit, at) {
   drop(at$y) - moves
 }
 
-# Far from the data the slopes of resamples move the mean beyond the inner values. So these are moved this far at most,
-# in deviations, and means by the rest: mean functions x draws.
+# Far from the data slopes move the mean beyond the inner values. These are moved so many deviations at most, and means
+# by the rest: mean functions x draws.
 held_moves <- function(moves) pmin(pmax(moves, -3), 3)
 further_moves <- function(fit, at) {
   if (is.null(fit$trend)) return(matrix(0, length(at$trend), fit$count))
@@ -187,13 +179,11 @@ further_moves <- function(fit, at) {
   (moves - held_moves(moves)) * fit$standard$scale
 }
 
-# The sum over the columns of x of outer products with the slopes of resamples.
 drawn_lines <- function(fit, x) {
   Reduce(`+`, lapply(seq_len(ncol(x)), function(j) outer(x[, j], fit$trend$drawn[, j])))
 }
 
-# By least squares, with the deviations of MacKinnon & White (1985, Journal of Econometrics 29, 305-325), which hold for
-# errors of any variance.
+# By least squares, with deviations for errors of any variance (MacKinnon & White 1985, J. Econometrics 29, 305-325).
 solve_mean <- function(trend, x, y, solved) {
   n <- length(y)
   kept <- solved$pivot[seq_len(solved$rank)]
@@ -264,7 +254,6 @@ grid_points <- function(fit, x, design, shown = fit$response_at) {
   c(formula_points(fit, x, design, y), list(shown = rows))
 }
 
-# Values of what the mean function leaves of the response, for computing quantities.
 inner_response <- function(fit) {
   fit$standard$center + fit$standard$scale * sort(points_beyond(fit$data$y, 1, 50L, c(0.3, 0.7, 1.3, 2, 3, 4)))
 }

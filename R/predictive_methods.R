@@ -21,9 +21,9 @@ continue.martingale_posterior <- function(fit, more, backend = NULL, threads = N
 #' @param object,x a fit from [predictive_resample()].
 #' @param probs probabilities.
 #' @param ... must be empty.
-#' @return `summary()` gives a list of class `summary.martingale_posterior`: `table` is a data frame of `quantity`,
-#'   `mean`, `sd` and the quantiles, `remaining` is the share of the variance that is left out, and `verdict` the
-#'   [verdict()]. `quantile()` gives a matrix, quantities x probabilities.
+#' @return `summary()` gives a list: `table` is a data frame of `quantity`, `mean`, `sd` and the quantiles, `remaining`
+#'   the share of the variance that is left out, and `verdict` the [verdict()]. `quantile()` gives a matrix, quantities
+#'   x probabilities.
 #' @examples
 #' fit <- predictive_resample(precip, bayesian_bootstrap(), functional = "mean", draws = 500,
 #'   seed = 1, threads = 2)
@@ -102,7 +102,7 @@ resample_words <- function(fit) {
 #' @param newdata the points: as `points` of [copula_density()], or a data frame with the covariates (for densities also
 #'   the response). `NULL`: those of the fit.
 #' @param type `"density"`, `"cdf"`, `"mean"` of the response, `"probability"` of the second class, `"class"`, or
-#'   `"log_density"`, the predicted log density (log probability) of each row. `NULL`: density, mean or probability.
+#'   `"log_density"`, the log density (log probability) of each row. `NULL`: density, mean or probability.
 #' @param level the probability of the band. `NULL` gives no band, which saves the resampling.
 #' @inheritParams computing_arguments
 #' @param ... must be empty.

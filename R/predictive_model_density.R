@@ -21,8 +21,8 @@
 #' Two and three variables may be predicted on axes without correlation, one of them less a quadratic curve in another.
 #'
 #' @param rho correlation of the copula, between 0 and 1: one, or one for each coordinate. `NULL`: the best log score.
-#' @param points where distributions are evaluated, in the data's units: a vector, or a matrix with the data's columns.
-#'   `NULL` takes 200 values over the range of the data or, for several columns, the rows of the data.
+#' @param points where distributions are evaluated: a vector, or a matrix with the data's columns. `NULL` takes 200
+#'   values over the range of the data or, for several columns, the rows of the data.
 #' @param standardize whether to standardise the columns. If not, the data should look like standard normal draws.
 #' @param permutations number of random orders of the data to average over; 0 for the order as given.
 #' @param bandwidths if correlations are chosen: `"one"` for all coordinates, or one for `"each"`.
@@ -67,7 +67,7 @@ add_kind("copula_density", function() density_kind(
 
 add_kind("densities", function() density_kind(
   choose = on_better_axes, ends = function(fit) if (is_calibrated(fit)) several_ends else rho_ends,
-  inner = function(fit) if (ncol(fit$data$y) < 4L && is.list(fit$functional)) several_points(fit, inner_count),
+  inner = function(fit) if (ncol(fit$data$y) < 4L && is.list(fit$functional)) several_points(fit, 400L),
   calibrate = calibrate_several, unplaced = several_unplaced, base = several_base, own = several_quantities,
   reasons = list(several_unsupported, densities_bandwidth, axes_reason, several_checks)
 ))
@@ -122,7 +122,6 @@ read_density <- function(fit, y) {
 
 density_data <- function(y, standard) list(binary = FALSE, y = apply_standard(y, standard), x = matrix(0, nrow(y), 0L))
 
-
 # The data and points of a density of one variable on a scale. `y`: the data without atoms.
 on_scale <- function(fit, y, scale) {
   scale <- with_ends(scale, y)
@@ -140,8 +139,7 @@ density_new_points <- function(fit, newdata, type) {
   list(at = density_points(fit, points), points = points)
 }
 
-# The fit on another scale, if its prequential score is better there by more than what the two parameters of a scale
-# cost. Scores are compared in the units of the data.
+# The fit on another scale, if its score in the units of the data is better by more than what two parameters cost.
 on_better_scale <- function(fit, run) {
   fit <- fit_bandwidth(fit, run)
   if (is_calibrated(fit) && fit$model$scale == "auto") {
@@ -172,7 +170,6 @@ density_base <- function(fit, at) {
   exp(density - rep(log(fit$calibration$stretch * fit$standard$scale), each = nrow(density)))
 }
 
-# Quantities of the resamples from their distribution functions at the inner points.
 density_quantities <- function(fit, functional) {
   refuse_kinds(functional)
   if (is.null(functional)) {

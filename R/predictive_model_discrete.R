@@ -68,7 +68,6 @@ predict_discrete <- function(fit, newdata, type, level, run) {
   predicted_rows(fit, estimate, if (!is.null(level)) pointwise(of(fit, fit$weight, points), level))
 }
 
-# The probabilities of the values, with their intervals.
 discrete_picture <- function(fit, level, paths, main, type) {
   band <- pointwise(fit$weight, level)
   picture(list(panel(around(fit$values), c(0, 1.04 * max(band)),

@@ -32,8 +32,7 @@ normal_mean <- function(variance = NULL, prior = NULL) {
   new_predictive_model("normal_mean", variance = variance, prior = prior)
 }
 
-# A prior from a named vector. Entries that are not named keep their defaults. Without `strength` other than `none` the
-# prior mean counts nothing.
+# Entries that are not named keep their defaults. Without `strength` other than `none` the prior mean counts nothing.
 check_prior <- function(prior, default, strength, none) {
   if (is.null(prior)) return(default)
   named <- is.numeric(prior) && length(prior) && length(names(prior)) && !anyDuplicated(names(prior)) &&
@@ -127,7 +126,6 @@ advance_normal_mean <- function(fit, steps, run, progress) {
   with_parts(fit, trajectories = paths, times = (seq_len(ncol(paths)) - 1) * fit$every)
 }
 
-
 # The mean, and an unknown variance, are parameters of the model. Median, quantiles and probabilities describe the
 # population: the data and the drawn values.
 normal_mean_quantities <- function(fit, run) {
@@ -158,8 +156,7 @@ normal_mean_quantities <- function(fit, run) {
   quantities[, match(unlist(lapply(functional, functional_labels)), colnames(quantities)), drop = FALSE]
 }
 
-# Computes a functional of whole populations, for a few resamples at a time. The values that a resample drew follow from
-# the path of its means.
+# The values that a resample drew follow from the path of its means.
 population_quantities <- function(fit, functional, run) {
   weight <- fit$start$weight + seq_len(fit$horizon)
   bind_quantities(lapply(parts_of(fit$count, 4e6 / (fit$horizon + 1)), function(members) {
@@ -196,7 +193,6 @@ predict_normal <- function(fit, newdata, type, level, run) {
   }
   predicted_rows(fit, start$mean, cbind(start$mean + ends))
 }
-
 
 # The standard deviation, without overflow of squares.
 safe_sd <- function(y) {

@@ -18,8 +18,7 @@
 #' @param rho the correlation of the copula of the response, as in [copula_density()].
 #' @param rho_x the same for the covariates: one number, or one for each covariate or each of their columns.
 #' @param bandwidths if `rho_x` is chosen: `"one"` for all covariates, or one for `"each"`.
-#' @param calibrate whether `rho` stays within \[0.7, 0.999\] and there is a mean function by default. `FALSE` chooses
-#'   `rho` and resamples as published.
+#' @param calibrate whether `rho` stays within \[0.7, 0.999\] and there is a mean function by default.
 #' @param mean the mean function: `"auto"`, `"linear"`, `"smooth"`, `"none"`, or a formula such as `~ poly(x, 2)`.
 #' @param method `"conditional"` models the response given the covariates, `"joint"` both.
 #' @inheritParams copula_density
@@ -123,10 +122,9 @@ add_kind("copula_classification", function() {
 
 read_numbers <- function(fit, response, x) {
   if (!is.numeric(response) || !is.null(dim(response))) {
+    is_class <- is.factor(response) || is.character(response) || is.logical(response)
     stop_input("y", "must have a numeric response, not ", show_value(response),
-      if (is.factor(response) || is.character(response) || is.logical(response)) {
-        ": use copula_classification() for classes"
-      })
+      if (is_class) ": use copula_classification() for classes")
   }
   y <- matrix(as.double(response))
   check_gini(y, fit$functional)
@@ -139,17 +137,15 @@ read_numbers <- function(fit, response, x) {
   with_parts(fit, inner_at = inner_response(fit))
 }
 
-
 check_joint <- function(frame, terms) {
-  for (name in covariate_names(frame, terms)) {
-    if (stats::.MFclass(frame[[name]]) %in% c("factor", "ordered", "character", "logical")) {
-      stop_input("method", "is \"joint\", which models a density of the covariates, and ", dQuote(name, FALSE),
-        " has levels: use the method \"conditional\"")
-    }
+  classes <- vapply(frame[covariate_names(frame, terms)], stats::.MFclass, "")
+  name <- names(classes)[classes %in% c("factor", "ordered", "character", "logical")]
+  if (length(name)) {
+    stop_input("method", "is \"joint\", which models a density of the covariates, and ", dQuote(name[[1L]], FALSE),
+      " has levels: use the method \"conditional\"")
   }
 }
 
-# The points of a regression as a data frame, with a row for each value of the response at each of them.
 regression_points <- function(fit) {
   points <- fit$points[rep(seq_len(nrow(fit$points)), each = length(fit$response_at)), , drop = FALSE]
   points[[deparse1(fit$model$formula[[2L]])]] <- rep(fit$response_at, nrow(fit$points))
@@ -164,7 +160,6 @@ simulate_regression <- function(fit, r) {
   vapply(seq_along(u), function(i) invert_cdf(fit$inner_at, cdf[, i], u[[i]]), 0) + fit$at$trend
 }
 
-# Points of predict(): the rows of `newdata`, with the response if the type needs it.
 formula_new_points <- function(fit, newdata, type) {
   must_be(is.null(newdata) || is.data.frame(newdata), "newdata", "a data frame", newdata)
   points <- if (type %in% c("density", "cdf")) regression_points(fit) else fit$points
@@ -187,4 +182,3 @@ formula_new_points <- function(fit, newdata, type) {
   }
   list(at = line$points(fit, covariates, design), outcome = as.double(label == fit$classes[[2L]]))
 }
-

@@ -1,5 +1,4 @@
-# Urns, whose limits are known and drawn at once: the Bayesian bootstrap, and Dirichlet and Pitman-Yor processes and
-# Gnedin's urn, which also draw new values from a base measure.
+# Urns, whose limits are drawn at once: the Bayesian bootstrap, and urns that also draw from a base measure.
 
 #' Urns as predictive models
 #'
@@ -20,10 +19,8 @@
 #' @param concentration the concentration \eqn{\theta}, above 0.
 #' @param discount the discount \eqn{\sigma}, at least 0 and below 1; 0 is a Dirichlet process.
 #' @param gamma Gnedin's \eqn{\gamma}, strictly between 0 and 1. A larger one gives fewer types.
-#' @param base the base measure: its quantile function of a vector of probabilities, such as `function(p) qnorm(p, 30,
-#'   15)`.
-#' @return A list of class `predictive_model`. With a base measure the data are a numeric vector, and the horizon is
-#'   `Inf`.
+#' @param base the base measure: its quantile function, such as `function(p) qnorm(p, 30, 15)`.
+#' @return A list of class `predictive_model`. With a base measure the data are a numeric vector.
 #' @references
 #' Rubin, D. B. (1981). The Bayesian bootstrap. *The Annals of Statistics* 9, 130-134. \doi{10.1214/aos/1176345338}
 #'
@@ -145,7 +142,6 @@ check_cells <- function(y) {
   }
 }
 
-
 # The least number of sticks that leave a thousandth on average. Stick i leaves (rest + i discount)/(rest + 1 +
 # (i - 1) discount) of what there is.
 sticks_for <- function(rest, discount, most = 2000L) {
@@ -162,8 +158,8 @@ urn_population <- function(fit, drawn, r) {
     weight = drawn$weight[seq_len(length(fit$y) + new), r])
 }
 
-# The quantities of resamples, and how many there are. draw(done, count) draws the weights of some, and returns a
-# function of the number of one of them. An interrupt keeps the resamples that are complete.
+# draw(done, count) draws the weights of resamples, and returns a function of the number of one. An interrupt keeps the
+# resamples that are complete.
 drawn_quantities <- function(fit, unit, progress, draw) {
   all <- list()
   keep <- function(found) all[[length(all) + 1L]] <<- found
@@ -209,4 +205,3 @@ simulate_bootstrap <- function(fit, r) {
   rows <- sample.int(fit$n, fit$n, TRUE, weight)
   if (is.null(dim(fit$y))) fit$y[rows] else fit$y[rows, , drop = FALSE]
 }
-

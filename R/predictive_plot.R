@@ -3,12 +3,11 @@
 #' Plot a martingale posterior
 #'
 #' By default the model decides what is drawn: a normal mean's distribution, with the exact posterior dashed, and its
-#' paths if they were kept; a density with a band; a curve of means, or of probabilities of the second class, for each
-#' numeric covariate, the others at their medians or most frequent levels; otherwise histograms of the quantities.
+#' paths; a density with a band; a curve of means, or of probabilities of the second class, for each covariate, the
+#' others at their medians or most frequent levels; otherwise histograms of the quantities.
 #'
 #' @param x a fit from [predictive_resample()].
-#' @param type `"model"` as above; `"draws"` for histograms; `"trajectories"` for kept paths. At most nine quantities
-#'   are drawn.
+#' @param type `"model"` as above; `"draws"` for histograms; `"trajectories"` for kept paths. At most nine are drawn.
 #' @param level the probability of the bands, pointwise.
 #' @param paths the largest number of paths or contours to draw.
 #' @param main title.
@@ -107,7 +106,6 @@ pointwise <- function(draws, level) {
   apply(draws, 2L, stats::quantile, probs = interval_ends(level), names = FALSE)
 }
 
-# A line with a band, or bars with points: layers.
 band_layers <- function(x, line, lower, upper) {
   list(layer("ribbon", x = x, ymin = lower, ymax = upper, fill = shade(bar_colour, 0.3)),
     layer("lines", x = x, y = line, width = 2))
@@ -131,7 +129,6 @@ band_picture <- function(main, x, draws, level, line, xlab, ylab, ylim, points =
 
 density_picture <- function(fit, level, paths, main, type) {
   if (length(fit$points) < 2L) return(NULL)
-  # What the density leaves out.
   atoms <- predicted_atoms(fit)
   caption <- if (!is.null(atoms)) {
     paste(sprintf("P(%s) = %s", format(atoms$value, trim = TRUE), figure(drop(atoms$weight))), collapse = ", ")
@@ -161,8 +158,7 @@ classes_picture <- function(fit, level, paths, main, type) {
     function(band) c(-0.04, 1.04), bottom = x[fit$data$y < 0.5], top = x[fit$data$y > 0.5])
 }
 
-# A curve for each of at most nine covariates. The other ones stay at the medians, or the most frequent levels, of the
-# points. NULL for one covariate.
+# A curve for each of at most nine covariates, the others at medians or most frequent levels. NULL for one covariate.
 effects_picture <- function(fit, level, main, response, ylim = NULL) {
   if (length(fit$points) < 2L) return(NULL)
   shown <- utils::head(names(fit$points), 9L)
@@ -195,8 +191,7 @@ effects_picture <- function(fit, level, main, response, ylim = NULL) {
   picture(panels, main, NULL, response, caption = "Other covariates at their medians or most frequent levels")
 }
 
-# The probability of the second class. Points on a rectangular grid are drawn as tiles with contours, and scattered
-# points as coloured points.
+# Points on a rectangular grid are drawn as tiles with contours, and scattered points as coloured points.
 boundary_picture <- function(fit, paths, main) {
   x <- sort(unique(fit$points[[1L]]))
   y <- sort(unique(fit$points[[2L]]))

@@ -1,10 +1,9 @@
-# Predictive resampling: draws the rest of the population from the predictions, many times, and computes the quantity
-# of interest from each resample.
+# Predictive resampling: draws the rest of the population from predictions, and computes quantities of each resample.
 
 #' Posteriors by predictive resampling
 #'
-#' Computes a posterior without a likelihood and without a Markov chain. Each resample draws the rest of the population
-#' from predictions that are updated after each draw. The quantities of the whole population follow a posterior.
+#' Each resample draws the rest of the population from predictions that are updated after each draw. The quantities of
+#' the whole population follow a posterior, without a likelihood and without a Markov chain.
 #'
 #' | model | posterior |
 #' |---|---|
@@ -26,11 +25,10 @@
 #' }
 #'
 #' @param y the data: a numeric vector; for [copula_density()] and [bayesian_bootstrap()] also a numeric table; for
-#'   models with a formula a data frame. A plain list of data sets gives a list of fits, set i with the seed
-#'   `seed` + i - 1, as many at a time as there are `threads`.
+#'   models with a formula a data frame. A list of data sets gives a list of fits, set i with `seed` + i - 1.
 #' @param model one of the models in the table.
-#' @param horizon number of observations to draw in each resample, or `"auto"`: by `tolerance`. 0 gives the prediction
-#'   after the data. [bayesian_bootstrap()] also takes `Inf`, which is its `"auto"`.
+#' @param horizon number of observations to draw in each resample, or `"auto"`: by `tolerance`. [bayesian_bootstrap()]
+#'   also takes `Inf`, which is its `"auto"`.
 #' @param draws number of resamples.
 #' @param functional what to compute from each resample: `NULL` for the model's own quantities; names among `"mean"`,
 #'   `"variance"`, `"sd"`, `"median"`, `"quantile"` (the quartiles), `"tail_mean"` (of the largest 5%), `"gini"` and
@@ -42,9 +40,9 @@
 #' @return An object of class `martingale_posterior`, a list with
 #' \describe{
 #'   \item{`draws`}{draws x quantities, a matrix with column names.}
-#'   \item{`points`}{where distributions were evaluated: a vector, matrix or data frame, in the data's units.}
-#'   \item{`cdf`, `density`}{draws x points. For several coordinates `cdf` is for the last one given the others.}
-#'   \item{`probability`}{draws x points: of the second class, for a classification.}
+#'   \item{`points`}{where distributions were evaluated, in the data's units.}
+#'   \item{`cdf`, `density`, `probability`}{draws x points. For several coordinates `cdf` is for the last one given the
+#'     others; `probability` is that of the second class.}
 #'   \item{`cdf0`, `density0`, `probability0`}{the same before resampling: what the data predict.}
 #'   \item{`score`}{the mean log density (or log probability) of an observation, predicted from those before it.}
 #'   \item{`rho`, `rho_x`}{the correlations in use.}
@@ -81,12 +79,11 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   # The horizon "auto" is not known yet; it is often about 2,000.
   steps <- if (is.numeric(horizon) && length(horizon) == 1L) horizon else 2000
   run <- resolve_run(backend, threads, cost = kind$cost(model, y, draws, steps))
-  fit <- list(
+  fit <- structure(list(
     model = model, kind = model$kind, draws = NULL, n = NA_real_, horizon = 0, count = draws, tolerance = tolerance,
     functional = check_functional(functional, kind), seed = seed, backend = run$backend, threads = run$threads,
     elapsed = 0, interrupted = FALSE, given = y, call = short_call(match.call(), "predictive_resample")
-  )
-  class(fit) <- c("martingale_posterior", "warpbayes_fit", "warpbayes")
+  ), class = c("martingale_posterior", "warpbayes_fit", "warpbayes"))
   start <- proc.time()[[3L]]
   fit <- kind$start(fit, y, run)
   kind <- record(fit)

@@ -5,10 +5,7 @@
 # logarithmic in the tails, or that of two groups (below). Beyond the data both go on as straight lines, since the data
 # say nothing about the shape of the tails there, and the copulas have more than normal probability there.
 
-# How far the maps follow their formula beyond the data, in standard deviations on the scale.
-scale_margin <- 1
 
-# `softness`: of a log, see support_layer().
 new_scale <- function(support = c(-Inf, Inf), softness = Inf) {
   list(support = support, softness = softness, bends = FALSE, ends = c(-Inf, Inf), bend_ends = c(-Inf, Inf))
 }
@@ -94,20 +91,18 @@ log_slope <- function(scale, y) {
   slope
 }
 
-# Sets how far the formulas go: `scale_margin` standard deviations beyond the data, on the side of a bound for ever.
+# Sets how far the formulas go: one standard deviation beyond the data, on the side of a bound for ever.
 with_ends <- function(scale, y) {
   layers <- scale_layers(scale)
   z <- to_scale(scale, y)
-  margin <- scale_margin * sqrt(mean((z - mean(z))^2))
+  margin <- sqrt(mean((z - mean(z))^2))
   bend_ends <- layers[[2L]]$from(range(z) + c(-margin, margin))
   bounded <- is.finite(scale$support)
-  scale$ends <- c(-Inf, Inf)
   if (sum(bounded) == 1L) scale$ends[!bounded] <- layers[[1L]]$from(bend_ends)[!bounded]
-  scale$bend_ends <- if (scale$bends || !is.null(scale$groups)) bend_ends else c(-Inf, Inf)
+  if (scale$bends || !is.null(scale$groups)) scale$bend_ends <- bend_ends
   scale
 }
 
-# A robust standard deviation, from the quartiles.
 quartile_deviation <- function(y) diff(stats::quantile(y, c(0.25, 0.75), names = FALSE)) / (2 * stats::qnorm(0.75))
 
 # At most 400 quantiles stand for the data, and the likelihood of a scale is that of a normal law on it.
@@ -116,8 +111,7 @@ sorted_data <- function(y) {
 }
 normal_likelihood <- function(z, log_slope) mean(log_slope) - log(sqrt(mean((z - mean(z))^2)))
 
-# The softness of a log at one bound that makes the data look most like a normal law. On a log, data that are skewed to
-# their left there, as gamma data are, get a right tail that is too long.
+# The softness at which the data look most like a normal law. On a log, gamma data get a right tail that is too long.
 soften_log <- function(scale, y) {
   if (sum(is.finite(scale$support)) != 1L) return(NULL)
   y <- sorted_data(y)
@@ -132,8 +126,7 @@ soften_log <- function(scale, y) {
   if (is.finite(scale$softness)) scale
 }
 
-# The data on the scale of the support in units of their quartiles, so that results do not depend on the unit of the
-# data. NULL for ties.
+# In units of their quartiles, so that the unit of the data does not matter. NULL for ties.
 quartile_units <- function(scale, y) {
   y <- sorted_data(scale_layers(scale)[[1L]]$to(y))
   unit <- quartile_deviation(y)
@@ -173,9 +166,8 @@ far_values <- function(y, support, ratio) {
   }, 0L)
 }
 
-# Values that are far more frequent than the others and than the four values about them, which may be tied by rounding,
-# values on a bound of the support, and far outliers, of whose law the data say nothing: list(value, count), sorted, or
-# NULL.
+# Values far more frequent than the others and than the four values about them, which may be tied by rounding, values on
+# a bound of the support, and far outliers: list(value, count), sorted, or NULL.
 find_point_masses <- function(y, support) {
   values <- sort(unique(y))
   count <- tabulate(match(y, values), length(values))
@@ -212,8 +204,7 @@ atoms_of <- function(atoms, r) {
   list(value = atoms$value, weight = atoms$weight[r, , drop = FALSE], density = atoms$density[r])
 }
 
-# Distribution functions (draws x points) with their atoms. On a bound of the support they are exactly 0 or 1, where the
-# clipped probabilities of the copulas leave 1e-6.
+# Draws x points, with atoms. On a bound of the support exactly 0 or 1, where copulas' clipped probabilities leave 1e-6.
 complete_cdf <- function(fit, cdf, points, atoms = fit$atoms) {
   if (is.null(fit$scale)) return(cdf)
   cdf[, points <= fit$scale$support[[1L]]] <- 0
@@ -241,13 +232,11 @@ grid_with_atoms <- function(atoms, points, cdf) {
   list(points = t(both[seq_len(m), , drop = FALSE]), cdf = t(both[m + seq_len(m), , drop = FALSE]))
 }
 
-# Densities in two groups. The copulas start from a normal law and fill the space between groups for a
-# long time: 200 values from two normal laws of deviation 1 whose means are 5.7 apart were given 6 times the true
-# density halfway. So the scale is Phi^-1 of the distribution function of two normal laws, on which such data look
-# normal. Each resample has groups of its own, from the weights of a Bayesian bootstrap.
+# Copulas start from a normal law and fill the space between groups slowly: 200 values from two normal laws 5.7
+# deviations apart were given 6 times the true density halfway. So the scale is Phi^-1 of the distribution function of
+# two normal laws. Each resample has groups of its own.
 
-# Groups: a matrix with the columns of group_columns and a row for each resample. The values of a layer belong to the
-# rows in turn, as many to each.
+# Groups have a row for each resample. The values of a layer belong to the rows in turn, as many to each.
 group_columns <- c("odds", "mean1", "mean2", "log_sd1", "log_sd2")
 
 group_layer <- function(groups) {
@@ -289,15 +278,15 @@ group_layer <- function(groups) {
   )
 }
 
-# Two normal laws for data that fall into two groups, by the EM algorithm, or NULL. There are groups if two of at least
-# three values leave a smaller share of the variance within them than those of normal samples do.
+# Two normal laws by the EM algorithm, or NULL. There are groups if two of at least three values leave a smaller share
+# of the variance within them than those of normal samples do.
 find_mixture <- function(scale, y) {
   n <- length(y)
   data <- quartile_units(scale, y)
   if (n < 20L || is.null(data)) return(NULL)
   t <- data$t
   least <- 2.5 / n
-  split <- split_share(t, rep(1 / length(t), length(t)), least)
+  split <- split_share(t, least = least)
   if (split[[1L]] >= group_limit(n)) return(NULL)
   first <- as.double(seq_along(t) <= round(length(t) * split[[2L]]))
   found <- NULL
@@ -331,7 +320,7 @@ group_scores <- function(groups, x) {
 }
 
 # The share of the variance within the two groups of the best split, and the weight of the first.
-split_share <- function(z, weight, least = 0.15) {
+split_share <- function(z, weight = rep(1 / length(z), length(z)), least = 0.15) {
   order <- order(z)
   below <- cumsum(weight[order])
   z <- z[order] - sum(weight * z)

@@ -111,8 +111,8 @@ find_bent_pair <- function(y) {
 }
 
 bent_square <- function(bend, y) y[, bend$from]^2 - 1 - bend$skew * y[, bend$from]
-straight_pair <- function(bend, y, curve = bend$curve) {
-  y[, bend$to] <- (y[, bend$to] - curve * bent_square(bend, y)) / bend$spread
+straight_pair <- function(bend, y) {
+  y[, bend$to] <- (y[, bend$to] - bend$curve * bent_square(bend, y)) / bend$spread
   y
 }
 
@@ -123,10 +123,7 @@ off_axes <- function(fit, y, curve = fit$bend$curve) {
   from_scales(fit$scales, if (is.null(fit$axes)) y else times_lower(fit$axes, y))
 }
 
-# Points that stand for the law of the resamples, with the log of their density: half of them are spread by a normal
-# law, half about the data, evenly by a Kronecker sequence.
-inner_count <- 400L
-
+# Points for integrals, with their log density: half by a normal law, half about the data, by a Kronecker sequence.
 several_points <- function(fit, count) {
   y <- fit$data$y
   d <- ncol(y)
@@ -139,7 +136,6 @@ several_points <- function(fit, count) {
   spread <- 1.5 * sqrt(colMeans(y^2))
   nodes <- sweep(even, 2L, spread, "*")
   nodes[about, ] <- y[row[about], ] + width * even[about, ]
-  # Parts of 100 nodes keep the distances to all rows small.
   near <- lapply(parts_of(count, 100), function(part) {
     distance <- rowSums((y[rep(row[about], length(part)), ] - nodes[rep(part, each = sum(about)), ])^2)
     colMeans(matrix(exp(-distance / (2 * width^2)), sum(about)))
@@ -194,9 +190,8 @@ calibrate_several <- function(fit, inner, run) {
     pairs = pairs))
 }
 
-# How many data the copulas predict where the `near` ones next to a point lie, for each of the user's points. If they
-# predict well, this number has a gamma law of shape `near`. NA stands for a number that this law or a third more or
-# less can explain.
+# How many data the copulas predict where the `near` ones next to each of the user's points lie. If they predict well,
+# it has a gamma law of shape `near`. NA for a number that this law or a third more or less can explain.
 smoothed_points <- function(fit, nodes, weight) {
   near <- ceiling(max(sqrt(fit$n), 0.05 * fit$n))
   expected <- apply(fit$at$y, 1L, function(point) {
@@ -209,24 +204,21 @@ smoothed_points <- function(fit, nodes, weight) {
   list(near = near, expected = replace(expected, fine, NA))
 }
 
-# The direction along which two groups of at least 15% of the rows z leave the smallest share of the variance within
-# them, and what split_share() gives there. Of a normal law the share is 1 - 2/pi, of a uniform law 1/4. The direction
-# is chosen among even ones.
+# The direction, of even ones, along which two groups of at least 15% of the rows z leave the smallest share of the
+# variance within them, and split_share() there. Of a normal law the share is 1 - 2/pi, of a uniform law 1/4.
 group_direction <- function(z) {
   d <- ncol(z)
   turn <- if (d == 2L) pi * (0:15) / 16 else pi * (1 + sqrt(5)) * (0:47)
   height <- if (d == 2L) numeric(16L) else (0:47 + 0.5) / 48
   level <- sqrt(1 - height^2)
   directions <- cbind(level * cos(turn), level * sin(turn), height)[, seq_len(d)]
-  splits <- apply(directions, 1L, function(along) split_share(row_products(z, along), rep(1 / nrow(z), nrow(z))))
+  splits <- apply(directions, 1L, function(along) split_share(row_products(z, along)))
   k <- which.min(splits[1L, ])
   list(along = directions[k, ], split = splits[, k])
 }
 
-
-# Such groups on axes without correlation, so that units do not matter, and the share within them of what the copulas
-# predict: list(share, predicted, size, few). `few`: it is below 0.2 and below the limit, and 1.3 times as much is
-# predicted.
+# Such groups on axes without correlation, so that units do not matter, and the share within them that is `predicted`.
+# `few`: the share is below its limits, and 1.3 times as much is predicted.
 find_groups <- function(fit, nodes, weight) {
   n <- fit$n
   lower <- t(chol(stats::var(fit$data$y)))

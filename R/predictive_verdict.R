@@ -1,5 +1,4 @@
-# The verdict of a martingale posterior. A model's record has the functions that give its reasons; the first word of a
-# code is what the reason is about.
+# The verdict of a martingale posterior. A model's record has the functions that give its reasons.
 
 figure <- function(value) format(signif(value, 2), scientific = FALSE, trim = TRUE)
 
@@ -43,7 +42,6 @@ missing_reason <- function(fit) {
   }
 }
 
-# The width of the posterior of a calibrated density, or of one variable.
 width_reasons <- function(fit) {
   width <- fit$calibration$width
   on_scale <- if (isTRUE(fit$scale$bends) || any(is.finite(fit$scale$support))) " on that scale" else ""
@@ -59,7 +57,6 @@ width_reasons <- function(fit) {
   reason(code, figure = width, width = words, rho = figure(fit$rho))
 }
 
-# Near a normal law: see the head of R/predictive_calibration.R.
 densities_bandwidth <- function(fit) {
   if (is_placed(fit)) return(width_reasons(fit))
   c(reason("bandwidth_uncalibrated", figure = 2 * max(fit$rho),
@@ -87,7 +84,6 @@ large_reason <- function(fit) {
   if (any(chosen >= rho_ends[[2L]] - 1e-4)) reason("bandwidth_large", figure = max(chosen))
 }
 
-# How much of the predicted density lies beyond the points that the user chose.
 points_reason <- function(fit) {
   # A point mass on the first point does not lie beyond it.
   beyond <- 1 - diff(range(fit$cdf0)) - sum(predicted_atoms(fit)$weight[fit$atoms$value == min(fit$points)])
@@ -104,7 +100,6 @@ axes_reason <- function(fit) {
       scale = paste("asinh scales of", paste(bent, collapse = " and ")))
   }, if (!is.null(fit$axes)) reason("scale_axes", figure = fit$axes_gain, gain = figure(fit$axes_gain), bend = bend))
 }
-
 
 atoms_reasons <- function(fit) {
   atoms <- fit$atoms
@@ -150,9 +145,8 @@ density_support_reason <- function(fit) {
     where = if (in_unit) "in [0, 1]" else "at least 0", end = if (in_unit) "1" else "Inf")
 }
 
-# Quantities that tails decide which the data hardly show. `tail_share`: of the predicted mean deviation and variance,
-# the parts of the 5% of values that are farthest from the mean. Above these limits intervals are too narrow: those of
-# the standard deviation covered 72% for a lognormal law, where the share is above its limit in 98% of 100 sets.
+# Of mean deviation and variance, the parts of the 5% of values farthest from the mean. Above these limits intervals are
+# too narrow: those of the standard deviation covered 72% for a lognormal law, whose share was above in 98% of 100 sets.
 tail_limits <- c(deviation = 0.25, variance = 0.45)
 
 density_unsupported <- function(fit) {
@@ -216,7 +210,6 @@ smoothed_reasons <- function(fit, names) {
 
 first_three <- function(names) paste0(paste(utils::head(names, 3L), collapse = ", "), if (length(names) > 3L) ", ...")
 
-# Of values with a probability `mass` each.
 share_of_tails <- function(y, mass = rep(1 / length(y), length(y))) {
   distance <- abs(y - sum(mass * y) / sum(mass))
   order <- order(distance, decreasing = TRUE)
@@ -227,7 +220,6 @@ share_of_tails <- function(y, mass = rep(1 / length(y), length(y))) {
     variance = sum(tail * distance[order]^2) / sum(mass * distance^2))
 }
 
-# What the covariates and the mean function add to the score.
 covariates_reason <- function(fit) {
   gain <- fit$covariate_gain
   reason("covariates_gain", figure = gain, gain = figure(max(gain, 0)),
@@ -243,7 +235,6 @@ beyond_reason <- function(fit, x = point_rows(fit, fit$at, NROW(fit$points))) {
     band = if (is.null(fit$trend)) "does not grow there" else "grows as the slopes say, if its shape goes on")
 }
 
-# The covariates that lie outside of their range, at one point.
 beyond_words <- function(fit, x) {
   own <- function(x, j) format(signif(fit$standard_x$center[[j]] + fit$standard_x$scale[[j]] * x, 4), trim = TRUE)
   ends <- apply(fit$data$x, 2L, range)
@@ -253,7 +244,6 @@ beyond_words <- function(fit, x) {
     mapply(own, ends[1L, out], out), mapply(own, ends[2L, out], out)), collapse = "; ")
 }
 
-# Where the mean function is too smooth for the data.
 smoothed_mean_reasons <- function(fit) {
   names <- colnames(fit$data$x)
   jump <- fit$jump
