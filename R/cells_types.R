@@ -15,7 +15,7 @@
 #' @param speck a type with a smaller share of the cells is a speck, unless it is a type of its own in at least 95% of
 #'   the draws and has at least 20 cells, and more cells than markers. Types that most draws lack are specks, too.
 #' @param names names of the types, the most frequent first; there may be fewer. `levels(x) <- value` renames types.
-#' @param ndraws number of kept draws to use, evenly spaced over all chains; `NULL`: all.
+#' @param ndraws number of kept draws for shares and their intervals, evenly spaced over all chains; `NULL`: all.
 #' @inheritParams computing_arguments
 #' @return An object of class `cell_types`. With T types, D draws, n cells and p markers, it has
 #'   \item{types}{a data frame, the most frequent type first. `type`: the name. `proportion`, `lower`, `upper`:
@@ -147,10 +147,11 @@ medians_of_types <- function(fit, type, map, threads) {
   all <- seq_along(fit$markers)
   medians <- group_statistics(fit$x, all, rep(1L, fit$rows), type, c(map$count, 1L), "median", 1, threads)$value
   medians <- matrix(medians, map$count)
+  every <- rbind(map$used, map$cell_draws)
   for (t in which(rowSums(is.na(medians)) > 0)) {
     draws <- c(map$chosen, seq_len(ncol(map$averaged)))
     i <- draws[colSums(map$averaged[, draws, drop = FALSE] == t) > 0][[1L]]
-    mixture <- mixture_of_draw(fit, map$used$draw[[i]], map$used$chain[[i]])
+    mixture <- mixture_of_draw(fit, every$draw[[i]], every$chain[[i]])
     among <- which(map$averaged[, i] == t)
     mean <- colSums(mixture$weights[among] * mixture$means[among, , drop = FALSE]) / sum(mixture$weights[among])
     medians[t, ] <- ifelse(is.na(medians[t, ]), mean, medians[t, ])

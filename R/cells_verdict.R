@@ -227,7 +227,8 @@ verdict.cell_types <- function(x, ...) {
     },
     unlist(lapply(seq_len(min(2L, NROW(edges))), function(i) {
       reason("joining_edge", quantity = edges$types[[i]], figure = edges$distance[[i]], why = edges$why[[i]],
-        see = edges$see[[i]], n = if (grepl("and", edges$types[[i]])) 2 else 1)
+        see = if (nzchar(edges$see[[i]])) paste("", edges$see[[i]], "shows the other joining.") else "",
+        n = 1 + edges$two[[i]])
     }), recursive = FALSE),
     channel_reasons(x), scale_edge_reason(x), sample_reason(x$fit),
     if (unsure >= 0.01) reason("unsure_cells", figure = unsure, share = percent(unsure, 0)),
