@@ -5,7 +5,7 @@
 #' A population of cells is rarely Gaussian, so a mixture describes it by several components. `cell_types()` joins
 #' components unless a valley of the density lies between them and their means are far enough apart (see
 #' [cell_types_method]). [join_types()] and [split_type()] change types by hand. Their [verdict()] says whether all
-#' chains have the same types, and which types may be one population.
+#' chains have the same types, and which may be one.
 #' @param fit a fit from [dp_mixture()] that kept weights, means and covariances, and its data.
 #' @param types `NULL`: the rule decides. Or the number of types; specks count only with `specks = "keep"`.
 #' @param overlap how close two types may be: if the best plane would take more than this share of either for the
@@ -15,7 +15,7 @@
 #' @param speck a type with a smaller share of the cells is a speck, unless it is a type of its own in at least 95% of
 #'   the draws and has at least 20 cells, and more cells than markers. Types that most draws lack are specks, too.
 #' @param names names of the types, the most frequent first; there may be fewer. `levels(x) <- value` renames types.
-#' @param ndraws number of kept draws for shares and their intervals, evenly spaced over all chains; `NULL`: all.
+#' @param ndraws number of kept draws for the shares, evenly spaced over all chains; `NULL`: all.
 #' @inheritParams computing_arguments
 #' @return An object of class `cell_types`. With T types, D draws, n cells and p markers, it has
 #'   \item{types}{a data frame, the most frequent type first. `type`: the name. `proportion`, `lower`, `upper`:

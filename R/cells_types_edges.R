@@ -1,8 +1,8 @@
 # Types whose joining the data leave open: at the edge of the rule's distance, or with the same signs in every marker.
 
-# Pairs of types, and types, that only some sets of averaged draws join, or that lie (the halves of a type) on both sides
-# of the rule's limit in the middle 90% of the draws; the largest first. `see`: the call that shows the other joining, ""
-# if there is no valley to split at. NULL if the user chose the cut.
+# Pairs of types, and types, that only some sets of averaged draws join, or that (or whose halves) lie on both sides of
+# the rule's limit in the middle 90% of the draws; the largest first. `see`: the call that shows the other joining, or
+# "" without a valley to split at. NULL if the user chose the cut.
 joining_edges <- function(x) {
   map <- x$map
   if (!is.null(x$requested) || is_bem(x$fit) || any(map$fixed)) return(NULL)
@@ -30,7 +30,8 @@ joining_edges <- function(x) {
     paste(found$sets, "of", length(map$others) + 1L, "sets of draws", ifelse(two, "join them", "split it")),
     sprintf("the means are %.1f apart (%.1f to %.1f in 90%% of the draws): the rule joins below %.2f",
       found$distance, found$lower, found$upper, limit))
-  found$see <- ifelse(measured, sprintf("%s(types, %s)", ifelse(two, "join_types", "split_type"), given_by("%s, %s")), "")
+  found$see <- sprintf("%s(types, %s)", ifelse(two, "join_types", "split_type"), given_by("%s, %s"))
+  found$see[!two & !measured] <- ""
   kept <- which(found$sets > 0 | measured & found$lower < limit & found$upper > limit)
   if (length(kept)) found[kept[order(-size[kept])], ]
 }
@@ -51,16 +52,16 @@ other_joinings <- function(map, least) {
 
 given_names <- function(x) ifelse(grepl("^[0-9]+$", x$types$type), x$types$type, dQuote(x$types$type, FALSE))
 
-# The distance between the means of two sets of leaves, in units of the pooled covariance: draws x pairs. Where a draw
-# has no component of a set, as near as in the draw where they are nearest.
+# The distance between the means of two sets of leaves, in units of the pooled covariance: cell_draws x pairs. Where a
+# draw has no component of a set, as near as in the draw where they are nearest.
 distances_in_draws <- function(fit, map, pairs) {
-  found <- vapply(seq_len(nrow(map$used)), function(i) {
-    mixture <- mixture_of_draw(fit, map$used$draw[[i]], map$used$chain[[i]])
+  found <- vapply(seq_len(nrow(map$cell_draws)), function(i) {
+    mixture <- mixture_of_draw(fit, map$cell_draws$draw[[i]], map$cell_draws$chain[[i]])
     weights <- mixture$weights * (mixture$weights * fit$rows >= 1)
     p <- ncol(mixture$means)
     pooled <- matrix(matrix(mixture$covariances, p^2) %*% weights, p) / sum(weights)
     mean_of <- function(leaves) {
-      own <- weights * (map$leaf[, i] %in% leaves)
+      own <- weights * (map$leaf[, nrow(map$used) + i] %in% leaves)
       colSums(own * mixture$means) / sum(own)
     }
     vapply(pairs, function(pair) sqrt(stats::mahalanobis(mean_of(pair[[1L]]), mean_of(pair[[2L]]), pooled)), 0)

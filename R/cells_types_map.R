@@ -26,7 +26,9 @@ map_types <- function(fit, types, limit, join_below, draws, run) {
   }
   map <- c(list(used = used, tree = tree, class = compared_classes(fit, cells, used, run)),
     found[c("leaf", "own", "cell_draws", "others")])
-  group <- join_absent(tree, cut_tree(tree, types, join_below), unique(c(found$leaf)))
+  # Types without a component in any draw join the nearest one.
+  present <- +(seq_along(tree$size) %in% found$leaf)
+  group <- join_specks(tree, cut_tree(tree, types, join_below), 1, present)
   group_types(map, fit, group, rep(!is.null(types), max(group)))
 }
 

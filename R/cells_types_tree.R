@@ -13,18 +13,17 @@
 #' * or if their means are closer than \eqn{-2 \Phi^{-1}(}`overlap`\eqn{)} in units of \eqn{W}: 3.50 for 0.04. Of two
 #'   normal populations so far apart, the best plane puts the share `overlap` on the wrong side.
 #' @section Averaging over draws:
-#' At most eight draws together give an averaged density, whose branches are the types. Three such sets of draws, spaced
-#' over all kept draws, are joined each by itself. The set whose types agree best with the others gives the types; the
-#' [verdict()] names the types that another set joins or splits. The draws of all sets classify the cells. So neither
-#' the joining nor the types of cells depend on `ndraws`.
+#' At most eight draws together give an averaged density, whose branches are types. Three such sets of draws, spaced over
+#' all kept draws, are joined each by itself. The set that agrees best with the others gives the types, and the verdict
+#' names what another set joins or splits. The draws of all sets classify the cells.
 #'
-#' Every draw is also cut by itself, and each of its branches belongs to the type that holds most of the weight of the
-#' branch. `stability` is the mean over draws of the largest Jaccard index of the type and a branch of the draw.
+#' Every draw is also cut by itself, and each branch belongs to the type that holds most of its weight. `stability` is
+#' the mean over draws of the largest Jaccard index of the type and a branch of the draw.
 #'
-#' Chains stay at different modes, so each chain is one draw of a mode. The interval of a share joins the quantiles of
-#' all draws with the interval by Student's t for a further chain's mean. If it reaches farther than one point and a
-#' fifth of the share to either side, the verdict names the neighbours whose border is not determined. `common`: twice
-#' the cells of a type in two chains by the sum of the cells in each, the smallest over pairs of chains.
+#' Chains stay at different modes. So the interval of a share joins the quantiles of all draws with the interval by
+#' Student's t for a further chain's mean. If it reaches farther than one point and a fifth of the share to either side,
+#' the verdict names neighbours whose border is not determined. `common`: twice the cells of a type in two chains by the
+#' sum of the cells in each, the smallest over pairs of chains.
 #' @section The tree:
 #' The leaves are the finest branches that valleys separate. The leaves of each type join first, then the types, always
 #' the two whose means are closest. The overlap of two branches at the distance \eqn{d} is \eqn{\Phi(-d/2)}. A number of
@@ -134,25 +133,15 @@ type_distances <- function(tree, group) {
   unname(apart)
 }
 
-# Types with less than `speck` of the mass, the smallest first, join the nearest type.
-join_specks <- function(tree, group, speck) {
+# Types with less than `speck` of the mass, the smallest first, join the nearest type. `size`: of each leaf.
+join_specks <- function(tree, group, speck, size = tree$size) {
   repeat {
-    size <- as.vector(rowsum(tree$size, group))
-    small <- which.min(size)
-    if (size[[small]] >= speck || length(size) == 1L) return(group)
+    sizes <- as.vector(rowsum(size, group))
+    small <- which.min(sizes)
+    if (sizes[[small]] >= speck || length(sizes) == 1L) return(group)
     group[group == small] <- which.min(type_distances(tree, group)[small, ])
     group <- match(group, unique(group))
   }
-}
-
-# Types without a component in any draw join the nearest used type. `present`: the leaves of components.
-join_absent <- function(tree, group, present) {
-  absent <- setdiff(group, group[present])
-  if (!length(absent)) return(group)
-  apart <- type_distances(tree, group)
-  apart[, absent] <- Inf
-  for (t in absent) group[group == t] <- which.min(apart[t, ])
-  match(group, unique(group))
 }
 
 # The joins in the form of stats::hclust(), where no height is below the one before.

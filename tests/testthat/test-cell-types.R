@@ -269,9 +269,8 @@ test_that("a type without cells has medians, and a type without components is no
   empty$map$averaged[, empty$map$chosen] <- 1L
   medians <- medians_of_types(fit, ifelse(truth == 3, 3L, 1L), empty$map, 2L)
   expect_equal(medians[2, ], c(CD4 = 12, CD8 = 0), tolerance = 0.05)
-  expect_identical(join_absent(types$map$tree, 1:3, c(1L, 3L))[c(1, 3)], 1:2)
-  expect_identical(join_absent(types$map$tree, 1:3, 1:3), 1:3)
-  expect_identical(length(unique(join_absent(types$map$tree, 1:3, c(1L, 3L)))), 2L)
+  expect_identical(join_specks(types$map$tree, 1:3, 1, c(1, 0, 1))[c(1, 3)], 1:2)
+  expect_identical(join_specks(types$map$tree, 1:3, 1, c(1, 1, 1)), 1:3)
 })
 
 test_that("the reference draw is the one that most others agree with", {
