@@ -29,7 +29,7 @@
 #'   \item{tree}{an object of class `hclust`. Heights are \eqn{-\log_{10}} of the overlaps at which branches join.}
 #'   \item{draw, chain}{the chosen draw, which agrees best with the others.}
 #' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used, and for more `types` than the density has peaks.
+#' `warpbayes_error_input`, also for more `types` than the density has peaks.
 #' @seealso [predict.cell_types()], [plot.cell_types()], [type_proportions()], [relabel()]
 #' @examples
 #' set.seed(1)

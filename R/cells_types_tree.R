@@ -13,8 +13,8 @@
 #' * or if their means are closer than \eqn{-2 \Phi^{-1}(}`overlap`\eqn{)} in units of \eqn{W}: 3.50 for 0.04. Of two
 #'   normal populations so far apart, the best plane puts the share `overlap` on the wrong side.
 #' @section Averaging over draws:
-#' At most eight draws together give an averaged density, whose branches are types. Three such sets of draws, spaced over
-#' all kept draws, are joined each by itself. The set that agrees best with the others gives the types, and the verdict
+#' At most eight draws together give an averaged density, whose branches are types. Three such sets, spaced over all
+#' kept draws, are joined each by itself. The set that agrees best with the others gives the types, and the verdict
 #' names what another set joins or splits. The draws of all sets classify the cells.
 #'
 #' Every draw is also cut by itself, and each branch belongs to the type that holds most of its weight. `stability` is
