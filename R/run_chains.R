@@ -325,7 +325,9 @@ advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
   now <- function() proc.time()[["elapsed"]]
   started <- now()
   first <- fit$iter
-  sweeps <- if (is.null(checkpoint)) iter else min(iter, 10)
+  sweeps <- min(iter, 10)
+  # Seconds of a round, which workers end whatever happens here.
+  lasts <- if (is.null(checkpoint)) 5 else checkpoint$every
   failure <- NULL
   failed_here <- FALSE
   fit$interrupted <- FALSE
@@ -351,8 +353,7 @@ advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
       # The time that is not spent on sweeps is the same for a round of any length.
       swept <- max(0.01, joined$elapsed[["sweeps"]])
       apart <- now() - round_started - swept
-      timed <- !is.null(checkpoint) && checkpoint$every > 0
-      wanted <- if (timed) max(checkpoint$every, apart / checkpoint_share) else 0.2
+      wanted <- if (lasts > 0) max(lasts, apart / checkpoint_share) else 0.2
       sweeps <- max(1, floor(sweeps * min(wanted / swept, 20)))
     }
   }
