@@ -366,10 +366,7 @@ advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
 advance_together <- function(fit, sweeps, sampler, threads) {
   fit$elapsed[["sweeps"]] <- 0
   # The call is left out: it may contain `..1` of a calling function, which future would look up among its globals.
-  chains <- lapply(separate_chains(fit, sampler), function(chain) {
-    chain$call <- NULL
-    chain
-  })
+  chains <- lapply(separate_chains(fit, sampler), replace, "call", list(NULL))
   fits <- future.apply::future_lapply(chains, advance_on_worker(sweeps, sampler, threads), future.seed = NULL,
     future.packages = "warpbayes")
   # If a chain failed during the round, the others run again, up to the last sweep of that chain.
@@ -383,9 +380,7 @@ advance_together <- function(fit, sweeps, sampler, threads) {
 
 # Made in a function of its own, so that only its arguments are sent to the workers with each fit.
 advance_on_worker <- function(iter, sampler, threads) {
-  force(iter)
-  force(sampler)
-  force(threads)
+  list(iter, sampler, threads) # evaluated here
   function(fit) last_sweeps(advance(fit, iter, sampler, resolve_run("cpu", threads), FALSE), sampler(fit), fit$iter)
 }
 

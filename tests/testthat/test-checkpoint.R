@@ -265,6 +265,11 @@ test_that("a checkpoint from somebody else runs nothing but functions of models 
   fit(control = kept)
   # The file itself is right.
   expect_s3_class(resume(unfinished(file, 8, to = other), data, threads = 1), "bayes_logit")
+  # predict() and update() evaluate parts of the call.
+  for (call in list(quote(file.create(x)), quote(bayes_logit(y ~ f, data, data = file.create(x))))) forged("call", call)
+  put("call", quote(unlink(formula = y ~ I(x[, 1]), offset = file.create(x), control = warp_control(thin = f(x)))))
+  call <- quote(bayes_logit(formula = y ~ I(x[, 1]), offset = offset, control = control))
+  expect_identical(resume(other, data, threads = 1)$call, call)
 })
 
 test_that("chains on workers of a future plan return regularly for checkpoints", {

@@ -53,6 +53,8 @@ test_that("differences of times in several units are one variable (plyr issue 19
   expect_equal(predict(fit, data.frame(wait = ends - starts)), expected, tolerance = 1e-12)
   expect_error(predict(fit, data.frame(wait = c(30, 90))), "has \"wait\" as numbers, but the fit had", fixed = TRUE)
   expect_error(predict(fit, data.frame(wait = ends)), "but the fit had", class = "warpbayes_error_input")
+  expect_error(bayes_logit(y ~ 1, rows, weights = structure(rep(1, 60), class = "ITime")),
+    "`weights` must be finite numbers of at least 0, one for each row, not", class = "warpbayes_error_input")
 })
 
 test_that("workers stop soon after a fit that a limit of time has stopped (brms issue 101)", {
@@ -92,7 +94,7 @@ test_that("a child that was forked after the use of threads ends (data.table iss
   expect_identical(parallel::mccollect(child, wait = FALSE, timeout = 30)[[1L]], here)
 })
 
-test_that("tables with compact, spare and newly assigned columns are read, and stay (data.table issues 970, 4734, 6734)", {
+test_that("tables with compact, spare or assigned columns are read, and stay (data.table issues 970, 4734, 6734)", {
   skip_if_not_installed("data.table")
   plain <- data.frame(x = 1:40, y = rep(0:1, 20))
   assigned <- data.table::as.data.table(plain)
