@@ -110,15 +110,15 @@ check_seed_words <- function(seed_words, topics, counts) {
     refuse("must have a name of its own for each topic, or no names")
   }
   if (!counts$named[["terms"]]) refuse("cannot be found: the terms of `x` have no names")
-  missing <- which(vapply(seed_words, function(words) anyNA(words) || !all(nzchar(words)), NA))
-  if (length(missing)) refuse(sprintf("has a missing or empty word for topic %d", missing[[1L]]))
+  refuse_first <- function(bad, ...) if (any(bad)) refuse(..., which(bad)[[1L]])
+  refuse_first(vapply(seed_words, function(words) anyNA(words) || !all(nzchar(words)), NA),
+    "has a missing or empty word for topic ")
   present <- counts$terms[diff(counts$p) > 0]
   found <- lapply(seed_words, lapply, function(word) {
     if (word %in% present || !grepl("[*?]", word)) return(intersect(word, present))
     grep(utils::glob2rx(word), present, value = TRUE)
   })
-  empty <- which(lengths(seed_words) == 0L)
-  if (length(empty)) refuse(sprintf("has no word for topic %d", empty[[1L]]))
+  refuse_first(lengths(seed_words) == 0L, "has no word for topic ")
   lost <- Map(function(words, terms) words[lengths(terms) == 0L], seed_words, found)
   nothing <- which(lengths(lost) == lengths(seed_words))
   if (length(nothing)) {
@@ -191,10 +191,7 @@ informed_start <- function(session, fit, key, topics, alpha, beta, merged = FALS
   native(C_topic_infer, session, topics, alpha, key, 0, 1L, fit$method == "mean_for_mode")
 }
 
-# The share that must stay is above the four fifths of the help page: draws scatter more than means of the trial.
 tried_weights <- 0.1 * 3^(0:2)
-tried_share <- 0.88
-tried_sweeps <- 15L
 
 # The least weights that hold the tokens of each list: only weights of lists that lose tokens rise.
 choose_seed_weights <- function(fit, run) {
@@ -209,10 +206,10 @@ choose_seed_weights <- function(fit, run) {
     topics <- with_topics(fit, run, function(session) {
       if (is.null(topics)) topics <- native(C_topic_start, session, key)
       if (round == 1L) topics <- informed_start(session, fit, key, topics, alpha, topic_start_prior)
-      native(C_topic_sweep, session, topics, alpha, topic_start_prior, NULL, key,
-        topic_start_iteration + 1000 * round, tried_sweeps, c(1L, 0L, 0L), rep(1, 4), c(FALSE, FALSE))$topics
+      start_sweeps(session, topics, alpha, key, topic_start_iteration + 1000 * round, c(15, 14, 1, 1))$topics
     })
-    weak <- seed_shares(fit, topics) < tried_share
+    # Above the four fifths of the help page: draws scatter more than means of the trial.
+    weak <- seed_shares(fit, topics) < 0.88
     if (!any(weak)) break
     at[weak] <- pmin(at[weak] + 1L, length(tried_weights))
   }
