@@ -50,10 +50,10 @@ topic_start_step <- function(fit, topics, next_topics, assigned, key, iteration,
   native(C_topic_split, session, assigned, as.integer(next_topics), key, iteration)
 }
 
-# Sweeps of mean-for-mode estimation with given alpha.
-start_sweeps <- function(session, topics, alpha, key, iteration, numbers, want = FALSE) {
+# Sweeps of mean-for-mode estimation with given alpha, or of another method.
+start_sweeps <- function(session, topics, alpha, key, iteration, numbers, want = FALSE, method = c(1L, 0L, 0L)) {
   native(C_topic_sweeps, list(list(session, topics, alpha, topic_start_prior, NULL, key, iteration,
-    as.integer(numbers), c(1L, 0L, 0L), rep(1, 4), c(want, want))))[[1L]]
+    as.integer(numbers), method, rep(1, 4), c(want, want))))[[1L]]
 }
 
 # The number of topics that a hierarchical Dirichlet process starts with: the largest one that predicts a tenth of the

@@ -168,9 +168,8 @@ geweke_chain <- function(n, lengths, v, k, prior, method = c(0L, 2L, 1L), change
       as.integer(x[at]), nrow(x),
       as.integer(k), 0L, NULL, run)
     z <- unlist(lapply(words, `[[`, "z"))
-    sweep <- one_topic_sweep(session, writeBin(z - 1L, raw(), size = 2L), change(alpha), beta, NULL, key, i,
-      method, prior, c(FALSE, FALSE)
-    )
+    sweep <- one_topic_sweep(session, writeBin(z - 1L, raw(), size = 2L), change(alpha), beta, NULL, key, i, method,
+      prior, c(FALSE, FALSE))
     .Call(C_topic_close, session)
     alpha <- sweep$alpha
     beta <- sweep$beta
