@@ -40,7 +40,7 @@ topic_start_step <- function(fit, topics, next_topics, assigned, key, iteration,
   alpha <- rep(topic_start_prior, topics)
   kept <- max(1, min(5, floor(2e7 / (topics * (length(fit$documents) + length(fit$terms))))))
   for (first in seq(0, sweeps - 1, by = 5)) {
-    slice <- start_sweeps(session, assigned, alpha, key, iteration + first, c(5, 5 - kept, 1, kept), !is.null(look))
+    slice <- trial_sweeps(session, assigned, alpha, key, iteration + first, c(5, 5 - kept, 1, kept), !is.null(look))
     assigned <- slice$topics
   }
   mean_of <- function(draws) matrix(rowMeans(matrix(draws, ncol = kept)), topics)
@@ -51,7 +51,7 @@ topic_start_step <- function(fit, topics, next_topics, assigned, key, iteration,
 }
 
 # Sweeps of mean-for-mode estimation with given alpha, or of another method.
-start_sweeps <- function(session, topics, alpha, key, iteration, numbers, want = FALSE, method = c(1L, 0L, 0L)) {
+trial_sweeps <- function(session, topics, alpha, key, iteration, numbers, want = FALSE, method = c(1L, 0L, 0L)) {
   native(C_topic_sweeps, list(list(session, topics, alpha, topic_start_prior, NULL, key, iteration,
     as.integer(numbers), method, rep(1, 4), c(want, want))))[[1L]]
 }

@@ -209,7 +209,7 @@ choose_seed_weights <- function(fit, run) {
     topics <<- with_topics(fit, run, function(session) {
       if (is.null(topics)) topics <- native(C_topic_start, session, key)
       if (number == 1) topics <- informed_start(session, fit, key, topics, alpha, topic_start_prior)
-      start_sweeps(session, topics, alpha, key, topic_start_iteration + 1000 * number, c(sweeps, sweeps - 1, 1, 1), ...)
+      trial_sweeps(session, topics, alpha, key, topic_start_iteration + 1000 * number, c(sweeps, sweeps - 1, 1, 1), ...)
     })$topics
     seed_shares(fit, topics)
   }

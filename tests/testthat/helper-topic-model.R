@@ -104,6 +104,6 @@ fit_topics <- function(...) {
 
 # One sweep, which is kept.
 one_topic_sweep <- function(session, topics, alpha, beta, coefficients, key, iteration, method, prior, want) {
-  native(C_topic_sweeps, list(list(session, topics, alpha, beta, coefficients, key, iteration, c(1L, 0L, 1L, 1L), method,
-    prior, want)))[[1L]]
+  chain <- list(session, topics, alpha, beta, coefficients, key, iteration, c(1L, 0L, 1L, 1L), method, prior, want)
+  native(C_topic_sweeps, list(chain))[[1L]]
 }
