@@ -77,12 +77,9 @@ unexplained_reason <- function(fit) {
 
 topic_diagnostics <- function(fit) {
   traces <- judged_traces(fit)
-  columns <- lapply(traces, function(draws) {
-    usable <- nrow(draws) >= fewest_sweeps && stats::var(as.vector(draws)) > 0
-    data.frame(mean = if (length(draws)) mean(draws) else NA_real_, sd = stats::sd(draws),
-      rhat = if (usable) split_rhat(draws) else NA_real_, ess_bulk = if (usable) bulk_size(draws) else NA_real_)
-  })
-  data.frame(quantity = names(traces), do.call(rbind, columns), row.names = NULL)
+  table <- diagnose_quantities(traces)[c("quantity", "mean", "sd", "rhat", "ess_bulk")]
+  if (nrow(traces[[1L]]) < fewest_sweeps) table$rhat <- NA_real_
+  table
 }
 
 # The quantities that are compared over chains, each as a matrix of sweeps x chains.
