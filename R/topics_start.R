@@ -45,14 +45,14 @@ start_in_steps <- function(fit, numbers, sweeps, key, iteration, run, look = fun
 # call, because interrupts come between calls. look(theta, phi) is given averages over the last sweeps, up to five.
 topic_start_step <- function(fit, topics, next_topics, assigned, key, iteration, sweeps, run, look) {
   session <- open_topics(fit$x, topics, fit$precision, run)
-  on.exit(.Call(C_topic_close, session))
+  on.exit(.Call(C_session_close, session))
   if (is.null(assigned)) assigned <- native(C_topic_start, session, key)
   alpha <- rep(topic_start_prior, topics)
   kept <- max(1, min(5, floor(2e7 / (topics * (length(fit$documents) + length(fit$terms))))))
   numbers <- as.integer(c(5, 5 - kept, 1, kept))
   for (first in seq(0, sweeps - 1, by = 5)) {
-    slice <- native(C_topic_sweep, session, assigned, alpha, topic_start_prior, NULL, key, iteration + first, numbers,
-      c(1L, 0L, 0L), rep(1, 4), rep(!is.null(look), 2L))
+    slice <- native_one(C_topic_sweeps, session, assigned, alpha, topic_start_prior, NULL, key, iteration + first,
+      numbers, c(1L, 0L, 0L), rep(1, 4), rep(!is.null(look), 2L))
     assigned <- slice$topics
   }
   mean_of <- function(draws) matrix(rowMeans(matrix(draws, ncol = kept)), topics)

@@ -209,7 +209,7 @@ choose_seed_weights <- function(fit, run) {
     topics <- with_topics(fit, run, function(session) {
       if (is.null(topics)) topics <- native(C_topic_start, session, key)
       if (round == 1L) topics <- informed_start(session, fit, key, topics, alpha, topic_start_prior)
-      native(C_topic_sweep, session, topics, alpha, topic_start_prior, NULL, key,
+      native_one(C_topic_sweeps, session, topics, alpha, topic_start_prior, NULL, key,
         topic_start_iteration + 1000 * round, tried_sweeps, c(1L, 0L, 0L), rep(1, 4), c(FALSE, FALSE))$topics
     })
     weak <- seed_shares(fit, topics) < tried_share

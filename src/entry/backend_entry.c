@@ -93,10 +93,7 @@ SEXP wb_entry_backend_devices(SEXP pointer) {
   for (int32_t i = 0; i < count; ++i) {
     wb_device device;
     status = backend->device_describe(i, &device, &message);
-    if (status != WB_OK) {
-      UNPROTECT(1);
-      return wb_failure(status, &message);
-    }
+    if (status != WB_OK) return wb_finish(devices, status, &message);
     INTEGER(VECTOR_ELT(devices, 0))[i] = i;
     SET_STRING_ELT(VECTOR_ELT(devices, 1), i, Rf_mkChar(device.name));
     REAL(VECTOR_ELT(devices, 2))[i] = (double)device.memory;

@@ -40,6 +40,18 @@ SEXP wb_list_put(SEXP list, const char *name, SEXP value) {
   return value;
 }
 
+double *wb_list_numbers(SEXP list, const char *name, double length) {
+  return REAL(wb_list_put(list, name, Rf_allocVector(REALSXP, (R_xlen_t)length)));
+}
+
+double *wb_list_matrix(SEXP list, const char *name, double rows, double columns) {
+  return REAL(wb_list_put(list, name, Rf_allocMatrix(REALSXP, (int)rows, (int)columns)));
+}
+
+int *wb_list_integers(SEXP list, const char *name, double length) {
+  return INTEGER(wb_list_put(list, name, Rf_allocVector(INTSXP, (R_xlen_t)length)));
+}
+
 const void *wb_values_of(SEXP vector, size_t *width) {
   switch (TYPEOF(vector)) {
     case REALSXP: *width = sizeof(double); return REAL_RO(vector);

@@ -1,7 +1,18 @@
 /* Slices of sweeps, of one chain or of several. */
 #include "entry/slices.h"
 
+#include <string.h>
+
 #include "numeric/together.h"
+
+int wb_read_sweeps(SEXP sweeps, int number[4]) {
+  const int length = TYPEOF(sweeps) == INTSXP ? LENGTH(sweeps) : 0;
+  if (length != 1 && length != 4) return 0;
+  const int *const given = INTEGER_RO(sweeps), last[] = {given[0], given[0] - 1, 1, 1};
+  memcpy(number, length == 1 ? last : given, sizeof last);
+  return number[0] >= 1 && (number[3] == 0 || (number[1] >= 0 && number[2] >= 1 && number[3] > 0 &&
+                                               number[1] + (number[3] - 1.0) * number[2] < number[0]));
+}
 
 static void do_slice(void *slices, int64_t i) {
   wb_slice *const slice = (wb_slice *)slices + i;
@@ -22,17 +33,6 @@ SEXP wb_slice_ready(wb_slice *slice, SEXP out, void *chain, int (*work)(void *ch
   slice->finish = finish;
   UNPROTECT(1);
   return NULL;
-}
-
-SEXP wb_slice_run(wb_slice_prepare *prepare, const SEXP *argument) {
-  wb_slice *const slice = (wb_slice *)R_alloc(1, sizeof *slice);
-  SEXP failure = prepare(argument, slice);
-  if (failure) return failure;
-  PROTECT(slice->out);
-  do_slice(slice, 0);
-  SEXP result = finished(slice);
-  UNPROTECT(1);
-  return result;
 }
 
 SEXP wb_slices_run(wb_slice_prepare *prepare, int arguments, SEXP chains) {

@@ -1,7 +1,6 @@
 /* Draws of hyperparameters: the variance of the groups' intercepts, their factor, and the dispersion of counts. */
 #include "core/scalar.h"
 
-#include "core/random_gamma.h"
 #include "numeric/log_gamma.h"
 #include "regression/draws.h"
 
