@@ -403,7 +403,6 @@ static int is_sparse(const wb_abundance_data *data, const double *counts, double
   return told < SHARE_TOLD * data->samples;
 }
 
-/* What a piece of work has of its chain: some sweeps. */
 typedef struct work {
   const wb_abundance_chain *chain;
   const wb_abundance_prior *prior;

@@ -206,7 +206,6 @@ WB_HD double wb_polyagamma_inverse_gaussian(double b, double c, uint64_t first, 
   return wb_select(b < 1e150, mean * over / under, mean * (over / under));
 }
 
-/* PG(b, c) for large b, by the expansion. */
 WB_HD double wb_polyagamma_expand(wb_polyagamma_expansion series, int cumulants, uint64_t first) {
   double x = wb_polyagamma_expansion_at(series, wb_normal_quantile_within(wb_uniform(first)), cumulants);
   return wb_select(x > 0.0, x, 0.0);

@@ -6,7 +6,6 @@
 
 #include "numeric/memory.h"
 #include "numeric/spread.h"
-#include "numeric/unload.h"
 
 SEXP wb_result_new(SEXPTYPE type, int64_t length) {
   SEXP result = Rf_allocVector(type, (R_xlen_t)length);

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "backend/backend.h"
-#include "numeric/fork.h"
+#include "numeric/process.h"
 
 /* A new vector for results, in large pages if it is long. Not protected. */
 SEXP wb_result_new(SEXPTYPE type, int64_t length);
@@ -37,7 +37,6 @@ int wb_is_numbers(SEXP values, double length);
 int wb_are_finite(SEXP values, double length);
 /* Whether a value is a vector of `length` integers from `least` to below `end`. */
 int wb_are_integers(SEXP values, double length, double least, double end);
-/* Whether a value is a matrix of doubles with this many rows. */
 int wb_is_matrix(SEXP value, double rows);
 
 /* An entry opens a session as the address of an external pointer, which keeps `kept` alive and has the finalizer

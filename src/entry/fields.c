@@ -20,7 +20,6 @@ SEXP wb_list_new(const char *names) {
   return list;
 }
 
-/* The place of the first element of this name, or -1. */
 static R_xlen_t place_of(SEXP list, const char *name) {
   SEXP names = Rf_getAttrib(list, R_NamesSymbol);
   for (R_xlen_t i = 0; i < Rf_xlength(names); i++)

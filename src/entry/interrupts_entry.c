@@ -4,7 +4,6 @@
 #define _GNU_SOURCE
 #endif
 #include "entry/entry.h"
-#include "numeric/unload.h"
 
 #include <signal.h>
 #include <string.h>

@@ -1,18 +1,18 @@
 /* Entries that scan a matrix for values that are not finite and for the moments of its columns
- * (numeric/matrix_scan.h), and that find medians or means of groups of its rows (numeric/group_statistics.h). */
+ * (numeric/matrix_scan.h), that find medians or means of groups of its rows (numeric/group_statistics.h), and that take
+ * it as the costs of an assignment (numeric/assignment.h). */
 #include "entry/entry.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "numeric/assignment.h"
 #include "numeric/group_statistics.h"
 #include "numeric/matrix_scan.h"
 #include "numeric/memory.h"
 
-/* How many numbers the moments of a column are. */
 #define MOMENTS ((int)(sizeof(wb_matrix_moments) / sizeof(double)))
 
-/* See wb_entry_matrix_scan_part(). */
 static SEXP scan_part(SEXP x, SEXP moments, int64_t first_row, int32_t threads) {
   const int *dim = INTEGER_RO(Rf_getAttrib(x, R_DimSymbol));
   const int has_moments = !Rf_isNull(moments);
@@ -61,7 +61,6 @@ SEXP wb_entry_matrix_scan_finish(SEXP moments) {
   return wb_finish(result, WB_OK, NULL);
 }
 
-/* The parts end at ascending places of `order`, the last at its end. */
 static int are_parts(SEXP order, SEXP end, double rows) {
   const double parts = (double)Rf_xlength(end);
   if (!wb_are_integers(order, rows, 1, rows + 1) || parts < 1 || !wb_are_integers(end, parts, 0, rows + 1)) return 0;
@@ -100,4 +99,17 @@ SEXP wb_entry_matrix_group_statistics(SEXP x, SEXP columns, SEXP order, SEXP end
                                         (int64_t)how[1], Rf_asInteger(threads), value, variance);
   if (found) return wb_finish(out, WB_OK, NULL);
   return wb_finish(out, wb_out_of_memory(&message, "the values of a column", (size_t)rows * sizeof(double)), &message);
+}
+
+/* cost: n x n finite numbers (a NaN cost has no nearest task). Returns the column of each row, from 1. */
+SEXP wb_entry_assignment_solve(SEXP cost) {
+  const int n = Rf_isMatrix(cost) ? Rf_ncols(cost) : 0;
+  if (n < 1 || Rf_nrows(cost) != n || !wb_are_finite(cost, (double)n * n)) return wb_changed_fit();
+  /* R's matrices are stored by columns, so columns are the agents. */
+  int32_t *row = (int32_t *)R_alloc((size_t)n, sizeof(int32_t));
+  wb_assignment_solve(n, REAL_RO(cost), row, R_alloc(wb_assignment_memory(n), 1));
+  SEXP column = PROTECT(Rf_allocVector(INTSXP, n));
+  for (int i = 0; i < n; i++) INTEGER(column)[row[i]] = i + 1;
+  UNPROTECT(1);
+  return column;
 }

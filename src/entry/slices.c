@@ -1,9 +1,15 @@
-/* Slices of sweeps, of one chain or of several. */
+/* Slices of sweeps, of one chain or of several, and the keys of chains. */
 #include "entry/slices.h"
 
 #include <string.h>
 
 #include "numeric/together.h"
+#include "numeric/variates.h"
+
+/* The key of a chain's random numbers, as raw(8). Chains count from 1. */
+SEXP wb_entry_chain_key(SEXP seed, SEXP chain) {
+  return wb_key_to_raw(wb_chain_key_of(wb_whole_from_sexp(seed), (uint32_t)Rf_asInteger(chain)));
+}
 
 int wb_read_sweeps(SEXP sweeps, int number[4]) {
   const int length = TYPEOF(sweeps) == INTSXP ? LENGTH(sweeps) : 0;

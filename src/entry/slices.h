@@ -16,7 +16,6 @@ typedef struct wb_slice {
  * only the first number, the last sweep is kept. Returns 0 if they do not agree. */
 int wb_read_sweeps(SEXP sweeps, int number[4]);
 
-/* Reads the arguments of one chain. Returns a failure, or wb_slice_ready(). */
 typedef SEXP wb_slice_prepare(const SEXP *argument, wb_slice *slice);
 
 /* Fills the slice but for message and status, gives up the caller's one protection of `out`, and returns NULL. */

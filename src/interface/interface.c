@@ -1,9 +1,9 @@
-/* The checks that the functions of the C interface share. */
+/* The table of the C interface, and the checks that its functions share. */
 #include "interface/interface.h"
 
 #include "cpu/table.h"
 #include "numeric/variates.h"
-#include "numeric/fork.h"
+#include "numeric/process.h"
 #include "numeric/spread.h"
 
 /* The functions of the package return the statuses of the interface, and write into its messages. */
@@ -85,4 +85,13 @@ int wb_interface_numbers(const char *name, const double *values, int64_t length,
 
 uint64_t wb_interface_iterated_key(const warpbayes_source *from) {
   return from->iteration == 0 ? from->key : wb_chain_key_of(from->key, from->iteration);
+}
+
+/* Functions are added at the end, and WARPBAYES_VERSION is raised. Nothing is changed or removed. */
+#define ENTRY(name) .name = wb_interface_##name,
+static const warpbayes_table table = {WB_INTERFACE(ENTRY).version = WARPBAYES_VERSION, .size = sizeof(warpbayes_table)};
+
+const warpbayes_table *wb_interface_table(void) {
+  wb_unload_forbid("another package uses it");
+  return &table;
 }

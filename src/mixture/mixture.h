@@ -24,8 +24,7 @@
 int wb_mixture_missing_find(const double *x, int64_t rows, int32_t columns, int32_t threads,
                             wb_mixture_missing **missing, wb_message *message);
 
-/* How many values a learned nu can take. */
-#define WB_MIXTURE_DF_GRID 25
+#define WB_MIXTURE_DF_GRID 25 /* values that a learned nu can take */
 
 /* The prior of the prior: m ~ N(mean, I), gamma ~ IG(shape, rate), Phi ~ W(scale_df, scale / scale_df), nu: a grid. */
 typedef struct wb_mixture_hyperprior {
@@ -54,8 +53,7 @@ typedef struct wb_mixture_prior {
   const wb_mixture_hyperprior *hyper; /* which of these parameters each sweep draws, and how; NULL: none */
 } wb_mixture_prior;
 
-/* How many points share one call of measure(). */
-#define WB_MIXTURE_POINTS 8
+#define WB_MIXTURE_POINTS 8 /* that share one call of measure() */
 
 /* What a chain of several samples has in addition (samples.c). The caller owns the memory. */
 typedef struct wb_mixture_samples {
@@ -100,20 +98,16 @@ static inline double *wb_mixture_statistics_of(const wb_mixture_state *state, in
 size_t wb_mixture_state_size(int32_t components, int32_t columns);
 void wb_mixture_state_place(wb_mixture_state *state, int32_t components, int32_t columns, double *memory);
 
-/* The same for the state of several samples. */
 size_t wb_mixture_samples_size(int32_t samples, int32_t components);
 void wb_mixture_samples_place(wb_mixture_samples *samples, int32_t count, int32_t components, double *memory);
-
 void wb_mixture_draw_tables(wb_mixture_samples *samples, double *tables, uint64_t key, uint32_t iteration);
 
-/* Reorders the sizes after an exchange of labels. */
 void wb_mixture_exchange_samples(wb_mixture_samples *samples, const int32_t *source);
 
 /* Draws a and all pi_s given log beta in log_weight and the tables; log_weight becomes the samples' log mean. */
 void wb_mixture_draw_samples(wb_mixture_samples *samples, double tables, double *log_weight, uint64_t key,
                              uint32_t iteration);
 
-/* How many rows each component has in all samples together. */
 void wb_mixture_add_samples(const wb_mixture_samples *samples, double *sizes);
 
 /* Log density of a and of the logs of all pi_s given beta; 0 while the samples are treated as one. The logs are used
@@ -138,10 +132,7 @@ int wb_mixture_begin(wb_mixture_chain *chain);
 int wb_mixture_fetch_statistics(wb_mixture_chain *chain);
 int wb_mixture_send_statistics(wb_mixture_chain *chain, int32_t first, int32_t count);
 
-/* Copies the means and factors drawn last to the state. */
 int wb_mixture_fetch_parameters(wb_mixture_chain *chain);
-
-/* Draws the parts of the prior that are learned, given the parameters. */
 int wb_mixture_learn_prior(wb_mixture_chain *chain, uint32_t iteration);
 
 /* One sweep, after wb_mixture_begin(): draws the parameters, what is learned of the prior, and the labels of all
@@ -211,9 +202,7 @@ int wb_mixture_scaled_row(const wb_backend *backend, wb_mixture_session *session
 /* The means and covariances that `draw` asks for, from the state's parameters. Uses the state's workspace. */
 void wb_mixture_moments(wb_mixture_state *state, const wb_mixture_draw *draw);
 
-/* What the backend reads of a state to evaluate the density. */
 wb_mixture_parameters wb_mixture_parameters_of(const wb_mixture_state *state);
-
 void wb_mixture_set_constants(wb_mixture_state *state);
 
 /* Log density of the prior at the parameters drawn last: of mu, Sigma, v, alpha and what is learned. Also measures

@@ -341,7 +341,6 @@ static int prepare_step(moves *m, int32_t g, uint32_t step, uint64_t key, uint32
   return estimate(m, half, rows) && estimate(m, half + 1, rows);
 }
 
-/* Makes the proposals of all pairs: anchors, launches, and the last draw of halves. */
 static int propose(moves *m, uint32_t iteration) {
   const wb_mixture_functions *const table = m->chain->backend->mixture;
   wb_mixture_session *const session = m->chain->session;

@@ -87,7 +87,6 @@ size_t wb_regression_covariances(const wb_regression_grouping *grouping);
 /* Fills `start` (levels + 1) and `index` (rows) of a term from the level of each row. */
 void wb_regression_index_levels(int64_t rows, int32_t levels, const int32_t *level, int32_t *start, int32_t *index);
 
-/* The state of a chain: everything that the next sweep needs. The statistics are for the first outcome. */
 typedef struct wb_regression_state {
   int32_t columns, outcomes, groups;
   int32_t dual_rows;                      /* rows of a dual session (regression/dual_draw.h); 0: not dual */

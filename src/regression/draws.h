@@ -14,17 +14,14 @@ typedef struct wb_regression_scales {
 
 wb_regression_scales wb_regression_scales_of(const wb_regression_state *state, int32_t outcome);
 
-/* The prior's precision of an outcome's coefficients, given the scales in the state, packed. */
+/* The prior of an outcome's coefficients, given the scales in the state: the precision, packed, or the variances in a
+ * dual session; and the mean of a coefficient, given those of the other outcomes. */
 void wb_regression_prior_precision(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
                                    double *precision);
-
-/* The prior's mean of a coefficient of an outcome, given that of the other outcomes. */
-double wb_regression_prior_mean(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
-                                int32_t column);
-
-/* The prior's variances of an outcome's coefficients in a dual session, given the scales in the state. */
 void wb_regression_prior_variances(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
                                    double *variance);
+double wb_regression_prior_mean(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
+                                int32_t column);
 
 /* Blocks of coefficients: their number, whether the laws are in order, and a block's first column. */
 int32_t wb_regression_blocks(const wb_regression_prior *prior);
@@ -74,17 +71,14 @@ int wb_regression_draw_dispersion(const wb_regression_chain *chain, uint32_t ite
  * each term, shifts of nested terms, covariances. `sums`: wb_regression_level_sums() doubles. */
 int wb_regression_draw_terms(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, double *sums,
                              double *room);
-
-/* The shifts of nested terms alone; `sums` as before. */
 void wb_regression_shift_terms(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, double *sums);
 
 /* The part of the log likelihood of counts that depends on the dispersion r but not on the means. */
 double wb_regression_count_constant(const wb_regression_counts *counts, double r);
 
-/* The log prior density of log(r), up to a constant. */
+/* The log prior density of log(r). */
 double wb_regression_log_dispersion(const wb_regression_prior *prior, double log_r);
 
-/* The parameters of a state for a session, with another dispersion or its own. */
 wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *state, double dispersion);
 wb_regression_parameters wb_regression_own_parameters(const wb_regression_state *state);
 

@@ -38,7 +38,6 @@ typedef struct wb_regression_dual_grouping {
   const double *covariance;
 } wb_regression_dual_grouping;
 
-/* The grouping of the groups' intercepts. */
 wb_regression_dual_grouping wb_regression_dual_groups(const wb_regression_chain *chain);
 
 /* Draws an outcome's coefficients given omega and z of the rows. `grouping`: NULL without. */

@@ -78,7 +78,6 @@ int wb_level_changes(const wb_regression_chain *chain);
 int wb_level_make_records(const wb_regression_chain *chain, const wb_level_term *t, const double *events,
                           const wb_level_passes *at);
 
-/* Learns the ellipse and the reference points of all terms from the sums. */
 int wb_level_learn(const wb_regression_chain *chain, const double *events, const wb_level_passes *at);
 
 /* Whether scales of the coefficients' prior are learned that change much: horseshoes, and deviations of blocks. */

@@ -120,7 +120,6 @@ wb_regression_parameters wb_level_parameters(const wb_regression_chain *chain, c
   return parameters;
 }
 
-/* A pass with weights of an outcome. */
 static int weigh(const wb_regression_chain *chain, const wb_level_passes *at, int32_t outcome, int32_t weights) {
   double unused;
   wb_regression_parameters parameters = wb_level_parameters(chain, at->coefficients, at->effects);

@@ -165,7 +165,6 @@ static int climb(const wb_regression_target *t, const wb_regression_quadratic *e
   return WB_OK;
 }
 
-/* Sets the coordinates of all outcomes but one to 0. */
 static void keep_outcome(const wb_regression_target *t, const wb_regression_quadratic *e, int32_t outcome, double *x) {
   for (int32_t c = 0; c < e->p; c++)
     if (c / t->place.each != outcome) x[c] = 0.0;

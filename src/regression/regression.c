@@ -7,7 +7,6 @@
 #include "regression/ellipse.h"
 #include "regression/regression.h"
 
-/* A pass that draws the Polya-Gamma variables of an outcome. */
 static int pass(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, double *log_likelihood) {
   const wb_regression_state *const state = &chain->state;
   const wb_regression_parameters parameters = wb_regression_own_parameters(state);
@@ -79,7 +78,6 @@ static wb_regression_factor_law weigh_intercepts(const wb_regression_chain *chai
   return law;
 }
 
-/* Draws the factor, then the auxiliary variable of the deviation's prior. */
 static void rescale_intercepts(const wb_regression_chain *chain, const wb_regression_factor_law *law,
                                uint32_t iteration) {
   const wb_regression_state *const state = &chain->state;
@@ -122,7 +120,6 @@ static int draw_coefficients(const wb_regression_chain *chain, int32_t outcome, 
                                    state->coefficients + (size_t)outcome * (size_t)p, chain->message);
 }
 
-/* The statistics of groups of a dual session depend on the coefficients. */
 static int refresh_groups(const wb_regression_chain *chain) {
   const wb_regression_state *const state = &chain->state;
   if (state->dual_rows == 0 || state->groups == 0) return WB_OK;

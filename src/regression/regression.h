@@ -54,6 +54,5 @@ void wb_regression_sweeper_close(wb_regression_sweeper *sweeper);
  * log likelihood where complete() changes the rows (backend/regression_table.h). */
 int wb_regression_sweep(wb_regression_sweeper *sweeper, uint32_t iteration, double *log_likelihood);
 
-/* Writes the state after the sweep with this index into the traces. */
 void wb_regression_note(const wb_regression_sweeps *sweeps, const wb_regression_chain *chain, int32_t sweep,
                         double log_likelihood);

@@ -5,7 +5,6 @@
 #include "regression/draws.h"
 #include "regression/dual_draw.h"
 
-/* A draw from the inverse gamma law of shape 1. */
 static double draw_inverse_exponential(wb_stream *stream, double scale) { return scale / wb_draw_exponential(stream); }
 
 static int has_horseshoe(const wb_regression_prior *prior) {

@@ -138,7 +138,6 @@ typedef struct law {
   size_t count;
 } law;
 
-/* What the law of alpha depends on besides its prior. */
 typedef struct counts {
   int32_t levels, cap;
   int64_t *excess;    /* topics: tables of the tokens above the levels */
@@ -204,7 +203,6 @@ static double make_factors(const wb_topic_corpus *corpus, int32_t topics, counts
   return all;
 }
 
-/* Draws the sum of the alphas given their proportions. */
 static void draw_sum(const counts *own, const law *of_sum, wb_stream *stream, const wb_topic_state *state) {
   const double sum = wb_topic_alpha_sum(state);
   for (size_t k = 0, i = 0; k < (size_t)state->topics; k++)

@@ -120,7 +120,6 @@ double wb_topic_covariate_alpha(double log_alpha);
 /* The sum of alpha; with covariates, of the alpha of a document with their means. */
 double wb_topic_alpha_sum(const wb_topic_state *state);
 
-/* Whether all of `count` topics are below `topics`. */
 int wb_topic_in_range(const uint16_t *topic, int64_t count, int32_t topics);
 
 /* The means of theta and phi given the topics are added to sums. `first_sum` counts the first topics of documents: ties
@@ -137,7 +136,6 @@ typedef struct wb_topic_means {
 /* The number of kept sweeps from one score to the next, as R's `score_every`. */
 #define WB_TOPIC_SCORED_EVERY 4
 
-/* Adds them on at most `threads` threads. */
 int wb_topic_add_means(const wb_topic_means *means, int32_t threads, wb_message *message);
 
 /* The prior counts of each topic besides beta, summed over the terms in order of their rows. */
