@@ -1,4 +1,4 @@
-/* The table of the C interface, and the checks that its functions share. */
+/* The checks that the functions of the C interface share. */
 #include "interface/interface.h"
 
 #include "cpu/table.h"
@@ -85,13 +85,4 @@ int wb_interface_numbers(const char *name, const double *values, int64_t length,
 
 uint64_t wb_interface_iterated_key(const warpbayes_source *from) {
   return from->iteration == 0 ? from->key : wb_chain_key_of(from->key, from->iteration);
-}
-
-/* Functions are added at the end, and WARPBAYES_VERSION is raised. Nothing is changed or removed. */
-#define ENTRY(name) .name = wb_interface_##name,
-static const warpbayes_table table = {WB_INTERFACE(ENTRY).version = WARPBAYES_VERSION, .size = sizeof(warpbayes_table)};
-
-const warpbayes_table *wb_interface_table(void) {
-  wb_unload_forbid("another package uses it");
-  return &table;
 }

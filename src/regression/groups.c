@@ -11,25 +11,6 @@
 
 enum { MOST = WB_REGRESSION_MOST_TERM_COLUMNS, MOST_PACKED = MOST * (MOST + 1) / 2 };
 
-static size_t effects_from(const wb_regression_grouping *grouping, int32_t first) {
-  size_t size = 0;
-  for (int32_t t = first; t < grouping->count; t++)
-    size += (size_t)grouping->terms[t].levels * (size_t)grouping->terms[t].columns;
-  return size;
-}
-
-size_t wb_regression_effects(const wb_regression_grouping *grouping) { return effects_from(grouping, 0); }
-
-size_t wb_regression_lattice_effects(const wb_regression_grouping *grouping) {
-  return effects_from(grouping, grouping->count - grouping->lattices);
-}
-
-size_t wb_regression_covariances(const wb_regression_grouping *grouping) {
-  size_t size = 0;
-  for (int32_t t = 0; t < grouping->count; t++) size += WB_REGRESSION_COVARIANCE(grouping->terms[t].columns);
-  return size;
-}
-
 /* Room for the draw of a lattice, the statistics of all levels, the change of effects, the coefficients, the variances
  * of their blocks and the effects before a draw by surrogates, room for V, and room for shifts or Z'z of a term. */
 size_t wb_regression_level_sums(const wb_regression_state *state) {

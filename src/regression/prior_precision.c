@@ -1,8 +1,28 @@
-/* The prior of coefficients given the scales in the state, where its blocks lie, and draws of coefficients. */
+/* The prior of coefficients given the scales in the state, where its blocks lie, draws of coefficients, and how many
+ * effects there are. */
 #include "core/scalar.h"
 
 #include "numeric/root.h"
 #include "regression/draws.h"
+
+static size_t effects_from(const wb_regression_grouping *grouping, int32_t first) {
+  size_t size = 0;
+  for (int32_t t = first; t < grouping->count; t++)
+    size += (size_t)grouping->terms[t].levels * (size_t)grouping->terms[t].columns;
+  return size;
+}
+
+size_t wb_regression_effects(const wb_regression_grouping *grouping) { return effects_from(grouping, 0); }
+
+size_t wb_regression_lattice_effects(const wb_regression_grouping *grouping) {
+  return effects_from(grouping, grouping->count - grouping->lattices);
+}
+
+size_t wb_regression_covariances(const wb_regression_grouping *grouping) {
+  size_t size = 0;
+  for (int32_t t = 0; t < grouping->count; t++) size += WB_REGRESSION_COVARIANCE(grouping->terms[t].columns);
+  return size;
+}
 
 wb_regression_scales wb_regression_scales_of(const wb_regression_state *state, int32_t outcome) {
   const size_t p = (size_t)state->columns;
