@@ -114,7 +114,6 @@ void wb_mixture_add_samples(const wb_mixture_samples *samples, double *sizes);
  * because the density of a weight near zero is unbounded. */
 double wb_mixture_log_samples(const wb_mixture_samples *samples);
 
-/* A running chain: where it computes, its prior, and its state. Parts of the prior may be learned. */
 typedef struct wb_mixture_chain {
   const wb_backend *backend;
   wb_mixture_session *session;

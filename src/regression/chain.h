@@ -123,7 +123,6 @@ wb_regression_level wb_regression_level_at(int is_group, int32_t p, int32_t q, c
 
 enum { WB_REGRESSION_DISPERSION, WB_REGRESSION_GROUP_VARIANCE, WB_REGRESSION_GROUP_AUXILIARY, WB_REGRESSION_SCALARS };
 
-/* A running chain: where it computes, from what, and its state. */
 typedef struct wb_regression_chain {
   const wb_backend *backend;
   wb_regression_session *session;

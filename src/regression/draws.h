@@ -76,7 +76,6 @@ void wb_regression_shift_terms(const wb_regression_chain *chain, int32_t outcome
 /* The part of the log likelihood of counts that depends on the dispersion r but not on the means. */
 double wb_regression_count_constant(const wb_regression_counts *counts, double r);
 
-/* The log prior density of log(r). */
 double wb_regression_log_dispersion(const wb_regression_prior *prior, double log_r);
 
 wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *state, double dispersion);
