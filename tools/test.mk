@@ -6,7 +6,8 @@ steps = scripts rules library $(turn) build check plugin audit emulator cpu clie
   install geweke measure processors symbols loops documents
 
 # Steps that look once more, with another tool or system, at code which other steps run: each day one fifth of them, as
-# of long lists of cases in the tests. --full runs all. WARPBAYES_TEST_PART, 0 to 4, chooses the fifth instead of the date.
+# of long lists of cases in the tests. --full runs all. WARPBAYES_TEST_PART, 0 to 4, chooses the fifth instead of the
+# date.
 WARPBAYES_TEST_PART ?= $(shell echo $$(($$(date +%s) / 86400 % 5)))
 export WARPBAYES_TEST_PART
 turn_0 = sanitizers

@@ -336,8 +336,6 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
 
 SEXP wb_entry_topic_sweeps(SEXP chains) { return wb_slices_run(prepare_sweeps, 11, chains); }
 
-static int is_matrix(SEXP values, double rows, double columns) { return wb_is_numbers(values, rows * columns); }
-
 typedef struct adding {
   const session *s;
   R_xlen_t sweeps, before; /* that were added before */
@@ -378,9 +376,9 @@ static SEXP prepare_means(const SEXP *argument, wb_slice *slice) {
   SEXP arrays = wb_store_arrays(argument[4]);
   const R_xlen_t count = Rf_xlength(arrays);
   if (!topic || !is_positive(argument[2], sweeps * of_sweep) || !is_positive(argument[3], sweeps) || count < 2 ||
-      count > 3 || !is_matrix(VECTOR_ELT(arrays, 0), (double)k, s->corpus.documents) ||
-      !is_matrix(VECTOR_ELT(arrays, 1), (double)k, s->corpus.documents) ||
-      (count == 3 && !is_matrix(VECTOR_ELT(arrays, 2), (double)k, s->corpus.terms)))
+      count > 3 || !wb_is_numbers(VECTOR_ELT(arrays, 0), (double)k * s->corpus.documents) ||
+      !wb_is_numbers(VECTOR_ELT(arrays, 1), (double)k * s->corpus.documents) ||
+      (count == 3 && !wb_is_numbers(VECTOR_ELT(arrays, 2), (double)k * s->corpus.terms)))
     return wb_changed_fit();
   SEXP share = PROTECT(Rf_allocMatrix(REALSXP, s->topics + 1, (int)sweeps));
   adding *const a = (adding *)R_alloc(1, sizeof *a);
@@ -409,7 +407,7 @@ SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi) {
   wb_message message;
   session *const s = open_session(pointer);
   if (!s) return closed();
-  if (!is_matrix(phi, s->topics, s->corpus.terms)) return wb_changed_fit();
+  if (!wb_is_numbers(phi, (double)s->topics * s->corpus.terms)) return wb_changed_fit();
   const int status = s->backend->topic_model->set_phi(s->topic, REAL_RO(phi), &message);
   return status == WB_OK ? R_NilValue : wb_failure(status, &message);
 }
@@ -443,7 +441,7 @@ SEXP wb_entry_topic_score(SEXP pointer, SEXP theta) {
   wb_message message;
   session *const s = open_session(pointer);
   if (!s) return closed();
-  if (!is_matrix(theta, s->topics, s->corpus.documents)) return wb_changed_fit();
+  if (!wb_is_numbers(theta, (double)s->topics * s->corpus.documents)) return wb_changed_fit();
   SEXP out = PROTECT(Rf_allocVector(REALSXP, s->corpus.documents));
   const int status = s->backend->topic_model->score(s->topic, REAL_RO(theta), REAL(out), &message);
   return wb_finish(out, status, &message);
