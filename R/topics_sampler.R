@@ -57,7 +57,7 @@ topic_sampler <- function(fit) {
     # The sums of theta, first topics and phi, and each token's topic.
     state_bytes = 8 * as.double(k) * (2 * length(fit$documents) + length(fit$terms)) + 2 * sum(fit$document_tokens),
     open = function(run) open_topics(fit$x, k, fit$precision, run, fit_structure(fit)),
-    close = function(session) .Call(C_topic_close, session), step = topic_step(fit), together = TRUE,
+    close = function(session) .Call(C_session_close, session), step = topic_step(fit), together = TRUE,
     several = topic_kept_together(fit), finish = topic_finish
   ))
 }

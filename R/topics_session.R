@@ -24,7 +24,7 @@ fit_structure <- function(fit) {
 
 with_topics <- function(fit, run, code) {
   session <- open_topics(fit$x, fit$topics, fit$precision, run, fit_structure(fit))
-  on.exit(.Call(C_topic_close, session))
+  on.exit(.Call(C_session_close, session))
   code(session)
 }
 

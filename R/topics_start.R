@@ -35,7 +35,7 @@ start_in_steps <- function(fit, numbers, sweeps, key, iteration, run, look = fun
 # call, because interrupts come between calls. look(theta, phi) is given averages over the last sweeps, up to five.
 topic_start_step <- function(fit, topics, next_topics, assigned, key, iteration, sweeps, run, look) {
   session <- open_topics(fit$x, topics, fit$precision, run)
-  on.exit(.Call(C_topic_close, session))
+  on.exit(.Call(C_session_close, session))
   if (is.null(assigned)) assigned <- native(C_topic_start, session, key)
   alpha <- rep(topic_start_prior, topics)
   kept <- max(1, min(5, floor(2e7 / (topics * (length(fit$documents) + length(fit$terms))))))
@@ -52,8 +52,8 @@ topic_start_step <- function(fit, topics, next_topics, assigned, key, iteration,
 
 # Sweeps of mean-for-mode estimation with given alpha, or of another method.
 trial_sweeps <- function(session, topics, alpha, key, iteration, numbers, want = FALSE, method = c(1L, 0L, 0L)) {
-  native(C_topic_sweeps, list(list(session, topics, alpha, topic_start_prior, NULL, key, iteration,
-    as.integer(numbers), method, rep(1, 4), c(want, want))))[[1L]]
+  native_one(C_topic_sweeps, session, topics, alpha, topic_start_prior, NULL, key, iteration, as.integer(numbers),
+    method, rep(1, 4), c(want, want))
 }
 
 # The number of topics that a hierarchical Dirichlet process starts with: the largest one that predicts a tenth of the

@@ -12,7 +12,7 @@ gamma_probabilities <- function(base, topics = 1000L, terms = 1000L, documents =
   session <- native(C_topic_open, c(0L, cumsum(as.integer(tokens > 0))), (used - 1L) %% documents,
     as.integer(tokens[used]), documents,
     topics, 0L, NULL, resolve_run(threads = 2))
-  on.exit(.Call(C_topic_close, session))
+  on.exit(.Call(C_session_close, session))
   # By document, then by term; the tokens of a pair by topic.
   topic <- rep(rep(0:45, length(used)), count[1:46, used[order((used - 1L) %% documents, used)]])
   sweep <- one_topic_sweep(session, writeBin(topic, raw(), size = 2L), rep(base, topics), base, NULL,
