@@ -34,10 +34,6 @@ list_some <- function(values, most = 12L) {
 
 percent <- function(share, digits = 1) paste0(formatC(100 * share, format = "f", digits = digits), "%")
 
-interval_words <- function(types) {
-  ifelse(is.na(types$lower), "-", paste(percent(types$lower), "to", percent(types$upper)))
-}
-
 short_number <- function(value) {
   scientific <- any(abs(value) >= 1e6)
   format(signif(value, 3), trim = TRUE, big.mark = ",", decimal.mark = ".", scientific = scientific)

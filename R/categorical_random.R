@@ -16,9 +16,6 @@
 #' @param ... must be empty.
 #' @return Items as integers from 1: for a vector, a vector of length `draws`; for a matrix, a vector with an item for
 #'   each row, or for more draws a matrix with a column for each. Row names are kept.
-#' @section Errors:
-#' `warpbayes_error_input` for weights that are negative, missing or infinite, or all zero in a row, and for arguments
-#' of the wrong type or length. `warpbayes_error_memory` for more draws than memory holds.
 #' @examples
 #' weights <- rbind(c(1, 0, 0), c(0, 1, 1), c(5, 3, 2))
 #' rcategorical(weights, seed = 1, threads = 2)

@@ -105,46 +105,30 @@ sample_of_cells <- function(fit, sample, x, own) {
   rep_len(number, rows)
 }
 
-# As evaluate_cells(), but each cell has the weights of its sample. `sample` is from sample_of_cells().
+# As evaluate_cells(), but each cell has the weights of its sample. `sample` is from sample_of_cells(). Sessions of
+# samples are opened one after the other.
 evaluate_sampled <- function(fit, cells, sample, run, use) {
   if (is.null(sample)) return(evaluate_cells(fit, cells, run, use))
   rows <- split(seq_len(nrow(cells)), sample)
-  use_all <- function(evaluates) {
-    use(function(mixture, what) combine_samples(mixture, what, rows, evaluates, nrow(cells)))
-  }
-  if (length(rows) > 100L) {
-    # So many sessions cannot be open inside each other: they are opened one after the other.
-    parts <- lapply(rows, function(own) cells[own, , drop = FALSE])
-    return(use_all(lapply(parts, function(part) {
-      function(mixture, what) evaluate_cells(fit, part, run, function(evaluate) evaluate(mixture, what))
-    })))
-  }
-  inside <- function(i, evaluates) {
-    if (i > length(rows)) return(use_all(evaluates))
-    evaluate_cells(fit, cells_in(cells, rows[[i]]), run, function(evaluate) inside(i + 1L, c(evaluates, evaluate)))
-  }
-  inside(1L, list())
-}
-
-combine_samples <- function(mixture, what, rows, evaluates, count) {
-  if (length(rows) == 1L && length(rows[[1L]]) == count) {
-    mixture$weights <- mixture$sample_weights[, as.integer(names(rows))]
-    return(evaluates[[1L]](mixture, what))
-  }
-  result <- list()
-  for (i in seq_along(rows)) {
-    mixture$weights <- mixture$sample_weights[, as.integer(names(rows)[[i]])]
-    part <- evaluates[[i]](mixture, what)
-    for (name in names(part)) {
-      values <- part[[name]]
-      if (is.null(values)) next
-      if (is.null(result[[name]])) {
-        result[[name]] <- if (is.matrix(values)) matrix(0, count, ncol(values)) else vector(typeof(values), count)
+  use(function(mixture, what) {
+    result <- list()
+    for (own in names(rows)) {
+      mixture$weights <- mixture$sample_weights[, as.integer(own)]
+      some <- rows[[own]]
+      part <- evaluate_cells(fit, cells_in(cells, some), run, function(evaluate) evaluate(mixture, what))[what]
+      if (length(rows) == 1L) return(part)
+      for (name in what) {
+        values <- part[[name]]
+        if (is.matrix(values)) {
+          if (is.null(result[[name]])) result[[name]] <- matrix(0, nrow(cells), ncol(values))
+          result[[name]][some, ] <- values
+        } else {
+          result[[name]][some] <- values
+        }
       }
-      if (is.matrix(values)) result[[name]][rows[[i]], ] <- values else result[[name]][rows[[i]]] <- values
     }
-  }
-  result
+    result
+  })
 }
 
 compared_cells <- 5000

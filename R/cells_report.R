@@ -120,7 +120,8 @@ column_words <- function(values, digits = 3) {
 
 sample_section <- function(types) {
   shares <- type_proportions(types)
-  words <- matrix(paste0(percent(shares$proportion), " (", interval_words(shares), ")"), nlevels(shares$type))
+  ends <- ifelse(is.na(shares$lower), "-", paste(percent(shares$lower), "to", percent(shares$upper)))
+  words <- matrix(paste0(percent(shares$proportion), " (", ends, ")"), nlevels(shares$type))
   table <- data.frame(sample = levels(shares$sample), t(words), check.names = FALSE)
   names(table)[-1L] <- levels(shares$type)
   panels <- ceiling(sqrt(min(12, nlevels(shares$type))))

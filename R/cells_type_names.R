@@ -153,9 +153,8 @@ picture_names <- function(names, most = 24L) {
 
 chosen_types <- function(types, known) {
   if (is.null(types)) return(utils::head(known, 12L))
-  if (is.numeric(types)) types <- known[match(types, seq_along(known))]
-  if (!is.character(types) || !length(types) || !all(types %in% known)) {
-    stop_input("types", "must be some of ", list_some(known))
-  }
-  types
+  chosen <- if (is.character(types)) match(types, known) else if (is.numeric(types)) match(types, seq_along(known))
+  must_be(length(chosen) && !anyNA(chosen), "types", paste("some of", list_some(known)),
+    if (length(chosen)) types[is.na(chosen)][1L] else types)
+  known[chosen]
 }

@@ -5,7 +5,7 @@
 #' A population of cells is rarely Gaussian, so a mixture describes it by several components. `cell_types()` joins
 #' components unless a valley of the density lies between them and their means are far enough apart (see
 #' [cell_types_method]). [join_types()] and [split_type()] change types by hand. Their [verdict()] says whether all
-#' chains have the same types, and which types may be one population.
+#' chains have the same types, and which may be one.
 #' @param fit a fit from [dp_mixture()] that kept weights, means and covariances, and its data.
 #' @param types `NULL`: the rule decides. Or the number of types; specks count only with `specks = "keep"`.
 #' @param overlap how close two types may be: if the best plane would take more than this share of either for the
@@ -15,7 +15,7 @@
 #' @param speck a type with a smaller share of the cells is a speck, unless it is a type of its own in at least 95% of
 #'   the draws and has at least 20 cells, and more cells than markers. Types that most draws lack are specks, too.
 #' @param names names of the types, the most frequent first; there may be fewer. `levels(x) <- value` renames types.
-#' @param ndraws number of kept draws to use, evenly spaced over all chains; `NULL`: all.
+#' @param ndraws number of kept draws for the shares, evenly spaced over all chains; `NULL`: all.
 #' @inheritParams computing_arguments
 #' @return An object of class `cell_types`. With T types, D draws, n cells and p markers, it has
 #'   \item{types}{a data frame, the most frequent type first. `type`: the name. `proportion`, `lower`, `upper`:
@@ -29,7 +29,7 @@
 #'   \item{tree}{an object of class `hclust`. Heights are \eqn{-\log_{10}} of the overlaps at which branches join.}
 #'   \item{draw, chain}{the chosen draw, which agrees best with the others.}
 #' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used, and for more `types` than the density has peaks.
+#' `warpbayes_error_input`, also for more `types` than the density has peaks.
 #' @seealso [predict.cell_types()], [plot.cell_types()], [type_proportions()], [relabel()]
 #' @examples
 #' set.seed(1)
@@ -147,10 +147,11 @@ medians_of_types <- function(fit, type, map, threads) {
   all <- seq_along(fit$markers)
   medians <- group_statistics(fit$x, all, rep(1L, fit$rows), type, c(map$count, 1L), "median", 1, threads)$value
   medians <- matrix(medians, map$count)
+  every <- rbind(map$used, map$cell_draws)
   for (t in which(rowSums(is.na(medians)) > 0)) {
     draws <- c(map$chosen, seq_len(ncol(map$averaged)))
     i <- draws[colSums(map$averaged[, draws, drop = FALSE] == t) > 0][[1L]]
-    mixture <- mixture_of_draw(fit, map$used$draw[[i]], map$used$chain[[i]])
+    mixture <- mixture_of_draw(fit, every$draw[[i]], every$chain[[i]])
     among <- which(map$averaged[, i] == t)
     mean <- colSums(mixture$weights[among] * mixture$means[among, , drop = FALSE]) / sum(mixture$weights[among])
     medians[t, ] <- ifelse(is.na(medians[t, ]), mean, medians[t, ])

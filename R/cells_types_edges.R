@@ -1,44 +1,67 @@
 # Types whose joining the data leave open: at the edge of the rule's distance, or with the same signs in every marker.
 
-# Pairs of types, and of the halves of a type, on both sides of the rule's limit in the middle 90% of the draws. `see`:
-# the call that shows the other joining. NULL if the user chose the cut.
+# Pairs of types, and types, that only some sets of averaged draws join, or that (or whose halves) lie on both sides of
+# the rule's limit in the middle 90% of the draws; the largest first. `see`: the call that shows the other joining, or
+# "" without a valley to split at. NULL if the user chose the cut.
 joining_edges <- function(x) {
   map <- x$map
   if (!is.null(x$requested) || is_bem(x$fit) || any(map$fixed)) return(NULL)
   limit <- -2 * stats::qnorm(x$limit)
-  shown <- which(are_shown(x) & x$types$cells > 0)
-  leaves <- split(seq_along(map$group), factor(map$group, seq_len(map$count)))
-  halves <- lapply(leaves[shown], halves_of_type, tree = map$tree)
-  large <- vapply(halves, function(pair) length(pair) == 2L && sum(map$tree$size[pair[[2L]]]) >= x$speck, NA)
-  apart <- type_distances(map$tree, map$group)[shown, shown, drop = FALSE]
+  shown <- are_shown(x) & x$types$cells > 0
+  leaves <- unname(split(seq_along(map$group), factor(map$group, seq_len(map$count))))
+  others <- other_joinings(map, x$speck)
   # A pair that is far apart in the averaged density is far apart in each draw.
-  near <- matrix(shown[which(upper.tri(apart) & apart < limit + 1, arr.ind = TRUE)], ncol = 2L)
-  pairs <- c(lapply(seq_len(nrow(near)), function(i) leaves[near[i, ]]), halves[large])
-  if (!length(pairs)) return(NULL)
-  points <- column_quantiles(distances_in_draws(x$fit, map, pairs), c(0.5, 0.05, 0.95))
+  near <- type_distances(map$tree, map$group) < limit + 1 | others > 0
+  near <- which(near & upper.tri(near) & outer(shown, shown), arr.ind = TRUE)
+  pairs <- c(lapply(seq_len(nrow(near)), function(i) leaves[near[i, ]]),
+    lapply(leaves[shown], halves_of_type, tree = map$tree))
+  size <- vapply(pairs, function(pair) min(1, vapply(pair, function(own) sum(map$tree$size[own]), 0)), 0)
+  measured <- lengths(pairs) > 0L & size >= x$speck
   given <- given_names(x)
-  of_two <- function(by) sprintf(by, given[near[, 1L]], given[near[, 2L]])
-  found <- data.frame(
-    types = c(of_two("%s and %s"), given[shown[large]]), distance = points[, 1L], lower = points[, 2L],
-    upper = points[, 3L], why = sprintf("%.1f apart (%.1f to %.1f in 90%% of the draws): the rule joins below %.2f",
-      points[, 1L], points[, 2L], points[, 3L], limit),
-    see = c(of_two("join_types(types, %s, %s)"), sprintf("split_type(types, %s)", given[shown[large]]))
-  )
-  found[which(found$lower < limit & found$upper > limit), ]
+  two <- rep(c(TRUE, FALSE), c(nrow(near), sum(shown)))
+  given_by <- function(two) c(sprintf(two, given[near[, 1L]], given[near[, 2L]]), given[shown])
+  found <- data.frame(types = given_by("%s and %s"), two, distance = NA_real_, lower = NA_real_, upper = NA_real_,
+    sets = c(others[near], diag(others)[shown]))
+  if (any(measured)) {
+    points <- column_quantiles(distances_in_draws(x$fit, map, pairs[measured]), c(0.5, 0.05, 0.95))
+    found[measured, c("distance", "lower", "upper")] <- points
+  }
+  found$why <- ifelse(found$sets > 0,
+    paste(found$sets, "of", length(map$others) + 1L, "sets of draws", ifelse(two, "join them", "split it")),
+    sprintf("the means are %.1f apart (%.1f to %.1f in 90%% of the draws): the rule joins below %.2f",
+      found$distance, found$lower, found$upper, limit))
+  found$see <- sprintf("%s(types, %s)", ifelse(two, "join_types", "split_type"), given_by("%s, %s"))
+  found$see[!two & !measured] <- ""
+  kept <- which(found$sets > 0 | measured & found$lower < limit & found$upper > limit)
+  if (length(kept)) found[kept[order(-size[kept])], ]
+}
+
+# How many of the other sets of draws join two types (types x types), and split a type in two (on the diagonal). Parts
+# below a share of `least` count for nothing.
+other_joinings <- function(map, least) {
+  Reduce(`+`, lapply(map$others, function(weights) {
+    weights <- rowsum(weights, map$group)
+    into <- max.col(weights, ties.method = "first")
+    from <- max.col(t(weights), ties.method = "first")
+    together <- outer(into, into, "==")
+    parts <- vapply(seq_len(map$count), function(t) sum(weights[t, from == t] >= least * sum(weights)), 0)
+    diag(together) <- parts > 1
+    together
+  }), matrix(0, map$count, map$count))
 }
 
 given_names <- function(x) ifelse(grepl("^[0-9]+$", x$types$type), x$types$type, dQuote(x$types$type, FALSE))
 
-# The distance between the means of two sets of leaves, in units of the pooled covariance: draws x pairs. Where a draw
-# has no component of a set, as near as in the draw where they are nearest.
+# The distance between the means of two sets of leaves, in units of the pooled covariance: cell_draws x pairs. Where a
+# draw has no component of a set, as near as in the draw where they are nearest.
 distances_in_draws <- function(fit, map, pairs) {
-  found <- vapply(seq_len(nrow(map$used)), function(i) {
-    mixture <- mixture_of_draw(fit, map$used$draw[[i]], map$used$chain[[i]])
+  found <- vapply(seq_len(nrow(map$cell_draws)), function(i) {
+    mixture <- mixture_of_draw(fit, map$cell_draws$draw[[i]], map$cell_draws$chain[[i]])
     weights <- mixture$weights * (mixture$weights * fit$rows >= 1)
     p <- ncol(mixture$means)
     pooled <- matrix(matrix(mixture$covariances, p^2) %*% weights, p) / sum(weights)
     mean_of <- function(leaves) {
-      own <- weights * (map$leaf[, i] %in% leaves)
+      own <- weights * (map$leaf[, nrow(map$used) + i] %in% leaves)
       colSums(own * mixture$means) / sum(own)
     }
     vapply(pairs, function(pair) sqrt(stats::mahalanobis(mean_of(pair[[1L]]), mean_of(pair[[2L]]), pooled)), 0)

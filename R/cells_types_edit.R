@@ -80,7 +80,7 @@ cell_type_parts <- function(types) {
     proportions = part_numbers(c(NA, count)), medians = part_numbers(c(count, length(fit$markers))),
     chain = part_whole(1, fit$chains), draw = part_whole(1), requested = part_whole(1),
     map = part_list(), `map$used` = part_table(draw = is.numeric, chain = is.numeric),
-    `map$count` = part_whole(count, count), `map$tree` = part_list(), `map$leaf` = part_numbers(in_draws),
+    `map$count` = part_whole(count, count), `map$tree` = part_list(), `map$leaf` = part_numbers(c(fit$components, NA)),
     `map$type_of` = part_numbers_that(in_draws, part_numbers(in_draws)$words(),
       function(value) all(value %in% c(NA, seq_len(count))))
   )

@@ -5,10 +5,12 @@ cell_work <- 2.5e10
 fewest_cell_draws <- 4
 
 # The types in each of `draws` draws, numbered by decreasing mean proportion: a list of
-#   used         draw and chain of each; class, cell_draws: components of some cells x draws, and which draws;
-#   leaf, own    components x draws: the leaf (R/cells_types_tree.R), and the branch in the draw's own cut;
+#   used         draw and chain of each; class: components of some cells x draws;
+#   cell_draws   draw and chain of those that classify cells; cell_types: the type of each component in them;
+#   leaf, own    components x draws, then x cell_draws: the leaf (R/cells_types_tree.R), and the branch by its own cut;
 #   tree, group  the tree of leaves, and the type of each leaf; fixed: whether a user chose the cut of the type;
-#   averaged, type_of  components x draws: the type by the averaged cut, group[leaf], and by the cut of each draw;
+#   others       leaves x types of the other sets of averaged draws;
+#   averaged     the type of each leaf, group[leaf]; type_of: components x draws: the type by the cut of each draw;
 #   proportions  draws x types, by type_of; apart: the share of draws in which each type is a type;
 #   chosen       the draw that agrees best with the others; stability, count: of each type, and the number of types.
 map_types <- function(fit, types, limit, join_below, draws, run) {
@@ -22,18 +24,21 @@ map_types <- function(fit, types, limit, join_below, draws, run) {
   if (!is.null(types) && types > peaks) {
     stop_input("types", "is ", format(types), ", but the density of the draws has only ", count_words(peaks, "peak"))
   }
-  map <- list(used = used, leaf = found$leaf, own = found$own, tree = tree,
-    class = compared_classes(fit, cells, used, run), cell_draws = draws_for_cells(fit, nrow(used)))
-  group <- join_absent(tree, cut_tree(tree, types, join_below), unique(c(found$leaf)))
+  map <- c(list(used = used, tree = tree, class = compared_classes(fit, cells, used, run)),
+    found[c("leaf", "own", "cell_draws", "others")])
+  # Types without a component in any draw join the nearest one.
+  present <- +(seq_along(tree$size) %in% found$leaf)
+  group <- join_specks(tree, cut_tree(tree, types, join_below), 1, present)
   group_types(map, fit, group, rep(!is.null(types), max(group)))
 }
 
 group_types <- function(map, fit, group, fixed) {
   count <- max(group)
   numbers <- seq_len(nrow(map$used))
-  weights <- matrix(fit$draws$weights, fit$components)[, draw_positions(fit, map$used), drop = FALSE]
+  weights <- matrix(fit$draws$weights, fit$components)
+  weights <- weights[, draw_positions(fit, rbind(map$used, map$cell_draws)), drop = FALSE]
   averaged <- matrix(group[map$leaf], nrow(map$leaf))
-  type_of <- matrix(vapply(numbers, function(i) {
+  type_of <- matrix(vapply(seq_len(ncol(averaged)), function(i) {
     cut_of_draw(averaged[, i], map$own[, i], weights[, i], count, fixed)
   }, integer(nrow(averaged))), nrow(averaged))
   share <- matrix(vapply(numbers, function(i) {
@@ -45,10 +50,12 @@ group_types <- function(map, fit, group, fixed) {
   stability <- vapply(numbers, function(i) best_jaccard(of_cells[, chosen], cut[, i], count), numeric(count))
   order <- order(-rowMeans(share))
   rank <- order(order)
+  ranked <- function(type) matrix(rank[type], nrow(averaged))
   map$group <- rank[group]
   map$fixed <- fixed[order]
-  map$averaged <- matrix(rank[averaged], nrow(averaged))
-  map$type_of <- matrix(rank[type_of], nrow(type_of))
+  map$averaged <- ranked(averaged)
+  map$type_of <- ranked(type_of[, numbers])
+  map$cell_types <- ranked(type_of[, -numbers])
   map$proportions <- t(share[order, , drop = FALSE])
   map$apart <- vapply(seq_len(count), function(t) mean(colSums(map$type_of == t) > 0), 0)
   map$chosen <- chosen
@@ -140,12 +147,12 @@ best_jaccard <- function(target, other, count) {
 
 # Each type's components in the draws that classify cells, as one mixture, without those of less than a cell.
 mixtures_of_types <- function(fit, map) {
-  parts <- lapply(map$cell_draws, function(i) {
-    mixture <- mixture_of_draw(fit, map$used$draw[[i]], map$used$chain[[i]])
+  parts <- lapply(seq_len(nrow(map$cell_draws)), function(i) {
+    mixture <- mixture_of_draw(fit, map$cell_draws$draw[[i]], map$cell_draws$chain[[i]])
     held <- which(mixture$weights * fit$rows >= 1)
     if (!length(held)) held <- which.max(mixture$weights)
     list(weights = mixture$weights[held], means = mixture$means[held, , drop = FALSE],
-      covariances = matrix(mixture$covariances[, , held], ncol = length(held)), type = map$type_of[held, i])
+      covariances = matrix(mixture$covariances[, , held], ncol = length(held)), type = map$cell_types[held, i])
   })
   lapply(seq_len(map$count), function(t) {
     own <- lapply(parts, function(part) part$type == t)

@@ -10,8 +10,8 @@
 #' @inheritParams computing_arguments
 #' @return `x`, invisibly.
 #' @section The pictures:
-#' * `"tree"`: the joins of the finest branches, from the bottom up, by the overlap of their means, on a log scale.
-#'   Types that join close to the dashed line, the `overlap` of the rule, may be one.
+#' * `"tree"`: the joins of the finest branches, from the bottom up, by the overlap of their means, on a log scale. The
+#'   dashed line: the rule's `overlap`.
 #' * `"cells"`: markers against each other, with cells coloured by type.
 #' * `"heatmap"`: how many standard deviations a type's median lies above or below the mean of all cells.
 #' * `"proportions"`: the share of each type, on a log scale, with the 90% interval.

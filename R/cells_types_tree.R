@@ -13,14 +13,17 @@
 #' * or if their means are closer than \eqn{-2 \Phi^{-1}(}`overlap`\eqn{)} in units of \eqn{W}: 3.50 for 0.04. Of two
 #'   normal populations so far apart, the best plane puts the share `overlap` on the wrong side.
 #' @section Averaging over draws:
-#' At most eight draws together give the averaged density, whose branches are the types. Every draw is also cut by
-#' itself, and each of its branches belongs to the type that holds most of the weight of the branch. `stability` is the
-#' mean over draws of the largest Jaccard index of the type and a branch of the draw.
+#' At most eight draws together give an averaged density, whose branches are types. Three such sets, spaced over all
+#' kept draws, are joined each by itself. The set that agrees best with the others gives the types, and the verdict
+#' names what another set joins or splits. The draws of all sets classify the cells.
 #'
-#' Chains stay at different modes, so each chain is one draw of a mode. The interval of a share joins the quantiles of
-#' all draws with the interval by Student's t for a further chain's mean. If it reaches farther than one point and a
-#' fifth of the share to either side, the verdict names the neighbours whose border is not determined. `common`: twice
-#' the cells of a type in two chains by the sum of the cells in each, the smallest over pairs of chains.
+#' Every draw is also cut by itself, and each branch belongs to the type that holds most of its weight. `stability` is
+#' the mean over draws of the largest Jaccard index of the type and a branch of the draw.
+#'
+#' Chains stay at different modes. So the interval of a share joins the quantiles of all draws with the interval by
+#' Student's t for a further chain's mean. If it reaches farther than one point and a fifth of the share to either side,
+#' the verdict names neighbours whose border is not determined. `common`: twice the cells of a type in two chains by the
+#' sum of the cells in each, the smallest over pairs of chains.
 #' @section The tree:
 #' The leaves are the finest branches that valleys separate. The leaves of each type join first, then the types, always
 #' the two whose means are closest. The overlap of two branches at the distance \eqn{d} is \eqn{\Phi(-d/2)}. A number of
@@ -38,23 +41,40 @@ NULL
 peak_floor <- 0.7
 valley_depth <- 0.9
 
-# The averaged density has this many draws, or as many as have this many components together.
+# Each of `averaged_sets` sets of kept draws gives an averaged density, of so many draws, or as many as have so many
+# components together.
+averaged_sets <- 3
 averaged_draws <- 8
 averaged_components <- 640
 
-# A list of `own` and `leaf` (components x draws), and of each leaf `type`, `mass` and `place` (leaves x markers, in W).
+# What does not depend on the draws `used`: `type`, `mass` and `place` (leaves x markers, in W) of each leaf; `others`:
+# for each set of averaged draws but the central one, the weight that each leaf has in each of its types; `cell_draws`.
+# Then `own` and `leaf`: components x draws, those `used` before the cell_draws.
 find_branches <- function(fit, used, overlap, run) {
-  which <- draw_positions(fit, used)
-  weights <- matrix(fit$draws$weights, fit$components)[, which, drop = FALSE]
-  held <- max(1, sum(weights * fit$rows >= 1) / nrow(used))
-  draws <- min(nrow(used), averaged_draws, max(2, floor(averaged_components / held)))
-  averaged <- unique(round(seq(1, nrow(used), length.out = draws)))
-  found <- native(
-    C_mixture_types, weights, fit$draws$means, fit$draws$covariances, length(fit$markers), as.integer(which - 1),
-    1 / fit$rows, as.integer(averaged - 1), c(peak_floor, log(valley_depth), -2 * stats::qnorm(overlap)), run
+  weights <- matrix(fit$draws$weights, fit$components)
+  held <- max(1, sum(weights * fit$rows >= 1) / ncol(weights))
+  averaged <- spaced_draws(fit, averaged_sets * min(averaged_draws, max(2, floor(averaged_components / held))))
+  set <- rep_len(seq_len(averaged_sets), nrow(averaged))
+  which <- draw_positions(fit, rbind(averaged, used))
+  weights <- weights[, which, drop = FALSE]
+  rule <- c(peak_floor, log(valley_depth), -2 * stats::qnorm(overlap))
+  found <- lapply(unique(set), function(s) {
+    native(C_mixture_types, weights, fit$draws$means, fit$draws$covariances, length(fit$markers),
+      as.integer(which - 1), 1 / fit$rows, as.integer(which(set == s) - 1), rule, s == 1L, run)
+  })
+  first <- seq_along(set)
+  weights <- weights[, first]
+  type <- vapply(found, function(one) one$type[one$leaf[, first]], integer(length(weights)))
+  central <- central_partition(type[rep(seq_along(weights), round(1000 * weights)), , drop = FALSE])
+  chosen <- found[[central]]
+  leaf <- factor(chosen$leaf[, first], seq_along(chosen$mass))
+  some <- draws_for_cells(fit, nrow(averaged))
+  kept <- c(seq_along(which)[-first], some)
+  list(
+    own = found[[1L]]$own[, kept, drop = FALSE], leaf = chosen$leaf[, kept, drop = FALSE], type = chosen$type,
+    mass = chosen$mass, place = t(matrix(chosen$place, length(fit$markers))), cell_draws = averaged[some, ],
+    others = lapply(seq_along(found)[-central], function(s) tapply(weights, list(leaf, type[, s]), sum, default = 0))
   )
-  found$place <- t(matrix(found$place, length(fit$markers)))
-  found
 }
 
 # The tree: `used` (leaves); the joins `first`, `second` (leaves) and `level` (overlap), the first `within` of them
@@ -113,25 +133,15 @@ type_distances <- function(tree, group) {
   unname(apart)
 }
 
-# Types with less than `speck` of the mass, the smallest first, join the nearest type.
-join_specks <- function(tree, group, speck) {
+# Types with less than `speck` of the mass, the smallest first, join the nearest type. `size`: of each leaf.
+join_specks <- function(tree, group, speck, size = tree$size) {
   repeat {
-    size <- as.vector(rowsum(tree$size, group))
-    small <- which.min(size)
-    if (size[[small]] >= speck || length(size) == 1L) return(group)
+    sizes <- as.vector(rowsum(size, group))
+    small <- which.min(sizes)
+    if (sizes[[small]] >= speck || length(sizes) == 1L) return(group)
     group[group == small] <- which.min(type_distances(tree, group)[small, ])
     group <- match(group, unique(group))
   }
-}
-
-# Types without a component in any draw join the nearest used type. `present`: the leaves of components.
-join_absent <- function(tree, group, present) {
-  absent <- setdiff(group, group[present])
-  if (!length(absent)) return(group)
-  apart <- type_distances(tree, group)
-  apart[, absent] <- Inf
-  for (t in absent) group[group == t] <- which.min(apart[t, ])
-  match(group, unique(group))
 }
 
 # The joins in the form of stats::hclust(), where no height is below the one before.

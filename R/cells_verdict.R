@@ -227,7 +227,8 @@ verdict.cell_types <- function(x, ...) {
     },
     unlist(lapply(seq_len(min(2L, NROW(edges))), function(i) {
       reason("joining_edge", quantity = edges$types[[i]], figure = edges$distance[[i]], why = edges$why[[i]],
-        see = edges$see[[i]], n = if (grepl("and", edges$types[[i]])) 2 else 1)
+        see = if (nzchar(edges$see[[i]])) paste("", edges$see[[i]], "shows the other joining.") else "",
+        n = 1 + edges$two[[i]])
     }), recursive = FALSE),
     channel_reasons(x), scale_edge_reason(x), sample_reason(x$fit),
     if (unsure >= 0.01) reason("unsure_cells", figure = unsure, share = percent(unsure, 0)),
@@ -327,7 +328,6 @@ verdict.differential_abundance <- function(x, ...) {
   absolute <- x$change == "absolute"
   rows <- x$effects[!duplicated(x$effects$type), ]
   specks <- as.character(rows$type[!rows$tested & rows$share > 0])
-  absent <- as.character(rows$type[!rows$tested & rows$share == 0])
   size <- min(x$effects$ess, na.rm = TRUE)
   agreement <- function(code) {
     reason(code, figure = x$rhat, rhat = format_rhat(x$rhat), size = whole_words(round(size)))
@@ -338,7 +338,6 @@ verdict.differential_abundance <- function(x, ...) {
     if (!absolute && sum(rows$tested) < fewest_references) reason("share_alone", figure = fewest_references),
     if (absolute) shift_reasons(x),
     if (isTRUE(x$converged)) agreement("abundance_agrees"),
-    if (length(absent)) reason("types_absent", quantity = list_some(absent), figure = length(absent)),
     if (length(specks)) reason("specks_untested", quantity = list_some(specks), figure = length(specks)),
     rests_on = x$rests_on)
 }

@@ -74,20 +74,13 @@ transform_of_markers <- function(transform, markers) {
   if (is.null(given) && !length(type) %in% c(1L, p)) {
     wrong("has length ", length(type), " and no names; ", there_are(markers))
   }
-  if (!is.null(given)) check_named_markers(given, "transform", markers)
+  twice <- anyDuplicated(given)
+  if (twice) wrong("names the marker ", dQuote(given[twice], FALSE), " twice")
+  unknown <- setdiff(given, markers)
+  if (length(unknown)) wrong("has names other than the markers ", list_some(markers), ": ", list_some(unknown))
   at <- if (is.null(given)) rep_len(seq_along(type), p) else match(markers, given)
   type <- ifelse(is.na(at), "none", type[at])
   list(type = stats::setNames(type, markers), cofactor = stats::setNames(cofactor[at], markers))
-}
-
-check_named_markers <- function(given, argument, markers) {
-  if (anyDuplicated(given)) {
-    stop_input(argument, "names the marker ", dQuote(given[anyDuplicated(given)], FALSE), " twice")
-  }
-  unknown <- setdiff(given, markers)
-  if (length(unknown)) {
-    stop_input(argument, "has names other than the markers ", list_some(markers), ": ", list_some(unknown))
-  }
 }
 
 check_transform <- function(transform, markers) {

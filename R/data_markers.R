@@ -54,9 +54,8 @@ as_new_rows <- function(newdata, fit, argument = "newdata") {
 cells_of <- function(fit, newdata, argument = "newdata") {
   if (!is.null(newdata)) return(as_new_rows(newdata, fit, argument))
   if (!is.null(fit$reader)) {
-    stop_input(argument,
-      "is NULL, and the cells of the fit are where its row_reader() reads them: give some of them at a time"
-    )
+    stop_input(argument, "is NULL, and the cells of the fit are where its row_reader() reads them: give some of them ",
+      "at a time")
   }
   if (is.null(fit$x)) stop_input(argument, "is NULL, and the fit has lost its own cells, `fit$x`")
   fit$x

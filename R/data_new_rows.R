@@ -111,8 +111,8 @@ in_unit <- function(values, fitted, name, argument) {
 
 # The predictors of a model frame as numbers where R's own functions take a class for numbers and lose its unit.
 plain_columns <- function(frame) {
-  response <- attr(attr(frame, "terms"), "response")
-  for (j in setdiff(which(vapply(frame, inherits, NA, c("units", "ITime"))), response)) {
+  others <- c(attr(attr(frame, "terms"), "response"), match("(weights)", names(frame)))
+  for (j in setdiff(which(vapply(frame, inherits, NA, c("units", "ITime"))), others)) {
     frame[[j]] <- as.double(unclass(frame[[j]]))
   }
   frame

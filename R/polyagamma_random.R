@@ -31,9 +31,7 @@ rpolyagamma <- function(n, shape = 1, tilt = 0,
   check_present(!missing(n), "n")
   # As R's own functions read it: a vector stands for its length, and fractions are dropped.
   if (length(n) > 1L) n <- length(n)
-  if (!is.numeric(n) || length(n) != 1L || is.na(n) || n < 0 || n > 2^52) {
-    stop_input("n", "must be a number of draws from 0 to 2^52, not ", show_value(n))
-  }
+  must_be(is_one_number(n) && n >= 0 && n <= 2^52, "n", "a number of draws from 0 to 2^52", n)
   n <- floor(as.double(n))
   methods <- eval(formals(rpolyagamma)$method)
   method <- check_choice(method, "method", methods)

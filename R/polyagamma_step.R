@@ -1,8 +1,7 @@
 #' One Gibbs step of a logistic regression
 #'
-#' Draws new coefficients of a logistic regression, given the present ones, as [bayes_logit()] does in each sweep. Use
-#' it in your own sampler, with priors or levels that [bayes_logit()] lacks. Keep one seed and count steps by
-#' `iteration`, so that each step has random numbers of its own.
+#' Draws new coefficients of a logistic regression, given the present ones, as [bayes_logit()] does in each sweep, for
+#' your own sampler. Keep one seed and count steps by `iteration`, so that each step has random numbers of its own.
 #'
 #' The step draws the Polya-Gamma variable of every row, \eqn{\omega_i \sim PG(n_i, x_i'\beta + o_i)}{omega_i ~ PG(n_i,
 #' x_i'beta + o_i)}. Then it draws new coefficients from \eqn{N(Q^{-1}b, Q^{-1})}{N(Q^-1 b, Q^-1)} with \eqn{Q =
@@ -33,9 +32,8 @@ polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, 
   require_arguments("x", "y", "beta")
   x <- given_data(x, "x")
   is_sparse <- is_sparse_matrix(x)
-  if (!(is_sparse || is.numeric(x) && is.matrix(x)) || nrow(x) == 0L || ncol(x) == 0L) {
-    stop_input("x", "must be a numeric matrix with rows and columns, not ", show_value(x))
-  }
+  must_be((is_sparse || is.numeric(x) && is.matrix(x)) && nrow(x) && ncol(x), "x",
+    "a numeric matrix with rows and columns", x)
   if (is_sparse) x <- as_sparse_columns(x) else storage.mode(x) <- "double"
   if (if (is_sparse) any(!is.finite(x@x)) else native(C_matrix_scan, x, 1L)$count > 0) {
     stop_input("x", "has values that are not finite")
@@ -63,10 +61,8 @@ polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, 
     x = if (!is_sparse) x, center = numeric(p), inverse_scale = rep(1, p), offset = if (any(offset != 0)) offset,
     shape = trials, kappa = matrix(y - trials / 2)
   ))
-  prior <- list(
-    mean = mean, precision = pack(precision), law = NULL, df = numeric(p), scale = numeric(p), global_scale = 1,
-    slab = c(0, 1), group_scale = 1, dispersion = c(1, 1), dispersion_scale = 0
-  )
+  prior <- list(mean = mean, precision = pack(precision), law = NULL, df = numeric(p), scale = numeric(p),
+    global_scale = 1, slab = c(0, 1), group_scale = 1, dispersion = c(1, 1), dispersion_scale = 0)
   step <- native(C_regression_step, data, prior, beta, chain_key(seed, 0), iteration, run)
   triangle <- seq_len(p * (p + 1) / 2)
   posterior <- unpack(step$statistics[triangle], p) + precision
@@ -84,10 +80,8 @@ polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, 
 check_finite <- function(values, argument, length, of, recycle = FALSE) {
   if (is.numeric(values)) values <- by_names(values, of[[2L]], argument, of[[1L]])
   fits <- is.numeric(values) && (length(values) == length || recycle && length(values) == 1L)
-  if (!fits || !all(is.finite(values))) {
-    stop_input(argument, "must be ", format(length), " finite numbers", if (recycle) ", or one for all", ", not ",
-      show_value(values))
-  }
+  must_be(fits && all(is.finite(values)), argument,
+    paste0(format(length), " finite numbers", if (recycle) ", or one for all"), values)
   rep_len(as.double(values), length)
 }
 
@@ -99,12 +93,9 @@ check_prior_precision <- function(values, p, columns) {
     }
     return(diag(diagonal, p))
   }
-  usable <- is.numeric(values) && identical(dim(values), c(p, p)) && all(is.finite(values)) &&
-    isSymmetric(unname(values))
-  if (!usable) {
-    stop_input("prior_precision", sprintf("must be a symmetric %d x %d matrix of finite numbers, ", p, p),
-      "its diagonal or one number, not ", show_value(values))
-  }
+  must_be(is.numeric(values) && identical(dim(values), c(p, p)) && all(is.finite(values)) &&
+    isSymmetric(unname(values)), "prior_precision",
+  sprintf("a symmetric %d x %d matrix of finite numbers, its diagonal or one number", p, p), values)
   values <- by_dimnames(values, columns[[2L]], "prior_precision", "column") + 0
   least <- min(eigen(values, symmetric = TRUE, only.values = TRUE)$values)
   # Rounding may make it so by 1e-12 of its largest entry.

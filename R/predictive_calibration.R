@@ -11,23 +11,20 @@ calibrated_ends <- c(0.7, 0.95)
 several_ends <- c(0.5, 0.95)
 calibrated_width <- 1.1
 
-# The variance of the log of the standard deviation is this many times what the kurtosis says, since the tails of a
-# resample move with it alone.
+# The variance of the log of the standard deviation over what the kurtosis says: tails of resamples move with it alone.
 calibrated_stretch <- 1.35
 
 # The deviation of the mean that the steps give; groups have a part of it.
-steps_width <- function(grouped) if (grouped) sqrt(calibrated_width^2 - 1) else calibrated_width
+steps_width <- function(grouped) sqrt(calibrated_width^2 - grouped)
 
-# Points for computing quantities, in standardised units, whatever the user wants to see.
-inner_points <- function(y) {
-  ends <- range(y) + c(-0.6, 0.6)
-  tail <- c(0.4, 0.9, 1.5, 2.2, 3, 4)
-  sort(unique(c(ends[[1L]] - tail, seq(ends[[1L]], ends[[2L]], length.out = 64L), ends[[2L]] + tail,
-    stats::quantile(y, stats::ppoints(48L), names = FALSE))))
+# Points for computing quantities, in standardised units: `count` as far as `margin` beyond the data, and a `tail`.
+points_beyond <- function(y, margin, count, tail) {
+  ends <- range(y) + c(-margin, margin)
+  c(ends[[1L]] - tail, seq(ends[[1L]], ends[[2L]], length.out = count), ends[[2L]] + tail)
 }
 
-# Mean, variance, kurtosis, r1 and r2 (see above) of the law that has the distribution function `cdf` at the sorted
-# points `at`, with the copula of correlation `rho`.
+# Of the law with the distribution function `cdf` at sorted points `at`, and the copula of correlation `rho`; r1 and r2
+# as above.
 law_moments <- function(at, cdf, rho) {
   m <- length(at)
   middle <- (at[-1L] + at[-m]) / 2
@@ -62,42 +59,34 @@ step_rho <- function(n, rho, grouped = FALSE) {
   rho^round(stats::uniroot(excess, c(1e-3, 1), tol = 1e-6)$root, 3)
 }
 
-# n times the variance of the log of the sample variance. About the trimmed mean, as by Bonett (2006, Computational
-# Statistics & Data Analysis 50, 775-782). The kurtosis of few values is too low, so a normal law's, 2, counts as one
-# more observation, and the last term is added. 90% intervals of the standard deviation by this alone cover 86 to 97%
-# for normal, gamma, exponential, t5, uniform and bimodal data of n = 10 to 200; by the kurtosis as it is, 72 to 92%.
-log_variance_spread <- function(y) {
+# The degrees of freedom of the stretch of resamples: what the steps leave of the variance of the log of the standard
+# deviation of y, as a law has it. 0 for none. That variance is about the trimmed mean, as by Bonett (2006,
+# Computational Statistics & Data Analysis 50, 775-782). The kurtosis of few values is too low, so a normal law's, 2,
+# counts as one more observation, and the last term is added. 90% intervals of the standard deviation by this alone
+# cover 86 to 97% for normal, gamma, exponential, t5, uniform and bimodal data of n = 10 to 200 (otherwise 72 to 92%).
+stretch_df <- function(y, law, most) {
   n <- length(y)
   trim <- if (n > 5) 1 / (2 * sqrt(n - 4)) else 0
   excess <- n * sum((y - mean(y, trim = trim))^4) / sum((y - mean(y))^2)^2 - 1
   excess <- (n * excess + 2) / (n + 1)
-  excess + 10 * min(excess, 3)^2 / n
-}
-
-# The degrees of freedom of the stretch of resamples: what the steps leave of the variance of the log of the standard
-# deviation of y, as a law has it. 0 for none.
-stretch_df <- function(y, law, most) {
-  n <- length(y)
-  wanted <- calibrated_stretch * log_variance_spread(y) / (4 * (n - 1))
+  wanted <- calibrated_stretch * (excess + 10 * min(excess, 3)^2 / n) / (4 * (n - 1))
   left <- max(0, wanted - (most * law$r2)^2 * (law$kurtosis - 1) / (4 * n))
   if (left > 1e-8) 1 / (2 * left) else 0
 }
 
-# What calibrated resampling needs beside the bandwidth, in standardised units: `most`, the numerator of the weights;
-# the `center` of the law; each resample's `shift` and `stretch`. `width` is the posterior deviation of the mean over
-# sd/sqrt(n) as the steps alone give it; with published weights this is all that is done.
+# In standardised units: `most`, the numerator of the weights; the `center` of the law; each resample's `shift` and
+# `stretch`. `width` is the posterior deviation of the mean over sd/sqrt(n) as the steps alone give it.
 calibrate_one <- function(fit, inner, run) {
   y <- drop(fit$data$y)
   n <- length(y)
-  at <- drop(fit$inner$y)
   cdf <- drop(inner$conditional)
+  moments <- function(rho) law_moments(drop(fit$inner$y), cdf, rho)
   found <- function(...) list(inner = c(fit$inner, list(cdf0 = cdf)), calibration = list(...))
-  if (!is_calibrated(fit)) return(found(most = 2, width = 2 * law_moments(at, cdf, fit$rho)$r1))
-  groups <- fit$scale$groups
-  if (!is.null(groups)) groups <- draw_groups(fit, groups, scale_layers(fit$scale)[[1L]]$to(own_units(fit)), run)
+  if (!is_calibrated(fit)) return(found(most = 2, width = 2 * moments(fit$rho)$r1))
+  groups <- if (!is.null(fit$scale$groups)) draw_groups(fit, run)
   grouped <- !is.null(groups)
   rho <- step_rho(n, fit$rho, grouped)
-  law <- law_moments(at, cdf, rho)
+  law <- moments(rho)
   most <- min(2, steps_width(grouped) / law$r1)
   if (grouped) {
     return(found(most = most, rho = rho, center = 0, shift = numeric(fit$count), stretch = rep(1, fit$count),
@@ -111,31 +100,29 @@ calibrate_one <- function(fit, inner, run) {
 
 # Where the law of the data has what each resample has at standardised points: points x draws.
 unplaced_one <- function(fit, at) {
-  y <- drop(at$y)
   place <- fit$calibration
-  if (!is.null(place$groups)) return((group_places(fit, fit$scale, at)$to - fit$standard$center) / fit$standard$scale)
-  outer(y - place$center, 1 / place$stretch) - rep(place$shift / place$stretch, each = length(y)) + place$center
+  if (is.null(place$groups)) {
+    return(outer(drop(at$y) - place$center, 1 / place$stretch) -
+      rep(place$shift / place$stretch, each = length(at$y)) + place$center)
+  }
+  (pmin(pmax(group_places(fit, at, "to"), -1e300), 1e300) - fit$standard$center) / fit$standard$scale
 }
 
 # Where the inner points lie in each resample, in the data's units: draws x inner points.
 inner_places <- function(fit) {
   y <- matrix(fit$inner$y, fit$count, length(fit$inner$y), byrow = TRUE)
-  if (is_placed(fit)) {
-    place <- fit$calibration
-    if (!is.null(place$groups)) {
-      z <- fit$standard$center + fit$standard$scale * drop(fit$inner$y)
-      return(t(in_parts(fit, z, function(z, groups) from_scale(fit$scale, z, groups))))
-    }
-    y <- place$center + place$shift + place$stretch * (y - place$center)
-  }
-  y[] <- from_scale(fit$scale, fit$standard$center + fit$standard$scale * y)
-  y
+  place <- fit$calibration
+  if (is_placed(fit)) y <- place$center + place$shift + place$stretch * (y - place$center)
+  y <- fit$standard$center + fit$standard$scale * y
+  if (is.null(place$groups)) return(from_scale(fit$scale, y))
+  t(in_parts(fit, y[1L, ], function(z, groups) from_scale(replace(fit$scale, "groups", list(groups)), z)))
 }
 
-# The groups of resamples: one step of Newton's method from those of the data x, with the weights of a Bayesian
-# bootstrap. Five estimated parameters make their deviations sqrt(n/(n - 5)) times as large.
-draw_groups <- function(fit, groups, x, run) {
-  groups <- drop(groups)
+# The groups of resamples: one step of Newton's method from those of the data, with the weights of a Bayesian bootstrap.
+# Five estimated parameters make their deviations sqrt(n/(n - 5)) times as large.
+draw_groups <- function(fit, run) {
+  groups <- drop(fit$scale$groups)
+  x <- scale_layers(fit$scale)[[1L]]$to(own_units(fit))
   n <- length(x)
   unit <- c(1, exp(groups[4:5]), 1, 1)
   information <- vapply(seq_along(groups), function(j) {
@@ -152,21 +139,14 @@ draw_groups <- function(fit, groups, x, run) {
   drawn
 }
 
-# The user's points in each resample, and the log of the slope there, points x draws.
-group_places <- function(fit, scale, at) {
-  by_groups <- function(what) {
-    in_parts(fit, at$before, function(before, groups) group_layer(groups, scale$bend_ends)[[what]](before))
-  }
-  list(to = pmin(pmax(by_groups("to"), -1e300), 1e300), slope = at$slope_before + by_groups("log_slope"))
+# The user's points in each resample ("to"), or the "log_slope" of their groups there: points x draws.
+group_places <- function(fit, at, what) {
+  in_parts(fit, at$before, function(y, groups) straightened(group_layer(groups), fit$scale$bend_ends)[[what]](y))
 }
 
-# The values of `compute(values, groups)` for each resample's groups, values x draws; a few resamples at a time, since
-# the layer needs many times its values.
+# compute(values, groups) for each resample, values x draws; a few at a time, since layers need much memory.
 in_parts <- function(fit, values, compute) {
-  draws <- seq_len(fit$count)
-  parts <- split(draws, (draws - 1L) %/% max(1, floor(4e5 / length(values))))
-  found <- lapply(unname(parts), function(r) {
+  do.call(cbind, lapply(parts_of(fit$count, 4e5 / length(values)), function(r) {
     matrix(compute(rep(values, length(r)), fit$calibration$groups[r, , drop = FALSE]), ncol = length(r))
-  })
-  do.call(cbind, found)
+  }))
 }

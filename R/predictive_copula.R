@@ -9,7 +9,7 @@
 #   unplaced(fit, at)                 where the law of the data has what each resample has at the points
 #   base(fit, at)                     the densities that multiply gains, for all resamples or points x draws
 #   rows(fit, run)                    of classes: the resamples' predictions for the data's rows
-#   predicted(fit, by_order, start)   parts of the fit: what the data predict at the points
+#   predicted(fit, start)             parts of the fit: what the data predict at the points
 #   values(fit)                       parts of the fit: what the resamples predict at the points
 #   own(fit, functional)              quantities
 #   places(fit)                       the points for a function as `functional`
@@ -35,7 +35,7 @@ copula_cost <- function(model, y, draws, steps) {
 
 copula_words <- function(model, what, after = NULL) {
   paste0(what, ", ", if (is.null(model$rho)) "rho chosen by prequential log score" else {
-    paste("rho =", paste(format(signif(model$rho, 4)), collapse = ", "))
+    paste("rho =", paste(four_digits(model$rho), collapse = ", "))
   }, "; ", if (model$permutations == 0) "data in the order given" else {
     sprintf("averaged over %.0f orders of the data", model$permutations)
   }, after)
@@ -50,14 +50,12 @@ copula_model <- function(kind, ..., rho, standardize, permutations, bandwidths, 
 
 check_rho <- function(rho, argument, length = NULL) {
   if (is.null(rho)) return(NULL)
-  if (!is.numeric(rho) || is.data.frame(rho) || length(rho) == 0L || (!is.null(length) && length(rho) != length)) {
-    stop_input(argument, "must be ", if (is.null(length)) "numbers" else "one number",
-      " strictly between 0 and 1, or NULL, not ", show_value(rho))
-  }
-  bad <- which(is.na(rho) | rho <= 0 | rho >= 1)
-  if (length(bad)) {
-    stop_input(argument, "must be strictly between 0 and 1; it is ", show_value(rho[[bad[[1L]]]]),
-      if (length(rho) > 1L) paste(" at position", bad[[1L]]))
+  must_be(is.numeric(rho) && length(rho) && (is.null(length) || length(rho) == length), argument,
+    paste(if (is.null(length)) "numbers" else "one number", "strictly between 0 and 1, or NULL"), rho)
+  bad <- match(FALSE, rho > 0 & rho < 1 & !is.na(rho))
+  if (!is.na(bad)) {
+    stop_input(argument, "must be strictly between 0 and 1; it is ", show_value(rho[[bad]]),
+      if (length(rho) > 1L) paste(" at position", bad))
   }
   stats::setNames(as.double(rho), names(rho))
 }
@@ -77,25 +75,19 @@ start_copula <- function(fit, y, run) {
   inner <- kind$inner(fit)
   at_inner <- if (!is.null(inner)) average_at(fit, inner, run)
   fit <- with_parts(fit, inner = inner)
-  fit <- do.call(with_parts, c(list(fit), kind$calibrate(fit, at_inner, run)))
-  by_order <- state_at(fit, fit$at, run)
-  start <- .Call(C_predictive_average, by_order)
+  fit <- with_parts(fit, parts = kind$calibrate(fit, at_inner, run))
+  start <- average_at(fit, fit$at, run)
   fit <- with_parts(fit, state = start_states(fit, fit$at, run, start))
   if (!is.null(inner)) fit <- with_inner(fit, at_inner)
-  response <- kind$loops$response
-  do.call(with_parts, c(list(fit), kind$predicted(fit, response(by_order), response(start))))
+  with_parts(fit, parts = kind$predicted(fit, kind$loops$response(start)))
 }
 
-# Compiled loops -----------------------------------------------------------------
-
-# The conditional method. In the joint method the loops have a density of several variables, the response last. All
-# other code sees the response given the covariates. `bandwidth`: vectors, or matrices with a column for each bandwidth.
-# `response`: the distribution function of the response given the covariates, and by how much its density has grown,
-# from arrays of points x coordinates, or of points x coordinates x orders or draws.
+# In the joint method the loops have a density of several variables, the response last; other code sees the response
+# given the covariates. `bandwidth`: vectors, or matrices with a column each. `response`: its distribution function, and
+# by how much its density has grown: points x coordinates (x draws).
 conditional_loops <- list(
   coordinates = function(fit) 1, data = function(fit) fit$data, points = function(at) at[c("y", "x")],
-  bandwidth = identity, response = identity
-)
+  bandwidth = identity, response = identity)
 joint_loops <- list(
   coordinates = function(fit) ncol(fit$data$x) + 1,
   data = function(fit) {
@@ -141,8 +133,6 @@ step_bandwidth <- function(fit) {
   list(rho = fit$calibration$rho, rho_x = fit$bandwidth$rho_x)
 }
 
-# Bandwidth ----------------------------------------------------------------------
-
 fit_bandwidth <- function(fit, run) {
   bandwidth <- choose_bandwidth(fit, run)
   found <- prequential(fit, bandwidth, run)
@@ -152,8 +142,7 @@ fit_bandwidth <- function(fit, run) {
     score = mean(found$log_score) + start, orders = list(score = drop(found$log_score) + start))
 }
 
-# The part of the score that the compiled fit leaves out: the mean log density of the standardised data (or log
-# probability) as predicted before the first observation.
+# The part of the score that the compiled fit leaves out: the mean log density of the standardised data at the start.
 start_score <- function(fit) {
   if (fit$data$binary) return(0)
   mean(rowSums(stats::dnorm(fit$data$y, log = TRUE))) - (if (is.null(fit$trend)) 0 else log(fit$trend$spread))
@@ -168,9 +157,8 @@ stop_overflow <- function() {
     "smaller correlations or fewer columns")
 }
 
-# Chooses the correlations that are not given. The prequential score is maximised over their logits by a quasi-Newton
-# method with bounds (L-BFGS-B), from the best of a coarse grid of common values. Its gradient is computed by central
-# differences, all of them in one batch of fits.
+# Chooses the correlations that are not given: the prequential score is maximised over their logits from the best of a
+# coarse grid of common values. Its gradient is computed by central differences, all of them in one batch of fits.
 choose_bandwidth <- function(fit, run) {
   model <- fit$model
   d <- ncol(fit$data$y)
@@ -179,32 +167,26 @@ choose_bandwidth <- function(fit, run) {
   # The number of the free parameter that each correlation is, or 0 if the correlation is given.
   free <- if (!is.null(model$rho)) rep(0L, d) else if (one) rep(1L, d) else seq_len(d)
   free_x <- if (q > 0L && is.null(model$rho_x)) max(free) + if (one) rep(1L, q) else fit$group else rep(0L, q)
-  given <- rep_len(if (is.null(model$rho)) 0.5 else model$rho, d)
-  given_x <- if (is.null(model$rho_x)) rep(0.5, q) else {
-    if (length(model$rho_x) == q) model$rho_x else rep_len(model$rho_x, max(fit$group))[fit$group]
-  }
+  rho_x <- if (is.null(model$rho_x)) 0.5 else model$rho_x
+  given <- c(rep_len(if (is.null(model$rho)) 0.5 else model$rho, d),
+    if (q > 0L && length(rho_x) != q) rep_len(rho_x, max(fit$group))[fit$group] else rep_len(rho_x, q))
+  index <- c(free, free_x)
   spread <- function(parameter) {
-    parameter <- rbind(parameter)
-    take <- function(index, fixed) {
-      value <- matrix(fixed, length(fixed), nrow(parameter))
-      value[index > 0L, ] <- t(parameter[, index[index > 0L], drop = FALSE])
-      value
-    }
-    list(rho = take(free, given), rho_x = take(free_x, given_x))
+    value <- matrix(given, d + q, nrow(parameter))
+    value[index > 0L, ] <- t(parameter[, index, drop = FALSE])
+    list(rho = value[seq_len(d), , drop = FALSE], rho_x = value[d + seq_len(q), , drop = FALSE])
   }
-  count <- max(0L, free, free_x)
-  if (count == 0L) return(list(rho = given, rho_x = given_x))
+  count <- max(index)
+  if (count == 0L) return(lapply(spread(matrix(0, 1L, 0L)), drop))
   if (nrow(fit$data$y) < 2) stop_input("rho", "must be given: one observation does not say what it should be")
   # The score of each row of `parameter`, a matrix of sets x count correlations. Fits run in batches of 64 MB.
   scores <- function(parameter) {
     each <- 8 * ncol(fit$order) * nrow(fit$data$y) * (3 * d + 3 + 3 * q)
-    batches <- split(seq_len(nrow(parameter)), (seq_len(nrow(parameter)) - 1L) %/% max(1, floor(64e6 / each)))
-    value <- unlist(lapply(batches, function(sets) {
+    value <- unlist(lapply(parts_of(nrow(parameter), 64e6 / each), function(sets) {
       colMeans(prequential(fit, spread(parameter[sets, , drop = FALSE]), run)$log_score)
-    }), use.names = FALSE)
+    }))
     replace(value, !is.finite(value), overflowed)
   }
-  # Ends of each free correlation, and the grid.
   is_x <- seq_len(count) > max(free)
   ends <- matrix(rho_ends, 2L, count)
   ends[, !is_x] <- record(fit)$ends(fit)
@@ -215,73 +197,56 @@ choose_bandwidth <- function(fit, run) {
   tried <- scores(trial)
   best <- which.max(tried)
   if (tried[[best]] == overflowed) stop_overflow()
-  last <- list(parameter = NULL)
-  step <- 1e-4
-  evaluate <- function(logit) {
-    if (!identical(logit, last$parameter)) {
-      rows <- outer(rep(1, count), logit)
-      at <- rbind(logit, rows + diag(step, count), rows - diag(step, count))
-      value <- scores(stats::plogis(at))
-      last <<- list(parameter = logit, value = -value[[1L]],
-        gradient = -(value[1L + seq_len(count)] - value[1L + count + seq_len(count)]) / (2 * step))
-    }
-    last
+  loss <- function(logits) -scores(stats::plogis(rbind(logits)))
+  slopes <- function(logit) {
+    rows <- outer(rep(1, count), logit)
+    values <- loss(rbind(rows + diag(1e-4, count), rows - diag(1e-4, count)))
+    (values[seq_len(count)] - values[count + seq_len(count)]) / 2e-4
   }
-  found <- stats::optim(
-    unname(stats::qlogis(trial[best, ])), function(logit) evaluate(logit)$value,
-    function(logit) evaluate(logit)$gradient, method = "L-BFGS-B", lower = stats::qlogis(ends[1L, ]),
-    upper = stats::qlogis(ends[2L, ]), control = list(maxit = 100L, factr = 1e6)
-  )
-  lapply(spread(stats::plogis(found$par)), drop)
+  found <- stats::optim(unname(stats::qlogis(trial[best, ])), loss, slopes, method = "L-BFGS-B",
+    lower = stats::qlogis(ends[1L, ]), upper = stats::qlogis(ends[2L, ]), control = list(maxit = 100L, factr = 1e6))
+  lapply(spread(rbind(stats::plogis(found$par))), drop)
 }
-
-# States -------------------------------------------------------------------------
 
 # The first states of resamples. `found` is what the data predict at the points.
 start_states <- function(fit, at, run, found) {
-  several <- function(x) array(x, c(dim(x), fit$count))
-  moves <- is_placed(fit) || !is.null(fit$trend)
-  state <- if (moves) placed_states(fit, at, run) else lapply(found[c("conditional", "gain")], several)
+  state <- if (is_placed(fit) || !is.null(fit$trend)) placed_states(fit, at, run) else {
+    lapply(found[c("conditional", "gain")], function(x) array(x, c(dim(x), fit$count)))
+  }
   rows <- record(fit)$rows
   c(state, list(rows = if (!is.null(rows)) rows(fit, run)))
 }
 
 is_placed <- function(fit) !is.null(fit$calibration$stretch)
 
-# The first states of resamples that are placed or have a mean function of their own: each has the points elsewhere in
-# the law of the data.
+# Of resamples that are placed or have their own mean function: each has the points elsewhere in the law of the data.
 placed_states <- function(fit, at, run) {
   d <- ncol(at$y)
   y <- matrix(record(fit)$unplaced(fit, at), ncol = d)
-  rows <- seq_len(nrow(y))
   x <- at$x[rep_len(seq_len(nrow(at$y)), nrow(y)), , drop = FALSE]
   # All orders of the data at once, in parts of 64 MB.
-  parts <- split(rows, (rows - 1) %/% max(1, floor(2e6 / ncol(fit$order) / d)))
-  found <- lapply(unname(parts), function(part) {
+  found <- lapply(parts_of(nrow(y), 2e6 / ncol(fit$order) / d), function(part) {
     average_at(fit, list(y = y[part, , drop = FALSE], x = x[part, , drop = FALSE]), run)
   })
-  values <- function(what) {
+  lapply(c(conditional = "conditional", gain = "gain"), function(what) {
     value <- do.call(rbind, lapply(found, `[[`, what))
     aperm(array(value, c(nrow(at$y), fit$count, ncol(value))), c(1L, 3L, 2L))
-  }
-  list(conditional = values("conditional"), gain = values("gain"))
+  })
 }
 
 # States at the inner points come after those of the user's points.
 with_inner <- function(fit, found) {
-  both <- function(own, inner) {
-    value <- array(0, dim(own) + c(nrow(inner), 0L, 0L))
+  for (part in c("conditional", "gain")) {
+    own <- fit$state[[part]]
+    value <- array(0, dim(own) + c(nrow(found[[part]]), 0L, 0L))
     value[seq_len(nrow(own)), , ] <- own
-    value[-seq_len(nrow(own)), , ] <- inner
-    value
+    value[-seq_len(nrow(own)), , ] <- found[[part]]
+    fit$state[[part]] <- value
   }
-  parts <- c("conditional", "gain")
-  with_parts(fit, state = replace(fit$state, parts, Map(both, fit$state[parts], found[parts])))
+  fit
 }
 
-inner_cdf <- function(fit) {
-  t(matrix(fit$state$conditional[-seq_len(nrow(fit$at$y)), 1L, ], length(fit$inner$y)))
-}
+inner_cdf <- function(fit) draws_by_points(fit$state$conditional, 1L)[, -seq_len(nrow(fit$at$y)), drop = FALSE]
 
 advance_copula <- function(fit, steps, run, progress) {
   values <- length(fit$state$conditional) + length(fit$state$rows)
@@ -301,43 +266,29 @@ advance_copula <- function(fit, steps, run, progress) {
       if (fit$every > 0 && fit$horizon %% fit$every == 0) keep()
     }
   })
-  with_values(add_records(ended(fit, outcome), records))
-}
-
-# Adds records to the trajectories, an array of draws x times x quantities.
-add_records <- function(fit, records) {
-  if (length(records) == 0L) return(fit)
-  before <- if (!is.null(fit$trajectories)) aperm(fit$trajectories, c(1L, 3L, 2L))
-  joined <- c(before, unlist(records))
+  fit <- with_values(with_parts(fit, parts = outcome))
+  if (!length(records)) return(fit)
+  # The trajectories are an array of draws x times x quantities.
+  joined <- c(if (!is.null(fit$trajectories)) aperm(fit$trajectories, c(1L, 3L, 2L)), unlist(records))
   size <- dim(records[[1L]])
   joined <- array(joined, c(size, length(joined) / prod(size)), list(NULL, colnames(records[[1L]]), NULL))
   with_parts(fit, trajectories = aperm(joined, c(1L, 3L, 2L)), times = (seq_len(dim(joined)[[3L]]) - 1) * fit$every)
 }
 
-# Predictions --------------------------------------------------------------------
+# One coordinate of an array points x coordinates x draws, as a matrix of draws x points.
+draws_by_points <- function(array, last) t(matrix(array[, last, ], dim(array)[[1L]], dim(array)[[3L]]))
 
-# One coordinate of an array points x coordinates x orders (or draws), as a matrix of orders (or draws) x points.
-orders_by_points <- function(array, last) {
-  t(matrix(array[, last, ], dim(array)[[1L]], dim(array)[[3L]]))
-}
-
-copula_predictions <- function(fit, by_order, start) {
+copula_predictions <- function(fit, start) {
   if (!all(is.finite(start$gain))) stop_overflow()
   last <- ncol(start$conditional)
   shown <- fit$at$shown
   atoms <- predicted_atoms(fit)
   density <- fit$at$density[shown] * (if (is.null(atoms)) 1 else atoms$density)
-  complete <- function(cdf) complete_cdf(fit, cdf, fit$points, atoms)
-  of_orders <- function(what) orders_by_points(by_order[[what]], last)[, shown, drop = FALSE]
-  list(
-    cdf0 = drop(complete(rbind(start$conditional[shown, last]))), density0 = start$gain[shown, last] * density,
-    orders = c(fit$orders["score"], list(cdf = complete(of_orders("conditional")),
-      density = sweep(of_orders("gain"), 2L, density, "*")))
-  )
+  list(cdf0 = drop(complete_cdf(fit, rbind(start$conditional[shown, last]), fit$points, atoms)),
+    density0 = start$gain[shown, last] * density)
 }
 
-# The fit with what the resamples predict at the points.
-with_values <- function(fit) do.call(with_parts, c(list(fit), record(fit)$values(fit)))
+with_values <- function(fit) with_parts(fit, parts = record(fit)$values(fit))
 
 copula_values <- function(fit) {
   kind <- record(fit)
@@ -346,20 +297,19 @@ copula_values <- function(fit) {
   shown <- fit$at$shown
   base <- kind$base(fit, fit$at)
   base <- if (is.matrix(base)) t(base[shown, , drop = FALSE]) else rep(base[shown], each = fit$count)
-  density <- orders_by_points(state$gain[shown, , , drop = FALSE], last) * base
-  cdf <- orders_by_points(state$conditional[shown, , , drop = FALSE], last)
+  density <- draws_by_points(state$gain, last)[, shown, drop = FALSE] * base
+  cdf <- draws_by_points(state$conditional, last)[, shown, drop = FALSE]
   list(cdf = complete_cdf(fit, cdf, fit$points),
     density = if (is.null(fit$atoms)) density else density * fit$atoms$density)
 }
 
 copula_quantities <- function(fit) {
   kind <- record(fit)
-  functional <- fit$functional
-  if (!is.function(functional)) return(kind$own(fit, functional))
+  if (!is.function(fit$functional)) return(kind$own(fit, fit$functional))
   points <- kind$places(fit)
   bind_quantities(list(each_resample(seq_len(fit$count), function(r) {
     values <- lapply(unclass(fit)[kind$arguments[-1L]], function(value) value[r, ])
-    do.call(functional, c(list(points = points), values))
+    do.call(fit$functional, c(list(points = points), values))
   })))
 }
 
@@ -377,12 +327,9 @@ copula_tail <- function(m, most = 2) {
 }
 
 copula_left <- function(fit) {
-  n <- nrow(fit$data$y)
-  most <- most_of(fit)
-  function(horizon) copula_tail(n + horizon, most) / copula_tail(n, most)
+  tail <- function(horizon) copula_tail(nrow(fit$data$y) + horizon, most_of(fit))
+  function(horizon) tail(horizon) / tail(0)
 }
-
-# predict() ----------------------------------------------------------------------
 
 predict_copula <- function(fit, newdata, type, level, run) {
   kind <- record(fit)
@@ -393,9 +340,7 @@ predict_copula <- function(fit, newdata, type, level, run) {
   is_class <- !is.null(new$outcome)
   value <- function(conditional, gain, density, atoms) {
     if (type == "mean") return(grid_means(fit$inner_at, conditional) + new$at$trend)
-    if (type %in% c("density", "log_density") && !is_class) {
-      return(gain * density * (if (is.null(atoms)) 1 else atoms$density))
-    }
+    if (type == "density") return(gain * density * (if (is.null(atoms)) 1 else atoms$density))
     drop(complete_cdf(fit, rbind(conditional), drop(new$points), atoms))
   }
   predicted <- predicted_atoms(fit)
@@ -408,9 +353,8 @@ predict_copula <- function(fit, newdata, type, level, run) {
     at <- match(drop(new$points), predicted$value)
     return(ifelse(is.na(at), log_density + log(predicted$density), log(drop(predicted$weight))[at]))
   }
-  table <- data.frame(estimate = estimate)
-  beyond <- if (ncol(fit$data$x)) beyond_reason(fit, point_rows(fit, new$at, nrow(table)))
-  if (is.null(level)) return(predicted_rows(fit, table, beyond))
+  beyond <- if (ncol(fit$data$x)) beyond_reason(fit, point_rows(fit, new$at, length(estimate)))
+  if (is.null(level)) return(predicted_rows(fit, estimate, NULL, beyond))
   state <- kind$loops$response(resamples_at(fit, new$at, start, run))
   base <- kind$base(fit, new$at)
   further <- if (type == "mean") further_moves(fit, new$at) else matrix(0, 1L, fit$count)
@@ -418,30 +362,26 @@ predict_copula <- function(fit, newdata, type, level, run) {
     value(state$conditional[, last, r], state$gain[, last, r], if (is.matrix(base)) base[, r] else base,
       atoms_of(fit$atoms, r)) + further[, r]
   }, numeric(length(estimate)))
-  ends <- apply(matrix(draws, length(estimate)), 1L, stats::quantile, probs = interval_ends(level), names = FALSE)
-  predicted_rows(fit, cbind(table, lower = ends[1L, ], upper = ends[2L, ]), beyond)
+  predicted_rows(fit, estimate, pointwise(t(matrix(draws, length(estimate))), level), beyond)
 }
 
 resamples_at <- function(fit, at, start, run) {
   check_result_size(fit$count * as.double(length(start$conditional)), "newdata", "values", copies = 4)
   state <- start_states(fit, at, run, start)
-  in_slices(fit$horizon, max(1, 4e6 / length(state$conditional)), FALSE, function(done, steps) {
+  in_slices(fit$horizon, 4e6 / length(state$conditional), FALSE, function(done, steps) {
     state <<- resample_state(fit, at, state, done, steps, run)
   })
   state
 }
 
-# For each resample, the sums of the columns of `influence` over the observations, weighted by a Bayesian bootstrap's
-# weights, of mean 1, less 1: a matrix, draws x columns.
+# The sums of the columns of `influence` with a Bayesian bootstrap's weights, of mean 1, less 1: draws x columns.
 bootstrap_sums <- function(fit, influence, run) {
   rows <- nrow(influence)
-  first <- seq(0, fit$count - 1, by = max(1, floor(8e6 / rows)))
-  drawn <- lapply(first, function(from) {
-    count <- min(fit$count - from, max(1, floor(8e6 / rows)))
-    weight <- rows * native(C_predictive_bootstrap, rows, from, count, 0, fit$seed, run) - 1
-    vapply(seq_len(ncol(influence)), function(j) colSums(weight * influence[, j]), numeric(count))
+  drawn <- lapply(parts_of(fit$count, 8e6 / rows), function(r) {
+    weight <- rows * native(C_predictive_bootstrap, rows, r[[1L]] - 1, length(r), 0, fit$seed, run) - 1
+    do.call(cbind, lapply(seq_len(ncol(influence)), function(j) colSums(weight * influence[, j])))
   })
-  do.call(rbind, lapply(drawn, matrix, ncol = ncol(influence)))
+  do.call(rbind, drawn)
 }
 
 is_calibrated <- function(fit) {
@@ -451,7 +391,10 @@ is_calibrated <- function(fit) {
   if (d == 1L) diff(range(y)) > 0 else qr(sweep(y, 2L, colMeans(y)), tol = 1e-5)$rank == d
 }
 
-predicted_rows <- function(fit, table, ...) {
+# `ends`: of the band, a matrix with two rows.
+predicted_rows <- function(fit, estimate, ends = NULL, ...) {
+  table <- data.frame(estimate = estimate)
+  if (!is.null(ends)) table[c("lower", "upper")] <- list(ends[1L, ], ends[2L, ])
   class(table) <- c("predicted_rows", "data.frame")
   judged(table, "the predictions", list(fit), ...)
 }

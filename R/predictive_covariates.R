@@ -14,7 +14,7 @@ formula_data <- function(fit, y) {
   if (!is.null(kind$check_covariates)) kind$check_covariates(frame, terms)
   group <- attr(x, "group")
   groups <- max(group)
-  if (!is.null(model$rho_x) && !length(model$rho_x) %in% c(1L, groups, ncol(x))) {
+  if (!length(model$rho_x) %in% c(0L, 1L, groups, ncol(x))) {
     stop_input("rho_x", sprintf("has %d values; there are %d covariates%s", length(model$rho_x), groups,
       if (groups < ncol(x)) sprintf(" in %d columns", ncol(x)) else ""))
   }
@@ -33,13 +33,10 @@ formula_data <- function(fit, y) {
   with_parts(fit, at = kind$line$points(fit, covariates, fit$design$points))
 }
 
-covariate_names <- function(frame, terms) {
-  intersect(rownames(attr(terms, "factors")), names(frame))
-}
+covariate_names <- function(frame, terms) intersect(rownames(attr(terms, "factors")), names(frame))
 
-# Covariates as columns of numbers, with the covariate of each column as attribute "group". A factor has an indicator
-# for each level, so that the result does not depend on which is first; two levels need one. Ordered levels are
-# numbered.
+# The attribute "group" is the covariate of each column. A factor has an indicator for each level, so that it does not
+# matter which is first; two levels need one. Ordered levels are numbered.
 covariate_columns <- function(frame, terms) {
   coding <- NULL
   for (name in covariate_names(frame, terms)) {
@@ -66,11 +63,9 @@ two_classes <- function(response, argument) {
   if (is.logical(response)) response <- factor(response, c(FALSE, TRUE))
   values <- if (is.factor(response)) levels(droplevels(response)) else sort(unique(response))
   if (!is.null(dim(response)) || length(values) != 2L) {
+    advice <- ": a class against the others is a logical response, such as (response == \"%s\")"
     stop_input(argument, sprintf("must have a response with two classes; it has %d", length(values)),
-      if (length(values) > 2L && is.factor(response)) {
-        paste0(": a class against the others is a logical response, such as (response == ", dQuote(values[[1L]], FALSE),
-          ")")
-      })
+      if (length(values) > 2L && is.factor(response)) sprintf(advice, values[[1L]]))
   }
   list(y = as.double(as.character(response) == as.character(values[[2L]])), labels = as.character(values))
 }
@@ -96,7 +91,6 @@ mean_frame <- function(fit, data) {
   fitted_frame(fit$model$mean, frame, terms)
 }
 
-# `x`: the covariates' columns at points.
 mean_design <- function(fit, x, points, argument) {
   found <- fit$frame$mean
   if (is.null(found)) return(x)

@@ -3,7 +3,7 @@
 #' Quantities of a resampled population
 #'
 #' For the argument `functional` of [predictive_resample()]: quantiles, the probability of an interval with both its
-#' ends, the mean of the largest values, and the coefficients that minimise the population's mean loss.
+#' ends, the mean of the largest values, and the coefficients that minimise the mean loss.
 #'
 #' @param probs probabilities.
 #' @param lower,upper ends of an interval, in the data's units: infinite, or equal for the probability of one value.
@@ -25,11 +25,9 @@ quantiles_of <- function(probs = c(0.25, 0.5, 0.75)) {
 #' @rdname quantiles_of
 #' @export
 probability_of <- function(lower = -Inf, upper = Inf) {
-  ends <- is.numeric(lower) && is.numeric(upper) && length(lower) == 1L && length(upper) == 1L && isTRUE(lower <= upper)
-  if (!ends) {
+  if (!is_one_number(lower) || !is_one_number(upper) || lower > upper) {
     stop_input("lower", "and `upper` must be numbers, the first not the larger, not ", show_value(lower), " and ",
-      show_value(upper)
-    )
+      show_value(upper))
   }
   new_functional("probability", list(lower = lower, upper = upper))
 }
@@ -43,30 +41,23 @@ tail_mean_of <- function(prob = 0.95) {
 #' @rdname quantiles_of
 #' @export
 coefficients_of <- function(formula, loss = c("least_squares", "logistic", "quantile"), tau = 0.5) {
-  fields <- list(
-    formula = check_formula(formula),
+  new_functional("coefficients", list(formula = check_formula(formula),
     loss = check_choice(loss, "loss", c("least_squares", "logistic", "quantile")),
-    tau = check_number(tau, "tau", min = 0, max = 1)
-  )
-  new_functional("coefficients", fields)
+    tau = check_number(tau, "tau", min = 0, max = 1)))
 }
 
 check_probs <- function(probs) {
-  if (!is.numeric(probs) || length(probs) == 0L || anyNA(probs) || any(probs < 0 | probs > 1)) {
-    stop_input("probs", "must be probabilities between 0 and 1, not ", show_value(probs))
-  }
+  must_be(is.numeric(probs) && length(probs) && all(probs >= 0 & probs <= 1), "probs",
+    "probabilities between 0 and 1", probs)
 }
 
 new_functional <- function(kind, fields = list()) {
   structure(c(list(kind = kind), fields), class = c("resample_functional", "warpbayes"))
 }
 
-quantile_names <- function(probs) paste0("q", format(100 * probs, trim = TRUE, digits = 4))
-
-# The columns of a quantity of one variable.
 functional_labels <- function(part) {
   switch(part$kind, tail_mean = paste0("tail_mean", format(100 * part$prob, digits = 4)),
-    quantiles = quantile_names(part$probs), part$kind)
+    quantiles = paste0("q", format(100 * part$probs, trim = TRUE, digits = 4)), part$kind)
 }
 
 functional_names <- c("mean", "variance", "sd", "median", "quantile", "tail_mean", "gini", "correlation")
@@ -80,9 +71,7 @@ check_functional <- function(functional, kind) {
   parts <- unlist(lapply(parts, function(part) {
     if (inherits(part, "resample_functional") && is.list(part) && is.character(part$kind)) return(list(part))
     if (!is.character(part) || length(part) == 0L || !all(part %in% functional_names)) refuse_functional(part)
-    lapply(part, function(name) {
-      switch(name, quantile = quantiles_of(), tail_mean = tail_mean_of(), new_functional(name))
-    })
+    lapply(part, function(one) switch(one, quantile = quantiles_of(), tail_mean = tail_mean_of(), new_functional(one)))
   }), recursive = FALSE)
   parts[!duplicated(parts)]
 }
@@ -99,25 +88,19 @@ refuse_functional <- function(functional) {
     show_value(functional))
 }
 
-refuse_kinds <- function(functional, kinds) {
+refuse_kinds <- function(functional, kinds = c("coefficients", "correlation")) {
   if (any(kinds_of(functional) %in% kinds)) {
     stop_input("functional", "needs data with weights: use bayesian_bootstrap(), or a function")
   }
 }
 
-kinds_of <- function(functional) {
-  if (is.list(functional)) vapply(functional, `[[`, "", "kind") else character()
-}
+kinds_of <- function(functional) if (is.list(functional)) vapply(functional, `[[`, "", "kind") else character()
 
 check_weighted_functional <- function(y, functional) {
   if (is.function(functional)) return(invisible())
-  frame <- is.data.frame(y)
-  numeric <- if (frame) all(vapply(y, is.numeric, NA)) else TRUE
   kinds <- if (is.null(functional)) "mean" else kinds_of(functional)
-  if ("coefficients" %in% kinds && !frame) {
-    stop_input("y", "must be a data frame for coefficients_of(), not ", show_value(y))
-  }
-  if (!numeric && !all(kinds == "coefficients")) {
+  must_be(is.data.frame(y) || !"coefficients" %in% kinds, "y", "a data frame for coefficients_of()", y)
+  if (is.data.frame(y) && !all(vapply(y, is.numeric, NA)) && !all(kinds == "coefficients")) {
     stop_input("y", "has columns that are not numeric: give coefficients_of() or a function as `functional`")
   }
   if ("correlation" %in% kinds && NCOL(y) < 2L) {
@@ -126,7 +109,6 @@ check_weighted_functional <- function(y, functional) {
   check_gini(y, functional)
 }
 
-# A Gini coefficient compares amounts, which are not negative.
 check_gini <- function(y, functional) {
   if ("gini" %in% kinds_of(functional) && min(y) < 0) {
     stop_input("functional", "is \"gini\", which needs values of at least 0, not ", format(min(y)))
@@ -135,9 +117,7 @@ check_gini <- function(y, functional) {
 
 weighted_functional <- function(y, functional) {
   if (is.function(functional)) return(function(weight) functional(y, weights = weight))
-  if (is.null(functional)) functional <- list(new_functional("mean"))
-  parts <- lapply(functional, weighted_part, y)
-  if (length(parts) == 1L) return(parts[[1L]])
+  parts <- lapply(if (is.null(functional)) list(new_functional("mean")) else functional, weighted_part, y)
   function(weight) unlist(lapply(parts, function(part) part(weight)))
 }
 
@@ -147,32 +127,29 @@ weighted_part <- function(part, y) {
   storage.mode(y) <- "double"
   columns <- column_labels(y)
   label <- function(what) if (ncol(y) == 1L) what else paste0(what, "[", columns, "]")
-  sorted <- if (part$kind %in% c("median", "quantiles", "tail_mean", "gini")) {
-    lapply(seq_len(ncol(y)), function(j) {
-      order <- order(y[, j])
-      list(order = order, y = y[order, j])
-    })
-  }
   # of(values, their weights) for each column, sorted.
-  by_column <- function(of) function(weight) unlist(lapply(sorted, function(column) of(column$y, weight[column$order])))
+  by_column <- function(of) {
+    orders <- lapply(seq_len(ncol(y)), function(j) order(y[, j]))
+    function(weight) unlist(Map(function(order, j) of(y[order, j], weight[order]), orders, seq_len(ncol(y))))
+  }
   centred <- function(weight) sweep(y, 2L, colSums(weight * y))
-  one <- label(functional_labels(part))
-  named <- function(of, names = one) function(weight) stats::setNames(of(weight), names)
+  variance <- function(weight) colSums(weight * centred(weight)^2)
+  labels <- unlist(lapply(functional_labels(part), label))
+  named <- function(of, names = labels) function(weight) stats::setNames(of(weight), names)
+  probs <- if (part$kind == "median") 0.5 else part$probs
   switch(part$kind,
-    mean = named(function(weight) colSums(weight * y)),
-    variance = named(function(weight) colSums(weight * centred(weight)^2)),
-    sd = named(function(weight) sqrt(colSums(weight * centred(weight)^2))),
-    median = named(by_column(function(y, weight) weighted_quantile(y, weight, 0.5))),
+    mean = named(function(weight) colSums(weight * y)), variance = named(variance),
+    sd = named(function(weight) sqrt(variance(weight))),
     tail_mean = named(by_column(function(y, weight) weighted_tail_mean(y, weight, part$prob))),
     gini = named(by_column(weighted_gini)),
     probability = {
       inside <- y >= part$lower & y <= part$upper
       named(function(weight) colSums(weight * inside))
     },
-    quantiles = named(function(weight) {
-      value <- by_column(function(y, weight) weighted_quantile(y, weight, part$probs))(weight)
-      as.vector(t(matrix(value, length(part$probs))))
-    }, unlist(lapply(quantile_names(part$probs), label))),
+    median = , quantiles = named(function(weight) {
+      value <- by_column(function(y, weight) weighted_quantile(y, weight, probs))(weight)
+      as.vector(t(matrix(value, length(probs))))
+    }),
     correlation = {
       pairs <- which(upper.tri(diag(ncol(y))), arr.ind = TRUE)
       named(function(weight) {
@@ -187,24 +164,18 @@ weighted_part <- function(part, y) {
   )
 }
 
-# The least value whose cumulative weight reaches `probs`. `y` is sorted. The tolerance of 1e-14 covers the rounding of
-# the cumulative weights: a tie goes to the smaller value.
+# `y` is sorted. The tolerance of 1e-14 covers the rounding of cumulative weights: a tie goes to the smaller value.
 weighted_quantile <- function(y, weight, probs) {
-  cumulative <- cumsum(weight)
-  y[pmin(findInterval(probs - 1e-14, cumulative, left.open = TRUE) + 1L, length(y))]
+  y[pmin(findInterval(probs - 1e-14, cumsum(weight), left.open = TRUE) + 1L, length(y))]
 }
 
-# The mean of the share 1 - prob of largest values; the value at its edge counts with a part of its weight. `y` is
-# sorted.
+# The value at the edge of the share 1 - prob counts with a part of its weight. `y` is sorted.
 weighted_tail_mean <- function(y, weight, prob) {
-  cumulative <- cumsum(weight)
-  above <- pmin(weight, pmax(0, cumulative - prob))
+  above <- pmin(weight, pmax(0, cumsum(weight) - prob))
   sum(above * y) / sum(above)
 }
 
-weighted_gini <- function(y, weight) {
-  sum(weight * y * (2 * cumsum(weight) - weight - 1)) / sum(weight * y)
-}
+weighted_gini <- function(y, weight) sum(weight * y * (2 * cumsum(weight) - weight - 1)) / sum(weight * y)
 
 equal_functional <- function(part, y) {
   weight <- rep(1 / length(y), length(y))
@@ -227,16 +198,13 @@ weighted_coefficients <- function(data, functional) {
   if (nrow(x) < ncol(x) || qr(x)$rank < ncol(x)) {
     stop_input("functional", sprintf("has %d coefficients that %d rows of the data do not determine", ncol(x), nrow(x)))
   }
-  names <- colnames(x)
-  start <- switch(functional$loss, logistic = rep(0, ncol(x)), stats::lm.fit(x, as.double(y))$coefficients)
-  function(weight) {
-    value <- switch(functional$loss,
-      least_squares = stats::lm.wfit(x, as.double(y), weight)$coefficients,
-      logistic = logistic_coefficients(x, y, weight, start),
-      quantile = quantile_coefficients(x, as.double(y), weight, functional$tau, start)
-    )
-    stats::setNames(value, names)
-  }
+  y <- as.double(y)
+  start <- if (functional$loss == "logistic") rep(0, ncol(x)) else stats::lm.fit(x, y)$coefficients
+  compute <- switch(functional$loss,
+    least_squares = function(weight) stats::lm.wfit(x, y, weight)$coefficients,
+    logistic = function(weight) logistic_coefficients(x, y, weight, start),
+    quantile = function(weight) quantile_coefficients(x, y, weight, functional$tau, start))
+  function(weight) stats::setNames(compute(weight), colnames(x))
 }
 
 # Logistic coefficients by Newton's method. A step that does not lower the loss is halved. Separated classes have no
@@ -270,12 +238,10 @@ logistic_coefficients <- function(x, y, weight, beta, precision = matrix(0, ncol
   stop("logistic coefficients were not found in 100 steps")
 }
 
-# The check loss has a minimum where as many residuals are 0 as there are coefficients. From such a point, all but one
-# of these residuals stay 0 along an edge. It is followed to the lowest point of the loss on it, a weighted quantile of
-# ratios. This is repeated until no edge descends.
+# The check loss has a minimum where as many residuals are 0 as there are coefficients. All but one stay 0 along an
+# edge, which is followed to its lowest point, a weighted quantile of ratios, until no edge descends.
 quantile_coefficients <- function(x, y, weight, tau, start) {
   p <- ncol(x)
-  # The first basis: the rows with the smallest residuals at the start that determine the coefficients.
   near <- order(abs(y - drop(x %*% start)))
   basis <- near[qr(t(x[near, , drop = FALSE]), LAPACK = FALSE)$pivot[seq_len(p)]]
   for (iteration in seq_len(50L * (p + 1L) * ceiling(log2(nrow(x) + 2)))) {
@@ -285,7 +251,6 @@ quantile_coefficients <- function(x, y, weight, tau, start) {
     residual[basis] <- 0
     slope <- x %*% inverse
     slope[basis, ] <- diag(p)
-    # Slopes of the loss along plus and minus each edge.
     push <- weight * ifelse(residual > 0, tau, ifelse(residual < 0, tau - 1, 0))
     zero <- residual == 0
     along <- function(direction) {
@@ -308,112 +273,94 @@ quantile_coefficients <- function(x, y, weight, tau, start) {
   stop("quantile coefficients were not found")
 }
 
-# They are called once for each resample, and some of the calls may fail.
 
-# How many resamples in a row, from the first, may fail before the function is called useless.
-first_failures <- 10L
+are_failed <- function(values) vapply(values, inherits, NA, "error")
+stop_failed <- function(values, ...) {
+  first <- which(are_failed(values))[[1L]]
+  stop_input("functional", sprintf("failed on resample %d: ", first), conditionMessage(values[[first]]), ...)
+}
 
-# compute(r) for each resample r of `members`. A resample has no value (NULL) if it fails or is a single NA. An
-# interrupt goes on to whoever called, after interrupted() was called with the resamples that are done.
-each_resample <- function(members, compute, interrupted = function(found) NULL) {
-  members <- as.integer(members)
-  first <- NULL
-  failures <- 0L
-  done <- 0L
-  values <- vector("list", length(members))
-  found <- function(i) list(values = values[i], members = members[i], failure = first, failures = failures)
+# A list of compute(r) for each resample r of `members`: NULL for a single NA, and the error of one that fails. An
+# interrupt goes on to whoever called, after interrupted() was called with the resamples that are done. If the first ten
+# fail, that is an error.
+each_resample <- function(members, compute, interrupted = function(values) NULL) {
+  values <- list()
   work <- function() {
-    for (i in seq_along(members)) {
-      r <- members[[i]]
+    for (r in members) {
       value <- tryCatch(compute(r), error = function(error) {
         if (inherits(error, "warpbayes_error")) stop(error)
         pass_on(error)
-        first <<- if (is.null(first)) list(resample = r, message = conditionMessage(error)) else first
-        failures <<- failures + 1L
-        NA
+        error
       })
-      if (failures == r && r == min(first_failures, length(members))) {
-        stop_input("functional", sprintf("failed on resample %d: ", first$resample), first$message,
-          if (r > 1L) sprintf("; it failed on all of the first %d resamples", r))
+      has_value <- !(length(value) == 1L && is.atomic(value) && is.na(value))
+      if (has_value && !inherits(value, "error") && (!is.numeric(value) || length(value) == 0L)) {
+        stop_input("functional", sprintf("must return numbers; on resample %d it returned ", r), show_value(value))
       }
-      if (!(length(value) == 1L && is.atomic(value) && is.na(value))) {
-        if (!is.numeric(value) || length(value) == 0L) {
-          stop_input("functional", sprintf("must return numbers; on resample %d it returned ", r), show_value(value))
-        }
-        values[[i]] <<- value
+      values[length(values) + 1L] <<- list(if (has_value) value)
+      if (r == length(values) && r == min(10L, length(members)) && all(are_failed(values))) {
+        stop_failed(values, if (r > 1L) sprintf("; it failed on all of the first %d resamples", r))
       }
-      done <<- i
     }
   }
-  withCallingHandlers(work(), interrupt = function(condition) if (done > 0L) interrupted(found(seq_len(done))))
-  found(seq_along(members))
+  withCallingHandlers(work(), interrupt = function(condition) if (length(values)) interrupted(values))
+  values
 }
 
 # A matrix with a row for each resample, NA where the functional has no value. It is an error if rows differ in length.
 bind_quantities <- function(parts) {
-  values <- unlist(lapply(parts, `[[`, "values"), recursive = FALSE)
-  members <- unlist(lapply(parts, `[[`, "members"))
-  failure <- do.call(c, lapply(parts, function(part) list(part$failure)))
-  failure <- Filter(Negate(is.null), failure)
+  all <- do.call(c, parts)
+  failed <- which(are_failed(all))
+  values <- replace(all, failed, list(NULL))
   lengths <- lengths(values)
   with <- which(lengths > 0L)
   if (length(with) == 0L) {
-    if (length(failure)) {
-      stop_input("functional", sprintf("failed on resample %d: ", failure[[1L]]$resample), failure[[1L]]$message,
-        "; no resample has a value")
-    }
+    if (length(failed)) stop_failed(all, "; no resample has a value")
     return(matrix(NA_real_, length(values), 1L, dimnames = list(NULL, "value")))
   }
   one <- with[[1L]]
-  odd <- which(lengths > 0L & lengths != lengths[[one]])
+  odd <- with[lengths[with] != lengths[[one]]]
   if (length(odd)) {
-    stop_input("functional", sprintf(
-      "returned %d values on resample %d and %d on resample %d: there must be as many each time",
-      lengths[[odd[[1L]]]], members[[odd[[1L]]]], lengths[[one]], members[[one]]
-    ))
+    stop_input("functional", sprintf("returned %d values on resample %d and %d on resample %d", lengths[[odd[[1L]]]],
+      odd[[1L]], lengths[[one]], one), ": there must be as many each time")
   }
-  if (length(failure)) {
+  if (length(failed)) {
     warning(sprintf("`functional` failed on %s of %s resamples, which are NA; on resample %d: %s",
-      whole_words(sum(vapply(parts, `[[`, 0L, "failures"))), whole_words(length(values)),
-      failure[[1L]]$resample, failure[[1L]]$message), call. = FALSE)
+      whole_words(length(failed)), whole_words(length(values)), failed[[1L]],
+      conditionMessage(all[[failed[[1L]]]])), call. = FALSE)
   }
-  bound <- matrix(NA_real_, length(values), lengths[[one]], dimnames = list(NULL, quantity_names(values[[one]])))
+  names <- names(values[[one]])
+  if (is.null(names) || any(names %in% c(NA, ""))) {
+    names <- if (lengths[[one]] == 1L) "value" else sprintf("value[%d]", seq_len(lengths[[one]]))
+  }
+  bound <- matrix(NA_real_, length(values), lengths[[one]], dimnames = list(NULL, names))
   bound[with, ] <- matrix(as.double(unlist(values[with], use.names = FALSE)), length(with), byrow = TRUE)
   bound
 }
 
-quantity_names <- function(value) {
-  if (!is.null(names(value)) && !anyNA(names(value)) && all(nzchar(names(value)))) return(names(value))
-  if (length(value) == 1L) "value" else sprintf("value[%d]", seq_along(value))
-}
-
-# A function such as var(), whose second argument is more data, would take the weights for something else and give
-# numbers without meaning. So arguments are given by name, and a function without these names is refused.
+# A function such as var() would take weights for more data, so arguments are given by name.
 check_function <- function(functional, kind) {
   named <- kind$arguments
   formals <- formals(args(functional))
   absent <- setdiff(named, names(formals))
   if (length(absent)) {
-    stop_input("functional", sprintf("must have an argument `%s`: it is called as ", absent[[1L]]),
-      if (identical(named, "weights")) "functional(data, weights = )" else {
-        sprintf("functional(%s)", paste(named, "=", collapse = ", "))
-      }, if (identical(named, "weights")) sprintf(", and names such as %s are computed with weights",
+    has_weights <- identical(named, "weights")
+    stop_input("functional", sprintf("must have an argument `%s`: it is called as functional(%s)", absent[[1L]],
+      if (has_weights) "data, weights = " else paste(named, "=", collapse = ", ")),
+      if (has_weights) sprintf(", and names such as %s are computed with weights",
         paste(dQuote(functional_names[1:3], FALSE), collapse = ", ")))
   }
-  others <- formals[!names(formals) %in% c(named, "...")]
   first <- kind$leading
   if (first == 1L && length(formals) == length(named)) stop_input("functional", "must have an argument for the data")
-  needed <- vapply(others, function(default) is.symbol(default) && !nzchar(as.character(default)), NA)
-  if (sum(needed) > first) {
-    stop_input("functional", sprintf("needs the argument `%s`, which it is not given",
-      names(others)[needed][[first + 1L]]))
+  needed <- vapply(formals, function(default) is.symbol(default) && !nzchar(as.character(default)), NA)
+  needed <- setdiff(names(formals)[needed], c(named, "..."))
+  if (length(needed) > first) {
+    stop_input("functional", sprintf("needs the argument `%s`, which it is not given", needed[[first + 1L]]))
   }
   functional
 }
 
-# A matrix, draws x quantities. `points` are sorted: a vector, or a matrix with a row for each draw. `cdf` is draws x
-# points. Between two points the probability is spread evenly. The probability beyond the first or last point counts as
-# lying on that point. Where a point is repeated, the distribution function jumps.
+# Draws x quantities. `points` are sorted: a vector, or draws x points as `cdf`. Between two points probability is
+# spread evenly, beyond the first or last it lies on that point. At a repeated point the distribution function jumps.
 grid_functional <- function(points, cdf, functional) {
   m <- ncol(cdf)
   if (!is.matrix(points)) points <- matrix(points, nrow(cdf), m, byrow = TRUE)
@@ -424,29 +371,26 @@ grid_functional <- function(points, cdf, functional) {
     # No matrix product: in some libraries its last bits depend on the number of resamples.
     rowSums(mass * between) + cdf[, 1L] * first + (1 - cdf[, m]) * last
   }
-  kinds <- kinds_of(functional)
-  mean <- if (any(kinds %in% c("mean", "variance", "sd", "gini"))) moment(points[, 1L], (low + high) / 2, points[, m])
+  mean <- moment(points[, 1L], (low + high) / 2, points[, m])
   # Values such as 1e200 have no squares, so squares are in a unit of theirs. A power of 2 rounds nothing.
   unit <- 2^floor(log2(max(abs(points), 1e-300)))
-  variance <- if (any(kinds %in% c("variance", "sd"))) {
+  variance <- function() {
     about <- (points[, 1L] + points[, m]) / 2
     above <- function(y) (y - about) / unit
     square <- moment(above(points[, 1L])^2, (above(low)^2 + above(low) * above(high) + above(high)^2) / 3,
       above(points[, m])^2)
     square - above(mean)^2
   }
-  quantiles <- function(probs) {
-    value <- vapply(seq_len(nrow(cdf)), function(r) grid_quantiles(cdf[r, ], points[r, ], probs), probs)
-    t(matrix(value, length(probs)))
-  }
+  by_row <- function(of) unlist(lapply(seq_len(nrow(cdf)), function(r) of(points[r, ], cdf[r, ])))
   columns <- lapply(functional, function(part) {
     value <- switch(part$kind,
-      mean = mean, variance = unit^2 * variance, sd = unit * sqrt(pmax(variance, 0)),
-      median = quantiles(0.5), quantiles = quantiles(part$probs),
-      probability = vapply(seq_len(nrow(cdf)), function(r) {
-        grid_cdf(points[r, ], cdf[r, ], part$upper) - grid_cdf(points[r, ], cdf[r, ], part$lower, TRUE)
-      }, 0),
-      tail_mean = vapply(seq_len(nrow(cdf)), function(r) grid_tail_mean(points[r, ], cdf[r, ], part$prob), 0),
+      mean = mean, variance = unit^2 * variance(), sd = unit * sqrt(pmax(variance(), 0)),
+      median = by_row(function(y, p) grid_quantiles(y, p, 0.5)),
+      quantiles = matrix(by_row(function(y, p) grid_quantiles(y, p, part$probs)), nrow(cdf), byrow = TRUE),
+      probability = if (length(part$drawn)) part$drawn else {
+        by_row(function(y, p) grid_cdf(y, p, part$upper) - grid_cdf(y, p, part$lower, TRUE))
+      },
+      tail_mean = by_row(function(y, p) grid_tail_mean(y, p, part$prob)),
       # The integral of F (1 - F), with F linear between points.
       gini = {
         left <- cdf[, -m, drop = FALSE]
@@ -469,7 +413,7 @@ grid_cdf <- function(points, cdf, value, left = FALSE) {
   cdf[[at]] + (value - low) / (points[[at + 1L]] - low) * (cdf[[at + 1L]] - cdf[[at]])
 }
 
-grid_quantiles <- function(cdf, points, probs) {
+grid_quantiles <- function(points, cdf, probs) {
   cdf <- cummax(cdf)
   at <- findInterval(probs, cdf, left.open = TRUE)
   inner <- at > 0L & at < length(points)
@@ -482,7 +426,7 @@ grid_quantiles <- function(cdf, points, probs) {
 
 grid_tail_mean <- function(points, cdf, prob) {
   m <- length(points)
-  edge <- grid_quantiles(cdf, points, prob)
+  edge <- grid_quantiles(points, cdf, prob)
   cdf <- pmax(cummax(cdf), prob)
   middle <- (pmax(points[-m], edge) + pmax(points[-1L], edge)) / 2
   (sum(diff(cdf) * middle) + (1 - cdf[[m]]) * points[[m]] + (cdf[[1L]] - prob) * points[[1L]]) / (1 - prob)

@@ -1,7 +1,5 @@
-# One record for each kind of predictive model, and one description of the parts of a fit. All other code of the room
-# asks the record of a model or a fit, and tests no kind. The files predictive_model_*.R make the records.
-#
-# A record is a list. Of the model alone it has
+# One record for each kind of predictive model, made in predictive_model_*.R: other code asks it, and tests no kind.
+# Of the model alone it has
 #   words(model)                      a line that describes it
 #   cost(model, y, draws, steps)      for the choice of the backend
 #   limit                             "always" if only the limit is drawn, "may" if it can be, "never"
@@ -40,12 +38,8 @@ new_predictive_model <- function(kind, ...) {
 check_model <- function(model) {
   known <- inherits(model, "predictive_model") && is.list(model) && is_text(model$kind, 1L) &&
     exists(model$kind, kind_records)
-  if (!known) {
-    stop_input("model",
-      "must be one of normal_mean(), copula_density(), copula_regression(), copula_classification(), ",
-      "bayesian_bootstrap(), pitman_yor(), gnedin(), not ", show_value(model)
-    )
-  }
+  must_be(known, "model", paste0("one of normal_mean(), copula_density(), copula_regression(), ",
+    "copula_classification(), bayesian_bootstrap(), pitman_yor(), gnedin()"), model)
 }
 
 in_console.predictive_model <- function(x, ...) {
@@ -53,8 +47,7 @@ in_console.predictive_model <- function(x, ...) {
   cat("<predictive model> ", record(x)$words(x), "\n", sep = "")
 }
 
-# The parts that compiled code and methods read by their types and sizes, and those whose values are sizes or positions.
-# The entries trust them, so methods refuse a fit in which they have changed.
+# Compiled code trusts the sizes of these parts and the values of those, so methods refuse a fit with other ones.
 sized_parts <- c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score", "inner",
   "calibration", "scale", "atoms", "response_at", "inner_at", "trend", "axes", "bend", "standard", "standard_x",
   "frame", "trajectories", "times", "cdf", "density", "probability")
@@ -66,53 +59,47 @@ sizes_of_parts <- function(fit) {
   list(size_of(fit[sized_parts]), fit[valued_parts], fit$data$binary, if (length(fit$order)) range(fit$order))
 }
 
-check_parts <- function(fit, argument) {
-  check_fit_class(fit, argument, "martingale_posterior", "predictive_resample()")
-  if (!identical(fit$sizes, tryCatch(sizes_of_parts(fit), error = pass_on)) ||
-    !is.numeric(fit$draws) || length(dim(fit$draws)) != 2L) {
+check_intact.martingale_posterior <- function(x, argument) {
+  check_fit_class(x, argument, "martingale_posterior", "predictive_resample()")
+  if (!identical(x$sizes, tryCatch(sizes_of_parts(x), error = pass_on)) || !is.numeric(x$draws) ||
+    length(dim(x$draws)) != 2L) {
     stop_input(argument, "has been changed since it was made: its parts do not agree in size or type")
   }
 }
 
-check_intact.martingale_posterior <- function(x, argument) check_parts(x, argument)
-
-# The fit with these parts, given by name.
-with_parts <- function(fit, ...) {
-  parts <- list(...)
+# The fit with these parts, given by name or in a list.
+with_parts <- function(fit, ..., parts = list(...)) {
   fit[names(parts)] <- parts
   fit
 }
 
+# The numbers from 1 to `count` in parts of at most `size`.
+parts_of <- function(count, size) unname(split(seq_len(count), (seq_len(count) - 1) %/% max(1, floor(size))))
+
+four_digits <- function(value) format(signif(value, 4))
+
 has_stopped <- function(fit) fit$interrupted || !is.null(fit$failure)
 
-# Calls `work(done, steps)` for slices of `total` steps. A slice takes about a fifth of a second, so that interrupts and
-# progress are handled in between. `unit` is a first guess at the number of steps in a slice. Returns the number of
-# completed steps. An interrupt ends the loop and keeps them, and so does a failure of a later slice, for example of the
-# graphics card.
+# Calls `work(done, steps)` for slices of `total` steps, at first of `unit`. A slice takes about a fifth of a second, so
+# that interrupts and progress are handled in between. An interrupt keeps what is done, and so does a failure of a later
+# slice, for example of the graphics card. Returns how the loop ended, as parts of the fit.
 in_slices <- function(total, unit, progress, work) {
   tick <- progress_signal(total, progress)
   on.exit(tick(NULL))
   done <- 0
   interrupted <- FALSE
   failure <- NULL
-  tryCatch(
-    while (done < total) {
-      steps <- min(max(1, floor(unit)), total - done)
-      started <- proc.time()[[3L]]
-      work(done, steps)
-      took <- proc.time()[[3L]] - started
-      done <- done + steps
-      unit <- steps * min(8, 0.2 / max(took, 0.01))
-      tick(steps)
-    },
-    interrupt = function(condition) interrupted <<- TRUE,
-    warpbayes_error = function(error) {
-      if (done == 0 || inherits(error, "warpbayes_error_input")) stop(error)
-      failure <<- conditionMessage(error)
-    }
-  )
-  list(done = done, interrupted = interrupted, failure = failure)
+  tryCatch(while (done < total) {
+    steps <- min(max(1, floor(unit)), total - done)
+    started <- proc.time()[[3L]]
+    work(done, steps)
+    took <- proc.time()[[3L]] - started
+    done <- done + steps
+    unit <- steps * min(8, 0.2 / max(took, 0.01))
+    tick(steps)
+  }, interrupt = function(condition) interrupted <<- TRUE, warpbayes_error = function(error) {
+    if (done == 0 || inherits(error, "warpbayes_error_input")) stop(error)
+    failure <<- conditionMessage(error)
+  })
+  list(interrupted = interrupted, failure = failure)
 }
-
-# How the loop ended, as parts of the fit.
-ended <- function(fit, outcome) with_parts(fit, interrupted = outcome$interrupted, failure = outcome$failure)

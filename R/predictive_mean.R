@@ -1,7 +1,6 @@
-# The mean function beneath the copulas of a regression, or the log odds beneath those of a classification. The copulas
-# start from it, and predict what it leaves. It is linear in the columns of a design: the covariates, curves of them, or
-# the terms of the user's formula. Each resample has slopes of its own; the steps of a regression move the level. A
-# record has as its `line`
+# The mean function beneath the copulas of a regression, or the log odds of a classification. It is linear in the
+# columns of a design: the covariates, curves of them, or the terms of the user's formula. Each resample has slopes of
+# its own; the steps of a regression move the level. A record has as its `line`
 #   enough(y, knots, slopes)          whether there are enough data for the slopes
 #   larger                            whether curves take the next larger number of knots
 #   solve(trend, x, y, solved)        `trend` with slopes, or NULL; `solved`: a decomposition of the design x
@@ -10,24 +9,15 @@
 #   points(fit, x, design)            points as the loops read them
 #   drawn(fit, x)                     by how much resamples differ at rows of a design, in units of the copulas
 
-# The deviation of the log odds of a class that a covariate makes, as expected before the data. It keeps the slopes
-# finite where the covariates separate the classes.
+# The prior deviation of the log odds that a covariate makes keeps slopes finite where covariates separate the classes.
 slope_deviation <- 2.5
-
-check_mean <- function(mean) {
-  if (!inherits(mean, "formula")) return(check_choice(mean, "mean", c("auto", "linear", "smooth", "none")))
-  check_formula(mean, "mean", response = FALSE)
-}
 
 choose_mean <- function(fit, run) {
   fit <- fit_with_mean(fit, run)
-  with_parts(fit, design = NULL, covariate_gain = covariate_gain(fit, run))
-}
-
-covariate_gain <- function(fit, run) {
   alone <- record(fit)$line$without(fit)
   bandwidth <- list(rho = fit$rho, rho_x = rep(rho_ends[[1L]], ncol(fit$data$x)))
-  fit$score - start_score(alone) - mean(prequential(alone, bandwidth, run)$log_score)
+  gain <- fit$score - start_score(alone) - mean(prequential(alone, bandwidth, run)$log_score)
+  with_parts(fit, design = NULL, covariate_gain = gain)
 }
 
 # Chooses the mean function and the bandwidth. Of the designs with enough data the one with the best penalised
@@ -41,7 +31,7 @@ fit_with_mean <- function(fit, run) {
   }
   line <- record(fit)$line
   plain <- if (auto) fit_bandwidth(fit, run)
-  trends <- Filter(Negate(is.null), lapply(mean_knots(fit, wanted), function(knots) fit_trend(fit, knots, auto)))
+  trends <- Filter(length, lapply(mean_knots(fit, wanted), function(knots) fit_trend(fit, knots, auto)))
   if (length(trends) == 0L) {
     if (!auto) stop_input("mean", "has slopes that the data do not determine")
     return(with_parts(plain, columns = ncol(fit$design$data)))
@@ -58,20 +48,17 @@ fit_with_mean <- function(fit, run) {
   # Beyond the covariates only a mean function says that slopes are not known.
   beyond <- rows_beyond(fit, point_rows(fit, fit$at, NROW(fit$points)))
   if (auto && gain <= 0 && !length(beyond)) return(with_parts(plain, jump = jump))
-  trend <- other$trend
-  trend$gain <- gain
-  trend$drawn <- bootstrap_sums(fit, trend$influence, run)
-  trend$influence <- NULL
+  trend <- with_parts(other$trend, gain = gain, drawn = bootstrap_sums(fit, other$trend$influence, run),
+    influence = NULL)
   with_parts(other, jump = jump, trend = trend, calibration = if (isTRUE(fit$model$calibrate)) {
     list(most = min(2, sqrt(calibrated_width^2 - trend$common) / other$rho))
   })
 }
 
-# The mean function with the products of two covariates that raise its penalised likelihood, one after the other, by a
-# unit and the log of the number of pairs.
+# Adds products of two covariates that raise the penalised likelihood by a unit and the log of the number of pairs.
 with_products <- function(fit, trend) {
   columns <- ncol(fit$data$x)
-  pairs <- which(outer(seq_len(columns), seq_len(columns), "<") & outer(fit$group, fit$group, "!="), arr.ind = TRUE)
+  pairs <- which(upper.tri(diag(columns)) & outer(fit$group, fit$group, "!="), arr.ind = TRUE)
   repeat {
     others <- lapply(seq_len(nrow(pairs)), function(k) {
       fit_trend(fit, trend$knots, TRUE, rbind(trend$pairs, unname(pairs[k, , drop = FALSE])))
@@ -82,7 +69,6 @@ with_products <- function(fit, trend) {
   }
 }
 
-# The rows of covariates that are beyond those of the data: with leverages of more than three times their largest.
 rows_beyond <- function(fit, x) {
   inverse <- chol2inv(chol(crossprod(fit$data$x) / fit$n + diag(1e-6, ncol(x))))
   leverage <- function(x) 1 + rowSums((x %*% inverse) * x)
@@ -92,10 +78,9 @@ rows_beyond <- function(fit, x) {
 # The covariates of `count` points, each of which the loops may have several times.
 point_rows <- function(fit, at, count) at$x[seq(1L, nrow(at$x), length.out = count), , drop = FALSE]
 
-# The jump of a regression's mean at one value of a covariate that raises the penalised likelihood most, added to the
-# columns of the chosen mean function, of the simplest or of none: list(gain, column, at), `at` as in the data of the
-# copulas. Its place counts as two slopes more. NULL if it adds no unit, with a log of the number of columns for their
-# choice.
+# The best jump at one value of a covariate, added to the chosen mean function, the simplest or none: list(gain, column,
+# at), `at` as in the copulas' data. Its place counts as two slopes more. NULL if the penalised likelihood rises by less
+# than a unit and the log of the number of columns.
 best_jump <- function(fit, trend, simplest) {
   n <- fit$n
   x <- fit$data$x
@@ -120,8 +105,6 @@ best_jump <- function(fit, trend, simplest) {
   if (!is.null(best$column)) best
 }
 
-# The numbers of knots of the natural cubic splines that are tried.
-knot_counts <- c(4L, 6L, 9L, 13L)
 spread_knots <- function(x, count) {
   stats::quantile(unique(x), c(0.02, seq_len(count - 2L) / (count - 1L), 0.98), names = FALSE)
 }
@@ -129,13 +112,13 @@ spread_knots <- function(x, count) {
 mean_knots <- function(fit, wanted) {
   if (inherits(wanted, "formula") || wanted == "linear") return(list(NULL))
   x <- fit$design$data
-  curves <- lapply(knot_counts, function(count) {
+  curves <- lapply(c(4L, 6L, 9L, 13L), function(count) {
     knots <- lapply(seq_len(ncol(x)), function(j) {
       if (length(unique(x[, j])) >= 2 * count) spread_knots(x[, j], count)
     })
     if (any(lengths(knots) > 0L)) knots
   })
-  c(if (wanted == "auto") list(NULL), Filter(Negate(is.null), curves))
+  c(if (wanted == "auto") list(NULL), Filter(length, curves))
 }
 
 # Slopes of centred columns of unit deviation, what each observation adds to them (and, of classes, to the level) if its
@@ -171,8 +154,7 @@ mean_columns <- function(design, knots, pairs) {
 
 row_products <- function(x, slopes) rowSums(x * rep(slopes, each = nrow(x)))
 
-# The mean function at rows of a design, in the units of the response (or as log odds). No matrix product: in some
-# libraries its last bits depend on the number of rows.
+# In the units of the response (or as log odds). No matrix product: its last bits may depend on the number of rows.
 trend_at <- function(fit, design) {
   trend <- fit$trend
   if (is.null(trend)) return(numeric(nrow(design)))
@@ -187,8 +169,8 @@ unplaced_trend <- function(fit, at) {
   drop(at$y) - moves
 }
 
-# Far from the data the slopes of resamples move the mean beyond the inner values. So these are moved this far at most,
-# in deviations, and means by the rest: mean functions x draws.
+# Far from the data slopes move the mean beyond the inner values. These are moved so many deviations at most, and means
+# by the rest: mean functions x draws.
 held_moves <- function(moves) pmin(pmax(moves, -3), 3)
 further_moves <- function(fit, at) {
   if (is.null(fit$trend)) return(matrix(0, length(at$trend), fit$count))
@@ -197,15 +179,11 @@ further_moves <- function(fit, at) {
   (moves - held_moves(moves)) * fit$standard$scale
 }
 
-# The sum over the columns of x of outer products with the slopes of resamples.
 drawn_lines <- function(fit, x) {
-  sum <- 0
-  for (j in seq_len(ncol(x))) sum <- sum + outer(x[, j], fit$trend$drawn[, j])
-  sum
+  Reduce(`+`, lapply(seq_len(ncol(x)), function(j) outer(x[, j], fit$trend$drawn[, j])))
 }
 
-# By least squares, with the deviations of MacKinnon & White (1985, Journal of Econometrics 29, 305-325), which hold for
-# errors of any variance.
+# By least squares, with deviations for errors of any variance (MacKinnon & White 1985, J. Econometrics 29, 305-325).
 solve_mean <- function(trend, x, y, solved) {
   n <- length(y)
   kept <- solved$pivot[seq_len(solved$rank)]
@@ -276,14 +254,8 @@ grid_points <- function(fit, x, design, shown = fit$response_at) {
   c(formula_points(fit, x, design, y), list(shown = rows))
 }
 
-# Values of what the mean function leaves of the response, for computing a regression's quantities whatever the user
-# wants to see.
 inner_response <- function(fit) {
-  y <- fit$data$y[, 1L]
-  ends <- range(y) + c(-1, 1)
-  tail <- c(0.3, 0.7, 1.3, 2, 3, 4)
-  standardised <- c(ends[[1L]] - tail, seq(ends[[1L]], ends[[2L]], length.out = 50L), ends[[2L]] + tail)
-  sort(fit$standard$center + fit$standard$scale * standardised)
+  fit$standard$center + fit$standard$scale * sort(points_beyond(fit$data$y, 1, 50L, c(0.3, 0.7, 1.3, 2, 3, 4)))
 }
 
 # Their slopes have a normal prior, that of uncorrelated columns.
@@ -330,12 +302,12 @@ classes_line <- list(
 )
 
 regression_quantities <- function(fit, functional) {
-  refuse_kinds(functional, c("coefficients", "correlation"))
+  refuse_kinds(functional)
   if (is.null(functional)) {
     if (length(fit$response_at) < 2L) return(indexed("cdf", fit$cdf))
     functional <- list(new_functional("mean"))
   }
-  cdf <- orders_by_points(record(fit)$loops$response(fit$state)$conditional, 1L)
+  cdf <- draws_by_points(record(fit)$loops$response(fit$state)$conditional, 1L)
   each <- values_each(fit)
   inner <- seq(length(fit$response_at) + 1L, each)
   further <- further_moves(fit, fit$at)

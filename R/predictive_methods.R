@@ -21,9 +21,9 @@ continue.martingale_posterior <- function(fit, more, backend = NULL, threads = N
 #' @param object,x a fit from [predictive_resample()].
 #' @param probs probabilities.
 #' @param ... must be empty.
-#' @return `summary()` gives a list of class `summary.martingale_posterior`: `table` is a data frame of `quantity`,
-#'   `mean`, `sd` and the quantiles, `remaining` is the share of the variance that is left out, and `verdict` the
-#'   [verdict()]. `quantile()` gives a matrix, quantities x probabilities.
+#' @return `summary()` gives a list: `table` is a data frame of `quantity`, `mean`, `sd` and the quantiles, `remaining`
+#'   the share of the variance that is left out, and `verdict` the [verdict()]. `quantile()` gives a matrix, quantities
+#'   x probabilities.
 #' @examples
 #' fit <- predictive_resample(precip, bayesian_bootstrap(), functional = "mean", draws = 500,
 #'   seed = 1, threads = 2)
@@ -34,10 +34,8 @@ summary.martingale_posterior <- function(object, probs = c(0.05, 0.5, 0.95), ...
   quantiles <- quantile(object, probs)
   table <- data.frame(quantity = colnames(object$draws), mean = stats::coef(object), sd = draw_deviations(object),
     quantiles, row.names = NULL, check.names = FALSE)
-  structure(
-    list(words = resample_words(object), table = table, remaining = object$remaining, verdict = verdict(object)),
-    class = c("summary.martingale_posterior", "warpbayes")
-  )
+  structure(list(words = resample_words(object), table = table, remaining = object$remaining,
+    verdict = verdict(object)), class = c("summary.martingale_posterior", "warpbayes"))
 }
 
 draw_deviations <- function(fit) apply(fit$draws, 2L, stats::sd, na.rm = TRUE)
@@ -48,9 +46,8 @@ quantile.martingale_posterior <- function(x, probs = c(0.05, 0.25, 0.5, 0.75, 0.
   check_method(x, "x", ...)
   check_probs(probs)
   value <- apply(x$draws, 2L, stats::quantile, probs = probs, names = FALSE, na.rm = TRUE)
-  matrix(t(matrix(value, length(probs))), ncol(x$draws), length(probs),
-    dimnames = list(colnames(x$draws), paste0(format(100 * probs, trim = TRUE, digits = 4), "%"))
-  )
+  matrix(value, ncol(x$draws), length(probs), byrow = TRUE,
+    dimnames = list(colnames(x$draws), paste0(format(100 * probs, trim = TRUE, digits = 4), "%")))
 }
 
 in_console.martingale_posterior <- function(x, ...) {
@@ -69,8 +66,8 @@ print_quantities <- function(table, most) {
   colnames(numbers) <- names(shown)[-1L]
   cat("\n")
   print(data.frame(quantity = shown$quantity, numbers, check.names = FALSE), row.names = FALSE)
-  if (nrow(table) > nrow(shown)) cat(sprintf("and %s\n", count_words(nrow(table) - nrow(shown), "more quantity",
-    "more quantities")))
+  more <- nrow(table) - nrow(shown)
+  if (more > 0L) cat(sprintf("and %s\n", count_words(more, "more quantity", "more quantities")))
 }
 
 in_console.summary.martingale_posterior <- function(x, ...) {
@@ -85,13 +82,10 @@ in_chunk.summary.martingale_posterior <- function(x) {
 }
 
 resample_words <- function(fit) {
-  lines <- c(
-    "Martingale posterior by predictive resampling",
-    record(fit)$words(fit$model),
+  lines <- c("Martingale posterior by predictive resampling", record(fit)$words(fit$model),
     sprintf("%s observations, %s resamples, %s, seed %s", whole_words(fit$n), whole_words(fit$count),
       if (is.infinite(fit$horizon)) "infinite horizon" else paste("horizon", whole_words(fit$horizon)),
-      format(fit$seed, digits = 16))
-  )
+      format(fit$seed, digits = 16)))
   if (is.null(fit$score)) return(lines)
   rho <- function(value) paste(format(signif(utils::head(value, 6L), 3)), collapse = ", ")
   c(lines, sprintf("rho %s%s%s; prequential log score %s per observation%s", rho(unique(fit$rho)),
@@ -106,15 +100,14 @@ resample_words <- function(fit) {
 #'
 #' @param object a fit from [predictive_resample()] with a copula model or [normal_mean()].
 #' @param newdata the points: as `points` of [copula_density()], or a data frame with the covariates (for densities also
-#'   the response). `NULL`: the points of the fit. Not used for a normal mean.
+#'   the response). `NULL`: those of the fit.
 #' @param type `"density"`, `"cdf"`, `"mean"` of the response, `"probability"` of the second class, `"class"`, or
-#'   `"log_density"`, the predicted log density (log probability) of each row. `NULL`: density, mean or probability.
+#'   `"log_density"`, the log density (log probability) of each row. `NULL`: density, mean or probability.
 #' @param level the probability of the band. `NULL` gives no band, which saves the resampling.
 #' @inheritParams computing_arguments
 #' @param ... must be empty.
 #' @return A data frame with a row for each point: `estimate` (what the data predict), `lower` and `upper`, with a
-#'   verdict that names points beyond the covariates. For
-#'   `"class"` a factor, and for `"log_density"` a numeric vector.
+#'   verdict. For `"class"` a factor, and for `"log_density"` a numeric vector.
 #' @examples
 #' fit <- predictive_resample(cars, copula_regression(dist ~ speed, rho = 0.7, rho_x = 0.6),
 #'   draws = 50, horizon = 200, seed = 1, threads = 2)
@@ -133,26 +126,22 @@ predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, le
 #' Future observations from a martingale posterior
 #'
 #' `simulate()` draws each new data set from what another resample predicts. `update()` fits again with some arguments
-#' changed. `coef()`, `vcov()` and `confint()` give the
-#' posterior means of the quantities, their covariances, and credible intervals.
+#' changed. `coef()`, `vcov()` and `confint()` give posterior means, covariances and credible intervals.
 #'
 #' @param object a fit from [predictive_resample()].
 #' @param nsim number of data sets.
 #' @param seed passed to [set.seed()] if not `NULL`.
 #' @param ... must be empty; for `update()` the arguments of [predictive_resample()] to change.
-#' @return `simulate()` gives a data frame with a column for each data set of n values; for a regression or
-#'   classification a value for each of its `points`. A bootstrap of a table gives a list of data. A density of several
-#'   variables is an error.
+#' @return `simulate()` gives a data frame with a column for each data set of n values, of a regression or
+#'   classification for its `points`; a list for a bootstrap of a table. A density of several variables is an error.
 #' @examples
 #' fit <- predictive_resample(precip, copula_density(), horizon = 300, draws = 100, seed = 1,
 #'   threads = 2)
-#' new <- simulate(fit, nsim = 20, seed = 1)
-#' quantile(unlist(new), c(0.05, 0.95))
+#' quantile(unlist(simulate(fit, nsim = 20, seed = 1)), c(0.05, 0.95))
 #' @export
 simulate.martingale_posterior <- function(object, nsim = 1, seed = NULL, ...) {
-  check_dots_empty(...)
+  check_method(object, "object", ...)
   nsim <- check_count(nsim, "nsim")
-  check_parts(object, "object")
   draw <- record(object)$simulate
   if (is.null(draw)) stop_input("object", "is a density of several variables, of which no observations are drawn")
   check_result_size(nsim * max(object$n, NROW(object$points)), "nsim", "simulated values")
@@ -199,7 +188,7 @@ update.martingale_posterior <- function(object, ..., evaluate = TRUE) {
   evaluate <- check_flag(evaluate, "evaluate")
   call <- match.call(predictive_resample, object$call)
   changed <- match.call(expand.dots = FALSE)$...
-  if (length(changed) && (is.null(names(changed)) || !all(nzchar(names(changed))))) {
+  if (sum(nzchar(names(changed))) < length(changed)) {
     stop_input("...", "must be arguments of predictive_resample() with their names")
   }
   call[names(changed)] <- changed
@@ -226,12 +215,9 @@ tidy.martingale_posterior <- function(x, conf.level = 0.9, ...) {
 }
 
 glance_of.martingale_posterior <- function(x) {
-  check_parts(x, "x")
-  data.frame(
-    nobs = x$n, quantities = ncol(x$draws), draws = nrow(x$draws), horizon = as.double(x$horizon),
-    remaining = if (length(x$remaining)) max(x$remaining) else NA_real_, verdict = verdict(x)$answer,
-    seconds = elapsed_seconds(x$elapsed)
-  )
+  check_intact(x, "x")
+  data.frame(nobs = x$n, quantities = ncol(x$draws), draws = nrow(x$draws), horizon = as.double(x$horizon),
+    remaining = x$remaining, verdict = verdict(x)$answer, seconds = elapsed_seconds(x$elapsed))
 }
 
 report_content.martingale_posterior <- function(fit, ...) {
@@ -240,30 +226,24 @@ report_content.martingale_posterior <- function(fit, ...) {
   kind <- record(fit)
   model <- kind$words(fit$model)
   draw <- function(...) function() plot.martingale_posterior(fit, ...)
-  list(
-    title = "Martingale posterior", words = summary$words, verdict = summary$verdict, main = function() summary$table,
-    sections = function() {
-      several <- ncol(fit$draws) > 1L
-      list(
-        list(title = "Result", parts = list(
-          picture_part("What the resamples say, with pointwise 90% bands where there are curves.", draw("model"),
-            c(0.62, 0.95)),
-          table_part(summary$table, "Mean, standard deviation and quantiles of the draws")
-        )),
-        if (kind$limit == "never") {
-          list(title = "Draws", parts = list(
-            picture_part(if (several) "Draws of the first quantities." else "Draws.", draw("draws"),
-              if (several) c(0.8, 1.2) else c(0.5, 0.8)),
-            if (length(dim(fit$trajectories)) == 3L) picture_part("Paths of the resamples.", draw("trajectories"))
-          ))
-        }
-      )
-    },
+  several <- ncol(fit$draws) > 1L
+  result <- function() {
+    list(title = "Result", parts = list(
+      picture_part("What the resamples say, with pointwise 90% bands where there are curves.", draw("model"),
+        c(0.62, 0.95)),
+      table_part(summary$table, "Mean, standard deviation and quantiles of the draws")))
+  }
+  draws <- function() {
+    list(title = "Draws", parts = list(
+      picture_part(if (several) "Draws of the first quantities." else "Draws.", draw("draws"),
+        if (several) c(0.8, 1.2) else c(0.5, 0.8)),
+      if (length(dim(fit$trajectories)) == 3L) picture_part("Paths of the resamples.", draw("trajectories"))))
+  }
+  list(title = "Martingale posterior", words = summary$words, verdict = summary$verdict,
+    main = function() summary$table, sections = function() list(result(), if (kind$limit == "never") draws()),
     made = made_words(fit, c(Model = model)),
     prior = if (kind$has_prior) model else paste("There is no prior and no likelihood: the predictions of the model",
       "take their place. The quantities are computed from populations that the model predicts."),
     code = c(needed_words(needed_objects(fit$call, "y")),
-      repeating_code(fit$call, "predictive_resample", "fit", list(seed = fit$seed))),
-    rows = 20L
-  )
+      repeating_code(fit$call, "predictive_resample", "fit", list(seed = fit$seed))), rows = 20L)
 }

@@ -5,8 +5,8 @@
 #'
 #' A nonparametric model for [predictive_resample()]: a density of one or several variables. It starts from a standard
 #' normal distribution of the standardised data. Observation i is mixed in with the weight
-#' \eqn{\alpha_i = (2 - 1/i)/(i + 1)}, through a Gaussian copula of correlation `rho` (Fong, Holmes and Walker 2023).
-#' A larger `rho` is a smaller bandwidth.
+#' \eqn{\alpha_i = (2 - 1/i)/(i + 1)}, through a Gaussian copula of correlation `rho` (Fong, Holmes and Walker 2023,
+#' \doi{10.1093/jrsssb/qkad005}). A larger `rho` is a smaller bandwidth.
 #'
 #' @section Calibration:
 #' With the published settings posteriors are too wide or too narrow. For up to three variables `rho` is therefore
@@ -21,8 +21,8 @@
 #' Two and three variables may be predicted on axes without correlation, one of them less a quadratic curve in another.
 #'
 #' @param rho correlation of the copula, between 0 and 1: one, or one for each coordinate. `NULL`: the best log score.
-#' @param points where distributions are evaluated, in the data's units: a vector, or a matrix with the data's columns.
-#'   `NULL` takes 200 values over the range of the data or, for several columns, the rows of the data.
+#' @param points where distributions are evaluated: a vector, or a matrix with the data's columns. `NULL` takes 200
+#'   values over the range of the data or, for several columns, the rows of the data.
 #' @param standardize whether to standardise the columns. If not, the data should look like standard normal draws.
 #' @param permutations number of random orders of the data to average over; 0 for the order as given.
 #' @param bandwidths if correlations are chosen: `"one"` for all coordinates, or one for `"each"`.
@@ -30,17 +30,14 @@
 #' @param support ends of the possible values of one variable, such as `c(0, Inf)` for amounts.
 #' @param scale `"auto"` chooses scale, urn and axes; `"data"` (and `calibrate = FALSE`) keeps the data's scale.
 #' @return A list of class `predictive_model`.
-#' @references Fong, E., Holmes, C. and Walker, S. G. (2023). Martingale posterior distributions. *Journal of the Royal
-#'   Statistical Society B* 85, 1357-1391. \doi{10.1093/jrsssb/qkad005}
 #' @examples
 #' copula_density(support = c(0, Inf))
 #' @export
 copula_density <- function(rho = NULL, points = NULL, standardize = TRUE, permutations = 10,
                            bandwidths = c("one", "each"), calibrate = TRUE, support = c(-Inf, Inf),
                            scale = c("auto", "data")) {
-  if (!is.numeric(support) || length(support) != 2L || anyNA(support) || support[[1L]] >= support[[2L]]) {
-    stop_input("support", "must be two numbers, the first the smaller, not ", show_value(support))
-  }
+  must_be(is.numeric(support) && length(support) == 2L && support[[1L]] < support[[2L]], "support",
+    "two numbers, the first the smaller", support)
   copula_model("copula_density", support = as.double(support), scale = check_choice(scale, "scale", c("auto", "data")),
     points = given_data(points, "points"), rho = rho, standardize = standardize, permutations = permutations,
     bandwidths = bandwidths, choices = c("one", "each"), calibrate = calibrate)
@@ -58,17 +55,19 @@ density_kind <- function(...) {
 add_kind("copula_density", function() density_kind(
   choose = on_better_scale, ends = function(fit) if (is_calibrated(fit)) calibrated_ends else rho_ends,
   inner = function(fit) {
-    y <- matrix(inner_points(drop(fit$data$y)))
-    list(y = y, x = matrix(0, length(y), 0L))
+    at <- points_beyond(fit$data$y, 0.6, 64L, c(0.4, 0.9, 1.5, 2.2, 3, 4))
+    at <- sort(unique(c(at, stats::quantile(fit$data$y, stats::ppoints(48L), names = FALSE))))
+    list(y = matrix(at), x = matrix(0, length(at), 0L))
   },
   calibrate = calibrate_one, unplaced = unplaced_one, base = density_base, own = density_quantities,
   remaining = density_remaining, simulate = simulate_density, picture = density_picture,
-  reasons = list(density_unsupported, width_reasons, scale_reasons, points_reason, density_checks)
+  reasons = list(density_unsupported, width_reasons, atoms_reasons, density_scale_reason, density_support_reason,
+    points_reason, density_checks)
 ))
 
 add_kind("densities", function() density_kind(
   choose = on_better_axes, ends = function(fit) if (is_calibrated(fit)) several_ends else rho_ends,
-  inner = function(fit) if (ncol(fit$data$y) < 4L && is.list(fit$functional)) several_points(fit, inner_count),
+  inner = function(fit) if (ncol(fit$data$y) < 4L && is.list(fit$functional)) several_points(fit, 400L),
   calibrate = calibrate_several, unplaced = several_unplaced, base = several_base, own = several_quantities,
   reasons = list(several_unsupported, densities_bandwidth, axes_reason, several_checks)
 ))
@@ -77,9 +76,9 @@ read_density <- function(fit, y) {
   y <- as_columns(y, "y")
   model <- fit$model
   d <- ncol(y)
-  counted <- function(count) count_words(count, "column")
-  if (!is.null(model$rho) && !length(model$rho) %in% c(1L, d)) {
-    stop_input("rho", sprintf("has %d values; the data have %s", length(model$rho), counted(d)))
+  columns <- count_words(d, "column")
+  if (!length(model$rho) %in% c(0L, 1L, d)) {
+    stop_input("rho", sprintf("has %d values; the data have %s", length(model$rho), columns))
   }
   fit$model$rho <- by_names(model$rho, colnames(y), "rho", "variable")
   n <- nrow(y)
@@ -87,19 +86,22 @@ read_density <- function(fit, y) {
   support <- model$support
   check_gini(y, fit$functional)
   if (d > 1L) {
-    if (any(is.finite(support))) stop_input("support", "is for one variable; the data have ", counted(d))
+    if (any(is.finite(support))) stop_input("support", "is for one variable; the data have ", columns)
   } else {
-    check_support(drop(y), support)
+    outside <- match(TRUE, y < support[[1L]] | y > support[[2L]])
+    if (!is.na(outside)) {
+      stop_input("support", sprintf("is %s to %s, and `y` has the value %s at position %d", format(support[[1L]]),
+        format(support[[2L]]), format(y[[outside]]), outside))
+    }
     if (isTRUE(model$calibrate)) atoms <- find_point_masses(drop(y), support)
-    rest <- y[!y %in% atoms$value, , drop = FALSE]
+    rest <- function() y[!y %in% atoms$value, , drop = FALSE]
     if (isTRUE(model$calibrate) && model$scale == "auto" && is.null(model$rho) &&
-      (length(unique(rest)) < 2L && diff(range(y)) > 0 || is_discrete(rest))) {
+      (length(unique(rest())) < 2L && diff(range(y)) > 0 || is_discrete(rest()))) {
       atoms <- before_tail(drop(y))
       if (is.null(atoms)) return(start_discrete(fit, drop(y)))
       support <- atoms$support
-      rest <- y[!y %in% atoms$value, , drop = FALSE]
     }
-    y <- rest
+    y <- rest()
     if (nrow(y) == 0L) stop_input("y", "has only values on the bounds of `support`: bayesian_bootstrap() takes them")
   }
   points <- model$points
@@ -110,7 +112,7 @@ read_density <- function(fit, y) {
     }
   }
   points <- as_columns(points, "points")
-  if (ncol(points) != d) stop_input("points", "has ", counted(ncol(points)), "; the data have ", d)
+  if (ncol(points) != d) stop_input("points", "has ", count_words(ncol(points), "column"), "; the data have ", d)
   fit <- with_parts(fit, n = n, points = if (d == 1L) drop(unname(points)) else points, atoms = atoms)
   if (d == 1L) return(on_scale(fit, drop(y), new_scale(support)))
   standard <- c(standard_of(y, model$standardize, "y"), list(names = column_labels(y)))
@@ -119,14 +121,6 @@ read_density <- function(fit, y) {
 }
 
 density_data <- function(y, standard) list(binary = FALSE, y = apply_standard(y, standard), x = matrix(0, nrow(y), 0L))
-
-check_support <- function(y, support) {
-  outside <- which(y < support[[1L]] | y > support[[2L]])
-  if (length(outside)) {
-    stop_input("support", sprintf("is %s to %s, and `y` has the value %s at position %d", format(support[[1L]]),
-      format(support[[2L]]), format(y[[outside[[1L]]]]), outside[[1L]]))
-  }
-}
 
 # The data and points of a density of one variable on a scale. `y`: the data without atoms.
 on_scale <- function(fit, y, scale) {
@@ -145,67 +139,57 @@ density_new_points <- function(fit, newdata, type) {
   list(at = density_points(fit, points), points = points)
 }
 
-# The fit on another scale, if its prequential score is better there by more than what the two parameters of a scale
-# cost. Scores are compared in the units of the data.
+# The fit on another scale, if its score in the units of the data is better by more than what two parameters cost.
 on_better_scale <- function(fit, run) {
   fit <- fit_bandwidth(fit, run)
   if (is_calibrated(fit) && fit$model$scale == "auto") {
     y <- own_units(fit)
     score <- function(fit) fit$score - log(fit$standard$scale) + mean(log_slope(fit$scale, y))
-    soft <- soften_log(fit$scale, y)
-    if (!is.null(soft)) {
-      other <- fit_bandwidth(on_scale(fit, y, soft), run)
-      if (score(other) > score(fit)) fit <- other
-    }
+    others <- function(scales) lapply(Filter(length, scales), function(one) fit_bandwidth(on_scale(fit, y, one), run))
+    for (other in others(list(soften_log(fit$scale, y)))) if (score(other) > score(fit)) fit <- other
     base <- score(fit)
-    plain <- replace(new_scale(fit$scale$support), "softness", fit$scale["softness"])
-    for (scale in list(find_bend(plain, y), find_mixture(plain, y))) {
-      if (is.null(scale)) next
-      other <- fit_bandwidth(on_scale(fit, y, scale), run)
-      gain <- score(other) - base
-      if ((gain - max(0, fit$scale$gain)) * length(y) <= 2) next
-      other$scale$gain <- gain
-      fit <- other
+    plain <- new_scale(fit$scale$support, fit$scale$softness)
+    for (other in others(list(find_bend(plain, y), find_mixture(plain, y)))) {
+      other$scale$gain <- score(other) - base
+      if ((other$scale$gain - max(0, fit$scale$gain)) * length(y) > 2) fit <- other
     }
   }
-  if (!is.null(fit$atoms)) fit <- with_parts(fit, atoms = draw_atoms(fit))
+  atoms <- fit$atoms
+  if (is.null(atoms)) return(fit)
+  # Their probabilities in each resample, draws x atoms, and that of the density: the limit of Polya's urn.
+  weight <- draw_shares(fit, atoms$count, nrow(fit$data$y))
+  fit$atoms$weight <- t(weight[seq_along(atoms$value), , drop = FALSE])
+  fit$atoms$density <- weight[nrow(weight), ]
   fit
 }
 
 density_base <- function(fit, at) {
   if (!is_placed(fit)) return(at$density)
-  slope <- if (is.null(fit$calibration$groups)) at$slope else group_places(fit, fit$scale, at)$slope
+  slope <- if (is.null(fit$calibration$groups)) at$slope else at$slope_before + group_places(fit, at, "log_slope")
   density <- stats::dnorm(unplaced_one(fit, at), log = TRUE) + slope
   exp(density - rep(log(fit$calibration$stretch * fit$standard$scale), each = nrow(density)))
 }
 
-# Quantities of the resamples from their distribution functions at the inner points.
 density_quantities <- function(fit, functional) {
-  refuse_kinds(functional, c("coefficients", "correlation"))
+  refuse_kinds(functional)
   if (is.null(functional)) {
     if (length(fit$points) < 2L) return(cbind(cdf = fit$cdf[, 1L], density = fit$density[, 1L]))
     functional <- lapply(c("mean", "sd", "median"), new_functional)
   }
   functional <- lapply(functional, in_rounding_cell, fit)
   grid <- grid_with_atoms(fit$atoms, inner_places(fit), inner_cdf(fit))
-  quantities <- grid_functional(grid$points, grid$cdf, functional)
-  count <- unlist(lapply(functional, function(part) {
-    rep(if (is.null(part$count)) 0 else part$count, length(functional_labels(part)))
-  }))
-  for (j in which(count > 0)) quantities[, j] <- draw_shares(fit, count[[j]], fit$n - count[[j]])[1L, ]
-  quantities
+  grid_functional(grid$points, grid$cdf, functional)
 }
 
 # The probability of one value, which a density puts at 0, where ties say that values are rounded: of a value among the
 # data by Polya's urn of its count, since values may be heaped, and of another one by the density within half a step.
 in_rounding_cell <- function(part, fit) {
   one <- part$kind == "probability" && part$lower == part$upper && !part$lower %in% fit$atoms$value
-  y <- sort(unlist(fit$given, use.names = FALSE))
-  gaps <- diff(y)
-  if (!one || all(gaps > 0)) return(part)
-  step <- min(gaps[gaps > 1e-9 * diff(range(y))])
-  part$count <- sum(y == part$lower)
-  replace(part, c("lower", "upper"), list(part$lower - step / 2, part$upper + step / 2))
+  y <- unlist(fit$given, use.names = FALSE)
+  if (!one || !anyDuplicated(y)) return(part)
+  count <- sum(y == part$lower)
+  if (count > 0) part$drawn <- draw_shares(fit, count, fit$n - count)[1L, ]
+  replace(part, c("lower", "upper"), part$lower + c(-0.5, 0.5) * rounding_step(y))
 }
 
 # Compares, at each inner point, the variance between the resamples with that of the steps still to come.
@@ -226,16 +210,10 @@ both_below <- function(h, r) {
     0.7554044083550030, 0.8656312023878318, 0.9445750230732326, 0.9894009349916499)
   weight <- c(0.1894506104550685, 0.1826034150449236, 0.1691565193950025, 0.1495959888165767,
     0.1246289712555339, 0.0951585116824928, 0.0622535239386479, 0.0271524594117541)
-  sum <- 0
   # In the angle asin(r) the integrand is smooth up to r = 1.
-  top <- asin(r)
-  for (sign in c(-1, 1)) {
-    for (k in seq_along(node)) {
-      angle <- top / 2 * (1 + sign * node[[k]])
-      sum <- sum + weight[[k]] * exp(-h^2 / (1 + sin(angle)))
-    }
-  }
-  stats::pnorm(h)^2 + sum * top / 2 / (2 * pi)
+  half <- asin(r) / 2
+  parts <- Map(function(node, weight) weight * exp(-h^2 / (1 + sin(half * (1 + node)))), c(-node, node), weight)
+  stats::pnorm(h)^2 + Reduce(`+`, parts) * half / (2 * pi)
 }
 
 simulate_density <- function(fit, r) {

@@ -8,7 +8,7 @@ add_kind("discrete_density", function() {
     words = function(model) "urn of the distinct values, with their counts (Polya's urn)", name = "an urn",
     arguments = c("points", "cdf", "density"), places = function(fit) fit$points, quantities = discrete_quantities,
     own = discrete_own, types = c("density", "cdf", "log_density"), predict = predict_discrete,
-    picture = discrete_picture, reasons = list(discrete_reasons, discrete_checks))
+    picture = discrete_picture, reasons = list(discrete_reasons))
 })
 
 # Of discrete values with a long tail, such as counts, those that occur four times, and all before them, are point
@@ -27,7 +27,7 @@ before_tail <- function(y) {
 }
 
 start_discrete <- function(fit, y) {
-  refuse_kinds(fit$functional, c("coefficients", "correlation"))
+  refuse_kinds(fit$functional)
   fit <- with_parts(fit, kind = "discrete_density", n = length(y), y = y, values = sort(unique(y)))
   points <- if (is.null(fit$model$points)) fit$values else drop(as_columns(fit$model$points, "points"))
   count <- rbind(tabulate(match(y, fit$values)) / fit$n)
@@ -49,11 +49,9 @@ discrete_quantities <- function(fit, run, progress) {
   of_values <- function(y, weights) drop(rowsum(weights, place))
   found <- bootstrap_quantities(with_parts(fit, functional = of_values), run, progress)
   weight <- unname(found$draws)
-  fit <- do.call(with_parts, c(list(fit), found))
-  parts <- list(weight = weight, cdf = values_cdf(fit, weight, fit$points),
-    density = values_density(fit, weight, fit$points))
-  found$draws <- copula_quantities(do.call(with_parts, c(list(fit), parts)))
-  c(found, parts)
+  found <- c(found, list(weight = weight, cdf = values_cdf(fit, weight, fit$points),
+    density = values_density(fit, weight, fit$points)))
+  replace(found, "draws", list(copula_quantities(with_parts(fit, parts = found))))
 }
 
 discrete_own <- function(fit, functional) {
@@ -67,30 +65,22 @@ predict_discrete <- function(fit, newdata, type, level, run) {
   of <- if (type == "cdf") values_cdf else values_density
   estimate <- drop(of(fit, rbind(tabulate(match(fit$y, fit$values)) / fit$n), points))
   if (type == "log_density") return(log(estimate))
-  if (is.null(level)) return(predicted_rows(fit, data.frame(estimate = estimate)))
-  ends <- pointwise(of(fit, fit$weight, points), level)
-  predicted_rows(fit, data.frame(estimate = estimate, lower = ends[1L, ], upper = ends[2L, ]))
+  predicted_rows(fit, estimate, if (!is.null(level)) pointwise(of(fit, fit$weight, points), level))
 }
 
-# The probabilities of the values, with their intervals.
 discrete_picture <- function(fit, level, paths, main, type) {
   band <- pointwise(fit$weight, level)
-  picture(list(panel(around(fit$values), c(0, 1.04 * max(band)), list(
-    layer("segments", x = fit$values, y = band[1L, ], xend = fit$values, yend = band[2L, ], colour = bar_colour,
-      width = 3),
-    layer("points", x = fit$values, y = colMeans(fit$weight), fill = "white")))), main, "value", "probability")
+  picture(list(panel(around(fit$values), c(0, 1.04 * max(band)),
+    bar_layers(fit$values, colMeans(fit$weight), band[1L, ], band[2L, ]))), main, "value", "probability")
 }
 
 discrete_reasons <- function(fit) {
   names <- colnames(fit$draws)
   unseen <- names == "probability" & colSums(fit$draws != 0) == 0
-  c(if (fit$n < 25L) reason("unsupported_within", figure = fit$n, count = count_words(fit$n, "value")),
+  c(few_values_reason(fit, 25L),
     if (any(unseen, na.rm = TRUE)) {
       reason("unsupported_unseen", quantity = "probability", figure = 3 / fit$n, most = figure(3 / fit$n))
     },
     reason("scale_values", figure = length(fit$values), count = whole_words(fit$n)),
-    tail_reasons(grep("^(mean|gini|tail_mean)", names, value = TRUE), intersect(c("sd", "variance"), names),
-      share_of_tails(fit$y, rep(1 / fit$n, fit$n)), fit$n, ""))
+    tail_reasons(names, share_of_tails(fit$y), fit$n), order_reason(fit$y), copies_reason(fit$y))
 }
-
-discrete_checks <- function(fit) c(order_reason(fit$y), copies_reason(fit$y))

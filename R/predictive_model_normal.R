@@ -27,23 +27,18 @@ normal_mean <- function(variance = NULL, prior = NULL) {
   } else {
     variance <- check_number(variance, "variance", min = 0)
     prior <- check_prior(prior, c(mean = 0, variance = Inf), "variance", Inf)
-    if (prior[["variance"]] <= 0) {
-      stop_input("prior", "must have a positive variance, not ", show_value(prior[["variance"]]))
-    }
+    if (prior[["variance"]] <= 0) stop_input("prior", "must have a positive variance, not ", prior[["variance"]])
   }
   new_predictive_model("normal_mean", variance = variance, prior = prior)
 }
 
-# A prior from a named vector. Entries that are not named keep their defaults. Without `strength` other than `none` the
-# prior mean counts nothing.
+# Entries that are not named keep their defaults. Without `strength` other than `none` the prior mean counts nothing.
 check_prior <- function(prior, default, strength, none) {
   if (is.null(prior)) return(default)
-  named <- is.numeric(prior) && length(prior) > 0L && !is.null(names(prior)) && !anyDuplicated(names(prior)) &&
+  named <- is.numeric(prior) && length(prior) && length(names(prior)) && !anyDuplicated(names(prior)) &&
     all(names(prior) %in% names(default))
-  if (!named) {
-    stop_input("prior", "must be a numeric vector with names among ",
-      paste(dQuote(names(default), FALSE), collapse = ", "), ", not ", show_value(prior))
-  }
+  must_be(named, "prior", paste("a numeric vector with names among",
+    paste(dQuote(names(default), FALSE), collapse = ", ")), prior)
   # A prior of infinite weight would leave nothing to learn. One of infinite variance is flat.
   bad <- !is.finite(prior) & !(names(prior) == "variance" & prior %in% Inf)
   if (any(bad)) stop_input("prior", "must be finite; `", names(prior)[bad][[1L]], "` is not")
@@ -56,20 +51,15 @@ check_prior <- function(prior, default, strength, none) {
 }
 
 normal_words <- function(model) {
-  number <- function(value) format(signif(value, 4))
-  prior <- lapply(as.list(model$prior), number)
+  filled <- function(words) do.call(sprintf, c(words, lapply(as.list(model$prior), four_digits)))
   if (is.null(model$variance)) {
-    return(paste0("normal mean, unknown variance; ",
-      if (identical(model$prior, normal_mean()$prior)) "reference prior 1/variance" else {
-        sprintf("prior: mean %s with weight %s, inverse gamma shape %s, rate %s", prior$mean, prior$weight, prior$shape,
-          prior$rate)
-      }))
-  }
-  sprintf("normal mean, variance %s; %s", number(model$variance), if (is.infinite(model$prior[["variance"]])) {
-    "flat prior"
+    paste0("normal mean, unknown variance; ", if (identical(model$prior, normal_mean()$prior)) {
+      "reference prior 1/variance"
+    } else filled("prior: mean %s with weight %s, inverse gamma shape %s, rate %s"))
   } else {
-    sprintf("prior N(%s, %s)", prior$mean, prior$variance)
-  })
+    paste0("normal mean, variance ", four_digits(model$variance), "; ",
+      if (is.infinite(model$prior[["variance"]])) "flat prior" else filled("prior N(%s, %s)"))
+  }
 }
 
 add_kind("normal_mean", function() list(
@@ -82,7 +72,7 @@ add_kind("normal_mean", function() list(
   quantities = function(fit, run, progress) list(draws = normal_mean_quantities(fit, run)),
   left = function(fit) function(horizon) fit$start$weight / (fit$start$weight + horizon),
   simulate = simulate_normal, types = "mean", predict = predict_normal, picture = normal_mean_picture,
-  reasons = list(normal_mean_reasons, values_checks)
+  reasons = list(variance_reason, prior_mean_reason, degrees_reason, values_checks)
 ))
 
 start_normal_mean <- function(fit, y, run) {
@@ -97,7 +87,7 @@ start_normal_mean <- function(fit, y, run) {
     shape <- prior$shape + n / 2
     mean <- (prior$weight * prior$mean + sum(y)) / weight
     scale <- prior$rate + sum((y - mean(y))^2) / 2 + prior$weight * n / weight * (mean(y) - prior$mean)^2 / 2
-    if (!is.finite(mean) || !is.finite(scale) || (scale <= 0 && diff(range(y)) > 0)) {
+    if (!is.finite(mean + scale) || (scale <= 0 && diff(range(y)) > 0)) {
       stop_input("y", "has values whose squares are ", if (is.finite(scale)) "0" else "not finite",
         " in double precision: use other units")
     }
@@ -129,17 +119,11 @@ advance_normal_mean <- function(fit, steps, run, progress) {
     fit <<- with_parts(fit, state = slice[c("mean", "scale")], horizon = fit$horizon + steps)
     if (ncol(slice$trajectory)) kept[[length(kept) + 1L]] <<- slice$trajectory
   })
-  fit <- ended(fit, outcome)
+  fit <- with_parts(fit, parts = outcome)
   if (fit$every == 0) return(fit)
   if (is.null(fit$trajectories)) kept <- c(list(matrix(fit$start$mean, fit$count, 1L)), kept)
   paths <- do.call(cbind, c(list(fit$trajectories), kept))
   with_parts(fit, trajectories = paths, times = (seq_len(ncol(paths)) - 1) * fit$every)
-}
-
-# After `horizon` steps the variance is inverse gamma. Its mean, a martingale, is the estimate.
-normal_variance <- function(fit) {
-  shape <- fit$start$shape + fit$horizon / 2
-  if (shape > 1) fit$state$scale / (shape - 1) else fit$state$scale / shape
 }
 
 # The mean, and an unknown variance, are parameters of the model. Median, quantiles and probabilities describe the
@@ -148,12 +132,17 @@ normal_mean_quantities <- function(fit, run) {
   functional <- fit$functional
   if (is.function(functional)) return(population_quantities(fit, functional, run))
   quantities <- cbind(mean = fit$state$mean)
-  if (!is.null(fit$state$scale)) quantities <- cbind(quantities, variance = normal_variance(fit))
+  if (!is.null(fit$state$scale)) {
+    # After `horizon` steps the variance is inverse gamma. Its mean, a martingale, is the estimate.
+    shape <- fit$start$shape + fit$horizon / 2
+    quantities <- cbind(quantities, variance = fit$state$scale / (if (shape > 1) shape - 1 else shape))
+  }
   if (is.null(functional)) return(quantities)
-  refuse_kinds(functional, c("coefficients", "correlation"))
+  refuse_kinds(functional)
   kinds <- kinds_of(functional)
-  if (any(kinds %in% c("variance", "sd")) && is.null(fit$state$scale)) {
-    stop_input("functional", "is ", dQuote(intersect(kinds, c("variance", "sd"))[[1L]], FALSE),
+  lacking <- intersect(kinds, c("variance", "sd"))
+  if (length(lacking) && is.null(fit$state$scale)) {
+    stop_input("functional", "is ", dQuote(lacking[[1L]], FALSE),
       ": this model has \"mean\"; a function of the population can compute others")
   }
   if ("sd" %in% kinds) quantities <- cbind(quantities, sd = sqrt(quantities[, "variance"]))
@@ -167,13 +156,11 @@ normal_mean_quantities <- function(fit, run) {
   quantities[, match(unlist(lapply(functional, functional_labels)), colnames(quantities)), drop = FALSE]
 }
 
-# Computes a functional of whole populations, for a few resamples at a time. The values that a resample drew follow from
-# the path of its means.
+# The values that a resample drew follow from the path of its means.
 population_quantities <- function(fit, functional, run) {
-  at_once <- max(1, floor(4e6 / (fit$horizon + 1)))
   weight <- fit$start$weight + seq_len(fit$horizon)
-  bind_quantities(lapply(seq(0, fit$count - 1, by = at_once), function(first) {
-    members <- seq_len(min(at_once, fit$count - first)) + first
+  bind_quantities(lapply(parts_of(fit$count, 4e6 / (fit$horizon + 1)), function(members) {
+    first <- members[[1L]] - 1
     state <- first_means(fit$start, length(members))
     paths <- function(run) native(C_predictive_normal, fit$start, state, fit$seed, first, 0, fit$horizon, 1, run)
     slice <- tryCatch(paths(run), warpbayes_error = function(error) {
@@ -204,13 +191,8 @@ predict_normal <- function(fit, newdata, type, level, run) {
   ends <- if (is.null(start$scale)) stats::qnorm(ends) * start$sd * sqrt(1 + 1 / start$weight) else {
     stats::qt(ends, 2 * start$shape) * sqrt(start$scale * (1 + 1 / start$weight) / start$shape)
   }
-  predicted_rows(fit, data.frame(estimate = start$mean, lower = start$mean + ends[[1L]],
-    upper = start$mean + ends[[2L]]))
+  predicted_rows(fit, start$mean, cbind(start$mean + ends))
 }
-
-# What the data say against the model. Differences that chance explains at the level 0.001 are left out, and so are
-# those of less than 10% in the width of intervals.
-normal_mean_reasons <- function(fit) c(variance_reason(fit), prior_mean_reason(fit), degrees_reason(fit))
 
 # The standard deviation, without overflow of squares.
 safe_sd <- function(y) {
@@ -219,6 +201,8 @@ safe_sd <- function(y) {
   if (largest == 0) 0 else largest * stats::sd(y / largest)
 }
 
+# What the data say against the model. Differences that chance explains at the level 0.001 are left out, and so are
+# those of less than 10% in the width of intervals.
 variance_reason <- function(fit) {
   variance <- fit$model$variance
   if (is.null(variance) || fit$n < 2L) return(NULL)
@@ -245,14 +229,15 @@ prior_mean_reason <- function(fit) {
     stats::pt(-abs(distance) / (safe_sd(fit$y) * sqrt(1 / fit$n + 1 / prior$weight)), fit$n - 1)
   }
   if (is.na(chance) || 2 * chance > 0.001) return(NULL)
-  reason("unsupported_prior", figure = prior$mean, prior = format(signif(prior$mean, 4)),
-    data = format(signif(mean(fit$y), 4)), mean = format(signif(fit$start$mean, 4)))
+  reason("unsupported_prior", figure = prior$mean, prior = four_digits(prior$mean), data = four_digits(mean(fit$y)),
+    mean = four_digits(fit$start$mean))
 }
 
 # Student's t has a standard deviation from more than two degrees of freedom on.
 degrees_reason <- function(fit) {
   degrees <- 2 * fit$start$shape
-  if (!is.null(fit$model$variance) || degrees > 2) return(NULL)
-  reason("unsupported_moments", figure = degrees, count = count_words(fit$n, "value"),
-    degrees = count_words(degrees, "degree of freedom", "degrees of freedom"))
+  if (is.null(fit$model$variance) && degrees <= 2) {
+    reason("unsupported_moments", figure = degrees, count = count_words(fit$n, "value"),
+      degrees = count_words(degrees, "degree of freedom", "degrees of freedom"))
+  }
 }

@@ -8,8 +8,9 @@
 #' takes straight lines, natural cubic splines of each covariate or none, whichever predicts best.
 #'
 #' @section The joint method:
-#' `method = "joint"` models the covariates and the response together (Fong, Holmes and Walker 2023). Prefer it to
-#' predict new observations from skewed covariates. It needs numeric covariates and takes about twice as long.
+#' `method = "joint"` models the covariates and the response together (Fong, Holmes and Walker 2023,
+#' \doi{10.1093/jrsssb/qkad005}). Prefer it to predict new observations from skewed covariates. It needs numeric
+#' covariates and takes about twice as long.
 #'
 #' @param formula response and covariates, as for [stats::lm()]. The levels of an ordered factor are numbered.
 #' @param points where distributions are evaluated: a data frame with the covariates. `NULL` takes those of the data.
@@ -17,14 +18,11 @@
 #' @param rho the correlation of the copula of the response, as in [copula_density()].
 #' @param rho_x the same for the covariates: one number, or one for each covariate or each of their columns.
 #' @param bandwidths if `rho_x` is chosen: `"one"` for all covariates, or one for `"each"`.
-#' @param calibrate whether `rho` stays within \[0.7, 0.999\] and there is a mean function by default. `FALSE` chooses
-#'   `rho` and resamples as published.
+#' @param calibrate whether `rho` stays within \[0.7, 0.999\] and there is a mean function by default.
 #' @param mean the mean function: `"auto"`, `"linear"`, `"smooth"`, `"none"`, or a formula such as `~ poly(x, 2)`.
 #' @param method `"conditional"` models the response given the covariates, `"joint"` both.
 #' @inheritParams copula_density
 #' @return A list of class `predictive_model`.
-#' @references Fong, E., Holmes, C. and Walker, S. G. (2023). Martingale posterior distributions. *Journal of the Royal
-#'   Statistical Society B* 85, 1357-1391. \doi{10.1093/jrsssb/qkad005}
 #' @examples
 #' model <- copula_regression(dist ~ speed, data.frame(speed = c(10, 20)), rho = 0.7, rho_x = 0.6)
 #' fit <- predictive_resample(cars, model, horizon = 200, draws = 50, seed = 1, threads = 2)
@@ -50,10 +48,12 @@ copula_classification <- function(formula, points = NULL, rho = NULL, rho_x = NU
 
 formula_model <- function(kind, formula, points, rho, rho_x, standardize, permutations, bandwidths, calibrate, mean,
                           ...) {
-  if (!is.null(points) && !is.data.frame(points)) {
-    stop_input("points", "must be a data frame of covariates, or NULL, not ", show_value(points))
+  must_be(is.null(points) || is.data.frame(points), "points", "a data frame of covariates, or NULL", points)
+  formula <- check_formula(formula)
+  mean <- if (inherits(mean, "formula")) check_formula(mean, "mean", response = FALSE) else {
+    check_choice(mean, "mean", c("auto", "linear", "smooth", "none"))
   }
-  copula_model(kind, formula = check_formula(formula), mean = check_mean(mean), points = given_data(points, "points"),
+  copula_model(kind, formula = formula, mean = mean, points = given_data(points, "points"),
     rho_x = check_rho(rho_x, "rho_x"), ..., rho = rho, length = 1L, standardize = standardize,
     permutations = permutations, bandwidths = bandwidths, choices = c("each", "one"), calibrate = calibrate)
 }
@@ -73,16 +73,17 @@ formula_kind <- function(what, ...) {
 
 regression_kind <- function(what = "regression by", ...) {
   formula_kind(what, read_response = read_numbers, line = regression_line,
-    predicted = function(fit, by_order, start) {
+    predicted = function(fit, start) {
       cdf <- matrix(start$conditional, values_each(fit))[-seq_along(fit$response_at), , drop = FALSE]
-      c(copula_predictions(fit, by_order, start), list(mean0 = grid_means(fit$inner_at, cdf) + fit$at$trend))
+      c(copula_predictions(fit, start), list(mean0 = grid_means(fit$inner_at, cdf) + fit$at$trend))
     },
     base = function(fit, at) {
       if (is.null(fit$trend)) at$density else stats::dnorm(unplaced_trend(fit, at)) / fit$standard$scale
     },
     own = regression_quantities, places = regression_points, simulate = simulate_regression,
     types = c("mean", "density", "cdf", "log_density"), picture = regression_picture,
-    reasons = list(smoothed_mean_reasons, regression_bandwidth, covariates_reasons, regression_checks), ...)
+    reasons = list(smoothed_mean_reasons, small_reason, large_reason, covariates_reason, mean_reason, beyond_reason,
+      regression_checks), ...)
 }
 
 add_kind("copula_regression", regression_kind)
@@ -94,13 +95,19 @@ add_kind("joint_regression", function() {
 })
 
 add_kind("copula_classification", function() {
-  formula_kind("classification by", read_response = read_classes, line = classes_line,
-    arguments = c("points", "probability"), base = function(fit, at) NULL, rows = row_states,
-    predicted = function(fit, by_order, start) {
-      list(probability0 = drop(start$conditional),
-        orders = c(fit$orders["score"], list(probability = t(by_order$conditional[, 1L, ]))))
+  formula_kind("classification by", line = classes_line, arguments = c("points", "probability"),
+    base = function(fit, at) NULL,
+    read_response = function(fit, response, x) {
+      classes <- two_classes(response, "y")
+      with_parts(fit, classes = classes$labels, data = list(binary = TRUE, y = matrix(classes$y), x = x))
     },
-    values = function(fit) list(probability = orders_by_points(fit$state$conditional, 1L)),
+    # What the data predict at their own rows, for each resample.
+    rows = function(fit, run) {
+      start <- if (is.null(fit$data$start)) numeric(fit$n) else fit$data$start
+      matrix(average_at(fit, list(y = matrix(start), x = fit$data$x), run)$conditional, fit$n, fit$count)
+    },
+    predicted = function(fit, start) list(probability0 = drop(start$conditional)),
+    values = function(fit) list(probability = draws_by_points(fit$state$conditional, 1L)),
     own = function(fit, functional) {
       if (!is.null(functional)) stop_input("functional", "must be NULL or a function for classification")
       indexed("probability", fit$probability)
@@ -110,15 +117,14 @@ add_kind("copula_classification", function() {
       factor(fit$classes[1L + (stats::runif(length(p)) < p)], fit$classes)
     },
     types = c("probability", "class", "log_density"), picture = classes_picture,
-    reasons = list(smoothed_mean_reasons, classes_bandwidth, covariates_reasons))
+    reasons = list(smoothed_mean_reasons, small_reason, large_reason, covariates_reason, mean_reason, beyond_reason))
 })
 
 read_numbers <- function(fit, response, x) {
   if (!is.numeric(response) || !is.null(dim(response))) {
+    is_class <- is.factor(response) || is.character(response) || is.logical(response)
     stop_input("y", "must have a numeric response, not ", show_value(response),
-      if (is.factor(response) || is.character(response) || is.logical(response)) {
-        ": use copula_classification() for classes"
-      })
+      if (is_class) ": use copula_classification() for classes")
   }
   y <- matrix(as.double(response))
   check_gini(y, fit$functional)
@@ -131,22 +137,15 @@ read_numbers <- function(fit, response, x) {
   with_parts(fit, inner_at = inner_response(fit))
 }
 
-read_classes <- function(fit, response, x) {
-  classes <- two_classes(response, "y")
-  with_parts(fit, classes = classes$labels, data = list(binary = TRUE, y = matrix(classes$y), x = x))
-}
-
 check_joint <- function(frame, terms) {
-  for (name in covariate_names(frame, terms)) {
-    kind <- stats::.MFclass(frame[[name]])
-    if (kind %in% c("factor", "ordered", "character", "logical")) {
-      stop_input("method", "is \"joint\", which models a density of the covariates, and ", dQuote(name, FALSE),
-        " has levels: use the method \"conditional\"")
-    }
+  classes <- vapply(frame[covariate_names(frame, terms)], stats::.MFclass, "")
+  name <- names(classes)[classes %in% c("factor", "ordered", "character", "logical")]
+  if (length(name)) {
+    stop_input("method", "is \"joint\", which models a density of the covariates, and ", dQuote(name[[1L]], FALSE),
+      " has levels: use the method \"conditional\"")
   }
 }
 
-# The points of a regression as a data frame, with a row for each value of the response at each of them.
 regression_points <- function(fit) {
   points <- fit$points[rep(seq_len(nrow(fit$points)), each = length(fit$response_at)), , drop = FALSE]
   points[[deparse1(fit$model$formula[[2L]])]] <- rep(fit$response_at, nrow(fit$points))
@@ -161,22 +160,17 @@ simulate_regression <- function(fit, r) {
   vapply(seq_along(u), function(i) invert_cdf(fit$inner_at, cdf[, i], u[[i]]), 0) + fit$at$trend
 }
 
-# Points of predict(): the rows of `newdata`, with the response if the type needs it.
 formula_new_points <- function(fit, newdata, type) {
-  if (!is.null(newdata) && !is.data.frame(newdata)) {
-    stop_input("newdata", "must be a data frame, not ", show_value(newdata))
-  }
-  points <- newdata
-  if (is.null(points)) points <- if (type %in% c("density", "cdf")) regression_points(fit) else fit$points
+  must_be(is.null(newdata) || is.data.frame(newdata), "newdata", "a data frame", newdata)
+  points <- if (type %in% c("density", "cdf")) regression_points(fit) else fit$points
+  if (!is.null(newdata)) points <- newdata
   covariates <- point_covariates(fit, points, "newdata")
   design <- mean_design(fit, covariates, points, "newdata")
   line <- record(fit)$line
   if (type == "mean") return(list(at = grid_points(fit, covariates, design, numeric())))
   if (type %in% c("probability", "class")) return(list(at = line$points(fit, covariates, design)))
-  response <- tryCatch(
-    eval(fit$model$formula[[2L]], points, environment(fit$model$formula)),
-    error = function(error) stop_input("newdata", "lacks the response: ", because = error)
-  )
+  response <- tryCatch(eval(fit$model$formula[[2L]], points, environment(fit$model$formula)),
+    error = function(error) stop_input("newdata", "lacks the response: ", because = error))
   if (is.null(fit$classes)) {
     response <- check_numeric_vector(response, "newdata")
     return(list(at = formula_points(fit, covariates, design, rbind(response))))
@@ -187,10 +181,4 @@ formula_new_points <- function(fit, newdata, type) {
     stop_input("newdata", "has a response in row ", which(!known)[[1L]], " that is none of the classes")
   }
   list(at = line$points(fit, covariates, design), outcome = as.double(label == fit$classes[[2L]]))
-}
-
-# What the data predict at their own rows, for each resample of a classification.
-row_states <- function(fit, run) {
-  start <- if (is.null(fit$data$start)) numeric(fit$n) else fit$data$start
-  matrix(average_at(fit, list(y = matrix(start), x = fit$data$x), run)$conditional, fit$n, fit$count)
 }

@@ -1,5 +1,4 @@
-# Urns, whose limits are known and drawn at once: the Bayesian bootstrap, and Dirichlet and Pitman-Yor processes and
-# Gnedin's urn, which also draw new values from a base measure.
+# Urns, whose limits are drawn at once: the Bayesian bootstrap, and urns that also draw from a base measure.
 
 #' Urns as predictive models
 #'
@@ -20,10 +19,8 @@
 #' @param concentration the concentration \eqn{\theta}, above 0.
 #' @param discount the discount \eqn{\sigma}, at least 0 and below 1; 0 is a Dirichlet process.
 #' @param gamma Gnedin's \eqn{\gamma}, strictly between 0 and 1. A larger one gives fewer types.
-#' @param base the base measure: its quantile function of a vector of probabilities, such as `function(p) qnorm(p, 30,
-#'   15)`.
-#' @return A list of class `predictive_model`. With a base measure the data are a numeric vector, and the horizon is
-#'   `Inf`.
+#' @param base the base measure: its quantile function, such as `function(p) qnorm(p, 30, 15)`.
+#' @return A list of class `predictive_model`. With a base measure the data are a numeric vector.
 #' @references
 #' Rubin, D. B. (1981). The Bayesian bootstrap. *The Annals of Statistics* 9, 130-134. \doi{10.1214/aos/1176345338}
 #'
@@ -34,8 +31,7 @@
 #' IMS Lecture Notes 30, 245-267.
 #' @examples
 #' fit <- predictive_resample(precip, pitman_yor(5, base = function(p) qnorm(p, 30, 15)),
-#'   functional = "mean",
-#'   draws = 200, seed = 1, threads = 2)
+#'   functional = "mean", draws = 200, seed = 1, threads = 2)
 #' summary(fit)
 #' @name pitman_yor
 NULL
@@ -48,9 +44,8 @@ bayesian_bootstrap <- function() new_predictive_model("bayesian_bootstrap")
 #' @export
 pitman_yor <- function(concentration, discount = 0, base) {
   concentration <- check_number(concentration, "concentration", min = 0, max = 1e8)
-  if (!is.numeric(discount) || length(discount) != 1L || !isTRUE(discount >= 0 && discount < 1)) {
-    stop_input("discount", "must be one number of at least 0 and below 1, not ", show_value(discount))
-  }
+  must_be(is_one_number(discount) && discount >= 0 && discount < 1, "discount",
+    "one number of at least 0 and below 1", discount)
   new_predictive_model("pitman_yor", concentration = concentration, discount = as.double(discount),
     base = check_base(base))
 }
@@ -63,15 +58,13 @@ gnedin <- function(gamma, base) {
 
 check_base <- function(base) {
   check_present(!missing(base), "base")
-  if (!is.function(base)) stop_input("base", "must be a quantile function, not ", show_value(base))
+  must_be(is.function(base), "base", "a quantile function", base)
   base_values(base, c(0.25, 0.75))
   base
 }
 
 base_values <- function(base, u) {
-  value <- tryCatch(base(u), error = function(error) {
-    stop_input("base", "failed: ", because = error)
-  })
+  value <- tryCatch(base(u), error = function(error) stop_input("base", "failed: ", because = error))
   if (!is.numeric(value) || length(value) != length(u) || !all(is.finite(value))) {
     stop_input("base", sprintf("must return a finite number for each of %d probabilities, not ", length(u)),
       show_value(value))
@@ -90,21 +83,30 @@ add_kind("bayesian_bootstrap", function() with_parts(urn_kind,
   has_prior = FALSE, no_prediction = "is a Bayesian bootstrap, which predicts nothing but the data again",
   start = start_bootstrap, quantities = bootstrap_quantities, simulate = simulate_bootstrap,
   left = function(fit) function(horizon) if (is.infinite(horizon)) 0 else fit$n / (fit$n + horizon),
-  reasons = list(bootstrap_reasons, values_checks)
+  reasons = list(few_values_reason, values_checks)
 ))
 
-# Urns with a base measure also say how to start(), and how to draw() some resamples.
+# Urns with a base measure also give the parameters of their limits(), and draw() some resamples.
 base_kind <- function(...) {
   with_parts(urn_kind, limit = "always", name = "urns", has_prior = TRUE,
-    no_prediction = "is the limit of an urn: simulate() draws what it predicts", start = start_urn,
-    quantities = urn_quantities, simulate = simulate_urn, ...)
+    no_prediction = "is the limit of an urn: simulate() draws what it predicts", quantities = urn_quantities,
+    start = function(fit, y, run) {
+      check_result_size(fit$count, "draws", "resamples", copies = 12)
+      y <- check_numeric_vector(y)
+      values <- sort(unique(y))
+      check_weighted_functional(values, fit$functional)
+      with_parts(fit, n = length(y), y = values, start = record(fit)$limits(fit$model, tabulate(match(y, values))))
+    },
+    simulate = function(fit, r) {
+      population <- urn_population(fit, record(fit)$draw(fit, r - 1, 1), 1L)
+      population$values[sample.int(length(population$values), fit$n, TRUE, population$weight)]
+    }, ...)
 }
 
 add_kind("pitman_yor", function() base_kind(
   words = function(model) {
-    number <- function(value) format(signif(value, 4))
     paste0(if (model$discount == 0) "Dirichlet process" else "Pitman-Yor process", ", concentration ",
-      number(model$concentration), if (model$discount > 0) paste(", discount", number(model$discount)))
+      four_digits(model$concentration), if (model$discount > 0) paste(", discount", four_digits(model$discount)))
   },
   limits = function(model, counts) {
     rest <- model$concentration + model$discount * length(counts)
@@ -117,7 +119,7 @@ add_kind("pitman_yor", function() base_kind(
 ))
 
 add_kind("gnedin", function() base_kind(
-  words = function(model) paste0("Gnedin's urn, gamma ", format(signif(model$gamma, 4))),
+  words = function(model) paste("Gnedin's urn, gamma", four_digits(model$gamma)),
   limits = function(model, counts) list(shape = counts + 1, sticks = 2000L),
   draw = function(fit, first, count) {
     .Call(C_predictive_gnedin, fit$start$shape, fit$n, fit$model$gamma, fit$start$sticks, first, count, fit$seed)
@@ -133,23 +135,11 @@ start_bootstrap <- function(fit, y, run) {
 }
 
 check_cells <- function(y) {
-  bad <- vapply(y, function(column) {
-    match(TRUE, is.na(column) | (if (is.numeric(column)) is.infinite(column) else FALSE))
-  }, 0L)
-  j <- which(!is.na(bad))
-  if (length(j)) {
-    name <- names(y)[[j[[1L]]]]
-    stop_input("y", sprintf("has a missing or infinite value in row %d, column %s", bad[[j[[1L]]]],
-      if (is.na(name) || !nzchar(name)) j[[1L]] else name))
+  bad <- vapply(y, function(one) match(TRUE, is.na(one) | if (is.numeric(one)) is.infinite(one) else FALSE), 0L)
+  j <- match(FALSE, is.na(bad))
+  if (!is.na(j)) {
+    stop_input("y", sprintf("has a missing or infinite value in row %d, column %s", bad[[j]], column_labels(y)[[j]]))
   }
-}
-
-start_urn <- function(fit, y, run) {
-  check_result_size(fit$count, "draws", "resamples", copies = 12)
-  y <- check_numeric_vector(y, "y")
-  values <- sort(unique(y))
-  check_weighted_functional(values, fit$functional)
-  with_parts(fit, n = length(y), y = values, start = record(fit)$limits(fit$model, tabulate(match(y, values))))
 }
 
 # The least number of sticks that leave a thousandth on average. Stick i leaves (rest + i discount)/(rest + 1 +
@@ -168,8 +158,8 @@ urn_population <- function(fit, drawn, r) {
     weight = drawn$weight[seq_len(length(fit$y) + new), r])
 }
 
-# The quantities of resamples, and how many there are. draw(done, count) draws the weights of some, and returns a
-# function of the number of one of them. An interrupt keeps the resamples that are complete.
+# draw(done, count) draws the weights of resamples, and returns a function of the number of one. An interrupt keeps the
+# resamples that are complete.
 drawn_quantities <- function(fit, unit, progress, draw) {
   all <- list()
   keep <- function(found) all[[length(all) + 1L]] <<- found
@@ -178,7 +168,14 @@ drawn_quantities <- function(fit, unit, progress, draw) {
   })
   if (length(all) == 0L) stop_warpbayes("input", "interrupted before the first resamples were complete")
   draws <- bind_quantities(all)
-  c(list(draws = draws, asked = fit$count, count = nrow(draws)), outcome[c("interrupted", "failure")])
+  c(list(draws = draws, asked = fit$count, count = nrow(draws)), outcome)
+}
+
+# The weights of resamples, observations x resamples.
+bootstrap_weights <- function(fit, first, count, run) {
+  if (fit$horizon == 0) return(matrix(1 / fit$n, fit$n, count))
+  steps <- if (is.infinite(fit$horizon)) 0 else fit$horizon
+  native(C_predictive_bootstrap, fit$n, first, count, steps, fit$seed, run)
 }
 
 urn_quantities <- function(fit, run, progress) {
@@ -196,28 +193,15 @@ urn_quantities <- function(fit, run, progress) {
 
 bootstrap_quantities <- function(fit, run, progress) {
   compute <- weighted_functional(fit$y, fit$functional)
-  if (fit$horizon == 0) {
-    # Nothing is drawn, so every resample is the data.
-    value <- bind_quantities(list(each_resample(1L, function(r) compute(rep(1 / fit$n, fit$n)))))
-    return(list(draws = value[rep(1L, fit$count), , drop = FALSE], interrupted = FALSE))
-  }
   steps <- if (is.infinite(fit$horizon)) 0 else fit$horizon
   drawn_quantities(fit, 1e6 / (fit$n + steps), progress, function(done, count) {
-    weight <- native(C_predictive_bootstrap, fit$n, done, count, steps, fit$seed, run)
+    weight <- bootstrap_weights(fit, done, count, run)
     function(r) compute(weight[, r - done])
   })
 }
 
 simulate_bootstrap <- function(fit, r) {
-  steps <- if (is.infinite(fit$horizon)) 0 else fit$horizon
-  weight <- if (fit$horizon > 0) {
-    drop(native(C_predictive_bootstrap, fit$n, r - 1, 1, steps, fit$seed, resolve_run(fit$backend, fit$threads)))
-  }
+  weight <- if (fit$horizon > 0) drop(bootstrap_weights(fit, r - 1, 1, resolve_run(fit$backend, fit$threads)))
   rows <- sample.int(fit$n, fit$n, TRUE, weight)
   if (is.null(dim(fit$y))) fit$y[rows] else fit$y[rows, , drop = FALSE]
-}
-
-simulate_urn <- function(fit, r) {
-  population <- urn_population(fit, record(fit)$draw(fit, r - 1, 1), 1L)
-  population$values[sample.int(length(population$values), fit$n, TRUE, population$weight)]
 }

@@ -3,12 +3,11 @@
 #' Plot a martingale posterior
 #'
 #' By default the model decides what is drawn: a normal mean's distribution, with the exact posterior dashed, and its
-#' paths if they were kept; a density with a band; a curve of means, or of probabilities of the second class, for each
-#' numeric covariate, the others at their medians or most frequent levels; otherwise histograms of the quantities.
+#' paths; a density with a band; a curve of means, or of probabilities of the second class, for each covariate, the
+#' others at their medians or most frequent levels; otherwise histograms of the quantities.
 #'
 #' @param x a fit from [predictive_resample()].
-#' @param type `"model"` as above; `"draws"` for histograms; `"trajectories"` for kept paths. At most nine quantities
-#'   are drawn.
+#' @param type `"model"` as above; `"draws"` for histograms; `"trajectories"` for kept paths. At most nine are drawn.
 #' @param level the probability of the bands, pointwise.
 #' @param paths the largest number of paths or contours to draw.
 #' @param main title.
@@ -21,8 +20,7 @@
 #' @export
 plot.martingale_posterior <- function(x, type = c("model", "draws", "trajectories"), level = 0.9, paths = 200,
                                       main = NULL, ...) {
-  check_dots_empty(...)
-  check_parts(x, "x")
+  check_method(x, "x", ...)
   picture <- resample_picture(x, type, level, paths, main)
   # Panels go into a layout of the user, one after the other.
   if (prod(graphics::par("mfrow")) == 1L) paint_picture(picture) else {
@@ -38,8 +36,7 @@ plot.martingale_posterior <- function(x, type = c("model", "draws", "trajectorie
 #' @exportS3Method ggplot2::autoplot martingale_posterior
 autoplot.martingale_posterior <- function(object, type = c("model", "draws", "trajectories"), level = 0.9,
                                           paths = 200, main = NULL, ...) {
-  check_dots_empty(...)
-  check_parts(object, "object")
+  check_method(object, "object", ...)
   gg_draw(resample_picture(object, type, level, paths, main))
 }
 
@@ -48,7 +45,6 @@ resample_picture <- function(x, type, level, paths, main) {
   type <- check_choice(type, "type", c("model", "draws", "trajectories"))
   paths <- check_count(paths, "paths")
   level <- check_number(level, "level", min = 0, max = 1, open = FALSE)
-  if (type == "draws") return(histogram_picture(x, main))
   if (type == "trajectories" && is.null(x$trajectories)) {
     stop_input("type", "is \"trajectories\", and none were kept: ask predictive_resample() for them")
   }
@@ -59,7 +55,7 @@ resample_picture <- function(x, type, level, paths, main) {
     }), main, "observations drawn"))
   }
   own <- record(x)$picture
-  found <- if (!is.null(own)) own(x, level, paths, main, type)
+  found <- if (type != "draws" && !is.null(own)) own(x, level, paths, main, type)
   if (is.null(found)) histogram_picture(x, main) else found
 }
 
@@ -79,7 +75,11 @@ normal_mean_picture <- function(fit, level, paths, main, type) {
   ends <- around(c(final, fit$trajectories))
   bars <- graphics::hist(final, breaks = 40, plot = FALSE)
   at <- seq(ends[[1L]], ends[[2L]], length.out = 200L)
-  exact <- exact_density(fit, at)
+  start <- fit$start
+  exact <- if (is.null(start$scale)) stats::dnorm(at, start$mean, start$sd / sqrt(start$weight)) else {
+    spread <- sqrt(start$scale / start$shape / start$weight)
+    stats::dt((at - start$mean) / spread, 2 * start$shape) / spread
+  }
   heights <- c(0, 1.04 * max(bars$density, exact))
   layers <- c(histogram_layers(bars), list(layer("lines", x = at, y = exact, dash = 2, width = 1.5)))
   caption <- "Dashed: the exact posterior"
@@ -101,42 +101,40 @@ histogram_layers <- function(bars) {
   list(layer("rects", xmin = bars$breaks[-last], xmax = bars$breaks[-1L], ymin = 0, ymax = bars$density,
     fill = histogram_colour, colour = "white"))
 }
-exact_density <- function(fit, at) {
-  start <- fit$start
-  if (is.null(start$scale)) return(stats::dnorm(at, start$mean, start$sd / sqrt(start$weight)))
-  spread <- sqrt(start$scale / start$shape / start$weight)
-  stats::dt((at - start$mean) / spread, 2 * start$shape) / spread
-}
 
 pointwise <- function(draws, level) {
   apply(draws, 2L, stats::quantile, probs = interval_ends(level), names = FALSE)
 }
 
-# A line with a band, and the data as points or as rugs at the `bottom` and the `top`.
-band_picture <- function(main, x, band, line, xlim, ylim, xlab, ylab, points = NULL, bottom = NULL, top = NULL,
+band_layers <- function(x, line, lower, upper) {
+  list(layer("ribbon", x = x, ymin = lower, ymax = upper, fill = shade(bar_colour, 0.3)),
+    layer("lines", x = x, y = line, width = 2))
+}
+bar_layers <- function(x, middle, lower, upper) {
+  list(layer("segments", x = x, y = lower, xend = x, yend = upper, colour = bar_colour, width = 3),
+    layer("points", x = x, y = middle, fill = "white"))
+}
+
+# A line with a band of `draws`, and the data as points or as rugs at the `bottom` and the `top`. `ylim`: of the band.
+band_picture <- function(main, x, draws, level, line, xlab, ylab, ylim, points = NULL, bottom = NULL, top = NULL,
                          caption = NULL) {
-  picture(list(panel(around(xlim), ylim, list(
-    layer("points", x = points$x, y = points$y, pch = 16, size = 0.6, colour = "grey50"),
-    layer("ribbon", x = x, ymin = band[1L, ], ymax = band[2L, ], fill = shade(bar_colour, 0.3)),
-    layer("lines", x = x, y = line, width = 2), layer("rug", x = bottom), layer("rug", x = top, side = 3L)
+  order <- order(x)
+  band <- pointwise(draws[, order, drop = FALSE], level)
+  picture(list(panel(around(c(points$x, x)), ylim(band), c(
+    list(layer("points", x = points$x, y = points$y, pch = 16, size = 0.6, colour = "grey50")),
+    band_layers(x[order], line[order], band[1L, ], band[2L, ]),
+    list(layer("rug", x = bottom), layer("rug", x = top, side = 3L))
   ))), main, xlab, ylab, caption = caption, plain = TRUE)
 }
 
 density_picture <- function(fit, level, paths, main, type) {
   if (length(fit$points) < 2L) return(NULL)
-  order <- order(fit$points)
-  band <- pointwise(fit$density[, order, drop = FALSE], level)
-  # What the density leaves out.
   atoms <- predicted_atoms(fit)
   caption <- if (!is.null(atoms)) {
     paste(sprintf("P(%s) = %s", format(atoms$value, trim = TRUE), figure(drop(atoms$weight))), collapse = ", ")
   }
-  band_picture(main, fit$points[order], band, fit$density0[order], range(fit$points),
-    c(0, 1.04 * max(band, fit$density0)), "value", "density", caption = caption, bottom = own_units(fit))
-}
-
-covariates_of <- function(fit) {
-  sweep(sweep(fit$data$x, 2L, fit$standard_x$scale, "*"), 2L, fit$standard_x$center, "+")
+  band_picture(main, fit$points, fit$density, level, fit$density0, "value", "density",
+    function(band) c(0, 1.04 * max(band, fit$density0)), caption = caption, bottom = own_units(fit))
 }
 
 numeric_covariates <- function(fit) if (all(vapply(fit$points, is.numeric, NA))) ncol(fit$points) else 0L
@@ -144,14 +142,10 @@ numeric_covariates <- function(fit) if (all(vapply(fit$points, is.numeric, NA)))
 regression_picture <- function(fit, level, paths, main, type) {
   response <- deparse1(fit$model$formula[[2L]])
   if (numeric_covariates(fit) != 1L || length(fit$response_at) < 2L) return(effects_picture(fit, level, main, response))
-  order <- order(fit$points[[1L]])
-  x <- fit$points[[1L]][order]
-  band <- pointwise(regression_quantities(fit, list(new_functional("mean")))[, order, drop = FALSE], level)
-  data_x <- covariates_of(fit)[, 1L]
   whole <- without_mean(fit)
-  data_y <- whole$data$y[, 1L] * whole$standard$scale + whole$standard$center
-  band_picture(main, x, band, fit$mean0[order], c(data_x, x), around(c(data_y, band)), names(fit$points), response,
-    list(x = data_x, y = data_y))
+  data <- list(x = in_units(fit$data$x, fit$standard_x)[, 1L], y = drop(in_units(whole$data$y, whole$standard)))
+  band_picture(main, fit$points[[1L]], regression_quantities(fit, list(new_functional("mean"))), level, fit$mean0,
+    names(fit$points), response, function(band) around(c(data$y, band)), data)
 }
 
 classes_picture <- function(fit, level, paths, main, type) {
@@ -159,15 +153,12 @@ classes_picture <- function(fit, level, paths, main, type) {
   count <- numeric_covariates(fit)
   if (count == 2L) return(boundary_picture(fit, paths, main))
   if (count != 1L) return(effects_picture(fit, level, main, label, c(-0.04, 1.04)))
-  order <- order(fit$points[[1L]])
-  data_x <- covariates_of(fit)[, 1L]
-  band_picture(main, fit$points[[1L]][order], pointwise(fit$probability[, order, drop = FALSE], level),
-    fit$probability0[order], fit$points[[1L]], c(-0.04, 1.04), names(fit$points), label,
-    bottom = data_x[fit$data$y < 0.5], top = data_x[fit$data$y > 0.5])
+  x <- in_units(fit$data$x, fit$standard_x)[, 1L]
+  band_picture(main, fit$points[[1L]], fit$probability, level, fit$probability0, names(fit$points), label,
+    function(band) c(-0.04, 1.04), bottom = x[fit$data$y < 0.5], top = x[fit$data$y > 0.5])
 }
 
-# A curve for each of at most nine covariates. The other ones stay at the medians, or the most frequent levels, of the
-# points. NULL for one covariate.
+# A curve for each of at most nine covariates, the others at medians or most frequent levels. NULL for one covariate.
 effects_picture <- function(fit, level, main, response, ylim = NULL) {
   if (length(fit$points) < 2L) return(NULL)
   shown <- utils::head(names(fit$points), 9L)
@@ -191,26 +182,21 @@ effects_picture <- function(fit, level, main, response, ylim = NULL) {
     at <- values[[j]]
     mean <- found[rows == j, ]
     if (is.numeric(at)) {
-      return(panel(around(at), ylim, list(
-        layer("ribbon", x = at, ymin = mean$lower, ymax = mean$upper, fill = shade(bar_colour, 0.3)),
-        layer("lines", x = at, y = mean$estimate, width = 2)), title = shown[[j]]))
+      return(panel(around(at), ylim, band_layers(at, mean$estimate, mean$lower, mean$upper), title = shown[[j]]))
     }
     place <- seq_along(at)
-    panel(c(0.5, length(at) + 0.5), ylim, list(
-      layer("segments", x = place, y = mean$lower, xend = place, yend = mean$upper, colour = bar_colour, width = 3),
-      layer("points", x = place, y = mean$estimate, fill = "white")),
-    x = list(at = place, labels = as.character(at)), title = shown[[j]])
+    panel(c(0.5, length(at) + 0.5), ylim, bar_layers(place, mean$estimate, mean$lower, mean$upper),
+      x = list(at = place, labels = as.character(at)), title = shown[[j]])
   })
   picture(panels, main, NULL, response, caption = "Other covariates at their medians or most frequent levels")
 }
 
-# The probability of the second class. Points on a rectangular grid are drawn as tiles with contours, and scattered
-# points as coloured points.
+# Points on a rectangular grid are drawn as tiles with contours, and scattered points as coloured points.
 boundary_picture <- function(fit, paths, main) {
   x <- sort(unique(fit$points[[1L]]))
   y <- sort(unique(fit$points[[2L]]))
   cell <- cbind(match(fit$points[[1L]], x), match(fit$points[[2L]], y))
-  data <- covariates_of(fit)
+  data <- in_units(fit$data$x, fit$standard_x)
   second <- fit$data$y > 0.5
   colours <- shade(diverging_colours(20L), 0.6)
   colour <- colours[pmin(20L, 1L + floor(20 * fit$probability0))]
@@ -223,14 +209,12 @@ boundary_picture <- function(fit, paths, main) {
     between <- function(at) c(1.5 * at[[1L]] - at[[2L]] / 2, (at[-1L] + at[-length(at)]) / 2,
       1.5 * at[[length(at)]] - at[[length(at) - 1L]] / 2)
     bounds <- list(between(x), between(y))
-    c(
-      list(layer("rects", xmin = bounds[[1L]][cell[, 1L]], xmax = bounds[[1L]][cell[, 1L] + 1L],
-        ymin = bounds[[2L]][cell[, 2L]], ymax = bounds[[2L]][cell[, 2L] + 1L], fill = colour)),
-      unlist(lapply(seq_len(min(paths, fit$count)), function(r) {
-        contours(fit$probability[r, ], colour = shade("black", 0.1))
-      }), recursive = FALSE),
-      contours(fit$probability0, width = 2)
-    )
+    drawn <- lapply(seq_len(min(paths, fit$count)), function(r) {
+      contours(fit$probability[r, ], colour = shade("black", 0.1))
+    })
+    c(list(layer("rects", xmin = bounds[[1L]][cell[, 1L]], xmax = bounds[[1L]][cell[, 1L] + 1L],
+      ymin = bounds[[2L]][cell[, 2L]], ymax = bounds[[2L]][cell[, 2L] + 1L], fill = colour)),
+    unlist(drawn, recursive = FALSE), contours(fit$probability0, width = 2))
   } else {
     bounds <- fit$points
     list(layer("points", x = fit$points[[1L]], y = fit$points[[2L]], pch = 15, size = 1.3, colour = colour))

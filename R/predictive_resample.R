@@ -1,10 +1,9 @@
-# Predictive resampling: draws the rest of the population from the predictions, many times, and computes the quantity
-# of interest from each resample.
+# Predictive resampling: draws the rest of the population from predictions, and computes quantities of each resample.
 
 #' Posteriors by predictive resampling
 #'
-#' Computes a posterior without a likelihood and without a Markov chain. Each resample draws the rest of the population
-#' from predictions that are updated after each draw. The quantities of the whole population follow a posterior.
+#' Each resample draws the rest of the population from predictions that are updated after each draw. The quantities of
+#' the whole population follow a posterior, without a likelihood and without a Markov chain.
 #'
 #' | model | posterior |
 #' |---|---|
@@ -26,11 +25,10 @@
 #' }
 #'
 #' @param y the data: a numeric vector; for [copula_density()] and [bayesian_bootstrap()] also a numeric table; for
-#'   models with a formula a data frame. A plain list of data sets gives a list of fits, set i with the seed
-#'   `seed` + i - 1, as many at a time as there are `threads`.
+#'   models with a formula a data frame. A list of data sets gives a list of fits, set i with `seed` + i - 1.
 #' @param model one of the models in the table.
-#' @param horizon number of observations to draw in each resample, or `"auto"`: by `tolerance`. 0 gives the prediction
-#'   after the data. [bayesian_bootstrap()] also takes `Inf`, which is its `"auto"`.
+#' @param horizon number of observations to draw in each resample, or `"auto"`: by `tolerance`. [bayesian_bootstrap()]
+#'   also takes `Inf`, which is its `"auto"`.
 #' @param draws number of resamples.
 #' @param functional what to compute from each resample: `NULL` for the model's own quantities; names among `"mean"`,
 #'   `"variance"`, `"sd"`, `"median"`, `"quantile"` (the quartiles), `"tail_mean"` (of the largest 5%), `"gini"` and
@@ -42,23 +40,20 @@
 #' @return An object of class `martingale_posterior`, a list with
 #' \describe{
 #'   \item{`draws`}{draws x quantities, a matrix with column names.}
-#'   \item{`points`}{where distributions were evaluated: a vector, matrix or data frame, in the data's units.}
-#'   \item{`cdf`, `density`}{draws x points. For several coordinates `cdf` is for the last one given the others.}
-#'   \item{`probability`}{draws x points: of the second class, for a classification.}
+#'   \item{`points`}{where distributions were evaluated, in the data's units.}
+#'   \item{`cdf`, `density`, `probability`}{draws x points. For several coordinates `cdf` is for the last one given the
+#'     others; `probability` is that of the second class.}
 #'   \item{`cdf0`, `density0`, `probability0`}{the same before resampling: what the data predict.}
 #'   \item{`score`}{the mean log density (or log probability) of an observation, predicted from those before it.}
 #'   \item{`rho`, `rho_x`}{the correlations in use.}
 #'   \item{`horizon`, `n`, `remaining`}{steps done, observations, and the share of the variance that is left out.}
 #'   \item{`trajectories`, `times`}{draws x times of a normal mean, or draws x times x quantities of a copula model.}
 #' }
-#' A run that is interrupted or fails keeps what is completed, and `failure` is the reason.
-#' @section Errors:
-#' `warpbayes_error_input` for data, points or a `functional` that cannot be used, `warpbayes_error_memory` for results
-#' larger than memory. A `functional` that fails on some resamples gives `NA` for these, with a warning.
+#' A run that is interrupted or fails keeps what is completed, and `failure` is the reason. A `functional` that fails on
+#' some resamples gives `NA` for these, with a warning.
 #' @references Fong, E., Holmes, C. and Walker, S. G. (2023). Martingale posterior distributions. *Journal of the Royal
 #'   Statistical Society B* 85, 1357-1391. \doi{10.1093/jrsssb/qkad005}
-#' @seealso [summary.martingale_posterior()], [plot.martingale_posterior()], [predict.martingale_posterior()],
-#'   [continue()]
+#' @seealso [summary.martingale_posterior()], [predict.martingale_posterior()], [continue()]
 #' @examples
 #' fit <- predictive_resample(precip, copula_density(rho = 0.9), horizon = 300, draws = 50, seed = 1,
 #'   threads = 2)
@@ -70,8 +65,8 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   check_dots_empty(...)
   check_present(!missing(model), "model")
   if (is.list(y) && !is.object(y)) {
-    arguments <- list(model, horizon, draws, functional, trajectories, tolerance)
-    return(resample_sets(y, arguments, check_seed(seed), resolve_run(backend, threads)))
+    return(resample_sets(y, list(model, horizon, draws, functional, trajectories, tolerance), check_seed(seed),
+      resolve_run(backend, threads)))
   }
   check_model(model)
   kind <- record(model)
@@ -84,12 +79,11 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   # The horizon "auto" is not known yet; it is often about 2,000.
   steps <- if (is.numeric(horizon) && length(horizon) == 1L) horizon else 2000
   run <- resolve_run(backend, threads, cost = kind$cost(model, y, draws, steps))
-  fit <- list(
+  fit <- structure(list(
     model = model, kind = model$kind, draws = NULL, n = NA_real_, horizon = 0, count = draws, tolerance = tolerance,
     functional = check_functional(functional, kind), seed = seed, backend = run$backend, threads = run$threads,
     elapsed = 0, interrupted = FALSE, given = y, call = short_call(match.call(), "predictive_resample")
-  )
-  class(fit) <- c("martingale_posterior", "warpbayes_fit", "warpbayes")
+  ), class = c("martingale_posterior", "warpbayes_fit", "warpbayes"))
   start <- proc.time()[[3L]]
   fit <- kind$start(fit, y, run)
   kind <- record(fit)
@@ -103,13 +97,11 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   while (auto && !has_stopped(fit) && fit$remaining > tolerance && fit$horizon < longest_horizon) {
     # The share falls as that of the mean does; 2% more, since it also varies by chance.
     wanted <- horizon_for(fit, 0.98 * kind$left(fit)(fit$horizon) * tolerance / fit$remaining)
-    fit <- tryCatch(
-      advance_resamples(fit, max(wanted, fit$horizon + 1) - fit$horizon, run, progress),
+    fit <- tryCatch(advance_resamples(fit, max(wanted, fit$horizon + 1) - fit$horizon, run, progress),
       warpbayes_error = function(error) {
         if (inherits(error, "warpbayes_error_input")) stop(error)
-        ended(fit, list(interrupted = FALSE, failure = conditionMessage(error)))
-      }
-    )
+        with_parts(fit, interrupted = FALSE, failure = conditionMessage(error))
+      })
   }
   finish_resamples(fit, start)
 }
@@ -124,12 +116,11 @@ resample_sets <- function(sets, arguments, seed, run) {
   side_by_side <- run$backend == "cpu" && .Platform$OS.type != "windows"
   each <- function(cores) parallel::mclapply(seq_along(sets), one, mc.cores = cores)
   fits <- if (side_by_side && run$threads > 1L) suppressWarnings(each(run$threads)) else each(1L)
-  failed <- which(!vapply(fits, inherits, NA, "martingale_posterior"))
-  if (length(failed)) {
-    first <- failed[[1L]]
+  failed <- match(FALSE, vapply(fits, inherits, NA, "martingale_posterior"))
+  if (!is.na(failed)) {
     # A process that the system ended, for want of memory say, returns nothing.
-    why <- if (inherits(fits[[first]], "error")) fits[[first]] else simpleError("its process ended")
-    stop_input("y", sprintf("has a set of data, number %d, with an error: ", first), because = why)
+    why <- if (inherits(fits[[failed]], "error")) fits[[failed]] else simpleError("its process ended")
+    stop_input("y", sprintf("has a set of data, number %d, with an error: ", failed), because = why)
   }
   stats::setNames(fits, names(sets))
 }
@@ -138,12 +129,8 @@ longest_horizon <- 1e6
 
 check_horizon <- function(horizon, limit) {
   if (limit != "never" && identical(horizon, Inf)) return(Inf)
-  if (limit == "always") {
-    stop_input("horizon", "must be \"auto\" or Inf for this model, whose limit is drawn, not ", show_value(horizon))
-  }
-  if (is.character(horizon) || !is.numeric(horizon)) {
-    stop_input("horizon", "must be a whole number of observations or \"auto\", not ", show_value(horizon))
-  }
+  must_be(limit != "always", "horizon", "\"auto\" or Inf for this model, whose limit is drawn", horizon)
+  must_be(is.numeric(horizon), "horizon", "a whole number of observations or \"auto\"", horizon)
   check_count(horizon, "horizon", min = 0)
 }
 
@@ -164,7 +151,7 @@ advance_resamples <- function(fit, steps, run, progress) {
   if (!is.null(fit$failure)) run <- on_processor(run)
   shown <- if (!is.null(kind$remaining) && fit$count > 1 && fit$horizon > 0) kind$remaining(fit)
   fit <- with_parts(fit, remaining = if (is.null(shown)) kind$left(fit)(fit$horizon) else shown)
-  fit <- do.call(with_parts, c(list(fit), kind$quantities(fit, run, progress)))
+  fit <- with_parts(fit, parts = kind$quantities(fit, run, progress))
   with_parts(fit, sizes = sizes_of_parts(fit))
 }
 

@@ -5,11 +5,11 @@
 # logarithmic in the tails, or that of two groups (below). Beyond the data both go on as straight lines, since the data
 # say nothing about the shape of the tails there, and the copulas have more than normal probability there.
 
-# How far the maps follow their formula beyond the data, in standard deviations on the scale.
-scale_margin <- 1
 
-# `softness`: of a log, see support_layer().
-new_scale <- function(support = c(-Inf, Inf)) list(support = support, softness = Inf, bends = FALSE)
+new_scale <- function(support = c(-Inf, Inf), softness = Inf) {
+  list(support = support, softness = softness, bends = FALSE, ends = c(-Inf, Inf), bend_ends = c(-Inf, Inf))
+}
+flat_layer <- list(to = identity, from = identity, log_slope = function(y) 0 * y)
 
 # Each layer is a list of functions of x: `to`, `from`, and the log of the slope of `to`. With one bound, the distance y
 # from it goes to log(y) or, if the `softness` s is finite, to log(exp(y/s) - 1): a log near the bound, straight beyond.
@@ -22,9 +22,7 @@ support_layer <- function(scale) {
       from = function(x) lower + width * stats::plogis(x),
       log_slope = function(y) log(width) - log(y - lower) - log(upper - y)))
   }
-  if (!is.finite(lower) && !is.finite(upper)) {
-    return(list(to = identity, from = identity, log_slope = function(y) 0 * y))
-  }
+  if (!is.finite(lower) && !is.finite(upper)) return(flat_layer)
   s <- scale$softness
   bound <- if (is.finite(lower)) lower else upper
   sign <- if (is.finite(lower)) 1 else -1
@@ -39,7 +37,7 @@ support_layer <- function(scale) {
 }
 
 bend_layer <- function(scale) {
-  if (!scale$bends) return(list(to = identity, from = identity, log_slope = function(y) 0 * y))
+  if (!scale$bends) return(flat_layer)
   w <- function(x) (x - scale$center) / scale$width
   list(to = function(x) asinh(w(x)), from = function(z) scale$center + scale$width * sinh(z),
     log_slope = function(x) -log(scale$width) - log1p(w(x)^2) / 2)
@@ -47,90 +45,64 @@ bend_layer <- function(scale) {
 
 # A layer with straight lines beyond the ends (in its own units) where they are finite.
 straightened <- function(layer, ends) {
-  finite <- is.finite(ends)
-  if (!any(finite)) return(layer)
-  slope <- c(1, 1)
-  at <- c(-Inf, Inf)
-  slope[finite] <- exp(layer$log_slope(ends[finite]))
-  at[finite] <- layer$to(ends[finite])
   inside <- function(y) pmin(pmax(y, ends[[1L]]), ends[[2L]])
   list(
     to = function(y) {
       near <- inside(y)
-      z <- layer$to(near)
-      beyond <- which(near != y)
-      z[beyond] <- z[beyond] + (y - near)[beyond] * ifelse(y[beyond] < ends[[1L]], slope[[1L]], slope[[2L]])
-      z
+      layer$to(near) + ifelse(near == y, 0, (y - near) * exp(layer$log_slope(near)))
     },
     from = function(z) {
-      near <- pmin(pmax(z, at[[1L]]), at[[2L]])
-      y <- layer$from(near)
-      beyond <- which(near != z)
-      y[beyond] <- y[beyond] + (z - near)[beyond] / ifelse(z[beyond] < at[[1L]], slope[[1L]], slope[[2L]])
-      y
+      y <- layer$from(z)
+      near <- inside(y)
+      ifelse(near == y, y, near + (z - layer$to(near)) / exp(layer$log_slope(near)))
     },
     log_slope = function(y) layer$log_slope(inside(y))
   )
 }
 
 scale_layers <- function(scale) {
-  first <- support_layer(scale)
-  bent <- if (is.null(scale$bend_ends)) c(-Inf, Inf) else scale$bend_ends
-  list(if (is.null(scale$ends)) first else straightened(first, scale$ends),
-    if (is.null(scale$groups)) straightened(bend_layer(scale), bent) else group_layer(scale$groups, bent))
-}
-
-through <- function(layers, y) {
-  for (layer in layers) y <- layer$to(y)
-  y
-}
-back_through <- function(layers, z) {
-  for (layer in rev(layers)) z <- layer$from(z)
-  z
+  second <- if (is.null(scale$groups)) bend_layer(scale) else group_layer(scale$groups)
+  list(straightened(support_layer(scale), scale$ends), straightened(second, scale$bend_ends))
 }
 
 to_scale <- function(scale, y) {
-  layers <- scale_layers(scale)
   inside <- y > scale$support[[1L]] & y < scale$support[[2L]]
   z <- ifelse(y <= scale$support[[1L]], -Inf, Inf)
-  z[inside] <- through(layers, y[inside])
+  y <- y[inside]
+  for (layer in scale_layers(scale)) y <- layer$to(y)
+  z[inside] <- y
   z
 }
 
-# `groups`: those of resamples, in place of the data's.
-from_scale <- function(scale, z, groups = NULL) {
-  if (!is.null(groups)) scale$groups <- groups
-  back_through(scale_layers(scale), z)
+from_scale <- function(scale, z) {
+  for (layer in rev(scale_layers(scale))) z <- layer$from(z)
+  z
 }
 
 # The log of the derivative of to_scale(); -Inf outside of the support.
 log_slope <- function(scale, y) {
-  layers <- scale_layers(scale)
   inside <- y > scale$support[[1L]] & y < scale$support[[2L]]
-  slope <- rep(-Inf, length(y))
+  slope <- ifelse(inside, 0, -Inf)
   y <- y[inside]
-  slope[inside] <- 0
-  for (layer in layers) {
+  for (layer in scale_layers(scale)) {
     slope[inside] <- slope[inside] + layer$log_slope(y)
     y <- layer$to(y)
   }
   slope
 }
 
-# Sets how far the formulas go: `scale_margin` standard deviations beyond the data, on the side of a bound for ever.
+# Sets how far the formulas go: one standard deviation beyond the data, on the side of a bound for ever.
 with_ends <- function(scale, y) {
   layers <- scale_layers(scale)
-  z <- through(layers, y)
-  margin <- scale_margin * sqrt(mean((z - mean(z))^2))
+  z <- to_scale(scale, y)
+  margin <- sqrt(mean((z - mean(z))^2))
   bend_ends <- layers[[2L]]$from(range(z) + c(-margin, margin))
   bounded <- is.finite(scale$support)
-  scale$ends <- c(-Inf, Inf)
   if (sum(bounded) == 1L) scale$ends[!bounded] <- layers[[1L]]$from(bend_ends)[!bounded]
-  scale$bend_ends <- if (scale$bends || !is.null(scale$groups)) bend_ends else c(-Inf, Inf)
+  if (scale$bends || !is.null(scale$groups)) scale$bend_ends <- bend_ends
   scale
 }
 
-# A robust standard deviation, from the quartiles.
 quartile_deviation <- function(y) diff(stats::quantile(y, c(0.25, 0.75), names = FALSE)) / (2 * stats::qnorm(0.75))
 
 # At most 400 quantiles stand for the data, and the likelihood of a scale is that of a normal law on it.
@@ -139,8 +111,7 @@ sorted_data <- function(y) {
 }
 normal_likelihood <- function(z, log_slope) mean(log_slope) - log(sqrt(mean((z - mean(z))^2)))
 
-# The softness of a log at one bound that makes the data look most like a normal law. On a log, data that are skewed to
-# their left there, as gamma data are, get a right tail that is too long.
+# The softness at which the data look most like a normal law. On a log, gamma data get a right tail that is too long.
 soften_log <- function(scale, y) {
   if (sum(is.finite(scale$support)) != 1L) return(NULL)
   y <- sorted_data(y)
@@ -155,29 +126,29 @@ soften_log <- function(scale, y) {
   if (is.finite(scale$softness)) scale
 }
 
-# The asinh scale on which the data look most like a normal law, or NULL if none is better than the data's by the two
-# units of log likelihood that two parameters cost. Centres and widths are in units of the data's quartiles, so that the
-# result does not depend on the unit of the data.
-find_bend <- function(scale, y) {
-  n <- length(y)
+# In units of their quartiles, so that the unit of the data does not matter. NULL for ties.
+quartile_units <- function(scale, y) {
   y <- sorted_data(scale_layers(scale)[[1L]]$to(y))
-  middle <- stats::median(y)
   unit <- quartile_deviation(y)
-  if (!(unit > 1e-12 * max(abs(y)))) return(NULL)
-  t <- (y - middle) / unit
-  best <- list(value = normal_likelihood(t, 0) + 2 / n)
-  for (width in 2^seq(-3, 2, 0.5)) {
-    for (center in seq(-4, 4, 0.25)) {
-      w <- (t - center) / width
-      now <- normal_likelihood(asinh(w), -log1p(w^2) / 2 - log(width))
-      if (now > best$value) best <- list(value = now, center = center, width = width)
-    }
+  middle <- stats::median(y)
+  if (unit > 1e-12 * max(abs(y))) list(t = (y - middle) / unit, middle = middle, unit = unit)
+}
+
+# The asinh scale on which the data look most like a normal law, or NULL if none is better than the data's by the two
+# units of log likelihood that two parameters cost.
+find_bend <- function(scale, y) {
+  data <- quartile_units(scale, y)
+  if (is.null(data)) return(NULL)
+  tried <- expand.grid(center = seq(-4, 4, 0.25), width = 2^seq(-3, 2, 0.5))
+  value <- mapply(function(center, width) {
+    w <- (data$t - center) / width
+    normal_likelihood(asinh(w), -log1p(w^2) / 2 - log(width))
+  }, tried$center, tried$width)
+  best <- which.max(value)
+  if (value[[best]] > normal_likelihood(data$t, 0) + 2 / length(y)) {
+    with_parts(scale, bends = TRUE, center = data$middle + data$unit * tried$center[[best]],
+      width = data$unit * tried$width[[best]])
   }
-  if (is.null(best$width)) return(NULL)
-  scale$bends <- TRUE
-  scale$center <- middle + unit * best$center
-  scale$width <- unit * best$width
-  scale
 }
 
 # How many values lie far out at the lower and at the upper end: a tenth at most, and on the scale of the support more
@@ -195,9 +166,8 @@ far_values <- function(y, support, ratio) {
   }, 0L)
 }
 
-# Values that are far more frequent than the others and than the four values about them, which may be tied by rounding,
-# values on a bound of the support, and far outliers, of whose law the data say nothing: list(value, count), sorted, or
-# NULL.
+# Values far more frequent than the others and than the four values about them, which may be tied by rounding, values on
+# a bound of the support, and far outliers: list(value, count), sorted, or NULL.
 find_point_masses <- function(y, support) {
   values <- sort(unique(y))
   count <- tabulate(match(y, values), length(values))
@@ -218,12 +188,6 @@ find_point_masses <- function(y, support) {
   if (any(atom)) list(value = values[atom], count = count[atom])
 }
 
-# The probabilities of the atoms in each resample, draws x atoms, and of the density: the limit of Polya's urn.
-draw_atoms <- function(fit) {
-  atoms <- fit$atoms
-  weight <- draw_shares(fit, atoms$count, nrow(fit$data$y))
-  c(atoms, list(weight = t(weight[seq_along(atoms$value), , drop = FALSE]), density = weight[nrow(weight), ]))
-}
 draw_shares <- function(fit, count, rest) {
   .Call(C_predictive_urn, as.double(count), as.double(rest), 0, 1L, 0, fit$count, fit$seed)$weight
 }
@@ -240,8 +204,7 @@ atoms_of <- function(atoms, r) {
   list(value = atoms$value, weight = atoms$weight[r, , drop = FALSE], density = atoms$density[r])
 }
 
-# Distribution functions (draws x points) with their atoms. On a bound of the support they are exactly 0 or 1, where the
-# clipped probabilities of the copulas leave 1e-6.
+# Draws x points, with atoms. On a bound of the support exactly 0 or 1, where copulas' clipped probabilities leave 1e-6.
 complete_cdf <- function(fit, cdf, points, atoms = fit$atoms) {
   if (is.null(fit$scale)) return(cdf)
   cdf[, points <= fit$scale$support[[1L]]] <- 0
@@ -269,20 +232,16 @@ grid_with_atoms <- function(atoms, points, cdf) {
   list(points = t(both[seq_len(m), , drop = FALSE]), cdf = t(both[m + seq_len(m), , drop = FALSE]))
 }
 
-# Densities in two groups. The copulas start from a normal law and fill the space between groups for a
-# long time: 200 values from two normal laws of deviation 1 whose means are 5.7 apart were given 6 times the true
-# density halfway. So the scale is Phi^-1 of the distribution function of two normal laws, on which such data look
-# normal. Each resample has groups of its own, from the weights of a Bayesian bootstrap.
+# Copulas start from a normal law and fill the space between groups slowly: 200 values from two normal laws 5.7
+# deviations apart were given 6 times the true density halfway. So the scale is Phi^-1 of the distribution function of
+# two normal laws. Each resample has groups of its own.
 
-# Groups: a matrix with the columns of group_columns and a row for each resample. The values of a layer belong to the
-# rows in turn, as many to each.
+# Groups have a row for each resample. The values of a layer belong to the rows in turn, as many to each.
 group_columns <- c("odds", "mean1", "mean2", "log_sd1", "log_sd2")
 
-# As the layers of R/predictive_scale.R, straight beyond `ends`.
-group_layer <- function(groups, ends) {
-  each <- function(y, of) lapply(seq_len(ncol(of)), function(j) rep(of[, j], each = length(y) / nrow(of)))
+group_layer <- function(groups) {
   parts <- function(y) {
-    of <- each(y, groups)
+    of <- lapply(seq_len(ncol(groups)), function(j) rep(groups[, j], each = length(y) / nrow(groups)))
     sd <- lapply(of[4:5], exp)
     list(share = stats::plogis(of[[1L]]), mean = of[2:3], sd = sd, z = Map(function(m, s) (y - m) / s, of[2:3], sd))
   }
@@ -296,14 +255,7 @@ group_layer <- function(groups, ends) {
     largest <- pmax(of$z[[1L]], of$z[[2L]])
     list(to = z, log_slope = largest + log(mixed(of, function(log) exp(log - largest))) - stats::dnorm(z, log = TRUE))
   }
-  inside <- function(y) pmin(pmax(y, ends[[1L]]), ends[[2L]])
-  list(
-    to = function(y) {
-      near <- inside(y)
-      at <- curve(near)
-      at$to + ifelse(near == y, 0, (y - near) * exp(at$log_slope))
-    },
-    log_slope = function(y) curve(inside(y))$log_slope,
+  list(to = function(y) curve(y)$to, log_slope = function(y) curve(y)$log_slope,
     from = function(z) {
       # The quantile of a mixture lies between those of its parts. Newton's steps are bisections where they leave that.
       of <- parts(z)
@@ -321,24 +273,20 @@ group_layer <- function(groups, ends) {
         y <- now
         if (done) break
       }
-      near <- inside(y)
-      at <- curve(near)
-      ifelse(near == y, y, near + (z - at$to) / exp(at$log_slope))
+      y
     }
   )
 }
 
-# Two normal laws for data that fall into two groups, by the EM algorithm, or NULL. There are groups if two of at least
-# three values leave a smaller share of the variance within them than those of normal samples do.
+# Two normal laws by the EM algorithm, or NULL. There are groups if two of at least three values leave a smaller share
+# of the variance within them than those of normal samples do.
 find_mixture <- function(scale, y) {
   n <- length(y)
-  x <- sorted_data(scale_layers(scale)[[1L]]$to(y))
-  middle <- stats::median(x)
-  unit <- quartile_deviation(x)
-  if (n < 20L || !(unit > 1e-12 * max(abs(x)))) return(NULL)
-  t <- (x - middle) / unit
+  data <- quartile_units(scale, y)
+  if (n < 20L || is.null(data)) return(NULL)
+  t <- data$t
   least <- 2.5 / n
-  split <- split_share(t, rep(1 / length(t), length(t)), least)
+  split <- split_share(t, least = least)
   if (split[[1L]] >= group_limit(n)) return(NULL)
   first <- as.double(seq_along(t) <= round(length(t) * split[[2L]]))
   found <- NULL
@@ -355,9 +303,9 @@ find_mixture <- function(scale, y) {
     first <- stats::plogis(found[[1L]] + stats::dnorm(t, means[[1L]], sds[[1L]], log = TRUE) -
       stats::dnorm(t, means[[2L]], sds[[2L]], log = TRUE))
   }
-  scale$groups <- matrix(found * c(1, unit, unit, 1, 1) + c(0, middle, middle, log(unit), log(unit)), 1L,
-    dimnames = list(NULL, group_columns))
-  scale
+  unit <- rep(data$unit, 2L)
+  found <- found * c(1, unit, 1, 1) + c(0, rep(data$middle, 2L), log(unit))
+  with_parts(scale, groups = matrix(found, 1L, dimnames = list(NULL, group_columns)))
 }
 
 # The derivatives of each value's log density by the columns of groups, n x 5.
@@ -372,7 +320,7 @@ group_scores <- function(groups, x) {
 }
 
 # The share of the variance within the two groups of the best split, and the weight of the first.
-split_share <- function(z, weight, least = 0.15) {
+split_share <- function(z, weight = rep(1 / length(z), length(z)), least = 0.15) {
   order <- order(z)
   below <- cumsum(weight[order])
   z <- z[order] - sum(weight * z)

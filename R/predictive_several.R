@@ -21,18 +21,67 @@ times_lower <- function(lower, z) {
   z
 }
 
-# The fit on axes without correlation, if its prequential score is better there by more than what the correlations cost,
-# and with a curve between two of them, if the score rises by six more. Copulas start from independent variables.
+# The fit on the scales and axes with the best prequential score. A bent scale of a variable costs its two parameters.
 on_better_axes <- function(fit, run) {
   fit <- fit_bandwidth(fit, run)
-  d <- ncol(fit$data$y)
   if (!is_calibrated(fit) || fit$model$scale == "data" || !fit$model$standardize) return(fit)
+  best <- on_axes(fit, run)
+  scales <- bent_scales(fit$data$y)
+  bent <- sum(lengths(scales) > 0L)
+  if (bent > 0L) {
+    other <- on_axes(on_scales(fit, scales, run), run)
+    gain <- other$score - best$score
+    if (gain * fit$n > 2 * bent) best <- with_parts(other, scales_gain = gain)
+  }
+  if (!is.null(best$bend)) best$bend$drawn <- drop(bootstrap_sums(best, matrix(best$bend$influence), run))
+  best
+}
+
+# Of standardised columns, those that look more normal on a bent scale have one, with what standardises its values.
+bent_scales <- function(y) {
+  lapply(seq_len(ncol(y)), function(j) {
+    scale <- find_bend(new_scale(), y[, j])
+    if (is.null(scale)) return(NULL)
+    scale <- with_ends(scale, y[, j])
+    list(scale = scale, standard = standard_of(matrix(to_scale(scale, y[, j])), TRUE, "y"))
+  })
+}
+
+on_columns <- function(scales, y, to) {
+  for (j in which(lengths(scales) > 0L)) y[, j] <- to(scales[[j]]$scale, scales[[j]]$standard, y[, j, drop = FALSE])
+  y
+}
+to_scales <- function(scales, y) {
+  on_columns(scales, y, function(scale, standard, y) apply_standard(matrix(to_scale(scale, drop(y))), standard))
+}
+from_scales <- function(scales, y) {
+  on_columns(scales, y, function(scale, standard, y) from_scale(scale, drop(in_units(y, standard))))
+}
+scales_slope <- function(scales, y) {
+  bent <- lengths(scales) > 0L
+  slopes <- on_columns(scales, y, function(scale, standard, y) log_slope(scale, drop(y)) - log(standard$scale))
+  rowSums(slopes[, bent, drop = FALSE])
+}
+
+on_scales <- function(fit, scales, run) {
+  slope <- mean(scales_slope(scales, fit$data$y))
+  fit <- with_parts(fit, scales = scales, scales_slope = slope,
+    data = replace(fit$data, "y", list(to_scales(scales, fit$data$y))))
+  fit <- fit_bandwidth(fit, run)
+  with_parts(fit, score = fit$score + slope, orders = list(score = fit$orders$score + slope),
+    at = density_points(fit, as_columns(fit$points, "points")))
+}
+
+# The fit on axes without correlation, if its prequential score is better there by more than what the correlations cost,
+# and with a curve between two of them, if the score rises by six more. Copulas start from independent variables.
+on_axes <- function(fit, run) {
+  d <- ncol(fit$data$y)
   lower <- t(chol(crossprod(fit$data$y) / fit$n))
   start <- fit$score
   better <- function(y, bend, cost) {
     other <- with_parts(fit, axes = lower, bend = bend, data = replace(fit$data, "y", list(y)))
     other <- fit_bandwidth(other, run)
-    slope <- -sum(log(diag(lower))) - (if (is.null(bend)) 0 else log(bend$spread))
+    slope <- sum(fit$scales_slope) - sum(log(diag(lower))) - (if (is.null(bend)) 0 else log(bend$spread))
     gain <- other$score + slope - start
     if ((gain - max(0, fit$axes_gain)) * fit$n <= cost) return(fit)
     with_parts(other, axes_gain = gain, score = start + gain, orders = list(score = other$orders$score + slope),
@@ -41,16 +90,13 @@ on_better_axes <- function(fit, run) {
   y <- solve_lower(lower, fit$data$y)
   fit <- better(y, NULL, d * (d - 1) / 2)
   bend <- find_bent_pair(y)
-  if (is.null(bend)) return(fit)
-  fit <- better(straight_pair(bend, y), bend, 6)
-  if (!is.null(fit$bend)) fit$bend$drawn <- drop(bootstrap_sums(fit, matrix(bend$influence), run))
-  fit
+  if (is.null(bend)) fit else better(straight_pair(bend, y), bend, 6)
 }
 
 # Of axes without correlation, the pair of which the one bends most with the other: the numbers of both, the `curve`, a
 # coefficient of what a line leaves of the square, and the deviation of what this leaves. A shear has the Jacobian 1.
 find_bent_pair <- function(y) {
-  pairs <- which(outer(seq_len(ncol(y)), seq_len(ncol(y)), "!="), arr.ind = TRUE)
+  pairs <- which(diag(ncol(y)) == 0, arr.ind = TRUE)
   bends <- lapply(seq_len(nrow(pairs)), function(k) {
     bend <- list(from = pairs[[k, 1L]], to = pairs[[k, 2L]], skew = mean(y[, pairs[k, 1L]]^3))
     square <- bent_square(bend, y)
@@ -65,8 +111,8 @@ find_bent_pair <- function(y) {
 }
 
 bent_square <- function(bend, y) y[, bend$from]^2 - 1 - bend$skew * y[, bend$from]
-straight_pair <- function(bend, y, curve = bend$curve) {
-  y[, bend$to] <- (y[, bend$to] - curve * bent_square(bend, y)) / bend$spread
+straight_pair <- function(bend, y) {
+  y[, bend$to] <- (y[, bend$to] - bend$curve * bent_square(bend, y)) / bend$spread
   y
 }
 
@@ -74,13 +120,10 @@ straight_pair <- function(bend, y, curve = bend$curve) {
 off_axes <- function(fit, y, curve = fit$bend$curve) {
   bend <- fit$bend
   if (!is.null(bend)) y[, bend$to] <- bend$spread * y[, bend$to] + curve * bent_square(bend, y)
-  if (is.null(fit$axes)) y else times_lower(fit$axes, y)
+  from_scales(fit$scales, if (is.null(fit$axes)) y else times_lower(fit$axes, y))
 }
 
-# Points that stand for the law of the resamples, with the log of their density: half of them are spread by a normal
-# law, half about the data, evenly by a Kronecker sequence.
-inner_count <- 400L
-
+# Points for integrals, with their log density: half by a normal law, half about the data, by a Kronecker sequence.
 several_points <- function(fit, count) {
   y <- fit$data$y
   d <- ncol(y)
@@ -93,14 +136,9 @@ several_points <- function(fit, count) {
   spread <- 1.5 * sqrt(colMeans(y^2))
   nodes <- sweep(even, 2L, spread, "*")
   nodes[about, ] <- y[row[about], ] + width * even[about, ]
-  # Rows of small data are taken several times, and parts of 100 nodes keep the distances to all rows small.
-  used <- unique(row[about])
-  taken <- match(row[about], used)
-  times <- tabulate(taken)
-  near <- lapply(split(seq_len(count), (seq_len(count) - 1L) %/% 100L), function(part) {
-    each <- rep(part, each = length(used))
-    distance <- rowSums((y[rep(used, length(part)), ] - nodes[each, ])^2)
-    colSums(matrix(exp(-distance / (2 * width^2)), length(used)) * times) / length(taken)
+  near <- lapply(parts_of(count, 100), function(part) {
+    distance <- rowSums((y[rep(row[about], length(part)), ] - nodes[rep(part, each = sum(about)), ])^2)
+    colMeans(matrix(exp(-distance / (2 * width^2)), sum(about)))
   })
   near <- unlist(near) / (width * sqrt(2 * pi))^d
   far <- exp(rowSums(stats::dnorm(sweep(nodes, 2L, spread, "/"), log = TRUE))) / prod(spread)
@@ -138,27 +176,22 @@ calibrate_several <- function(fit, inner, run) {
     place <- .Call(C_predictive_places, fit$seed, fit$count * parts, df, sqrt(variance))
     place[(seq_len(fit$count) - 1L) * parts + part, , drop = FALSE]
   }
-  shift <- stretch <- matrix(0, fit$count, d)
   mean_left <- pmax(0, 1 / (n - 1) - (most * r1)^2 / n)
-  for (j in seq_len(d)) {
-    place <- drawn(j, stretch_df(z[, j], moments[[j]], most), mean_left[[j]])
-    shift[, j] <- place[, 1L]
-    stretch[, j] <- place[, 2L]
-  }
-  b <- vapply(seq_len(nrow(pairs)), function(k) {
+  places <- lapply(seq_len(d), function(j) drawn(j, stretch_df(z[, j], moments[[j]], most), mean_left[[j]]))
+  b <- lapply(seq_len(nrow(pairs)), function(k) {
     both <- pairs[k, ]
     spread <- mean((z[, both[[1L]]] * z[, both[[2L]]])^2)
-    drawn(d + k, 0, max(0, spread * (1 / (n - 1) - (most * prod(r1[both]))^2 / n)))[, 1L]
-  }, numeric(fit$count))
+    drawn(d + k, 0, max(0, spread * (1 / (n - 1) - (most * prod(r1[both]))^2 / n)))
+  })
+  columns <- function(places, k) do.call(cbind, lapply(places, function(place) place[, k]))
   list(calibration = list(smoothed = smoothed_points(fit, points$y, weight), split = find_groups(fit, points$y, weight),
-    most = most, rho = rho, width = sqrt((most * r1)^2 + n * mean_left), center = center,
-    from = t(chol(law)), to = to, middle = colMeans(y), shift = shift, stretch = stretch, b = matrix(b, fit$count),
+    most = most, rho = rho, width = sqrt((most * r1)^2 + n * mean_left), center = center, from = t(chol(law)), to = to,
+    middle = colMeans(y), shift = columns(places, 1L), stretch = columns(places, 2L), b = columns(b, 1L),
     pairs = pairs))
 }
 
-# How many data the copulas predict where the `near` ones next to a point lie, for each of the user's points. If they
-# predict well, this number has a gamma law of shape `near`. NA stands for a number that this law or a third more or
-# less can explain.
+# How many data the copulas predict where the `near` ones next to each of the user's points lie. If they predict well,
+# it has a gamma law of shape `near`. NA for a number that this law or a third more or less can explain.
 smoothed_points <- function(fit, nodes, weight) {
   near <- ceiling(max(sqrt(fit$n), 0.05 * fit$n))
   expected <- apply(fit$at$y, 1L, function(point) {
@@ -171,31 +204,27 @@ smoothed_points <- function(fit, nodes, weight) {
   list(near = near, expected = replace(expected, fine, NA))
 }
 
-# The direction along which two groups of at least 15% of the rows z leave the smallest share of the variance within
-# them, and what split_share() gives there. Of a normal law the share is 1 - 2/pi, of a uniform law 1/4. The direction
-# is chosen among even ones.
+# The direction, of even ones, along which two groups of at least 15% of the rows z leave the smallest share of the
+# variance within them, and split_share() there. Of a normal law the share is 1 - 2/pi, of a uniform law 1/4.
 group_direction <- function(z) {
   d <- ncol(z)
   turn <- if (d == 2L) pi * (0:15) / 16 else pi * (1 + sqrt(5)) * (0:47)
   height <- if (d == 2L) numeric(16L) else (0:47 + 0.5) / 48
   level <- sqrt(1 - height^2)
   directions <- cbind(level * cos(turn), level * sin(turn), height)[, seq_len(d)]
-  splits <- apply(directions, 1L, function(along) split_share(along_direction(along, z), rep(1 / nrow(z), nrow(z))))
+  splits <- apply(directions, 1L, function(along) split_share(row_products(z, along)))
   k <- which.min(splits[1L, ])
   list(along = directions[k, ], split = splits[, k])
 }
 
-along_direction <- function(along, z) rowSums(z * rep(along, each = nrow(z)))
-
-# Such groups on axes without correlation, so that units do not matter, and the share within them of what the copulas
-# predict: list(share, predicted, size, few). `few`: it is below 0.2 and below the limit, and 1.3 times as much is
-# predicted.
+# Such groups on axes without correlation, so that units do not matter, and the share within them that is `predicted`.
+# `few`: the share is below its limits, and 1.3 times as much is predicted.
 find_groups <- function(fit, nodes, weight) {
   n <- fit$n
   lower <- t(chol(stats::var(fit$data$y)))
   found <- group_direction(solve_lower(lower, fit$data$y))
   share <- found$split[[1L]]
-  predicted <- split_share(along_direction(found$along, solve_lower(lower, nodes)), weight)[[1L]]
+  predicted <- split_share(row_products(solve_lower(lower, nodes), found$along), weight)[[1L]]
   list(share = share, predicted = predicted, size = round(n * c(found$split[[2L]], 1 - found$split[[2L]])),
     few = share < min(0.2, group_limit(n, ncol(nodes))) && predicted > 1.3 * share)
 }
@@ -203,9 +232,9 @@ find_groups <- function(fit, nodes, weight) {
 # Where the law of the data has what each resample has at the points: points x draws x coordinates.
 several_unplaced <- function(fit, at) {
   place <- fit$calibration
-  d <- ncol(at$y)
-  m <- nrow(at$y)
   y <- at$y
+  d <- ncol(y)
+  m <- nrow(y)
   if (!is.null(fit$bend)) {
     y <- y[rep(seq_len(m), fit$count), , drop = FALSE]
     moved <- rep(fit$bend$drawn, each = m) * bent_square(fit$bend, y)
@@ -257,7 +286,7 @@ several_quantities <- function(fit, functional) {
   weight <- point_weights(fit$inner, gain)
   values <- lapply(seq_len(fit$count), function(r) {
     z <- several_places(fit, r)
-    y <- sweep(sweep(z, 2L, fit$standard$scale, "*"), 2L, fit$standard$center, "+")
+    y <- in_units(z, fit$standard)
     unlist(lapply(functional, function(part) {
       # Values such as 1e200 have no squares.
       value <- weighted_part(part, if (part$kind %in% c("sd", "correlation")) z else y)(weight[, r])
@@ -271,15 +300,12 @@ several_quantities <- function(fit, functional) {
 # Points outside of the support are far away. With the scale of groups, `before` and `slope_before` are what enters it.
 density_points <- function(fit, points) {
   far <- function(y) pmin(pmax(y, -1e300), 1e300)
-  before <- slope_before <- NULL
-  if (is.null(fit$scale)) {
-    slope <- 0
-    y <- apply_standard(points, fit$standard)
-  } else {
-    slope <- log_slope(fit$scale, drop(points))
-    y <- apply_standard(matrix(to_scale(fit$scale, drop(points))), fit$standard)
+  slope <- if (is.null(fit$scale)) 0 else log_slope(fit$scale, drop(points))
+  y <- far(apply_standard(if (is.null(fit$scale)) points else matrix(to_scale(fit$scale, drop(points))), fit$standard))
+  if (!is.null(fit$scales)) {
+    slope <- slope + scales_slope(fit$scales, y)
+    y <- to_scales(fit$scales, y)
   }
-  y[] <- far(y)
   if (!is.null(fit$axes)) {
     y <- solve_lower(fit$axes, y)
     slope <- slope - sum(log(diag(fit$axes)))
@@ -288,12 +314,9 @@ density_points <- function(fit, points) {
     y <- straight_pair(fit$bend, y)
     slope <- slope - log(fit$bend$spread)
   }
-  if (!is.null(fit$scale$groups)) {
-    scale <- replace(fit$scale, "groups", list(NULL))
-    before <- far(to_scale(scale, drop(points)))
-    slope_before <- log_slope(scale, drop(points))
-  }
+  bare <- if (!is.null(fit$scale$groups)) replace(fit$scale, "groups", list(NULL))
   log_density <- rowSums(stats::dnorm(y, log = TRUE)) - sum(log(fit$standard$scale)) + slope
   list(y = unname(y), x = matrix(0, nrow(y), 0L), shown = seq_len(nrow(y)), slope = slope, log_density = log_density,
-    density = exp(log_density), before = before, slope_before = slope_before)
+    density = exp(log_density), before = if (!is.null(bare)) far(to_scale(bare, drop(points))),
+    slope_before = if (!is.null(bare)) log_slope(bare, drop(points)))
 }

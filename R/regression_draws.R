@@ -117,7 +117,7 @@ glance_of.bayes_logit <- function(x) {
 #' @method augment bayes_logit
 #' @exportS3Method generics::augment bayes_logit
 augment.bayes_logit <- function(x, data = NULL, newdata = NULL, ...) {
-  check_dots_empty(...)
+  check_method(x, "x", ...)
   if (!is.null(newdata)) {
     mean <- predicted_means(predict.bayes_logit(x, newdata))
     return(as_table(cbind(newdata, if (is.matrix(mean)) class_columns(mean) else data.frame(.fitted = unname(mean)))))

@@ -21,6 +21,7 @@
 NULL
 
 drawn_rows <- function(object, newdata, re_formula, draws, values_of, ...) {
+  check_logit_fit(object, "object")
   rows <- prediction_rows(object, newdata, groups = check_re_formula(re_formula, object, ...))
   if (!all(rows$complete)) stop_input("newdata", "has missing values in row ", which(!rows$complete)[[1L]])
   used <- draws_used(object, draws)

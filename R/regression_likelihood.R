@@ -41,7 +41,7 @@ log_lik.default <- function(object, ...) {
 #' @rawNamespace S3method(rstantools::log_lik, bayes_logit)
 #' @export
 log_lik.bayes_logit <- function(object, newdata = NULL, ndraws = NULL, re_formula = NULL, ...) {
-  check_dots_empty(...)
+  check_method(object, "object", ...)
   log_likelihoods(object, newdata, draws_used(object, ndraws), re_formula)
 }
 
@@ -107,6 +107,7 @@ row_log_likelihood <- function(fit, linear, used, block, response, weights) {
 #' @method loo bayes_logit
 #' @exportS3Method loo::loo bayes_logit
 loo.bayes_logit <- function(x, ndraws = NULL, ...) {
+  check_logit_fit(x, "x")
   if (isTRUE(x$prior_only)) stop_input("x", "has draws of the prior alone, from which no row can be left out")
   kept <- kept_draws(x$iter, x)
   of_chain <- unique(round(seq(1, kept, length.out = ceiling(length(draws_used(x, ndraws)) / x$chains))))

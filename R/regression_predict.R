@@ -116,6 +116,7 @@ bar_columns <- function(bar, fit) {
 #' @rdname predict.bayes_logit
 #' @export
 fitted.bayes_logit <- function(object, re_formula = NULL, ...) {
+  check_logit_fit(object, "object")
   pad_rows(object, fitted_means(object, check_re_formula(re_formula, object, ...)))
 }
 

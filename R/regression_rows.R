@@ -3,7 +3,6 @@
 # Design, offset and grouping terms of the rows; `others` are those of other regressions of the fit. `groups` comes
 # from check_re_formula().
 prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
-  check_logit_fit(fit)
   force(groups)
   parts <- unname(lapply(regressions_of(fit), regression_rows, newdata, sparse, groups))
   rows <- parts[[1L]]

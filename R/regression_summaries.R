@@ -7,7 +7,7 @@ summarise_rows <- function(fit, rows, used, type, tails = c(0.05, 0.95), backend
   if (is.null(family$kernel) || length(tails) > 2L) {
     return(summarise_by_blocks(fit, rows, used, shown, tails, family$types[[type]]))
   }
-  coefficients <- coefficient_draws(fit)[used, , drop = FALSE]
+  coefficients <- coefficient_matrix(fit)[used, , drop = FALSE]
   n <- nrow(rows$x)
   check_result_size(4 * n * shown, "newdata", "summaries", copies = 2)
   run <- resolve_run(backend, threads, work = as.double(n) * length(coefficients))
@@ -136,7 +136,7 @@ linear_draws <- function(fit, rows, used, block, effects = row_effects(fit, rows
 }
 
 regression_linear <- function(fit, rows, used, block, effects) {
-  coefficients <- coefficient_draws(fit)[used, , drop = FALSE]
+  coefficients <- coefficient_matrix(fit)[used, , drop = FALSE]
   p <- ncol(fit$design$x)
   outcomes <- outcomes_of(fit)
   x <- rows$x[block, , drop = FALSE]
@@ -176,7 +176,7 @@ path_effects <- function(fit, paths, used) {
     time <- lattice$at$place
     unit <- lattice$at$unit
     lapply(seq_len(outcomes), function(k) {
-      effects <- coefficient_draws(fit)[used, (k - 1L) * ncol(fit$design$x) + smooth$columns, drop = FALSE]
+      effects <- coefficient_matrix(fit)[used, (k - 1L) * ncol(fit$design$x) + smooth$columns, drop = FALSE]
       names <- length(smooth_deviation_names(fit)) / outcomes
       first <- (k - 1L) * names + match(smooth$block_names[[1L]],
         unlist(lapply(fit$design$smooths, function(smooth) smooth$block_names)))

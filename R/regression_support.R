@@ -119,7 +119,7 @@ class_occurs <- function(fit, counts) family_of(fit)$occurs(fit$response)[counts
 # Whether posterior means give each row its class. With an intercept any threshold will do for two classes.
 is_separated <- function(fit, x, occurs) {
   if (kept_draws(fit$iter, fit) == 0 || any(rowSums(occurs) > 1)) return(FALSE)
-  linear <- x %*% matrix(colMeans(coefficient_draws(fit)), ncol(x))
+  linear <- x %*% matrix(colMeans(coefficient_matrix(fit)), ncol(x))
   if (ncol(occurs) == 2L) {
     between <- c(max(linear[occurs[, 1L]]), min(linear[occurs[, 2L]]))
     return(between[[1L]] < between[[2L]] && (any(fit$design$is_intercept) || between[[1L]] < 0 && between[[2L]] > 0))

@@ -86,6 +86,10 @@ group_parameter_names <- function(fit) {
 # The kept draws of the coefficients as a matrix, with the chains one below the other.
 coefficient_draws <- function(fit) {
   check_logit_fit(fit)
+  coefficient_matrix(fit)
+}
+
+coefficient_matrix <- function(fit) {
   sweeps <- kept_sweeps(fit)
   if (length(sweeps) == 0L) stop_without_draws(fit)
   matrix(fit$coefficient_trace[sweeps, , ],
@@ -106,7 +110,7 @@ logit_quantities <- function(fit, warmup = FALSE, all = FALSE, likelihood = !isT
 }
 
 draws_used <- function(fit, draws) {
-  total <- nrow(coefficient_draws(fit))
+  total <- nrow(coefficient_matrix(fit))
   if (is.null(draws)) return(seq_len(total))
   unique(round(seq(1, total, length.out = min(check_count(draws, "ndraws"), total))))
 }

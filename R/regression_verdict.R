@@ -14,7 +14,6 @@ verdict.bayes_logit <- function(x, ...) {
 last_verdicts <- new.env(parent = emptyenv())
 
 logit_verdict <- function(fit, table = logit_table(fit, quantities), quantities = logit_quantities(fit)) {
-  check_logit_fit(fit)
   of_fit <- list(unclass(fit)[c("seed", "iter", "warmup", "thin", "log_likelihood")],
     if (fit$iter > 0) fit$coefficient_trace[fit$iter, , ])
   for (one in last_verdicts$kept) if (identical(one$fit, of_fit)) return(one$verdict)

@@ -325,7 +325,9 @@ advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
   now <- function() proc.time()[["elapsed"]]
   started <- now()
   first <- fit$iter
-  sweeps <- if (is.null(checkpoint)) iter else min(iter, 10)
+  sweeps <- min(iter, 10)
+  # Seconds of a round, which workers end whatever happens here.
+  lasts <- if (is.null(checkpoint)) 5 else checkpoint$every
   failure <- NULL
   failed_here <- FALSE
   fit$interrupted <- FALSE
@@ -351,8 +353,7 @@ advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
       # The time that is not spent on sweeps is the same for a round of any length.
       swept <- max(0.01, joined$elapsed[["sweeps"]])
       apart <- now() - round_started - swept
-      timed <- !is.null(checkpoint) && checkpoint$every > 0
-      wanted <- if (timed) max(checkpoint$every, apart / checkpoint_share) else 0.2
+      wanted <- if (lasts > 0) max(lasts, apart / checkpoint_share) else 0.2
       sweeps <- max(1, floor(sweeps * min(wanted / swept, 20)))
     }
   }
@@ -365,10 +366,7 @@ advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
 advance_together <- function(fit, sweeps, sampler, threads) {
   fit$elapsed[["sweeps"]] <- 0
   # The call is left out: it may contain `..1` of a calling function, which future would look up among its globals.
-  chains <- lapply(separate_chains(fit, sampler), function(chain) {
-    chain$call <- NULL
-    chain
-  })
+  chains <- lapply(separate_chains(fit, sampler), replace, "call", list(NULL))
   fits <- future.apply::future_lapply(chains, advance_on_worker(sweeps, sampler, threads), future.seed = NULL,
     future.packages = "warpbayes")
   # If a chain failed during the round, the others run again, up to the last sweep of that chain.
@@ -382,9 +380,7 @@ advance_together <- function(fit, sweeps, sampler, threads) {
 
 # Made in a function of its own, so that only its arguments are sent to the workers with each fit.
 advance_on_worker <- function(iter, sampler, threads) {
-  force(iter)
-  force(sampler)
-  force(threads)
+  list(iter, sampler, threads) # evaluated here
   function(fit) last_sweeps(advance(fit, iter, sampler, resolve_run("cpu", threads), FALSE), sampler(fit), fit$iter)
 }
 

@@ -51,7 +51,7 @@ NULL
 #' Arguments about computing
 #'
 #' @param seed one whole number for reproducible results; `NULL`: drawn from R's generator. See [computing].
-#' @param backend `"cpu"`, `"cuda"` or `"auto"`; `NULL`: the option `warpbayes.backend`. See [computing].
+#' @param backend `"cpu"`, `"cuda"` or `"auto"`; `NULL`: the option `warpbayes.backend`.
 #' @param threads number of CPU threads; `NULL`: all cores that this process may use. See [computing].
 #' @param devices indices of the graphics cards to use, from 0; `NULL`: as many as speed up the fit. See [computing].
 #' @param precision `"double"` or `"single"`, of densities and probabilities. See [computing].

@@ -53,11 +53,9 @@ field_rules <- function(table) {
   })
 }
 
-# Stops, by refuse(path, rule), at the first field that is not as the table says. Returns the sizes of all.
-check_fields <- function(values, table, refuse) check_rules(values, field_rules(table), refuse)
-
-# `sizes`: further numbers for dimensions.
-check_rules <- function(values, rules, refuse, sizes = list()) {
+# Stops, by refuse(path, rule), at the first field that is not as the table says. Returns the sizes of all. `sizes`:
+# further numbers for dimensions.
+check_fields <- function(values, table, refuse, sizes = list(), rules = field_rules(table)) {
   if (!is.list(values)) refuse(NULL, "a list")
   known <- names(sizes)
   size_of <- function(text) eval(str2lang(text), sizes, baseenv())

@@ -27,10 +27,14 @@ resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NU
       Sys.getenv(c("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "SLURM_CPUS_PER_TASK", "_R_CHECK_LIMIT_CORES_"))))
     name <- "long"
   }
-  # A forked child cannot use the graphics card. It asks again, and make_run() raises the error.
+  # A forked child cannot use the graphics card. It asks again, and resolve_backend() raises the error.
   if (!identical(key, kept$key) || (kept$run$backend != "cpu" && kept$process != Sys.getpid())) {
-    kept <- list(key = key, run = make_run(backend, threads), process = Sys.getpid())
-    if (name == "short" && kept$run$automatic) kept$run <- on_processor(kept$run)
+    chosen <- resolve_backend(backend)
+    processor <- .Call(C_backend_processor)
+    run <- c(chosen[c("backend", "automatic", "pointer", "device")], threads = resolve_threads(threads, processor),
+      isa = resolve_isa(processor), memory_limit = resolve_device_memory())
+    if (name == "short" && run$automatic) run <- on_processor(run)
+    kept <- list(key = key, run = run, process = Sys.getpid())
     assign(name, kept, envir = kept_runs)
   }
   run <- if (is.null(devices)) kept$run else run_on_devices(kept$run, devices)
@@ -52,13 +56,6 @@ on_processor <- function(run) {
 
 is_thread_count <- function(threads) {
   is_one_number(threads) && threads >= 1 && threads <= 4096 && threads == floor(threads)
-}
-
-make_run <- function(backend, threads) {
-  chosen <- resolve_backend(backend)
-  processor <- .Call(C_backend_processor)
-  c(chosen[c("backend", "automatic", "pointer", "device")], threads = resolve_threads(threads, processor),
-    isa = resolve_isa(processor), memory_limit = resolve_device_memory())
 }
 
 run_on_devices <- function(run, devices) {

@@ -21,8 +21,9 @@
 #'
 #' @section Trust:
 #' Of a checkpoint only the formula is evaluated, with functions of models, such as `log()` or `poly()`, and functions
-#' in your workspace. To allow another function, assign it there first. `na.action` and `contrasts` of a regression with
-#' a checkpoint must be names of functions of package stats; contrasts may also be matrices.
+#' in your workspace. To allow another function, assign it there first. An argument of the fit's call that calls other
+#' functions is replaced by its name. `na.action` and `contrasts` of a regression with a checkpoint must be names of
+#' functions of package stats; contrasts may also be matrices.
 #'
 #' @section Errors:
 #' `warpbayes_error_input` if the file is not a checkpoint, damaged or of another version, or if the data differ.
@@ -65,8 +66,16 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
     x <- on_cluster(x, run$cluster)
   }
   intact(file, {
-    check_formula_calls(saved$fit$formula, envir)
-    fit <- fit_with_data(topic, saved, x, envir)
+    unknown <- unknown_call(saved$fit$formula, envir)
+    if (length(unknown)) {
+      stop("its formula calls ", unknown, "(), which is not in your workspace: assign it there if you trust the file")
+    }
+    saved$fit["call"] <- list(trusted_call(saved$fit$call, saved$class, envir))
+    # The user gave no markers and no formula here, so errors about these are reported as errors about `x`.
+    fit <- tryCatch(topic$with_data(saved, x, envir), warpbayes_error_input = function(error) {
+      if (identical(error$argument, "x")) stop(error)
+      stop_input("x", "is not the data of the checkpoint: ", conditionMessage(error))
+    })
     check_fingerprint(saved$fingerprint, topic$fingerprint(fit))
     check_states(fit, topic, refuse_field(file, "fit"))
     run <- faster_run(run, fit_cost(fit, saved$total - fit$iter))
@@ -86,14 +95,6 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
 on_cluster <- function(x, connection) UseMethod("on_cluster")
 
 on_cluster.default <- function(x, connection) x
-
-# The user of resume() gave no markers and no formula, so errors about these are reported as errors about `x`.
-fit_with_data <- function(topic, saved, x, envir) {
-  tryCatch(topic$with_data(saved, x, envir), warpbayes_error_input = function(error) {
-    if (identical(error$argument, "x")) stop(error)
-    stop_input("x", "is not the data of the checkpoint: ", conditionMessage(error))
-  })
-}
 
 # Evaluates `code`. An error that is not about the user's data becomes one about the file, which may hold nonsense.
 intact <- function(file, code) {
@@ -125,21 +126,30 @@ formula_functions <- c("~", "+", "-", "*", "/", "^", ":", "%in%", "%%", "%/%", "
   "as.integer", "as.character", "as.logical", "as.Date", "cut", "findInterval", "interaction", "relevel", "droplevels",
   "poly", "scale", "offset", "cbind", "list", "ns", "bs", "s", "t2", "car", "rw", "ar1", "qr", "rank", "nchar", "rev")
 
-# A function that the user has between `envir` and the workspace is the user's own.
-check_formula_calls <- function(code, envir) {
-  if (!is.call(code)) return(invisible())
+# The call of a fit, which predict() and update() evaluate in parts. An argument that calls other functions is lost.
+trusted_call <- function(call, maker, envir) {
+  known <- c(formula_functions, "warp_control", "dp_prior", "logit_prior")
+  if (length(call)) call[[1L]] <- as.name(maker)
+  for (name in setdiff(names(call), "")) {
+    if (length(unknown_call(call[[name]], envir, known))) call[[name]] <- as.name(name)
+  }
+  if (length(unknown_call(call, envir, c(maker, known)))) stop("its call has arguments without names")
+  call
+}
+
+# The first function in `code` that is neither known nor the user's own, between `envir` and the workspace.
+unknown_call <- function(code, envir, known = formula_functions) {
+  if (!is.call(code)) return(NULL)
   name <- if (is.name(code[[1L]])) as.character(code[[1L]]) else ""
   is_own <- function(place) {
     if (isNamespace(place) || identical(place, emptyenv())) return(FALSE)
     if (exists(name, place, mode = "function", inherits = FALSE)) return(TRUE)
     !identical(place, globalenv()) && is_own(parent.env(place))
   }
-  if (!nzchar(name) || !name %in% formula_functions && !is_own(envir)) {
-    shown <- shorten(paste(deparse(code[[1L]], nlines = 1L), collapse = ""))
-    stop("its formula calls ", shown, "(), which is not in your workspace: assign it there if you trust the file",
-      call. = FALSE)
+  if (!nzchar(name) || !name %in% known && !is_own(envir)) {
+    return(shorten(paste(deparse(code[[1L]], nlines = 1L), collapse = "")))
   }
-  for (part in as.list(code)[-1L]) if (is.call(part)) check_formula_calls(part, envir)
+  unlist(lapply(Filter(is.call, as.list(code)[-1L]), unknown_call, envir, known))[1L]
 }
 
 # `shown`: the file as the user named it.
@@ -193,9 +203,9 @@ check_states <- function(fit, topic, refuse) {
   sizes <- c(if (!is.null(topic$sizes)) topic$sizes(fit), field_sizes(unclass(fit)))
   rules <- field_rules(topic$state)
   for (chain in seq_along(fit$state)) {
-    check_rules(fit$state[[chain]], rules, function(path, rule) {
+    check_fields(fit$state[[chain]], topic$state, function(path, rule) {
       refuse(paste(c(sprintf("state[[%d]]", chain), path), collapse = "$"), rule)
-    }, sizes)
+    }, sizes, rules)
   }
 }
 

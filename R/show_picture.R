@@ -32,8 +32,7 @@ picture <- function(panels, main, xlab = NULL, ylab = NULL, columns = ceiling(sq
 # A heat map, the only picture without panels. The first row is on top; colours go from -limit to limit of `title`.
 heat_picture <- function(values, rows, columns, limit, title, main, ylab = NULL) {
   check_title(main)
-  list(heat = list(values = values, rows = rows, columns = columns, limit = limit, title = title, main = main,
-    ylab = ylab))
+  list(heat = mget(names(formals(heat_picture))))
 }
 
 axis_of <- function(ends, labels = plain_labels, count = 4L) {

@@ -113,12 +113,17 @@ draw_effects <- function(fit, design, ndraws, backend, threads, seed) {
       key <- chain_key(seed, if (chain == fit$reference) 0 else fit$chains + chain)
       start <- c(start_state(other, state$topics, alpha, state$beta), list(key = key, sweep = 0))
       effects <- list()
+      most <- 1
       while (start$sweep < sweeps) {
-        end <- min(sweeps, max(effect_warmup, start$sweep + together))
-        slice <- topic_step(other)(list(session), list(start), end - start$sweep, end > effect_warmup)[[1L]]
+        end <- start$sweep + min(sweeps - start$sweep, together, most)
+        seconds <- system.time({
+          slice <- topic_step(other)(list(session), list(start), end - start$sweep, end > effect_warmup)[[1L]]
+        })[["elapsed"]]
+        most <- max(1, floor((end - start$sweep) * 0.2 / max(seconds, 1e-3)))
         effects <- c(effects, list(slice$draw$effects))
         start <- slice$state
         start$sweep <- end
+        let_stop()
       }
       unlist(effects)
     })

@@ -104,7 +104,11 @@ correlation_heat <- function(fit, shown, main) {
   if (length(shown) < 4L || nrow(fit$theta) < 3L) {
     stop_input("type", "is \"correlation\", for which at least four topics and three documents are needed")
   }
-  correlation <- topic_correlation(unname(fit$theta[, shown, drop = FALSE]))
+  theta <- unname(fit$theta[, shown, drop = FALSE])
+  if (all(apply(theta, 2L, stats::sd) < 1e-10)) {
+    stop_input("type", "is \"correlation\", but all documents have the same shares of topics")
+  }
+  correlation <- topic_correlation(theta)
   # The first is at the bottom.
   order <- stats::hclust(stats::as.dist(1 - correlation), "average")$order
   correlation <- correlation[rev(order), order]

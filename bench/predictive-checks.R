@@ -14,7 +14,7 @@ one <- function(y, x = NULL) {
 two <- function(y) {
   colnames(y) <- c("a", "b")
   z <- apply(y, 2, internal("rank_scores"))
-  pair <- function(code, statistic) internal("pair_reason")(code, internal("best_pair")(z, internal(statistic)))
+  pair <- function(code, statistic) internal("columns_reason")(code, z, internal(statistic))
   codes(c(internal("order_reason")(y[, 1], 2), internal("order_reason")(y[, 2], 2),
     internal("row_copies_reason")(y[, 1], y[, 2, drop = FALSE]), pair("data_curve", "curve_statistic"),
     pair("data_cells", "cells_statistic")))

@@ -26,6 +26,7 @@ read_matrix <- function(path) {
 
 clone <- Sys.getenv("MP")
 if (nzchar(clone)) {
+  internal <- function(name) get(name, asNamespace("warpbayes"))
   data <- function(name) scan(file.path(clone, "run_expts", "R_data", name), quiet = TRUE)
   lidar <- data.frame(y = data("lidar_y.csv"), x = data("lidar_x.csv"))
   at <- seq(-3, 2, length.out = 200)
@@ -36,7 +37,9 @@ if (nzchar(clone)) {
     name <- sprintf("%scopula_lidar_pdf_plot.npy", substr(method, 1, 1))
     published <- as.vector(read_matrix(file.path(clone, "run_expts", "plot_files", name)))
     shown <- fit$density0 > 0.05
-    deviation <- ((fit$density0 - published) / (apply(fit$orders$density, 2, sd) / sqrt(10)))[shown]
+    states <- internal("state_at")(fit, fit$at, internal("resolve_run")())
+    orders <- (internal("record")(fit)$loops$response(states)$gain[, 1, ] * fit$at$density)[fit$at$shown, ]
+    deviation <- ((fit$density0 - published) / (apply(orders, 1, sd) / sqrt(10)))[shown]
     data.frame(
       method = method, rho = fit$rho, rho_x = fit$rho_x, score = fit$score, score_by_order = sd(fit$orders$score),
       densities = sum(shown), root_mean_square = sqrt(mean(deviation^2)), largest = max(abs(deviation)),

@@ -1,19 +1,20 @@
 # The steps of tools/test for make, in the order in which they start: short ones that find most mistakes come first.
-# A step whose turn comes before what it needs has ended waits until the end of the list. So `newer`, which needs
-# nothing and takes minutes, stands before `build`.
+# A step whose turn comes before what it needs has ended waits until the end of the list. So a turn with `newer`, which
+# needs nothing and takes minutes, stands before `build`.
 # tools/step says what each step does.
-steps = scripts rules rules-selftest library newer build check $(turn) plugin audit emulator cpu client torture \
+steps = scripts rules library $(turn) build check plugin audit emulator cpu client torture \
   install geweke measure processors symbols loops documents
 
-# Steps that look once more, with another tool, at code which other steps run: each day one fifth of them, as of long
-# lists of cases in the tests. --full runs all. WARPBAYES_TEST_PART, 0 to 4, chooses the fifth instead of the date.
+# Steps that look once more, with another tool or system, at code which other steps run: each day one fifth of them, as
+# of long lists of cases in the tests. --full runs all. WARPBAYES_TEST_PART, 0 to 4, chooses the fifth instead of the
+# date.
 WARPBAYES_TEST_PART ?= $(shell echo $$(($$(date +%s) / 86400 % 5)))
 export WARPBAYES_TEST_PART
 turn_0 = sanitizers
-turn_1 = emulator-sanitizers valgrind
-turn_2 = vectors
-turn_3 = clang fuzz emulator-selftest
-turn_4 = races emulator-access
+turn_1 = newer rules-selftest
+turn_2 = vectors valgrind fuzz
+turn_3 = clang emulator-selftest emulator-access
+turn_4 = races emulator-sanitizers
 turns = $(turn_0) $(turn_1) $(turn_2) $(turn_3) $(turn_4)
 turn = $(if $(WARPBAYES_EXTENDED_TESTS),$(turns),$(turn_$(WARPBAYES_TEST_PART)))
 

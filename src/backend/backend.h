@@ -27,7 +27,7 @@ typedef struct wb_backend {
   uint32_t size; /* sizeof(wb_backend): differs if a plugin was built from other headers */
   const char *name;
 
-  int (*device_count)(int32_t *count, wb_message *message);
+  int (*device_count)(int32_t *count, wb_message *message); /* 0: the next function is not called, and may be NULL */
   int (*device_describe)(int32_t index, wb_device *device, wb_message *message);
   /* Frees what the backend keeps between calls to be faster. NULL: nothing. */
   void (*release)(void);

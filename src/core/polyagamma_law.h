@@ -260,9 +260,8 @@ WB_HD_CALLED double wb_polyagamma_log_evaluate(int quantity, double x, double b,
   if (x < WB_POLYAGAMMA_FAR_LEFT * b) {
     if (quantity == WB_POLYAGAMMA_UPPER) return 0.0;
     double value = b * (0.5 * c + wb_called_log1p(wb_called_exp(-c))) - 0.125 * b * (b / x) - 0.5 * c * (c * x);
-    return quantity == WB_POLYAGAMMA_LOWER
-               ? value
-               : value + wb_called_log(b / x) - 0.5 * (wb_called_log(x) + WB_LOG_2_PI) - WB_LN2_HIGH;
+    if (quantity == WB_POLYAGAMMA_LOWER || value == -wb_infinity()) return value;
+    return value + wb_called_log(b / x) - 0.5 * (wb_called_log(x) + WB_LOG_2_PI) - WB_LN2_HIGH;
   }
   if (x > WB_POLYAGAMMA_FAR_RIGHT * (b > 1.0 ? b : 1.0))
     return quantity == WB_POLYAGAMMA_LOWER ? 0.0 : -2.0 * WB_QUARTER_PI_SQUARE * x - 0.5 * c * (c * x);

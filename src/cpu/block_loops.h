@@ -8,8 +8,7 @@
 
 /* The sum of a row is kept divided by the row's largest weight so far, whose logarithm is `largest`. If `top`, the
  * largest logarithm of the current block, is larger, the sum is rescaled. */
-#define block_rescale REAL_NAME(block_rescale_double, block_rescale_single)
-WB_INLINE void block_rescale(BLOCK_LOG top, BLOCK_LOG *largest, REAL *total) {
+WB_INLINE void REAL_NAME(block_rescale)(BLOCK_LOG top, BLOCK_LOG *largest, REAL *total) {
   const BLOCK_LOG new_largest = top > *largest ? top : *largest;
   *total *= REAL_EXP_WEIGHT((REAL)(*largest - new_largest));
   *largest = new_largest;
@@ -17,9 +16,9 @@ WB_INLINE void block_rescale(BLOCK_LOG top, BLOCK_LOG *largest, REAL *total) {
 
 /* Sums the `count` weights of a block for each row. The logarithm of weight j of row l is log_weight[j stride + l]. If
  * `prefix` is not NULL, the sum up to weight j goes to prefix[j apart + l], which may be its place. */
-#define block_sum REAL_NAME(block_sum_double, block_sum_single)
-WB_INLINE void block_sum(const int rows, int count, const BLOCK_LOG *log_weight, int64_t stride,
-                         const BLOCK_LOG *restrict largest, REAL *restrict sum, REAL *prefix, const int apart) {
+WB_INLINE void REAL_NAME(block_sum)(const int rows, int count, const BLOCK_LOG *log_weight, int64_t stride,
+                                    const BLOCK_LOG *restrict largest, REAL *restrict sum, REAL *prefix,
+                                    const int apart) {
   for (int l = 0; l < rows; l++) sum[l] = 0;
   for (int j = 0; j < count; j++)
     for (int l = 0; l < rows; l++) {
@@ -30,9 +29,9 @@ WB_INLINE void block_sum(const int rows, int count, const BLOCK_LOG *log_weight,
 
 /* Adds the block's sums to the sums of earlier blocks. If a row's uniform u makes the block take over the draw,
  * `chosen` becomes the item drawn; `base` is the item of the block's first weight. */
-#define block_take REAL_NAME(block_take_double, block_take_single)
-WB_INLINE void block_take(const int rows, REAL_INDEX base, int count, const REAL *restrict prefix, const int apart,
-                          const REAL *restrict u, REAL *restrict total, REAL_INDEX *restrict chosen) {
+WB_INLINE void REAL_NAME(block_take)(const int rows, REAL_INDEX base, int count, const REAL *restrict prefix,
+                                     const int apart, const REAL *restrict u, REAL *restrict total,
+                                     REAL_INDEX *restrict chosen) {
   _Alignas(64) REAL position[BLOCK_ROWS];
   _Alignas(64) REAL_INDEX item[BLOCK_ROWS];
   const REAL *const sum = prefix + (count - 1) * apart;
@@ -48,8 +47,8 @@ WB_INLINE void block_take(const int rows, REAL_INDEX base, int count, const REAL
 }
 
 /* block_take() for a single row, in registers. */
-#define block_take_one REAL_NAME(block_take_one_double, block_take_one_single)
-WB_INLINE void block_take_one(REAL_INDEX base, int count, const REAL *prefix, REAL u, REAL *total, REAL_INDEX *chosen) {
+WB_INLINE void REAL_NAME(block_take_one)(REAL_INDEX base, int count, const REAL *prefix, REAL u, REAL *total,
+                                         REAL_INDEX *chosen) {
   const REAL sum = prefix[count - 1], position = REAL_POSITION(u, *total, sum);
   *total += sum;
   if (!(position >= 0)) return;

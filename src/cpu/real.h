@@ -1,12 +1,10 @@
 /* Macros by which a loop is written once for both precisions. Each inclusion defines them for REAL_BITS, 64 or 32;
- * there is no include guard. A function's two names stand before its definition, and everywhere else its name without
- * the precision means the function of the current precision:
- *
- *   #define block_sum REAL_NAME(block_sum_double, block_sum_single)
- *
- * In a file that isa.h includes, WB_NAME() adds the instruction set to both names. */
+ * there is no include guard. REAL_NAME(block_sum) is block_sum_double or block_sum_single. In files that isa.h
+ * includes, WB_NAME() adds the instruction set. REAL_LOOP(name, isa) is the variant of a loop for an instruction set.
+ * */
 #undef REAL
 #undef REAL_NAME
+#undef REAL_LOOP
 #undef REAL_INDEX
 #undef REAL_VECTOR
 #undef REAL_SET
@@ -28,7 +26,8 @@
  * i): uniform i of the block. REAL_SPREAD(to, apart, first, second): stores all uniforms, `apart` numbers apart. */
 #if REAL_BITS == 64
 #define REAL double
-#define REAL_NAME(in_double, in_single) REAL_VARIANT(in_double)
+#define REAL_NAME(name) REAL_VARIANT(name##_double)
+#define REAL_LOOP(name, isa) WB_LOOP(name##_double, isa)
 #define REAL_INDEX int64_t
 #define REAL_VECTOR wb_vector
 #define REAL_SET WB_VECTOR_SET
@@ -51,7 +50,8 @@
   } while (0)
 #else
 #define REAL float
-#define REAL_NAME(in_double, in_single) REAL_VARIANT(in_single)
+#define REAL_NAME(name) REAL_VARIANT(name##_single)
+#define REAL_LOOP(name, isa) WB_LOOP(name##_single, isa)
 #define REAL_INDEX int32_t
 #define REAL_VECTOR wb_vectorf
 #define REAL_SET WB_VECTOR_SETF

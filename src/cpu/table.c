@@ -35,21 +35,13 @@ int wb_cpu_fma(void) {
 #endif
 }
 
-int wb_cpu_cores(void) {
 #ifdef _OPENMP
-  return omp_get_num_procs();
+int wb_cpu_cores(void) { return omp_get_num_procs(); }
+int wb_cpu_openmp(void) { return 1; }
 #else
-  return 1;
+int wb_cpu_cores(void) { return 1; }
+int wb_cpu_openmp(void) { return 0; }
 #endif
-}
-
-int wb_cpu_openmp(void) {
-#ifdef _OPENMP
-  return 1;
-#else
-  return 0;
-#endif
-}
 
 static int device_count(int32_t *count, wb_message *message) {
   (void)message;
@@ -57,22 +49,12 @@ static int device_count(int32_t *count, wb_message *message) {
   return WB_OK;
 }
 
-static int device_describe(int32_t index, wb_device *device, wb_message *message) {
-  (void)index;
-  (void)device;
-  return wb_fail(message, WB_ERROR_BACKEND, "the CPU backend has no devices");
-}
-
-static void release(void) {}
-
 const wb_backend *wb_cpu_backend(void) {
   static const wb_backend backend = {
       .abi_version = WB_ABI_VERSION,
       .size = sizeof(wb_backend),
       .name = "cpu",
       .device_count = device_count,
-      .device_describe = device_describe,
-      .release = release,
       .mixture = &wb_cpu_mixture,
       .pmf = &wb_cpu_pmf,
       .categorical = &wb_cpu_categorical,

@@ -4,15 +4,10 @@
 namespace wb {
 
 int64_t slot_items(int64_t count, size_t bytes) {
-  const int64_t each = static_cast<int64_t>(bytes), least = static_cast<int64_t>(LEAST_SLOT_BYTES),
-                most = static_cast<int64_t>(SLOT_BYTES), even = ceiling(count, TURNS) * each;
+  const int64_t each = int64_t(bytes), least = int64_t(LEAST_SLOT_BYTES), most = int64_t(SLOT_BYTES),
+                even = ceiling(count, TURNS) * each;
   const int64_t slot = wb_min_int(most, even < least ? least : even);
   return wb_min_int(count, slot < each ? 1 : slot / each);
-}
-
-void touch_pages(const wb_run *run, written memory) {
-  const int64_t pages = wb_pages_of(memory.address, memory.bytes);
-  if (pages > 0) spread(run, pages, [&](int64_t page) { wb_touch_page(memory.address, page); });
 }
 
 conveyor::~conveyor() {
@@ -23,22 +18,13 @@ conveyor::~conveyor() {
 
 int conveyor::open(int64_t count, size_t bytes, wb_message *message) {
   items_ = slot_items(count, bytes);
-  const int slots = static_cast<int>(wb_min_int(ceiling(count, items_), SLOTS));
+  const int slots = int(wb_min_int(ceiling(count, items_), SLOTS));
   /* Slots begin on a cache line. */
-  slot_bytes_ = ceiling(items_ * static_cast<int64_t>(bytes), 64) * 64;
+  slot_bytes_ = ceiling(items_ * int64_t(bytes), 64) * 64;
   if (current_stream() != nullptr)
     WB_TRY(status_of(cudaStreamSynchronize(current_stream()), "waiting for earlier work", message));
-  WB_TRY(host_.take(static_cast<size_t>(slots) * static_cast<size_t>(slot_bytes_), message));
+  WB_TRY(host_.take(size_t(slots) * size_t(slot_bytes_), message));
   for (; slots_ < slots; slots_++) WB_TRY(streams_[slots_].create(message));
-  return WB_OK;
-}
-
-int conveyor::wait(int64_t turn, const char *what, wb_message *message) {
-  return streams_[turn % slots_].wait(what, message);
-}
-
-int conveyor::finish(const char *what, wb_message *message) {
-  for (int i = 0; i < slots_; i++) WB_TRY(streams_[i].wait(what, message));
   return WB_OK;
 }
 

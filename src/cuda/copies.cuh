@@ -54,8 +54,11 @@ public:
   void *place(int64_t turn) const { return static_cast<char *>(host_.address()) + (turn % slots_) * slot_bytes_; }
   cudaStream_t stream(int64_t turn) const { return streams_[turn % slots_].get(); }
   /* Until the slot of this turn is free, or holds what was fetched in this turn. */
-  int wait(int64_t turn, const char *what, wb_message *message);
-  int finish(const char *what, wb_message *message);
+  int wait(int64_t turn, const char *what, wb_message *message) { return streams_[turn % slots_].wait(what, message); }
+  int finish(const char *what, wb_message *message) {
+    for (int i = 0; i < slots_; i++) WB_TRY(streams_[i].wait(what, message));
+    return WB_OK;
+  }
 
 private:
   int slots_ = 0;
@@ -67,7 +70,7 @@ private:
 /* Calls work(first, count) on the host's threads, which together covers items 0..count - 1 of `bytes` each. */
 template <typename Work>
 void in_pieces(const wb_run *run, int64_t count, size_t bytes, Work work) {
-  const int64_t most = bytes < PIECE_BYTES ? static_cast<int64_t>(PIECE_BYTES / bytes) : 1;
+  const int64_t most = bytes < PIECE_BYTES ? int64_t(PIECE_BYTES / bytes) : 1;
   spread(run, ceiling(count, most), [&](int64_t piece) {
     const int64_t first = piece * most;
     work(first, wb_min_int(most, count - first));
@@ -85,9 +88,9 @@ int send_by(const wb_run *run, T *to, int64_t count, Fill fill, const char *what
     T *const staged = static_cast<T *>(belt.place(turn));
     WB_TRY(belt.wait(turn, what, message));
     in_pieces(run, here, sizeof(T), [&](int64_t at, int64_t some) { fill(staged + at, first + at, some); });
-    return status_of(cudaMemcpyAsync(to + first, staged, static_cast<size_t>(here) * sizeof(T), cudaMemcpyHostToDevice,
-                                     belt.stream(turn++)),
-                     what, message);
+    return status_of(
+        cudaMemcpyAsync(to + first, staged, size_t(here) * sizeof(T), cudaMemcpyHostToDevice, belt.stream(turn++)),
+        what, message);
   }));
   return belt.finish(what, message);
 }
@@ -99,7 +102,10 @@ struct written {
 };
 
 /* Threads touch each page of memory, which the system clears if new (0.4 ms a large page). It loses its contents. */
-void touch_pages(const wb_run *run, written memory);
+inline void touch_pages(const wb_run *run, written memory) {
+  const int64_t pages = wb_pages_of(memory.address, memory.bytes);
+  if (pages > 0) spread(run, pages, [&](int64_t page) { wb_touch_page(memory.address, page); });
+}
 
 /* Fetches `count` items from the device. make(first, count, turn, stream, &from) gives the work that makes items
  * first..first + count - 1 at `from` to the stream, and returns a status. By then the earlier turn with the same
@@ -117,8 +123,8 @@ int fetch_by(const wb_run *run, written to, int64_t count, Make make, Store stor
       const T *from = nullptr;
       const int64_t first = begun * items, here = wb_min_int(items, count - first);
       WB_TRY(make(first, here, begun, belt.stream(begun), &from));
-      WB_TRY(status_of(cudaMemcpyAsync(belt.place(begun), from, static_cast<size_t>(here) * sizeof(T),
-                                       cudaMemcpyDeviceToHost, belt.stream(begun)),
+      WB_TRY(status_of(cudaMemcpyAsync(belt.place(begun), from, size_t(here) * sizeof(T), cudaMemcpyDeviceToHost,
+                                       belt.stream(begun)),
                        what, message));
     }
     if (turn == 0) touch_pages(run, to);
@@ -134,23 +140,19 @@ int fetch_by(const wb_run *run, written to, int64_t count, Make make, Store stor
 template <typename T, typename Make>
 int fetch_made(const wb_run *run, T *to, int64_t count, Make make, const char *what, wb_message *message) {
   return fetch_by<T>(
-      run, {to, static_cast<size_t>(count) * sizeof(T)}, count, make,
-      [&](const T *staged, int64_t first, int64_t some) {
-        std::memcpy(to + first, staged, static_cast<size_t>(some) * sizeof(T));
-      },
+      run, {to, size_t(count) * sizeof(T)}, count, make,
+      [&](const T *staged, int64_t first, int64_t some) { std::memcpy(to + first, staged, size_t(some) * sizeof(T)); },
       what, message);
 }
 
 /* Both begin when earlier work of the current stream is done. */
 template <typename T>
 int send(const wb_run *run, T *to, const T *from, int64_t count, const char *what, wb_message *message) {
-  const size_t bytes = static_cast<size_t>(count) * sizeof(T);
+  const size_t bytes = size_t(count) * sizeof(T);
   if (bytes <= DIRECT_BYTES) return copy_to_device(to, from, bytes, what, message);
   return send_by(
       run, to, count,
-      [&](T *staged, int64_t first, int64_t some) {
-        std::memcpy(staged, from + first, static_cast<size_t>(some) * sizeof(T));
-      },
+      [&](T *staged, int64_t first, int64_t some) { std::memcpy(staged, from + first, size_t(some) * sizeof(T)); },
       what, message);
 }
 
@@ -161,18 +163,18 @@ int bring(const wb_run *run, device_array<T> &to, const T *from, size_t count, c
   char copying[160];
   std::snprintf(copying, sizeof copying, "copying %s to the device", what);
   WB_TRY(to.allocate(count, what, message));
-  return send(run, to.data(), from, static_cast<int64_t>(count), copying, message);
+  return send(run, to.data(), from, int64_t(count), copying, message);
 }
 
 template <typename T>
 int fetch(const wb_run *run, T *to, const T *from, int64_t count, const char *what, wb_message *message) {
-  const size_t bytes = static_cast<size_t>(count) * sizeof(T);
+  const size_t bytes = size_t(count) * sizeof(T);
   if (bytes <= DIRECT_BYTES) return copy_to_host(to, from, bytes, what, message);
   return fetch_made(
       run, to, count,
       [&](int64_t first, int64_t, int64_t, cudaStream_t, const T **address) {
         *address = from + first;
-        return static_cast<int>(WB_OK);
+        return int(WB_OK);
       },
       what, message);
 }

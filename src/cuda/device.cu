@@ -53,7 +53,7 @@ int status_of(cudaError_t error, const char *what, wb_message *message) {
 }
 
 int same_process(wb_message *message) {
-  const long process = static_cast<long>(getpid());
+  const long process = long(getpid());
   long first = 0;
   if (!first_process.compare_exchange_strong(first, process) && first != process)
     return wb_fail(message, WB_ERROR_BACKEND,
@@ -61,7 +61,7 @@ int same_process(wb_message *message) {
   return WB_OK;
 }
 
-bool may_release() { return first_process == static_cast<long>(getpid()); }
+bool may_release() { return first_process == long(getpid()); }
 
 device_scope::~device_scope() {
   if (before_ < 0) return;
@@ -74,7 +74,7 @@ int device_scope::enter(int32_t device, wb_message *message, own_stream *own) {
   int before = 0;
   WB_TRY(status_of(cudaGetDevice(&before), "finding the current device", message));
   char what[64];
-  std::snprintf(what, sizeof what, "choosing device %d", static_cast<int>(device));
+  std::snprintf(what, sizeof what, "choosing device %d", int(device));
   WB_TRY(status_of(cudaSetDevice(device), what, message));
   before_ = before;
   stream_before_ = host_thread_stream;
@@ -105,19 +105,6 @@ int copy_to_host(void *to, const void *from, size_t bytes, const char *what, wb_
   return WB_OK;
 }
 
-int copy_later(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, const char *what, wb_message *message) {
-  return status_of(cudaMemcpyAsync(to, from, bytes, kind, current_stream()), what, message);
-}
-
-int clear(void *address, size_t bytes, const char *what, wb_message *message) {
-  return status_of(cudaMemsetAsync(address, 0, bytes, current_stream()), what, message);
-}
-
-int multiprocessors(int32_t device, int *count, wb_message *message) {
-  return status_of(cudaDeviceGetAttribute(count, cudaDevAttrMultiProcessorCount, device),
-                   "asking for the number of multiprocessors", message);
-}
-
 int memory_left(uint64_t limit, uint64_t held, uint64_t *left, wb_message *message) {
   size_t available = 0, total = 0;
   WB_TRY(status_of(cudaMemGetInfo(&available, &total), "asking for free device memory", message));
@@ -129,14 +116,14 @@ int memory_left(uint64_t limit, uint64_t held, uint64_t *left, wb_message *messa
 
 int too_little(uint64_t bytes, const char *item, uint64_t needed, wb_message *message) {
   return wb_fail(message, WB_ERROR_MEMORY, "%.3g MB of device memory are available, and %s takes %.3g MB",
-                 static_cast<double>(bytes) / 1e6, item, static_cast<double>(needed) / 1e6);
+                 double(bytes) / 1e6, item, double(needed) / 1e6);
 }
 
 int fitting(const wb_run *run, uint64_t size, const char *item, int64_t all, int64_t *at_once, wb_message *message) {
   uint64_t bytes = 0;
   WB_TRY(memory_for_call(run, &bytes, message));
   if (bytes < size) return too_little(bytes, item, size, message);
-  *at_once = smaller(all, static_cast<int64_t>(bytes / size));
+  *at_once = smaller(all, int64_t(bytes / size));
   return WB_OK;
 }
 
@@ -146,8 +133,7 @@ static int allocate(Take take, size_t bytes, const char *kind, const char *what,
   *address = nullptr;
   if (bytes == 0) return WB_OK;
   char text[160];
-  std::snprintf(text, sizeof text, "allocating %.1f MB of %s memory for %s", static_cast<double>(bytes) / 1e6, kind,
-                what);
+  std::snprintf(text, sizeof text, "allocating %.1f MB of %s memory for %s", double(bytes) / 1e6, kind, what);
   void *taken = nullptr;
   WB_TRY(status_of(take(&taken, bytes), text, message));
   *address = taken;
@@ -225,25 +211,10 @@ void kept_pinned::release() {
   address_ = nullptr;
 }
 
-int stream::create(wb_message *message) { return status_of(cudaStreamCreate(&handle_), "creating a stream", message); }
-
 int stream::create_urgent(wb_message *message) {
   int least = 0, greatest = 0;
   WB_TRY(status_of(cudaDeviceGetStreamPriorityRange(&least, &greatest), "creating a stream", message));
   return status_of(cudaStreamCreateWithPriority(&handle_, cudaStreamDefault, greatest), "creating a stream", message);
-}
-
-int stream::create_apart(wb_message *message) {
-  return status_of(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking), "creating a stream", message);
-}
-
-int stream::wait(const char *what, wb_message *message) {
-  return status_of(cudaStreamSynchronize(handle_), what, message);
-}
-
-int own_stream::create(wb_message *message) {
-  WB_TRY(mail_.allocate(SHORT_BYTES, "copies", message));
-  return stream::create(message);
 }
 
 bool graph::begin() {
@@ -263,27 +234,6 @@ void graph::end(bool whole) {
   if (taken != nullptr) (void)cudaGraphDestroy(taken);
   apart_.release();
   (void)cudaGetLastError();
-}
-
-int graph::start(wb_message *message) {
-  return status_of(cudaGraphLaunch(handle_, current_stream()), "launching a graph", message);
-}
-
-int event::create(bool timed, wb_message *message) {
-  return status_of(cudaEventCreateWithFlags(&handle_, timed ? cudaEventDefault : cudaEventDisableTiming),
-                   "creating an event", message);
-}
-
-int event::record(cudaStream_t stream, wb_message *message) {
-  return status_of(cudaEventRecord(handle_, stream), "recording an event", message);
-}
-
-int event::hold(cudaStream_t stream, wb_message *message) {
-  return status_of(cudaStreamWaitEvent(stream, handle_, 0), "making a stream wait", message);
-}
-
-int event::wait(const char *what, wb_message *message) {
-  return status_of(cudaEventSynchronize(handle_), what, message);
 }
 
 } // namespace wb

@@ -52,6 +52,16 @@ private:
   wb::device_scope scope; \
   WB_TRY(scope.enter(__VA_ARGS__))
 
+/* Ends a session on its device. */
+template <typename Session>
+void close_on_device(Session *session) {
+  if (session == nullptr) return;
+  wb_message ignored;
+  device_scope scope;
+  (void)scope.enter(session->device, &ignored);
+  delete session;
+}
+
 /* Calls work() while `device` is the current one. */
 template <typename Work>
 int on_device(int32_t device, wb_message *message, Work work) {
@@ -66,9 +76,14 @@ cudaStream_t current_stream();
 int copy_to_device(void *to, const void *from, size_t bytes, const char *what, wb_message *message);
 int copy_to_host(void *to, const void *from, size_t bytes, const char *what, wb_message *message);
 /* The same between page-locked memory and the device. The copy is done when the stream comes to it. */
-int copy_later(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, const char *what, wb_message *message);
+inline int copy_later(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, const char *what,
+                      wb_message *message, cudaStream_t stream = current_stream()) {
+  return status_of(cudaMemcpyAsync(to, from, bytes, kind, stream), what, message);
+}
 /* All bytes are 0 for later work of the current stream. */
-int clear(void *address, size_t bytes, const char *what, wb_message *message);
+inline int clear(void *address, size_t bytes, const char *what, wb_message *message) {
+  return status_of(cudaMemsetAsync(address, 0, bytes, current_stream()), what, message);
+}
 
 /* Calls work(real), where `real` has the type of the precision. */
 template <typename Work>
@@ -76,7 +91,10 @@ int with_precision(wb_precision precision, Work work) {
   return precision == WB_SINGLE ? work(float()) : work(double());
 }
 
-int multiprocessors(int32_t device, int *count, wb_message *message);
+inline int multiprocessors(int32_t device, int *count, wb_message *message) {
+  return status_of(cudaDeviceGetAttribute(count, cudaDevAttrMultiProcessorCount, device),
+                   "asking for the number of multiprocessors", message);
+}
 
 /* *left: the bytes of device memory that may still be allocated, which are those free on
  * the current device, but at most `limit` less the `held` bytes of the caller. limit = 0: all free bytes. */
@@ -126,6 +144,10 @@ public:
   }
   T *data() const { return static_cast<T *>(address()); }
   size_t size() const { return bytes() / sizeof(T); }
+  /* Room for `count`, in new memory if there is less. */
+  int grow(size_t count, const char *what, wb_message *message) {
+    return size() < count ? allocate(count, what, message) : int(WB_OK);
+  }
 
   int upload(const T *from, size_t count, const char *what, wb_message *message) {
     return copy_to_device(data(), from, count * sizeof(T), what, message);
@@ -138,7 +160,7 @@ public:
     char copying[160];
     std::snprintf(copying, sizeof copying, "copying %s to the device", what);
     WB_TRY(allocate(count, what, message));
-    return count > 0 ? upload(from, count, copying, message) : static_cast<int>(WB_OK);
+    return count > 0 ? upload(from, count, copying, message) : int(WB_OK);
   }
 };
 
@@ -207,12 +229,14 @@ void spread(const wb_run *run, int64_t pieces, Work work) {
 
 class stream : public owned<cudaStream_t, cudaStreamDestroy> {
 public:
-  int create(wb_message *message);
+  int create(wb_message *message) { return status_of(cudaStreamCreate(&handle_), "creating a stream", message); }
   /* A stream whose kernels start before those that wait in others. */
   int create_urgent(wb_message *message);
   /* A stream that the default stream neither waits for nor keeps waiting. */
-  int create_apart(wb_message *message);
-  int wait(const char *what, wb_message *message);
+  int create_apart(wb_message *message) {
+    return status_of(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking), "creating a stream", message);
+  }
+  int wait(const char *what, wb_message *message) { return status_of(cudaStreamSynchronize(handle_), what, message); }
 };
 
 /* The stream of a session, so that several threads can drive sessions at the same time: work of the default stream
@@ -221,7 +245,10 @@ public:
 class own_stream : public stream {
 public:
   static constexpr size_t SHORT_BYTES = 256 * 1024;
-  int create(wb_message *message);
+  int create(wb_message *message) {
+    WB_TRY(mail_.allocate(SHORT_BYTES, "copies", message));
+    return stream::create(message);
+  }
   void *mail() const { return mail_.address(); }
 
 private:
@@ -237,13 +264,13 @@ public:
   template <typename Work>
   int run(wb_message *message, Work work) {
     if (turn_ < 2 && turn_++ == 1 && begin()) end(work() == WB_OK);
-    return handle_ != nullptr ? start(message) : work();
+    if (handle_ == nullptr) return work();
+    return status_of(cudaGraphLaunch(handle_, current_stream()), "launching a graph", message);
   }
 
 private:
   bool begin();
   void end(bool whole);
-  int start(wb_message *message);
 
   int turn_ = 0;
   stream apart_;
@@ -253,11 +280,19 @@ private:
 class event : public owned<cudaEvent_t, cudaEventDestroy> {
 public:
   /* The time between two timed events can be measured. */
-  int create(bool timed, wb_message *message);
-  int record(cudaStream_t stream, wb_message *message);
-  int wait(const char *what, wb_message *message); /* returns at once if never recorded */
+  int create(bool timed, wb_message *message) {
+    return status_of(cudaEventCreateWithFlags(&handle_, timed ? cudaEventDefault : cudaEventDisableTiming),
+                     "creating an event", message);
+  }
+  int record(cudaStream_t stream, wb_message *message) {
+    return status_of(cudaEventRecord(handle_, stream), "recording an event", message);
+  }
+  /* Returns at once if never recorded. */
+  int wait(const char *what, wb_message *message) { return status_of(cudaEventSynchronize(handle_), what, message); }
   /* Work given to `stream` from now on begins after this point. */
-  int hold(cudaStream_t stream, wb_message *message);
+  int hold(cudaStream_t stream, wb_message *message) {
+    return status_of(cudaStreamWaitEvent(stream, handle_, 0), "making a stream wait", message);
+  }
 };
 
 } // namespace wb

@@ -1,6 +1,7 @@
-/* Grids, the number of a thread in its grid, the launch of a kernel, and batches of work that fit on the device. */
+/* Grids, threads and their numbers, places in a triangle, launches of kernels, and batches of work that fit. */
 #pragma once
 
+#include "core/elementary.h"
 #include "cuda/device.cuh"
 
 namespace wb {
@@ -21,12 +22,21 @@ constexpr __host__ __device__ int64_t ceiling(int64_t count, int64_t size) { ret
 /* The number of this thread along the first dimension of its grid, whose blocks have THREADS threads. */
 template <int THREADS, typename Number = int64_t>
 __device__ __forceinline__ Number thread_number() {
-  return static_cast<Number>(blockIdx.x) * THREADS + static_cast<Number>(threadIdx.x);
+  return Number(blockIdx.x) * THREADS + Number(threadIdx.x);
 }
 /* The same where only the launch knows how many threads a block has. */
 template <typename Number = int64_t>
 __device__ __forceinline__ Number thread_number() {
-  return static_cast<Number>(blockIdx.x) * static_cast<Number>(blockDim.x) + static_cast<Number>(threadIdx.x);
+  return Number(blockIdx.x) * Number(blockDim.x) + Number(threadIdx.x);
+}
+
+/* The row and column of an entry of a packed triangle. */
+__device__ __forceinline__ void triangle_position(int entry, int *row, int *column) {
+  int r = int((wb_sqrt(8.0 * entry + 1.0) - 1.0) * 0.5);
+  if (r * (r + 1) / 2 > entry) r--;
+  if ((r + 1) * (r + 2) / 2 <= entry) r++;
+  *row = r;
+  *column = entry - r * (r + 1) / 2;
 }
 
 struct launch_shape {
@@ -41,8 +51,7 @@ struct launch_shape {
 
 /* x, x by y, or x by y by z blocks of so many threads. */
 inline launch_shape grid(int threads, int64_t x, int64_t y = 1, int64_t z = 1) {
-  return {dim3(static_cast<unsigned>(x), static_cast<unsigned>(y), static_cast<unsigned>(z)),
-          dim3(static_cast<unsigned>(threads))};
+  return {dim3(unsigned(x), unsigned(y), unsigned(z)), dim3(unsigned(threads))};
 }
 
 /* A thread for each of `count` items, in blocks of so many threads; then by y, and by z. */
@@ -59,10 +68,9 @@ int launch(const launch_shape &shape, void (*kernel)(Parameters...), const char 
            Arguments &&...arguments) {
   /* CUDA grants more than 48 KB of shared memory only to a kernel that asks for it. */
   if (shape.shared_bytes > 48 * 1024)
-    WB_TRY(status_of(
-        cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(shape.shared_bytes)),
-        what, message));
+    WB_TRY(status_of(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
+                                          cudaFuncAttributeMaxDynamicSharedMemorySize, int(shape.shared_bytes)),
+                     what, message));
   cudaLaunchConfig_t config = {};
   config.gridDim = shape.blocks;
   config.blockDim = shape.threads;

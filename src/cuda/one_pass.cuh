@@ -30,7 +30,7 @@ struct one_pass {
   /* Before the weights of a block whose largest log weight is `top` are added. */
   __device__ __forceinline__ void rescale(int v, Log top) {
     const Log new_largest = top > largest[v] ? top : largest[v];
-    total[v] *= as::exp_weight(static_cast<Real>(largest[v] - new_largest));
+    total[v] *= as::exp_weight(Real(largest[v] - new_largest));
     largest[v] = new_largest;
   }
 

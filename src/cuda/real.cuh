@@ -23,7 +23,7 @@ struct precise<double> {
   static __device__ __forceinline__ double log(double x) { return wb_log(x); }
   static __device__ __forceinline__ double narrow(double scaled) { return scaled; }
   static __device__ __forceinline__ double uniform(wb_bits bits, uint32_t which) {
-    return wb_uniform(wb_bits64(bits, static_cast<int>(which)));
+    return wb_uniform(wb_bits64(bits, int(which)));
   }
   static __device__ __forceinline__ double position(double u, double before, double sum) {
     return wb_block_position(u, before, sum);

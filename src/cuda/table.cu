@@ -58,19 +58,10 @@ static int device_describe(int32_t index, wb_device *device, wb_message *message
 #endif
 
 extern "C" WB_EXPORT const wb_backend *wb_plugin_backend(void) {
-  static wb_backend backend;
-  backend.abi_version = WB_ABI_VERSION;
-  backend.size = sizeof(wb_backend);
-  backend.name = "cuda";
-  backend.device_count = device_count;
-  backend.device_describe = device_describe;
-  backend.release = wb::release_kept;
-  backend.mixture = &wb_cuda_mixture;
-  backend.pmf = &wb_cuda_pmf;
-  backend.categorical = &wb_cuda_categorical;
-  backend.topic_model = &wb_cuda_topic_model;
-  backend.polyagamma = &wb_cuda_polyagamma;
-  backend.regression = &wb_cuda_regression;
-  backend.predictive = &wb_cuda_predictive;
+  static const wb_backend backend = {WB_ABI_VERSION,       sizeof(wb_backend),  "cuda",
+                                     device_count,         device_describe,     wb::release_kept,
+                                     &wb_cuda_mixture,     &wb_cuda_pmf,        &wb_cuda_categorical,
+                                     &wb_cuda_topic_model, &wb_cuda_polyagamma, &wb_cuda_regression,
+                                     &wb_cuda_predictive};
   return &backend;
 }

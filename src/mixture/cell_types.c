@@ -120,13 +120,15 @@ static int cut_draw(const search *s, int32_t draw, own_cut *own, wb_message *mes
   WB_TRY(wb_peaks_open(&own->density, own->count, draws->columns, k, own->component, message));
   WB_TRY(place_all(&own->density, k, own->component, s->rule->floor));
   memcpy(own->top, own->density.mean, (size_t)own->count * p * sizeof(double));
-  for (int32_t i = 0; i < own->count; i++) wb_peaks_climb(&own->density, own->top + (size_t)i * p, own->room);
-  WB_TRY(wb_peaks_branches(&own->density, own->top, s->rule, 1, own->branch, message));
+  if (s->out->own) {
+    for (int32_t i = 0; i < own->count; i++) wb_peaks_climb(&own->density, own->top + (size_t)i * p, own->room);
+    WB_TRY(wb_peaks_branches(&own->density, own->top, s->rule, 1, own->branch, message));
+  }
   find_nearest(s, &own->density, draw, own->count, own->used, own->room, own->nearest);
-  int32_t *const branch = s->out->own + (size_t)draw * k, *const leaf = s->out->leaf + (size_t)draw * k;
+  int32_t *const branch = s->out->own, *const leaf = s->out->leaf + (size_t)draw * k;
   double *const z = own->room, *const share = z + p, *const mass = share + wb_peaks_share_size(s->density.components);
   for (size_t j = 0; j < k; j++) {
-    branch[j] = own->branch[own->nearest[j]];
+    if (branch) branch[(size_t)draw * k + j] = own->branch[own->nearest[j]];
     wb_peaks_point(&s->density, k, own->component[own->nearest[j]].mean, z);
     leaf[j] = leaf_at(s, z, share, mass);
   }

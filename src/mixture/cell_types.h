@@ -7,7 +7,7 @@
 
 /* Outputs, from 0. A component with less than `least` of a draw's weight takes those of the nearest with as much. */
 typedef struct wb_mixture_types {
-  int32_t *own;   /* components x draws: the branch in the draw's own density */
+  int32_t *own;   /* components x draws: the branch in the draw's own density; NULL: not wanted */
   int32_t *leaf;  /* components x draws: the leaf of the averaged density at its mean */
   int32_t leaves; /* how many of these there are */
   int32_t *type;  /* leaves: the type of each by the rule */

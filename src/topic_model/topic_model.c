@@ -82,8 +82,6 @@ void wb_topic_split(int64_t tokens, int32_t topics, int32_t target, uint64_t key
   }
 }
 
-static int32_t groups_of(const wb_topic_structure *structure) { return structure->groups > 1 ? structure->groups : 1; }
-
 /* Learned alphas and betas are at least LEAST_ALPHA. Logarithms of alpha are drawn between these limits. */
 #define LEAST_ALPHA 1e-100
 #define LEAST_LOG_ALPHA (-230.0)
@@ -353,7 +351,7 @@ static int draw_members(wb_topic_chain *chain, const wb_topic_draw *draw, double
 }
 
 static int same_alphas(const wb_topic_state *state, int32_t groups) {
-  for (size_t k = 1; k < (size_t)groups * (size_t)state->topics; k++)
+  for (size_t k = 1; k < (size_t)(groups > 1 ? groups : 1) * (size_t)state->topics; k++)
     if (state->alpha[k] != state->alpha[0]) return 0;
   return 1;
 }
@@ -378,7 +376,7 @@ int wb_topic_sweep(wb_topic_chain *chain, uint32_t iteration, double *log_likeli
   wb_topic_draw draw = {chain->key, iteration, method->mean, state->alpha, state->beta, 0, 0};
   if (!method->mean) {
     draw.alpha_tables =
-        same_alphas(state, groups_of(chain->structure)) &&
+        same_alphas(state, chain->structure->groups) &&
         wb_gamma_strips_serve(state->alpha[0], !method->learn_alpha, (int64_t)corpus->documents * state->topics);
     draw.beta_tables = wb_gamma_strips_serve(state->beta, !method->learn_beta, (int64_t)corpus->terms * state->topics);
   }

@@ -61,6 +61,10 @@ test_that("every picture of regressions, tables and topics is drawn", {
   expect_equal(shown$data[[4L]]$x, unname(coef(fit)[-1L]))
   expect_error(autoplot(fit, parameters = "zz"), "`parameters` must be", class = "warpbayes_error_input")
   expect_error(autoplot(fit, colour = 1), "`colour` is not known here", class = "warpbayes_error_input")
+  for (wrong in list(list(argument = "x"), list(x = 3), list(markrs = "a"))) {
+    expect_error(do.call(autoplot, c(list(population_fit(), type = "weights"), wrong)),
+      sprintf("`%s` is not known here", names(wrong)), class = "warpbayes_error_input")
+  }
   counts <- rbind(T = c(510, 480, 450, 400), B = c(40, 52, 160, 120), NK = c(12, 0, 4, 11))
   result <- differential_abundance(counts, ~group, data.frame(group = c("a", "a", "b", "b")),
     totals = rep(1000, 4), iter = 200, seed = 1)

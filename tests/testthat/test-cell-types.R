@@ -72,7 +72,8 @@ plain_branches <- function(w, m, S, overlap = 0.05, floor = 0.7, valley = 0.9, n
 
 # The branches of one draw by the package.
 found_branches <- function(w, m, S, overlap = 0.05) {
-  native(C_mixture_types, w, m, S, ncol(m), 0L, 0, 0L, c(0.7, log(0.9), -2 * qnorm(overlap)), resolve_run("cpu", 2))
+  rule <- c(0.7, log(0.9), -2 * qnorm(overlap))
+  native(C_mixture_types, w, m, S, ncol(m), 0L, 0, 0L, rule, TRUE, resolve_run("cpu", 2))
 }
 
 test_that("branches agree with plain R", {
@@ -268,9 +269,8 @@ test_that("a type without cells has medians, and a type without components is no
   empty$map$averaged[, empty$map$chosen] <- 1L
   medians <- medians_of_types(fit, ifelse(truth == 3, 3L, 1L), empty$map, 2L)
   expect_equal(medians[2, ], c(CD4 = 12, CD8 = 0), tolerance = 0.05)
-  expect_identical(join_absent(types$map$tree, 1:3, c(1L, 3L))[c(1, 3)], 1:2)
-  expect_identical(join_absent(types$map$tree, 1:3, 1:3), 1:3)
-  expect_identical(length(unique(join_absent(types$map$tree, 1:3, c(1L, 3L)))), 2L)
+  expect_identical(join_specks(types$map$tree, 1:3, 1, c(1, 0, 1))[c(1, 3)], 1:2)
+  expect_identical(join_specks(types$map$tree, 1:3, 1, c(1, 1, 1)), 1:3)
 })
 
 test_that("the reference draw is the one that most others agree with", {
@@ -320,18 +320,45 @@ test_that("cell_types() works for one component, one marker and a sampled fit", 
   expect_identical(as.integer(two$type), rep(1:2, c(40, 20)))
 })
 
-# A fit whose second population is two, five apart, in all draws but the last two of the second chain.
-torn_fit <- function() {
+# A fit whose second population is two, `far` apart, in all draws but some, by default the last two of the second chain.
+torn_fit <- function(one = 11:12, far = 5) {
   torn <- fit
   number <- attr(fit, "numbers")
-  for (chain in 1:2) {
-    for (draw in 1:6) {
-      apart <- if (chain == 2 && draw > 4) 0.2 else 5
-      torn$draws$means[number[3:4, draw, chain], 1, draw, chain] <- 12 + c(-apart, apart) / 2
-    }
+  for (i in 1:12) {
+    apart <- if (i %in% one) 0.2 else far
+    chain <- (i + 5) %/% 6
+    draw <- i - 6 * (chain - 1)
+    torn$draws$means[number[3:4, draw, chain], 1, draw, chain] <- 12 + c(-apart, apart) / 2
   }
   torn
 }
+
+test_that("a pair that only some sets of draws join is named with the other joining, whatever the number of draws", {
+  set <- function(s) seq(s, 12, 3)
+  said <- function(x) as.character(verdict(x))
+  split <- cell_types(torn_fit(set(2), 6), threads = 2)
+  expect_identical(nrow(split$types), 4L)
+  edges <- joining_edges(split)
+  expect_identical(edges[c("types", "sets", "see")],
+    data.frame(types = "3 and 4", sets = 1, see = "join_types(types, 3, 4)"), ignore_attr = TRUE)
+  expect_match(said(split), "types 3 and 4 are one .*: 1 of 3 sets of draws join them. join_types.* shows", all = FALSE)
+  joined <- cell_types(torn_fit(c(set(1), set(2)), 6), threads = 2)
+  expect_identical(nrow(joined$types), 3L)
+  expect_match(said(joined), "Whether type 2 is one .*: 1 of 3 sets of draws split it.$", all = FALSE)
+  expect_match(paste(capture.output(print(summary(joined))), collapse = " "), "may be one, or two: +types +why")
+  # All sets agree.
+  for (one in list(1:12, integer())) {
+    agreed <- cell_types(torn_fit(one, 6), threads = 2)
+    expect_null(joining_edges(agreed))
+    expect_no_match(said(agreed), "sets of draws")
+  }
+  for (draws in list(1, 5, NULL)) {
+    other <- cell_types(torn_fit(set(2), 6), ndraws = draws, threads = 2)
+    expect_identical(other$map$tree, split$map$tree)
+    expect_equal(other$probability, split$probability)
+    expect_identical(nrow(unique(cbind(other$type, split$type))), nlevels(droplevels(split$type)))
+  }
+})
 
 test_that("the cause of a disagreement between draws is named", {
   torn <- cell_types(torn_fit(), threads = 2)
@@ -446,7 +473,7 @@ test_that("input that cannot be joined is refused", {
   pictureless$fit$x <- NULL
   expect_error(plot(pictureless, type = "cells"), "`x` has lost its cells", class = error)
   expect_error(native(C_mixture_types, c(1, 1), matrix(0, 2, 1), array(-1, c(1, 1, 2)), 1L, 0L, 0, 0L, c(0.7, 0, 3),
-    resolve_run("cpu", 1)), "pooled covariance of the components is not positive definite", class = error)
+    TRUE, resolve_run("cpu", 1)), "pooled covariance of the components is not positive definite", class = error)
 })
 
 test_that("draws that were changed by hand are refused, and few cells are one type", {

@@ -261,10 +261,19 @@ test_that("a checkpoint from somebody else runs nothing but functions of models 
   expect_same_fit(resume(file, data, threads = 1), whole)
   rm(shifted)
   refused(resume(file, data, threads = 1), "its formula calls shifted.., which is not in your workspace")
+  # An argument may be empty.
+  model <- y ~ I(cbind(x, x)[, 1])
+  whole <- fit(control = kept)
+  expect_same_fit(resume(file, data, threads = 1), whole)
   model <- y ~ f + x
   fit(control = kept)
   # The file itself is right.
   expect_s3_class(resume(unfinished(file, 8, to = other), data, threads = 1), "bayes_logit")
+  # predict() and update() evaluate parts of the call.
+  for (call in list(quote(f(file.create(x))), quote(f(data = x, data = file.create(x))))) forged("call", call)
+  put("call", quote(unlink(formula = y ~ I(x[, 1]), offset = file.create(x), control = warp_control(thin = f(x)))))
+  call <- quote(bayes_logit(formula = y ~ I(x[, 1]), offset = offset, control = control))
+  expect_identical(resume(other, data, threads = 1)$call, call)
 })
 
 test_that("chains on workers of a future plan return regularly for checkpoints", {

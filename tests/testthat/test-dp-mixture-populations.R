@@ -225,12 +225,12 @@ test_that("a pair at the edge of the rule is named with the other joining, and o
   # Distances are those of plain R.
   map <- far$map
   leaves <- split(seq_along(map$group), map$group)[1:2]
-  mixture <- mixture_of_draw(far$fit, map$used$draw[[5]], map$used$chain[[5]])
+  mixture <- mixture_of_draw(far$fit, map$cell_draws$draw[[5]], map$cell_draws$chain[[5]])
   held <- which(mixture$weights * 2600 >= 1)
   pooled <- Reduce(`+`, lapply(held, function(j) mixture$weights[[j]] * mixture$covariances[, , j])) /
     sum(mixture$weights[held])
   mean <- lapply(1:2, function(t) {
-    own <- held[map$averaged[held, 5] == t]
+    own <- held[map$averaged[held, nrow(map$used) + 5] == t]
     colSums(mixture$weights[own] * mixture$means[own, , drop = FALSE]) / sum(mixture$weights[own])
   })
   expect_equal(distances_in_draws(far$fit, map, list(leaves))[5, 1], sqrt(mahalanobis(mean[[1]], mean[[2]], pooled)))

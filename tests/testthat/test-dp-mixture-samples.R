@@ -323,5 +323,6 @@ test_that("proportions of samples agree with the draws, and have a picture", {
   expect_identical(plot(table, group = rep(NA, 3)), table)
   fails("`group` must have a group for each of the 3 samples", plot(table, c("x", "y")))
   fails("`group` has names other than the samples", plot(table, c(a = 1, b = 2, z = 3)))
-  fails("`types` must be some of", plot(table, types = "none"))
+  fails("`types` must be some of .*, not \"none\"", plot(table, types = c("none", levels(table$type))))
+  fails("`types` must be some of .*, not 99", plot(table, types = 99))
 })

@@ -340,14 +340,14 @@ test_that("a failure after completed steps keeps them and says why", {
   fail_later <- function(kind) {
     in_slices(10, 3, FALSE, function(done, steps) if (done > 0) stop_warpbayes(kind, "the card is lost"))
   }
-  expect_identical(fail_later("device"), list(done = 3, interrupted = FALSE, failure = "the card is lost"))
+  expect_identical(fail_later("device"), list(interrupted = FALSE, failure = "the card is lost"))
   expect_identical(fail_later("memory")$failure, "the card is lost")
   # Errors of the user's functions, and failures before anything is done, stay errors.
   expect_input_error(fail_later("input"), "the card is lost")
   expect_error(in_slices(10, 3, FALSE, function(done, steps) stop_warpbayes("device", "lost")), "lost",
     class = "warpbayes_error_device")
   fit <- predictive_resample(1:9, normal_mean(), 100, draws = 5, seed = 1, threads = 2)
-  stopped <- ended(fit, fail_later("device"))
+  stopped <- with_parts(fit, parts = fail_later("device"))
   expect_output(print(stopped),
     "Stopped by an error \\(the card is lost\\) after 100 steps:\\s+continue\\(fit, more\\)")
   expect_warning(finish_resamples(stopped, 0), "Stopped by an error \\(the card is lost\\) after 100 steps")

@@ -72,3 +72,20 @@ test_that("one value of rounded data has the probability of its count, or that o
   expect_match(said_of(resampled(five_answers[seq(1, 60, 3)]), "unsupported"), "only repeat the 20 values")
   expect_null(said_of(resampled(five_answers, probability_of(1, 1)), "unsupported"))
 })
+
+test_that("heaped values are discrete, in any unit and order, and values that are only rounded are not", {
+  age <- round(qnorm(sample_of(200), 45, 15))
+  heaped <- ifelse(seq_along(age) %% 5 < 3, 5 * round(age / 5), age)
+  # The oldest are a tail.
+  expect_gt(length(resampled(heaped)$atoms$value), 30)
+  price <- round(qlnorm(sample_of(200), 3, 0.7), 2)
+  at_99 <- ifelse(seq_along(price) %% 5 < 3, floor(price) + 0.99, price)
+  minutes <- round(qexp(sample_of(200), 1 / 40))
+  quarters <- ifelse(seq_along(minutes) %% 5 < 3, 15 * round(minutes / 15), minutes)
+  for (y in list(heaped, 1e6 + heaped, -0.01 * heaped, heaped[order(cos(1:200))], at_99, quarters)) {
+    expect_true(is_heaped(y))
+  }
+  for (y in list(age, minutes, price, 100 * age, qnorm(sample_of(200)), c(1, 1, 1), c(1, 2), 1:10 + 0)) {
+    expect_false(is_heaped(y))
+  }
+})

@@ -1,7 +1,7 @@
 test_that("the layer of groups is inverted, has its slope, and goes on straight", {
   skip_where_repeated()
   groups <- rbind(c(0, -3, 3, 0, 0), c(1, -2.5, 3.2, -0.4, 0.3), c(-2, 4, -1, -1, 1))
-  layer <- group_layer(groups, c(-6, 7))
+  layer <- straightened(group_layer(groups), c(-6, 7))
   y <- rep(seq(-12, 12, 0.5), 3)
   z <- layer$to(y)
   expect_true(all(diff(matrix(z, ncol = 3)) > 0))
@@ -11,7 +11,7 @@ test_that("the layer of groups is inverted, has its slope, and goes on straight"
   expect_equal(((layer$to(y + h) - layer$to(y - h)) / (2 * h))[inside], exp(layer$log_slope(y))[inside],
     tolerance = 1e-6)
   direct <- plogis(1) * pnorm(2, -2.5, exp(-0.4)) + plogis(-1) * pnorm(2, 3.2, exp(0.3))
-  expect_equal(pnorm(group_layer(groups[2, , drop = FALSE], c(-6, 7))$to(2)), direct)
+  expect_equal(pnorm(group_layer(groups[2, , drop = FALSE])$to(2)), direct)
 })
 
 test_that("data in two groups get the scale of two groups, in any unit, and others do not", {

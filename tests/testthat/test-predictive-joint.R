@@ -40,7 +40,9 @@ test_that("the average over orders is that of the joint law, and densities are d
     expect_equal(sum(law[[2L]]) * 0.05, 1, tolerance = 1e-4)
   }
   # Each order's density counts by the density that it has for the covariates, so the average of densities is another.
-  expect_false(isTRUE(all.equal(fit$density0, colMeans(fit$orders$density), tolerance = 1e-4)))
+  states <- state_at(fit, fit$at, resolve_run(NULL, 2))
+  average <- joint_loops$response(.Call(C_predictive_average, states))$gain
+  expect_false(isTRUE(all.equal(average[, 1], rowMeans(joint_loops$response(states)$gain[, 1, ]), tolerance = 1e-4)))
 })
 
 test_that("a joint regression has a mean function, and all methods", {

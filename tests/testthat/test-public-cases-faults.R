@@ -53,4 +53,76 @@ test_that("differences of times in several units are one variable (plyr issue 19
   expect_equal(predict(fit, data.frame(wait = ends - starts)), expected, tolerance = 1e-12)
   expect_error(predict(fit, data.frame(wait = c(30, 90))), "has \"wait\" as numbers, but the fit had", fixed = TRUE)
   expect_error(predict(fit, data.frame(wait = ends)), "but the fit had", class = "warpbayes_error_input")
+  expect_error(bayes_logit(y ~ 1, rows, weights = structure(rep(1, 60), class = "ITime")),
+    "`weights` must be finite numbers of at least 0, one for each row, not", class = "warpbayes_error_input")
+})
+
+test_that("workers stop soon after a fit that a limit of time has stopped (brms issue 101)", {
+  skip_on_cran()
+  skip_if_not_installed("future")
+  skip_if_not_installed("future.apply")
+  plan <- future::plan(future::multisession, workers = 2)
+  on.exit(future::plan(plan))
+  rows <- data.frame(x = 1:40, y = rep(0:1, 20))
+  fit <- function(iter) {
+    bayes_logit(y ~ x, rows, chains = 2, iter = iter, warmup = 10, seed = 1, threads = 1, progress = FALSE,
+      control = warp_control(thin = iter / 20))
+  }
+  fit(20)
+  expect_match(said_at_limit(fit(2e7)), "interrupted|time limit")
+  expect_lt(system.time(fit(20))[["elapsed"]], 20)
+})
+
+test_that("a fit that a limit of time has stopped goes on from its checkpoint (brms issue 408)", {
+  rows <- data.frame(x = 1:40, y = rep(0:1, 20))
+  file <- tempfile()
+  on.exit(unlink(file))
+  fit <- function(...) {
+    bayes_logit(y ~ x, rows, chains = 2, iter = 6e4, warmup = 10, seed = 1, threads = 1, progress = FALSE,
+      control = warp_control(thin = 100, ...))
+  }
+  expect_match(said_at_limit(fit(checkpoint = file, checkpoint_every = 0)), "interrupted|time limit")
+  expect_identical(resume(file, rows, threads = 1, progress = FALSE)$draws, fit()$draws)
+})
+
+test_that("a child that was forked after the use of threads ends (data.table issue 2418)", {
+  skip_on_os("windows")
+  draw <- function() rcategorical(matrix(1:4, 1000, 4, byrow = TRUE), 50, seed = 1, threads = 2)
+  here <- draw()
+  child <- parallel::mcparallel(draw())
+  on.exit(tools::pskill(child$pid))
+  expect_identical(parallel::mccollect(child, wait = FALSE, timeout = 30)[[1L]], here)
+})
+
+test_that("tables with compact, spare or assigned columns are read, and stay (data.table issues 970, 4734, 6734)", {
+  skip_if_not_installed("data.table")
+  plain <- data.frame(x = 1:40, y = rep(0:1, 20))
+  assigned <- data.table::as.data.table(plain)
+  assigned[["y"]] <- plain$y
+  tables <- list(compact = data.table::setDT(list(x = 1:40, y = rep(0:1, 20))), assigned = assigned,
+    spare = data.table::setalloccol(data.table::as.data.table(plain), 3000L))
+  read <- function(rows) {
+    fit <- bayes_logit(y ~ x, rows, chains = 1, iter = 20, seed = 1, threads = 1, progress = FALSE)
+    list(fit$draws, predict(fit, rows), dp_mixture(rows, components = 2, iter = 10, seed = 1, threads = 1)$draws)
+  }
+  expected <- read(plain)
+  for (name in names(tables)) {
+    before <- serialize(tables[[name]], NULL)
+    expect_identical(read(tables[[name]]), expected, label = name)
+    expect_identical(serialize(tables[[name]], NULL), before, label = name)
+  }
+  expect_named(data.table::set(tables$spare, j = "z", value = 1), c("x", "y", "z"))
+})
+
+test_that("waiting times are one variable if R chose another unit for each animal (amt issue 1)", {
+  start <- as.POSIXct("2018-04-18 12:00:00", tz = "UTC")
+  wait <- list(mins = diff(start + 60 * cumsum(c(0, 5:24))), hours = diff(start + 3600 * cumsum(c(0, 1:20) / 10 + 1)))
+  expect_identical(vapply(wait, units, ""), c(mins = "mins", hours = "hours"))
+  fit <- function(wait) {
+    rows <- data.frame(wait = wait, y = rep(0:1, 10))
+    bayes_logit(y ~ wait, rows, chains = 1, iter = 60, seed = 1, threads = 1, progress = FALSE)
+  }
+  in_minutes <- data.frame(wait = as.difftime(6 * 1:20 + 60, units = "mins"))
+  expect_equal(predict(fit(wait$mins), data.frame(wait = wait$hours)), predict(fit(wait$mins), in_minutes))
+  expect_equal(predict(fit(c(wait$mins, wait$hours)[21:40]), in_minutes), predict(fit(in_minutes$wait), in_minutes))
 })

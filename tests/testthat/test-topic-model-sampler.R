@@ -168,9 +168,8 @@ geweke_chain <- function(n, lengths, v, k, prior, method = c(0L, 2L, 1L), change
       as.integer(x[at]), nrow(x),
       as.integer(k), 0L, NULL, run)
     z <- unlist(lapply(words, `[[`, "z"))
-    sweep <- native(C_topic_sweep, session, writeBin(z - 1L, raw(), size = 2L), change(alpha), beta, NULL, key, i, 1L,
-      method, prior, c(FALSE, FALSE)
-    )
+    sweep <- one_topic_sweep(session, writeBin(z - 1L, raw(), size = 2L), change(alpha), beta, NULL, key, i, method,
+      prior, c(FALSE, FALSE))
     .Call(C_topic_close, session)
     alpha <- sweep$alpha
     beta <- sweep$beta
@@ -288,7 +287,7 @@ test_that("learned alpha has its law given the topics, and its sum mixes", {
   draws_of <- function(kind) {
     alpha <- c(0.5, 0.5)
     t(vapply(seq_len(n), function(i) {
-      sweep <- native(C_topic_sweep, session, topics, alpha, 1e-8, NULL, chain_key(7, 1), i, 1L, c(0L, kind, 0L),
+      sweep <- one_topic_sweep(session, topics, alpha, 1e-8, NULL, chain_key(7, 1), i, c(0L, kind, 0L),
         c(1.5, 0.7, 1, 1), c(FALSE, FALSE))
       if (!identical(sweep$topics, topics)) stop("topics have moved")
       alpha <<- sweep$alpha

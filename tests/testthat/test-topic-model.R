@@ -442,6 +442,9 @@ test_that("correlations of topics are near zero if topics are independent, and n
   logs[, 2] <- 0.8 * logs[, 1] + 0.6 * logs[, 2]
   found <- topic_correlation(shares(logs))
   expect_equal(found[1, 2], 0.8, tolerance = 0.1)
+  fit <- fit_topics(news, 4, iter = 10, seed = 1, threads = 2)
+  fit$theta[] <- rep(fit$theta[1, ], each = nrow(fit$theta))
+  expect_error(plot(fit, "correlation"), "all documents have the same shares", class = "warpbayes_error_input")
 })
 
 test_that("topics have names, which stay", {

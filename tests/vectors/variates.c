@@ -15,6 +15,7 @@
 #include "core/random_tables.h"
 #include "core/random_wishart.h"
 #include "core/topic_tables.h"
+#include "numeric/slice.c"
 
 #define WB_DRAWS 1000000
 #define WB_DRAWS_A_STREAM 4
@@ -421,6 +422,25 @@ static void check_wishart(int p, double df, double *first, double *last, int n) 
   free(w);
 }
 
+/* A slice of a density without values shrinks for ever where neighbouring numbers are farther apart than 1e-12. */
+static double no_density(const void *calls, double at) {
+  if (++*(int *)calls > 100000) {
+    printf("slice without a density, at %g: endless   FAILED\n", at);
+    exit(1);
+  }
+  return NAN;
+}
+
+static void check_slice(void) {
+  const double currents[] = {0.0, -3.0, 1e6, -1e9, 1e300, INFINITY};
+  for (size_t i = 0; i < sizeof currents / sizeof *currents; i++) {
+    int calls = 0;
+    wb_stream stream = wb_stream_open(key, WB_PURPOSE_SIMULATION, 13, i);
+    double found = wb_slice_draw(no_density, &calls, 2.0, 16, INFINITY, currents[i], &stream);
+    report("slice without a density", "stays where it was", found != currents[i], 0.0, 1);
+  }
+}
+
 int main(void) {
   double *draws = (double *)malloc(2 * WB_DRAWS * sizeof *draws);
   if (!draws) abort();
@@ -435,6 +455,7 @@ int main(void) {
   check_tables(draws, WB_DRAWS / 4);
   check_binomial(draws, WB_DRAWS / 10);
   check_levels(draws, WB_DRAWS / 20);
+  check_slice();
   check_wishart(3, 2.5, draws, draws + WB_DRAWS, WB_DRAWS / 4);
   check_wishart(8, 20.3, draws, draws + WB_DRAWS, WB_DRAWS / 10);
   free(draws);

@@ -244,34 +244,27 @@ static int finish_labels(wb_mixture_session *session, double *sizes, double *log
   return WB_OK;
 }
 
-/* Begins a request with room for everything after its head. */
-static int begin_request(cluster_session *s, const wb_cluster_head *head, wb_cluster_request *r, size_t *bytes,
-                         wb_message *message) {
-  *bytes = wb_cluster_place_request(r, head, s->columns, s->samples, NULL);
-  WB_TRY(make_room(&s->request, &s->request_bytes, *bytes, "a request to the workers", message));
-  memset(s->request, 0, *bytes);
+/* Asks all workers what `head` says of these pairs, components and anchors, each of which may be NULL. */
+static int ask_about(cluster_session *s, const wb_cluster_head *head, const wb_mixture_pairs *pairs,
+                     const wb_mixture_parameters *parameters, const int64_t *anchors, wb_message *message) {
+  wb_cluster_request r;
+  const size_t bytes = wb_cluster_place_request(&r, head, s->columns, s->samples, NULL);
+  WB_TRY(make_room(&s->request, &s->request_bytes, bytes, "a request to the workers", message));
+  memset(s->request, 0, bytes);
   memcpy(s->request, head, sizeof *head);
-  (void)wb_cluster_place_request(r, head, s->columns, s->samples, s->request);
-  return WB_OK;
-}
-
-static void put_pairs(const wb_mixture_pairs *pairs, const wb_cluster_request *r) {
-  memcpy(r->pair, pairs->pair, (size_t)pairs->components * sizeof(int32_t));
-  memcpy(r->side, pairs->side, (size_t)pairs->components * sizeof(int32_t));
-}
-
-static void put_parameters(const cluster_session *s, const wb_mixture_parameters *parameters,
-                           const wb_cluster_request *r) {
-  const size_t k = (size_t)parameters->components;
-  memcpy(r->factor, parameters->factor, k * wb_packed_size(s->columns) * sizeof(double));
-  memcpy(r->offset, parameters->offset, k * (size_t)s->columns * sizeof(double));
-  memcpy(r->log_constant, parameters->log_constant, k * sizeof(double));
-}
-
-/* A row's ticket for a half: the row with the smallest ticket is chosen. */
-static uint64_t ticket(uint64_t key, uint32_t iteration, uint64_t row, int half) {
-  const wb_bits bits = wb_philox(key, 0, (uint32_t)row, wb_philox_c2(WB_PURPOSE_ANCHOR, row), iteration);
-  return wb_half_ticket(wb_bits64(bits, half), row);
+  (void)wb_cluster_place_request(&r, head, s->columns, s->samples, s->request);
+  if (pairs) {
+    memcpy(r.pair, pairs->pair, (size_t)pairs->components * sizeof(int32_t));
+    memcpy(r.side, pairs->side, (size_t)pairs->components * sizeof(int32_t));
+  }
+  if (parameters) {
+    const size_t k = (size_t)parameters->components;
+    memcpy(r.factor, parameters->factor, k * wb_packed_size(s->columns) * sizeof(double));
+    memcpy(r.offset, parameters->offset, k * (size_t)s->columns * sizeof(double));
+    memcpy(r.log_constant, parameters->log_constant, k * sizeof(double));
+  }
+  if (anchors) memcpy(r.anchors, anchors, 2 * (size_t)head->pairs * sizeof(int64_t));
+  return ask(s, head, s->request, bytes, message);
 }
 
 static int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *pairs, uint64_t key, uint32_t iteration,
@@ -283,20 +276,18 @@ static int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *p
                                 .components = pairs->components,
                                 .pairs = pairs->pairs};
   const size_t p = (size_t)s->columns;
-  wb_cluster_request r;
-  size_t bytes;
-  WB_TRY(begin_request(s, &head, &r, &bytes, message));
-  put_pairs(pairs, &r);
-  int status = ask(s, &head, s->request, bytes, message);
   s->anchors = 0;
-  for (int32_t i = 0; i < 2 * pairs->pairs && status == WB_OK; i++) {
+  WB_TRY(ask_about(s, &head, pairs, NULL, NULL, message));
+  for (int32_t i = 0; i < 2 * pairs->pairs; i++) {
     uint64_t least = UINT64_MAX;
     anchors[i] = -1;
     for (int32_t w = 0; w < s->cluster.workers; w++) {
       const wb_cluster_part part = reply_of(s, &head, w);
       if (part.anchors[i] < 0) continue;
-      const uint64_t own = ticket(key, iteration, (uint64_t)part.anchors[i], i % 2);
-      if (own >= least) continue;
+      const uint64_t row = (uint64_t)part.anchors[i];
+      const wb_bits bits = wb_philox(key, 0, (uint32_t)row, wb_philox_c2(WB_PURPOSE_ANCHOR, row), iteration);
+      const uint64_t own = wb_half_ticket(wb_bits64(bits, i % 2), row);
+      if (own >= least) continue; /* the row with the least ticket for a half is chosen */
       least = own;
       anchors[i] = part.anchors[i];
       memcpy(s->anchor_values + (size_t)i * p, part.values + (size_t)i * p, p * sizeof(double));
@@ -304,7 +295,7 @@ static int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *p
     s->anchor[i] = anchors[i];
     s->anchors = i + 1;
   }
-  return status;
+  return WB_OK;
 }
 
 static int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves,
@@ -318,14 +309,8 @@ static int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pair
                                 .components = pairs->components,
                                 .pairs = pairs->pairs,
                                 .known = known};
-  wb_cluster_request r;
-  size_t bytes;
   const double *total;
-  WB_TRY(begin_request(s, &head, &r, &bytes, message));
-  put_pairs(pairs, &r);
-  put_parameters(s, halves, &r);
-  memcpy(r.anchors, anchors, 2 * (size_t)pairs->pairs * sizeof(int64_t));
-  WB_TRY(ask(s, &head, s->request, bytes, message));
+  WB_TRY(ask_about(s, &head, pairs, halves, anchors, message));
   WB_TRY(sum_nodes(s, &head, &total, message));
   memcpy(statistics, total, 2 * (size_t)pairs->pairs * WB_MIXTURE_STATISTICS(s->columns) * sizeof(double));
   for (int32_t g = 0; g < pairs->pairs; g++) log_probability[g] = 0;
@@ -340,12 +325,8 @@ static int weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *
   cluster_session *s = of(session);
   const wb_cluster_head head = {.kind = WB_CLUSTER_WEIGH, .components = parameters->components};
   const size_t sums = (size_t)parameters->components * WB_MIXTURE_STATISTICS(s->columns);
-  wb_cluster_request r;
-  size_t bytes;
   const double *total;
-  WB_TRY(begin_request(s, &head, &r, &bytes, message));
-  put_parameters(s, parameters, &r);
-  WB_TRY(ask(s, &head, s->request, bytes, message));
+  WB_TRY(ask_about(s, &head, NULL, parameters, NULL, message));
   WB_TRY(sum_nodes(s, &head, &total, message));
   memcpy(statistics, total, sums * sizeof(double));
   *log_likelihood = total[sums];

@@ -23,6 +23,9 @@
 /* Fewer rows than this are drawn one by one. */
 #define CATEGORICAL_TILE_FROM 4
 
+/* Sparse rows that a thread takes at a time. */
+#define SPARSE_TOGETHER 256
+
 /* Draws whose uniforms are computed together; a multiple of 4. */
 #define DRAW_TILE 256
 
@@ -47,52 +50,64 @@
 /* Threads for `work` weights and draws. Waking threads takes some microseconds. */
 static int threads_for(double work, const wb_run *run) { return work < 1e5 ? 1 : wb_idle_threads(run->threads); }
 
-/* Draw 0 of rows, `together` rows a piece. */
-typedef struct first_draws {
+/* Rows to draw from and their draws. A thread takes `together` rows at a time. */
+typedef struct draw_call {
   const wb_categorical_rows *dense; /* one of these two is NULL */
   const wb_categorical_sparse *sparse;
+  int64_t rows, together;
   const wb_categorical_draws *draws;
   wb_isa isa;
-  int64_t together;
-} first_draws;
+  int64_t first, end;         /* draws by inversion: from `first` to `end` - 1 */
+  int32_t slices;             /* of a row's guide; 0: none */
+  size_t prefix_bytes, bytes; /* of a row's prefix sums; with its guide */
+} draw_call;
 
-static void draw_dense_piece(void *context, int64_t piece) {
-  const first_draws *const call = context;
-  const wb_categorical_rows *const rows = call->dense;
-  const wb_categorical_draws *const draws = call->draws;
-  const int single = draws->precision == WB_SINGLE;
-  const int64_t first = piece * call->together, count = wb_min_int(call->together, rows->rows - first);
-  const double *const weights = rows->weights + first * rows->row_stride;
-  const uint64_t row = (uint64_t)(draws->first_row + first);
-  if (rows->row_stride == 1 && count >= CATEGORICAL_TILE_FROM) {
-    (single ? WB_LOOP(categorical_tile_single, call->isa)
-            : WB_LOOP(categorical_tile_double, call->isa))((int)count, rows->columns, rows->is_log, weights,
-                                                           rows->column_stride, draws->key, row, draws->index + first);
-    return;
-  }
-  for (int64_t i = 0; i < count; i++)
-    draws->index[first + i] =
-        (single ? draw_row_single : draw_row_double)(rows->columns, weights + i * rows->row_stride, rows->column_stride,
-                                                     NULL, rows->is_log, draws->key, row + (uint64_t)i);
+/* The first weight of a row, the distance between weights, their number and their columns (NULL: all). */
+typedef struct row_entries {
+  const double *weights;
+  int64_t stride, count;
+  const int32_t *column;
+  int log;
+} row_entries;
+
+static row_entries entries_of(const draw_call *call, int64_t i) {
+  const wb_categorical_rows *const dense = call->dense;
+  if (dense)
+    return (row_entries){dense->weights + i * dense->row_stride, dense->column_stride, dense->columns, NULL,
+                         dense->is_log};
+  const int64_t at = call->sparse->offset[i];
+  return (row_entries){call->sparse->weights + at, 1, call->sparse->offset[i + 1] - at, call->sparse->column + at, 0};
 }
 
-static void draw_first(const wb_categorical_rows *rows, const wb_categorical_draws *draws, const wb_run *run) {
-  const int threads = threads_for((double)rows->rows * (double)rows->columns, run);
-  /* Whole tiles, several for each thread if possible. The size of tiles does not change results. */
-  int64_t tile = (rows->rows / (threads > 1 ? 4 * (int64_t)threads : 1) + 7) / 8 * 8;
-  tile = tile < 8 ? 8 : wb_min_int(tile, CATEGORICAL_TILE);
-  first_draws call = {rows, NULL, draws, run->isa, tile};
-  wb_spread(threads, (rows->rows + tile - 1) / tile, draw_dense_piece, &call);
+static int is_single(const draw_call *call) { return call->draws->precision == WB_SINGLE; }
+
+static void draw_first(void *context, int64_t piece) {
+  const draw_call *const call = context;
+  const wb_categorical_rows *const dense = call->dense;
+  const wb_categorical_draws *const draws = call->draws;
+  const int64_t first = piece * call->together, end = wb_min_int(call->rows, first + call->together);
+  if (dense && dense->row_stride == 1 && end - first >= CATEGORICAL_TILE_FROM) {
+    (is_single(call) ? WB_LOOP(categorical_tile_single, call->isa)
+                     : WB_LOOP(categorical_tile_double, call->isa))((int)(end - first), dense->columns, dense->is_log,
+                                                                    dense->weights + first, dense->column_stride,
+                                                                    draws->key, (uint64_t)(draws->first_row + first),
+                                                                    draws->index + first);
+    return;
+  }
+  for (int64_t i = first; i < end; i++) {
+    const row_entries row = entries_of(call, i);
+    draws->index[i] = (is_single(call) ? draw_row_single : draw_row_double)(
+        row.count, row.weights, row.stride, row.column, row.log, draws->key, (uint64_t)(draws->first_row + i));
+  }
 }
 
 /* A row whose prefix sums are computed, for draws by inversion. */
 typedef struct summed_row {
   int usable;
   int64_t count;
-  const int32_t *column; /* NULL: all */
+  const int32_t *column;
   void *prefix;
   int32_t *guide; /* NULL: none */
-  int32_t slices;
 } summed_row;
 
 /* At most as many slices as the draws repay. */
@@ -104,87 +119,42 @@ static int32_t slices_for(int64_t columns, int64_t draws) {
   return slices;
 }
 
-static void sum_one(summed_row *row, const double *weights, int64_t stride, int log, int single) {
-  if (row->count == 0) {
-    row->usable = 0;
-  } else if (single) {
-    row->usable = prefix_sums_single(row->count, weights, stride, log, row->prefix);
-    if (row->usable && row->slices) make_guide_single(row->count, row->prefix, row->slices, row->guide);
-  } else {
-    row->usable = prefix_sums_double(row->count, weights, stride, log, row->prefix);
-    if (row->usable && row->slices) make_guide_double(row->count, row->prefix, row->slices, row->guide);
-  }
+static summed_row sum_row(const draw_call *call, int64_t i, char *memory) {
+  const row_entries row = entries_of(call, i);
+  summed_row summed = {0, row.count, row.column, memory, NULL};
+  if (row.count > 0)
+    summed.usable = (is_single(call) ? prefix_sums_single : prefix_sums_double)(row.count, row.weights, row.stride,
+                                                                                row.log, memory);
+  if (!summed.usable || call->slices == 0) return summed;
+  summed.guide = (int32_t *)(void *)(memory + call->prefix_bytes);
+  (is_single(call) ? make_guide_single : make_guide_double)(row.count, memory, call->slices, summed.guide);
+  return summed;
 }
 
-static void invert_one(const summed_row *row, const wb_categorical_draws *draws, wb_isa isa, int64_t i, int64_t first,
-                       int64_t count) {
+static void invert_one(const draw_call *call, const summed_row *row, int64_t i, int64_t first, int64_t count) {
+  const wb_categorical_draws *const draws = call->draws;
   int32_t *const index = draws->index + i + (first - draws->first_draw) * draws->index_stride;
-  const uint64_t element = (uint64_t)(draws->first_row + i);
-  const int32_t *const guide = row->slices ? row->guide : NULL;
-  if (!row->usable) {
-    for (int64_t d = 0; d < count; d++) index[d * draws->index_stride] = -1;
-  } else if (draws->precision == WB_SINGLE) {
-    invert_row_single(row->count, row->prefix, row->column, guide, row->slices, isa, draws->key, element, first, count,
-                      index, draws->index_stride);
-  } else {
-    invert_row_double(row->count, row->prefix, row->column, guide, row->slices, isa, draws->key, element, first, count,
-                      index, draws->index_stride);
-  }
-}
-
-/* The first weight of a row, the distance between weights, their number and their columns. */
-typedef struct row_entries {
-  const double *weights;
-  int64_t stride, count;
-  const int32_t *column;
-} row_entries;
-
-static row_entries dense_entries(const wb_categorical_rows *rows, int64_t i) {
-  return (row_entries){rows->weights + i * rows->row_stride, rows->column_stride, rows->columns, NULL};
-}
-
-static row_entries sparse_entries(const wb_categorical_sparse *rows, int64_t i) {
-  const int64_t at = rows->offset[i];
-  return (row_entries){rows->weights + at, 1, rows->offset[i + 1] - at, rows->column + at};
+  for (int64_t d = 0; !row->usable && d < count; d++) index[d * draws->index_stride] = -1;
+  if (!row->usable) return;
+  (is_single(call) ? invert_row_single : invert_row_double)(
+      row->count, row->prefix, row->column, row->guide, call->slices, call->isa, draws->key,
+      (uint64_t)(draws->first_row + i), first, count, index, draws->index_stride);
 }
 
 static size_t whole_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-/* Draws first..end - 1 of rows. One of `dense` and `sparse` is NULL. */
-typedef struct more_draws {
-  const wb_categorical_rows *dense;
-  const wb_categorical_sparse *sparse;
-  int64_t rows;
-  const wb_categorical_draws *draws;
-  int64_t first, end;
-  wb_isa isa;
-  int32_t slices;
-  size_t prefix_bytes, bytes; /* of a row's prefix sums; with its guide */
-  int64_t together;           /* rows of a piece */
-} more_draws;
-
-static summed_row sum_row(const more_draws *call, int64_t i, char *memory) {
-  const row_entries entries = call->dense ? dense_entries(call->dense, i) : sparse_entries(call->sparse, i);
-  summed_row row = {0, entries.count, entries.column, memory, NULL, call->slices};
-  row.guide = (int32_t *)(void *)(memory + call->prefix_bytes);
-  sum_one(&row, entries.weights, entries.stride, call->dense && call->dense->is_log,
-          call->draws->precision == WB_SINGLE);
-  return row;
-}
-
 static void draw_rows(void *context, int64_t piece, void *memory) {
-  const more_draws *const call = context;
+  const draw_call *const call = context;
   const int64_t base = piece * call->together;
   const int count = (int)wb_min_int(call->together, call->rows - base);
   summed_row summed[SUMMED_ROWS];
   for (int i = 0; i < count; i++) summed[i] = sum_row(call, base + i, (char *)memory + (size_t)i * call->bytes);
   for (int64_t d = call->first; d < call->end; d += DRAW_TILE)
-    for (int i = 0; i < count; i++)
-      invert_one(summed + i, call->draws, call->isa, base + i, d, wb_min_int(DRAW_TILE, call->end - d));
+    for (int i = 0; i < count; i++) invert_one(call, summed + i, base + i, d, wb_min_int(DRAW_TILE, call->end - d));
 }
 
 typedef struct shared_row {
-  const more_draws *call;
+  const draw_call *call;
   int64_t row;
   summed_row summed;
 } shared_row;
@@ -193,13 +163,12 @@ typedef struct shared_row {
 
 static void draw_part(void *context, int64_t piece) {
   const shared_row *const shared = context;
-  const more_draws *const call = shared->call;
-  const int64_t first = call->first + piece * SHARED_DRAWS;
-  invert_one(&shared->summed, call->draws, call->isa, shared->row, first, wb_min_int(SHARED_DRAWS, call->end - first));
+  const int64_t first = shared->call->first + piece * SHARED_DRAWS;
+  invert_one(shared->call, &shared->summed, shared->row, first, wb_min_int(SHARED_DRAWS, shared->call->end - first));
 }
 
 /* Takes one row after the other. Returns 0 if there is no memory for its prefix sums. */
-static int draw_shared_rows(const more_draws *call, int threads) {
+static int draw_shared_rows(const draw_call *call, int threads) {
   char *const memory = wb_aligned_malloc(call->bytes);
   for (int64_t i = 0; memory && i < call->rows; i++) {
     shared_row shared = {call, i, sum_row(call, i, memory)};
@@ -209,74 +178,56 @@ static int draw_shared_rows(const more_draws *call, int threads) {
   return memory != NULL;
 }
 
-/* Makes the draws of all rows from `first` >= 1 on. `dense` or `sparse` has them. `longest`: the entries of a row. */
-static int draw_more(const wb_categorical_rows *dense, const wb_categorical_sparse *sparse, int64_t rows,
-                     int64_t longest, const wb_categorical_draws *draws, int64_t first, const wb_run *run,
-                     wb_message *message) {
-  const int64_t end = draws->first_draw + draws->draws;
-  if (first >= end || rows == 0) return WB_OK;
-  const int single = draws->precision == WB_SINGLE;
-  const int32_t slices = slices_for(longest, end - first);
+/* Makes the draws of all rows from number 1 on. `longest`: the entries of a row. */
+static int draw_more(draw_call *call, int64_t longest, const wb_run *run, wb_message *message) {
+  const int64_t rows = call->rows;
+  call->first = wb_max_int(call->draws->first_draw, 1);
+  call->end = call->draws->first_draw + call->draws->draws;
+  if (call->first >= call->end || rows == 0) return WB_OK;
+  call->slices = slices_for(longest, call->end - call->first);
   /* If rows are few, the threads share the draws of each row. */
-  const int threads = threads_for((double)rows * ((double)longest + (double)(end - first)), run);
+  const int threads = threads_for((double)rows * ((double)longest + (double)(call->end - call->first)), run);
   const int by_draws = rows < 4 * (int64_t)threads;
-  const size_t prefix_bytes =
-      whole_lines((size_t)(longest > 0 ? longest : 1) * (single ? sizeof(float) : sizeof(double)));
-  const size_t guide_bytes = slices ? whole_lines(((size_t)slices + 1) * sizeof(int32_t)) : 0,
-               bytes = prefix_bytes + guide_bytes;
-  const int64_t together =
-      by_draws || bytes > SUMMED_BYTES ? 1 : wb_min_int(SUMMED_ROWS, (int64_t)(SUMMED_BYTES / bytes));
-  more_draws call = {dense, sparse, rows, draws, first, end, run->isa, slices, prefix_bytes, bytes, together};
-  const int done = by_draws ? draw_shared_rows(&call, threads)
-                            : wb_spread_with_memory(threads, (rows + together - 1) / together, bytes * (size_t)together,
-                                                    draw_rows, &call);
-  return done ? WB_OK : wb_out_of_memory(message, "prefix sums of the weights", bytes * (size_t)together);
+  call->prefix_bytes =
+      whole_lines((size_t)(longest > 0 ? longest : 1) * (is_single(call) ? sizeof(float) : sizeof(double)));
+  call->bytes = call->prefix_bytes + (call->slices ? whole_lines(((size_t)call->slices + 1) * sizeof(int32_t)) : 0);
+  const int64_t fit = (int64_t)(SUMMED_BYTES / call->bytes);
+  call->together = by_draws || fit < 1 ? 1 : wb_min_int(SUMMED_ROWS, fit);
+  const size_t bytes = call->bytes * (size_t)call->together;
+  const int done =
+      by_draws ? draw_shared_rows(call, threads)
+               : wb_spread_with_memory(threads, (rows + call->together - 1) / call->together, bytes, draw_rows, call);
+  return done ? WB_OK : wb_out_of_memory(message, "prefix sums of the weights", bytes);
 }
 
-static int64_t first_of_more(const wb_categorical_draws *draws) {
-  return draws->first_draw > 0 ? draws->first_draw : 1;
-}
-
-/* If each thread made all draws of its rows, the threads would write to all pages of the results at the same time. */
-static void touch_results(const wb_categorical_draws *draws, int64_t rows, const wb_run *run) {
-  if (draws->index_stride == rows && rows >= 4 * (int64_t)run->threads)
-    wb_touch_pages(draws->index, (size_t)(rows * draws->draws) * sizeof(int32_t), wb_idle_threads(run->threads));
+/* `weights`: how many there are. */
+static int draw_all(draw_call call, double weights, int64_t longest, const wb_run *run, wb_message *message) {
+  const wb_categorical_draws *const draws = call.draws;
+  /* If each thread made all draws of its rows, the threads would write to all pages of the results at the same time. */
+  if (draws->index_stride == call.rows && call.rows >= 4 * (int64_t)run->threads)
+    wb_touch_pages(draws->index, (size_t)(call.rows * draws->draws) * sizeof(int32_t), wb_idle_threads(run->threads));
+  if (draws->first_draw == 0 && draws->draws > 0) {
+    const int threads = threads_for(weights, run);
+    /* Whole tiles, several for each thread if possible. The size of tiles does not change results. */
+    const int64_t tile = (call.rows / (threads > 1 ? 4 * (int64_t)threads : 1) + 7) / 8 * 8;
+    call.together = call.sparse ? SPARSE_TOGETHER : wb_max_int(8, wb_min_int(tile, CATEGORICAL_TILE));
+    wb_spread(threads, (call.rows + call.together - 1) / call.together, draw_first, &call);
+  }
+  return draw_more(&call, longest, run, message);
 }
 
 static int draw(const wb_categorical_rows *rows, const wb_categorical_draws *draws, const wb_run *run,
                 wb_message *message) {
-  touch_results(draws, rows->rows, run);
-  if (draws->first_draw == 0 && draws->draws > 0) draw_first(rows, draws, run);
-  return draw_more(rows, NULL, rows->rows, rows->columns, draws, first_of_more(draws), run, message);
-}
-
-#define SPARSE_TOGETHER 256
-
-static void draw_sparse_piece(void *context, int64_t piece) {
-  const first_draws *const call = context;
-  const wb_categorical_draws *const draws = call->draws;
-  const int64_t first = piece * call->together, end = wb_min_int(call->sparse->rows, first + call->together);
-  for (int64_t i = first; i < end; i++) {
-    const row_entries entries = sparse_entries(call->sparse, i);
-    draws->index[i] = (draws->precision == WB_SINGLE ? draw_row_single : draw_row_double)(
-        entries.count, entries.weights, 1, entries.column, 0, draws->key, (uint64_t)(draws->first_row + i));
-  }
+  const draw_call call = {.dense = rows, .rows = rows->rows, .draws = draws, .isa = run->isa};
+  return draw_all(call, (double)rows->rows * (double)rows->columns, rows->columns, run, message);
 }
 
 static int draw_sparse(const wb_categorical_sparse *rows, const wb_categorical_draws *draws, const wb_run *run,
                        wb_message *message) {
+  const draw_call call = {.sparse = rows, .rows = rows->rows, .draws = draws, .isa = run->isa};
   int64_t longest = 0;
-  touch_results(draws, rows->rows, run);
-  for (int64_t i = 0; i < rows->rows; i++) {
-    const int64_t entries = rows->offset[i + 1] - rows->offset[i];
-    longest = entries > longest ? entries : longest;
-  }
-  if (draws->first_draw == 0 && draws->draws > 0) {
-    first_draws call = {NULL, rows, draws, run->isa, SPARSE_TOGETHER};
-    wb_spread(threads_for((double)rows->offset[rows->rows], run), (rows->rows + SPARSE_TOGETHER - 1) / SPARSE_TOGETHER,
-              draw_sparse_piece, &call);
-  }
-  return draw_more(NULL, rows, rows->rows, longest, draws, first_of_more(draws), run, message);
+  for (int64_t i = 0; i < rows->rows; i++) longest = wb_max_int(longest, rows->offset[i + 1] - rows->offset[i]);
+  return draw_all(call, (double)rows->offset[rows->rows], longest, run, message);
 }
 
 const wb_categorical_functions wb_cpu_categorical = {.draw = draw, .draw_sparse = draw_sparse};

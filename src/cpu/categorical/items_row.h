@@ -5,9 +5,8 @@
 #include "cpu/block_loops.h"
 
 /* Draw 0 of a row, in one pass; a block without entries never takes over the draw. `column`: NULL if all are stored. */
-#define draw_row REAL_NAME(draw_row_double, draw_row_single)
-static int32_t draw_row(int64_t count, const double *weights, int64_t stride, const int32_t *column, int log,
-                        uint64_t key, uint64_t row) {
+static int32_t REAL_NAME(draw_row)(int64_t count, const double *weights, int64_t stride, const int32_t *column, int log,
+                                   uint64_t key, uint64_t row) {
   REAL total = 0;
   double largest = WB_BLOCK_NOTHING;
   int bad = 0;
@@ -25,8 +24,8 @@ static int32_t draw_row(int64_t count, const double *weights, int64_t stride, co
     }
     const int entries = (int)(end - first);
     if (log) {
-      if (top > largest) block_rescale(top, &largest, &total);
-      block_sum(1, entries, weights + first * stride, stride, &largest, &sum, prefix, 1);
+      if (top > largest) REAL_NAME(block_rescale)(top, &largest, &total);
+      REAL_NAME(block_sum)(1, entries, weights + first * stride, stride, &largest, &sum, prefix, 1);
     } else {
       for (int j = 0; j < entries; j++) prefix[j] = sum += (REAL)weights[(first + j) * stride];
     }
@@ -35,16 +34,15 @@ static int32_t draw_row(int64_t count, const double *weights, int64_t stride, co
       wb_philox_wide(key, drawn, row & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_CATEGORICAL, row), 0, &one, &two);
     }
     const REAL u = REAL_UNIFORM(one, two, block % REAL_UNIFORMS);
-    block_take_one((REAL_INDEX)first, entries, prefix, u, &total, &chosen);
+    REAL_NAME(block_take_one)((REAL_INDEX)first, entries, prefix, u, &total, &chosen);
   }
   if (bad || !REAL_USABLE(total)) return -1;
   return column ? column[chosen] : (int32_t)chosen;
 }
 
 /* Prefix sums of a row, in order. Returns 0 if the weights are invalid. */
-#define prefix_sums REAL_NAME(prefix_sums_double, prefix_sums_single)
-static int prefix_sums(int64_t count, const double *weights, int64_t stride, int log, REAL *prefix) {
-  REAL total = 0;
+static int REAL_NAME(prefix_sums)(int64_t count, const double *weights, int64_t stride, int log, void *sums) {
+  REAL total = 0, *const prefix = sums;
   double largest = WB_BLOCK_NOTHING;
   int bad = 0;
   if (log) {
@@ -59,8 +57,7 @@ static int prefix_sums(int64_t count, const double *weights, int64_t stride, int
 }
 
 /* The first item of low..high whose prefix sum exceeds the target; there is one. */
-#define search_prefix REAL_NAME(search_prefix_double, search_prefix_single)
-static inline int32_t search_prefix(const REAL *prefix, REAL target, int32_t low, int32_t high) {
+static inline int32_t REAL_NAME(search_prefix)(const REAL *prefix, REAL target, int32_t low, int32_t high) {
   while (low < high) {
     const int32_t middle = low + (high - low) / 2;
     if (prefix[middle] > target) high = middle;
@@ -72,9 +69,8 @@ static inline int32_t search_prefix(const REAL *prefix, REAL target, int32_t low
 /* Maps the leading bits of u to items. guide[s] is the item for the smallest target with u >= s / slices. If other
  * items fall into the same slice, guide[s] is the complement of that item. guide[slices] is the last item. The number
  * of slices is a power of two, so s / slices and the slice of u are exact. */
-#define make_guide REAL_NAME(make_guide_double, make_guide_single)
-static void make_guide(int64_t count, const REAL *prefix, int32_t slices, int32_t *guide) {
-  const REAL total = prefix[count - 1];
+static void REAL_NAME(make_guide)(int64_t count, const void *sums, int32_t slices, int32_t *guide) {
+  const REAL *const prefix = sums, total = prefix[count - 1];
   int32_t item = 0;
   for (int32_t s = 0; s <= slices; s++) {
     const REAL target = REAL_TARGET((REAL)s / (REAL)slices, total);
@@ -85,24 +81,22 @@ static void make_guide(int64_t count, const REAL *prefix, int32_t slices, int32_
 }
 
 /* Draws first..first + count - 1 of a row by inversion. */
-#define invert_row REAL_NAME(invert_row_double, invert_row_single)
-static void invert_row(int64_t columns, const REAL *prefix, const int32_t *column, const int32_t *guide, int32_t slices,
-                       wb_isa isa, uint64_t key, uint64_t row, int64_t first, int64_t count, int32_t *index,
-                       int64_t index_stride) {
+static void REAL_NAME(invert_row)(int64_t columns, const void *sums, const int32_t *column, const int32_t *guide,
+                                  int32_t slices, wb_isa isa, uint64_t key, uint64_t row, int64_t first, int64_t count,
+                                  int32_t *index, int64_t index_stride) {
   _Alignas(64) REAL uniform[DRAW_TILE];
   _Alignas(64) int32_t guess[DRAW_TILE];
-  const REAL total = prefix[columns - 1];
+  const REAL *const prefix = sums, total = prefix[columns - 1];
   for (int64_t base = first - first % DRAW_TILE; base < first + count; base += DRAW_TILE) {
     const int64_t begin = base < first ? first : base;
     const int64_t end = base + DRAW_TILE < first + count ? base + DRAW_TILE : first + count;
-    REAL_NAME(WB_LOOP(categorical_guess_double, isa), WB_LOOP(categorical_guess_single, isa))
-    (key, row, (uint64_t)base, slices, guide, uniform, guess);
+    REAL_LOOP(categorical_guess, isa)(key, row, (uint64_t)base, slices, guide, uniform, guess);
     for (int64_t d = begin; d < end; d++) {
       int32_t item = guess[d - base];
       if (item < 0) {
         const REAL u = uniform[d - base];
         const int32_t next = guide ? guide[(int32_t)(u * (REAL)slices) + 1] : (int32_t)columns - 1;
-        item = search_prefix(prefix, REAL_TARGET(u, total), ~item, next < 0 ? ~next : next);
+        item = REAL_NAME(search_prefix)(prefix, REAL_TARGET(u, total), ~item, next < 0 ? ~next : next);
       }
       index[(d - first) * index_stride] = column ? column[item] : item;
     }

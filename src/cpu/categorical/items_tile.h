@@ -8,15 +8,15 @@
 
 /* Rows of a vector: the number of doubles in a vector, in both precisions. */
 #define LANES (WB_VECTOR_BYTES / 8)
-#define REAL_LANES REAL_NAME(lanes_double, lanes_single)
-#define REAL_ITEMS REAL_NAME(item_lanes_double, item_lanes_single)
+#define REAL_LANES REAL_NAME(lanes)
+#define REAL_ITEMS REAL_NAME(item_lanes)
 typedef REAL REAL_LANES __attribute__((vector_size(LANES * sizeof(REAL)), may_alias));
 typedef REAL_INDEX REAL_ITEMS __attribute__((vector_size(LANES * sizeof(REAL)), may_alias));
 
 /* Uniforms of the tile's rows for REAL_UNIFORMS successive blocks. */
 /* tools/loops: vector additions */
-#define categorical_uniforms REAL_NAME(categorical_uniforms_double, categorical_uniforms_single)
-static void categorical_uniforms(uint64_t key, uint64_t row, uint32_t group, int rows, REAL *restrict uniform) {
+static void REAL_NAME(categorical_uniforms)(uint64_t key, uint64_t row, uint32_t group, int rows,
+                                            REAL *restrict uniform) {
   for (int l = 0; l < rows; l++) {
     const uint64_t element = row + (uint64_t)l;
     uint64_t first, second;
@@ -28,9 +28,9 @@ static void categorical_uniforms(uint64_t key, uint64_t row, uint32_t group, int
 
 /* Uniforms of draws first..first + DRAW_TILE - 1 of a row, and the guide's entries; without: "item 0 or later". */
 /* tools/loops: vector additions, scalar on NEON */
-#define categorical_guess REAL_NAME(categorical_guess_double, categorical_guess_single)
-static void categorical_guess(uint64_t key, uint64_t row, uint64_t first, int32_t slices, const int32_t *restrict guide,
-                              REAL *restrict uniform, int32_t *restrict item) {
+static void REAL_NAME(categorical_guess)(uint64_t key, uint64_t row, uint64_t first, int32_t slices,
+                                         const int32_t *restrict guide, REAL *restrict uniform,
+                                         int32_t *restrict item) {
   const uint64_t group = first / REAL_UNIFORMS;
   const uint32_t c2 = wb_philox_c2(WB_PURPOSE_CATEGORICAL_MORE, row);
   for (int l = 0; l < DRAW_TILE / REAL_UNIFORMS; l++) {
@@ -44,10 +44,9 @@ static void categorical_guess(uint64_t key, uint64_t row, uint64_t first, int32_
 
 /* A whole block of `rows` rows, a multiple of LANES, in registers. The position is wb_block_position() in vectors. */
 /* tools/loops: vector additions */
-#define categorical_block REAL_NAME(categorical_block_double, categorical_block_single)
-static void categorical_block(int rows, int32_t base, const double *restrict weights, int64_t stride,
-                              const REAL *restrict uniform, REAL *restrict total, uint64_t *restrict signs,
-                              REAL_INDEX *restrict chosen) {
+static void REAL_NAME(categorical_block)(int rows, int32_t base, const double *restrict weights, int64_t stride,
+                                         const REAL *restrict uniform, REAL *restrict total, uint64_t *restrict signs,
+                                         REAL_INDEX *restrict chosen) {
   for (int l = 0; l < rows; l += LANES) {
     REAL_LANES prefix[WB_BLOCK_ITEMS], sum = {0};
     WB_NAME(index_lanes) sign = *(const WB_NAME(index_lanes) *)(signs + l);
@@ -77,10 +76,10 @@ static void categorical_block(int rows, int32_t base, const double *restrict wei
 
 /* Blocks that are not whole, and blocks of logarithms. `largest` is the largest logarithm so far. */
 /* tools/loops: vector additions */
-#define categorical_part REAL_NAME(categorical_part_double, categorical_part_single)
-static void categorical_part(int rows, int log, int32_t base, int count, const double *restrict weights, int64_t stride,
-                             const REAL *restrict uniform, REAL *restrict total, double *restrict largest,
-                             uint64_t *restrict signs, REAL_INDEX *restrict chosen) {
+static void REAL_NAME(categorical_part)(int rows, int log, int32_t base, int count, const double *restrict weights,
+                                        int64_t stride, const REAL *restrict uniform, REAL *restrict total,
+                                        double *restrict largest, uint64_t *restrict signs,
+                                        REAL_INDEX *restrict chosen) {
   _Alignas(64) REAL prefix[WB_BLOCK_ITEMS][BLOCK_ROWS], sum[BLOCK_ROWS];
   _Alignas(64) double top[BLOCK_ROWS];
   for (int first = 0; first < rows; first += BLOCK_ROWS) {
@@ -94,8 +93,8 @@ static void categorical_part(int rows, int log, int32_t base, int count, const d
           top[l] = x > top[l] ? x : top[l];
           signs[first + l] |= wb_mask(!(x < wb_infinity()));
         }
-      for (int l = 0; l < strip; l++) block_rescale(top[l], &largest[first + l], &total[first + l]);
-      block_sum(strip, count, w, stride, top, sum, prefix[0], BLOCK_ROWS);
+      for (int l = 0; l < strip; l++) REAL_NAME(block_rescale)(top[l], &largest[first + l], &total[first + l]);
+      REAL_NAME(block_sum)(strip, count, w, stride, top, sum, prefix[0], BLOCK_ROWS);
     } else {
       for (int l = 0; l < strip; l++) sum[l] = 0;
       for (int j = 0; j < count; j++)
@@ -104,15 +103,14 @@ static void categorical_part(int rows, int log, int32_t base, int count, const d
           prefix[j][l] = sum[l] += (REAL)w[j * stride + l];
         }
     }
-    block_take(strip, base, count, prefix[0], BLOCK_ROWS, uniform + first, total + first, chosen + first);
+    REAL_NAME(block_take)(strip, base, count, prefix[0], BLOCK_ROWS, uniform + first, total + first, chosen + first);
   }
 }
 
 /* Draw 0 of `rows` <= CATEGORICAL_TILE rows. */
 /* tools/loops: vector additions */
-#define categorical_tile REAL_NAME(categorical_tile_double, categorical_tile_single)
-static void categorical_tile(int rows, int64_t columns, int log, const double *restrict weights, int64_t stride,
-                             uint64_t key, uint64_t first_row, int32_t *restrict index) {
+static void REAL_NAME(categorical_tile)(int rows, int64_t columns, int log, const double *restrict weights,
+                                        int64_t stride, uint64_t key, uint64_t first_row, int32_t *restrict index) {
   _Alignas(64) REAL uniform[REAL_UNIFORMS * CATEGORICAL_TILE], total[CATEGORICAL_TILE];
   _Alignas(64) REAL_INDEX chosen[CATEGORICAL_TILE];
   _Alignas(64) uint64_t signs[CATEGORICAL_TILE];
@@ -125,15 +123,16 @@ static void categorical_tile(int rows, int64_t columns, int log, const double *r
   }
   for (int64_t base = 0; base < columns; base += WB_BLOCK_ITEMS) {
     const uint32_t block = (uint32_t)(base / WB_BLOCK_ITEMS);
-    if (block % REAL_UNIFORMS == 0) categorical_uniforms(key, first_row, block / REAL_UNIFORMS, rows, uniform);
+    if (block % REAL_UNIFORMS == 0)
+      REAL_NAME(categorical_uniforms)(key, first_row, block / REAL_UNIFORMS, rows, uniform);
     const REAL *const u = uniform + block % REAL_UNIFORMS * CATEGORICAL_TILE;
     const int count = columns - base < WB_BLOCK_ITEMS ? (int)(columns - base) : WB_BLOCK_ITEMS;
     const double *const w = weights + base * stride;
     const int whole = count < WB_BLOCK_ITEMS || log ? 0 : rows - rows % LANES;
-    if (whole > 0) categorical_block(whole, (int32_t)base, w, stride, u, total, signs, chosen);
+    if (whole > 0) REAL_NAME(categorical_block)(whole, (int32_t)base, w, stride, u, total, signs, chosen);
     if (whole < rows)
-      categorical_part(rows - whole, log, (int32_t)base, count, w + whole, stride, u + whole, total + whole,
-                       largest + whole, signs + whole, chosen + whole);
+      REAL_NAME(categorical_part)(rows - whole, log, (int32_t)base, count, w + whole, stride, u + whole, total + whole,
+                                  largest + whole, signs + whole, chosen + whole);
   }
   for (int l = 0; l < rows; l++) index[l] = !(signs[l] >> 63) && REAL_USABLE(total[l]) ? (int32_t)chosen[l] : -1;
 }

@@ -81,6 +81,7 @@ typedef struct components_call {
   uint32_t iteration;
   int failed; /* components that could not be drawn */
   const wb_mixture_measures *measures;
+  const wb_mixture_precisions *sums;
 } components_call;
 
 static int share_out(components_call *call, int threads, wb_memory_piece *work, const char *purpose,
@@ -137,14 +138,9 @@ int wb_cpu_mixture_measure(wb_mixture_session *session, const wb_mixture_measure
   return share_out(&call, threads, measure_share, "measures of the components", message);
 }
 
-typedef struct precisions_call {
-  const wb_mixture_session *session;
-  const wb_mixture_precisions *sums;
-} precisions_call;
-
 /* Piece i of the sums: one row of a triangle each, the last being the longest, then the pull. */
 static void add_piece(void *context, int64_t i) {
-  const precisions_call *const call = context;
+  const components_call *const call = context;
   const wb_mixture_session *const session = call->session;
   const wb_mixture_precisions *const sums = call->sums;
   const int r = (int)(i / 2);
@@ -161,7 +157,7 @@ int wb_cpu_mixture_add_precisions(wb_mixture_session *session, const wb_mixture_
   const int p = session->data.columns;
   const int threads = component_threads(session, 0.1 * session->components * p * p * p);
   (void)message;
-  precisions_call call = {session, sums};
+  components_call call = {.session = session, .sums = sums};
   wb_spread(threads, 2 * p + 1, add_piece, &call);
   return WB_OK;
 }

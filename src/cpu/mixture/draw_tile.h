@@ -14,9 +14,8 @@
 #define STEP (VECTORS * LANES)
 
 /* Adds z_r^2, z = F x - offset, for `count` (a constant) rows of F from `row` on, to the distances of STEP rows. */
-#define add_squares REAL_NAME(add_squares_double, add_squares_single)
-WB_INLINE void add_squares(const int count, int row, const REAL *restrict coefficients, const REAL *restrict x,
-                           REAL_VECTOR squares[4]) {
+WB_INLINE void REAL_NAME(add_squares)(const int count, int row, const REAL *restrict coefficients,
+                                      const REAL *restrict x, REAL_VECTOR squares[4]) {
   REAL_VECTOR z[4][4];
   const REAL *line[4];
   WB_UNROLL
@@ -58,9 +57,8 @@ WB_INLINE void add_squares(const int count, int row, const REAL *restrict coeffi
 }
 
 /* log(pi_j N(x | mu_j, Sigma_j)) of the tile's first `lanes` rows or more: constant - |F x - offset|^2 / 2. */
-#define mixture_log_weight REAL_NAME(mixture_log_weight_double, mixture_log_weight_single)
-static void mixture_log_weight(int lanes, int p, const REAL *restrict coefficients, const REAL *restrict x,
-                               REAL *restrict log_weight) {
+static void REAL_NAME(mixture_log_weight)(int lanes, int p, const REAL *restrict coefficients, const REAL *restrict x,
+                                          REAL *restrict log_weight) {
   const REAL constant = coefficients[0];
   coefficients++;
   for (int first = 0; first < lanes; first += STEP) {
@@ -68,11 +66,11 @@ static void mixture_log_weight(int lanes, int p, const REAL *restrict coefficien
     WB_UNROLL
     for (int v = 0; v < VECTORS; v++) squares[v] = REAL_SET(0);
     int row = 0;
-    for (; row + 4 <= p; row += 4) add_squares(4, row, coefficients, x + first, squares);
+    for (; row + 4 <= p; row += 4) REAL_NAME(add_squares)(4, row, coefficients, x + first, squares);
     switch (p - row) {
-      case 3: add_squares(3, row, coefficients, x + first, squares); break;
-      case 2: add_squares(2, row, coefficients, x + first, squares); break;
-      case 1: add_squares(1, row, coefficients, x + first, squares); break;
+      case 3: REAL_NAME(add_squares)(3, row, coefficients, x + first, squares); break;
+      case 2: REAL_NAME(add_squares)(2, row, coefficients, x + first, squares); break;
+      case 1: REAL_NAME(add_squares)(1, row, coefficients, x + first, squares); break;
       default: break;
     }
     WB_UNROLL
@@ -84,9 +82,8 @@ static void mixture_log_weight(int lanes, int p, const REAL *restrict coefficien
 /* Scales MIXTURE_TILE values of each of p columns; columns are `stride` apart. The values of the next tile are
  * prefetched. `most`: the bound of scaled values; the loop must not know that it is constant (scaled_value.h). */
 /* tools/loops: vector additions */
-#define mixture_load REAL_NAME(mixture_load_double, mixture_load_single)
-static void mixture_load(int p, const double *restrict x, size_t stride, const double *restrict center,
-                         const double *restrict inverse_scale, double most, void *tile) {
+static void REAL_NAME(mixture_load)(int p, const double *restrict x, size_t stride, const double *restrict center,
+                                    const double *restrict inverse_scale, double most, void *tile) {
   REAL *restrict scaled = tile;
   for (int c = 0; c < p; c++, x += stride, scaled += MIXTURE_TILE) {
     const double middle = center[c], factor = inverse_scale[c];
@@ -100,8 +97,7 @@ static void mixture_load(int p, const double *restrict x, size_t stride, const d
 /* Copies the tile's first `rows` rows one after the other, `stride` doubles each: a 1, then the row's values. `tile` is
  * p x MIXTURE_TILE. Two values at a time take 5.4 ns for a row of 14, one at a time 8.9 ns (Sapphire Rapids). */
 /* tools/loops: no vector multiply-adds */
-#define mixture_transpose REAL_NAME(mixture_transpose_double, mixture_transpose_single)
-static void mixture_transpose(int p, int rows, const void *tile, size_t stride, double *restrict row) {
+static void REAL_NAME(mixture_transpose)(int p, int rows, const void *tile, size_t stride, double *restrict row) {
   const REAL *restrict x = tile;
   for (int l = 0; l < rows; l++, row += stride, x++) {
     *(wb_pair *)row = (wb_pair){1, (double)x[0]};
@@ -113,17 +109,15 @@ static void mixture_transpose(int p, int rows, const void *tile, size_t stride, 
 }
 
 /* Uniforms of the tile's rows for REAL_UNIFORMS successive blocks of components. */
-#define mixture_uniforms REAL_NAME(mixture_uniforms_double, mixture_uniforms_single)
-static void mixture_uniforms(uint64_t key, uint32_t iteration, const uint64_t *restrict row, uint32_t group,
-                             REAL *restrict uniform) {
+static void REAL_NAME(mixture_uniforms)(uint64_t key, uint32_t iteration, const uint64_t *restrict row, uint32_t group,
+                                        REAL *restrict uniform) {
   uint64_t first[MIXTURE_TILE], second[MIXTURE_TILE];
   WB_NAME(philox_words)(MIXTURE_TILE, key, WB_PURPOSE_LABEL, iteration, group, row, first, second);
   for (int l = 0; l < MIXTURE_TILE; l++) REAL_SPREAD(uniform + l, MIXTURE_TILE, first[l], second[l]);
 }
 
 /* The state of the tile's rows before the first block. */
-#define begin_rows REAL_NAME(begin_rows_double, begin_rows_single)
-WB_INLINE void begin_rows(REAL *restrict largest, REAL *restrict total) {
+WB_INLINE void REAL_NAME(begin_rows)(REAL *restrict largest, REAL *restrict total) {
   for (int l = 0; l < MIXTURE_TILE; l++) {
     largest[l] = REAL_NOTHING;
     total[l] = 0;
@@ -131,20 +125,19 @@ WB_INLINE void begin_rows(REAL *restrict largest, REAL *restrict total) {
 }
 
 /* Log weights of the block of components from `base` on. Returns the number of components. */
-#define weigh_block REAL_NAME(weigh_block_double, weigh_block_single)
-WB_INLINE int weigh_block(int p, int components, int base, const REAL *restrict coefficients, const REAL *restrict x,
-                          REAL (*restrict log_weight)[MIXTURE_TILE]) {
+WB_INLINE int REAL_NAME(weigh_block)(int p, int components, int base, const REAL *restrict coefficients,
+                                     const REAL *restrict x, REAL (*restrict log_weight)[MIXTURE_TILE]) {
   const int count = components - base < WB_BLOCK_ITEMS ? components - base : WB_BLOCK_ITEMS;
   for (int j = 0; j < count; j++)
-    mixture_log_weight(MIXTURE_TILE, p, coefficients + (size_t)(base + j) * mixture_coefficients(p), x, log_weight[j]);
+    REAL_NAME(mixture_log_weight)(MIXTURE_TILE, p, coefficients + (size_t)(base + j) * mixture_coefficients(p), x,
+                                  log_weight[j]);
   return count;
 }
 
 /* Sums a block of weights given by their logarithms. With `prefix`, the prefix sums replace the logarithms. Returns 0
  * and changes nothing if the block is negligible for all rows. */
-#define sum_block REAL_NAME(sum_block_double, sum_block_single)
-WB_INLINE int sum_block(const int prefix, int count, REAL (*weight)[MIXTURE_TILE], REAL *restrict largest,
-                        REAL *restrict total, REAL *restrict sum) {
+WB_INLINE int REAL_NAME(sum_block)(const int prefix, int count, REAL (*weight)[MIXTURE_TILE], REAL *restrict largest,
+                                   REAL *restrict total, REAL *restrict sum) {
   _Alignas(64) REAL top[MIXTURE_TILE];
   for (int l = 0; l < MIXTURE_TILE; l++) top[l] = weight[0][l];
   for (int j = 1; j < count; j++)
@@ -152,18 +145,18 @@ WB_INLINE int sum_block(const int prefix, int count, REAL (*weight)[MIXTURE_TILE
   int matters = 0;
   for (int l = 0; l < MIXTURE_TILE; l++) matters |= top[l] > largest[l] - REAL_NEGLIGIBLE;
   if (!matters) return 0;
-  for (int l = 0; l < MIXTURE_TILE; l++) block_rescale(top[l], &largest[l], &total[l]);
-  block_sum(MIXTURE_TILE, count, weight[0], MIXTURE_TILE, largest, sum, prefix ? weight[0] : NULL, MIXTURE_TILE);
+  for (int l = 0; l < MIXTURE_TILE; l++) REAL_NAME(block_rescale)(top[l], &largest[l], &total[l]);
+  REAL_NAME(block_sum)(MIXTURE_TILE, count, weight[0], MIXTURE_TILE, largest, sum, prefix ? weight[0] : NULL,
+                       MIXTURE_TILE);
   return 1;
 }
 
 /* Draws the component of each row of the tile, and computes the log of the sum of its weights. x is p x MIXTURE_TILE.
  * coefficients: mixture_coefficients(p) values for each component. If share is not NULL, it is added to the components'
  * log weights; with `place`, row l uses share[place[l]] and what follows. row: the numbers of the tile's rows. */
-#define mixture_draw REAL_NAME(mixture_draw_double, mixture_draw_single)
-static void mixture_draw(int p, int components, const void *packed, const void *shares, const int64_t *restrict place,
-                         const void *values, uint64_t key, uint32_t iteration, const uint64_t *restrict row,
-                         void *labels, void *log_sums) {
+static void REAL_NAME(mixture_draw)(int p, int components, const void *packed, const void *shares,
+                                    const int64_t *restrict place, const void *values, uint64_t key, uint32_t iteration,
+                                    const uint64_t *restrict row, void *labels, void *log_sums) {
   const REAL *restrict coefficients = packed, *restrict share = shares, *restrict x = values;
   REAL *restrict log_sum = log_sums;
   REAL_INDEX *restrict label = labels;
@@ -171,41 +164,40 @@ static void mixture_draw(int p, int components, const void *packed, const void *
   _Alignas(64) REAL uniform[REAL_UNIFORMS * MIXTURE_TILE];
   _Alignas(64) REAL largest[MIXTURE_TILE], total[MIXTURE_TILE], sum[MIXTURE_TILE];
   uint32_t drawn = UINT32_MAX; /* the group of blocks that `uniform` is for; none yet */
-  begin_rows(largest, total);
+  REAL_NAME(begin_rows)(largest, total);
   for (int l = 0; l < MIXTURE_TILE; l++) label[l] = 0;
   for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
-    const int count = weigh_block(p, components, base, coefficients, x, weight);
+    const int count = REAL_NAME(weigh_block)(p, components, base, coefficients, x, weight);
     for (int j = 0; share && !place && j < count; j++)
       for (int l = 0; l < MIXTURE_TILE; l++) weight[j][l] += share[base + j];
     for (int j = 0; share && place && j < count; j++)
       for (int l = 0; l < MIXTURE_TILE; l++) weight[j][l] += share[place[l] + base + j];
-    if (!sum_block(1, count, weight, largest, total, sum)) continue;
+    if (!REAL_NAME(sum_block)(1, count, weight, largest, total, sum)) continue;
     const uint32_t block = (uint32_t)(base / WB_BLOCK_ITEMS);
     if (block / REAL_UNIFORMS != drawn) {
       drawn = block / REAL_UNIFORMS;
-      mixture_uniforms(key, iteration, row, drawn, uniform);
+      REAL_NAME(mixture_uniforms)(key, iteration, row, drawn, uniform);
     }
-    block_take(MIXTURE_TILE, base, count, weight[0], MIXTURE_TILE, uniform + block % REAL_UNIFORMS * MIXTURE_TILE,
-               total, label);
+    REAL_NAME(block_take)(MIXTURE_TILE, base, count, weight[0], MIXTURE_TILE,
+                          uniform + block % REAL_UNIFORMS * MIXTURE_TILE, total, label);
   }
   for (int l = 0; l < MIXTURE_TILE; l++) log_sum[l] = largest[l] + REAL_LOG(total[l]);
 }
 
 /* For each row of the tile: the most probable component (the first among equals) and the log of the sum of its weights.
  * probability[l + j stride], unless NULL, gets those of the first `rows` rows, and the log weights meanwhile. */
-#define mixture_evaluate REAL_NAME(mixture_evaluate_double, mixture_evaluate_single)
-static void mixture_evaluate(int p, int components, const void *packed, const void *values, void *labels,
-                             void *log_sums, double *restrict probability, int64_t stride, int rows) {
+static void REAL_NAME(mixture_evaluate)(int p, int components, const void *packed, const void *values, void *labels,
+                                        void *log_sums, double *restrict probability, int64_t stride, int rows) {
   const REAL *restrict coefficients = packed, *restrict x = values;
   REAL *restrict log_sum = log_sums;
   REAL_INDEX *restrict label = labels;
   _Alignas(64) REAL weight[WB_BLOCK_ITEMS][MIXTURE_TILE];
   _Alignas(64) REAL largest[MIXTURE_TILE], total[MIXTURE_TILE], top[MIXTURE_TILE], sum[MIXTURE_TILE];
   _Alignas(64) REAL_INDEX best[MIXTURE_TILE];
-  begin_rows(largest, total);
+  REAL_NAME(begin_rows)(largest, total);
   for (int l = 0; l < MIXTURE_TILE; l++) label[l] = 0;
   for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
-    const int count = weigh_block(p, components, base, coefficients, x, weight);
+    const int count = REAL_NAME(weigh_block)(p, components, base, coefficients, x, weight);
     if (probability)
       for (int j = 0; j < count; j++)
         for (int l = 0; l < rows; l++) probability[l + (base + j) * stride] = weight[j][l];
@@ -219,8 +211,8 @@ static void mixture_evaluate(int p, int components, const void *packed, const vo
         top[l] = weight[j][l] > top[l] ? weight[j][l] : top[l];
       }
     for (int l = 0; l < MIXTURE_TILE; l++) label[l] = top[l] > largest[l] ? best[l] : label[l];
-    for (int l = 0; l < MIXTURE_TILE; l++) block_rescale(top[l], &largest[l], &total[l]);
-    block_sum(MIXTURE_TILE, count, weight[0], MIXTURE_TILE, largest, sum, NULL, 0);
+    for (int l = 0; l < MIXTURE_TILE; l++) REAL_NAME(block_rescale)(top[l], &largest[l], &total[l]);
+    REAL_NAME(block_sum)(MIXTURE_TILE, count, weight[0], MIXTURE_TILE, largest, sum, NULL, 0);
     for (int l = 0; l < MIXTURE_TILE; l++) total[l] += sum[l];
   }
   for (int l = 0; l < MIXTURE_TILE; l++) log_sum[l] = largest[l] + REAL_LOG(total[l]);
@@ -234,38 +226,37 @@ static void mixture_evaluate(int p, int components, const void *packed, const vo
 
 /* The log weights of the second half of a pair minus those of the first, for the tile's first `lanes` rows. */
 /* tools/loops: no vector multiply-adds */
-#define mixture_halves REAL_NAME(mixture_halves_double, mixture_halves_single)
-static void mixture_halves(int lanes, int p, const void *packed, size_t pair, const void *values,
-                           double *restrict difference) {
+static void REAL_NAME(mixture_halves)(int lanes, int p, const void *packed, size_t pair, const void *values,
+                                      double *restrict difference) {
   const REAL *coefficients = (const REAL *)packed + 2 * mixture_coefficients(p) * pair;
   _Alignas(64) REAL weight[2][MIXTURE_TILE];
   for (int j = 0; j < 2; j++)
-    mixture_log_weight(lanes, p, coefficients + (size_t)j * mixture_coefficients(p), values, weight[j]);
+    REAL_NAME(mixture_log_weight)(lanes, p, coefficients + (size_t)j * mixture_coefficients(p), values, weight[j]);
   for (int l = 0; l < lanes; l++) difference[l] = (double)weight[1][l] - (double)weight[0][l];
 }
 
 /* Log weights of all components (components x MIXTURE_TILE). For each row: the largest log weight, the sum of all
  * weights divided by the largest weight, and the log of the sum. The results have the bits of mixture_evaluate(),
  * because blocks that are left out would change no bit. */
-#define mixture_weigh REAL_NAME(mixture_weigh_double, mixture_weigh_single)
-static void mixture_weigh(int p, int components, const void *packed, const void *values, void *weights, void *tops,
-                          void *totals, void *log_sums) {
+static void REAL_NAME(mixture_weigh)(int p, int components, const void *packed, const void *values, void *weights,
+                                     void *tops, void *totals, void *log_sums) {
   REAL(*restrict weight)[MIXTURE_TILE] = weights;
   REAL *restrict largest = tops, *restrict total = totals, *restrict log_sum = log_sums;
   _Alignas(64) REAL sum[MIXTURE_TILE];
-  begin_rows(largest, total);
+  REAL_NAME(begin_rows)(largest, total);
   for (int base = 0; base < components; base += WB_BLOCK_ITEMS) {
-    const int count = weigh_block(p, components, base, packed, values, weight + base);
-    if (!sum_block(0, count, weight + base, largest, total, sum)) continue;
+    const int count = REAL_NAME(weigh_block)(p, components, base, packed, values, weight + base);
+    if (!REAL_NAME(sum_block)(0, count, weight + base, largest, total, sum)) continue;
     for (int l = 0; l < MIXTURE_TILE; l++) total[l] += sum[l];
   }
   for (int l = 0; l < MIXTURE_TILE; l++) log_sum[l] = largest[l] + REAL_LOG(total[l]);
 }
 
 /* A component's probability for each row of the tile: a function of its own, so that tools/loops sees vector code. */
-#define mixture_probability REAL_NAME(mixture_probability_double, mixture_probability_single)
-static __attribute__((noinline)) void mixture_probability(const REAL *restrict log_weight, const REAL *restrict largest,
-                                                          const REAL *restrict total, double *restrict probability) {
+static __attribute__((noinline)) void REAL_NAME(mixture_probability)(const REAL *restrict log_weight,
+                                                                     const REAL *restrict largest,
+                                                                     const REAL *restrict total,
+                                                                     double *restrict probability) {
   for (int l = 0; l < MIXTURE_TILE; l++)
     probability[l] = (double)(REAL_EXP_WEIGHT(log_weight[l] - largest[l]) / total[l]);
 }
@@ -273,15 +264,14 @@ static __attribute__((noinline)) void mixture_probability(const REAL *restrict l
 /* Lists, in order, the rows among the tile's first `rows` whose probability of a component counts, and these
  * probabilities. Returns their number. Most components have none. */
 /* tools/loops: no vector multiply-adds */
-#define mixture_list REAL_NAME(mixture_list_double, mixture_list_single)
-static int mixture_list(size_t component, const void *weights, const void *tops, const void *totals, int rows,
-                        int32_t *restrict member, double *restrict weight) {
+static int REAL_NAME(mixture_list)(size_t component, const void *weights, const void *tops, const void *totals,
+                                   int rows, int32_t *restrict member, double *restrict weight) {
   const REAL *restrict log_weight = (const REAL *)weights + component * MIXTURE_TILE, *restrict largest = tops;
   _Alignas(64) double probability[MIXTURE_TILE];
   int matters = 0, count = 0;
   for (int l = 0; l < MIXTURE_TILE; l++) matters |= log_weight[l] - largest[l] > (REAL)MIXTURE_LOG_LEAST_WEIGHT;
   if (!matters) return 0;
-  mixture_probability(log_weight, largest, totals, probability);
+  REAL_NAME(mixture_probability)(log_weight, largest, totals, probability);
   for (int l = 0; l < rows; l++) {
     member[count] = l;
     weight[count] = probability[l];

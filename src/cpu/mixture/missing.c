@@ -5,7 +5,7 @@
 #define WB_COMPACT
 #include "core/rounding.h"
 
-#include "cpu/mixture/missing.h"
+#include "cpu/mixture/sums.h"
 
 #include <stdlib.h>
 
@@ -221,14 +221,6 @@ static int64_t share_end(const wb_mixture_session *session, int64_t share) {
   return end < count ? end : count;
 }
 
-/* Added to the log weights of a row's sample; NULL without samples. */
-static const void *weights_of(const wb_mixture_session *session, int32_t row) {
-  if (!session->share) return NULL;
-  const size_t at = (size_t)session->data.sample[row] * (size_t)session->components;
-  return is_single(session) ? (const void *)((const float *)session->share + at)
-                            : (const void *)((const double *)session->share + at);
-}
-
 static void draw_share(const wb_mixture_session *session, uint64_t key, uint32_t iteration, int64_t share, int thread) {
   const struct wb_cpu_missing *m = session->missing;
   const wb_mixture_missing *data = session->data.missing;
@@ -239,8 +231,12 @@ static void draw_share(const wb_mixture_session *session, uint64_t key, uint32_t
     const uint64_t number = (uint64_t)(session->data.first_row + row);
     if (pattern != d.pattern) take_pattern(session, pattern, &d);
     gather(session, row, &d);
-    m->log_sum[i] = LOOP(missing_draw, session)(p, d.observed, m->components, d.table, weights_of(session, row),
-                                                d.values, key, iteration, number, &m->label[i]);
+    const void *share = session->share; /* added to the log weights of the row's sample; NULL without samples */
+    if (share)
+      share = (const char *)share + (size_t)session->data.sample[row] * (size_t)session->components *
+                                        (single ? sizeof(float) : sizeof(double));
+    m->log_sum[i] = LOOP(missing_draw, session)(p, d.observed, m->components, d.table, share, d.values, key, iteration,
+                                                number, &m->label[i]);
     LOOP(missing_impute, session)(p, d.observed, d.table, m->label[i], key, iteration, number, d.values);
     double *value = m->value + m->base[pattern] + (i - data->first[pattern]) * (p - d.observed);
     for (int c = d.observed; c < p; c++)

@@ -15,9 +15,8 @@
 
 /* Adds z_r^2, z = F x - offset, for `count` rows of F from `row` on, to the squared distances from the components of a
  * block. `count` is a constant at each call. */
-#define add_missing_squares REAL_NAME(add_missing_squares_double, add_missing_squares_single)
-WB_INLINE void add_missing_squares(const int count, int row, const REAL *restrict block, const REAL *restrict x,
-                                   REAL_VECTOR squares[VECTORS]) {
+WB_INLINE void REAL_NAME(add_missing_squares)(const int count, int row, const REAL *restrict block,
+                                              const REAL *restrict x, REAL_VECTOR squares[VECTORS]) {
   REAL_VECTOR z[HEIGHT][VECTORS];
   const REAL *line[HEIGHT];
   WB_UNROLL
@@ -54,15 +53,14 @@ WB_INLINE void add_missing_squares(const int count, int row, const REAL *restric
 }
 
 /* Log weights of a block of components for a row with `observed` values. */
-#define missing_log_weight REAL_NAME(missing_log_weight_double, missing_log_weight_single)
-static void missing_log_weight(int p, int observed, const REAL *restrict block, const REAL *restrict x,
-                               REAL *restrict log_weight) {
+static void REAL_NAME(missing_log_weight)(int p, int observed, const REAL *restrict block, const REAL *restrict x,
+                                          REAL *restrict log_weight) {
   REAL_VECTOR squares[VECTORS];
   WB_UNROLL
   for (int v = 0; v < VECTORS; v++) squares[v] = REAL_SET(0);
   int row = 0;
-  for (; row + HEIGHT <= observed; row += HEIGHT) add_missing_squares(HEIGHT, row, block, x, squares);
-  for (; row < observed; row++) add_missing_squares(1, row, block, x, squares);
+  for (; row + HEIGHT <= observed; row += HEIGHT) REAL_NAME(add_missing_squares)(HEIGHT, row, block, x, squares);
+  for (; row < observed; row++) REAL_NAME(add_missing_squares)(1, row, block, x, squares);
   const REAL *constant = block + wb_missing_size(p) * WB_MISSING_LANES;
   WB_UNROLL
   for (int v = 0; v < VECTORS; v++)
@@ -70,8 +68,7 @@ static void missing_log_weight(int p, int observed, const REAL *restrict block, 
         REAL_FMA(REAL_SET((REAL)-0.5), squares[v], *(const REAL_VECTOR *)(constant + v * LANES));
 }
 
-#define missing_top REAL_NAME(missing_top_double, missing_top_single)
-static inline REAL missing_top(const REAL *weight, int count, int *best) {
+static inline REAL REAL_NAME(missing_top)(const REAL *weight, int count, int *best) {
   REAL top = weight[0];
   *best = 0;
   for (int j = 1; j < count; j++)
@@ -83,9 +80,9 @@ static inline REAL missing_top(const REAL *weight, int count, int *best) {
 }
 
 /* Draws the component of a row; see mixture_draw(). Returns the log of the sum of its weights. */
-#define missing_draw REAL_NAME(missing_draw_double, missing_draw_single)
-static double missing_draw(int p, int observed, int components, const void *table, const void *shares,
-                           const void *values, uint64_t key, uint32_t iteration, uint64_t row, int32_t *label) {
+static double REAL_NAME(missing_draw)(int p, int observed, int components, const void *table, const void *shares,
+                                      const void *values, uint64_t key, uint32_t iteration, uint64_t row,
+                                      int32_t *label) {
   _Alignas(64) REAL weight[WB_MISSING_LANES], part[WB_MISSING_LANES];
   const REAL *block = table, *share = shares, *x = values;
   REAL largest = REAL_NOTHING, total = 0;
@@ -93,12 +90,12 @@ static double missing_draw(int p, int observed, int components, const void *tabl
   for (int base = 0; base < components;
        base += WB_MISSING_LANES, block += WB_MISSING_LANES * (wb_missing_size(p) + 1)) {
     const int count = components - base < WB_MISSING_LANES ? components - base : WB_MISSING_LANES;
-    missing_log_weight(p, observed, block, x, weight);
+    REAL_NAME(missing_log_weight)(p, observed, block, x, weight);
     for (int j = 0; share && j < count; j++) weight[j] += share[base + j];
     int best;
-    const REAL top = missing_top(weight, count, &best);
+    const REAL top = REAL_NAME(missing_top)(weight, count, &best);
     if (!(top > largest - REAL_NEGLIGIBLE)) continue;
-    block_rescale(top, &largest, &total);
+    REAL_NAME(block_rescale)(top, &largest, &total);
     for (int j = 0; j < WB_MISSING_LANES; j++) part[j] = REAL_EXP_WEIGHT(weight[j] - largest);
     REAL sum = 0;
     for (int j = 0; j < count; j++) part[j] = sum += part[j];
@@ -107,7 +104,7 @@ static double missing_draw(int p, int observed, int components, const void *tabl
     wb_philox_wide(key, number / REAL_UNIFORMS, row & 0xFFFFFFFFu, wb_philox_c2(WB_PURPOSE_LABEL, row), iteration,
                    &first, &second);
     const REAL u = REAL_UNIFORM(first, second, number % REAL_UNIFORMS);
-    block_take_one(base, count, part, u, &total, &chosen);
+    REAL_NAME(block_take_one)(base, count, part, u, &total, &chosen);
   }
   *label = (int32_t)chosen;
   return (double)(largest + REAL_LOG(total));
@@ -115,9 +112,8 @@ static double missing_draw(int p, int observed, int components, const void *tabl
 
 /* Finds the most probable component of a row, the first among equals. If `probability` is not NULL, writes the
  * probabilities, `stride` apart. Returns the log of the sum of its weights; see mixture_evaluate(). */
-#define missing_evaluate REAL_NAME(missing_evaluate_double, missing_evaluate_single)
-static double missing_evaluate(int p, int observed, int components, const void *table, const void *values,
-                               int32_t *label, double *probability, int64_t stride) {
+static double REAL_NAME(missing_evaluate)(int p, int observed, int components, const void *table, const void *values,
+                                          int32_t *label, double *probability, int64_t stride) {
   _Alignas(64) REAL weight[WB_MISSING_LANES], part[WB_MISSING_LANES];
   const REAL *block = table, *x = values;
   REAL largest = REAL_NOTHING, total = 0;
@@ -125,13 +121,13 @@ static double missing_evaluate(int p, int observed, int components, const void *
   for (int base = 0; base < components;
        base += WB_MISSING_LANES, block += WB_MISSING_LANES * (wb_missing_size(p) + 1)) {
     const int count = components - base < WB_MISSING_LANES ? components - base : WB_MISSING_LANES;
-    missing_log_weight(p, observed, block, x, weight);
+    REAL_NAME(missing_log_weight)(p, observed, block, x, weight);
     if (probability)
       for (int j = 0; j < count; j++) probability[(base + j) * stride] = (double)weight[j];
     int best;
-    const REAL top = missing_top(weight, count, &best);
+    const REAL top = REAL_NAME(missing_top)(weight, count, &best);
     if (top > largest) *label = base + best;
-    block_rescale(top, &largest, &total);
+    REAL_NAME(block_rescale)(top, &largest, &total);
     for (int j = 0; j < WB_MISSING_LANES; j++) part[j] = REAL_EXP_WEIGHT(weight[j] - largest);
     REAL sum = 0;
     for (int j = 0; j < count; j++) sum += part[j];
@@ -146,9 +142,8 @@ static double missing_evaluate(int p, int observed, int components, const void *
 
 /* Draws the missing values of a row given its other values and its component: C x_M = e + offset_M - B x_O. */
 /* tools/loops: no vector multiply-adds */
-#define missing_impute REAL_NAME(missing_impute_double, missing_impute_single)
-static void missing_impute(int p, int observed, const void *table, int32_t label, uint64_t key, uint32_t iteration,
-                           uint64_t row, void *values) {
+static void REAL_NAME(missing_impute)(int p, int observed, const void *table, int32_t label, uint64_t key,
+                                      uint32_t iteration, uint64_t row, void *values) {
   REAL *x = values;
   const REAL *component = (const REAL *)table + label % WB_MISSING_LANES +
                           (size_t)(label / WB_MISSING_LANES) * WB_MISSING_LANES * (wb_missing_size(p) + 1);
@@ -162,8 +157,8 @@ static void missing_impute(int p, int observed, const void *table, int32_t label
 }
 
 /* Computes a pattern's table for a block of components from those of complete rows. `work` is as large as these. */
-#define missing_build REAL_NAME(missing_build_double, missing_build_single)
-static void missing_build(int p, int observed, const int32_t *order, const double *whole, double *work, void *block) {
+static void REAL_NAME(missing_build)(int p, int observed, const int32_t *order, const double *whole, double *work,
+                                     void *block) {
   const size_t size = wb_missing_size(p) * WB_MISSING_LANES;
   REAL *to = block;
   memcpy(work, whole, (size + WB_MISSING_LANES) * sizeof(double));

@@ -1,7 +1,6 @@
 /* Pairs of components on the processor: chooses rows at random and draws rows to the halves of a pair. */
 #include "core/rounding.h"
 
-#include "cpu/mixture/missing.h"
 #include "cpu/mixture/sums.h"
 
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 #include "core/rounding.h"
 
 #include "cpu/table.h"
-#include "cpu/mixture/missing.h"
 #include "cpu/mixture/sums.h"
 
 #include <stdlib.h>
@@ -115,7 +114,7 @@ static void draw_leaf(const wb_mixture_session *session, const void *asked, int6
   const draw_request *ask = asked;
   const wb_mixture_data *data = &session->data;
   const int p = data->columns, k = session->components;
-  const size_t size = wb_cpu_mixture_padded_sums(p);
+  const size_t size = wb_cpu_mixture_padded_sums(p), padded = mixture_padded(p + 1);
   const int64_t begin = leaf * WB_LEAF_ROWS;
   const int all = data->rows - begin < WB_LEAF_ROWS ? (int)(data->rows - begin) : WB_LEAF_ROWS;
   const int together = find_groups(session, leaf, all, t);
@@ -123,7 +122,7 @@ static void draw_leaf(const wb_mixture_session *session, const void *asked, int6
   for (int first = 0; first < all; first += MIXTURE_TILE) {
     const int rows = all - first < MIXTURE_TILE ? all - first : MIXTURE_TILE;
     wb_cpu_mixture_tile_load(session, begin + first, rows, t);
-    wb_cpu_mixture_tile_transpose(data, rows, first, t);
+    t->loop.transpose(p, rows, t->x, padded, t->row + (size_t)first * padded);
     mixture_has_leaf(t, leaf);
     if (!together) continue;
     for (int l = 0; l < MIXTURE_TILE; l++) {
@@ -151,8 +150,7 @@ static void draw_leaf(const wb_mixture_session *session, const void *asked, int6
   wb_cpu_mixture_leaf_sort(k, all, t);
   for (int32_t j = 0, start = 0; j < k; start = t->end[j], j++)
     if (t->end[j] > start)
-      t->loop.add_rows(p + 1, t->row, mixture_padded(p + 1), t->member + start, t->end[j] - start,
-                       sums + (size_t)j * size);
+      t->loop.add_rows(p + 1, t->row, padded, t->member + start, t->end[j] - start, sums + (size_t)j * size);
   sums[(size_t)k * size] = log_likelihood;
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "core/block_draw.h"
-#include "core/elementary.h"
+#include "core/linear_algebra.h"
 #include "core/mixture_half.h"
 #include "core/philox.h"
 #include "core/purpose.h"
@@ -34,7 +34,7 @@ mixture_loops wb_cpu_mixture_loops(const wb_mixture_session *session) {
 int wb_cpu_mixture_pack(const wb_mixture_session *session, const wb_mixture_parameters *parameters, void **packed,
                         wb_message *message) {
   const int p = session->data.columns, k = parameters->components;
-  const size_t stride = mixture_coefficients(p), triangle = (size_t)p * ((size_t)p + 1) / 2;
+  const size_t stride = mixture_coefficients(p), triangle = wb_packed_size(p);
   const int single = session->data.precision == WB_SINGLE;
   const size_t bytes = (size_t)k * stride * (single ? sizeof(float) : sizeof(double));
   void *values = malloc(bytes);
@@ -51,7 +51,7 @@ int wb_cpu_mixture_pack(const wb_mixture_session *session, const wb_mixture_para
     PUT(parameters->log_constant[j]);
     for (int r = 0; r < p; r++) {
       PUT(-offset[r]);
-      for (int c = 0; c <= r; c++) PUT(factor[(size_t)r * ((size_t)r + 1) / 2 + (size_t)c]);
+      for (int c = 0; c <= r; c++) PUT(*factor++);
     }
 #undef PUT
   }
@@ -105,11 +105,6 @@ void wb_cpu_mixture_tile_load(const wb_mixture_session *session, int64_t first, 
   }
 }
 
-void wb_cpu_mixture_tile_transpose(const wb_mixture_data *data, int rows, int at, tile *t) {
-  const size_t padded = mixture_padded(data->columns + 1);
-  t->loop.transpose(data->columns, rows, t->x, padded, t->row + (size_t)at * padded);
-}
-
 void wb_cpu_mixture_tile_gather(const wb_mixture_session *session, int64_t leaf_begin, const int32_t *member, int count,
                                 int lanes, tile *t) {
   const int p = session->data.columns, single = session->data.precision == WB_SINGLE;
@@ -125,14 +120,7 @@ void wb_cpu_mixture_tile_gather(const wb_mixture_session *session, int64_t leaf_
   }
 }
 
-/* Sets what is the same in every leaf: the 1 that begins each row, and the padding. */
-static void leaf_prepare(const wb_mixture_session *session, tile *t) {
-  const size_t padded = mixture_padded(session->data.columns + 1), rows = mixture_leaf_rows(session);
-  memset(t->row, 0, rows * padded * sizeof(double));
-  for (size_t l = 0; l < rows; l++) t->row[l * padded] = 1;
-}
-
-/* A thread's working memory for a pass. A leaf's rows are prepared once, at the same place. 0: no memory. */
+/* A thread's working memory for a pass. 0: no memory. */
 static int take_tile(const wb_mixture_session *session, const mixture_pass *pass, int thread, tile *t) {
   mixture_scratch *own = &session->scratch[thread];
   const size_t bytes = wb_cpu_mixture_tile_bytes(session, pass->lists, pass->counts, pass->room);
@@ -146,7 +134,10 @@ static int take_tile(const wb_mixture_session *session, const mixture_pass *pass
   *t = wb_cpu_mixture_tile_in(own->memory, session, pass->counts, pass->room);
   t->own = own;
   if (grows) {
-    leaf_prepare(session, t);
+    /* What is the same in every leaf: the 1 that begins each row, and the padding. */
+    const size_t padded = mixture_padded(session->data.columns + 1), rows = mixture_leaf_rows(session);
+    memset(t->row, 0, rows * padded * sizeof(double));
+    for (size_t l = 0; l < rows; l++) t->row[l * padded] = 1;
     mixture_has_leaf(t, -1);
   }
   memset(t->count, 0, pass->counts * sizeof(int64_t));
@@ -171,22 +162,18 @@ size_t wb_cpu_mixture_padded_sums(int p) {
   return size;
 }
 
-/* Reorders padded sums as WB_MIXTURE_STATISTICS. The first extended column has the count and the sums. */
-static void unpack_statistics(int p, const double *sums, double *statistics) {
-  size_t product = 1 + (size_t)p;
-  for (int r = 0; r <= p; r++) {
-    statistics[r] = sums[0];
-    for (int c = 1; c <= r; c++) statistics[product++] = sums[c];
-    sums += mixture_padded(r + 1);
-  }
-}
-
-/* Writes the sums at a tree's root as the table's statistics. Returns the sum that follows them. */
+/* Writes the padded sums at a tree's root as the table's statistics: the first extended column has the count and the
+ * sums. Returns the sum that follows them. */
 static double unpack_root(const double *root, int p, int components, double *statistics) {
-  const size_t size = wb_cpu_mixture_padded_sums(p);
-  for (int j = 0; j < components; j++)
-    unpack_statistics(p, root + (size_t)j * size, statistics + (size_t)j * WB_MIXTURE_STATISTICS(p));
-  return root[(size_t)components * size];
+  for (int j = 0; j < components; j++, statistics += WB_MIXTURE_STATISTICS(p)) {
+    double *product = statistics + 1 + p;
+    for (int r = 0; r <= p; r++) {
+      statistics[r] = root[0];
+      for (int c = 1; c <= r; c++) *product++ = root[c];
+      root += mixture_padded(r + 1);
+    }
+  }
+  return *root;
 }
 
 static int unpack_pieces(wb_mixture_session *session, int components, const wb_reduction_tree *trees, int64_t pieces,

@@ -75,9 +75,6 @@ tile wb_cpu_mixture_tile_in(void *memory, const wb_mixture_session *session, siz
 /* Scales rows first..first + rows - 1 of the data into the tile. Rows past the end are scaled zeros. */
 void wb_cpu_mixture_tile_load(const wb_mixture_session *session, int64_t first, int rows, tile *t);
 
-/* Copies the tile's values row by row, as the sums read them, to the leaf's rows from `at` on. */
-void wb_cpu_mixture_tile_transpose(const wb_mixture_data *data, int rows, int at, tile *t);
-
 /* The session's index of a row that has this number in the whole data. */
 static inline int64_t row_of(const wb_mixture_session *session, uint64_t number) {
   return (int64_t)number - session->data.first_row;
@@ -137,3 +134,28 @@ int wb_cpu_mixture_draw_halves(wb_mixture_session *session, const wb_mixture_pai
 
 int wb_cpu_mixture_weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *parameters, double *statistics,
                               double *log_likelihood, wb_message *message);
+
+/* Rows with missing values (missing.c). open: sets session->missing if values are missing. close: frees it. */
+int wb_cpu_missing_open(wb_mixture_session *session, wb_message *message);
+void wb_cpu_missing_close(wb_mixture_session *session);
+
+/* Draws the components of all incomplete rows and their missing values, with the parameters of draw_labels(). */
+int wb_cpu_missing_draw(wb_mixture_session *session, const wb_mixture_parameters *parameters, uint64_t key,
+                        uint32_t iteration, wb_message *message);
+
+/* rows: the number of incomplete rows of a leaf. mark: marks them by their place in the leaf. */
+int64_t wb_cpu_missing_rows(const wb_mixture_session *session, int64_t leaf);
+void wb_cpu_missing_mark(const wb_mixture_session *session, int64_t leaf, int32_t mark, int32_t *places);
+
+/* Copies the draws for these rows into the tile's rows, labels and log densities, and into `labels` or NULL. */
+void wb_cpu_missing_take(const wb_mixture_session *session, int64_t leaf, tile *t, int32_t *labels);
+
+/* Evaluates the incomplete rows among first..first + count - 1, as `evaluate` of backend/mixture_table.h. */
+int wb_cpu_missing_evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first,
+                            int64_t count, int32_t *labels, double *log_density, double *probability,
+                            wb_message *message);
+
+/* Writes the last drawn missing values into the rows of a leaf, each `stride` doubles, beside the observed ones. */
+void wb_cpu_missing_fill(const wb_mixture_session *session, int64_t leaf, double *row, size_t stride);
+
+int wb_cpu_mixture_get_row(wb_mixture_session *session, int64_t row, double *values, wb_message *message);

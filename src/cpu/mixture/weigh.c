@@ -27,9 +27,9 @@ static void weigh_leaf(const wb_mixture_session *session, const void *asked, int
   double weight[MIXTURE_TILE], log_likelihood = 0;
   for (int first = 0; first < all; first += MIXTURE_TILE) {
     const int rows = all - first < MIXTURE_TILE ? all - first : MIXTURE_TILE;
-    const double *row = t->row + (size_t)first * padded;
+    double *const row = t->row + (size_t)first * padded;
     wb_cpu_mixture_tile_load(session, begin + first, rows, t);
-    wb_cpu_mixture_tile_transpose(data, rows, first, t);
+    t->loop.transpose(p, rows, t->x, padded, row);
     t->loop.weigh(p, k, ask->packed, t->x, log_weight, largest, total, t->log_sum);
     for (int l = 0; l < rows; l++) log_likelihood += tile_log_sum(data, t, l);
     for (int32_t j = 0; j < k; j++) {

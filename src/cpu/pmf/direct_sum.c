@@ -67,21 +67,19 @@ static size_t operand_doubles(int64_t m, int64_t n) {
   return (size_t)round_up(m, WB_CONVOLUTION_GROUP) + (size_t)n + Q_BEFORE + Q_AFTER;
 }
 
-static void gather(double *to, const double *from, int64_t count, int64_t stride) {
-  if (stride == 1) {
-    memcpy(to, from, (size_t)count * sizeof(double));
-  } else {
-    for (int64_t i = 0; i < count; i++) to[i] = from[i * stride];
-  }
+static void copy(double *to, int64_t to_stride, const double *from, int64_t stride, int64_t count) {
+  if (to_stride == 1 && stride == 1) memcpy(to, from, (size_t)count * sizeof(double));
+  else
+    for (int64_t i = 0; i < count; i++) to[i * to_stride] = from[i * stride];
 }
 
 static operands gather_pair(const wb_convolution *work, int64_t pair, double *memory) {
   const int64_t m = work->m, n = work->n, padded = round_up(m, WB_CONVOLUTION_GROUP);
   double *const p = memory, *const q = memory + padded + Q_BEFORE;
-  gather(p, work->p + pair * work->p_pair_stride, m, work->p_stride);
+  copy(p, 1, work->p + pair * work->p_pair_stride, work->p_stride, m);
   memset(p + m, 0, (size_t)(padded - m) * sizeof(double));
   memset(q - Q_BEFORE, 0, Q_BEFORE * sizeof(double));
-  gather(q, work->q + pair * work->q_pair_stride, n, work->q_stride);
+  copy(q, 1, work->q + pair * work->q_pair_stride, work->q_stride, n);
   memset(q + n, 0, Q_AFTER * sizeof(double));
   return (operands){m, n, p, q};
 }
@@ -108,11 +106,7 @@ static void convolve_chunk(wb_isa isa, const operands *pair, int64_t first, int6
                                     sum + at);
     }
   }
-  if (r_stride == 1) {
-    memcpy(r, sum, (size_t)count * sizeof(double));
-  } else {
-    for (int64_t l = 0; l < count; l++) r[l * r_stride] = sum[l];
-  }
+  copy(r, r_stride, sum, 1, count);
 }
 
 static unsigned look_at(int64_t count, const double *weights) {

@@ -21,10 +21,6 @@
 #define WB_LOOPS "cpu/polyagamma/variables_loops.h"
 #include "numeric/isa.h"
 
-typedef void try_elements(int count, const uint64_t *first, const uint64_t *second, const double *shape,
-                          const double *tilt, double *x);
-typedef void evaluate_series(int count, const uint64_t *first, wb_polyagamma_expansion series, double *x);
-
 /* Elements side by side, with up to four values: shape and tilt, or the members of wb_polyagamma_unit. */
 typedef struct polyagamma_lanes {
   _Alignas(64) uint64_t element[POLYAGAMMA_CHUNK];
@@ -50,16 +46,20 @@ typedef struct polyagamma_room {
   int32_t order[POLYAGAMMA_CHUNK];             /* the chunk's elements of one way */
   int32_t rejected[POLYAGAMMA_CHUNK];
   int32_t way[POLYAGAMMA_CHUNK];
-  wb_polyagamma_expansion series; /* if all elements have the same shape and tilt */
-  int is_series;
+  wb_polyagamma_expansion series; /* if all elements have the same shape and tilt: is_same */
+  int is_same, is_series;
 } polyagamma_room;
 
 static int to_whole_vectors(int count) { return (count + 7) / 8 * 8; }
 
 static int to_whole_tiles(int count) { return (count + WB_PHILOX_TILE - 1) / WB_PHILOX_TILE * WB_PHILOX_TILE; }
 
-static int is_expansion(int way) {
-  return way == WB_POLYAGAMMA_EXPANSION_8 || way == WB_POLYAGAMMA_EXPANSION_6 || way == WB_POLYAGAMMA_EXPANSION_2;
+/* Terms of the expansion; 0: this way is none. */
+static int terms_of(int way) {
+  return way == WB_POLYAGAMMA_EXPANSION_8   ? 8
+         : way == WB_POLYAGAMMA_EXPANSION_6 ? 6
+         : way == WB_POLYAGAMMA_EXPANSION_2 ? 2
+                                            : 0;
 }
 
 static int values_of(int way) { return way == WB_POLYAGAMMA_UNITS ? 4 : 2; }
@@ -89,10 +89,11 @@ static void try_lanes(const wb_polyagamma_work *work, wb_isa isa, int way, uint3
     return;
   }
   if (room->is_series) {
-    evaluate_series *const loop = way == WB_POLYAGAMMA_EXPANSION_8   ? WB_LOOP(polyagamma_series_8, isa)
-                                  : way == WB_POLYAGAMMA_EXPANSION_6 ? WB_LOOP(polyagamma_series_6, isa)
-                                                                     : WB_LOOP(polyagamma_series_2, isa);
-    loop(count, room->first, room->series, room->x);
+    WB_LOOP(polyagamma_series, isa)(count, terms_of(way), room->first, room->series, room->x);
+    return;
+  }
+  if (terms_of(way) > 0) {
+    WB_LOOP(polyagamma_expansion, isa)(count, terms_of(way), room->first, lanes->value[0], lanes->value[1], room->x);
     return;
   }
   if (way == WB_POLYAGAMMA_TILTED) {
@@ -102,13 +103,10 @@ static void try_lanes(const wb_polyagamma_work *work, wb_isa isa, int way, uint3
           wb_polyagamma_saddlepoint_trial(lanes->value[0][i], lanes->value[1][i], room->first[i], room->second[i]);
     return;
   }
-  try_elements *loop = WB_LOOP(polyagamma_inverse_gaussian, isa);
-  if (way == WB_POLYAGAMMA_PARTS || way == WB_POLYAGAMMA_SINGLES) loop = WB_LOOP(polyagamma_part, isa);
-  if (way == WB_POLYAGAMMA_ALTERNATING) loop = WB_LOOP(polyagamma_alternate, isa);
-  if (way == WB_POLYAGAMMA_EXPANSION_8) loop = WB_LOOP(polyagamma_expansion_8, isa);
-  if (way == WB_POLYAGAMMA_EXPANSION_6) loop = WB_LOOP(polyagamma_expansion_6, isa);
-  if (way == WB_POLYAGAMMA_EXPANSION_2) loop = WB_LOOP(polyagamma_expansion_2, isa);
-  loop(count, room->first, room->second, lanes->value[0], lanes->value[1], room->x);
+  (way == WB_POLYAGAMMA_ALTERNATING ? WB_LOOP(polyagamma_alternate, isa)
+   : way == WB_POLYAGAMMA_INVERSE_GAUSSIAN
+       ? WB_LOOP(polyagamma_inverse_gaussian, isa)
+       : WB_LOOP(polyagamma_part, isa))(count, room->first, room->second, lanes->value[0], lanes->value[1], room->x);
 }
 
 static void draw_lanes(const wb_polyagamma_work *work, wb_isa isa, int way, uint32_t part, polyagamma_lanes *lanes,
@@ -225,11 +223,13 @@ static void draw_way(const wb_polyagamma_work *work, wb_isa isa, int way, int64_
       list->value[1][j] = room->tilt[order[j]];
     }
   } else {
-    for (int j = 0; j < count; j++) list->element[j] = first + (uint64_t)j;
+    for (int j = 0; j < to_whole_tiles(count); j++) list->element[j] = first + (uint64_t)j;
+  }
+  if (!order && !room->is_same) {
     memcpy(list->value[0], room->shape, (size_t)count * sizeof(double));
     memcpy(list->value[1], room->tilt, (size_t)count * sizeof(double));
   }
-  prepare_list(isa, way, room);
+  if (!room->is_same) prepare_list(isa, way, room);
   draw_list(work, isa, way, room);
   if (order)
     for (int j = 0; j < count; j++) draws[order[j]] = wb_polyagamma_positive(room->sum[j]);
@@ -243,11 +243,9 @@ static uint32_t find_ways(int method, wb_isa isa, int count, polyagamma_room *ro
   if (method == WB_POLYAGAMMA_AUTO) {
     for (int i = count; i < to_whole_vectors(count); i++) room->shape[i] = room->tilt[i] = 1.0;
     WB_LOOP(polyagamma_way, isa)(to_whole_vectors(count), room->shape, room->tilt, room->x);
-    for (int i = 0; i < count; i++) room->way[i] = (int32_t)room->x[i];
-  } else {
-    for (int i = 0; i < count; i++) room->way[i] = -1;
   }
   for (int i = 0; i < count; i++) {
+    room->way[i] = method == WB_POLYAGAMMA_AUTO ? (int32_t)room->x[i] : -1;
     if (room->way[i] < 0) room->way[i] = wb_polyagamma_way_of(method, room->shape[i], room->tilt[i]);
     ways |= (uint32_t)1 << room->way[i];
   }
@@ -275,45 +273,18 @@ static void draw_chunk(const wb_polyagamma_work *work, wb_isa isa, int64_t begin
 }
 
 /* Prepares for elements that all have the same shape and tilt. Returns their way. */
-static int prepare_same(const wb_polyagamma_work *work, wb_isa isa, int count, polyagamma_room *room) {
+static int prepare_same(const wb_polyagamma_work *work, wb_isa isa, polyagamma_room *room) {
   const double b = *work->shape, c = *work->tilt < 0.0 ? -*work->tilt : *work->tilt;
   const int way = wb_polyagamma_way_of(work->method, b, c);
-  room->list.count = count;
-  for (int i = 0; i < count; i++) {
+  room->list.count = POLYAGAMMA_CHUNK;
+  for (int i = 0; i < POLYAGAMMA_CHUNK; i++) {
     room->list.value[0][i] = b;
     room->list.value[1][i] = c;
   }
-  room->is_series = is_expansion(way);
+  room->is_series = terms_of(way) > 0;
   if (room->is_series) room->series = wb_polyagamma_expansion_by(way, b, c);
   if (way != WB_POLYAGAMMA_NONE) prepare_list(isa, way, room);
   return way;
-}
-
-static void draw_same(const wb_polyagamma_work *work, wb_isa isa, int way, int64_t begin, int count,
-                      polyagamma_room *room) {
-  double *const draws = work->draws + begin;
-  polyagamma_lanes *const list = &room->list;
-  if (way == WB_POLYAGAMMA_NONE) {
-    for (int i = 0; i < count; i++) draws[i] = wb_nan();
-    return;
-  }
-  list->count = count;
-  for (int i = 0; i < to_whole_tiles(count); i++) list->element[i] = work->first + (uint64_t)(begin + i);
-  draw_list(work, isa, way, room);
-  for (int i = 0; i < count; i++) draws[i] = wb_polyagamma_positive(room->sum[i]);
-}
-
-/* The chunks of one thread: every `threads`-th chunk. */
-static void draw_chunks(const wb_polyagamma_work *work, wb_isa isa, int64_t chunk, int threads, polyagamma_room *room) {
-  const int same = work->shapes == 1 && work->tilts == 1;
-  const int way = same ? prepare_same(work, isa, POLYAGAMMA_CHUNK, room) : WB_POLYAGAMMA_NONE;
-  if (!same) room->is_series = 0;
-  for (int64_t begin = chunk * POLYAGAMMA_CHUNK; begin < work->count; begin += (int64_t)threads * POLYAGAMMA_CHUNK) {
-    const int64_t left = work->count - begin;
-    const int count = left < POLYAGAMMA_CHUNK ? (int)left : POLYAGAMMA_CHUNK;
-    if (same) draw_same(work, isa, way, begin, count, room);
-    else draw_chunk(work, isa, begin, count, room);
-  }
 }
 
 typedef struct draw_call {
@@ -323,9 +294,21 @@ typedef struct draw_call {
   polyagamma_room *rooms;
 } draw_call;
 
+/* The chunks of one thread: every `threads`-th chunk. */
 static void draw_share(void *context, int64_t thread) {
   const draw_call *const call = context;
-  draw_chunks(call->work, call->isa, (int)thread, call->threads, &call->rooms[thread]);
+  const wb_polyagamma_work *const work = call->work;
+  polyagamma_room *const room = &call->rooms[thread];
+  room->is_series = 0;
+  room->is_same = work->shapes == 1 && work->tilts == 1;
+  const int way = room->is_same ? prepare_same(work, call->isa, room) : WB_POLYAGAMMA_NONE;
+  for (int64_t begin = thread * POLYAGAMMA_CHUNK; begin < work->count;
+       begin += (int64_t)call->threads * POLYAGAMMA_CHUNK) {
+    const int64_t left = work->count - begin;
+    const int count = left < POLYAGAMMA_CHUNK ? (int)left : POLYAGAMMA_CHUNK;
+    if (room->is_same) draw_way(work, call->isa, way, begin, NULL, count, room);
+    else draw_chunk(work, call->isa, begin, count, room);
+  }
 }
 
 static int draw(const wb_polyagamma_work *work, const wb_run *run, wb_message *message) {
@@ -344,7 +327,8 @@ static int draw(const wb_polyagamma_work *work, const wb_run *run, wb_message *m
 int wb_cpu_polyagamma_draw_alone(const wb_polyagamma_work *work, wb_isa isa, void **room, wb_message *message) {
   if (!*room) *room = wb_aligned_malloc(sizeof(polyagamma_room));
   if (!*room) return wb_out_of_memory(message, "lists of Polya-Gamma variables", sizeof(polyagamma_room));
-  draw_chunks(work, isa, 0, 1, *room);
+  draw_call call = {work, isa, 1, *room};
+  draw_share(&call, 0);
   return WB_OK;
 }
 

@@ -70,44 +70,28 @@ static void WB_NAME(polyagamma_inverse_gaussian)(int count, const uint64_t *rest
   for (int i = 0; i < count; i++) x[i] = wb_polyagamma_inverse_gaussian(shape[i], tilt[i], first[i], second[i]);
 }
 
-static void WB_NAME(polyagamma_expansion_8)(int count, const uint64_t *restrict first, const uint64_t *restrict second,
-                                            const double *restrict shape, const double *restrict tilt,
-                                            double *restrict x) {
-  (void)second;
-  for (int i = 0; i < count; i++)
-    x[i] = wb_polyagamma_expand(wb_polyagamma_expansion_prepare(shape[i], tilt[i], 8), 8, first[i]);
+/* The expansion with so many terms. */
+static void WB_NAME(polyagamma_expansion)(int count, int terms, const uint64_t *restrict first,
+                                          const double *restrict shape, const double *restrict tilt,
+                                          double *restrict x) {
+  if (terms == 8)
+    for (int i = 0; i < count; i++)
+      x[i] = wb_polyagamma_expand(wb_polyagamma_expansion_prepare(shape[i], tilt[i], 8), 8, first[i]);
+  else if (terms == 6)
+    for (int i = 0; i < count; i++)
+      x[i] = wb_polyagamma_expand(wb_polyagamma_expansion_prepare(shape[i], tilt[i], 6), 6, first[i]);
+  else
+    for (int i = 0; i < count; i++)
+      x[i] = wb_polyagamma_expand(wb_polyagamma_expansion_prepare(shape[i], tilt[i], 2), 2, first[i]);
 }
 
-/* All elements have the same shape and tilt. */
-static void WB_NAME(polyagamma_series_8)(int count, const uint64_t *restrict first, wb_polyagamma_expansion series,
-                                         double *restrict x) {
-  for (int i = 0; i < count; i++) x[i] = wb_polyagamma_expand(series, 8, first[i]);
-}
-
-static void WB_NAME(polyagamma_expansion_6)(int count, const uint64_t *restrict first, const uint64_t *restrict second,
-                                            const double *restrict shape, const double *restrict tilt,
-                                            double *restrict x) {
-  (void)second;
-  for (int i = 0; i < count; i++)
-    x[i] = wb_polyagamma_expand(wb_polyagamma_expansion_prepare(shape[i], tilt[i], 6), 6, first[i]);
-}
-
-/* All elements have the same shape and tilt. */
-static void WB_NAME(polyagamma_series_6)(int count, const uint64_t *restrict first, wb_polyagamma_expansion series,
-                                         double *restrict x) {
-  for (int i = 0; i < count; i++) x[i] = wb_polyagamma_expand(series, 6, first[i]);
-}
-
-static void WB_NAME(polyagamma_expansion_2)(int count, const uint64_t *restrict first, const uint64_t *restrict second,
-                                            const double *restrict shape, const double *restrict tilt,
-                                            double *restrict x) {
-  (void)second;
-  for (int i = 0; i < count; i++)
-    x[i] = wb_polyagamma_expand(wb_polyagamma_expansion_prepare(shape[i], tilt[i], 2), 2, first[i]);
-}
-
-/* All elements have the same shape and tilt. */
-static void WB_NAME(polyagamma_series_2)(int count, const uint64_t *restrict first, wb_polyagamma_expansion series,
-                                         double *restrict x) {
-  for (int i = 0; i < count; i++) x[i] = wb_polyagamma_expand(series, 2, first[i]);
+/* The same if all elements have the same shape and tilt. */
+static void WB_NAME(polyagamma_series)(int count, int terms, const uint64_t *restrict first,
+                                       wb_polyagamma_expansion series, double *restrict x) {
+  if (terms == 8)
+    for (int i = 0; i < count; i++) x[i] = wb_polyagamma_expand(series, 8, first[i]);
+  else if (terms == 6)
+    for (int i = 0; i < count; i++) x[i] = wb_polyagamma_expand(series, 6, first[i]);
+  else
+    for (int i = 0; i < count; i++) x[i] = wb_polyagamma_expand(series, 2, first[i]);
 }

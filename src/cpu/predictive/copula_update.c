@@ -155,7 +155,14 @@ static void rho_scales(const wb_copula_model *model, const double *rho, double *
 
 /* Prequential fit ------------------------------------------------------------- */
 
-static void fit_group(const wb_copula_fit *work, wb_isa isa, int64_t group, double *memory) {
+typedef struct fit_call {
+  const wb_copula_fit *work;
+  wb_isa isa;
+} fit_call;
+
+static void fit_group(void *context, int64_t group, void *memory) {
+  const fit_call *const call = context;
+  const wb_copula_fit *const work = call->work;
   const wb_copula_model *const model = &work->model;
   const int64_t n = work->points, d = model->dimensions;
   const double *const rho = work->rho + group * d;
@@ -179,18 +186,8 @@ static void fit_group(const wb_copula_fit *work, wb_isa isa, int64_t group, doub
     }
     observation seen = {.alpha = wb_copula_weight((double)(i + 1)), .score = score};
     take_row(&seen, model, &work->closeness, group, i, covariate);
-    if (i + 1 < n) update_tile(&points, model, isa, rho, scale, shift, &seen, (i + 1) / 8 * 8);
+    if (i + 1 < n) update_tile(&points, model, call->isa, rho, scale, shift, &seen, (i + 1) / 8 * 8);
   }
-}
-
-typedef struct fit_call {
-  const wb_copula_fit *work;
-  wb_isa isa;
-} fit_call;
-
-static void fit_piece(void *context, int64_t group, void *memory) {
-  const fit_call *const call = context;
-  fit_group(call->work, call->isa, group, memory);
 }
 
 int wb_cpu_copula_fit(const wb_copula_fit *work, const wb_run *run, wb_message *message) {
@@ -198,7 +195,7 @@ int wb_cpu_copula_fit(const wb_copula_fit *work, const wb_run *run, wb_message *
   const size_t doubles =
       tile_doubles(model, work->points) + (size_t)(2 * round_up(model->dimensions) + round_up(model->covariates));
   fit_call call = {work, run->isa};
-  if (wb_spread_with_memory(run->threads, work->groups, doubles * sizeof(double), fit_piece, &call)) return WB_OK;
+  if (wb_spread_with_memory(run->threads, work->groups, doubles * sizeof(double), fit_group, &call)) return WB_OK;
   return wb_out_of_memory(message, "the observations of one order", doubles * sizeof(double));
 }
 

@@ -1,13 +1,10 @@
 /* Predictive resampling of a normal mean, and the Bayesian bootstrap, by the laws of core/predictive_draw.h.
  *
- * Lower bound of a step with known variance: half a Philox block (10 rounds of two 32-bit products), the centre of the
- * normal quantile function (25 vector operations and a division) and, for 15% of the normals, its tail (60 more with a
- * root and a division). The recursion itself is one multiply-add. Together these are about 80 vector instructions for
- * one step in each lane.
- *
- * Measured on one thread of a Xeon, the best of 300 runs of 10 ms each: 3.6e8 steps a second with AVX-512 and 2.1e8
- * with AVX2 if the variance is known. If it is unknown, a step also takes a logarithm, an exponential, two roots and
- * four divisions: 7.8e7 and 5.2e7. With a tail for every normal and 64 bit products in Philox: 1.5e8 and 7e7. */
+ * Lower bound of a step with known variance: about 80 vector instructions for one step in each lane, namely half a
+ * Philox block (10 rounds of two 32-bit products), the centre of the normal quantile function (25 and a division) and,
+ * for 15% of the normals, its tail (60 more with a root and a division). Measured on one thread of a Xeon: 3.6e8 steps
+ * a second with AVX-512, 2.1e8 with AVX2; if the variance is unknown, 7.8e7 and 5.2e7, since a step also takes a
+ * logarithm, an exponential, two roots and four divisions. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"
@@ -39,19 +36,29 @@ static int64_t next_record(const wb_normal_chains *work, int64_t step, int64_t e
   return work->trajectory ? wb_min_int(end, (step / work->every + 1) * work->every) : end;
 }
 
-static void known_variance(const wb_normal_chains *work, wb_isa isa, int64_t first) {
-  const int64_t count = wb_min_int(CHAIN_LANES, work->resamples - first), end = work->first_step + work->steps;
+/* What all pieces of a call read: one of these two is NULL. */
+typedef struct resample_call {
+  const wb_normal_chains *chains;
+  const wb_bootstrap *bootstrap;
+  wb_isa isa;
+} resample_call;
+
+static void known_variance(void *context, int64_t piece) {
+  const resample_call *const call = context;
+  const wb_normal_chains *const work = call->chains;
+  const int64_t first = piece * CHAIN_LANES, count = wb_min_int(CHAIN_LANES, work->resamples - first),
+                end = work->first_step + work->steps;
   double mean[CHAIN_LANES] = {0}, gain[CHAIN_STEPS], normal[CHAIN_STEPS * CHAIN_LANES];
   memcpy(mean, work->mean + first, (size_t)count * sizeof(double));
   for (int64_t step = work->first_step; step < end;) {
     /* Normals come in pairs: an even step and the next one. */
     const int64_t even = step - step % 2, last = wb_min_int(end, even + CHAIN_STEPS);
-    WB_LOOP(chain_normals, isa)(work->key, (uint64_t)(work->first + first), (uint64_t)(even / 2),
-                                (int)((last - even + 1) / 2), normal);
+    WB_LOOP(chain_normals, call->isa)(work->key, (uint64_t)(work->first + first), (uint64_t)(even / 2),
+                                      (int)((last - even + 1) / 2), normal);
     for (int64_t i = 0; i < last - even; i++) gain[i] = wb_chain_step(work->sd, work->weight + (double)(even + i));
     while (step < last) {
       const int64_t until = next_record(work, step, last);
-      WB_LOOP(chain_steps, isa)(until - step, gain + (step - even), normal + (step - even) * CHAIN_LANES, mean);
+      WB_LOOP(chain_steps, call->isa)(until - step, gain + (step - even), normal + (step - even) * CHAIN_LANES, mean);
       step = until;
       double *const record = record_of(work, step - 1);
       if (record) memcpy(record + first, mean, (size_t)count * sizeof(double));
@@ -60,16 +67,18 @@ static void known_variance(const wb_normal_chains *work, wb_isa isa, int64_t fir
   memcpy(work->mean + first, mean, (size_t)count * sizeof(double));
 }
 
-static void unknown_variance(const wb_normal_chains *work, wb_isa isa, int64_t first) {
-  const int64_t count = wb_min_int(CHAIN_T_LANES, work->resamples - first);
+static void unknown_variance(void *context, int64_t piece) {
+  const resample_call *const call = context;
+  const wb_normal_chains *const work = call->chains;
+  const int64_t first = piece * CHAIN_T_LANES, count = wb_min_int(CHAIN_T_LANES, work->resamples - first);
   double mean[CHAIN_T_LANES], scale[CHAIN_T_LANES];
   for (int64_t l = 0; l < CHAIN_T_LANES; l++) {
     mean[l] = l < count ? work->mean[first + l] : 0.0;
     scale[l] = l < count ? work->scale[first + l] : 1.0;
   }
   for (int64_t step = work->first_step; step < work->first_step + work->steps; step++) {
-    WB_LOOP(chain_t, isa)(work->key, (uint64_t)(work->first + first), (uint32_t)step, work->weight + (double)step,
-                          work->shape + 0.5 * (double)step, mean, scale);
+    WB_LOOP(chain_t, call->isa)(work->key, (uint64_t)(work->first + first), (uint32_t)step, work->weight + (double)step,
+                                work->shape + 0.5 * (double)step, mean, scale);
     double *const record = record_of(work, step);
     if (record) memcpy(record + first, mean, (size_t)count * sizeof(double));
   }
@@ -77,35 +86,23 @@ static void unknown_variance(const wb_normal_chains *work, wb_isa isa, int64_t f
   memcpy(work->scale + first, scale, (size_t)count * sizeof(double));
 }
 
-typedef struct chains_call {
-  const wb_normal_chains *work;
-  wb_isa isa;
-} chains_call;
-
-static void known_chains(void *context, int64_t piece) {
-  const chains_call *const call = context;
-  known_variance(call->work, call->isa, piece * CHAIN_LANES);
-}
-
-static void unknown_chains(void *context, int64_t piece) {
-  const chains_call *const call = context;
-  unknown_variance(call->work, call->isa, piece * CHAIN_T_LANES);
-}
-
 static int normal_chains(const wb_normal_chains *work, const wb_run *run, wb_message *message) {
   (void)message;
   const int64_t lanes = work->scale ? CHAIN_T_LANES : CHAIN_LANES;
-  chains_call call = {work, run->isa};
+  resample_call call = {work, NULL, run->isa};
   wb_spread(wb_idle_threads(run->threads), (work->resamples + lanes - 1) / lanes,
-            work->scale ? unknown_chains : known_chains, &call);
+            work->scale ? unknown_variance : known_variance, &call);
   return WB_OK;
 }
 
 /* One resample's weights: exponentials, or the counts of draws with these as weights. */
-static void bootstrap_one(const wb_bootstrap *work, wb_isa isa, int64_t resample, double *cumulative) {
+static void bootstrap_one(void *context, int64_t piece, void *memory) {
+  const resample_call *const call = context;
+  const wb_bootstrap *const work = call->bootstrap;
+  const uint64_t resample = (uint64_t)(work->first + piece);
   const int64_t n = work->observations;
-  double *const weight = work->weight + (resample - work->first) * n;
-  WB_LOOP(bootstrap_weights, isa)(work->key, (uint64_t)resample, n, weight);
+  double *const weight = work->weight + piece * n, *const cumulative = memory;
+  WB_LOOP(bootstrap_weights, call->isa)(work->key, resample, n, weight);
   double sum = 0;
   if (work->steps > 0) {
     for (int64_t i = 0; i < n; i++) cumulative[i] = sum += weight[i];
@@ -113,7 +110,7 @@ static void bootstrap_one(const wb_bootstrap *work, wb_isa isa, int64_t resample
     for (int64_t step = 0; step < work->steps; step += DRAW_CHUNK) {
       double u[DRAW_CHUNK];
       const int steps = (int)wb_min_int(DRAW_CHUNK, work->steps - step);
-      WB_LOOP(row_uniforms, isa)(work->key, (uint64_t)resample, step, steps, u);
+      WB_LOOP(row_uniforms, call->isa)(work->key, resample, step, steps, u);
       for (int t = 0; t < steps; t++) weight[wb_row_at(cumulative, (int32_t)n, u[t])] += 1.0;
     }
     sum = (double)(n + work->steps);
@@ -123,20 +120,10 @@ static void bootstrap_one(const wb_bootstrap *work, wb_isa isa, int64_t resample
   for (int64_t i = 0; i < n; i++) weight[i] /= sum;
 }
 
-typedef struct bootstrap_call {
-  const wb_bootstrap *work;
-  wb_isa isa;
-} bootstrap_call;
-
-static void bootstrap_piece(void *context, int64_t resample, void *memory) {
-  const bootstrap_call *const call = context;
-  bootstrap_one(call->work, call->isa, call->work->first + resample, memory);
-}
-
 static int bootstrap(const wb_bootstrap *work, const wb_run *run, wb_message *message) {
   const size_t bytes = (size_t)work->observations * sizeof(double);
-  bootstrap_call call = {work, run->isa};
-  if (wb_spread_with_memory(run->threads, work->resamples, bytes, bootstrap_piece, &call)) return WB_OK;
+  resample_call call = {NULL, work, run->isa};
+  if (wb_spread_with_memory(run->threads, work->resamples, bytes, bootstrap_one, &call)) return WB_OK;
   return wb_out_of_memory(message, "the weights of one resample", bytes);
 }
 

@@ -48,15 +48,15 @@ static void act(void *context, int64_t piece) {
   }
 }
 
-void wb_cpu_levels_place(const wb_regression_data *data, wb_isa isa, int threads, const wb_regression_placing *placing,
-                         double *to, double *density) {
-  level_work work = {{placing->columns, data->columns, placing->change, placing->tie, placing->most},
-                     placing,
-                     isa,
-                     placing->term < 0 ? data->groups : data->terms[placing->term].levels,
-                     to,
-                     density};
-  const int32_t pieces = (work.levels + WB_LEVEL_COLUMNS - 1) / WB_LEVEL_COLUMNS;
-  const int32_t wanted = pieces < threads ? pieces : threads;
+int wb_cpu_levels_place(wb_regression_session *session, const wb_regression_placing *placing, double *to,
+                        double *density, wb_message *message) {
+  const wb_regression_data *const data = &session->data;
+  const wb_level_place place = {placing->columns, data->columns, placing->change, placing->tie, placing->most};
+  const int32_t levels = placing->term < 0 ? data->groups : data->terms[placing->term].levels;
+  level_work work = {place, placing, session->isa, levels, to, density};
+  (void)message;
+  const int32_t pieces = (levels + WB_LEVEL_COLUMNS - 1) / WB_LEVEL_COLUMNS;
+  const int32_t wanted = pieces < session->threads ? pieces : session->threads;
   wb_spread(wanted > 1 ? wb_idle_threads(wanted) : 1, pieces, act, &work);
+  return WB_OK;
 }

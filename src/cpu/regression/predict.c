@@ -225,19 +225,6 @@ static void predict_row(const prediction_plan *plan, const prediction_room *room
   }
 }
 
-static void predict_rows(const prediction_plan *plan, int64_t row, int rows, prediction_room *room, int64_t at,
-                         int64_t count, double *out) {
-  const wb_regression_prediction *what = plan->what;
-  for (int c = 0; what->x && c < what->columns; c++)
-    for (int r = 0; r < PREDICT_ROWS; r++)
-      room->x[c * PREDICT_ROWS + r] = what->x[(size_t)c * (size_t)what->rows + (size_t)(row + (r < rows ? r : 0))];
-  for (int k = 0; k < what->outcomes; k++) multiply(plan, row, rows, k, room);
-  for (int r = 0; r < rows; r++) {
-    complete_row(plan, row + r, r, room);
-    predict_row(plan, room, (size_t)count, out + at + r);
-  }
-}
-
 typedef struct prediction_call {
   const prediction_plan *plan;
   int64_t first, count;
@@ -246,12 +233,22 @@ typedef struct prediction_call {
 
 static void predict_chunk(void *context, int64_t chunk, void *memory) {
   const prediction_call *const call = context;
+  const wb_regression_prediction *const what = call->plan->what;
   const int64_t begin = chunk * PREDICT_CHUNK, left = call->count - begin;
   const int64_t end = begin + (left < PREDICT_CHUNK ? left : PREDICT_CHUNK);
   prediction_room room = room_in(memory, call->plan);
-  for (int64_t i = begin; i < end; i += PREDICT_ROWS)
-    predict_rows(call->plan, call->first + i, end - i < PREDICT_ROWS ? (int)(end - i) : PREDICT_ROWS, &room, i,
-                 call->count, call->out);
+  for (int64_t i = begin; i < end; i += PREDICT_ROWS) {
+    const int rows = end - i < PREDICT_ROWS ? (int)(end - i) : PREDICT_ROWS;
+    const int64_t row = call->first + i;
+    for (int c = 0; what->x && c < what->columns; c++)
+      for (int r = 0; r < PREDICT_ROWS; r++)
+        room.x[c * PREDICT_ROWS + r] = what->x[(size_t)c * (size_t)what->rows + (size_t)(row + (r < rows ? r : 0))];
+    for (int k = 0; k < what->outcomes; k++) multiply(call->plan, row, rows, k, &room);
+    for (int r = 0; r < rows; r++) {
+      complete_row(call->plan, row + r, r, &room);
+      predict_row(call->plan, &room, (size_t)call->count, call->out + i + r);
+    }
+  }
 }
 
 int wb_cpu_regression_predict(const wb_regression_prediction *what, int64_t first, int64_t count, const wb_run *run,

@@ -19,27 +19,6 @@
 #define WB_LOOPS "cpu/regression/sweep_loops.h"
 #include "numeric/isa.h"
 
-/* The working memory of a thread, NULL before its first pass. */
-typedef struct thread_memory {
-  double *numbers;
-  void *variables; /* of wb_cpu_polyagamma_draw_alone() */
-} thread_memory;
-
-/* A session. A segment: the rows of a group in a leaf. Working memory is kept, since allocation takes long. */
-struct wb_regression_session {
-  wb_regression_data data;
-  int threads;
-  wb_isa isa;
-  int64_t leaves, segments;
-  int64_t *segment_row;   /* segments + 1: the first row of each */
-  int32_t *segment_group; /* segments */
-  int64_t *leaf_segment;  /* leaves + 1: the first segment of each */
-  double *segment_sums;   /* segments x WB_REGRESSION_GROUP_STATISTICS(columns) */
-  double *row_values;     /* rows: log likelihoods or logits; NULL before they are needed */
-  thread_memory *memory;  /* threads */
-  wb_term_sums terms;
-};
-
 static int64_t leaf_begin(const wb_regression_data *data, int64_t leaf) {
   const int64_t begin = leaf * WB_LEAF_ROWS;
   return begin < data->rows ? begin : data->rows;
@@ -148,39 +127,15 @@ static leaf_room room_in(thread_memory *memory, const wb_regression_data *data) 
   return room;
 }
 
-/* The working memory of this thread, whose numbers are zeros at first. NULL if memory ran out. */
-static thread_memory *own_memory(wb_regression_session *session, int threads) {
-  thread_memory *const own = session->memory + wb_thread_of(threads);
-  const size_t bytes = room_doubles(&session->data) * sizeof(double);
-  if (!own->numbers && (own->numbers = wb_aligned_malloc(bytes))) memset(own->numbers, 0, bytes);
-  return own->numbers ? own : NULL;
-}
-
-/* Scales rows first..first + rows - 1. Rows past the end are zeros before scaling. */
-static void load_tile(const wb_regression_session *session, int64_t first, int rows, leaf_room *room) {
-  const wb_regression_data *data = &session->data;
-  double padded[REGRESSION_TILE] = {0};
-  for (int c = 0; c < data->columns; c++) {
-    const double *x = data->x + (size_t)c * (size_t)data->rows + first;
-    if (rows < REGRESSION_TILE) x = memcpy(padded, x, (size_t)rows * sizeof(double));
-    WB_LOOP(regression_load, session->isa)(x, data->center[c], data->inverse_scale[c],
-                                           room->line + c * REGRESSION_TILE);
-  }
-}
-
-static void add_intercepts(const wb_regression_session *session, const wb_regression_parameters *parameters,
-                           int64_t leaf, int64_t begin, leaf_room *room) {
-  for (int64_t s = session->leaf_segment[leaf]; s < session->leaf_segment[leaf + 1]; s++)
-    for (int64_t row = session->segment_row[s]; row < session->segment_row[s + 1]; row++)
-      room->linear[row - begin] = parameters->intercepts[session->segment_group[s]];
-}
-
 static void predict_leaf(const wb_regression_session *session, const wb_regression_parameters *parameters, int64_t leaf,
                          int64_t begin, int64_t end, leaf_room *room) {
   const wb_regression_data *data = &session->data;
   for (int k = 0; k < data->outcomes; k++)
     memset(room->linear + (size_t)k * WB_LEAF_ROWS, 0, (size_t)(end - begin) * sizeof(double));
-  if (data->groups > 0) add_intercepts(session, parameters, leaf, begin, room);
+  const int64_t segments = data->groups > 0 ? session->leaf_segment[leaf + 1] : 0;
+  for (int64_t s = segments > 0 ? session->leaf_segment[leaf] : 0; s < segments; s++)
+    for (int64_t row = session->segment_row[s]; row < session->segment_row[s + 1]; row++)
+      room->linear[row - begin] = parameters->intercepts[session->segment_group[s]];
   for (int k = 0; !data->x && k < data->outcomes; k++)
     WB_LOOP(regression_add_entries, session->isa)(
         (int)(end - begin), data->row_start + begin, data->column, data->value,
@@ -198,7 +153,7 @@ static void add_fixed(const wb_regression_session *session, const wb_regression_
   const wb_regression_data *data = &session->data;
   const size_t at = (size_t)outcome * (size_t)data->rows + (size_t)begin;
   for (int l = 0; l < rows; l++) fixed[l] = data->offset ? data->offset[at + (size_t)l] : 0.0;
-  if (data->term_count > 0) wb_cpu_terms_add(data, session->isa, parameters->effects, outcome, begin, rows, fixed);
+  if (data->term_count > 0) wb_cpu_terms_add(session, parameters->effects, outcome, begin, rows, fixed);
 }
 
 /* The fixed part of one of several outcomes, which contains the predictors of the others. */
@@ -266,9 +221,8 @@ static int draw_leaf(const wb_regression_session *session, const wb_regression_p
     return WB_OK;
   }
   if (weights == WB_REGRESSION_CROSS) {
-    const double *const own = room->linear + (size_t)outcome * WB_LEAF_ROWS, *const other = room->linear +
-                                                                                            (size_t)parameters->other *
-                                                                                                WB_LEAF_ROWS;
+    const double *const own = room->linear + (size_t)outcome * WB_LEAF_ROWS;
+    const double *const other = room->linear + (size_t)parameters->other * WB_LEAF_ROWS;
     for (int l = 0; l < rows; l++) {
       room->omega[l] = wb_regression_cross(room->shape[l], room->psi[l], other[l] - own[l]);
       room->kappa[l] = 0.0;
@@ -277,21 +231,20 @@ static int draw_leaf(const wb_regression_session *session, const wb_regression_p
   }
   if (weights == WB_REGRESSION_EXPECTED) {
     for (int l = 0; l < rows; l++) room->omega[l] = wb_regression_expected(room->shape[l], room->psi[l]);
-    WB_LOOP(regression_complete, session->isa)(rows, room->shape, room->fixed, room->omega, room->kappa);
-    return WB_OK;
+  } else {
+    const wb_polyagamma_work work = {
+        .count = rows,
+        .shape = room->shape,
+        .shapes = rows,
+        .tilt = room->psi,
+        .tilts = rows,
+        .key = key,
+        .iteration = iteration,
+        .first = (uint64_t)outcome * (uint64_t)session->data.rows + (uint64_t)begin,
+        .draws = room->omega,
+    };
+    WB_TRY(wb_cpu_polyagamma_draw_alone(&work, session->isa, room->variables, message));
   }
-  const wb_polyagamma_work work = {
-      .count = rows,
-      .shape = room->shape,
-      .shapes = rows,
-      .tilt = room->psi,
-      .tilts = rows,
-      .key = key,
-      .iteration = iteration,
-      .first = (uint64_t)outcome * (uint64_t)session->data.rows + (uint64_t)begin,
-      .draws = room->omega,
-  };
-  WB_TRY(wb_cpu_polyagamma_draw_alone(&work, session->isa, room->variables, message));
   WB_LOOP(regression_complete, session->isa)(rows, room->shape, room->fixed, room->omega, room->kappa);
   return WB_OK;
 }
@@ -304,10 +257,16 @@ static void sum_leaf(const wb_regression_session *session, int64_t begin, int64_
                                                        data->column, data->value, room->omega, room->kappa, sums);
     return;
   }
+  double padded[REGRESSION_TILE] = {0}; /* rows past the end are zeros before scaling */
   for (int64_t first = begin; first < end; first += REGRESSION_TILE) {
     const int rows = end - first < REGRESSION_TILE ? (int)(end - first) : REGRESSION_TILE;
     const double *const omega = room->omega + (first - begin), *const z = room->kappa + (first - begin);
-    load_tile(session, first, rows, room);
+    for (int c = 0; c < p; c++) {
+      const double *x = data->x + (size_t)c * (size_t)data->rows + first;
+      if (rows < REGRESSION_TILE) x = memcpy(padded, x, (size_t)rows * sizeof(double));
+      WB_LOOP(regression_load, session->isa)(x, data->center[c], data->inverse_scale[c],
+                                             room->line + c * REGRESSION_TILE);
+    }
     WB_LOOP(regression_factors, session->isa)(rows, p, room->padded, room->line, omega, z, room->left, room->right);
     WB_LOOP(regression_products, session->isa)(rows, 0, room->lines, room->padded, room->left, room->right, sums);
   }
@@ -319,29 +278,12 @@ static void sum_segments(const wb_regression_session *session, int64_t leaf, int
   const size_t size = WB_REGRESSION_GROUP_STATISTICS(session->data.columns);
   for (int64_t s = session->leaf_segment[leaf]; s < session->leaf_segment[leaf + 1]; s++) {
     const int64_t first = session->segment_row[s];
-    wb_cpu_terms_segment(&session->data, session->isa, first, (int)(session->segment_row[s + 1] - first),
-                         room->omega + (first - begin), room->kappa + (first - begin), sums + (size_t)s * size);
+    wb_cpu_terms_segment(session, first, (int)(session->segment_row[s + 1] - first), room->omega + (first - begin),
+                         room->kappa + (first - begin), sums + (size_t)s * size);
   }
 }
 
-static void add_segments(const wb_regression_session *session, const double *segment_sums, double *group_statistics) {
-  const size_t size = WB_REGRESSION_GROUP_STATISTICS(session->data.columns);
-  memset(group_statistics, 0, (size_t)session->data.groups * size * sizeof(double));
-  for (int64_t s = 0; s < session->segments; s++) {
-    double *const to = group_statistics + (size_t)session->segment_group[s] * size;
-    for (size_t i = 0; i < size; i++) to[i] += segment_sums[(size_t)s * size + i];
-  }
-}
-
-static void unpack_statistics(int p, int padded, const double *sums, double *statistics) {
-  size_t at = 0;
-  for (int r = 0; r < p; r++)
-    for (int c = 0; c <= r; c++) statistics[at++] = sums[(size_t)r * (size_t)padded + (size_t)c];
-  for (int c = 0; c < p; c++) statistics[at++] = sums[(size_t)p * (size_t)padded + (size_t)c];
-}
-
-/* One thread, and another for each tenth of a millisecond of work or so. */
-static int useful_threads(const wb_regression_session *session, int drawing) {
+int wb_cpu_regression_threads(const wb_regression_session *session, int drawing) {
   const double p = session->data.columns, summed = summed_columns(&session->data);
   const double operations = (double)session->data.rows * (drawing ? 0.5 * summed * summed + 150 : p + 30);
   double threads = 1 + operations / 5e5;
@@ -444,10 +386,12 @@ static int pass_leaf(const shared_pass *pass, int64_t leaf, leaf_room *room, dou
 
 static void pass_leaves(void *context) {
   shared_pass *const pass = context;
-  thread_memory *const memory = own_memory(pass->session, pass->threads);
+  thread_memory *const memory = pass->session->memory + wb_thread_of(pass->threads);
+  const size_t bytes = room_doubles(&pass->session->data) * sizeof(double);
   wb_message complaint;
   int status = WB_OK;
-  if (!memory) {
+  if (!memory->numbers && (memory->numbers = wb_aligned_malloc(bytes))) memset(memory->numbers, 0, bytes);
+  if (!memory->numbers) {
     wb_reduction_fail(pass->tree);
     return;
   }
@@ -476,7 +420,7 @@ static int run_pass(shared_pass pass, double *statistics, double *group_statisti
   pass.row_draws = statistics;
   pass.square = adding ? (size_t)to_eight(p + 1) * (size_t)to_eight(p) : 0;
   pass.segment_sums = adding && data->groups > 0 ? session->segment_sums : NULL;
-  pass.threads = useful_threads(session, pass.drawing);
+  pass.threads = wb_cpu_regression_threads(session, pass.drawing);
   pass.tree = &tree;
   wb_reduction_open(&tree, session->leaves, pass.square + 8);
   wb_on_threads(pass.threads, pass_leaves, &pass);
@@ -486,10 +430,15 @@ static int run_pass(shared_pass pass, double *statistics, double *group_statisti
     failed = wb_out_of_memory(pass.message, "the sums of a leaf", room_doubles(data) * sizeof(double));
   if (failed == WB_OK) {
     *log_likelihood = root[pass.square];
-    if (adding) unpack_statistics(p, to_eight(p), root, statistics);
-    if (pass.segment_sums) add_segments(session, pass.segment_sums, group_statistics);
-    if (adding && data->term_count > 0 && group_statistics)
-      wb_cpu_terms_sum(data, session->isa, &session->terms, pass.threads, group_statistics);
+    for (int r = 0; adding && r <= p; r++) /* the last line is X'z */
+      for (int c = 0; c <= r && c < p; c++) *statistics++ = root[(size_t)r * (size_t)to_eight(p) + (size_t)c];
+    const size_t size = WB_REGRESSION_GROUP_STATISTICS(p);
+    if (pass.segment_sums) memset(group_statistics, 0, (size_t)data->groups * size * sizeof(double));
+    for (size_t s = 0; pass.segment_sums && s < (size_t)session->segments; s++) {
+      double *const to = group_statistics + (size_t)session->segment_group[s] * size;
+      for (size_t i = 0; i < size; i++) to[i] += pass.segment_sums[s * size + i];
+    }
+    if (adding && data->term_count > 0 && group_statistics) wb_cpu_terms_sum(session, pass.threads, group_statistics);
   }
   wb_reduction_close(&tree);
   return failed;
@@ -546,16 +495,6 @@ static int pair_log_likelihood(const wb_regression_pair *pair, double *linear, d
   return pass_pair(pair, &rows, 0, sum, message);
 }
 
-static void total_segments(const wb_regression_session *session, double *total) {
-  memset(total, 0, (size_t)session->data.groups * sizeof(double));
-  for (int64_t s = 0; s < session->segments; s++) {
-    double sum = 0.0;
-    for (int64_t row = session->segment_row[s]; row < session->segment_row[s + 1]; row++)
-      sum += session->row_values[row];
-    total[session->segment_group[s]] += sum;
-  }
-}
-
 static int level_log_likelihoods(wb_regression_session *session, const wb_regression_parameters *parameters,
                                  int32_t term, double *log_likelihoods, wb_message *message) {
   double sum;
@@ -563,41 +502,18 @@ static int level_log_likelihoods(wb_regression_session *session, const wb_regres
   const shared_pass pass = {
       .session = session, .parameters = parameters, .row_logs = session->row_values, .message = message};
   WB_TRY(run_pass(pass, NULL, NULL, &sum));
-  if (term < 0) total_segments(session, log_likelihoods);
-  else
-    wb_cpu_terms_total(&session->data, &session->terms, useful_threads(session, 0), term, session->row_values,
-                       log_likelihoods);
+  if (term >= 0) {
+    wb_cpu_terms_total(session, term, session->row_values, log_likelihoods);
+    return WB_OK;
+  }
+  memset(log_likelihoods, 0, (size_t)session->data.groups * sizeof(double));
+  for (int64_t s = 0; s < session->segments; s++) {
+    sum = 0.0;
+    for (int64_t row = session->segment_row[s]; row < session->segment_row[s + 1]; row++)
+      sum += session->row_values[row];
+    log_likelihoods[session->segment_group[s]] += sum;
+  }
   return WB_OK;
-}
-
-static int place_levels(wb_regression_session *session, const wb_regression_placing *placing, double *to,
-                        double *density, wb_message *message) {
-  (void)message;
-  wb_cpu_levels_place(&session->data, session->isa, session->threads, placing, to, density);
-  return WB_OK;
-}
-
-static int change_effects(wb_regression_session *session, int32_t changed, const double *change, int32_t wanted,
-                          double *linear, wb_message *message) {
-  (void)message;
-  wb_cpu_terms_change(&session->data, session->isa, &session->terms, useful_threads(session, 0), changed, change,
-                      wanted, linear);
-  return WB_OK;
-}
-
-static int gram(wb_regression_session *session, const double *weight, size_t stride, double *gram,
-                wb_message *message) {
-  return wb_cpu_dual_gram(&session->data, session->isa, session->threads, weight, stride, gram, message);
-}
-
-static int multiply(wb_regression_session *session, const double *v, double *product, wb_message *message) {
-  (void)message;
-  wb_cpu_dual_multiply(&session->data, session->isa, session->threads, v, product);
-  return WB_OK;
-}
-
-static int multiply_transposed(wb_regression_session *session, const double *v, double *product, wb_message *message) {
-  return wb_cpu_dual_multiply_transposed(&session->data, session->isa, session->threads, v, product, message);
 }
 
 const wb_regression_functions wb_cpu_regression = {.open = open_session,
@@ -605,11 +521,11 @@ const wb_regression_functions wb_cpu_regression = {.open = open_session,
                                                    .sweep = sweep,
                                                    .complete = complete,
                                                    .pair_log_likelihood = pair_log_likelihood,
-                                                   .gram = gram,
-                                                   .multiply = multiply,
-                                                   .multiply_transposed = multiply_transposed,
-                                                   .change_effects = change_effects,
+                                                   .gram = wb_cpu_dual_gram,
+                                                   .multiply = wb_cpu_dual_multiply,
+                                                   .multiply_transposed = wb_cpu_dual_multiply_transposed,
+                                                   .change_effects = wb_cpu_terms_change,
                                                    .level_log_likelihoods = level_log_likelihoods,
-                                                   .place_levels = place_levels,
+                                                   .place_levels = wb_cpu_levels_place,
                                                    .close = close_session,
                                                    .predict = wb_cpu_regression_predict};

@@ -67,18 +67,14 @@ int wb_cpu_terms_open(const wb_regression_data *data, wb_term_sums *sums, wb_mes
   return WB_OK;
 }
 
-static size_t count_effects(const wb_regression_data *data) {
-  size_t count = 0;
-  for (int t = 0; t < data->term_count; t++) count += (size_t)data->terms[t].columns * (size_t)data->terms[t].levels;
-  return count;
-}
-
-void wb_cpu_terms_add(const wb_regression_data *data, wb_isa isa, const double *effects, int outcome, int64_t begin,
-                      int rows, double *fixed) {
-  effects += (size_t)outcome * count_effects(data);
+void wb_cpu_terms_add(const wb_regression_session *session, const double *effects, int outcome, int64_t begin, int rows,
+                      double *fixed) {
+  const wb_regression_data *const data = &session->data;
+  for (int t = 0; t < data->term_count; t++)
+    effects += (size_t)outcome * (size_t)data->terms[t].columns * (size_t)data->terms[t].levels;
   for (int t = 0; t < data->term_count; t++) {
     const wb_regression_term *const term = data->terms + t;
-    WB_LOOP(term_effects, isa)(data, term, effects, begin, rows, fixed);
+    WB_LOOP(term_effects, session->isa)(data, term, effects, begin, rows, fixed);
     effects += (size_t)term->columns * (size_t)term->levels;
   }
 }
@@ -91,17 +87,15 @@ static void add_pieces(const wb_term_sums *sums, int t, int32_t levels, size_t s
   }
 }
 
-void wb_cpu_terms_segment(const wb_regression_data *data, wb_isa isa, int64_t first, int count, const double *omega,
+void wb_cpu_terms_segment(const wb_regression_session *session, int64_t first, int count, const double *omega,
                           const double *z, double *to) {
-  memset(to, 0, WB_REGRESSION_GROUP_STATISTICS(data->columns) * sizeof(double));
-  WB_LOOP(term_segment, isa)(data, first, count, omega, z, to);
+  memset(to, 0, WB_REGRESSION_GROUP_STATISTICS(session->data.columns) * sizeof(double));
+  WB_LOOP(term_segment, session->isa)(&session->data, first, count, omega, z, to);
 }
 
 /* What the pieces of work of wb_cpu_terms_sum() and wb_cpu_terms_change() share. */
 typedef struct term_work {
-  const wb_regression_data *data;
-  const wb_term_sums *sums;
-  wb_isa isa;
+  const wb_regression_session *session;
   int term, linear_only;
   size_t size; /* numbers of a piece's sums */
   const double *change, *value;
@@ -109,69 +103,72 @@ typedef struct term_work {
 
 static void sum_piece(void *context, int64_t i) {
   const term_work *const work = context;
-  const wb_term_sums *const sums = work->sums;
-  const wb_regression_term *const term = work->data->terms + work->term;
+  const wb_term_sums *const sums = &work->session->terms;
+  const wb_regression_term *const term = work->session->data.terms + work->term;
   const int32_t begin = sums->piece_start[work->term][i], count = sums->piece_start[work->term][i + 1] - begin;
   const int32_t *const row = term->index + begin;
   double *const to = sums->piece_sums + (size_t)i * work->size;
   memset(to, 0, work->size * sizeof(double));
-  if (!work->linear_only) WB_LOOP(term_products, work->isa)(work->data, term, sums->omega, row, count, to);
-  WB_LOOP(term_linear, work->isa)(work->data, term, sums->z, row, count, to + work->size - term->columns);
+  if (!work->linear_only)
+    WB_LOOP(term_products, work->session->isa)(&work->session->data, term, sums->omega, row, count, to);
+  WB_LOOP(term_linear, work->session->isa)(&work->session->data, term, sums->z, row, count,
+                                           to + work->size - term->columns);
 }
 
 static void change_rows(void *context, int64_t i) {
   const term_work *const work = context;
-  const int64_t begin = i * WB_LEAF_ROWS, left = work->data->rows - begin;
-  const int64_t end = left < WB_LEAF_ROWS ? work->data->rows : begin + WB_LEAF_ROWS;
+  const int64_t begin = i * WB_LEAF_ROWS, left = work->session->data.rows - begin;
+  const int64_t end = left < WB_LEAF_ROWS ? work->session->data.rows : begin + WB_LEAF_ROWS;
   for (int64_t at = begin; at < end; at += TERM_ROWS)
-    WB_LOOP(term_change, work->isa)(work->data, work->data->terms + work->term, work->change, at,
-                                    end - at < TERM_ROWS ? (int)(end - at) : TERM_ROWS, work->sums->omega,
-                                    work->sums->z);
+    WB_LOOP(term_change, work->session->isa)(&work->session->data, work->session->data.terms + work->term, work->change,
+                                             at, end - at < TERM_ROWS ? (int)(end - at) : TERM_ROWS,
+                                             work->session->terms.omega, work->session->terms.z);
 }
 
-void wb_cpu_terms_sum(const wb_regression_data *data, wb_isa isa, wb_term_sums *sums, int threads, double *statistics) {
+void wb_cpu_terms_sum(const wb_regression_session *session, int threads, double *statistics) {
+  const wb_regression_data *const data = &session->data;
   for (int t = 0; t < data->term_count; t++) {
     const wb_regression_term *const term = data->terms + t;
-    term_work work = {.data = data,
-                      .sums = sums,
-                      .isa = isa,
-                      .term = t,
-                      .size = WB_REGRESSION_LEVEL_STATISTICS(data->columns, term->columns)};
-    wb_spread(threads, sums->pieces[t], sum_piece, &work);
-    add_pieces(sums, t, term->levels, work.size, statistics);
+    term_work work = {
+        .session = session, .term = t, .size = WB_REGRESSION_LEVEL_STATISTICS(data->columns, term->columns)};
+    wb_spread(threads, session->terms.pieces[t], sum_piece, &work);
+    add_pieces(&session->terms, t, term->levels, work.size, statistics);
     statistics += work.size * (size_t)term->levels;
   }
 }
 
-void wb_cpu_terms_change(const wb_regression_data *data, wb_isa isa, wb_term_sums *sums, int threads, int32_t changed,
-                         const double *change, int32_t wanted, double *linear) {
-  const wb_regression_term *const term = data->terms + wanted;
-  term_work work = {.data = data, .sums = sums, .isa = isa, .term = changed, .change = change};
-  wb_spread(threads, (data->rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS, change_rows, &work);
+int wb_cpu_terms_change(wb_regression_session *session, int32_t changed, const double *change, int32_t wanted,
+                        double *linear, wb_message *message) {
+  const wb_regression_term *const term = session->data.terms + wanted;
+  const int threads = wb_cpu_regression_threads(session, 0);
+  term_work work = {.session = session, .term = changed, .change = change};
+  (void)message;
+  wb_spread(threads, session->leaves, change_rows, &work);
   work.term = wanted;
   work.linear_only = 1;
   work.size = (size_t)term->columns;
-  wb_spread(threads, sums->pieces[wanted], sum_piece, &work);
-  add_pieces(sums, wanted, term->levels, work.size, linear);
+  wb_spread(threads, session->terms.pieces[wanted], sum_piece, &work);
+  add_pieces(&session->terms, wanted, term->levels, work.size, linear);
+  return WB_OK;
 }
 
 static void total_piece(void *context, int64_t i) {
   const term_work *const work = context;
-  const int32_t *const index = work->data->terms[work->term].index;
+  const wb_term_sums *const sums = &work->session->terms;
+  const int32_t *const index = work->session->data.terms[work->term].index;
+  const int32_t *const start = sums->piece_start[work->term];
   double sum = 0.0;
-  for (int32_t at = work->sums->piece_start[work->term][i]; at < work->sums->piece_start[work->term][i + 1]; at++)
-    sum += work->value[index[at]];
-  work->sums->piece_sums[i] = sum;
+  for (int32_t at = start[i]; at < start[i + 1]; at++) sum += work->value[index[at]];
+  sums->piece_sums[i] = sum;
 }
 
-void wb_cpu_terms_total(const wb_regression_data *data, wb_term_sums *sums, int threads, int32_t term,
-                        const double *value, double *total) {
-  term_work work = {.data = data, .sums = sums, .term = term, .value = value};
-  wb_spread(sums->pieces[term] > 256 ? threads : 1, sums->pieces[term], total_piece, &work);
-  add_pieces(sums, term, data->terms[term].levels, 1, total);
+void wb_cpu_terms_total(const wb_regression_session *session, int32_t term, const double *value, double *total) {
+  const int64_t pieces = session->terms.pieces[term];
+  term_work work = {.session = session, .term = term, .value = value};
+  wb_spread(pieces > 256 ? wb_cpu_regression_threads(session, 0) : 1, pieces, total_piece, &work);
+  add_pieces(&session->terms, term, session->data.terms[term].levels, 1, total);
 }
 
 void wb_cpu_level_map(wb_isa isa, int count, wb_level_columns *columns, double tie, double most) {
-  WB_LOOP(level_map, isa)(count, columns->weight, columns->share, columns->mode, columns->linear, columns->shift, tie,
-                          most, columns->mean, columns->root);
+  WB_LOOP(level_map, isa)(count, columns, tie, most);
 }

@@ -149,9 +149,8 @@ static void WB_NAME(term_change)(const wb_regression_data *data, const wb_regres
   for (int i = 0; i < rows; i++) z[begin + i] = wb_fma(-omega[begin + i], added[i], z[begin + i]);
 }
 
-static void WB_NAME(level_map)(int count, const double *restrict weight, const double *restrict share,
-                               const double *restrict mode, const double *restrict linear, const double *restrict shift,
-                               double tie, double most, double *restrict mean, double *restrict root) {
+static void WB_NAME(level_map)(int count, wb_level_columns *all, double tie, double most) {
   for (int l = 0; l < count; l++)
-    wb_level_map_one(weight[l], share[l], mode[l], linear[l], shift[l], tie, most, mean + l, root + l);
+    wb_level_map_one(all->weight[l], all->share[l], all->mode[l], all->linear[l], all->shift[l], tie, most,
+                     all->mean + l, all->root + l);
 }

@@ -11,9 +11,8 @@
 
 /* The lanes' sums of `pairs` pairs after each stretch: pairs x stretches x WB_TOPIC_LANES. If `common`, all pairs have
  * the same term, whose row is loaded once. `pairs`, `common`: constants. `aheads` rows of phi are prefetched. */
-#define add_weights REAL_NAME(add_weights_double, add_weights_single)
-WB_INLINE void add_weights(const int pairs, const int common, int rows, const REAL *const *theta,
-                           const REAL *const *phi, const REAL *const *ahead, int aheads, REAL *sums) {
+WB_INLINE void REAL_NAME(add_weights)(const int pairs, const int common, int rows, const REAL *const *theta,
+                                      const REAL *const *phi, const REAL *const *ahead, int aheads, REAL *sums) {
   const int stretches = wb_topic_stretches(rows), stretch = wb_topic_stretch(rows);
   const REAL *share[8], *line[8];
   REAL_VECTOR sum[8][8];
@@ -52,9 +51,8 @@ WB_INLINE void add_weights(const int pairs, const int common, int rows, const RE
 }
 
 /* The topic that the uniform u selects by the weights of one pair. */
-#define choose_topic REAL_NAME(choose_topic_double, choose_topic_single)
-WB_INLINE int choose_topic(int rows, const REAL *restrict theta, const REAL *restrict phi, const REAL *restrict sums,
-                           const double *tree, double u) {
+WB_INLINE int REAL_NAME(choose_topic)(int rows, const REAL *restrict theta, const REAL *restrict phi,
+                                      const REAL *restrict sums, const double *tree, double u) {
   double position;
   const int lane = wb_topic_lane(tree, u, &position);
   const int stretches = wb_topic_stretches(rows), stretch = wb_topic_stretch(rows);
@@ -75,10 +73,9 @@ WB_INLINE int choose_topic(int rows, const REAL *restrict theta, const REAL *res
 /* choose_topic() for a tile of tokens. Token i belongs to the pair in slot[i] of the ring. The sums, trees and rows of
  * this pair begin at slot * size, slot * (WB_TOPIC_TREE + 1), theta_at[slot] and phi_at[slot]. Returns a bit for each
  * token whose position was rounded up to the end of its lane. */
-#define choose_tile REAL_NAME(choose_tile_double, choose_tile_single)
-WB_INLINE uint32_t choose_tile(int rows, const REAL *theta, const REAL *phi, const uint64_t *theta_at,
-                               const uint64_t *phi_at, const REAL *sums, size_t size, const double *tree,
-                               const uint8_t *slot, const double *u, uint16_t *topic) {
+WB_INLINE uint32_t REAL_NAME(choose_tile)(int rows, const REAL *theta, const REAL *phi, const uint64_t *theta_at,
+                                          const uint64_t *phi_at, const REAL *sums, size_t size, const double *tree,
+                                          const uint8_t *slot, const double *u, uint16_t *topic) {
   enum { HALVES = WB_PHILOX_TILE / 8 };
   const int stretches = wb_topic_stretches(rows), searched = wb_topic_searched(rows);
   const __m512i step = _mm512_set1_epi64(wb_topic_stretch(rows));
@@ -158,8 +155,7 @@ WB_INLINE uint32_t choose_tile(int rows, const REAL *theta, const REAL *phi, con
 #endif
 
 /* Builds the tree over the lanes' last sums. Returns the total. */
-#define add_tree REAL_NAME(add_tree_double, add_tree_single)
-WB_INLINE double add_tree(const REAL *lanes, double *tree) {
+WB_INLINE double REAL_NAME(add_tree)(const REAL *lanes, double *tree) {
 #if WB_VECTOR_BYTES >= 32
   /* wb_topic_add_tree() in registers: loading what was just stored in other widths would stall. */
   __m256d leaf[4], eight[2];
@@ -188,9 +184,8 @@ WB_INLINE double add_tree(const REAL *lanes, double *tree) {
 }
 
 /* Computes the weights of a block of pairs into the ring from `slot` on; past the last pair they are not used. */
-#define weigh_block REAL_NAME(weigh_block_double, weigh_block_single)
-WB_INLINE void weigh_block(const topic_pass *p, int64_t begin, int slot, size_t size, uint64_t *theta_at,
-                           uint64_t *phi_at, double *total) {
+WB_INLINE void REAL_NAME(weigh_block)(const topic_pass *p, int64_t begin, int slot, size_t size, uint64_t *theta_at,
+                                      uint64_t *phi_at, double *total) {
   const wb_topic_session *const s = p->session;
   const REAL *const theta = (const REAL *)p->bench->weight, *const phi = s->phi;
   REAL *const sums = (REAL *)p->bench->sums + (size_t)slot * size;
@@ -213,17 +208,16 @@ WB_INLINE void weigh_block(const topic_pass *p, int64_t begin, int slot, size_t 
     REAL *const to = sums + (size_t)first * size;
     /* Terms are in order within the group; after its last pair come the terms of another group. */
     const int common = begin + first + REAL_PAIRS <= p->end && term[first] == term[first + REAL_PAIRS - 1];
-    if (common) add_weights(REAL_PAIRS, 1, s->rows, share, line, next, nexts, to);
-    else add_weights(REAL_PAIRS, 0, s->rows, share, line, next, nexts, to);
+    if (common) REAL_NAME(add_weights)(REAL_PAIRS, 1, s->rows, share, line, next, nexts, to);
+    else REAL_NAME(add_weights)(REAL_PAIRS, 0, s->rows, share, line, next, nexts, to);
   }
   for (int i = 0; i < TOPIC_BLOCK; i++)
-    total[i] = add_tree(sums + (size_t)(i + 1) * size - WB_TOPIC_LANES, trees + i * (WB_TOPIC_TREE + 1));
+    total[i] = REAL_NAME(add_tree)(sums + (size_t)(i + 1) * size - WB_TOPIC_LANES, trees + i * (WB_TOPIC_TREE + 1));
 }
 
 /* Draws the topics of at most 16 tokens from `place` on, given their uniforms. */
-#define choose_topics REAL_NAME(choose_topics_double, choose_topics_single)
-WB_INLINE void choose_topics(const topic_pass *p, uint32_t place, int tokens, size_t size, const uint64_t *theta_at,
-                             const uint64_t *phi_at, const double *u) {
+WB_INLINE void REAL_NAME(choose_topics)(const topic_pass *p, uint32_t place, int tokens, size_t size,
+                                        const uint64_t *theta_at, const uint64_t *phi_at, const double *u) {
   const wb_topic_session *const s = p->session;
   const REAL *const theta = (const REAL *)p->bench->weight, *const phi = s->phi, *const sums = p->bench->sums;
   const double *const trees = p->bench->trees;
@@ -231,20 +225,19 @@ WB_INLINE void choose_topics(const topic_pass *p, uint32_t place, int tokens, si
   uint32_t again = (uint32_t)((UINT64_C(1) << tokens) - 1);
   uint16_t topic[WB_PHILOX_TILE];
 #if WB_VECTOR_BYTES == 64
-  again &= choose_tile(s->rows, theta, phi, theta_at, phi_at, sums, size, trees, slot, u, topic);
+  again &= REAL_NAME(choose_tile)(s->rows, theta, phi, theta_at, phi_at, sums, size, trees, slot, u, topic);
 #endif
   for (; again; again &= again - 1) {
     const int i = __builtin_ctz(again), at = slot[i];
-    topic[i] = (uint16_t)choose_topic(s->rows, theta + theta_at[at], phi + phi_at[at], sums + (size_t)at * size,
-                                      trees + at * (WB_TOPIC_TREE + 1), u[i]);
+    topic[i] = (uint16_t)REAL_NAME(choose_topic)(s->rows, theta + theta_at[at], phi + phi_at[at],
+                                                 sums + (size_t)at * size, trees + at * (WB_TOPIC_TREE + 1), u[i]);
   }
   if (tokens == WB_PHILOX_TILE) memcpy(s->topic + place, topic, sizeof topic);
   else memcpy(s->topic + place, topic, (size_t)tokens * sizeof(uint16_t));
 }
 
 /* Processes a group of documents: computes a block's weights, then draws the previous block's topics, by sixteen. */
-#define topic_pass_tokens REAL_NAME(topic_pass_tokens_double, topic_pass_tokens_single)
-static void topic_pass_tokens(const topic_pass *p) {
+static void REAL_NAME(topic_pass_tokens)(const topic_pass *p) {
   const topic_order *const order = &p->session->order;
   const size_t size = (size_t)wb_topic_stretches(p->session->rows) * WB_TOPIC_LANES;
   const uint32_t last = order->first[p->end];
@@ -256,7 +249,7 @@ static void topic_pass_tokens(const topic_pass *p) {
     uint32_t ready = last;
     if (begin < p->end) {
       const int block = p->end - begin < TOPIC_BLOCK ? (int)(p->end - begin) : TOPIC_BLOCK;
-      weigh_block(p, begin, slot, size, theta_at, phi_at, total);
+      REAL_NAME(weigh_block)(p, begin, slot, size, theta_at, phi_at, total);
       slot = slot + TOPIC_BLOCK < TOPIC_RING ? slot + TOPIC_BLOCK : 0;
       WB_VECTOR_LOOP
       for (int i = 0; i < TOPIC_BLOCK; i++) total[i] = wb_log(total[i]);
@@ -274,7 +267,7 @@ static void topic_pass_tokens(const topic_pass *p) {
         known = place + TOPIC_UNIFORMS;
       }
       const int tokens = last - place < WB_PHILOX_TILE ? (int)(last - place) : WB_PHILOX_TILE;
-      choose_topics(p, place, tokens, size, theta_at, phi_at, uniform + (TOPIC_UNIFORMS - (known - place)));
+      REAL_NAME(choose_topics)(p, place, tokens, size, theta_at, phi_at, uniform + (TOPIC_UNIFORMS - (known - place)));
       place += (uint32_t)tokens;
     }
   }
@@ -282,9 +275,8 @@ static void topic_pass_tokens(const topic_pass *p) {
 
 /* The logs of phi of some terms, 0 past the last topic. Rows have `width`; inverse: 1 over each topic's gammas. */
 /* tools/loops: no vector multiply-adds */
-#define topic_log_terms REAL_NAME(topic_log_terms_double, topic_log_terms_single)
-static void topic_log_terms(const REAL *phi, const double *restrict inverse, int64_t terms, int topics, size_t width,
-                            double *restrict log_phi) {
+static void REAL_NAME(topic_log_terms)(const REAL *phi, const double *restrict inverse, int64_t terms, int topics,
+                                       size_t width, double *restrict log_phi) {
   for (int64_t w = 0; w < terms; w++) {
     const REAL *const line = phi + (size_t)w * width;
     double *const to = log_phi + (size_t)w * width;
@@ -295,9 +287,8 @@ static void topic_log_terms(const REAL *phi, const double *restrict inverse, int
 
 /* Weights in the precision of the draw: the values, times factors if `scaled`, a constant. Lanes are a number of their
  * own, since GCC at -O2 does not vectorise a loop of unknown length. */
-#define narrow_values REAL_NAME(narrow_values_double, narrow_values_single)
-WB_INLINE void narrow_values(const int scaled, const double *restrict value, const double *restrict factor, int count,
-                             REAL *restrict weight) {
+WB_INLINE void REAL_NAME(narrow_values)(const int scaled, const double *restrict value, const double *restrict factor,
+                                        int count, REAL *restrict weight) {
   int i = 0;
   for (; i + WB_TOPIC_LANES <= count; i += WB_TOPIC_LANES) {
     double some[WB_TOPIC_LANES];
@@ -314,23 +305,22 @@ WB_INLINE void narrow_values(const int scaled, const double *restrict value, con
 
 /* The same, with factors unless `factor` is NULL. */
 /* tools/loops: no vector multiply-adds */
-#define topic_narrow REAL_NAME(topic_narrow_double, topic_narrow_single)
-static void topic_narrow(const double *value, const double *factor, int count, REAL *weight) {
-  if (factor) narrow_values(1, value, factor, count, weight);
-  else narrow_values(0, value, NULL, count, weight);
+static void REAL_NAME(topic_narrow)(const double *value, const double *factor, int count, REAL *weight) {
+  if (factor) REAL_NAME(narrow_values)(1, value, factor, count, weight);
+  else REAL_NAME(narrow_values)(0, value, NULL, count, weight);
 }
 
 /* Adds the gammas of a term to the sums of the topics and stores them as weights. */
 /* tools/loops: no vector multiply-adds */
-#define topic_keep REAL_NAME(topic_keep_double, topic_keep_single)
-static void topic_keep(const double *restrict value, int count, double *restrict sum, REAL *restrict weight) {
+static void REAL_NAME(topic_keep)(const double *restrict value, int count, double *restrict sum,
+                                  REAL *restrict weight) {
   int i = 0;
   for (; i + WB_TOPIC_LANES <= count; i += WB_TOPIC_LANES) {
     WB_VECTOR_LOOP
     for (int l = 0; l < WB_TOPIC_LANES; l++) sum[i + l] += value[i + l];
   }
   for (; i < count; i++) sum[i] += value[i];
-  narrow_values(0, value, NULL, count, weight);
+  REAL_NAME(narrow_values)(0, value, NULL, count, weight);
 }
 
 #undef VECTORS

@@ -241,11 +241,6 @@ static int get_topics(wb_topic_session *s, uint16_t *topic, wb_message *message)
   return order_all_topics(s, NULL, topic);
 }
 
-static double document_work(const wb_topic_session *s) {
-  const double topics = s->settings.topics;
-  return (double)s->corpus.documents * topics * 5 + (double)s->corpus.pairs * (topics / 4 + 20);
-}
-
 /* The shapes of row r without counts: `own` of topic k or 0, plus `common`. Only these may be below 1. */
 static void set_base(const wb_topic_session *s, const double *own, double common, int r, workbench *bench) {
   const int topics = s->settings.topics;
@@ -356,14 +351,6 @@ static void count_group(const wb_topic_session *s, int64_t first, int64_t end, i
   }
 }
 
-/* The number of terms from `term` to before `end` that all have prior counts of their own, or that all have none. */
-static int64_t terms_alike(const wb_topic_session *s, int64_t term, int64_t end) {
-  const int own = extra_of(s, term) != NULL;
-  int64_t next = term + 1;
-  while (next < end && (extra_of(s, next) != NULL) == own) next++;
-  return next - term;
-}
-
 typedef struct terms_pass {
   wb_topic_session *session;
   const wb_topic_draw *draw;
@@ -381,7 +368,8 @@ static void draw_leaf(const terms_pass *pass, int64_t leaf, workbench *bench) {
   const int64_t end = first + WB_TOPIC_LEAF < s->corpus.terms ? first + WB_TOPIC_LEAF : s->corpus.terms;
   for (int64_t term = first, rows; term < end; term += rows) {
     const int own = extra_of(s, term) != NULL;
-    rows = terms_alike(s, term, end - term < bench->rows ? end : term + bench->rows);
+    /* Together: terms that all have prior counts of their own, or that all have none. */
+    for (rows = 1; rows < bench->rows && term + rows < end && (extra_of(s, term + rows) != NULL) == own;) rows++;
     if (s->terms_counted)
       memcpy(bench->tally, s->term_counts + (size_t)term * (size_t)topics,
              (size_t)rows * (size_t)topics * sizeof(int32_t));
@@ -401,12 +389,8 @@ static void draw_leaf(const terms_pass *pass, int64_t leaf, workbench *bench) {
 
 static void draw_leaves(void *context) {
   terms_pass *const pass = context;
-  workbench *const bench = workbench_take(pass->session);
-  if (!bench) {
-#pragma omp atomic write
-    pass->failed = 1;
-    return;
-  }
+  workbench *const bench = workbench_take(pass->session, &pass->failed);
+  if (!bench) return;
   set_bases(pass->session, NULL, pass->draw->beta, bench);
   for (int64_t leaf; (leaf = wb_take(&pass->next)) < pass->leaves;) draw_leaf(pass, leaf, bench);
   workbench_put(pass->session, bench);
@@ -453,15 +437,6 @@ static int get_phi(wb_topic_session *s, double *phi, wb_message *message) {
   return WB_OK;
 }
 
-/* The sum of a document's gammas: over each lane in order of its rows, then over the lanes. */
-static double value_sum(const wb_topic_session *s, const double *value) {
-  double lane[WB_TOPIC_LANES] = {0};
-  for (int k = 0; k < s->settings.topics; k++) lane[k % WB_TOPIC_LANES] += value[k];
-  double sum = 0;
-  for (int l = 0; l < WB_TOPIC_LANES; l++) sum += lane[l];
-  return sum;
-}
-
 /* Computes the log probability of each document's words for a group of documents with their weights in bench->weight.
  * Draws the topics of all their tokens too, if a draw is wanted. */
 static void pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t document, int64_t end, workbench *bench,
@@ -496,7 +471,11 @@ static void draw_group(const wb_topic_session *s, const wb_topic_draw *draw, con
     for (int r = 0; r < rows; r++) {
       const double *value = bench->value + r * topics;
       const size_t at = (size_t)(d + r - first);
-      bench->norm[at] = value_sum(s, value);
+      /* The sum of the gammas: over each lane in order of its rows, then over the lanes. */
+      double lane[WB_TOPIC_LANES] = {0};
+      for (int k = 0; k < topics; k++) lane[k % WB_TOPIC_LANES] += value[k];
+      bench->norm[at] = 0;
+      for (int l = 0; l < WB_TOPIC_LANES; l++) bench->norm[at] += lane[l];
       narrow(s, value, s->inverse, bench->weight + at * bytes);
       if (theta)
         for (int k = 0; k < topics; k++)
@@ -520,12 +499,8 @@ static void pass_groups(void *context) {
   wb_topic_session *const s = pass->session;
   const int64_t documents = s->corpus.documents, size = s->order.group;
   const size_t topics = (size_t)s->settings.topics;
-  workbench *const bench = workbench_take(s);
-  if (!bench) {
-#pragma omp atomic write
-    pass->failed = 1;
-    return;
-  }
+  workbench *const bench = workbench_take(s, &pass->failed);
+  if (!bench) return;
   if (pass->draw) set_bases(s, pass->draw->alpha, 0, bench);
   for (int64_t first; (first = size * wb_take(&pass->next)) < documents;) {
     const int64_t end = first + size < documents ? first + size : documents;
@@ -553,7 +528,9 @@ static int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const 
     strips = s->share_strips;
   }
   documents_pass pass = {s, draw, strips, given, log_likelihood, theta, 0, 0};
-  wb_on_threads(useful_threads(s, document_work(s), groups), pass_groups, &pass);
+  const double topics = s->settings.topics;
+  const double work = (double)documents * topics * 5 + (double)s->corpus.pairs * (topics / 4 + 20);
+  wb_on_threads(useful_threads(s, work, groups), pass_groups, &pass);
   if (draw) s->counted = s->terms_counted = 0;
   if (!pass.failed) return WB_OK;
   return wb_out_of_memory(message, "a group of documents", (size_t)size * s->width * real_size(s));

@@ -47,14 +47,20 @@ static workbench *workbench_new(const wb_topic_session *s) {
   return bench;
 }
 
-static workbench *workbench_take(wb_topic_session *s) {
+/* NULL without memory; then *failed is set. */
+static workbench *workbench_take(wb_topic_session *s, int *failed) {
   workbench *bench;
 #pragma omp critical(wb_topic_workbench)
   {
     bench = s->idle;
     if (bench) s->idle = bench->next;
   }
-  return bench ? bench : workbench_new(s);
+  if (!bench) bench = workbench_new(s);
+  if (!bench) {
+#pragma omp atomic write
+    *failed = 1;
+  }
+  return bench;
 }
 
 static void workbench_put(wb_topic_session *s, workbench *bench) {

@@ -26,7 +26,10 @@ __device__ __forceinline__ float categorical_target(float u, float total) { retu
  * processor, which makes a NaN of a negative one. */
 __device__ __forceinline__ int sign_of(double x) { return __double2hiint(x); }
 __device__ __forceinline__ int sign_of(float) { return 0; }
-float narrow(double x) { return wb_double_bits(x) >> 63 ? wb_nanf() : static_cast<float>(x); }
+template <typename Stored>
+Stored stored_as(double x) {
+  return sizeof(Stored) == sizeof(float) && wb_double_bits(x) >> 63 ? wb_nanf() : Stored(x);
+}
 
 __device__ __forceinline__ bool usable(double total) { return wb_categorical_usable(total); }
 __device__ __forceinline__ bool usable(float total) { return wb_categorical_usablef(total); }
@@ -44,11 +47,11 @@ __global__ void __launch_bounds__(DRAW_THREADS) categorical_draw(const Stored *w
                                                                  uint64_t key, uint64_t first_row, int32_t *index) {
   typedef precise<Real> as;
   constexpr int ROWS = 32 / L;
-  const int lane = static_cast<int>(threadIdx.x) % 32, part = lane / ROWS, line = lane % ROWS;
+  const int lane = int(threadIdx.x) % 32, part = lane / ROWS, line = lane % ROWS;
   const int64_t warp = thread_number<DRAW_THREADS>() / 32;
   /* All lanes take part: those past the end repeat the last row. */
   const int64_t wanted = warp * ROWS + line, row = wanted < rows ? wanted : rows - 1;
-  const uint64_t element = first_row + static_cast<uint64_t>(row);
+  const uint64_t element = first_row + uint64_t(row);
   const int64_t blocks = (columns + BLOCK - 1) / BLOCK;
   one_pass<Real, 1, double> seen(-1);
   double &largest = seen.largest[0];
@@ -66,10 +69,10 @@ __global__ void __launch_bounds__(DRAW_THREADS) categorical_draw(const Stored *w
     } else {
       WB_UNROLL
       for (int j = 0; j < BLOCK; j++)
-        x[j] = first + j < columns ? at[j * rows] : LOG ? static_cast<Stored>(-wb_infinity()) : Stored(0);
+        x[j] = first + j < columns ? at[j * rows] : LOG ? Stored(-wb_infinity()) : Stored(0);
     }
     if (L > 1 || block % as::uniforms == 0)
-      bits = wb_philox(key, static_cast<uint32_t>(block / as::uniforms), static_cast<uint32_t>(element),
+      bits = wb_philox(key, uint32_t(block / as::uniforms), uint32_t(element),
                        wb_philox_c2(WB_PURPOSE_CATEGORICAL, element), 0);
 
     Real factor = 1;
@@ -91,14 +94,14 @@ __global__ void __launch_bounds__(DRAW_THREADS) categorical_draw(const Stored *w
         }
         double previous = __shfl_up_sync(all_lanes, top, ROWS);
         if (part == 0) previous = largest;
-        factor = as::exp_weight(static_cast<Real>(previous - top));
+        factor = as::exp_weight(Real(previous - top));
         largest = top;
       }
     }
     Real prefix[BLOCK], sum[1];
     const auto weight = [&](int j, int) {
       if (!LOG) bad |= sign_of(x[j]);
-      return LOG ? as::exp_weight(static_cast<Real>(x[j] - largest)) : static_cast<Real>(x[j]);
+      return LOG ? as::exp_weight(Real(x[j] - largest)) : Real(x[j]);
     };
     add_block<1, BLOCK>(BLOCK, sum, weight, [&](int j, int) -> Real & { return prefix[j]; });
     /* Blocks in order, whichever lane has them. */
@@ -114,10 +117,10 @@ __global__ void __launch_bounds__(DRAW_THREADS) categorical_draw(const Stored *w
       }
       if (LOG) largest = __shfl_sync(all_lanes, largest, (L - 1) * ROWS + line);
     }
-    const Real position = as::position(as::uniform(bits, static_cast<uint32_t>(block % as::uniforms)), before, sum[0]);
+    const Real position = as::position(as::uniform(bits, uint32_t(block % as::uniforms)), before, sum[0]);
     int32_t item = chosen;
     if (position >= 0) {
-      item = static_cast<int32_t>(first);
+      item = int32_t(first);
       WB_UNROLL
       for (int j = 0; j < BLOCK - 1; j++) item += prefix[j] <= position ? 1 : 0;
     }
@@ -127,7 +130,7 @@ __global__ void __launch_bounds__(DRAW_THREADS) categorical_draw(const Stored *w
       /* The last of the row's blocks that takes over. */
       constexpr unsigned parts = L == 32 ? 0xffffffffu : 0x01010101u;
       const unsigned taking = __ballot_sync(all_lanes, position >= 0) >> line & parts;
-      chosen = __shfl_sync(all_lanes, item, taking ? 31 - __clz(static_cast<int>(taking)) + line : lane);
+      chosen = __shfl_sync(all_lanes, item, taking ? 31 - __clz(int(taking)) + line : lane);
     }
   }
   WB_UNROLL
@@ -141,7 +144,7 @@ struct dense_rows {
   __device__ __forceinline__ int64_t begin(int64_t row) const { return row; }
   __device__ __forceinline__ int64_t stride() const { return rows; }
   __device__ __forceinline__ int64_t count(int64_t) const { return columns; }
-  __device__ __forceinline__ int32_t column(int64_t, int64_t i) const { return static_cast<int32_t>(i); }
+  __device__ __forceinline__ int32_t column(int64_t, int64_t i) const { return int32_t(i); }
 };
 
 struct sparse_rows {
@@ -163,7 +166,7 @@ __global__ void __launch_bounds__(DRAW_THREADS)
   typedef precise<Real> as;
   const int64_t row = thread_number<DRAW_THREADS>();
   if (row >= place.rows) return;
-  const uint64_t element = first_row + static_cast<uint64_t>(row);
+  const uint64_t element = first_row + uint64_t(row);
   const Stored *const x = weights + place.begin(row);
   const int64_t count = place.count(row);
   one_pass<Real, 1> seen(-1);
@@ -179,10 +182,9 @@ __global__ void __launch_bounds__(DRAW_THREADS)
     }
     if (block / as::uniforms != drawn) {
       drawn = block / as::uniforms;
-      bits = wb_philox(key, static_cast<uint32_t>(drawn), static_cast<uint32_t>(element),
-                       wb_philox_c2(WB_PURPOSE_CATEGORICAL, element), 0);
+      bits = wb_philox(key, uint32_t(drawn), uint32_t(element), wb_philox_c2(WB_PURPOSE_CATEGORICAL, element), 0);
     }
-    const Real position = seen.add(0, as::uniform(bits, static_cast<uint32_t>(block % as::uniforms)), sum);
+    const Real position = seen.add(0, as::uniform(bits, uint32_t(block % as::uniforms)), sum);
     if (position >= 0) {
       int64_t i = first;
       for (Real prefix = x[i]; prefix <= position && i < end - 1;) prefix += x[++i];
@@ -213,10 +215,10 @@ __global__ void __launch_bounds__(DRAW_THREADS) categorical_sum(Stored *weights,
     } else {
       bad |= sign_of(weight);
     }
-    total += LOG ? precise<Real>::exp_weight(static_cast<Real>(weight - largest)) : static_cast<Real>(weight);
-    x[i * stride] = static_cast<Stored>(total);
+    total += LOG ? precise<Real>::exp_weight(Real(weight - largest)) : Real(weight);
+    x[i * stride] = Stored(total);
   }
-  if (count > 0 && !(bad >= 0 && usable(total))) x[(count - 1) * stride] = static_cast<Stored>(wb_nanf());
+  if (count > 0 && !(bad >= 0 && usable(total))) x[(count - 1) * stride] = Stored(wb_nanf());
 }
 
 /* Draws first_draw.. by inversion, a thread a draw: the threads of a warp have
@@ -226,23 +228,22 @@ __global__ void __launch_bounds__(DRAW_THREADS)
     categorical_invert(const Stored *prefix, Rows place, uint64_t key, uint64_t first_row, int64_t first_draw,
                        int64_t draws, int32_t *index) {
   typedef precise<Real> as;
-  const int64_t threads = static_cast<int64_t>(gridDim.x) * DRAW_THREADS;
+  const int64_t threads = int64_t(gridDim.x) * DRAW_THREADS;
   for (int64_t i = thread_number<DRAW_THREADS>(); i < place.rows * draws; i += threads) {
     const int64_t row = i % place.rows, draw = first_draw + i / place.rows, group = draw / as::uniforms;
     const int64_t count = place.count(row), stride = place.stride();
     const Stored *const x = prefix + place.begin(row);
-    const Real total = count > 0 ? static_cast<Real>(x[(count - 1) * stride]) : Real(0);
+    const Real total = count > 0 ? Real(x[(count - 1) * stride]) : Real(0);
     int32_t item = -1;
     if (usable(total)) {
-      const uint64_t element = first_row + static_cast<uint64_t>(row);
-      const wb_bits bits =
-          wb_philox(key, static_cast<uint32_t>(group), static_cast<uint32_t>(element),
-                    wb_philox_c2(WB_PURPOSE_CATEGORICAL_MORE, element), static_cast<uint32_t>(group >> 32));
-      const Real target = categorical_target(as::uniform(bits, static_cast<uint32_t>(draw % as::uniforms)), total);
+      const uint64_t element = first_row + uint64_t(row);
+      const wb_bits bits = wb_philox(key, uint32_t(group), uint32_t(element),
+                                     wb_philox_c2(WB_PURPOSE_CATEGORICAL_MORE, element), uint32_t(group >> 32));
+      const Real target = categorical_target(as::uniform(bits, uint32_t(draw % as::uniforms)), total);
       int64_t low = 0, high = count - 1;
       while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (static_cast<Real>(x[middle * stride]) > target) {
+        if (Real(x[middle * stride]) > target) {
           high = middle;
         } else {
           low = middle + 1;
@@ -255,17 +256,6 @@ __global__ void __launch_bounds__(DRAW_THREADS)
 }
 
 /* Host ------------------------------------------------------------------------------ */
-
-template <typename Stored>
-Stored stored_as(double x);
-template <>
-double stored_as<double>(double x) {
-  return x;
-}
-template <>
-float stored_as<float>(double x) {
-  return narrow(x);
-}
 
 /* `lines` lines of `length` weights each, to be one after the other on the device. */
 template <typename Stored>
@@ -297,13 +287,13 @@ int fetch_draws(const wb_run *run, int32_t *to, const int32_t *from, int64_t row
       run, {nullptr, 0}, rows * draws,
       [=](int64_t first, int64_t, int64_t, cudaStream_t, const int32_t **address) {
         *address = from + first;
-        return static_cast<int>(WB_OK);
+        return int(WB_OK);
       },
       [=](const int32_t *staged, int64_t first, int64_t count) {
         int64_t draw = first / rows, row = first % rows;
         for (int64_t i = 0; i < count; draw++, row = 0) {
           const int64_t some = wb_min_int(rows - row, count - i);
-          std::memcpy(to + row + draw * stride, staged + i, static_cast<size_t>(some) * sizeof(int32_t));
+          std::memcpy(to + row + draw * stride, staged + i, size_t(some) * sizeof(int32_t));
           i += some;
         }
       },
@@ -318,8 +308,8 @@ launch_shape shape_for(int64_t threads) {
  * share, 32 where there are few rows. The bounds are those at which the ways take the same
  * time on a card of 132 multiprocessors (bench/categorical-cuda.R). */
 int lanes_for(int64_t rows, int64_t columns, int processors) {
-  if (rows >= 256 * static_cast<int64_t>(processors) || columns <= 4 * BLOCK) return 1;
-  return rows >= 24 * static_cast<int64_t>(processors) || columns <= 32 * BLOCK ? 4 : 32;
+  if (rows >= 256 * int64_t(processors) || columns <= 4 * BLOCK) return 1;
+  return rows >= 24 * int64_t(processors) || columns <= 32 * BLOCK ? 4 : 32;
 }
 
 template <typename Stored, typename Real, bool LOG>
@@ -329,68 +319,60 @@ public:
 
   int draw(const wb_categorical_rows *rows, int64_t first, int64_t count, const wb_categorical_draws *draws,
            int processors, int64_t draws_at_once, wb_message *message) {
-    const size_t values = static_cast<size_t>(count) * static_cast<size_t>(rows->columns);
-    if (weights_.size() < values) WB_TRY(weights_.allocate(values, "the weights", message));
+    const size_t values = size_t(count) * size_t(rows->columns);
+    WB_TRY(weights_.grow(values, "the weights", message));
     WB_TRY(send_lines(run_, weights_.data(), rows->weights + first * rows->row_stride, rows->columns, count,
                       rows->column_stride, rows->row_stride, message));
-    const uint64_t first_row = static_cast<uint64_t>(draws->first_row + first);
-    if (draws->first_draw == 0 && draws->draws > 0) {
-      WB_TRY(room_for(count, message));
-      WB_TRY(start(count, rows->columns, draws->key, first_row, processors, message));
-      WB_TRY(fetch_draws(run_, draws->index + first, index_.data(), count, 1, count, message));
-    }
-    return draw_more(dense_rows{count, rows->columns}, first, draws, first_row, draws_at_once, message);
+    return draw_all(
+        dense_rows{count, rows->columns}, first, draws, draws_at_once,
+        [&](uint64_t first_row) {
+          const int lanes = lanes_for(count, rows->columns, processors);
+          return launch(shape_for(ceiling(count, 32 / lanes) * 32),
+                        lanes == 1   ? categorical_draw<Stored, Real, LOG, 1>
+                        : lanes == 4 ? categorical_draw<Stored, Real, LOG, 4>
+                                     : categorical_draw<Stored, Real, LOG, 32>,
+                        "drawing from rows", message, weights_.data(), count, rows->columns, draws->key, first_row,
+                        index_.data());
+        },
+        message);
   }
 
   int draw_sparse(const wb_categorical_sparse *rows, int64_t first, int64_t count, const wb_categorical_draws *draws,
                   int64_t draws_at_once, wb_message *message) {
     const int64_t origin = rows->offset[first], entries = rows->offset[first + count] - origin;
-    const size_t values = static_cast<size_t>(entries);
+    const size_t values = size_t(entries);
     WB_TRY(weights_.allocate(values + 1, "the weights", message));
     WB_TRY(send_lines(run_, weights_.data(), rows->weights + origin, 1, entries, entries, 1, message));
     WB_TRY(bring(run_, column_, rows->column + origin, values, "the weights' columns", message));
-    WB_TRY(bring(run_, offset_, rows->offset + first, static_cast<size_t>(count) + 1, "the rows' offsets", message));
-    const uint64_t first_row = static_cast<uint64_t>(draws->first_row + first);
+    WB_TRY(bring(run_, offset_, rows->offset + first, size_t(count) + 1, "the rows' offsets", message));
     const sparse_rows place = {count, origin, offset_.data(), column_.data()};
-    if (draws->first_draw == 0 && draws->draws > 0) {
-      WB_TRY(room_for(count, message));
-      WB_TRY(launch(shape_for(count), categorical_draw_sparse<Stored, Real>, "drawing from sparse rows", message,
-                    weights_.data(), place, draws->key, first_row, index_.data()));
-      WB_TRY(fetch_draws(run_, draws->index + first, index_.data(), count, 1, count, message));
-    }
-    return draw_more(place, first, draws, first_row, draws_at_once, message);
+    return draw_all(
+        place, first, draws, draws_at_once,
+        [&](uint64_t first_row) {
+          return launch(shape_for(count), categorical_draw_sparse<Stored, Real>, "drawing from sparse rows", message,
+                        weights_.data(), place, draws->key, first_row, index_.data());
+        },
+        message);
   }
 
 private:
-  int room_for(int64_t items, wb_message *message) {
-    const size_t count = static_cast<size_t>(items);
-    return index_.size() >= count ? static_cast<int>(WB_OK) : index_.allocate(count, "the draws", message);
-  }
-
-  template <int L>
-  int start_with(int64_t rows, int64_t columns, uint64_t key, uint64_t first_row, wb_message *message) {
-    return launch(shape_for((rows + 32 / L - 1) / (32 / L) * 32), categorical_draw<Stored, Real, LOG, L>,
-                  "drawing from rows", message, weights_.data(), rows, columns, key, first_row, index_.data());
-  }
-
-  int start(int64_t rows, int64_t columns, uint64_t key, uint64_t first_row, int processors, wb_message *message) {
-    switch (lanes_for(rows, columns, processors)) {
-      case 1: return start_with<1>(rows, columns, key, first_row, message);
-      case 4: return start_with<4>(rows, columns, key, first_row, message);
-      default: return start_with<32>(rows, columns, key, first_row, message);
+  /* start(first_row) launches draw 0 of all rows. */
+  template <typename Rows, typename Start>
+  int draw_all(const Rows &place, int64_t first, const wb_categorical_draws *draws, int64_t draws_at_once, Start start,
+               wb_message *message) {
+    const uint64_t first_row = uint64_t(draws->first_row + first);
+    if (draws->first_draw == 0 && draws->draws > 0) {
+      WB_TRY(index_.grow(size_t(place.rows), "the draws", message));
+      WB_TRY(start(first_row));
+      WB_TRY(fetch_draws(run_, draws->index + first, index_.data(), place.rows, 1, place.rows, message));
     }
-  }
-
-  template <typename Rows>
-  int draw_more(const Rows &place, int64_t first, const wb_categorical_draws *draws, uint64_t first_row,
-                int64_t draws_at_once, wb_message *message) {
     const int64_t begin = larger<int64_t>(draws->first_draw, 1), end = draws->first_draw + draws->draws;
     if (begin >= end) return WB_OK;
     WB_TRY(launch(shape_for(place.rows), categorical_sum<Stored, Real, LOG, Rows>, "summing weights", message,
                   weights_.data(), place));
     return in_batches(end - begin, draws_at_once, [&](int64_t done, int64_t count) {
       const int64_t draw = begin + done;
-      WB_TRY(room_for(place.rows * count, message));
+      WB_TRY(index_.grow(size_t(place.rows * count), "the draws", message));
       WB_TRY(launch(shape_for(place.rows * count), categorical_invert<Stored, Real, Rows>, "drawing by inversion",
                     message, weights_.data(), place, draws->key, first_row, draw, count, index_.data()));
       return fetch_draws(run_, draws->index + first + (draw - draws->first_draw) * draws->index_stride, index_.data(),
@@ -406,20 +388,19 @@ private:
 
 int64_t at_least_one(uint64_t items) {
   const uint64_t most = uint64_t(1) << 40;
-  return static_cast<int64_t>(items < 1 ? 1 : items < most ? items : most);
+  return int64_t(items < 1 ? 1 : items < most ? items : most);
 }
 
 template <typename Stored, typename Real, bool LOG>
 int draw_rows(const wb_categorical_rows *rows, const wb_categorical_draws *draws, const wb_run *run, uint64_t bytes,
               int processors, wb_message *message) {
   /* A quarter for the draws. */
-  const uint64_t row = static_cast<uint64_t>(rows->columns) * sizeof(Stored), for_draws = bytes / 4;
+  const uint64_t row = uint64_t(rows->columns) * sizeof(Stored), for_draws = bytes / 4;
   if (row > bytes - for_draws) return too_little(bytes, "a row of weights", row, message);
   const uint64_t fit = (bytes - for_draws) / larger<uint64_t>(row, 1), draws_fit = for_draws / sizeof(int32_t);
   row_part<Stored, Real, LOG> part(run);
   return in_batches(rows->rows, at_least_one(smaller(fit, draws_fit)), [&](int64_t first, int64_t count) {
-    return part.draw(rows, first, count, draws, processors, at_least_one(draws_fit / static_cast<uint64_t>(count)),
-                     message);
+    return part.draw(rows, first, count, draws, processors, at_least_one(draws_fit / uint64_t(count)), message);
   });
 }
 
@@ -430,17 +411,16 @@ int draw_sparse_rows(const wb_categorical_sparse *rows, const wb_categorical_dra
   for (int64_t first = 0, end; first < rows->rows; first = end) {
     uint64_t taken = per_row + 2 * entry;
     for (end = first; end < rows->rows; end++) {
-      const uint64_t more = static_cast<uint64_t>(rows->offset[end + 1] - rows->offset[end]) * entry + per_row;
-      if (taken + more > bytes - for_draws || static_cast<uint64_t>(end + 1 - first) > for_draws / sizeof(int32_t))
-        break;
+      const uint64_t more = uint64_t(rows->offset[end + 1] - rows->offset[end]) * entry + per_row;
+      if (taken + more > bytes - for_draws || uint64_t(end + 1 - first) > for_draws / sizeof(int32_t)) break;
       taken += more;
     }
     if (end == first)
-      return too_little(bytes, "a row of weights",
-                        static_cast<uint64_t>(rows->offset[first + 1] - rows->offset[first]) * entry, message);
+      return too_little(bytes, "a row of weights", uint64_t(rows->offset[first + 1] - rows->offset[first]) * entry,
+                        message);
     row_part<Real, Real, false> part(run);
     WB_TRY(part.draw_sparse(rows, first, end - first, draws,
-                            at_least_one(for_draws / sizeof(int32_t) / static_cast<uint64_t>(end - first)), message));
+                            at_least_one(for_draws / sizeof(int32_t) / uint64_t(end - first)), message));
   }
   return WB_OK;
 }

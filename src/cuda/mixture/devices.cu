@@ -25,7 +25,7 @@ constexpr int64_t SUMS = 4096;
 void name_card(int32_t device, int status, wb_message *message) {
   if (status == WB_ERROR_INPUT) return;
   const wb_message words = *message;
-  std::snprintf(message->text, sizeof message->text, "graphics card %d: %.480s", static_cast<int>(device), words.text);
+  std::snprintf(message->text, sizeof message->text, "graphics card %d: %.480s", int(device), words.text);
 }
 
 /* After a failure of one part the others may still be at work with the caller's memory. */
@@ -61,12 +61,12 @@ int for_chunks(wb_mixture_session *session, wb_message *message, Draw draw, Sum 
     int64_t *next = leaf;
     WB_TRY(for_parts(session, message, [&](wb_mixture_session *s, auto real) {
       const int64_t mine = *next++;
-      return mine == s->leaves ? static_cast<int>(WB_OK) : draw(s, mine, real);
+      return mine == s->leaves ? int(WB_OK) : draw(s, mine, real);
     }));
     next = leaf;
     WB_TRY(for_parts(session, message, [&](wb_mixture_session *s, auto real) {
       int64_t *const mine = next++;
-      if (*mine == s->leaves) return static_cast<int>(WB_OK);
+      if (*mine == s->leaves) return int(WB_OK);
       const int here = sum(s, mine, real);
       more = more || *mine < s->leaves;
       return here;
@@ -75,12 +75,13 @@ int for_chunks(wb_mixture_session *session, wb_message *message, Draw draw, Sum 
   return WB_OK;
 }
 
-/* Calls work(part, from, to, real) for each part that has some of rows first..first + count - 1: from..to - 1. */
+/* Calls work(part, row, rows, at, real) for each part that has some of rows first..first + count - 1: `rows` rows from
+ * its number `row` on, which are number `at` of all. */
 template <typename Work>
 int for_rows(wb_mixture_session *session, int64_t first, int64_t count, wb_message *message, Work work) {
   return for_parts(session, message, [&](wb_mixture_session *s, auto real) {
     const int64_t from = larger(first, s->first_row), to = smaller(first + count, s->first_row + s->data.rows);
-    return to <= from ? static_cast<int>(WB_OK) : work(s, from, to, real);
+    return to <= from ? int(WB_OK) : work(s, from - s->first_row, to - from, from - first, real);
   });
 }
 
@@ -113,10 +114,10 @@ double *combine(const wb_mixture_session *session, size_t size, double *const *s
     for (int64_t leaf = 0; leaf < s->leaves;) {
       const mixture_piece piece = s->piece_of(leaf);
       sizes[count] = piece.size;
-      nodes[count++] = *sums + static_cast<size_t>(piece.number) * size;
+      nodes[count++] = *sums + size_t(piece.number) * size;
       leaf = piece.end;
     }
-  const int64_t all = static_cast<int64_t>(size);
+  const int64_t all = int64_t(size);
   spread(&session->run, ceiling(all, SUMS),
          [&](int64_t part) { add_nodes(nodes, sizes, count, part * SUMS, smaller(all, (part + 1) * SUMS)); });
   return nodes[0];
@@ -126,7 +127,7 @@ void close_session(wb_mixture_session *session) {
   for (wb_mixture_session *s = session; s != nullptr; s = s->next) wait_for_copies(s);
   while (session != nullptr) {
     wb_mixture_session *const next = session->next;
-    close_part(session);
+    close_on_device(session);
     session = next;
   }
 }
@@ -191,10 +192,9 @@ int fetch_sums(wb_mixture_session *session, wb_message *message) {
   const size_t size = node_size(session, session->room.count);
   WB_TRY(for_parts(session, message, [&](wb_mixture_session *s, auto) {
     s->nodes = s->mail.data();
-    s->node_count = static_cast<size_t>(s->pieces()) * size;
-    return status_of(cudaMemcpyAsync(s->mail.data(), s->work.roots.data(), s->node_count * sizeof(double),
-                                     cudaMemcpyDeviceToHost, s->stream.get()),
-                     "fetching sums of rows", message);
+    s->node_count = size_t(s->pieces()) * size;
+    return copy_later(s->mail.data(), s->work.roots.data(), s->node_count * sizeof(double), cudaMemcpyDeviceToHost,
+                      "fetching sums of rows", message, s->stream.get());
   }));
   return for_parts(session, message,
                    [&](wb_mixture_session *s, auto) { return s->stream.wait("drawing components", message); });
@@ -206,7 +206,7 @@ int share_sums(wb_mixture_session *session, wb_message *message) {
   double *sums[WB_MOST_DEVICES], **next = sums;
   for (const wb_mixture_session *s = session; s != nullptr; s = s->next) *next++ = s->mail.data();
   const double *const total = combine(session, node_size(session, session->room.count), sums);
-  return for_parts(session, message, [&](wb_mixture_session *s, auto) { return set_part_sums(s, total, message); });
+  return on_all<set_part_sums>(session, total, message);
 }
 
 int finish_labels(wb_mixture_session *session, double *sizes, double *log_likelihood, wb_message *message) {
@@ -226,16 +226,14 @@ int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *pairs, u
   const int32_t halves = 2 * pairs->pairs;
   pair_word least[2 * WB_MIXTURE_MOST_PAIRS];
   std::memset(least, 0xFF, sizeof least);
-  WB_TRY(for_parts(session, message,
-                   [&](wb_mixture_session *s, auto) { return begin_part_anchors(s, pairs, key, iteration, message); }));
+  WB_TRY(on_all<begin_part_anchors>(session, pairs, key, iteration, message));
   WB_TRY(for_parts(session, message, [&](wb_mixture_session *s, auto) {
     part_pairs found;
     const int here = finish_part_pairs(s, pairs, "choosing rows", &found, message);
     for (int32_t i = 0; i < halves && here == WB_OK; i++) least[i] = smaller(least[i], found.words[i]);
     return here;
   }));
-  for (int32_t i = 0; i < halves; i++)
-    anchors[i] = least[i] == ~pair_word(0) ? -1 : static_cast<int64_t>(least[i] & 0xFFFFFFFFu);
+  for (int32_t i = 0; i < halves; i++) anchors[i] = least[i] == ~pair_word(0) ? -1 : int64_t(least[i] & 0xFFFFFFFFu);
   return WB_OK;
 }
 
@@ -259,45 +257,44 @@ int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs, cons
   WB_TRY(for_parts(session, message, [&](wb_mixture_session *s, auto) {
     part_pairs found;
     const int here = finish_part_pairs(s, pairs, "drawing halves", &found, message);
-    for (int32_t g = 0; g < pairs->pairs && here == WB_OK; g++) units[g] += static_cast<int64_t>(found.words[g]);
+    for (int32_t g = 0; g < pairs->pairs && here == WB_OK; g++) units[g] += int64_t(found.words[g]);
     *next++ = found.sums;
     s->nodes = found.sums;
-    s->node_count = static_cast<size_t>(s->pieces()) * size;
+    s->node_count = size_t(s->pieces()) * size;
     return here;
   }));
   if (session->data.piece == 0) std::memcpy(statistics, combine(session, size, sums), (size - 1) * sizeof(double));
-  for (int32_t g = 0; g < pairs->pairs; g++) log_probability[g] = static_cast<double>(units[g]) / WB_HALF_UNIT;
+  for (int32_t g = 0; g < pairs->pairs; g++) log_probability[g] = double(units[g]) / WB_HALF_UNIT;
   return WB_OK;
 }
 
 int evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
              int32_t *labels, double *log_density, double *probability, wb_message *message) {
-  return for_rows(session, first, count, message, [&](wb_mixture_session *s, int64_t from, int64_t to, auto real) {
-    const int64_t at = from - first;
-    return evaluate_part<decltype(real)>(s, parameters, from - s->first_row, to - from, count,
-                                         labels == nullptr ? nullptr : labels + at,
-                                         log_density == nullptr ? nullptr : log_density + at,
-                                         probability == nullptr ? nullptr : probability + at, message);
-  });
+  return for_rows(
+      session, first, count, message, [&](wb_mixture_session *s, int64_t row, int64_t rows, int64_t at, auto real) {
+        return evaluate_part<decltype(real)>(s, parameters, row, rows, count, labels == nullptr ? nullptr : labels + at,
+                                             log_density == nullptr ? nullptr : log_density + at,
+                                             probability == nullptr ? nullptr : probability + at, message);
+      });
 }
 
 int draw_rows(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
               uint64_t key, int64_t number, int32_t *labels, wb_message *message) {
-  return for_rows(session, first, count, message, [&](wb_mixture_session *s, int64_t from, int64_t to, auto real) {
-    const int64_t at = from - first;
-    return draw_part_rows<decltype(real)>(s, parameters, from - s->first_row, to - from, key, number + at, labels + at,
-                                          message);
-  });
+  return for_rows(
+      session, first, count, message, [&](wb_mixture_session *s, int64_t row, int64_t rows, int64_t at, auto real) {
+        return draw_part_rows<decltype(real)>(s, parameters, row, rows, key, number + at, labels + at, message);
+      });
 }
 
 int add_densities(wb_mixture_session *session, const wb_mixture_parameters *mixtures, int32_t mixture_count,
                   int64_t first, int64_t count, const double *log_unit, int64_t units, double *log_density,
                   wb_message *message) {
-  return for_rows(session, first, count, message, [&](wb_mixture_session *s, int64_t from, int64_t to, auto real) {
-    const int64_t at = from - first;
-    return add_part_densities<decltype(real)>(s, mixtures, mixture_count, from - s->first_row, to - from,
-                                              log_unit + (units > 1 ? at : 0), units > 1, log_density + at, message);
-  });
+  return for_rows(session, first, count, message,
+                  [&](wb_mixture_session *s, int64_t row, int64_t rows, int64_t at, auto real) {
+                    return add_part_densities<decltype(real)>(s, mixtures, mixture_count, row, rows,
+                                                              log_unit + (units > 1 ? at : 0), units > 1,
+                                                              log_density + at, message);
+                  });
 }
 
 int weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *parameters, double *statistics,

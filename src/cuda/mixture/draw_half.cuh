@@ -43,7 +43,7 @@ struct __align__(128) half_memory {
 };
 template <int GROUPS>
 constexpr size_t half_shared(int p) {
-  return sizeof(half_memory<GROUPS>) + static_cast<size_t>(2 * half_buffer(GROUPS, p) + HALF_LINES * HALF_CORE);
+  return sizeof(half_memory<GROUPS>) + size_t(2 * half_buffer(GROUPS, p) + HALF_LINES * HALF_CORE);
 }
 
 /* Component number of item i of a lane. */
@@ -70,11 +70,11 @@ public:
                                                   const unsigned char *coefficients, int components, int64_t rows)
       : shared_(shared),
         next_(coefficients),
-        end_(coefficients + static_cast<int64_t>(half_eights(components)) * half_bytes(p)),
+        end_(coefficients + int64_t(half_eights(components)) * half_bytes(p)),
         p_(p),
-        q_(static_cast<int>(threadIdx.x) % 4) {
+        q_(int(threadIdx.x) % 4) {
     uint32_t *const zero = reinterpret_cast<uint32_t *>(buffer(2));
-    for (int i = static_cast<int>(threadIdx.x); i < HALF_LINES * HALF_CORE / 4; i += THREADS) zero[i] = 0;
+    for (int i = int(threadIdx.x); i < HALF_LINES * HALF_CORE / 4; i += THREADS) zero[i] = 0;
     fetch<0>();
     WB_UNROLL
     for (int v = 0; v < 2; v++) {
@@ -109,7 +109,7 @@ public:
   }
 
   __device__ __forceinline__ float &weight(int j, int v) {
-    return shared_.weight[(j * 2 + v) * THREADS + static_cast<int>(threadIdx.x)];
+    return shared_.weight[(j * 2 + v) * THREADS + int(threadIdx.x)];
   }
 
 private:
@@ -163,7 +163,7 @@ private:
     WB_UNROLL
     for (int c = 0; c <= S; c += 2) {
       const unsigned char *const first = high + c * BLOCK;
-      const uint32_t next = c < S ? BLOCK : static_cast<uint32_t>(buffer(2) - first);
+      const uint32_t next = c < S ? BLOCK : uint32_t(buffer(2) - first);
       begin_product(z, high_[c / 2], first, next, HALF_CORE, true);
     }
     finish_products(z);
@@ -193,8 +193,8 @@ private:
   __device__ __forceinline__ void fetch() {
     const int whole = part_end(S) < GROUPS ? half_group(part_end(S)) : half_together(GROUPS, p_) * half_bytes(p_);
     const int64_t left = end_ - next_;
-    const int bytes = left < whole - half_group(S) ? static_cast<int>(left) : whole - half_group(S);
-    for (int i = 16 * static_cast<int>(threadIdx.x); i < bytes; i += 16 * THREADS)
+    const int bytes = left < whole - half_group(S) ? int(left) : whole - half_group(S);
+    for (int i = 16 * int(threadIdx.x); i < bytes; i += 16 * THREADS)
       __pipeline_memcpy_async(buffer(half_) + i, next_ + i, 16);
     __pipeline_commit();
     next_ += bytes;
@@ -230,15 +230,15 @@ __global__ void __launch_bounds__(half_threads(GROUPS), 1)
                                     rows);
   one_pass<float, 2> seen(0);
   label_uniforms<float, 2, THREADS, 4> uniforms(shared->uniform, key, iteration, first_row);
-  const int q = static_cast<int>(threadIdx.x) % 4;
+  const int q = int(threadIdx.x) % 4;
   const auto weigh = [&](int base, int count, float(&top)[2]) {
     tile.weigh(base, count, top);
     if (share == nullptr) return;
     WB_UNROLL
     for (int v = 0; v < 2; v++) {
       const int64_t i = row_of_thread<THREADS, 4>(2, v);
-      const size_t mine = static_cast<size_t>(sample[i < rows ? i : rows - 1]);
-      const float *const own = share + mine * static_cast<size_t>(components);
+      const size_t mine = size_t(sample[i < rows ? i : rows - 1]);
+      const float *const own = share + mine * size_t(components);
       WB_ROLLED
       for (int j = 0; j < count; j++) {
         const int component = component_of_half(base + j, q);

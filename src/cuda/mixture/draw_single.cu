@@ -1,9 +1,5 @@
 /* Compiles the kernels of cuda/mixture/draw_tile.cuh in single precision. */
 #include "cuda/mixture/draw_tile.cuh"
 
-namespace wb {
-
-template mixture_draw_kernel<float> find_mixture_draw<float>(int p);
-template mixture_evaluate_kernel<float> find_mixture_evaluate<float>(int p);
-
-} // namespace wb
+template wb::mixture_draw_kernel<float> wb::find_mixture_draw<float>(int p);
+template wb::mixture_evaluate_kernel<float> wb::find_mixture_evaluate<float>(int p);

@@ -43,8 +43,8 @@ public:
         coefficients_(coefficients),
         p_(p),
         blocks_(fragment_blocks(components)),
-        warp_(static_cast<int>(threadIdx.x) / 32),
-        lane_(static_cast<int>(threadIdx.x) % 32) {
+        warp_(int(threadIdx.x) / 32),
+        lane_(int(threadIdx.x) % 32) {
     WB_UNROLL
     for (int t = 0; t < TILES; t++) {
       const int64_t row = row_of_thread<THREADS>(1, 0) - lane_ + 8 * t + lane_ / 4;
@@ -123,10 +123,9 @@ private:
   /* Begins to copy panel s of a block of components to where the panel before the last one was. */
   __device__ __forceinline__ void fetch(int block, int s) {
     const int first = fragment_line(4 * s), end = s == PANELS - 1 ? fragment_block(p_) : fragment_line(4 * s + 4);
-    const double *const from =
-        coefficients_ + static_cast<size_t>(block) * static_cast<size_t>(fragment_block(p_)) + first;
+    const double *const from = coefficients_ + size_t(block) * size_t(fragment_block(p_)) + first;
     double *const to = shared_.panel[(block * PANELS + s) & 1];
-    for (int i = 2 * static_cast<int>(threadIdx.x); i < end - first; i += 2 * THREADS)
+    for (int i = 2 * int(threadIdx.x); i < end - first; i += 2 * THREADS)
       __pipeline_memcpy_async(to + i, from + i, 2 * sizeof(double));
     __pipeline_commit();
   }

@@ -22,7 +22,7 @@ class mixture_weights {
 public:
   typedef precise<Real> as;
   typedef typename as::piece piece;
-  static constexpr int SIZE = static_cast<int>(mixture_coefficients<Real>(P));
+  static constexpr int SIZE = int(mixture_coefficients<Real>(P));
   static constexpr int PIECES = SIZE / as::in_piece;
   static constexpr int MINE = (PIECES + MIXTURE_THREADS - 1) / MIXTURE_THREADS;
   /* Threads of a block, and how many components' exponentials a thread computes side by side for each of its rows. */
@@ -43,7 +43,7 @@ public:
       for (int v = 0; v < R; v++) x_[c][v] = c < p ? rows[v][c * WB_LEAF_ROWS] : Real(0);
     }
     const int first = components < STAGE ? components : STAGE;
-    for (int i = static_cast<int>(threadIdx.x); i < first * PIECES; i += MIXTURE_THREADS)
+    for (int i = int(threadIdx.x); i < first * PIECES; i += MIXTURE_THREADS)
       shared.coefficients[0][i] = coefficients_[i];
   }
 
@@ -61,14 +61,14 @@ public:
       piece held[MINE];
       WB_UNROLL
       for (int m = 0; m < MINE; m++) {
-        const int i = static_cast<int>(threadIdx.x) + m * MIXTURE_THREADS;
-        if (next < components_ && i < PIECES) held[m] = coefficients_[static_cast<size_t>(next) * PIECES + i];
+        const int i = int(threadIdx.x) + m * MIXTURE_THREADS;
+        if (next < components_ && i < PIECES) held[m] = coefficients_[size_t(next) * PIECES + i];
       }
       Real log_weight[R];
       log_weights(now, log_weight);
       WB_UNROLL
       for (int m = 0; m < MINE; m++) {
-        const int i = static_cast<int>(threadIdx.x) + m * MIXTURE_THREADS;
+        const int i = int(threadIdx.x) + m * MIXTURE_THREADS;
         if (next < components_ && i < PIECES) later[i] = held[m];
       }
       WB_UNROLL
@@ -80,7 +80,7 @@ public:
   }
 
   __device__ __forceinline__ Real &weight(int j, int v) {
-    return shared_.weight[(j * R + v) * MIXTURE_THREADS + static_cast<int>(threadIdx.x)];
+    return shared_.weight[(j * R + v) * MIXTURE_THREADS + int(threadIdx.x)];
   }
 
 private:
@@ -145,16 +145,16 @@ public:
   template <typename Use>
   __device__ __forceinline__ void weigh(int base, int count, Use use) {
     const int order = (p_ + 3) / 4 * 4;
-    const size_t size = mixture_coefficients<Real>(static_cast<size_t>(order));
+    const size_t size = mixture_coefficients<Real>(size_t(order));
     WB_ROLLED
     for (int j = 0; j < count; j++) {
-      const Real *const coefficients = coefficients_ + static_cast<size_t>(base + j) * size;
+      const Real *const coefficients = coefficients_ + size_t(base + j) * size;
       Real squares[R];
       WB_UNROLL
       for (int v = 0; v < R; v++) squares[v] = 0;
       WB_ROLLED
       for (int row = 0; row < order; row += 4) add_squares(row, coefficients, squares);
-      const Real constant = coefficients[coefficient_line(static_cast<size_t>(order))];
+      const Real constant = coefficients[coefficient_line(size_t(order))];
       WB_UNROLL
       for (int v = 0; v < R; v++) {
         const Real log_weight = as::fma(Real(-0.5), squares[v], constant);
@@ -165,7 +165,7 @@ public:
   }
 
   __device__ __forceinline__ Real &weight(int j, int v) {
-    return shared_.weight[(j * R + v) * MIXTURE_THREADS + static_cast<int>(threadIdx.x)];
+    return shared_.weight[(j * R + v) * MIXTURE_THREADS + int(threadIdx.x)];
   }
 
 private:
@@ -174,7 +174,7 @@ private:
     Real z[4][R];
     WB_UNROLL
     for (int i = 0; i < 4; i++) {
-      line[i] = coefficients + coefficient_line(static_cast<size_t>(row + i));
+      line[i] = coefficients + coefficient_line(size_t(row + i));
       WB_UNROLL
       for (int v = 0; v < R; v++) z[i][v] = __ldg(line[i]);
       line[i]++;
@@ -194,7 +194,7 @@ private:
   __device__ __forceinline__ void add_column(const int first, int c, const Real *const (&line)[4], Real (&z)[4][R]) {
     Real value[R];
     /* A column past the last has zero coefficients: any finite value will do. */
-    const size_t at = static_cast<size_t>(c < p_ ? c : p_ - 1) * WB_LEAF_ROWS;
+    const size_t at = size_t(c < p_ ? c : p_ - 1) * WB_LEAF_ROWS;
     WB_UNROLL
     for (int v = 0; v < R; v++) value[v] = __ldg(rows_[v] + at);
     WB_UNROLL
@@ -220,16 +220,6 @@ constexpr int mixture_blocks(int order) {
   return order == (sizeof(Real) == sizeof(float) ? 28 : 10) ? 4 : 0;
 }
 
-/* At the end of a kernel a rolled loop keeps the code short. It reads the thread's column of shared memory. */
-template <typename Real, int R, typename Weights>
-__device__ __forceinline__ void keep(const one_pass<Real, R> &seen, Weights &weights) {
-  WB_UNROLL
-  for (int v = 0; v < R; v++) {
-    weights.weight(0, v) = seen.largest[v];
-    weights.weight(1, v) = seen.total[v];
-  }
-}
-
 /* The log of the sum of the weights of a row that was kept. */
 template <typename Weights>
 __device__ __forceinline__ auto log_sum_kept(Weights &weights, int v) {
@@ -239,9 +229,22 @@ __device__ __forceinline__ auto log_sum_kept(Weights &weights, int v) {
 /* The number of a thread's row v among the rows of its launch, of which four LANES have two rows (draw_half.cuh). */
 template <int THREADS = MIXTURE_THREADS, int LANES = 1>
 __device__ __forceinline__ int64_t row_of_thread(int rows_each, int v) {
-  const int thread = static_cast<int>(threadIdx.x);
-  if (LANES == 4) return static_cast<int64_t>(blockIdx.x) * (THREADS / 2) + thread / 32 * 16 + thread % 32 / 4 + 8 * v;
-  return static_cast<int64_t>(blockIdx.x) * (THREADS * rows_each) + threadIdx.x + v * THREADS;
+  const int thread = int(threadIdx.x);
+  if (LANES == 4) return int64_t(blockIdx.x) * (THREADS / 2) + thread / 32 * 16 + thread % 32 / 4 + 8 * v;
+  return int64_t(blockIdx.x) * (THREADS * rows_each) + threadIdx.x + v * THREADS;
+}
+
+/* Stores the labels of a thread's rows, and the rest in its column of shared memory, from which a rolled loop reads it
+ * at the end of a kernel, to keep the code short. */
+template <typename Real, int R, typename Weights>
+__device__ __forceinline__ void keep(const one_pass<Real, R> &seen, Weights &weights, int64_t rows, int32_t *label) {
+  WB_UNROLL
+  for (int v = 0; v < R; v++) {
+    const int64_t i = row_of_thread<Weights::THREADS>(R, v);
+    if (i < rows) label[i] = seen.chosen[v];
+    weights.weight(0, v) = seen.largest[v];
+    weights.weight(1, v) = seen.total[v];
+  }
 }
 
 /* The weights of a thread's rows of first..first + rows - 1. Threads that would be past
@@ -273,10 +276,9 @@ public:
     drawn_ = block / as::uniforms;
     WB_UNROLL
     for (int v = 0; v < R; v++) {
-      const wb_bits drawn = bits(static_cast<uint32_t>(LANES * drawn_) + threadIdx.x % LANES, v);
+      const wb_bits drawn = bits(uint32_t(LANES * drawn_) + threadIdx.x % LANES, v);
       WB_UNROLL
-      for (int u = 0; u < as::uniforms; u++)
-        mine_[(u * R + v) * THREADS] = as::uniform(drawn, static_cast<uint32_t>(u));
+      for (int u = 0; u < as::uniforms; u++) mine_[(u * R + v) * THREADS] = as::uniform(drawn, uint32_t(u));
     }
   }
   __device__ __forceinline__ Real operator()(int v) const { return mine_[(which_ * R + v) * THREADS]; }
@@ -287,8 +289,8 @@ public:
 private:
   typedef precise<Real> as;
   __device__ __forceinline__ wb_bits bits(uint32_t number, int v) const {
-    const uint64_t element = first_row_ + static_cast<uint64_t>(row_of_thread<THREADS, LANES>(R, v));
-    return wb_philox(key_, number, static_cast<uint32_t>(element), wb_philox_c2(WB_PURPOSE_LABEL, element), iteration_);
+    const uint64_t element = first_row_ + uint64_t(row_of_thread<THREADS, LANES>(R, v));
+    return wb_philox(key_, number, uint32_t(element), wb_philox_c2(WB_PURPOSE_LABEL, element), iteration_);
   }
 
   Real *mine_;
@@ -313,8 +315,8 @@ __device__ __forceinline__ void draw_rows(Weights &tile, Real *uniform, int comp
     WB_ROLLED
     for (int v = 0; v < R; v++) { /* short code, like the end of the kernel */
       const int64_t i = row_of_thread<THREADS>(R, v);
-      const size_t mine = static_cast<size_t>(sample[i < rows ? i : rows - 1]);
-      const Real *const own = share + mine * static_cast<size_t>(components) + base;
+      const size_t mine = size_t(sample[i < rows ? i : rows - 1]);
+      const Real *const own = share + mine * size_t(components) + base;
       Real highest = 0;
       WB_ROLLED
       for (int j = 0; j < count; j++) {
@@ -327,12 +329,7 @@ __device__ __forceinline__ void draw_rows(Weights &tile, Real *uniform, int comp
     }
   };
   draw_in_one_pass(seen, tile, components, weigh, uniforms);
-  WB_UNROLL
-  for (int v = 0; v < R; v++) {
-    const int64_t i = row_of_thread<THREADS>(R, v);
-    if (i < rows) label[i] = seen.chosen[v];
-  }
-  keep(seen, tile);
+  keep(seen, tile, rows, label);
   WB_ROLLED
   for (int v = 0; v < R; v++) {
     const int64_t i = row_of_thread<THREADS>(R, v);
@@ -380,24 +377,19 @@ __device__ __forceinline__ void evaluate_rows(Weights &tile, int components, int
   };
   evaluate_in_one_pass(seen, tile, components, weigh, [=](int j, int v, Real log_weight) {
     const int64_t i = row_of_thread<THREADS>(R, v);
-    if (probability != nullptr && i < count) probability[i + j * stride] = static_cast<double>(log_weight);
+    if (probability != nullptr && i < count) probability[i + j * stride] = double(log_weight);
   });
-  WB_UNROLL
-  for (int v = 0; v < R; v++) {
-    const int64_t i = row_of_thread<THREADS>(R, v);
-    if (i < count) label[i] = seen.chosen[v];
-  }
-  keep(seen, tile);
+  keep(seen, tile, count, label);
   WB_ROLLED
   for (int v = 0; v < R; v++) {
     const int64_t i = row_of_thread<THREADS>(R, v);
     if (i >= count) continue;
-    log_sum[i] = static_cast<double>(log_sum_kept(tile, v));
+    log_sum[i] = double(log_sum_kept(tile, v));
     if (probability == nullptr) continue;
     WB_ROLLED
     for (int j = 0; j < components; j++) {
       double *const entry = probability + i + j * stride;
-      *entry = static_cast<double>(as::exp_weight(static_cast<Real>(*entry) - tile.weight(0, v)) / tile.weight(1, v));
+      *entry = double(as::exp_weight(Real(*entry) - tile.weight(0, v)) / tile.weight(1, v));
     }
   }
 }

@@ -17,7 +17,7 @@ constexpr int WIDE_LINES = 4, WIDE_COLUMNS = 4, WIDE_PIECE = 4, WIDE_PIECES = 3;
 
 /* From one column of the rows to the next: lanes that read at the same time meet no bank twice. */
 template <typename Real>
-constexpr int wide_stride = WIDE_THREADS + 32 / static_cast<int>(sizeof(Real));
+constexpr int wide_stride = WIDE_THREADS + 32 / int(sizeof(Real));
 
 /* Shared memory of a block, before the values of its rows. */
 template <typename Real>
@@ -33,8 +33,8 @@ struct __align__(16) wide_memory {
 
 template <typename Real>
 constexpr size_t wide_bytes(int p) {
-  const size_t columns = static_cast<size_t>((p + WIDE_COLUMNS - 1) / WIDE_COLUMNS * WIDE_COLUMNS);
-  return sizeof(wide_memory<Real>) + columns * static_cast<size_t>(wide_stride<Real>) * sizeof(Real);
+  const size_t columns = size_t((p + WIDE_COLUMNS - 1) / WIDE_COLUMNS * WIDE_COLUMNS);
+  return sizeof(wide_memory<Real>) + columns * size_t(wide_stride<Real>) * sizeof(Real);
 }
 
 /* The log weights of 32 rows of a warp, sixteen components at a time. */
@@ -54,12 +54,12 @@ public:
         p_(p),
         panels_((p + WIDE_LINES - 1) / WIDE_LINES),
         blocks_(fragment_blocks(components)),
-        warp_(static_cast<int>(threadIdx.x) / 32),
-        lane_(static_cast<int>(threadIdx.x) % 32) {
+        warp_(int(threadIdx.x) / 32),
+        lane_(int(threadIdx.x) % 32) {
     const int64_t row = row_of_thread<THREADS>(1, 0);
     const Real *const values = first_value_of_row(x, p, first + (row < rows ? row : rows - 1));
     for (int c = 0; c < WIDE_COLUMNS * panels_; c++)
-      shared.x[c * wide_stride<Real> + static_cast<int>(threadIdx.x)] = c < p ? values[c * WB_LEAF_ROWS] : Real(0);
+      shared.x[c * wide_stride<Real> + int(threadIdx.x)] = c < p ? values[c * WB_LEAF_ROWS] : Real(0);
     fetch_next();
     fetch_next();
   }
@@ -102,8 +102,8 @@ public:
     for (int t = 0; t < TILES; t++) {
       WB_UNROLL
       for (int i = 0; i < 2; i++) {
-        upper[8 * t + i] = static_cast<Real>(wb_fma(-0.5, squares[t][i], constant.x));
-        lower[8 * t + i] = static_cast<Real>(wb_fma(-0.5, squares[t][2 + i], constant.y));
+        upper[8 * t + i] = Real(wb_fma(-0.5, squares[t][i], constant.x));
+        lower[8 * t + i] = Real(wb_fma(-0.5, squares[t][2 + i], constant.y));
       }
     }
     __syncwarp();
@@ -117,7 +117,7 @@ public:
 
 private:
   __device__ __forceinline__ const double *block_of(int block) const {
-    return coefficients_ + static_cast<size_t>(block) * static_cast<size_t>(fragment_block(p_));
+    return coefficients_ + size_t(block) * size_t(fragment_block(p_));
   }
 
   __device__ __forceinline__ void begin(const typename wide_memory<Real>::piece &now,
@@ -140,7 +140,7 @@ private:
         shared_.x + (WIDE_COLUMNS * product + lane_ % 4) * wide_stride<Real> + 32 * warp_ + lane_ / 4;
     double value[TILES];
     WB_UNROLL
-    for (int t = 0; t < TILES; t++) value[t] = static_cast<double>(column[8 * t]);
+    for (int t = 0; t < TILES; t++) value[t] = double(column[8 * t]);
     WB_UNROLL
     for (int r = 0; r < WIDE_LINES; r++) {
       const double2 four = reinterpret_cast<const double2 *>(now.factor[r][c])[lane_];
@@ -161,7 +161,7 @@ private:
         if (number >= p_) continue;
         const double *const line = block + fragment_line(number);
         const double *const from = line + FRAGMENT_COMPONENTS + FRAGMENT_LINE * next_product_;
-        const int i = 2 * static_cast<int>(threadIdx.x);
+        const int i = 2 * int(threadIdx.x);
         static_assert(WIDE_PIECE * FRAGMENT_LINE <= 2 * THREADS, "a thread copies two numbers of a line");
         if (i < products * FRAGMENT_LINE) copy_two(&to.factor[r][0][0] + i, from + i);
         if (next_product_ == 0 && i < FRAGMENT_COMPONENTS) copy_two(to.offset[r] + i, line + i);

@@ -3,7 +3,7 @@
  * draw_tensor.cu, sums_tensor.cu), so that nvcc compiles them in parallel. */
 #pragma once
 
-#include "cuda/device.cuh"
+#include "cuda/launch.cuh"
 #include "cuda/real.cuh"
 
 namespace wb {
@@ -26,7 +26,7 @@ constexpr __host__ __device__ size_t mixture_coefficients(size_t order) {
 
 template <typename Real>
 uint64_t coefficient_bytes(int32_t components, int order) {
-  return static_cast<uint64_t>(components) * mixture_coefficients<Real>(static_cast<size_t>(order)) * sizeof(Real);
+  return uint64_t(components) * mixture_coefficients<Real>(size_t(order)) * sizeof(Real);
 }
 
 constexpr int FRAGMENT_COMPONENTS = 16, FRAGMENT_LINE = 64, FRAGMENT_MOST_COLUMNS = 48;
@@ -45,7 +45,7 @@ constexpr __host__ __device__ int fragment_blocks(int components) {
 }
 
 inline uint64_t fragment_bytes(int components, int p) {
-  return sizeof(double) * static_cast<uint64_t>(fragment_blocks(components)) * static_cast<uint64_t>(fragment_block(p));
+  return sizeof(double) * uint64_t(fragment_blocks(components)) * uint64_t(fragment_block(p));
 }
 
 /* The layout of cuda/mixture/draw_half.cuh. Eight components have a group for each eight lines, from line 8 s - 1 on.
@@ -79,23 +79,14 @@ uint64_t layout_bytes(mixture_layout layout, int components, int p, int order) {
   switch (layout) {
     case mixture_layout::lines: return coefficient_bytes<Real>(components, order);
     case mixture_layout::fragments: return fragment_bytes(components, p);
-    default: return static_cast<uint64_t>(half_eights(components)) * static_cast<uint64_t>(half_bytes(p));
+    default: return uint64_t(half_eights(components)) * uint64_t(half_bytes(p));
   }
-}
-
-/* The row and column of an entry of a packed triangle. */
-__device__ __forceinline__ void triangle_position(int entry, int *row, int *column) {
-  int r = static_cast<int>((wb_sqrt(8.0 * entry + 1.0) - 1.0) * 0.5);
-  if (r * (r + 1) / 2 > entry) r--;
-  if ((r + 1) * (r + 2) / 2 <= entry) r++;
-  *row = r;
-  *column = entry - r * (r + 1) / 2;
 }
 
 /* A leaf is stored column by column: where a row's first value is; the next are WB_LEAF_ROWS apart. */
 template <typename Real>
 __device__ __forceinline__ const Real *first_value_of_row(const Real *x, int p, int64_t row) {
-  return x + row / WB_LEAF_ROWS * (static_cast<int64_t>(p) * WB_LEAF_ROWS) + row % WB_LEAF_ROWS;
+  return x + row / WB_LEAF_ROWS * (int64_t(p) * WB_LEAF_ROWS) + row % WB_LEAF_ROWS;
 }
 
 /* The key by which a row is sorted: its label in the upper bits, its place in the leaf
@@ -117,23 +108,21 @@ struct mixture_components {
 };
 
 /* A kernel, its order of triangle, the rows and threads of a block, and the shared memory of its launch. */
-template <typename Real>
-struct mixture_draw_kernel {
+template <typename Kernel>
+struct mixture_kernel {
   int order, rows, threads;
   size_t shared_bytes;
   mixture_layout layout;
-  void (*kernel)(const Real *x, int p, const Real *coefficients, int components, const Real *share,
-                 const int32_t *sample, uint64_t key, uint32_t iteration, uint64_t first_row, int64_t rows,
-                 int32_t *label, Real *log_sum);
+  Kernel *kernel;
 };
 template <typename Real>
-struct mixture_evaluate_kernel {
-  int order, rows, threads;
-  size_t shared_bytes;
-  mixture_layout layout;
-  void (*kernel)(const Real *x, int p, const Real *coefficients, int components, int64_t first, int64_t count,
-                 int32_t *label, double *log_sum, double *probability, int64_t stride);
-};
+using mixture_draw_kernel = mixture_kernel<void(
+    const Real *x, int p, const Real *coefficients, int components, const Real *share, const int32_t *sample,
+    uint64_t key, uint32_t iteration, uint64_t first_row, int64_t rows, int32_t *label, Real *log_sum)>;
+template <typename Real>
+using mixture_evaluate_kernel =
+    mixture_kernel<void(const Real *x, int p, const Real *coefficients, int components, int64_t first, int64_t count,
+                        int32_t *label, double *log_sum, double *probability, int64_t stride)>;
 
 template <typename Real>
 mixture_draw_kernel<Real> find_mixture_draw(int p);

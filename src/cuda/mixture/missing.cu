@@ -38,11 +38,11 @@ __global__ void __launch_bounds__(MISSING_THREADS) mixture_whole(mixture_compone
   const int p = c.columns;
   const size_t j = blockIdx.x;
   double *const to = whole + j * missing_size(p);
-  const double *const factor = c.factor + j * wb_packed_size(p), *const offset = c.offset + j * static_cast<size_t>(p);
-  for (int r = static_cast<int>(threadIdx.x); r < p; r += MISSING_THREADS) {
+  const double *const factor = c.factor + j * wb_packed_size(p), *const offset = c.offset + j * size_t(p);
+  for (int r = int(threadIdx.x); r < p; r += MISSING_THREADS) {
     double *const line = to + wb_missing_row(r);
     line[0] = offset[r];
-    for (int i = 0; i <= r; i++) line[1 + i] = factor[wb_packed_row(r) + static_cast<size_t>(i)];
+    for (int i = 0; i <= r; i++) line[1 + i] = factor[wb_packed_row(r) + size_t(i)];
   }
   if (threadIdx.x == 0)
     to[wb_missing_size(p)] = wb_component_log_floored(p, c.log_weight[j], c.log_determinant[j], c.floor_trace[j]);
@@ -55,8 +55,8 @@ __global__ void __launch_bounds__(MISSING_THREADS)
   const int64_t pattern = patterns.from + at / components;
   if (pattern >= patterns.end) return;
   const size_t size = missing_size(p);
-  const double *const from = whole + static_cast<size_t>(at % components) * size;
-  double *const to = tables + static_cast<size_t>(at) * size;
+  const double *const from = whole + size_t(at % components) * size;
+  double *const to = tables + size_t(at) * size;
   for (size_t i = 0; i < size; i++) to[i] = from[i];
   wb_missing_reorder(1, p, patterns.observed[pattern], patterns.order + pattern * p, to, to + size - 1);
   for (int r = 0; r < p; r++) to[wb_missing_row(r)] *= -1;
@@ -90,21 +90,21 @@ struct missing_row {
     }
     p = columns;
     observed = patterns.observed[low];
-    order = patterns.order + static_cast<int64_t>(low) * p;
-    table = tables + static_cast<size_t>(low - patterns.from) * static_cast<size_t>(components) * missing_size(p);
-    step = static_cast<int>(blockDim.x);
+    order = patterns.order + int64_t(low) * p;
+    table = tables + size_t(low - patterns.from) * size_t(components) * missing_size(p);
+    step = int(blockDim.x);
     x = shared + threadIdx.x;
     log_weight = x + p * step;
     return true;
   }
 
   __device__ __forceinline__ void read(const Real *row) {
-    for (int i = 0; i < observed; i++) value(i) = row[static_cast<size_t>(order[i]) * WB_LEAF_ROWS];
+    for (int i = 0; i < observed; i++) value(i) = row[size_t(order[i]) * WB_LEAF_ROWS];
   }
 
   /* The log weight of a component: rows of the triangle four at a time. */
   __device__ __forceinline__ Real weigh(int component) {
-    const double *const entries = table + static_cast<size_t>(component) * missing_size(p);
+    const double *const entries = table + size_t(component) * missing_size(p);
     Real squares = 0;
     WB_ROLLED
     for (int row = 0; row < observed; row += 4) {
@@ -114,13 +114,13 @@ struct missing_row {
       WB_UNROLL
       for (int i = 0; i < 4; i++) {
         line[i] = entries + wb_missing_row(row + (i < count ? i : 0));
-        z[i] = static_cast<Real>(*line[i]++);
+        z[i] = Real(*line[i]++);
       }
       WB_ROLLED
       for (int c = 0; c < row; c++) {
         const Real given = value(c);
         WB_UNROLL
-        for (int i = 0; i < 4; i++) z[i] = as::fma(static_cast<Real>(line[i][c]), given, z[i]);
+        for (int i = 0; i < 4; i++) z[i] = as::fma(Real(line[i][c]), given, z[i]);
       }
       WB_UNROLL
       for (int c = 0; c < 4; c++) {
@@ -128,13 +128,13 @@ struct missing_row {
         const Real given = value(row + c);
         WB_UNROLL
         for (int i = c; i < 4; i++)
-          if (i < count) z[i] = as::fma(static_cast<Real>(line[i][row + c]), given, z[i]);
+          if (i < count) z[i] = as::fma(Real(line[i][row + c]), given, z[i]);
       }
       WB_UNROLL
       for (int i = 0; i < 4; i++)
         if (i < count) squares = as::fma(z[i], z[i], squares);
     }
-    return as::fma(Real(-0.5), squares, static_cast<Real>(entries[wb_missing_size(p)]));
+    return as::fma(Real(-0.5), squares, Real(entries[wb_missing_size(p)]));
   }
 
   /* The log weights of a block of components, and the largest with its place, the first of equals. */
@@ -155,19 +155,17 @@ struct missing_row {
 
   /* The missing values given the others and the component, into the session's row. */
   __device__ __forceinline__ void impute(int32_t label, uint64_t key, uint32_t iteration, uint64_t element, Real *row) {
-    const double *const entries = table + static_cast<size_t>(label) * missing_size(p);
+    const double *const entries = table + size_t(label) * missing_size(p);
     wb_stream stream = wb_stream_open(key, WB_PURPOSE_MISSING, iteration, element);
     WB_ROLLED
     for (int r = observed; r < p; r++) {
       const double *const line = entries + wb_missing_row(r);
-      double z = static_cast<double>(static_cast<Real>(line[0]));
+      double z = double(Real(line[0]));
       WB_ROLLED
-      for (int c = 0; c < r; c++)
-        z = wb_fma(static_cast<double>(static_cast<Real>(line[1 + c])), static_cast<double>(value(c)), z);
-      const Real drawn =
-          as::narrow((wb_draw_normal(&stream) - z) / static_cast<double>(static_cast<Real>(line[1 + r])));
+      for (int c = 0; c < r; c++) z = wb_fma(double(Real(line[1 + c])), double(value(c)), z);
+      const Real drawn = as::narrow((wb_draw_normal(&stream) - z) / double(Real(line[1 + r])));
       value(r) = drawn;
-      row[static_cast<size_t>(order[r]) * WB_LEAF_ROWS] = drawn;
+      row[size_t(order[r]) * WB_LEAF_ROWS] = drawn;
     }
   }
 };
@@ -180,9 +178,9 @@ struct missing_uniforms {
   Real uniform;
 
   __device__ __forceinline__ void take(int block) {
-    const uint32_t number = static_cast<uint32_t>(block);
-    const wb_bits bits = wb_philox(key, number / as::uniforms, static_cast<uint32_t>(element),
-                                   wb_philox_c2(WB_PURPOSE_LABEL, element), iteration);
+    const uint32_t number = uint32_t(block);
+    const wb_bits bits =
+        wb_philox(key, number / as::uniforms, uint32_t(element), wb_philox_c2(WB_PURPOSE_LABEL, element), iteration);
     uniform = as::uniform(bits, number % as::uniforms);
   }
   __device__ __forceinline__ Real operator()(int) const { return uniform; }
@@ -203,10 +201,10 @@ __global__ void __launch_bounds__(MISSING_THREADS)
   const int64_t at = patterns.first[patterns.from] + thread_number();
   if (!mine.find(patterns, at, p, components, tables, shared, first_row, first_row + rows)) return;
   const int64_t slot = mine.number - first_row;
-  const uint64_t element = static_cast<uint64_t>(before + mine.number);
+  const uint64_t element = uint64_t(before + mine.number);
   Real *const row = x + (slot / WB_LEAF_ROWS * p) * WB_LEAF_ROWS + slot % WB_LEAF_ROWS;
   mine.read(row);
-  if (share != nullptr) share += static_cast<size_t>(sample[mine.number]) * static_cast<size_t>(components);
+  if (share != nullptr) share += size_t(sample[mine.number]) * size_t(components);
   one_pass<Real, 1> seen(0);
   missing_uniforms<Real> uniforms = {key, element, iteration, 0};
   auto weigh = [=](int base, int count, Real(&top)[1]) mutable {
@@ -239,28 +237,28 @@ __global__ void __launch_bounds__(MISSING_THREADS)
   };
   missing_row<Real> weights = mine;
   evaluate_in_one_pass(seen, weights, components, weigh, [=](int j, int, Real log_weight) {
-    if (probability != nullptr) probability[slot + j * stride] = static_cast<double>(log_weight);
+    if (probability != nullptr) probability[slot + j * stride] = double(log_weight);
   });
   label[slot] = seen.chosen[0];
-  log_sum[slot] = static_cast<double>(seen.largest[0] + as::log(seen.total[0]));
+  log_sum[slot] = double(seen.largest[0] + as::log(seen.total[0]));
   if (probability == nullptr) return;
   WB_ROLLED
   for (int j = 0; j < components; j++) {
     double *const entry = probability + slot + j * stride;
-    *entry = static_cast<double>(as::exp_weight(static_cast<Real>(*entry) - seen.largest[0]) / seen.total[0]);
+    *entry = double(as::exp_weight(Real(*entry) - seen.largest[0]) / seen.total[0]);
   }
 }
 
 uint64_t table_bytes(const wb_mixture_session *s, int32_t components) {
-  return static_cast<uint64_t>(components) * missing_size(s->data.columns) * sizeof(double);
+  return uint64_t(components) * missing_size(s->data.columns) * sizeof(double);
 }
 
 /* Threads of a block, whose rows lie in shared memory. */
 template <typename Real>
 int threads_of(int p) {
-  const size_t row = (static_cast<size_t>(p) + WB_BLOCK_ITEMS) * sizeof(Real);
+  const size_t row = (size_t(p) + WB_BLOCK_ITEMS) * sizeof(Real);
   int threads = MISSING_THREADS;
-  while (threads > 1 && static_cast<size_t>(threads) * row > MISSING_SHARED) threads /= 2;
+  while (threads > 1 && size_t(threads) * row > MISSING_SHARED) threads /= 2;
   return threads;
 }
 
@@ -277,10 +275,10 @@ int open_tables(wb_mixture_session *s, int32_t components, wb_message *message) 
   const uint64_t bytes = table_bytes(s, components), room = smaller(MISSING_BYTES, left / 4);
   if (2 * bytes > left) return lacks_memory(s, components, 2 * bytes, left, message);
   const uint64_t fit = larger<uint64_t>(1, room / bytes);
-  gaps.at_once = static_cast<int32_t>(smaller(static_cast<uint64_t>(s->data.missing->patterns), fit));
+  gaps.at_once = int32_t(smaller(uint64_t(s->data.missing->patterns), fit));
   const char *const what = "components of rows with missing values";
   WB_TRY(gaps.whole.allocate(bytes / sizeof(double), what, message));
-  WB_TRY(gaps.tables.allocate(static_cast<size_t>(gaps.at_once) * bytes / sizeof(double), what, message));
+  WB_TRY(gaps.tables.allocate(size_t(gaps.at_once) * bytes / sizeof(double), what, message));
   gaps.components = components;
   return WB_OK;
 }
@@ -291,7 +289,7 @@ int for_tables(wb_mixture_session *s, wb_message *message, Work work) {
   if (s->data.missing == nullptr) return WB_OK;
   mixture_gaps &gaps = s->gaps;
   return in_batches(s->data.missing->patterns, gaps.at_once, [&](int64_t first, int64_t count) {
-    const int32_t from = static_cast<int32_t>(first), end = static_cast<int32_t>(first + count);
+    const int32_t from = int32_t(first), end = int32_t(first + count);
     const missing_patterns patterns = {
         gaps.order.data(), gaps.observed.data(), gaps.row.data(), gaps.first.data(), from, end};
     if (gaps.built != from)
@@ -308,7 +306,7 @@ launch_shape shape_of(const wb_mixture_session *s, const missing_patterns &patte
   const wb_mixture_missing *missing = s->data.missing;
   const int threads = threads_of<Real>(s->data.columns);
   const int64_t rows = missing->first[patterns.end] - missing->first[patterns.from];
-  const size_t values = static_cast<size_t>(threads) * (static_cast<size_t>(s->data.columns) + WB_BLOCK_ITEMS);
+  const size_t values = size_t(threads) * (size_t(s->data.columns) + WB_BLOCK_ITEMS);
   return s->cover(threads, rows).sharing(values * sizeof(Real));
 }
 
@@ -319,9 +317,8 @@ int open_missing(wb_mixture_session *s, wb_message *message) {
   if (missing == nullptr) return WB_OK;
   const char *const what = "the patterns of missing values";
   mixture_gaps &gaps = s->gaps;
-  const size_t patterns = static_cast<size_t>(missing->patterns),
-               order = patterns * static_cast<size_t>(s->data.columns);
-  const size_t rows = static_cast<size_t>(missing->first[missing->patterns]);
+  const size_t patterns = size_t(missing->patterns), order = patterns * size_t(s->data.columns);
+  const size_t rows = size_t(missing->first[missing->patterns]);
   WB_TRY(gaps.order.hold(missing->order, order, what, message));
   WB_TRY(gaps.observed.hold(missing->observed, patterns, what, message));
   WB_TRY(gaps.first.hold(missing->first, patterns + 1, what, message));
@@ -332,7 +329,7 @@ int keeps_missing(const wb_mixture_session *s, wb_message *message) {
   if (s->data.missing == nullptr || s->resident()) return WB_OK;
   return wb_fail(message, WB_ERROR_MEMORY,
                  "with missing values all rows have to stay on the graphics card, and %.2f MB for them cannot be had",
-                 static_cast<double>(s->leaf() * static_cast<uint64_t>(s->leaves)) / 1e6);
+                 double(s->leaf() * uint64_t(s->leaves)) / 1e6);
 }
 
 int begin_missing(wb_mixture_session *s, wb_message *message) {
@@ -357,14 +354,14 @@ int begin_missing_evaluation(wb_mixture_session *s, const wb_mixture_parameters 
   if (s->data.missing == nullptr) return WB_OK;
   WB_TRY(open_tables(s, parameters->components, message));
   const int p = s->data.columns;
-  const size_t size = missing_size(p), triangle = wb_packed_size(p), k = static_cast<size_t>(parameters->components);
+  const size_t size = missing_size(p), triangle = wb_packed_size(p), k = size_t(parameters->components);
   std::vector<double> whole(k * size);
   for (size_t j = 0; j < k; j++) {
     double *const to = whole.data() + j * size;
     for (int r = 0; r < p; r++) {
-      to[wb_missing_row(r)] = parameters->offset[j * static_cast<size_t>(p) + static_cast<size_t>(r)];
+      to[wb_missing_row(r)] = parameters->offset[j * size_t(p) + size_t(r)];
       std::memcpy(to + wb_missing_row(r) + 1, parameters->factor + j * triangle + wb_packed_row(r),
-                  (static_cast<size_t>(r) + 1) * sizeof(double));
+                  (size_t(r) + 1) * sizeof(double));
     }
     to[size - 1] = parameters->log_constant[j];
   }
@@ -384,15 +381,15 @@ WB_BOTH_PRECISIONS(evaluate_missing)
 
 template <typename Real>
 int get_part_row(wb_mixture_session *s, int64_t row, double *values, wb_message *message) {
-  const size_t p = static_cast<size_t>(s->data.columns);
-  const Real *const from = static_cast<const Real *>(s->x.address()) +
-                           row / WB_LEAF_ROWS * static_cast<int64_t>(p) * WB_LEAF_ROWS + row % WB_LEAF_ROWS;
+  const size_t p = size_t(s->data.columns);
+  const Real *const from =
+      static_cast<const Real *>(s->x.address()) + row / WB_LEAF_ROWS * int64_t(p) * WB_LEAF_ROWS + row % WB_LEAF_ROWS;
   std::vector<Real> found(p);
   WB_TRY(s->stream.wait("fetching a row", message));
   WB_TRY(status_of(cudaMemcpy2D(found.data(), sizeof(Real), from, WB_LEAF_ROWS * sizeof(Real), sizeof(Real), p,
                                 cudaMemcpyDeviceToHost),
                    "fetching a row", message));
-  for (size_t c = 0; c < p; c++) values[c] = static_cast<double>(found[c]);
+  for (size_t c = 0; c < p; c++) values[c] = double(found[c]);
   return WB_OK;
 }
 WB_BOTH_PRECISIONS(get_part_row)

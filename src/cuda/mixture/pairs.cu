@@ -26,23 +26,21 @@ static __global__ void __launch_bounds__(PAIR_THREADS)
     mixture_tickets(const uint32_t *keys, mixture_pairing pairing, uint64_t key, uint32_t iteration, uint64_t first_row,
                     pair_word *least) {
   __shared__ pair_word here[2 * WB_MIXTURE_MOST_PAIRS];
-  for (int i = static_cast<int>(threadIdx.x); i < 2 * WB_MIXTURE_MOST_PAIRS; i += PAIR_THREADS) here[i] = ~pair_word(0);
+  for (int i = int(threadIdx.x); i < 2 * WB_MIXTURE_MOST_PAIRS; i += PAIR_THREADS) here[i] = ~pair_word(0);
   __syncthreads();
   const int64_t slot = thread_number<PAIR_THREADS>();
   const uint32_t found = keys[slot];
   if (found != NO_ROW) {
     const int32_t pair = pairing.pair[found >> LEAF_BITS], side = pairing.side[found >> LEAF_BITS];
     if (pair >= 0) {
-      const uint64_t row =
-          first_row + static_cast<uint64_t>(slot) / WB_LEAF_ROWS * WB_LEAF_ROWS + (found & (WB_LEAF_ROWS - 1));
-      const wb_bits bits =
-          wb_philox(key, 0, static_cast<uint32_t>(row), wb_philox_c2(WB_PURPOSE_ANCHOR, row), iteration);
-      if (side != 1) atomicMin(&here[2 * pair], static_cast<pair_word>(wb_half_ticket(wb_bits64(bits, 0), row)));
-      if (side != 0) atomicMin(&here[2 * pair + 1], static_cast<pair_word>(wb_half_ticket(wb_bits64(bits, 1), row)));
+      const uint64_t row = first_row + uint64_t(slot) / WB_LEAF_ROWS * WB_LEAF_ROWS + (found & (WB_LEAF_ROWS - 1));
+      const wb_bits bits = wb_philox(key, 0, uint32_t(row), wb_philox_c2(WB_PURPOSE_ANCHOR, row), iteration);
+      if (side != 1) atomicMin(&here[2 * pair], pair_word(wb_half_ticket(wb_bits64(bits, 0), row)));
+      if (side != 0) atomicMin(&here[2 * pair + 1], pair_word(wb_half_ticket(wb_bits64(bits, 1), row)));
     }
   }
   __syncthreads();
-  for (int i = static_cast<int>(threadIdx.x); i < 2 * WB_MIXTURE_MOST_PAIRS; i += PAIR_THREADS)
+  for (int i = int(threadIdx.x); i < 2 * WB_MIXTURE_MOST_PAIRS; i += PAIR_THREADS)
     if (here[i] != ~pair_word(0)) atomicMin(&least[i], here[i]);
 }
 
@@ -64,7 +62,7 @@ __global__ void __launch_bounds__(PAIR_THREADS)
                    uint64_t first_row, int32_t *halves, pair_word *log_probability) {
   __shared__ typename mixture_weights<Real, 0, 1>::shared_memory shared;
   __shared__ pair_word here[WB_MIXTURE_MOST_PAIRS];
-  for (int i = static_cast<int>(threadIdx.x); i < WB_MIXTURE_MOST_PAIRS; i += PAIR_THREADS) here[i] = 0;
+  for (int i = int(threadIdx.x); i < WB_MIXTURE_MOST_PAIRS; i += PAIR_THREADS) here[i] = 0;
   __syncthreads();
   const int64_t slot = thread_number<PAIR_THREADS>();
   const uint32_t found = keys[slot];
@@ -73,29 +71,29 @@ __global__ void __launch_bounds__(PAIR_THREADS)
     const int32_t pair = halving.pairing.pair[found >> LEAF_BITS], side = halving.pairing.side[found >> LEAF_BITS];
     int32_t drawn = -1;
     if (pair >= 0) {
-      const uint64_t row = first_row + static_cast<uint64_t>(at);
+      const uint64_t row = first_row + uint64_t(at);
       const Real *const values[1] = {first_value_of_row(x, p, at)};
       mixture_weights<Real, 0, 1> weights(shared, values, p, coefficients, 0);
       double difference = 0;
       weights.weigh(2 * pair, 2, [&](int j, int, Real log_weight) {
-        difference = j == 0 ? -static_cast<double>(log_weight) : static_cast<double>(log_weight) + difference;
+        difference = j == 0 ? -double(log_weight) : double(log_weight) + difference;
       });
       const int64_t *const anchors = halving.anchors + 2 * pair;
-      int half = static_cast<int64_t>(row) == anchors[1];
-      if (static_cast<int64_t>(row) != anchors[0] && static_cast<int64_t>(row) != anchors[1]) {
-        const wb_bits bits = wb_philox(halving.key, halving.step, static_cast<uint32_t>(row),
-                                       wb_philox_c2(WB_PURPOSE_HALF, row), halving.iteration);
+      int half = int64_t(row) == anchors[1];
+      if (int64_t(row) != anchors[0] && int64_t(row) != anchors[1]) {
+        const wb_bits bits =
+            wb_philox(halving.key, halving.step, uint32_t(row), wb_philox_c2(WB_PURPOSE_HALF, row), halving.iteration);
         double log_first, log_second;
         half = wb_half_draw(difference, wb_bits64(bits, 0), &log_first, &log_second) > 0;
         if (halving.known && side >= 0) half = side;
-        atomicAdd(&here[pair], static_cast<pair_word>(static_cast<long long>(half ? log_second : log_first)));
+        atomicAdd(&here[pair], pair_word(static_cast<long long>(half ? log_second : log_first)));
       }
       drawn = 2 * pair + half;
     }
     halves[at] = drawn;
   }
   __syncthreads();
-  for (int i = static_cast<int>(threadIdx.x); i < WB_MIXTURE_MOST_PAIRS; i += PAIR_THREADS)
+  for (int i = int(threadIdx.x); i < WB_MIXTURE_MOST_PAIRS; i += PAIR_THREADS)
     if (here[i] != 0) atomicAdd(&log_probability[i], here[i]);
 }
 
@@ -114,16 +112,16 @@ pair_memory place_pairs(const wb_mixture_session *s, int32_t components) {
                                                         : coefficient_bytes<double>(halves, pair_order(s));
   pair_memory at;
   at.coefficients = 0;
-  at.pairing = static_cast<size_t>(bytes + 7) / 8 * 8;
-  at.anchors = at.pairing + 2 * sizeof(int32_t) * static_cast<size_t>(components);
-  at.words = at.anchors + static_cast<size_t>(halves) * sizeof(int64_t);
+  at.pairing = size_t(bytes + 7) / 8 * 8;
+  at.anchors = at.pairing + 2 * sizeof(int32_t) * size_t(components);
+  at.words = at.anchors + size_t(halves) * sizeof(int64_t);
   at.sums = at.words + 2 * WB_MIXTURE_MOST_PAIRS * sizeof(pair_word);
-  at.end = at.sums + static_cast<size_t>(s->pieces()) * node_size(s, halves) * sizeof(double);
+  at.end = at.sums + size_t(s->pieces()) * node_size(s, halves) * sizeof(double);
   return at;
 }
 
 int labels_missing(const wb_mixture_session *s, wb_message *message) {
-  if (s->data.keep_labels && s->work.components > 0) return WB_OK;
+  if (s->work.keys.size() > 0) return WB_OK;
   return wb_fail(message, WB_ERROR_INPUT, "no labels have been kept for pairs of components");
 }
 
@@ -138,7 +136,7 @@ T *pair_host(const wb_mixture_session *s, size_t at) {
 }
 
 void write_pairing(const wb_mixture_session *s, const pair_memory &at, const wb_mixture_pairs *pairs) {
-  const size_t k = static_cast<size_t>(pairs->components);
+  const size_t k = size_t(pairs->components);
   std::memcpy(pair_host<int32_t>(s, at.pairing), pairs->pair, k * sizeof(int32_t));
   std::memcpy(pair_host<int32_t>(s, at.pairing) + k, pairs->side, k * sizeof(int32_t));
 }
@@ -151,8 +149,8 @@ mixture_pairing device_pairing(const wb_mixture_session *s, const pair_memory &a
 int copy_pairs(const wb_mixture_session *s, size_t from, size_t to, cudaMemcpyKind kind, wb_message *message) {
   void *const device = pair_device<char>(s, from), *const host = pair_host<char>(s, from);
   const bool sends = kind == cudaMemcpyHostToDevice;
-  return status_of(cudaMemcpyAsync(sends ? device : host, sends ? host : device, to - from, kind, s->stream.get()),
-                   sends ? "sending pairs to the device" : "fetching pairs", message);
+  return copy_later(sends ? device : host, sends ? host : device, to - from, kind,
+                    sends ? "sending pairs to the device" : "fetching pairs", message, s->stream.get());
 }
 
 int fill_words(const wb_mixture_session *s, const pair_memory &at, int byte, wb_message *message) {
@@ -173,7 +171,7 @@ int begin_part_anchors(wb_mixture_session *s, const wb_mixture_pairs *pairs, uin
   WB_TRY(fill_words(s, at, 0xFF, message));
   WB_TRY(launch(s->cover(PAIR_THREADS, s->leaves * WB_LEAF_ROWS), mixture_tickets, "choosing rows", message,
                 reinterpret_cast<const uint32_t *>(s->work.keys.data()), device_pairing(s, at, pairs->components), key,
-                iteration, static_cast<uint64_t>(s->number), pair_device<pair_word>(s, at.words)));
+                iteration, uint64_t(s->number), pair_device<pair_word>(s, at.words)));
   return copy_pairs(s, at.words, at.sums, cudaMemcpyDeviceToHost, message);
 }
 
@@ -184,7 +182,7 @@ int begin_part_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, cons
   const pair_memory at = place_pairs(s, pairs->components);
   pack_coefficients<Real>(s, halves, pair_order(s), pair_host<Real>(s, at.coefficients));
   write_pairing(s, at, pairs);
-  std::memcpy(pair_host<int64_t>(s, at.anchors), anchors, 2 * static_cast<size_t>(pairs->pairs) * sizeof(int64_t));
+  std::memcpy(pair_host<int64_t>(s, at.anchors), anchors, 2 * size_t(pairs->pairs) * sizeof(int64_t));
   WB_TRY(copy_pairs(s, at.coefficients, at.words, cudaMemcpyHostToDevice, message));
   return fill_words(s, at, 0, message);
 }
@@ -204,8 +202,7 @@ int draw_chunk_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, int 
   return launch(s->cover(PAIR_THREADS, count * WB_LEAF_ROWS), mixture_halves<Real>, "drawing halves", message, x,
                 s->data.columns, pair_device<Real>(s, at.coefficients),
                 reinterpret_cast<const uint32_t *>(w.keys.data() + first * WB_LEAF_ROWS), halving,
-                static_cast<uint64_t>(s->number + first * WB_LEAF_ROWS), w.labels.data(),
-                pair_device<pair_word>(s, at.words));
+                uint64_t(s->number + first * WB_LEAF_ROWS), w.labels.data(), pair_device<pair_word>(s, at.words));
 }
 WB_BOTH_PRECISIONS(draw_chunk_halves)
 
@@ -219,7 +216,7 @@ int sum_chunk_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, int64
   *leaf = first + count;
   if (*leaf < s->leaves) return WB_OK;
   WB_TRY(send_ahead(s, &w.x, message));
-  const size_t sums = static_cast<size_t>(s->pieces()) * node_size(s, 2 * pairs->pairs) * sizeof(double);
+  const size_t sums = size_t(s->pieces()) * node_size(s, 2 * pairs->pairs) * sizeof(double);
   return copy_pairs(s, at.words, at.sums + sums, cudaMemcpyDeviceToHost, message);
 }
 WB_BOTH_PRECISIONS(sum_chunk_halves)

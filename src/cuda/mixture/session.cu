@@ -40,8 +40,7 @@ mixture_draw_kernel<Real> find_draw_tensor(int p) {
 }
 
 int64_t ordinary_cost(int p, int order) {
-  return static_cast<int64_t>(coefficient_line(static_cast<size_t>(order))) *
-         (p > ORDINARY_MOST_COLUMNS ? BEYOND_REGISTERS : 1);
+  return int64_t(coefficient_line(size_t(order))) * (p > ORDINARY_MOST_COLUMNS ? BEYOND_REGISTERS : 1);
 }
 
 /* Whether tensor cores in double precision need less time than a kernel of that order. Only cards of compute capability
@@ -73,20 +72,15 @@ mixture_draw_kernel<Real> find_draw(const wb_mixture_session *s) {
   return faster ? tensor : ordinary;
 }
 
-template <typename Real>
-uint64_t draw_bytes(const wb_mixture_session *s, const mixture_draw_kernel<Real> &draw) {
-  return layout_bytes<Real>(draw.layout, s->room.count, s->data.columns, draw.order);
-}
-
 int open_workspace(wb_mixture_session *s, uint64_t coefficients, wb_message *message) {
   const int32_t components = s->room.count;
-  if (s->work.components == components) return WB_OK;
+  if (!s->work.weighs && s->work.components == components) return WB_OK;
   s->work = {};
   uint64_t left = 0;
   WB_TRY(memory_left(s->memory_limit, s->held(), &left, message));
-  const size_t keys = s->data.keep_labels ? static_cast<size_t>(s->leaves) * WB_LEAF_ROWS : 0;
+  const size_t keys = s->data.keep_labels ? size_t(s->leaves) * WB_LEAF_ROWS : 0;
   const size_t pairs = s->data.keep_labels ? pair_bytes(s, components) : 0;
-  const size_t roots = s->piece == 0 ? 0 : static_cast<size_t>(s->pieces()) * node_size(s, components);
+  const size_t roots = s->piece == 0 ? 0 : size_t(s->pieces()) * node_size(s, components);
   /* What is kept of each row does not count towards the twelfth of the data's memory. */
   const uint64_t kept = keys * sizeof(int32_t) + pairs + roots * sizeof(double);
   const uint64_t leaf = WB_LEAF_ROWS * (sizeof(int32_t) + s->real()) + transit_leaf(s);
@@ -97,17 +91,7 @@ int open_workspace(wb_mixture_session *s, uint64_t coefficients, wb_message *mes
   WB_TRY(
       plan_leaves(s, components, nodes_wished(s, components), leaf, wish, coefficients + kept, left, &plan, message));
   mixture_workspace w;
-  w.components = components;
-  w.chunk = plan.chunk;
-  w.group = plan.group;
-  const size_t rows = static_cast<size_t>(w.chunk) * WB_LEAF_ROWS;
-  WB_TRY(w.coefficients.allocate(coefficients, "the components", message));
-  WB_TRY(open_transit(s, w.chunk, w.group, s->leaves, &w.x, message));
-  WB_TRY(w.labels.allocate(rows, "labels", message));
-  WB_TRY(w.log_sums.allocate(rows * s->real(), "log densities", message));
-  WB_TRY(w.nodes.allocate(node_room(s, components, plan), "sums of rows", message));
-  WB_TRY(w.roots.allocate(roots, "sums of rows", message));
-  if (roots > 0) WB_TRY(s->mail.allocate(roots, "sums of rows", message));
+  WB_TRY(open_pass(s, components, plan, coefficients, roots, false, &w, message));
   WB_TRY(w.keys.allocate(keys, "labels", message));
   WB_TRY(w.pairs.allocate(pairs, "pairs of components", message));
   if (pairs > 0) WB_TRY(s->pairs.allocate(pairs, "pairs of components", message));
@@ -123,12 +107,12 @@ int32_t *drawn_labels(const wb_mixture_session *s, int64_t leaf) {
 template <typename Real>
 int send_shares(wb_mixture_session *s, const double *log_weight, wb_message *message) {
   mixture_room &room = s->room;
-  const size_t table = static_cast<size_t>(sample_table(s, room.count));
+  const size_t table = size_t(sample_table(s, room.count));
   if (table == 0) return WB_OK;
   Real *const sent = reinterpret_cast<Real *>(room.sent_share);
-  for (size_t i = 0; i < table; i++) sent[i] = static_cast<Real>(log_weight[i]);
-  WB_TRY(status_of(cudaMemcpyAsync(room.share, sent, table * sizeof(Real), cudaMemcpyHostToDevice, s->stream.get()),
-                   "sending log weights of the samples", message));
+  for (size_t i = 0; i < table; i++) sent[i] = Real(log_weight[i]);
+  WB_TRY(copy_later(room.share, sent, table * sizeof(Real), cudaMemcpyHostToDevice,
+                    "sending log weights of the samples", message, s->stream.get()));
   return status_of(cudaMemsetAsync(room.counts, 0, table * sizeof(sample_count), s->stream.get()),
                    "counting rows of samples", message);
 }
@@ -169,8 +153,8 @@ int open_prediction(wb_mixture_session *s, int32_t components, int32_t mixtures,
                     const mixture_evaluate_kernel<Real> &kernel, int64_t first, int64_t count, int32_t beside,
                     prediction *out, wb_message *message) {
   const int64_t leaves = (first + count - 1) / WB_LEAF_ROWS - first / WB_LEAF_ROWS + 1;
-  const uint64_t coefficients = evaluate_bytes(s, kernel, components) * static_cast<uint64_t>(mixtures);
-  const uint64_t row = sizeof(int32_t) + sizeof(double) + sizeof(double) * static_cast<uint64_t>(beside);
+  const uint64_t coefficients = kernel_bytes<Real>(s, kernel, components) * uint64_t(mixtures);
+  const uint64_t row = sizeof(int32_t) + sizeof(double) + sizeof(double) * uint64_t(beside);
   s->work = {};
   uint64_t left = 0;
   WB_TRY(memory_left(s->memory_limit, s->held(), &left, message));
@@ -180,12 +164,12 @@ int open_prediction(wb_mixture_session *s, int32_t components, int32_t mixtures,
   uint64_t room = smaller(left - coefficients, wish);
   out->chunk = leaves;
   if (!s->resident()) {
-    out->chunk = smaller(leaves, larger<int64_t>(1, static_cast<int64_t>(room / 2 / transit_leaf(s))));
-    room -= smaller(room, transit_leaf(s) * static_cast<uint64_t>(out->chunk));
+    out->chunk = smaller(leaves, larger<int64_t>(1, int64_t(room / 2 / transit_leaf(s))));
+    room -= smaller(room, transit_leaf(s) * uint64_t(out->chunk));
   }
-  out->pass = larger<int64_t>(1, static_cast<int64_t>(room / row) / PASS_ROWS) * PASS_ROWS;
+  out->pass = larger<int64_t>(1, int64_t(room / row) / PASS_ROWS) * PASS_ROWS;
   out->pass = smaller(out->pass, ceiling(count, PASS_ROWS) * PASS_ROWS);
-  const size_t pass = static_cast<size_t>(out->pass), kept = pass * static_cast<size_t>(beside);
+  const size_t pass = size_t(out->pass), kept = pass * size_t(beside);
   WB_TRY(out->coefficients.allocate(coefficients, "the components", message));
   WB_TRY(s->packed.allocate(coefficients, "the components", message));
   WB_TRY(open_transit(s, out->chunk, 1, first / WB_LEAF_ROWS + leaves, &out->x, message));
@@ -230,13 +214,15 @@ int send_densities(wb_mixture_session *s, const density_sums &from, int64_t at, 
 template <typename Real>
 int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int32_t mixtures, int64_t first,
              int64_t count, const prediction_outputs &to, density_sums *sums, wb_message *message) {
+  WB_TRY(check_components(parameters->components, message));
+  if (count == 0) return WB_OK;
   const mixture_evaluate_kernel<Real> kernel = find_evaluate<Real>(s, parameters->components);
   const bool weighs = to.probability != nullptr || to.draws;
   const int32_t k = parameters->components, beside = weighs ? k : sums != nullptr ? 2 : 0;
   prediction out;
   WB_TRY(with_memory(
       s, message, [&] { return open_prediction<Real>(s, k, mixtures, kernel, first, count, beside, &out, message); }));
-  const size_t mixture_size = evaluate_bytes(s, kernel, k) / sizeof(Real);
+  const size_t mixture_size = kernel_bytes<Real>(s, kernel, k) / sizeof(Real);
   Real *const coefficients = static_cast<Real *>(out.coefficients.address());
   int32_t *const labels = out.labels.data();
   double *const log_sums = out.log_sums.data(), *const sum = out.beside.data(), *const unit = sum + out.pass;
@@ -257,12 +243,12 @@ int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int
       for (int32_t i = 0; i < mixtures; i++) {
         WB_TRY(begin_missing_evaluation(s, parameters + i, message));
         WB_TRY(launch(shape_of(s, kernel, rows), kernel.kernel, "evaluating components", message, x, s->data.columns,
-                      coefficients + static_cast<size_t>(i) * mixture_size, k, row - start, rows, labels, log_sums,
-                      probability, rows));
+                      coefficients + size_t(i) * mixture_size, k, row - start, rows, labels, log_sums, probability,
+                      rows));
         WB_TRY(evaluate_missing<Real>(s, start, row, rows, x, labels, log_sums, probability, rows, message));
         if (to.draws)
-          WB_TRY(draw_by_weights(s->stream.get(), probability, rows, k, to.key, static_cast<uint64_t>(to.number + at),
-                                 labels, message));
+          WB_TRY(draw_by_weights(s->stream.get(), probability, rows, k, to.key, uint64_t(to.number + at), labels,
+                                 message));
         if (sums != nullptr)
           WB_TRY(launch(s->cover(DENSITY_THREADS, rows), mixture_add_densities, "adding densities", message, rows,
                         log_sums, unit, sums->unit_each ? 1 : 0, sum));
@@ -279,7 +265,7 @@ int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int
 
 int open_device(wb_mixture_session *s, const wb_mixture_data *data, wb_message *message) {
   const char *const kind = "asking for the device's kind", *const units = "sending units to the device";
-  const size_t p = static_cast<size_t>(data->columns);
+  const size_t p = size_t(data->columns);
   int major = 0, minor = 0;
   WB_TRY(s->stream.create(message));
   WB_TRY(s->side.create_urgent(message));
@@ -295,7 +281,7 @@ int open_device(wb_mixture_session *s, const wb_mixture_data *data, wb_message *
   WB_TRY(status_of(cudaMemcpy(s->units.data() + p, data->inverse_scale, p * sizeof(double), cudaMemcpyHostToDevice),
                    units, message));
   if (s->data.sample != nullptr)
-    WB_TRY(s->sample.hold(s->data.sample, static_cast<size_t>(s->data.rows), "the samples of the rows", message));
+    WB_TRY(s->sample.hold(s->data.sample, size_t(s->data.rows), "the samples of the rows", message));
   WB_TRY(open_missing(s, message));
   return settle_rows(s, message);
 }
@@ -315,8 +301,8 @@ WB_BOTH_PRECISIONS(find_evaluate)
 int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_run *run, wb_mixture_session **session,
               wb_message *message) {
   if (data->columns > MIXTURE_MOST_COLUMNS)
-    return wb_fail(message, WB_ERROR_INPUT, "%d columns: a graphics card takes up to %d",
-                   static_cast<int>(data->columns), static_cast<int>(MIXTURE_MOST_COLUMNS));
+    return wb_fail(message, WB_ERROR_INPUT, "%d columns: a graphics card takes up to %d", int(data->columns),
+                   int(MIXTURE_MOST_COLUMNS));
   WB_ON_DEVICE(part->device, message);
   std::unique_ptr<wb_mixture_session> s(new (std::nothrow) wb_mixture_session);
   if (s == nullptr) return wb_fail(message, WB_ERROR_MEMORY, "no memory for the mixture session");
@@ -333,8 +319,7 @@ int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_ru
   s->device = part->device;
   s->memory_limit = run->memory_limit;
   s->run = *run;
-  s->host_memory = static_cast<uint64_t>(static_cast<double>(run->host_memory) *
-                                         (static_cast<double>(part->rows) / static_cast<double>(data->rows)));
+  s->host_memory = uint64_t(double(run->host_memory) * (double(part->rows) / double(data->rows)));
   s->leaves = ceiling(part->rows, WB_LEAF_ROWS);
   WB_TRY(open_device(s.get(), data, message));
   *session = s.release();
@@ -344,7 +329,8 @@ int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_ru
 template <typename Real>
 int begin_part_labels(wb_mixture_session *s, const double *log_weight, wb_message *message) {
   const mixture_draw_kernel<Real> draw = find_draw<Real>(s);
-  int status = with_memory(s, message, [&] { return open_workspace(s, draw_bytes(s, draw), message); });
+  int status =
+      with_memory(s, message, [&] { return open_workspace(s, kernel_bytes<Real>(s, draw, s->room.count), message); });
   /* keeps_missing() has the better message if memory is lacking because all rows must stay. */
   if (status == WB_OK || status == WB_ERROR_MEMORY) status = larger(status, keeps_missing(s, message));
   WB_TRY(status);
@@ -366,17 +352,15 @@ int draw_chunk_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, i
   const Real *x;
   WB_TRY(find_rows<Real>(s, first, &w.x, &x, message));
   w.now = x;
-  const launch_shape shape = s->grid(draw.threads, ceiling(rows, draw.rows)).sharing(draw.shared_bytes);
-  WB_TRY(launch(shape, draw.kernel, "drawing components", message, x, s->data.columns,
+  WB_TRY(launch(shape_of(s, draw, rows), draw.kernel, "drawing components", message, x, s->data.columns,
                 static_cast<const Real *>(w.coefficients.address()), s->room.count, share,
                 share == nullptr ? nullptr : s->sample.data() + first * WB_LEAF_ROWS, key, iteration,
-                static_cast<uint64_t>(s->number + first * WB_LEAF_ROWS), rows, drawn, log_sums));
+                uint64_t(s->number + first * WB_LEAF_ROWS), rows, drawn, log_sums));
   /* Rows that lack values are drawn again, given their observed columns. */
   WB_TRY(draw_missing<Real>(s, first, count, share, key, iteration, const_cast<Real *>(x), drawn, log_sums, message));
   if (labels == nullptr) return WB_OK;
-  return status_of(cudaMemcpyAsync(labels + first * WB_LEAF_ROWS, drawn, static_cast<size_t>(rows) * sizeof(int32_t),
-                                   cudaMemcpyDeviceToHost, s->stream.get()),
-                   "fetching labels", message);
+  return copy_later(labels + first * WB_LEAF_ROWS, drawn, size_t(rows) * sizeof(int32_t), cudaMemcpyDeviceToHost,
+                    "fetching labels", message, s->stream.get());
 }
 WB_BOTH_PRECISIONS(draw_chunk_labels)
 
@@ -389,15 +373,13 @@ int sum_chunk_labels(wb_mixture_session *s, int64_t *leaf, wb_message *message) 
                           s->piece == 0 ? s->room.at.statistics : w.roots.data(), message));
   WB_TRY(count_samples(s, drawn, first, count, message));
   *leaf = first + count;
-  return *leaf == s->leaves ? send_ahead(s, &w.x, message) : static_cast<int>(WB_OK);
+  return *leaf == s->leaves ? send_ahead(s, &w.x, message) : int(WB_OK);
 }
 WB_BOTH_PRECISIONS(sum_chunk_labels)
 
 template <typename Real>
 int evaluate_part(wb_mixture_session *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
                   int64_t stride, int32_t *labels, double *log_density, double *probability, wb_message *message) {
-  WB_TRY(check_components(parameters->components, message));
-  if (count == 0) return WB_OK;
   return evaluate<Real>(s, parameters, 1, first, count, {labels, log_density, probability, stride, false, 0, 0},
                         nullptr, message);
 }
@@ -406,8 +388,6 @@ WB_BOTH_PRECISIONS(evaluate_part)
 template <typename Real>
 int draw_part_rows(wb_mixture_session *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
                    uint64_t key, int64_t number, int32_t *labels, wb_message *message) {
-  WB_TRY(check_components(parameters->components, message));
-  if (count == 0) return WB_OK;
   const prediction_outputs to = {labels, nullptr, nullptr, 0, true, key, number};
   return evaluate<Real>(s, parameters, 1, first, count, to, nullptr, message);
 }
@@ -417,8 +397,7 @@ template <typename Real>
 int add_part_densities(wb_mixture_session *s, const wb_mixture_parameters *mixtures, int32_t mixture_count,
                        int64_t first, int64_t count, const double *log_unit, bool unit_each, double *log_density,
                        wb_message *message) {
-  int status = check_components(mixtures->components, message);
-  if (count == 0) return status;
+  int status = WB_OK;
   /* Take as many mixtures at a time as memory allows. */
   for (int32_t done = 0, together = mixture_count; done < mixture_count && status == WB_OK;) {
     const int32_t here = smaller(together, mixture_count - done);
@@ -439,13 +418,6 @@ void wait_for_copies(wb_mixture_session *s) {
   wb_message ignored;
   device_scope scope;
   if (scope.enter(s->device, &ignored) == WB_OK) (void)cudaStreamSynchronize(s->copies.get());
-}
-
-void close_part(wb_mixture_session *s) {
-  wb_message ignored;
-  device_scope scope;
-  (void)scope.enter(s->device, &ignored);
-  delete s;
 }
 
 } // namespace wb

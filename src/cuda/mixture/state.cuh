@@ -34,21 +34,10 @@ struct mixture_transit {
  * page-locked itself; or a page-locked copy in leaves. */
 enum class mixture_source { staged, locked, packed };
 
-/* Device memory of a weighted pass over the rows. It is kept from step to step. */
-struct mixture_weighing {
-  int32_t components = 0;       /* how many there is room for */
-  int64_t chunk = 0, group = 0; /* as below */
-  device_bytes coefficients;
-  mixture_transit x;
-  device_array<int32_t> labels;
-  device_array<double> log_sums, probability, nodes, root;
-
-  uint64_t bytes() const { return bytes_of(coefficients, x, labels, log_sums, probability, nodes, root); }
-};
-
-/* Device memory of a pass over the rows. It is kept from sweep to sweep. */
+/* Device memory of a pass over the rows, which draws or weighs all components. It is kept from pass to pass. */
 struct mixture_workspace {
-  int32_t components = 0;
+  int32_t components = 0; /* how many there is room for */
+  bool weighs = false;
   int64_t chunk = 0; /* leaves drawn at a time */
   int64_t group = 0; /* leaves combined at a time, a power of two */
   device_bytes coefficients;
@@ -56,14 +45,14 @@ struct mixture_workspace {
   const void *now = nullptr; /* the rows of the chunk that was drawn last */
   device_array<int32_t> labels;
   device_bytes log_sums;
-  device_array<double> nodes; /* of the leaves that are summed at a time, and nodes that wait */
-  device_array<double> roots; /* if several devices share the rows: a node for each piece */
+  device_array<double> probability; /* of a weighted pass */
+  device_array<double> nodes;       /* of the leaves that are summed at a time, and nodes that wait */
+  device_array<double> roots;       /* a node for each piece, if several devices share the rows, or if it weighs */
   /* If labels are kept: the sorted keys of all leaves, and what pairs of components need. */
   device_array<int32_t> keys;
   device_bytes pairs;
-  mixture_weighing weighing; /* used instead of all others */
 
-  uint64_t bytes() const { return bytes_of(coefficients, x, labels, log_sums, nodes, roots, keys, pairs, weighing); }
+  uint64_t bytes() const { return bytes_of(coefficients, x, labels, log_sums, probability, nodes, roots, keys, pairs); }
 };
 
 typedef unsigned long long sample_count;
@@ -154,8 +143,8 @@ struct wb_mixture_session {
 
   size_t real() const { return data.precision == WB_SINGLE ? sizeof(float) : sizeof(double); }
   /* Bytes of a leaf, raw and scaled. */
-  uint64_t raw_leaf() const { return sizeof(double) * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
-  uint64_t leaf() const { return real() * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
+  uint64_t raw_leaf() const { return sizeof(double) * WB_LEAF_ROWS * uint64_t(data.columns); }
+  uint64_t leaf() const { return real() * WB_LEAF_ROWS * uint64_t(data.columns); }
   bool resident() const { return kept == leaves; }
   uint64_t held() const { return wb::bytes_of(units, sample, x, work, gaps, room.memory); }
   wb::mixture_piece piece_of(int64_t leaf) const;
@@ -178,14 +167,13 @@ inline int lacks_memory(const wb_mixture_session *s, int32_t components, uint64_
   return wb_fail(
       message, WB_ERROR_MEMORY,
       "%.2f MB of device memory are needed at least for %d components in %d columns, but %.2f MB can be used",
-      static_cast<double>(needed) / 1e6, static_cast<int>(components), static_cast<int>(s->data.columns),
-      static_cast<double>(left) / 1e6);
+      double(needed) / 1e6, int(components), int(s->data.columns), double(left) / 1e6);
 }
 
 inline int check_components(int32_t components, wb_message *message) {
   if (components <= MIXTURE_MOST_COMPONENTS) return WB_OK;
-  return wb_fail(message, WB_ERROR_INPUT, "%d components: a graphics card takes up to %d", static_cast<int>(components),
-                 static_cast<int>(MIXTURE_MOST_COMPONENTS));
+  return wb_fail(message, WB_ERROR_INPUT, "%d components: a graphics card takes up to %d", int(components),
+                 int(MIXTURE_MOST_COMPONENTS));
 }
 
 /* Frees working memory and leaves half as many rows on the device. See cuda/mixture/stream.cu. */
@@ -214,7 +202,7 @@ inline int settled(wb_mixture_session *s, int status) {
 
 /* Doubles of a sum over rows: the statistics of all components, the log likelihood. */
 inline size_t node_size(const wb_mixture_session *s, int32_t components) {
-  return static_cast<size_t>(components) * WB_MIXTURE_STATISTICS(s->data.columns) + 1;
+  return size_t(components) * WB_MIXTURE_STATISTICS(s->data.columns) + 1;
 }
 
 /* Calls work(real) on the device of a part, where `real` has the type of the session's precision. */
@@ -259,7 +247,6 @@ int add_part_densities(wb_mixture_session *s, const wb_mixture_parameters *mixtu
                        wb_message *message);
 /* Waits for rows that are on their way for the next pass. Call it for all parts before closing one. */
 void wait_for_copies(wb_mixture_session *s);
-void close_part(wb_mixture_session *s);
 
 /* pairs.cu ------------------------------------------------------------------------ */
 
@@ -321,15 +308,15 @@ void pack_coefficients(const wb_mixture_session *s, const wb_mixture_parameters 
 template <typename Real>
 int send_coefficients(wb_mixture_session *s, const wb_mixture_parameters *mixtures, int32_t count,
                       const mixture_evaluate_kernel<Real> &kernel, Real *to, wb_message *message);
-/* The kernel that evaluates so many components in less time, and the bytes of their coefficients. */
+/* The kernel that evaluates so many components in less time, and its launch; the bytes of a kernel's coefficients. */
 template <typename Real>
 mixture_evaluate_kernel<Real> find_evaluate(const wb_mixture_session *s, int32_t components);
-template <typename Real>
-launch_shape shape_of(const wb_mixture_session *s, const mixture_evaluate_kernel<Real> &kernel, int64_t rows) {
+template <typename Kernel>
+launch_shape shape_of(const wb_mixture_session *s, const mixture_kernel<Kernel> &kernel, int64_t rows) {
   return s->grid(kernel.threads, ceiling(rows, kernel.rows)).sharing(kernel.shared_bytes);
 }
-template <typename Real>
-uint64_t evaluate_bytes(const wb_mixture_session *s, const mixture_evaluate_kernel<Real> &kernel, int32_t components) {
+template <typename Real, typename Kernel>
+uint64_t kernel_bytes(const wb_mixture_session *s, const mixture_kernel<Kernel> &kernel, int32_t components) {
   return layout_bytes<Real>(kernel.layout, components, s->data.columns, kernel.order);
 }
 
@@ -347,6 +334,9 @@ int plan_leaves(const wb_mixture_session *s, int32_t components, int64_t nodes, 
 uint64_t group_bytes(const wb_mixture_session *s, int32_t components);
 /* How many nodes are enough: the blocks that sum them occupy all multiprocessors. */
 int64_t nodes_wished(const wb_mixture_session *s, int32_t components);
+/* Working memory of a pass by this plan, with room for bytes of coefficients and doubles of roots. */
+int open_pass(wb_mixture_session *s, int32_t components, const leaf_plan &plan, uint64_t coefficients, size_t roots,
+              bool weighs, mixture_workspace *w, wb_message *message);
 /* Doubles of the nodes, and of the groups' nodes that wait for their siblings. */
 size_t node_room(const wb_mixture_session *s, int32_t components, const leaf_plan &plan);
 /* Adds the sums of a group of leaves to the sums of earlier groups: leaves begin..end - 1 of the part, a group or

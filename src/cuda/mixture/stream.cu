@@ -1,20 +1,15 @@
 /* Sends rows of a mixture session to the graphics card. As many leaves as fit beside what a sweep needs stay on the
- * card. The others travel in every pass, in chunks. The leaves are in a few spans. Each has leaves that stay and leaves
- * that travel, so that the bus works while leaves that stay are computed. While one chunk is computed, the next
- * arrives in a second buffer. At the end of a pass the first two chunks of the next pass are sent. If the data have at
- * most two chunks, these stay on the card.
+ * card. The others travel in every pass, in chunks. While one chunk is computed, the next arrives in a second buffer.
+ * At the end of a pass the first two chunks of the next pass are sent; if the data have at most two, these stay on the
+ * card. The leaves are in a few spans of leaves that stay and leaves that travel, so that the bus works while leaves
+ * that stay are computed.
  *
  * No pass copies rows on the host, because that would keep the bus waiting: a PCIe 5 bus carries about 55 GB/s from
- * page-locked memory, and 16 threads that copy reach 41 GB/s together. Instead:
- *
- *   - In single precision the card makes a page-locked copy of the scaled rows that travel once, in leaves: half the
- *     bytes of the caller's matrix, in memory and on the bus.
- *   - In double precision, or without memory for a copy, the caller's matrix is page-locked instead. Columns are copied
- *     from it, and the card scales and orders them.
- *   - If the system refuses to lock the matrix, the host's threads copy rows through page-locked buffers. Rows that are
- *     sent once go this way too.
- *
- * Locking takes time for each page. It is done before a pass that will be repeated, not for predictions. */
+ * page-locked memory, and 16 threads that copy reach 41 GB/s together. In single precision the card makes a page-locked
+ * copy of the scaled rows that travel once, in leaves: half the bytes. In double precision, or without memory for a
+ * copy, the caller's matrix is page-locked, and the card scales and orders its columns. If the system refuses, and for
+ * rows that are sent once, the host's threads copy rows through page-locked buffers. Locking takes time for each page:
+ * it is done before a pass that will be repeated, not for predictions. */
 #include "cuda/mixture/state.cuh"
 
 #include "core/scaled_value.h"
@@ -90,7 +85,7 @@ int64_t place_in_copy(const wb_mixture_session *s, int64_t leaf) {
 
 /* How many leaves a page-locked buffer of about `bytes` holds, at least one. */
 int64_t stage_leaves(const wb_mixture_session *s, uint64_t bytes) {
-  const int64_t fit = static_cast<int64_t>(smaller(bytes, STAGE_BYTES) / s->raw_leaf());
+  const int64_t fit = int64_t(smaller(bytes, STAGE_BYTES) / s->raw_leaf());
   return smaller(s->leaves, larger<int64_t>(1, fit));
 }
 
@@ -102,18 +97,18 @@ void close_stage(wb_mixture_session *s) {
 
 int open_stage(wb_mixture_session *s, int64_t leaves, wb_message *message) {
   if (s->stage > 0) return WB_OK;
-  const int status = s->pinned.take(2 * static_cast<size_t>(leaves) * s->raw_leaf(), message);
+  const int status = s->pinned.take(2 * size_t(leaves) * s->raw_leaf(), message);
   if (status == WB_OK) s->stage = leaves;
   else close_stage(s);
   return status;
 }
 
 int copy_to_device(const wb_mixture_session *s, void *to, const void *from, size_t bytes, wb_message *message) {
-  return status_of(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s->copies.get()), SENDING, message);
+  return copy_later(to, from, bytes, cudaMemcpyHostToDevice, SENDING, message, s->copies.get());
 }
 
 const double *column(const wb_mixture_session *s, size_t c, int64_t leaf) {
-  return s->data.x + c * static_cast<size_t>(s->stride) + leaf * WB_LEAF_ROWS;
+  return s->data.x + c * size_t(s->stride) + leaf * WB_LEAF_ROWS;
 }
 
 /* Rows of a column that one thread copies at a time: 128 KB. */
@@ -121,36 +116,36 @@ constexpr int64_t SPAN = 16384;
 
 /* Columns of `rows` rows: from the caller's matrix to `to` on the device. */
 int send_staged(wb_mixture_session *s, int64_t first, int64_t count, double *to, wb_message *message) {
-  const size_t p = static_cast<size_t>(s->data.columns);
+  const size_t p = size_t(s->data.columns);
   const int64_t all = s->rows(first, count);
   WB_TRY(open_stage(s, stage_leaves(s, STAGE_BYTES), message));
   for (int64_t leaf = first; leaf < first + count; leaf += s->stage) {
     const int64_t rows = s->rows(leaf, smaller(s->stage, first + count - leaf));
-    const size_t bytes = static_cast<size_t>(rows) * sizeof(double);
+    const size_t bytes = size_t(rows) * sizeof(double);
     const int i = s->turn++ & 1;
     WB_TRY(s->copied[i].wait(SENDING, message));
-    double *const from = static_cast<double *>(s->pinned.address()) +
-                         static_cast<size_t>(i) * static_cast<size_t>(s->stage) * (s->raw_leaf() / sizeof(double));
+    double *const from =
+        static_cast<double *>(s->pinned.address()) + size_t(i) * size_t(s->stage) * (s->raw_leaf() / sizeof(double));
     const int64_t spans = ceiling(rows, SPAN);
     spread(&s->run, spans * s->data.columns, [&](int64_t piece) {
-      const size_t c = static_cast<size_t>(piece / spans);
+      const size_t c = size_t(piece / spans);
       const int64_t first_row = piece % spans * SPAN;
-      std::memcpy(from + c * static_cast<size_t>(rows) + first_row, column(s, c, leaf) + first_row,
-                  static_cast<size_t>(smaller(SPAN, rows - first_row)) * sizeof(double));
+      std::memcpy(from + c * size_t(rows) + first_row, column(s, c, leaf) + first_row,
+                  size_t(smaller(SPAN, rows - first_row)) * sizeof(double));
     });
     if (rows == all) WB_TRY(copy_to_device(s, to, from, p * bytes, message));
     else
       for (size_t c = 0; c < p; c++)
-        WB_TRY(copy_to_device(s, to + c * static_cast<size_t>(all) + (leaf - first) * WB_LEAF_ROWS,
-                              from + c * static_cast<size_t>(rows), bytes, message));
+        WB_TRY(copy_to_device(s, to + c * size_t(all) + (leaf - first) * WB_LEAF_ROWS, from + c * size_t(rows), bytes,
+                              message));
     WB_TRY(s->copied[i].record(s->copies.get(), message));
   }
   return WB_OK;
 }
 
 int send_locked(wb_mixture_session *s, int64_t first, int64_t count, double *to, wb_message *message) {
-  const size_t rows = static_cast<size_t>(s->rows(first, count));
-  for (size_t c = 0; c < static_cast<size_t>(s->data.columns); c++)
+  const size_t rows = size_t(s->rows(first, count));
+  for (size_t c = 0; c < size_t(s->data.columns); c++)
     WB_TRY(copy_to_device(s, to + c * rows, column(s, c, first), rows * sizeof(double), message));
   return WB_OK;
 }
@@ -163,9 +158,8 @@ int send(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit *t
   WB_TRY(s->read[buffer].hold(s->copies.get(), message));
   if (transit->packed)
     WB_TRY(copy_to_device(
-        s, to,
-        static_cast<const char *>(s->packed_rows.address()) + static_cast<size_t>(place_in_copy(s, first)) * s->leaf(),
-        static_cast<size_t>(count) * s->leaf(), message));
+        s, to, static_cast<const char *>(s->packed_rows.address()) + size_t(place_in_copy(s, first)) * s->leaf(),
+        size_t(count) * s->leaf(), message));
   else if (s->source == mixture_source::locked)
     WB_TRY(send_locked(s, first, count, static_cast<double *>(to), message));
   else WB_TRY(send_staged(s, first, count, static_cast<double *>(to), message));
@@ -178,7 +172,7 @@ int send(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit *t
 int end_reading(wb_mixture_session *s, mixture_transit *transit, wb_message *message) {
   const int buffer = transit->reading;
   transit->reading = -1;
-  return buffer < 0 ? static_cast<int>(WB_OK) : s->read[buffer].record(s->stream.get(), message);
+  return buffer < 0 ? int(WB_OK) : s->read[buffer].record(s->stream.get(), message);
 }
 
 /* Finds leaves that travel; columns are made leaves at `to`. *x: where they are. */
@@ -196,7 +190,7 @@ int receive(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit
     *x = static_cast<const Real *>(transit->arriving[buffer].address());
     return WB_OK;
   }
-  const size_t p = static_cast<size_t>(s->data.columns);
+  const size_t p = size_t(s->data.columns);
   *x = to;
   WB_TRY(launch(s->cover(LOAD_THREADS, count * WB_LEAF_ROWS, s->data.columns), mixture_load<Real>, "scaling rows",
                 message, static_cast<const double *>(transit->arriving[buffer].address()), s->rows(first, count),
@@ -212,7 +206,7 @@ int send_once(wb_mixture_session *s, bool stay, int64_t stage, To to, Done done,
   const auto send_all = [&]() -> int {
     WB_TRY(open_stage(s, stage, message));
     for (device_bytes &buffer : transit.arriving)
-      WB_TRY(buffer.allocate(static_cast<size_t>(stage) * s->raw_leaf(), "rows as they arrive", message));
+      WB_TRY(buffer.allocate(size_t(stage) * s->raw_leaf(), "rows as they arrive", message));
     leaf_span span;
     for (int64_t begin = 0; begin < s->leaves; begin = span.end) {
       span = span_of(s, begin);
@@ -240,42 +234,39 @@ template <typename Real>
 Real *kept_leaf(const wb_mixture_session *s, int64_t leaf) {
   const leaf_span span = span_of(s, leaf);
   return static_cast<Real *>(s->x.address()) +
-         static_cast<size_t>(span.place + leaf - span.begin) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns);
+         size_t(span.place + leaf - span.begin) * WB_LEAF_ROWS * size_t(s->data.columns);
 }
 
-template <typename Real>
 int keep_rows(wb_mixture_session *s, int64_t leaves, uint64_t beside, wb_message *message) {
   s->x.release();
   choose_spans(s, leaves);
   if (leaves == 0) return WB_OK;
-  int status = s->x.allocate(s->leaf() * static_cast<uint64_t>(s->kept), "the rows", message);
+  int status = s->x.allocate(s->leaf() * uint64_t(s->kept), "the rows", message);
   if (status == WB_OK)
-    status = send_once<Real>(
-        s, true, stage_leaves(s, beside / 2), [&](int64_t leaf) { return kept_leaf<Real>(s, leaf); },
-        [](int64_t, int64_t) { return static_cast<int>(WB_OK); }, message);
+    status = with_precision(s->data.precision, [&](auto real) {
+      typedef decltype(real) Real;
+      return send_once<Real>(
+          s, true, stage_leaves(s, beside / 2), [&](int64_t leaf) { return kept_leaf<Real>(s, leaf); },
+          [](int64_t, int64_t) { return int(WB_OK); }, message);
+    });
   if (status != WB_OK) {
     s->x.release();
     choose_spans(s, 0);
   }
   /* Not a failure: rows that do not fit are sent in chunks in every call. */
-  return status == WB_ERROR_MEMORY ? static_cast<int>(WB_OK) : status;
-}
-
-int keep_rows(wb_mixture_session *s, int64_t leaves, uint64_t beside, wb_message *message) {
-  return s->data.precision == WB_SINGLE ? keep_rows<float>(s, leaves, beside, message)
-                                        : keep_rows<double>(s, leaves, beside, message);
+  return status == WB_ERROR_MEMORY ? int(WB_OK) : status;
 }
 
 /* How rows travel -------------------------------------------------------------- */
 
 /* Makes a page-locked copy of the leaves that travel, on the device. Without enough memory there is no copy. */
 int pack_rows(wb_mixture_session *s, wb_message *message) {
-  const uint64_t bytes = static_cast<uint64_t>(s->leaves - round_down(s->kept, MOST_STEP)) * s->leaf();
+  const uint64_t bytes = uint64_t(s->leaves - round_down(s->kept, MOST_STEP)) * s->leaf();
   uint64_t left = 0;
   WB_TRY(memory_left(s->memory_limit, s->held(), &left, message));
   const int64_t stage = stage_leaves(s, left / 4);
-  const size_t place = static_cast<size_t>(stage) * s->leaf();
-  if (bytes > s->host_memory || static_cast<uint64_t>(stage) * 2 * s->raw_leaf() + place > left) return WB_OK;
+  const size_t place = size_t(stage) * s->leaf();
+  if (bytes > s->host_memory || uint64_t(stage) * 2 * s->raw_leaf() + place > left) return WB_OK;
   device_bytes room;
   int status = s->packed_rows.allocate(bytes, "rows that travel", message);
   if (status == WB_OK) status = room.allocate(place, "rows as they arrive", message);
@@ -284,30 +275,28 @@ int pack_rows(wb_mixture_session *s, wb_message *message) {
     status = send_once<float>(
         s, false, stage, [&](int64_t) { return static_cast<float *>(room.address()); },
         [&](int64_t leaf, int64_t count) {
-          return status_of(
-              cudaMemcpyAsync(to + static_cast<size_t>(place_in_copy(s, leaf)) * s->leaf(), room.address(),
-                              static_cast<size_t>(count) * s->leaf(), cudaMemcpyDeviceToHost, s->stream.get()),
-              "fetching scaled rows", message);
+          return copy_later(to + size_t(place_in_copy(s, leaf)) * s->leaf(), room.address(), size_t(count) * s->leaf(),
+                            cudaMemcpyDeviceToHost, "fetching scaled rows", message, s->stream.get());
         },
         message);
   if (status == WB_OK) s->source = mixture_source::packed;
   else s->packed_rows.release();
-  return status == WB_ERROR_MEMORY ? static_cast<int>(WB_OK) : status;
+  return status == WB_ERROR_MEMORY ? int(WB_OK) : status;
 }
 
 } // namespace
 
 int settle_rows(wb_mixture_session *s, wb_message *message) {
-  const uint64_t bytes = s->leaf() * static_cast<uint64_t>(s->leaves), whole = larger(bytes / 12, 2 * s->raw_leaf());
+  const uint64_t bytes = s->leaf() * uint64_t(s->leaves), whole = larger(bytes / 12, 2 * s->raw_leaf());
   uint64_t left = 0;
   WB_TRY(memory_left(s->memory_limit, s->held(), &left, message));
   if (bytes + whole <= left) return keep_rows(s, s->leaves, whole, message);
   /* Missing values are drawn into rows that stay. */
   if (s->data.missing != nullptr) return WB_OK;
   /* Chunks, what is kept of each row, and components, whose number is not known yet. */
-  const uint64_t labels = s->data.keep_labels ? sizeof(int32_t) * WB_LEAF_ROWS * static_cast<uint64_t>(s->leaves) : 0;
+  const uint64_t labels = s->data.keep_labels ? sizeof(int32_t) * WB_LEAF_ROWS * uint64_t(s->leaves) : 0;
   const uint64_t beside = labels + smaller(CHUNK_BYTES + left / 16, left / 2);
-  const int64_t fit = beside < left ? static_cast<int64_t>((left - beside) / s->leaf()) : 0;
+  const int64_t fit = beside < left ? int64_t((left - beside) / s->leaf()) : 0;
   return keep_rows(s, smaller(fit, s->leaves - 1), beside, message);
 }
 
@@ -315,7 +304,7 @@ int keep_fewer(wb_mixture_session *s, wb_message *message) {
   s->work = {};
   s->held_back = true;
   const int64_t leaves = s->kept / 2;
-  const uint64_t beside = s->leaf() * static_cast<uint64_t>(s->kept - leaves);
+  const uint64_t beside = s->leaf() * uint64_t(s->kept - leaves);
   /* The copy lacks the leaves that stay no longer. */
   if (s->source == mixture_source::packed && round_down(s->kept, MOST_STEP) > 0) {
     (void)cudaStreamSynchronize(s->copies.get());
@@ -338,9 +327,8 @@ int prepare_rows(wb_mixture_session *session, wb_message *message) {
   if (!lock) return WB_OK;
   WB_ON_DEVICE(session->device, message);
   /* The matrix of all parts. */
-  const bool is_locked = session->matrix.lock(
-      session->data.x - session->first_row,
-      static_cast<size_t>(session->stride) * static_cast<size_t>(session->data.columns) * sizeof(double));
+  const bool is_locked = session->matrix.lock(session->data.x - session->first_row,
+                                              size_t(session->stride) * size_t(session->data.columns) * sizeof(double));
   for (wb_mixture_session *s = session; s != nullptr; s = s->next) {
     if (s->source != mixture_source::staged) continue;
     s->unlockable = !is_locked;
@@ -361,11 +349,10 @@ int open_transit(wb_mixture_session *s, int64_t chunk, int64_t step, int64_t end
   transit->end = end;
   if (s->resident()) return WB_OK;
   transit->packed = s->source == mixture_source::packed;
-  const size_t leaves = static_cast<size_t>(smaller(chunk, s->leaves - round_down(s->kept, MOST_STEP)));
+  const size_t leaves = size_t(smaller(chunk, s->leaves - round_down(s->kept, MOST_STEP)));
   for (device_bytes &buffer : transit->arriving)
     WB_TRY(buffer.allocate(leaves * (transit->packed ? s->leaf() : s->raw_leaf()), "a chunk of rows", message));
-  return transit->packed ? static_cast<int>(WB_OK)
-                         : transit->leaves.allocate(leaves * s->leaf(), "a chunk of rows", message);
+  return transit->packed ? int(WB_OK) : transit->leaves.allocate(leaves * s->leaf(), "a chunk of rows", message);
 }
 
 int64_t leaves_at_once(const wb_mixture_session *s, int64_t first, const mixture_transit *transit) {

@@ -17,15 +17,14 @@ constexpr int SORT_THREADS = 256, TREE_THREADS = 256, COUNT_THREADS = 128;
  * 32 registers: 8 blocks of a multiprocessor; reads and writes 4 bytes a row. */
 static __global__ void __launch_bounds__(SORT_THREADS) mixture_sort(int32_t *labels, int64_t rows) {
   __shared__ uint32_t keys[WB_LEAF_ROWS];
-  const int64_t first = static_cast<int64_t>(blockIdx.x) * WB_LEAF_ROWS;
-  for (int i = static_cast<int>(threadIdx.x); i < WB_LEAF_ROWS; i += SORT_THREADS)
-    keys[i] = first + i < rows && labels[first + i] >= 0
-                  ? static_cast<uint32_t>(labels[first + i]) << LEAF_BITS | static_cast<uint32_t>(i)
-                  : NO_ROW;
+  const int64_t first = int64_t(blockIdx.x) * WB_LEAF_ROWS;
+  for (int i = int(threadIdx.x); i < WB_LEAF_ROWS; i += SORT_THREADS)
+    keys[i] =
+        first + i < rows && labels[first + i] >= 0 ? uint32_t(labels[first + i]) << LEAF_BITS | uint32_t(i) : NO_ROW;
   for (int size = 2; size <= WB_LEAF_ROWS; size *= 2) {
     for (int stride = size / 2; stride > 0; stride /= 2) {
       __syncthreads();
-      for (int pair = static_cast<int>(threadIdx.x); pair < WB_LEAF_ROWS / 2; pair += SORT_THREADS) {
+      for (int pair = int(threadIdx.x); pair < WB_LEAF_ROWS / 2; pair += SORT_THREADS) {
         const int low = 2 * pair - (pair & (stride - 1)), high = low + stride;
         const bool ascending = (low & size) == 0;
         const uint32_t a = keys[low], b = keys[high];
@@ -37,7 +36,7 @@ static __global__ void __launch_bounds__(SORT_THREADS) mixture_sort(int32_t *lab
     }
   }
   __syncthreads();
-  for (int i = static_cast<int>(threadIdx.x); i < WB_LEAF_ROWS; i += SORT_THREADS)
+  for (int i = int(threadIdx.x); i < WB_LEAF_ROWS; i += SORT_THREADS)
     reinterpret_cast<uint32_t *>(labels)[first + i] = keys[i];
 }
 
@@ -46,7 +45,7 @@ static __global__ void __launch_bounds__(SORT_THREADS) mixture_sort(int32_t *lab
 __device__ __forceinline__ void keys_below(const uint32_t *keys, uint32_t low, uint32_t high, int *below_low,
                                            int *below_high) {
   constexpr int step = WB_LEAF_ROWS / SUM_THREADS;
-  const int t = static_cast<int>(threadIdx.x);
+  const int t = int(threadIdx.x);
   const uint32_t key = keys[t * step];
   const int low_steps = __syncthreads_count(key < low), high_steps = __syncthreads_count(key < high);
   const int low_from = low_steps == 0 ? 0 : (low_steps - 1) * step,
@@ -57,12 +56,11 @@ __device__ __forceinline__ void keys_below(const uint32_t *keys, uint32_t low, u
 }
 
 inline size_t sum_shared_bytes(int p) {
-  const size_t rows = static_cast<size_t>(rows_in_shared(p));
+  const size_t rows = size_t(rows_in_shared(p));
   /* An even number of labels, because the compiler reads them two at a time: the read
    * of the last of an odd number would end 4 bytes past the array. */
-  const size_t values =
-      rows * static_cast<size_t>(sum_stride(p)) * sizeof(double) + (rows + 1) / 2 * 2 * sizeof(int32_t);
-  const size_t logs = static_cast<size_t>(WB_LEAF_ROWS) * sizeof(double);
+  const size_t values = rows * size_t(sum_stride(p)) * sizeof(double) + (rows + 1) / 2 * 2 * sizeof(int32_t);
+  const size_t logs = size_t(WB_LEAF_ROWS) * sizeof(double);
   return values > logs ? values : logs;
 }
 
@@ -71,18 +69,18 @@ inline size_t sum_shared_bytes(int p) {
  * label; `started` is the label whose sums have been begun before. */
 __device__ __forceinline__ void add_rows(const double *values, const int32_t *labels, int rows, int p, int32_t started,
                                          double *sums) {
-  const int stride = sum_stride(p), entries = static_cast<int>(WB_MIXTURE_STATISTICS(p));
-  for (int entry = static_cast<int>(threadIdx.x); entry < entries; entry += SUM_THREADS) {
+  const int stride = sum_stride(p), entries = int(WB_MIXTURE_STATISTICS(p));
+  for (int entry = int(threadIdx.x); entry < entries; entry += SUM_THREADS) {
     int r, c;
     entry_position(entry, p, &r, &c);
     int32_t label = labels[0];
-    double *to = sums + static_cast<size_t>(label) * entries + entry;
+    double *to = sums + size_t(label) * entries + entry;
     double sum = label == started ? *to : 0;
     const auto add = [&](int32_t next, double one, double other) {
       if (next != label) {
         *to = sum;
         label = next;
-        to = sums + static_cast<size_t>(label) * entries + entry;
+        to = sums + size_t(label) * entries + entry;
         sum = 0;
       }
       sum = wb_fma(one, other, sum);
@@ -119,44 +117,42 @@ __global__ void __launch_bounds__(SUM_THREADS, 9)
                 size_t node, double *sums) {
   WB_DYNAMIC_SHARED(double, values);
   const int64_t leaf = blockIdx.x;
-  const int part = static_cast<int>(blockIdx.y), parts = static_cast<int>(gridDim.y) - 1;
+  const int part = int(blockIdx.y), parts = int(gridDim.y) - 1;
   const size_t entries = WB_MIXTURE_STATISTICS(p);
   x += leaf * p * WB_LEAF_ROWS;
   keys += leaf * WB_LEAF_ROWS;
-  sums += static_cast<size_t>(leaf) * node;
+  sums += size_t(leaf) * node;
   if (part == parts) {
     const int64_t left = rows - leaf * WB_LEAF_ROWS;
     sum_logs(log_sum + leaf * WB_LEAF_ROWS, left < WB_LEAF_ROWS ? left : WB_LEAF_ROWS, values, sums + node - 1);
     return;
   }
-  const int64_t from = static_cast<int64_t>(components) * part / parts;
-  const int64_t to = static_cast<int64_t>(components) * (part + 1) / parts;
+  const int64_t from = int64_t(components) * part / parts;
+  const int64_t to = int64_t(components) * (part + 1) / parts;
   int begin, end;
-  keys_below(keys, static_cast<uint32_t>(from) << LEAF_BITS, static_cast<uint32_t>(to) << LEAF_BITS, &begin, &end);
-  for (size_t i = static_cast<size_t>(from) * entries + threadIdx.x; i < static_cast<size_t>(to) * entries;
-       i += SUM_THREADS)
-    sums[i] = 0;
+  keys_below(keys, uint32_t(from) << LEAF_BITS, uint32_t(to) << LEAF_BITS, &begin, &end);
+  for (size_t i = size_t(from) * entries + threadIdx.x; i < size_t(to) * entries; i += SUM_THREADS) sums[i] = 0;
   const int at_once = rows_in_shared(p), stride = sum_stride(p);
-  int32_t *const labels = reinterpret_cast<int32_t *>(values + static_cast<size_t>(at_once) * stride);
+  int32_t *const labels = reinterpret_cast<int32_t *>(values + size_t(at_once) * stride);
   int32_t started = -1;
   for (int first = begin; first < end; first += at_once) {
     const int count = end - first < at_once ? end - first : at_once;
     __syncthreads(); /* the rows before have been added, the sums are zero */
-    const int i = static_cast<int>(threadIdx.x);
+    const int i = int(threadIdx.x);
     if (i < count) {
       const uint32_t key = keys[first + i];
       const Real *const row = x + (key & (WB_LEAF_ROWS - 1));
-      labels[i] = static_cast<int32_t>(key >> LEAF_BITS);
+      labels[i] = int32_t(key >> LEAF_BITS);
       values[i * stride] = 1;
       WB_ROLLED
       for (int c = 0; c < p; c += VALUES_AHEAD) {
         Real next[VALUES_AHEAD];
         WB_UNROLL
         for (int a = 0; a < VALUES_AHEAD; a++)
-          if (c + a < p) next[a] = row[static_cast<size_t>(c + a) * WB_LEAF_ROWS];
+          if (c + a < p) next[a] = row[size_t(c + a) * WB_LEAF_ROWS];
         WB_UNROLL
         for (int a = 0; a < VALUES_AHEAD; a++)
-          if (c + a < p) values[i * stride + 1 + c + a] = static_cast<double>(next[a]);
+          if (c + a < p) values[i * stride + 1 + c + a] = double(next[a]);
       }
     }
     __syncthreads();
@@ -186,8 +182,7 @@ static __global__ void __launch_bounds__(TREE_THREADS)
   for (int first = 0; first < leaves; first += READ_AHEAD) {
     double next[READ_AHEAD];
     WB_UNROLL
-    for (int a = 0; a < READ_AHEAD; a++)
-      next[a] = first + a < leaves ? sums[static_cast<size_t>(first + a) * node + entry] : 0;
+    for (int a = 0; a < READ_AHEAD; a++) next[a] = first + a < leaves ? sums[size_t(first + a) * node + entry] : 0;
     WB_UNROLL
     for (int a = 0; a < READ_AHEAD; a++) {
       const int leaf = first + a;
@@ -198,11 +193,11 @@ static __global__ void __launch_bounds__(TREE_THREADS)
   }
   int level = 0;
   for (; index >> level; level++) {
-    if (index >> level & 1) sum += waiting[static_cast<size_t>(level) * node + entry];
+    if (index >> level & 1) sum += waiting[size_t(level) * node + entry];
     else if (!is_last) break;
   }
   if (is_last) root[entry] = sum;
-  else waiting[static_cast<size_t>(level) * node + entry] = sum;
+  else waiting[size_t(level) * node + entry] = sum;
 }
 
 /* Counts the rows of each sample and label by the sorted keys of some leaves: `sample` begins with the first row of
@@ -211,14 +206,13 @@ static __global__ void __launch_bounds__(TREE_THREADS)
 static __global__ void __launch_bounds__(COUNT_THREADS)
     mixture_count(const uint32_t *keys, const int32_t *sample, int components, sample_count *counts) {
   constexpr int each = WB_LEAF_ROWS / COUNT_THREADS;
-  const int64_t leaf = static_cast<int64_t>(blockIdx.x) * WB_LEAF_ROWS;
+  const int64_t leaf = int64_t(blockIdx.x) * WB_LEAF_ROWS;
   size_t place = 0;
   sample_count held = 0;
   for (int i = 0; i < each; i++) {
-    const uint32_t key = keys[leaf + static_cast<int64_t>(threadIdx.x) * each + i];
+    const uint32_t key = keys[leaf + int64_t(threadIdx.x) * each + i];
     if (key == NO_ROW) break;
-    const size_t at = static_cast<size_t>(sample[leaf + (key & (WB_LEAF_ROWS - 1))]) * static_cast<size_t>(components) +
-                      (key >> LEAF_BITS);
+    const size_t at = size_t(sample[leaf + (key & (WB_LEAF_ROWS - 1))]) * size_t(components) + (key >> LEAF_BITS);
     if (held > 0 && at != place) {
       atomicAdd(&counts[place], held);
       held = 0;
@@ -254,14 +248,31 @@ mixture_sum_kernel<Real> find_sums(const wb_mixture_session *s, int32_t componen
   mixture_sum_kernel<Real> found = {1, nullptr};
   if (s->tensor_cores && s->data.columns <= SUM_TENSOR_MOST_COLUMNS)
     found = find_mixture_sum_tensor<Real>(s->data.columns);
-  found.fused = components < FEW_COMPONENTS ? 1 : static_cast<int>(smaller<int64_t>(found.fused, s->work.group));
+  found.fused = components < FEW_COMPONENTS ? 1 : int(smaller<int64_t>(found.fused, s->work.group));
   return found;
 }
 
 } // namespace
 
 size_t node_room(const wb_mixture_session *s, int32_t components, const leaf_plan &plan) {
-  return static_cast<size_t>(plan.nodes + waiting_nodes(s->leaves, plan.group)) * node_size(s, components);
+  return size_t(plan.nodes + waiting_nodes(s->leaves, plan.group)) * node_size(s, components);
+}
+
+int open_pass(wb_mixture_session *s, int32_t components, const leaf_plan &plan, uint64_t coefficients, size_t roots,
+              bool weighs, mixture_workspace *w, wb_message *message) {
+  const size_t rows = size_t(plan.chunk) * WB_LEAF_ROWS;
+  w->components = components;
+  w->weighs = weighs;
+  w->chunk = plan.chunk;
+  w->group = plan.group;
+  WB_TRY(w->coefficients.allocate(coefficients, "the components", message));
+  WB_TRY(open_transit(s, w->chunk, w->group, s->leaves, &w->x, message));
+  WB_TRY(w->labels.allocate(rows, "labels", message));
+  WB_TRY(w->log_sums.allocate(rows * (weighs ? sizeof(double) : s->real()), "log densities", message));
+  WB_TRY(w->probability.allocate(weighs ? rows * size_t(components) : 0, "probabilities", message));
+  WB_TRY(w->nodes.allocate(node_room(s, components, plan), "sums of rows", message));
+  WB_TRY(w->roots.allocate(roots, "sums of rows", message));
+  return s->piece > 0 ? s->mail.allocate(roots, "sums of rows", message) : int(WB_OK);
 }
 
 uint64_t group_bytes(const wb_mixture_session *s, int32_t components) {
@@ -285,13 +296,13 @@ int plan_leaves(const wb_mixture_session *s, int32_t components, int64_t nodes, 
   const uint64_t room = larger(least, smaller(left, larger(wish, fixed)) - fixed);
   int64_t g = 1;
   while (g < s->leaves && g < 1 << GROUP_LEVELS && (s->piece == 0 || g < s->piece)) g *= 2;
-  while (g > 1 && (bytes(g, g) > room / 4 * 3 || bytes(g, g) + static_cast<uint64_t>(g) * leaf > room)) g /= 2;
+  while (g > 1 && (bytes(g, g) > room / 4 * 3 || bytes(g, g) + uint64_t(g) * leaf > room)) g /= 2;
   int64_t at_once = g;
   const auto fits = [&](int64_t more) {
-    return bytes(g, more) <= room / 4 && bytes(g, more) + static_cast<uint64_t>(g) * leaf <= room;
+    return bytes(g, more) <= room / 4 && bytes(g, more) + uint64_t(g) * leaf <= room;
   };
   while (at_once < nodes && at_once < s->leaves && fits(2 * at_once)) at_once *= 2;
-  const int64_t fit = larger<int64_t>(1, static_cast<int64_t>((room - bytes(g, at_once)) / leaf) / g) * g;
+  const int64_t fit = larger<int64_t>(1, int64_t((room - bytes(g, at_once)) / leaf) / g) * g;
   /* Chunks of even size. */
   *plan = {ceiling(ceiling(s->leaves, ceiling(s->leaves, fit)), g) * g, g, at_once};
   return WB_OK;
@@ -301,21 +312,20 @@ int combine_group(wb_mixture_session *s, int32_t components, int64_t group, int6
                   const double *nodes, int64_t count, double *waiting, double *roots, wb_message *message) {
   const size_t node = node_size(s, components);
   const mixture_piece piece = s->piece_of(begin);
-  return launch(s->cover(TREE_THREADS, static_cast<int64_t>(node)), mixture_combine, "combining sums", message, nodes,
-                static_cast<int>(count), node, waiting, (begin - piece.begin) / group, end == piece.end,
-                roots + static_cast<size_t>(piece.number) * node);
+  return launch(s->cover(TREE_THREADS, int64_t(node)), mixture_combine, "combining sums", message, nodes, int(count),
+                node, waiting, (begin - piece.begin) / group, end == piece.end, roots + size_t(piece.number) * node);
 }
 
 template <typename Real>
 int sum_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t count, int32_t *labels, int32_t components,
                double *roots, wb_message *message) {
   mixture_workspace &w = s->work;
-  const size_t p = static_cast<size_t>(s->data.columns), node = node_size(s, components);
+  const size_t p = size_t(s->data.columns), node = node_size(s, components);
   const Real *const log_sums = static_cast<const Real *>(w.log_sums.address());
   /* All of the nodes' memory is used, also where these components are fewer than those it was taken for. */
-  const int64_t room = static_cast<int64_t>(w.nodes.size() / node) - waiting_nodes(s->leaves, w.group),
+  const int64_t room = int64_t(w.nodes.size() / node) - waiting_nodes(s->leaves, w.group),
                 at_once = smaller(room, MOST_NODES) / w.group * w.group;
-  double *const waiting = w.nodes.data() + static_cast<size_t>(at_once) * node;
+  double *const waiting = w.nodes.data() + size_t(at_once) * node;
   const mixture_sum_kernel<Real> tensor = find_sums<Real>(s, components);
   const int64_t fused = tensor.fused;
   /* Blocks a node: enough to occupy all multiprocessors even if groups are small. */
@@ -326,13 +336,13 @@ int sum_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t coun
                 s->rows(first, count)));
   for (int64_t leaf = 0, leaves; leaf < count; leaf += leaves) {
     const int64_t row = leaf * WB_LEAF_ROWS, rows = s->rows(first, count) - row;
-    const Real *const values = x + static_cast<size_t>(row) * p;
+    const Real *const values = x + size_t(row) * p;
     const uint32_t *const keys = reinterpret_cast<const uint32_t *>(labels + row);
     leaves = smaller(at_once * fused, count - leaf);
     if (tensor.kernel != nullptr)
       WB_TRY(launch(s->grid(SUM_THREADS, blocks + 1, ceiling(leaves, fused)), tensor.kernel, "summing rows", message,
-                    values, s->data.columns, keys, log_sums + row, rows, components, static_cast<int>(leaves),
-                    tensor.fused, node, w.nodes.data()));
+                    values, s->data.columns, keys, log_sums + row, rows, components, int(leaves), tensor.fused, node,
+                    w.nodes.data()));
     else
       WB_TRY(launch(s->grid(SUM_THREADS, leaves, blocks + 1).sharing(sum_shared_bytes(s->data.columns)),
                     mixture_sum<Real>, "summing rows", message, values, s->data.columns, keys, log_sums + row, rows,
@@ -340,8 +350,7 @@ int sum_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t coun
     const int64_t begin = first + leaf, end = begin + leaves;
     for (int64_t at = begin; at < end; at += w.group) {
       const int64_t until = smaller(at + w.group, end);
-      WB_TRY(combine_group(s, components, w.group, at, until,
-                           w.nodes.data() + static_cast<size_t>((at - begin) / fused) * node,
+      WB_TRY(combine_group(s, components, w.group, at, until, w.nodes.data() + size_t((at - begin) / fused) * node,
                            ceiling(until - at, fused), waiting, roots, message));
     }
   }

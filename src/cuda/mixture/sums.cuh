@@ -62,17 +62,16 @@ inline __host__ __device__ int sum_stride(int p) {
   return (p + 1) | 1; /* odd: threads that write rows side by side use all banks */
 }
 inline __host__ __device__ int rows_in_shared(int p) {
-  const int rows =
-      static_cast<int>(SUM_SHARED / (static_cast<size_t>(sum_stride(p)) * sizeof(double) + sizeof(int32_t)));
+  const int rows = int(SUM_SHARED / (size_t(sum_stride(p)) * sizeof(double) + sizeof(int32_t)));
   return rows > SUM_THREADS ? SUM_THREADS : rows < 1 ? 1 : rows;
 }
 
 /* The log likelihood of a leaf: the log densities of its rows added in order. */
 template <typename Real>
 __device__ void sum_logs(const Real *log_sum, int64_t rows, double *logs, double *sum) {
-  for (int i = static_cast<int>(threadIdx.x); i < rows; i += SUM_THREADS) logs[i] = static_cast<double>(log_sum[i]);
+  for (int i = int(threadIdx.x); i < rows; i += SUM_THREADS) logs[i] = double(log_sum[i]);
   __syncthreads();
-  if (threadIdx.x == 0) *sum = add_in_order(logs, static_cast<int>(rows), 0);
+  if (threadIdx.x == 0) *sum = add_in_order(logs, int(rows), 0);
 }
 
 } // namespace wb

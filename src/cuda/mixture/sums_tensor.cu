@@ -31,7 +31,7 @@ template <typename Real, int TILES>
 __device__ __forceinline__ void add_rows_by_tensor(const Real *x, int p, const uint32_t *keys, int begin, int end,
                                                    double (&sum)[sum_products(TILES)][4]) {
   constexpr int AHEAD = 4; /* products a lane has the values of at a time */
-  const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, q = lane % 4;
+  const int lane = int(threadIdx.x) % 32, g = lane / 4, q = lane % 4;
   WB_UNROLL
   for (int i = 0; i < sum_products(TILES); i++) sum[i][0] = sum[i][1] = sum[i][2] = sum[i][3] = 0;
   uint32_t key[AHEAD];
@@ -48,9 +48,7 @@ __device__ __forceinline__ void add_rows_by_tensor(const Real *x, int p, const u
       WB_UNROLL
       for (int t = 0; t < TILES; t++) {
         const int c = 8 * t + g;
-        value[a][t] = !there[a] || c > p ? 0.0
-                      : c == 0           ? 1.0
-                                         : static_cast<double>(row[static_cast<size_t>(c - 1) * WB_LEAF_ROWS]);
+        value[a][t] = !there[a] || c > p ? 0.0 : c == 0 ? 1.0 : double(row[size_t(c - 1) * WB_LEAF_ROWS]);
       }
     }
     WB_UNROLL
@@ -79,16 +77,15 @@ __device__ __forceinline__ void sum_logs_of_leaves(const Real *log_sum, int64_t 
   constexpr int AT_ONCE = 256;
   __shared__ double logs[MOST_FUSED][AT_ONCE];
   __shared__ double of_leaf[MOST_FUSED];
-  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
   if (warp < here) {
     const int64_t left = rows - warp * WB_LEAF_ROWS;
-    const int mine = left < WB_LEAF_ROWS ? static_cast<int>(left) : WB_LEAF_ROWS;
+    const int mine = left < WB_LEAF_ROWS ? int(left) : WB_LEAF_ROWS;
     double total = 0;
     WB_ROLLED
     for (int first = 0; first < mine; first += AT_ONCE) {
       const int count = mine - first < AT_ONCE ? mine - first : AT_ONCE;
-      for (int i = lane; i < count; i += 32)
-        logs[warp][i] = static_cast<double>(log_sum[warp * WB_LEAF_ROWS + first + i]);
+      for (int i = lane; i < count; i += 32) logs[warp][i] = double(log_sum[warp * WB_LEAF_ROWS + first + i]);
       __syncwarp();
       if (lane == 0) total = add_in_order(logs[warp], count, total);
       __syncwarp();
@@ -122,27 +119,25 @@ __global__ void __launch_bounds__(SUM_THREADS)
 #ifdef WB_TENSOR_CORES
   constexpr int PRODUCTS = sum_products(TILES), LEVELS = fused_levels(TILES), WARPS = SUM_THREADS / 32;
   __shared__ int begin[MOST_FUSED][SUM_TENSOR_COMPONENTS + 1];
-  const int first_leaf = static_cast<int>(blockIdx.y) * fused,
-            here = leaves - first_leaf < fused ? leaves - first_leaf : fused;
-  const int part = static_cast<int>(blockIdx.x), parts = static_cast<int>(gridDim.x) - 1;
-  x += static_cast<int64_t>(first_leaf) * p * WB_LEAF_ROWS;
-  keys += static_cast<int64_t>(first_leaf) * WB_LEAF_ROWS;
-  sums += static_cast<size_t>(blockIdx.y) * node;
+  const int first_leaf = int(blockIdx.y) * fused, here = leaves - first_leaf < fused ? leaves - first_leaf : fused;
+  const int part = int(blockIdx.x), parts = int(gridDim.x) - 1;
+  x += int64_t(first_leaf) * p * WB_LEAF_ROWS;
+  keys += int64_t(first_leaf) * WB_LEAF_ROWS;
+  sums += size_t(blockIdx.y) * node;
   if (part == parts) {
-    sum_logs_of_leaves(log_sum + static_cast<int64_t>(first_leaf) * WB_LEAF_ROWS,
-                       rows - static_cast<int64_t>(first_leaf) * WB_LEAF_ROWS, here, sums + node - 1);
+    sum_logs_of_leaves(log_sum + int64_t(first_leaf) * WB_LEAF_ROWS, rows - int64_t(first_leaf) * WB_LEAF_ROWS, here,
+                       sums + node - 1);
     return;
   }
-  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4,
-            q = lane % 4;
-  const int entries = static_cast<int>(WB_MIXTURE_STATISTICS(p));
+  const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32, g = lane / 4, q = lane % 4;
+  const int entries = int(WB_MIXTURE_STATISTICS(p));
   WB_ROLLED
   for (int base = part * SUM_TENSOR_COMPONENTS; base < components; base += parts * SUM_TENSOR_COMPONENTS) {
     const int count = components - base < SUM_TENSOR_COMPONENTS ? components - base : SUM_TENSOR_COMPONENTS;
     __syncthreads(); /* the bounds before have been read */
-    for (int i = static_cast<int>(threadIdx.x); i < here * (count + 1); i += SUM_THREADS) {
+    for (int i = int(threadIdx.x); i < here * (count + 1); i += SUM_THREADS) {
       const int leaf = i / (count + 1), j = i % (count + 1);
-      begin[leaf][j] = keys_before(keys + leaf * WB_LEAF_ROWS, static_cast<uint32_t>(base + j) << LEAF_BITS);
+      begin[leaf][j] = keys_before(keys + leaf * WB_LEAF_ROWS, uint32_t(base + j) << LEAF_BITS);
     }
     __syncthreads();
     WB_ROLLED
@@ -151,15 +146,15 @@ __global__ void __launch_bounds__(SUM_THREADS)
       WB_UNROLL
       for (int leaf = 0; leaf < 1 << LEVELS; leaf++) {
         if (leaf >= here) break;
-        add_rows_by_tensor<Real, TILES>(x + static_cast<int64_t>(leaf) * p * WB_LEAF_ROWS, p,
-                                        keys + leaf * WB_LEAF_ROWS, begin[leaf][j], begin[leaf][j + 1], sum);
+        add_rows_by_tensor<Real, TILES>(x + int64_t(leaf) * p * WB_LEAF_ROWS, p, keys + leaf * WB_LEAF_ROWS,
+                                        begin[leaf][j], begin[leaf][j + 1], sum);
         WB_UNROLL
         for (int i = 0; i < PRODUCTS; i++) {
           WB_UNROLL
           for (int e = 0; e < 4; e++) join(sum[i][e], inside[i][e], leaf, leaf == here - 1);
         }
       }
-      double *const own = sums + static_cast<size_t>(base + j) * static_cast<size_t>(entries);
+      double *const own = sums + size_t(base + j) * size_t(entries);
       WB_UNROLL
       for (int m = 0; m < (TILES + 1) / 2; m++) {
         WB_UNROLL

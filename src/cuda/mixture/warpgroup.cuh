@@ -29,14 +29,14 @@ static void warpgroup_product(float (&d)[VALUES], const uint32_t (&a)[4], const 
     for (int e = 0; e < 2; e++) row[i % 2][i % 4 / 2 * 8 + i / 4 * 2 + e] = wb_half_value(both >> 16 * e & 0xffffu);
   }
   for (int i = 0; i < VALUES; i++) {
-    const uint32_t n = static_cast<uint32_t>(i / 4 * 8 + static_cast<int>(threadIdx.x) % 4 * 2 + i % 2);
-    double sum = add ? static_cast<double>(d[i]) : 0;
+    const uint32_t n = uint32_t(i / 4 * 8 + int(threadIdx.x) % 4 * 2 + i % 2);
+    double sum = add ? double(d[i]) : 0;
     for (uint32_t k = 0; k < 16; k++) {
       uint16_t half;
       memcpy(&half, b + k / 8 * next_k + n / 8 * next_n + n % 8 * 16 + k % 8 * 2, sizeof half);
-      sum += static_cast<double>(row[i / 2 % 2][k]) * static_cast<double>(wb_half_value(half));
+      sum += double(row[i / 2 % 2][k]) * double(wb_half_value(half));
     }
-    d[i] = static_cast<float>(sum);
+    d[i] = float(sum);
   }
 }
 
@@ -77,9 +77,8 @@ __device__ __forceinline__ void begin_product(float (&d)[VALUES], const uint32_t
 #if defined(WB_EMULATOR)
   warpgroup_product(d, a, reinterpret_cast<const char *>(b), next_k, next_n, add);
 #elif defined(WB_WARPGROUPS)
-  const uint64_t address = static_cast<uint64_t>(__cvta_generic_to_shared(b)) & 0x3ffff;
-  warpgroup_product(
-      d, a, address >> 4 | static_cast<uint64_t>(next_k >> 4) << 16 | static_cast<uint64_t>(next_n >> 4) << 32, add);
+  const uint64_t address = uint64_t(__cvta_generic_to_shared(b)) & 0x3ffff;
+  warpgroup_product(d, a, address >> 4 | uint64_t(next_k >> 4) << 16 | uint64_t(next_n >> 4) << 32, add);
 #endif
 }
 

@@ -37,8 +37,8 @@ __global__ void __launch_bounds__(tiled_threads, R > 5 ? 2 : 4) convolve_tiled(w
   constexpr int tile = tiled_threads * R, window = tile + block_weights;
   WB_DYNAMIC_SHARED(double, shared);
   double *const p = shared, *const q = shared + block_weights;
-  const int thread = static_cast<int>(threadIdx.x), place = thread * R;
-  const int64_t begin = a.first + static_cast<int64_t>(blockIdx.x) * tile;
+  const int thread = int(threadIdx.x), place = thread * R;
+  const int64_t begin = a.first + int64_t(blockIdx.x) * tile;
   const int64_t end = begin + tile < a.first + a.count ? begin + tile : a.first + a.count;
   const int64_t low = begin - a.n + 1 > 0 ? begin - a.n + 1 : 0, high = end < a.m ? end : a.m;
 
@@ -60,8 +60,8 @@ __global__ void __launch_bounds__(tiled_threads, R > 5 ? 2 : 4) convolve_tiled(w
         q[k] = entry >= 0 && entry < a.n ? q_pair[entry * a.q_stride] : 0.0;
       }
       __syncthreads();
-      const int group_begin = first < low ? static_cast<int>(low - first) / group * group : 0;
-      const int group_end = high - first < block_weights ? static_cast<int>(high - first) : block_weights;
+      const int group_begin = first < low ? int(low - first) / group * group : 0;
+      const int group_end = high - first < block_weights ? int(high - first) : block_weights;
       double sum[R];
       WB_UNROLL
       for (int l = 0; l < R; l++) sum[l] = 0;
@@ -103,11 +103,11 @@ constexpr int skew_pairs = 8;
  * is read from and written to global memory once, 64 bytes side by side where pairs are neighbours in memory. */
 __global__ void convolve_skew(wb_convolution a) {
   WB_DYNAMIC_SHARED(double, shared);
-  const int m = static_cast<int>(a.m), n = static_cast<int>(a.n), outputs = m + n - 1;
-  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  const int m = int(a.m), n = int(a.n), outputs = m + n - 1;
+  const int thread = int(threadIdx.x), threads = int(blockDim.x);
   const int lane = thread % 32, warp = thread / 32, room = m + n + outputs;
-  const int64_t begin = static_cast<int64_t>(blockIdx.x) * skew_pairs;
-  const int pairs = a.pairs - begin < skew_pairs ? static_cast<int>(a.pairs - begin) : skew_pairs;
+  const int64_t begin = int64_t(blockIdx.x) * skew_pairs;
+  const int pairs = a.pairs - begin < skew_pairs ? int(a.pairs - begin) : skew_pairs;
 
   for (int k = thread; k < m * skew_pairs; k += threads) {
     const int pair = k % skew_pairs, j = k / skew_pairs;
@@ -139,7 +139,7 @@ __global__ void convolve_skew(wb_convolution a) {
     }
   }
   __syncthreads();
-  const int count = static_cast<int>(a.count), offset = static_cast<int>(a.first);
+  const int count = int(a.count), offset = int(a.first);
   for (int k = thread; k < count * skew_pairs; k += threads) {
     const int pair = k % skew_pairs, i = k / skew_pairs;
     if (pair < pairs) a.r[(begin + pair) * a.r_pair_stride + i * a.r_stride] = shared[pair * room + m + n + offset + i];
@@ -186,29 +186,24 @@ int launch_tiled(const wb_convolution &a, cudaStream_t stream, wb_message *messa
                 message, a);
 }
 
-int launch_skew(const wb_convolution &a, cudaStream_t stream, wb_message *message) {
-  const size_t values = static_cast<size_t>(skew_pairs) * static_cast<size_t>(2 * (a.m + a.n) - 1);
-  return launch(cover(32 * skew_pairs, 32 * a.pairs).sharing(values * sizeof(double)).on(stream), convolve_skew,
-                "convolving pairs", message, a);
-}
-
 int64_t tiles_of(const wb_convolution &a, int R) { return ceiling(a.count, tiled_threads * R); }
 
-int launch_tiles(const wb_convolution &a, int processors, cudaStream_t stream, wb_message *message) {
+int launch_convolution(const wb_convolution &a, int processors, cudaStream_t stream, wb_message *message) {
+  if (use_skew(a)) {
+    const size_t values = size_t(skew_pairs) * size_t(2 * (a.m + a.n) - 1);
+    return launch(cover(32 * skew_pairs, 32 * a.pairs).sharing(values * sizeof(double)).on(stream), convolve_skew,
+                  "convolving pairs", message, a);
+  }
   /* With tiles of 128 R outputs that keep all multiprocessors busy, the time grows with tiles (R + 1): large R needs
    * fewer reads, and small R leaves less of the last tile empty. */
   int best = 5;
   for (const int R : {17, 25}) {
-    const bool busy = tiles_of(a, R) * a.pairs >= (R == 17 ? 2 : 4) * static_cast<int64_t>(processors);
+    const bool busy = tiles_of(a, R) * a.pairs >= (R == 17 ? 2 : 4) * int64_t(processors);
     if (busy && tiles_of(a, R) * (R + 1) < tiles_of(a, best) * (best + 1)) best = R;
   }
   return best == 25   ? launch_tiled<25>(a, stream, message)
          : best == 17 ? launch_tiled<17>(a, stream, message)
                       : launch_tiled<5>(a, stream, message);
-}
-
-int launch_convolution(const wb_convolution &a, int processors, cudaStream_t stream, wb_message *message) {
-  return use_skew(a) ? launch_skew(a, stream, message) : launch_tiles(a, processors, stream, message);
 }
 
 /* One launch has at least so many products, and so many tiles of outputs for each
@@ -218,13 +213,13 @@ constexpr int64_t LAUNCH_TILES = 6;
 
 /* All launches for vectors that are on the device. */
 int launch_all(const wb_convolution &all, int processors, wb_poll *poll, wb_message *message) {
-  const double products = static_cast<double>(all.m) * static_cast<double>(all.count);
-  const bool fits = products * static_cast<double>(all.pairs) <= LAUNCH_PRODUCTS;
+  const double products = double(all.m) * double(all.count);
+  const bool fits = products * double(all.pairs) <= LAUNCH_PRODUCTS;
   int64_t pairs = all.pairs, outputs = all.count;
-  if (!fits && pairs > 1) pairs = static_cast<int64_t>(LAUNCH_PRODUCTS / products) + 1;
+  if (!fits && pairs > 1) pairs = int64_t(LAUNCH_PRODUCTS / products) + 1;
   if (!fits && pairs == 1) {
     const int64_t tiles = LAUNCH_TILES * processors * 25 * tiled_threads;
-    outputs = static_cast<int64_t>(LAUNCH_PRODUCTS / static_cast<double>(all.m)) + 1;
+    outputs = int64_t(LAUNCH_PRODUCTS / double(all.m)) + 1;
     if (outputs < tiles) outputs = tiles;
   }
   for (int64_t pair = 0; pair < all.pairs; pair += pairs)
@@ -253,7 +248,7 @@ public:
       a.r_stride = 1;
       a.r_pair_stride = work.count;
     }
-    const size_t results = static_cast<size_t>(work.count) * static_cast<size_t>(work.pairs);
+    const size_t results = size_t(work.count) * size_t(work.pairs);
     WB_TRY(r_.allocate(results, "the sums", message));
     a.p = p_.data();
     a.q = q_.data();
@@ -273,36 +268,35 @@ public:
     WB_TRY(fetch_sums(packed.get(), results, message));
     for (int64_t pair = 0; pair < work.pairs; pair++)
       for (int64_t i = 0; i < work.count; i++)
-        work.r[i * work.r_stride + pair * work.r_pair_stride] = packed[static_cast<size_t>(pair * work.count + i)];
+        work.r[i * work.r_stride + pair * work.r_pair_stride] = packed[size_t(pair * work.count + i)];
     return WB_OK;
   }
 
 private:
   static int no_memory(size_t doubles, wb_message *message) {
     return wb_fail(message, WB_ERROR_MEMORY, "no memory to gather vectors for the device (%.1f MB)",
-                   static_cast<double>(doubles) * sizeof(double) / 1e6);
+                   double(doubles) * sizeof(double) / 1e6);
   }
 
   int send_weights(device_array<double> &to, const double *from, size_t values, wb_message *message) const {
-    return send(run_, to.data(), from, static_cast<int64_t>(values), "copying the weights to the device", message);
+    return send(run_, to.data(), from, int64_t(values), "copying the weights to the device", message);
   }
 
   int fetch_sums(double *to, size_t values, wb_message *message) const {
-    return fetch(run_, to, r_.data(), static_cast<int64_t>(values), "copying the sums from the device", message);
+    return fetch(run_, to, r_.data(), int64_t(values), "copying the sums from the device", message);
   }
 
   int upload(device_array<double> &to, const double *from, int64_t length, int64_t pairs, int64_t *stride,
              int64_t *pair_stride, wb_message *message) const {
     const int64_t distinct = *pair_stride == 0 ? 1 : pairs;
-    const size_t values = static_cast<size_t>(length) * static_cast<size_t>(distinct);
+    const size_t values = size_t(length) * size_t(distinct);
     WB_TRY(to.allocate(values, "the weights", message));
     if (extent(length, *stride, distinct, *pair_stride) == length * distinct)
       return send_weights(to, from, values, message);
     const std::unique_ptr<double[]> packed(new (std::nothrow) double[values]);
     if (packed == nullptr) return no_memory(values, message);
     for (int64_t pair = 0; pair < distinct; pair++)
-      for (int64_t i = 0; i < length; i++)
-        packed[static_cast<size_t>(pair * length + i)] = from[i * *stride + pair * *pair_stride];
+      for (int64_t i = 0; i < length; i++) packed[size_t(pair * length + i)] = from[i * *stride + pair * *pair_stride];
     *stride = 1;
     *pair_stride = distinct == 1 ? 0 : length;
     return send_weights(to, packed.get(), values, message);
@@ -329,19 +323,19 @@ static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll
 
   /* As many pairs at a time as fit, and where not even one does, as many of its outputs. */
   const uint64_t doubles = bytes / sizeof(double);
-  const uint64_t inputs = static_cast<uint64_t>(work->m + work->n), pair = inputs + static_cast<uint64_t>(work->count);
+  const uint64_t inputs = uint64_t(work->m + work->n), pair = inputs + uint64_t(work->count);
   if (doubles < inputs + 1024)
     return wb_fail(message, WB_ERROR_MEMORY,
                    "%.3g MB of device memory are available, and two vectors of %.0f and %.0f weights do not fit",
-                   static_cast<double>(bytes) / 1e6, static_cast<double>(work->m), static_cast<double>(work->n));
+                   double(bytes) / 1e6, double(work->m), double(work->n));
   if (wb::fits_ring(*work)) {
     wb::ring ring(*work, run, processors);
     if (ring.plan(doubles)) return ring.go(poll, seen, message);
   }
-  int64_t pairs_at_once = static_cast<int64_t>(doubles / pair), outputs_at_once = work->count;
+  int64_t pairs_at_once = int64_t(doubles / pair), outputs_at_once = work->count;
   if (pairs_at_once < 1) {
     pairs_at_once = 1;
-    outputs_at_once = static_cast<int64_t>(doubles - inputs);
+    outputs_at_once = int64_t(doubles - inputs);
   }
   /* The grid of the skew kernel has one dimension of pairs. */
   pairs_at_once = wb::smaller(pairs_at_once, int64_t(1) << 30);

@@ -21,7 +21,7 @@ constexpr int64_t RING_SPAN = 4096;
 bool fits_ring(const wb_convolution &work) {
   return work.pairs > 1 && work.p_pair_stride <= 1 && work.q_pair_stride <= 1 &&
          work.p_pair_stride + work.q_pair_stride > 0 && work.r_pair_stride == 1 &&
-         work.m + work.n + work.count <= RING_BYTES / static_cast<int64_t>(8 * sizeof(double));
+         work.m + work.n + work.count <= RING_BYTES / int64_t(8 * sizeof(double));
 }
 
 class ring {
@@ -41,10 +41,8 @@ public:
   /* Whether the device has room for one pair at least in `doubles` doubles. */
   bool plan(uint64_t doubles) {
     const int64_t inputs = p_values_ + q_values_, once = work_.m + work_.n - inputs + 1;
-    const int64_t most = RING_BYTES / static_cast<int64_t>(sizeof(double)) / wb_max_int(inputs, work_.count);
-    const auto room = [&](int slots) {
-      return (static_cast<int64_t>(doubles / static_cast<uint64_t>(slots)) - once) / (inputs + work_.count);
-    };
+    const int64_t most = RING_BYTES / int64_t(sizeof(double)) / wb_max_int(inputs, work_.count);
+    const auto room = [&](int slots) { return (int64_t(doubles / uint64_t(slots)) - once) / (inputs + work_.count); };
     count_ = work_.pairs <= wb_min_int(most, room(1)) || room(RING_SLOTS) < 1 ? 1 : RING_SLOTS;
     chunk_ = wb_min_int(wb_min_int(most, work_.pairs), room(count_));
     if (chunk_ < 1) return false;
@@ -57,16 +55,15 @@ public:
   int go(wb_poll *poll, unsigned *seen, wb_message *message) {
     WB_TRY(open(message));
     /* All sums are one piece of memory. */
-    if (work_.r_stride == work_.pairs)
-      touch_pages(run_, {work_.r, static_cast<size_t>(work_.pairs * work_.count) * sizeof(double)});
+    if (work_.r_stride == work_.pairs) touch_pages(run_, {work_.r, size_t(work_.pairs * work_.count) * sizeof(double)});
     slot *next = slots_;
     const auto move_on = [&] { next = next + 1 == slots_ + count_ ? slots_ : next + 1; };
     WB_TRY(in_batches(work_.pairs, chunk_, [&](int64_t first, int64_t count) {
       WB_TRY(turn(*next, first, count, seen, message));
       WB_TRY(begin(*next, message));
       move_on();
-      const bool stops = wb_poll_after(poll, static_cast<double>(count * (work_.m + work_.n + work_.count)));
-      return static_cast<int>(stops ? WB_INTERRUPTED : WB_OK);
+      const bool stops = wb_poll_after(poll, double(count * (work_.m + work_.n + work_.count)));
+      return int(stops ? WB_INTERRUPTED : WB_OK);
     }));
     for (int i = 0; i < count_; i++, move_on()) WB_TRY(turn(*next, 0, 0, seen, message));
     return WB_OK;
@@ -87,9 +84,9 @@ private:
 
   int open(wb_message *message) {
     const int64_t inputs = p_size(chunk_) + q_size(chunk_) + 1, outputs = work_.count * chunk_;
-    const size_t doubles = static_cast<size_t>(count_) * static_cast<size_t>(inputs + outputs);
+    const size_t doubles = size_t(count_) * size_t(inputs + outputs);
     WB_TRY(device_.allocate(doubles, "pairs of vectors", message));
-    WB_TRY(host_.take((doubles + static_cast<size_t>(count_)) * sizeof(double), message));
+    WB_TRY(host_.take((doubles + size_t(count_)) * sizeof(double), message));
     for (int i = 0; i < count_; i++) {
       slot &s = slots_[i];
       WB_TRY(s.stream.create(message));
@@ -105,8 +102,7 @@ private:
     const int64_t j = is_p ? c : c - work_.m, values = is_p ? p_values_ : q_values_;
     double *const to = s.sent + (is_p ? 0 : p_size(s.count));
     const double *const from = is_p ? work_.p + j * work_.p_stride : work_.q + j * work_.q_stride;
-    if (values > 0)
-      std::memcpy(to + j * s.count + begin, from + s.first + begin, static_cast<size_t>(end - begin) * sizeof(double));
+    if (values > 0) std::memcpy(to + j * s.count + begin, from + s.first + begin, size_t(end - begin) * sizeof(double));
     else if (begin == 0) to[j] = *from;
   }
 
@@ -128,7 +124,7 @@ private:
         const int64_t i = piece / spans_before, begin = piece % spans_before * RING_SPAN;
         const int64_t end = wb_min_int(begin + RING_SPAN, before.count);
         std::memcpy(work_.r + i * work_.r_stride + before.first + begin, s.fetched + 1 + i * before.count + begin,
-                    static_cast<size_t>(end - begin) * sizeof(double));
+                    size_t(end - begin) * sizeof(double));
       } else {
         const int64_t c = (piece - to_store) / spans, begin = (piece - to_store) % spans * RING_SPAN;
         fill(s, c, begin, wb_min_int(begin + RING_SPAN, count));
@@ -148,15 +144,12 @@ private:
     a.r = s.device + inputs;
     a.p_stride = p_values_ == 0 ? 1 : s.count;
     a.q_stride = q_values_ == 0 ? 1 : s.count;
-    WB_TRY(status_of(cudaMemcpyAsync(s.device, s.sent, static_cast<size_t>(inputs) * sizeof(double),
-                                     cudaMemcpyHostToDevice, s.stream.get()),
-                     "copying the weights to the device", message));
+    WB_TRY(copy_later(s.device, s.sent, size_t(inputs) * sizeof(double), cudaMemcpyHostToDevice,
+                      "copying the weights to the device", message, s.stream.get()));
     WB_TRY(launch_look(a, reinterpret_cast<unsigned *>(s.device + inputs - 1), s.stream.get(), message));
     WB_TRY(launch_convolution(a, processors_, s.stream.get(), message));
-    return status_of(
-        cudaMemcpyAsync(s.fetched, s.device + inputs - 1, static_cast<size_t>(outputs + 1) * sizeof(double),
-                        cudaMemcpyDeviceToHost, s.stream.get()),
-        "copying the sums from the device", message);
+    return copy_later(s.fetched, s.device + inputs - 1, size_t(outputs + 1) * sizeof(double), cudaMemcpyDeviceToHost,
+                      "copying the sums from the device", message, s.stream.get());
   }
 
   const wb_convolution work_;

@@ -41,7 +41,7 @@ WB_HD_CALLED int place_of(const draw_arguments &a, int32_t i) {
 
 /* Counts the elements of each place that the block looks at. Element begin + k belongs to thread k % sort_threads. */
 __device__ __forceinline__ void count_here(const draw_arguments &a, int32_t begin, uint32_t *here) {
-  const int thread = static_cast<int>(threadIdx.x);
+  const int thread = int(threadIdx.x);
   for (int place = thread; place < places; place += sort_threads) here[place] = 0;
   __syncthreads();
   WB_ROLLED
@@ -53,8 +53,8 @@ __device__ __forceinline__ void count_here(const draw_arguments &a, int32_t begi
 /* Launch: a block a sort_elements elements. Shared memory: a count for each place. 16 bytes an element. */
 __global__ void __launch_bounds__(sort_threads) polyagamma_count(draw_arguments a, uint32_t *counts) {
   WB_DYNAMIC_SHARED(uint32_t, here);
-  count_here(a, static_cast<int32_t>(blockIdx.x) * sort_elements, here);
-  for (int place = static_cast<int>(threadIdx.x); place < places; place += sort_threads)
+  count_here(a, int32_t(blockIdx.x) * sort_elements, here);
+  for (int place = int(threadIdx.x); place < places; place += sort_threads)
     if (here[place] != 0) atomicAdd(&counts[place], here[place]);
 }
 
@@ -62,8 +62,8 @@ __global__ void __launch_bounds__(sort_threads) polyagamma_count(draw_arguments 
  * reserves room for its own and fills it. The order within a place varies, without influence on the draws. */
 __global__ void __launch_bounds__(sort_threads) polyagamma_sort(draw_arguments a, uint32_t *next, int32_t *list) {
   WB_DYNAMIC_SHARED(uint32_t, here);
-  const int thread = static_cast<int>(threadIdx.x);
-  const int32_t begin = static_cast<int32_t>(blockIdx.x) * sort_elements;
+  const int thread = int(threadIdx.x);
+  const int32_t begin = int32_t(blockIdx.x) * sort_elements;
   count_here(a, begin, here);
   for (int place = thread; place < places; place += sort_threads)
     if (here[place] != 0) here[place] = atomicAdd(&next[place], here[place]);
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(draw_threads)
   const int32_t at = thread_number<draw_threads, int32_t>();
   if (at >= count) return;
   const int32_t i = list == nullptr ? at : list[at];
-  const uint64_t element = a.first + static_cast<uint64_t>(i);
+  const uint64_t element = a.first + uint64_t(i);
   const double shape = a.shape[i * a.shape_step], tilt = a.tilt[i * a.tilt_step];
   if (Way == WB_POLYAGAMMA_PARTS)
     a.draws[i] =
@@ -125,10 +125,10 @@ public:
 
   /* `count` elements at most in one part. */
   int prepare(int32_t count, wb_message *message) {
-    WB_TRY(shape_.allocate(static_cast<size_t>(work_.shapes == 1 ? 1 : count), "the shapes", message));
-    WB_TRY(tilt_.allocate(static_cast<size_t>(work_.tilts == 1 ? 1 : count), "the tilts", message));
-    WB_TRY(draws_.allocate(static_cast<size_t>(count), "the draws", message));
-    WB_TRY(list_.allocate(static_cast<size_t>(count), "the lists of elements", message));
+    WB_TRY(shape_.allocate(size_t(work_.shapes == 1 ? 1 : count), "the shapes", message));
+    WB_TRY(tilt_.allocate(size_t(work_.tilts == 1 ? 1 : count), "the tilts", message));
+    WB_TRY(draws_.allocate(size_t(count), "the draws", message));
+    WB_TRY(list_.allocate(size_t(count), "the lists of elements", message));
     return counts_.allocate(places, "the lists of elements", message);
   }
 
@@ -144,7 +144,7 @@ public:
     const int64_t room = slot_items(work_.count, sizeof(double));
     WB_TRY(shape_.allocate(1, "the shapes", message));
     WB_TRY(tilt_.allocate(1, "the tilts", message));
-    WB_TRY(draws_.allocate(static_cast<size_t>(room) * SLOTS, "the draws", message));
+    WB_TRY(draws_.allocate(size_t(room) * SLOTS, "the draws", message));
     WB_TRY(shape_.upload(work_.shape, 1, SENDING, message));
     WB_TRY(tilt_.upload(work_.tilt, 1, SENDING, message));
     const int way = wb_polyagamma_way_of(work_.method, *work_.shape, *work_.tilt);
@@ -153,8 +153,7 @@ public:
         [&](int64_t first, int64_t count, int64_t turn, cudaStream_t stream, const double **from) {
           double *const draws = draws_.data() + turn % SLOTS * room;
           *from = draws;
-          return launch_draws(way, arguments(first, static_cast<int32_t>(count), draws), nullptr,
-                              static_cast<int32_t>(count), stream, message);
+          return launch_draws(way, arguments(first, int32_t(count), draws), nullptr, int32_t(count), stream, message);
         },
         FETCHING, message);
   }
@@ -164,16 +163,10 @@ private:
                               *FETCHING = "copying the draws from the device";
 
   draw_arguments arguments(int64_t first, int32_t count, double *draws) const {
-    return {count,
-            shape_.data(),
-            tilt_.data(),
-            work_.shapes == 1 ? 0 : 1,
-            work_.tilts == 1 ? 0 : 1,
-            work_.method,
-            work_.key,
-            work_.iteration,
-            work_.first + static_cast<uint64_t>(first),
-            draws};
+    const int32_t shape_step = work_.shapes > 1, tilt_step = work_.tilts > 1;
+    const uint64_t element = work_.first + uint64_t(first);
+    return {count,        shape_.data(), tilt_.data(),    shape_step, tilt_step,
+            work_.method, work_.key,     work_.iteration, element,    draws};
   }
 
   int draw_lists(const draw_arguments &a, wb_message *message) {
@@ -188,8 +181,7 @@ private:
     WB_TRY(launch(shape, polyagamma_sort, "sorting elements", message, a, counts_.data(), list_.data()));
     for (int way = 0; way < WB_POLYAGAMMA_WAYS; way++) {
       const uint32_t begin = begins[way * part_places], end = begins[(way + 1) * part_places];
-      if (begin < end)
-        WB_TRY(launch_draws(way, a, list_.data() + begin, static_cast<int32_t>(end - begin), nullptr, message));
+      if (begin < end) WB_TRY(launch_draws(way, a, list_.data() + begin, int32_t(end - begin), nullptr, message));
     }
     return WB_OK;
   }
@@ -228,10 +220,10 @@ static int room_for(const wb_run *run, uint64_t size, const char *what, int64_t 
                     wb_message *message) {
   uint64_t bytes = 0;
   WB_TRY(wb::memory_for_call(run, &bytes, message));
-  *at_once = wb::smaller(wb::smaller(all, most), static_cast<int64_t>(bytes / size));
+  *at_once = wb::smaller(wb::smaller(all, most), int64_t(bytes / size));
   if (bytes / size >= 1024) return WB_OK;
   return wb_fail(message, WB_ERROR_MEMORY, "%.3g MB of device memory are available, too little for any %s",
-                 static_cast<double>(bytes) / 1e6, what);
+                 double(bytes) / 1e6, what);
 }
 
 static int draw(const wb_polyagamma_work *work, const wb_run *run, wb_message *message) {
@@ -245,10 +237,9 @@ static int draw(const wb_polyagamma_work *work, const wb_run *run, wb_message *m
   const int64_t room = wb::SLOTS * wb::slot_items(work->count, sizeof(double));
   if (work->shapes == 1 && work->tilts == 1 && wb::smaller(room, work->count) <= at_once)
     return drawing.run_alike(message);
-  WB_TRY(drawing.prepare(static_cast<int32_t>(at_once), message));
-  return wb::in_batches(work->count, at_once, [&](int64_t done, int64_t count) {
-    return drawing.run(done, static_cast<int32_t>(count), message);
-  });
+  WB_TRY(drawing.prepare(int32_t(at_once), message));
+  return wb::in_batches(work->count, at_once,
+                        [&](int64_t done, int64_t count) { return drawing.run(done, int32_t(count), message); });
 }
 
 static int evaluate(const wb_polyagamma_points *points, const wb_run *run, wb_message *message) {
@@ -256,10 +247,10 @@ static int evaluate(const wb_polyagamma_points *points, const wb_run *run, wb_me
   int64_t at_once = 0;
   WB_TRY(room_for(run, 4 * sizeof(double), "points of a law", points->count, int64_t(1) << 24, &at_once, message));
   wb::device_array<double> x, shape, tilt, value;
-  WB_TRY(value.allocate(static_cast<size_t>(at_once), "points of a law", message));
+  WB_TRY(value.allocate(size_t(at_once), "points of a law", message));
   return wb::in_batches(points->count, at_once, [&](int64_t done, int64_t here) {
-    const int32_t count = static_cast<int32_t>(here);
-    const size_t size = static_cast<size_t>(here);
+    const int32_t count = int32_t(here);
+    const size_t size = size_t(here);
     WB_TRY(wb::bring(run, x, points->x + done, size, "points", message));
     WB_TRY(wb::bring(run, shape, points->shape + done, size, "points", message));
     WB_TRY(wb::bring(run, tilt, points->tilt + done, size, "points", message));

@@ -19,28 +19,32 @@ constexpr int chunk = 128; /* steps drawn at a time */
 constexpr int point_threads = 128;
 constexpr int group_threads = 256;
 
-/* Device addresses of one part of the resamples and one chunk of steps. */
-struct update_arguments {
-  int kind, dimensions, covariates, steps;
+/* Device addresses, as in wb_copula_closeness. */
+struct closeness_at {
+  const double *point_term, *point_covariate, *row_term, *row_covariate;
+};
+
+/* Device addresses of one part of the resamples and one chunk of steps, or of a fit, whose steps are its points. */
+struct copula_arguments {
+  int kind, dimensions, covariates, grouped, steps;
   int64_t rows, groups, points, first_group, first_step;
   uint64_t key;
-  const double *alpha, *rho, *scale, *rho_scale; /* alpha: of the chunk */
-  double *score;                                 /* groups x chunk x dimensions */
-  int32_t *row;                                  /* groups x chunk */
-  double *cumulative;                            /* groups x rows */
-  const double *point_term, *point_covariate, *row_term, *row_covariate;
-  const double *own_term, *own_covariate; /* rows as points */
+  const double *alpha, *rho, *scale, *rho_scale; /* alpha: of the chunk; others: in a fit of each group */
+  const double *outcome;
+  double *score;          /* groups x chunk x dimensions */
+  int32_t *row;           /* groups x chunk */
+  double *cumulative;     /* groups x rows */
+  closeness_at near, own; /* own: rows as points */
   double *row_conditional, *conditional, *gain;
 };
 
-/* The weight of the observation with the covariates of `row` at point l. */
-__device__ double local_weight(double alpha, int covariates, const double *point_term, const double *point_covariate,
-                               int64_t points, int64_t l, const double *row_term, const double *row_covariate,
+/* The weight of observation `row` of `rows` at point l of `points`. */
+__device__ double local_weight(double alpha, int covariates, const closeness_at &near, int64_t points, int64_t l,
                                int64_t rows, int64_t row) {
   if (covariates == 0) return alpha;
-  double sum = point_term[l] + row_term[row];
+  double sum = near.point_term[l] + near.row_term[row];
   for (int c = 0; c < covariates; c++)
-    sum = wb_fma(point_covariate[c * points + l], row_covariate[c * rows + row], sum);
+    sum = wb_fma(near.point_covariate[c * points + l], near.row_covariate[c * rows + row], sum);
   return wb_copula_local_weight((1.0 - alpha) / alpha, sum);
 }
 
@@ -67,36 +71,35 @@ __device__ double update_binary(double q, double weight, double rho, double scor
 }
 
 /* A thread a resample: the rows' cumulative weights, in the order of the rows. */
-__global__ void row_weights(update_arguments a) {
+__global__ void row_weights(copula_arguments a) {
   const int64_t group = thread_number();
   if (group >= a.groups) return;
   double *const cumulative = a.cumulative + group * a.rows;
   double sum = 0;
   for (int64_t i = 0; i < a.rows; i++)
-    cumulative[i] = sum +=
-        wb_bootstrap_weight(a.key, static_cast<uint64_t>(a.first_group + group), static_cast<uint64_t>(i));
+    cumulative[i] = sum += wb_bootstrap_weight(a.key, uint64_t(a.first_group + group), uint64_t(i));
 }
 
 /* A thread a (resample, step): its row, and its scores, or for a binary response the uniform. */
-__global__ void draw_steps(update_arguments a) {
+__global__ void draw_steps(copula_arguments a) {
   const int64_t at = thread_number();
   if (at >= a.groups * a.steps) return;
   const int64_t group = at / a.steps, t = at % a.steps;
-  const uint64_t resample = static_cast<uint64_t>(a.first_group + group);
-  const uint32_t step = static_cast<uint32_t>(a.first_step + t);
+  const uint64_t resample = uint64_t(a.first_group + group);
+  const uint32_t step = uint32_t(a.first_step + t);
   if (a.rows > 0)
     a.row[group * chunk + t] =
-        wb_row_at(a.cumulative + group * a.rows, static_cast<int32_t>(a.rows), wb_row_uniform(a.key, resample, step));
+        wb_row_at(a.cumulative + group * a.rows, int32_t(a.rows), wb_row_uniform(a.key, resample, step));
   double *const score = a.score + (group * chunk + t) * a.dimensions;
   for (int j = 0; j < a.dimensions; j++) {
-    const double u = wb_step_uniform(a.key, resample, step, static_cast<uint32_t>(j));
+    const double u = wb_step_uniform(a.key, resample, step, uint32_t(j));
     score[j] = a.kind == WB_COPULA_BINARY ? u : wb_normal_quantile_within(u);
   }
 }
 
 /* A block a resample, its threads across the rows: draws the binary responses one after the other from the state at the
  * rows, which each of them updates. Turns the uniforms of `score` into the observations. */
-__global__ void draw_binary(update_arguments a) {
+__global__ void draw_binary(copula_arguments a) {
   const int64_t group = blockIdx.x;
   double *const state = a.row_conditional + group * a.rows;
   for (int t = 0; t < a.steps; t++) {
@@ -107,8 +110,7 @@ __global__ void draw_binary(update_arguments a) {
     __syncthreads(); /* all have read the uniform and the row's state */
     if (threadIdx.x == 0) *score = seen;
     for (int64_t l = threadIdx.x; l < a.rows; l += blockDim.x) {
-      const double weight = local_weight(a.alpha[t], a.covariates, a.own_term, a.own_covariate, a.rows, l, a.row_term,
-                                         a.row_covariate, a.rows, row);
+      const double weight = local_weight(a.alpha[t], a.covariates, a.own, a.rows, l, a.rows, row);
       state[l] = update_binary(state[l], weight, a.rho[0], seen);
     }
     __syncthreads();
@@ -116,7 +118,7 @@ __global__ void draw_binary(update_arguments a) {
 }
 
 /* Launch: (blocks of points, resamples). One coordinate or a binary response: the state is in registers. */
-__global__ void update_one(update_arguments a) {
+__global__ void update_one(copula_arguments a) {
   const int64_t l = thread_number();
   if (l >= a.points) return;
   for (int64_t group = blockIdx.y; group < a.groups; group += gridDim.y) {
@@ -125,8 +127,8 @@ __global__ void update_one(update_arguments a) {
     const double *const score = a.score + group * chunk;
     const int32_t *const row = a.row + group * chunk;
     for (int t = 0; t < a.steps; t++) {
-      const double weight = local_weight(a.alpha[t], a.covariates, a.point_term, a.point_covariate, a.points, l,
-                                         a.row_term, a.row_covariate, a.rows, a.covariates > 0 ? row[t] : 0);
+      const double weight =
+          local_weight(a.alpha[t], a.covariates, a.near, a.points, l, a.rows, a.covariates > 0 ? row[t] : 0);
       if (a.kind == WB_COPULA_BINARY) {
         u = update_binary(u, weight, a.rho[0], score[t]);
       } else {
@@ -140,36 +142,28 @@ __global__ void update_one(update_arguments a) {
   }
 }
 
-__global__ void update_many(update_arguments a) {
+__global__ void update_many(copula_arguments a) {
   const int64_t l = thread_number();
   if (l >= a.points) return;
   for (int64_t group = blockIdx.y; group < a.groups; group += gridDim.y) {
     const int64_t at = group * a.dimensions * a.points + l;
     for (int t = 0; t < a.steps; t++) {
       const int64_t row = a.covariates > 0 ? a.row[group * chunk + t] : 0;
-      const double weight = local_weight(a.alpha[t], a.covariates, a.point_term, a.point_covariate, a.points, l,
-                                         a.row_term, a.row_covariate, a.rows, row);
+      const double weight = local_weight(a.alpha[t], a.covariates, a.near, a.points, l, a.rows, row);
       update_point(a.dimensions, weight, a.scale, a.rho_scale, a.score + (group * chunk + t) * a.dimensions, a.points,
                    a.conditional + at, a.gain + at);
     }
   }
 }
 
-struct fit_arguments {
-  int kind, dimensions, covariates, grouped;
-  int64_t groups, points;
-  const double *alpha, *rho, *scale, *rho_scale; /* alpha: points; others: groups x dimensions */
-  const double *outcome;
-  const double *point_term, *point_covariate, *row_term, *row_covariate;
-  double *conditional, *score, *gain;
-};
-
 /* A block a group, its threads across the observations still to come. */
-__global__ void fit_sequence(fit_arguments a) {
+__global__ void fit_sequence(copula_arguments a) {
   const int64_t group = blockIdx.x, n = a.points, d = a.dimensions;
   double *const conditional = a.conditional + group * d * n, *const gain = a.gain + group * d * n;
   double *const scores = a.score + group * n * d;
-  const int64_t of_group = a.grouped && a.covariates > 0 ? group : 0;
+  const int64_t term = a.grouped && a.covariates > 0 ? group * n : 0, covariate = term * a.covariates;
+  const closeness_at near = {a.near.point_term + term, a.near.point_covariate + covariate, a.near.row_term + term,
+                             a.near.row_covariate + covariate};
   for (int64_t i = 0; i < n; i++) {
     __syncthreads(); /* observation i is predicted: it does not change any more */
     double *const score = scores + i * d;
@@ -185,9 +179,7 @@ __global__ void fit_sequence(fit_arguments a) {
     }
     __syncthreads();
     for (int64_t l = i + 1 + threadIdx.x; l < n; l += blockDim.x) {
-      const double weight = local_weight(
-          a.alpha[i], a.covariates, a.point_term + of_group * n, a.point_covariate + of_group * a.covariates * n, n, l,
-          a.row_term + of_group * n, a.row_covariate + of_group * a.covariates * n, n, i);
+      const double weight = local_weight(a.alpha[i], a.covariates, near, n, l, n, i);
       if (a.kind == WB_COPULA_BINARY) {
         conditional[l] = update_binary(conditional[l], weight, a.rho[group], score[0]);
       } else {
@@ -199,79 +191,79 @@ __global__ void fit_sequence(fit_arguments a) {
 }
 
 int bring(device_array<double> &to, const double *from, int64_t count, wb_message *message) {
-  return to.hold(from, static_cast<size_t>(count), "arrays of predictive resampling", message);
+  return to.hold(from, size_t(count), "arrays of predictive resampling", message);
 }
 
 /* rho, 1/sqrt(1 - rho^2) and their product. */
-class bandwidths {
-public:
-  int bring_all(const double *rho, int64_t count, int kind, wb_message *message) {
-    std::vector<double> scale(static_cast<size_t>(count)), both(static_cast<size_t>(count));
-    for (size_t j = 0; j < scale.size(); j++) {
-      scale[j] = kind == WB_COPULA_BINARY ? 1.0 : wb_copula_scale(rho[j]);
-      both[j] = rho[j] * scale[j];
-    }
-    WB_TRY(bring(rho_, rho, count, message));
-    WB_TRY(bring(scale_, scale.data(), count, message));
-    return bring(both_, both.data(), count, message);
-  }
-  const double *rho() const { return rho_.data(); }
-  const double *scale() const { return scale_.data(); }
-  const double *rho_scale() const { return both_.data(); }
+struct bandwidths {
+  device_array<double> rho, scale, both;
 
-private:
-  device_array<double> rho_, scale_, both_;
+  int bring_all(const double *from, int64_t count, copula_arguments *a, wb_message *message) {
+    std::vector<double> scales(count), products(count);
+    for (size_t j = 0; j < scales.size(); j++) {
+      scales[j] = a->kind == WB_COPULA_BINARY ? 1.0 : wb_copula_scale(from[j]);
+      products[j] = from[j] * scales[j];
+    }
+    WB_TRY(bring(rho, from, count, message));
+    WB_TRY(bring(scale, scales.data(), count, message));
+    WB_TRY(bring(both, products.data(), count, message));
+    a->rho = rho.data();
+    a->scale = scale.data();
+    a->rho_scale = both.data();
+    return WB_OK;
+  }
 };
 
-class closeness {
-public:
+struct closeness {
+  device_array<double> point_term, point_covariate, row_term, row_covariate;
+
   int bring_all(const wb_copula_closeness &from, int64_t groups, int64_t points, int64_t rows, int64_t covariates,
-                wb_message *message) {
+                closeness_at *at, wb_message *message) {
     if (covariates == 0) return WB_OK;
     const int64_t times = from.grouped ? groups : 1;
-    WB_TRY(bring(point_term_, from.point_term, times * points, message));
-    WB_TRY(bring(point_covariate_, from.point_covariate, times * points * covariates, message));
-    WB_TRY(bring(row_term_, from.row_term, times * rows, message));
-    return bring(row_covariate_, from.row_covariate, times * rows * covariates, message);
+    WB_TRY(bring(point_term, from.point_term, times * points, message));
+    WB_TRY(bring(point_covariate, from.point_covariate, times * points * covariates, message));
+    WB_TRY(bring(row_term, from.row_term, times * rows, message));
+    WB_TRY(bring(row_covariate, from.row_covariate, times * rows * covariates, message));
+    *at = {point_term.data(), point_covariate.data(), row_term.data(), row_covariate.data()};
+    return WB_OK;
   }
-  const double *point_term() const { return point_term_.data(); }
-  const double *point_covariate() const { return point_covariate_.data(); }
-  const double *row_term() const { return row_term_.data(); }
-  const double *row_covariate() const { return row_covariate_.data(); }
-
-private:
-  device_array<double> point_term_, point_covariate_, row_term_, row_covariate_;
 };
 
 class update_part {
 public:
-  int run(const wb_copula_update &work, update_arguments a, const double *alpha, int64_t first, int64_t count,
+  int run(const wb_copula_update &work, copula_arguments a, const double *alpha, int64_t first, int64_t count,
           wb_message *message) {
     const int64_t size = a.dimensions * a.points;
     const bool drawn = work.score == nullptr, rows_live = drawn && a.kind == WB_COPULA_BINARY;
+    const char *const what = "drawing observations";
     a.groups = count;
     a.first_group = work.first_group + first;
     WB_TRY(bring(conditional_, work.conditional + first * size, count * size, message));
     if (work.gain != nullptr) WB_TRY(bring(gain_, work.gain + first * size, count * size, message));
     if (rows_live) WB_TRY(bring(rows_, work.row_conditional + first * a.rows, count * a.rows, message));
-    WB_TRY(score_.allocate(static_cast<size_t>(count * chunk * a.dimensions), "observations", message));
-    WB_TRY(row_.allocate(static_cast<size_t>(count * chunk), "rows of the steps", message));
-    WB_TRY(cumulative_.allocate(static_cast<size_t>(drawn ? count * a.rows : 0), "weights of the rows", message));
+    WB_TRY(score_.allocate(size_t(count * chunk * a.dimensions), "observations", message));
+    WB_TRY(row_.allocate(size_t(count * chunk), "rows of the steps", message));
+    WB_TRY(cumulative_.allocate(size_t(drawn ? count * a.rows : 0), "weights of the rows", message));
     a.conditional = conditional_.data();
-    a.gain = work.gain != nullptr ? gain_.data() : nullptr;
-    a.row_conditional = rows_live ? rows_.data() : nullptr;
+    a.gain = gain_.data();
+    a.row_conditional = rows_.data();
     a.score = score_.data();
     a.row = row_.data();
     a.cumulative = cumulative_.data();
-    if (drawn && a.rows > 0) WB_TRY(go(row_weights, cover(group_threads, count), a, message));
+    if (drawn && a.rows > 0) WB_TRY(launch(cover(group_threads, count), row_weights, what, message, a));
     WB_TRY(in_batches(work.steps, chunk, [&](int64_t step, int64_t steps) {
-      a.steps = static_cast<int>(steps);
+      a.steps = int(steps);
       a.first_step = work.first_step + step;
       a.alpha = alpha + step;
-      WB_TRY(drawn ? draw(a, rows_live, message) : take(work, a, first, step, message));
-      return a.points > 0 ? advance(a, message) : static_cast<int>(WB_OK);
+      WB_TRY(drawn ? launch(cover(group_threads, count * steps), draw_steps, what, message, a)
+                   : take(work, a, first, step, message));
+      if (rows_live) WB_TRY(launch(grid(group_threads, count), draw_binary, what, message, a));
+      if (a.points == 0) return int(WB_OK);
+      return launch(cover(point_threads, a.points, rows_of_grid(count)), a.dimensions == 1 ? update_one : update_many,
+                    "updating points", message, a);
     }));
-    const size_t states = static_cast<size_t>(count * size), row_states = static_cast<size_t>(count * a.rows);
+    const size_t states = size_t(count * size), row_states = size_t(count * a.rows);
     WB_TRY(conditional_.download(work.conditional + first * size, states, "copying the states", message));
     if (work.gain != nullptr)
       WB_TRY(gain_.download(work.gain + first * size, states, "copying the densities", message));
@@ -280,75 +272,55 @@ public:
   }
 
 private:
-  static int go(void (*kernel)(update_arguments), const launch_shape &shape, const update_arguments &a,
-                wb_message *message) {
-    return launch(shape, kernel, "drawing observations", message, a);
-  }
-
-  static int draw(const update_arguments &a, bool rows_live, wb_message *message) {
-    WB_TRY(go(draw_steps, cover(group_threads, a.groups * a.steps), a, message));
-    return rows_live ? go(draw_binary, grid(group_threads, a.groups), a, message) : static_cast<int>(WB_OK);
-  }
-
   /* The caller's observations of this chunk, laid out as drawn ones are. */
-  int take(const wb_copula_update &work, const update_arguments &a, int64_t first, int64_t step, wb_message *message) {
+  int take(const wb_copula_update &work, const copula_arguments &a, int64_t first, int64_t step, wb_message *message) {
     const int64_t d = a.dimensions;
-    std::vector<double> score(static_cast<size_t>(a.groups * chunk * d));
-    std::vector<int32_t> row(static_cast<size_t>(a.groups * chunk));
+    std::vector<double> score(size_t(a.groups * chunk * d));
+    std::vector<int32_t> row(size_t(a.groups * chunk));
     for (int64_t g = 0; g < a.groups; g++)
       for (int64_t t = 0; t < a.steps; t++) {
         const int64_t from = (first + g) * work.steps + step + t, to = g * chunk + t;
-        for (int64_t j = 0; j < d; j++) score[static_cast<size_t>(to * d + j)] = work.score[from * d + j];
-        if (a.covariates > 0) row[static_cast<size_t>(to)] = work.row[from];
+        for (int64_t j = 0; j < d; j++) score[size_t(to * d + j)] = work.score[from * d + j];
+        if (a.covariates > 0) row[size_t(to)] = work.row[from];
       }
     WB_TRY(score_.upload(score.data(), score.size(), "copying observations", message));
     return row_.upload(row.data(), row.size(), "copying rows of the steps", message);
-  }
-
-  static int advance(const update_arguments &a, wb_message *message) {
-    return launch(cover(point_threads, a.points, rows_of_grid(a.groups)), a.dimensions == 1 ? update_one : update_many,
-                  "updating points", message, a);
   }
 
   device_array<double> conditional_, gain_, rows_, score_, cumulative_;
   device_array<int32_t> row_;
 };
 
-} // namespace
-
-int copula_update(const wb_copula_update *work, const wb_run *run, wb_message *message) {
-  WB_ON_DEVICE(run->device, message);
-  const wb_copula_model &model = work->model;
-  update_arguments a = {};
+copula_arguments arguments_of(const wb_copula_model &model, int64_t groups, int64_t points) {
+  copula_arguments a = {};
   a.kind = model.kind;
   a.dimensions = model.dimensions;
   a.covariates = model.covariates;
   a.rows = model.rows;
-  a.points = work->points;
+  a.groups = groups;
+  a.points = points;
+  return a;
+}
+
+} // namespace
+
+int copula_update(const wb_copula_update *work, const wb_run *run, wb_message *message) {
+  WB_ON_DEVICE(run->device, message);
+  copula_arguments a = arguments_of(work->model, work->groups, work->points);
   a.key = work->key;
   bandwidths rho;
   closeness points, rows;
   device_array<double> alpha;
-  std::vector<double> weights(static_cast<size_t>(work->steps));
+  std::vector<double> weights(size_t(work->steps));
   for (size_t t = 0; t < weights.size(); t++)
-    weights[t] = wb_copula_forward_weight(
-        work->observations + static_cast<double>(work->first_step + static_cast<int64_t>(t)) + 1.0, work->most);
-  WB_TRY(rho.bring_all(work->rho, model.dimensions, model.kind, message));
+    weights[t] = wb_copula_forward_weight(work->observations + double(work->first_step + int64_t(t)) + 1.0, work->most);
+  WB_TRY(rho.bring_all(work->rho, a.dimensions, &a, message));
   WB_TRY(bring(alpha, weights.data(), work->steps, message));
-  WB_TRY(points.bring_all(work->closeness, work->groups, work->points, model.rows, model.covariates, message));
+  WB_TRY(points.bring_all(work->closeness, a.groups, a.points, a.rows, a.covariates, &a.near, message));
   if (work->row_conditional != nullptr)
-    WB_TRY(rows.bring_all(work->row_closeness, work->groups, model.rows, model.rows, model.covariates, message));
-  a.rho = rho.rho();
-  a.scale = rho.scale();
-  a.rho_scale = rho.rho_scale();
-  a.point_term = points.point_term();
-  a.point_covariate = points.point_covariate();
-  a.row_term = points.row_term();
-  a.row_covariate = points.row_covariate();
-  a.own_term = rows.point_term();
-  a.own_covariate = rows.point_covariate();
+    WB_TRY(rows.bring_all(work->row_closeness, a.groups, a.rows, a.rows, a.covariates, &a.own, message));
   const uint64_t each =
-      sizeof(double) * static_cast<uint64_t>(2 * a.dimensions * a.points + chunk * (a.dimensions + 1) + 2 * a.rows);
+      sizeof(double) * uint64_t(2 * a.dimensions * a.points + chunk * (a.dimensions + 1) + 2 * a.rows);
   int64_t at_once = 0;
   WB_TRY(fitting(run, each, "one resample", work->groups, &at_once, message));
   update_part part;
@@ -359,42 +331,31 @@ int copula_update(const wb_copula_update *work, const wb_run *run, wb_message *m
 
 int copula_fit(const wb_copula_fit *work, const wb_run *run, wb_message *message) {
   WB_ON_DEVICE(run->device, message);
-  const wb_copula_model &model = work->model;
-  const int64_t n = work->points, size = work->groups * n * model.dimensions;
+  copula_arguments a = arguments_of(work->model, work->groups, work->points);
+  const int64_t n = work->points;
+  const size_t size = size_t(work->groups * n * a.dimensions);
   bandwidths rho;
   closeness near;
   device_array<double> alpha, outcome, conditional, score, gain;
-  std::vector<double> weights(static_cast<size_t>(n)), ones(static_cast<size_t>(size), 1.0);
-  for (size_t i = 0; i < weights.size(); i++) weights[i] = wb_copula_weight(static_cast<double>(i + 1));
-  WB_TRY(rho.bring_all(work->rho, work->groups * model.dimensions, model.kind, message));
+  std::vector<double> weights(n), ones(size, 1.0);
+  for (size_t i = 0; i < weights.size(); i++) weights[i] = wb_copula_weight(double(i + 1));
+  WB_TRY(rho.bring_all(work->rho, work->groups * a.dimensions, &a, message));
   WB_TRY(bring(alpha, weights.data(), n, message));
-  if (model.kind == WB_COPULA_BINARY) WB_TRY(bring(outcome, work->outcome, work->groups * n, message));
-  WB_TRY(near.bring_all(work->closeness, work->groups, n, n, model.covariates, message));
-  WB_TRY(bring(conditional, work->conditional, size, message));
-  WB_TRY(bring(gain, ones.data(), size, message));
-  WB_TRY(score.allocate(static_cast<size_t>(size), "normal scores", message));
-  fit_arguments a = {model.kind,
-                     model.dimensions,
-                     model.covariates,
-                     work->closeness.grouped,
-                     work->groups,
-                     n,
-                     alpha.data(),
-                     rho.rho(),
-                     rho.scale(),
-                     rho.rho_scale(),
-                     outcome.data(),
-                     near.point_term(),
-                     near.point_covariate(),
-                     near.row_term(),
-                     near.row_covariate(),
-                     conditional.data(),
-                     score.data(),
-                     gain.data()};
+  if (a.kind == WB_COPULA_BINARY) WB_TRY(bring(outcome, work->outcome, work->groups * n, message));
+  WB_TRY(near.bring_all(work->closeness, work->groups, n, n, a.covariates, &a.near, message));
+  WB_TRY(bring(conditional, work->conditional, work->groups * n * a.dimensions, message));
+  WB_TRY(bring(gain, ones.data(), work->groups * n * a.dimensions, message));
+  WB_TRY(score.allocate(size, "normal scores", message));
+  a.grouped = work->closeness.grouped;
+  a.alpha = alpha.data();
+  a.outcome = outcome.data();
+  a.conditional = conditional.data();
+  a.score = score.data();
+  a.gain = gain.data();
   WB_TRY(launch(grid(group_threads, work->groups), fit_sequence, "fitting by copulas", message, a));
-  WB_TRY(conditional.download(work->conditional, static_cast<size_t>(size), "copying the states", message));
-  WB_TRY(score.download(work->score, static_cast<size_t>(size), "copying the scores", message));
-  return gain.download(work->gain, static_cast<size_t>(size), "copying the densities", message);
+  WB_TRY(conditional.download(work->conditional, size, "copying the states", message));
+  WB_TRY(score.download(work->score, size, "copying the scores", message));
+  return gain.download(work->gain, size, "copying the densities", message);
 }
 
 } // namespace wb

@@ -33,7 +33,7 @@ __global__ void known_variance(chain_arguments a) {
     const int64_t step = a.first_step + i;
     if (step / 2 != held) {
       held = step / 2;
-      wb_chain_normals(a.key, static_cast<uint64_t>(a.first + r), static_cast<uint64_t>(held), &even, &odd);
+      wb_chain_normals(a.key, uint64_t(a.first + r), uint64_t(held), &even, &odd);
     }
     mean = wb_fma(a.gain[i], step % 2 != 0 ? odd : even, mean);
     if (a.every > 0 && (step + 1) % a.every == 0) {
@@ -50,8 +50,8 @@ __global__ void unknown_variance(chain_arguments a) {
   double mean = a.mean[r], scale = a.scale[r], *record = a.every > 0 ? a.trajectory + r : nullptr;
   for (int64_t i = 0; i < a.steps; i++) {
     const int64_t step = a.first_step + i;
-    wb_chain_t_step(a.key, static_cast<uint64_t>(a.first + r), static_cast<uint32_t>(step),
-                    a.weight + static_cast<double>(step), a.shape + 0.5 * static_cast<double>(step), &mean, &scale);
+    wb_chain_t_step(a.key, uint64_t(a.first + r), uint32_t(step), a.weight + double(step), a.shape + 0.5 * double(step),
+                    &mean, &scale);
     if (a.every > 0 && (step + 1) % a.every == 0) {
       *record = mean;
       record += a.resamples;
@@ -71,8 +71,7 @@ struct bootstrap_arguments {
 __global__ void bootstrap_weights(bootstrap_arguments a) {
   const int64_t at = thread_number();
   if (at >= a.resamples * a.observations) return;
-  a.weight[at] = wb_bootstrap_weight(a.key, static_cast<uint64_t>(a.first + at / a.observations),
-                                     static_cast<uint64_t>(at % a.observations));
+  a.weight[at] = wb_bootstrap_weight(a.key, uint64_t(a.first + at / a.observations), uint64_t(at % a.observations));
 }
 
 /* A thread a resample: sums in the order of the observations. */
@@ -89,9 +88,8 @@ __global__ void bootstrap_finish(bootstrap_arguments a) {
       weight[i] = 1.0;
     }
     for (int64_t t = 0; t < a.steps; t++)
-      weight[wb_row_at(cumulative, static_cast<int32_t>(n),
-                       wb_row_uniform(a.key, static_cast<uint64_t>(a.first + r), static_cast<uint32_t>(t)))] += 1.0;
-    sum = static_cast<double>(n + a.steps);
+      weight[wb_row_at(cumulative, int32_t(n), wb_row_uniform(a.key, uint64_t(a.first + r), uint32_t(t)))] += 1.0;
+    sum = double(n + a.steps);
   } else {
     for (int64_t i = 0; i < n; i++) sum += weight[i];
   }
@@ -103,48 +101,36 @@ int go(void (*kernel)(Arguments), int64_t threads, const char *what, const Argum
   return launch(cover(chain_threads, threads), kernel, what, message, a);
 }
 
-class chain_part {
-public:
-  int go_through(const wb_normal_chains &work, const wb_run *run, const double *gain, int64_t records, int64_t first,
-                 int64_t count, wb_message *message) {
-    const size_t size = static_cast<size_t>(count);
-    WB_TRY(bring(run, mean_, work.mean + first, size, "means", message));
-    if (work.scale != nullptr) WB_TRY(bring(run, scale_, work.scale + first, size, "scales", message));
-    WB_TRY(trajectory_.allocate(size * static_cast<size_t>(records), "trajectories", message));
-    const chain_arguments a = {
-        work.key,    work.first + first, count, work.first_step, work.steps,    records > 0 ? work.every : 0,
-        work.weight, work.shape,         gain,  mean_.data(),    scale_.data(), trajectory_.data()};
-    WB_TRY(go(work.scale != nullptr ? unknown_variance : known_variance, count, "resampling means", a, message));
-    WB_TRY(fetch(run, work.mean + first, mean_.data(), count, "copying means", message));
-    if (work.scale != nullptr) WB_TRY(fetch(run, work.scale + first, scale_.data(), count, "copying scales", message));
-    for (int64_t i = 0; i < records; i++)
-      WB_TRY(fetch(run, work.trajectory + i * work.resamples + first, trajectory_.data() + i * count, count,
-                   "copying trajectories", message));
-    return WB_OK;
-  }
-
-private:
-  device_array<double> mean_, scale_, trajectory_;
-};
-
 int normal_chains(const wb_normal_chains *work, const wb_run *run, wb_message *message) {
   WB_ON_DEVICE(run->device, message);
   const int64_t records =
       work->trajectory != nullptr ? (work->first_step + work->steps) / work->every - work->first_step / work->every : 0;
   device_array<double> gain;
   if (work->scale == nullptr && work->steps > 0) {
-    std::vector<double> values(static_cast<size_t>(work->steps));
+    std::vector<double> values(size_t(work->steps));
     for (size_t i = 0; i < values.size(); i++)
-      values[i] =
-          wb_chain_step(work->sd, work->weight + static_cast<double>(work->first_step + static_cast<int64_t>(i)));
+      values[i] = wb_chain_step(work->sd, work->weight + double(work->first_step + int64_t(i)));
     WB_TRY(gain.hold(values.data(), values.size(), "gains of the steps", message));
   }
   int64_t at_once = 0;
-  WB_TRY(fitting(run, sizeof(double) * static_cast<uint64_t>(records + 2), "one resample", work->resamples, &at_once,
-                 message));
-  chain_part part;
+  WB_TRY(fitting(run, sizeof(double) * uint64_t(records + 2), "one resample", work->resamples, &at_once, message));
+  device_array<double> mean, scale, trajectory;
   return in_batches(work->resamples, at_once, [&](int64_t first, int64_t count) {
-    return part.go_through(*work, run, gain.data(), records, first, count, message);
+    const bool known = work->scale == nullptr;
+    const size_t size = size_t(count);
+    WB_TRY(bring(run, mean, work->mean + first, size, "means", message));
+    if (!known) WB_TRY(bring(run, scale, work->scale + first, size, "scales", message));
+    WB_TRY(trajectory.allocate(size * size_t(records), "trajectories", message));
+    const chain_arguments a = {
+        work->key,    work->first + first, count,       work->first_step, work->steps,  records > 0 ? work->every : 0,
+        work->weight, work->shape,         gain.data(), mean.data(),      scale.data(), trajectory.data()};
+    WB_TRY(go(known ? known_variance : unknown_variance, count, "resampling means", a, message));
+    WB_TRY(fetch(run, work->mean + first, mean.data(), count, "copying means", message));
+    if (!known) WB_TRY(fetch(run, work->scale + first, scale.data(), count, "copying scales", message));
+    for (int64_t i = 0; i < records; i++)
+      WB_TRY(fetch(run, work->trajectory + i * work->resamples + first, trajectory.data() + i * count, count,
+                   "copying trajectories", message));
+    return int(WB_OK);
   });
 }
 
@@ -152,11 +138,10 @@ int bootstrap(const wb_bootstrap *work, const wb_run *run, wb_message *message) 
   WB_ON_DEVICE(run->device, message);
   const int64_t n = work->observations;
   int64_t at_once = 0;
-  WB_TRY(
-      fitting(run, sizeof(double) * static_cast<uint64_t>(2 * n), "one resample", work->resamples, &at_once, message));
+  WB_TRY(fitting(run, sizeof(double) * uint64_t(2 * n), "one resample", work->resamples, &at_once, message));
   device_array<double> weight, cumulative;
   return in_batches(work->resamples, at_once, [&](int64_t first, int64_t count) {
-    const size_t size = static_cast<size_t>(count * n);
+    const size_t size = size_t(count * n);
     WB_TRY(weight.allocate(size, "weights", message));
     WB_TRY(cumulative.allocate(work->steps > 0 ? size : 0, "cumulative weights", message));
     const bootstrap_arguments a = {work->key,     work->first + first, count, n, work->steps,

@@ -17,8 +17,8 @@ constexpr int product_threads = 128, side = 16, depth = 32;
 __global__ void __launch_bounds__(side *side) dual_gram(level_rows design, const double *weight, double *gram) {
   __shared__ double left[side][depth + 1], right[side][depth + 1];
   if (blockIdx.x > blockIdx.y) return;
-  const int thread = static_cast<int>(threadIdx.x), r = thread / side, s = thread % side;
-  const int64_t above = static_cast<int64_t>(blockIdx.y) * side, first = static_cast<int64_t>(blockIdx.x) * side;
+  const int thread = int(threadIdx.x), r = thread / side, s = thread % side;
+  const int64_t above = int64_t(blockIdx.y) * side, first = int64_t(blockIdx.x) * side;
   double sum = 0.0;
   for (int begin = 0; begin < design.columns; begin += depth) {
     const int count = design.columns - begin < depth ? design.columns - begin : depth;
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(side *side) dual_gram(level_rows design, const
     for (int i = thread; i < side * depth; i += side * side) {
       const int row = i % side, l = i / side;
       if (l >= count) continue;
-      const double *const column = design.x + static_cast<size_t>(begin + l) * static_cast<size_t>(design.rows);
+      const double *const column = design.x + size_t(begin + l) * size_t(design.rows);
       left[row][l] = above + row < design.rows ? weight[begin + l] * column[above + row] : 0.0;
       right[row][l] = first + row < design.rows ? column[first + row] : 0.0;
     }
@@ -63,8 +63,7 @@ __global__ void __launch_bounds__(product_threads) dual_multiply(level_rows desi
       sum = wb_fma(design.value[e], v[design.column[e]], sum);
   } else {
     WB_UNROLL_BY(16)
-    for (int c = 0; c < design.columns; c++)
-      sum = wb_fma(design.x[static_cast<size_t>(c) * static_cast<size_t>(design.rows) + row], v[c], sum);
+    for (int c = 0; c < design.columns; c++) sum = wb_fma(design.x[size_t(c) * size_t(design.rows) + row], v[c], sum);
   }
   product[row] = sum;
 }
@@ -73,7 +72,7 @@ __global__ void __launch_bounds__(product_threads) dual_multiply(level_rows desi
 __global__ void __launch_bounds__(product_threads)
     dual_multiply_transposed(level_rows design, const double *v, double *product) {
   __shared__ double part[product_threads];
-  const int thread = static_cast<int>(threadIdx.x);
+  const int thread = int(threadIdx.x);
   const int64_t column = thread_number<product_threads>() / WB_REGRESSION_LANES;
   double sum = 0.0;
   if (column < design.columns) {
@@ -90,29 +89,29 @@ __global__ void __launch_bounds__(product_threads)
  * entries of a row are spread over the threads. */
 __global__ void __launch_bounds__(product_threads)
     dual_transposed_entries(level_rows design, const double *v, double *parts) {
-  double *const part = parts + static_cast<size_t>(blockIdx.x) * static_cast<size_t>(design.columns);
-  for (int c = static_cast<int>(threadIdx.x); c < design.columns; c += product_threads) part[c] = 0.0;
+  double *const part = parts + size_t(blockIdx.x) * size_t(design.columns);
+  for (int c = int(threadIdx.x); c < design.columns; c += product_threads) part[c] = 0.0;
   for (int64_t row = blockIdx.x; row < design.rows; row += WB_REGRESSION_LANES) {
     __syncthreads();
     const int32_t last = design.row_start[row + 1];
-    for (int32_t e = design.row_start[row] + static_cast<int32_t>(threadIdx.x); e < last; e += product_threads)
+    for (int32_t e = design.row_start[row] + int32_t(threadIdx.x); e < last; e += product_threads)
       part[design.column[e]] = wb_fma(design.value[e], v[row], part[design.column[e]]);
   }
 }
 
 /* Launch: a thread for each column. */
 __global__ void __launch_bounds__(product_threads) dual_fold(const double *parts, int columns, double *product) {
-  const int c = static_cast<int>(thread_number<product_threads>());
+  const int c = int(thread_number<product_threads>());
   if (c >= columns) return;
   double part[WB_REGRESSION_LANES];
-  for (int i = 0; i < WB_REGRESSION_LANES; i++) part[i] = parts[static_cast<size_t>(i) * columns + c];
+  for (int i = 0; i < WB_REGRESSION_LANES; i++) part[i] = parts[size_t(i) * columns + c];
   product[c] = wb_regression_fold(part);
 }
 
 } // namespace
 
 int dual_products::open(const level_rows &design, wb_message *message) {
-  const size_t n = static_cast<size_t>(design.rows), p = static_cast<size_t>(design.columns);
+  const size_t n = size_t(design.rows), p = size_t(design.columns);
   const char *const what = "the products of the rows";
   host_.resize(n * n);
   WB_TRY(of_columns_.allocate(p, what, message));
@@ -124,8 +123,8 @@ int dual_products::open(const level_rows &design, wb_message *message) {
 int dual_products::gram(const level_rows &design, const double *weight, size_t stride, double *to,
                         wb_message *message) {
   const char *const what = "multiplying the rows";
-  const size_t n = static_cast<size_t>(design.rows);
-  WB_TRY(of_columns_.upload(weight, static_cast<size_t>(design.columns), "copying the weights to the device", message));
+  const size_t n = size_t(design.rows);
+  WB_TRY(of_columns_.upload(weight, size_t(design.columns), "copying the weights to the device", message));
   const int64_t squares = ceiling(design.rows, side);
   if (design.x != nullptr)
     WB_TRY(launch(grid(side * side, squares, squares), dual_gram, what, message, design, of_columns_.data(),
@@ -140,17 +139,17 @@ int dual_products::gram(const level_rows &design, const double *weight, size_t s
 }
 
 int dual_products::multiply(const level_rows &design, const double *v, double *product, wb_message *message) {
-  WB_TRY(of_columns_.upload(v, static_cast<size_t>(design.columns), "copying a vector to the device", message));
+  WB_TRY(of_columns_.upload(v, size_t(design.columns), "copying a vector to the device", message));
   WB_TRY(launch(cover(product_threads, design.rows), dual_multiply, "multiplying the design", message, design,
                 of_columns_.data(), of_rows_.data()));
-  return of_rows_.download(product, static_cast<size_t>(design.rows), "copying a product from the device", message);
+  return of_rows_.download(product, size_t(design.rows), "copying a product from the device", message);
 }
 
 int dual_products::multiply_transposed(const level_rows &design, const double *v, double *product,
                                        wb_message *message) {
   const char *const what = "multiplying the design";
   const int64_t p = design.columns;
-  WB_TRY(of_rows_.upload(v, static_cast<size_t>(design.rows), "copying a vector to the device", message));
+  WB_TRY(of_rows_.upload(v, size_t(design.rows), "copying a vector to the device", message));
   if (design.x != nullptr) {
     WB_TRY(launch(cover(product_threads, p * WB_REGRESSION_LANES), dual_multiply_transposed, what, message, design,
                   of_rows_.data(), of_columns_.data()));
@@ -160,7 +159,7 @@ int dual_products::multiply_transposed(const level_rows &design, const double *v
     WB_TRY(
         launch(cover(product_threads, p), dual_fold, what, message, parts_.data(), design.columns, of_columns_.data()));
   }
-  return of_columns_.download(product, static_cast<size_t>(p), "copying a product from the device", message);
+  return of_columns_.download(product, size_t(p), "copying a product from the device", message);
 }
 
 } // namespace wb

@@ -17,10 +17,10 @@ __global__ void __launch_bounds__(level_threads)
                    double *to, double *density, uint64_t key, uint32_t iteration, uint64_t first) {
   const int64_t l = thread_number<level_threads>();
   if (l >= levels) return;
-  const size_t q = static_cast<size_t>(place.q), own = static_cast<size_t>(l) * q;
+  const size_t q = size_t(place.q), own = size_t(l) * q;
   double mean[WB_LEVEL_MOST], root[WB_LEVEL_MOST_PACKED];
-  wb_stream stream = wb_stream_open(key, WB_PURPOSE_LEVEL_PROPOSAL, iteration, first + static_cast<uint64_t>(l));
-  wb_level_map(&place, records + static_cast<size_t>(l) * WB_LEVEL_RECORD(place.q, place.p), mean, root);
+  wb_stream stream = wb_stream_open(key, WB_PURPOSE_LEVEL_PROPOSAL, iteration, first + uint64_t(l));
+  wb_level_map(&place, records + size_t(l) * WB_LEVEL_RECORD(place.q, place.p), mean, root);
   density[l] = wb_level_act(&place, action, mean, root, from + own, to + own, &stream);
 }
 
@@ -53,7 +53,7 @@ int level_actions::place(const wb_regression_placing &placing, int32_t levels, i
                          wb_message *message) {
   const char *const what = "the levels' effects", *const copying = "copying the levels' effects to the device";
   const int q = placing.columns;
-  const size_t count = static_cast<size_t>(levels), effects = count * static_cast<size_t>(q);
+  const size_t count = size_t(levels), effects = count * size_t(q);
   device_array<double> &records = records_[placing.term + 1];
   const size_t tie = wb_packed_size(q), size = count * WB_LEVEL_RECORD(q, p);
   if (records.size() != size) {
@@ -61,15 +61,13 @@ int level_actions::place(const wb_regression_placing &placing, int32_t levels, i
   } else if (placing.renewed) {
     WB_TRY(records.upload(placing.records, size, copying, message));
   }
-  if (density_.size() < count) WB_TRY(density_.allocate(count, what, message));
-  if (from_.size() < effects) {
-    WB_TRY(from_.allocate(effects, what, message));
-    WB_TRY(to_.allocate(effects, what, message));
-  }
+  WB_TRY(density_.grow(count, what, message));
+  WB_TRY(from_.grow(effects, what, message));
+  WB_TRY(to_.grow(effects, what, message));
   std::vector<double> shared(placing.change, placing.change + p);
   shared.insert(shared.end(), placing.tie, placing.tie + tie);
   shared.insert(shared.end(), placing.most, placing.most + q);
-  if (shared_.size() < shared.size()) WB_TRY(shared_.allocate(shared.size() + WB_LEVEL_MOST_PACKED, what, message));
+  WB_TRY(shared_.grow(shared.size(), what, message));
   WB_TRY(shared_.upload(shared.data(), shared.size(), copying, message));
   WB_TRY(from_.upload(placing.from, effects, copying, message));
   const wb_level_place place = {q, p, shared_.data(), shared_.data() + p, shared_.data() + p + tie};

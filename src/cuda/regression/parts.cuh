@@ -21,7 +21,7 @@ struct term_list {
 /* Adds the products of z and the effects of a term to a value of row `row`. */
 __device__ inline double add_term(const term_rows &term, int64_t rows, const double *effects, int64_t row,
                                   double value) {
-  const double *const own = effects + static_cast<size_t>(term.level[row]) * term.columns;
+  const double *const own = effects + size_t(term.level[row]) * term.columns;
   if (term.z == nullptr) return value + own[0];
   for (int k = 0; k < term.columns; k++) value = wb_fma(term.z[k * rows + row], own[k], value);
   return value;

@@ -37,28 +37,28 @@ struct prediction_tails {
 __global__ void __launch_bounds__(predict_threads) regression_linear(prediction_rows data, double *linear) {
   const int64_t i = thread_number<predict_threads>(), row = data.begin + i;
   if (i >= data.block || row >= data.rows) return;
-  const int k = static_cast<int>(blockIdx.z), first = static_cast<int>(blockIdx.y) * draws_at_once;
-  const double *const table = data.coefficients + static_cast<size_t>(k) * data.columns * data.draws;
+  const int k = int(blockIdx.z), first = int(blockIdx.y) * draws_at_once;
+  const double *const table = data.coefficients + size_t(k) * data.columns * data.draws;
   double sum[draws_at_once] = {};
   if (data.x != nullptr) {
     for (int c = 0; c < data.columns; c++) {
       const double x = data.x[c * data.rows + row];
       WB_UNROLL
       for (int d = 0; d < draws_at_once; d++)
-        if (first + d < data.draws) sum[d] = wb_fma(x, table[static_cast<size_t>(c) * data.draws + first + d], sum[d]);
+        if (first + d < data.draws) sum[d] = wb_fma(x, table[size_t(c) * data.draws + first + d], sum[d]);
     }
   } else {
     for (int32_t e = data.row_start[row]; e < data.row_start[row + 1]; e++) {
       WB_UNROLL
       for (int d = 0; d < draws_at_once; d++)
         if (first + d < data.draws)
-          sum[d] = wb_fma(data.value[e], table[static_cast<size_t>(data.column[e]) * data.draws + first + d], sum[d]);
+          sum[d] = wb_fma(data.value[e], table[size_t(data.column[e]) * data.draws + first + d], sum[d]);
     }
   }
   WB_UNROLL
   for (int d = 0; d < draws_at_once; d++)
     if (first + d < data.draws)
-      linear[(static_cast<size_t>(k) * data.draws + first + d) * data.block + i] =
+      linear[(size_t(k) * data.draws + first + d) * data.block + i] =
           data.offset != nullptr ? sum[d] + data.offset[k * data.rows + row] : sum[d];
 }
 
@@ -69,9 +69,9 @@ __global__ void __launch_bounds__(predict_threads)
   const int64_t i = thread_number<predict_threads>(), row = data.begin + i;
   if (i >= data.block || row >= data.rows || level[row] < 0) return;
   const double by = multiple != nullptr ? multiple[row] : 1.0;
-  const double *const from = draw + static_cast<size_t>(level[row]) * data.draws;
-  for (int d = static_cast<int>(blockIdx.y); d < data.draws; d += static_cast<int>(gridDim.y)) {
-    double *const to = linear + (static_cast<size_t>(outcome) * data.draws + d) * data.block + i;
+  const double *const from = draw + size_t(level[row]) * data.draws;
+  for (int d = int(blockIdx.y); d < data.draws; d += int(gridDim.y)) {
+    double *const to = linear + (size_t(outcome) * data.draws + d) * data.block + i;
     *to = wb_fma(by, from[d], *to);
   }
 }
@@ -82,9 +82,9 @@ __global__ void __launch_bounds__(predict_threads)
     regression_classes(prediction_rows data, double *reference, double *linear) {
   const int64_t i = thread_number<predict_threads>();
   if (i >= data.block || data.begin + i >= data.rows) return;
-  const size_t step = static_cast<size_t>(data.draws) * data.block;
-  for (int d = static_cast<int>(blockIdx.y); d < data.draws; d += static_cast<int>(gridDim.y)) {
-    double *const of = linear + static_cast<size_t>(d) * data.block + i;
+  const size_t step = size_t(data.draws) * data.block;
+  for (int d = int(blockIdx.y); d < data.draws; d += int(gridDim.y)) {
+    double *const of = linear + size_t(d) * data.block + i;
     double most = 0.0, broken = 0.0;
     for (int k = 0; k < data.outcomes; k++) {
       most = of[k * step] > most ? of[k * step] : most;
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(predict_threads)
       total += weight;
     }
     for (int k = 0; k < data.outcomes; k++) of[k * step] = of[k * step] / total + broken;
-    reference[static_cast<size_t>(d) * data.block + i] = first / total + broken;
+    reference[size_t(d) * data.block + i] = first / total + broken;
   }
 }
 
@@ -114,7 +114,7 @@ __device__ void describe(const double *value, int64_t block, int draws, int kind
     WB_UNROLL
     for (int l = 0; l < WB_PREDICT_LANES; l++) {
       if (d + l >= draws) continue;
-      const double change = respond(kind, value[static_cast<size_t>(d + l) * block]) - shift;
+      const double change = respond(kind, value[size_t(d + l) * block]) - shift;
       sum[l] += change;
       squares[l] = wb_fma(change, change, squares[l]);
     }
@@ -127,10 +127,10 @@ __device__ void describe(const double *value, int64_t block, int draws, int kind
 /* Whole numbers in the order of doubles, and back. */
 __device__ int64_t key_of(double x) {
   const uint64_t bits = wb_double_bits(x + 0.0); /* -0 becomes 0 */
-  return bits >> 63 != 0 ? -static_cast<int64_t>(bits & 0x7FFFFFFFFFFFFFFFu) : static_cast<int64_t>(bits);
+  return bits >> 63 != 0 ? -int64_t(bits & 0x7FFFFFFFFFFFFFFFu) : int64_t(bits);
 }
 __device__ double of_key(int64_t key) {
-  return wb_bits_double(key < 0 ? static_cast<uint64_t>(-key) | 0x8000000000000000u : static_cast<uint64_t>(key));
+  return wb_bits_double(key < 0 ? uint64_t(-key) | 0x8000000000000000u : uint64_t(key));
 }
 
 /* The value of this index in ascending order, and the next. A bracket has at most `index` values up to its lower end
@@ -142,16 +142,16 @@ __device__ void find_two(const double *value, int64_t block, int draws, int inde
   int64_t low = key_of(-infinity), high = key_of(infinity);
   int up_to_low = 0, up_to_high = draws;
   double at = mean + start * deviation, stride = 0.25 * deviation;
-  for (int step = 1; static_cast<uint64_t>(high) - static_cast<uint64_t>(low) > 1; step++) {
+  for (int step = 1; uint64_t(high) - uint64_t(low) > 1; step++) {
     const double from = of_key(low), to = of_key(high);
     const bool within = at > from && at < to;
-    const int64_t middle = low + static_cast<int64_t>((static_cast<uint64_t>(high) - static_cast<uint64_t>(low)) / 2);
+    const int64_t middle = low + int64_t((uint64_t(high) - uint64_t(low)) / 2);
     const double limit = within ? at : of_key(middle);
     int count = 0;
     double most = -infinity, least = infinity;
     WB_UNROLL_BY(8)
     for (int d = 0; d < draws; d++) {
-      const double v = value[static_cast<size_t>(d) * block];
+      const double v = value[size_t(d) * block];
       const bool inside = v <= limit;
       count += inside ? 1 : 0;
       most = inside && v > most ? v : most;
@@ -185,14 +185,14 @@ __global__ void __launch_bounds__(predict_threads)
                          const double *linear, double *out) {
   const int64_t i = thread_number<predict_threads>(), row = data.begin + i;
   if (i >= data.block || row >= data.rows) return;
-  const int k = static_cast<int>(blockIdx.y);
+  const int k = int(blockIdx.y);
   const bool classes = data.kind == WB_REGRESSION_CLASSES;
-  const size_t outcome = static_cast<size_t>(classes && k > 0 ? k - 1 : k);
+  const size_t outcome = size_t(classes && k > 0 ? k - 1 : k);
   const double *const from = classes && k == 0 ? reference : linear + outcome * data.draws * data.block;
   const int kind = classes ? WB_REGRESSION_LINEAR : data.kind;
   const double *const value = from + i;
-  const size_t stride = static_cast<size_t>(data.rows) * shown;
-  double *const to = out + static_cast<size_t>(k) * data.rows + row;
+  const size_t stride = size_t(data.rows) * shown;
+  double *const to = out + size_t(k) * data.rows + row;
   double mean, deviation;
   describe(value, data.block, data.draws, WB_REGRESSION_LINEAR, &mean, &deviation);
   if (!(mean - mean == 0.0)) {
@@ -216,14 +216,14 @@ template <typename T>
 int put_rows(const wb_run *run, device_array<T> &to, const T *from, int64_t rows, int64_t first, int64_t count,
              int columns, wb_message *message) {
   if (from == nullptr) return WB_OK;
-  WB_TRY(to.allocate(static_cast<size_t>(count) * static_cast<size_t>(columns), PREDICTED, message));
+  WB_TRY(to.allocate(size_t(count) * size_t(columns), PREDICTED, message));
   for (int c = 0; c < columns; c++)
     WB_TRY(send(run, to.data() + c * count, from + c * rows + first, count, "copying the rows to the device", message));
   return WB_OK;
 }
 
 /* Bytes of draws that are held at a time. */
-constexpr size_t draws_held = static_cast<size_t>(512) << 20;
+constexpr size_t draws_held = size_t(512) << 20;
 
 struct prediction_session {
   const wb_run *const caller;
@@ -232,77 +232,63 @@ struct prediction_session {
   prediction_rows data = {};
 
   explicit prediction_session(const wb_run *run) : caller(run) {}
-  int open(const wb_regression_prediction &what, int64_t first, int64_t count, int shown, wb_message *message);
-  int run(const wb_regression_prediction &what, int64_t first, int shown, wb_message *message);
+
+  int open(const wb_regression_prediction &what, int64_t first, int64_t count, int shown, wb_message *message) {
+    std::vector<int32_t> start;
+    WB_TRY(put_rows(caller, x, what.x, what.rows, first, count, what.columns, message));
+    WB_TRY(put_rows(caller, offset, what.offset, what.rows, first, count, what.outcomes, message));
+    if (what.x == nullptr) {
+      const int32_t begin = what.row_start[first];
+      const size_t entries = size_t(what.row_start[first + count] - begin);
+      for (int64_t i = 0; i <= count; i++) start.push_back(what.row_start[first + i] - begin);
+      WB_TRY(bring(caller, row_start, start.data(), start.size(), PREDICTED, message));
+      WB_TRY(bring(caller, column, what.column + begin, entries, PREDICTED, message));
+      WB_TRY(bring(caller, value, what.value + begin, entries, PREDICTED, message));
+    }
+    const size_t draws = size_t(what.draws), outcomes = size_t(what.outcomes);
+    WB_TRY(bring(caller, coefficients, what.coefficients, draws * size_t(what.columns) * outcomes, "the coefficients",
+                 message));
+    int64_t block = int64_t(draws_held / (draws * size_t(shown) * sizeof(double)));
+    block = smaller(count, larger<int64_t>(1, block / predict_threads) * predict_threads);
+    const size_t held = draws * size_t(block);
+    const size_t summaries = size_t(count) * WB_REGRESSION_SUMMARIES;
+    WB_TRY(linear.allocate(outcomes * held, "the draws of a block of rows", message));
+    if (what.kind == WB_REGRESSION_CLASSES) WB_TRY(reference.allocate(held, "the draws of a block of rows", message));
+    WB_TRY(out.allocate(summaries * size_t(shown), "the predictions", message));
+    const int all_draws = int(what.draws);
+    data = {x.data(),     row_start.data(), column.data(), value.data(), offset.data(),      count, 0, block,
+            what.columns, what.outcomes,    all_draws,     what.kind,    coefficients.data()};
+    return WB_OK;
+  }
+
+  int run(const wb_regression_prediction &what, int64_t first, int shown, wb_message *message) {
+    const prediction_tails tails = {
+        {int(what.index[0]), int(what.index[1])}, {what.part[0], what.part[1]}, {what.start[0], what.start[1]}};
+    const size_t effects = size_t(what.effects);
+    std::vector<device_array<int32_t>> level(effects);
+    std::vector<device_array<double>> multiple(effects), draw(effects);
+    for (size_t e = 0; e < level.size(); e++) {
+      const wb_regression_effect &effect = what.effect[e];
+      WB_TRY(put_rows(caller, level[e], effect.level, what.rows, first, data.rows, 1, message));
+      WB_TRY(put_rows(caller, multiple[e], effect.multiple, what.rows, first, data.rows, 1, message));
+      WB_TRY(bring(caller, draw[e], effect.draw, size_t(effect.levels) * size_t(what.draws), "the draws of effects",
+                   message));
+    }
+    for (data.begin = 0; data.begin < data.rows; data.begin += data.block) {
+      const launch_shape by_draws = cover(predict_threads, data.block, ceiling(data.draws, draws_at_once));
+      WB_TRY(launch(cover(predict_threads, data.block, ceiling(data.draws, draws_at_once), data.outcomes),
+                    regression_linear, "predicting rows", message, data, linear.data()));
+      for (size_t e = 0; e < level.size(); e++)
+        WB_TRY(launch(by_draws, regression_add_effect, "predicting rows", message, data, what.effect[e].outcome,
+                      level[e].data(), multiple[e].data(), draw[e].data(), linear.data()));
+      if (data.kind == WB_REGRESSION_CLASSES)
+        WB_TRY(launch(by_draws, regression_classes, "predicting rows", message, data, reference.data(), linear.data()));
+      WB_TRY(launch(cover(predict_threads, data.block, shown), regression_summaries, "predicting rows", message, data,
+                    tails, shown, reference.data(), linear.data(), out.data()));
+    }
+    return WB_OK;
+  }
 };
-
-int prediction_session::open(const wb_regression_prediction &what, int64_t first, int64_t count, int shown,
-                             wb_message *message) {
-  std::vector<int32_t> start;
-  WB_TRY(put_rows(caller, x, what.x, what.rows, first, count, what.columns, message));
-  WB_TRY(put_rows(caller, offset, what.offset, what.rows, first, count, what.outcomes, message));
-  if (what.x == nullptr) {
-    const int32_t begin = what.row_start[first];
-    const size_t entries = static_cast<size_t>(what.row_start[first + count] - begin);
-    for (int64_t i = 0; i <= count; i++) start.push_back(what.row_start[first + i] - begin);
-    WB_TRY(bring(caller, row_start, start.data(), start.size(), PREDICTED, message));
-    WB_TRY(bring(caller, column, what.column + begin, entries, PREDICTED, message));
-    WB_TRY(bring(caller, value, what.value + begin, entries, PREDICTED, message));
-  }
-  const size_t draws = static_cast<size_t>(what.draws), outcomes = static_cast<size_t>(what.outcomes);
-  WB_TRY(bring(caller, coefficients, what.coefficients, draws * static_cast<size_t>(what.columns) * outcomes,
-               "the coefficients", message));
-  int64_t block = static_cast<int64_t>(draws_held / (draws * static_cast<size_t>(shown) * sizeof(double)));
-  block = smaller(count, larger<int64_t>(1, block / predict_threads) * predict_threads);
-  const size_t held = draws * static_cast<size_t>(block);
-  const size_t summaries = static_cast<size_t>(count) * WB_REGRESSION_SUMMARIES;
-  WB_TRY(linear.allocate(outcomes * held, "the draws of a block of rows", message));
-  if (what.kind == WB_REGRESSION_CLASSES) WB_TRY(reference.allocate(held, "the draws of a block of rows", message));
-  WB_TRY(out.allocate(summaries * static_cast<size_t>(shown), "the predictions", message));
-  data = {x.data(),
-          row_start.data(),
-          column.data(),
-          value.data(),
-          offset.data(),
-          count,
-          0,
-          block,
-          what.columns,
-          what.outcomes,
-          static_cast<int>(what.draws),
-          what.kind,
-          coefficients.data()};
-  return WB_OK;
-}
-
-int prediction_session::run(const wb_regression_prediction &what, int64_t first, int shown, wb_message *message) {
-  const prediction_tails tails = {{static_cast<int>(what.index[0]), static_cast<int>(what.index[1])},
-                                  {what.part[0], what.part[1]},
-                                  {what.start[0], what.start[1]}};
-  const size_t effects = static_cast<size_t>(what.effects);
-  std::vector<device_array<int32_t>> level(effects);
-  std::vector<device_array<double>> multiple(effects), draw(effects);
-  for (size_t e = 0; e < level.size(); e++) {
-    const wb_regression_effect &effect = what.effect[e];
-    WB_TRY(put_rows(caller, level[e], effect.level, what.rows, first, data.rows, 1, message));
-    WB_TRY(put_rows(caller, multiple[e], effect.multiple, what.rows, first, data.rows, 1, message));
-    WB_TRY(bring(caller, draw[e], effect.draw, static_cast<size_t>(effect.levels) * static_cast<size_t>(what.draws),
-                 "the draws of effects", message));
-  }
-  for (data.begin = 0; data.begin < data.rows; data.begin += data.block) {
-    const launch_shape by_draws = cover(predict_threads, data.block, ceiling(data.draws, draws_at_once));
-    WB_TRY(launch(cover(predict_threads, data.block, ceiling(data.draws, draws_at_once), data.outcomes),
-                  regression_linear, "predicting rows", message, data, linear.data()));
-    for (size_t e = 0; e < level.size(); e++)
-      WB_TRY(launch(by_draws, regression_add_effect, "predicting rows", message, data, what.effect[e].outcome,
-                    level[e].data(), multiple[e].data(), draw[e].data(), linear.data()));
-    if (data.kind == WB_REGRESSION_CLASSES)
-      WB_TRY(launch(by_draws, regression_classes, "predicting rows", message, data, reference.data(), linear.data()));
-    WB_TRY(launch(cover(predict_threads, data.block, shown), regression_summaries, "predicting rows", message, data,
-                  tails, shown, reference.data(), linear.data(), out.data()));
-  }
-  return WB_OK;
-}
 
 } // namespace
 

@@ -3,7 +3,6 @@
 
 #include <cuda_pipeline.h>
 
-#include "core/elementary.h"
 #include "core/unroll.h"
 #include "cuda/launch.cuh"
 
@@ -31,13 +30,11 @@ constexpr size_t sum_shared = 16 * 1024;
 __host__ __device__ inline int sum_stride(int p) { return (p + 2) | 1; }
 __host__ __device__ inline int rows_in_shared(int p) {
   int rows = sum_threads;
-  while (rows > 1 && static_cast<size_t>(rows) * static_cast<size_t>(sum_stride(p)) * sizeof(double) > sum_shared)
-    rows /= 2;
+  while (rows > 1 && size_t(rows) * size_t(sum_stride(p)) * sizeof(double) > sum_shared) rows /= 2;
   return rows;
 }
 inline size_t sum_shared_bytes(int p) {
-  const size_t buffers =
-      2 * static_cast<size_t>(rows_in_shared(p)) * static_cast<size_t>(sum_stride(p)) * sizeof(double);
+  const size_t buffers = 2 * size_t(rows_in_shared(p)) * size_t(sum_stride(p)) * sizeof(double);
   return larger(buffers, WB_LEAF_ROWS * sizeof(double));
 }
 
@@ -48,7 +45,7 @@ __host__ __device__ inline int tiles_of(int p) {
 }
 
 /* Doubles of a leaf's sums: lines of a square, then the log likelihood. */
-inline size_t node_size(int p) { return (static_cast<size_t>(p) + 1) * static_cast<size_t>(p) + 1; }
+inline size_t node_size(int p) { return (size_t(p) + 1) * size_t(p) + 1; }
 
 /* Sums of a leaf, blockIdx.x; blockIdx.y = 1 adds its log likelihoods, and without `omega` nothing else is added. A
  * thread has tiles of Side x Side sums on or below the diagonal and passes all rows, in order: 2 Side reads of shared
@@ -59,10 +56,10 @@ __global__ void __launch_bounds__(sum_threads)
     regression_sum(regression_rows data, const double *omega, const double *z, const double *log_likelihood,
                    size_t node, double *sums) {
   WB_DYNAMIC_SHARED(double, shared);
-  const int thread = static_cast<int>(threadIdx.x), p = data.columns, stride = sum_stride(p);
-  const int64_t begin = static_cast<int64_t>(blockIdx.x) * WB_LEAF_ROWS;
-  const int rows = data.rows - begin < WB_LEAF_ROWS ? static_cast<int>(data.rows - begin) : WB_LEAF_ROWS;
-  sums += static_cast<size_t>(blockIdx.x) * node;
+  const int thread = int(threadIdx.x), p = data.columns, stride = sum_stride(p);
+  const int64_t begin = int64_t(blockIdx.x) * WB_LEAF_ROWS;
+  const int rows = data.rows - begin < WB_LEAF_ROWS ? int(data.rows - begin) : WB_LEAF_ROWS;
+  sums += size_t(blockIdx.x) * node;
   if (blockIdx.y == 1) {
     WB_UNROLL_BY(8)
     for (int i = thread; i < rows; i += sum_threads) shared[i] = log_likelihood[begin + i];
@@ -96,11 +93,9 @@ __global__ void __launch_bounds__(sum_threads)
     if (first + count < rows) bring(first + count, there);
     for (int tile = thread; tile < tiles; tile += sum_threads) {
       if (tile != placed) {
-        int r = static_cast<int>((wb_sqrt(8.0 * tile + 1.0) - 1.0) * 0.5);
-        if (r * (r + 1) / 2 > tile) r--;
-        if ((r + 1) * (r + 2) / 2 <= tile) r++;
-        line = r * Side;
-        column = (tile - r * (r + 1) / 2) * Side;
+        triangle_position(tile, &line, &column);
+        line *= Side;
+        column *= Side;
         placed = tile;
       }
       /* Only the sums of a thread's single tile stay in registers. */
@@ -108,8 +103,7 @@ __global__ void __launch_bounds__(sum_threads)
       for (int i = 0; i < Side && tiles > sum_threads; i++) {
         WB_UNROLL
         for (int j = 0; j < Side; j++)
-          sum[i][j] =
-              first > 0 && line + i <= p && column + j < p ? sums[static_cast<size_t>(line + i) * p + column + j] : 0.0;
+          sum[i][j] = first > 0 && line + i <= p && column + j < p ? sums[size_t(line + i) * p + column + j] : 0.0;
       }
       WB_UNROLL_BY(8)
       for (int row = 0; row < count; row++) {
@@ -130,7 +124,7 @@ __global__ void __launch_bounds__(sum_threads)
       for (int i = 0; i < Side && (tiles > sum_threads || first + count == rows); i++) {
         WB_UNROLL
         for (int j = 0; j < Side; j++)
-          if (line + i <= p && column + j < p) sums[static_cast<size_t>(line + i) * p + column + j] = sum[i][j];
+          if (line + i <= p && column + j < p) sums[size_t(line + i) * p + column + j] = sum[i][j];
       }
     }
     double *const next = there;
@@ -144,9 +138,9 @@ __global__ void __launch_bounds__(sum_threads)
 __global__ void __launch_bounds__(sum_threads)
     regression_sum_entries(regression_rows data, const double *omega, const double *z, size_t node, double *sums) {
   const int p = data.columns;
-  const int64_t begin = static_cast<int64_t>(blockIdx.x) * WB_LEAF_ROWS;
+  const int64_t begin = int64_t(blockIdx.x) * WB_LEAF_ROWS;
   const int64_t end = data.rows - begin < WB_LEAF_ROWS ? data.rows : begin + WB_LEAF_ROWS;
-  sums += static_cast<size_t>(blockIdx.x) * node;
+  sums += size_t(blockIdx.x) * node;
   for (size_t i = threadIdx.x; i < node - 1; i += sum_threads) sums[i] = 0.0;
   for (int64_t row = begin; row < end; row++) {
     __syncthreads();
@@ -155,11 +149,11 @@ __global__ void __launch_bounds__(sum_threads)
     const int32_t count = data.row_start[row + 1] - data.row_start[row];
     /* A warp has a line of products; line `count` is z's. */
     WB_ROLLED
-    for (int32_t e = static_cast<int32_t>(threadIdx.x / 32); e <= count; e += sum_threads / 32) {
+    for (int32_t e = int32_t(threadIdx.x / 32); e <= count; e += sum_threads / 32) {
       const double left = e < count ? omega[row] * value[e] : z[row];
-      double *const line = sums + static_cast<size_t>(e < count ? column[e] : p) * p;
+      double *const line = sums + size_t(e < count ? column[e] : p) * p;
       WB_ROLLED
-      for (int32_t f = static_cast<int32_t>(threadIdx.x % 32); f <= e && f < count; f += 32)
+      for (int32_t f = int32_t(threadIdx.x % 32); f <= e && f < count; f += 32)
         line[column[f]] = wb_fma(left, value[f], line[column[f]]);
     }
   }
@@ -170,14 +164,14 @@ __global__ void __launch_bounds__(sum_threads)
 __global__ void __launch_bounds__(tree_entries *tree_parts)
     regression_combine(double *sums, size_t node, size_t from, int64_t leaves, int64_t step) {
   __shared__ double all[tree_parts][tree_entries];
-  const int part = static_cast<int>(threadIdx.x) / tree_entries, column = static_cast<int>(threadIdx.x) % tree_entries;
-  const size_t entry = from + static_cast<size_t>(blockIdx.x) * tree_entries + static_cast<size_t>(column);
-  const int64_t first = static_cast<int64_t>(blockIdx.y) * tree_size + part * tree_nodes;
+  const int part = int(threadIdx.x) / tree_entries, column = int(threadIdx.x) % tree_entries;
+  const size_t entry = from + size_t(blockIdx.x) * tree_entries + size_t(column);
+  const int64_t first = int64_t(blockIdx.y) * tree_size + part * tree_nodes;
   const auto exists = [&](int64_t number) { return entry < node && number * step < leaves; };
   double own[tree_nodes];
   WB_UNROLL
   for (int i = 0; i < tree_nodes; i++)
-    own[i] = exists(first + i) ? sums[static_cast<size_t>((first + i) * step) * node + entry] : 0.0;
+    own[i] = exists(first + i) ? sums[size_t((first + i) * step) * node + entry] : 0.0;
   WB_UNROLL
   for (int width = 1; width < tree_nodes; width *= 2) {
     WB_UNROLL
@@ -189,7 +183,7 @@ __global__ void __launch_bounds__(tree_entries *tree_parts)
     __syncthreads();
     if (part % (2 * width) == 0 && exists(first + width * tree_nodes)) all[part][column] += all[part + width][column];
   }
-  if (part == 0 && exists(first)) sums[static_cast<size_t>(first * step) * node + entry] = all[0][column];
+  if (part == 0 && exists(first)) sums[size_t(first * step) * node + entry] = all[0][column];
 }
 
 } // namespace

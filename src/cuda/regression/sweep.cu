@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <tuple>
 #include <vector>
 
 #include "core/polyagamma_draw.h"
@@ -43,13 +44,13 @@ __device__ double fixed_part(const regression_rows &data, const term_list &terms
   double fixed = data.offset != nullptr ? data.offset[outcome * data.rows + row] : 0.0;
   for (int t = 0; t < terms.count; t++) {
     fixed = add_term(terms.term[t], data.rows, *effects, row, fixed);
-    *effects += static_cast<size_t>(terms.term[t].columns) * terms.term[t].levels;
+    *effects += size_t(terms.term[t].columns) * terms.term[t].levels;
   }
   return fixed;
 }
 
 __device__ double free_part(const regression_rows &data, const regression_point &at, int outcome, int64_t row) {
-  const double *const coefficients = at.coefficients + static_cast<size_t>(outcome) * data.columns;
+  const double *const coefficients = at.coefficients + size_t(outcome) * data.columns;
   double sum = data.group != nullptr ? at.intercepts[data.group[row]] : 0.0;
   if (data.x == nullptr) {
     WB_UNROLL_BY(2)
@@ -83,8 +84,7 @@ __global__ void __launch_bounds__(row_threads)
   for (int k = 0; k < data.outcomes; k++) linear[k] = free_part(data, at, k, row);
   const double weight = data.dispersed != nullptr ? data.dispersed[row] : 0.0;
   const double shape = wb_regression_shape(data.shape[row], weight, at.dispersion);
-  const double kappa =
-      wb_regression_kappa(data.kappa[static_cast<int64_t>(at.outcome) * data.rows + row], weight, at.dispersion);
+  const double kappa = wb_regression_kappa(data.kappa[int64_t(at.outcome) * data.rows + row], weight, at.dispersion);
   const double alone = linear[at.outcome];
   const double *effects = at.effects;
   double fixed = 0.0;
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(row_threads)
   fixed += at.shift;
   const double psi = alone + fixed;
   log_likelihood[row] = data.outcomes > 1 ? wb_regression_row_outcomes(data.outcomes, data.shape[row], data.kappa + row,
-                                                                       static_cast<size_t>(data.rows), linear, 1)
+                                                                       size_t(data.rows), linear, 1)
                                           : one_log_likelihood(data, at, row, kappa, shape, psi);
   if (omega == nullptr) return;
   if (at.weights == WB_REGRESSION_INFORMATION && data.poisson != 0) {
@@ -115,8 +115,7 @@ __global__ void __launch_bounds__(row_threads)
     z[row] = 0.0;
     return;
   }
-  const uint64_t element =
-      static_cast<uint64_t>(at.outcome) * static_cast<uint64_t>(data.rows) + static_cast<uint64_t>(row);
+  const uint64_t element = uint64_t(at.outcome) * uint64_t(data.rows) + uint64_t(row);
   double drawn = at.weights == WB_REGRESSION_EXPECTED ? wb_regression_expected(shape, psi)
                                                       : wb_polyagamma_draw(at.key, at.iteration, element, shape, psi);
   if (shape == 0.0) drawn = 0.0;
@@ -154,8 +153,7 @@ __global__ void __launch_bounds__(row_threads)
   if (dispersed != nullptr) {
     double more = 0.0;
     if ((count == 0.0) != (both.hurdle != 0))
-      more = wb_zero_complete(both.hurdle, weight, none, zero, expected ? nullptr : &key, iteration,
-                              static_cast<uint64_t>(row));
+      more = wb_zero_complete(both.hurdle, weight, none, zero, expected ? nullptr : &key, iteration, uint64_t(row));
     wb_zero_completed(both.hurdle, count, weight, both.unit[row], more, dispersed + row, kappa + both.row[row]);
     return;
   }
@@ -172,13 +170,13 @@ __global__ void __launch_bounds__(row_threads) regression_segment(regression_row
                                                                   const double *omega, const double *z, double *sums) {
   const int size = data.columns + 2;
   const int64_t begin = segment_row[blockIdx.x], end = segment_row[blockIdx.x + 1];
-  for (int c = static_cast<int>(threadIdx.x); c < size; c += row_threads) {
+  for (int c = int(threadIdx.x); c < size; c += row_threads) {
     double sum = 0;
     if (c < data.columns)
       for (int64_t row = begin; row < end; row++) sum = wb_fma(omega[row], data.x[c * data.rows + row], sum);
     else
       for (int64_t row = begin; row < end; row++) sum += c == data.columns ? omega[row] : z[row];
-    sums[static_cast<size_t>(blockIdx.x) * size + c] = sum;
+    sums[size_t(blockIdx.x) * size + c] = sum;
   }
 }
 
@@ -188,12 +186,12 @@ __global__ void __launch_bounds__(row_threads)
                                double *sums) {
   const int size = data.columns + 2;
   const int64_t begin = segment_row[blockIdx.x], end = segment_row[blockIdx.x + 1];
-  sums += static_cast<size_t>(blockIdx.x) * size;
-  for (int c = static_cast<int>(threadIdx.x); c < size; c += row_threads) sums[c] = 0.0;
+  sums += size_t(blockIdx.x) * size;
+  for (int c = int(threadIdx.x); c < size; c += row_threads) sums[c] = 0.0;
   for (int64_t row = begin; row < end; row++) {
     __syncthreads();
     const int32_t last = data.row_start[row + 1];
-    for (int32_t e = data.row_start[row] + static_cast<int32_t>(threadIdx.x); e < last; e += row_threads)
+    for (int32_t e = data.row_start[row] + int32_t(threadIdx.x); e < last; e += row_threads)
       sums[data.column[e]] = wb_fma(omega[row], data.value[e], sums[data.column[e]]);
     if (threadIdx.x != 0) continue;
     sums[size - 2] += omega[row];
@@ -228,243 +226,220 @@ struct wb_regression_session {
   wb::level_actions levels;
   wb::dual_products products;
 
-  int open(const wb_regression_data &data, const wb_run *run, wb_message *message);
-  int sweep(const wb_regression_parameters &parameters, int outcome, uint64_t key, uint32_t iteration,
-            double *statistics, double *group_statistics, double *total, wb_message *message);
-  /* The log likelihoods of the rows in their last pass, added for each level of a term or each group. */
-  int total(int term, double *to, wb_message *message);
-  int join(const wb_regression_pair &pair, bool completing, const uint64_t *key, uint32_t iteration, double *to,
-           double *total, wb_message *message);
   wb::level_rows level_rows() const {
     return {x.data(), row_start.data(), column.data(), value.data(), rows, columns, omega.data(), z.data()};
   }
 
-private:
   /* Columns whose products a pass adds. */
   int summed() const { return dual != 0 ? 0 : columns; }
-  int set_point(const wb_regression_parameters &parameters, int outcome, uint64_t key, uint32_t iteration,
-                wb_message *message);
-  int send_point(wb_message *message);
   const wb::regression_point *here() const { return reinterpret_cast<wb::regression_point *>(packet.data()); }
-  int scale(const wb_regression_data &data, const wb_run *run, wb_message *message);
-  int cut(const wb_regression_data &data, wb_message *message);
-  int sum(const wb::regression_rows &data, bool drawing, wb_message *message);
-  int take_segments(const wb::regression_rows &data, double *group_statistics, wb_message *message);
-  wb::regression_rows rows_on_device() const;
-};
 
-int wb_regression_session::scale(const wb_regression_data &data, const wb_run *run, wb_message *message) {
-  const size_t p = static_cast<size_t>(columns);
-  wb::device_array<double> center, inverse;
-  WB_TRY(wb::bring(run, center, data.center, p, "the design's units", message));
-  WB_TRY(wb::bring(run, inverse, data.inverse_scale, p, "the design's units", message));
-  WB_TRY(wb::launch(wb::cover(wb::row_threads, rows, columns), wb::regression_scale, "scaling the design", message,
-                    x.data(), rows, center.data(), inverse.data()));
-  /* The units are freed when this returns. */
-  return wb::status_of(cudaDeviceSynchronize(), "scaling the design", message);
-}
-
-/* Segments, as cpu/regression/sweep.c cuts them, and the group of each row. */
-int wb_regression_session::cut(const wb_regression_data &data, wb_message *message) {
-  std::vector<int64_t> first;
-  std::vector<int32_t> of_row(static_cast<size_t>(rows));
-  int32_t g = 0;
-  for (int64_t row = 0; row < rows; row++) {
-    while (data.group_start[g + 1] <= row) g++;
-    if (row == data.group_start[g] || row % WB_LEAF_ROWS == 0) {
-      first.push_back(row);
-      segment_group.push_back(g);
+  /* Segments, as cpu/regression/sweep.c cuts them, and the group of each row. */
+  int cut(const wb_regression_data &data, wb_message *message) {
+    std::vector<int64_t> first;
+    std::vector<int32_t> of_row(rows);
+    int32_t g = 0;
+    for (int64_t row = 0; row < rows; row++) {
+      while (data.group_start[g + 1] <= row) g++;
+      if (row == data.group_start[g] || row % WB_LEAF_ROWS == 0) {
+        first.push_back(row);
+        segment_group.push_back(g);
+      }
+      of_row[size_t(row)] = g;
     }
-    of_row[static_cast<size_t>(row)] = g;
+    segments = int64_t(first.size());
+    first.push_back(rows);
+    segment_host.resize(size_t(segments) * WB_REGRESSION_GROUP_STATISTICS(summed()));
+    WB_TRY(segment_row.hold(first.data(), first.size(), "the groups' rows", message));
+    WB_TRY(group.hold(of_row.data(), of_row.size(), "the groups of rows", message));
+    WB_TRY(segment_sums.allocate(segment_host.size(), "the groups' sums", message));
+    return intercepts.allocate(size_t(groups), "the groups' intercepts", message);
   }
-  segments = static_cast<int64_t>(first.size());
-  first.push_back(rows);
-  segment_host.resize(static_cast<size_t>(segments) * WB_REGRESSION_GROUP_STATISTICS(summed()));
-  WB_TRY(segment_row.hold(first.data(), first.size(), "the groups' rows", message));
-  WB_TRY(group.hold(of_row.data(), of_row.size(), "the groups of rows", message));
-  WB_TRY(segment_sums.allocate(segment_host.size(), "the groups' sums", message));
-  return intercepts.allocate(static_cast<size_t>(groups), "the groups' intercepts", message);
-}
 
-int wb_regression_session::open(const wb_regression_data &data, const wb_run *run, wb_message *message) {
-  const size_t n = static_cast<size_t>(data.rows), p = static_cast<size_t>(data.columns),
-               m = static_cast<size_t>(data.outcomes);
-  rows = data.rows;
-  columns = data.columns;
-  outcomes = data.outcomes;
-  dual = data.dual;
-  poisson = data.poisson;
-  groups = data.groups;
-  leaves = wb::ceiling(rows, WB_LEAF_ROWS);
-  node = wb::node_size(summed());
-  WB_TRY(wb::bring(run, x, data.x, n * p, "the design", message));
-  if (data.x != nullptr) {
-    WB_TRY(scale(data, run, message));
-  } else {
-    const size_t entries = static_cast<size_t>(data.row_start[n]);
-    WB_TRY(wb::bring(run, row_start, data.row_start, n + 1, "the design", message));
-    WB_TRY(wb::bring(run, column, data.column, entries, "the design", message));
-    WB_TRY(wb::bring(run, value, data.value, entries, "the design", message));
+  int open(const wb_regression_data &data, const wb_run *run, wb_message *message) {
+    const size_t n = size_t(data.rows), p = size_t(data.columns), m = size_t(data.outcomes);
+    rows = data.rows;
+    columns = data.columns;
+    outcomes = data.outcomes;
+    dual = data.dual;
+    poisson = data.poisson;
+    groups = data.groups;
+    leaves = wb::ceiling(rows, WB_LEAF_ROWS);
+    node = wb::node_size(summed());
+    WB_TRY(wb::bring(run, x, data.x, n * p, "the design", message));
+    wb::device_array<double> center, inverse;
+    if (data.x != nullptr) {
+      WB_TRY(wb::bring(run, center, data.center, p, "the design's units", message));
+      WB_TRY(wb::bring(run, inverse, data.inverse_scale, p, "the design's units", message));
+      WB_TRY(wb::launch(wb::cover(wb::row_threads, rows, columns), wb::regression_scale, "scaling the design", message,
+                        x.data(), rows, center.data(), inverse.data()));
+      /* The units are freed when this returns. */
+      WB_TRY(wb::status_of(cudaDeviceSynchronize(), "scaling the design", message));
+    } else {
+      const size_t entries = size_t(data.row_start[n]);
+      WB_TRY(wb::bring(run, row_start, data.row_start, n + 1, "the design", message));
+      WB_TRY(wb::bring(run, column, data.column, entries, "the design", message));
+      WB_TRY(wb::bring(run, value, data.value, entries, "the design", message));
+    }
+    WB_TRY(wb::bring(run, offset, data.offset, n * m, "the offsets", message));
+    WB_TRY(wb::bring(run, shape, data.shape, n, "the responses", message));
+    WB_TRY(wb::bring(run, kappa, data.kappa, n * m, "the responses", message));
+    WB_TRY(wb::bring(run, dispersed, data.dispersed, n, "the responses", message));
+    completed = data.completed;
+    if (data.zeros != nullptr) {
+      hurdle = data.zeros->hurdle;
+      const wb_regression_zeros &what = *data.zeros;
+      WB_TRY(wb::bring(run, count, what.count, n, "the responses", message));
+      WB_TRY(wb::bring(run, weight, what.weight, n, "the responses", message));
+      WB_TRY(wb::bring(run, unit, what.unit, n, "the responses", message));
+      WB_TRY(wb::bring(run, zero_row, what.row, n, "the responses", message));
+      WB_TRY(linear.allocate(2 * n, "the linear predictors", message));
+    }
+    WB_TRY(root.allocate(node, "the sums", message));
+    WB_TRY(packet.allocate(wb::packet_head + p * m, "the coefficients", message));
+    WB_TRY(point.allocate(wb::packet_head + p * m, "the coefficients", message));
+    WB_TRY(omega.allocate(n, "the Polya-Gamma variables", message));
+    WB_TRY(z.allocate(n, "the Polya-Gamma variables", message));
+    WB_TRY(log_likelihood.allocate(n, "the rows' log likelihoods", message));
+    WB_TRY(sums.allocate(size_t(leaves) * node, "the leaves' sums", message));
+    /* What lies above the diagonal is never written, but it passes through the tree. */
+    WB_TRY(wb::clear(sums.data(), sums.bytes(), "clearing the leaves' sums", message));
+    if (groups > 0) WB_TRY(cut(data, message));
+    if (dual != 0) WB_TRY(products.open(level_rows(), message));
+    return data.term_count > 0 ? terms.open(data, message) : int(WB_OK);
   }
-  WB_TRY(wb::bring(run, offset, data.offset, n * m, "the offsets", message));
-  WB_TRY(wb::bring(run, shape, data.shape, n, "the responses", message));
-  WB_TRY(wb::bring(run, kappa, data.kappa, n * m, "the responses", message));
-  WB_TRY(wb::bring(run, dispersed, data.dispersed, n, "the responses", message));
-  completed = data.completed;
-  if (data.zeros != nullptr) {
-    hurdle = data.zeros->hurdle;
-    const wb_regression_zeros &what = *data.zeros;
-    WB_TRY(wb::bring(run, count, what.count, n, "the responses", message));
-    WB_TRY(wb::bring(run, weight, what.weight, n, "the responses", message));
-    WB_TRY(wb::bring(run, unit, what.unit, n, "the responses", message));
-    WB_TRY(wb::bring(run, zero_row, what.row, n, "the responses", message));
-    WB_TRY(linear.allocate(2 * n, "the linear predictors", message));
+
+  wb::regression_rows rows_on_device() const {
+    return {x.data(),      row_start.data(), column.data(), value.data(),     rows,        columns, outcomes, poisson,
+            offset.data(), shape.data(),     kappa.data(),  dispersed.data(), group.data()};
   }
-  WB_TRY(root.allocate(node, "the sums", message));
-  WB_TRY(packet.allocate(wb::packet_head + p * m, "the coefficients", message));
-  WB_TRY(point.allocate(wb::packet_head + p * m, "the coefficients", message));
-  WB_TRY(omega.allocate(n, "the Polya-Gamma variables", message));
-  WB_TRY(z.allocate(n, "the Polya-Gamma variables", message));
-  WB_TRY(log_likelihood.allocate(n, "the rows' log likelihoods", message));
-  WB_TRY(sums.allocate(static_cast<size_t>(leaves) * node, "the leaves' sums", message));
-  /* What lies above the diagonal is never written, but it passes through the tree. */
-  WB_TRY(wb::clear(sums.data(), sums.bytes(), "clearing the leaves' sums", message));
-  if (groups > 0) WB_TRY(cut(data, message));
-  if (dual != 0) WB_TRY(products.open(level_rows(), message));
-  return data.term_count > 0 ? terms.open(data, message) : static_cast<int>(WB_OK);
-}
 
-wb::regression_rows wb_regression_session::rows_on_device() const {
-  return {x.data(),      row_start.data(), column.data(), value.data(),     rows,        columns, outcomes, poisson,
-          offset.data(), shape.data(),     kappa.data(),  dispersed.data(), group.data()};
-}
-
-/* Sums of all leaves, then the tree; the sums of all rows will be in `root`, or only their log likelihood. */
-int wb_regression_session::sum(const wb::regression_rows &data, bool drawing, wb_message *message) {
-  const bool dense = data.x != nullptr;
-  const double *const weights = drawing && dense ? omega.data() : nullptr;
-  const size_t from = drawing ? 0 : node - 1;
-  const wb::launch_shape shape = wb::grid(wb::sum_threads, leaves, 2).sharing(wb::sum_shared_bytes(summed()));
-  WB_TRY(wb::launch(shape, summed() < 24 ? wb::regression_sum<1> : wb::regression_sum<4>, "adding the rows", message,
-                    data, weights, z.data(), log_likelihood.data(), node, sums.data()));
-  if (drawing && !dense)
-    WB_TRY(wb::launch(wb::grid(wb::sum_threads, leaves), wb::regression_sum_entries, "adding the rows", message, data,
-                      omega.data(), z.data(), node, sums.data()));
-  for (int64_t step = 1; step < leaves; step *= wb::tree_size)
-    WB_TRY(wb::launch(
-        wb::grid(wb::tree_entries * wb::tree_parts, wb::ceiling(static_cast<int64_t>(node - from), wb::tree_entries),
-                 wb::ceiling(leaves, step * wb::tree_size)),
-        wb::regression_combine, "adding the leaves", message, sums.data(), node, from, leaves, step));
-  return wb::copy_later(root.data() + from, sums.data() + from, (node - from) * sizeof(double), cudaMemcpyDeviceToHost,
-                        "copying the sums from the device", message);
-}
-
-int wb_regression_session::take_segments(const wb::regression_rows &data, double *group_statistics,
-                                         wb_message *message) {
-  const size_t size = WB_REGRESSION_GROUP_STATISTICS(columns);
-  WB_TRY(wb::launch(
-      wb::grid(wb::row_threads, segments), data.x != nullptr ? wb::regression_segment : wb::regression_segment_entries,
-      "adding the groups' rows", message, data, segment_row.data(), omega.data(), z.data(), segment_sums.data()));
-  WB_TRY(segment_sums.download(segment_host.data(), segment_host.size(), "copying the groups' sums from the device",
-                               message));
-  for (size_t i = 0; i < static_cast<size_t>(groups) * size; i++) group_statistics[i] = 0;
-  for (size_t s = 0; s < static_cast<size_t>(segments); s++)
-    for (size_t i = 0; i < size; i++)
-      group_statistics[static_cast<size_t>(segment_group[s]) * size + i] += segment_host[s * size + i];
-  return WB_OK;
-}
-
-/* No pass is under way, so that the packet is free. */
-int wb_regression_session::set_point(const wb_regression_parameters &parameters, int outcome, uint64_t key,
-                                     uint32_t iteration, wb_message *message) {
-  const size_t count = static_cast<size_t>(columns) * static_cast<size_t>(outcomes);
-  if (groups > 0)
-    WB_TRY(intercepts.upload(parameters.intercepts, static_cast<size_t>(groups), "copying the intercepts to the device",
-                             message));
-  if (terms.list().count > 0) WB_TRY(terms.set_effects(parameters.effects, message));
-  wb::regression_point there = {parameters, outcome, key, iteration};
-  there.coefficients = point.data() + wb::packet_head;
-  there.intercepts = intercepts.data();
-  there.effects = terms.effects();
-  std::memcpy(packet.data(), &there, sizeof there);
-  std::memcpy(packet.data() + wb::packet_head, parameters.coefficients, count * sizeof(double));
-  return WB_OK;
-}
-
-int wb_regression_session::send_point(wb_message *message) {
-  return wb::copy_later(point.data(), packet.data(), point.bytes(), cudaMemcpyHostToDevice,
-                        "copying the coefficients to the device", message);
-}
-
-int wb_regression_session::join(const wb_regression_pair &pair, bool completing, const uint64_t *key,
-                                uint32_t iteration, double *to, double *total, wb_message *message) {
-  wb_regression_session &other = *pair.zeros;
-  const size_t n = static_cast<size_t>(rows);
-  wb::regression_both both = {rows_on_device(), other.rows_on_device(), {},    {}, count.data(), weight.data(),
-                              unit.data(),      zero_row.data(),        hurdle};
-  WB_TRY(set_point(pair.of_counts, 0, 0, 0, message));
-  WB_TRY(other.set_point(pair.of_zeros, 0, 0, 0, message));
-  WB_TRY(send_point(message));
-  WB_TRY(other.send_point(message));
-  both.of_counts = *here();
-  both.of_zeros = *other.here();
-  WB_TRY(wb::launch(wb::cover(wb::row_threads, rows), wb::regression_join,
-                    completing ? "completing the counts" : "joining the regressions", message, both, terms.list(),
-                    other.terms.list(), key == nullptr, key == nullptr ? uint64_t(0) : *key, iteration,
-                    completing ? dispersed.data() : nullptr, other.kappa.data(),
-                    to == nullptr ? nullptr : linear.data(), log_likelihood.data()));
-  if (completing && key != nullptr) return stream.wait("completing the counts", message);
-  if (completing) {
-    WB_TRY(dispersed.download(completed, n, "copying the completed counts from the device", message));
-    return other.kappa.download(other.completed, n, "copying the completed counts from the device", message);
+  /* Sums of all leaves, then the tree; the sums of all rows will be in `root`, or only their log likelihood. */
+  int sum(const wb::regression_rows &data, bool drawing, wb_message *message) {
+    const bool dense = data.x != nullptr;
+    const double *const weights = drawing && dense ? omega.data() : nullptr;
+    const size_t from = drawing ? 0 : node - 1;
+    const wb::launch_shape shape = wb::grid(wb::sum_threads, leaves, 2).sharing(wb::sum_shared_bytes(summed()));
+    WB_TRY(wb::launch(shape, summed() < 24 ? wb::regression_sum<1> : wb::regression_sum<4>, "adding the rows", message,
+                      data, weights, z.data(), log_likelihood.data(), node, sums.data()));
+    if (drawing && !dense)
+      WB_TRY(wb::launch(wb::grid(wb::sum_threads, leaves), wb::regression_sum_entries, "adding the rows", message, data,
+                        omega.data(), z.data(), node, sums.data()));
+    for (int64_t step = 1; step < leaves; step *= wb::tree_size)
+      WB_TRY(wb::launch(wb::grid(wb::tree_entries * wb::tree_parts, wb::ceiling(int64_t(node - from), wb::tree_entries),
+                                 wb::ceiling(leaves, step * wb::tree_size)),
+                        wb::regression_combine, "adding the leaves", message, sums.data(), node, from, leaves, step));
+    return wb::copy_later(root.data() + from, sums.data() + from, (node - from) * sizeof(double),
+                          cudaMemcpyDeviceToHost, "copying the sums from the device", message);
   }
-  if (to != nullptr) WB_TRY(linear.download(to, 2 * n, "copying the linear predictors from the device", message));
-  WB_TRY(sum(both.counts, false, message));
-  WB_TRY(stream.wait("joining the regressions", message));
-  *total = root.data()[node - 1];
-  return WB_OK;
-}
 
-int wb_regression_session::sweep(const wb_regression_parameters &parameters, int outcome, uint64_t key,
-                                 uint32_t iteration, double *statistics, double *group_statistics, double *total,
-                                 wb_message *message) {
-  const size_t p = static_cast<size_t>(columns);
-  const wb::regression_rows data = rows_on_device();
-  const bool drawing = statistics != nullptr;
-  WB_TRY(set_point(parameters, outcome, key, iteration, message));
-  /* All that differs between two such passes is in the packet. */
-  WB_TRY(passes[drawing].run(message, [&] {
+  int take_segments(const wb::regression_rows &data, double *group_statistics, wb_message *message) {
+    const size_t size = WB_REGRESSION_GROUP_STATISTICS(columns);
+    WB_TRY(wb::launch(wb::grid(wb::row_threads, segments),
+                      data.x != nullptr ? wb::regression_segment : wb::regression_segment_entries,
+                      "adding the groups' rows", message, data, segment_row.data(), omega.data(), z.data(),
+                      segment_sums.data()));
+    WB_TRY(segment_sums.download(segment_host.data(), segment_host.size(), "copying the groups' sums from the device",
+                                 message));
+    for (size_t i = 0; i < size_t(groups) * size; i++) group_statistics[i] = 0;
+    for (size_t s = 0; s < size_t(segments); s++)
+      for (size_t i = 0; i < size; i++)
+        group_statistics[size_t(segment_group[s]) * size + i] += segment_host[s * size + i];
+    return WB_OK;
+  }
+
+  /* No pass is under way, so that the packet is free. */
+  int set_point(const wb_regression_parameters &parameters, int outcome, uint64_t key, uint32_t iteration,
+                wb_message *message) {
+    const size_t count = size_t(columns) * size_t(outcomes);
+    if (groups > 0)
+      WB_TRY(intercepts.upload(parameters.intercepts, size_t(groups), "copying the intercepts to the device", message));
+    if (terms.list().count > 0) WB_TRY(terms.set_effects(parameters.effects, message));
+    wb::regression_point there = {parameters, outcome, key, iteration};
+    there.coefficients = point.data() + wb::packet_head;
+    there.intercepts = intercepts.data();
+    there.effects = terms.effects();
+    std::memcpy(packet.data(), &there, sizeof there);
+    std::memcpy(packet.data() + wb::packet_head, parameters.coefficients, count * sizeof(double));
+    return WB_OK;
+  }
+
+  int send_point(wb_message *message) {
+    return wb::copy_later(point.data(), packet.data(), point.bytes(), cudaMemcpyHostToDevice,
+                          "copying the coefficients to the device", message);
+  }
+
+  int join(const wb_regression_pair &pair, bool completing, const uint64_t *key, uint32_t iteration, double *to,
+           double *total, wb_message *message) {
+    wb_regression_session &other = *pair.zeros;
+    const size_t n = size_t(rows);
+    wb::regression_both both = {rows_on_device(), other.rows_on_device(), {},    {}, count.data(), weight.data(),
+                                unit.data(),      zero_row.data(),        hurdle};
+    WB_TRY(set_point(pair.of_counts, 0, 0, 0, message));
+    WB_TRY(other.set_point(pair.of_zeros, 0, 0, 0, message));
     WB_TRY(send_point(message));
-    WB_TRY(wb::launch(wb::cover(wb::row_threads, rows), wb::regression_weigh, "drawing Polya-Gamma variables", message,
-                      data, terms.list(), static_cast<const wb::regression_point *>(point.address()),
-                      drawing ? omega.data() : nullptr, z.data(), log_likelihood.data()));
-    return sum(data, drawing && dual == 0, message);
-  }));
-  WB_TRY(stream.wait("drawing Polya-Gamma variables", message));
-  *total = root.data()[node - 1];
-  if (!drawing) return WB_OK;
-  if (dual != 0) {
-    const size_t n = static_cast<size_t>(rows);
-    WB_TRY(omega.download(statistics, n, "copying the Polya-Gamma variables from the device", message));
-    return z.download(statistics + n, n, "copying the Polya-Gamma variables from the device", message);
+    WB_TRY(other.send_point(message));
+    both.of_counts = *here();
+    both.of_zeros = *other.here();
+    WB_TRY(wb::launch(wb::cover(wb::row_threads, rows), wb::regression_join,
+                      completing ? "completing the counts" : "joining the regressions", message, both, terms.list(),
+                      other.terms.list(), key == nullptr, key == nullptr ? uint64_t(0) : *key, iteration,
+                      completing ? dispersed.data() : nullptr, other.kappa.data(),
+                      to == nullptr ? nullptr : linear.data(), log_likelihood.data()));
+    if (completing && key != nullptr) return stream.wait("completing the counts", message);
+    if (completing) {
+      WB_TRY(dispersed.download(completed, n, "copying the completed counts from the device", message));
+      return other.kappa.download(other.completed, n, "copying the completed counts from the device", message);
+    }
+    if (to != nullptr) WB_TRY(linear.download(to, 2 * n, "copying the linear predictors from the device", message));
+    WB_TRY(sum(both.counts, false, message));
+    WB_TRY(stream.wait("joining the regressions", message));
+    *total = root.data()[node - 1];
+    return WB_OK;
   }
-  size_t to = 0;
-  for (size_t r = 0; r < p; r++)
-    for (size_t c = 0; c <= r; c++) statistics[to++] = root.data()[r * p + c];
-  for (size_t c = 0; c < p; c++) statistics[to++] = root.data()[p * p + c];
-  if (terms.list().count > 0 && group_statistics != nullptr) return terms.sum(level_rows(), group_statistics, message);
-  return groups > 0 ? take_segments(data, group_statistics, message) : WB_OK;
-}
 
-int wb_regression_session::total(int term, double *to, wb_message *message) {
-  if (term >= 0) return terms.total(log_likelihood.data(), term, to, message);
-  const size_t count = static_cast<size_t>(segments);
-  WB_TRY(wb::total_segments(log_likelihood.data(), segment_row.data(), segments, segment_sums.data(), message));
-  WB_TRY(segment_sums.download(segment_host.data(), count, "copying the groups' sums from the device", message));
-  for (int32_t g = 0; g < groups; g++) to[g] = 0;
-  for (size_t s = 0; s < count; s++) to[segment_group[s]] += segment_host[s];
-  return WB_OK;
-}
+  int sweep(const wb_regression_parameters &parameters, int outcome, uint64_t key, uint32_t iteration,
+            double *statistics, double *group_statistics, double *total, wb_message *message) {
+    const size_t p = size_t(columns);
+    const wb::regression_rows data = rows_on_device();
+    const bool drawing = statistics != nullptr;
+    WB_TRY(set_point(parameters, outcome, key, iteration, message));
+    /* All that differs between two such passes is in the packet. */
+    WB_TRY(passes[drawing].run(message, [&] {
+      WB_TRY(send_point(message));
+      WB_TRY(wb::launch(wb::cover(wb::row_threads, rows), wb::regression_weigh, "drawing Polya-Gamma variables",
+                        message, data, terms.list(), static_cast<const wb::regression_point *>(point.address()),
+                        drawing ? omega.data() : nullptr, z.data(), log_likelihood.data()));
+      return sum(data, drawing && dual == 0, message);
+    }));
+    WB_TRY(stream.wait("drawing Polya-Gamma variables", message));
+    *total = root.data()[node - 1];
+    if (!drawing) return WB_OK;
+    if (dual != 0) {
+      const size_t n = size_t(rows);
+      WB_TRY(omega.download(statistics, n, "copying the Polya-Gamma variables from the device", message));
+      return z.download(statistics + n, n, "copying the Polya-Gamma variables from the device", message);
+    }
+    size_t to = 0;
+    for (size_t r = 0; r < p; r++)
+      for (size_t c = 0; c <= r; c++) statistics[to++] = root.data()[r * p + c];
+    for (size_t c = 0; c < p; c++) statistics[to++] = root.data()[p * p + c];
+    if (terms.list().count > 0 && group_statistics != nullptr)
+      return terms.sum(level_rows(), group_statistics, message);
+    return groups > 0 ? take_segments(data, group_statistics, message) : WB_OK;
+  }
+
+  /* The log likelihoods of the rows in their last pass, added for each level of a term or each group. */
+  int total(int term, double *to, wb_message *message) {
+    if (term >= 0) return terms.total(log_likelihood.data(), term, to, message);
+    const size_t count = size_t(segments);
+    WB_TRY(wb::total_segments(log_likelihood.data(), segment_row.data(), segments, segment_sums.data(), message));
+    WB_TRY(segment_sums.download(segment_host.data(), count, "copying the groups' sums from the device", message));
+    for (int32_t g = 0; g < groups; g++) to[g] = 0;
+    for (size_t s = 0; s < count; s++) to[segment_group[s]] += segment_host[s];
+    return WB_OK;
+  }
+};
 
 static int open_session(const wb_regression_data *data, const wb_run *run, wb_regression_session **session,
                         wb_message *message) {
@@ -503,25 +478,12 @@ static int pair_log_likelihood(const wb_regression_pair *pair, double *linear, d
   return pair->counts->join(*pair, false, nullptr, 0, linear, sum, message);
 }
 
-static int gram(wb_regression_session *session, const double *weight, size_t stride, double *to, wb_message *message) {
+/* A function of the table that calls WORK, a function of a part of the session. The last argument is the message. */
+template <auto PART, auto WORK, typename... Given>
+static int by_part(wb_regression_session *session, Given... given) {
+  wb_message *const message = std::get<sizeof...(Given) - 1>(std::tie(given...));
   WB_ON_DEVICE(session->device, message, &session->stream);
-  return session->products.gram(session->level_rows(), weight, stride, to, message);
-}
-
-static int multiply(wb_regression_session *session, const double *v, double *product, wb_message *message) {
-  WB_ON_DEVICE(session->device, message, &session->stream);
-  return session->products.multiply(session->level_rows(), v, product, message);
-}
-
-static int multiply_transposed(wb_regression_session *session, const double *v, double *product, wb_message *message) {
-  WB_ON_DEVICE(session->device, message, &session->stream);
-  return session->products.multiply_transposed(session->level_rows(), v, product, message);
-}
-
-static int change_effects(wb_regression_session *session, int32_t changed, const double *change, int32_t wanted,
-                          double *linear, wb_message *message) {
-  WB_ON_DEVICE(session->device, message, &session->stream);
-  return session->terms.change(session->level_rows(), changed, change, wanted, linear, message);
+  return ((session->*PART).*WORK)(session->level_rows(), given...);
 }
 
 static int level_log_likelihoods(wb_regression_session *session, const wb_regression_parameters *parameters,
@@ -539,24 +501,19 @@ static int place_levels(wb_regression_session *session, const wb_regression_plac
   return session->levels.place(*placing, levels, session->columns, to, density, message);
 }
 
-static void close_session(wb_regression_session *session) {
-  if (session == nullptr) return;
-  wb_message message;
-  wb::device_scope scope;
-  (void)scope.enter(session->device, &message);
-  delete session;
-}
+constexpr auto PRODUCTS = &wb_regression_session::products;
+constexpr auto TERMS = &wb_regression_session::terms;
 
 extern const wb_regression_functions wb_cuda_regression = {open_session,
                                                            log_likelihood,
                                                            sweep,
-                                                           gram,
-                                                           multiply,
-                                                           multiply_transposed,
-                                                           change_effects,
+                                                           by_part<PRODUCTS, &wb::dual_products::gram>,
+                                                           by_part<PRODUCTS, &wb::dual_products::multiply>,
+                                                           by_part<PRODUCTS, &wb::dual_products::multiply_transposed>,
+                                                           by_part<TERMS, &wb::term_sums::change>,
                                                            level_log_likelihoods,
                                                            place_levels,
                                                            complete,
                                                            pair_log_likelihood,
-                                                           close_session,
+                                                           wb::close_on_device<wb_regression_session>,
                                                            wb::regression_predict};

@@ -23,13 +23,12 @@ __global__ void __launch_bounds__(level_threads)
   const int64_t at = thread_number<level_threads>();
   if (at >= pieces * size) return;
   const int64_t piece = at / size;
-  const int entry = static_cast<int>(at % size), p = data.columns, q = term.columns, triangle = q * (q + 1) / 2;
+  const int entry = int(at % size), p = data.columns, q = term.columns, triangle = q * (q + 1) / 2;
   const int32_t begin = piece_start[piece], end = piece_start[piece + 1];
   double sum = 0.0;
   if (entry < triangle) {
-    int k = 0;
-    while ((k + 1) * (k + 2) / 2 <= entry) k++;
-    const int m = entry - k * (k + 1) / 2;
+    int k, m;
+    triangle_position(entry, &k, &m);
     for (int32_t i = begin; i < end; i++) {
       const int64_t row = index[i];
       sum = wb_fma(data.omega[row] * z_of(term, data.rows, k, row), z_of(term, data.rows, m, row), sum);
@@ -56,14 +55,14 @@ __global__ void __launch_bounds__(level_threads)
                              int size, double *sums) {
   const int p = data.columns, q = term.columns;
   const int32_t begin = piece_start[blockIdx.x], end = piece_start[blockIdx.x + 1];
-  double *const to = sums + static_cast<size_t>(blockIdx.x) * size + q * (q + 1) / 2;
+  double *const to = sums + size_t(blockIdx.x) * size + q * (q + 1) / 2;
   for (int32_t i = begin; i < end; i++) {
     const int64_t row = index[i];
     for (int32_t e = data.row_start[row]; e < data.row_start[row + 1]; e++) {
       const int32_t column = data.column[e];
-      if (column % level_threads != static_cast<int32_t>(threadIdx.x)) continue;
+      if (column % level_threads != int32_t(threadIdx.x)) continue;
       for (int k = 0; k < q; k++) {
-        double *const sum = to + static_cast<size_t>(k) * p + column;
+        double *const sum = to + size_t(k) * p + column;
         *sum = wb_fma(data.omega[row] * z_of(term, data.rows, k, row), data.value[e], *sum);
       }
     }
@@ -85,7 +84,7 @@ __global__ void __launch_bounds__(level_threads)
   const int64_t at = thread_number<level_threads>();
   if (at >= pieces * term.columns) return;
   const int64_t piece = at / term.columns;
-  const int k = static_cast<int>(at % term.columns);
+  const int k = int(at % term.columns);
   double sum = 0.0;
   for (int32_t i = piece_start[piece]; i < piece_start[piece + 1]; i++) {
     const int64_t row = index[i];
@@ -98,7 +97,7 @@ __global__ void __launch_bounds__(level_threads)
 
 int term_sums::open_term(const wb_regression_data &data, const wb_regression_term &from, term *to,
                          wb_message *message) {
-  const size_t n = static_cast<size_t>(data.rows);
+  const size_t n = size_t(data.rows);
   std::vector<int32_t> start;
   for (int32_t l = 0; l < from.levels; l++)
     for (int32_t at = from.start[l]; at < from.start[l + 1]; at += WB_LEAF_ROWS) {
@@ -107,7 +106,7 @@ int term_sums::open_term(const wb_regression_data &data, const wb_regression_ter
     }
   start.push_back(from.start[from.levels]);
   const char *const what = "the grouping terms";
-  if (from.z != nullptr) WB_TRY(to->z.hold(from.z, n * static_cast<size_t>(from.columns), what, message));
+  if (from.z != nullptr) WB_TRY(to->z.hold(from.z, n * size_t(from.columns), what, message));
   WB_TRY(to->level.hold(from.level, n, what, message));
   WB_TRY(to->index.hold(from.index, n, what, message));
   return to->piece_start.hold(start.data(), start.size(), what, message);
@@ -120,7 +119,7 @@ int term_sums::open(const wb_regression_data &data, wb_message *message) {
     const wb_regression_term &from = data.terms[t];
     WB_TRY(open_term(data, from, &term_[t], message));
     list_.term[t] = {from.columns, from.levels, term_[t].z.data(), term_[t].level.data()};
-    const size_t own = static_cast<size_t>(from.columns) * static_cast<size_t>(from.levels);
+    const size_t own = size_t(from.columns) * size_t(from.levels);
     const int p = data.dual != 0 ? 0 : data.columns;
     const size_t sums = term_[t].piece_level.size() * WB_REGRESSION_LEVEL_STATISTICS(p, from.columns);
     effects += own;
@@ -128,7 +127,7 @@ int term_sums::open(const wb_regression_data &data, wb_message *message) {
     if (sums > most) most = sums;
   }
   host_.resize(most);
-  WB_TRY(effects_.allocate(effects * static_cast<size_t>(data.outcomes), "the groups' effects", message));
+  WB_TRY(effects_.allocate(effects * size_t(data.outcomes), "the groups' effects", message));
   WB_TRY(change_.allocate(change, "the groups' effects", message));
   return piece_sums_.allocate(most, "the grouping terms' sums", message);
 }
@@ -140,9 +139,9 @@ int term_sums::set_effects(const double *effects, wb_message *message) {
 int term_sums::take(const term &from, size_t size, int levels, double *to, wb_message *message) {
   const size_t pieces = from.piece_level.size();
   WB_TRY(piece_sums_.download(host_.data(), pieces * size, "copying the levels' sums from the device", message));
-  for (size_t i = 0; i < static_cast<size_t>(levels) * size; i++) to[i] = 0;
+  for (size_t i = 0; i < size_t(levels) * size; i++) to[i] = 0;
   for (size_t i = 0; i < pieces; i++)
-    for (size_t j = 0; j < size; j++) to[static_cast<size_t>(from.piece_level[i]) * size + j] += host_[i * size + j];
+    for (size_t j = 0; j < size; j++) to[size_t(from.piece_level[i]) * size + j] += host_[i * size + j];
   return WB_OK;
 }
 
@@ -150,16 +149,15 @@ int term_sums::sum(const level_rows &rows, double *statistics, wb_message *messa
   for (int t = 0; t < list_.count; t++) {
     const term &own = term_[t];
     const size_t size = WB_REGRESSION_LEVEL_STATISTICS(rows.columns, list_.term[t].columns);
-    const int64_t pieces = static_cast<int64_t>(own.piece_level.size());
-    WB_TRY(launch(cover(level_threads, pieces * static_cast<int64_t>(size)), regression_level,
-                  "adding the levels' rows", message, rows, list_.term[t], own.index.data(), own.piece_start.data(),
-                  pieces, static_cast<int>(size), piece_sums_.data()));
+    const int64_t pieces = int64_t(own.piece_level.size());
+    WB_TRY(launch(cover(level_threads, pieces * int64_t(size)), regression_level, "adding the levels' rows", message,
+                  rows, list_.term[t], own.index.data(), own.piece_start.data(), pieces, int(size),
+                  piece_sums_.data()));
     if (rows.x == nullptr)
       WB_TRY(launch(grid(level_threads, pieces), regression_level_entries, "adding the levels' rows", message, rows,
-                    list_.term[t], own.index.data(), own.piece_start.data(), static_cast<int>(size),
-                    piece_sums_.data()));
+                    list_.term[t], own.index.data(), own.piece_start.data(), int(size), piece_sums_.data()));
     WB_TRY(take(own, size, list_.term[t].levels, statistics, message));
-    statistics += size * static_cast<size_t>(list_.term[t].levels);
+    statistics += size * size_t(list_.term[t].levels);
   }
   return WB_OK;
 }
@@ -168,19 +166,19 @@ int term_sums::change(const level_rows &rows, int changed, const double *change,
                       wb_message *message) {
   const term_rows &moved = list_.term[changed], &wants = list_.term[wanted];
   const term &own = term_[wanted];
-  const int64_t pieces = static_cast<int64_t>(own.piece_level.size());
-  WB_TRY(change_.upload(change, static_cast<size_t>(moved.columns) * static_cast<size_t>(moved.levels),
+  const int64_t pieces = int64_t(own.piece_level.size());
+  WB_TRY(change_.upload(change, size_t(moved.columns) * size_t(moved.levels),
                         "copying the groups' effects to the device", message));
   WB_TRY(launch(cover(level_threads, rows.rows), regression_change, "changing the groups' effects", message, rows,
                 moved, change_.data()));
   WB_TRY(launch(cover(level_threads, pieces * wants.columns), regression_level_linear, "adding the levels' rows",
                 message, rows, wants, own.index.data(), own.piece_start.data(), pieces, piece_sums_.data()));
-  return take(own, static_cast<size_t>(wants.columns), wants.levels, linear, message);
+  return take(own, size_t(wants.columns), wants.levels, linear, message);
 }
 
 int term_sums::total(const double *value, int term, double *to, wb_message *message) {
   WB_TRY(total_pieces(value, term_[term].index.data(), term_[term].piece_start.data(),
-                      static_cast<int64_t>(term_[term].piece_level.size()), piece_sums_.data(), message));
+                      int64_t(term_[term].piece_level.size()), piece_sums_.data(), message));
   return take(term_[term], 1, list_.term[term].levels, to, message);
 }
 

@@ -4,7 +4,6 @@
 #include "cuda/table.cuh"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -36,7 +35,7 @@ struct wb_topic_session {
   int32_t *histogram() const { return reinterpret_cast<int32_t *>(tables.data() + alpha.size() + 1); }
   size_t real() const { return precision == WB_SINGLE ? sizeof(float) : sizeof(double); }
   /* How many documents (with theta) or terms (with phi) a stage holds. */
-  int64_t stage_rows() const { return static_cast<int64_t>(stage.size() / static_cast<size_t>(topics)); }
+  int64_t stage_rows() const { return int64_t(stage.size() / size_t(topics)); }
 };
 
 namespace {
@@ -54,9 +53,9 @@ int on_device(wb_topic_session *s, wb_message *message, Work work) {
 /* An array of the host with one element more, since arrays of no document have an address too. */
 template <typename T>
 int send(wb::device_array<T> &array, const T *from, int64_t count, wb_message *message) {
-  WB_TRY(array.allocate(static_cast<size_t>(count) + 1, "the documents", message));
+  WB_TRY(array.allocate(size_t(count) + 1, "the documents", message));
   if (count == 0) return WB_OK;
-  return array.upload(from, static_cast<size_t>(count), "sending the documents to the device", message);
+  return array.upload(from, size_t(count), "sending the documents to the device", message);
 }
 
 /* Bytes of shared memory of a document's block of so many threads. */
@@ -70,7 +69,7 @@ int find_threads(const wb_topic_session *s, int most_shared) {
   for (int threads = DOCUMENT_THREADS; threads >= WARP; threads /= 2) {
     const size_t bytes = s->precision == WB_SINGLE ? document_shared<float>(s->rows, threads)
                                                    : document_shared<double>(s->rows, threads);
-    if (bytes <= static_cast<size_t>(most_shared)) return threads;
+    if (bytes <= size_t(most_shared)) return threads;
   }
   return 0;
 }
@@ -81,37 +80,32 @@ int fill_session(wb_topic_session *s, const wb_topic_corpus *c, const wb_topic_s
   WB_TRY(wb::status_of(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, s->device),
                        "asking for the device's shared memory", message));
   s->threads = find_threads(s, most_shared);
-  if (s->threads == 0) {
-    std::snprintf(
-        message->text, sizeof message->text,
+  if (s->threads == 0)
+    return wb_fail(
+        message, WB_ERROR_BACKEND,
         "%d topics are too many for this device, whose blocks have %d bytes of shared memory; use backend = \"cpu\"",
         s->topics, most_shared);
-    return WB_ERROR_BACKEND;
-  }
-  const size_t topics = static_cast<size_t>(s->topics), documents = static_cast<size_t>(c->documents),
-               terms = static_cast<size_t>(c->terms);
-  const size_t alphas = static_cast<size_t>(s->groups) * topics;
+  const size_t topics = size_t(s->topics), documents = size_t(c->documents), terms = size_t(c->terms);
+  const size_t alphas = size_t(s->groups) * topics;
   const size_t phi_bytes = terms * s->width * s->real();
   const size_t stage =
       wb::smaller(wb::larger(documents, terms) * topics, wb::larger(STAGE_BYTES / sizeof(double), topics));
-  const size_t histogram =
-      wb::larger(alphas * (static_cast<size_t>(s->alpha_levels) + 1), static_cast<size_t>(s->beta_levels) + 1);
+  const size_t histogram = wb::larger(alphas * (size_t(s->alpha_levels) + 1), size_t(s->beta_levels) + 1);
   const uint64_t needed = phi_bytes + histogram * sizeof(int32_t) +
-                          sizeof(double) * (static_cast<size_t>(s->leaves) * topics + stage + documents * 4 + terms +
-                                            alphas * 2 + static_cast<size_t>(structure.extras) * topics) +
-                          static_cast<uint64_t>(c->pairs) * 28 + static_cast<uint64_t>(c->tokens) * 2;
+                          sizeof(double) * (size_t(s->leaves) * topics + stage + documents * 4 + terms + alphas * 2 +
+                                            size_t(structure.extras) * topics) +
+                          uint64_t(c->pairs) * 28 + uint64_t(c->tokens) * 2;
   uint64_t left = 0;
   WB_TRY(wb::memory_left(memory_limit, 0, &left, message));
   if (needed > left)
     return wb_fail(message, WB_ERROR_MEMORY,
                    "%.2f MB of device memory are needed for %d topics of %d terms, but %.2f MB can be used",
-                   static_cast<double>(needed) / 1e6, s->topics, static_cast<int>(c->terms),
-                   static_cast<double>(left) / 1e6);
-  std::vector<uint32_t> pair_token(static_cast<size_t>(c->pairs));
+                   double(needed) / 1e6, s->topics, int(c->terms), double(left) / 1e6);
+  std::vector<uint32_t> pair_token(size_t(c->pairs));
   for (int64_t d = 0; d < c->documents; d++) {
     int64_t token = c->first_token[d];
     for (int64_t i = c->first_pair[d]; i < c->first_pair[d + 1]; i++) {
-      pair_token[static_cast<size_t>(i)] = static_cast<uint32_t>(token);
+      pair_token[size_t(i)] = uint32_t(token);
       token += c->count[i];
     }
   }
@@ -123,22 +117,22 @@ int fill_session(wb_topic_session *s, const wb_topic_corpus *c, const wb_topic_s
   WB_TRY(send(s->first_pair, c->first_pair, c->documents + 1, message));
   WB_TRY(send(s->first_token, c->first_token, c->documents + 1, message));
   WB_TRY(send(s->first_place, c->first_place, c->terms + 1, message));
-  WB_TRY(s->topic.allocate(static_cast<size_t>(c->tokens) + 1, "the topics of the tokens", message));
+  WB_TRY(s->topic.allocate(size_t(c->tokens) + 1, "the topics of the tokens", message));
   WB_TRY(s->phi.allocate(phi_bytes, "the terms of the topics", message));
   /* The lanes past the last topic stay 0. */
   WB_TRY(wb::clear(s->phi.address(), phi_bytes, "clearing the terms of the topics", message));
-  WB_TRY(s->leaf_sum.allocate(static_cast<size_t>(s->leaves) * topics, "sums of terms", message));
+  WB_TRY(s->leaf_sum.allocate(size_t(s->leaves) * topics, "sums of terms", message));
   WB_TRY(s->inverse.allocate(topics, "sums of terms", message));
   WB_TRY(s->alpha.allocate(alphas, "alpha", message));
   WB_TRY(s->norm.allocate(documents, "sums of topics", message));
   WB_TRY(s->log_likelihood.allocate(documents, "log likelihoods", message));
-  WB_TRY(s->total.allocate(static_cast<size_t>(c->pairs) + 1, "sums of weights", message));
+  WB_TRY(s->total.allocate(size_t(c->pairs) + 1, "sums of weights", message));
   WB_TRY(s->stage.allocate(stage, "topics on their way", message));
   WB_TRY(s->tables.allocate(alphas + 1 + (histogram + 1) / 2, "tables", message));
   if (s->groups > 1) WB_TRY(send(s->group, structure.group, c->documents, message));
   if (structure.extras > 0) {
     WB_TRY(send(s->extra_of, structure.extra_of, c->terms, message));
-    WB_TRY(send(s->extra, structure.extra, static_cast<int64_t>(structure.extras) * s->topics, message));
+    WB_TRY(send(s->extra, structure.extra, int64_t(structure.extras) * s->topics, message));
   }
   s->corpus = {c->documents,          c->terms,
                s->term.data(),        s->count.data(),
@@ -148,14 +142,6 @@ int fill_session(wb_topic_session *s, const wb_topic_corpus *c, const wb_topic_s
                s->group.data(),       s->extra_of.data(),
                s->extra.data()};
   return WB_OK;
-}
-
-void close_session(wb_topic_session *s) {
-  if (s == nullptr) return;
-  wb_message ignored;
-  wb::device_scope scope;
-  (void)scope.enter(s->device, &ignored);
-  delete s;
 }
 
 int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *settings, const wb_run *run,
@@ -168,12 +154,12 @@ int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *setting
   s->topics = settings->topics;
   s->groups = settings->structure.groups > 1 ? settings->structure.groups : 1;
   s->rows = wb_topic_rows(settings->topics);
-  s->width = static_cast<size_t>(s->rows) * WB_TOPIC_LANES;
+  s->width = size_t(s->rows) * WB_TOPIC_LANES;
   s->precision = settings->precision;
   s->leaves = wb::ceiling(corpus->terms, WB_TOPIC_LEAF);
   s->pairs = corpus->pairs;
   s->tokens = corpus->tokens;
-  s->alpha_levels = wb_topic_alpha_levels(static_cast<int64_t>(s->groups) * s->topics, corpus->longest_document);
+  s->alpha_levels = wb_topic_alpha_levels(int64_t(s->groups) * s->topics, corpus->longest_document);
   s->beta_levels = wb_topic_beta_levels(corpus->longest_term);
   WB_TRY(fill_session(s.get(), corpus, settings->structure, run->memory_limit, message));
   *session = s.release();
@@ -181,15 +167,13 @@ int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *setting
 }
 
 int set_topics(wb_topic_session *s, const uint16_t *topic, wb_message *message) {
-  return on_device(s, message, [&](auto) {
-    return s->topic.upload(topic, static_cast<size_t>(s->tokens), "sending topics to the device", message);
-  });
+  WB_ON_DEVICE(s->device, message, &s->stream);
+  return s->topic.upload(topic, size_t(s->tokens), "sending topics to the device", message);
 }
 
 int get_topics(wb_topic_session *s, uint16_t *topic, wb_message *message) {
-  return on_device(s, message, [&](auto) {
-    return s->topic.download(topic, static_cast<size_t>(s->tokens), "bringing topics from the device", message);
-  });
+  WB_ON_DEVICE(s->device, message, &s->stream);
+  return s->topic.download(topic, size_t(s->tokens), "bringing topics from the device", message);
 }
 
 int prepare_strips(double base, wb::device_array<wb_gamma_strips> &strips, double &last, const wb_gamma_strips **made,
@@ -226,11 +210,9 @@ int set_phi(wb_topic_session *s, const double *phi, wb_message *message) {
     typedef decltype(real) Real;
     WB_TRY(wb::in_batches(s->corpus.terms, s->stage_rows(), [&](int64_t first, int64_t terms) {
       const int64_t count = terms * s->topics;
-      WB_TRY(
-          s->stage.upload(phi + first * s->topics, static_cast<size_t>(count), "sending terms to the device", message));
+      WB_TRY(s->stage.upload(phi + first * s->topics, size_t(count), "sending terms to the device", message));
       return wb::launch(wb::cover(256, count), topic_set_phi<Real>, "setting terms", message, s->stage.data(),
-                        s->topics, s->width, count,
-                        static_cast<Real *>(s->phi.address()) + static_cast<size_t>(first) * s->width);
+                        s->topics, s->width, count, static_cast<Real *>(s->phi.address()) + size_t(first) * s->width);
     }));
     return wb::launch(wb::cover(128, s->topics), topic_ones, "setting terms", message, s->topics, s->inverse.data());
   });
@@ -240,18 +222,17 @@ int get_phi(wb_topic_session *s, double *phi, wb_message *message) {
   return on_device(s, message, [&](auto real) {
     typedef decltype(real) Real;
     static const char *const what = "bringing terms from the device";
-    const size_t topics = static_cast<size_t>(s->topics);
+    const size_t topics = size_t(s->topics);
     std::vector<double> inverse(topics);
     WB_TRY(s->inverse.download(inverse.data(), topics, what, message));
     std::vector<Real> rows(64 * s->width);
     return wb::in_batches(s->corpus.terms, 64, [&](int64_t begin, int64_t count) {
-      const size_t first = static_cast<size_t>(begin), terms = static_cast<size_t>(count);
+      const size_t first = size_t(begin), terms = size_t(count);
       WB_TRY(wb::copy_to_host(rows.data(), static_cast<const Real *>(s->phi.address()) + first * s->width,
                               terms * s->width * sizeof(Real), what, message));
       for (size_t w = 0; w < terms; w++)
-        for (size_t k = 0; k < topics; k++)
-          phi[(first + w) * topics + k] = static_cast<double>(rows[w * s->width + k]) * inverse[k];
-      return static_cast<int>(WB_OK);
+        for (size_t k = 0; k < topics; k++) phi[(first + w) * topics + k] = double(rows[w * s->width + k]) * inverse[k];
+      return int(WB_OK);
     });
   });
 }
@@ -278,37 +259,25 @@ int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const double 
     if (draw != nullptr && draw->alpha_tables)
       WB_TRY(prepare_strips(draw->alpha[0], s->share_strips, s->share_base, &strips, message));
     const wb_topic_draw how = draw != nullptr ? *draw : wb_topic_draw{};
-    double *const stage = s->stage.data(), *const none = nullptr;
-    document_arguments<Real> a = {s->corpus,
-                                  s->topic.data(),
-                                  s->topics,
-                                  s->rows,
-                                  static_cast<const Real *>(s->phi.address()),
-                                  s->inverse.data(),
-                                  s->alpha.data(),
-                                  strips,
-                                  how.key,
-                                  how.iteration,
-                                  how.mean,
-                                  0,
-                                  given != nullptr ? stage : none,
-                                  theta != nullptr ? stage : none,
-                                  s->norm.data(),
-                                  s->total.data()};
+    double *const stage = s->stage.data(), *const in = given != nullptr ? stage : nullptr,
+                  *const out = theta != nullptr ? stage : nullptr;
+    const Real *const phi = static_cast<const Real *>(s->phi.address());
+    document_arguments<Real> a = {
+        s->corpus,     s->topic.data(), s->topics, s->rows, phi, s->inverse.data(), s->alpha.data(), strips, how.key,
+        how.iteration, how.mean,        0,         in,      out, s->norm.data(),    s->total.data()};
     WB_TRY(wb::in_batches(all, at_once, [&](int64_t first, int64_t documents) {
-      const size_t count = static_cast<size_t>(documents * topics);
+      const size_t count = size_t(documents * topics);
       a.first = first;
       if (given != nullptr)
         WB_TRY(s->stage.upload(given + first * topics, count, "sending topics to the device", message));
       WB_TRY(wb::launch(wb::grid(s->threads, documents).sharing(document_shared<Real>(s->rows, s->threads)),
                         topic_documents<Real>, "drawing documents", message, a));
-      if (theta == nullptr) return static_cast<int>(WB_OK);
+      if (theta == nullptr) return int(WB_OK);
       return s->stage.download(theta + first * topics, count, "bringing topics from the device", message);
     }));
     WB_TRY(wb::launch(wb::cover(SCORE_THREADS, all * WARP), topic_score, "adding logs", message, s->corpus,
                       s->total.data(), s->norm.data(), s->log_likelihood.data()));
-    return s->log_likelihood.download(log_likelihood, static_cast<size_t>(all),
-                                      "bringing log likelihoods from the device", message);
+    return s->log_likelihood.download(log_likelihood, size_t(all), "bringing log likelihoods from the device", message);
   });
 }
 
@@ -337,41 +306,40 @@ int draw_members(wb_topic_session *s, const wb_topic_draw *draw, const double *l
     typedef decltype(real) Real;
     const int64_t topics = s->topics, logs = topics * s->corpus.terms, all = s->corpus.documents;
     if (s->log_phi.size() == 0)
-      WB_TRY(s->log_phi.allocate(static_cast<size_t>(logs), "the logs of the terms of the topics", message));
+      WB_TRY(s->log_phi.allocate(size_t(logs), "the logs of the terms of the topics", message));
     WB_TRY(clear_tables(s, message));
     WB_TRY(send_alpha(s, log_share, message));
     WB_TRY(wb::launch(wb::cover(COUNT_THREADS, logs), topic_log_terms<Real>, "logs of terms", message, logs, s->topics,
                       s->width, static_cast<const Real *>(s->phi.address()), s->inverse.data(), s->log_phi.data()));
     WB_TRY(wb::in_batches(all, theta != nullptr ? s->stage_rows() : all, [&](int64_t first, int64_t documents) {
-      WB_TRY(wb::launch(wb::grid(WARP, documents).sharing(static_cast<size_t>(topics) * sizeof(double)), topic_members,
+      WB_TRY(wb::launch(wb::grid(WARP, documents).sharing(size_t(topics) * sizeof(double)), topic_members,
                         "drawing the topics of documents", message, s->corpus, first, s->topics, draw->key,
                         draw->iteration, s->log_phi.data(), s->alpha.data(), s->topic.data(), s->log_likelihood.data(),
                         theta != nullptr ? s->stage.data() : nullptr, s->tables.data()));
-      if (theta == nullptr) return static_cast<int>(WB_OK);
-      return s->stage.download(theta + first * topics, static_cast<size_t>(documents * topics),
-                               "bringing topics from the device", message);
+      if (theta == nullptr) return int(WB_OK);
+      return s->stage.download(theta + first * topics, size_t(documents * topics), "bringing topics from the device",
+                               message);
     }));
     std::vector<unsigned long long> counted;
     WB_TRY(bring_tables(s, 0, counted, message));
-    for (int64_t k = 0; k < topics; k++) members[k] = static_cast<int64_t>(counted[static_cast<size_t>(k)]);
-    return s->log_likelihood.download(log_likelihood, static_cast<size_t>(all),
-                                      "bringing log likelihoods from the device", message);
+    for (int64_t k = 0; k < topics; k++) members[k] = int64_t(counted[size_t(k)]);
+    return s->log_likelihood.download(log_likelihood, size_t(all), "bringing log likelihoods from the device", message);
   });
 }
 
 int count_documents(wb_topic_session *s, const wb_topic_draw *draw, int32_t *histogram, int64_t *tables,
                     wb_message *message) {
   WB_ON_DEVICE(s->device, message, &s->stream);
-  const size_t alphas = s->alpha.size(), cells = alphas * (static_cast<size_t>(s->alpha_levels) + 1);
+  const size_t alphas = s->alpha.size(), cells = alphas * (size_t(s->alpha_levels) + 1);
   WB_TRY(clear_tables(s, message));
   WB_TRY(send_alpha(s, draw->alpha, message));
-  const size_t tally = static_cast<size_t>(s->topics) * sizeof(int32_t);
+  const size_t tally = size_t(s->topics) * sizeof(int32_t);
   WB_TRY(wb::launch(wb::grid(TABLE_THREADS, s->corpus.documents).sharing(tally), topic_document_tables,
                     "drawing tables", message, s->corpus, s->topic.data(), s->topics, s->alpha_levels, draw->key,
                     draw->iteration, s->alpha.data(), s->histogram(), s->tables.data()));
   std::vector<unsigned long long> drawn;
   WB_TRY(bring_tables(s, (cells + 1) / 2, drawn, message));
-  for (size_t i = 0; i < alphas; i++) tables[i] = static_cast<int64_t>(drawn[i]);
+  for (size_t i = 0; i < alphas; i++) tables[i] = int64_t(drawn[i]);
   std::memcpy(histogram, drawn.data() + alphas + 1, cells * sizeof(int32_t));
   return WB_OK;
 }
@@ -379,7 +347,7 @@ int count_documents(wb_topic_session *s, const wb_topic_draw *draw, int32_t *his
 int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *tables, int64_t *size,
                      wb_message *message) {
   WB_ON_DEVICE(s->device, message, &s->stream);
-  const size_t topics = static_cast<size_t>(s->topics);
+  const size_t topics = size_t(s->topics);
   WB_TRY(clear_tables(s, message));
   WB_TRY(wb::launch(wb::grid(TABLE_THREADS, s->corpus.terms).sharing(topics * sizeof(int32_t)), topic_term_tables,
                     "drawing tables", message, s->corpus, s->topic.data(), s->topics, s->beta_levels, draw->key,
@@ -389,8 +357,8 @@ int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *ta
                     s->tables.data() + topics));
   std::vector<unsigned long long> drawn;
   WB_TRY(bring_tables(s, 0, drawn, message));
-  for (size_t k = 0; k < topics; k++) size[k] = static_cast<int64_t>(drawn[k]);
-  *tables = static_cast<int64_t>(drawn[topics]);
+  for (size_t k = 0; k < topics; k++) size[k] = int64_t(drawn[k]);
+  *tables = int64_t(drawn[topics]);
   return WB_OK;
 }
 
@@ -398,5 +366,5 @@ int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *ta
 
 const wb_topic_model_functions wb_cuda_topic_model = {
     open_session,   set_topics,   get_topics,      draw_terms,       set_phi, get_phi,
-    draw_documents, draw_members, count_documents, draw_term_tables, score,   close_session,
+    draw_documents, draw_members, count_documents, draw_term_tables, score,   wb::close_on_device<wb_topic_session>,
 };

@@ -44,30 +44,29 @@ struct device_corpus {
 };
 
 __device__ __forceinline__ size_t alpha_row(const device_corpus &c, int64_t document, int topics) {
-  return c.group != nullptr ? static_cast<size_t>(c.group[document]) * static_cast<size_t>(topics) : 0;
+  return c.group != nullptr ? size_t(c.group[document]) * size_t(topics) : 0;
 }
 
 /* The prior counts of a term besides beta, or NULL. */
 __device__ __forceinline__ const double *extra_row(const device_corpus &c, int64_t term, int topics) {
   if (c.extra_of == nullptr || c.extra_of[term] < 0) return nullptr;
-  return c.extra + static_cast<size_t>(c.extra_of[term]) * static_cast<size_t>(topics);
+  return c.extra + size_t(c.extra_of[term]) * size_t(topics);
 }
 
 __device__ __forceinline__ void narrow(double value, double *weight) { *weight = wb_topic_weight(value); }
 __device__ __forceinline__ void narrow(double value, float *weight) { *weight = wb_topic_weightf(value); }
 
 __device__ void count_term(const device_corpus &c, int64_t term, const uint16_t *topic, int topics, int32_t *tally) {
-  for (int k = static_cast<int>(threadIdx.x); k < topics; k += static_cast<int>(blockDim.x)) tally[k] = 0;
+  for (int k = int(threadIdx.x); k < topics; k += int(blockDim.x)) tally[k] = 0;
   __syncthreads();
   for (int64_t i = c.first_place[term] + threadIdx.x; i < c.first_place[term + 1]; i += blockDim.x)
-    for (int32_t j = 0; j < c.place_count[i]; j++)
-      atomicAdd(&tally[topic[c.place_token[i] + static_cast<uint32_t>(j)]], 1);
+    for (int32_t j = 0; j < c.place_count[i]; j++) atomicAdd(&tally[topic[c.place_token[i] + uint32_t(j)]], 1);
   __syncthreads();
 }
 
 __device__ void count_document(const device_corpus &c, int64_t document, const uint16_t *topic, int topics,
                                int32_t *tally) {
-  for (int k = static_cast<int>(threadIdx.x); k < topics; k += static_cast<int>(blockDim.x)) tally[k] = 0;
+  for (int k = int(threadIdx.x); k < topics; k += int(blockDim.x)) tally[k] = 0;
   __syncthreads();
   for (int64_t i = c.first_token[document] + threadIdx.x; i < c.first_token[document + 1]; i += blockDim.x)
     atomicAdd(&tally[topic[i]], 1);
@@ -78,11 +77,11 @@ __device__ void count_document(const device_corpus &c, int64_t document, const u
 __global__ void topic_strips(double base, wb_gamma_strips *strips) {
   __shared__ int count[2];
   __shared__ wb_gamma_strip tail[2];
-  const int side = static_cast<int>(threadIdx.x), number = static_cast<int>(blockIdx.x);
+  const int side = int(threadIdx.x), number = int(blockIdx.x);
   wb_gamma_strip *const strip = strips->strip[number];
   wb_gamma_law law;
   bool fits = false;
-  wb_gamma_strips_begin(base + static_cast<double>(number), &law);
+  wb_gamma_strips_begin(base + double(number), &law);
   while (!fits) {
     count[side] = wb_gamma_strips_side(&law, side == 0 ? -1.0 : 1.0, strip, &tail[side]);
     __syncthreads();
@@ -105,8 +104,7 @@ __device__ __forceinline__ double draw_gamma(const wb_gamma_strips *strips, uint
                                              uint32_t iteration, uint64_t element, double base, int32_t count) {
   if (strips != nullptr && count < WB_GAMMA_COUNTS)
     return wb_exp_weight(wb_draw_log_gamma_by_strips(strips, count, key, purpose, iteration, element));
-  return draw_gamma_by_trials(key, purpose, iteration, element, base + static_cast<double>(count),
-                              strips != nullptr ? 1 : 0);
+  return draw_gamma_by_trials(key, purpose, iteration, element, base + double(count), strips != nullptr ? 1 : 0);
 }
 
 /* Counts the tokens of each term and topic where phi will be, which is zero before: a thread a pair. Reads 12 bytes a
@@ -116,7 +114,7 @@ __global__ void __launch_bounds__(COUNT_THREADS)
     topic_count_terms(device_corpus c, int64_t pairs, const uint16_t *topic, size_t width, Real *phi) {
   const int64_t pair = wb::thread_number<COUNT_THREADS>();
   if (pair >= pairs) return;
-  Real *const line = phi + static_cast<size_t>(c.term[pair]) * width;
+  Real *const line = phi + size_t(c.term[pair]) * width;
   const uint16_t *const mine = topic + c.pair_token[pair];
   const int32_t count = c.count[pair];
   for (int32_t t = 0; t < count; t++) atomicAdd(reinterpret_cast<int32_t *>(line + mine[t]), 1);
@@ -130,23 +128,23 @@ __global__ void __launch_bounds__(TERM_THREADS, TERM_BLOCKS)
     topic_terms(device_corpus c, int topics, size_t width, uint64_t key, uint32_t iteration, int mean, double beta,
                 const wb_gamma_strips *strips, Real *phi, double *leaf_sum) {
   __shared__ double values[TERM_THREADS];
-  const int t = static_cast<int>(threadIdx.x), before = static_cast<int>(blockIdx.y) * TERM_THREADS;
+  const int t = int(threadIdx.x), before = int(blockIdx.y) * TERM_THREADS;
   const int here = topics - before < TERM_THREADS ? topics - before : TERM_THREADS, rows = TERM_THREADS / here;
   const int row = t / here, k = before + t % here;
-  const int64_t first = static_cast<int64_t>(blockIdx.x) * WB_TOPIC_LEAF;
+  const int64_t first = int64_t(blockIdx.x) * WB_TOPIC_LEAF;
   const int64_t end = first + WB_TOPIC_LEAF < c.terms ? first + WB_TOPIC_LEAF : c.terms;
   double sum = 0;
   for (int64_t begin = first; begin < end; begin += rows) {
     const int64_t term = begin + row;
     double value = 0;
     if (row < rows && term < end) {
-      Real *const at = phi + static_cast<size_t>(term) * width + static_cast<size_t>(k);
+      Real *const at = phi + size_t(term) * width + size_t(k);
       const int32_t count = *reinterpret_cast<const int32_t *>(at);
       const double *const extra = extra_row(c, term, topics);
       const double base = extra != nullptr ? extra[k] + beta : beta;
-      value = base + static_cast<double>(count);
+      value = base + double(count);
       if (!mean) {
-        const uint64_t element = static_cast<uint64_t>(term) * static_cast<uint64_t>(topics) + static_cast<uint64_t>(k);
+        const uint64_t element = uint64_t(term) * uint64_t(topics) + uint64_t(k);
         value = draw_gamma(extra != nullptr ? nullptr : strips, key, WB_PURPOSE_TOPIC_TERM, iteration, element, base,
                            count);
       }
@@ -161,7 +159,7 @@ __global__ void __launch_bounds__(TERM_THREADS, TERM_BLOCKS)
     for (int r = 0; t < here && r < rows; r++) sum += values[r * here + t];
     __syncthreads();
   }
-  if (t < here) leaf_sum[static_cast<size_t>(blockIdx.x) * static_cast<size_t>(topics) + static_cast<size_t>(k)] = sum;
+  if (t < here) leaf_sum[size_t(blockIdx.x) * size_t(topics) + size_t(k)] = sum;
 }
 
 /* One over the sum of each topic's gammas: a thread a topic, leaves in order. */
@@ -170,8 +168,7 @@ __global__ void topic_inverse(const double *leaf_sum, int64_t leaves, int topics
   if (k >= topics) return;
   double sum = 0;
   WB_UNROLL_BY(16) /* so many reads at a time */
-  for (int64_t leaf = 0; leaf < leaves; leaf++)
-    sum += leaf_sum[static_cast<size_t>(leaf) * static_cast<size_t>(topics) + static_cast<size_t>(k)];
+  for (int64_t leaf = 0; leaf < leaves; leaf++) sum += leaf_sum[size_t(leaf) * size_t(topics) + size_t(k)];
   inverse[k] = 1.0 / sum;
 }
 
@@ -180,7 +177,7 @@ template <typename Real>
 __global__ void topic_set_phi(const double *given, int topics, size_t width, int64_t count, Real *phi) {
   const int64_t i = wb::thread_number();
   if (i >= count) return;
-  narrow(given[i], phi + static_cast<size_t>(i / topics) * width + static_cast<size_t>(i % topics));
+  narrow(given[i], phi + size_t(i / topics) * width + size_t(i % topics));
 }
 
 __global__ void topic_ones(int topics, double *inverse) {
@@ -195,16 +192,15 @@ __device__ int choose(int rows, const Real *theta, const Real *phi, const Real *
   const int lane = wb_topic_lane(tree, u, &position);
   const int stretches = wb_topic_stretches(rows), stretch = wb_topic_stretch(rows);
   int before = 0;
-  for (int s = 0; s < stretches - 1; s++)
-    before += static_cast<double>(sums[s * WB_TOPIC_LANES + lane]) <= position ? 1 : 0;
+  for (int s = 0; s < stretches - 1; s++) before += double(sums[s * WB_TOPIC_LANES + lane]) <= position ? 1 : 0;
   Real sum = before > 0 ? sums[(before - 1) * WB_TOPIC_LANES + lane] : Real(0);
   const int begin = before * stretch;
   const int end = begin + stretch < rows ? begin + stretch : rows;
   int row = begin;
   for (int r = begin; r < end; r++) {
-    const size_t at = static_cast<size_t>(r) * WB_TOPIC_LANES + static_cast<size_t>(lane);
+    const size_t at = size_t(r) * WB_TOPIC_LANES + size_t(lane);
     sum = wb::precise<Real>::fma(theta[at], phi[at], sum);
-    row += static_cast<double>(sum) <= position ? 1 : 0;
+    row += double(sum) <= position ? 1 : 0;
   }
   return row * WB_TOPIC_LANES + lane;
 }
@@ -235,15 +231,15 @@ struct document_memory {
   size_t gammas, counts, sums, team_sums, trees, bytes;
 
   __host__ __device__ document_memory(int rows, int teams) {
-    const size_t width = static_cast<size_t>(rows) * WB_TOPIC_LANES;
+    const size_t width = size_t(rows) * WB_TOPIC_LANES;
     const bool gammas_first = sizeof(Real) == sizeof(double);
     gammas = gammas_first ? 0 : width * sizeof(int32_t);
     counts = gammas_first ? width * sizeof(double) : 0;
     sums = width * sizeof(Real);
-    team_sums = static_cast<size_t>(wb_topic_stretches(rows) - 1) * WB_TOPIC_LANES;
-    const size_t end = sums + static_cast<size_t>(teams) * team_sums * sizeof(Real);
+    team_sums = size_t(wb_topic_stretches(rows) - 1) * WB_TOPIC_LANES;
+    const size_t end = sums + size_t(teams) * team_sums * sizeof(Real);
     trees = end > width * 12 ? end : width * 12;
-    bytes = trees + static_cast<size_t>(teams) * (WB_TOPIC_TREE + 1) * sizeof(double);
+    bytes = trees + size_t(teams) * (WB_TOPIC_TREE + 1) * sizeof(double);
   }
 };
 
@@ -252,23 +248,22 @@ template <typename Real>
 __device__ __forceinline__ void draw_shares(const document_arguments<Real> &a, int64_t d, size_t row, double *gamma,
                                             int32_t *tally, double *room) {
   if (a.given != nullptr) {
-    for (int k = static_cast<int>(threadIdx.x); k < a.topics; k += static_cast<int>(blockDim.x))
-      gamma[k] = a.given[row + static_cast<size_t>(k)];
+    for (int k = int(threadIdx.x); k < a.topics; k += int(blockDim.x)) gamma[k] = a.given[row + size_t(k)];
     if (threadIdx.x == 0) a.norm[d] = 1;
     __syncthreads();
     return;
   }
   count_document(a.corpus, d, a.topic, a.topics, tally);
   const double *const alpha = a.alpha + alpha_row(a.corpus, d, a.topics);
-  for (int k = static_cast<int>(threadIdx.x); k < a.topics; k += static_cast<int>(blockDim.x)) {
-    const uint64_t element = static_cast<uint64_t>(d) * static_cast<uint64_t>(a.topics) + static_cast<uint64_t>(k);
-    gamma[k] = a.mean ? alpha[k] + static_cast<double>(tally[k])
+  for (int k = int(threadIdx.x); k < a.topics; k += int(blockDim.x)) {
+    const uint64_t element = uint64_t(d) * uint64_t(a.topics) + uint64_t(k);
+    gamma[k] = a.mean ? alpha[k] + double(tally[k])
                       : draw_gamma(a.strips, a.key, WB_PURPOSE_TOPIC_SHARE, a.iteration, element, alpha[k], tally[k]);
   }
   __syncthreads();
   if (threadIdx.x < WB_TOPIC_LANES) {
     double sum = 0;
-    for (int k = static_cast<int>(threadIdx.x); k < a.topics; k += WB_TOPIC_LANES) sum += gamma[k];
+    for (int k = int(threadIdx.x); k < a.topics; k += WB_TOPIC_LANES) sum += gamma[k];
     room[threadIdx.x] = sum;
   }
   __syncthreads();
@@ -280,8 +275,8 @@ __device__ __forceinline__ void draw_shares(const document_arguments<Real> &a, i
   }
   __syncthreads();
   if (a.theta != nullptr)
-    for (int k = static_cast<int>(threadIdx.x); k < a.topics; k += static_cast<int>(blockDim.x))
-      a.theta[row + static_cast<size_t>(k)] = gamma[k] / room[WB_TOPIC_TREE];
+    for (int k = int(threadIdx.x); k < a.topics; k += int(blockDim.x))
+      a.theta[row + size_t(k)] = gamma[k] / room[WB_TOPIC_TREE];
 }
 
 /* Adds the weights of ROWS rows to a thread's sums. All reads of phi are under way before the first is used. */
@@ -340,19 +335,19 @@ template <typename Real>
 __global__ void __launch_bounds__(DOCUMENT_THREADS, DOCUMENT_BLOCKS) topic_documents(document_arguments<Real> a) {
   WB_DYNAMIC_SHARED(unsigned char, memory);
   typedef wb::precise<Real> as;
-  const int teams = static_cast<int>(blockDim.x) / TEAM<Real>;
-  const int team = static_cast<int>(threadIdx.x) / TEAM<Real>, member = static_cast<int>(threadIdx.x) % TEAM<Real>;
+  const int teams = int(blockDim.x) / TEAM<Real>;
+  const int team = int(threadIdx.x) / TEAM<Real>, member = int(threadIdx.x) % TEAM<Real>;
   const document_memory<Real> at(a.rows, teams);
   double *const gamma = reinterpret_cast<double *>(memory + at.gammas);
   int32_t *const tally = reinterpret_cast<int32_t *>(memory + at.counts);
   Real *const weight = reinterpret_cast<Real *>(memory);
-  Real *const sums = reinterpret_cast<Real *>(memory + at.sums) + static_cast<size_t>(team) * at.team_sums;
+  Real *const sums = reinterpret_cast<Real *>(memory + at.sums) + size_t(team) * at.team_sums;
   double *const trees = reinterpret_cast<double *>(memory + at.trees), *const tree = trees + team * (WB_TOPIC_TREE + 1);
   const int width = a.rows * WB_TOPIC_LANES, lane = member * as::in_piece;
   const int64_t d = a.first + blockIdx.x;
 
-  draw_shares(a, d, static_cast<size_t>(blockIdx.x) * static_cast<size_t>(a.topics), gamma, tally, trees);
-  for (int k = static_cast<int>(threadIdx.x); k < width; k += static_cast<int>(blockDim.x)) {
+  draw_shares(a, d, size_t(blockIdx.x) * size_t(a.topics), gamma, tally, trees);
+  for (int k = int(threadIdx.x); k < width; k += int(blockDim.x)) {
     if (k < a.topics) narrow(gamma[k] * a.inverse[k], weight + k);
     else weight[k] = 0;
   }
@@ -362,12 +357,12 @@ __global__ void __launch_bounds__(DOCUMENT_THREADS, DOCUMENT_BLOCKS) topic_docum
   for (int64_t base = a.corpus.first_pair[d]; base < end; base += teams) {
     const int64_t pair = base + team;
     const bool active = pair < end;
-    const Real *const line = a.phi + static_cast<size_t>(active ? a.corpus.term[pair] : 0) * static_cast<size_t>(width);
+    const Real *const line = a.phi + size_t(active ? a.corpus.term[pair] : 0) * size_t(width);
     if (active) {
       Real sum[as::in_piece];
       add_stretches(a.rows, weight + lane, line + lane, sums + lane, sum);
       WB_UNROLL
-      for (int i = 0; i < as::in_piece; i++) tree[lane + i] = static_cast<double>(sum[i]);
+      for (int i = 0; i < as::in_piece; i++) tree[lane + i] = double(sum[i]);
     }
     /* wb_topic_add_tree(), a level at a time. */
     __syncwarp();
@@ -384,11 +379,11 @@ __global__ void __launch_bounds__(DOCUMENT_THREADS, DOCUMENT_BLOCKS) topic_docum
     __syncwarp();
     if (active && a.given == nullptr) {
       for (int32_t t = member; t < a.corpus.count[pair]; t += TEAM<Real>) {
-        const uint64_t token = a.corpus.pair_token[pair] + static_cast<uint32_t>(t), element = token >> 1;
+        const uint64_t token = a.corpus.pair_token[pair] + uint32_t(t), element = token >> 1;
         const wb_bits bits =
-            wb_philox(a.key, 0, static_cast<uint32_t>(element), wb_philox_c2(WB_PURPOSE_TOPIC, element), a.iteration);
-        const double u = wb_uniform(wb_bits64(bits, static_cast<int>(token & 1)));
-        a.topic[token] = static_cast<uint16_t>(choose(a.rows, weight, line, sums, tree, u));
+            wb_philox(a.key, 0, uint32_t(element), wb_philox_c2(WB_PURPOSE_TOPIC, element), a.iteration);
+        const double u = wb_uniform(wb_bits64(bits, int(token & 1)));
+        a.topic[token] = uint16_t(choose(a.rows, weight, line, sums, tree, u));
       }
     }
     __syncwarp(); /* before the next pair's sums */
@@ -399,7 +394,7 @@ __global__ void __launch_bounds__(DOCUMENT_THREADS, DOCUMENT_BLOCKS) topic_docum
 __global__ void __launch_bounds__(SCORE_THREADS)
     topic_score(device_corpus c, const double *total, const double *norm, double *log_likelihood) {
   __shared__ double logs[SCORE_THREADS];
-  const int t = static_cast<int>(threadIdx.x), lane = t % WARP;
+  const int t = int(threadIdx.x), lane = t % WARP;
   const int64_t d = wb::thread_number<SCORE_THREADS>() / WARP;
   if (d >= c.documents) return;
   const int64_t end = c.first_pair[d + 1];
@@ -408,11 +403,11 @@ __global__ void __launch_bounds__(SCORE_THREADS)
     if (base + lane < end) logs[t] = wb_log(total[base + lane]);
     __syncwarp();
     for (int i = 0; lane == 0 && i < WARP && base + i < end; i++)
-      sum = wb_fma(static_cast<double>(c.count[base + i]), logs[t + i], sum);
+      sum = wb_fma(double(c.count[base + i]), logs[t + i], sum);
     __syncwarp();
   }
   if (lane > 0) return;
-  const double tokens = static_cast<double>(c.first_token[d + 1] - c.first_token[d]);
+  const double tokens = double(c.first_token[d + 1] - c.first_token[d]);
   /* Without tokens the norm may be 0, see pass_group() for processors. */
   log_likelihood[d] = tokens > 0 ? wb_fma(-tokens, wb_log(norm[d]), sum) : 0;
 }
@@ -423,8 +418,8 @@ __global__ void __launch_bounds__(COUNT_THREADS)
     topic_log_terms(int64_t count, int topics, size_t width, const Real *phi, const double *inverse, double *log_phi) {
   const int64_t i = wb::thread_number<COUNT_THREADS>();
   if (i >= count) return;
-  const size_t term = static_cast<size_t>(i / topics), k = static_cast<size_t>(i % topics);
-  log_phi[i] = wb_log(wb_topic_term(static_cast<double>(phi[term * width + k]) * inverse[k]));
+  const size_t term = size_t(i / topics), k = size_t(i % topics);
+  log_phi[i] = wb_log(wb_topic_term(double(phi[term * width + k]) * inverse[k]));
 }
 
 /* Documents of one topic: a warp a document. A thread weighs each 32nd topic, and the first one adds the weights up. */
@@ -435,15 +430,13 @@ __global__ void __launch_bounds__(WARP)
   WB_DYNAMIC_SHARED(double, weight);
   __shared__ double tops[WARP], total;
   __shared__ int chosen;
-  const int thread = static_cast<int>(threadIdx.x);
+  const int thread = int(threadIdx.x);
   const int64_t d = first + blockIdx.x, from = c.first_pair[d], end = c.first_pair[d + 1];
   double top = -INFINITY;
   for (int k = thread; k < topics; k += WARP) {
     double log_weight = log_share[k];
     for (int64_t i = from; i < end; i++)
-      log_weight = wb_fma(
-          static_cast<double>(c.count[i]),
-          log_phi[static_cast<size_t>(c.term[i]) * static_cast<size_t>(topics) + static_cast<size_t>(k)], log_weight);
+      log_weight = wb_fma(double(c.count[i]), log_phi[size_t(c.term[i]) * size_t(topics) + size_t(k)], log_weight);
     weight[k] = log_weight;
     top = log_weight > top ? log_weight : top;
   }
@@ -454,17 +447,16 @@ __global__ void __launch_bounds__(WARP)
   __syncthreads();
   if (thread == 0) {
     double sum;
-    chosen = wb_topic_member(weight, topics, key, iteration, static_cast<uint64_t>(d), &sum);
+    chosen = wb_topic_member(weight, topics, key, iteration, uint64_t(d), &sum);
     total = sum;
     log_likelihood[d] = from < end ? top + wb_log(sum) : 0;
     if (from < end) atomicAdd(&members[chosen], 1ULL);
   }
   __syncthreads();
-  for (int64_t i = c.first_token[d] + thread; i < c.first_token[d + 1]; i += WARP)
-    topic[i] = static_cast<uint16_t>(chosen);
+  for (int64_t i = c.first_token[d] + thread; i < c.first_token[d + 1]; i += WARP) topic[i] = uint16_t(chosen);
   if (theta == nullptr) return;
   for (int k = thread; k < topics; k += WARP)
-    theta[static_cast<size_t>(blockIdx.x) * static_cast<size_t>(topics) + static_cast<size_t>(k)] = weight[k] / total;
+    theta[size_t(blockIdx.x) * size_t(topics) + size_t(k)] = weight[k] / total;
 }
 
 /* The histograms of the counts of all documents, groups x topics x (levels + 1), and the tables of tokens above the
@@ -476,16 +468,14 @@ __global__ void __launch_bounds__(TABLE_THREADS)
   const int64_t d = blockIdx.x;
   const size_t row = alpha_row(c, d, topics);
   count_document(c, d, topic, topics, tally);
-  for (int k = static_cast<int>(threadIdx.x); k < topics; k += TABLE_THREADS) {
+  for (int k = int(threadIdx.x); k < topics; k += TABLE_THREADS) {
     const int32_t count = tally[k];
     if (count == 0) continue;
-    const size_t i = row + static_cast<size_t>(k);
-    atomicAdd(&histogram[i * (static_cast<size_t>(levels) + 1) + static_cast<size_t>(count < levels ? count : levels)],
-              1);
+    const size_t i = row + size_t(k);
+    atomicAdd(&histogram[i * (size_t(levels) + 1) + size_t(count < levels ? count : levels)], 1);
     if (count > levels)
       atomicAdd(&tables[i], static_cast<unsigned long long>(wb_topic_openings(
-                                key, WB_PURPOSE_TOPIC_TABLES, iteration,
-                                static_cast<uint64_t>(d) * static_cast<uint64_t>(topics) + static_cast<uint64_t>(k),
+                                key, WB_PURPOSE_TOPIC_TABLES, iteration, uint64_t(d) * uint64_t(topics) + uint64_t(k),
                                 alpha[i], 0.0, levels, count)));
   }
 }
@@ -504,10 +494,10 @@ __global__ void __launch_bounds__(TABLE_THREADS)
   if (threadIdx.x < SHARED_COUNTS) few[threadIdx.x] = 0;
   count_term(c, term, topic, topics, tally);
   const double *const extra = extra_row(c, term, topics);
-  for (int k = static_cast<int>(threadIdx.x); k < topics; k += TABLE_THREADS) {
+  for (int k = int(threadIdx.x); k < topics; k += TABLE_THREADS) {
     const int32_t count = tally[k];
     if (count == 0) continue;
-    const uint64_t element = static_cast<uint64_t>(term) * static_cast<uint64_t>(topics) + static_cast<uint64_t>(k);
+    const uint64_t element = uint64_t(term) * uint64_t(topics) + uint64_t(k);
     const bool own = extra != nullptr && extra[k] > 0;
     atomicAdd(&size[k], static_cast<unsigned long long>(count));
     if (!own) {
@@ -526,7 +516,7 @@ __global__ void __launch_bounds__(TABLE_THREADS)
 /* Adds the tables of the levels: a thread for each of at most 64 chunks of levels. */
 __global__ void topic_chunk_tables(int32_t levels, uint64_t key, uint32_t iteration, double beta,
                                    const int32_t *histogram, unsigned long long *tables) {
-  const int32_t chunk = static_cast<int32_t>(threadIdx.x), end = (chunk + 1) * WB_TOPIC_LEVEL_CHUNK;
+  const int32_t chunk = int32_t(threadIdx.x), end = (chunk + 1) * WB_TOPIC_LEVEL_CHUNK;
   int64_t above = 0;
   for (int32_t i = levels; i >= (end < levels ? end : levels); i--) above += histogram[i];
   const int64_t openings =

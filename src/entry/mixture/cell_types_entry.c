@@ -32,10 +32,11 @@ static SEXP first_of(const void *values, SEXPTYPE type, int rows, int columns) {
 }
 
 /* weights: components x draws; means and covariances: of all draws; which: the positions of the draws among all, from
- * 0; averaged: positions among the draws, from 0; rule: floor, log valley, distance. Returns a list of `own` and `leaf`
- * (components x draws), `type` and `mass` of the leaves, and `place` (columns x leaves). All count from 1. */
+ * 0; averaged: positions among the draws, from 0; rule: floor, log valley, distance; own: whether `own` is wanted.
+ * Returns a list of `own` and `leaf` (components x draws), `type` and `mass` of the leaves, and `place` (columns x
+ * leaves). All count from 1. */
 SEXP wb_entry_mixture_types(SEXP weights, SEXP means, SEXP covariances, SEXP columns, SEXP which, SEXP least,
-                            SEXP averaged, SEXP rule, SEXP run) {
+                            SEXP averaged, SEXP rule, SEXP own, SEXP run) {
   wb_message message;
   const int p = Rf_asInteger(columns);
   wb_mixture_draws given;
@@ -49,7 +50,7 @@ SEXP wb_entry_mixture_types(SEXP weights, SEXP means, SEXP covariances, SEXP col
   const size_t most = (size_t)wb_mixture_most_leaves(&given, REAL_RO(least)[0], count, INTEGER_RO(averaged), used);
   SEXP out = PROTECT(wb_list_new("own leaf type mass place"));
   wb_mixture_types types = {
-      .own = INTEGER(wb_list_put(out, "own", Rf_allocMatrix(INTSXP, k, given.count))),
+      .own = Rf_asLogical(own) == 1 ? INTEGER(wb_list_put(out, "own", Rf_allocMatrix(INTSXP, k, given.count))) : NULL,
       .leaf = INTEGER(wb_list_put(out, "leaf", Rf_allocMatrix(INTSXP, k, given.count))),
       .type = (int32_t *)R_alloc(most, sizeof(int32_t)),
       .mass = (double *)R_alloc(most, sizeof(double)),
@@ -63,7 +64,7 @@ SEXP wb_entry_mixture_types(SEXP weights, SEXP means, SEXP covariances, SEXP col
     return wb_failure(status, &message);
   }
   for (size_t i = 0; i < (size_t)k * (size_t)given.count; i++) {
-    types.own[i]++;
+    if (types.own) types.own[i]++;
     types.leaf[i]++;
   }
   for (int32_t i = 0; i < types.leaves; i++) types.type[i]++;

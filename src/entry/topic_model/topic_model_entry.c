@@ -284,7 +284,7 @@ static int is_coefficients(SEXP values, const session *s) {
   return size > 0 ? wb_are_finite(values, size) : values == R_NilValue;
 }
 
-/* Sweeps from a state: the arguments of wb_entry_topic_sweep(). Returns the last state, the traces, and `kept`: of
+/* Sweeps from a state: the arguments of wb_entry_topic_sweeps(). Returns the last state, the traces, and `kept`: of
  * each kept sweep after the other topics, alpha, beta, coefficients and effects, and theta and phi if wanted. */
 static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   SEXP alpha = argument[2], beta = argument[3], coefficients = argument[4], sweeps = argument[7], prior = argument[9];
@@ -301,8 +301,7 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   const size_t k = (size_t)s->topics, documents = (size_t)s->corpus.documents, terms = (size_t)s->corpus.terms;
   running *const r = (running *)R_alloc(1, sizeof *r);
   *r = (running){.s = s, .from = topic, .count = numbers[0], .first = (uint32_t)Rf_asReal(argument[6])};
-  r->kept = (kept_sweeps){.first = r->count - 1, .every = 1, .count = 1};
-  if (LENGTH(sweeps) > 1) r->kept = (kept_sweeps){.first = numbers[1], .every = numbers[2], .count = numbers[3]};
+  r->kept = (kept_sweeps){.first = numbers[1], .every = numbers[2], .count = numbers[3]};
   SEXP out = PROTECT(wb_list_new("topics alpha beta log_likelihood alpha_sum beta_trace kept coefficients"));
   SET_VECTOR_ELT(out, 0, topics_new(s));
   SET_VECTOR_ELT(out, 1, Rf_duplicate(alpha));
@@ -339,19 +338,11 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   return wb_slice_ready(slice, out, r, run_sweeps, NULL);
 }
 
-/* topics, alpha, beta, coefficients, key: a state, as in wb_topic_state. iteration: the number of the first sweep.
- * sweeps: how many, then the first that is kept, from 0, the distance between kept sweeps, and how many they are; if
- * these three are left out, the last sweep is kept. With covariates theta is wanted. method: mean, alpha, beta (as in
- * wb_topic_method); prior: its four numbers. want: theta (topics x documents), phi (topics x terms) of kept sweeps. */
-SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP coefficients, SEXP key, SEXP iteration,
-                          SEXP sweeps, SEXP method, SEXP prior, SEXP want) {
-  return wb_slice_run(prepare_sweeps, (SEXP[]){pointer, topics, alpha, beta, coefficients, key, iteration, sweeps,
-                                               method, prior, want});
-}
-
+/* chains: lists of a session; topics, alpha, beta, coefficients and key of a state, as in wb_topic_state; the number of
+ * the first sweep; how many sweeps, then the first that is kept, from 0, the distance between kept sweeps, and how many
+ * they are; the method: mean, alpha, beta (as in wb_topic_method), and the four numbers of its prior; and whether theta
+ * (topics x documents) and phi (topics x terms) of kept sweeps are wanted, of which covariates need theta. */
 SEXP wb_entry_topic_sweeps(SEXP chains) { return wb_slices_run(prepare_sweeps, 11, chains); }
-
-static int is_matrix(SEXP values, double rows, double columns) { return wb_is_numbers(values, rows * columns); }
 
 typedef struct adding {
   const session *s;
@@ -393,9 +384,9 @@ static SEXP prepare_means(const SEXP *argument, wb_slice *slice) {
   SEXP arrays = wb_store_arrays(argument[4]);
   const R_xlen_t count = Rf_xlength(arrays);
   if (!topic || !is_positive(argument[2], sweeps * of_sweep) || !is_positive(argument[3], sweeps) || count < 2 ||
-      count > 3 || !is_matrix(VECTOR_ELT(arrays, 0), (double)k, s->corpus.documents) ||
-      !is_matrix(VECTOR_ELT(arrays, 1), (double)k, s->corpus.documents) ||
-      (count == 3 && !is_matrix(VECTOR_ELT(arrays, 2), (double)k, s->corpus.terms)))
+      count > 3 || !wb_is_numbers(VECTOR_ELT(arrays, 0), (double)k * s->corpus.documents) ||
+      !wb_is_numbers(VECTOR_ELT(arrays, 1), (double)k * s->corpus.documents) ||
+      (count == 3 && !wb_is_numbers(VECTOR_ELT(arrays, 2), (double)k * s->corpus.terms)))
     return wb_changed_fit();
   SEXP share = PROTECT(Rf_allocMatrix(REALSXP, s->topics + 1, (int)sweeps));
   adding *const a = (adding *)R_alloc(1, sizeof *a);
@@ -424,7 +415,7 @@ SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi) {
   wb_message message;
   session *const s = open_session(pointer);
   if (!s) return closed();
-  if (!is_matrix(phi, s->topics, s->corpus.terms)) return wb_changed_fit();
+  if (!wb_is_numbers(phi, (double)s->topics * s->corpus.terms)) return wb_changed_fit();
   const int status = s->backend->topic_model->set_phi(s->topic, REAL_RO(phi), &message);
   return status == WB_OK ? R_NilValue : wb_failure(status, &message);
 }
@@ -458,7 +449,7 @@ SEXP wb_entry_topic_score(SEXP pointer, SEXP theta) {
   wb_message message;
   session *const s = open_session(pointer);
   if (!s) return closed();
-  if (!is_matrix(theta, s->topics, s->corpus.documents)) return wb_changed_fit();
+  if (!wb_is_numbers(theta, (double)s->topics * s->corpus.documents)) return wb_changed_fit();
   SEXP out = PROTECT(Rf_allocVector(REALSXP, s->corpus.documents));
   const int status = s->backend->topic_model->score(s->topic, REAL_RO(theta), REAL(out), &message);
   return wb_finish(out, status, &message);
