@@ -83,6 +83,9 @@ native <- function(...) {
   result
 }
 
+# The slice of one chain, by an entry for several chains.
+native_one <- function(entry, ...) native(entry, list(list(...)))[[1L]]
+
 is_failure <- function(result) inherits(result, "warpbayes_failure")
 
 device_failure <- new.env(parent = emptyenv())

@@ -24,11 +24,8 @@
 rcategorical <- function(weights, draws = 1, log = FALSE, seed = NULL, backend = NULL, threads = NULL,
                          precision = c("double", "single"), ...) {
   # For a short vector the checks below take longer than the draws. They are made only if the entry refuses it.
-  if (!missing(weights) && missing(log) && missing(precision) && ...length() == 0L && is.double(weights) &&
-    !is.object(weights) && is.null(dim(weights)) && length(weights) > 0L && is.numeric(draws) && length(draws) == 1L &&
-    isTRUE(draws >= 1 & draws == floor(draws) & draws * length(weights) <= 1e4)) {
-    run <- resolve_run(backend, threads, work = 0)
-    items <- .Call(C_categorical_draw, weights, as.double(draws), FALSE, check_seed(seed), 0L, 0, run)
+  if (!missing(weights) && missing(log) && missing(precision) && ...length() == 0L) {
+    items <- .Call(C_categorical_draw_few, weights, draws, seed, resolve_run(backend, threads, work = 0))
     if (is.integer(items)) return(items)
   }
   check_dots_empty(...)

@@ -122,7 +122,7 @@ start_sweeps <- function(fit, session, atoms) {
     for (sweep in seq_len(sweeps)) {
       # An interrupt waits for the end of the sweep: a cluster's replies may be on their way.
       let_stop()
-      slice <- undivided(native(C_mixture_sweep, session, prior, state, 1L, fit$moves, atoms, no_probe, logical(3),
+      slice <- undivided(native_one(C_mixture_sweeps, session, prior, state, 1L, fit$moves, atoms, no_probe, logical(3),
         fit$center, fit$scale))
       state[carried] <- slice[carried]
       state$sweep <- as.double(sweep)

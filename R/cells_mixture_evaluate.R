@@ -21,7 +21,7 @@ open_cells <- function(fit, cells, run) {
 # `class` for a `choice`: a seed, and the number of the first row.
 evaluate_cells <- function(fit, cells, run, use) {
   session <- open_cells(fit, cells, run)
-  on.exit(.Call(C_mixture_close, session))
+  on.exit(.Call(C_session_close, session))
   delayedAssign("log_unit", log_units(cells, fit$scale))
   use(function(mixture, what, rows = c(1, nrow(cells)), choice = NULL) {
     first <- rows[[1L]] - 1
@@ -60,7 +60,7 @@ mean_log_density <- function(fit, used, cells, run, sample = NULL) {
 sum_log_density <- function(fit, used, weights, cells, run) {
   if (!nrow(cells)) return(numeric())
   session <- open_cells(fit, cells, run)
-  on.exit(.Call(C_mixture_close, session))
+  on.exit(.Call(C_session_close, session))
   k <- fit$components
   p <- length(fit$markers)
   which <- as.integer(used$draw + (used$chain - 1) * dim(fit$draws$means)[[3L]] - 1)

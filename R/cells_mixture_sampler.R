@@ -151,7 +151,7 @@ allow_copies <- function(run) {
 }
 
 close_fit <- function(session) {
-  .Call(C_mixture_close, session)
+  .Call(C_session_close, session)
   if (!is.null(attr(session, "cluster"))) close_workers(attr(session, "cluster"))
 }
 

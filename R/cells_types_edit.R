@@ -76,7 +76,9 @@ cell_type_parts <- function(types) {
   list(
     types = part_table(type = is.character, proportion = is.numeric, lower = is.numeric, upper = is.numeric,
       cells = is.numeric, components = is.numeric, apart = is.numeric, speck = is.logical),
-    type = part_factor(table$type, fit$rows), probability = part_numbers(fit$rows),
+    type = part_is("a factor", function(value) {
+      is.factor(value) && identical(levels(value), table$type) && length(value) == fit$rows
+    }), probability = part_numbers(fit$rows),
     proportions = part_numbers(c(NA, count)), medians = part_numbers(c(count, length(fit$markers))),
     chain = part_whole(1, fit$chains), draw = part_whole(1), requested = part_whole(1),
     map = part_list(), `map$used` = part_table(draw = is.numeric, chain = is.numeric),

@@ -169,7 +169,7 @@ each_slice_of_types <- function(fit, map, cells, run, use) {
   mixtures <- mixtures_of_types(fit, map)
   there <- which(lengths(lapply(mixtures, `[[`, "weights")) > 0L)
   session <- open_cells(fit, cells, run)
-  on.exit(.Call(C_mixture_close, session))
+  on.exit(.Call(C_session_close, session))
   p <- length(fit$markers)
   # No longer than an interrupt can wait; on the processor, all types see a slice while it is in the cache.
   call_work <- if (run$backend == "cuda") 2e12 else 4e9 * run$threads

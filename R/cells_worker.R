@@ -53,7 +53,7 @@ worker_tasks <- list(
   answer = function(session, request) .Call(C_mixture_answer, worker_data[[session]], request),
   close = function(names) {
     for (name in intersect(names, ls(worker_data))) {
-      if (typeof(worker_data[[name]]) == "externalptr") .Call(C_mixture_close_worker, worker_data[[name]])
+      if (typeof(worker_data[[name]]) == "externalptr") .Call(C_session_close, worker_data[[name]])
       rm(list = name, envir = worker_data)
     }
     if (!length(ls(worker_data))) .Call(C_interrupts_ignore, FALSE)

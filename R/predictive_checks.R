@@ -83,9 +83,9 @@ is_discrete <- function(y) {
   n > 2L && (length(unique(y)) <= min(20, n / 2) || tied_pairs(y) > 0.1 * choose(n, 2) || is_heaped(y))
 }
 
-# Whether values on a lattice prefer every second, fifth or tenth place, as ages do: the counts of those places less the
-# mean of the places between them and the next ones on both sides, which straight parts of a density leave at zero. It
-# must be 5 deviations and a fourth of the counts: none of 300 sets of eleven rounded laws is heaped, with n = 20 to 200.
+# Whether values on a lattice prefer every second, fifth or tenth place, as ages do: their counts less the mean of the
+# counts between them and the next such places on both sides, which straight parts of a density leave at zero. This must
+# be 5 deviations and a fourth of the counts. Of eleven rounded laws no set is heaped (300 sets each, n = 20 to 200).
 is_heaped <- function(y) {
   y <- sort(as.double(y))
   gaps <- diff(y)

@@ -10,7 +10,7 @@ logit_sampler <- function(fit) {
   }
   c(logit_plan(fit), list(
     open = function(run) native(C_regression_open, data, run),
-    close = function(session) .Call(C_regression_close, session),
+    close = function(session) .Call(C_session_close, session),
     step = logit_step(fit), together = TRUE, several = Inf, finish = identity
   ))
 }

@@ -9,11 +9,11 @@ zero_sampler <- function(fit) {
     open = function(run) {
       count <- native(C_regression_open, data$count, run)
       list(count = count, zero = tryCatch(native(C_regression_open, data$zero, run), error = function(error) {
-        .Call(C_regression_close, count)
+        .Call(C_session_close, count)
         stop(error)
       }))
     },
-    close = function(session) for (part in session) .Call(C_regression_close, part),
+    close = function(session) for (part in session) .Call(C_session_close, part),
     step = zero_step(fit, counts, zeros), together = TRUE, several = Inf, finish = identity
   ))
 }

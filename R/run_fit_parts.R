@@ -47,12 +47,6 @@ part_numbers <- function(dims) {
   })
 }
 
-part_factor <- function(levels, length) {
-  part_is("a factor", function(value) {
-    is.factor(value) && identical(base::levels(value), levels) && base::length(value) == length
-  })
-}
-
 part_table <- function(...) {
   columns <- list(...)
   part_is("a table", function(value) {

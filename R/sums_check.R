@@ -45,11 +45,11 @@ pmf_problem <- function(x) {
   NULL
 }
 
-is_finite_number <- function(value) is.numeric(value) && length(value) == 1L && is.finite(value)
+is_finite_number <- function(value) is_one_number(value) && is.finite(value)
 
 check_is_function <- function(f, argument, what = "a function") {
   check_present(!missing(f), argument)
-  if (!is.function(f)) stop_input(argument, "must be ", what, ", not ", show_value(f))
+  must_be(is.function(f), argument, what, f)
   f
 }
 
@@ -65,9 +65,8 @@ check_intact.pmf <- function(x, argument) check_pmf(x, argument)
 null_if_refused <- function(code) tryCatch(code, warpbayes_error_input = function(error) NULL)
 
 check_tail <- function(tail, zero = TRUE) {
-  if (!is_finite_number(tail) || tail > 1e-8 || (tail < 1e-300 && !(zero && tail == 0))) {
-    stop_input("tail", "must be one number from 1e-300 to 1e-08", if (zero) ", or 0", ", not ", show_value(tail))
-  }
+  must_be(is_finite_number(tail) && tail <= 1e-8 && (tail >= 1e-300 || zero && tail == 0), "tail",
+    paste0("one number from 1e-300 to 1e-08", if (zero) ", or 0"), tail)
   as.double(tail)
 }
 

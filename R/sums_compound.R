@@ -160,11 +160,11 @@ compound_by_name <- function(counting, size, zero, tail, accuracy, run) {
   reach <- if (accuracy == 0) length(f) else min(length(f), outputs / 8)
   check_operations(if (is.null(counting$trial)) outputs * reach / 2 else outputs, "size")
   g <- if (is.null(counting$trial)) {
-    native(C_pmf_compound, f, counting$panjer, outputs, accuracy, fourier_cache(), run)
+    part <- native(C_pmf_compound, f, counting$panjer, outputs, accuracy, fourier_cache(), run)
+    first_of_power(part, counting$parts, outputs, accuracy, run)
   } else {
-    c(counting$trial[[1L]], counting$trial[[2L]] * f[-1L])
+    power_of_trial(counting, f, outputs, accuracy, run)
   }
-  g <- first_of_power(g, counting$parts, outputs, accuracy, run)
   if (!is.null(zero)) g <- c(zero + scale * counting$moved, scale * g[-1L])
   trim_compound(g, size, tail, outputs <= largest * size$last)
 }
@@ -221,12 +221,25 @@ first_of_power <- function(g, times, outputs, accuracy, run) {
   }
 }
 
+# The same for a binomial number. The rounding error of a probability near 1 would enter the power as often as there are
+# trials, so each trial is divided by its probability of zero. Powers of such quotients stay below e^500.
+power_of_trial <- function(counting, f, outputs, accuracy, run) {
+  trials <- counting$parts
+  none <- counting$trial[[1L]]
+  some <- counting$trial[[2L]] * f[-1L]
+  if (trials <= 50 || counting$trial[[2L]] > none) return(first_of_power(c(none, some), trials, outputs, accuracy, run))
+  power <- function(times) {
+    first_of_power(c(1, some / none), times, outputs, accuracy, run) * exp(counting$log_none * (times / trials))
+  }
+  parts <- copies_of(-counting$log_none)
+  g <- first_of_power(power(trials %/% parts), parts, outputs, accuracy, run)
+  if (trials %% parts > 0) first_of_sum(g, power(trials %% parts), outputs, accuracy, run) else g
+}
+
 first_of_sum <- function(x, y, outputs, accuracy, run) {
   if (max(x) == 0 || max(y) == 0) return(0)
   count <- min(outputs, length(x) + length(y) - 1)
-  result <- .Call(C_pmf_first, x, y, count, accuracy, fourier_cache(), run)
-  if (is_failure(result)) stop_failure(result)
-  result
+  native(C_pmf_first, x, y, count, accuracy, fourier_cache(), run)
 }
 
 # The distribution without its upper tail and without impossible values before the first possible one. `cut` says

@@ -74,10 +74,11 @@ joint_table <- function(x, y, totals = NULL, given = FALSE) {
   at <- positions_of(x) * shared$times[[1L]]
   if (is.null(totals)) {
     at_y <- positions_of(y) * shared$times[[2L]]
-    positions <- if (given || is_sparse(x) || is_sparse(y)) {
+    all <- max(at) + max(at_y) + 1
+    positions <- if (given || is_sparse(x) || is_sparse(y) || !wants_dense(all, sum(can_x) * sum(can_y))) {
       sort(unique(as.vector(outer(at[can_x], at_y[can_y], "+"))))
     } else {
-      seq(0, max(at) + max(at_y))
+      seq_len(all) - 1
     }
     check_result_size(as.double(length(positions)) * size_of(x), NULL, "probabilities")
     totals <- lattice_value(shared$lattice, positions)

@@ -4,19 +4,14 @@
 #' so that sums of it can be computed. With a deductible d and a limit u, a loss x is first replaced by its payment:
 #' \eqn{\min(x, u) - d}{min(x, u) - d} if it exceeds d, and otherwise 0.
 #'
-#' `method` says where the probability between two neighbouring values goes:
-#' \describe{
-#'   \item{`"rounding"`}{to the nearest value.}
-#'   \item{`"up"`, `"down"`}{to the larger value, or the smaller: losses are over- or understated. Elsewhere these
-#'     methods are called `"lower"` and `"upper"`, after the distribution function.}
-#'   \item{`"unbiased"`}{to both values, so that the mean stays, and the means of the loss limited at each value.}
-#' }
 #' Upper tails keep their relative accuracy if the distribution function has an argument `lower.tail`.
 #'
 #' @param x the distribution function of the loss, such as [pgamma], called as `x(q, ...)`; or a numeric vector of
 #'   observed losses; or a distribution made by [pmf()].
 #' @param by the step.
-#' @param method where probability between two values goes: see Details.
+#' @param method where probability between two values goes: `"rounding"` to the nearest; `"up"` or `"down"` to the
+#'   larger or the smaller, so that losses are over- or understated (elsewhere called `"lower"` and `"upper"`, after
+#'   the distribution function); `"unbiased"` to both, so that the mean of the loss stays, also limited at any value.
 #' @param deductible,limit the part of the loss that counts. A limit less the deductible is a multiple of `by`.
 #' @param per `"loss"`: the payment for each loss, 0 for those below the deductible. `"payment"`: the payment given that
 #'   the loss exceeds the deductible.
@@ -67,9 +62,7 @@ discretize_pmf <- function(x, by, method = c("rounding", "up", "down", "unbiased
     x <- values_of(x)
   } else {
     weights <- by_names(weights, names(x), "weights", "observation")
-    if (!is.numeric(x) || length(x) == 0L) {
-      stop_input("x", "must be a distribution function, a vector of losses or a distribution, not ", show_value(x))
-    }
+    must_be(is.numeric(x) && length(x) > 0L, "x", "a distribution function, a vector of losses or a distribution", x)
     refuse_entries(x, which(!is.finite(x) | x < 0), "x", "losses are numbers from 0")
     x <- as.double(x)
     weights <- weights_of_sample(weights, length(x), "losses")

@@ -33,9 +33,8 @@ pmf_doubly_censored <- function(x, by = 1, growth = 0, truncation = Inf, tail = 
   if (abs(growth * by) > 20) stop_input("growth", "is ", show_value(growth), ": more than 20 in a day")
   truncation <- check_bound(truncation, "truncation")
   days <- truncation / by
-  if (days < 1 || (is.finite(days) && abs(days - round(days)) > 8 * .Machine$double.eps * days)) {
-    stop_input("truncation", "must be a multiple of `by`, ", show_value(by), ", not ", show_value(truncation))
-  }
+  must_be(days >= 1 && (is.infinite(days) || abs(days - round(days)) <= 8 * .Machine$double.eps * days), "truncation",
+    paste("a multiple of `by`,", show_value(by)), truncation)
   law <- if (growth == 0) {
     discretize_pmf(x, by, "unbiased", tail = tail, ...)
   } else {

@@ -116,12 +116,8 @@ first_whole <- function(holds, lowest, highest) {
 
 check_probability <- function(value, argument, zero = TRUE, one = TRUE) {
   check_present(!missing(value), argument)
-  inside <- is.numeric(value) && length(value) == 1L && !is.na(value) && value >= 0 && value <= 1 &&
-    (zero || value > 0) && (one || value < 1)
-  if (!inside) {
-    stop_input(argument, "must be one number ", if (zero) "from 0" else "above 0",
-      if (one) " to 1" else " and below 1", ", not ", show_value(value))
-  }
+  must_be(is_one_number(value) && value >= 0 && value <= 1 && (zero || value > 0) && (one || value < 1), argument,
+    paste("one number", if (zero) "from 0" else "above 0", if (one) "to 1" else "and below 1"), value)
   as.double(value)
 }
 
@@ -205,18 +201,16 @@ pmf_poisson_binomial <- function(prob, weights = NULL, log = FALSE, accuracy = 1
     stop_input("prob", if (length(prob) == 0L) "is empty" else "has missing entries")
   }
   if (is.null(weights)) weights <- rep(1, length(prob))
-  whole <- is.numeric(weights) && length(weights) == length(prob) && all(is.finite(weights)) &&
-    all(weights >= 0 & weights == floor(weights) & weights <= 2^50)
-  if (!whole) {
-    stop_input("weights", sprintf("must be whole numbers from 0, as many as probabilities (%d), not ", length(prob)),
-      show_value(weights))
-  }
+  must_be(is.numeric(weights) && length(weights) == length(prob) && all(is.finite(weights)) &&
+    all(weights >= 0 & weights == floor(weights) & weights <= 2^50), "weights",
+    sprintf("whole numbers from 0, as many as probabilities (%d)", length(prob)), weights)
   event <- function(p) if (log) base::log(cbind(1 - p, p)) else cbind(1 - p, p)
-  # Many events of one kind are added by repeated squaring, few events as rows of a matrix.
+  # Many events of one kind are binomial, few events are rows of a matrix.
   many <- weights > 100
-  add <- function(how, ...) how(..., log = log, accuracy = accuracy, backend = backend, threads = threads)
-  parts <- lapply(which(many), function(i) add(rep_sum_pmf, as.vector(event(prob[[i]])), weights[[i]]))
+  add <- function(x) sum_pmf(x, log = log, accuracy = accuracy, backend = backend, threads = threads)
+  parts <- Map(function(p, n) prob_of(family_pmf("binomial", c(n, p), 0, n, 0, log, "weights"), log),
+    prob[many], weights[many])
   few <- rep(prob[!many], weights[!many])
-  if (length(few) > 0L) parts <- c(list(add(sum_pmf, event(few))), parts)
-  if (length(parts) > 0L) new_pmf(add(sum_pmf, parts), 0, log) else certain_zero(log)
+  if (length(few) > 0L) parts <- c(list(add(event(few))), parts)
+  if (length(parts) > 0L) new_pmf(add(unname(parts)), 0, log) else certain_zero(log)
 }

@@ -40,9 +40,7 @@ stop_operator <- function(operator) {
 }
 
 check_shift <- function(by, argument, most = " of at most 2^52") {
-  if (!is.numeric(by) || length(by) != 1L || !is.finite(by) || abs(by) > 2^52) {
-    stop_input(argument, "must be a distribution or one number", most, ", not ", show_value(by))
-  }
+  must_be(is_one_number(by) && abs(by) <= 2^52, argument, paste0("a distribution or one number", most), by)
   as.double(by)
 }
 

@@ -167,9 +167,7 @@ sums_of_same <- function(pool, i, k, n, numbers, add_row) {
 check_pool <- function(x, argument) {
   check_present(!missing(x), argument)
   if (inherits(x, "pmf")) x <- list(x)
-  if (!is.list(x) || is.data.frame(x) || length(x) == 0L) {
-    stop_input(argument, "must be a list of distributions made by pmf(), not ", show_value(x))
-  }
+  must_be(is.list(x) && !is.data.frame(x) && length(x) > 0L, argument, "a list of distributions made by pmf()", x)
   lapply(seq_along(x), function(i) check_pmf(x[[i]], sprintf("%s[[%d]]", argument, i)))
 }
 
@@ -221,7 +219,7 @@ opposed_pools_pmf <- function(x, y, pairs = NULL, ties = c("lose", "win")) {
     if (ties == "win") reached <- move_other()
   }
   wins <- reached[states[[1L]], states[[2L]], ]
-  leave_out_of_pool(pmf_at(wins, seq_along(wins) - 1, whole_lattice, FALSE), c(x, y))
+  leave_out_of_pool(pmf_at(wins, NULL, whole_lattice, FALSE), c(x, y))
 }
 
 # How many variables have been met (`met`) in each state. The last state is all of them. Counts of each kind make the

@@ -79,16 +79,12 @@ pmf_picture <- function(x, y, type, log, lower.tail, xlim, ylim, labels, col, le
   for (name in names(labels)) {
     label <- labels[[name]]
     # Expressions and calls are drawn by R as formulas.
-    if (!is.null(label) && !is.character(label) && !is.numeric(label) && !is.language(label)) {
-      stop_input(name, "must be text, not ", show_value(label))
-    }
+    must_be(is.null(label) || is.character(label) || is.numeric(label) || is.language(label), name, "text", label)
   }
-  if (!is.null(legend) && !(is.character(legend) && length(legend) == 2L)) {
-    stop_input("legend", "must be two names, or NULL for none, not ", show_value(legend))
-  }
-  known <- is.atomic(col) && length(col) > 0L &&
-    !is.null(tryCatch(grDevices::col2rgb(col), error = function(error) NULL, warning = function(warning) NULL))
-  if (!known) stop_input("col", "must be colours, not ", show_value(col))
+  must_be(is.null(legend) || is.character(legend) && length(legend) == 2L, "legend", "two names, or NULL for none",
+    legend)
+  must_be(is.atomic(col) && length(col) > 0L && !is.null(tryCatch(grDevices::col2rgb(col),
+    error = function(error) NULL, warning = function(warning) NULL)), "col", "colours", col)
   col <- rep_len(col, 2L)
   shown <- switch(type, quantile = quantile_curves(all, log), lorenz = lorenz_curves(all),
     stop_loss = stop_loss_curves(all, xlim), distribution = distribution_curves(all, xlim, log, lower.tail),
@@ -128,7 +124,7 @@ probability_curves <- function(all, type, xlim, log) {
   if (type == "auto") type <- if (max(vapply(curves, function(one) length(one$x), 0L)) <= 100L) "bars" else "line"
   width <- if (type == "bars") shown_width(all, xlim)
   list(curves = curves, xlim = xlim + c(-0.5, 0.5) * if (is.null(width)) 0 else width, width = width, powers = TRUE,
-    fixed = 0, whole = c(all(vapply(all, on_whole_numbers, NA)), FALSE), labels = c("value", "probability"))
+    fixed = 0, whole = c(on_whole_numbers(all), FALSE), labels = c("value", "probability"))
 }
 
 # The corners of the steps of the distribution function. Long distributions have a point for each value instead.
@@ -149,8 +145,7 @@ distribution_curves <- function(all, xlim, log, lower.tail) {
     if (length(index) > 1000L) return(list(x = value, y = height[-1L]))
     list(x = c(xlim[[1L]], rep(value, each = 2L), xlim[[2L]]), y = rep(height, each = 2L))
   })
-  list(curves = curves, xlim = xlim, fixed = 0:1, powers = TRUE,
-    whole = c(all(vapply(all, on_whole_numbers, NA)), FALSE),
+  list(curves = curves, xlim = xlim, fixed = 0:1, powers = TRUE, whole = c(on_whole_numbers(all), FALSE),
     labels = c("value", if (lower.tail) "probability up to the value" else "probability beyond the value"))
 }
 
@@ -166,7 +161,7 @@ quantile_curves <- function(all, log) {
       shown <- unique(pmin(findInterval(seq(0, 1, length.out = 2000L), sums) + 1L, length(sums)))
     }
     line <- list(x = as.vector(rbind(c(0, sums)[shown], sums[shown])), y = rep(values_of(one)[shown], each = 2L))
-    return(list(curves = list(line), xlim = range(line$x), whole = c(FALSE, on_whole_numbers(one)),
+    return(list(curves = list(line), xlim = range(line$x), whole = c(FALSE, on_whole_numbers(all)),
       labels = c("probability", "quantile")))
   }
   levels <- sort(unique(c(0, unlist(lapply(all, function(x) {
@@ -176,8 +171,8 @@ quantile_curves <- function(all, log) {
   middle <- (levels[-1L] + levels[-length(levels)]) / 2
   middle <- middle[middle > 1e-6 & middle < 1 - 1e-6]
   points <- list(x = qpmf(one, middle), y = qpmf(all[[2L]], middle))
-  list(curves = list(points), xlim = range(points$x), whole = vapply(all, on_whole_numbers, NA), points = TRUE,
-    diagonal = TRUE, labels = c("quantiles of x", "quantiles of y"))
+  list(curves = list(points), xlim = range(points$x), whole = vapply(1:2, function(i) on_whole_numbers(all[i]), NA),
+    points = TRUE, diagonal = TRUE, labels = c("quantiles of x", "quantiles of y"))
 }
 
 lorenz_curves <- function(all) {
@@ -202,7 +197,7 @@ heights_of <- function(curves, fixed) {
   if (diff(ends) > 0) ends else ends + c(-0.5, 0.5)
 }
 
-on_whole_numbers <- function(x) step_of(x) == floor(step_of(x)) && x$from == floor(x$from)
+on_whole_numbers <- function(all) all(vapply(all, function(x) all(c(step_of(x), x$from) %% 1 == 0), NA))
 
 entries_within <- function(x, xlim) {
   below <- entries_up_to(x, xlim[[1L]])
@@ -281,8 +276,7 @@ drawing <- function(code) {
 
 check_limits <- function(limits, argument) {
   if (is.null(limits)) return(NULL)
-  if (!is.numeric(limits) || length(limits) != 2L || any(!is.finite(limits)) || limits[[1L]] > limits[[2L]]) {
-    stop_input(argument, "must be two increasing numbers, not ", show_value(limits))
-  }
+  must_be(is.numeric(limits) && length(limits) == 2L && all(is.finite(limits)) && limits[[1L]] <= limits[[2L]],
+    argument, "two increasing numbers", limits)
   as.double(limits)
 }

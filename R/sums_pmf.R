@@ -56,9 +56,8 @@ pmf <- function(prob, from = 0, log = FALSE, normalize = FALSE, tolerance = 1e-8
   if (!placed) values <- read$values
   if (is.null(values)) {
     by <- check_number(by, "by", min = 0)
-    if (!is.numeric(from) || length(from) != 1L || !is.finite(from) || abs(from) > 2^52 * min(by, 1)) {
-      stop_input("from", "must be one number of at most 2^52 steps in absolute value, not ", show_value(from))
-    }
+    must_be(is_one_number(from) && abs(from) <= 2^52 * min(by, 1), "from",
+      "one number of at most 2^52 steps in absolute value", from)
     lattice <- read_lattice(as.double(from), by)
     if (placed) check_values_agree("from", lattice_value(lattice, seq_along(prob) - 1), read)
   } else {
@@ -147,11 +146,9 @@ in_console.summary_pmf <- function(x, digits = 4, ...) {
 as.data.frame.pmf <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_pmf(x, "x")
   optional <- check_flag(optional, "optional")
-  usable <- is.null(row.names) || ((is.character(row.names) || is.numeric(row.names)) &&
-    length(row.names) == size_of(x) && !anyNA(row.names) && !anyDuplicated(row.names))
-  if (!usable) {
-    stop_input("row.names", sprintf("must be NULL or %.0f different names, not ", size_of(x)), show_value(row.names))
-  }
+  must_be(is.null(row.names) || ((is.character(row.names) || is.numeric(row.names)) &&
+    length(row.names) == size_of(x) && !anyNA(row.names) && !anyDuplicated(row.names)), "row.names",
+    sprintf("NULL or %.0f different names", size_of(x)), row.names)
   value <- values_of(x)
   columns <- if (is_log(x)) list(value = value, log_prob = x$log_prob) else list(value = value, prob = x$prob)
   as.data.frame(columns, row.names = row.names, optional = optional, ...)

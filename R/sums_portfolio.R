@@ -75,10 +75,8 @@ portfolio_pmf <- function(size, prob, class = NULL, number = c("bernoulli", "poi
 
 check_claims <- function(prob, number) {
   most <- if (number == "poisson") 2^50 else 1
-  if (!is.numeric(prob) || length(prob) == 0L) {
-    stop_input("prob", "must be a vector of ", if (most == 1) "probabilities" else "mean numbers", ", not ",
-      show_value(prob))
-  }
+  must_be(is.numeric(prob) && length(prob) > 0L, "prob",
+    paste("a vector of", if (most == 1) "probabilities" else "mean numbers"), prob)
   refuse_entries(prob, which(!(is.finite(prob) & prob >= 0 & prob <= most)), "prob",
     if (most == 1) "probabilities lie between 0 and 1" else "mean numbers are at least 0")
   as.double(prob)
@@ -98,17 +96,13 @@ policy_groups <- function(size, class, probabilities) {
   }
   if (is.list(size) && length(size) > 0L) {
     check_pool(size, "size")
-    if (!is.numeric(class) || length(class) == 0L || !all(class %in% seq_along(size))) {
-      stop_input("class", sprintf("must be the index of each policy's size, from 1 to %d, not ", length(size)),
-        show_value(class))
-    }
+    must_be(is.numeric(class) && length(class) > 0L && all(class %in% seq_along(size)), "class",
+      sprintf("the index of each policy's size, from 1 to %d", length(size)), class)
     agreed(length(class))
     return(list(size = size, of = as.integer(class), policies = length(class)))
   }
-  if (!is.numeric(size) || length(size) == 0L) {
-    stop_input("size", "must be a number for each policy, a distribution or a list of distributions, not ",
-      show_value(size))
-  }
+  must_be(is.numeric(size) && length(size) > 0L, "size",
+    "a number for each policy, a distribution or a list of distributions", size)
   if (!is.null(class)) stop_input("class", "is for a list of sizes")
   refuse_entries(size, which(!(is.finite(size) & size > 0 & size <= 2^52)), "size", "sizes are numbers above 0")
   agreed(length(size))
@@ -161,7 +155,7 @@ layer_pmf <- function(x, retention, limit = Inf) {
   check_pmf(x, "x")
   retention <- check_number(retention, "retention", min = -2^52, max = 2^52)
   limit <- check_bound(limit, "limit")
-  if (limit <= 0) stop_input("limit", "must be one number above 0, not ", show_value(limit))
+  must_be(limit > 0, "limit", "one number above 0", limit)
   excess <- max(shift_pmf(x, -retention), 0)
   if (is.finite(limit)) min(excess, check_shift(limit, "limit")) else excess
 }

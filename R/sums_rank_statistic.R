@@ -168,18 +168,15 @@ count_groups <- function(at, size) {
 check_scores <- function(scores) {
   check_present(!missing(scores), "scores")
   values <- given_data(scores, "scores")
-  if (!is.numeric(values) || length(values) == 0L || any(!is.finite(values))) {
-    stop_input("scores", "must be finite numbers, not ", show_value(scores))
-  }
+  must_be(is.numeric(values) && length(values) > 0L && all(is.finite(values)), "scores", "finite numbers", scores)
   as.double(values)
 }
 
 check_sample <- function(x, argument) {
   check_present(!missing(x), argument)
   values <- given_data(x, argument)
-  if (!is.numeric(values) || is.object(values) || any(is.infinite(values))) {
-    stop_input(argument, "must be a vector of finite numbers, not ", show_value(x))
-  }
+  must_be(is.numeric(values) && !is.object(values) && !any(is.infinite(values)), argument,
+    "a vector of finite numbers", x)
   as.double(values)
 }
 
@@ -235,7 +232,7 @@ pooled_scores <- function(x, y, mu, scores) {
 
 scores_of_ranks <- function(ranks, scores) {
   if (is.null(scores)) return(ranks)
-  if (!is.function(scores)) stop_input("scores", "must be a function of ranks, not ", show_value(scores))
+  check_is_function(scores, "scores", "a function of ranks")
   result <- scores(ranks)
   if (!is.numeric(result) || length(result) != length(ranks) || any(!is.finite(result))) {
     stop_input("scores", sprintf("must give a finite number for each of %d ranks, not ", length(ranks)),
@@ -400,7 +397,8 @@ shifts_of <- function(samples, signed) {
 # All shifts that the test does not reject. It changes only at `shifts`, and is asked between them.
 interval_of_shifts <- function(shifts, at, alternative, level) {
   ends <- sort(unique(shifts))
-  middles <- c(ends[[1L]] - 1, ends[-1L] / 2 + ends[-length(ends)] / 2, ends[[length(ends)]] + 1)
+  beyond <- 1 + abs(range(ends)) / 2
+  middles <- c(ends[[1L]] - beyond[[1L]], ends[-1L] / 2 + ends[-length(ends)] / 2, max(ends) + beyond[[2L]])
   share <- if (alternative == "two.sided") (1 - level) / 2 else 1 - level
   kept <- function(i, side) {
     # Without differences other than 0 nothing is rejected.

@@ -4,10 +4,8 @@
 # If `placed`, other arguments say the values, and names need not be numbers.
 read_weights <- function(prob, placed, argument = "prob") {
   if (is.data.frame(prob)) return(read_weight_columns(prob, placed, argument))
-  if (is.factor(prob)) {
-    stop_input(argument, "must be probabilities or counts, not ", show_value(prob),
-      ": pmf(table(x), normalize = TRUE) counts the levels of a factor x")
-  }
+  must_be(!is.factor(prob), argument, "probabilities or counts", prob,
+    ": pmf(table(x), normalize = TRUE) counts the levels of a factor x")
   labels <- if (is.numeric(prob)) names(prob)
   source <- sprintf("names(%s)", argument)
   values <- if (!is.null(labels)) read_values(labels, source, inherits(prob, "table"), placed)
@@ -15,10 +13,8 @@ read_weights <- function(prob, placed, argument = "prob") {
 }
 
 read_weight_columns <- function(frame, placed, argument) {
-  if (length(frame) != 2L) {
-    stop_input(argument, "must be a numeric vector, a table, or a data frame of two columns, the values and their ",
-      "probabilities or counts, not ", show_value(frame))
-  }
+  must_be(length(frame) == 2L, argument,
+    "a numeric vector, a table, or a data frame of two columns, the values and their probabilities or counts", frame)
   names <- if (is.null(names(frame))) 1:2 else names(frame)
   is_weight <- names %in% c("prob", "log_prob", "probability", "p", "count", "n", "Freq")
   columns <- if (is_weight[[1L]] && !is_weight[[2L]]) c(2L, 1L) else c(1L, 2L)
@@ -114,12 +110,21 @@ positions_on_step <- function(values, first, by, argument) {
   round(at)
 }
 
+# A distribution from weights at the positions `at` of a lattice; NULL for 0, 1, ..., which are not formed for nothing.
 pmf_at <- function(weights, at, lattice, log) {
-  gathered <- gather_positions(at, weights, log)
-  if (length(gathered$at) == 0L) {
+  gathered <- if (!is.null(at)) gather_positions(at, weights, log)
+  possible <- if (is.null(at)) which(weights > if (log) -Inf else 0) else gathered$at
+  if (length(possible) == 0L) {
     stop_warpbayes("input", "all probabilities of the sum are below 5e-324: log = TRUE gives their logarithms")
   }
-  from_positions(gathered$at, gathered$weights, lattice, log)
+  if (!is.null(at)) return(from_positions(gathered$at, gathered$weights, lattice, log))
+  first <- possible[[1L]]
+  last <- possible[[length(possible)]]
+  if (!wants_dense(last - first + 1, length(possible))) {
+    return(from_positions(possible - 1, weights[possible], lattice, log))
+  }
+  if (last - first + 1 < length(weights)) weights <- weights[seq(first, last)]
+  on_lattice(weights, move_lattice(lattice, first - 1), log)
 }
 
 # A double vector without attributes. If `weights` is one already, it is returned unchecked: the compiled code finds
@@ -136,9 +141,7 @@ plain_weights <- function(weights, argument, log) {
 check_weights <- function(weights, argument, log) {
   if (is.double(weights) && is.null(attributes(weights)) && .Call(C_pmf_usable, weights, log)) return(weights)
   weights <- given_data(weights, argument)
-  if (!is.numeric(weights) || (!is.null(dim(weights)) && length(dim(weights)) != 1L)) {
-    stop_input(argument, "must be a numeric vector, not ", show_value(weights))
-  }
+  must_be(is.numeric(weights) && length(dim(weights)) <= 1L, argument, "a numeric vector", weights)
   if (length(weights) == 0L) stop_input(argument, "is empty: a distribution has at least one value")
   weights <- as.double(weights)
   refuse_entries(weights, bad_weight(weights, log), argument, weight_rule(log))
@@ -184,7 +187,7 @@ plain_weight_rows <- function(x, argument, log) {
 # A double matrix of usable rows, or an error that names the first unusable weight or row.
 check_weight_rows <- function(x, argument, log) {
   x <- given_data(x, argument)
-  if (!is.numeric(x)) stop_input(argument, "must be numeric, not ", show_value(x))
+  must_be(is.numeric(x), argument, "numeric", x)
   if (length(x) == 0L) stop_input(argument, "is empty: a ", paste(dim(x), collapse = " x "), " matrix")
   dimensions <- dim(x)
   x <- as.double(x)

@@ -48,10 +48,9 @@ probability <- function(x, event, log = FALSE) {
         show_value(happens))
     }
     index <- which(happens)
-  } else if (is.numeric(event)) {
-    index <- sort(unique(entry_of_value(x, as.double(event))))
   } else {
-    stop_input("event", "must be a function or a vector of values, not ", show_value(event))
+    must_be(is.numeric(event), "event", "a function or a vector of values", event)
+    index <- sort(unique(entry_of_value(x, as.double(event))))
   }
   if (length(index) == 0L) return(if (log) -Inf else 0)
   total <- total_weight(weights_of(x)[index], is_log(x))

@@ -43,10 +43,7 @@ sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, tail = 0, backend = NU
   tail <- check_tail(tail)
   run <- resolve_run(backend, threads)
   if (is.matrix(x)) return(sum_rows_of(x, isTRUE(log), accuracy, run))
-  if (!is.list(x)) {
-    stop_input("x", "must be a distribution, a list of distributions, or a matrix whose rows are distributions, not ",
-      show_value(x))
-  }
+  must_be(is.list(x), "x", "a distribution, a list of distributions, or a matrix whose rows are distributions", x)
   if (is.data.frame(x)) {
     stop_input("x", "is a data frame; give as.matrix(x) if its rows are distributions, as.list(x) if its columns are")
   }
@@ -83,7 +80,7 @@ sum_vectors <- function(values, log, accuracy, run, names = element_name(seq_alo
   result <- if (length(values) == 2L) {
     .Call(C_pmf_convolve, values[[1L]], values[[2L]], log, accuracy, fourier_cache(), run)
   } else {
-    .Call(C_pmf_sum, values, length, log, accuracy, fourier_cache(), run)
+    .Call(C_pmf_sum, values, 0, length, log, accuracy, fourier_cache(), run)
   }
   usable_sum(result, Map(check_weights, values, names, log))
 }
@@ -104,7 +101,7 @@ sum_rows_of <- function(x, log, accuracy, run) {
   x <- plain_weight_rows(x, "x", log)
   length <- nrow(x) * (ncol(x) - 1) + 1
   check_sum(length, length, NULL, log, accuracy)
-  usable_sum(.Call(C_pmf_sum, t(x), length, log, accuracy, fourier_cache(), run), check_weight_rows(x, "x", log))
+  usable_sum(.Call(C_pmf_sum, t(x), 0, length, log, accuracy, fourier_cache(), run), check_weight_rows(x, "x", log))
 }
 
 #' @rdname sum_pmf
@@ -140,7 +137,7 @@ repeat_vector <- function(x, times, log, accuracy, run) {
   length <- (length(x) - 1) * times + 1
   # The last doubling alone takes this many products.
   check_sum(length, if (accuracy == 0) length^2 / 4 else length, "times", log, accuracy)
-  usable_sum(.Call(C_pmf_repeat, x, times, length, log, accuracy, fourier_cache(), run), check_weights(x, "x", log))
+  usable_sum(.Call(C_pmf_sum, list(x), times, length, log, accuracy, fourier_cache(), run), check_weights(x, "x", log))
 }
 
 # The sum of copies of a sparse distribution: with shorter gaps (encode_gaps) if this leaves few positions.
@@ -167,9 +164,7 @@ fourier_cache <- function() {
 }
 fourier_state <- keep_until_unload(new.env(parent = emptyenv()))
 
-is_accuracy <- function(accuracy) {
-  is.numeric(accuracy) && length(accuracy) == 1L && !is.na(accuracy) && accuracy >= 0 && accuracy <= 0.01
-}
+is_accuracy <- function(accuracy) is_one_number(accuracy) && accuracy >= 0 && accuracy <= 0.01
 
 # The measured peak memory of a sum, as a multiple of the result's size. Direct sums copy both vectors. Windows need
 # several more copies, and a Fourier transform of up to twice the result's length with its tables.
@@ -178,7 +173,7 @@ result_copies <- function(log, accuracy) {
 }
 
 check_accuracy <- function(accuracy) {
-  if (!is_accuracy(accuracy)) stop_input("accuracy", "must be one number from 0 to 0.01, not ", show_value(accuracy))
+  must_be(is_accuracy(accuracy), "accuracy", "one number from 0 to 0.01", accuracy)
   as.double(accuracy)
 }
 
@@ -201,7 +196,7 @@ add_positions <- function(x, y, log, accuracy, run, tail = 0) {
     } else {
       sum_vectors(list(dense_weights(x, times[[1L]], log), dense_weights(y, times[[2L]], log)), log, accuracy, run)
     }
-    at <- seq_along(weights) - 1
+    at <- NULL
   }
   without_improbable(leave_out(pmf_at(weights, at, shared$lattice, log), left_out_together(list(x, y))), tail)
 }
@@ -257,7 +252,7 @@ add_by_shifts <- function(all, tail) {
   way <- fastest_way(c(shifts = 2e-5 + sum(7e-10 * lengths(at) * counts) + 2e-8 * outputs, pairs = pairs),
     c(shifts = outputs, pairs = if (pairs < 100) 0 else 8 * outputs))
   if (way == "pairs") return(NULL)
-  law <- pmf_at(shifted_sums(1, at, weights, counts), seq_len(outputs) - 1, shared$lattice, FALSE)
+  law <- pmf_at(shifted_sums(1, at, weights, counts), NULL, shared$lattice, FALSE)
   left_out <- left_out_together(all)
   if (outputs < sum(last) + 1) left_out[[2L]] <- log_of_sum(c(left_out[[2L]], log(tail)))
   without_improbable(leave_out(law, left_out), tail)

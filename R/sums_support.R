@@ -47,18 +47,15 @@ values_of <- function(x, index = NULL) {
 last_of <- function(x) lattice_value(lattice_of(x), last_position(x))
 
 # The position nearest to each value, and whether the value is `there`. Values that users computed are rounded, so
-# fractions may differ by some rounding errors. Whole numbers may not.
+# fractions may differ by some rounding errors, also of the first value if that is not far away. Whole numbers may not.
 nearest_position <- function(lattice, value) {
   position <- round((value * lattice$parts - lattice$origin) / lattice$step)
   nearest <- lattice_value(lattice, position)
-  apart <- abs(nearest - value)
-  slack <- 0
-  if (lattice$parts > 1) {
-    by <- lattice$step / lattice$parts
-    scale <- abs(value) + abs(lattice$origin / lattice$parts) + ifelse(nearest == 0, by, 0)
-    slack <- pmin(by / 4, 64 * .Machine$double.eps * scale)
-  }
-  list(position = position, there = apart <= slack)
+  by <- lattice$step / lattice$parts
+  rounding <- if (lattice$parts > 1) 64 * .Machine$double.eps else 0
+  of_first <- rounding * (abs(lattice$origin / lattice$parts) + ifelse(nearest == 0, by, 0))
+  slack <- pmin(by / 4, rounding * abs(value)) + pmin(1e-6 * by, of_first)
+  list(position = position, there = abs(nearest - value) <= slack)
 }
 
 is_possible <- function(x) weights_of(x) > if (is_log(x)) -Inf else 0
@@ -218,20 +215,25 @@ gather_positions <- function(position, weights, log) {
 # A distribution from weights at increasing positions of a lattice: dense if that is cheaper, otherwise sparse.
 from_positions <- function(at, weights, lattice, log) {
   first <- at[[1L]]
-  at <- at - first
-  lattice <- new_lattice(lattice$origin + lattice$step * first, lattice$step, lattice$parts)
-  positions <- at[[length(at)]] + 1
+  lattice <- move_lattice(lattice, first)
+  positions <- at[[length(at)]] - first + 1
   if (positions == length(at)) return(on_lattice(weights, lattice, log))
-  if (wants_dense(positions, length(at))) {
-    spread <- rep(if (log) -Inf else 0, positions)
-    spread[at + 1] <- weights
-    return(on_lattice(spread, lattice, log))
-  }
-  on_lattice(weights, lattice, log, at)
+  if (!wants_dense(positions, length(at))) return(on_lattice(weights, lattice, log, at - first))
+  spread <- rep(if (log) -Inf else 0, positions)
+  spread[at - first + 1] <- weights
+  on_lattice(spread, lattice, log)
+}
+
+# The lattice that begins so many steps later.
+move_lattice <- function(lattice, steps) {
+  new_lattice(lattice$origin + lattice$step * steps, lattice$step, lattice$parts)
 }
 
 # Some entries of a distribution, in increasing order, with new weights.
 entries_of <- function(x, index, weights) {
+  if (!is_sparse(x) && index[[length(index)]] - index[[1L]] + 1 == length(index)) {
+    return(on_lattice(weights, move_lattice(lattice_of(x), index[[1L]] - 1), is_log(x)))
+  }
   from_positions(positions_of(x, index), weights, lattice_of(x), is_log(x))
 }
 

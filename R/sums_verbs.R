@@ -98,9 +98,7 @@ truncate.pmf <- function(con, lower = -Inf, upper = Inf, outside = c("condition"
 }
 
 check_bound <- function(value, argument) {
-  if (!is.numeric(value) || length(value) != 1L || is.na(value)) {
-    stop_input(argument, "must be one number, not ", show_value(value))
-  }
+  must_be(is_one_number(value), argument, "one number", value)
   as.double(value)
 }
 
@@ -108,9 +106,8 @@ check_bound <- function(value, argument) {
 #' @export
 mix_pmf <- function(x, weights) {
   require_arguments("x", "weights")
-  if (inherits(x, "pmf") || !is.list(x) || length(x) == 0L || !all(vapply(x, inherits, NA, "pmf"))) {
-    stop_input("x", "must be a list of distributions made by pmf(), not ", show_value(x))
-  }
+  must_be(!inherits(x, "pmf") && is.list(x) && length(x) > 0L && all(vapply(x, inherits, NA, "pmf")), "x",
+    "a list of distributions made by pmf()", x)
   for (i in seq_along(x)) {
     check_pmf(x[[i]], element_name(i))
   }
@@ -134,7 +131,7 @@ mix_pmf <- function(x, weights) {
       at <- shared$at[[i]] + 1
       sums[at] <- sums[at] + x[[i]]$prob * weights[[i]]
     }
-    return(leave_out(pmf_at(sums, seq_along(sums) - 1, shared$lattice, FALSE), left_out))
+    return(leave_out(pmf_at(sums, NULL, shared$lattice, FALSE), left_out))
   }
   parts <- Map(function(one, weight) if (log) prob_of(one, TRUE) + log(weight) else one$prob * weight, x, weights)
   leave_out(pmf_at(unlist(parts), unlist(shared$at), shared$lattice, log), left_out)

@@ -45,6 +45,7 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
       show_value(topics))
   }
   topics <- sort(unique(as.double(topics)))
+  if (counts$size[[1L]] < 2) stop_input("x", "has one document: at least two are needed, because some are left out")
   folds <- check_count(folds, "folds", min = 2, max = counts$size[[1L]])
   held_out <- check_count(held_out, "held_out", max = folds)
   measure <- check_choice(measure, "measure", names(coherence_names))

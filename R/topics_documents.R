@@ -71,7 +71,7 @@ unexplained_documents <- function(fit) {
 
 score_words <- function(fit, counts, theta, run) {
   session <- open_topics(counts, fit$topics, fit$precision, run)
-  on.exit(.Call(C_topic_close, session))
+  on.exit(.Call(C_session_close, session))
   native(C_topic_set_phi, session, fit$phi)
   log_likelihood <- native(C_topic_score, session, t(theta))
   names(log_likelihood) <- counts$documents

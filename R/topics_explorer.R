@@ -97,8 +97,13 @@ topic_panels <- function(fit, shown, labels, prevalence, n) {
       tag("div", term_bars(fit$terms, lists[[rank]][[i]], own, sizes), paste0("list r-", rank))
     }, "")
     title <- sprintf("%s (%s of all tokens)", labels[[i]], percent(prevalence[[i]]))
+    amount <- fit$theta[, k] * fit$document_tokens
+    most <- utils::head(order(-amount), 4L)
+    most <- most[amount[most] > 0]
+    documents <- paste0(short_names(fit$documents[most], 40L), " (", percent(fit$theta[most, k], 0), ")",
+      collapse = ", ")
     paste0("<section class=\"panel p-", k, "\">", tag("h3", escape_html(title)), paste(bars, collapse = "\n"),
-      tag("p", escape_html(paste("Documents with the most tokens of it:", documents_of(fit, k))), "note"), "</section>")
+      tag("p", escape_html(paste("Documents with the most tokens of it:", documents)), "note"), "</section>")
   }, "")
 }
 
@@ -109,11 +114,4 @@ term_bars <- function(terms, at, own, sizes) {
   rows <- paste0("<span>", escape_html(terms[at]), "</span><b title=\"", words, "\"><i style=\"width:", width(sizes),
     "%\"></i><i style=\"width:", width(own), "%\"></i></b>", collapse = "\n")
   tag("div", rows, "bars")
-}
-
-documents_of <- function(fit, topic) {
-  amount <- fit$theta[, topic] * fit$document_tokens
-  at <- utils::head(order(-amount), 4L)
-  at <- at[amount[at] > 0]
-  paste0(short_names(fit$documents[at], 40L), " (", percent(fit$theta[at, topic], 0), ")", collapse = ", ")
 }

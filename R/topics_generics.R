@@ -44,7 +44,13 @@ NULL
 
 at_load(function() {
   when_loaded("topicmodels", add_topicmodels_methods)
-  when_loaded("seededlda", add_perplexity_s3)
+  # Early versions of seededlda have no perplexity().
+  when_loaded("seededlda", function(namespace) {
+    scored <- function(x, newdata = NULL, ...) perplexity(x, newdata, ...)
+    if (exists("perplexity", envir = namespace, mode = "function", inherits = FALSE)) {
+      registerS3method("perplexity", "topic_model", scored, envir = namespace)
+    }
+  })
 })
 
 # Methods for S4 generics of topicmodels that have these arguments; both namespaces are locked, hence an environment.
@@ -90,12 +96,4 @@ most_likely <- function(values, labels, names, k = 1, threshold = NULL, ...) {
   })
   if (!is.null(threshold)) return(stats::setNames(found, names))
   if (k == 1L) stats::setNames(unlist(found), names) else matrix(unlist(found), k, dimnames = list(NULL, names))
-}
-
-# Early versions of seededlda have no perplexity().
-add_perplexity_s3 <- function(namespace) {
-  scored <- function(x, newdata = NULL, ...) perplexity(x, newdata, ...)
-  if (exists("perplexity", envir = namespace, mode = "function", inherits = FALSE)) {
-    registerS3method("perplexity", "topic_model", scored, envir = namespace)
-  }
 }

@@ -53,7 +53,19 @@ check_topic_state <- function(fit) {
 }
 
 check_structure_parts <- function(fit, argument) {
-  check_prevalence_parts(fit, argument)
+  design <- fit$prevalence
+  if (is.null(design) != !identical(fit$learn$alpha, "prevalence")) {
+    stop_changed(argument, "prevalence", "what `learn` says", design)
+  }
+  documents <- length(fit$documents)
+  whole <- function(values) is.numeric(values) && all(values %in% seq_len(documents))
+  finite <- function(value, rows) is.double(value) && is.matrix(value) && nrow(value) == rows && all(is.finite(value))
+  usable <- is.null(design) || is.list(design) && inherits(design$formula, "formula") &&
+    is.data.frame(design$variables) && is.factor(design$group) && length(design$group) == documents &&
+    !anyNA(design$group) && nlevels(design$group) == length(design$first) && nlevels(design$group) > 1L &&
+    whole(design$first) && whole(design$used) && !is.null(colnames(design$x)) &&
+    finite(design$x, length(design$used)) && finite(design$basis, documents)
+  if (!usable) stop_changed(argument, "prevalence", "the covariates of the documents", design)
   check_described(fit, argument, list(
     prior_counts = part_is("a matrix of topics x terms with numbers from 0 on", function(prior) {
       is.double(prior) && is.matrix(prior) && nrow(prior) == fit$topics && ncol(prior) >= 1L &&
@@ -61,23 +73,6 @@ check_structure_parts <- function(fit, argument) {
         all(is.finite(prior) & prior >= 0)
     })
   ), "prior_counts")
-}
-
-check_prevalence_parts <- function(fit, argument) {
-  design <- fit$prevalence
-  if (is.null(design) != !identical(fit$learn$alpha, "prevalence")) {
-    stop_changed(argument, "prevalence", "what `learn` says", design)
-  }
-  if (is.null(design)) return(invisible())
-  documents <- length(fit$documents)
-  whole <- function(values) is.numeric(values) && all(values %in% seq_len(documents))
-  finite <- function(value, rows) is.double(value) && is.matrix(value) && nrow(value) == rows && all(is.finite(value))
-  usable <- is.list(design) && inherits(design$formula, "formula") && is.data.frame(design$variables) &&
-    is.factor(design$group) && length(design$group) == documents && !anyNA(design$group) &&
-    nlevels(design$group) == length(design$first) && nlevels(design$group) > 1L &&
-    whole(design$first) && whole(design$used) && !is.null(colnames(design$x)) &&
-    finite(design$x, length(design$used)) && finite(design$basis, documents)
-  if (!usable) stop_changed(argument, "prevalence", "the covariates of the documents", design)
 }
 
 # Checks the fit given to a function of ours that may mask another package's. The message names the other function.

@@ -63,4 +63,5 @@ topic_prevalence <- function(fit) {
   colSums(fit$theta * fit$document_tokens) / sum(fit$document_tokens)
 }
 
-percent_words <- function(shares) paste0(format(100 * shares, digits = 2), "%", recycle0 = TRUE)
+# Whole percents, or with a decimal if one is below ten percent.
+percent_words <- function(shares) format(percent(shares, if (isTRUE(any(shares < 0.1))) 1 else 0), justify = "right")

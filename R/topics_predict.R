@@ -104,7 +104,7 @@ infer_topics <- function(fit, counts, iter, seed, run, prior) {
     return(list(theta = theta, first = t(theta)))
   }
   session <- open_topics(counts, fit$topics, fit$precision, run, topic_structure(prior$groups, NULL, fit$terms))
-  on.exit(.Call(C_topic_close, session))
+  on.exit(.Call(C_session_close, session))
   native(C_topic_set_phi, session, fit$phi)
   # The chains of a fit count from 1, so chain 0 shares no random numbers with a fit of the same seed.
   key <- chain_key(seed, 0)

@@ -125,17 +125,11 @@ outside_reason <- function(design, data) {
 
 # What the sampler takes of a design. The columns of `frame` are an orthonormal basis of those of `x`.
 covariate_structure <- function(design) {
+  if (is.null(design)) return(NULL)
   frame <- matrix(0, ncol(design$x), length(design$group))
   frame[, design$used] <- t(orthonormal(design$x)$q)
   list(basis = as.vector(t(design$basis[design$first, , drop = FALSE])),
     used = as.integer(seq_along(design$group) %in% design$used), frame = as.vector(frame))
-}
-
-# Kept draws: alpha at mean covariates, the coefficients, and the effects, which come as coefficients of the frame.
-covariate_draws <- function(design, kept) {
-  coefficients <- matrix(kept$coefficients, ncol(design$basis))
-  effects <- solve_upper(orthonormal(design$x)$r, matrix(kept$effects, ncol(design$x)))
-  list(prevalence_alpha(coefficients[1L, ]), kept$coefficients, as.vector(effects))
 }
 
 # With several rows of a basis, documents x topics.

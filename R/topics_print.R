@@ -81,7 +81,7 @@ print_topics <- function(..., terms) {
 
 # Shares with their intervals, such as 31% (28 to 35).
 prevalence_ends <- function(table) {
-  ends <- lapply(table[c("lower", "upper")], function(share) format(100 * share, digits = 2, trim = TRUE))
+  ends <- lapply(table[c("lower", "upper")], function(share) sub("%", "", trimws(percent_words(share))))
   ends <- ifelse(is.na(table$lower), "", sprintf(" (%s to %s)", ends$lower, ends$upper))
   paste0(percent_words(table$prevalence), ends)
 }

@@ -110,9 +110,7 @@ in_chunk.summary.topic_model <- function(x) {
   list(words = x$words, tables = tables, verdict = x$verdict, rows = 20L)
 }
 
-in_chunk.topic_effects <- function(x) {
-  list(words = effects_title(x), tables = list(shown_effects(x)), verdict = attr(x, "verdict"), rows = 200L)
-}
+in_chunk.topic_effects <- function(x) in_chunk.warpbayes_fit(x)
 
 in_chunk.topic_comparison <- function(x) {
   list(words = comparison_title(x), tables = list(shown_comparison(x)), verdict = x$verdict)

@@ -2,7 +2,9 @@
 
 topic_start <- function(fit, alpha, beta, run) {
   function(key) {
-    merges <- merges_topics(fit, alpha)
+    # Merged topics have arbitrary numbers, so only seed words, which number them, may tell one topic from another.
+    merges <- fit$start == "merged" && fit$topics > 1 && (is.null(fit$prior_counts) || isTRUE(fit$seeds_alone)) &&
+      length(unique(alpha)) == 1L
     if (merges && kind_of(fit)$number_learned && is.null(fit$prior_counts)) {
       number <- process_start_number(fit, key, run)
       # The other topics are empty.
@@ -55,7 +57,7 @@ topic_sampler <- function(fit) {
     # The sums of theta, first topics and phi, and each token's topic.
     state_bytes = 8 * as.double(k) * (2 * length(fit$documents) + length(fit$terms)) + 2 * sum(fit$document_tokens),
     open = function(run) open_topics(fit$x, k, fit$precision, run, fit_structure(fit)),
-    close = function(session) .Call(C_topic_close, session), step = topic_step(fit), together = TRUE,
+    close = function(session) .Call(C_session_close, session), step = topic_step(fit), together = TRUE,
     several = topic_kept_together(fit), finish = topic_finish
   ))
 }
@@ -100,7 +102,12 @@ topic_step <- function(fit) {
         draw$alpha <- draw$alpha / unigram_alpha
         slice$alpha_sum[] <- 1
       }
-      if (!is.null(design) && keep) draw[c("alpha", "coefficients", "effects")] <- covariate_draws(design, kept)
+      if (!is.null(design) && keep) {
+        # alpha at mean covariates; effects come as coefficients of the frame.
+        draw$alpha <- prevalence_alpha(matrix(kept$coefficients, ncol(design$basis))[1L, ])
+        draw$coefficients <- kept$coefficients
+        draw$effects <- as.vector(solve_upper(orthonormal(design$x)$r, matrix(kept$effects, ncol(design$x))))
+      }
       if (kind$number_learned && keep) {
         draw$tokens <- as.double(topic_sizes(asplit(matrix(kept$topics, ncol = count), 2L), fit$topics))
       }
@@ -116,7 +123,15 @@ topic_sizes <- function(sets, topics) {
 
 # Several sessions add at the same time.
 add_pending <- function(sessions, fit, states) {
-  states <- lapply(states, with_open_sums, fit)
+  states <- lapply(states, function(state) {
+    if (is.environment(state$sums)) return(state)
+    old <- state$sums
+    size <- fit$topics * c(theta = length(fit$documents), first = length(fit$documents), phi = length(fit$terms))
+    sums <- if (is.null(old)) list(added = 0, share = numeric(), score = numeric()) else old
+    state$sums <- list2env(c(sums[c("added", "share", "score")], list(store = new_sums(size))), parent = emptyenv())
+    if (!is.null(old)) fill_store(list(pointer = state$sums$store), 0, size, old[names(size)], size, size)
+    state
+  })
   due <- which(vapply(states, function(state) state$sums$added < state$kept, NA))
   if (length(due)) {
     made <- native(C_topic_add_means, Map(function(session, state) {
@@ -135,30 +150,27 @@ add_pending <- function(sessions, fit, states) {
   })
 }
 
-with_open_sums <- function(state, fit) {
-  if (is.environment(state$sums)) return(state)
-  old <- state$sums
-  size <- fit$topics * c(theta = length(fit$documents), first = length(fit$documents), phi = length(fit$terms))
-  sums <- if (is.null(old)) list(added = 0, share = numeric(), score = numeric()) else old[c("added", "share", "score")]
-  state$sums <- list2env(c(sums, list(store = new_sums(size))), parent = emptyenv())
-  if (!is.null(old)) fill_store(list(pointer = state$sums$store), 0, size, old[names(size)], size, size)
-  state
-}
-
 topic_finish <- function(fit) {
   closed <- with_topics(fit, resolve_run("cpu", 1), function(session) {
     lapply(fit$state, function(state) {
       state <- add_pending(list(session), fit, list(state))[[1L]]
-      state$sums <- c(native(C_store_close, state$sums$store), mget(c("added", "share", "score"), state$sums))
-      list(state = state, sums = sums_to_average(session, state))
+      sums <- c(native(C_store_close, state$sums$store), mget(c("added", "share", "score"), state$sums))
+      state$sums <- sums
+      if (sums$added == 0) {
+        # Before the first kept sweep: the means given the present topics.
+        means <- new_sums(lengths(sums[c("theta", "first", "phi")]))
+        native(C_topic_add_means, list(list(session, state$topics, state$alpha, state$beta, means, 0)))
+        sums <- c(native(C_store_close, means), added = 1)
+      }
+      mean_of <- function(sum, names) matrix(sum / sums$added, fit$topics, dimnames = list(fit$topic_names, names))
+      list(state = state, phi = mean_of(sums$phi, fit$terms), theta = t(mean_of(sums$theta, fit$documents)))
     })
   })
   fit$state <- lapply(closed, `[[`, "state")
-  averages <- lapply(closed, function(chain) topic_averages(chain$sums, fit))
   fit["score"] <- list(topic_scores(fit))
   scored <- NROW(fit$score) >= fewest_sweeps
   fit$reference <- if (fit$chains == 1) 1L else which.max(if (scored) colMeans(fit$score) else chain_levels(fit))
-  fit[c("phi", "theta")] <- averages[[fit$reference]]
+  fit[c("phi", "theta")] <- closed[[fit$reference]][c("phi", "theta")]
   state <- fit$state[[fit$reference]]
   fit$alpha <- if (length(fit$draws$alpha)) {
     rowMeans(matrix(fit$draws$alpha[, , fit$reference], fit$topics))
@@ -169,7 +181,7 @@ topic_finish <- function(fit) {
   }
   drawn <- fit$learn$beta && length(fit$draws$beta)
   fit$beta <- if (drawn) mean(fit$draws$beta[, fit$reference]) else state$beta
-  fit$chain_phi <- if (fit$chains > 1) lapply(averages, `[[`, "phi")
+  fit$chain_phi <- if (fit$chains > 1) lapply(closed, `[[`, "phi")
   fit$tokens <- topic_sizes(lapply(fit$state, `[[`, "topics"), fit$topics)
   # What relabel() added is of fewer sweeps.
   fit[c("agreement", "match", "found", "averaged", "unexplained")] <- NULL
@@ -202,20 +214,6 @@ topic_scores <- function(fit) {
   beta <- if (fit$learn$beta) gamma(draws$beta, fit$prior[3:4]) else 0
   score <- vapply(fit$state, function(state) state$sums$score, numeric(count))
   matrix(score + as.vector(prior) + as.vector(beta), ncol = fit$chains)
-}
-
-# The sums of one chain and their number of sweeps; before its first kept sweep, the means given its present topics.
-sums_to_average <- function(session, state) {
-  sums <- state$sums
-  if (sums$added > 0) return(sums)
-  means <- new_sums(lengths(sums[c("theta", "first", "phi")]))
-  native(C_topic_add_means, list(list(session, state$topics, state$alpha, state$beta, means, 0)))
-  c(native(C_store_close, means), added = 1)
-}
-
-topic_averages <- function(sums, fit) {
-  mean_of <- function(sum, names) matrix(sum / sums$added, fit$topics, dimnames = list(fit$topic_names, names))
-  list(phi = mean_of(sums$phi, fit$terms), theta = t(mean_of(sums$theta, fit$documents)))
 }
 
 # The mean log likelihood of each chain after the warm-up, or over all sweeps if the fit ended before.

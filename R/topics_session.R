@@ -19,13 +19,12 @@ topic_structure <- function(groups, prior_counts, terms, covariates = NULL) {
 document_groups <- function(fit) if (is.null(fit$prevalence)) fit$groups else fit$prevalence$group
 
 fit_structure <- function(fit) {
-  covariates <- if (!is.null(fit$prevalence)) covariate_structure(fit$prevalence)
-  topic_structure(document_groups(fit), fit$prior_counts, fit$terms, covariates)
+  topic_structure(document_groups(fit), fit$prior_counts, fit$terms, covariate_structure(fit$prevalence))
 }
 
 with_topics <- function(fit, run, code) {
   session <- open_topics(fit$x, fit$topics, fit$precision, run, fit_structure(fit))
-  on.exit(.Call(C_topic_close, session))
+  on.exit(.Call(C_session_close, session))
   code(session)
 }
 

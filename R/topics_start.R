@@ -1,10 +1,5 @@
 # The first topics of all tokens: merged from many topics for the same words, and beyond 200 topics split from these.
 
-# Sweeps of mean-for-mode estimation begin with three times as many topics: see bench/results/topic-model-start.csv.
-topic_start_factors <- c(3, 2.5, 2, 1.6, 1.35, 1.2, 1.1)
-# Sweeps before the first step, and before each later one.
-topic_start_sweeps <- c(25, 5)
-
 # Merging compares all pairs of topics, so more topics come from halves: see bench/results/topic-model-start-many.csv.
 topic_start_most <- 200
 
@@ -13,21 +8,16 @@ topic_start_prior <- 0.1
 # Sweeps of the start have numbers from this one on, so that they share no random numbers with sweeps of the chain.
 topic_start_iteration <- 2^31
 
-# Merged topics have arbitrary numbers, so only seed words, which number them, may tell one topic from another.
-merges_topics <- function(fit, alpha) {
-  fit$start == "merged" && fit$topics > 1 && (is.null(fit$prior_counts) || isTRUE(fit$seeds_alone)) &&
-    length(unique(alpha)) == 1L
-}
-
-# The numbers of topics, in order: three times as many as the first that comes from merging, ..., `topics`.
+# The numbers of topics, in order: three times as many as the first that comes from merging, ..., `topics` (see
+# bench/results/topic-model-start.csv).
 topic_start_steps <- function(topics) {
   halves <- topics
   while (halves[[1L]] > topic_start_most) halves <- c(ceiling(halves[[1L]] / 2), halves)
-  c(unique(pmax(ceiling(halves[[1L]] * topic_start_factors), halves[[1L]] + 1)), halves)
+  c(unique(pmax(ceiling(halves[[1L]] * c(3, 2.5, 2, 1.6, 1.35, 1.2, 1.1)), halves[[1L]] + 1)), halves)
 }
 
 merged_topic_start <- function(fit, key, run) {
-  start_in_steps(fit, topic_start_steps(fit$topics), topic_start_sweeps, key, topic_start_iteration, run)
+  start_in_steps(fit, topic_start_steps(fit$topics), c(25, 5), key, topic_start_iteration, run)
 }
 
 # From each of the `numbers` of topics to the next. `sweeps`: in the first step, and in each later one.
@@ -45,14 +35,12 @@ start_in_steps <- function(fit, numbers, sweeps, key, iteration, run, look = fun
 # call, because interrupts come between calls. look(theta, phi) is given averages over the last sweeps, up to five.
 topic_start_step <- function(fit, topics, next_topics, assigned, key, iteration, sweeps, run, look) {
   session <- open_topics(fit$x, topics, fit$precision, run)
-  on.exit(.Call(C_topic_close, session))
+  on.exit(.Call(C_session_close, session))
   if (is.null(assigned)) assigned <- native(C_topic_start, session, key)
   alpha <- rep(topic_start_prior, topics)
   kept <- max(1, min(5, floor(2e7 / (topics * (length(fit$documents) + length(fit$terms))))))
-  numbers <- as.integer(c(5, 5 - kept, 1, kept))
   for (first in seq(0, sweeps - 1, by = 5)) {
-    slice <- native(C_topic_sweep, session, assigned, alpha, topic_start_prior, NULL, key, iteration + first, numbers,
-      c(1L, 0L, 0L), rep(1, 4), rep(!is.null(look), 2L))
+    slice <- trial_sweeps(session, assigned, alpha, key, iteration + first, c(5, 5 - kept, 1, kept), !is.null(look))
     assigned <- slice$topics
   }
   mean_of <- function(draws) matrix(rowMeans(matrix(draws, ncol = kept)), topics)
@@ -60,6 +48,12 @@ topic_start_step <- function(fit, topics, next_topics, assigned, key, iteration,
   if (next_topics == topics) return(assigned)
   if (next_topics < topics) return(native(C_topic_merge, session, assigned, as.integer(next_topics)))
   native(C_topic_split, session, assigned, as.integer(next_topics), key, iteration)
+}
+
+# Sweeps of mean-for-mode estimation with given alpha, or of another method.
+trial_sweeps <- function(session, topics, alpha, key, iteration, numbers, want = FALSE, method = c(1L, 0L, 0L)) {
+  native_one(C_topic_sweeps, session, topics, alpha, topic_start_prior, NULL, key, iteration, as.integer(numbers),
+    method, rep(1, 4), c(want, want))
 }
 
 # The number of topics that a hierarchical Dirichlet process starts with: the largest one that predicts a tenth of the

@@ -14,9 +14,9 @@
 #' its topic, with a weight \eqn{s}: the prior of \eqn{\phi_k} is Dirichlet with \eqn{\beta + c_{kw}}, where
 #' \eqn{c_{kw}} are the prior counts. The data can still give the words to another topic. By default each list has its
 #' own weight: the least of 0.1, 0.3 and 0.9 with which at least four fifths of its tokens stay in its topic in short
-#' trial sweeps. `seed_words = list(sport = "goal", weight = 0.5)` gives one weight to all lists. The fit has the
-#' weights as `seed_weight`. The printed fit says for each list which share of its tokens stays in its topic. A share
-#' below one half gives a warning: choose other words.
+#' trial sweeps, or 0.1 if larger weights hold less. `seed_words = list(sport = "goal", weight = 0.5)` gives one weight
+#' to all lists. The fit has the weights as `seed_weight`. The printed fit says for each list which share of its tokens
+#' stays in its topic. A share below one half gives a warning: choose other words.
 #' @section Priors of terms:
 #' `beta` may be a vector with a number for each term, or a matrix of topics x terms, all positive, with names or column
 #' names that are matched with the terms. In the fit, `beta` is its least value, and `prior_counts` has what is above
@@ -110,15 +110,15 @@ check_seed_words <- function(seed_words, topics, counts) {
     refuse("must have a name of its own for each topic, or no names")
   }
   if (!counts$named[["terms"]]) refuse("cannot be found: the terms of `x` have no names")
-  missing <- which(vapply(seed_words, function(words) anyNA(words) || !all(nzchar(words)), NA))
-  if (length(missing)) refuse(sprintf("has a missing or empty word for topic %d", missing[[1L]]))
+  refuse_first <- function(bad, ...) if (any(bad)) refuse(..., which(bad)[[1L]])
+  refuse_first(vapply(seed_words, function(words) anyNA(words) || !all(nzchar(words)), NA),
+    "has a missing or empty word for topic ")
   present <- counts$terms[diff(counts$p) > 0]
   found <- lapply(seed_words, lapply, function(word) {
     if (word %in% present || !grepl("[*?]", word)) return(intersect(word, present))
     grep(utils::glob2rx(word), present, value = TRUE)
   })
-  empty <- which(lengths(seed_words) == 0L)
-  if (length(empty)) refuse(sprintf("has no word for topic %d", empty[[1L]]))
+  refuse_first(lengths(seed_words) == 0L, "has no word for topic ")
   lost <- Map(function(words, terms) words[lengths(terms) == 0L], seed_words, found)
   nothing <- which(lengths(lost) == lengths(seed_words))
   if (length(nothing)) {
@@ -191,12 +191,11 @@ informed_start <- function(session, fit, key, topics, alpha, beta, merged = FALS
   native(C_topic_infer, session, topics, alpha, key, 0, 1L, fit$method == "mean_for_mode")
 }
 
-# The share that must stay is above the four fifths of the help page: draws scatter more than means of the trial.
 tried_weights <- 0.1 * 3^(0:2)
-tried_share <- 0.88
-tried_sweeps <- 15L
 
-# The least weights that hold the tokens of each list: only weights of lists that lose tokens rise.
+# The least weights that hold the tokens of each list: only weights of lists that lose tokens rise. Prior counts of few
+# words make all others less probable, so that with topics to spare a large weight can empty its topic: larger weights
+# must hold more in sweeps of the sampler than the least one did.
 choose_seed_weights <- function(fit, run) {
   # Chains count from 1.
   key <- chain_key(fit$seed, 0)
@@ -204,18 +203,25 @@ choose_seed_weights <- function(fit, run) {
   fit$prevalence <- NULL
   topics <- if (fit$start == "merged" && fit$topics > 1) numbered_by_seeds(fit, merged_topic_start(fit, key, run))
   alpha <- rep(topic_start_prior, fit$topics)
-  for (round in seq_along(tried_weights)) {
+  # The tokens that stay after so many sweeps.
+  held <- function(number, sweeps, ...) {
     fit$prior_counts <- seed_prior(fit$seed_words, tried_weights[at], fit$topics, fit$x)
-    topics <- with_topics(fit, run, function(session) {
+    topics <<- with_topics(fit, run, function(session) {
       if (is.null(topics)) topics <- native(C_topic_start, session, key)
-      if (round == 1L) topics <- informed_start(session, fit, key, topics, alpha, topic_start_prior)
-      native(C_topic_sweep, session, topics, alpha, topic_start_prior, NULL, key,
-        topic_start_iteration + 1000 * round, tried_sweeps, c(1L, 0L, 0L), rep(1, 4), c(FALSE, FALSE))$topics
-    })
-    weak <- seed_shares(fit, topics) < tried_share
-    if (!any(weak)) break
-    at[weak] <- pmin(at[weak] + 1L, length(tried_weights))
+      if (number == 1) topics <- informed_start(session, fit, key, topics, alpha, topic_start_prior)
+      trial_sweeps(session, topics, alpha, key, topic_start_iteration + 1000 * number, c(sweeps, sweeps - 1, 1, 1), ...)
+    })$topics
+    seed_shares(fit, topics)
   }
+  first <- share <- held(1, 15)
+  # Above the four fifths of the help page: draws scatter more than means of the trial.
+  for (number in seq_along(tried_weights)[-1L]) {
+    weak <- share < 0.88
+    at[weak] <- at[weak] + 1L
+    if (any(weak)) share <- held(number, 15)
+  }
+  larger <- at > 1L
+  if (any(larger) && any((held(4, 100, method = c(0L, 2L, 1L)) < first + 0.05)[larger])) at[] <- 1L
   tried_weights[at]
 }
 

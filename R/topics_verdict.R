@@ -21,10 +21,10 @@ short_text <- 10
 #' @export
 verdict.topic_model <- function(x, ...) {
   check_method(x, "x", ...)
-  topic_verdict(x, topic_diagnostics(x))
+  topic_verdict(x)
 }
 
-topic_verdict <- function(fit, diagnostics) {
+topic_verdict <- function(fit, diagnostics = topic_diagnostics(fit)) {
   used <- used_topics(fit)
   chains <- if (fit$method == "mean_for_mode") reason("topic_estimate") else chain_reasons(fit, diagnostics)
   effects <- if (!is.null(fit$prevalence)) {
@@ -162,12 +162,9 @@ difference_reasons <- function(fit, used) {
   points <- format(signif(100 * max(apart, 0.001), 2))
   rhat <- if (nrow(draws[[1L]]) >= fewest_sweeps) vapply(draws, split_rhat, 0) else NA_real_
   differ <- found[differing(draws, data.frame(rhat = rhat)) & apart > most_apart]
-  c(quality, if (length(differ)) {
-    reason("shares_differ", quantity = topic_labels(fit, differ), figure = length(differ), points = points)
-  } else {
-    widest <- which.max(apart)
-    reason("shares_apart", quantity = topic_labels(fit, found[[widest]]), figure = apart[[widest]], points = points)
-  })
+  shown <- if (length(differ)) differ else found[[which.max(apart)]]
+  c(quality, reason(if (length(differ)) "shares_differ" else "shares_apart", quantity = topic_labels(fit, shown),
+    figure = if (length(differ)) length(differ) else max(apart), points = points))
 }
 
 chain_perplexity <- function(fit) exp(-chain_levels(fit) / fit$x$tokens)
@@ -231,12 +228,9 @@ seed_reasons <- function(fit) {
   lost <- shares[which(shares < 0.5)]
   pulled <- pulled_words(fit)
   c(
-    if (length(lost)) {
-      reason("seeds_lost", figure = length(lost), quantity = names(lost),
-        shares = paste0(names(lost), " (", percent(lost, 0), ")"))
-    },
-    if (length(pulled)) {
-      reason("seeds_pulled", figure = length(pulled), all = sum(lengths(fit$seed_words)), words = list_some(pulled))
-    }
+    if (length(lost)) reason("seeds_lost", figure = length(lost), quantity = names(lost),
+      shares = paste0(names(lost), " (", percent(lost, 0), ")")),
+    if (length(pulled)) reason("seeds_pulled", figure = length(pulled), all = sum(lengths(fit$seed_words)),
+      words = list_some(pulled))
   )
 }

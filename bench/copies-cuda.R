@@ -44,6 +44,6 @@ for (m in c(8, 16, 32, 64)) {
 x <- matrix(rnorm(14 * size(5e6)), ncol = 14)
 for (precision in c("double", "single")) {
   compare(paste("cells", nrow(x), "x 14 of a mixture,", precision), 8 * length(x), 0, function(backend) {
-    .Call(internal$C_mixture_close, open_rows(x, precision, internal$resolve_run(backend)))
+    .Call(internal$C_session_close, open_rows(x, precision, internal$resolve_run(backend)))
   }, FALSE)
 }

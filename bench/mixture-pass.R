@@ -13,8 +13,8 @@ open_rows <- function(x, precision, run) {
 
 # Sweeps without splits and joins. `keep`: labels, means and covariances of the last one.
 advance <- function(session, p, prior, state, sweeps, keep = c(FALSE, FALSE, FALSE)) {
-  internal$native(
-    internal$C_mixture_sweep, session, prior, state, as.integer(sweeps), FALSE, matrix(0, 2, 0), matrix(0, p, 1), keep,
+  internal$native_one(
+    internal$C_mixture_sweeps, session, prior, state, as.integer(sweeps), FALSE, matrix(0, 2, 0), matrix(0, p, 1), keep,
     numeric(p), rep(1, p)
   )
 }
@@ -43,7 +43,7 @@ prepare <- function(n, p, k, threads = 1, precision = "double", sweeps = 1) {
       if (is.null(one_row)) one_row <<- open_rows(first_row, precision, run)
       elapsed(advance(one_row, p, prior, state, 1, c(FALSE, TRUE, FALSE)))
     },
-    close = function() for (opened in c(session, one_row)) .Call(internal$C_mixture_close, opened)
+    close = function() for (opened in c(session, one_row)) .Call(internal$C_session_close, opened)
   )
 }
 

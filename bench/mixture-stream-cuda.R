@@ -27,7 +27,7 @@ measure <- function(x, k, precision, limit, sweeps, times) {
   run <- internal$allow_copies(internal$resolve_run())
   before <- free(run)
   opening <- elapsed(session <- open_rows(x, precision, run))
-  on.exit(.Call(internal$C_mixture_close, session))
+  on.exit(.Call(internal$C_session_close, session))
   bytes <- length(x) * if (precision == "single") 4 else 8
   travel <- max(0, bytes - (before - free(run)))
   statistics <- numeric(k * (1 + p + p * (p + 1) / 2))

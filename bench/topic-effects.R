@@ -1,7 +1,8 @@
 # How often 95% intervals of the effects of covariates on shares of topics cover the truth, and the mean ratio of
 # estimate to truth: fits with `prevalence` ("argument"), and formulas given to topic_effects() ("afterwards"). Effects
 # of 0.125 of a factor, of four groups or of a number, and a curve looked at in three places. `distance`: the total
-# variation by which the topics are off.
+# variation by which the topics are off. The number is skewed: with theta known, the Bayesian bootstrap covers its
+# effect in 91% (100 documents, median of the largest leverage 0.3) and 92% (400, 0.17), and HC3 in 92%.
 #   cd bench && CORES=2 Rscript topic-effects.R [sets=21] [tokens=20,80] [documents=100,400]
 source("common.R")
 options(warpbayes.backend = "cpu", warpbayes.threads = 1)

@@ -23,8 +23,8 @@ run_on_cluster <- function(fit) {
     "worker 1", c(0, 2048), 1, c(0, 0), c(1, 1), 0L, TRUE, 0L, run
   )
   swept <- warpbayes:::mixture_step(fit)(list(manager), fit$state[1L], 2, TRUE)[[1L]]
-  .Call(warpbayes:::C_mixture_close, manager)
-  .Call(warpbayes:::C_mixture_close_worker, worker)
+  .Call(warpbayes:::C_session_close, manager)
+  .Call(warpbayes:::C_session_close, worker)
   rows <- native(warpbayes:::C_mixture_start_rows, 30, 3L, as.raw(1:8))
   prior <- warpbayes:::compiled_prior(fit$prior)
   start <- native(

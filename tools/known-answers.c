@@ -15,7 +15,7 @@
 
 #include "core/copula.h"
 #include "core/linear_algebra.h"
-#include "core/log_sum.h"
+#include "core/elementary.h"
 #include "core/polyagamma_draw.h"
 #include "core/random_beta.h"
 #include "core/random_binomial.h"

@@ -1,10 +1,9 @@
 /* Draws from the model of abundance.h. Given the logits, the coefficients and b are normal. A logit of many cells is
- * proposed from the normal approximation of its law. All other draws are slice samplers of one number (Neal 2003,
- * "Slice sampling", Annals of Statistics 31, 705-767). Where counts are small, the logits hardly move if the
- * coefficients and deviations are fixed. Therefore these are drawn a second time with the u_ts, or u_ts / sigma_t, held
- * fixed, and the laws of the deviations a second time with (log(sigma_t) - its mean) / its standard deviation held
- * fixed: the interweaving of Yu & Meng (2011, "To center or not to center: that is not the question", Journal of
- * Computational and Graphical Statistics 20, 531-570). */
+ * proposed from the normal approximation of its law. All other draws are slice samplers of one number. Where counts
+ * are small, logits hardly move if coefficients and deviations are fixed. Therefore these are drawn a second time
+ * with the u_ts, or u_ts / sigma_t, held fixed, and the laws of the deviations with (log(sigma_t) - its mean) / its
+ * standard deviation held fixed: the interweaving of Yu & Meng (2011, "To center or not to center: that is not the
+ * question", Journal of Computational and Graphical Statistics 20, 531-570). */
 #include "core/scalar.h"
 
 #include "abundance/abundance.h"
@@ -39,6 +38,15 @@ static double information_of(double count, double total) {
 static double log_likelihood(double count, double total, double logit) {
   return wb_regression_log_likelihood(wb_fma(-0.5, total, count), total, logit);
 }
+
+typedef struct chain_state {
+  double *logit;         /* types x samples: psi */
+  double *coefficients;  /* columns x types: beta */
+  double *effects;       /* groups x types: b */
+  double *log_deviation; /* 2 x types: log(sigma_t), log(omega_t) */
+  double *scale;         /* 6: level, slope and log standard deviation of log(sigma_t), and of log(omega_t) */
+  double *rarity;        /* types: minus the log of the share of the type in all samples, with mean 0 */
+} chain_state;
 
 typedef struct one_type {
   const wb_abundance_data *data;
@@ -116,7 +124,7 @@ static int draw_coefficients(const one_type *type, wb_stream *stream, const wb_a
   const double weight = wb_exp(-2.0 * type->log_deviation[0]);
   memset(precision, 0, triangle * sizeof(double));
   for (int c = 0; c < p; c++) {
-    precision[wb_packed_row(c) + (size_t)c] = type->prior->precision[c];
+    precision[wb_packed_at(c, c)] = type->prior->precision[c];
     linear[c] = type->prior->precision[c] * type->prior->mean[c];
   }
   memset(sums, 0, groups * (size_t)(p + 2) * sizeof(double));
@@ -217,7 +225,7 @@ static int choose_paths(const one_type *type, double *room, double *paths) {
   double *const information = room, *const inverse = information + wb_packed_size(p);
   double *const row = inverse + wb_packed_size(p);
   memset(information, 0, wb_packed_size(p) * sizeof(double));
-  for (int c = 0; c < p; c++) information[wb_packed_row(c) + (size_t)c] = type->prior->precision[c];
+  for (int c = 0; c < p; c++) information[wb_packed_at(c, c)] = type->prior->precision[c];
   for (int32_t s = 0; s < data->samples; s++) {
     for (int c = 0; c < p; c++) row[c] = data->design[(size_t)s + (size_t)c * (size_t)data->samples];
     wb_symmetric_add_outer(p, information_of(type->counts[(size_t)s * (size_t)data->types], data->totals[s]), row,
@@ -226,7 +234,7 @@ static int choose_paths(const one_type *type, double *room, double *paths) {
   if (wb_cholesky(p, information) > 0) return 0;
   wb_triangle_inverse(p, information, inverse);
   for (int k = 0; k < p; k++)
-    for (int c = 0; c < p; c++) paths[c + k * p] = c <= k ? inverse[wb_packed_row(k) + (size_t)c] : 0.0;
+    for (int c = 0; c < p; c++) paths[c + k * p] = c <= k ? inverse[wb_packed_at(k, c)] : 0.0;
   return 1;
 }
 
@@ -350,7 +358,7 @@ static double scale_density(const void *of, double at) {
 }
 
 /* `room`: 2 x types doubles. */
-static void draw_scales(const wb_abundance_data *data, const wb_abundance_prior *prior, wb_abundance_state *state,
+static void draw_scales(const wb_abundance_data *data, const wb_abundance_prior *prior, chain_state *state,
                         const double *predictors, uint64_t key, uint32_t iteration, double *room) {
   const size_t types = (size_t)data->types, samples = (size_t)data->samples;
   for (int which = 0; which < (data->groups > 0 ? 2 : 1); which++) {
@@ -395,10 +403,11 @@ static int is_sparse(const wb_abundance_data *data, const double *counts, double
   return told < SHARE_TOLD * data->samples;
 }
 
-/* What a piece of work has of its chain: some sweeps. */
 typedef struct work {
-  wb_abundance_chain *chain;
+  const wb_abundance_chain *chain;
   const wb_abundance_prior *prior;
+  chain_state state;
+  void *memory;
   double *room, *part, *predictors, *paths, *spare, *of_types;
   double *mode;      /* see one_type */
   int32_t done, end; /* sweeps */
@@ -409,7 +418,7 @@ typedef struct work {
 static one_type type_at(const work *w, int32_t t) {
   const wb_abundance_data *const data = &w->chain->data;
   const wb_abundance_prior *const prior = w->prior;
-  const wb_abundance_state *const state = &w->chain->state;
+  const chain_state *const state = &w->state;
   const double *const scale = state->scale;
   const double mean = wb_fma(scale[1], state->rarity[t], scale[0]);
   return (one_type){
@@ -443,7 +452,7 @@ static void find_rarity(const wb_abundance_data *data, double *rarity) {
 }
 
 /* Logits at the shares of the data, moved at random by about their standard deviations, and random deviations. */
-static void start_chain(const wb_abundance_data *data, const wb_abundance_prior *prior, wb_abundance_state *state,
+static void start_chain(const wb_abundance_data *data, const wb_abundance_prior *prior, chain_state *state,
                         uint64_t key) {
   find_rarity(data, state->rarity);
   for (int32_t s = 0; s < data->samples; s++)
@@ -467,7 +476,7 @@ static void start_chain(const wb_abundance_data *data, const wb_abundance_prior 
 
 static void keep_sweep(const work *w, int32_t number) {
   const wb_abundance_data *const data = &w->chain->data;
-  const wb_abundance_state *const state = &w->chain->state;
+  const chain_state *const state = &w->state;
   const wb_abundance_sweeps *const sweeps = &w->chain->sweeps;
   const size_t types = (size_t)data->types, deviations = 2 * types, columns = (size_t)data->columns;
   const size_t contrasts = (size_t)sweeps->contrasts;
@@ -492,25 +501,23 @@ static int no_precision(int32_t t, uint32_t iteration, wb_message *message) {
 
 static int open_work(work *w) {
   const wb_abundance_data *const data = &w->chain->data;
-  const size_t p = (size_t)data->columns, types = (size_t)data->types, samples = (size_t)data->samples;
-  const size_t shared = 2 * wb_packed_size(data->columns) + 3 * p + (size_t)data->groups * (p + 2);
-  const size_t contrasts = (size_t)w->chain->sweeps.contrasts;
-  const size_t doubles = shared + samples + 2 * types * samples + p * p * types + 2 * contrasts + 2 * types;
-  w->room = wb_aligned_malloc(doubles * sizeof(double));
-  if (!w->room) return wb_out_of_memory(&w->message, "the model of counts", doubles * sizeof(double));
-  w->part = w->room + shared;
-  w->predictors = w->part + samples;
-  w->paths = w->predictors + types * samples;
-  w->spare = w->paths + p * p * types;
-  w->of_types = w->spare + 2 * contrasts;
-  w->mode = w->of_types + 2 * types;
-  return WB_OK;
+  chain_state *const state = &w->state;
+  const size_t p = (size_t)data->columns, types = (size_t)data->types, samples = (size_t)data->samples,
+               groups = (size_t)data->groups, triangle = wb_packed_size(data->columns);
+  w->memory =
+      WB_PARTS("the model of counts", &w->message, WB_PART(w->room, 2 * triangle + 3 * p + groups * (p + 2)),
+               WB_PART(w->part, samples), WB_PART(w->predictors, types * samples), WB_PART(w->paths, p * p * types),
+               WB_PART(w->spare, 2 * w->chain->sweeps.contrasts), WB_PART(w->of_types, 2 * types),
+               WB_PART(w->mode, types * samples), WB_PART(state->logit, types * samples),
+               WB_PART(state->coefficients, types * p), WB_PART(state->effects, types * groups),
+               WB_PART(state->log_deviation, 2 * types), WB_PART(state->scale, 6), WB_PART(state->rarity, types));
+  return w->memory ? WB_OK : WB_ERROR_MEMORY;
 }
 
 static int begin(work *w) {
-  wb_abundance_chain *const chain = w->chain;
+  const wb_abundance_chain *const chain = w->chain;
   const size_t p = (size_t)chain->data.columns;
-  start_chain(&chain->data, w->prior, &chain->state, chain->sweeps.key);
+  start_chain(&chain->data, w->prior, &w->state, chain->sweeps.key);
   for (size_t i = 0; i < (size_t)chain->data.types * (size_t)chain->data.samples; i++) {
     const double count = chain->data.counts[i], rest = chain->data.totals[i / (size_t)chain->data.types] - count;
     w->mode[i] = count > 0 && rest > 0 ? wb_log(count / rest) : 0.0;
@@ -523,7 +530,7 @@ static int begin(work *w) {
 }
 
 static int sweep(work *w, int32_t i) {
-  wb_abundance_chain *const chain = w->chain;
+  const wb_abundance_chain *const chain = w->chain;
   const wb_abundance_sweeps *const sweeps = &chain->sweeps;
   const size_t types = (size_t)chain->data.types, contrasts = (size_t)sweeps->contrasts;
   const uint32_t iteration = (uint32_t)i + 1;
@@ -536,7 +543,7 @@ static int sweep(work *w, int32_t i) {
     if (!draw_type(&type, sweeps, iteration, t, w->room, w->part, mean, variance))
       return no_precision(t, iteration, &w->message);
   }
-  draw_scales(&chain->data, w->prior, &chain->state, w->predictors, sweeps->key, iteration, w->of_types);
+  draw_scales(&chain->data, w->prior, &w->state, w->predictors, sweeps->key, iteration, w->of_types);
   if (i >= sweeps->warmup) keep_sweep(w, i - sweeps->warmup);
   return WB_OK;
 }
@@ -547,7 +554,7 @@ static void do_work(void *works, int64_t i) {
   for (; w->done < w->end && w->status == WB_OK; w->done++) w->status = sweep(w, w->done);
 }
 
-int wb_abundance_run(wb_abundance_chain *chain, int32_t chains, const wb_abundance_prior *prior, int32_t threads,
+int wb_abundance_run(const wb_abundance_chain *chain, int32_t chains, const wb_abundance_prior *prior, int32_t threads,
                      wb_poll *poll, wb_message *message) {
   work *const works = calloc((size_t)chains, sizeof *works);
   if (!works) return wb_out_of_memory(message, "the model of counts", (size_t)chains * sizeof *works);
@@ -573,7 +580,7 @@ int wb_abundance_run(wb_abundance_chain *chain, int32_t chains, const wb_abundan
     }
     if (status == WB_OK && wb_poll_after(poll, WB_POLL_EVERY)) status = WB_INTERRUPTED;
   }
-  for (int32_t i = 0; i < chains; i++) wb_aligned_free(works[i].room);
+  for (int32_t i = 0; i < chains; i++) wb_aligned_free(works[i].memory);
   free(works);
   return status;
 }

@@ -24,15 +24,6 @@ typedef struct wb_abundance_prior {
   double spread;                  /* scale of the half-normal law of the standard deviation of log(sigma_t) */
 } wb_abundance_prior;
 
-typedef struct wb_abundance_state {
-  double *logit;         /* types x samples: psi */
-  double *coefficients;  /* columns x types: beta */
-  double *effects;       /* groups x types: b */
-  double *log_deviation; /* 2 x types: log(sigma_t), log(omega_t) */
-  double *scale;         /* 6: level, slope and log standard deviation of log(sigma_t), and of log(omega_t) */
-  double *rarity;        /* types: minus the log of the share of the type in all samples, with mean 0 */
-} wb_abundance_state;
-
 /* Where the kept sweeps go; `kept` sweeps after `warmup`. A contrast is a linear combination of the coefficients of a
  * type. Given everything but the coefficients and b, it is normal: `mean` and `variance` are its moments. */
 typedef struct wb_abundance_sweeps {
@@ -46,10 +37,9 @@ typedef struct wb_abundance_sweeps {
 
 typedef struct wb_abundance_chain {
   wb_abundance_data data;
-  wb_abundance_state state;
   wb_abundance_sweeps sweeps;
 } wb_abundance_chain;
 
 /* Runs chains of as many sweeps each, at the same time, from random starts. Returns a wb_status. */
-int wb_abundance_run(wb_abundance_chain *chain, int32_t chains, const wb_abundance_prior *prior, int32_t threads,
+int wb_abundance_run(const wb_abundance_chain *chain, int32_t chains, const wb_abundance_prior *prior, int32_t threads,
                      wb_poll *poll, wb_message *message);

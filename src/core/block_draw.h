@@ -1,13 +1,10 @@
-/* One draw from the weights of many items, taken block by block of items in a single pass: the weights come by once,
- * and neither they nor their prefix sums are stored for all items.
+/* One draw from the weights of many items, block by block of items in a single pass: neither the weights nor their
+ * prefix sums are stored for all items. Let `before` be the sum of the weights of the blocks that have passed, and
+ * `sum` the sum of the current block, which takes over the draw with probability sum / (before + sum). Given that it
+ * does, the uniform that decided so is again uniform over the block, and picks the item.
  *
- * Let `before` be the sum of the weights of the blocks that have passed, and `sum` the sum of the current block. The
- * current block takes over the draw with probability sum / (before + sum). Given that it does, the uniform that decided
- * so is again uniform over the block, and picks the item. After the last block the choice has the law of one draw from
- * all weights.
- *
- * Weights come as logarithms, are scaled by the largest seen so far, and `before` is rescaled where a larger one comes.
- * The loops are in cpu/ and cuda/. */
+ * Weights come as logarithms, are scaled by the largest seen so far, and `before` is rescaled where a larger one
+ * comes. */
 #pragma once
 
 #include "core/host_device.h"

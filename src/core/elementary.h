@@ -351,3 +351,11 @@ WB_HD double wb_normal_quantile(double p) {
                             0.0004770381103215788, 0.010038900160617757, 0.10426029879467752, 0.5210943346294743, 1.0);
   return -top / bottom;
 }
+
+/* log(exp(a) + exp(b)), relative to the larger one so that nothing overflows. -Inf is the log of 0. */
+WB_HD double wb_log_sum(double a, double b) {
+  const double high = wb_select(a > b, a, b), low = wb_select(a > b, b, a);
+  /* If both are -Inf, their difference would be NaN. */
+  const double below = wb_select(high > -wb_infinity(), low - high, 0.0);
+  return high + wb_log1p(wb_exp_weight(below));
+}

@@ -11,6 +11,9 @@
 /* Where row r of a packed triangle starts. */
 WB_HD size_t wb_packed_row(int r) { return (size_t)r * ((size_t)r + 1) / 2; }
 
+/* Where entry (r, c) of a packed symmetric matrix is, on either side of the diagonal. */
+WB_HD size_t wb_packed_at(int r, int c) { return c <= r ? wb_packed_row(r) + (size_t)c : wb_packed_row(c) + (size_t)r; }
+
 WB_HD size_t wb_packed_size(int p) { return wb_packed_row(p); }
 
 /* Replaces the symmetric positive definite A by L with L L' = A. Returns 0. If the pivot of a row is not positive and

@@ -1,11 +1,10 @@
 /* One component of a mixture of Gaussians: draws its mean and covariance given the statistics of its rows, and computes
- * what the rest of a sweep needs of it. A team (team.h) does the work: a block of threads on the GPU, one thread on the
- * CPU.
+ * what the rest of a sweep needs of it, by a team (team.h):
  *
- *   mu | Sigma ~ N(m, gamma Sigma),  Sigma ~ IW(nu + p + 1, nu Phi)
+ *    mu | Sigma ~ N(m, gamma Sigma),  Sigma ~ IW(nu + p + 1, nu Phi).
  *
- * The statistics of a component are the number of its rows, their p sums, and the sums of their products as a packed
- * lower triangle, all in scaled units. */
+ * The statistics of a component are the number of its rows, their p sums, and the packed sums of their products, in
+ * scaled units. */
 #pragma once
 
 #include "core/purpose.h"
@@ -90,8 +89,8 @@ WB_HD double wb_component_floor_trace(int p, const double *factor, const double 
 }
 
 /* Draws Sigma and mu of component j from their normal-inverse-Wishart law given its rows (gamma_n, m_n, Psi_n). With
- * Psi = C C' and a lower triangle B such that B'B is Wishart with identity scale, F = B C^-1. Returns 0 if Psi has no
- * factor: then F and mu are zero. */
+ * Psi = C C' and a lower triangle B such that B'B is Wishart with identity scale, F = B C^-1. 0 if Psi has no factor: F
+ * and mu are zero. */
 WB_TEAM int wb_component_draw(wb_team team, const wb_component_law *law, const double *statistics, uint64_t key,
                               uint32_t iteration, uint64_t j, double *work, wb_component out) {
   const int p = law->columns;

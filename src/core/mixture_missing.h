@@ -15,17 +15,11 @@
  * in the row where it belongs. This takes about 3 (p - c)(p + c) operations for each column, where a new factor would
  * take p^3 / 3, and is as accurate as F.
  *
- * The floor applies to such a row as follows. The sampler's target has the factor exp(-tr(Sigma^-1 E)/2) for each row
- * of a component with covariance Sigma (mixture/mixture.h). With the missing values x_M among the unknowns, the target
- * is
- *   p(parameters) prod_i pi_z N((x_O, x_M) | mu_z, Sigma_z) exp(-tr(Sigma_z^-1 E)/2),
- * the same function of parameters, labels and whole rows as without missing values. So means and covariances are drawn
- * from the statistics of whole rows as before, with E added once for each row. The factor does not depend on the
- * values: given z and the parameters, x_M has its normal law given x_O. With x_M integrated out, the weight of a
- * component is
+ * The factor of the floor, exp(-tr(Sigma^-1 E)/2) of each row (mixture/mixture.h), stays a function of parameters and
+ * labels alone: given these, x_M has its normal law given x_O, and the weight of a component is
  *   pi_j N(x_O | mu_O, Sigma_OO) exp(-tr(Sigma_j^-1 E)/2),
- * with the same trace for all patterns. If the factor had only the observed coordinates, exp(-tr(Sigma_OO^-1 E_OO)/2),
- * the covariances would not have an inverse Wishart law. */
+ * with the same trace for all patterns. With a factor of the observed coordinates alone, exp(-tr(Sigma_OO^-1 E_OO)/2),
+ * the covariances would have no inverse Wishart law. */
 #pragma once
 
 #include "core/linear_algebra.h"
@@ -85,8 +79,7 @@ WB_HD void wb_missing_move(const int lanes, int p, int c, int end, double *value
 }
 
 /* Reorders the triangles of `lanes` components. `order` lists the `observed` observed columns, then the missing ones,
- * each increasing. `constant` holds the log constant of whole rows, and becomes the log
- * constant of the observed coordinates. */
+ * each increasing. `constant`: the log constant of whole rows becomes that of the observed coordinates. */
 WB_HD void wb_missing_reorder(const int lanes, int p, int observed, const int32_t *order, double *values,
                               double *constant) {
   for (int t = p - 1; t >= observed; t--) wb_missing_move(lanes, p, order[t], t, values);

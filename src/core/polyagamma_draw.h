@@ -95,8 +95,7 @@ WB_HD int wb_polyagamma_parts(int way, double b, double *part, double *rest) {
 
 /* What trials of PG(1, c) share, in the units of J*(1, z) = 4 PG(1, 2 z) of Devroye (2009, "On exact simulation
  * algorithms for some distributions related to Jacobi theta functions", Statistics & Probability Letters 79,
- * 2251-2259). `left` and `right` are the masses of the first terms of the two series, on either side of
- * WB_POLYAGAMMA_MIDDLE. */
+ * 2251-2259). `left`, `right`: masses of the series' first terms beside WB_POLYAGAMMA_MIDDLE. */
 typedef struct wb_polyagamma_unit {
   double half_square;   /* z^2/2 */
   double mean;          /* of the exponential to the right */
@@ -149,8 +148,7 @@ WB_HD double wb_polyagamma_unit_trial(wb_polyagamma_unit unit, uint64_t first, u
 
 /* The roots of Michael, Schucany & Haas (1976, "Generating random variates using transformations with multiple roots",
  * The American Statistician 30, 88-90). With h half the square of a normal and m = b c/2, this returns d. The smaller
- * root is (b^2/4)/d, the larger d/c^2; the smaller is taken with probability d/(d + m). Nothing cancels, and c = 0 is
- * allowed. */
+ * root is (b^2/4)/d, the larger d/c^2; the smaller is taken with probability d/(d + m). Nothing cancels; c may be 0. */
 WB_HD double wb_inverse_gaussian_root(double h, double m) { return m + h + wb_sqrt(h * (h + 2.0 * m)); }
 
 /* One trial of PG(b, c), c >= 0: the draw, or -1. The proposal is the inverse Gaussian of mean b/(2c) and shape b^2/4
@@ -208,7 +206,6 @@ WB_HD double wb_polyagamma_inverse_gaussian(double b, double c, uint64_t first, 
   return wb_select(b < 1e150, mean * over / under, mean * (over / under));
 }
 
-/* PG(b, c) for large b, by the expansion. */
 WB_HD double wb_polyagamma_expand(wb_polyagamma_expansion series, int cumulants, uint64_t first) {
   double x = wb_polyagamma_expansion_at(series, wb_normal_quantile_within(wb_uniform(first)), cumulants);
   return wb_select(x > 0.0, x, 0.0);
@@ -315,9 +312,8 @@ WB_HD double wb_polyagamma_draw_by(int way, uint64_t key, uint32_t iteration, ui
 }
 
 /* A draw of PG(shape, tilt) for `element` in `iteration`, within a Kolmogorov distance of 1e-6 of its law for every
- * shape and tilt. NaN if the shape is not positive, or if shape or tilt is not finite. The bits are the same
- * as by wb_polyagamma_draw_by(), with less code: if ways are mixed, as in a regression, a GPU fetches the instructions
- * of all ways. */
+ * shape and tilt. NaN if the shape is not positive, or if shape or tilt is not finite. The bits are the same as by
+ * wb_polyagamma_draw_by(), with less code: where ways are mixed, a GPU fetches the instructions of all. */
 WB_HD double wb_polyagamma_draw(uint64_t key, uint32_t iteration, uint64_t element, double shape, double tilt) {
   const int way = wb_polyagamma_choose(shape, tilt);
   const double c = tilt < 0.0 ? -tilt : tilt;

@@ -113,8 +113,7 @@ WB_HD void wb_cornish_fisher_8(double l3, double l4, double l5, double l6, doubl
 }
 
 /* A variable of PG(b, c) is mean + sd times a polynomial of a normal: of degree 5 by 6 cumulants for b >= 30, of degree
- * 7 by 8 cumulants for b >= 12. By 2 cumulants it is the normal approximation. bench/polyagamma-law.R measures the
- * errors. */
+ * 7 by 8 cumulants for b >= 12. By 2 cumulants it is the normal approximation. Errors: bench/polyagamma-law.R. */
 typedef struct wb_polyagamma_expansion {
   double mean, sd, p[8];
 } wb_polyagamma_expansion;

@@ -6,9 +6,8 @@
  *   v(u) = v0 + bend (2 i u - u^2)
  * through a point v0 of the real axis near the saddlepoint, where it bends as the path of steepest descent does. Along
  * it the integrand is a bump without oscillation, so nothing cancels and the trapezoidal rule converges geometrically
- * (Trefethen & Weideman 2014, "The exponentially convergent trapezoidal rule", SIAM Review 56, 385-458). For an inverse
- * Gaussian the parabola is the path of steepest descent. The pole of the distribution function at s = 0 is left of the
- * parabola for the lower tail and right of it for the upper. */
+ * (Trefethen & Weideman 2014, "The exponentially convergent trapezoidal rule", SIAM Review 56, 385-458). The pole of
+ * the distribution function at s = 0 is left of the parabola for the lower tail and right of it for the upper. */
 #pragma once
 
 #include "core/polyagamma_expansion.h"
@@ -273,8 +272,8 @@ WB_HD_CALLED double wb_polyagamma_log_evaluate(int quantity, double x, double b,
 }
 
 /* The x whose lower or upper tail (quantity WB_POLYAGAMMA_LOWER or _UPPER) has this logarithm. Newton's method for the
- * log of the tail as a function of log x, on the side of the mean where the tail is computed directly, within a bracket
- * that each step narrows. */
+ * log of the tail as a function of log x, where the tail is computed directly, within a bracket that each step
+ * narrows. */
 WB_HD_CALLED double wb_polyagamma_quantile(int quantity, double log_p, double b, double c) {
   c = c < 0.0 ? -c : c;
   if (!(b > 0.0 && b < wb_infinity() && c < wb_infinity()) || !(log_p <= 0.0)) return wb_nan();

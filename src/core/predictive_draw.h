@@ -138,11 +138,8 @@ WB_HD int32_t wb_row_at(const double *cumulative, int32_t rows, double u) {
   int32_t low = 0, high = rows - 1;
   while (low < high) {
     const int32_t middle = low + (high - low) / 2;
-    if (cumulative[middle] > target) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
+    if (cumulative[middle] > target) high = middle;
+    else low = middle + 1;
   }
   return low;
 }

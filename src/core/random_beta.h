@@ -1,6 +1,5 @@
 /* Beta and Dirichlet draws on the log scale, from gammas: V = G(a)/(G(a) + G(b)) (Devroye 1986, Non-Uniform Random
- * Variate Generation, sections IX.4 and XI.4). log V and log(1 - V) have small relative errors even if V rounds to 1 or
- * underflows. */
+ * Variate Generation, sections IX.4 and XI.4). log V and log(1 - V) have small relative errors for any V. */
 #pragma once
 
 #include "core/random_gamma.h"

@@ -1,6 +1,5 @@
 /* The number of tables in a Chinese restaurant process (Antoniak 1974, "Mixtures of Dirichlet processes", Annals of
- * Statistics 2, 1152-1174): customer i, from 1, opens a table with probability c/(c + i - 1), independently of the
- * others. */
+ * Statistics 2, 1152-1174): customer i, from 1, opens a table independently with probability c/(c + i - 1). */
 #pragma once
 
 #include "core/elementary.h"
@@ -8,8 +7,7 @@
 
 /* `customers` is an integer; concentration > 0. The probability falls with i. So candidates from customer i on are
  * drawn with the probability of customer i, a geometric number of steps apart. Candidate j is kept with the ratio of
- * its probability to the probability of i. This takes about c log(1 + customers/c) uniforms instead of one for each
- * customer. */
+ * its probability to the probability of i. This takes about c log(1 + customers/c) uniforms. */
 WB_HD double wb_draw_tables(wb_stream *stream, double concentration, double customers) {
   double tables = customers > 0.0 ? 1.0 : 0.0, next = 2.0;
   while (next <= customers) {

@@ -74,8 +74,7 @@ WB_HD void wb_level_weigh(int q, const double *record, const double *tie, const 
   const double weight = record[0], t = record[1], *linear = record + 2 + q, *z = linear + q;
   for (int k = 0; k < q; k++) slope[k] = linear[k];
   for (int k = 0; k < q; k++)
-    for (int m = 0; m < q; m++)
-      slope[k] = wb_fma(-tie[m <= k ? wb_packed_row(k) + (size_t)m : wb_packed_row(m) + (size_t)k], u[m], slope[k]);
+    for (int m = 0; m < q; m++) slope[k] = wb_fma(-tie[wb_packed_at(k, m)], u[m], slope[k]);
   for (size_t i = 0; i < wb_packed_size(q); i++) precision[i] = tie[i];
   for (int k = 0; third && k < q; k++) third[k] = 0.0;
   for (int j = 0; j < WB_LEVEL_ROWS(q); j++, z += q) {

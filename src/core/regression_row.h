@@ -74,7 +74,7 @@ WB_HD double wb_regression_log_ratio(double kappa, double shape, double psi) {
 
 /* The trials times the probabilities of two outcomes of a multinomial: the mixed second derivative of the log
  * likelihood. psi: the logit of one outcome against all others; `difference`: the linear predictor of the other outcome
- * minus the linear predictor of this one. */
+ * less this one's. */
 WB_HD double wb_regression_cross(double shape, double psi, double difference) {
   double other = psi + difference;
   return wb_regression_information(shape, psi) * wb_exp_weight(other < 0.0 ? other : 0.0);

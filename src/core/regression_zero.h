@@ -5,8 +5,7 @@
  * r exp(psi).
  *
  * What completes the data: a count of 0 is an excess zero with the probability of wb_zero_share(). A count above 0
- * beyond a hurdle is the first one after some zeros that nobody saw. Their number is geometric, and at least j with the
- * probability exp(none)^j. Given these, the counts and the zeros are two regressions. */
+ * beyond a hurdle comes after some zeros that nobody saw, at least j of them with the probability exp(none)^j. */
 #pragma once
 
 #include "core/philox.h"

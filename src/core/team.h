@@ -1,13 +1,9 @@
-/* Work on one small problem that the threads of a block of a graphics card share. On the processor the same source is
- * the work of one thread.
+/* Work on one small problem that the threads of a block of a graphics card share; on the processor, the work of one
+ * thread. Every member of a team calls the same functions in the same order. A loop that the members share goes from
+ * `rank` on in steps of `size`; what is outside of such loops is computed by all alike. One member computes a number
+ * from first to last, so that the size of the team changes no bit. Others may read it after WB_TEAM_BARRIER().
  *
- * Every member of a team calls the same functions in the same order. A loop that the members share goes from `rank` on
- * in steps of `size`; what is outside of such loops is computed by all alike. Each number is computed by one member
- * from first to last, so that the size of the team changes no bit. What one member wrote others may read after
- * WB_TEAM_BARRIER().
- *
- * cuda/mixture/components.cu defines both macros before it includes this. On the GPU these functions are not inlined:
- * inlining adds 100 KB. */
+ * cuda/mixture/components.cu defines both macros before it includes this. On the GPU inlining would add 100 KB. */
 #pragma once
 
 #include "core/linear_algebra.h"

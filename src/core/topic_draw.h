@@ -1,13 +1,11 @@
-/* The draw of a token's topic from the weights theta_k phi_kw of all topics.
+/* The draw of a token's topic from the weights theta_k phi_kw of all topics, which are never stored. Topics lie in rows
+ * of WB_TOPIC_LANES: topic k is lane k % 16 of row k / 16. Each lane adds up its own weights, row after row, by fused
+ * multiply-adds, so that vectors and warps run across lanes. The lanes' sums after every stretch of rows are stored,
+ * and a tree, halves first, adds their last sums. A draw goes down the tree to a lane, finds the stretch of rows from
+ * the stored sums, and finds the row by adding its weights again: the same additions with the same results.
  *
- * Topics lie in rows of WB_TOPIC_LANES: topic k is lane k % 16 of row k / 16. The weights are never stored. Each lane
- * adds up its own weights, row after row, by fused multiply-adds, so that vectors and warps run across lanes without
- * transposition or sums across lanes. The lanes' sums after every stretch of rows are stored, and a tree, halves first,
- * adds the lanes' last sums. A draw goes down the tree to a lane, finds the stretch of rows from the stored sums, and
- * finds the row by adding its weights again: the same additions with the same results.
- *
- * A topic of zero weight is never drawn. It adds nothing to any sum, and each step takes the first sum above the
- * position, which is below the last sum. */
+ * A topic of zero weight is never drawn: it adds nothing to any sum, and each step takes the first sum above the
+ * position. */
 #pragma once
 
 #include "core/block_draw.h"
@@ -44,8 +42,8 @@ WB_HD void wb_topic_add_tree(double *tree) {
 }
 
 /* Goes down the tree from the position u times the total, which is positive. Returns the lane and the position in it.
- * If rounding leaves the position at the end of the lane, the search is repeated with the position held below the sum
- * of every node. */
+ * If rounding leaves the position at the end of the lane, the search is repeated with the position below every node's
+ * sum. */
 WB_HD int wb_topic_lane(const double *tree, double u, double *position) {
   double at = u * tree[30];
   int node = 0, level = 28;

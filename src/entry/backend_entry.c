@@ -22,13 +22,11 @@ static SEXP backend_pointer(const wb_backend *backend) {
   return R_MakeExternalPtr((void *)backend, R_NilValue, R_NilValue);
 }
 
-/* Frees what the plugin keeps between calls, before the process ends. */
 static void release_plugin(SEXP pointer) {
   const wb_backend *backend = (const wb_backend *)R_ExternalPtrAddr(pointer);
   if (backend->release) backend->release(); /* a plugin may have none */
 }
 
-/* The version and the size of wb_backend, which a plugin must match. */
 SEXP wb_entry_backend_abi(void) {
   SEXP abi = Rf_allocVector(INTSXP, 2);
   INTEGER(abi)[0] = WB_ABI_VERSION;
@@ -93,10 +91,7 @@ SEXP wb_entry_backend_devices(SEXP pointer) {
   for (int32_t i = 0; i < count; ++i) {
     wb_device device;
     status = backend->device_describe(i, &device, &message);
-    if (status != WB_OK) {
-      UNPROTECT(1);
-      return wb_failure(status, &message);
-    }
+    if (status != WB_OK) return wb_finish(devices, status, &message);
     INTEGER(VECTOR_ELT(devices, 0))[i] = i;
     SET_STRING_ELT(VECTOR_ELT(devices, 1), i, Rf_mkChar(device.name));
     REAL(VECTOR_ELT(devices, 2))[i] = (double)device.memory;
@@ -115,5 +110,4 @@ SEXP wb_entry_backend_release(SEXP run) {
   return R_NilValue;
 }
 
-/* How many of `wanted` threads have idle cores now (numeric/idle.h). */
 SEXP wb_entry_backend_idle_threads(SEXP wanted) { return Rf_ScalarInteger(wb_idle_threads(Rf_asInteger(wanted))); }

@@ -6,7 +6,6 @@
 
 #include "numeric/memory.h"
 #include "numeric/spread.h"
-#include "numeric/unload.h"
 
 SEXP wb_result_new(SEXPTYPE type, int64_t length) {
   SEXP result = Rf_allocVector(type, (R_xlen_t)length);
@@ -44,10 +43,16 @@ SEXP wb_changed_fit(void) {
 /* How many external pointers have a finalizer that R will call, which must not find its code gone. */
 static int finalizers = 0;
 
-/* The tag of the pointer has its finalizer. */
+/* Calls the finalizer that the tag of the pointer has. Finalizers do nothing the second time. */
+SEXP wb_entry_session_close(SEXP pointer) {
+  const R_CFinalizer_t close = (R_CFinalizer_t)(void (*)(void))R_ExternalPtrAddrFn(R_ExternalPtrTag(pointer));
+  if (close) close(pointer); /* none in a pointer that a saved workspace brought back */
+  return R_NilValue;
+}
+
 static void finalize(SEXP pointer) {
   finalizers--;
-  ((R_CFinalizer_t)(void (*)(void))R_ExternalPtrAddrFn(R_ExternalPtrTag(pointer)))(pointer);
+  (void)wb_entry_session_close(pointer);
 }
 
 void wb_finalize_by(SEXP pointer, R_CFinalizer_t close) {

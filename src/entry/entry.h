@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "backend/backend.h"
-#include "numeric/fork.h"
+#include "numeric/process.h"
 
 /* A new vector for results, in large pages if it is long. Not protected. */
 SEXP wb_result_new(SEXPTYPE type, int64_t length);
@@ -37,13 +37,11 @@ int wb_is_numbers(SEXP values, double length);
 int wb_are_finite(SEXP values, double length);
 /* Whether a value is a vector of `length` integers from `least` to below `end`. */
 int wb_are_integers(SEXP values, double length, double least, double end);
-/* Whether a value is a matrix of doubles with this many rows. */
 int wb_is_matrix(SEXP value, double rows);
 
 /* An entry opens a session as the address of an external pointer, which keeps `kept` alive and has the finalizer
  * `close`. wb_session_begin() returns a pointer without an address (protect it). wb_session_end() makes `opened` its
- * address or, if opening failed, frees `opened` and returns the failure. wb_finalize_by() registers a finalizer of any
- * external pointer. */
+ * address or, if opening failed, frees `opened` and returns the failure. wb_finalize_by() registers any finalizer. */
 SEXP wb_session_begin(SEXP kept, R_CFinalizer_t close);
 void wb_finalize_by(SEXP pointer, R_CFinalizer_t close);
 SEXP wb_session_end(SEXP pointer, void *opened, int status, const wb_message *message);
@@ -67,6 +65,11 @@ SEXP wb_list_new(const char *names);
 
 /* Makes `value` the element of this name, which must exist and keeps it from garbage collection; returns it. */
 SEXP wb_list_put(SEXP list, const char *name, SEXP value);
+
+/* The values of a new vector or matrix that becomes the element of this name. */
+double *wb_list_numbers(SEXP list, const char *name, double length);
+double *wb_list_matrix(SEXP list, const char *name, double rows, double columns);
+int *wb_list_integers(SEXP list, const char *name, double length);
 
 /* Whole numbers up to 2^53 come from R as doubles. R code has made sure that they are whole and not negative. */
 uint64_t wb_whole_from_sexp(SEXP value);

@@ -20,7 +20,6 @@ SEXP wb_list_new(const char *names) {
   return list;
 }
 
-/* The place of the first element of this name, or -1. */
 static R_xlen_t place_of(SEXP list, const char *name) {
   SEXP names = Rf_getAttrib(list, R_NamesSymbol);
   for (R_xlen_t i = 0; i < Rf_xlength(names); i++)
@@ -38,6 +37,18 @@ SEXP wb_list_put(SEXP list, const char *name, SEXP value) {
   SET_VECTOR_ELT(list, place_of(list, name), value);
   UNPROTECT(1);
   return value;
+}
+
+double *wb_list_numbers(SEXP list, const char *name, double length) {
+  return REAL(wb_list_put(list, name, Rf_allocVector(REALSXP, (R_xlen_t)length)));
+}
+
+double *wb_list_matrix(SEXP list, const char *name, double rows, double columns) {
+  return REAL(wb_list_put(list, name, Rf_allocMatrix(REALSXP, (int)rows, (int)columns)));
+}
+
+int *wb_list_integers(SEXP list, const char *name, double length) {
+  return INTEGER(wb_list_put(list, name, Rf_allocVector(INTSXP, (R_xlen_t)length)));
 }
 
 const void *wb_values_of(SEXP vector, size_t *width) {

@@ -4,7 +4,6 @@
 #define _GNU_SOURCE
 #endif
 #include "entry/entry.h"
-#include "numeric/unload.h"
 
 #include <signal.h>
 #include <string.h>
@@ -37,22 +36,27 @@ static int takes_interrupts(const char *thread) {
   return !found || !(blocked >> (SIGINT - 1) & 1);
 }
 
+/* The next other thread, and its name; 0 after the last. */
+static long next_thread(DIR *tasks, const char **name) {
+  const struct dirent *task;
+  while ((task = readdir(tasks))) {
+    const long thread = strtol(*name = task->d_name, NULL, 10);
+    if (thread > 0 && thread != syscall(SYS_gettid)) return thread;
+  }
+  return 0;
+}
+
 /* Returns 0 if the system does not tell. With `known`, threads are not looked at if they are still the same. */
 static int look_at_threads(other_threads *others, const other_threads *known) {
-  const long self = syscall(SYS_gettid);
   DIR *const tasks = opendir("/proc/self/task");
+  const char *name;
   if (!tasks) return 0;
   memset(others, 0, sizeof *others);
   for (int pass = 0; pass < 2; pass++) {
-    for (const struct dirent *task = readdir(tasks); task; task = readdir(tasks)) {
-      const long thread = strtol(task->d_name, NULL, 10);
-      if (thread <= 0 || thread == self) continue;
-      if (pass == 0) {
-        others->count++;
-        others->sum += (unsigned long long)thread * (unsigned long long)thread;
-      } else {
-        others->open += takes_interrupts(task->d_name);
-      }
+    for (long thread; (thread = next_thread(tasks, &name)) > 0;) {
+      others->count += pass == 0;
+      if (pass == 0) others->sum += (unsigned long long)thread * (unsigned long long)thread;
+      else others->open += takes_interrupts(name);
     }
     if (pass == 0 && known && known->count == others->count && known->sum == others->sum) {
       others->open = known->open;
@@ -93,14 +97,13 @@ static void block_in_threads(void) {
       wb_unload_forbid("it has the handler of a signal");
     }
   }
-  const long self = syscall(SYS_gettid);
   DIR *const tasks = signal_number ? opendir("/proc/self/task") : NULL;
+  const char *name;
   if (!tasks) return;
-  for (const struct dirent *task = readdir(tasks); task; task = readdir(tasks)) {
-    const long thread = strtol(task->d_name, NULL, 10);
-    if (thread <= 0 || thread == self || !takes_interrupts(task->d_name)) continue;
+  for (long thread; (thread = next_thread(tasks, &name)) > 0;) {
+    if (!takes_interrupts(name)) continue;
     (void)syscall(SYS_tgkill, (long)getpid(), thread, signal_number);
-    for (int wait = 0; wait < 100 && takes_interrupts(task->d_name); wait++) (void)usleep(100);
+    for (int wait = 0; wait < 100 && takes_interrupts(name); wait++) (void)usleep(100);
   }
   (void)closedir(tasks);
 }

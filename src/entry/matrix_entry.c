@@ -1,25 +1,25 @@
 /* Entries that scan a matrix for values that are not finite and for the moments of its columns
- * (numeric/matrix_scan.h), and that find medians or means of groups of its rows (numeric/group_statistics.h). */
+ * (numeric/matrix_scan.h), that find medians or means of groups of its rows (numeric/group_statistics.h), and that take
+ * it as the costs of an assignment (numeric/assignment.h). */
 #include "entry/entry.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "numeric/assignment.h"
 #include "numeric/group_statistics.h"
 #include "numeric/matrix_scan.h"
 #include "numeric/memory.h"
 
-/* How many numbers the moments of a column are. */
 #define MOMENTS ((int)(sizeof(wb_matrix_moments) / sizeof(double)))
 
-/* See wb_entry_matrix_scan_part(). */
 static SEXP scan_part(SEXP x, SEXP moments, int64_t first_row, int32_t threads) {
   const int *dim = INTEGER_RO(Rf_getAttrib(x, R_DimSymbol));
   const int has_moments = !Rf_isNull(moments);
   if (has_moments && !wb_is_numbers(moments, (double)dim[1] * MOMENTS)) return wb_changed_fit();
   SEXP result = PROTECT(wb_list_new("first count moments"));
-  double *first = REAL(wb_list_put(result, "first", Rf_allocVector(REALSXP, 2)));
-  double *all = REAL(wb_list_put(result, "moments", Rf_allocMatrix(REALSXP, MOMENTS, dim[1])));
+  double *first = wb_list_numbers(result, "first", 2);
+  double *all = wb_list_matrix(result, "moments", MOMENTS, dim[1]);
   const size_t bytes = (size_t)dim[1] * sizeof(wb_matrix_moments);
   if (has_moments) memcpy(all, REAL_RO(moments), bytes);
   else memset(all, 0, bytes);
@@ -55,17 +55,12 @@ SEXP wb_entry_matrix_scan_finish(SEXP moments) {
   if (!wb_is_matrix(moments, MOMENTS)) return wb_changed_fit();
   const int columns = Rf_ncols(moments);
   SEXP result = PROTECT(wb_list_new("mean sd min max"));
-  double *values[4];
-  for (int i = 0; i < 4; i++) {
-    SET_VECTOR_ELT(result, i, Rf_allocVector(REALSXP, columns));
-    values[i] = REAL(VECTOR_ELT(result, i));
-  }
-  wb_matrix_scan_finish((const wb_matrix_moments *)REAL_RO(moments), columns, values[0], values[1], values[2],
-                        values[3]);
+  double *const mean = wb_list_numbers(result, "mean", columns), *const sd = wb_list_numbers(result, "sd", columns);
+  wb_matrix_scan_finish((const wb_matrix_moments *)REAL_RO(moments), columns, mean, sd,
+                        wb_list_numbers(result, "min", columns), wb_list_numbers(result, "max", columns));
   return wb_finish(result, WB_OK, NULL);
 }
 
-/* The parts end at ascending places of `order`, the last at its end. */
 static int are_parts(SEXP order, SEXP end, double rows) {
   const double parts = (double)Rf_xlength(end);
   if (!wb_are_integers(order, rows, 1, rows + 1) || parts < 1 || !wb_are_integers(end, parts, 0, rows + 1)) return 0;
@@ -95,14 +90,26 @@ SEXP wb_entry_matrix_group_statistics(SEXP x, SEXP columns, SEXP order, SEXP end
                                 .order = INTEGER_RO(order),
                                 .end = INTEGER_RO(end),
                                 .group = INTEGER_RO(group)};
-  const R_xlen_t length = (R_xlen_t)(most * grouping.parts * draws * count);
+  const double length = most * grouping.parts * draws * count;
   SEXP out = PROTECT(wb_list_new("value variance"));
-  double *const value = REAL(wb_list_put(out, "value", Rf_allocVector(REALSXP, length)));
-  double *const variance = REAL(wb_list_put(out, "variance", Rf_allocVector(REALSXP, length)));
+  double *const value = wb_list_numbers(out, "value", length);
+  double *const variance = wb_list_numbers(out, "variance", length);
   const double *const how = REAL_RO(statistic);
   const int found = wb_group_statistics(REAL_RO(x), INTEGER_RO(columns), (int32_t)count, &grouping, how[0] != 0,
                                         (int64_t)how[1], Rf_asInteger(threads), value, variance);
-  const int status =
-      found ? WB_OK : wb_out_of_memory(&message, "the values of a column", (size_t)rows * sizeof(double));
-  return wb_finish(out, status, &message);
+  if (found) return wb_finish(out, WB_OK, NULL);
+  return wb_finish(out, wb_out_of_memory(&message, "the values of a column", (size_t)rows * sizeof(double)), &message);
+}
+
+/* cost: n x n finite numbers (a NaN cost has no nearest task). Returns the column of each row, from 1. */
+SEXP wb_entry_assignment_solve(SEXP cost) {
+  const int n = Rf_isMatrix(cost) ? Rf_ncols(cost) : 0;
+  if (n < 1 || Rf_nrows(cost) != n || !wb_are_finite(cost, (double)n * n)) return wb_changed_fit();
+  /* R's matrices are stored by columns, so columns are the agents. */
+  int32_t *row = (int32_t *)R_alloc((size_t)n, sizeof(int32_t));
+  wb_assignment_solve(n, REAL_RO(cost), row, R_alloc(wb_assignment_memory(n), 1));
+  SEXP column = PROTECT(Rf_allocVector(INTSXP, n));
+  for (int i = 0; i < n; i++) INTEGER(column)[row[i]] = i + 1;
+  UNPROTECT(1);
+  return column;
 }

@@ -1,7 +1,24 @@
-/* Slices of sweeps, of one chain or of several. */
+/* Slices of sweeps, of one chain or of several, and the keys of chains. */
 #include "entry/slices.h"
 
+#include <string.h>
+
 #include "numeric/together.h"
+#include "numeric/variates.h"
+
+/* The key of a chain's random numbers, as raw(8). Chains count from 1. */
+SEXP wb_entry_chain_key(SEXP seed, SEXP chain) {
+  return wb_key_to_raw(wb_chain_key_of(wb_whole_from_sexp(seed), (uint32_t)Rf_asInteger(chain)));
+}
+
+int wb_read_sweeps(SEXP sweeps, int number[4]) {
+  const int length = TYPEOF(sweeps) == INTSXP ? LENGTH(sweeps) : 0;
+  if (length != 1 && length != 4) return 0;
+  const int *const given = INTEGER_RO(sweeps), last[] = {given[0], given[0] - 1, 1, 1};
+  memcpy(number, length == 1 ? last : given, sizeof last);
+  return number[0] >= 1 && (number[3] == 0 || (number[1] >= 0 && number[2] >= 1 && number[3] > 0 &&
+                                               number[1] + (number[3] - 1.0) * number[2] < number[0]));
+}
 
 static void do_slice(void *slices, int64_t i) {
   wb_slice *const slice = (wb_slice *)slices + i;
@@ -22,17 +39,6 @@ SEXP wb_slice_ready(wb_slice *slice, SEXP out, void *chain, int (*work)(void *ch
   slice->finish = finish;
   UNPROTECT(1);
   return NULL;
-}
-
-SEXP wb_slice_run(wb_slice_prepare *prepare, const SEXP *argument) {
-  wb_slice *const slice = (wb_slice *)R_alloc(1, sizeof *slice);
-  SEXP failure = prepare(argument, slice);
-  if (failure) return failure;
-  PROTECT(slice->out);
-  do_slice(slice, 0);
-  SEXP result = finished(slice);
-  UNPROTECT(1);
-  return result;
 }
 
 SEXP wb_slices_run(wb_slice_prepare *prepare, int arguments, SEXP chains) {

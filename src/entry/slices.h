@@ -12,15 +12,15 @@ typedef struct wb_slice {
   int status;
 } wb_slice;
 
-/* Reads the arguments of one chain. Returns a failure, or wb_slice_ready(). */
+/* Reads how many sweeps there are and which are kept: the first, from 0, the distance between them, and how many. With
+ * only the first number, the last sweep is kept. Returns 0 if they do not agree. */
+int wb_read_sweeps(SEXP sweeps, int number[4]);
+
 typedef SEXP wb_slice_prepare(const SEXP *argument, wb_slice *slice);
 
 /* Fills the slice but for message and status, gives up the caller's one protection of `out`, and returns NULL. */
 SEXP wb_slice_ready(wb_slice *slice, SEXP out, void *chain, int (*work)(void *chain),
                     void (*finish)(void *chain, SEXP out));
-
-/* The result of one chain, or its failure. */
-SEXP wb_slice_run(wb_slice_prepare *prepare, const SEXP *argument);
 
 /* chains: a list of the arguments of each chain, lists of `arguments` elements. Each chain needs a session of its own.
  * Returns a list of their results, or the first failure. */

@@ -3,7 +3,7 @@
 
 #include "cpu/table.h"
 #include "numeric/variates.h"
-#include "numeric/fork.h"
+#include "numeric/process.h"
 #include "numeric/spread.h"
 
 /* The functions of the package return the statuses of the interface, and write into its messages. */

@@ -1,6 +1,6 @@
 /* The C interface for other packages: the functions behind the table of inst/include/warpbayes.h, which says what they
- * do, and what they share. They check all arguments, compute nothing and never call R. Their struct types must not
- * change; the types of backend/ may. */
+ * do, and what they share. They check all arguments, compute nothing and never call R. Their structs must not
+ * change. */
 #pragma once
 
 #define WARPBAYES_WITHOUT_R
@@ -34,68 +34,23 @@ int wb_interface_numbers(const char *name, const double *values, int64_t length,
 /* The key of categorical draws, which have no iteration of their own. */
 uint64_t wb_interface_iterated_key(const warpbayes_source *from);
 
-/* interface/variates_interface.c. Laws of one number have a function for streams and one for many elements: their name,
- * the nanoseconds of a draw, their parameters in C, and how these are read. */
-#define WB_OPEN(...) __VA_ARGS__
-#define WB_NUMBER_LAWS(LAW) \
-  LAW(uniform, WB_VARIATE_UNIFORM, 1, (), (0)) \
-  LAW(normal, WB_VARIATE_NORMAL, 4, (), (0)) \
-  LAW(exponential, WB_VARIATE_EXPONENTIAL, 3, (), (0)) \
-  LAW(gumbel, WB_VARIATE_GUMBEL, 4, (), (0)) \
-  LAW(gamma, WB_VARIATE_GAMMA, 20, (const double *shape, int64_t shapes, int is_log, ), \
-      (.a = shape, .as = shapes, .is_log = is_log)) \
-  LAW(beta, WB_VARIATE_BETA, 300, (const double *a, int64_t as, const double *b, int64_t bs, int is_log, ), \
-      (.a = a, .b = b, .as = as, .bs = bs, .is_log = is_log)) \
-  LAW(truncated_normal, WB_VARIATE_TRUNCATED_NORMAL, 60, \
-      (const double *lower, int64_t lowers, const double *upper, int64_t uppers, ), \
-      (.a = lower, .b = upper, .as = lowers, .bs = uppers)) \
-  LAW(binomial, WB_VARIATE_BINOMIAL, 60, (const double *size, int64_t sizes, const double *prob, int64_t probs, ), \
-      (.a = size, .b = prob, .as = sizes, .bs = probs))
-#define WB_DECLARE_LAW(name, kind, nanoseconds, parameters, law) \
-  int wb_interface_stream_##name(warpbayes_stream *stream, int64_t count, WB_OPEN parameters double *draws, \
-                                 warpbayes_message *message); \
-  int wb_interface_##name##_draw(const warpbayes_source *from, int64_t count, WB_OPEN parameters double *draws, \
-                                 warpbayes_message *message);
-WB_NUMBER_LAWS(WB_DECLARE_LAW)
-uint64_t wb_interface_key(uint64_t seed, uint32_t stream);
-int wb_interface_stream_open(uint64_t key, uint32_t iteration, uint64_t element, warpbayes_stream *stream,
-                             warpbayes_message *message);
-int wb_interface_stream_dirichlet(warpbayes_stream *stream, int64_t count, const double *shape, int is_log,
-                                  double *draws, warpbayes_message *message);
-int wb_interface_dirichlet_draw(const warpbayes_source *from, int64_t rows, int64_t columns, const double *shape,
-                                int each_row, int is_log, double *draws, warpbayes_message *message);
-
-int wb_interface_stream_multinomial(warpbayes_stream *stream, int64_t columns, double size, const double *weights,
-                                    double *draws, warpbayes_message *message);
-int wb_interface_stream_multivariate_normal(warpbayes_stream *stream, int64_t columns, const double *mean,
-                                            const double *matrix, int is_precision, double *draws,
-                                            warpbayes_message *message);
-int wb_interface_stream_wishart(warpbayes_stream *stream, int64_t columns, double df, const double *scale,
-                                int is_inverse, double *draws, warpbayes_message *message);
-int wb_interface_multinomial_draw(const warpbayes_source *from, int64_t rows, int64_t columns, const double *size,
-                                  int64_t sizes, const double *weights, int each_row, double *draws,
-                                  warpbayes_message *message);
-int wb_interface_multivariate_normal_draw(const warpbayes_source *from, int64_t rows, int64_t columns,
-                                          const double *mean, int each_row, const double *matrix, int is_precision,
-                                          double *draws, warpbayes_message *message);
-int wb_interface_wishart_draw(const warpbayes_source *from, int64_t count, int64_t columns, double df,
-                              const double *scale, int is_inverse, double *draws, warpbayes_message *message);
-
-/* interface/polyagamma/polyagamma_interface.c */
-int wb_interface_polyagamma_draw(const warpbayes_source *from, int64_t count, const double *shape, int64_t shapes,
-                                 const double *tilt, int64_t tilts, double *draws, warpbayes_message *message);
-
-/* interface/categorical/categorical_interface.c */
-int wb_interface_categorical_draw(const warpbayes_source *from, int64_t rows, int64_t columns, const double *weights,
-                                  int is_log, int64_t draws, int32_t *items, warpbayes_message *message);
-
-/* interface/pmf/pmf_interface.c */
-int wb_interface_pmf_convolve(int64_t m, const double *p, int64_t n, const double *q, int is_log, double accuracy,
-                              int32_t threads, double *r, warpbayes_message *message);
-
-/* interface/mixture/mixture_interface.c */
-int wb_interface_mixture_evaluate(const warpbayes_mixture *mixture, int64_t rows, const double *x, int32_t threads,
-                                  double *log_density, double *probability, int32_t *component,
-                                  warpbayes_message *message);
-int wb_interface_mixture_allocate(const warpbayes_source *from, const warpbayes_mixture *mixture, int64_t rows,
-                                  const double *x, int32_t *component, double *log_density, warpbayes_message *message);
+/* All functions of the table: wb_interface_<name>() has the type of its entry <name>. */
+#define WB_INTERFACE(FUNCTION) \
+  FUNCTION(key) \
+  FUNCTION(stream_open) \
+  FUNCTION(polyagamma_draw) \
+  FUNCTION(categorical_draw) \
+  FUNCTION(pmf_convolve) \
+  FUNCTION(mixture_evaluate) \
+  FUNCTION(mixture_allocate) \
+  FUNCTION(stream_uniform) \
+  FUNCTION(uniform_draw) \
+  FUNCTION(stream_normal) \
+  FUNCTION(normal_draw) FUNCTION(stream_exponential) FUNCTION(exponential_draw) FUNCTION(stream_gumbel) \
+      FUNCTION(gumbel_draw) FUNCTION(stream_gamma) FUNCTION(gamma_draw) FUNCTION(stream_beta) FUNCTION(beta_draw) \
+          FUNCTION(stream_truncated_normal) FUNCTION(truncated_normal_draw) FUNCTION(stream_binomial) \
+              FUNCTION(binomial_draw) FUNCTION(stream_dirichlet) FUNCTION(dirichlet_draw) FUNCTION(stream_multinomial) \
+                  FUNCTION(multinomial_draw) FUNCTION(stream_multivariate_normal) FUNCTION(multivariate_normal_draw) \
+                      FUNCTION(stream_wishart) FUNCTION(wishart_draw)
+#define WB_DECLARE(name) __typeof__(*((warpbayes_table *)0)->name) wb_interface_##name;
+WB_INTERFACE(WB_DECLARE)

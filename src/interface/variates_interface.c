@@ -310,14 +310,30 @@ int wb_interface_wishart_draw(const warpbayes_source *from, int64_t count, int64
                    scale, 0, count, 50, draws, message);
 }
 
-/* Laws of one number. */
+/* Laws of one number have a function for streams and one for many elements: their name, the nanoseconds of a draw,
+ * their parameters in C, and how these are read. */
+#define OPEN(...) __VA_ARGS__
+#define NUMBER_LAWS(LAW) \
+  LAW(uniform, WB_VARIATE_UNIFORM, 1, (), (0)) \
+  LAW(normal, WB_VARIATE_NORMAL, 4, (), (0)) \
+  LAW(exponential, WB_VARIATE_EXPONENTIAL, 3, (), (0)) \
+  LAW(gumbel, WB_VARIATE_GUMBEL, 4, (), (0)) \
+  LAW(gamma, WB_VARIATE_GAMMA, 20, (const double *shape, int64_t shapes, int is_log, ), \
+      (.a = shape, .as = shapes, .is_log = is_log)) \
+  LAW(beta, WB_VARIATE_BETA, 300, (const double *a, int64_t as, const double *b, int64_t bs, int is_log, ), \
+      (.a = a, .b = b, .as = as, .bs = bs, .is_log = is_log)) \
+  LAW(truncated_normal, WB_VARIATE_TRUNCATED_NORMAL, 60, \
+      (const double *lower, int64_t lowers, const double *upper, int64_t uppers, ), \
+      (.a = lower, .b = upper, .as = lowers, .bs = uppers)) \
+  LAW(binomial, WB_VARIATE_BINOMIAL, 60, (const double *size, int64_t sizes, const double *prob, int64_t probs, ), \
+      (.a = size, .b = prob, .as = sizes, .bs = probs))
 #define DEFINE(name, kind, nanoseconds, parameters, law) \
-  int wb_interface_stream_##name(warpbayes_stream *stream, int64_t count, WB_OPEN parameters double *draws, \
+  int wb_interface_stream_##name(warpbayes_stream *stream, int64_t count, OPEN parameters double *draws, \
                                  warpbayes_message *message) { \
-    return stream_draw(stream, kind, (wb_variates_law){WB_OPEN law}, count, draws, message); \
+    return stream_draw(stream, kind, (wb_variates_law){OPEN law}, count, draws, message); \
   } \
-  int wb_interface_##name##_draw(const warpbayes_source *from, int64_t count, WB_OPEN parameters double *draws, \
+  int wb_interface_##name##_draw(const warpbayes_source *from, int64_t count, OPEN parameters double *draws, \
                                  warpbayes_message *message) { \
-    return draw_many(from, kind, (wb_variates_law){WB_OPEN law}, count, nanoseconds, draws, message); \
+    return draw_many(from, kind, (wb_variates_law){OPEN law}, count, nanoseconds, draws, message); \
   }
-WB_NUMBER_LAWS(DEFINE)
+NUMBER_LAWS(DEFINE)

@@ -2,13 +2,11 @@
  * (idea: Suchard et al. 2010, appendix A; the formulas here differ where the published ones do not climb).
  *
  * Each step raises the log density of the data, with the floor of mixture.h, plus that of the prior in the coordinates
- * mu_j, the entries of Sigma_j, -log(1 - v_j) and alpha. m, gamma, nu and Phi stay fixed. In these coordinates the
- * density of the sticks has a mode. In v itself it is unbounded if alpha and the rows behind a component are together
- * below one.
+ * mu_j, the entries of Sigma_j, -log(1 - v_j) and alpha; m, gamma, nu and Phi stay fixed. In v itself the density of
+ * the sticks is unbounded if alpha and the rows behind a component are together below one.
  *
- * A step takes the statistics of the rows, weighted by their probabilities, to the parameters that maximise the
- * expected log posterior, and these to new statistics. With p_j the weight of a component's rows, s_j that of the
- * components behind it, and Psi_n as in a sweep:
+ * A step takes the weighted statistics of the rows to the parameters that maximise the expected log posterior. With p_j
+ * the weight of a component's rows, s_j that of the components behind it, and Psi_n as in a sweep:
  *
  *   mu_j = (m + gamma sum_j) / (1 + gamma p_j),  Sigma_j = Psi_n / (nu + p_j + 2p + 3),
  *   v_j = p_j / (p_j + alpha + s_j),  then  alpha = (e + k - 2) / (f - sum log(1 - v_j)).
@@ -18,8 +16,6 @@
  *
  * A component with p_j = 0 has v_j = 0 and never gets a row again. It is cut: the pass over the rows leaves it out. */
 #include "core/rounding.h"
-
-#include <stdlib.h>
 
 #include "core/elementary.h"
 #include "core/linear_algebra.h"
@@ -55,7 +51,7 @@ static int set_component(const wb_component_law *law, wb_mixture_state *state, i
   const wb_team alone = {0, 1};
   const int p = law->columns;
   const size_t triangle = wb_packed_size(p), columns = (size_t)p;
-  const double *statistics = state->statistics + (size_t)j * WB_MIXTURE_STATISTICS(columns);
+  const double *statistics = wb_mixture_statistics_of(state, j);
   const double n = statistics[0], shrink = 1 / (1 + law->mean_scale * n);
   double *scale = state->workspace, *root = scale + triangle, *average = root + triangle;
   double *mean = state->mean + (size_t)j * columns, *factor = state->factor + (size_t)j * triangle;
@@ -75,7 +71,7 @@ static int set_parameters(wb_mixture_chain *chain, int means) {
   wb_mixture_state *const state = &chain->state;
   const wb_component_law law = {prior->columns, prior->mean_scale, prior->df, prior->mean, prior->scale, prior->floor};
   for (int32_t j = 0; j < state->components; j++) {
-    state->sizes[j] = state->statistics[(size_t)j * WB_MIXTURE_STATISTICS(state->columns)];
+    state->sizes[j] = *wb_mixture_statistics_of(state, j);
     if (set_component(&law, state, j, means)) continue;
     return wb_fail(chain->message, WB_ERROR_INPUT, WB_MIXTURE_NO_COVARIANCE, (int)j + 1);
   }
@@ -148,9 +144,9 @@ static int weigh(wb_mixture_chain *chain, double *memory, double *log_likelihood
 int wb_mixture_climb(wb_mixture_chain *chain, wb_mixture_steps *steps) {
   wb_mixture_state *const state = &chain->state;
   const size_t k = (size_t)state->components, p = (size_t)state->columns;
-  const size_t bytes = k * (wb_packed_size(state->columns) + p + 1) * sizeof(double);
-  double *memory = malloc(bytes);
-  if (!memory) return wb_out_of_memory(chain->message, "the components", bytes);
+  double *memory;
+  if (!WB_PARTS("the components", chain->message, WB_PART(memory, k * (wb_packed_size(state->columns) + p + 1))))
+    return WB_ERROR_MEMORY;
   int status = WB_OK;
   steps->done = 0;
   steps->converged = 0;
@@ -162,12 +158,12 @@ int wb_mixture_climb(wb_mixture_chain *chain, wb_mixture_steps *steps) {
     note_density(steps, state, i);
     if ((status = weigh(chain, memory, &steps->log_likelihood[i])) != WB_OK) break;
     steps->occupied[i] = 0;
-    for (size_t j = 0; j < k; j++) steps->occupied[i] += state->statistics[j * WB_MIXTURE_STATISTICS(p)] >= 0.5;
+    for (int32_t j = 0; j < state->components; j++) steps->occupied[i] += *wb_mixture_statistics_of(state, j) >= 0.5;
     const double now = steps->log_likelihood[i] + steps->log_prior[i], gain = now - steps->log_posterior;
     steps->converged = (gain < 0 ? -gain : gain) <= steps->least_gain;
     steps->log_posterior = now;
     steps->done++;
   }
-  free(memory);
+  wb_aligned_free(memory);
   return status;
 }

@@ -1,13 +1,9 @@
 /* Joins the peaks of a density along its saddles. Points are the means and the peaks; edges go from each point to its
- * nearest, from each mean to its peak and between all peaks. The height of an edge is the least density on it. The
- * edges are taken from the highest down (Kruskal), and the branches that an edge connects become one if the rule says
- * so.
- *
- * Most edges lie within a branch by the time it is their turn. So the density on an edge is computed when it matters:
- * an edge waits at the least value known so far, which its ends give at first. */
+ * nearest, from each mean to its peak and between all peaks. Taken from the highest down (Kruskal), an edge joins two
+ * branches if the rule says so. The height of an edge is the least density on it. It is computed when it matters: most
+ * edges lie within a branch by the time it is their turn. Until then it waits at the least known. */
 #include "core/rounding.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "mixture/peaks.h"
@@ -35,12 +31,6 @@ typedef struct graph {
   int64_t count;
 } graph;
 
-static double square_distance(int32_t columns, const double *a, const double *b) {
-  double sum = 0;
-  for (int32_t c = 0; c < columns; c++) sum += (a[c] - b[c]) * (a[c] - b[c]);
-  return sum;
-}
-
 /* Appends the peaks to the points. */
 static void find_peaks(graph *g, const double *top) {
   const int32_t k = g->density->components, p = g->density->columns;
@@ -49,7 +39,7 @@ static void find_peaks(graph *g, const double *top) {
     double least = SAME_PEAK * SAME_PEAK;
     g->peak[j] = -1;
     for (int32_t i = k; i < g->points; i++) {
-      const double distance = square_distance(p, end, g->point + (size_t)i * (size_t)p);
+      const double distance = wb_peaks_square(p, end, g->point + (size_t)i * (size_t)p);
       if (distance < least) {
         least = distance;
         g->peak[j] = i;
@@ -81,15 +71,8 @@ static void add_edges(graph *g, unsigned char *known) {
     int count = 0;
     for (int32_t j = 0; j < g->points; j++) {
       if (j == i) continue;
-      const double own = square_distance(p, g->point + (size_t)i * (size_t)p, g->point + (size_t)j * (size_t)p);
-      if (count == NEAREST && !(own < distance[NEAREST - 1])) continue;
-      int at = count < NEAREST ? count++ : NEAREST - 1;
-      for (; at > 0 && distance[at - 1] > own; at--) {
-        distance[at] = distance[at - 1];
-        nearest[at] = nearest[at - 1];
-      }
-      distance[at] = own;
-      nearest[at] = j;
+      const double own = wb_peaks_square(p, g->point + (size_t)i * (size_t)p, g->point + (size_t)j * (size_t)p);
+      count = wb_insert_nearest(count, NEAREST, own, j, distance, nearest);
     }
     for (int n = 0; n < count; n++) add_edge(g, known, i, nearest[n], 0);
   }
@@ -198,40 +181,31 @@ static void grow(graph *g, const wb_peaks_rule *rule, const forest *f, int64_t *
 static int grow_all(graph *g, const wb_peaks_rule *rule, int32_t rules, int32_t *branch, wb_message *message) {
   const size_t n = (size_t)g->points, p = (size_t)g->density->columns, k = (size_t)g->density->components;
   const size_t peaks = n - k, most = k + n * NEAREST + peaks * (peaks + 1) / 2;
-  const size_t bytes = most * (sizeof(edge) + sizeof(int64_t)) + n * (sizeof(int64_t) + (2 + p) * sizeof(double)) +
-                       n * sizeof(int32_t) + n * n;
-  void *const memory = malloc(bytes);
-  if (!memory) return wb_out_of_memory(message, "cell types", bytes);
-  g->edges = memory;
-  int64_t *const heap = (int64_t *)(g->edges + most);
-  forest f = {.top = (double *)(heap + most + n)};
-  f.mass = f.top + n;
-  f.sum = f.mass + n;
-  f.parent = (int32_t *)(f.sum + n * p);
-  unsigned char *const known = (unsigned char *)(f.parent + n);
-  memset(known, 0, n * n);
+  forest f;
+  int64_t *heap;
+  unsigned char *known;
+  void *const memory =
+      WB_PARTS("cell types", message, WB_PART(g->edges, most), WB_PART(heap, most + n), WB_PART(f.parent, n),
+               WB_PART(f.top, n), WB_PART(f.mass, n), WB_PART(f.sum, n * p), WB_CLEARED(known, n * n));
+  if (!memory) return WB_ERROR_MEMORY;
   add_edges(g, known);
   for (int32_t i = 0; i < rules; i++) grow(g, rule + i, &f, heap, branch + (size_t)i * k);
-  free(memory);
+  wb_aligned_free(memory);
   return WB_OK;
 }
 
 int wb_peaks_branches(const wb_peaks_density *density, const double *top, const wb_peaks_rule *rule, int32_t rules,
                       int32_t *branch, wb_message *message) {
   const size_t k = (size_t)density->components, p = (size_t)density->columns;
-  const size_t numbers = 2 * k * (p + 1) + wb_peaks_share_size(density->components) + p;
-  const size_t bytes = numbers * sizeof(double) + k * sizeof(int32_t);
-  double *const memory = malloc(bytes);
-  if (!memory) return wb_out_of_memory(message, "cell types", bytes);
-  graph g = {.density = density, .points = density->components, .point = memory};
-  g.height = g.point + 2 * k * p;
-  g.share = g.height + 2 * k;
-  g.between = g.share + wb_peaks_share_size(density->components);
-  g.peak = (int32_t *)(g.between + p);
+  graph g = {.density = density, .points = density->components};
+  void *const memory =
+      WB_PARTS("cell types", message, WB_PART(g.point, 2 * k * p), WB_PART(g.height, 2 * k), WB_PART(g.peak, k),
+               WB_PART(g.share, wb_peaks_share_size(density->components)), WB_PART(g.between, p));
+  if (!memory) return WB_ERROR_MEMORY;
   memcpy(g.point, density->mean, k * p * sizeof(double));
   find_peaks(&g, top);
   for (int32_t i = 0; i < g.points; i++) g.height[i] = wb_peaks_log_density(density, g.point + (size_t)i * p, g.share);
   const int status = grow_all(&g, rule, rules, branch, message);
-  free(memory);
+  wb_aligned_free(memory);
   return status;
 }

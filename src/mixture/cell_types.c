@@ -76,11 +76,7 @@ static void find_nearest(const search *s, const wb_peaks_density *density, int32
     double least = wb_infinity();
     nearest[j] = 0;
     for (int32_t i = 0; i < count; i++) {
-      double distance = 0;
-      for (int32_t c = 0; c < p; c++) {
-        const double apart = z[c] - density->mean[(size_t)i * (size_t)p + (size_t)c];
-        distance += apart * apart;
-      }
+      const double distance = wb_peaks_square(p, z, density->mean + (size_t)i * (size_t)p);
       if (distance < least) {
         least = distance;
         nearest[j] = i;
@@ -140,22 +136,15 @@ static void cut_piece(void *context, int64_t draw) {
   const size_t k = (size_t)s->draws->components, p = (size_t)s->draws->columns;
   const size_t most = wb_peaks_climb_room(s->draws->components, s->draws->columns);
   const size_t other = p + wb_peaks_share_size(s->density.components) + 2 * (size_t)s->out->leaves;
-  own_cut own = {.component = malloc(k * sizeof(wb_peaks_component)),
-                 .top = malloc((k * p + (most > other ? most : other)) * sizeof(double)),
-                 .used = malloc(3 * k * sizeof(int32_t))};
+  own_cut own = {.count = 0};
   wb_message message;
-  s->status[draw] = WB_ERROR_MEMORY;
-  if (own.component && own.top && own.used) {
-    own.room = own.top + k * p;
-    own.nearest = own.used + k;
-    own.branch = own.nearest + k;
-    own.count = used_components(s->draws, s->least, (int32_t)draw, own.used);
-    s->status[draw] = cut_draw(s, (int32_t)draw, &own, &message);
-  }
+  void *const memory =
+      WB_PARTS("cell types", &message, WB_PART(own.component, k), WB_PART(own.top, k * p), WB_PART(own.used, k),
+               WB_PART(own.room, most > other ? most : other), WB_PART(own.nearest, k), WB_PART(own.branch, k));
+  if (memory) own.count = used_components(s->draws, s->least, (int32_t)draw, own.used);
+  s->status[draw] = memory ? cut_draw(s, (int32_t)draw, &own, &message) : WB_ERROR_MEMORY;
   wb_peaks_close(&own.density);
-  free(own.component);
-  free(own.top);
-  free(own.used);
+  wb_aligned_free(memory);
 }
 
 typedef struct part {
@@ -250,28 +239,21 @@ int wb_mixture_find_types(const wb_mixture_draws *draws, double least, int32_t a
                           wb_message *message) {
   const size_t k = (size_t)draws->components, p = (size_t)draws->columns, most = (size_t)averaged * k;
   const size_t pieces = most > (size_t)draws->count ? most : (size_t)draws->count;
+  const double step = (double)k * (double)k * (double)wb_packed_size(draws->columns);
+  int32_t *branch;
   search s = {.draws = draws, .least = least, .rule = rule, .out = out};
-  s.component = malloc(most * sizeof(wb_peaks_component));
-  s.top = malloc(most * p * sizeof(double));
-  s.status = malloc((pieces + 3 * most) * sizeof(int));
-  int status = WB_ERROR_MEMORY;
-  if (!s.component || !s.top || !s.status) {
-    wb_out_of_memory(message, "cell types", most * p * sizeof(double));
-  } else {
-    s.leaf_of = s.status + pieces;
-    const int32_t total = gather(draws, least, averaged, which, s.leaf_of, s.component);
-    status = wb_peaks_open(&s.density, total, draws->columns, k, s.component, message);
-    if (status == WB_OK) {
-      status = place_all(&s.density, k, s.component, rule->floor);
-      if (status != WB_OK) wb_message_write(message, "the covariances of the components are not positive definite");
-    }
-    if (status == WB_OK) status = cut_average(&s, s.leaf_of + most, threads, poll, message);
-    const double step = (double)k * (double)k * (double)wb_packed_size(draws->columns);
-    if (status == WB_OK) status = spread(&s, cut_piece, draws->count, 60 * step, threads, poll, message);
+  void *const memory = WB_PARTS("cell types", message, WB_PART(s.component, most), WB_PART(s.top, most * p),
+                                WB_PART(s.status, pieces), WB_PART(s.leaf_of, most), WB_PART(branch, 2 * most));
+  if (!memory) return WB_ERROR_MEMORY;
+  const int32_t total = gather(draws, least, averaged, which, s.leaf_of, s.component);
+  int status = wb_peaks_open(&s.density, total, draws->columns, k, s.component, message);
+  if (status == WB_OK) {
+    status = place_all(&s.density, k, s.component, rule->floor);
+    if (status != WB_OK) wb_message_write(message, "the covariances of the components are not positive definite");
   }
+  if (status == WB_OK) status = cut_average(&s, branch, threads, poll, message);
+  if (status == WB_OK) status = spread(&s, cut_piece, draws->count, 60 * step, threads, poll, message);
   wb_peaks_close(&s.density);
-  free(s.component);
-  free(s.top);
-  free(s.status);
+  wb_aligned_free(memory);
   return status;
 }

@@ -3,8 +3,6 @@
 
 #include "mixture/mixture.h"
 
-#include <stdlib.h>
-
 #include "numeric/log_add.h"
 #include "numeric/memory.h"
 #include "numeric/spread.h"
@@ -31,21 +29,19 @@ int wb_mixture_add_densities(const wb_backend *backend, wb_mixture_session *sess
                              int64_t first, int64_t count, const double *log_unit, int64_t units, double *log_density,
                              wb_message *message) {
   const size_t n = (size_t)draws->count, size = wb_mixture_state_size(draws->components, draws->columns);
-  const size_t bytes = n * (size * sizeof(double) + sizeof(wb_mixture_state) + sizeof(wb_mixture_parameters) +
-                            sizeof(wb_message) + sizeof(int));
-  double *const memory = wb_aligned_malloc(bytes);
-  if (!memory) return wb_out_of_memory(message, "the components of draws", bytes);
-  wb_mixture_state *const state = (wb_mixture_state *)(memory + n * size);
-  wb_mixture_parameters *const parameters = (wb_mixture_parameters *)(state + n);
-  int *const converted = (int *)(parameters + n);
-  const conversion c = {draws, center, inverse_scale, state, (wb_message *)(converted + n), converted};
+  conversion c = {.draws = draws, .center = center, .inverse_scale = inverse_scale};
+  wb_mixture_parameters *parameters;
+  double *room;
+  void *const memory = WB_PARTS("the components of draws", message, WB_PART(room, n * size), WB_PART(c.state, n),
+                                WB_PART(parameters, n), WB_PART(c.message, n), WB_PART(c.status, n));
+  if (!memory) return WB_ERROR_MEMORY;
   for (size_t i = 0; i < n; i++)
-    wb_mixture_state_place(&state[i], draws->components, draws->columns, memory + i * size);
-  wb_spread(threads, draws->count, convert, (void *)&c);
+    wb_mixture_state_place(c.state + i, draws->components, draws->columns, room + i * size);
+  wb_spread(threads, draws->count, convert, &c);
   int status = WB_OK;
   for (size_t i = 0; i < n && status == WB_OK; i++) {
-    if ((status = converted[i]) != WB_OK) *message = c.message[i];
-    parameters[i] = wb_mixture_parameters_of(&state[i]);
+    if ((status = c.status[i]) != WB_OK) *message = c.message[i];
+    parameters[i] = wb_mixture_parameters_of(c.state + i);
   }
   if (status == WB_OK)
     status = backend->mixture->add_densities(session, parameters, draws->count, first, count, log_unit, units,

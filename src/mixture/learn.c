@@ -42,7 +42,7 @@ void wb_mixture_prepare_hyperprior(wb_mixture_hyperprior *hyper, int32_t columns
 static void begin_mean(const wb_mixture_hyperprior *hyper, int32_t p, double *precision, double *pull) {
   memset(precision, 0, wb_packed_size(p) * sizeof(double));
   for (int32_t r = 0; r < p; r++) {
-    precision[wb_packed_row(r) + (size_t)r] = 1;
+    precision[wb_packed_at(r, r)] = 1;
     pull[r] = hyper->mean[r];
   }
 }

@@ -1,23 +1,22 @@
-/* Joins clusters of a start as long as that raises their marginal posterior. If two components share a population, the
- * Gibbs sampler takes long to empty one of them.
- *
- * A few sweeps should sort the cells first. If populations overlap in many markers, each cluster of k-means has cells
- * of several populations, and all clusters would end up as one.
+/* Joins clusters of a start as long as that raises their marginal posterior: the Gibbs sampler takes long to empty one
+ * of two components that share a population. A few sweeps should sort the cells first. If populations overlap in many
+ * markers, each cluster of k-means has cells of several, and all would end up as one.
  *
  * The method is greedy agglomeration (Heller & Ghahramani 2005 discuss the same score). With means and covariances
  * integrated out, a cluster of n rows contributes, apart from terms that merging leaves unchanged (Murphy 2007,
  * equation 266, in our notation),
- *   log Gamma_p(df_n/2) - log Gamma_p(df/2) + df/2 log|nu Phi| - df_n/2 log|Psi_n|
- *   - p/2 log(1 + gamma n),   df = nu + p + 1, df_n = df + n,
+ *
+ *    log Gamma_p(df_n/2) - log Gamma_p(df/2) + df/2 log|nu Phi| - df_n/2 log|Psi_n|
+ *    - p/2 log(1 + gamma n),   df = nu + p + 1, df_n = df + n,
+ *
  * and log alpha + log Gamma(n) from the Dirichlet process. */
 #include "core/scalar.h"
-
-#include <stdlib.h>
 
 #include "core/elementary.h"
 #include "core/linear_algebra.h"
 #include "numeric/memory.h"
 #include "mixture/mixture.h"
+#include "mixture/peaks.h"
 
 /* A cluster is compared with this many of its nearest others. */
 #define NEIGHBOURS 30
@@ -86,14 +85,7 @@ static void find_neighbours(merge *m, int32_t a) {
       const double difference = own[c] / own[0] - other[c] / other[0];
       distance += difference * difference;
     }
-    int at = count < NEIGHBOURS ? count++ : NEIGHBOURS - 1;
-    if (at == NEIGHBOURS - 1 && neighbour[at] >= 0 && m->distance[at] <= distance) continue;
-    for (; at > 0 && m->distance[at - 1] > distance; at--) {
-      m->distance[at] = m->distance[at - 1];
-      neighbour[at] = neighbour[at - 1];
-    }
-    m->distance[at] = distance;
-    neighbour[at] = b;
+    count = wb_insert_nearest(count, NEIGHBOURS, distance, b, m->distance, neighbour);
   }
   for (int i = 0; i < count; i++) m->gain[(size_t)a * NEIGHBOURS + (size_t)i] = merge_gain(m, a, neighbour[i]);
 }
@@ -157,18 +149,12 @@ void wb_mixture_order_by_size(int32_t components, int32_t columns, double *stati
 int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *statistics, wb_message *message) {
   const int32_t p = prior->columns;
   const size_t k = (size_t)clusters, triangle = wb_packed_size(p);
-  const size_t numbers = k * (1 + NEIGHBOURS) + WB_MIXTURE_STATISTICS(p) + triangle + (size_t)p + NEIGHBOURS;
-  const size_t bytes = numbers * sizeof(double) + k * NEIGHBOURS * sizeof(int32_t);
-  void *memory = malloc(bytes);
-  if (!memory) return wb_out_of_memory(message, "the start of a chain", bytes);
-  merge m = {.prior = prior, .clusters = clusters, .statistics = statistics, .score = memory};
-  m.gain = m.score + k;
-  m.joined = m.gain + k * NEIGHBOURS;
-  m.scale = m.joined + WB_MIXTURE_STATISTICS(p);
-  m.average = m.scale + triangle;
-  m.distance = m.average + p;
-  m.neighbour = (int32_t *)(m.distance + NEIGHBOURS);
-
+  merge m = {.prior = prior, .clusters = clusters, .statistics = statistics};
+  void *const memory =
+      WB_PARTS("the start of a chain", message, WB_PART(m.score, k), WB_PART(m.gain, k * NEIGHBOURS),
+               WB_PART(m.joined, WB_MIXTURE_STATISTICS(p)), WB_PART(m.scale, triangle), WB_PART(m.average, p),
+               WB_PART(m.distance, NEIGHBOURS), WB_PART(m.neighbour, k * NEIGHBOURS));
+  if (!memory) return WB_ERROR_MEMORY;
   m.constant = wb_log(prior->shape / prior->rate);
   m.of_prior = wb_mixture_log_marginal_prior(prior, m.scale);
   for (int32_t j = 0; j < clusters; j++) m.score[j] = cluster_score(&m, statistics_of(&m, j));
@@ -177,7 +163,7 @@ int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *st
     if (statistics_of(&m, j)[0] > 0) find_neighbours(&m, j);
   }
   join_while_it_pays(&m);
-  free(memory);
+  wb_aligned_free(memory);
   wb_mixture_order_by_size(clusters, p, statistics);
   return WB_OK;
 }

@@ -2,7 +2,7 @@
  * pattern lie together. With two patterns of one hash, a pattern could come twice, which changes no result. */
 #include "core/rounding.h"
 
-#include "mixture/missing_rows.h"
+#include "mixture/mixture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -151,25 +151,23 @@ int wb_mixture_missing_find(const double *x, int64_t rows, int32_t columns, int3
   const int64_t values = count_missing(x, rows * columns, threads);
   *missing = NULL;
   if (values == 0) return WB_OK;
-  uint64_t *hash = malloc((size_t)rows * sizeof *hash);
-  if (!hash) return wb_out_of_memory(message, "the patterns of missing values", (size_t)rows * sizeof *hash);
+  uint64_t *hash;
+  entry *entries;
+  group *groups;
+  if (!WB_PARTS("the patterns of missing values", message, WB_PART(hash, rows))) return WB_ERROR_MEMORY;
   hash_rows(x, rows, columns, hash);
   int64_t count = 0;
   for (int64_t i = 0; i < rows; i++) count += hash[i] != 0;
-  const size_t bytes = (size_t)count * (sizeof(entry) + sizeof(group));
-  entry *entries = malloc(bytes);
-  if (!entries) {
-    free(hash);
-    return wb_out_of_memory(message, "the patterns of missing values", bytes);
-  }
-  group *groups = (group *)(entries + count);
+  void *const memory =
+      WB_PARTS("the patterns of missing values", message, WB_PART(entries, count), WB_PART(groups, count));
   count = 0;
-  for (int64_t i = 0; i < rows; i++)
+  for (int64_t i = 0; i < rows && memory; i++)
     if (hash[i] != 0) entries[count++] = (entry){hash[i], (int32_t)i};
-  free(hash);
+  wb_aligned_free(hash);
+  if (!memory) return WB_ERROR_MEMORY;
   const int64_t patterns = group_entries(x, rows, columns, entries, count, groups);
   *missing = missing_of(x, rows, columns, entries, count, groups, patterns, message);
-  free(entries);
+  wb_aligned_free(memory);
   if (!*missing) return WB_ERROR_MEMORY;
   (*missing)->values = values;
   return WB_OK;

@@ -43,8 +43,7 @@ void wb_mixture_state_place(wb_mixture_state *state, int32_t components, int32_t
 }
 
 static void note_sizes(wb_mixture_state *state, int32_t first, int32_t count) {
-  for (int32_t j = first; j < first + count; j++)
-    state->sizes[j] = state->statistics[(size_t)j * WB_MIXTURE_STATISTICS(state->columns)];
+  for (int32_t j = first; j < first + count; j++) state->sizes[j] = *wb_mixture_statistics_of(state, j);
 }
 
 int wb_mixture_begin(wb_mixture_chain *chain) {
@@ -55,9 +54,9 @@ int wb_mixture_begin(wb_mixture_chain *chain) {
 
 int wb_mixture_send_statistics(wb_mixture_chain *chain, int32_t first, int32_t count) {
   wb_mixture_state *const state = &chain->state;
-  double *const statistics = state->statistics + (size_t)first * WB_MIXTURE_STATISTICS(state->columns);
   note_sizes(state, first, count);
-  return chain->backend->mixture->set_statistics(chain->session, first, count, statistics, chain->message);
+  return chain->backend->mixture->set_statistics(chain->session, first, count, wb_mixture_statistics_of(state, first),
+                                                 chain->message);
 }
 
 int wb_mixture_fetch_statistics(wb_mixture_chain *chain) {

@@ -5,13 +5,11 @@
  *   mu_j | Sigma_j ~ N(m, gamma Sigma_j),  Sigma_j ~ IW(nu + p + 1, nu Phi), E Sigma_j = Phi,
  *   pi_j = v_j prod_{r<j} (1 - v_r),  v_k = 1,  v_j ~ Be(1, alpha),  alpha ~ Ga(e, rate f).
  *
- * The target has one more factor, the floor. It keeps covariances from collapsing onto cells that agree in a marker.
- * For each row i of component j it is
- *   exp(-tr(Sigma_j^-1 E) / 2),  E diagonal.
- * N(x_i | mu_j, Sigma_j) times this factor is the geometric mean of N(x_i + u | mu_j, Sigma_j) over u ~ N(0, E): each
- * value is known only to within a variance E. Both steps of a sweep draw from this target. The posterior scale gets E
- * once for each row, and every log weight of the allocation is lowered by tr(Sigma_j^-1 E) / 2. The density of the
- * mixture itself is without the factor.
+ * The target has one more factor, the floor, which keeps covariances from collapsing onto cells that agree in a marker:
+ * for each row i of component j exp(-tr(Sigma_j^-1 E) / 2), E diagonal. N(x_i | mu_j, Sigma_j) times this factor is the
+ * geometric mean of N(x_i + u | mu_j, Sigma_j) over u ~ N(0, E): each value is known only to within a variance E. The
+ * posterior scale gets E once for each row, and every log weight of the allocation is lowered by tr(Sigma_j^-1 E) / 2.
+ * The density of the mixture itself is without the factor.
  *
  * A sweep takes the sufficient statistics of the last labels to new parameters, and these to new labels. The chain's
  * state is the statistics, alpha, the learned parts of the prior and, with several samples, wb_mixture_samples.
@@ -22,8 +20,11 @@
 
 #include "backend/backend.h"
 
-/* How many values a learned nu can take. */
-#define WB_MIXTURE_DF_GRID 25
+/* The missing values of x (rows x columns) and their patterns (missing_rows.c), for free(); NULL if none. */
+int wb_mixture_missing_find(const double *x, int64_t rows, int32_t columns, int32_t threads,
+                            wb_mixture_missing **missing, wb_message *message);
+
+#define WB_MIXTURE_DF_GRID 25 /* values that a learned nu can take */
 
 /* The prior of the prior: m ~ N(mean, I), gamma ~ IG(shape, rate), Phi ~ W(scale_df, scale / scale_df), nu: a grid. */
 typedef struct wb_mixture_hyperprior {
@@ -52,8 +53,7 @@ typedef struct wb_mixture_prior {
   const wb_mixture_hyperprior *hyper; /* which of these parameters each sweep draws, and how; NULL: none */
 } wb_mixture_prior;
 
-/* How many points share one call of measure(). */
-#define WB_MIXTURE_POINTS 8
+#define WB_MIXTURE_POINTS 8 /* that share one call of measure() */
 
 /* What a chain of several samples has in addition (samples.c). The caller owns the memory. */
 typedef struct wb_mixture_samples {
@@ -90,31 +90,30 @@ typedef struct wb_mixture_state {
   wb_mixture_samples *samples;                /* NULL: the rows are one sample */
 } wb_mixture_state;
 
+static inline double *wb_mixture_statistics_of(const wb_mixture_state *state, int32_t j) {
+  return state->statistics + (size_t)j * WB_MIXTURE_STATISTICS(state->columns);
+}
+
 /* How many doubles a state points to, and a function that sets its pointers into a block of that size. */
 size_t wb_mixture_state_size(int32_t components, int32_t columns);
 void wb_mixture_state_place(wb_mixture_state *state, int32_t components, int32_t columns, double *memory);
 
-/* The same for the state of several samples. */
 size_t wb_mixture_samples_size(int32_t samples, int32_t components);
 void wb_mixture_samples_place(wb_mixture_samples *samples, int32_t count, int32_t components, double *memory);
-
 void wb_mixture_draw_tables(wb_mixture_samples *samples, double *tables, uint64_t key, uint32_t iteration);
 
-/* Reorders the sizes after an exchange of labels. */
 void wb_mixture_exchange_samples(wb_mixture_samples *samples, const int32_t *source);
 
 /* Draws a and all pi_s given log beta in log_weight and the tables; log_weight becomes the samples' log mean. */
 void wb_mixture_draw_samples(wb_mixture_samples *samples, double tables, double *log_weight, uint64_t key,
                              uint32_t iteration);
 
-/* How many rows each component has in all samples together. */
 void wb_mixture_add_samples(const wb_mixture_samples *samples, double *sizes);
 
 /* Log density of a and of the logs of all pi_s given beta; 0 while the samples are treated as one. The logs are used
  * because the density of a weight near zero is unbounded. */
 double wb_mixture_log_samples(const wb_mixture_samples *samples);
 
-/* A running chain: where it computes, its prior, and its state. Parts of the prior may be learned. */
 typedef struct wb_mixture_chain {
   const wb_backend *backend;
   wb_mixture_session *session;
@@ -132,16 +131,12 @@ int wb_mixture_begin(wb_mixture_chain *chain);
 int wb_mixture_fetch_statistics(wb_mixture_chain *chain);
 int wb_mixture_send_statistics(wb_mixture_chain *chain, int32_t first, int32_t count);
 
-/* Copies the means and factors drawn last to the state. */
 int wb_mixture_fetch_parameters(wb_mixture_chain *chain);
-
-/* Draws the parts of the prior that are learned, given the parameters. */
 int wb_mixture_learn_prior(wb_mixture_chain *chain, uint32_t iteration);
 
-/* One sweep, after wb_mixture_begin(): draws the parameters, what is learned of the prior, and the labels of all rows,
- * which are counted in `sizes`. With `moves`, exchanges of labels between neighbouring components are proposed before
- * the sticks are drawn: that leaves the posterior as it is and lets large components move to the front. Labels do not
- * depend on what is learned: a GPU draws them meanwhile, also while the caller measures between the calls. */
+/* One sweep, after wb_mixture_begin(): draws the parameters, what is learned of the prior, and the labels of all
+ * rows, which are counted in `sizes`. With `moves`, exchanges of neighbouring labels let large components move to
+ * the front. Labels do not depend on what is learned: a GPU draws them while the caller measures between the calls. */
 int wb_mixture_begin_sweep(wb_mixture_chain *chain, uint32_t iteration, int moves, int32_t *labels);
 int wb_mixture_finish_sweep(wb_mixture_chain *chain, double *log_likelihood);
 
@@ -206,18 +201,15 @@ int wb_mixture_scaled_row(const wb_backend *backend, wb_mixture_session *session
 /* The means and covariances that `draw` asks for, from the state's parameters. Uses the state's workspace. */
 void wb_mixture_moments(wb_mixture_state *state, const wb_mixture_draw *draw);
 
-/* What the backend reads of a state to evaluate the density. */
 wb_mixture_parameters wb_mixture_parameters_of(const wb_mixture_state *state);
-
 void wb_mixture_set_constants(wb_mixture_state *state);
 
 /* Log density of the prior at the parameters drawn last: of mu, Sigma, v, alpha and what is learned. Also measures
  * log_determinant and distances of up to WB_MIXTURE_POINTS points (columns x points, scaled) from all components. */
 int wb_mixture_log_prior(wb_mixture_chain *chain, int32_t points, const double *point, double *log_prior);
 
-/* The same without what is learned, from log_determinant, distance and trace of `state`. The trace must have been
- * measured with `root`, the Cholesky factor of nu Phi. The coordinate of each stick is v, or -log(1 - v) with
- * `log_sticks`. */
+/* The same without what is learned, from log_determinant, distance and trace, which was measured with `root`, the
+ * Cholesky factor of nu Phi. The coordinate of each stick is v, or -log(1 - v) with `log_sticks`. */
 double wb_mixture_log_prior_of(const wb_mixture_prior *prior, const wb_mixture_state *state, const double *root,
                                int log_sticks);
 double wb_mixture_log_hyperprior(const wb_mixture_hyperprior *hyper, const wb_mixture_prior *prior,
@@ -279,8 +271,8 @@ typedef struct wb_mixture_steps {
   int converged;                                      /* whether the last step changed too little */
 } wb_mixture_steps;
 
-/* Takes the statistics and alpha of the state to new ones, and sets the state's means, factors and log weights. The
- * parts of the prior that a sampler may learn stay fixed. */
+/* Takes the statistics and alpha of the state to new ones, and sets its means, factors and log weights. What a
+ * sampler may learn of the prior stays fixed. */
 int wb_mixture_climb(wb_mixture_chain *chain, wb_mixture_steps *steps);
 
 /* Statistics of rows with given labels (from 0; negative: left out). `rows` lists the rows; NULL: all rows. A missing
@@ -294,16 +286,16 @@ void wb_mixture_sum_labels(const wb_mixture_data *data, int32_t components, cons
 void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *statistics, double *average,
                                 double *scale);
 
-/* The log marginal density of a component's rows given these statistics, with mean and covariance integrated out, up to
- * a factor pi^(-p/2) for each row. -infinity if it cannot be computed. The first function gives its terms of the prior
- * alone, the same for all components. Working memory: `average`, columns, and `scale`, a packed triangle. */
+/* The log marginal density of a component's rows given these statistics, up to a factor pi^(-p/2) for each row;
+ * -infinity if it cannot be computed. The first function gives its terms of the prior alone. Working memory:
+ * `average`, columns, and `scale`, a packed triangle. */
 double wb_mixture_log_marginal_prior(const wb_mixture_prior *prior, double *scale);
 double wb_mixture_log_marginal(const wb_mixture_prior *prior, double of_prior, const double *statistics,
                                double *average, double *scale);
 
 /* Splits and joins of components (split_merge.c), given the labels that the session drew last. Changes only the
- * statistics, in the session and in the state's copy. With `neighbours`, components are paired with near ones: that is
- * faster from a start of many small clusters, but does not leave the posterior as it is. */
+ * statistics. With `neighbours`, components are paired with near ones: faster from a start of many small clusters,
+ * but it does not leave the posterior as it is. */
 int wb_mixture_split_merge(wb_mixture_chain *chain, const wb_mixture_spots *spots, int neighbours, uint32_t iteration);
 
 /* One trial of the search for a better start, after sweep `iteration`. `level` is the chain's score so far. */
@@ -316,10 +308,9 @@ void wb_mixture_order_by_size(int32_t components, int32_t columns, double *stati
  * in order of size. A cluster that was joined to another is left empty. */
 int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *statistics, wb_message *message);
 
-/* A start: k-means on a subsample of the rows, from centres chosen by k-means++ (Arthur & Vassilvitskii 2007), in order
- * of size. With `merge`, clusters that describe one population are joined. The statistics count the subsample,
- * multiplied so that they count all rows. Subsample and centres depend on the key. `rows`: how many rows there are; if
- * the data have fewer, they are the subsample. */
+/* A start: k-means on a subsample of the rows, in order of size. With `merge`, clusters that describe one population
+ * are joined. The statistics of the subsample are multiplied so that they count all rows. `rows`: how many rows
+ * there are; if the data have fewer, they are the subsample. */
 int wb_mixture_start(const wb_mixture_spots *spots, const wb_mixture_prior *prior, int32_t components, uint64_t key,
                      int merge, int64_t rows, double *statistics, wb_poll *poll, wb_message *message);
 

@@ -50,7 +50,7 @@ int wb_mixture_from_moments(wb_mixture_state *state, const double *weights, cons
     for (int32_t r = 0; r < p; r++) {
       mean[r] = (means[(size_t)j + (size_t)r * (size_t)k] - center[r]) * inverse_scale[r];
       for (int32_t c = 0; c <= r; c++)
-        factor[wb_packed_row(r) + (size_t)c] =
+        factor[wb_packed_at(r, c)] =
             covariance[(size_t)r + (size_t)c * (size_t)p] * inverse_scale[r] * inverse_scale[c];
     }
     if (wb_cholesky(p, factor) != 0)

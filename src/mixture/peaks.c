@@ -45,20 +45,13 @@ int wb_peaks_open(wb_peaks_density *density, int32_t components, int32_t columns
                   const wb_peaks_component *of, wb_message *message) {
   const size_t k = (size_t)components, p = (size_t)columns, triangle = wb_packed_size(columns);
   const size_t padded = blocks_of(components) * LANES;
-  const size_t numbers = k * (1 + 2 * p + triangle) + padded * (triangle + p + 1) + triangle + p;
-  double *at = wb_aligned_malloc(numbers * sizeof(double));
-  *density = (wb_peaks_density){.components = components, .columns = columns, .memory = at};
-  if (!at) return wb_out_of_memory(message, "cell types", numbers * sizeof(double));
-  memset(at, 0, numbers * sizeof(double));
-  density->factor = at;
-  density->offset = at += padded * triangle;
-  density->constant = at += padded * p;
-  density->weight = at += padded;
-  density->mean = at += k;
-  density->precision = at += k * p;
-  density->pull = at += k * triangle;
-  density->unit = at += k * p;
-  density->center = at + triangle;
+  *density = (wb_peaks_density){.components = components, .columns = columns};
+  density->memory =
+      WB_PARTS("cell types", message, WB_CLEARED(density->factor, padded * triangle), WB_PART(density->weight, k),
+               WB_CLEARED(density->offset, padded * p), WB_PART(density->constant, padded),
+               WB_PART(density->mean, k * p), WB_PART(density->precision, k * triangle), WB_PART(density->pull, k * p),
+               WB_CLEARED(density->unit, triangle), WB_CLEARED(density->center, p));
+  if (!density->memory) return WB_ERROR_MEMORY;
   for (size_t j = 0; j < padded; j++) density->constant[j] = -wb_infinity();
   if (find_unit(density, stride, of)) return WB_OK;
   return wb_fail(message, WB_ERROR_INPUT, "the pooled covariance of the components is not positive definite");

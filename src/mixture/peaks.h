@@ -41,6 +41,25 @@ int wb_peaks_place(const wb_peaks_density *density, size_t stride, const wb_peak
                    int32_t component, double *room);
 void wb_peaks_close(wb_peaks_density *density);
 
+static inline double wb_peaks_square(int32_t columns, const double *a, const double *b) {
+  double sum = 0;
+  for (int32_t c = 0; c < columns; c++) sum += (a[c] - b[c]) * (a[c] - b[c]);
+  return sum;
+}
+
+/* Adds an item to those that are nearest, of which there are `count`, up to `most`, in order. Returns their number. */
+static inline int wb_insert_nearest(int count, int most, double own, int32_t item, double *distance, int32_t *nearest) {
+  if (count == most && !(own < distance[most - 1])) return count;
+  int at = count < most ? count : most - 1;
+  for (; at > 0 && distance[at - 1] > own; at--) {
+    distance[at] = distance[at - 1];
+    nearest[at] = nearest[at - 1];
+  }
+  distance[at] = own;
+  nearest[at] = item;
+  return count < most ? count + 1 : most;
+}
+
 /* Position of a point of the data in units of the density. */
 void wb_peaks_point(const wb_peaks_density *density, size_t stride, const double *x, double *z);
 

@@ -7,8 +7,7 @@
  *
  * With the pi_s integrated out, n_sj rows of sample s in component j sit at m_sj tables of a restaurant with
  * concentration a beta_j. Given these tables, beta, its sticks and exchanges of labels depend only on m_j = sum_s m_sj,
- * just as they depend on the numbers of rows if there is one sample. So a sweep draws the tables, the sticks, alpha,
- * then a, and last pi_s given all of these.
+ * as on the numbers of rows of one sample. So a sweep draws tables, sticks, alpha, then a, and last all pi_s.
  *
  * Splits and joins are moves of the mixture of one sample. Therefore the first sweeps of a chain treat all samples as
  * one, pi_s = beta. Only the later sweeps draw from this model. */

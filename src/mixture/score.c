@@ -1,8 +1,8 @@
 /* Ranks the modes of the posterior. With h for what is learned of the prior, and labels z drawn by q from parameters,
  *   score = log p(x, z | h) + log p(h) - log q(z),  q(z) = prod_i pi_z N(x_i | z) / sum_j pi_j N(x_i | j).
  * Parameters and sticks are integrated out of p(x, z | h). Its mean is a lower bound of the log of the posterior mass
- * around the parameters (Jensen), up to one constant for all chains. The log likelihood, and its sum with the prior,
- * count the height of a mode and not its room. */
+ * around the parameters (Jensen), up to one constant for all chains; the log likelihood counts a mode's height alone.
+ */
 #include "core/scalar.h"
 
 #include "core/elementary.h"
@@ -29,7 +29,7 @@ int wb_mixture_score(wb_mixture_chain *chain, double log_likelihood, double *sco
   wb_mixture_state *const state = &chain->state;
   const wb_mixture_prior *const prior = &chain->prior;
   const int32_t p = state->columns;
-  const size_t triangle = wb_packed_size(p), size = WB_MIXTURE_STATISTICS(p);
+  const size_t triangle = wb_packed_size(p);
   const double alpha = state->concentration;
   double *const scale = state->workspace, *const precision = scale + triangle, *const average = precision + triangle;
   *score = wb_nan();
@@ -40,7 +40,7 @@ int wb_mixture_score(wb_mixture_chain *chain, double log_likelihood, double *sco
   if (prior->hyper) sum += wb_mixture_log_hyperprior(prior->hyper, prior, state);
   const double of_prior = wb_mixture_log_marginal_prior(prior, scale);
   for (int32_t j = 0; j < state->components; j++) {
-    const double *const statistics = state->statistics + (size_t)j * size;
+    const double *const statistics = wb_mixture_statistics_of(state, j);
     const double *const mean = state->mean + (size_t)j * (size_t)p;
     const double *const factor = state->factor + (size_t)j * triangle;
     const double n = statistics[0];

@@ -1,9 +1,7 @@
-/* A search for a better start, in the warm-up: after a sweep, a component is dropped, joined to another, or split, some
- * sweeps follow, and the result is kept if it raises the score. Sweeps and the moves of split_merge.c hardly ever join
- * components that overlap, because their neighbours must move as well. Nothing of the search is kept as a draw. */
+/* A search for a better start, in the warm-up: after a sweep, a component is dropped, joined to another, or split,
+ * and some sweeps later the result is kept if it raises the score. Sweeps and the moves of split_merge.c hardly ever
+ * join components that overlap, because their neighbours must move as well. */
 #include "core/scalar.h"
-
-#include <stdlib.h>
 
 #include "core/elementary.h"
 #include "core/linear_algebra.h"
@@ -16,8 +14,8 @@
 #define RELAX 8
 #define JUDGE 6
 #define CONFIRM 10
-/* How much a trial must exceed the chain's level to be promising; one that is as far below after a third of the judging
- * sweeps ends. */
+/* How much a trial must exceed the chain's level to be promising; one this far below after a third of these sweeps
+ * ends. */
 #define PROMISING 3.0
 #define HOPELESS 60.0
 /* Components of fewer rows are not tried. */
@@ -27,10 +25,6 @@
 /* Sweeps of trials have numbers from here on, so that they share no random numbers with the chain's own. */
 #define FIRST_TRIAL 0x80000000u
 #define TRIAL_SWEEPS 32u
-
-static double *statistics_of(const wb_mixture_state *state, int32_t j) {
-  return state->statistics + (size_t)j * WB_MIXTURE_STATISTICS(state->columns);
-}
 
 static int scored_sweep(wb_mixture_chain *chain, uint32_t iteration, int moves, double *score) {
   double ignored, log_likelihood;
@@ -43,19 +37,19 @@ static int scored_sweep(wb_mixture_chain *chain, uint32_t iteration, int moves, 
 
 static int32_t find_empty(const wb_mixture_state *state) {
   for (int32_t j = state->components - 1; j >= 0; j--)
-    if (statistics_of(state, j)[0] <= 0) return j;
+    if (wb_mixture_statistics_of(state, j)[0] <= 0) return j;
   return -1;
 }
 
 static void join(const wb_mixture_chain *chain, int32_t j, wb_stream *stream, double *joined) {
   const wb_mixture_state *const state = &chain->state;
   const size_t size = WB_MIXTURE_STATISTICS(state->columns);
-  double *average = state->workspace, *scale = average + state->columns, *own = statistics_of(state, j);
+  double *average = state->workspace, *scale = average + state->columns, *own = wb_mixture_statistics_of(state, j);
   const double of_prior = wb_mixture_log_marginal_prior(&chain->prior, scale);
   double best = -wb_infinity();
   int32_t partner = -1;
   for (int32_t q = 0; q < state->components; q++) {
-    const double *const other = statistics_of(state, q);
+    const double *const other = wb_mixture_statistics_of(state, q);
     if (q == j || other[0] < FEWEST) continue;
     for (size_t i = 0; i < size; i++) joined[i] = own[i] + other[i];
     const double gain = wb_mixture_log_marginal(&chain->prior, of_prior, joined, average, scale) -
@@ -67,7 +61,7 @@ static void join(const wb_mixture_chain *chain, int32_t j, wb_stream *stream, do
     }
   }
   if (partner < 0) return;
-  double *const other = statistics_of(state, partner);
+  double *const other = wb_mixture_statistics_of(state, partner);
   for (size_t i = 0; i < size; i++) own[i] += other[i];
   memset(other, 0, size * sizeof(double));
 }
@@ -76,20 +70,18 @@ static void join(const wb_mixture_chain *chain, int32_t j, wb_stream *stream, do
  * in deviations from the mean, and each part has the moments of a truncated normal. */
 static void split(const wb_mixture_state *state, int32_t j, int32_t empty, wb_stream *stream, double *slope) {
   const int32_t p = state->columns;
-  double *const own = statistics_of(state, j), *const other = statistics_of(state, empty);
+  double *const own = wb_mixture_statistics_of(state, j), *const other = wb_mixture_statistics_of(state, empty);
   const double n = own[0], *sum = own + 1, *product = sum + p;
   double *direction = slope + p, *mean = direction + p, variance = 0;
   for (int32_t r = 0; r < p; r++) {
     mean[r] = sum[r] / n;
-    const double spread = product[wb_packed_row(r) + (size_t)r] / n - mean[r] * mean[r];
+    const double spread = product[wb_packed_at(r, r)] / n - mean[r] * mean[r];
     direction[r] = wb_normal_quantile(wb_stream_uniform(stream)) / wb_sqrt(spread > 1e-10 ? spread : 1e-10);
   }
   for (int32_t r = 0; r < p; r++) {
     slope[r] = 0;
-    for (int32_t c = 0; c < p; c++) {
-      const size_t at = r > c ? wb_packed_row(r) + (size_t)c : wb_packed_row(c) + (size_t)r;
-      slope[r] = wb_fma(product[at] / n - mean[r] * mean[c], direction[c], slope[r]);
-    }
+    for (int32_t c = 0; c < p; c++)
+      slope[r] = wb_fma(product[wb_packed_at(r, c)] / n - mean[r] * mean[c], direction[c], slope[r]);
     variance = wb_fma(slope[r], direction[r], variance);
   }
   if (!(variance > 0)) return;
@@ -104,7 +96,7 @@ static void split(const wb_mixture_state *state, int32_t j, int32_t empty, wb_st
     const double spread = 1 + hazard * (cut - hazard);
     for (int32_t r = p - 1; r >= 0; r--)
       for (int32_t c = r; c >= 0; c--) {
-        const size_t at = (size_t)p + 1 + wb_packed_row(r) + (size_t)c;
+        const size_t at = (size_t)p + 1 + wb_packed_at(r, c);
         const double covariance = own[at] / n - mean[r] * mean[c] + (spread - 1) * slope[r] * slope[c];
         to[at] = rows * (covariance + (mean[r] + hazard * slope[r]) * (mean[c] + hazard * slope[c]));
       }
@@ -119,12 +111,13 @@ static int propose(wb_mixture_chain *chain, uint32_t iteration, double *room) {
   const int32_t k = state->components, empty = find_empty(state);
   wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_SEARCH, iteration, 0);
   int32_t tried = 0;
-  for (int32_t j = 0; j < k; j++) tried += statistics_of(state, j)[0] >= FEWEST;
+  for (int32_t j = 0; j < k; j++) tried += wb_mixture_statistics_of(state, j)[0] >= FEWEST;
   if (tried < 2) return 0;
   int32_t place = (int32_t)(wb_stream_uniform(&stream) * tried), j = 0;
   for (; j < k - 1; j++)
-    if (statistics_of(state, j)[0] >= FEWEST && place-- == 0) break;
-  if (iteration % 3 == 0) memset(statistics_of(state, j), 0, WB_MIXTURE_STATISTICS(state->columns) * sizeof(double));
+    if (wb_mixture_statistics_of(state, j)[0] >= FEWEST && place-- == 0) break;
+  if (iteration % 3 == 0)
+    memset(wb_mixture_statistics_of(state, j), 0, WB_MIXTURE_STATISTICS(state->columns) * sizeof(double));
   else if (iteration % 3 == 1) join(chain, j, &stream, room);
   else if (empty >= 0) split(state, j, empty, &stream, room);
   else return 0;
@@ -156,16 +149,16 @@ static int judge(wb_mixture_chain *chain, uint32_t iteration, int moves, double 
 int wb_mixture_search(wb_mixture_chain *chain, uint32_t iteration, int moves, double *level) {
   wb_mixture_state *const state = &chain->state;
   const size_t p = (size_t)state->columns, size = WB_MIXTURE_STATISTICS(p), all = (size_t)state->components * size;
-  const size_t values = WB_MIXTURE_PRIOR_VALUES(p), bytes = (all + values + size + 3 * p) * sizeof(double);
-  double *const statistics = malloc(bytes), concentration = state->concentration, score = -wb_infinity();
-  if (!statistics) return wb_out_of_memory(chain->message, "a search", bytes);
-  double *const prior = statistics + all;
+  double *statistics, *prior, *room, concentration = state->concentration, score = -wb_infinity();
+  void *const memory = WB_PARTS("a search", chain->message, WB_PART(statistics, all), WB_PART(room, size + 3 * p),
+                                WB_PART(prior, WB_MIXTURE_PRIOR_VALUES(p)));
+  if (!memory) return WB_ERROR_MEMORY;
   int status = wb_mixture_fetch_statistics(chain);
   memcpy(statistics, state->statistics, all * sizeof(double));
   wb_mixture_prior_values(&chain->prior, prior);
   const uint32_t pooled = state->samples ? state->samples->pooled : 0;
   if (state->samples) state->samples->pooled = UINT32_MAX;
-  if (status == WB_OK && propose(chain, iteration, prior + values)) {
+  if (status == WB_OK && propose(chain, iteration, room)) {
     status = wb_mixture_send_statistics(chain, 0, state->components);
     if (status == WB_OK) status = judge(chain, iteration, moves, *level, &score);
     if (score > *level) {
@@ -178,6 +171,6 @@ int wb_mixture_search(wb_mixture_chain *chain, uint32_t iteration, int moves, do
     }
   }
   if (state->samples) state->samples->pooled = pooled;
-  free(statistics);
+  wb_aligned_free(memory);
   return status;
 }

@@ -5,28 +5,24 @@
  * integrated out, a pair (a, b) proposes to
  *   split   if one of the two is empty: the rows U of the other are divided;
  *   join    if both hold rows: all of their rows, U, go to one of the two.
- * Pairs share no row, and the pairing does not depend on z. So each pair is a Metropolis-Hastings step of its own, one
- * after the other.
+ * Pairs share no row, and the pairing does not depend on z. So each pair is a Metropolis-Hastings step of its own.
  *
  * U is divided as in Jain & Neal (2004), except that parameters are fixed while rows are drawn, so that rows are
  * independent. begin_launch() chooses two simple densities. Then some steps follow: each draws every row to a half and
- * sets the halves' parameters to their posterior expectations. This is the launch. Given the launch's last parameters,
- * each row is drawn to its half once more; q is the probability of that draw. A join runs a launch too, and its q is
- * the probability of drawing the present halves. A launch depends on U, on random numbers, and on two rows of U, the
- * anchors, each of which stays in its half. It never depends on how U is divided, so it cancels in the odds. A split
- * chooses the anchors among all n_U rows. A join chooses one in each half, of n_A and n_B rows. With m() the marginal
- * density of rows given their component (merge.c), the odds of split against join are
+ * sets the halves' parameters to their posterior expectations. Given the last parameters of this launch, each row is
+ * drawn to its half once more; q is the probability of that draw. A join runs a launch too, and its q is the
+ * probability of drawing the present halves. A launch depends on U, on random numbers, and on two rows of U, the
+ * anchors, each of which stays in its half, but not on how U is divided, so it cancels in the odds. A split chooses the
+ * anchors among all n_U rows, a join one in each half, of n_A and n_B rows. With m() the marginal density of rows given
+ * their component (merge.c), the odds of split against join are
  *   m(A) m(B) p(A in a, B in b) n_U^2 / (m(U) [p(U in a) + p(U in b)] n_A n_B q),
  * where p() is the probability of labels given alpha: see exchange_labels() of mixture.c. A launch from an atom has no
  * anchors, so its odds lack n_U^2 / (n_A n_B). After the decision the pair's two labels are exchanged with the
  * conditional probability of the exchanged order.
  *
  * At the start of a chain many small clusters share a population, and no launch would divide it as they do. There
- * neighbours are joined instead, with q from the halves' own parameters: without q too many components that overlap
- * would be joined. */
+ * neighbours are joined with q from the halves' own parameters; without q too many that overlap would be joined. */
 #include "core/scalar.h"
-
-#include <stdlib.h>
 
 #include "core/elementary.h"
 #include "core/linear_algebra.h"
@@ -71,9 +67,7 @@ typedef struct moves {
   double *scale, *average, *values; /* working memory: a packed triangle, twice columns */
 } moves;
 
-static double *statistics_of(const moves *m, int32_t j) {
-  return m->state->statistics + (size_t)j * WB_MIXTURE_STATISTICS(m->state->columns);
-}
+static double *statistics_of(const moves *m, int32_t j) { return wb_mixture_statistics_of(m->state, j); }
 
 static double floor_of(const moves *m, int32_t column) {
   const double floor = m->prior->floor ? m->prior->floor[column] : 0;
@@ -140,7 +134,7 @@ static double distance_between(const moves *m, int32_t a, int32_t b) {
   const double *one = statistics_of(m, a), *other = statistics_of(m, b);
   double sum = 0;
   for (int32_t c = 0; c < p; c++) {
-    const size_t square = 1 + (size_t)p + wb_packed_row(c) + (size_t)c;
+    const size_t square = 1 + (size_t)p + wb_packed_at(c, c);
     const double mean = one[1 + c] / one[0], second = other[1 + c] / other[0];
     const double variance = one[square] / one[0] - mean * mean + other[square] / other[0] - second * second;
     sum += (mean - second) * (mean - second) / (variance > floor_of(m, c) ? variance : floor_of(m, c));
@@ -247,7 +241,7 @@ static void begin_spike(moves *m, size_t half, int32_t r, double value, double s
   const int32_t p = m->state->columns;
   clear_half(m, half);
   clear_half(m, half ^ 1);
-  m->factor[half * wb_packed_size(p) + wb_packed_row(r) + (size_t)r] = 1 / sd;
+  m->factor[half * wb_packed_size(p) + wb_packed_at(r, r)] = 1 / sd;
   m->offset[half * (size_t)p + (size_t)r] = value / sd;
   m->log_constant[half] = SPIKE_LOG_ODDS;
 }
@@ -279,7 +273,7 @@ static int begin_launch(moves *m, int32_t g, uint64_t key, uint32_t iteration) {
   if (m->kind[g] == SPIKE) {
     const int32_t r = (int32_t)(which * p);
     const double low = SPIKE_SD * wb_sqrt(floor_of(m, r)), mean = joined[1 + r] / joined[0];
-    const double variance = joined[1 + p + wb_packed_row(r) + (size_t)r] / joined[0] - mean * mean;
+    const double variance = joined[1 + p + wb_packed_at(r, r)] / joined[0] - mean * mean;
     const double high = 0.5 * wb_sqrt(variance > low * low ? variance : low * low);
     begin_spike(m, half, r, m->values[r], high > low ? log_uniform_between(low, high, width) : low);
     return 1;
@@ -347,7 +341,6 @@ static int prepare_step(moves *m, int32_t g, uint32_t step, uint64_t key, uint32
   return estimate(m, half, rows) && estimate(m, half + 1, rows);
 }
 
-/* Makes the proposals of all pairs: anchors, launches, and the last draw of halves. */
 static int propose(moves *m, uint32_t iteration) {
   const wb_mixture_functions *const table = m->chain->backend->mixture;
   wb_mixture_session *const session = m->chain->session;
@@ -375,34 +368,21 @@ int wb_mixture_split_merge(wb_mixture_chain *chain, const wb_mixture_spots *spot
                pairs = k / 2 < WB_MIXTURE_MOST_PAIRS ? k / 2 : WB_MIXTURE_MOST_PAIRS;
   const size_t size = WB_MIXTURE_STATISTICS(state->columns), triangle = wb_packed_size(state->columns);
   if (pairs == 0 || spots->data->rows > UINT32_MAX) return WB_OK;
-  const size_t numbers = pairs * (1 + 3 * size + 2 * (triangle + p + 1) + 1) + triangle + 2 * p;
-  const size_t bytes = numbers * sizeof(double) + 2 * pairs * sizeof(int64_t) + (4 * pairs + 2 * k) * sizeof(int32_t);
-  void *memory = malloc(bytes);
-  if (!memory) return wb_out_of_memory(chain->message, "the split and merge moves", bytes);
   moves m = {.chain = chain,
              .status = WB_OK,
              .prior = &chain->prior,
              .state = state,
              .all = (int32_t)pairs,
              .spots = spots,
-             .neighbours = neighbours,
-             .log_uniform = memory};
-  m.joined = m.log_uniform + pairs;
-  m.halves = m.joined + pairs * size;
-  m.factor = m.halves + 2 * pairs * size;
-  m.offset = m.factor + 2 * pairs * triangle;
-  m.log_constant = m.offset + 2 * pairs * p;
-  m.log_probability = m.log_constant + 2 * pairs;
-  m.scale = m.log_probability + pairs;
-  m.average = m.scale + triangle;
-  m.values = m.average + p;
-  m.anchor = (int64_t *)(m.values + p);
-  m.first = (int32_t *)(m.anchor + 2 * pairs);
-  m.second = m.first + pairs;
-  m.place = m.second + pairs;
-  m.kind = m.place + pairs;
-  m.pair = m.kind + pairs;
-  m.side = m.pair + k;
+             .neighbours = neighbours};
+  void *const memory = WB_PARTS(
+      "the split and merge moves", chain->message, WB_PART(m.log_uniform, pairs), WB_PART(m.joined, pairs * size),
+      WB_PART(m.halves, 2 * pairs * size), WB_PART(m.factor, 2 * pairs * triangle), WB_PART(m.offset, 2 * pairs * p),
+      WB_PART(m.log_constant, 2 * pairs), WB_PART(m.log_probability, pairs), WB_PART(m.scale, triangle),
+      WB_PART(m.average, p), WB_PART(m.values, p), WB_PART(m.anchor, 2 * pairs), WB_PART(m.first, pairs),
+      WB_PART(m.second, pairs), WB_PART(m.place, pairs), WB_PART(m.kind, pairs), WB_PART(m.pair, k),
+      WB_PART(m.side, k));
+  if (!memory) return WB_ERROR_MEMORY;
   int status = wb_mixture_fetch_statistics(chain);
   m.of_prior = wb_mixture_log_marginal_prior(m.prior, m.scale);
   if (status == WB_OK) choose_pairs(&m, chain->key, iteration);
@@ -411,7 +391,7 @@ int wb_mixture_split_merge(wb_mixture_chain *chain, const wb_mixture_spots *spot
     if (m.place[g] >= 0) decide(&m, g);
     order_labels(&m, g, chain->key, iteration);
   }
-  free(memory);
+  wb_aligned_free(memory);
   if (status == WB_OK) status = wb_mixture_send_statistics(chain, 0, state->components);
   return status;
 }

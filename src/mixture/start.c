@@ -3,8 +3,6 @@
  * warm-up joins them (merge.c). Different keys give other subsamples and centres, so chains start apart. */
 #include "core/rounding.h"
 
-#include <stdlib.h>
-
 #include "core/philox.h"
 #include "core/purpose.h"
 #include "core/scaled_value.h"
@@ -55,21 +53,13 @@ static int sample_open(sample *s, const wb_mixture_spots *spots, int64_t count, 
                        wb_message *message) {
   const wb_mixture_data *data = spots->data;
   const size_t m = (size_t)count, p = (size_t)(data->columns + spots->atoms), k = (size_t)components;
-  const size_t bytes =
-      m * (sizeof(int64_t) + (p + 1) * sizeof(double) + sizeof(int32_t)) + k * (2 * p + 1) * sizeof(double);
-  s->memory = malloc(bytes);
-  if (!s->memory) return wb_out_of_memory(message, "the start of a chain", bytes);
   s->count = count;
   s->columns = (int32_t)p;
   s->components = components;
-  s->row = s->memory;
-  s->x = (double *)(s->row + m);
-  s->distance = s->x + m * p;
-  s->center = s->distance + m;
-  s->size = s->center + k * p;
-  s->seen = s->size + k;
-  s->label = (int32_t *)(s->seen + k * p);
-  return WB_OK;
+  s->memory =
+      WB_PARTS("the start of a chain", message, WB_PART(s->row, m), WB_PART(s->x, m * p), WB_PART(s->label, m),
+               WB_PART(s->distance, m), WB_PART(s->center, k * p), WB_PART(s->size, k), WB_PART(s->seen, k * p));
+  return s->memory ? WB_OK : WB_ERROR_MEMORY;
 }
 
 static int is_missing(double value) { return value != value; }
@@ -217,7 +207,7 @@ int wb_mixture_start(const wb_mixture_spots *spots, const wb_mixture_prior *prio
   if (status == WB_OK)
     wb_mixture_sum_labels(data, components, s.row, s.count, s.label, s.gaps ? s.seen : NULL, statistics);
   const double rows_each = (double)rows / (double)s.count;
-  free(s.memory);
+  wb_aligned_free(s.memory);
   if (status != WB_OK) return status;
   for (size_t i = 0; i < (size_t)components * size; i++) statistics[i] *= rows_each;
   if (merge) return wb_mixture_merge(prior, components, statistics, message);

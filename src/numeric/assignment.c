@@ -1,7 +1,7 @@
 /* The assignment problem by shortest augmenting paths with prices of agents and tasks (Kuhn 1955; Jonker & Volgenant
- * 1987, Computing 38, 325-340). The reduced cost of a pair is its cost less both prices. It is never negative, and it
- * is 0 for each assigned pair. Most agents get a task when the first prices are set. Each remaining agent costs one
- * search of O(n^2). */
+ * 1987, Computing 38, 325-340). The reduced cost of a pair is its cost less both prices. It is never negative, and 0
+ * for assigned pairs. Most agents get a task when the first prices are set. Each remaining agent costs one search of
+ * O(n^2). */
 #include "core/rounding.h"
 
 #include "numeric/assignment.h"
@@ -55,8 +55,7 @@ static void assign_free_tasks(assignment *a) {
       }
 }
 
-/* The place in `open` of the nearest open task. Among equally near tasks a free one comes first, then the first of
- * them. */
+/* The place in `open` of the nearest open task. Of equally near ones a free one comes first, then the first. */
 static int32_t nearest_open(const assignment *a, int32_t count) {
   int32_t best = 0;
   for (int32_t i = 1; i < count; i++) {

@@ -1,11 +1,9 @@
-/* A 128-bit digest of a stream of bytes or values: tells whether data have changed and whether a file is as it was
- * written. It is the same on every machine. It detects accidents but is not cryptographic: another stream with the same
- * digest can be constructed.
+/* A 128-bit digest of a stream of bytes or values, the same on every machine. It detects accidents but is not
+ * cryptographic: another stream with the same digest can be constructed.
  *
  * Words of 64 bits, lowest byte first, go in turn to eight lanes: lane = rotl((lane ^ word) * K, 29). K is odd, so
  * changing one word always changes its lane. The last words are padded with zeros. At the end the lanes are the keys of
- * eight successive Philox steps; the first step starts from the number of bytes. One core digests at the speed of
- * memory: eight products for 64 bytes. */
+ * eight successive Philox steps; the first step starts from the number of bytes. */
 #pragma once
 
 #include <stddef.h>

@@ -30,8 +30,8 @@ void wb_fft_cache_clear(wb_fft_cache *cache);
 int wb_fft_log2(int64_t length);
 
 /* One transform gives the product p * q: for z = p + i scale q, the imaginary part of z * z is 2 scale (p * q). The
- * balance is the power of two for `scale` that makes the squared 2-norms of p and scale q agree within a factor of two.
- * That makes the error least. */
+ * balance is the power of two for `scale` that makes the squared 2-norms of p and scale q agree within a factor of two:
+ * the least error. */
 double wb_fft_balance(double p_square, double q_square);
 
 /* Bound of the error of any entry of the computed product. p_square and q_square are the squared 2-norms of p and q. */

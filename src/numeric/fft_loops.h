@@ -1,6 +1,5 @@
 /* The passes of the discrete Fourier transform, included once for each instruction set by isa.h. Real and imaginary
- * parts are in separate arrays. Vectors run along the index; in the smallest transforms they run across eight
- * transforms. */
+ * parts are in separate arrays. Vectors run along the index, or across eight smallest transforms. */
 
 #define LANES (WB_VECTOR_BYTES / 8)
 #define LOAD(address) (*(const wb_vector *)(address))
@@ -13,8 +12,8 @@
   const wb_vector y_re = WB_VECTOR_FMA(x_re, w_re, (x_im) * (w_im)), \
                   y_im = WB_VECTOR_FMA(x_im, w_re, -((x_re) * (w_im)))
 
-/* A radix-4 step on vectors q apart, decimation in frequency, and its inverse up to a factor of four. w: re and im of
- * the three roots; NULL: 1. */
+/* A radix-4 step on vectors q apart, decimation in frequency, and its inverse up to a factor of four. w: re, im of
+ * three roots; NULL: 1. */
 WB_INLINE void WB_NAME(fft_divide_four)(double *re, double *im, size_t q, const wb_vector *w) {
   const wb_vector ar = LOAD(re), br = LOAD(re + q), cr = LOAD(re + 2 * q), dr = LOAD(re + 3 * q);
   const wb_vector ai = LOAD(im), bi = LOAD(im + q), ci = LOAD(im + 2 * q), di = LOAD(im + 3 * q);
@@ -66,20 +65,16 @@ WB_INLINE void WB_NAME(fft_unite_four)(double *re, double *im, size_t q, const w
 
 /* A step of the transform of length n: its quarters become inputs of four transforms of length n/4. `roots` is laid out
  * by wb_fft_open(). begin..end - 1 are the indices within a quarter to do now. Then the inverse. */
-static void WB_NAME(fft_divide)(double *re, double *im, size_t n, const double *roots, size_t begin, size_t end) {
-  for (size_t k = begin; k < end; k += LANES) {
-    const double *const w = roots + k / 8 * 48 + k % 8;
-    const wb_vector root[6] = {LOAD(w), LOAD(w + 8), LOAD(w + 16), LOAD(w + 24), LOAD(w + 32), LOAD(w + 40)};
-    WB_NAME(fft_divide_four)(re + k, im + k, n / 4, root);
+#define STEP(name, step) \
+  static void WB_NAME(name)(double *re, double *im, size_t n, const double *roots, size_t begin, size_t end) { \
+    for (size_t k = begin; k < end; k += LANES) { \
+      const double *const w = roots + k / 8 * 48 + k % 8; \
+      const wb_vector root[6] = {LOAD(w), LOAD(w + 8), LOAD(w + 16), LOAD(w + 24), LOAD(w + 32), LOAD(w + 40)}; \
+      WB_NAME(step)(re + k, im + k, n / 4, root); \
+    } \
   }
-}
-static void WB_NAME(fft_unite)(double *re, double *im, size_t n, const double *roots, size_t begin, size_t end) {
-  for (size_t k = begin; k < end; k += LANES) {
-    const double *const w = roots + k / 8 * 48 + k % 8;
-    const wb_vector root[6] = {LOAD(w), LOAD(w + 8), LOAD(w + 16), LOAD(w + 24), LOAD(w + 32), LOAD(w + 40)};
-    WB_NAME(fft_unite_four)(re + k, im + k, n / 4, root);
-  }
-}
+STEP(fft_divide, fft_divide_four)
+STEP(fft_unite, fft_unite_four)
 
 /* The radix-2 steps that begin and end a transform whose length is not a power of four. */
 static void WB_NAME(fft_halve)(double *re, double *im, size_t n, const double *roots, size_t begin, size_t end) {
@@ -179,6 +174,7 @@ static void WB_NAME(fft_table)(size_t count, double n, double *restrict cosine, 
 
 #undef LANES
 #undef LOAD
+#undef STEP
 #undef STORE
 #undef MULTIPLY
 #undef MULTIPLY_CONJUGATE

@@ -29,8 +29,7 @@ static int64_t partition(double *value, int64_t low, int64_t high, double pivot,
 }
 
 /* Reorders value[low..high] so that those at `first` to `last` are the ones that sorting would put there. The pivots
- * are at places that no order of the data makes bad for long. Values equal to a smallest pivot leave the range at
- * once. */
+ * are at places that no order of the data makes bad for long. Values equal to a smallest pivot leave at once. */
 static void select_values(double *value, int64_t low, int64_t high, int64_t first, int64_t last) {
   uint64_t state = 0x9E3779B97F4A7C15u;
   while (low < high && low <= last && high >= first) {

@@ -13,8 +13,7 @@
  * x86-64 has AVX-512, AVX2 and the baseline, which serves processors without AVX2 and is slow, since fma() is a
  * function there. All arm64 processors have NEON. Their baseline has vectors of the same width, but WB_VECTOR_FMA is
  * scalar instructions unless the compiler joins them. Other processors have only the baseline, and so do builds with
- * WB_NARROW_VECTORS (see configure.win). A file that defines WB_WITHOUT_AVX512 runs its AVX2 variant there: it was
- * measured not to be slower. */
+ * WB_NARROW_VECTORS (see configure.win). A file that defines WB_WITHOUT_AVX512 is as fast with AVX2. */
 #ifndef WB_ISA_ONCE
 #define WB_ISA_ONCE
 

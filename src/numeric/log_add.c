@@ -3,7 +3,7 @@
 
 #include "numeric/log_add.h"
 
-#include "core/log_sum.h"
+#include "core/elementary.h"
 
 #define WB_LOOPS "numeric/log_add_loops.h"
 #include "numeric/isa.h"

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -26,6 +27,18 @@ void *wb_aligned_malloc(size_t bytes) {
 
 void wb_aligned_free(void *memory) {
   if (memory) free(((void **)memory)[-1]);
+}
+
+void *wb_parts_malloc(const wb_part *part, size_t parts, const char *purpose, wb_message *message) {
+  size_t bytes = 0;
+  for (size_t i = 0; i < parts; i++) bytes += (part[i].bytes + 63) / 64 * 64;
+  char *const memory = wb_aligned_malloc(bytes), *at = memory;
+  if (!memory) wb_out_of_memory(message, purpose, bytes);
+  for (size_t i = 0; memory && i < parts; at += (part[i++].bytes + 63) / 64 * 64) {
+    memcpy(part[i].pointer, &at, sizeof at);
+    if (part[i].cleared) memset(at, 0, part[i].bytes);
+  }
+  return memory;
 }
 
 void wb_large_pages(void *memory, size_t bytes) {

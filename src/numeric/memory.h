@@ -9,6 +9,22 @@
 void *wb_aligned_malloc(size_t bytes);
 void wb_aligned_free(void *memory);
 
+/* One block of memory for several arrays, each at a multiple of 64: WB_PARTS("counts", message, WB_PART(x, n), ...)
+ * sets the pointer x to room for n of its elements. WB_CLEARED(x, n) also clears them. Returns the block, which
+ * wb_aligned_free() frees, or NULL with the message that there is no memory for "counts". */
+typedef struct wb_part {
+  void *pointer; /* its address */
+  size_t bytes;
+  int cleared;
+} wb_part;
+#define WB_PART(pointer, count) \
+  { &(pointer), (size_t)(count) * sizeof *(pointer), 0 }
+#define WB_CLEARED(pointer, count) \
+  { &(pointer), (size_t)(count) * sizeof *(pointer), 1 }
+#define WB_PARTS(purpose, message, ...) \
+  wb_parts_malloc((wb_part[]){__VA_ARGS__}, sizeof((wb_part[]){__VA_ARGS__}) / sizeof(wb_part), purpose, message)
+void *wb_parts_malloc(const wb_part *part, size_t parts, const char *purpose, wb_message *message);
+
 /* Asks the system for large pages for this memory, if it offers them. Otherwise many megabytes of fresh memory are
  * cleared page by page at the first touch, which can take longer than computing what is written there. */
 void wb_large_pages(void *memory, size_t bytes);

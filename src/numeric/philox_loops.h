@@ -1,7 +1,7 @@
 /* Philox for many elements at a time (core/philox.h), included by a topic's loops once for each instruction set
  * (isa.h). It computes the two 64-bit words of one block of each element, with the bits of wb_philox_wide(). The 32 x
- * 32 bit products are written with intrinsics, because GCC makes 64 x 64 bit products of them, which are three times as
- * slow on Intel processors. */
+ * 32 bit products are written with intrinsics, because GCC makes 64 x 64 bit products of them, three times as slow on
+ * Intel. */
 
 #ifndef WB_PHILOX_TILE
 #define WB_PHILOX_TILE 16
@@ -100,8 +100,8 @@ WB_INLINE void WB_NAME(philox_words)(int count, uint64_t key, uint32_t purpose, 
 }
 
 /* Block 0 of elements first..first + WB_PHILOX_TILE - 1. Usually these elements differ in only one of the four words
- * that the rounds begin with, so the first rounds are shared by all, or by half of them. The exception: the upper half
- * of the element number changes among them. */
+ * that the rounds begin with, so the first rounds are shared by all, or by half of them. Else the element's upper half
+ * changes. */
 WB_INLINE void WB_NAME(philox_series)(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first, uint64_t *one,
                                       uint64_t *two) {
 #ifdef WB_WORDS

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "numeric/fork.h"
+#include "numeric/process.h"
 
 #ifndef _WIN32
 

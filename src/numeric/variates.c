@@ -101,8 +101,7 @@ static void draw_normals(wb_stream *stream, const wb_variates_rows *rows, const 
 }
 
 /* With scale = L L', and T of wb_draw_wishart_gram_factor(): T with its rows and columns in reverse order, transposed,
- * is Bartlett's triangle A, and W = (L A) (L A)'. The inverse is (L T^-1) (L T^-1)' if `scale` is that of the inverse
- * Wishart law. */
+ * is Bartlett's triangle A, and W = (L A) (L A)'. The inverse is (L T^-1) (L T^-1)', with the scale of its own law. */
 static void draw_wishart(wb_stream *stream, const wb_variates_rows *rows, double *triangle, double *product,
                          double *draws) {
   const int p = (int)rows->columns;
@@ -111,14 +110,12 @@ static void draw_wishart(wb_stream *stream, const wb_variates_rows *rows, double
     wb_triangle_inverse(p, product, triangle);
   } else {
     for (int r = 0; r < p; r++)
-      for (int c = 0; c <= r; c++)
-        triangle[wb_packed_row(r) + (size_t)c] = product[wb_packed_row(p - 1 - c) + (size_t)(p - 1 - r)];
+      for (int c = 0; c <= r; c++) triangle[wb_packed_at(r, c)] = product[wb_packed_at(p - 1 - c, p - 1 - r)];
   }
   wb_triangle_multiply(p, rows->factor, triangle, product);
   wb_triangle_square(p, product, product);
   for (int r = 0; r < p; r++)
-    for (int c = 0; c <= r; c++)
-      draws[r + (int64_t)c * p] = draws[c + (int64_t)r * p] = product[wb_packed_row(r) + (size_t)c];
+    for (int c = 0; c <= r; c++) draws[r + (int64_t)c * p] = draws[c + (int64_t)r * p] = product[wb_packed_at(r, c)];
 }
 
 static void draw_row(wb_stream *stream, wb_variate kind, const wb_variates_rows *rows, int64_t i, double *room,
@@ -154,7 +151,7 @@ int wb_variates_factor(const char *name, int64_t columns, const double *matrix, 
   *factor = NULL;
   if (!packed) return wb_out_of_memory(message, "the factor of a matrix", bytes);
   for (int r = 0; r < p; r++)
-    for (int c = 0; c <= r; c++) packed[wb_packed_row(r) + (size_t)c] = matrix[r + (int64_t)c * p];
+    for (int c = 0; c <= r; c++) packed[wb_packed_at(r, c)] = matrix[r + (int64_t)c * p];
   const int failed = wb_cholesky(p, packed);
   if (failed) {
     wb_aligned_free(packed);

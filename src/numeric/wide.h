@@ -1,6 +1,6 @@
 /* Wide numbers: mantissa * 2^exponent >= 0, for probabilities that a double cannot hold. The exponent is an integer in
- * a separate double, so relative accuracy is the same at any size. The mantissa lies in [1/2, 2). Zero has mantissa 0
- * and exponent WB_WIDE_NOTHING. */
+ * a separate double, so relative accuracy is the same at any size. The mantissa is in [1/2, 2); zero is (0,
+ * WB_WIDE_NOTHING). */
 #pragma once
 
 #include <stddef.h>

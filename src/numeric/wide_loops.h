@@ -95,8 +95,7 @@ static void WB_NAME(wide_untilt)(int64_t count, const double *restrict x, double
 }
 
 /* Computes WB_WIDE_OUTPUTS outputs in two passes. The first finds the largest exponent among the terms of each output;
- * the second adds the terms relative to it. Terms are added in increasing j within blocks of WB_WIDE_BLOCK, and the
- * blocks are added in order. */
+ * the second adds the terms relative to it. Blocks of WB_WIDE_BLOCK terms, in increasing j, are added in order. */
 static void WB_NAME(wide_convolve)(int64_t begin, int64_t end, const double *p_mantissa, const double *p_exponent,
                                    const double *q_mantissa, const double *q_exponent, double *mantissa,
                                    double *exponent) {

@@ -59,14 +59,6 @@ int wb_pmf_convolve_wide(const wb_pmf_method *method, const wb_wide *p, const wb
   return wb_pmf_direct_wide(method, shorter, &surrounded, 0, r->length, r->mantissa, r->exponent);
 }
 
-static void gather(double *to, const double *from, int64_t count, int64_t stride) {
-  for (int64_t j = 0; j < count; j++) to[j] = from[j * stride];
-}
-
-static void scatter(double *to, const double *from, int64_t count, int64_t stride) {
-  for (int64_t i = 0; i < count; i++) to[i * stride] = from[i];
-}
-
 /* log_r is followed by room for 2 (m + n + outputs) numbers. */
 static int convolve_logarithms(const wb_pmf_method *method, int64_t m, const double *log_p, int64_t n,
                                const double *log_q, double *log_r) {
@@ -92,11 +84,11 @@ static int convolve_each(const wb_pmf_method *method, const wb_convolution *work
   double *const p = memory, *const q = p + m, *const r = q + n;
   int status = WB_OK;
   for (int64_t pair = 0; pair < work->pairs && status == WB_OK; pair++) {
-    gather(p, work->p + pair * work->p_pair_stride, m, work->p_stride);
-    gather(q, work->q + pair * work->q_pair_stride, n, work->q_stride);
+    for (int64_t j = 0; j < m; j++) p[j] = work->p[pair * work->p_pair_stride + j * work->p_stride];
+    for (int64_t j = 0; j < n; j++) q[j] = work->q[pair * work->q_pair_stride + j * work->q_stride];
     status = log ? convolve_logarithms(method, m, p, n, q, r) : wb_pmf_convolve_first(method, m, p, n, q, outputs, r);
     if (status != WB_OK) break;
-    scatter(work->r + pair * work->r_pair_stride, r, outputs, work->r_stride);
+    for (int64_t i = 0; i < outputs; i++) work->r[pair * work->r_pair_stride + i * work->r_stride] = r[i];
     if (wb_poll_after(&method->call->poll, CONVERSION_TIME * (double)outputs)) status = WB_INTERRUPTED;
   }
   wb_aligned_free(memory);

@@ -33,17 +33,6 @@ static int direct(const wb_pmf_method *method, int64_t m, const double *p, int64
   return count > 0 ? wb_pmf_direct(method, method->call->processor->pmf, &work, NULL) : WB_OK;
 }
 
-/* One output in four partial sums. It only decides whether the transform is tried. */
-static double one_output(int64_t m, const double *p, int64_t n, const double *q, int64_t i) {
-  const int64_t begin = i - n + 1 > 0 ? i - n + 1 : 0, end = i + 1 < m ? i + 1 : m;
-  double sum[4] = {0};
-  int64_t j = begin;
-  for (; j + 4 <= end; j += 4)
-    for (int l = 0; l < 4; l++) sum[l] += p[j + l] * q[i - j - l];
-  for (; j < end; j++) sum[0] += p[j] * q[i - j];
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
 int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
                          int64_t count, double *r, int *done) {
   const int64_t outputs = m + n - 1;
@@ -58,9 +47,11 @@ int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p
   const double least = error / (0.99 * (method->accuracy - 3e-15));
 
   /* Two neighbours on either side, in case every second value is impossible. */
-  const int64_t look[4] = {outputs / 8, outputs / 8 + 1, outputs - outputs / 8, outputs - outputs / 8 + 1};
-  for (int l = 0; l < 4; l++)
-    if (!(one_output(m, p, n, q, look[l]) >= least)) return WB_OK;
+  for (int side = 0; side < 2; side++) {
+    double found[2];
+    WB_TRY(direct(method, m, p, n, q, side ? outputs - outputs / 8 : outputs / 8, 2, found));
+    if (!(found[0] >= least && found[1] >= least)) return WB_OK;
+  }
 
   const size_t length = (size_t)1 << log2, bytes = 2 * length * sizeof(double);
   const wb_fft *fft;

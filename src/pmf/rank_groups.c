@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "core/min_max.h"
 #include "numeric/memory.h"
 
 /* Nanoseconds of an addition, at most. */
@@ -17,8 +18,15 @@
 /* Keeps numbers of groups up to 2^1900 below the largest double. */
 #define GROUP_SCALE 0x1p-900
 
-static void add_shifted(int64_t count, const double *restrict from, double weight, double *restrict to) {
-  for (int64_t i = 0; i < count; i++) to[i] += weight * from[i];
+/* Lanes that the compiler turns into vectors. */
+#define LANES 8
+
+/* to[i] = keep to[i] + weight from[i] */
+static void add_scaled(int64_t count, double keep, const double *restrict from, double weight, double *restrict to) {
+  int64_t i = 0;
+  for (; i + LANES <= count; i += LANES)
+    for (int l = 0; l < LANES; l++) to[i + l] = keep * to[i + l] + weight * from[i + l];
+  for (; i < count; i++) to[i] = keep * to[i] + weight * from[i];
 }
 
 /* row[g] + s: the number of groups of g scores with the sum s above the least. ahead[i]: sum of the i least scores. */
@@ -32,7 +40,7 @@ static int count_rows(wb_call *call, int64_t n, const double *scores, int64_t si
     for (int64_t g = i + 1 < size ? i + 1 : size; g >= least; g--) {
       const int64_t shift = (int64_t)(scores[i] - scores[g - 1]);
       const int64_t count = ahead[i] - ahead[i - g + 1] - ahead[g - 1] + 1;
-      add_shifted(count, row[g - 1], 1.0, row[g] + shift);
+      add_scaled(count, 1.0, row[g - 1], 1.0, row[g] + shift);
       work += (double)count;
     }
     if (wb_poll_after(&call->poll, ADDITION_TIME * work)) return WB_INTERRUPTED;
@@ -68,35 +76,36 @@ int wb_pmf_count_groups(wb_call *call, int64_t n, const double *scores, int64_t 
   return status;
 }
 
-/* to[i - begin] = sum_j weight_j from[i - at_j] for begin <= i < end, where `from` has `count` entries. */
-static void add_block(const wb_pmf_values *v, int64_t count, const double *from, int64_t begin, int64_t end,
-                      double *to) {
-  memset(to, 0, (size_t)(end - begin) * sizeof(double));
-  for (int64_t j = 0; j < v->count; j++) {
+/* to[i - begin] = sum_j weight_j all[i - at_j] for begin <= i < end, where `to` is all + begin or overlaps nothing. */
+static void add_block(const wb_pmf_values *v, const double *all, int64_t begin, int64_t end, double *to) {
+  if (to != all + begin) memcpy(to, all + begin, (size_t)(end - begin) * sizeof(double));
+  double keep = v->weight[0];
+  for (int64_t i = begin; i < end && (v->count < 2 || i < v->at[1]); i++) to[i - begin] *= keep;
+  for (int64_t j = 1; j < v->count; j++, keep = 1) {
     const int64_t shift = (int64_t)v->at[j], first = shift > begin ? shift : begin;
-    const int64_t last = shift + count < end ? shift + count : end;
-    if (first < last) add_shifted(last - first, from + first - shift, v->weight[j], to + first - begin);
+    if (first < end) add_scaled(end - first, keep, all + first - shift, v->weight[j], to + first - begin);
   }
 }
 
-/* In place: blocks from the last to the first, because an output comes from entries at and before it. */
+/* In place, by stretches from the last to the first, because an output comes from entries at and before it. Within a
+ * stretch as long as the least shift, blocks go forwards: memory then moves 24 bytes for each output and two-valued
+ * variable, which is all the time that long sums take. Only shorter shifts need a copy of a block. */
 int wb_pmf_add_values(wb_call *call, int64_t count, const double *x, int64_t terms, const wb_pmf_values *values,
                       const double *outputs, double *result) {
   double block[BLOCK];
   memcpy(result, x, (size_t)count * sizeof(double));
-  for (int64_t k = 0; k < terms; k++) {
-    const int64_t longest = count + (int64_t)values[k].at[values[k].count - 1];
-    const int64_t length = longest < (int64_t)outputs[k] ? longest : (int64_t)outputs[k];
-    for (int64_t end = length; end > 0;) {
-      const int64_t begin = (end - 1) / BLOCK * BLOCK;
-      add_block(values + k, count, result, begin, end, block);
-      memcpy(result + begin, block, (size_t)(end - begin) * sizeof(double));
-      if (wb_poll_after(&call->poll, ADDITION_TIME * (double)(end - begin) * (double)values[k].count))
-        return WB_INTERRUPTED;
-      end = begin;
-    }
-    count = length;
-  }
   memset(result + count, 0, (size_t)((int64_t)outputs[terms - 1] - count) * sizeof(double));
+  for (int64_t k = 0; k < terms; k++) {
+    const wb_pmf_values *const v = values + k;
+    const int64_t least = v->count < 2 ? BLOCK : (int64_t)v->at[1], stretch = least > BLOCK ? least : BLOCK;
+    count = wb_min_int(count + (int64_t)v->at[v->count - 1], (int64_t)outputs[k]);
+    for (int64_t stop = count; stop > 0; stop -= stretch)
+      for (int64_t begin = stop > stretch ? stop - stretch : 0; begin < stop; begin += BLOCK) {
+        const int64_t end = wb_min_int(begin + BLOCK, stop);
+        add_block(v, result, begin, end, least < BLOCK ? block : result + begin);
+        if (least < BLOCK) memcpy(result + begin, block, (size_t)(end - begin) * sizeof(double));
+        if (wb_poll_after(&call->poll, ADDITION_TIME * (double)(end - begin) * (double)v->count)) return WB_INTERRUPTED;
+      }
+  }
   return WB_OK;
 }

@@ -5,12 +5,6 @@
 
 #include "core/weight_look.h"
 
-static void join(wb_weight_bits *seen, wb_weight_bits more) {
-  seen->all |= more.all;
-  seen->above |= more.above;
-  seen->large |= more.large;
-}
-
 static int judge(wb_weight_bits seen) {
   const unsigned found = wb_weight_judge(seen);
   return found & WB_WEIGHTS_UNUSABLE ? WB_PMF_UNUSABLE : found ? WB_PMF_LARGE : WB_PMF_USABLE;
@@ -49,7 +43,8 @@ int wb_pmf_look(int64_t rows, int64_t columns, const double *x, int log) {
     const int64_t here = rows - first < together ? rows - first : together;
     for (int64_t column = 0; column < columns; column++) {
       const double *const from = x + column * rows + first;
-      join(&seen, log ? see_logarithms(here, from, row) : see_weights(here, from, row));
+      const wb_weight_bits more = log ? see_logarithms(here, from, row) : see_weights(here, from, row);
+      seen = (wb_weight_bits){seen.all | more.all, seen.above | more.above, seen.large | more.large};
     }
     for (int64_t l = 0; l < here; l++)
       if (row[l] == 0) return WB_PMF_UNUSABLE;

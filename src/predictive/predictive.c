@@ -117,12 +117,6 @@ static wb_copula_model model_of(const wb_predictive_data *data) {
   return (wb_copula_model){data->kind, data->dimensions, data->covariates, has_rows ? data->n : 0};
 }
 
-static double *take(double **memory, int64_t doubles) {
-  double *const mine = *memory;
-  *memory += doubles;
-  return mine;
-}
-
 /* Distribution functions before the data: standard normal; if binary, the probability with log odds y, or 1/2. */
 static void start_conditional(const wb_predictive_data *data, int64_t points, const double *y, const int32_t *order,
                               double *conditional) {
@@ -179,15 +173,13 @@ int wb_predictive_fit(wb_call *call, const wb_predictive_data *data, int32_t set
                       const double *rho_x, int32_t count, const int32_t *order, double *log_score, double *score) {
   WB_TRY(wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", call->message));
   const int64_t n = data->n, d = data->dimensions, q = data->covariates, groups = (int64_t)sets * count;
-  const int64_t doubles = groups * (d + n * (3 * d + 3 + 2 * q));
-  double *const memory = wb_aligned_malloc((size_t)doubles * sizeof(double));
-  if (!memory) return wb_out_of_memory(call->message, "the orders of the data", (size_t)doubles * sizeof(double));
-  double *room = memory;
-  double *const group_rho = take(&room, groups * d), *const conditional = take(&room, groups * n * d);
-  double *const scores = take(&room, groups * n * d), *const gain = take(&room, groups * n * d);
-  double *const outcome = take(&room, groups * n), *const point_term = take(&room, groups * n);
-  double *const row_term = take(&room, groups * n), *const point_covariate = take(&room, groups * n * q);
-  double *const row_covariate = take(&room, groups * n * q);
+  double *group_rho, *conditional, *scores, *gain, *outcome, *point_term, *row_term, *point_covariate, *row_covariate;
+  void *const memory =
+      WB_PARTS("the orders of the data", call->message, WB_PART(group_rho, groups * d),
+               WB_PART(conditional, groups * n * d), WB_PART(scores, groups * n * d), WB_PART(gain, groups * n * d),
+               WB_PART(outcome, groups * n), WB_PART(point_term, groups * n), WB_PART(row_term, groups * n),
+               WB_PART(point_covariate, groups * n * q), WB_PART(row_covariate, groups * n * q));
+  if (!memory) return WB_ERROR_MEMORY;
   for (int64_t g = 0; g < groups; g++) {
     const int32_t *const mine = order + g % count * n;
     const int64_t set = g / count;
@@ -227,41 +219,45 @@ int wb_predictive_fit(wb_call *call, const wb_predictive_data *data, int32_t set
   return status;
 }
 
-int wb_predictive_state(wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth, int32_t count,
-                        const int32_t *order, const double *score, int64_t points, const double *y, const double *x,
-                        double *conditional, double *gain) {
+/* Sets model, bandwidth and closeness of an update, whose points have the covariates x, and does it. */
+static int update(wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth, const double *x,
+                  wb_copula_update *work) {
   WB_TRY(wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", call->message));
-  const int64_t n = data->n, d = data->dimensions, q = data->covariates;
-  const int64_t doubles = (n + points) * (q + 1);
-  double *const memory = wb_aligned_malloc((size_t)doubles * sizeof(double));
-  if (!memory) return wb_out_of_memory(call->message, "covariates of the points", (size_t)doubles * sizeof(double));
-  double *room = memory;
-  double *const point_term = take(&room, points), *const point_covariate = take(&room, points * q);
-  double *const row_term = take(&room, n), *const row_covariate = take(&room, n * q);
+  const int64_t n = data->n, q = data->covariates, points = work->points;
+  double *point_term, *point_covariate, *row_term, *row_covariate, *own_term, *own_covariate;
+  void *const memory = WB_PARTS("covariates of the points", call->message, WB_PART(point_term, points),
+                                WB_PART(row_term, n), WB_PART(own_term, n), WB_PART(point_covariate, points * q),
+                                WB_PART(row_covariate, n * q), WB_PART(own_covariate, n * q));
+  if (!memory) return WB_ERROR_MEMORY;
   if (q > 0) {
     point_closeness(data, bandwidth.rho_x, points, x, NULL, point_term, point_covariate);
     row_closeness(data, bandwidth.rho_x, NULL, row_term, row_covariate);
+    point_closeness(data, bandwidth.rho_x, n, data->x, NULL, own_term, own_covariate);
   }
-  for (int64_t p = 0; p < count; p++) {
-    start_conditional(data, points, y, NULL, conditional + p * d * points);
-    for (int64_t i = 0; i < d * points; i++) gain[p * d * points + i] = 1.0;
-  }
-  const wb_copula_update work = {
-      .model = model_of(data),
-      .groups = count,
-      .points = points,
-      .steps = n,
-      .most = 2.0,
-      .rho = bandwidth.rho,
-      .score = score,
-      .row = order,
-      .closeness = {0, point_term, point_covariate, row_term, row_covariate},
-      .conditional = conditional,
-      .gain = gain,
-  };
-  const int outcome = update_in_slices(call, &work);
+  work->model = model_of(data);
+  work->rho = bandwidth.rho;
+  work->closeness = (wb_copula_closeness){0, point_term, point_covariate, row_term, row_covariate};
+  work->row_closeness = (wb_copula_closeness){0, own_term, own_covariate, row_term, row_covariate};
+  const int status = update_in_slices(call, work);
   wb_aligned_free(memory);
-  return outcome;
+  return status;
+}
+
+int wb_predictive_state(wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth, int32_t count,
+                        const int32_t *order, const double *score, int64_t points, const double *y, const double *x,
+                        double *conditional, double *gain) {
+  const int64_t size = data->dimensions * points;
+  for (int64_t p = 0; p < count; p++) start_conditional(data, points, y, NULL, conditional + p * size);
+  for (int64_t i = 0; i < count * size; i++) gain[i] = 1.0;
+  wb_copula_update work = {.groups = count,
+                           .points = points,
+                           .steps = data->n,
+                           .most = 2.0,
+                           .score = score,
+                           .row = order,
+                           .conditional = conditional,
+                           .gain = gain};
+  return update(call, data, bandwidth, x, &work);
 }
 
 void wb_predictive_average(int32_t count, int32_t dimensions, int64_t points, const double *conditional,
@@ -284,38 +280,16 @@ void wb_predictive_average(int32_t count, int32_t dimensions, int64_t points, co
 
 int wb_predictive_resample(wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth,
                            const wb_predictive_resamples *resamples) {
-  WB_TRY(wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", call->message));
-  const int64_t n = data->n, q = data->covariates, points = resamples->points;
-  const int64_t doubles = points * (q + 1) + n * (2 * q + 2) + 1;
-  double *const memory = wb_aligned_malloc((size_t)doubles * sizeof(double));
-  if (!memory) return wb_out_of_memory(call->message, "covariates of the points", (size_t)doubles * sizeof(double));
-  double *room = memory;
-  double *const point_term = take(&room, points), *const point_covariate = take(&room, points * q);
-  double *const row_term = take(&room, n), *const row_covariate = take(&room, n * q);
-  double *const own_term = take(&room, n), *const own_covariate = take(&room, n * q);
-  if (q > 0) {
-    point_closeness(data, bandwidth.rho_x, points, resamples->x, NULL, point_term, point_covariate);
-    row_closeness(data, bandwidth.rho_x, NULL, row_term, row_covariate);
-    point_closeness(data, bandwidth.rho_x, n, data->x, NULL, own_term, own_covariate);
-  }
-  const wb_copula_update work = {
-      .model = model_of(data),
-      .key = resamples->key,
-      .first_group = resamples->first_group,
-      .groups = resamples->groups,
-      .points = points,
-      .first_step = resamples->first_step,
-      .steps = resamples->steps,
-      .observations = (double)n,
-      .most = resamples->most,
-      .rho = bandwidth.rho,
-      .closeness = {0, point_term, point_covariate, row_term, row_covariate},
-      .row_closeness = {0, own_term, own_covariate, row_term, row_covariate},
-      .row_conditional = resamples->row_state,
-      .conditional = resamples->conditional,
-      .gain = resamples->gain,
-  };
-  const int outcome = update_in_slices(call, &work);
-  wb_aligned_free(memory);
-  return outcome;
+  wb_copula_update work = {.key = resamples->key,
+                           .first_group = resamples->first_group,
+                           .groups = resamples->groups,
+                           .points = resamples->points,
+                           .first_step = resamples->first_step,
+                           .steps = resamples->steps,
+                           .observations = (double)data->n,
+                           .most = resamples->most,
+                           .row_conditional = resamples->row_state,
+                           .conditional = resamples->conditional,
+                           .gain = resamples->gain};
+  return update(call, data, bandwidth, resamples->x, &work);
 }

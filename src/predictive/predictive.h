@@ -5,8 +5,7 @@
 
 /* n observations. y: n x dimensions, column-major, standardised (binary: 0 or 1). start: y (binary: the log odds with
  * which each observation is predicted before the first one, or NULL for 0; they are the y of points, too). x: n x
- * covariates, column-major, standardised. The prequential score is that of the coordinates after the first `given`,
- * given these. */
+ * covariates, column-major, standardised. The prequential score is that of the coordinates given the first `given`. */
 typedef struct wb_predictive_data {
   wb_copula_kind kind;
   int64_t n;
@@ -45,8 +44,8 @@ void wb_predictive_gnedin(const wb_predictive_urn *urn, double n, double gamma, 
 
 /* Prequential fits for each of `sets` bandwidths (rho: sets x dimensions, rho_x: sets x covariates) and each of `count`
  * orders. log_score (sets x count) is the mean over observations of the log density, or probability, that was
- * predicted, relative to the density before the first observation. score (count x n x dimensions) is for the first set
- * (see wb_copula_fit), or NULL. */
+ * predicted, relative to the density before the first observation. score (count x n x dimensions; or NULL): of the
+ * first set. */
 int wb_predictive_fit(wb_call *call, const wb_predictive_data *data, int32_t sets, const double *rho,
                       const double *rho_x, int32_t count, const int32_t *order, double *log_score, double *score);
 

@@ -1,13 +1,10 @@
-/* The variances of blocks of coefficients (WB_REGRESSION_BLOCK of regression/chain.h), such as the penalised parts of
- * smooths, and the correlations of autoregressions. Given Polya-Gamma variables, a variance is drawn with all
- * coefficients integrated out. So the variance and its coefficients do not hold each other where they are. Its log is
- * drawn by slice sampling, and so is the logit of a correlation. */
+/* The variances of blocks of coefficients (WB_REGRESSION_BLOCK of regression/chain.h), and the correlations of
+ * autoregressions, by slice sampling of log and logit. All coefficients are integrated out, since a variance and its
+ * coefficients would hold each other where they are. */
 #include "core/scalar.h"
 
-#include "core/linear_algebra.h"
 #include "regression/draws.h"
-
-#include <string.h>
+#include "regression/quadratic.h"
 
 size_t wb_regression_block_room(const wb_regression_prior *prior) {
   return wb_regression_blocks(prior) > 0 ? 4 * wb_packed_size(prior->columns) + 3 * (size_t)prior->columns : 0;
@@ -35,9 +32,8 @@ static double log_density(const void *what, double log_variance) {
   for (size_t i = 0; i < triangle; i++) law->factor[i] = wb_fma(law->structure[i], inverse, law->information[i]);
   if (wb_regression_root(law->isa, law->k, law->factor) > 0) return -wb_infinity();
   wb_triangle_solve(law->k, law->factor, law->linear, law->solved);
-  double sum = 0.0;
-  for (int r = 0; r < law->k; r++) sum = wb_fma(law->solved[r], law->solved[r], sum);
-  return wb_fma(0.5, sum, prior) - wb_triangle_log_determinant(law->k, law->factor);
+  const double square = wb_regression_dot((size_t)law->k, law->solved, law->solved);
+  return wb_fma(0.5, square, prior) - wb_triangle_log_determinant(law->k, law->factor);
 }
 
 static void copy_block(int first, int k, const double *from, double *to) {
@@ -50,7 +46,7 @@ static double square_of(const wb_regression_prior *prior, int first, int k, cons
   double sum = 0.0;
   for (int r = first; r < first + k; r++)
     for (int c = first; c <= r; c++)
-      sum = wb_fma((c < r ? 2.0 : 1.0) * x[r] * x[c], prior->precision[wb_packed_row(r) + (size_t)c], sum);
+      sum = wb_fma((c < r ? 2.0 : 1.0) * x[r] * x[c], prior->precision[wb_packed_at(r, c)], sum);
   return sum;
 }
 
@@ -120,10 +116,9 @@ static void draw_marginal(const wb_regression_chain *chain, double *local, int f
   /* Row and column i of `matrix` are those of coefficient `of`. */
   for (int i = 0; i < p; i++) {
     const int row = i < first ? i : i < rest ? i + k : i - rest + first;
-    double *const to = matrix + wb_packed_row(i);
     for (int j = 0; j <= i; j++) {
       const int column = j < first ? j : j < rest ? j + k : j - rest + first;
-      to[j] = precision[row > column ? wb_packed_row(row) + (size_t)column : wb_packed_row(column) + (size_t)row];
+      matrix[wb_packed_at(i, j)] = precision[wb_packed_at(row, column)];
     }
     solved[i] = linear[row];
   }
@@ -168,7 +163,7 @@ void wb_regression_draw_blocks(const wb_regression_chain *chain, int32_t outcome
     wb_regression_add_prior(prior, &chain->state, outcome, precision, tilted);
     /* The block's own precision is left out. */
     for (int r = first; r < first + k; r++)
-      memset(precision + wb_packed_row(r) + (size_t)first, 0, (size_t)(r - first + 1) * sizeof(double));
+      memset(precision + wb_packed_at(r, first), 0, (size_t)(r - first + 1) * sizeof(double));
     for (size_t j = 0; j < wb_packed_size(p); j++) precision[j] += information[j];
     draw_marginal(chain, local + first, first, k, precision, tilted, backwards, rest, &stream);
   }

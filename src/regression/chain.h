@@ -5,11 +5,10 @@
 #include "backend/backend.h"
 
 /* The prior of one outcome's p coefficients: normal with `mean` and the packed `precision`, or its diagonal if the
- * session is dual. This is the precision given the other outcomes. Of m outcomes, the normal coefficients of two have
- * -precision/m between them: as if each class, the reference too, had independent coefficients, of which those of
- * outcomes are the differences. So it does not matter which class is the reference.
- * The laws of `law` other than WB_REGRESSION_NORMAL are mixtures of normals, whose scales are learned. They replace
- * the diagonal entry of `precision` of a coefficient c.
+ * session is dual, given the other outcomes. Of m outcomes, the normal coefficients of two have -precision/m between
+ * them, so that it does not matter which class is the reference: each class has independent coefficients, of which
+ * those of outcomes are the differences. The laws of `law` other than WB_REGRESSION_NORMAL are mixtures of normals,
+ * whose scales are learned. They replace the diagonal entry of `precision` of a coefficient c.
  *   WB_REGRESSION_HORSESHOE  The variance is local_c global. The square roots of local_c and global are half-Cauchy of
  *     scale 1 and `global_scale` (Makalic & Schmidt 2016, "A simple sampler for the horseshoe estimator", IEEE Signal
  *     Processing Letters 23, 179-182). With slab_scale > 0 the precision is 1/(local_c global) + 1/slab. The slab is
@@ -22,9 +21,9 @@
  *     the precision K/v. K is its part of `precision`, and v, which each of its local_c holds, is learned: its root is
  *     half-Cauchy of scale_c (regression/blocks.c).
  * With `gap`, a block whose gap_c are at least 0 is a stationary first-order autoregression: K is the precision of
- * effects of deviation 1 whose correlation is rho to the power of their distance. gap_c is the distance of level c from
- * the level before, or 0 at the first level of a unit. rho is learned, with a uniform prior. Its logit is in the
- * block's auxiliary scales. */
+ * effects of deviation 1 whose correlation is rho to the power of their distance. gap_c is the distance of level c
+ * from the level before, or 0 at the first level of a unit. rho has a uniform prior; its logit is in the auxiliary
+ * scales. */
 enum { WB_REGRESSION_NORMAL, WB_REGRESSION_HORSESHOE, WB_REGRESSION_STUDENT, WB_REGRESSION_BLOCK };
 typedef struct wb_regression_prior {
   int32_t columns;
@@ -48,9 +47,9 @@ typedef struct wb_regression_counts {
   wb_isa isa;
 } wb_regression_counts;
 
-/* Effects of many areas or times. They have mean 0 and the precision K/v; the root of v is half-Cauchy. K has this
- * band. With `gap` K is that of an autoregression, as of a block. Otherwise it is `precision` (row l has the entries
- * (l, l) to (l, l + band)) and, for each unit, the outer product of the shares of its levels. */
+/* Effects of many areas or times, N(0, (K/v)^-1) with a half-Cauchy root of v and this band of K. With `gap` K is
+ * that of an autoregression, as of a block. Otherwise it is `precision` (row l has the entries (l, l) to (l, l +
+ * band)) and, for each unit, the outer product of the shares of its levels. */
 typedef struct wb_regression_lattice {
   int32_t band;
   const double *precision; /* levels x (band + 1), row by row; NULL: there is none */
@@ -58,10 +57,10 @@ typedef struct wb_regression_lattice {
   const int32_t *unit; /* of each level; the levels of a unit are contiguous */
 } wb_regression_lattice;
 
-/* The grouping terms of a model. The effects of a level of term t are normal with mean 0 and covariance Sigma. With
- * `independent`, Sigma is diagonal, and the deviation of column k is half-Cauchy of scale scale[k]. Otherwise Sigma has
- * the prior of Huang & Wand (2013, Bayesian Analysis 8, 439-452) with nu = 2: each deviation is half-t with 2 degrees
- * of freedom and scale[k], and each correlation uniform. */
+/* The grouping terms of a model. The effects of a level of term t are N(0, Sigma). With `independent`, Sigma is
+ * diagonal, and the deviation of column k is half-Cauchy of scale scale[k]. Otherwise Sigma has the prior of Huang &
+ * Wand (2013, Bayesian Analysis 8, 439-452) with nu = 2: deviations are half-t (2 df, scale[k]), correlations
+ * uniform. */
 typedef struct wb_regression_grouping {
   int32_t count; /* 0: none */
   const wb_regression_term *terms;
@@ -78,8 +77,8 @@ static inline int wb_regression_is_lattice(const wb_regression_grouping *groupin
   return term >= grouping->count - grouping->lattices;
 }
 
-/* Doubles of one outcome's effects of all terms, and of their covariances. The covariance of a
- * term has q columns: Sigma and its inverse, packed, then the auxiliary variables of the prior. */
+/* Doubles of one outcome's effects of all terms, and of their covariances: of a term with q columns, Sigma and its
+ * inverse, packed, then the auxiliary variables of the prior. */
 #define WB_REGRESSION_COVARIANCE(q) ((size_t)(q) * ((size_t)(q) + 1) + (size_t)(q))
 size_t wb_regression_effects(const wb_regression_grouping *grouping);
 size_t wb_regression_lattice_effects(const wb_regression_grouping *grouping);
@@ -88,7 +87,6 @@ size_t wb_regression_covariances(const wb_regression_grouping *grouping);
 /* Fills `start` (levels + 1) and `index` (rows) of a term from the level of each row. */
 void wb_regression_index_levels(int64_t rows, int32_t levels, const int32_t *level, int32_t *start, int32_t *index);
 
-/* The state of a chain: everything that the next sweep needs. The statistics are for the first outcome. */
 typedef struct wb_regression_state {
   int32_t columns, outcomes, groups;
   int32_t dual_rows;                      /* rows of a dual session (regression/dual_draw.h); 0: not dual */
@@ -115,11 +113,16 @@ static inline size_t wb_regression_statistics_size(const wb_regression_state *st
 /* Doubles of the statistics of the levels of all terms of an outcome, and of what their draws need besides. */
 size_t wb_regression_level_sums(const wb_regression_state *state);
 
+/* Where the sums of level l of a term are: Z'WZ, packed, Z'WX and Z'z. Those of a group have another order. */
+typedef struct wb_regression_level {
+  const double *own, *cross, *slope;
+} wb_regression_level;
+wb_regression_level wb_regression_level_at(int is_group, int32_t p, int32_t q, const double *sums, int32_t l);
+
 #define WB_REGRESSION_SHRINKAGE(p) (2 * (size_t)(p) + 3)
 
 enum { WB_REGRESSION_DISPERSION, WB_REGRESSION_GROUP_VARIANCE, WB_REGRESSION_GROUP_AUXILIARY, WB_REGRESSION_SCALARS };
 
-/* A running chain: where it computes, from what, and its state. */
 typedef struct wb_regression_chain {
   const wb_backend *backend;
   wb_regression_session *session;

@@ -1,6 +1,8 @@
 /* The draws of a sweep, and what they share. */
 #pragma once
 
+#include "core/linear_algebra.h"
+#include "core/random_gamma.h"
 #include "numeric/slice.h"
 #include "regression/chain.h"
 
@@ -12,17 +14,14 @@ typedef struct wb_regression_scales {
 
 wb_regression_scales wb_regression_scales_of(const wb_regression_state *state, int32_t outcome);
 
-/* The prior's precision of an outcome's coefficients, given the scales in the state, packed. */
+/* The prior of an outcome's coefficients, given the scales in the state: the precision, packed, or the variances in a
+ * dual session; and the mean of a coefficient, given those of the other outcomes. */
 void wb_regression_prior_precision(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
                                    double *precision);
-
-/* The prior's mean of a coefficient of an outcome, given that of the other outcomes. */
-double wb_regression_prior_mean(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
-                                int32_t column);
-
-/* The prior's variances of an outcome's coefficients in a dual session, given the scales in the state. */
 void wb_regression_prior_variances(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
                                    double *variance);
+double wb_regression_prior_mean(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
+                                int32_t column);
 
 /* Blocks of coefficients: their number, whether the laws are in order, and a block's first column. */
 int32_t wb_regression_blocks(const wb_regression_prior *prior);
@@ -41,15 +40,14 @@ wb_regression_ar_step wb_regression_ar_step_of(double gap, double logit);
 /* The log of 1 - rho^2, the innovations' variance at distance 1 for a deviation of 1. */
 double wb_regression_log_innovation(double logit);
 
-/* Draws of regression/blocks.c: the variances of all blocks, and the correlations of autoregressions, from the
- * information and the linear term of the coefficients' likelihood, with the coefficients integrated out. `draw`: its
- * number in the sweep. `room`: wb_regression_block_room() doubles. */
+/* The variances of all blocks and the correlations of autoregressions, with the coefficients integrated out of a
+ * likelihood of this information and linear term. `draw`: its number in the sweep. `room`: wb_regression_block_room()
+ * doubles. */
 size_t wb_regression_block_room(const wb_regression_prior *prior);
 void wb_regression_draw_blocks(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, uint64_t draw,
                                const double *information, const double *linear, double *room);
 void wb_regression_draw_blocks_given(const wb_regression_chain *chain, int32_t outcome, wb_stream *stream);
 
-/* Draws of the scales of the coefficients' prior (regression/shrinkage.c). */
 void wb_regression_draw_shrinkage(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration);
 
 /* A move of an outcome's shrunk coefficients together with their common scales, where the session is dual. */
@@ -66,26 +64,20 @@ int wb_regression_log_ratios(const wb_regression_chain *chain, double *log_ratio
 int wb_regression_accept(const wb_regression_chain *chain, uint32_t iteration, uint64_t draw, double *log_ratio,
                          int *accepted);
 
-/* Draws of the other hyperparameters (regression/hyperparameters.c). */
 void wb_regression_draw_group_scale(const wb_regression_chain *chain, uint32_t iteration);
 int wb_regression_draw_dispersion(const wb_regression_chain *chain, uint32_t iteration);
 
-/* The draws of an outcome in a sweep where there are terms (regression/groups.c): Polya-Gamma variables, then for each
- * term the coefficients and its effects given the effects of the other terms, then shifts of nested terms, then
- * covariances. `sums`: wb_regression_level_sums() doubles. `room`: as for the coefficients. */
+/* The draws of an outcome in a sweep where there are terms: Polya-Gamma variables, coefficients with the effects of
+ * each term, shifts of nested terms, covariances. `sums`: wb_regression_level_sums() doubles. */
 int wb_regression_draw_terms(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, double *sums,
                              double *room);
-
-/* The shifts of nested terms alone; `sums` as before. */
 void wb_regression_shift_terms(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, double *sums);
 
 /* The part of the log likelihood of counts that depends on the dispersion r but not on the means. */
 double wb_regression_count_constant(const wb_regression_counts *counts, double r);
 
-/* The log prior density of log(r), up to a constant. */
 double wb_regression_log_dispersion(const wb_regression_prior *prior, double log_r);
 
-/* The parameters of a state for a session, with another dispersion or its own. */
 wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *state, double dispersion);
 wb_regression_parameters wb_regression_own_parameters(const wb_regression_state *state);
 
@@ -105,13 +97,13 @@ int wb_regression_root(wb_isa isa, int32_t n, double *a);
 int wb_regression_draw_normal(wb_isa isa, int32_t columns, double *precision, double *linear, double *normal,
                               wb_stream *stream, uint32_t iteration, double *coefficients, wb_message *message);
 
-/* The factor of the effects of groups and of their deviation, which is drawn given everything else. Effects and
- * deviation otherwise hold each other where they are (Liu & Sabatti 2000, "Generalised Gibbs sampler and multigrid
- * Monte Carlo for Bayesian computation", Biometrika 87, 353-369, with the group of scales).
- * The log density of t = log(c), where c is the factor, without the auxiliary variable of the deviation's prior:
- *   linear c - square c^2/2 - power t - (power + 1)/2 log(tie/c^2 + floor).
- * The first two are of the likelihood. The effects' own density and the Jacobian of their change cancel.
- * The draw of t is a slice sampler's from t = 0. */
+/* The factor c of the effects of groups and of their deviation, which otherwise hold each other where they are (Liu &
+ * Sabatti 2000, "Generalised Gibbs sampler and multigrid Monte Carlo for Bayesian computation", Biometrika 87, 353-369,
+ * with the group of scales). The log density of t = log(c), without the auxiliary variable of the deviation's prior, is
+ *
+ *    linear c - square c^2/2 - power t - (power + 1)/2 log(tie/c^2 + floor).
+ *
+ * The first two are of the likelihood. The effects' own density and the Jacobian of their change cancel. */
 typedef struct wb_regression_factor_law {
   double linear, square, power, tie, floor;
 } wb_regression_factor_law;
@@ -129,7 +121,7 @@ typedef struct wb_regression_term_place {
 /* Doubles that a draw of any lattice (the effects of many areas or times) needs. */
 size_t wb_regression_lattice_room(const wb_regression_state *state);
 
-/* Draws the deviation of a lattice and the variances of blocks, with coefficients and effects integrated out, then
- * these. `change` gets the effects before. `room`: as for coefficients. `own`: wb_regression_lattice_room() doubles. */
+/* Draws the deviation of a lattice, the variances of blocks, then coefficients and effects. `change` gets the
+ * effects before. `room`: as for coefficients. `own`: wb_regression_lattice_room() doubles. */
 int wb_regression_draw_lattice(const wb_regression_chain *chain, const wb_regression_term_place *term, double scale,
                                uint32_t iteration, double *change, double *room, double *own);

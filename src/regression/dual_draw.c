@@ -3,53 +3,30 @@
 
 #include "regression/dual_draw.h"
 
-#include "core/linear_algebra.h"
-#include "core/random_normal.h"
+#include "numeric/memory.h"
 #include "numeric/root.h"
 #include "regression/draws.h"
-
-#include <string.h>
 
 enum { MOST = WB_REGRESSION_MOST_TERM_COLUMNS, MOST_PACKED = MOST * (MOST + 1) / 2 };
 
 /* The weight of a row whose Polya-Gamma variable is too small for a double. */
 #define LEAST_WEIGHT 1e-300
 
-/* Numbers up to a multiple of 64 bytes. */
-static size_t whole_lines(size_t count) { return (count + 7) / 8 * 8; }
-
-static size_t most_effects(const wb_regression_state *state) {
-  size_t most = (size_t)state->groups;
-  for (int32_t t = 0; state->grouping && t < state->grouping->count; t++) {
-    const size_t own = (size_t)state->grouping->terms[t].levels * (size_t)state->grouping->terms[t].columns;
-    if (own > most) most = own;
-  }
-  return most;
-}
-
-size_t wb_regression_dual_size(const wb_regression_state *state) {
-  if (state->dual_rows == 0) return 0;
-  const size_t padded = (size_t)wb_root_padded(state->dual_rows);
-  return 2 * padded * wb_root_stride(state->dual_rows) + 4 * padded + 2 * whole_lines((size_t)state->columns) +
-         whole_lines(most_effects(state)) + (state->groups > 0 ? padded : 0);
-}
-
-wb_regression_dual wb_regression_dual_in(double *memory, const wb_regression_data *data,
-                                         const wb_regression_state *state) {
-  const size_t padded = (size_t)wb_root_padded(state->dual_rows), stride = wb_root_stride(state->dual_rows);
-  wb_regression_dual dual = {.padded = (int32_t)padded, .stride = stride, .gram = memory};
-  dual.system = dual.gram + padded * stride;
-  dual.root = dual.system + padded * stride;
-  dual.solution = dual.root + padded;
-  dual.linear = dual.solution + padded;
-  dual.residual = dual.linear + padded;
-  dual.variance = dual.residual + padded;
-  dual.point = dual.variance + whole_lines((size_t)state->columns);
-  dual.effects = dual.point + whole_lines((size_t)state->columns);
-  dual.group = (int32_t *)(dual.effects + whole_lines(most_effects(state)));
+int wb_regression_dual_open(const wb_regression_chain *chain, wb_regression_dual *dual) {
+  const wb_regression_state *const state = &chain->state;
+  const int64_t *const start = chain->data->group_start;
+  const size_t padded = (size_t)wb_root_padded(state->dual_rows), stride = wb_root_stride(state->dual_rows),
+               effects = state->grouping ? wb_regression_effects(state->grouping) : (size_t)state->groups;
+  *dual = (wb_regression_dual){.padded = (int32_t)padded, .stride = stride};
+  dual->memory =
+      WB_PARTS("the system of the rows", chain->message, WB_PART(dual->gram, padded * stride),
+               WB_PART(dual->system, padded * stride), WB_PART(dual->root, padded), WB_PART(dual->solution, padded),
+               WB_PART(dual->linear, padded), WB_PART(dual->residual, padded), WB_PART(dual->variance, state->columns),
+               WB_PART(dual->point, state->columns), WB_PART(dual->effects, effects), WB_PART(dual->group, padded));
+  if (!dual->memory) return WB_ERROR_MEMORY;
   for (int32_t g = 0; g < state->groups; g++)
-    for (int64_t row = data->group_start[g]; row < data->group_start[g + 1]; row++) dual.group[row] = g;
-  return dual;
+    for (int64_t row = start[g]; row < start[g + 1]; row++) dual->group[row] = g;
+  return WB_OK;
 }
 
 wb_regression_dual_grouping wb_regression_dual_groups(const wb_regression_chain *chain) {
@@ -75,8 +52,7 @@ static double shared(const wb_regression_dual_grouping *grouping, int32_t rows, 
   double sum = 0.0;
   for (int32_t k = 0; k < grouping->term.columns; k++)
     for (int32_t m = 0; m < grouping->term.columns; m++)
-      sum = wb_fma(grouping->covariance[m <= k ? wb_packed_row(k) + (size_t)m : wb_packed_row(m) + (size_t)k] *
-                       z_of(&grouping->term, rows, k, a),
+      sum = wb_fma(grouping->covariance[wb_packed_at(k, m)] * z_of(&grouping->term, rows, k, a),
                    z_of(&grouping->term, rows, m, b), sum);
   return sum;
 }
@@ -169,7 +145,7 @@ int wb_regression_dual_sums(const wb_regression_chain *chain, int32_t outcome,
     for (int32_t k = 0; k < q; k++) {
       const double value = z_of(term, n, k, i);
       for (int32_t m = 0; m <= k; m++) {
-        double *const to = own + wb_packed_row(k) + (size_t)m;
+        double *const to = own + wb_packed_at(k, m);
         *to = wb_fma(omega[i] * value, z_of(term, n, m, i), *to);
       }
       own[triangle + (size_t)k] = wb_fma(rest, value, own[triangle + (size_t)k]);

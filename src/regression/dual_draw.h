@@ -6,9 +6,8 @@
  * Given Polya-Gamma variables omega, with D the prior's variances and m its means, z the rows' weights in the linear
  * term and S = diag(sqrt(omega)): draw u from N(m, D) and e from N(0, I), solve
  *   (I + S (X D X' + C) S) w = S^-1 z - S X u - S a - e,
- * and u + D X' S w is a draw of the coefficients. C is the covariance of the rows that the effects of a grouping give
- * them, which are integrated out, and a a draw of these effects. The effects are drawn afterwards, given the
- * coefficients. All of this is exact, also for rows without weight. */
+ * and u + D X' S w is a draw of the coefficients. C is the covariance that the integrated effects of a grouping give
+ * the rows, and a a draw of these effects, which are drawn afterwards. This is exact, also for rows without weight. */
 #pragma once
 
 #include "core/philox.h"
@@ -28,12 +27,10 @@ typedef struct wb_regression_dual {
   double *variance, *point;  /* columns */
   double *effects;           /* of any grouping */
   int32_t *group;            /* rows: the group of each */
+  void *memory;              /* of all; the caller frees it */
 } wb_regression_dual;
 
-/* Doubles of working memory, and where its parts are. `memory` is at a multiple of 64. */
-size_t wb_regression_dual_size(const wb_regression_state *state);
-wb_regression_dual wb_regression_dual_in(double *memory, const wb_regression_data *data,
-                                         const wb_regression_state *state);
+int wb_regression_dual_open(const wb_regression_chain *chain, wb_regression_dual *dual);
 
 /* A grouping whose effects are integrated out, with the packed `covariance`; reads columns, levels, z and level. */
 typedef struct wb_regression_dual_grouping {
@@ -41,7 +38,6 @@ typedef struct wb_regression_dual_grouping {
   const double *covariance;
 } wb_regression_dual_grouping;
 
-/* The grouping of the groups' intercepts. */
 wb_regression_dual_grouping wb_regression_dual_groups(const wb_regression_chain *chain);
 
 /* Draws an outcome's coefficients given omega and z of the rows. `grouping`: NULL without. */

@@ -1,18 +1,13 @@
-/* Generalised elliptical slice moves of a regression's coefficients, effects of groups and dispersion together
- * (Murray, Adams & MacKay 2010, "Elliptical slice sampling", AISTATS; with a Student t as Nishihara, Murray & Adams
- * 2014, "Parallel MCMC with generalized elliptical slice sampling", JMLR 15, 2087-2112, section 3). The t has 5 degrees
- * of freedom. Its centre and scale are those of the posterior if the log likelihood is replaced by its quadratic
- * approximation at the mode; the normal prior has its present scales. A move has nothing to tune and is never rejected.
- * It costs one pass over the rows for the log likelihood at each trial.
+/* Generalised elliptical slice moves of coefficients, effects of groups and dispersion together (Murray, Adams & MacKay
+ * 2010, "Elliptical slice sampling", AISTATS; with a Student t as Nishihara, Murray & Adams 2014, "Parallel MCMC with
+ * generalized elliptical slice sampling", JMLR 15, 2087-2112, section 3). Centre and scale of the t are those of the
+ * posterior with the quadratic approximation of the log likelihood at the mode; the prior has its present scales.
  *
  * The linear predictors are logs of means, so the dispersion r and the coefficients are nearly independent. */
 #include "core/scalar.h"
 
 #include "regression/ellipse.h"
 
-#include "core/linear_algebra.h"
-#include "core/random_gamma.h"
-#include "core/random_normal.h"
 #include "core/trigonometric.h"
 #include "regression/target.h"
 

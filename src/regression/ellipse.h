@@ -1,14 +1,13 @@
-/* Moves of all coefficients of a regression together, beside the Polya-Gamma sweep. Given Polya-Gamma variables of many
- * trials, the coefficients are known far more precisely than the data know them, so sweeps alone hardly move: the
- * effective draws of a sweep are about 1/(2 lambda - 1). lambda is the largest eigenvalue of
- * (X'WX + P)^-1 (X'EX + P) at the mode of the posterior. W is the information of the rows, E the means of the
- * Polya-Gamma variables, and P the prior's precision; coefficients here are also the effects of groups. Where lambda
- * exceeds WB_REGRESSION_TOLERABLE, elliptical slice moves follow each sweep, unless there are very many groups. They
- * always do if the dispersion of counts is learned and there are no groups: the moves draw it too, for less than the
- * slice sampler of regression/hyperparameters.c.
+/* Moves of all coefficients of a regression together, after the Polya-Gamma sweep. Given Polya-Gamma variables of many
+ * trials, the coefficients are known far more precisely than the data know them: the effective draws of a sweep are
+ * about 1/(2 lambda - 1), where lambda is the largest eigenvalue of (X'WX + P)^-1 (X'EX + P) at the mode. W is the
+ * information of the rows, E the means of the Polya-Gamma variables, and P the prior's precision; coefficients here are
+ * also the effects of groups. Moves follow where lambda exceeds WB_REGRESSION_TOLERABLE, unless there are very many
+ * groups, and always if the dispersion of counts is learned without groups: they draw it too, for less than the slice
+ * sampler of regression/hyperparameters.c.
  *
- * Several outcomes move together: outcomes share information, so that each alone could move less. A sweep draws one
- * outcome after the other, and lambda is defined by how fast that approaches the mode (lambda_of_outcomes()). */
+ * Outcomes share information, so several move together. A sweep draws one after the other, and lambda is defined by
+ * how fast that approaches the mode (lambda_of_outcomes()). */
 #pragma once
 
 #include "core/philox.h"
@@ -33,14 +32,13 @@
 #define WB_REGRESSION_ELLIPSE_HEAD 2
 size_t wb_regression_ellipse_size(const wb_regression_state *state);
 
-/* Finds the mode of the posterior given the scales in the state, from the state on, and the approximation there. Leaves
- * the mode in the state. Without a mode there are no moves. With spread > 0, `spread` times a t draw about the mode
- * takes its place. Where there cannot be moves, the effects of terms stay as they are. */
+/* Finds the mode of the posterior given the scales in the state, and the approximation there. Leaves in the state
+ * the mode or, with spread > 0, `spread` times a t draw about it. Without a mode there are no moves. Where there
+ * cannot be moves, the effects of terms stay as they are. */
 int wb_regression_find_mode(const wb_regression_chain *chain, double spread);
 
-/* What a move follows: ellipses of a t about `centre`. log_density() makes a point the state and gives its posterior
- * density. whiten() gives the vector whose squared length is that of a point in the t's scale; colour() is its inverse,
- * in place. */
+/* What a move follows: ellipses of a t about `centre`. log_density() makes a point the state. whiten() gives the
+ * vector whose squared length is that of a point in the t's scale; colour() is its inverse, in place. */
 typedef struct wb_regression_curve {
   size_t size;
   const double *centre;

@@ -1,36 +1,15 @@
-/* Draws of the effects of grouping terms and of their covariances. Given the Polya-Gamma variables, coefficients and
- * effects are normal together. A sweep goes through the terms and draws the coefficients together with all effects of
- * one term, given the effects of the others: the levels of one term share no rows, so that they are eliminated one by
- * one. Drawing the coefficients with each term keeps crossed terms mixing (Papaspiliopoulos, Roberts & Zanella 2020,
+/* Draws of the effects of grouping terms and of their covariances. A sweep draws the coefficients together with all
+ * effects of one term, given the effects of the others, term by term: the levels of a term share no rows, so that
+ * they are eliminated one by one. That keeps crossed terms mixing (Papaspiliopoulos, Roberts & Zanella 2020,
  * "Scalable inference for crossed random effects models", Biometrika 107, 25-40). */
 #include "core/scalar.h"
 
-#include "core/linear_algebra.h"
-#include "core/random_gamma.h"
 #include "core/random_wishart.h"
 #include "regression/draws.h"
 #include "regression/dual_draw.h"
+#include "regression/quadratic.h"
 
 enum { MOST = WB_REGRESSION_MOST_TERM_COLUMNS, MOST_PACKED = MOST * (MOST + 1) / 2 };
-
-static size_t effects_from(const wb_regression_grouping *grouping, int32_t first) {
-  size_t size = 0;
-  for (int32_t t = first; t < grouping->count; t++)
-    size += (size_t)grouping->terms[t].levels * (size_t)grouping->terms[t].columns;
-  return size;
-}
-
-size_t wb_regression_effects(const wb_regression_grouping *grouping) { return effects_from(grouping, 0); }
-
-size_t wb_regression_lattice_effects(const wb_regression_grouping *grouping) {
-  return effects_from(grouping, grouping->count - grouping->lattices);
-}
-
-size_t wb_regression_covariances(const wb_regression_grouping *grouping) {
-  size_t size = 0;
-  for (int32_t t = 0; t < grouping->count; t++) size += WB_REGRESSION_COVARIANCE(grouping->terms[t].columns);
-  return size;
-}
 
 /* Room for the draw of a lattice, the statistics of all levels, the change of effects, the coefficients, the variances
  * of their blocks and the effects before a draw by surrogates, room for V, and room for shifts or Z'z of a term. */
@@ -44,6 +23,12 @@ size_t wb_regression_level_sums(const wb_regression_state *state) {
     size += (size_t)term->levels * (WB_REGRESSION_LEVEL_STATISTICS(summed, term->columns) + 1);
   }
   return size;
+}
+
+wb_regression_level wb_regression_level_at(int is_group, int32_t p, int32_t q, const double *sums, int32_t l) {
+  const double *const own = sums + (size_t)l * WB_REGRESSION_LEVEL_STATISTICS(p, q);
+  if (is_group) return (wb_regression_level){own + p, own, own + p + 1};
+  return (wb_regression_level){own, own + wb_packed_size(q), own + wb_packed_size(q) + (size_t)q * (size_t)p};
 }
 
 void wb_regression_index_levels(int64_t rows, int32_t levels, const int32_t *level, int32_t *start, int32_t *index) {
@@ -85,8 +70,7 @@ static term_place place_of(const wb_regression_state *state, int32_t outcome, do
 /* y += weight A x of a symmetric matrix A whose lower half is packed. */
 static void add_symmetric(int32_t q, double weight, const double *a, const double *x, double *y) {
   for (int32_t r = 0; r < q; r++)
-    for (int32_t c = 0; c < q; c++)
-      y[r] = wb_fma(weight * a[c <= r ? wb_packed_row(r) + (size_t)c : wb_packed_row(c) + (size_t)r], x[c], y[r]);
+    for (int32_t c = 0; c < q; c++) y[r] = wb_fma(weight * a[wb_packed_at(r, c)], x[c], y[r]);
 }
 
 /* The factor of Z'WZ + Sigma^-1 of a level. It exists, because Sigma^-1 is positive definite. */
@@ -105,8 +89,7 @@ static int not_positive(const term_place *term, uint32_t iteration, wb_message *
 
 /* Takes the effects b of a term out of the fixed parts of rows: X'z and Z'z grow by X'WZ b and Z'WZ b. Then integrates
  * the effects out: with C the factor of Z'WZ + Sigma^-1 of a level, V = C^-1 Z'WX and u = C^-1 Z'z, precision and
- * linear term of the coefficients become precision - sum V'V and linear - sum V'u. `v`: room for V. Returns 0 on
- * failure. */
+ * linear term of the coefficients become precision - sum V'V and linear - sum V'u. `v`: room for V. 0: failure. */
 static int eliminate_levels(const term_place *term, int32_t p, double *v, double *precision, double *linear) {
   const int32_t q = term->columns;
   double factor[MOST_PACKED], u[MOST];
@@ -117,18 +100,12 @@ static int eliminate_levels(const term_place *term, int32_t p, double *v, double
     add_symmetric(q, 1.0, sums, own, z);
     if (factor_level(term, sums, factor) > 0) return 0;
     wb_triangle_solve(q, factor, z, u);
-    for (int32_t k = 0; k < q; k++) {
-      const double *const row = products + (size_t)k * (size_t)p, *const left = factor + wb_packed_row(k);
-      double *const out = v + (size_t)k * (size_t)p;
+    wb_regression_eliminate(q, factor, p, products, (size_t)p, v, precision);
+    for (int32_t k = 0; k < q; k++)
       for (int32_t c = 0; c < p; c++) {
-        double sum = row[c];
-        for (int32_t j = 0; j < k; j++) sum = wb_fma(-left[j], v[(size_t)j * (size_t)p + (size_t)c], sum);
-        out[c] = sum / left[k];
-        linear[c] = wb_fma(own[k], row[c], linear[c]);
-        linear[c] = wb_fma(-u[k], out[c], linear[c]);
+        linear[c] = wb_fma(own[k], products[(size_t)k * (size_t)p + (size_t)c], linear[c]);
+        linear[c] = wb_fma(-u[k], v[(size_t)k * (size_t)p + (size_t)c], linear[c]);
       }
-      wb_symmetric_add_outer(p, -1.0, out, precision);
-    }
   }
   return 1;
 }
@@ -162,10 +139,8 @@ static void draw_effects(const term_place *term, int32_t p, uint64_t key, uint32
       change[(size_t)l * (size_t)q + (size_t)k] = own[k];
       own[k] = value[k];
       scales->linear[k] = wb_fma(value[k], rest[k], scales->linear[k]);
-      for (int32_t m = 0; m <= k; m++) {
-        double *const square = scales->square + wb_packed_row(k) + (size_t)m;
-        *square = wb_fma(value[k] * value[m], sums[wb_packed_row(k) + (size_t)m], *square);
-      }
+      for (size_t m = 0, at = wb_packed_row(k); m <= (size_t)k; m++, at++)
+        scales->square[at] = wb_fma(value[k] * value[m], sums[at], scales->square[at]);
     }
   }
 }
@@ -184,21 +159,18 @@ static void rescale_effects(const term_place *term, int independent, const doubl
   double factor[MOST];
   for (int32_t k = 0; k < q; k++) factor[k] = 1.0;
   for (int32_t k = first; k < end; k++) {
-    const size_t diagonal = wb_packed_row(k) + (size_t)k;
+    const size_t diagonal = wb_packed_at(k, k);
     wb_regression_factor_law law = {scales->linear[k], scales->square[diagonal], power, nu * tie[diagonal],
                                     1.0 / (scale[k] * scale[k])};
     for (int32_t m = 0; m < q; m++)
-      if (m != k)
-        law.linear =
-            wb_fma(-factor[m], scales->square[m < k ? wb_packed_row(k) + (size_t)m : wb_packed_row(m) + (size_t)k],
-                   law.linear);
+      if (m != k) law.linear = wb_fma(-factor[m], scales->square[wb_packed_at(k, m)], law.linear);
     factor[k] = wb_exp(wb_regression_draw_log_factor(&law, stream));
     auxiliary[k] = (law.tie / (factor[k] * factor[k]) + law.floor) / wb_draw_gamma(stream, 0.5 * (power + 1.0));
   }
   for (int32_t k = 0; k < q; k++)
     for (int32_t m = 0; m <= k; m++) {
-      covariance[wb_packed_row(k) + (size_t)m] *= factor[k] * factor[m];
-      tie[wb_packed_row(k) + (size_t)m] /= factor[k] * factor[m];
+      covariance[wb_packed_at(k, m)] *= factor[k] * factor[m];
+      tie[wb_packed_at(k, m)] /= factor[k] * factor[m];
     }
   for (int32_t l = 0; l < term->levels; l++)
     for (int32_t k = 0; k < q; k++) term->effects[(size_t)l * (size_t)q + (size_t)k] *= factor[k];
@@ -207,7 +179,7 @@ static void rescale_effects(const term_place *term, int independent, const doubl
 /* Row j of the inverse root of the covariance times the effects of a level. */
 static double standardised(const double *inverse, int32_t j, const double *effects) {
   double sum = 0.0;
-  for (int32_t k = 0; k <= j; k++) sum = wb_fma(inverse[wb_packed_row(j) + (size_t)k], effects[k], sum);
+  for (int32_t k = 0; k <= j; k++) sum = wb_fma(inverse[wb_packed_at(j, k)], effects[k], sum);
   return sum;
 }
 
@@ -221,14 +193,13 @@ static void weigh_change(const term_place *term, int32_t p, const double *invers
   double length = 0.0;
   *precision = *linear = 0.0;
   for (int32_t r = i; r < q; r++) {
-    const double v = inverse[wb_packed_row(r) + (size_t)i];
+    const double v = inverse[wb_packed_at(r, i)];
     length = wb_fma(v, v, length);
   }
   for (int32_t k = 0; k <= j; k++) {
-    const double w = inverse[wb_packed_row(j) + (size_t)k], weight = 2.0 * nu / auxiliary[k] * w;
+    const double w = inverse[wb_packed_at(j, k)], weight = 2.0 * nu / auxiliary[k] * w;
     double inner = 0.0;
-    for (int32_t r = i; r < q; r++)
-      inner = wb_fma(inverse[wb_packed_row(r) + (size_t)i], inverse[wb_packed_row(r) + (size_t)k], inner);
+    for (int32_t r = i; r < q; r++) inner = wb_fma(inverse[wb_packed_at(r, i)], inverse[wb_packed_at(r, k)], inner);
     *precision = wb_fma(weight * w, length, *precision);
     *linear = wb_fma(weight, inner, *linear);
   }
@@ -239,9 +210,8 @@ static void weigh_change(const term_place *term, int32_t p, const double *invers
     const double u = standardised(inverse, j, effects);
     double rest = products[(size_t)q * (size_t)p + (size_t)i];
     for (int32_t c = 0; c < p; c++) rest = wb_fma(-row[c], term->coefficients[c], rest);
-    for (int32_t m = 0; m < q; m++)
-      rest = wb_fma(-sums[m <= i ? wb_packed_row(i) + (size_t)m : wb_packed_row(m) + (size_t)i], effects[m], rest);
-    *precision = wb_fma(u * u, sums[wb_packed_row(i) + (size_t)i], *precision);
+    for (int32_t m = 0; m < q; m++) rest = wb_fma(-sums[wb_packed_at(i, m)], effects[m], rest);
+    *precision = wb_fma(u * u, sums[wb_packed_at(i, i)], *precision);
     *linear = wb_fma(u, rest, *linear);
   }
 }
@@ -264,12 +234,11 @@ static void redraw_root(const term_place *term, int32_t p, wb_stream *stream) {
         double *const effects = term->effects + (size_t)l * (size_t)q;
         effects[i] = wb_fma(change, standardised(inverse, j, effects), effects[i]);
       }
-      root[wb_packed_row(i) + (size_t)j] += change;
+      root[wb_packed_at(i, j)] += change;
       for (int32_t r = i; r < q; r++)
         for (int32_t k = 0; k <= j; k++)
-          inverse[wb_packed_row(r) + (size_t)k] =
-              wb_fma(-change * inverse[wb_packed_row(r) + (size_t)i], inverse[wb_packed_row(j) + (size_t)k],
-                     inverse[wb_packed_row(r) + (size_t)k]);
+          inverse[wb_packed_at(r, k)] =
+              wb_fma(-change * inverse[wb_packed_at(r, i)], inverse[wb_packed_at(j, k)], inverse[wb_packed_at(r, k)]);
     }
   wb_triangle_square(q, root, covariance);
   wb_triangle_gram(q, inverse, tie);
@@ -294,10 +263,9 @@ static int sum_dual(const wb_regression_chain *chain, const term_place *term) {
                                  term->sums);
 }
 
-/* Draws by surrogates of Poisson rows: the coefficients and effects of a term were drawn, and are taken or not. Then
- * one column of the effects gets a factor. Factors of several columns could not be corrected together, because their
- * order matters. `before`: the coefficients, and the variances and correlations of their blocks, before the draw, and
- * room for effects. */
+/* For Poisson rows: takes the drawn coefficients and effects of a term or not. Then one column of the effects gets a
+ * factor: factors of several columns could not be corrected together, because their order matters. `before`: the
+ * coefficients, and the variances and correlations of their blocks, before the draw, and room for effects. */
 static int correct_term(const wb_regression_chain *chain, const term_place *term, uint32_t iteration,
                         const double *scale, double *change, scale_sums *scales, double *before, double *log_ratio,
                         wb_stream *stream) {
@@ -379,9 +347,8 @@ static int draw_lattice(const wb_regression_chain *chain, const term_place *term
   return WB_OK;
 }
 
-/* Draws the coefficients and the effects of one term. `linear` of the statistics is X'z given all effects, on entry and
- * on return. `room`: as draw_coefficients() of regression/regression.c has it. `v`: MOST rows of p. `before`: of
- * correct_term(). `own`: room for lattices. */
+/* The coefficients and the effects of one term. `linear` of the statistics is X'z given all effects, before and after.
+ * `room`: as draw_coefficients() of regression/regression.c has it. `v`: MOST rows of p. */
 static int draw_term(const wb_regression_chain *chain, const term_place *term, uint32_t iteration, double *change,
                      double *v, double *room, double *own, double *before, double *log_ratio) {
   const wb_regression_state *const state = &chain->state;
@@ -414,10 +381,10 @@ static int draw_term(const wb_regression_chain *chain, const term_place *term, u
   return WB_OK;
 }
 
-/* The mean effect of the levels that lie in a level of the parent is known far less well than the sum of both. So each
- * level of the parent takes a normal shift from all of its levels: the linear predictors stay as they are. With S and P
- * the inverse covariances of the term and its parent, and m levels of effects b in one of effects a, the shift has
- * precision m S + P and linear term S sum(b) - P a. `sums`: levels of the parent x (columns + 1). */
+/* The mean effect of the levels in a level of the parent is known far less well than the sum of both. So each level
+ * of the parent takes a normal shift from all of its levels. With S and P the inverse covariances of the term and
+ * its parent, and m levels of effects b in one of effects a, it has precision m S + P and linear term S sum(b) - P
+ * a. `sums`: levels of the parent x (columns + 1). */
 static void shift_levels(const term_place *term, const term_place *parent, const int32_t *parent_level, uint64_t key,
                          uint32_t iteration, double *sums) {
   const int32_t q = term->columns;
@@ -466,8 +433,8 @@ static void draw_variances(const term_place *term, const double *scale, wb_strea
     }
     const double variance = wb_fma(0.5, sum, 1.0 / auxiliary[k]) / wb_draw_gamma(stream, 0.5 * (term->levels + 1.0));
     auxiliary[k] = (1.0 / (scale[k] * scale[k]) + 1.0 / variance) / wb_draw_exponential(stream);
-    covariance[wb_packed_row(k) + (size_t)k] = variance;
-    tie[wb_packed_row(k) + (size_t)k] = 1.0 / variance;
+    covariance[wb_packed_at(k, k)] = variance;
+    tie[wb_packed_at(k, k)] = 1.0 / variance;
   }
 }
 
@@ -480,7 +447,7 @@ static int draw_covariance(const term_place *term, const double *scale, wb_strea
                 *const auxiliary = tie + term->triangle;
   double root[MOST_PACKED], wishart[MOST_PACKED];
   for (size_t i = 0; i < term->triangle; i++) root[i] = 0.0;
-  for (int32_t k = 0; k < q; k++) root[wb_packed_row(k) + (size_t)k] = 2.0 * nu / auxiliary[k];
+  for (int32_t k = 0; k < q; k++) root[wb_packed_at(k, k)] = 2.0 * nu / auxiliary[k];
   for (int32_t l = 0; l < term->levels; l++)
     wb_symmetric_add_outer(q, 1.0, term->effects + (size_t)l * (size_t)q, root);
   if (wb_cholesky(q, root) > 0) return 0;
@@ -492,7 +459,7 @@ static int draw_covariance(const term_place *term, const double *scale, wb_strea
   wb_triangle_inverse(q, root, root);
   wb_triangle_gram(q, root, tie);
   for (int32_t k = 0; k < q; k++) {
-    const double rate = wb_fma(nu, tie[wb_packed_row(k) + (size_t)k], 1.0 / (scale[k] * scale[k]));
+    const double rate = wb_fma(nu, tie[wb_packed_at(k, k)], 1.0 / (scale[k] * scale[k]));
     auxiliary[k] = rate / wb_draw_gamma(stream, 0.5 * (nu + q));
   }
   return 1;

@@ -1,7 +1,6 @@
 /* Draws of hyperparameters: the variance of the groups' intercepts, their factor, and the dispersion of counts. */
 #include "core/scalar.h"
 
-#include "core/random_gamma.h"
 #include "numeric/log_gamma.h"
 #include "regression/draws.h"
 
@@ -71,7 +70,6 @@ typedef struct dispersion_law {
   int *status;
 } dispersion_law;
 
-/* The log density of log(r), up to a constant, given the coefficients. */
 static double log_density(const void *of, double log_r) {
   const dispersion_law *const law = of;
   const wb_regression_chain *const chain = law->chain;

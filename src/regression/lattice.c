@@ -6,8 +6,6 @@
 
 #include "regression/draws.h"
 
-#include "core/linear_algebra.h"
-#include "core/random_normal.h"
 #include "numeric/root.h"
 #include "regression/quadratic.h"
 
@@ -116,8 +114,7 @@ static void integrate_unit(lattice_law *law, int32_t begin, int32_t end) {
     const double *const row = first + (size_t)r * n;
     inner[r] = law->lattice->share ? wb_regression_dot(count, row, share) : 0.0;
     for (int32_t c = 0; c <= r; c++) {
-      double *const to =
-          r == p ? c == p ? &law->square : law->linear + c : law->precision + wb_packed_row(r) + (size_t)c;
+      double *const to = r == p ? c == p ? &law->square : law->linear + c : law->precision + wb_packed_at(r, c);
       const double product = wb_fma(-over * inner[r], inner[c], wb_regression_dot(count, row, first + (size_t)c * n));
       *to += r == p && c == p ? product : -product;
     }
@@ -178,8 +175,7 @@ static void draw_scale(lattice_law *law, int which, double *log_variance, double
   }
 }
 
-/* Draws the effects given the coefficients: first without the shares, then corrected so that the shares' sum of each
- * unit is a draw of deviation sqrt(v). */
+/* Draws the effects given the coefficients: the shares' sum of each unit becomes a draw of deviation sqrt(v). */
 static void draw_effects(lattice_law *law, const wb_regression_term_place *term, uint64_t key, uint32_t iteration,
                          wb_stream *sums) {
   const wb_regression_lattice *const lattice = law->lattice;

@@ -5,18 +5,11 @@
 
 #include "core/random_gamma.h"
 #include "core/random_normal.h"
+#include "numeric/memory.h"
 #include "regression/ellipse.h"
 #include "regression/quadratic.h"
 
 enum { MOST = WB_LEVEL_MOST_COEFFICIENTS + WB_LEVEL_MOST_SCALES };
-
-/* Working memory. `fresh`: whether `logs` are of the state. */
-typedef struct level_room {
-  double *fresh, *events;
-  double *logs, *trial_logs, *density, *standard; /* of the levels of a term */
-  double *root;                                   /* of the ellipse */
-  double *coefficients, *effects;                 /* of all outcomes and terms, at a trial */
-} level_room;
 
 static size_t all_coefficients(const wb_regression_state *state) {
   return (size_t)state->columns * (size_t)state->outcomes;
@@ -26,53 +19,29 @@ static size_t all_effects(const wb_regression_state *state) {
   return state->groups > 0 ? (size_t)state->groups : (size_t)state->outcomes * wb_regression_effects(state->grouping);
 }
 
-static size_t all_levels(const wb_regression_state *state, size_t *most) {
-  size_t count = *most = 0;
-  for (int32_t i = 0; i < wb_level_terms(state); i++) {
-    const size_t own =
-        (size_t)(state->groups > 0
-                     ? state->groups
-                     : state->grouping->terms[i % (state->grouping->count - state->grouping->lattices)].levels);
-    count += own;
-    if (own > *most) *most = own;
-  }
-  return count;
-}
-
-size_t wb_level_room(const wb_regression_chain *chain) {
+int wb_level_open(const wb_regression_chain *chain, wb_level_room *room) {
   const wb_regression_state *const state = &chain->state;
-  size_t most;
-  if (!wb_level_used(state)) return 0;
-  const size_t levels = all_levels(state, &most);
-  return 1 + levels + (3 + WB_LEVEL_MOST) * most + wb_packed_size(MOST) + all_coefficients(state) + all_effects(state);
-}
-
-static level_room room_in(const wb_regression_chain *chain, double *memory) {
-  size_t most;
-  const size_t levels = all_levels(&chain->state, &most);
-  level_room room;
-  room.fresh = wb_regression_cut(&memory, 1);
-  room.events = wb_regression_cut(&memory, levels);
-  room.logs = wb_regression_cut(&memory, most);
-  room.trial_logs = wb_regression_cut(&memory, most);
-  room.density = wb_regression_cut(&memory, most);
-  room.standard = wb_regression_cut(&memory, WB_LEVEL_MOST * most);
-  room.root = wb_regression_cut(&memory, wb_packed_size(MOST));
-  room.coefficients = wb_regression_cut(&memory, all_coefficients(&chain->state));
-  room.effects = memory;
-  return room;
-}
-
-void wb_level_open(const wb_regression_chain *chain, double *memory) {
-  const level_room room = room_in(chain, memory);
-  *room.fresh = 0.0;
-  wb_level_count_events(chain, room.events);
+  size_t levels = 0, most = 0;
+  for (int32_t i = 0; i < wb_level_terms(state); i++) {
+    const size_t own = (size_t)wb_level_term_of(chain, i).levels;
+    levels += own;
+    if (own > most) most = own;
+  }
+  room->memory =
+      WB_PARTS("the moves of groups' effects", chain->message, WB_PART(room->events, levels), WB_PART(room->logs, most),
+               WB_PART(room->trial_logs, most), WB_PART(room->density, most),
+               WB_PART(room->standard, WB_LEVEL_MOST * most), WB_PART(room->root, wb_packed_size(MOST)),
+               WB_PART(room->coefficients, all_coefficients(state)), WB_PART(room->effects, all_effects(state)));
+  if (!room->memory) return WB_ERROR_MEMORY;
+  room->fresh = 0;
+  wb_level_count_events(chain, room->events);
+  return WB_OK;
 }
 
 typedef struct level_pass {
   const wb_regression_chain *chain;
   wb_level_term t;
-  level_room room;
+  wb_level_room *room;
   uint32_t iteration;
   int renewed; /* whether the backend has not seen the records */
   int32_t number;
@@ -104,23 +73,20 @@ static int act(level_pass *pass, int action, const double *theta, const wb_level
                                          .iteration = pass->iteration,
                                          .from = from};
   const int status = pass->chain->backend->regression->place_levels(pass->chain->session, &placing, to,
-                                                                    pass->room.density, pass->chain->message);
+                                                                    pass->room->density, pass->chain->message);
   pass->renewed = 0;
-  for (int32_t l = 0; l < t->levels && sum; l++) *sum += pass->room.density[l];
+  for (int32_t l = 0; l < t->levels && sum; l++) *sum += pass->room->density[l];
   return status;
 }
 
 /* The log likelihoods of the levels at the effects of the room. Adds them up in `sum`. */
 static int evaluate(const level_pass *pass, const double *theta, double *logs, double *sum) {
   const wb_regression_chain *const chain = pass->chain;
-  const double *const effects = pass->room.effects;
-  wb_regression_parameters parameters = wb_regression_own_parameters(&chain->state);
-  memcpy(own_coefficients(&pass->t, pass->room.coefficients), theta, (size_t)pass->t.p * sizeof(double));
-  parameters.coefficients = pass->room.coefficients;
-  if (pass->t.term < 0) parameters.intercepts = effects;
-  else parameters.effects = effects;
+  const double *const effects = pass->room->effects;
+  const wb_regression_parameters parameters = wb_level_parameters(chain, pass->room->coefficients, effects);
   const wb_regression_functions *const table = chain->backend->regression;
   int status;
+  memcpy(own_coefficients(&pass->t, pass->room->coefficients), theta, (size_t)pass->t.p * sizeof(double));
   if (chain->beside) {
     const wb_regression_pair pair = wb_regression_pair_of(chain, &parameters);
     status = table->pair_level_log_likelihoods(&pair, !chain->data->zeros, pass->t.term, logs, chain->message);
@@ -163,11 +129,12 @@ static int moved_density(void *context, double *white, double *density) {
   double value = 0.0;
   *density = -wb_infinity();
   memcpy(own->white + own->first, white, (size_t)own->count * sizeof(double));
-  wb_triangle_solve_transposed(t->d, pass->room.root, own->white, own->theta);
+  wb_triangle_solve_transposed(t->d, pass->room->root, own->white, own->theta);
   for (int32_t c = 0; c < t->d; c++) own->theta[c] += pass->centre[c];
   if (!wb_level_covariance_of(t, own->theta + t->p, &own->at)) return WB_OK;
-  WB_TRY(act(pass, WB_LEVEL_FOLLOW, own->theta, &own->at, pass->room.standard, pass->room.effects + t->effect, &value));
-  WB_TRY(evaluate(pass, own->theta, pass->room.trial_logs, &value));
+  WB_TRY(
+      act(pass, WB_LEVEL_FOLLOW, own->theta, &own->at, pass->room->standard, pass->room->effects + t->effect, &value));
+  WB_TRY(evaluate(pass, own->theta, pass->room->trial_logs, &value));
   *density = value + log_prior(pass, own->theta, &own->at);
   return WB_OK;
 }
@@ -182,13 +149,13 @@ static int move(level_pass *pass, int number, int32_t first, int32_t count, doub
       pass->chain->key, WB_PURPOSE_LEVEL_MOVE, pass->iteration,
       (uint64_t)(number / WB_LEVEL_MOVES) << 32 | (uint64_t)(pass->number * WB_LEVEL_MOVES + number % WB_LEVEL_MOVES));
   for (int32_t c = 0; c < t->d; c++) trial[c] = theta[c] - pass->centre[c];
-  wb_triangle_apply_transposed(t->d, pass->room.root, trial, own.white);
+  wb_triangle_apply_transposed(t->d, pass->room->root, trial, own.white);
   memcpy(ahead, own.white + first, (size_t)count * sizeof(double));
   const wb_regression_curve curve = {(size_t)count, origin, &own, moved_density, keep, stay};
   WB_TRY(wb_regression_move_along(&curve, &stream, ahead, white, aside, trial, density));
   memcpy(theta, own.theta, (size_t)t->d * sizeof(double));
-  memcpy(pass->room.logs, pass->room.trial_logs, (size_t)t->levels * sizeof(double));
-  memcpy(t->effects, pass->room.effects + t->effect, (size_t)t->levels * (size_t)t->q * sizeof(double));
+  memcpy(pass->room->logs, pass->room->trial_logs, (size_t)t->levels * sizeof(double));
+  memcpy(t->effects, pass->room->effects + t->effect, (size_t)t->levels * (size_t)t->q * sizeof(double));
   *at = own.at;
   return WB_OK;
 }
@@ -196,18 +163,18 @@ static int move(level_pass *pass, int number, int32_t first, int32_t count, doub
 static int redraw(level_pass *pass, const double *theta, const wb_level_covariance *at) {
   const wb_level_term *const t = &pass->t;
   const size_t q = (size_t)t->q;
-  double *const proposed = pass->room.effects + t->effect;
+  double *const proposed = pass->room->effects + t->effect;
   WB_TRY(act(pass, WB_LEVEL_PROPOSE, theta, at, t->effects, proposed, NULL));
-  WB_TRY(evaluate(pass, theta, pass->room.trial_logs, NULL));
+  WB_TRY(evaluate(pass, theta, pass->room->trial_logs, NULL));
   for (int32_t l = 0; l < t->levels; l++) {
-    if (!(pass->room.trial_logs[l] - pass->room.logs[l] + pass->room.density[l] > 0.0)) continue;
+    if (!(pass->room->trial_logs[l] - pass->room->logs[l] + pass->room->density[l] > 0.0)) continue;
     memcpy(t->effects + (size_t)l * q, proposed + (size_t)l * q, q * sizeof(double));
-    pass->room.logs[l] = pass->room.trial_logs[l];
+    pass->room->logs[l] = pass->room->trial_logs[l];
   }
   return WB_OK;
 }
 
-static void copy_state(const wb_regression_state *state, const level_room *room) {
+static void copy_state(const wb_regression_state *state, const wb_level_room *room) {
   memcpy(room->coefficients, state->coefficients, all_coefficients(state) * sizeof(double));
   memcpy(room->effects, state->groups > 0 ? state->intercepts : state->effects, all_effects(state) * sizeof(double));
 }
@@ -221,7 +188,7 @@ static void note(const level_pass *pass, const double *theta) {
   }
   wb_symmetric_add_outer(t->d, 1.0, off, t->products);
   if (!wb_level_learns_scales(pass->chain)) return;
-  wb_triangle_inverse(t->p, pass->room.root, inverse);
+  wb_triangle_inverse(t->p, pass->room->root, inverse);
   wb_triangle_gram(t->p, inverse, inverse);
   for (size_t i = 0; i < wb_packed_size(t->p); i++) t->inverse[i] += inverse[i];
 }
@@ -230,28 +197,28 @@ static int sweep_term(level_pass *pass, int learning, const wb_level_passes *pas
   const wb_regression_chain *const chain = pass->chain;
   const wb_regression_state *const state = &chain->state;
   const wb_level_term *const t = &pass->t;
-  double theta[MOST], covariance[WB_LEVEL_MOST_PACKED], density = 0.0;
+  const size_t packed = wb_packed_size(t->q) * sizeof(double);
+  double theta[MOST], density = 0.0;
   double precision[WB_LEVEL_MOST_COEFFICIENTS * (WB_LEVEL_MOST_COEFFICIENTS + 1) / 2];
   wb_level_covariance at;
-  copy_state(state, &pass->room);
+  copy_state(state, pass->room);
   if (wb_level_changes(chain)) {
-    WB_TRY(wb_level_make_records(chain, t, pass->room.events, passes));
+    WB_TRY(wb_level_make_records(chain, t, pass->room->events, passes));
     pass->renewed = 1;
-    memcpy(pass->room.effects + t->effect, t->effects, (size_t)t->levels * (size_t)t->q * sizeof(double));
+    memcpy(pass->room->effects + t->effect, t->effects, (size_t)t->levels * (size_t)t->q * sizeof(double));
   }
   wb_regression_prior_precision(&chain->prior, state, t->outcome, precision);
   pass->precision = precision;
-  wb_level_ellipse_of(chain, t, precision, pass->centre, pass->room.root);
+  wb_level_ellipse_of(chain, t, precision, pass->centre, pass->room->root);
   memcpy(theta, own_coefficients(t, state->coefficients), (size_t)t->p * sizeof(double));
-  wb_level_get_covariance(chain, t, covariance);
-  wb_level_scales_of(t, covariance, theta + t->p);
-  if (*pass->room.fresh == 0.0) WB_TRY(evaluate(pass, theta, pass->room.logs, NULL));
+  wb_level_scales_of(t, t->covariance, theta + t->p);
+  if (!pass->room->fresh) WB_TRY(evaluate(pass, theta, pass->room->logs, NULL));
   if (!wb_level_covariance_of(t, theta + t->p, &at))
     return wb_fail(chain->message, WB_ERROR_INPUT,
                    "the covariance of the effects of grouping term %d is singular in sweep %u", (int)t->term + 1,
                    (unsigned)pass->iteration);
-  WB_TRY(act(pass, WB_LEVEL_STANDARDISE, theta, &at, t->effects, pass->room.standard, &density));
-  for (int32_t l = 0; l < t->levels; l++) density += pass->room.logs[l];
+  WB_TRY(act(pass, WB_LEVEL_STANDARDISE, theta, &at, t->effects, pass->room->standard, &density));
+  for (int32_t l = 0; l < t->levels; l++) density += pass->room->logs[l];
   density += log_prior(pass, theta, &at);
   int i = 0;
   for (; i < WB_LEVEL_MOVES; i++) WB_TRY(move(pass, i, 0, t->d, theta, &at, &density));
@@ -264,7 +231,8 @@ static int sweep_term(level_pass *pass, int learning, const wb_level_passes *pas
   }
   WB_TRY(redraw(pass, theta, &at));
   memcpy(own_coefficients(t, state->coefficients), theta, (size_t)t->p * sizeof(double));
-  wb_level_put_covariance(chain, t, &at);
+  memcpy(t->covariance, at.covariance, packed);
+  if (t->term >= 0) memcpy(t->covariance + wb_packed_size(t->q), at.tie, packed);
   if (learning) note(pass, theta);
   return WB_OK;
 }
@@ -315,7 +283,8 @@ static int shift_coefficient(const wb_regression_chain *chain, uint32_t iteratio
 
 /* The same of the effects of each level of a term: a draw given the differences between outcomes under the prior, which
  * is taken by its likelihood. */
-static int shift_effects(const wb_regression_chain *chain, const level_room *room, uint32_t iteration, int32_t term) {
+static int shift_effects(const wb_regression_chain *chain, const wb_level_room *room, uint32_t iteration,
+                         int32_t term) {
   const wb_regression_state *const state = &chain->state;
   const wb_regression_functions *const table = chain->backend->regression;
   const int32_t each = wb_level_terms(state) / state->outcomes;
@@ -358,7 +327,7 @@ static int shift_effects(const wb_regression_chain *chain, const level_room *roo
 }
 
 /* All terms, and up to WB_LEVEL_PART columns in turn. */
-static int shift_outcomes(const wb_regression_chain *chain, const level_room *room, uint32_t iteration) {
+static int shift_outcomes(const wb_regression_chain *chain, const wb_level_room *room, uint32_t iteration) {
   const int32_t p = chain->state.columns, outcomes = chain->state.outcomes;
   for (int32_t i = 0; i < WB_LEVEL_PART && i < p; i++)
     WB_TRY(shift_coefficient(chain, iteration,
@@ -376,27 +345,26 @@ static int learns_after(double warmup, uint32_t iteration) {
   return 0;
 }
 
-int wb_level_sweep(const wb_regression_chain *chain, uint32_t iteration, double *memory, double *sums,
+int wb_level_sweep(const wb_regression_chain *chain, uint32_t iteration, wb_level_room *room, double *sums,
                    double *log_likelihood) {
   const wb_regression_state *const state = &chain->state;
-  const level_room room = room_in(chain, memory);
   const int32_t terms = wb_level_terms(state);
   const int learning = iteration <= chain->warmup && iteration > 0.05 * chain->warmup;
-  const wb_level_passes passes = {room.coefficients, room.effects, state->statistics,
+  const wb_level_passes passes = {room->coefficients, room->effects, state->statistics,
                                   state->groups > 0 ? state->group_statistics : sums};
   for (int32_t i = 0; i < terms; i++) {
-    level_pass pass = {chain, wb_level_term_of(chain, i), room, iteration, *room.fresh == 0.0, i, {0}, NULL};
-    if (wb_level_changes(chain)) *room.fresh = 0.0;
+    level_pass pass = {chain, wb_level_term_of(chain, i), room, iteration, !room->fresh, i, {0}, NULL};
+    if (wb_level_changes(chain)) room->fresh = 0;
     WB_TRY(sweep_term(&pass, learning, &passes));
-    *room.fresh = 1.0;
+    room->fresh = 1;
     *log_likelihood = 0.0;
-    for (int32_t l = 0; l < pass.t.levels; l++) *log_likelihood += room.logs[l];
+    for (int32_t l = 0; l < pass.t.levels; l++) *log_likelihood += room->logs[l];
   }
-  if (state->outcomes > 1) WB_TRY(shift_outcomes(chain, &room, iteration));
+  if (state->outcomes > 1) WB_TRY(shift_outcomes(chain, room, iteration));
   if (!learning) return WB_OK;
   state->moves[WB_LEVEL_COUNT] += 1.0;
   if (!learns_after(chain->warmup, iteration) || state->moves[WB_LEVEL_COUNT] < 10.0) return WB_OK;
-  *room.fresh = 0.0;
-  copy_state(state, &room);
-  return wb_level_learn(chain, room.events, &passes);
+  room->fresh = 0;
+  copy_state(state, room);
+  return wb_level_learn(chain, room->events, &passes);
 }

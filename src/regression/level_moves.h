@@ -1,18 +1,15 @@
 /* Moves of coefficients and of the covariance of a grouping term's effects, with the effects held fixed in the units of
- * what is known of each: its mean and precision given everything else (core/regression_level.h). So coefficients and
- * covariance move almost as if the effects had been integrated out (Murray & Graham 2016, "Pseudo-marginal slice
- * sampling", AISTATS, with one particle a level; a non-centring that follows the data, Papaspiliopoulos, Roberts &
- * Skold 2007, Statistical Science 22, 59-73). Polya-Gamma sweeps do not mix where many levels have few events, these
- * do. With theta = (beta, scales) and u = m(theta) + L(theta)^-T z for each level, the density of (theta, z) is
+ * what is known of each: its mean and precision given everything else (core/regression_level.h). So they move almost as
+ * if the effects had been integrated out (Murray & Graham 2016, "Pseudo-marginal slice sampling", AISTATS, with one
+ * particle a level; a non-centring that follows the data, Papaspiliopoulos, Roberts & Skold 2007, Statistical Science
+ * 22, 59-73), also where many levels have few events, in which Polya-Gamma sweeps do not mix. With theta = (beta,
+ * scales) and u = m(theta) + L(theta)^-T z for each level, the density of (theta, z) is
  *   prior(theta) prod_levels f(u) N(u; 0, Sigma) / det L(theta).
- * A sweep has for each term
- *   1. WB_LEVEL_MOVES generalised elliptical slice moves of theta with z fixed, along ellipses of a Student t
- *      (regression/ellipse.h). A trial is one pass over the rows.
- *   2. new effects for each level by independence Metropolis: one pass.
- * The ellipse and the reference points of the map are learned in the warm-up, and then fixed, but for the prior's part
- * of the ellipse where scales of that prior are learned. What ellipse and map are changes how fast the chain mixes, and
- * not its law: they depend on neither theta nor the term's effects. Of several outcomes, each has its terms and moves
- * given the others.
+ * A sweep has for each term WB_LEVEL_MOVES moves of theta with z fixed, along ellipses of a Student t
+ * (regression/ellipse.h), of which a trial is one pass over the rows, and new effects for each level by independence
+ * Metropolis. Ellipse and reference points of the map are learned in the warm-up, and then fixed, but for the prior's
+ * part of the ellipse where scales of that prior are learned. They change how fast the chain mixes, and not its law:
+ * they depend on neither theta nor the term's effects. Each outcome has its terms and moves given the others.
  *
  * Scales of a term are the deviation of each column and, unless columns are independent, the inverse hyperbolic
  * tangents of the partial correlations below the diagonal (Lewandowski, Kurowicka & Joe 2009, Journal of Multivariate
@@ -48,7 +45,7 @@ typedef struct wb_level_term {
   size_t effect;       /* where its effects begin among the effects of all terms */
   size_t record;       /* doubles of a level's record */
   double *effects;     /* of the state */
-  double *covariance;  /* NULL: groups */
+  double *covariance;  /* of the state, with its inverse unless it is of groups */
   const double *scale; /* of the prior of deviations */
   double *mean, *shape, *pull, *inverse, *sum, *products;
   double *records; /* levels x record */
@@ -61,10 +58,9 @@ enum { WB_LEVEL_USED, WB_LEVEL_EXPECTED, WB_LEVEL_COUNT, WB_LEVEL_HEAD };
 int32_t wb_level_terms(const wb_regression_state *state);
 wb_level_term wb_level_term_of(const wb_regression_chain *chain, int32_t number);
 
-typedef struct wb_level_sums {
-  const double *own, *cross, *slope; /* Z'WZ packed, Z'WX, Z'z */
-} wb_level_sums;
-wb_level_sums wb_level_sums_of(const wb_regression_chain *chain, const wb_level_term *t, const double *sums, int32_t l);
+/* The parameters of the state with other coefficients, and other effects or intercepts. */
+wb_regression_parameters wb_level_parameters(const wb_regression_chain *chain, const double *coefficients,
+                                             const double *effects);
 
 /* The successes of each level, or the counts, in the order of the terms. */
 void wb_level_count_events(const wb_regression_chain *chain, double *events);
@@ -85,15 +81,14 @@ int wb_level_has_lattices(const wb_regression_state *state);
 int wb_level_make_records(const wb_regression_chain *chain, const wb_level_term *t, const double *events,
                           const wb_level_passes *at);
 
-/* Learns the ellipse and the reference points of all terms from the sums. */
 int wb_level_learn(const wb_regression_chain *chain, const double *events, const wb_level_passes *at);
 
 /* Whether scales of the coefficients' prior are learned that change much: horseshoes, and deviations of blocks. */
 int wb_level_learns_scales(const wb_regression_chain *chain);
 
-/* The ellipse of a term, given the scales of the coefficients' prior: its centre, and the root of its precision. With
- * the log likelihood -b'D b/2 + pull'b of coefficients less their prior's mean m, and the prior's precision P, they lie
- * about m + (D + P)^-1 pull with the precision D + P. `precision`: P, packed. `inverse` adds up (D + P)^-1. */
+/* The ellipse of a term, given the scales of the coefficients' prior: its centre, and the root of its precision. The
+ * coefficients less their prior's mean have the log likelihood -b'D b/2 + pull'b; with the prior's precision P,
+ * packed in `precision`, they lie about (D + P)^-1 pull with the precision D + P. `inverse` adds up (D + P)^-1. */
 void wb_level_ellipse_of(const wb_regression_chain *chain, const wb_level_term *t, const double *precision,
                          double *centre, double *root);
 
@@ -106,16 +101,21 @@ typedef struct wb_level_covariance {
 /* Returns 0 if the scales are outside of their space. */
 int wb_level_covariance_of(const wb_level_term *t, const double *scales, wb_level_covariance *to);
 
-void wb_level_get_covariance(const wb_regression_chain *chain, const wb_level_term *t, double *covariance);
-void wb_level_put_covariance(const wb_regression_chain *chain, const wb_level_term *t, const wb_level_covariance *from);
+/* Working memory, kept from sweep to sweep. `fresh`: whether `logs` are of the state. */
+typedef struct wb_level_room {
+  int fresh;
+  double *events;
+  double *logs, *trial_logs, *density, *standard; /* of the levels of a term */
+  double *root;                                   /* of the ellipse */
+  double *coefficients, *effects;                 /* of all outcomes and terms, at a trial */
+  void *memory;                                   /* of all; the caller frees it */
+} wb_level_room;
 
-/* For the table of regression/regression.c: doubles of a state's moves, 0 if there can be none; whether they are used;
- * the decision at the start of a chain, from the common start of all chains, which stays as it is; and a sweep. `room`:
- * wb_level_room() doubles, kept from sweep to sweep, and `sums` as for wb_regression_draw_terms(). */
+/* Doubles of a state's moves, 0 if there can be none; whether they are used; the decision at the start of a chain,
+ * from the common start of all chains, which stays as it is; and a sweep. `sums`: as for wb_regression_draw_terms(). */
 size_t wb_level_size(const wb_regression_state *state);
 int wb_level_used(const wb_regression_state *state);
 int wb_level_start(const wb_regression_chain *chain);
-size_t wb_level_room(const wb_regression_chain *chain);
-void wb_level_open(const wb_regression_chain *chain, double *room);
-int wb_level_sweep(const wb_regression_chain *chain, uint32_t iteration, double *room, double *sums,
+int wb_level_open(const wb_regression_chain *chain, wb_level_room *room);
+int wb_level_sweep(const wb_regression_chain *chain, uint32_t iteration, wb_level_room *room, double *sums,
                    double *log_likelihood);

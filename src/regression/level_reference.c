@@ -4,13 +4,11 @@
 
 #include "regression/level_moves.h"
 
-#include "core/random_normal.h"
 #include "numeric/memory.h"
 #include "regression/quadratic.h"
 
-/* Numbers of the start and of learning. They change how fast chains mix, not their law (regression/level_moves.h).
- * The climb from the start begins at these deviations. Its passes take the terms in turn: this many, and more for each
- * term. No deviation gets below the least one, at which effects would stay. */
+/* Numbers of the start and of learning: they change how fast chains mix, not their law. The climb begins at the first
+ * deviation, and its passes take the terms in turn. No deviation gets below the least: effects would stay. */
 enum { CLIMB_PASSES = 10, CLIMB_PASSES_OF_TERM = 5, LEARNING_STEPS = 5, EIGENVALUE_STEPS = 60 };
 #define FIRST_DEVIATION 0.5
 #define LEAST_DEVIATION 0.05
@@ -83,7 +81,7 @@ wb_level_term wb_level_term_of(const wb_regression_chain *chain, int32_t number)
     covariance += t.outcome * state->grouping->lattices * (int32_t)WB_REGRESSION_COVARIANCE(1);
   }
   t.effects = (t.term < 0 ? state->intercepts : state->effects) + t.effect;
-  t.covariance = t.term < 0 ? NULL : covariance;
+  t.covariance = t.term < 0 ? state->scalars + WB_REGRESSION_GROUP_VARIANCE : covariance;
   t.scale = t.term < 0 ? &chain->prior.group_scale : scale;
   t.mean = wb_regression_cut(&at, (size_t)t.d);
   t.shape = wb_regression_cut(&at, wb_packed_size(t.d));
@@ -95,19 +93,13 @@ wb_level_term wb_level_term_of(const wb_regression_chain *chain, int32_t number)
   return t;
 }
 
-wb_level_sums wb_level_sums_of(const wb_regression_chain *chain, const wb_level_term *t, const double *sums,
-                               int32_t l) {
-  const size_t p = (size_t)t->p, q = (size_t)t->q;
-  if (t->term < 0) {
-    const double *const own = sums + (size_t)l * WB_REGRESSION_GROUP_STATISTICS(p);
-    return (wb_level_sums){own + p, own, own + p + 1};
-  }
+static wb_regression_level sums_of(const wb_regression_chain *chain, const wb_level_term *t, const double *sums,
+                                   int32_t l) {
   for (int32_t i = 0; i < t->term; i++) {
     const wb_regression_term *const before = chain->state.grouping->terms + i;
-    sums += (size_t)before->levels * WB_REGRESSION_LEVEL_STATISTICS(p, before->columns);
+    sums += (size_t)before->levels * WB_REGRESSION_LEVEL_STATISTICS(t->p, before->columns);
   }
-  const double *const own = sums + (size_t)l * WB_REGRESSION_LEVEL_STATISTICS(p, q);
-  return (wb_level_sums){own, own + wb_packed_size(t->q), own + wb_packed_size(t->q) + q * p};
+  return wb_regression_level_at(t->term < 0, t->p, t->q, sums, l);
 }
 
 void wb_level_count_events(const wb_regression_chain *chain, double *events) {
@@ -125,13 +117,17 @@ void wb_level_count_events(const wb_regression_chain *chain, double *events) {
   }
 }
 
-/* A pass with weights of an outcome. */
+wb_regression_parameters wb_level_parameters(const wb_regression_chain *chain, const double *coefficients,
+                                             const double *effects) {
+  wb_regression_parameters parameters = wb_regression_own_parameters(&chain->state);
+  parameters.coefficients = coefficients;
+  *(chain->state.groups > 0 ? &parameters.intercepts : &parameters.effects) = effects;
+  return parameters;
+}
+
 static int weigh(const wb_regression_chain *chain, const wb_level_passes *at, int32_t outcome, int32_t weights) {
   double unused;
-  wb_regression_parameters parameters = wb_regression_own_parameters(&chain->state);
-  parameters.coefficients = at->coefficients;
-  if (chain->state.groups > 0) parameters.intercepts = at->effects;
-  else parameters.effects = at->effects;
+  wb_regression_parameters parameters = wb_level_parameters(chain, at->coefficients, at->effects);
   parameters.weights = weights;
   if (chain->beside && weights == WB_REGRESSION_INFORMATION) {
     const wb_regression_pair pair = wb_regression_pair_of(chain, &parameters);
@@ -154,7 +150,7 @@ static void copy_modes(const wb_level_term *t, double *effects, int to_records) 
 /* A root of a matrix that may be singular: its column is 0 where a pivot is. */
 static void semidefinite_root(int32_t n, double *a) {
   for (int32_t c = 0; c < n; c++) {
-    double *const pivot = a + wb_packed_row(c) + (size_t)c, whole = *pivot;
+    double *const pivot = a + wb_packed_at(c, c), whole = *pivot;
     double left = whole;
     for (int32_t k = 0; k < c; k++) left = wb_fma(-pivot[k - c], pivot[k - c], left);
     const int empty = !(left > RELATIVE_PIVOT * whole && left > LEAST_PIVOT);
@@ -169,7 +165,7 @@ static void semidefinite_root(int32_t n, double *a) {
 }
 
 /* The stand-in rows of a level from its sums at the reference point, and its `events`. */
-static void make_record(const wb_level_term *t, wb_level_sums sums, double events, double *record) {
+static void make_record(const wb_level_term *t, wb_regression_level sums, double events, double *record) {
   const int32_t q = t->q, p = t->p, rows = WB_LEVEL_ROWS(q);
   double *const linear = record + 2 + q, *const z = linear + q, *const g = z + (size_t)rows * (size_t)q;
   const double information = sums.own[0];
@@ -182,8 +178,7 @@ static void make_record(const wb_level_term *t, wb_level_sums sums, double event
     for (int32_t k = 1; k < q; k++) mean[k] = sums.own[wb_packed_row(k)] * over;
     for (int32_t k = 1; k < q; k++)
       for (int32_t m = 1; m <= k; m++)
-        spread[wb_packed_row(k - 1) + (size_t)(m - 1)] =
-            wb_fma(sums.own[wb_packed_row(k) + (size_t)m], over, -mean[k] * mean[m]);
+        spread[wb_packed_at(k - 1, m - 1)] = wb_fma(sums.own[wb_packed_at(k, m)], over, -mean[k] * mean[m]);
     semidefinite_root(q - 1, spread);
     for (int32_t j = 0; j < rows; j++)
       for (int32_t k = 1; k < q; k++) {
@@ -199,7 +194,7 @@ static void make_record(const wb_level_term *t, wb_level_sums sums, double event
   /* G = (Z'WZ)^-1 Z'WX; what Z'WZ does not know has no weight. */
   memcpy(factor, sums.own, wb_packed_size(q) * sizeof(double));
   for (int32_t k = 0; k < q; k++) {
-    double *const diagonal = factor + wb_packed_row(k) + (size_t)k;
+    double *const diagonal = factor + wb_packed_at(k, k);
     *diagonal = wb_fma(RELATIVE_RIDGE, *diagonal, *diagonal) + LEAST_PIVOT;
   }
   const int known = wb_cholesky(q, factor) == 0;
@@ -224,14 +219,13 @@ int wb_level_make_records(const wb_regression_chain *chain, const wb_level_term 
   memcpy(at->coefficients + (size_t)t->outcome * (size_t)t->p, t->mean, (size_t)t->p * sizeof(double));
   WB_TRY(weigh(chain, at, t->outcome, WB_REGRESSION_INFORMATION));
   for (int32_t l = 0; l < t->levels; l++)
-    make_record(t, wb_level_sums_of(chain, t, at->sums, l), events[t->first + (uint64_t)l],
-                t->records + (size_t)l * t->record);
+    make_record(t, sums_of(chain, t, at->sums, l), events[t->first + (uint64_t)l], t->records + (size_t)l * t->record);
   return WB_OK;
 }
 
-/* The information about the coefficients with the effects of a term integrated out, packed, on top of what `precision`
- * has. Returns 0 if a level's is not positive. With `linear`, which has the slope of the log posterior in the
- * coefficients, also takes out of it what the term explains at these effects. */
+/* Adds the information about the coefficients with the effects of a term integrated out to `precision`, packed.
+ * Returns 0 if a level's is not positive. Takes what the term explains at these effects out of `linear` (or NULL),
+ * the slope of the log posterior in the coefficients. */
 static int eliminate(const wb_regression_chain *chain, const wb_level_term *t, const double *tie,
                      const double *statistics, const double *sums, const double *effects, double *precision,
                      double *linear) {
@@ -239,7 +233,7 @@ static int eliminate(const wb_regression_chain *chain, const wb_level_term *t, c
   double factor[WB_LEVEL_MOST_PACKED], v[WB_LEVEL_MOST * WB_LEVEL_MOST_COEFFICIENTS], slope[WB_LEVEL_MOST];
   for (size_t i = 0; i < wb_packed_size(p); i++) precision[i] += statistics[i];
   for (int32_t l = 0; l < t->levels; l++) {
-    const wb_level_sums own = wb_level_sums_of(chain, t, sums, l);
+    const wb_regression_level own = sums_of(chain, t, sums, l);
     for (size_t i = 0; i < wb_packed_size(q); i++) factor[i] = own.own[i] + tie[i];
     if (wb_cholesky(q, factor) > 0) return 0;
     if (linear) {
@@ -247,17 +241,9 @@ static int eliminate(const wb_regression_chain *chain, const wb_level_term *t, c
       for (int32_t k = 0; k < q; k++) slope[k] = own.slope[k] - slope[k];
       wb_triangle_solve(q, factor, slope, slope);
     }
-    for (int32_t k = 0; k < q; k++) {
-      double *const out = v + (size_t)k * (size_t)p;
-      const double *const row = factor + wb_packed_row(k);
-      for (int32_t c = 0; c < p; c++) {
-        double sum = own.cross[(size_t)k * (size_t)p + (size_t)c];
-        for (int32_t j = 0; j < k; j++) sum = wb_fma(-row[j], v[(size_t)j * (size_t)p + (size_t)c], sum);
-        out[c] = sum / row[k];
-        if (linear) linear[c] = wb_fma(-slope[k], out[c], linear[c]);
-      }
-      wb_symmetric_add_outer(p, -1.0, out, precision);
-    }
+    wb_regression_eliminate(q, factor, p, own.cross, (size_t)p, v, precision);
+    for (int32_t k = 0; k < q && linear; k++)
+      for (int32_t c = 0; c < p; c++) linear[c] = wb_fma(-slope[k], v[(size_t)k * (size_t)p + (size_t)c], linear[c]);
   }
   return 1;
 }
@@ -272,7 +258,7 @@ static void step_levels(const wb_regression_chain *chain, const wb_level_term *t
   double factor[WB_LEVEL_MOST_PACKED], step[WB_LEVEL_MOST];
   for (size_t i = 0; i < wb_packed_size(q); i++) squares[i] = 0.0;
   for (int32_t l = 0; l < t->levels; l++) {
-    const wb_level_sums own = wb_level_sums_of(chain, t, sums, l);
+    const wb_regression_level own = sums_of(chain, t, sums, l);
     double *const u = effects + t->effect + (size_t)l * (size_t)q;
     for (size_t i = 0; i < wb_packed_size(q); i++) factor[i] = own.own[i] + tie[i];
     if (wb_cholesky(q, factor) > 0) continue;
@@ -297,10 +283,10 @@ static void inform_scales(const wb_regression_chain *chain, const wb_level_term 
                           const double *sums, double *squares) {
   for (int32_t k = 0; k < t->d - t->p; k++) squares[k] = 0.0;
   for (int32_t l = 0; l < t->levels; l++) {
-    const wb_level_sums own = wb_level_sums_of(chain, t, sums, l);
+    const wb_regression_level own = sums_of(chain, t, sums, l);
     double share[WB_LEVEL_MOST];
     for (int32_t k = 0; k < t->q; k++) {
-      share[k] = wb_level_share(scales[k], own.own[wb_packed_row(k) + (size_t)k]);
+      share[k] = wb_level_share(scales[k], own.own[wb_packed_at(k, k)]);
       squares[k] = wb_fma(2.0 * share[k], share[k], squares[k]);
     }
     for (int32_t k = 1, at = t->q; k < t->q && !t->independent; k++)
@@ -359,12 +345,12 @@ static void make_shape(const wb_regression_chain *chain, const wb_level_term *t,
   }
   for (int32_t k = 0; k < count && covariance; k++) {
     memcpy(inverse + wb_packed_row(k), covariance + wb_packed_row(p + k) + p, ((size_t)k + 1) * sizeof(double));
-    inverse[wb_packed_row(k) + (size_t)k] *= WIDER;
+    inverse[wb_packed_at(k, k)] *= WIDER;
   }
   if (!covariance || wb_cholesky(count, inverse) > 0) {
     inform_scales(chain, t, scales, at->sums, squares);
     for (int32_t k = 0; k < count; k++)
-      t->shape[wb_packed_row(p + k) + (size_t)(p + k)] =
+      t->shape[wb_packed_at(p + k, p + k)] =
           k < t->q ? at_least(squares[k], 2.0) / (scales[k] * scales[k]) : at_least(squares[k], 1.0);
     return;
   }
@@ -373,7 +359,7 @@ static void make_shape(const wb_regression_chain *chain, const wb_level_term *t,
   for (int32_t k = 0; k < count; k++) {
     double *const row = t->shape + wb_packed_row(p + k);
     for (int32_t m = 0; m < count; m++) {
-      const double weight = inverse[m <= k ? wb_packed_row(k) + (size_t)m : wb_packed_row(m) + (size_t)k];
+      const double weight = inverse[wb_packed_at(k, m)];
       for (int32_t c = 0; c < p; c++) row[c] = wb_fma(weight, covariance[wb_packed_row(p + m) + (size_t)c], row[c]);
     }
     memcpy(row + p, inverse + wb_packed_row(k), ((size_t)k + 1) * sizeof(double));
@@ -399,7 +385,7 @@ void wb_level_ellipse_of(const wb_regression_chain *chain, const wb_level_term *
   }
   if (wb_cholesky(d, root) > 0) {
     memset(root, 0, wb_packed_size(d) * sizeof(double));
-    for (int32_t c = 0; c < d; c++) root[wb_packed_row(c) + (size_t)c] = 1.0;
+    for (int32_t c = 0; c < d; c++) root[wb_packed_at(c, c)] = 1.0;
   } else if (apart) {
     /* The leading part of the root is the root of the leading part. */
     wb_cholesky_solve(p, root, t->pull, centre);
@@ -418,7 +404,7 @@ int wb_level_learn(const wb_regression_chain *chain, const double *events, const
     wb_level_covariance there;
     for (int32_t r = 0; r < t.d; r++)
       for (int32_t c = 0; c <= r; c++) {
-        const size_t entry = wb_packed_row(r) + (size_t)c;
+        const size_t entry = wb_packed_at(r, c);
         covariance[entry] = (t.products[entry] - t.sum[r] * t.sum[c] / count) / (count - 1.0);
       }
     for (int32_t c = 0; c < t.d; c++) t.mean[c] += t.sum[c] / count;
@@ -503,7 +489,7 @@ static void step_term(const wb_regression_chain *chain, const wb_level_term *t, 
   step_levels(chain, t, at.tie, room->at.sums, change, room->at.effects, squares);
   for (int32_t k = 0; k < q; k++)
     for (int32_t m = 0; m <= k; m++) {
-      double *const entry = squares + wb_packed_row(k) + (size_t)m;
+      double *const entry = squares + wb_packed_at(k, m);
       *entry = m == k           ? *entry / t->levels + LEAST_DEVIATION * LEAST_DEVIATION
                : t->independent ? 0.0
                                 : *entry / t->levels;
@@ -517,12 +503,11 @@ static double share_forgotten(const wb_regression_chain *chain, const wb_level_t
   const double scale = t->mean[t->p + k];
   double rows = 1.0;
   for (int32_t l = 0; l < t->levels; l++)
-    rows = wb_fma(scale * scale, wb_level_sums_of(chain, t, sums, l).own[wb_packed_row(k) + (size_t)k], rows);
+    rows = wb_fma(scale * scale, sums_of(chain, t, sums, l).own[wb_packed_at(k, k)], rows);
   return wb_level_forgotten(informed, t->levels, rows);
 }
 
-/* The arguments of wb_level_effective_draws() of a term, if they are less, or more: the room has passes with the
- * weights of its outcome. */
+/* Lowers and raises the arguments of wb_level_effective_draws() to a term's. The room has passes of its outcome. */
 static void expect_draws(const wb_regression_chain *chain, const wb_level_term *t, const start_room *room,
                          double *least, double *most) {
   double informed[WB_LEVEL_MOST_SCALES], drawn[WB_LEVEL_MOST_SCALES];
@@ -577,30 +562,23 @@ int wb_level_start(const wb_regression_chain *chain) {
   if (!state->moves) return WB_OK;
   memset(state->moves, 0, wb_level_size(state) * sizeof(double));
   if (!(chain->level_moves > 0.0) || !fits(chain) || (chain->beside && wb_level_has_lattices(state))) return WB_OK;
-  const size_t p = (size_t)state->columns, all = p * (size_t)state->outcomes, statistics = WB_REGRESSION_STATISTICS(p),
-               packed = wb_packed_size((int)p);
+  const size_t p = (size_t)state->columns, statistics = WB_REGRESSION_STATISTICS(p), packed = wb_packed_size((int)p);
   const size_t sums =
       state->groups > 0 ? (size_t)state->groups * WB_REGRESSION_GROUP_STATISTICS(p) : wb_regression_level_sums(state);
   const size_t effects =
       state->grouping ? (size_t)state->outcomes * wb_regression_effects(state->grouping) : (size_t)state->groups;
   size_t levels = 0;
   for (int32_t i = 0; i < wb_level_terms(state); i++) levels += (size_t)shape_of(state, i).levels;
-  const size_t bytes = (all + p + effects + 2 * statistics + 2 * sums + levels + 2 * packed) * sizeof(double);
-  double *const memory = wb_aligned_malloc(bytes), *at = memory;
-  if (!memory) return wb_out_of_memory(chain->message, "the moves of groups' effects", bytes);
-  memset(memory, 0, bytes);
   start_room room;
-  room.at.coefficients = wb_regression_cut(&at, all);
-  room.at.effects = wb_regression_cut(&at, effects);
-  room.expected = room.at;
-  room.at.statistics = wb_regression_cut(&at, statistics);
-  room.at.sums = wb_regression_cut(&at, sums);
-  room.expected.statistics = wb_regression_cut(&at, statistics);
-  room.expected.sums = wb_regression_cut(&at, sums);
-  room.events = wb_regression_cut(&at, levels);
-  room.precision = wb_regression_cut(&at, packed);
-  room.linear = wb_regression_cut(&at, p);
-  room.other = wb_regression_cut(&at, packed);
+  void *const memory = WB_PARTS("the moves of groups' effects", chain->message,
+                                WB_PART(room.at.coefficients, p * (size_t)state->outcomes),
+                                WB_CLEARED(room.at.effects, effects), WB_CLEARED(room.at.statistics, statistics),
+                                WB_CLEARED(room.at.sums, sums), WB_CLEARED(room.expected.statistics, statistics),
+                                WB_CLEARED(room.expected.sums, sums), WB_PART(room.events, levels),
+                                WB_PART(room.precision, packed), WB_PART(room.linear, p), WB_PART(room.other, packed));
+  if (!memory) return WB_ERROR_MEMORY;
+  room.expected.coefficients = room.at.coefficients;
+  room.expected.effects = room.at.effects;
   double expected;
   const int status = climb(chain, &room, &expected);
   if (status == WB_OK) {

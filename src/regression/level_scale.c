@@ -13,7 +13,7 @@ static double hyperbolic_tangent(double y, double *rest) {
 void wb_level_scales_of(const wb_level_term *t, const double *covariance, double *scales) {
   const int32_t q = t->q;
   double root[WB_LEVEL_MOST_PACKED];
-  for (int32_t k = 0; k < q; k++) scales[k] = wb_sqrt(covariance[wb_packed_row(k) + (size_t)k]);
+  for (int32_t k = 0; k < q; k++) scales[k] = wb_sqrt(covariance[wb_packed_at(k, k)]);
   if (t->independent) return;
   memcpy(root, covariance, wb_packed_size(q) * sizeof(double));
   (void)wb_cholesky(q, root);
@@ -21,7 +21,7 @@ void wb_level_scales_of(const wb_level_term *t, const double *covariance, double
   for (int32_t i = 1; i < q; i++) {
     double left = 1.0;
     for (int32_t j = 0; j < i; j++) {
-      const double entry = root[wb_packed_row(i) + (size_t)j] / scales[i];
+      const double entry = root[wb_packed_at(i, j)] / scales[i];
       double partial = entry / wb_sqrt(left);
       /* A covariance that is singular to working precision. */
       partial = partial > 1.0 - 1e-15 ? 1.0 - 1e-15 : partial < 1e-15 - 1.0 ? 1e-15 - 1.0 : partial;
@@ -45,7 +45,7 @@ static double root_of(int32_t q, const double *scales, double *root) {
     double left = 1.0;
     for (int32_t j = 0; j < i; j++) {
       row[j] = hyperbolic_tangent(*at++, &rest) * wb_sqrt(left);
-      log_jacobian += wb_log(root[wb_packed_row(j) + (size_t)j]) + 0.5 * wb_log(left) + wb_log(rest);
+      log_jacobian += wb_log(root[wb_packed_at(j, j)]) + 0.5 * wb_log(left) + wb_log(rest);
       left *= rest;
     }
     if (!(left > LEAST_UNEXPLAINED)) return -wb_infinity();
@@ -63,13 +63,13 @@ int wb_level_covariance_of(const wb_level_term *t, const double *scales, wb_leve
   }
   to->log_prior = 0.0;
   if (t->independent) {
-    for (int32_t k = 0; k < q; k++) root[wb_packed_row(k) + (size_t)k] = 1.0;
+    for (int32_t k = 0; k < q; k++) root[wb_packed_at(k, k)] = 1.0;
   } else {
     to->log_prior = root_of(q, scales, root);
     if (!(to->log_prior > -wb_infinity())) return 0;
   }
   for (int32_t i = 0; i < q; i++)
-    for (int32_t j = 0; j <= i; j++) root[wb_packed_row(i) + (size_t)j] *= scales[i];
+    for (int32_t j = 0; j <= i; j++) root[wb_packed_at(i, j)] *= scales[i];
   to->half_log_determinant = wb_triangle_log_determinant(q, root);
   wb_triangle_square(q, root, to->covariance);
   wb_triangle_inverse(q, root, root);
@@ -79,26 +79,9 @@ int wb_level_covariance_of(const wb_level_term *t, const double *scales, wb_leve
   const double nu = 2.0;
   for (int32_t k = 0; k < q; k++) {
     const double inverse = 1.0 / (t->scale[k] * t->scale[k]);
-    to->log_prior -= t->independent
-                         ? wb_log1p(scales[k] * scales[k] * inverse)
-                         : 0.5 * (nu + q) * wb_log(wb_fma(nu, to->tie[wb_packed_row(k) + (size_t)k], inverse));
+    to->log_prior -= t->independent ? wb_log1p(scales[k] * scales[k] * inverse)
+                                    : 0.5 * (nu + q) * wb_log(wb_fma(nu, to->tie[wb_packed_at(k, k)], inverse));
   }
   if (!t->independent) to->log_prior += q * log_scales - (nu + 2.0 * q) * to->half_log_determinant;
   return 1;
-}
-
-void wb_level_get_covariance(const wb_regression_chain *chain, const wb_level_term *t, double *covariance) {
-  if (t->term < 0) *covariance = chain->state.scalars[WB_REGRESSION_GROUP_VARIANCE];
-  else memcpy(covariance, t->covariance, wb_packed_size(t->q) * sizeof(double));
-}
-
-void wb_level_put_covariance(const wb_regression_chain *chain, const wb_level_term *t,
-                             const wb_level_covariance *from) {
-  const size_t size = wb_packed_size(t->q);
-  if (t->term < 0) {
-    chain->state.scalars[WB_REGRESSION_GROUP_VARIANCE] = *from->covariance;
-    return;
-  }
-  memcpy(t->covariance, from->covariance, size * sizeof(double));
-  memcpy(t->covariance + size, from->tie, size * sizeof(double));
 }

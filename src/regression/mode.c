@@ -4,9 +4,6 @@
 
 #include "regression/ellipse.h"
 
-#include "core/linear_algebra.h"
-#include "core/random_gamma.h"
-#include "core/random_normal.h"
 #include "numeric/memory.h"
 #include "regression/target.h"
 #include "regression/wide_design.h"
@@ -19,44 +16,8 @@ typedef struct search {
   double density;
 } search;
 
-static size_t block_statistics(const wb_regression_quadratic *e) {
-  return (size_t)e->blocks * WB_REGRESSION_LEVEL_STATISTICS(e->p, e->q);
-}
-
-static size_t search_doubles(const wb_regression_quadratic *e) {
-  const size_t p = (size_t)e->p, blocks = (size_t)e->blocks, q = (size_t)e->q, size = (size_t)e->d + blocks * q;
-  return 3 * (WB_REGRESSION_STATISTICS(p) + block_statistics(e)) + 4 * size + 2 * p +
-         wb_regression_factor_size((size_t)e->d, blocks, q);
-}
-
-static search search_in(double *memory, const wb_regression_quadratic *e) {
-  const size_t p = (size_t)e->p, size = (size_t)e->d + (size_t)e->blocks * (size_t)e->q;
-  search s = {.density = 0.0};
-  for (int i = 0; i < 3; i++) {
-    s.statistics[i] = wb_regression_cut(&memory, WB_REGRESSION_STATISTICS(p));
-    s.blocks[i] = wb_regression_cut(&memory, block_statistics(e));
-  }
-  s.point = wb_regression_cut(&memory, size);
-  s.gradient = wb_regression_cut(&memory, size);
-  s.step = wb_regression_cut(&memory, size);
-  s.trial = wb_regression_cut(&memory, size);
-  s.room = wb_regression_cut(&memory, 2 * p);
-  s.f = wb_regression_factor_in(memory, e);
-  return s;
-}
-
-/* The statistics of a block for one outcome: its own information, packed, that with the p coefficients (q rows), and
- * the slopes. The sums of a group have another order than the sums of a level. */
-typedef struct block_sums {
-  const double *own, *cross, *slope;
-} block_sums;
-
-static block_sums sums_of(const wb_regression_target *t, const double *blocks, int32_t block) {
-  const size_t p = (size_t)t->place.each, q = (size_t)t->place.each_q;
-  const double *const sums = blocks + (size_t)block * WB_REGRESSION_LEVEL_STATISTICS(p, q);
-  const double *const cross = t->place.main < 0 ? sums : sums + wb_packed_size(t->place.each_q);
-  const int is_group = t->place.main < 0;
-  return (block_sums){is_group ? sums + p : sums, cross, is_group ? sums + p + 1 : cross + q * p};
+static wb_regression_level sums_of(const wb_regression_target *t, const double *blocks, int32_t block) {
+  return wb_regression_level_at(t->place.main < 0, t->place.each, t->place.each_q, blocks, block);
 }
 
 /* Puts `sign` times a symmetric matrix of n rows, packed, at row `row` and column `column` of a packed matrix: there
@@ -64,8 +25,7 @@ static block_sums sums_of(const wb_regression_target *t, const double *blocks, i
 static void put_pair(int32_t n, double sign, const double *from, int32_t row, int32_t column, double *to) {
   for (int32_t r = 0; r < n; r++)
     for (int32_t c = 0; c < (row == column ? r + 1 : n); c++)
-      to[wb_packed_row(row + r) + (size_t)(column + c)] =
-          sign * from[c <= r ? wb_packed_row(r) + (size_t)c : wb_packed_row(c) + (size_t)r];
+      to[wb_packed_at(row + r, column + c)] = sign * from[wb_packed_at(r, c)];
 }
 
 /* Puts what a pass says about an outcome and the same or an earlier one into e. */
@@ -75,7 +35,7 @@ static void put_information(const wb_regression_target *t, const wb_regression_q
   const size_t most = (size_t)e->p + 1;
   put_pair(each, sign, statistics, pair[0] * each, pair[1] * each, e->information);
   for (int32_t b = 0; b < e->blocks; b++) {
-    const block_sums sums = sums_of(t, blocks, b);
+    const wb_regression_level sums = sums_of(t, blocks, b);
     double *const block = e->block + (size_t)b * e->stride;
     put_pair(q, sign, sums.own, pair[0] * q, pair[1] * q, block + (size_t)e->q * most);
     for (int32_t i = 0; i < 2; i++)
@@ -113,9 +73,8 @@ static int inform(const wb_regression_target *t, const wb_regression_quadratic *
   return WB_OK;
 }
 
-/* The information at the state, the gradient of the log likelihood, and the log posterior. The derivatives in log(r)
- * are differences over `h` on either side, a small part of the least possible standard deviation. A smaller `h` would
- * lose them in rounding if r is large. */
+/* The information at the state, the gradient of the log likelihood, and the log posterior. Derivatives in log(r) are
+ * differences over `h` on either side: a smaller one would lose them in rounding if r is large. */
 static int measure(const wb_regression_target *t, const wb_regression_quadratic *e, search *s) {
   const double deviation = wb_sqrt(2.0 / (t->chain.counts.rows + 2.0)), h = 0.1 * deviation;
   const int32_t p = e->p, d = e->d, q = e->q;
@@ -206,7 +165,6 @@ static int climb(const wb_regression_target *t, const wb_regression_quadratic *e
   return WB_OK;
 }
 
-/* Sets the coordinates of all outcomes but one to 0. */
 static void keep_outcome(const wb_regression_target *t, const wb_regression_quadratic *e, int32_t outcome, double *x) {
   for (int32_t c = 0; c < e->p; c++)
     if (c / t->place.each != outcome) x[c] = 0.0;
@@ -252,9 +210,10 @@ static int find_lambda(const wb_regression_target *t, const wb_regression_quadra
   *lambda = 1.0;
   s->f.leading = e->p;
   if (!wb_regression_factor_make(&without, &t->ties, &s->f)) return WB_OK;
-  const size_t bytes = wb_regression_quadratic_size((size_t)e->p, (size_t)e->blocks, (size_t)e->q) * sizeof(double);
-  double *const memory = wb_aligned_malloc(bytes);
-  if (!memory) return wb_out_of_memory(t->chain.message, "the mode's eigenvalue", bytes);
+  double *memory;
+  if (!WB_PARTS("the mode's eigenvalue", t->chain.message,
+                WB_PART(memory, wb_regression_quadratic_size((size_t)e->p, (size_t)e->blocks, (size_t)e->q))))
+    return WB_ERROR_MEMORY;
   const wb_regression_quadratic expected = wb_regression_quadratic_in(memory, e->p, 0, e->blocks, e->q);
   const int status = inform(t, &expected, log_r, WB_REGRESSION_EXPECTED, s, NULL, &unused);
   wb_stream stream = wb_stream_open(0, WB_PURPOSE_ELLIPSE, 0, 0);
@@ -299,9 +258,8 @@ static void scatter(const wb_regression_target *t, const wb_regression_quadratic
   wb_regression_put_point(t, s->step);
 }
 
-/* Counts that vary like Poisson counts leave log(r) a long tail on the right, where the posterior falls like its prior.
- * Its scale in the approximation becomes half the distance over which the log density falls by 2 there, if that is more
- * than the curvature says. The state is the mode, before and after. */
+/* Counts that vary like Poisson counts leave log(r) a long tail on the right. Its scale becomes half the distance
+ * over which the log density falls by 2 there, if that is more than the curvature says. The state stays the mode. */
 static int widen_dispersion(const wb_regression_target *t, const wb_regression_quadratic *e, search *s) {
   const int32_t p = e->p;
   double *const row = e->information + wb_packed_row(p), curvature = row[p];
@@ -348,8 +306,8 @@ static int approximate(const wb_regression_target *t, const wb_regression_quadra
   return WB_OK;
 }
 
-/* Searches with the effects of all terms but the main one as coefficients of a wide design, so that the backend makes
- * the sums of all pairs of terms. `room`: for those, and for the effects of the main term. */
+/* Searches with the effects of all terms but the main one as coefficients of a wide design, for the sums of all
+ * pairs of terms. `room`: for those, and for the effects of the main term. */
 static int search_wide(const wb_regression_target *t, const wb_regression_quadratic *e, search *s, double spread,
                        double *head, double *room) {
   wb_regression_target wide = *t;
@@ -376,19 +334,22 @@ int wb_regression_find_mode(const wb_regression_chain *chain, double spread) {
   const int learned = chain->counts.distinct > 0;
   wb_regression_target t = {.chain = *chain, .place = wb_regression_layout_of(state)};
   const wb_regression_layout *const place = &t.place;
-  const size_t wide = (size_t)place->wide, blocks = (size_t)place->blocks * (size_t)place->q,
-               size = wb_regression_quadratic_size(wide, (size_t)place->blocks, (size_t)place->q);
-  wb_regression_quadratic e = wb_regression_quadratic_in(NULL, place->wide, learned, place->blocks, place->q);
-  const size_t bytes = (size + search_doubles(&e) + 2 * wide + blocks + wb_packed_size(place->wide)) * sizeof(double);
-  double *const memory = wb_aligned_malloc(bytes), *at = memory;
-  double head[WB_REGRESSION_ELLIPSE_HEAD] = {0};
-  if (!memory) return wb_out_of_memory(chain->message, "the search for the mode", bytes);
-  double *const quadratic = wb_regression_cut(&at, size), *const mean = wb_regression_cut(&at, wide),
-                *const coordinates = wb_regression_cut(&at, wide + blocks),
-                *const precision = wb_regression_cut(&at, wb_packed_size(place->wide));
-  memset(quadratic, 0, size * sizeof(double));
-  e = wb_regression_quadratic_in(quadratic, place->wide, learned, place->blocks, place->q);
-  search s = search_in(at, &e);
+  const size_t wide = (size_t)place->wide, blocks = (size_t)place->blocks, q = (size_t)place->q,
+               points = wide + (size_t)learned + blocks * q, size = wb_regression_quadratic_size(wide, blocks, q),
+               statistics = WB_REGRESSION_STATISTICS(wide), sums = blocks * WB_REGRESSION_LEVEL_STATISTICS(wide, q);
+  double *quadratic, *mean, *coordinates, *precision, *factor, head[WB_REGRESSION_ELLIPSE_HEAD] = {0};
+  search s = {.density = 0.0};
+  void *const memory = WB_PARTS(
+      "the search for the mode", chain->message, WB_CLEARED(quadratic, size), WB_PART(mean, wide),
+      WB_PART(coordinates, wide + blocks * q), WB_PART(precision, wb_packed_size(place->wide)),
+      WB_PART(s.statistics[0], statistics), WB_PART(s.statistics[1], statistics), WB_PART(s.statistics[2], statistics),
+      WB_PART(s.blocks[0], sums), WB_PART(s.blocks[1], sums), WB_PART(s.blocks[2], sums), WB_PART(s.point, points),
+      WB_PART(s.gradient, points), WB_PART(s.step, points), WB_PART(s.trial, points), WB_PART(s.room, 2 * wide),
+      WB_PART(factor, wb_regression_factor_size(wide + (size_t)learned, blocks, q)));
+  if (!memory) return WB_ERROR_MEMORY;
+  const wb_regression_quadratic e =
+      wb_regression_quadratic_in(quadratic, place->wide, learned, place->blocks, place->q);
+  s.f = wb_regression_factor_in(factor, &e);
   wb_regression_target_tie(&t, mean, precision);
   const int status = place->each > state->columns ? search_wide(&t, &e, &s, spread, head, coordinates)
                                                   : approximate(&t, &e, &s, spread, head);

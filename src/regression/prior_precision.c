@@ -1,10 +1,28 @@
-/* The precision of the prior of coefficients, given the scales in the state, and where its blocks lie. */
+/* The prior of coefficients given the scales in the state, where its blocks lie, draws of coefficients, and how many
+ * effects there are. */
 #include "core/scalar.h"
 
-#include "core/linear_algebra.h"
+#include "numeric/root.h"
 #include "regression/draws.h"
 
-#include <string.h>
+static size_t effects_from(const wb_regression_grouping *grouping, int32_t first) {
+  size_t size = 0;
+  for (int32_t t = first; t < grouping->count; t++)
+    size += (size_t)grouping->terms[t].levels * (size_t)grouping->terms[t].columns;
+  return size;
+}
+
+size_t wb_regression_effects(const wb_regression_grouping *grouping) { return effects_from(grouping, 0); }
+
+size_t wb_regression_lattice_effects(const wb_regression_grouping *grouping) {
+  return effects_from(grouping, grouping->count - grouping->lattices);
+}
+
+size_t wb_regression_covariances(const wb_regression_grouping *grouping) {
+  size_t size = 0;
+  for (int32_t t = 0; t < grouping->count; t++) size += WB_REGRESSION_COVARIANCE(grouping->terms[t].columns);
+  return size;
+}
 
 wb_regression_scales wb_regression_scales_of(const wb_regression_state *state, int32_t outcome) {
   const size_t p = (size_t)state->columns;
@@ -59,7 +77,7 @@ void wb_regression_put_autoregression(const double *gap, int k, double logit, in
     row[at] = step.precision;
     if (!(gap[r] > 0.0)) continue;
     row[at - 1] = -step.weight * step.precision;
-    double *const before = packed + wb_packed_row(at - 1) + (size_t)(at - 1);
+    double *const before = packed + wb_packed_at(at - 1, at - 1);
     *before = wb_fma(step.weight * step.weight, step.precision, *before);
   }
 }
@@ -77,12 +95,12 @@ void wb_regression_prior_precision(const wb_regression_prior *prior, const wb_re
       wb_regression_put_autoregression(prior->gap + first, end - first, own.local_auxiliary[first], first, precision);
   }
   for (int c = 0; c < p; c++) {
-    double *const diagonal = precision + wb_packed_row(c) + (size_t)c;
+    double *const diagonal = precision + wb_packed_at(c, c);
     if (prior->law[c] == WB_REGRESSION_HORSESHOE) *diagonal = 1.0 / (own.local[c] * *own.global) + slab;
     if (prior->law[c] == WB_REGRESSION_STUDENT) *diagonal = 1.0 / own.local[c];
     for (int other = c; other >= 0 && prior->law[c] >= WB_REGRESSION_BLOCK && prior->law[other] == prior->law[c];
          other--)
-      precision[wb_packed_row(c) + (size_t)other] /= own.local[c];
+      precision[wb_packed_at(c, other)] /= own.local[c];
   }
 }
 
@@ -106,4 +124,33 @@ void wb_regression_prior_variances(const wb_regression_prior *prior, const wb_re
     variance[c] = own.local[c] * *own.global;
     if (prior->slab_scale > 0.0) variance[c] = 1.0 / (1.0 / variance[c] + 1.0 / *own.slab);
   }
+}
+
+void wb_regression_add_prior(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
+                             double *precision, double *linear) {
+  const int p = state->columns;
+  wb_regression_prior_precision(prior, state, outcome, precision);
+  for (int c = 0; c < p; c++) {
+    const double mean = wb_regression_prior_mean(prior, state, outcome, c);
+    for (int r = 0; r < p; r++) linear[r] = wb_fma(precision[wb_packed_at(r, c)], mean, linear[r]);
+  }
+}
+
+int wb_regression_root(wb_isa isa, int32_t n, double *a) {
+  const int row = n < WB_ROOT_WORTH ? -1 : (int)wb_root_packed(isa, n, a);
+  return row < 0 ? wb_cholesky(n, a) : row;
+}
+
+int wb_regression_draw_normal(wb_isa isa, int32_t columns, double *precision, double *linear, double *normal,
+                              wb_stream *stream, uint32_t iteration, double *coefficients, wb_message *message) {
+  const int row = wb_regression_root(isa, columns, precision);
+  if (row > 0)
+    return wb_fail(message, WB_ERROR_INPUT,
+                   "the posterior precision of coefficient %d is not positive in sweep %u: its column nearly "
+                   "depends on others, values of the data are too large, or the prior is too wide",
+                   row, (unsigned)iteration);
+  wb_triangle_solve(columns, precision, linear, linear);
+  for (int32_t c = 0; c < columns; c++) normal[c] = linear[c] + wb_draw_normal(stream);
+  wb_triangle_solve_transposed(columns, precision, normal, coefficients);
+  return WB_OK;
 }

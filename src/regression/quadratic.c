@@ -3,10 +3,7 @@
 
 #include "regression/quadratic.h"
 
-#include "core/linear_algebra.h"
 #include "regression/draws.h"
-
-#include <string.h>
 
 enum { MOST = WB_REGRESSION_MOST_TERM_COLUMNS };
 
@@ -71,6 +68,20 @@ double wb_regression_dot(size_t n, const double *x, const double *y) {
   return sum;
 }
 
+void wb_regression_eliminate(int q, const double *root, int p, const double *b, size_t stride, double *v,
+                             double *precision) {
+  for (int k = 0; k < q; k++) {
+    const double *const left = root + wb_packed_row(k), *const row = b + (size_t)k * stride;
+    double *const out = v + (size_t)k * (size_t)p;
+    for (int c = 0; c < p; c++) {
+      double sum = row[c];
+      for (int j = 0; j < k; j++) sum = wb_fma(-left[j], v[(size_t)j * (size_t)p + (size_t)c], sum);
+      out[c] = sum / left[k];
+    }
+    wb_symmetric_add_outer(p, -1.0, out, precision);
+  }
+}
+
 static const double *block_of(const wb_regression_quadratic *e, int32_t block) {
   return e->block + (size_t)block * e->stride;
 }
@@ -88,25 +99,16 @@ static void explain(const wb_regression_quadratic *e, int32_t block, int32_t lea
 
 int wb_regression_factor_make(const wb_regression_quadratic *e, const wb_regression_ties *ties,
                               wb_regression_factor *f) {
-  const size_t most = (size_t)e->p + 1, triangle = wb_packed_size(e->q);
+  const size_t triangle = wb_packed_size(e->q);
   const int32_t d = f->leading;
   memcpy(f->lower, e->information, wb_packed_size(d) * sizeof(double));
   for (size_t i = 0; i < wb_packed_size(e->p); i++) f->lower[i] += ties->precision[i];
   for (int32_t b = 0; b < e->blocks; b++) {
-    const double *const cross = block_of(e, b), *const own = own_of(e, b);
+    const double *const own = own_of(e, b);
     double *const factor = f->own + (size_t)b * triangle;
     for (size_t i = 0; i < triangle; i++) factor[i] = own[i] + ties->tie[i];
     if (wb_cholesky(e->q, factor) > 0) return 0;
-    for (int32_t k = 0; k < e->q; k++) {
-      const double *const row = factor + wb_packed_row(k);
-      double *const out = f->room + (size_t)k * (size_t)d;
-      for (int32_t c = 0; c < d; c++) {
-        double sum = cross[(size_t)k * most + (size_t)c];
-        for (int32_t j = 0; j < k; j++) sum = wb_fma(-row[j], f->room[(size_t)j * (size_t)d + (size_t)c], sum);
-        out[c] = sum / row[k];
-      }
-      wb_symmetric_add_outer(d, -1.0, out, f->lower);
-    }
+    wb_regression_eliminate(e->q, factor, d, block_of(e, b), (size_t)e->p + 1, f->room, f->lower);
   }
   return wb_regression_root(ties->isa, d, f->lower) == 0;
 }

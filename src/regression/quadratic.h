@@ -24,6 +24,11 @@ double *wb_regression_quadratic_linear(const wb_regression_quadratic *e, int32_t
 /* Cuts the next `count` doubles off `memory`. */
 double *wb_regression_cut(double **memory, size_t count);
 
+/* V = C^-1 B for q rows B of p numbers, `stride` apart, and the packed root C; takes V'V out of `precision`. v: q x
+ * p. */
+void wb_regression_eliminate(int q, const double *root, int p, const double *b, size_t stride, double *v,
+                             double *precision);
+
 /* The precisions of the prior, packed: of the p coefficients, and of each block. log(r) has none. */
 typedef struct wb_regression_ties {
   const double *precision, *tie;

@@ -1,18 +1,12 @@
 /* Sweeps of the Gibbs sampler of regressions (Polson, Scott & Windle 2013). A sweep draws the coefficients of every
- * outcome and the groups' intercepts from the sums that a backend made, then the hyperparameters. Then the backend
- * makes new sums. */
+ * outcome and the groups' intercepts from a backend's sums, then the hyperparameters. */
 #include "core/scalar.h"
 
-#include "core/linear_algebra.h"
-#include "core/random_gamma.h"
-#include "core/random_normal.h"
 #include "numeric/memory.h"
 #include "regression/draws.h"
 #include "regression/ellipse.h"
-#include "regression/level_moves.h"
 #include "regression/regression.h"
 
-/* A pass that draws the Polya-Gamma variables of an outcome. */
 static int pass(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, double *log_likelihood) {
   const wb_regression_state *const state = &chain->state;
   const wb_regression_parameters parameters = wb_regression_own_parameters(state);
@@ -84,7 +78,6 @@ static wb_regression_factor_law weigh_intercepts(const wb_regression_chain *chai
   return law;
 }
 
-/* Draws the factor, then the auxiliary variable of the deviation's prior. */
 static void rescale_intercepts(const wb_regression_chain *chain, const wb_regression_factor_law *law,
                                uint32_t iteration) {
   const wb_regression_state *const state = &chain->state;
@@ -127,7 +120,6 @@ static int draw_coefficients(const wb_regression_chain *chain, int32_t outcome, 
                                    state->coefficients + (size_t)outcome * (size_t)p, chain->message);
 }
 
-/* The statistics of groups of a dual session depend on the coefficients. */
 static int refresh_groups(const wb_regression_chain *chain) {
   const wb_regression_state *const state = &chain->state;
   if (state->dual_rows == 0 || state->groups == 0) return WB_OK;
@@ -180,10 +172,10 @@ static int draw_without_terms(const wb_regression_chain *chain, uint32_t iterati
 }
 
 /* A sweep by the moves of regression/level_moves.h, without Polya-Gamma variables. */
-static int move_levels(const wb_regression_chain *chain, uint32_t iteration, double *level_room, double *level_sums,
+static int move_levels(const wb_regression_chain *chain, uint32_t iteration, wb_level_room *room, double *level_sums,
                        double *log_likelihood) {
   const wb_regression_state *const state = &chain->state;
-  WB_TRY(wb_level_sweep(chain, iteration, level_room, level_sums, log_likelihood));
+  WB_TRY(wb_level_sweep(chain, iteration, room, level_sums, log_likelihood));
   for (int32_t k = 0; k < state->outcomes; k++) {
     if (state->grouping) wb_regression_shift_terms(chain, k, iteration, level_sums);
     if (chain->prior.law) wb_regression_draw_shrinkage(chain, k, iteration);
@@ -195,7 +187,7 @@ static int move_levels(const wb_regression_chain *chain, uint32_t iteration, dou
   return WB_OK;
 }
 
-int wb_regression_sweep(const wb_regression_sweeper *sweeper, uint32_t iteration, double *log_likelihood) {
+int wb_regression_sweep(wb_regression_sweeper *sweeper, uint32_t iteration, double *log_likelihood) {
   const wb_regression_chain *const chain = &sweeper->chain;
   const wb_regression_state *const state = &chain->state;
   double *const room = sweeper->room, *const more = sweeper->more;
@@ -204,7 +196,7 @@ int wb_regression_sweep(const wb_regression_sweeper *sweeper, uint32_t iteration
   int moved = 0;
   for (int32_t k = 0; k < state->outcomes && draws; k++)
     WB_TRY(wb_regression_draw_terms(chain, k, iteration, more, room));
-  if (levels) return move_levels(chain, iteration, sweeper->level_room, more, log_likelihood);
+  if (levels) return move_levels(chain, iteration, &sweeper->levels, more, log_likelihood);
   if (!state->grouping && chain->data->completed) WB_TRY(pass(chain, 0, iteration, log_likelihood));
   if (!state->grouping) WB_TRY(draw_without_terms(chain, iteration, room, more));
   if (state->groups > 0) wb_regression_draw_group_scale(chain, iteration);
@@ -259,13 +251,10 @@ void wb_regression_note(const wb_regression_sweeps *sweeps, const wb_regression_
   const int32_t after = sweep - sweeps->kept_first;
   if (sweeps->kept_count > 0 && after >= 0 && after % sweeps->kept_every == 0 &&
       after / sweeps->kept_every < sweeps->kept_count) {
-    const size_t size = grouping ? kept : (size_t)state->groups;
-    double *const from = grouping ? state->effects : state->intercepts, *const all =
-                                                                            sweeps->kept +
-                                                                            (size_t)(after / sweeps->kept_every) *
-                                                                                size * (size_t)state->outcomes;
-    for (size_t k = 0; k < (size_t)state->outcomes && size > 0; k++)
-      memcpy(all + k * size, from + k * effects, size * sizeof(double));
+    const double *const from = grouping ? state->effects : state->intercepts;
+    const size_t size = grouping ? kept : (size_t)state->groups, m = (size_t)state->outcomes;
+    for (size_t k = 0, first = m * (size_t)(after / sweeps->kept_every); k < m && size > 0; k++)
+      memcpy(sweeps->kept + (first + k) * size, from + k * effects, size * sizeof(double));
   }
   at = (size_t)sweep;
   const double *covariance = state->covariances;
@@ -279,26 +268,25 @@ void wb_regression_note(const wb_regression_sweeps *sweeps, const wb_regression_
 
 int wb_regression_sweeper_open(const wb_regression_chain *chain, wb_regression_sweeper *sweeper) {
   const wb_regression_state *const state = &chain->state;
-  const size_t drawing = draw_room(chain), dual = wb_regression_dual_size(state),
-               moving = wb_regression_move_room(state), size = drawing > moving ? drawing : moving,
-               more = state->grouping ? wb_regression_level_sums(state)
-                                      : 3 * (size_t)state->columns + (size_t)state->groups,
-               levels = wb_level_room(chain), bytes = (dual + size + levels + more) * sizeof(double);
-  double *const memory = wb_aligned_malloc(bytes);
-  *sweeper = (wb_regression_sweeper){.chain = *chain, .memory = memory};
-  if (!memory) return wb_out_of_memory(chain->message, "the coefficients' precision", bytes);
-  sweeper->room = memory + dual;
-  sweeper->level_room = sweeper->room + size;
-  sweeper->more = sweeper->level_room + levels;
-  if (dual > 0) {
-    sweeper->system = wb_regression_dual_in(memory, chain->data, state);
+  const size_t drawing = draw_room(chain), moving = wb_regression_move_room(state);
+  *sweeper = (wb_regression_sweeper){.chain = *chain};
+  sweeper->memory = WB_PARTS(
+      "the coefficients' precision", chain->message, WB_PART(sweeper->room, drawing > moving ? drawing : moving),
+      WB_PART(sweeper->more,
+              state->grouping ? wb_regression_level_sums(state) : 3 * (size_t)state->columns + (size_t)state->groups));
+  if (!sweeper->memory) return WB_ERROR_MEMORY;
+  if (state->dual_rows > 0) {
+    WB_TRY(wb_regression_dual_open(chain, &sweeper->system));
     sweeper->chain.dual = &sweeper->system;
   }
-  if (levels > 0) wb_level_open(&sweeper->chain, sweeper->level_room);
-  return WB_OK;
+  return wb_level_used(state) ? wb_level_open(chain, &sweeper->levels) : WB_OK;
 }
 
-void wb_regression_sweeper_close(wb_regression_sweeper *sweeper) { wb_aligned_free(sweeper->memory); }
+void wb_regression_sweeper_close(wb_regression_sweeper *sweeper) {
+  wb_aligned_free(sweeper->memory);
+  wb_aligned_free(sweeper->system.memory);
+  wb_aligned_free(sweeper->levels.memory);
+}
 
 int wb_regression_run(const wb_regression_chain *chain, const wb_regression_sweeps *sweeps) {
   wb_regression_sweeper sweeper;

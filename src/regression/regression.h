@@ -3,6 +3,7 @@
 #pragma once
 
 #include "regression/dual_draw.h"
+#include "regression/level_moves.h"
 
 /* Traces of `count` sweeps from number `iteration` on. Each array is sweeps x its length, column-major, or NULL. */
 typedef struct wb_regression_sweeps {
@@ -21,8 +22,7 @@ typedef struct wb_regression_sweeps {
 
 /* Starts a chain, as sweep 0. With spread > 0 it starts near the mode of the posterior, and the state's ellipse is
  * made: see ellipse.h. A regression with several outcomes that can have no moves starts at the given coefficients plus
- * a quarter of `spread` times normal draws. With spread = 0 it starts from the given state. Computes the statistics
- * there. */
+ * a quarter of `spread` times normal draws. With spread = 0 it starts from the given state. */
 int wb_regression_start(const wb_regression_chain *chain, double spread);
 
 int wb_regression_run(const wb_regression_chain *chain, const wb_regression_sweeps *sweeps);
@@ -41,7 +41,9 @@ int wb_regression_predict(const wb_call *call, wb_regression_prediction *predict
 typedef struct wb_regression_sweeper {
   wb_regression_chain chain; /* with a pointer to `system`: a sweeper is not copied */
   wb_regression_dual system;
-  double *memory, *room, *level_room, *more;
+  wb_level_room levels;
+  double *room, *more;
+  void *memory;
 } wb_regression_sweeper;
 
 /* Close it whatever open() returned. */
@@ -50,8 +52,7 @@ void wb_regression_sweeper_close(wb_regression_sweeper *sweeper);
 
 /* One sweep. On return the state holds the statistics for the next sweep, unless that begins with a pass that draws. No
  * log likelihood where complete() changes the rows (backend/regression_table.h). */
-int wb_regression_sweep(const wb_regression_sweeper *sweeper, uint32_t iteration, double *log_likelihood);
+int wb_regression_sweep(wb_regression_sweeper *sweeper, uint32_t iteration, double *log_likelihood);
 
-/* Writes the state after the sweep with this index into the traces. */
 void wb_regression_note(const wb_regression_sweeps *sweeps, const wb_regression_chain *chain, int32_t sweep,
                         double log_likelihood);

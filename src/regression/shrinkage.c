@@ -2,14 +2,9 @@
  * Schmidt 2016) and regularised horseshoe (Piironen & Vehtari 2017). */
 #include "core/scalar.h"
 
-#include "core/linear_algebra.h"
-#include "core/random_gamma.h"
 #include "regression/draws.h"
 #include "regression/dual_draw.h"
 
-#include <string.h>
-
-/* A draw from the inverse gamma law of shape 1. */
 static double draw_inverse_exponential(wb_stream *stream, double scale) { return scale / wb_draw_exponential(stream); }
 
 static int has_horseshoe(const wb_regression_prior *prior) {
@@ -109,8 +104,7 @@ typedef struct moved_law {
 } moved_law;
 
 /* The log posterior density of t if the shrunk coefficients are `from` times exp(t), and so are the deviations that
- * they share: the global one and the slab's. Polya-Gamma variables are not given. The prior of the coefficients, given
- * their scales, and the change of units cancel. Writes the coefficients. */
+ * they share, without Polya-Gamma variables. Their prior given the scales and the change of units cancel. */
 static double moved_density(const void *of, double t) {
   const moved_law *const law = of;
   const wb_regression_chain *const chain = law->chain;
@@ -128,10 +122,9 @@ static double moved_density(const void *of, double t) {
                        wb_fma(2.0, t, prior->slab_scale * prior->slab_scale / (*law->own->slab * factor * factor));
 }
 
-/* Large coefficients and their scales hold each other where they are, above all where the data are separated: a draw of
- * either is short. Here they change together, by slice sampling of the log of a common factor, from a group of
- * transformations (Liu & Sabatti 2000, "Generalised Gibbs sampler and multigrid Monte Carlo for Bayesian computation",
- * Biometrika 87, 353-369). */
+/* Large coefficients and their scales hold each other where they are, above all where the data are separated. Here
+ * they change together, by slice sampling of the log of a common factor (Liu & Sabatti 2000, "Generalised Gibbs
+ * sampler and multigrid Monte Carlo for Bayesian computation", Biometrika 87, 353-369). */
 int wb_regression_move_shrinkage(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration) {
   const wb_regression_prior *const prior = &chain->prior;
   const wb_regression_scales own = wb_regression_scales_of(&chain->state, outcome);

@@ -1,12 +1,10 @@
-/* Draws for Poisson rows. A Poisson row has no Polya-Gamma variable, but a negative binomial row with a large r has one
- * and is nearly the same. It is the surrogate of the Poisson row. Coefficients and effects are drawn from their law
- * given the surrogates' Polya-Gamma variables, and a Metropolis step corrects the draw: variables and parameters
- * together have the density of the surrogates' model times the ratio of the two likelihoods. So a draw is taken with
- * the probability min(1, ratio at the draw / ratio before). The posterior is exact for any r. A larger r makes more
- * draws acceptable and each of them shorter. */
+/* Draws for Poisson rows. A negative binomial row with a large r is nearly the same, has a Polya-Gamma variable, and
+ * is the surrogate of a Poisson row. Draws given the surrogates' variables are corrected by a Metropolis step:
+ * variables and parameters together have the density of the surrogates' model times the ratio of the two
+ * likelihoods, so a draw is taken with the probability min(1, ratio at the draw / ratio before). The posterior is
+ * exact for any r. A larger r makes more draws acceptable and each of them shorter. */
 #include "core/scalar.h"
 
-#include "core/random_gamma.h"
 #include "regression/draws.h"
 
 int wb_regression_log_ratios(const wb_regression_chain *chain, double *log_ratio) {

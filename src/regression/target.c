@@ -3,10 +3,7 @@
 
 #include "regression/target.h"
 
-#include "core/linear_algebra.h"
 #include "regression/ellipse.h"
-
-#include <string.h>
 
 static size_t term_effects(const wb_regression_grouping *grouping, int32_t term) {
   return (size_t)grouping->terms[term].levels * (size_t)grouping->terms[term].columns;
@@ -110,7 +107,7 @@ static void widen_prior(const wb_regression_target *t, double *mean, double *pre
   for (int32_t k = 0; k < place->outcomes; k++)
     for (int32_t r = 0; r < p; r++)
       for (int32_t c = 0; c < p; c++) {
-        const double one = precision[c <= r ? wb_packed_row(r) + (size_t)c : wb_packed_row(c) + (size_t)r];
+        const double one = precision[wb_packed_at(r, c)];
         const int is_normal = !prior->law || prior->law[r] + prior->law[c] == WB_REGRESSION_NORMAL;
         for (int32_t other = 0; other < k && is_normal; other++)
           precision[wb_packed_row(k * place->each + r) + (size_t)(other * place->each + c)] = -one / place->outcomes;

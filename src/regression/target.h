@@ -9,8 +9,7 @@
 
 /* Points are vectors: for each outcome its coefficients and its effects of the terms other than the main one; log(r) if
  * it is learned; and the blocks: intercepts of groups, or effects of the levels of the main term, which has most
- * levels. Without moves, a point has no effects of terms. A block has the effects of the first outcome, then the
- * effects of the next. */
+ * levels. Without moves, a point has no effects of terms. A block has effects outcome by outcome. */
 typedef struct wb_regression_layout {
   int32_t outcomes;
   int32_t main;              /* -1: no term */

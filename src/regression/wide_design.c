@@ -6,8 +6,6 @@
 #include "core/regression_row.h"
 #include "numeric/memory.h"
 
-#include <stdlib.h>
-
 /* Entries of a row before the entries of grouping terms. */
 static int32_t own_entries(const wb_regression_data *data, int64_t row) {
   return data->x ? data->columns : data->row_start[row + 1] - data->row_start[row];
@@ -38,17 +36,12 @@ static void write_row(const wb_regression_data *data, const wb_regression_groupi
 
 void wb_regression_wide_close(wb_regression_wide_design *design, const wb_backend *backend) {
   backend->regression->close(design->session);
-  free(design->row_start);
-  free(design->column);
-  free(design->value);
+  wb_aligned_free(design->memory);
 }
 
 int wb_regression_wide_open(const wb_regression_chain *chain, int32_t main, wb_regression_wide_design *design) {
   const wb_regression_data *const data = chain->data;
   const wb_regression_grouping *const grouping = chain->state.grouping;
-  const wb_regression_wide_design empty = {
-      .grouping = {
-          .count = 1, .terms = grouping->terms + main, .independent = {grouping->independent[main]}, .parent = {-1}}};
   int32_t more = 0, columns = data->columns;
   for (int32_t t = 0; t < grouping->count; t++) {
     if (t == main) continue;
@@ -57,15 +50,14 @@ int wb_regression_wide_open(const wb_regression_chain *chain, int32_t main, wb_r
   }
   double entries = 0.0;
   for (int64_t row = 0; row < data->rows; row++) entries += (double)own_entries(data, row) + (double)more;
-  *design = empty;
-  const size_t count = entries < 2147483647.0 ? (size_t)entries : 0, bytes = count * (sizeof(int32_t) + sizeof(double));
-  design->row_start = malloc(((size_t)data->rows + 1) * sizeof(int32_t));
-  design->column = malloc(count * sizeof(int32_t));
-  design->value = malloc(count * sizeof(double));
-  if (count == 0 || !design->row_start || !design->column || !design->value) {
-    wb_regression_wide_close(design, chain->backend);
-    return wb_out_of_memory(chain->message, "the design of the grouping terms", bytes);
-  }
+  *design = (wb_regression_wide_design){
+      .grouping = {
+          .count = 1, .terms = grouping->terms + main, .independent = {grouping->independent[main]}, .parent = {-1}}};
+  const size_t count = entries < 2147483647.0 ? (size_t)entries : SIZE_MAX / 128;
+  design->memory =
+      WB_PARTS("the design of the grouping terms", chain->message, WB_PART(design->row_start, data->rows + 1),
+               WB_PART(design->column, count), WB_PART(design->value, count));
+  if (!design->memory) return WB_ERROR_MEMORY;
   design->row_start[0] = 0;
   for (int64_t row = 0; row < data->rows; row++) {
     const int32_t at = design->row_start[row];

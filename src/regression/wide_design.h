@@ -8,6 +8,7 @@ typedef struct wb_regression_wide_design {
   wb_regression_grouping grouping; /* the main term alone */
   int32_t *row_start, *column;
   double *value;
+  void *memory;
 } wb_regression_wide_design;
 
 /* Opens a session on the sparse design of predictors and all terms but `main`, which is its only term. */

@@ -3,15 +3,12 @@
 
 #include "regression/zeros.h"
 
-#include "core/linear_algebra.h"
 #include "core/regression_zero.h"
 #include "numeric/memory.h"
 #include "regression/draws.h"
 #include "regression/ellipse.h"
 #include "regression/level_moves.h"
 #include "regression/quadratic.h"
-
-#include <string.h>
 
 /* The posterior of all coefficients and of log(r), if it is learned, with effects of groups as they are. */
 typedef struct joint_law {
@@ -180,8 +177,7 @@ static void derivatives(const joint_law *law, const double *point, const double 
     wb_regression_apply_symmetric(p, law->tie[i], x, law->spare);
     for (int r = 0; r < p; r++) {
       gradient[first + r] -= law->spare[r];
-      for (int c = 0; c <= r; c++)
-        precision[wb_packed_row(first + r) + (size_t)(first + c)] += law->tie[i][wb_packed_row(r) + (size_t)c];
+      for (int c = 0; c <= r; c++) precision[wb_packed_at(first + r, first + c)] += law->tie[i][wb_packed_at(r, c)];
     }
   }
   if (!is_learned(both)) return;
@@ -201,9 +197,9 @@ static int make_root(wb_isa isa, int d, double *precision, double *room) {
   memcpy(room, precision, wb_packed_size(d) * sizeof(double));
   for (double ridge = 0.0; ridge<1e12; ridge = ridge> 0.0 ? 4.0 * ridge : 0.04) {
     memcpy(precision, room, wb_packed_size(d) * sizeof(double));
-    for (int c = 0; c < d; c++) precision[wb_packed_row(c) + (size_t)c] += ridge;
+    for (int c = 0; c < d; c++) precision[wb_packed_at(c, c)] += ridge;
     int good = wb_regression_root(isa, d, precision) == 0;
-    for (int c = 0; c < d && good; c++) good = precision[wb_packed_row(c) + (size_t)c] >= 0.2;
+    for (int c = 0; c < d && good; c++) good = precision[wb_packed_at(c, c)] >= 0.2;
     if (good) return 1;
   }
   return 0;
@@ -258,14 +254,13 @@ static joint_law law_of(const wb_regression_both *both, double *room) {
 }
 
 static int find_ellipse(const wb_regression_both *both) {
-  const size_t d = coordinates(both), packed = wb_packed_size((int)d),
-               bytes = (2 * (size_t)both->counts.data->rows + 2 * (d + 1) + packed + law_room(both)) * sizeof(double);
-  double *const memory = wb_aligned_malloc(bytes), *at = memory;
-  if (!memory) return wb_out_of_memory(both->counts.message, "the search for the mode", bytes);
-  double *const linear = wb_regression_cut(&at, 2 * (size_t)both->counts.data->rows);
-  double *const x = wb_regression_cut(&at, d + 1), *const trial = wb_regression_cut(&at, d + 1);
-  double *const room = wb_regression_cut(&at, packed);
-  joint_law law = law_of(both, at);
+  const size_t d = coordinates(both);
+  double *linear, *x, *trial, *room, *own;
+  void *const memory = WB_PARTS("the search for the mode", both->counts.message,
+                                WB_PART(linear, 2 * both->counts.data->rows), WB_PART(x, d + 1), WB_PART(trial, d + 1),
+                                WB_PART(room, wb_packed_size((int)d)), WB_PART(own, law_room(both)));
+  if (!memory) return WB_ERROR_MEMORY;
+  joint_law law = law_of(both, own);
   const int status = climb(&law, linear, x, trial, room);
   wb_aligned_free(memory);
   return status;
@@ -364,7 +359,7 @@ static int move(const wb_regression_both *both, uint32_t iteration, double *room
   return WB_OK;
 }
 
-static int sweep(wb_regression_both *both, const wb_regression_sweeper *sweeper, uint32_t iteration, double *room,
+static int sweep(wb_regression_both *both, wb_regression_sweeper *sweeper, uint32_t iteration, double *room,
                  double *sum) {
   const int moves[2] = {wb_level_used(&both->counts.state), wb_level_used(&both->zeros.state)};
   double unused;
@@ -379,9 +374,11 @@ static int sweep(wb_regression_both *both, const wb_regression_sweeper *sweeper,
 int wb_regression_both_run(wb_regression_both *both, const wb_regression_sweeps *counts,
                            const wb_regression_sweeps *zeros) {
   wb_regression_sweeper sweeper[2] = {{.memory = NULL}, {.memory = NULL}};
-  const size_t bytes = (4 * coordinates(both) + law_room(both)) * sizeof(double);
-  double *const room = wb_aligned_malloc(bytes), sum = 0.0;
-  int status = room ? WB_OK : wb_out_of_memory(both->counts.message, "a move of the coefficients", bytes);
+  double *room, sum = 0.0;
+  if (!WB_PARTS("a move of the coefficients", both->counts.message,
+                WB_PART(room, 4 * coordinates(both) + law_room(both))))
+    return WB_ERROR_MEMORY;
+  int status = WB_OK;
   join(both);
   for (int i = 0; i < 2 && status == WB_OK; i++) status = wb_regression_sweeper_open(part_of(both, i), sweeper + i);
   for (int32_t i = 0; i < counts->count && status == WB_OK; i++) {

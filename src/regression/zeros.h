@@ -1,9 +1,8 @@
-/* Zero-inflated and hurdle counts: a regression of counts and a regression of zeros, whose rows are the same
- * (core/regression_zero.h). A sweep completes the data, which makes them two regressions that know nothing of each
- * other; each takes its sweep; and a move of all coefficients and of the dispersion follows, which does not need the
- * completed data. Excess zeros and a small dispersion explain the same zeros, so that sweeps alone mix slowly. The move
- * leaves effects of groups as they are. With intercepts in both regressions, a move along the ridge of the same zeros
- * (zeros.c) comes before it. */
+/* Zero-inflated and hurdle counts: regressions of counts and of zeros with the same rows (core/regression_zero.h). A
+ * sweep completes the data, which makes them two regressions that know nothing of each other; each takes its sweep.
+ * Excess zeros and a small dispersion explain the same zeros, so that sweeps alone mix slowly: a move of all
+ * coefficients and of the dispersion follows, without the completed data. With intercepts in both, a move along the
+ * ridge of the same zeros (zeros.c) comes before it. */
 #pragma once
 
 #include "regression/regression.h"

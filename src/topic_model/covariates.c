@@ -6,7 +6,6 @@
 #include "topic_model/topic_model.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "core/elementary.h"
 #include "core/linear_algebra.h"
@@ -146,7 +145,7 @@ static void find_directions(const work *w, double *root) {
   const int p = c->columns;
   const size_t columns = (size_t)p, topics = (size_t)w->chain->state.topics;
   double documents = 1;
-  for (int j = 0; j < p; j++) root[wb_packed_row(j) + (size_t)j] = prior_precision(j);
+  for (int j = 0; j < p; j++) root[wb_packed_at(j, j)] = prior_precision(j);
   for (size_t i = w->end[topics - 1]; i < w->end[topics]; i++) {
     documents += w->parts[i].documents;
     wb_symmetric_add_outer(p, w->parts[i].documents, c->basis + (size_t)w->parts[i].row * columns, root);
@@ -250,20 +249,21 @@ int wb_topic_draw_coefficients(wb_topic_chain *chain, uint32_t iteration) {
   const wb_topic_corpus *const corpus = chain->corpus;
   const size_t p = (size_t)c->columns, rows = (size_t)c->rows, topics = (size_t)chain->state.topics;
   const size_t documents = (size_t)corpus->documents, tokens = (size_t)corpus->tokens, cells = topics * documents;
-  const size_t numbers = p * p + (p + topics + 2) * rows + wb_packed_size((int)p);
-  const size_t places = topics + 2 + (size_t)corpus->longest_document;
   const size_t most = (cells < tokens ? cells : tokens) + documents;
-  const size_t bytes = numbers * sizeof(double) + places * sizeof(size_t) + most * sizeof(part) +
-                       (rows + 1 + 2 * documents + cells) * sizeof(int32_t) + tokens * sizeof(uint16_t);
-  double *const memory = calloc(bytes, 1);
-  if (!memory) return wb_out_of_memory(chain->message, "the coefficients of covariates", bytes);
-  double *const along = memory + p * p, *const free_alpha = along + p * rows, *const rate = free_alpha + topics * rows;
-  double *const factor = rate + rows, *const root = factor + rows;
-  size_t *const end = (size_t *)(root + wb_packed_size((int)p)), *const place = end + topics + 1;
-  part *const parts = (part *)(place + corpus->longest_document + 1);
-  int32_t *const first = (int32_t *)(parts + most), *const order = first + rows + 1, *const count = order + documents;
-  uint16_t *const topic = (uint16_t *)(count + cells + documents);
-  work w = {chain, c, parts, end, memory, along, free_alpha, rate, factor};
+  work w = {.chain = chain, .covariates = c};
+  double *root;
+  size_t *place;
+  part *parts;
+  int32_t *first, *order, *count;
+  uint16_t *topic;
+  void *const memory =
+      WB_PARTS("the coefficients of covariates", chain->message, WB_CLEARED(w.direction, p * p),
+               WB_CLEARED(w.along, p * rows), WB_PART(w.free, topics * rows), WB_PART(w.rate, rows),
+               WB_PART(w.factor, rows), WB_PART(w.end, topics + 1), WB_CLEARED(root, wb_packed_size((int)p)),
+               WB_CLEARED(place, corpus->longest_document + 1), WB_PART(parts, most), WB_CLEARED(first, rows + 1),
+               WB_PART(order, documents), WB_CLEARED(count, cells + documents), WB_PART(topic, tokens));
+  if (!memory) return WB_ERROR_MEMORY;
+  w.parts = parts;
   const int status = chain->backend->topic_model->get_topics(chain->session, topic, chain->message);
   if (status == WB_OK) {
     tally(chain, topic, first, order, count);
@@ -271,15 +271,16 @@ int wb_topic_draw_coefficients(wb_topic_chain *chain, uint32_t iteration) {
     find_directions(&w, root);
     draw(&w, iteration);
   }
-  free(memory);
+  wb_aligned_free(memory);
   return status;
 }
 
 int wb_topic_draw_effects(const wb_topic_chain *chain, uint32_t iteration, const double *theta, double *effects) {
   const wb_topic_covariates *const c = chain->covariates;
-  const size_t q = (size_t)c->terms, topics = (size_t)chain->state.topics, size = wb_packed_size((int)q);
-  double *const gram = calloc(size, sizeof(double));
-  if (!gram) return wb_out_of_memory(chain->message, "the effects of covariates", size * sizeof(double));
+  const size_t q = (size_t)c->terms, topics = (size_t)chain->state.topics;
+  double *gram;
+  if (!WB_PARTS("the effects of covariates", chain->message, WB_CLEARED(gram, wb_packed_size((int)q))))
+    return WB_ERROR_MEMORY;
   for (size_t i = 0; i < q * topics; i++) effects[i] = 0;
   for (size_t d = 0; d < (size_t)chain->corpus->documents; d++) {
     if (!c->used[d]) continue;
@@ -293,6 +294,6 @@ int wb_topic_draw_effects(const wb_topic_chain *chain, uint32_t iteration, const
   /* The columns of the frame are orthonormal, and no weight is 0. */
   (void)wb_cholesky((int)q, gram);
   for (size_t k = 0; k < topics; k++) wb_cholesky_solve((int)q, gram, effects + k * q, effects + k * q);
-  free(gram);
+  wb_aligned_free(gram);
   return WB_OK;
 }

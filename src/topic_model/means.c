@@ -2,13 +2,11 @@
  * shares of topics, and the score, which ranks the modes that chains are in:
  *   score = log p(w, z | alpha, beta) - sum_i log p(z_i | z of the other tokens, w, alpha, beta).
  * Its mean is a lower bound of the log of the posterior mass around a mode, since the entropies of each z_i given the
- * others sum to at most the entropy of z (Han 1978, Information and Control 36, 133-156). The log likelihood counts the
- * height of a mode and not its room. */
+ * others sum to at most the entropy of z (Han 1978, Information and Control 36, 133-156). */
 #include "core/scalar.h"
 
 #include "topic_model/topic_model.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/elementary.h"
@@ -19,6 +17,7 @@
 #define MEANS_ROWS 64
 /* Operations, of about a nanosecond each, that are worth a thread. */
 #define MEANS_WORK 1e5
+#define PURPOSE "the averages of a topic model"
 
 /* A term has so many tokens in a topic. */
 typedef struct place {
@@ -44,8 +43,8 @@ static const double *extra_of(const wb_topic_means *m, int64_t term) {
   return row < 0 ? NULL : m->structure->extra + row * m->state->topics;
 }
 
-/* tally: the document's tokens of each topic. of_topic: its weights over the sizes of the topics. of_term: the tokens
- * of a term. */
+/* tally: the document's tokens of each topic. of_topic: its weights over the sizes of the topics. of_term: of a
+ * term. */
 static double score_tokens(const averaging *a, int64_t d, const double *alpha, const int32_t *tally, double *of_topic,
                            int32_t *of_term) {
   const wb_topic_means *const m = a->m;
@@ -146,20 +145,17 @@ static void count_share(void *context, int64_t share, void *unused) {
 }
 
 /* Room for the places of all terms, of which each has at most as many as topics, or tokens. */
-static int make_places(averaging *a) {
+static int make_places(averaging *a, wb_message *message) {
   const wb_topic_corpus *const corpus = a->m->corpus;
   const int64_t topics = a->m->state->topics, terms = corpus->terms;
-  a->first = calloc(2 * (size_t)terms + 1, sizeof(int64_t));
-  if (!a->first) return 0;
-  a->end = a->first + terms + 1;
+  if (!WB_PARTS(PURPOSE, message, WB_CLEARED(a->first, terms + 1), WB_PART(a->end, terms))) return 0;
   for (int64_t w = 0; w < terms; w++) {
     int64_t tokens = 0;
     for (int64_t i = corpus->first_place[w]; i < corpus->first_place[w + 1] && tokens < topics; i++)
       tokens += corpus->place_count[i];
     a->first[w + 1] = a->first[w] + (tokens < topics ? tokens : topics);
   }
-  a->places = malloc(((size_t)a->first[terms] + 1) * sizeof(place));
-  return a->places != NULL;
+  return WB_PARTS(PURPOSE, message, WB_PART(a->places, a->first[terms] + 1)) != NULL;
 }
 
 int wb_topic_add_means(const wb_topic_means *m, int32_t threads, wb_message *message) {
@@ -170,18 +166,15 @@ int wb_topic_add_means(const wb_topic_means *m, int32_t threads, wb_message *mes
   averaging a = {.m = m, .shares = worth < threads ? (int64_t)worth : threads};
   const int32_t useful = (int32_t)a.shares;
   const size_t counts = ((size_t)useful + 1) * topics, of_pieces = topics * (size_t)documents;
-  const size_t numbers = counts + topics + of_pieces + (size_t)(documents + terms);
-  a.size = calloc(numbers, sizeof(double));
-  if (!a.size) return wb_out_of_memory(message, "the averages of a topic model", numbers * sizeof(double));
-  a.beta_sum = (double *)(a.size + counts);
-  a.sizes = a.beta_sum + topics;
-  a.sum = a.sizes + of_pieces;
+  void *const memory = WB_PARTS(PURPOSE, message, WB_CLEARED(a.size, counts), WB_CLEARED(a.beta_sum, topics),
+                                WB_CLEARED(a.sizes, of_pieces), WB_CLEARED(a.sum, documents + terms));
+  if (!memory) return WB_ERROR_MEMORY;
   const size_t room = topics * (sizeof(double) + 2 * sizeof(int32_t));
   int done = !m->phi_sum || wb_spread_with_memory(useful, a.shares, room, count_share, &a);
   for (size_t i = topics; i < counts; i++) a.size[i % topics] += a.size[i];
   wb_topic_sum_extras(m->structure, m->state->topics, a.beta_sum);
   for (size_t k = 0; k < topics; k++) a.beta_sum[k] += m->state->beta * m->corpus->terms;
-  done = done && (!m->score || make_places(&a)) && wb_spread_with_memory(useful, terms, room, add_terms, &a) &&
+  done = done && (!m->score || make_places(&a, message)) && wb_spread_with_memory(useful, terms, room, add_terms, &a) &&
          wb_spread_with_memory(useful, documents, room, add_documents, &a);
   double score = 0;
   for (size_t k = 0; k < topics; k++) m->share[k] = 0;
@@ -189,8 +182,8 @@ int wb_topic_add_means(const wb_topic_means *m, int32_t threads, wb_message *mes
   for (int64_t i = 0; i < documents + terms; i++) score += a.sum[i];
   for (size_t k = 0; m->score && k < topics; k++) score -= wb_topic_log_rising(a.beta_sum[k], a.size[k]);
   if (m->score) *m->score = score;
-  free(a.places);
-  free(a.first);
-  free(a.size);
-  return done ? WB_OK : wb_out_of_memory(message, "the averages of a topic model", room);
+  wb_aligned_free(a.places);
+  wb_aligned_free(a.first);
+  wb_aligned_free(memory);
+  return done ? WB_OK : wb_out_of_memory(message, PURPOSE, room);
 }

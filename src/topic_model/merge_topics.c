@@ -1,16 +1,14 @@
-/* Merges topics that have similar terms, for a start from more topics than wanted. A chain from random topics often
- * ends with one topic for two subjects and two topics for another. More topics find all subjects, some of them several
- * times, and these copies are then merged.
+/* Merges topics that have similar terms: a chain from random topics often ends with one topic for two subjects and two
+ * topics for another. More topics find all subjects, some several times, and the copies are then merged.
  *
- * The cost of merging topics a and b is the loss of log likelihood of their words, each topic with its own frequencies
- * of terms: n_ab log n_ab - n_a log n_a - n_b log n_b - S_ab, where S_ab is the same difference of the counts c log c
- * of a term, summed over terms. It is divided by the square root of the number of words: the loss itself would favour
+ * The cost of merging topics a and b is the loss of log likelihood of their words, each topic with its own
+ * frequencies of terms: n_ab log n_ab - n_a log n_a - n_b log n_b - S_ab, where S_ab sums the same difference of the
+ * counts c log c of each term. It is divided by the square root of the number of words: the loss itself would favour
  * small subjects, the loss of each word topics whose terms are a matter of chance. */
 #include "core/scalar.h"
 
 #include "topic_model/topic_model.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/elementary.h"
@@ -101,22 +99,16 @@ static void merge_pairs(const merger *m, int32_t topics, int32_t target) {
 int wb_topic_merge(const wb_topic_corpus *corpus, int32_t topics, int32_t target, const uint16_t *topic,
                    uint16_t *merged, wb_message *message) {
   const size_t count = (size_t)topics;
-  const size_t bytes =
-      (TABLE + count * count) * sizeof(double) + count * (sizeof(int64_t) + 2 * sizeof(int32_t) + sizeof(uint16_t));
-  char *const memory = calloc(1, bytes);
-  if (!memory) return wb_out_of_memory(message, "merging topics", bytes);
   merger m;
-  m.table = (double *)(void *)memory;
-  m.gain = m.table + TABLE;
-  m.size = (int64_t *)(void *)(m.gain + count * count);
-  m.tally = (int32_t *)(void *)(m.size + count);
-  m.listed = m.tally + count;
-  m.to = (uint16_t *)(void *)(m.listed + count);
+  void *const memory =
+      WB_PARTS("merging topics", message, WB_PART(m.table, TABLE), WB_CLEARED(m.gain, count * count),
+               WB_CLEARED(m.size, count), WB_PART(m.tally, count), WB_PART(m.listed, count + 1), WB_PART(m.to, count));
+  if (!memory) return WB_ERROR_MEMORY;
   for (int c = 0; c < TABLE; c++) m.table[c] = count_log_count(c);
   add_terms(&m, corpus, topics, topic);
   find_costs(&m, topics);
   merge_pairs(&m, topics, target);
   for (int64_t i = 0; i < corpus->tokens; i++) merged[i] = m.to[topic[i]];
-  free(memory);
+  wb_aligned_free(memory);
   return WB_OK;
 }

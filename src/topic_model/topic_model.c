@@ -4,7 +4,6 @@
 #include "topic_model/topic_model.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "core/elementary.h"
 #include "core/purpose.h"
@@ -15,16 +14,14 @@
 
 int wb_topic_corpus_build(int32_t documents, int32_t terms, const int32_t *start, const int32_t *row,
                           const int32_t *count, wb_topic_corpus *corpus, void **memory, wb_message *message) {
-  const size_t pairs = (size_t)start[terms];
-  const size_t heads = 3 * ((size_t)documents + 1) + (size_t)terms + 1;
-  const size_t bytes = heads * sizeof(int64_t) + 3 * pairs * sizeof(int32_t);
-  char *taken = malloc(bytes);
-  if (!taken) return wb_out_of_memory(message, "the documents", bytes);
-  int64_t *const first_pair = (int64_t *)taken, *const first_token = first_pair + documents + 1;
-  int64_t *const next = first_token + documents + 1, *const first_place = next + documents + 1;
-  int32_t *const term = (int32_t *)(first_place + terms + 1), *const by_document = term + pairs;
-  uint32_t *const place_token = (uint32_t *)(by_document + pairs);
-  for (int64_t d = 0; d <= documents; d++) first_pair[d] = first_token[d] = 0;
+  const size_t pairs = (size_t)start[terms], heads = (size_t)documents + 1;
+  int64_t *first_pair, *first_token, *next, *first_place;
+  int32_t *term, *by_document;
+  uint32_t *place_token;
+  *memory = WB_PARTS("the documents", message, WB_CLEARED(first_pair, heads), WB_CLEARED(first_token, heads),
+                     WB_PART(next, heads), WB_PART(first_place, (size_t)terms + 1), WB_PART(term, pairs),
+                     WB_PART(by_document, pairs), WB_PART(place_token, pairs));
+  if (!*memory) return WB_ERROR_MEMORY;
   for (size_t i = 0; i < pairs; i++) {
     first_pair[row[i] + 1]++;
     first_token[row[i] + 1] += count[i];
@@ -55,12 +52,10 @@ int wb_topic_corpus_build(int32_t documents, int32_t terms, const int32_t *start
   }
   for (int64_t d = 0; d < documents; d++)
     if (next[d] - first_token[d] > longest_document) longest_document = next[d] - first_token[d];
-  const wb_topic_corpus built = {documents,   terms,       (int64_t)pairs, first_token[documents],
-                                 term,        by_document, first_pair,     first_token,
-                                 first_place, place_token, count,          longest_document,
-                                 longest_term};
-  *corpus = built;
-  *memory = taken;
+  *corpus = (wb_topic_corpus){documents,   terms,       (int64_t)pairs, first_token[documents],
+                              term,        by_document, first_pair,     first_token,
+                              first_place, place_token, count,          longest_document,
+                              longest_term};
   return WB_OK;
 }
 
@@ -81,8 +76,6 @@ void wb_topic_split(int64_t tokens, int32_t topics, int32_t target, uint64_t key
     split[i] = (uint16_t)(first + (int64_t)(wb_uniform(wb_bits64(bits, 0)) * (double)(end - first)));
   }
 }
-
-static int32_t groups_of(const wb_topic_structure *structure) { return structure->groups > 1 ? structure->groups : 1; }
 
 /* Learned alphas and betas are at least LEAST_ALPHA. Logarithms of alpha are drawn between these limits. */
 #define LEAST_ALPHA 1e-100
@@ -143,7 +136,6 @@ typedef struct law {
   size_t count;
 } law;
 
-/* What the law of alpha depends on besides its prior. */
 typedef struct counts {
   int32_t levels, cap;
   int64_t *excess;    /* topics: tables of the tokens above the levels */
@@ -181,8 +173,8 @@ static double log_density(const void *of, double x) {
   return sum;
 }
 
-/* Appends the factors of counted tokens but the first of each; the last level has larger counts too. Returns how
- * many counts are above 0. */
+/* Appends the factors of counted tokens but the first of each; the last level has larger counts too. Returns the counts
+ * above 0. */
 static double add_factors(const int32_t *histogram, int32_t levels, double weight, factor *factors, size_t *count) {
   int64_t above = histogram[levels], end = levels;
   for (int64_t n = levels - 1; n >= 1; n--) {
@@ -209,7 +201,6 @@ static double make_factors(const wb_topic_corpus *corpus, int32_t topics, counts
   return all;
 }
 
-/* Draws the sum of the alphas given their proportions. */
 static void draw_sum(const counts *own, const law *of_sum, wb_stream *stream, const wb_topic_state *state) {
   const double sum = wb_topic_alpha_sum(state);
   for (size_t k = 0, i = 0; k < (size_t)state->topics; k++)
@@ -228,11 +219,10 @@ static int slice_alpha(wb_topic_chain *chain, const wb_topic_draw *draw, counts 
   double *const alpha = chain->state.alpha;
   size_t most = (size_t)chain->corpus->documents + (size_t)topics + 2, count = 0;
   for (size_t i = 0; i < (size_t)topics * ((size_t)own->levels + 1); i++) most += own->histogram[i] != 0;
-  const size_t bytes = most * sizeof(factor) + (size_t)topics * (sizeof(double) + sizeof(size_t));
-  own->factors = malloc(bytes);
-  if (!own->factors) return wb_out_of_memory(chain->message, "learning alpha", bytes);
-  double *const shape = (double *)(own->factors + most);
-  own->end = (size_t *)(shape + topics);
+  double *shape;
+  void *const memory = WB_PARTS("learning alpha", chain->message, WB_PART(own->factors, most), WB_PART(shape, topics),
+                                WB_PART(own->end, topics));
+  if (!memory) return WB_ERROR_MEMORY;
   const double all = make_factors(chain->corpus, topics, own, shape, &count);
   const law of_sum = {(common ? 1 : topics) * prior + all, method->alpha_rate / (common ? topics : 1), own->factors,
                       count};
@@ -249,7 +239,7 @@ static int slice_alpha(wb_topic_chain *chain, const wb_topic_draw *draw, counts 
     }
   }
   draw_sum(own, &of_sum, &stream, &chain->state);
-  free(own->factors);
+  wb_aligned_free(memory);
   return WB_OK;
 }
 
@@ -284,13 +274,10 @@ static int learn_alpha(wb_topic_chain *chain, const wb_topic_draw *draw) {
   const size_t topics = (size_t)chain->state.topics;
   counts own = {.levels = wb_topic_alpha_levels((int64_t)topics, corpus->longest_document),
                 .cap = wb_topic_alpha_levels(1, corpus->longest_document)};
-  const size_t cells = topics * ((size_t)own.levels + 1), lengths = (size_t)own.cap + 1;
-  const size_t bytes = 2 * topics * sizeof(int64_t) + (cells + lengths) * sizeof(int32_t);
-  own.excess = calloc(bytes, 1);
-  if (!own.excess) return wb_out_of_memory(chain->message, "learning alpha", bytes);
-  own.tables = own.excess + topics;
-  own.histogram = (int32_t *)(own.tables + topics);
-  own.length = own.histogram + cells;
+  void *const memory =
+      WB_PARTS("learning alpha", chain->message, WB_CLEARED(own.excess, topics), WB_PART(own.tables, topics),
+               WB_CLEARED(own.histogram, topics * ((size_t)own.levels + 1)), WB_CLEARED(own.length, own.cap + 1));
+  if (!memory) return WB_ERROR_MEMORY;
   for (int64_t d = 0; d < corpus->documents; d++)
     own.length[wb_topic_tokens(corpus, d) < own.cap ? wb_topic_tokens(corpus, d) : own.cap]++;
   int status =
@@ -300,7 +287,7 @@ static int learn_alpha(wb_topic_chain *chain, const wb_topic_draw *draw) {
     const double shape = tables ? table_alpha(chain, draw, &own) : chain->method.alpha_shape;
     if (!draw->mean) status = slice_alpha(chain, draw, &own, shape);
   }
-  free(own.excess);
+  wb_aligned_free(memory);
   return status;
 }
 
@@ -312,10 +299,10 @@ void wb_topic_sum_extras(const wb_topic_structure *structure, int32_t topics, do
 
 static int learn_beta(const wb_topic_chain *chain, const wb_topic_draw *draw, double *beta) {
   const int32_t topics = chain->state.topics, terms = chain->corpus->terms;
-  const size_t bytes = (size_t)topics * (sizeof(int64_t) + sizeof(double));
-  int64_t *size = malloc(bytes), tables = 0;
-  if (!size) return wb_out_of_memory(chain->message, "learning beta", bytes);
-  double *const prior = (double *)(size + topics);
+  int64_t *size, tables = 0;
+  double *prior;
+  void *const memory = WB_PARTS("learning beta", chain->message, WB_PART(size, topics), WB_PART(prior, topics));
+  if (!memory) return WB_ERROR_MEMORY;
   const int status = chain->backend->topic_model->draw_term_tables(chain->session, draw, &tables, size, chain->message);
   if (status == WB_OK) {
     double sum = 0;
@@ -326,18 +313,18 @@ static int learn_beta(const wb_topic_chain *chain, const wb_topic_draw *draw, do
     *beta = learned(draw, WB_PURPOSE_TOPIC_BETA, 0, chain->method.beta_shape + (double)tables,
                     chain->method.beta_rate - terms * sum);
   }
-  free(size);
+  wb_aligned_free(memory);
   return status;
 }
 
 /* The topics of documents that have one, and then the shares of the topics among the documents. */
 static int draw_members(wb_topic_chain *chain, const wb_topic_draw *draw, double *log_likelihood, double *theta) {
-  const size_t topics = (size_t)chain->state.topics, bytes = topics * (sizeof(int64_t) + sizeof(double));
-  double *const alpha = chain->state.alpha;
-  double sum = 0;
-  int64_t *const members = malloc(bytes);
-  if (!members) return wb_out_of_memory(chain->message, "the topics of documents", bytes);
-  double *const share = (double *)(members + topics);
+  const size_t topics = (size_t)chain->state.topics;
+  double *const alpha = chain->state.alpha, *share, sum = 0;
+  int64_t *members;
+  void *const memory =
+      WB_PARTS("the topics of documents", chain->message, WB_PART(members, topics), WB_PART(share, topics));
+  if (!memory) return WB_ERROR_MEMORY;
   for (size_t k = 0; k < topics; k++) sum += alpha[k];
   for (size_t k = 0; k < topics; k++) share[k] = wb_log(alpha[k] / sum);
   const int status = chain->backend->topic_model->draw_members(chain->session, draw, share, members, log_likelihood,
@@ -348,12 +335,12 @@ static int draw_members(wb_topic_chain *chain, const wb_topic_draw *draw, double
     sum += share[k] = wb_draw_gamma_from_one(&stream, 1.0 + (double)members[k]);
   }
   for (size_t k = 0; k < topics && status == WB_OK; k++) alpha[k] = WB_TOPIC_MEMBERS * (share[k] / sum);
-  free(members);
+  wb_aligned_free(memory);
   return status;
 }
 
 static int same_alphas(const wb_topic_state *state, int32_t groups) {
-  for (size_t k = 1; k < (size_t)groups * (size_t)state->topics; k++)
+  for (size_t k = 1; k < (size_t)(groups > 1 ? groups : 1) * (size_t)state->topics; k++)
     if (state->alpha[k] != state->alpha[0]) return 0;
   return 1;
 }
@@ -371,32 +358,28 @@ int wb_topic_sweep(wb_topic_chain *chain, uint32_t iteration, double *log_likeli
   const wb_topic_corpus *const corpus = chain->corpus;
   const wb_topic_method *const method = &chain->method;
   wb_topic_state *const state = &chain->state;
-  if (state->coefficients && iteration % WB_TOPIC_COEFFICIENTS_EVERY == 1) {
-    const int drawn = wb_topic_draw_coefficients(chain, iteration);
-    if (drawn != WB_OK) return drawn;
-  }
+  if (state->coefficients && iteration % WB_TOPIC_COEFFICIENTS_EVERY == 1)
+    WB_TRY(wb_topic_draw_coefficients(chain, iteration));
   wb_topic_draw draw = {chain->key, iteration, method->mean, state->alpha, state->beta, 0, 0};
   if (!method->mean) {
     draw.alpha_tables =
-        same_alphas(state, groups_of(chain->structure)) &&
+        same_alphas(state, chain->structure->groups) &&
         wb_gamma_strips_serve(state->alpha[0], !method->learn_alpha, (int64_t)corpus->documents * state->topics);
     draw.beta_tables = wb_gamma_strips_serve(state->beta, !method->learn_beta, (int64_t)corpus->terms * state->topics);
   }
-  const size_t bytes = ((size_t)corpus->documents + 1) * sizeof(double);
-  double *of_document = malloc(bytes);
-  if (!of_document) return wb_out_of_memory(chain->message, "the probabilities of the documents", bytes);
+  double *of_document;
+  if (!WB_PARTS("the probabilities of the documents", chain->message,
+                WB_PART(of_document, (size_t)corpus->documents + 1)))
+    return WB_ERROR_MEMORY;
   int status = functions->draw_terms(chain->session, &draw, chain->message);
   if (status == WB_OK && phi) status = functions->get_phi(chain->session, phi, chain->message);
   if (status == WB_OK)
     status = method->learn_alpha == WB_ALPHA_MEMBERS
                  ? draw_members(chain, &draw, of_document, theta)
                  : functions->draw_documents(chain->session, &draw, of_document, theta, chain->message);
-  if (status == WB_OK) {
-    double sum = 0;
-    for (int64_t d = 0; d < corpus->documents; d++) sum += of_document[d];
-    *log_likelihood = sum;
-  }
-  free(of_document);
+  *log_likelihood = 0;
+  for (int64_t d = 0; d < corpus->documents && status == WB_OK; d++) *log_likelihood += of_document[d];
+  wb_aligned_free(of_document);
   /* Both are learned from the alpha and beta of this sweep. */
   double beta = state->beta;
   if (status == WB_OK && method->learn_beta) status = learn_beta(chain, &draw, &beta);

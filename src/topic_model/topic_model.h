@@ -1,6 +1,5 @@
 /* Latent Dirichlet allocation by uncollapsed Gibbs sampling, or by mean-for-mode estimation (Tristan, Huang,
- * Tassarotti, Pocock, Green & Steele 2015, "Efficient training of LDA on a GPU by mean-for-mode estimation", ICML): the
- * work that is done once a sweep. Backends do the work for every token, document or term.
+ * Tassarotti, Pocock, Green & Steele 2015, "Efficient training of LDA on a GPU by mean-for-mode estimation", ICML).
  *
  *   theta_d ~ Dir(alpha_1..alpha_K),  phi_k ~ Dir(beta, ..., beta),
  *   alpha_k, or their common value, ~ Ga(shape, rate),  beta ~ Ga(shape, rate) where learned.
@@ -16,8 +15,8 @@
  * alpha = e pi as e falls to 0: theta_d has all of its mass on one topic, k with probability pi_k, and
  * pi ~ Dir(1, ..., 1). Its alpha is pi times WB_TOPIC_MEMBERS.
  *
- * A sweep draws theta and phi given the topics of all tokens, then new topics, then new alpha and beta with theta and
- * phi integrated out. With n_dk of the N_d tokens of document d in topic k, alpha depends on histograms of them alone:
+ * A sweep draws theta and phi, then topics, then alpha and beta with theta and phi integrated out. With n_dk of the N_d
+ * tokens of document d in topic k, alpha depends on histograms of them alone:
  *
  *   p(alpha) ~ prior x prod_d Gamma(S)/Gamma(S + N_d) prod_k Gamma(alpha_k + n_dk)/Gamma(alpha_k), S = sum alpha_k. */
 #pragma once
@@ -121,7 +120,6 @@ double wb_topic_covariate_alpha(double log_alpha);
 /* The sum of alpha; with covariates, of the alpha of a document with their means. */
 double wb_topic_alpha_sum(const wb_topic_state *state);
 
-/* Whether all of `count` topics are below `topics`. */
 int wb_topic_in_range(const uint16_t *topic, int64_t count, int32_t topics);
 
 /* The means of theta and phi given the topics are added to sums. `first_sum` counts the first topics of documents: ties
@@ -138,7 +136,6 @@ typedef struct wb_topic_means {
 /* The number of kept sweeps from one score to the next, as R's `score_every`. */
 #define WB_TOPIC_SCORED_EVERY 4
 
-/* Adds them on at most `threads` threads. */
 int wb_topic_add_means(const wb_topic_means *means, int32_t threads, wb_message *message);
 
 /* The prior counts of each topic besides beta, summed over the terms in order of their rows. */

@@ -29,7 +29,6 @@
 #include "core/purpose.h"
 #include "core/random_normal.h"
 #include "cpu/table.h"
-#include "mixture/missing_rows.h"
 #include "mixture/mixture.h"
 #include "prior_simulator.h"
 

@@ -317,7 +317,7 @@ toy_replicate <- function(toy, seed, sweeps, run) {
   before <- draw_toy_parameters(toy)
   y <- draw_toy_responses(toy, before)
   session <- native(C_regression_open, toy_data(toy, y), run)
-  on.exit(.Call(C_regression_close, session))
+  on.exit(.Call(C_session_close, session))
   state <- c(list(key = .Call(C_chain_key, seed, 1L), sweep = 0), before)
   parts <- names(before)
   prior <- toy_prior(toy, y)

@@ -100,8 +100,8 @@ sampler_state <- function(prior, statistics, concentration, key, iteration) {
 # covariances are kept.
 run_sweeps <- function(session, prior, statistics, concentration, key, p, iteration = 1, sweeps = 1L, moves = FALSE,
                        keep = TRUE) {
-  native(
-    C_mixture_sweep, session, prior, sampler_state(prior, statistics, concentration, key, iteration), sweeps, moves,
+  native_one(
+    C_mixture_sweeps, session, prior, sampler_state(prior, statistics, concentration, key, iteration), sweeps, moves,
     matrix(0, 2L, 0L), matrix(0, p, 1L), rep(keep, 3L), numeric(p), rep(1, p)
   )
 }
@@ -114,7 +114,7 @@ sweep_once <- function(x, components, seed, statistics = NULL, prior = sampler_p
   if (is.null(statistics)) statistics <- numeric(components * statistics_size(p))
   run <- resolve_run(backend, 2)
   session <- native(C_mixture_open, x, numeric(p), rep(1, p), as.integer(precision == "single"), FALSE, run)
-  on.exit(.Call(C_mixture_close, session))
+  on.exit(.Call(C_session_close, session))
   key <- .Call(C_chain_key, seed, 1L)
   out <- run_sweeps(session, prior, statistics, concentration, key, p, iteration, moves = moves)
   out$joint <- matrix(reference_joint(x, rep(1, components), out$means, out$covariances), nrow(x))

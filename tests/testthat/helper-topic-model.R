@@ -101,3 +101,9 @@ fit_topics <- function(...) {
   settings <- names(given) %in% names(formals(warp_control))
   do.call(topic_model, c(given[!settings], list(control = do.call(warp_control, given[settings]))))
 }
+
+# One sweep, which is kept.
+one_topic_sweep <- function(session, topics, alpha, beta, coefficients, key, iteration, method, prior, want) {
+  chain <- list(session, topics, alpha, beta, coefficients, key, iteration, c(1L, 0L, 1L, 1L), method, prior, want)
+  native(C_topic_sweeps, list(chain))[[1L]]
+}

@@ -62,7 +62,7 @@ test_that("given Polya-Gamma variables, the coefficients have the law of the den
       state$sweep <- as.double(i)
       sweep_chain(session, prior, state, 1)$coefficients
     }, numeric(toy$p)))
-    .Call(C_regression_close, session)
+    .Call(C_session_close, session)
     axes <- eigen(precision, symmetric = TRUE)
     white <- (draws - rep(solve(precision, linear), each = nrow(draws))) %*% axes$vectors %*% diag(sqrt(axes$values))
     # False alarms: 1e-8 for each, by the normal law of means, and by the chi-square law of squares.

@@ -42,7 +42,7 @@ test_that("every one of these problems has the moves", {
     session <- native(C_regression_open, toy_data(toy, y), resolve_run(threads = 1))
     state <- c(list(key = .Call(C_chain_key, 1, 1L), sweep = 0), state)
     expect_true(has_level_moves(toy_start(toy, session, toy_prior(toy, y), state)), label = name)
-    .Call(C_regression_close, session)
+    .Call(C_session_close, session)
   }
 })
 
@@ -194,7 +194,7 @@ test_that("slices of sweeps do not change what is learned in the warm-up", {
   y <- draw_toy_responses(toy, state)
   state <- c(list(key = .Call(C_chain_key, 1, 1L), sweep = 0), state)
   session <- native(C_regression_open, toy_data(toy, y), resolve_run(threads = 1))
-  on.exit(.Call(C_regression_close, session))
+  on.exit(.Call(C_session_close, session))
   prior <- toy_prior(toy, y)
   prior$moves <- c(40, 2)
   state[c("ellipse", "moves")] <- toy_start(toy, session, prior, state)[c("ellipse", "moves")]

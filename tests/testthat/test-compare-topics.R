@@ -96,6 +96,7 @@ test_that("bad arguments of a comparison are refused", {
   expect_error(compare(3), "at least two whole numbers", class = input)
   expect_error(compare(c(2, 2.5)), "at least two whole numbers", class = input)
   expect_error(compare(1:2, folds = 61), "`folds` must be", class = input)
+  expect_error(compare_topics(planted[1, , drop = FALSE], 1:2), "`x` has one document", class = input)
   expect_error(compare(1:2, held_out = 6), "`held_out` must be", class = input)
   expect_error(compare(1:2, measure = "x"), "`measure` must be", class = input)
   expect_error(compare(1:2, control = warp_control(checkpoint = tempfile())), "several fits", class = input)

@@ -336,10 +336,10 @@ test_that("an entry returns its result or the reason why there is none", {
   for (bad in list(c(1, -1), c(0, 0), c(1, Inf), c(1, NaN), numeric())) {
     refuse(warpbayes:::C_pmf_convolve, bad, 1)
     refuse(warpbayes:::C_pmf_convolve, 1, bad)
-    refuse(warpbayes:::C_pmf_sum, list(1, bad), 2)
-    refuse(warpbayes:::C_pmf_repeat, bad, 2, 3)
+    refuse(warpbayes:::C_pmf_sum, list(1, bad), 0, 2)
+    refuse(warpbayes:::C_pmf_sum, list(bad), 2, 3)
   }
-  refuse(warpbayes:::C_pmf_sum, list(), 1)
+  refuse(warpbayes:::C_pmf_sum, list(), 0, 1)
   shapes <- failure(warpbayes:::C_pmf_convolve, matrix(1, 2, 2), matrix(1, 3, 2))
   expect_identical(shapes$message, "two vectors are convolved, or two matrices with the same number of rows")
   expect_identical(shapes$status, 1L)

@@ -155,9 +155,9 @@ test_that("failures of the compiled code become R conditions", {
   session <- native(C_mixture_open, small, c(0, 0), c(1, 1), 0L, FALSE, resolve_run(NULL, 1))
   failed <- "the covariance of component 2 could not be drawn: its scale matrix is not finite"
   expect_error(run_sweeps(session, prior, statistics, 1, key, 2), failed, class = input)
-  .Call(C_mixture_close, session)
+  .Call(C_session_close, session)
   # Closing twice does nothing.
-  .Call(C_mixture_close, session)
+  .Call(C_session_close, session)
   expect_error(
     run_sweeps(session, prior, 0 * statistics, 1, key, 2),
     "the mixture session is closed", class = input

@@ -288,7 +288,7 @@ test_that("a fit by either method can start either method", {
   sorted <- function(state) order_by_size(state$statistics, 2)
   first <- function(chain) {
     session <- native(C_mixture_open, fit$x, fit$center, 1 / fit$scale, 0L, FALSE, resolve_run(NULL, 2))
-    on.exit(.Call(C_mixture_close, session))
+    on.exit(.Call(C_session_close, session))
     state <- list(key = gibbs$state[[1]]$key, sweep = 0, statistics = sorted(gibbs$state[[chain]]), concentration = 1,
       prior = compiled_prior(fit$prior)$values, log_posterior = NaN
     )
@@ -449,7 +449,7 @@ test_that("failures of the compiled code become R conditions", {
     expect_error(climb(changed), "has been changed since it was made", class = "warpbayes_error_input")
   }
   expect_error(climb(1), "has been changed since it was made", class = "warpbayes_error_input")
-  .Call(C_mixture_close, session)
+  .Call(C_session_close, session)
   expect_error(climb(state), "the mixture session is closed", class = "warpbayes_error_input")
 })
 

@@ -556,7 +556,7 @@ test_that("the manager checks replies and the worker checks requests", {
       "the request is not one of a mixture's manager", class = "warpbayes_error_input"
     )
   }
-  .Call(C_mixture_close_worker, session)
+  .Call(C_session_close, session)
   expect_error(native(C_mixture_answer, session, raw(8)), "the mixture session is closed")
   # A manager whose workers give invalid replies.
   manage <- function(reply) {
@@ -564,7 +564,7 @@ test_that("the manager checks replies and the worker checks requests", {
       C_mixture_open_cluster, reply, c("worker 1", "worker 2"), split$first_row, 1, c(0, 0), c(1, 1), 0L, TRUE, 0L,
       resolve_run("cpu", 1)
     )
-    on.exit(.Call(C_mixture_close, manager))
+    on.exit(.Call(C_session_close, manager))
     fit <- dp_mixture(x, 3, iter = 1, warmup = 0, seed = 1, threads = 1, progress = FALSE)
     step <- mixture_step(fit)
     expect_error(
@@ -599,7 +599,7 @@ in_this_process <- function(fit, workers, use, ask = identity, reply = function(
     )
   }
   opened <- list()
-  on.exit(for (session in opened) .Call(C_mixture_close_worker, session))
+  on.exit(for (session in opened) .Call(C_session_close, session))
   for (i in seq_len(workers)) opened[[i]] <- open(i)
   exchange <- function(request) {
     replies <- lapply(opened, function(session) .Call(C_mixture_answer, session, ask(request)))
@@ -610,7 +610,7 @@ in_this_process <- function(fit, workers, use, ask = identity, reply = function(
     C_mixture_open_cluster, exchange, paste("worker", 1:3), split$first_row, split$piece, fit$center, 1 / fit$scale,
     0L, TRUE, length(fit$samples), resolve_run("cpu", 2)
   )
-  on.exit(.Call(C_mixture_close, manager), add = TRUE)
+  on.exit(.Call(C_session_close, manager), add = TRUE)
   use(manager)
 }
 

@@ -15,7 +15,7 @@ session <- function(backend) {
   run <- function() {
     k <- 5
     pointer <- native(C_mixture_open, rows, c(0, 0), c(1, 1), 0L, TRUE, resolve_run(backend, 2))
-    on.exit(.Call(C_mixture_close, pointer))
+    on.exit(.Call(C_session_close, pointer))
     key <- .Call(C_chain_key, 3, 1L)
     swept <- run_sweeps(pointer, learned_prior(2), numeric(k * statistics_size(2)), 2, key, 2, moves = TRUE)
     list(swept, native(
@@ -91,7 +91,7 @@ test_that("device memory stays within the limit", {
   use <- function(k, limit) {
     with_memory(limit, {
       pointer <- native(C_mixture_open, x, numeric(6), rep(1, 6), 0L, FALSE, resolve_run("cuda", 1))
-      on.exit(.Call(C_mixture_close, pointer))
+      on.exit(.Call(C_session_close, pointer))
       opened <- cuda$usage()[["device"]]
       run_sweeps(pointer, sampler_prior(6), numeric(k * statistics_size(6)), 2, .Call(C_chain_key, 3, 1L), 6,
         keep = FALSE
@@ -133,7 +133,7 @@ test_that("for larger data a sweep takes less than a tenth of the memory of the 
       expect_gt(cuda$usage()[["device"]], bytes)
       expect_lt(cuda$usage()[["device"]], 1.1 * bytes)
     }
-    .Call(C_mixture_close, pointer)
+    .Call(C_session_close, pointer)
   }
 })
 
@@ -152,7 +152,7 @@ test_that("a forked child cannot use the parent's session and gets an error that
   skip_if(sanitized(), "no forks under sanitizers")
   cuda <- emulator()
   pointer <- native(C_mixture_open, rows, c(0, 0), c(1, 1), 0L, FALSE, resolve_run("cuda", 1))
-  on.exit(.Call(C_mixture_close, pointer))
+  on.exit(.Call(C_session_close, pointer))
   said <- parallel::mclapply(1:2, function(i) {
     c(
       tryCatch(run_sweeps(
@@ -160,7 +160,7 @@ test_that("a forked child cannot use the parent's session and gets an error that
       ), warpbayes_error_backend = conditionMessage),
       # Closing the session in the child, or the end of the child, does not disturb the parent's session.
       tryCatch({
-        .Call(C_mixture_close, pointer)
+        .Call(C_session_close, pointer)
         "closed"
       }, error = conditionMessage)
     )

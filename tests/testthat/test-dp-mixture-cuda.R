@@ -9,7 +9,7 @@ session_results <- function(x, k, backend, precision = "double", first = nrow(x)
   session <- native(C_mixture_open, x, colMeans(x), rep(0.5, p), as.integer(precision == "single"), FALSE,
     resolve_run(backend, 2)
   )
-  on.exit(.Call(C_mixture_close, session))
+  on.exit(.Call(C_session_close, session))
   key <- .Call(C_chain_key, 11, 1L)
   prior <- sampler_prior(p)
   statistics <- numeric(k * statistics_size(p))
@@ -87,9 +87,9 @@ test_that("components and what is learned of their prior are identical for every
     prior <- learned_prior(p)
     run <- function(backend) {
       session <- native(C_mixture_open, x, numeric(p), rep(1, p), 0L, FALSE, resolve_run(backend, 2))
-      on.exit(.Call(C_mixture_close, session))
-      swept <- native(
-        C_mixture_sweep, session, prior, sampler_state(prior, numeric(k * statistics_size(p)), 2, key, 1), 3L, TRUE,
+      on.exit(.Call(C_session_close, session))
+      swept <- native_one(
+        C_mixture_sweeps, session, prior, sampler_state(prior, numeric(k * statistics_size(p)), 2, key, 1), 3L, TRUE,
         matrix(0, 2L, 0L), probe, rep(TRUE, 3L), numeric(p), rep(1, p)
       )
       list(swept, run_sweeps(session, prior, swept$statistics, 2, key, p, 5, moves = TRUE))
@@ -173,7 +173,7 @@ test_that("a session can switch between sweeps, predictions and numbers of compo
   key <- .Call(C_chain_key, 2, 1L)
   turns <- function(backend) {
     session <- native(C_mixture_open, x, numeric(3), rep(1, 3), 0L, FALSE, resolve_run(backend, 2))
-    on.exit(.Call(C_mixture_close, session))
+    on.exit(.Call(C_session_close, session))
     lapply(c(4, 20, 20, 4), function(k) {
       list(
         run_sweeps(session, sampler_prior(3), numeric(k * statistics_size(3)), 2, key, 3, sweeps = 2L, moves = TRUE),
@@ -212,7 +212,7 @@ steps_on <- function(backend, x, k, precision = "double", labels = sample(k, nro
   session <- native(C_mixture_open, x, colMeans(x), rep(0.5, p), as.integer(precision == "single"), FALSE,
     resolve_run(backend, 2)
   )
-  on.exit(.Call(C_mixture_close, session))
+  on.exit(.Call(C_session_close, session))
   key <- .Call(C_chain_key, 11, 1L)
   prior <- sampler_prior(p)
   climb <- function(state) {

@@ -20,7 +20,7 @@ scale <- c(1, 2, 0.7)
 with_session <- function(backend, x, precision, use, threads = 2) {
   run <- resolve_run(backend, threads)
   session <- native(C_mixture_open, x, center, 1 / scale, precision, FALSE, run)
-  on.exit(.Call(C_mixture_close, session))
+  on.exit(.Call(C_session_close, session))
   use(session, run)
 }
 

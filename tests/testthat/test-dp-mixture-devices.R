@@ -64,8 +64,8 @@ test_that("single precision, samples, no moves and predictions give the same res
     for (range in list(c(5, 100), c(2048 * 5, 500), c(3000, 9000), c(0, n))) {
       expect_identical(ask(both, range[[1L]], range[[2L]]), ask(one, range[[1L]], range[[2L]]))
     }
-    .Call(C_mixture_close, one)
-    .Call(C_mixture_close, both)
+    .Call(C_session_close, one)
+    .Call(C_session_close, both)
   })
 })
 

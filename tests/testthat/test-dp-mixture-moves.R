@@ -81,12 +81,12 @@ test_that("fits with splits and joins are the same on a card", {
 
 test_that("an atom in a missing column is refused", {
   session <- native(C_mixture_open, matrix(0, 3, 2), c(0, 0), c(1, 1), 0L, TRUE, resolve_run(NULL, 1))
-  on.exit(.Call(C_mixture_close, session))
+  on.exit(.Call(C_session_close, session))
   state <- sampler_state(sampler_prior(2), numeric(2 * statistics_size(2)), 1, .Call(C_chain_key, 1, 1L), 1)
   expect_error(
-    native(
-      C_mixture_sweep, session, sampler_prior(2), state, 1L, TRUE, rbind(2, 0), matrix(0, 2, 1), rep(FALSE, 3), c(0, 0),
-      c(1, 1)
+    native_one(
+      C_mixture_sweeps, session, sampler_prior(2), state, 1L, TRUE, rbind(2, 0), matrix(0, 2, 1), rep(FALSE, 3),
+      c(0, 0), c(1, 1)
     ),
     "changed since it was made"
   )

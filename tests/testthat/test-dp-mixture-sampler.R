@@ -78,7 +78,7 @@ test_that("without data the sampler draws from the prior", {
   )
   key <- .Call(C_chain_key, 11, 1L)
   session <- native(C_mixture_open, matrix(0, 1, p), numeric(p), rep(1, p), 0L, FALSE, resolve_run(NULL, 1))
-  on.exit(.Call(C_mixture_close, session))
+  on.exit(.Call(C_session_close, session))
   set.seed(11)
   before <- rgamma(draws, 4, 3)
   statistics <- numeric(k * statistics_size(p))

@@ -23,7 +23,7 @@ sampled_sweep <- function(x, sample, k, precision, backend, pooled = 0, sizes = 
   session <- native(C_mixture_open_samples, x, numeric(p), rep(1, p), as.integer(precision == "single"), FALSE,
     resolve_run(backend, 2), sample, samples
   )
-  on.exit(.Call(C_mixture_close, session))
+  on.exit(.Call(C_session_close, session))
   key <- .Call(C_chain_key, 8, 1L)
   prior <- sampler_prior(p)
   prior$sample_concentration <- c(2, 0.1)
@@ -31,8 +31,8 @@ sampled_sweep <- function(x, sample, k, precision, backend, pooled = 0, sizes = 
     pooled = pooled, sample_sizes = if (is.null(sizes)) numeric(samples * k) else sizes,
     log_share = rep(-log(k), k), sample_concentration = 3
   ))
-  out <- native(C_mixture_sweep, session, prior, state, 1L, FALSE, matrix(0, 2L, 0L), matrix(0, p, 1L), rep(TRUE, 3L),
-    numeric(p), rep(1, p)
+  out <- native_one(C_mixture_sweeps, session, prior, state, 1L, FALSE, matrix(0, 2L, 0L), matrix(0, p, 1L),
+    rep(TRUE, 3L), numeric(p), rep(1, p)
   )
   out$key <- key
   out

@@ -23,7 +23,7 @@ stream_session <- function(backend, precision = "double", limit = 0, way = "lock
       on.exit(Sys.unsetenv("WB_EMULATOR_UNLOCKABLE"))
     }
     session <- native(C_mixture_open, x, numeric(p), rep(1, p), as.integer(precision == "single"), moves, run)
-    on.exit(.Call(C_mixture_close, session), add = TRUE)
+    on.exit(.Call(C_session_close, session), add = TRUE)
     key <- .Call(C_chain_key, 3, 1L)
     prior <- sampler_prior(p)
     sweep <- function(statistics, iteration, moves) {
@@ -149,7 +149,7 @@ test_that("predictions of rows with missing values can be streamed", {
   ask <- function(backend, limit) {
     with_options(list(warpbayes.device_memory = limit), {
       session <- native(C_mixture_open, x, numeric(2), rep(1, 2), 0L, FALSE, resolve_run(backend, 2))
-      on.exit(.Call(C_mixture_close, session))
+      on.exit(.Call(C_session_close, session))
       native(C_mixture_evaluate, session, c(.5, .5), rbind(c(0, 0), c(4, 4)), array(diag(2), c(2, 2, 2)), numeric(2),
         rep(1, 2),
         0, nrow(x), c(TRUE, TRUE, TRUE))

@@ -203,3 +203,20 @@ test_that("ranges that no whole number holds are refused (NumPy issue 18997)", {
   }
   expect_true(all(rpmf(pmf_negative_binomial(1e9, 0.5), 100, seed = 1) > 0))
 })
+
+test_that("a negative binomial number with certain success is 0 (statrs issue 463)", {
+  for (successes in c(1, 2.5, 1e10)) {
+    law <- pmf_negative_binomial(successes, 1)
+    expect_identical(c(dpmf(law, 0:1), ppmf(law, 0)), c(1, 0, 1))
+    expect_identical(dpmf(pmf_negative_binomial(successes, 1, log = TRUE), 0:1, log = TRUE), c(0, -Inf))
+    expect_identical(dpmf(pmf_negative_binomial(successes, mu = 0), 0:1), c(1, 0))
+  }
+})
+
+test_that("rare events in 1e15 trials (SciPy issue 17146)", {
+  law <- pmf_binomial(2^50, 1.0477878413173978e-18, tail = 1e-300)
+  # Powers of 50 digits (mpmath).
+  exact <- c(0.99882099134455638149, 0.0011783133514286042151, 6.9503062419918327093e-7)
+  expect_lt(max(abs(dpmf(law, 0:2) / exact - 1)), 2e-14)
+  expect_lte(sum(law$prob), 1 + 1e-15)
+})

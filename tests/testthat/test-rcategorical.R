@@ -339,3 +339,26 @@ test_that("a long tail of small weights is drawn in double precision, and lost i
   expect_lt(abs(tail_items("double") - 100), 60)
   expect_identical(tail_items("single"), 0L)
 })
+
+test_that("short vectors have the draws and the messages of all others", {
+  weights <- c(a = 0.2, b = 0.3, c = 0.5)
+  # With `log` all checks are made in R.
+  both <- function(...) {
+    lapply(list(rcategorical, function(...) rcategorical(..., log = FALSE)), function(draw) {
+      set.seed(9)
+      list(tryCatch(draw(...), error = conditionMessage), if (!anyNA(list(...)$seed)) runif(1))
+    })
+  }
+  for (seed in list(NULL, 5, 7L, 0, 2^53 - 1)) {
+    found <- both(weights, 4, seed = seed)
+    expect_identical(found[[1]], found[[2]])
+    expect_type(found[[1]][[1]], "integer")
+  }
+  for (bad in list(list(weights, 2.5), list(weights, 0:1), list(weights, -1), list(weights, NA), list(weights, "1"),
+    list(weights, seed = -1), list(weights, seed = 2^53), list(weights, seed = NA), list(c(1, -1)), list(c(1, NaN)),
+    list(c(0, 0)), list(numeric()), list("a"))) {
+    found <- do.call(both, bad)
+    expect_identical(found[[1]][[1]], found[[2]][[1]])
+    expect_type(found[[1]][[1]], "character")
+  }
+})

@@ -67,6 +67,26 @@ test_that("densities by name have the stated error over the whole range of param
   expect_equal(dpmf(pmf_negative_binomial(1e8, mu = 1e-8), 1), 1e-8, tolerance = 1e-7)
 })
 
+test_that("rare events in many trials keep their digits in sums", {
+  one <- pmf(1, from = 1)
+  for (trials in 10^c(2, 3, 6, 9, 15)) {
+    by_name <- dpmf(pmf_binomial(trials, 2 / trials), 0:6)
+    claims <- compound_pmf("binomial", one, trials = trials, prob = 2 / trials)
+    expect_lt(max(abs(dpmf(claims, 0:6) / by_name - 1)), 2e-14)
+    # A claim of size 0 or 1 is one with half the probability.
+    halves <- compound_pmf("binomial", pmf(c(0.5, 0.5)), trials = trials, prob = 4 / trials)
+    expect_lt(max(abs(dpmf(halves, 0:6) / by_name - 1)), 2e-14)
+    none <- compound_pmf("binomial", one, trials = trials, prob = 2 / trials, zero = 0)
+    expect_equal(dpmf(none, 0:6), c(0, by_name[-1L] / (1 - by_name[[1L]])), tolerance = 1e-13)
+  }
+  many <- compound_pmf("binomial", one, trials = 1e6 + 7, prob = 0.01)
+  expect_lt(max(abs(dpmf(many, 9800:10200) / dpmf(pmf_binomial(1e6 + 7, 0.01), 9800:10200) - 1)), 1e-11)
+  events <- pmf_poisson_binomial(1e-6, weights = 1e6)
+  expect_lt(max(abs(dpmf(events, 0:6) / dpmf(pmf_binomial(1e6, 1e-6), 0:6) - 1)), 1e-14)
+  mixed <- pmf_poisson_binomial(c(1e-6, 0.25), weights = c(1e6, 2), log = TRUE)
+  expect_equal(dpmf(mixed, 0), 0.75^2 * dbinom(0, 1e6, 1e-6), tolerance = 1e-13)
+})
+
 test_that("values far apart stay few", {
   policies <- portfolio_pmf(c(19.99, 249.95, 100000.01), c(0.1, 0.1, 0.001))
   parts <- sum_pmf(pmf(c(0.9, 0.1), values = c(0, 19.99)), pmf(c(0.9, 0.1), values = c(0, 249.95)),
@@ -142,6 +162,8 @@ test_that("the way is chosen by work, and refusals say how many entries would be
 test_that("a far value changes neither the lattice nor the ties of the others", {
   far <- pmf(rep(0.25, 4), values = c(-1e13, 0.25, 0.75, 1))
   expect_identical(as.data.frame(far)$value, c(-1e13, 0.25, 0.75, 1))
+  expect_identical(dpmf(far, c(0.2, 0.25, 0.250001, 0.3, 1)), c(0, 0.25, 0, 0, 0.25))
+  expect_identical(ppmf(far, c(0.2, 0.249, 0.25)), c(0.25, 0.25, 0.5))
   # Distances from the mean are equal only if they are.
   law <- pmf(c(0.25, 0.25, 0.25, 0.25), values = c(0, 1, 2, 5))
   expect_identical(exact_p_value(law, c(0, 5), method = "distance"), c(0.5, 0.25))
@@ -212,6 +234,9 @@ test_that("sums, highest values and tables of values far apart take their few va
   expect_equal(dpmf(logs, 6 + 4e9), dmultinom(c(10, 6, 4), prob = c(5, 3, 2)), tolerance = 1e-12)
   expect_equal(mean(sum_of_highest_pmf(rep(far, 3), 2)) + mean(min(far, far, far)), 3 * mean(far))
   expect_identical(dim(joint_table(far, far)), c(3L, 6L))
+  # Two values have one step, and are far apart on the other's.
+  two <- joint_table(pmf(c(0.25, 0.75), values = c(0.01, 1e8)), pmf(c(0.5, 0.5), values = c(-1e12, 3)))
+  expect_identical(c(unclass(two)), c(0.125, 0, 0, 0.375, 0.125, 0, 0, 0.375))
   expect_equal(as.data.frame(discretize_pmf(far, 1))$prob, c(0.5, 0.3, 0.2))
   # Gaps of nearly one length: sums of codes do not have the order of the values.
   near <- pmf(c(0.5, 0.3, 0.2), values = c(100003, 200425, 1e9 + 7))
@@ -237,4 +262,27 @@ test_that("rank tests keep their p-values under shuffles, and mirrored samples m
   expect_equal(c(shifted$estimate, shifted$conf.int), c(plain$estimate, plain$conf.int) + 10, ignore_attr = TRUE)
   expect_equal(rank_test(7 * x, 7 * y, level = 0.9)$conf.int, 7 * plain$conf.int, ignore_attr = TRUE)
   expect_identical(rank_test(x, y, alternative = "less")$p.value, rank_test(y, x, alternative = "greater")$p.value)
+})
+
+test_that("shifts shorter and longer than a block of the compiled code add the same", {
+  set.seed(8)
+  at <- list(c(0, 1, 5000), c(0, 3000), c(0, 2048, 2049), c(0, 7), c(0, 2047))
+  weights <- lapply(at, function(one) runif(length(one)))
+  x <- runif(5000)
+  counts <- 5000 + cumsum(vapply(at, max, 0))
+  all <- Reduce(function(sum, k) {
+    convolve_pmf(sum, replace(numeric(max(at[[k]]) + 1), at[[k]] + 1, weights[[k]]), accuracy = 0)
+  }, seq_along(at), x)
+  expect_equal(shifted_sums(x, at, weights, counts), all, tolerance = 1e-14)
+  expect_identical(shifted_sums(x, at, weights, pmin(counts, 9000)), shifted_sums(x, at, weights, counts)[1:9000])
+})
+
+test_that("intervals scale with values of any size", {
+  x <- c(3, -1, 4, 1, 5, -9, 2, 6)
+  one <- rank_test(x, level = 0.9)
+  two <- rank_test(x, c(0, 2, 7, 1), level = 0.9)
+  for (scale in c(1e-300, 1e-9, 1e9, 1e300)) {
+    expect_equal(rank_test(x * scale, level = 0.9)$conf.int / scale, one$conf.int)
+    expect_equal(rank_test(x * scale, c(0, 2, 7, 1) * scale, level = 0.9)$conf.int / scale, two$conf.int)
+  }
 })

@@ -213,7 +213,7 @@ prevalence_sampler <- function(sizes, basis, group = seq_along(sizes)) {
   function(value, counts, i) {
     topics <- writeBin(unlist(lapply(seq_len(documents), function(d) rep(0:1, counts[d, ]))), raw(), size = 2L)
     alpha <- as.vector(t(prevalence_alpha(value, basis[design$first, , drop = FALSE])))
-    sweep <- native(C_topic_sweep, session, topics, alpha, 1, value, chain_key(3, 1), 2 * i - 1, 1L, c(0L, 0L, 0L),
+    sweep <- one_topic_sweep(session, topics, alpha, 1, value, chain_key(3, 1), 2 * i - 1, c(0L, 0L, 0L),
       rep(1, 4), c(TRUE, FALSE))
     matrix(sweep$coefficients, nrow(value))
   }

@@ -12,12 +12,11 @@ gamma_probabilities <- function(base, topics = 1000L, terms = 1000L, documents =
   session <- native(C_topic_open, c(0L, cumsum(as.integer(tokens > 0))), (used - 1L) %% documents,
     as.integer(tokens[used]), documents,
     topics, 0L, NULL, resolve_run(threads = 2))
-  on.exit(.Call(C_topic_close, session))
+  on.exit(.Call(C_session_close, session))
   # By document, then by term; the tokens of a pair by topic.
   topic <- rep(rep(0:45, length(used)), count[1:46, used[order((used - 1L) %% documents, used)]])
-  sweep <- native(C_topic_sweep, session, writeBin(topic, raw(), size = 2L), rep(base, topics), base, NULL,
-    chain_key(7, 1), 1, 1L,
-    c(0L, 0L, 0L), c(1, 1, 1, 1), c(FALSE, TRUE))
+  sweep <- one_topic_sweep(session, writeBin(topic, raw(), size = 2L), rep(base, topics), base, NULL,
+    chain_key(7, 1), 1, c(0L, 0L, 0L), c(1, 1, 1, 1), c(FALSE, TRUE))
   shape <- base * wrong + count
   set.seed(1)
   value <- matrix(sweep$kept$phi, topics) * rgamma(topics, rowSums(base + count))

@@ -168,10 +168,9 @@ geweke_chain <- function(n, lengths, v, k, prior, method = c(0L, 2L, 1L), change
       as.integer(x[at]), nrow(x),
       as.integer(k), 0L, NULL, run)
     z <- unlist(lapply(words, `[[`, "z"))
-    sweep <- native(C_topic_sweep, session, writeBin(z - 1L, raw(), size = 2L), change(alpha), beta, NULL, key, i, 1L,
-      method, prior, c(FALSE, FALSE)
-    )
-    .Call(C_topic_close, session)
+    sweep <- one_topic_sweep(session, writeBin(z - 1L, raw(), size = 2L), change(alpha), beta, NULL, key, i, method,
+      prior, c(FALSE, FALSE))
+    .Call(C_session_close, session)
     alpha <- sweep$alpha
     beta <- sweep$beta
     z <- readBin(sweep$topics, "integer", length(z), size = 2L, signed = FALSE) + 1L
@@ -282,13 +281,13 @@ test_that("learned alpha has its law given the topics, and its sum mixes", {
   size <- rowSums(x)
   topics <- writeBin(unlist(lapply(seq_along(size), function(d) rep(0:1, x[d, ]))), raw(), size = 2L)
   session <- open_topics(count_matrix(x), 2, "double", resolve_run(NULL, 1))
-  on.exit(.Call(C_topic_close, session))
+  on.exit(.Call(C_session_close, session))
   n <- if (extended()) 20000 else 1500
   # Beta is so small that each term stays in its topic.
   draws_of <- function(kind) {
     alpha <- c(0.5, 0.5)
     t(vapply(seq_len(n), function(i) {
-      sweep <- native(C_topic_sweep, session, topics, alpha, 1e-8, NULL, chain_key(7, 1), i, 1L, c(0L, kind, 0L),
+      sweep <- one_topic_sweep(session, topics, alpha, 1e-8, NULL, chain_key(7, 1), i, c(0L, kind, 0L),
         c(1.5, 0.7, 1, 1), c(FALSE, FALSE))
       if (!identical(sweep$topics, topics)) stop("topics have moved")
       alpha <<- sweep$alpha

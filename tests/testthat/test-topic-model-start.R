@@ -29,7 +29,7 @@ test_that("the cheapest pairs of topics are merged", {
   x <- small_counts(mean = 2)
   counts <- count_matrix(x)
   session <- open_topics(counts, 7, "double", resolve_run("cpu", 1))
-  on.exit(.Call(C_topic_close, session))
+  on.exit(.Call(C_session_close, session))
   topics <- native(C_topic_start, session, chain_key(5, 1))
   # Topic 6 has no tokens, and merging it costs nothing.
   number <- readBin(topics, "integer", counts$tokens, 2L, signed = FALSE)
@@ -69,7 +69,7 @@ test_that("each token of a split topic goes to any of its parts with the same pr
   x <- matrix(c(3000, 0, 2000, 4000), 2)
   counts <- count_matrix(x)
   session <- open_topics(counts, 3, "double", resolve_run("cpu", 1))
-  on.exit(.Call(C_topic_close, session))
+  on.exit(.Call(C_session_close, session))
   topics <- native(C_topic_start, session, chain_key(5, 1))
   read <- function(raw) readBin(raw, "integer", counts$tokens, 2L, signed = FALSE)
   split <- function(to, iteration) read(native(C_topic_split, session, topics, to, chain_key(5, 1), iteration))

@@ -174,8 +174,27 @@ test_that("seeds hold, what they hold is told, and what they lose is warned of",
   torn <- list(a = c("w1", "w3", "w5"), b = c("w2", "w4", "w9"), c = c("w10", "w17"))
   expect_warning(fit_topics(x, 5, seed_words = c(torn, weight = 0.001), start = "random", iter = 60, seed = 1,
     threads = 2), "less than half of (its|their) seed tokens: .*\\(\\d+%\\)")
-  strong <- suppressWarnings(topic_model(x, 5, seed_words = torn, iter = 60, seed = 1, threads = 2))
-  expect_gt(max(strong$seed_weight), 0.1)
+})
+
+test_that("larger weights of seed words are taken only where they hold more, also with topics to spare", {
+  set.seed(1)
+  phi <- matrix(rgamma(4 * 80, 0.1), 4)
+  x <- simulate_documents(200, 25, phi / rowSums(phi), rep(0.4, 4), seed = 5)$x
+  top <- apply(phi, 1L, function(row) paste0("w", order(-row)[1:3]))
+  seeded <- function(topics, lists, seed = 3) {
+    topic_model(x, topics, seed_words = lists, iter = 60, chains = 1, seed = seed, threads = 2)
+  }
+  # The second list would keep 10 to 30% with the weight of 0.9 that holds it in the first trials.
+  for (seed in 1:3) {
+    spare <- seeded(7, list(a = top[, 1L], b = top[, 2L]), seed)
+    expect_gt(min(seed_shares(spare)), 0.6)
+    expect_identical(spare$seed_weight, c(0.1, 0.1))
+  }
+  # Words of two subjects in each list.
+  mixed <- list(a = c(top[1:2, 1L], top[1L, 2L]), b = c(top[2:3, 2L], top[3L, 1L]))
+  strong <- seeded(4, mixed)
+  expect_gt(min(strong$seed_weight), 0.1)
+  expect_gt(min(seed_shares(strong)), min(seed_shares(seeded(4, c(mixed, weight = 0.1)))))
 })
 
 test_that("priors of terms are matched by name, and equal ones are the same as one number", {

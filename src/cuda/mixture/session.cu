@@ -12,7 +12,7 @@
 #include <memory>
 #include <new>
 
-#include "core/log_sum.h"
+#include "core/elementary.h"
 #include "cuda/copies.cuh"
 #include "cuda/mixture/tensor_cores.cuh"
 #include "cuda/one_pass.cuh"

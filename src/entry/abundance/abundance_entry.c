@@ -34,18 +34,6 @@ static const wb_field sweeps_fields[] = {
     {"scale", REALSXP, {SIX, KEPT}, 0, IN_SWEEPS(scale)},
 };
 
-static wb_abundance_state new_state(const wb_abundance_data *data) {
-  const size_t t = (size_t)data->types;
-  return (wb_abundance_state){
-      (double *)R_alloc(t * (size_t)data->samples, sizeof(double)),
-      (double *)R_alloc(t * (size_t)data->columns, sizeof(double)),
-      (double *)R_alloc(t * (size_t)(data->groups > 0 ? data->groups : 1), sizeof(double)),
-      (double *)R_alloc(2 * t, sizeof(double)),
-      (double *)R_alloc(6, sizeof(double)),
-      (double *)R_alloc(t, sizeof(double)),
-  };
-}
-
 /* counts: types x samples x tables; totals: samples; design: samples x columns; contrasts: columns x contrasts; group:
  * the group of each sample from 0, or NULL; keys: a list with the key of each chain, table after table. Returns the
  * kept sweeps of each chain (abundance/abundance.h). */
@@ -89,7 +77,6 @@ SEXP wb_entry_abundance_run(SEXP counts, SEXP totals, SEXP design, SEXP contrast
         .design = REAL_RO(design),
         .group = groups > 0 ? INTEGER_RO(group) : NULL,
     };
-    chain[i].state = new_state(&chain[i].data);
     chain[i].sweeps = (wb_abundance_sweeps){.warmup = warmup,
                                             .kept = kept,
                                             .contrasts = compared,

@@ -4,6 +4,8 @@
 #include "categorical/categorical.h"
 #include "numeric/variates.h"
 
+#include <R_ext/Random.h>
+
 static wb_categorical_rows read_rows(SEXP weights, SEXP log) {
   const SEXP dim = Rf_getAttrib(weights, R_DimSymbol);
   const int64_t rows = dim == R_NilValue ? 1 : INTEGER_RO(dim)[0];
@@ -34,6 +36,32 @@ SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SE
   asked.first_row = wb_size_from_sexp(first);
   const int status = wb_categorical_draw(&call, &rows, is_vector, &asked);
   return wb_finish(result, status, &message);
+}
+
+static int is_whole(SEXP value, double least, double most) {
+  if ((TYPEOF(value) != REALSXP && TYPEOF(value) != INTSXP) || OBJECT(value) || XLENGTH(value) != 1) return 0;
+  const double x = Rf_asReal(value);
+  return x >= least && x <= most && x == (double)(int64_t)x;
+}
+
+/* Few draws from a short vector, for which the checks of R code take longer than the draws. NULL if R code must look.
+ * Without a seed, as check_seed() of R/base_random.R. */
+SEXP wb_entry_categorical_draw_few(SEXP weights, SEXP draws, SEXP seed, SEXP run) {
+  const double few = 1e4 / (double)Rf_xlength(weights);
+  if (TYPEOF(weights) != REALSXP || OBJECT(weights) || Rf_getAttrib(weights, R_DimSymbol) != R_NilValue || few > 1e4 ||
+      !is_whole(draws, 1, few) || (seed != R_NilValue && !is_whole(seed, 0, 0x1.fffffffffffffp52)))
+    return R_NilValue;
+  double number = seed == R_NilValue ? 0 : Rf_asReal(seed);
+  if (seed == R_NilValue) {
+    GetRNGstate();
+    number = (double)(int64_t)(unif_rand() * 0x1p26) * 0x1p27;
+    number += (double)(int64_t)(unif_rand() * 0x1p27);
+    PutRNGstate();
+  }
+  SEXP value = PROTECT(Rf_ScalarReal(number)), zero = PROTECT(Rf_ScalarInteger(0));
+  SEXP result = wb_entry_categorical_draw(weights, draws, zero, value, zero, zero, run);
+  UNPROTECT(2);
+  return result;
 }
 
 /* dim, start, row, weights: the slots dim, p, i and x of a matrix stored by columns. */

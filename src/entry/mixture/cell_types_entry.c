@@ -59,10 +59,7 @@ SEXP wb_entry_mixture_types(SEXP weights, SEXP means, SEXP covariances, SEXP col
   wb_call call = wb_call_from_list(run, &message);
   const int status = wb_mixture_find_types(&given, REAL_RO(least)[0], count, INTEGER_RO(averaged), &peaks,
                                            call.run.threads, &call.poll, &types, &message);
-  if (status != WB_OK) {
-    UNPROTECT(1);
-    return wb_failure(status, &message);
-  }
+  if (status != WB_OK) return wb_finish(out, status, &message);
   for (size_t i = 0; i < (size_t)k * (size_t)given.count; i++) {
     if (types.own) types.own[i]++;
     types.leaf[i]++;

@@ -7,7 +7,6 @@
 
 #include "entry/mixture/open_mixture.h"
 #include "cluster/mixture/messages.h"
-#include "mixture/missing_rows.h"
 #include "numeric/memory.h"
 
 /* How rows are split over workers: `first_row` (of each that gets rows, and the number of all) and `piece`. */
@@ -16,7 +15,7 @@ SEXP wb_entry_mixture_split(SEXP rows, SEXP workers) {
   int64_t piece, *first_row = (int64_t *)R_alloc((size_t)count + 1, sizeof(int64_t));
   const int32_t used = wb_cluster_split(wb_size_from_sexp(rows), count, first_row, &piece);
   SEXP out = PROTECT(wb_list_new("first_row piece"));
-  double *first = REAL(wb_list_put(out, "first_row", Rf_allocVector(REALSXP, used + 1)));
+  double *first = wb_list_numbers(out, "first_row", used + 1.0);
   for (int32_t w = 0; w <= used; w++) first[w] = (double)first_row[w];
   wb_list_put(out, "piece", Rf_ScalarReal((double)piece));
   UNPROTECT(1);
@@ -217,9 +216,4 @@ SEXP wb_entry_mixture_answer(SEXP pointer, SEXP request) {
   memset(RAW(reply), 0, bytes);
   status = wb_cluster_answer(&opened->worker, RAW_RO(request), RAW(reply), &message);
   return wb_finish(reply, status, &message);
-}
-
-SEXP wb_entry_mixture_close_worker(SEXP pointer) {
-  close_worker(pointer);
-  return R_NilValue;
 }

@@ -53,8 +53,8 @@ SEXP wb_entry_mixture_most_probable(SEXP log_density, SEXP run) {
     values[t] = REAL_RO(VECTOR_ELT(log_density, t));
   }
   SEXP out = PROTECT(wb_list_new("type probability"));
-  int *const type = INTEGER(wb_list_put(out, "type", Rf_allocVector(INTSXP, rows)));
-  double *const probability = REAL(wb_list_put(out, "probability", Rf_allocVector(REALSXP, rows)));
+  int *const type = wb_list_integers(out, "type", (double)rows);
+  double *const probability = wb_list_numbers(out, "probability", (double)rows);
   const wb_run how = wb_call_from_list(run, NULL).run;
   wb_mixture_most_probable(how.isa, how.threads, rows, (int32_t)types, values, type, probability);
   for (R_xlen_t i = 0; i < rows; i++) type[i]++;

@@ -8,7 +8,6 @@
 #include "entry/fields.h"
 #include "entry/mixture/open_mixture.h"
 #include "entry/slices.h"
-#include "mixture/missing_rows.h"
 #include "mixture/mixture.h"
 #include "numeric/memory.h"
 #include "numeric/variates.h"
@@ -60,8 +59,7 @@ static wb_mixture_data data_from_sexp(SEXP x, SEXP center, SEXP inverse_scale) {
 static wb_mixture_data session_data(SEXP pointer, const open_mixture *opened, SEXP center, SEXP scale) {
   double *inverse_scale = (double *)R_alloc((size_t)opened->columns, sizeof(double));
   for (int32_t c = 0; c < opened->columns; c++) inverse_scale[c] = 1 / REAL_RO(scale)[c];
-  const double *x = opened->first_row ? NULL : REAL_RO(R_ExternalPtrProtected(pointer));
-  return (wb_mixture_data){.x = x,
+  return (wb_mixture_data){.x = opened->first_row ? NULL : REAL_RO(R_ExternalPtrProtected(pointer)),
                            .rows = opened->rows,
                            .columns = opened->columns,
                            .center = REAL_RO(center),
@@ -215,22 +213,19 @@ static int read_search(SEXP state, double *search) {
 
 /* From the host algorithm's values to R's. */
 
-static double *put_numbers(SEXP out, const char *name, size_t size) {
-  return REAL(wb_list_put(out, name, Rf_allocVector(REALSXP, (R_xlen_t)size)));
-}
-
 /* Returns a pointer to the statistics. */
 static double *put_state(SEXP out, const wb_mixture_state *state) {
   const size_t k = (size_t)state->components, size = k * WB_MIXTURE_STATISTICS(state->columns);
-  double *statistics = memcpy(put_numbers(out, "statistics", size), state->statistics, size * sizeof(double));
+  double *statistics =
+      memcpy(wb_list_numbers(out, "statistics", (double)size), state->statistics, size * sizeof(double));
   wb_list_put(out, "concentration", Rf_ScalarReal(state->concentration));
   return statistics;
 }
 
 static void put_samples(SEXP out, const wb_mixture_samples *samples) {
   const size_t k = (size_t)samples->components, table = k * (size_t)samples->samples;
-  memcpy(put_numbers(out, "sample_sizes", table), samples->sizes, table * sizeof(double));
-  memcpy(put_numbers(out, "log_share", k), samples->log_share, k * sizeof(double));
+  memcpy(wb_list_numbers(out, "sample_sizes", (double)table), samples->sizes, table * sizeof(double));
+  memcpy(wb_list_numbers(out, "log_share", (double)k), samples->log_share, k * sizeof(double));
   wb_list_put(out, "sample_concentration", Rf_ScalarReal(samples->concentration));
 }
 
@@ -257,15 +252,20 @@ int wb_mixture_open_rows(const wb_call *call, SEXP sample, wb_mixture_data *data
   return mixture->open(data, &call->run, session, call->message);
 }
 
-static SEXP open_with(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run, SEXP sample,
-                      int32_t samples) {
+/* sample: the sample of each row, from 1 to `samples`; NULL: the rows are one sample. */
+SEXP wb_entry_mixture_open_samples(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run,
+                                   SEXP sample, SEXP samples) {
+  const int count = Rf_isNull(sample) ? 0 : Rf_asInteger(samples);
+  if (!is_data(x, center, inverse_scale) ||
+      !(Rf_isNull(sample) || wb_are_integers(sample, Rf_nrows(x), 1, count + 1.0)))
+    return wb_changed_fit();
   wb_message message;
   const wb_call call = wb_call_from_list(run, &message);
   SEXP pointer = PROTECT(wb_session_begin(x, wb_mixture_close));
   wb_mixture_data data = data_from_sexp(x, center, inverse_scale);
   data.precision = Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE;
   data.keep_labels = Rf_asLogical(keep_labels);
-  data.samples = samples;
+  data.samples = count;
   int status = WB_OK;
   open_mixture *opened = calloc(1, sizeof *opened);
   if (opened) {
@@ -273,7 +273,7 @@ static SEXP open_with(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, S
                              .columns = data.columns,
                              .rows = data.rows,
                              .keeps_labels = data.keep_labels,
-                             .samples = samples};
+                             .samples = count};
     status = wb_mixture_open_rows(&call, sample, &data, &opened->sample, &opened->missing, &opened->session);
   } else {
     status = wb_out_of_memory(&message, "the mixture session", sizeof *opened);
@@ -288,22 +288,7 @@ static SEXP open_with(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, S
 }
 
 SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run) {
-  if (!is_data(x, center, inverse_scale)) return wb_changed_fit();
-  return open_with(x, center, inverse_scale, precision, keep_labels, run, R_NilValue, 0);
-}
-
-/* sample: the sample of each row, from 1 to `samples`. */
-SEXP wb_entry_mixture_open_samples(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run,
-                                   SEXP sample, SEXP samples) {
-  const int count = Rf_asInteger(samples);
-  if (!is_data(x, center, inverse_scale) || !wb_are_integers(sample, Rf_nrows(x), 1, count + 1.0))
-    return wb_changed_fit();
-  return open_with(x, center, inverse_scale, precision, keep_labels, run, sample, count);
-}
-
-SEXP wb_entry_mixture_close(SEXP pointer) {
-  wb_mixture_close(pointer);
-  return R_NilValue;
+  return wb_entry_mixture_open_samples(x, center, inverse_scale, precision, keep_labels, run, R_NilValue, R_NilValue);
 }
 
 /* The labels of mixture_start, of at most `components` clusters. */
@@ -358,47 +343,30 @@ SEXP wb_entry_mixture_start_rows(SEXP rows, SEXP components, SEXP key) {
   return wb_finish(numbers, WB_OK, NULL);
 }
 
-/* How many sweeps; optionally: the first kept one, from 0, the distance between them, and how many are kept. */
-static int is_sweeps(SEXP sweeps) {
-  if (TYPEOF(sweeps) != INTSXP || (Rf_xlength(sweeps) != 1 && Rf_xlength(sweeps) != 4)) return 0;
-  const int *value = INTEGER_RO(sweeps);
-  if (value[0] < 1) return 0;
-  return Rf_xlength(sweeps) == 1 || value[3] == 0 ||
-         (value[1] >= 0 && value[2] >= 1 && value[3] > 0 && value[1] + (value[3] - 1) * (double)value[2] < value[0]);
-}
-
 /* Values of `count` draws, one draw after the other. That of a single draw is a rows x columns matrix. */
-static double *put_draws(SEXP out, const char *name, size_t rows, size_t columns, size_t count) {
-  return count == 1 ? REAL(wb_list_put(out, name, Rf_allocMatrix(REALSXP, (int)rows, (int)columns)))
-                    : put_numbers(out, name, count * rows * columns);
+static double *put_draws(SEXP out, const char *name, double rows, double columns, double count) {
+  return count == 1 ? wb_list_matrix(out, name, rows, columns) : wb_list_numbers(out, name, count * rows * columns);
 }
 
-/* Room for the labels, means and covariances that `keep` asks for. Without more in `sweeps`, the last is kept. */
-static wb_mixture_kept put_kept(SEXP out, SEXP sweeps, const int *keep, const open_mixture *opened, int32_t components,
-                                const wb_mixture_prior *prior) {
-  const int *value = INTEGER_RO(sweeps), given = Rf_xlength(sweeps) == 4;
-  const size_t k = (size_t)components, p = (size_t)opened->columns, samples = (size_t)opened->samples;
-  wb_mixture_kept kept = {.first = given ? value[1] : value[0] - 1,
-                          .every = given ? value[2] : 1,
-                          .count = given ? value[3] : 1,
-                          .rows = opened->rows};
-  const size_t count = (size_t)kept.count;
+/* Room for the labels, means and covariances that `keep` asks for. */
+static wb_mixture_kept put_kept(SEXP out, const int *sweeps, const int *keep, const open_mixture *opened,
+                                int32_t components, const wb_mixture_prior *prior) {
+  const double k = components, p = opened->columns, samples = opened->samples, count = sweeps[3];
+  wb_mixture_kept kept = {.first = sweeps[1], .every = sweeps[2], .count = sweeps[3], .rows = opened->rows};
   if (count == 0) return kept;
-  kept.log_weight = put_numbers(out, "log_weight", count * k);
-  if (prior->hyper) kept.prior = put_numbers(out, "kept_prior", count * WB_MIXTURE_PRIOR_VALUES(p));
+  kept.log_weight = wb_list_numbers(out, "log_weight", count * k);
+  if (prior->hyper)
+    kept.prior = wb_list_numbers(out, "kept_prior", count * (double)WB_MIXTURE_PRIOR_VALUES(opened->columns));
   if (samples > 0) {
     kept.sample_log_weight = put_draws(out, "sample_log_weight", k, samples, count);
     kept.sample_sizes = put_draws(out, "kept_sample_sizes", k, samples, count);
-    kept.sample_concentration = put_numbers(out, "kept_sample_concentration", count);
+    kept.sample_concentration = wb_list_numbers(out, "kept_sample_concentration", count);
   }
-  if (keep[0]) {
-    const R_xlen_t labels = (R_xlen_t)opened->rows * kept.count;
-    kept.labels = INTEGER(wb_list_put(out, "labels", Rf_allocVector(INTSXP, labels)));
-  }
+  if (keep[0]) kept.labels = wb_list_integers(out, "labels", (double)opened->rows * count);
   if (keep[1]) kept.moments.means = put_draws(out, "means", k, p, count);
   if (keep[2])
     kept.moments.covariances = count == 1 ? put_covariances(out, components, opened->columns)
-                                          : put_numbers(out, "covariances", count * k * p * p);
+                                          : wb_list_numbers(out, "covariances", count * k * p * p);
   return kept;
 }
 
@@ -423,26 +391,29 @@ static void finish_sweeps(void *chain, SEXP out) {
   const running *const r = chain;
   put_state(out, &r->at.chain.state);
   wb_mixture_prior_values(&r->at.chain.prior,
-                          put_numbers(out, "prior", WB_MIXTURE_PRIOR_VALUES(r->at.chain.prior.columns)));
+                          wb_list_numbers(out, "prior", (double)WB_MIXTURE_PRIOR_VALUES(r->at.chain.prior.columns)));
   if (r->opened->samples > 0) put_samples(out, &r->at.samples);
-  if (r->search[1] > 0) memcpy(put_numbers(out, "search", 3), r->search, 3 * sizeof(double));
+  if (r->search[1] > 0) memcpy(wb_list_numbers(out, "search", 3), r->search, 3 * sizeof(double));
 }
 
-/* Sweeps from a state of the chain: see is_sweeps(). Returns the new state, the traces and the kept draws, one after
- * the other. The arguments are those of wb_entry_mixture_sweep(). */
+/* Sweeps from a state of the chain, with the arguments pointer, prior, state, sweeps, moves, atoms, probe (columns x
+ * points, scaled), keep (whether labels, means, covariances are kept), center and scale (the data's). Returns the new
+ * state, the traces and the kept draws, one after the other. */
 static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   SEXP pointer = argument[0], state = argument[2], sweeps = argument[3], atoms = argument[5], probe = argument[6],
        keep = argument[7], center = argument[8], scale = argument[9];
   const open_mixture *const opened = wb_mixture_from_sexp(pointer);
   if (!opened) return wb_mixture_closed();
   const int32_t p = opened->columns;
+  int number[4];
   running *const r = (running *)R_alloc(1, sizeof *r);
   if (!read_chain(opened, argument[1], state, opened->samples, &r->at, &slice->message) || !is_atoms(atoms, p) ||
-      !wb_is_matrix(probe, p) || !wb_is_numbers(center, p) || !wb_is_numbers(scale, p) || !is_sweeps(sweeps) ||
-      !read_search(state, r->search) || TYPEOF(keep) != LGLSXP || Rf_xlength(keep) != 3)
+      !wb_is_matrix(probe, p) || !wb_is_numbers(center, p) || !wb_is_numbers(scale, p) ||
+      !wb_read_sweeps(sweeps, number) || !read_search(state, r->search) || TYPEOF(keep) != LGLSXP ||
+      Rf_xlength(keep) != 3)
     return wb_changed_fit();
   const int32_t k = r->at.chain.state.components;
-  const int count = INTEGER_RO(sweeps)[0], points = Rf_ncols(probe);
+  const int count = number[0], points = Rf_ncols(probe);
   SEXP out = PROTECT(
       wb_list_new("statistics concentration prior log_weight log_likelihood log_prior score concentration_trace "
                   "occupied probe_density sizes labels means covariances sample_sizes log_share sample_concentration "
@@ -450,34 +421,26 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   r->opened = opened;
   r->data = session_data(pointer, opened, center, scale);
   r->spots = (wb_mixture_spots){&r->data, Rf_ncols(atoms), REAL_RO(atoms)};
-  r->sweeps = (wb_mixture_sweeps){
-      .count = count,
-      .iteration = (uint32_t)r->at.sweep + 1,
-      .moves = Rf_asLogical(argument[4]),
-      .merge = merge_sweep(state),
-      .search = {(uint32_t)r->search[0], (uint32_t)r->search[1]},
-      .level = &r->search[2],
-      .spots = opened->keeps_labels ? &r->spots : NULL,
-      .points = points,
-      .probe = REAL_RO(probe),
-      .log_likelihood = put_numbers(out, "log_likelihood", (size_t)count),
-      .log_prior = put_numbers(out, "log_prior", (size_t)count),
-      .score = put_numbers(out, "score", (size_t)count),
-      .concentration = put_numbers(out, "concentration_trace", (size_t)count),
-      .occupied = INTEGER(wb_list_put(out, "occupied", Rf_allocVector(INTSXP, count))),
-      .probe_density = REAL(wb_list_put(out, "probe_density", Rf_allocMatrix(REALSXP, count, points))),
-      .sizes = put_numbers(out, "sizes", (size_t)k)};
-  r->kept = put_kept(out, sweeps, LOGICAL_RO(keep), opened, k, &r->at.chain.prior);
+  r->sweeps = (wb_mixture_sweeps){.count = count,
+                                  .iteration = (uint32_t)r->at.sweep + 1,
+                                  .moves = Rf_asLogical(argument[4]),
+                                  .merge = merge_sweep(state),
+                                  .search = {(uint32_t)r->search[0], (uint32_t)r->search[1]},
+                                  .level = &r->search[2],
+                                  .spots = opened->keeps_labels ? &r->spots : NULL,
+                                  .points = points,
+                                  .probe = REAL_RO(probe),
+                                  .log_likelihood = wb_list_numbers(out, "log_likelihood", count),
+                                  .log_prior = wb_list_numbers(out, "log_prior", count),
+                                  .score = wb_list_numbers(out, "score", count),
+                                  .concentration = wb_list_numbers(out, "concentration_trace", count),
+                                  .occupied = wb_list_integers(out, "occupied", count),
+                                  .probe_density = wb_list_matrix(out, "probe_density", count, points),
+                                  .sizes = wb_list_numbers(out, "sizes", k)};
+  r->kept = put_kept(out, number, LOGICAL_RO(keep), opened, k, &r->at.chain.prior);
   r->kept.moments.center = REAL_RO(center);
   r->kept.moments.scale = REAL_RO(scale);
   return wb_slice_ready(slice, out, r, run_sweeps, finish_sweeps);
-}
-
-/* probe: columns x points, scaled. keep: whether labels, means, covariances are kept. center, scale: the data's. */
-SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, SEXP moves, SEXP atoms, SEXP probe,
-                            SEXP keep, SEXP center, SEXP scale) {
-  return wb_slice_run(prepare_sweeps,
-                      (SEXP[]){pointer, prior, state, sweeps, moves, atoms, probe, keep, center, scale});
 }
 
 SEXP wb_entry_mixture_sweeps(SEXP chains) { return wb_slices_run(prepare_sweeps, 10, chains); }
@@ -503,9 +466,9 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
                                        REAL_RO(inverse_scale), &message);
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP out = PROTECT(wb_list_new("class log_density prob"));
-  int32_t *labels = wanted[0] ? INTEGER(wb_list_put(out, "class", Rf_allocVector(INTSXP, (R_xlen_t)rows))) : NULL;
-  double *log_density = wanted[1] ? put_numbers(out, "log_density", (size_t)rows) : NULL;
-  double *probability = wanted[2] ? REAL(wb_list_put(out, "prob", Rf_allocMatrix(REALSXP, (int)rows, k))) : NULL;
+  int32_t *labels = wanted[0] ? wb_list_integers(out, "class", (double)rows) : NULL;
+  double *log_density = wanted[1] ? wb_list_numbers(out, "log_density", (double)rows) : NULL;
+  double *probability = wanted[2] ? wb_list_matrix(out, "prob", (double)rows, k) : NULL;
   if (draws) {
     const wb_mixture_parameters parameters = wb_mixture_parameters_of(&state);
     status = opened->backend->mixture->draw_rows(opened->session, &parameters, wb_size_from_sexp(first), rows,
@@ -538,23 +501,21 @@ SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SE
   SEXP out =
       PROTECT(wb_list_new("statistics concentration log_weight log_likelihood log_prior concentration_trace occupied "
                           "probe_density sizes means covariances log_posterior done converged"));
-  wb_mixture_steps what = {
-      .count = count,
-      .means = Rf_asLogical(means),
-      .least_gain = Rf_asReal(least_gain),
-      .log_posterior = Rf_asReal(before),
-      .points = points,
-      .probe = REAL_RO(probe),
-      .log_likelihood = put_numbers(out, "log_likelihood", (size_t)count),
-      .log_prior = put_numbers(out, "log_prior", (size_t)count),
-      .concentration = put_numbers(out, "concentration_trace", (size_t)count),
-      .occupied = INTEGER(wb_list_put(out, "occupied", Rf_allocVector(INTSXP, count))),
-      .probe_density = REAL(wb_list_put(out, "probe_density", Rf_allocMatrix(REALSXP, count, points)))};
-  const wb_mixture_draw draw = {
-      .center = REAL_RO(center),
-      .scale = REAL_RO(scale),
-      .means = REAL(wb_list_put(out, "means", Rf_allocMatrix(REALSXP, current->components, p))),
-      .covariances = put_covariances(out, current->components, p)};
+  wb_mixture_steps what = {.count = count,
+                           .means = Rf_asLogical(means),
+                           .least_gain = Rf_asReal(least_gain),
+                           .log_posterior = Rf_asReal(before),
+                           .points = points,
+                           .probe = REAL_RO(probe),
+                           .log_likelihood = wb_list_numbers(out, "log_likelihood", count),
+                           .log_prior = wb_list_numbers(out, "log_prior", count),
+                           .concentration = wb_list_numbers(out, "concentration_trace", count),
+                           .occupied = wb_list_integers(out, "occupied", count),
+                           .probe_density = wb_list_matrix(out, "probe_density", count, points)};
+  const wb_mixture_draw draw = {.center = REAL_RO(center),
+                                .scale = REAL_RO(scale),
+                                .means = wb_list_matrix(out, "means", current->components, p),
+                                .covariances = put_covariances(out, current->components, p)};
   for (R_xlen_t i = 0; i < count; i++) {
     what.log_likelihood[i] = what.log_prior[i] = what.concentration[i] = NA_REAL;
     what.occupied[i] = NA_INTEGER;
@@ -564,9 +525,9 @@ SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SE
   if (status != WB_OK) return wb_finish(out, status, &message);
   wb_mixture_moments(current, &draw);
   double *statistics = put_state(out, current);
-  memcpy(put_numbers(out, "log_weight", (size_t)current->components), current->log_weight,
+  memcpy(wb_list_numbers(out, "log_weight", current->components), current->log_weight,
          (size_t)current->components * sizeof(double));
-  double *sizes = put_numbers(out, "sizes", (size_t)current->components);
+  double *sizes = wb_list_numbers(out, "sizes", current->components);
   for (int32_t j = 0; j < current->components; j++) sizes[j] = statistics[(size_t)j * WB_MIXTURE_STATISTICS(p)];
   wb_list_put(out, "log_posterior", Rf_ScalarReal(what.log_posterior));
   wb_list_put(out, "done", Rf_ScalarInteger(what.done));

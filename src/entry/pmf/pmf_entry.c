@@ -120,28 +120,18 @@ static wb_pmf_terms read_terms(SEXP x, SEXP log) {
   return (wb_pmf_terms){count, length, values, Rf_asLogical(log)};
 }
 
-/* x: a list of vectors, or a matrix with the distributions in its columns. length: of the result. */
-SEXP wb_entry_pmf_sum(SEXP x, SEXP length, SEXP log, SEXP accuracy, SEXP cache, SEXP run) {
+/* x: a list of vectors, or a matrix with the distributions in its columns. times: 0, or how many copies of the single
+ * distribution in x are added. length: of the result. */
+SEXP wb_entry_pmf_sum(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accuracy, SEXP cache, SEXP run) {
   const wb_pmf_terms terms = read_terms(x, log);
   asked a;
   int status = ask(accuracy, cache, run, &a);
   if (status == WB_OK) status = wb_pmf_check_terms(&terms, &a.message);
   if (status != WB_OK) return wb_failure(status, &a.message);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(length)));
-  status = wb_pmf_sum(&a.method, &terms, REAL(result));
-  return wb_finish(result, status, &a.message);
-}
-
-SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accuracy, SEXP cache, SEXP run) {
-  const int64_t length_of_x = Rf_xlength(x);
-  const double *const values = REAL_RO(x);
-  const wb_pmf_terms term = {1, &length_of_x, &values, Rf_asLogical(log)};
-  asked a;
-  int status = ask(accuracy, cache, run, &a);
-  if (status == WB_OK) status = wb_pmf_check_terms(&term, &a.message);
-  if (status != WB_OK) return wb_failure(status, &a.message);
-  SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(length)));
-  status = wb_pmf_repeat(&a.method, &term, wb_size_from_sexp(times), REAL(result));
+  const int64_t copies = wb_size_from_sexp(times);
+  status =
+      copies > 0 ? wb_pmf_repeat(&a.method, &terms, copies, REAL(result)) : wb_pmf_sum(&a.method, &terms, REAL(result));
   return wb_finish(result, status, &a.message);
 }
 
@@ -172,7 +162,7 @@ SEXP wb_entry_pmf_groups(SEXP scores, SEXP size, SEXP count, SEXP by_counting, S
  * how many are kept after each of these. */
 SEXP wb_entry_pmf_add_values(SEXP x, SEXP at, SEXP weights, SEXP outputs, SEXP run) {
   const int64_t terms = Rf_xlength(at);
-  SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)REAL_RO(outputs)[terms - 1]));
+  SEXP result = PROTECT(wb_result_new(REALSXP, (int64_t)REAL_RO(outputs)[terms - 1]));
   wb_message message;
   wb_call call = wb_call_from_list(run, &message);
   wb_pmf_values *const values = (wb_pmf_values *)R_alloc((size_t)terms, sizeof(wb_pmf_values));

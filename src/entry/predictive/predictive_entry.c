@@ -4,19 +4,20 @@
 #include "numeric/variates.h"
 #include "predictive/predictive.h"
 
+static const int *dim_of(SEXP array) { return INTEGER_RO(Rf_getAttrib(array, R_DimSymbol)); }
+
 /* data: list(binary, y, x), y n x d and x n x q, matrices of doubles; if binary also start, n log odds or NULL. Where
  * the score is of the coordinates after the first ones, given these, `given` is their number. */
 static wb_predictive_data read_data(SEXP data) {
   const SEXP y = wb_list_element(data, "y"), x = wb_list_element(data, "x");
   const int binary = Rf_asLogical(wb_list_element(data, "binary"));
   const SEXP start = binary ? wb_list_element(data, "start") : y, given = wb_list_element(data, "given");
-  const int *const y_dim = INTEGER_RO(Rf_getAttrib(y, R_DimSymbol)), *const x_dim =
-                                                                         INTEGER_RO(Rf_getAttrib(x, R_DimSymbol));
+  const int *const y_dim = dim_of(y);
   return (wb_predictive_data){
       .kind = binary ? WB_COPULA_BINARY : WB_COPULA_GAUSSIAN,
       .n = y_dim[0],
       .dimensions = y_dim[1],
-      .covariates = x_dim[1],
+      .covariates = dim_of(x)[1],
       .given = given == R_NilValue ? 0 : Rf_asInteger(given),
       .y = REAL_RO(y),
       .start = start == R_NilValue ? NULL : REAL_RO(start),
@@ -97,13 +98,13 @@ SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run) {
   wb_call call = wb_call_from_list(run, &message);
   const wb_predictive_data observed = read_data(data);
   const wb_predictive_bandwidth rho = read_bandwidth(bandwidth);
-  const int count = INTEGER_RO(Rf_getAttrib(order, R_DimSymbol))[1];
+  const int count = dim_of(order)[1];
   const int sets = (int)(Rf_xlength(wb_list_element(bandwidth, "rho")) / observed.dimensions);
   SEXP result = PROTECT(wb_list_new("log_score score"));
-  SET_VECTOR_ELT(result, 0, Rf_allocMatrix(REALSXP, count, sets));
+  double *const log_score = wb_list_matrix(result, "log_score", count, sets);
   SET_VECTOR_ELT(result, 1, Rf_alloc3DArray(REALSXP, observed.dimensions, (int)observed.n, count));
-  const int status = wb_predictive_fit(&call, &observed, sets, rho.rho, rho.rho_x, count, INTEGER_RO(order),
-                                       REAL(VECTOR_ELT(result, 0)), REAL(VECTOR_ELT(result, 1)));
+  const int status = wb_predictive_fit(&call, &observed, sets, rho.rho, rho.rho_x, count, INTEGER_RO(order), log_score,
+                                       REAL(VECTOR_ELT(result, 1)));
   return wb_finish(result, status, &message);
 }
 
@@ -113,7 +114,7 @@ SEXP wb_entry_predictive_state(SEXP data, SEXP bandwidth, SEXP order, SEXP score
   wb_call call = wb_call_from_list(run, &message);
   const wb_predictive_data observed = read_data(data);
   const SEXP y = wb_list_element(points, "y");
-  const int count = INTEGER_RO(Rf_getAttrib(order, R_DimSymbol))[1], rows = INTEGER_RO(Rf_getAttrib(y, R_DimSymbol))[0];
+  const int count = dim_of(order)[1], rows = dim_of(y)[0];
   SEXP result = PROTECT(wb_list_new("conditional gain"));
   SET_VECTOR_ELT(result, 0, Rf_alloc3DArray(REALSXP, rows, observed.dimensions, count));
   SET_VECTOR_ELT(result, 1, Rf_alloc3DArray(REALSXP, rows, observed.dimensions, count));
@@ -125,12 +126,11 @@ SEXP wb_entry_predictive_state(SEXP data, SEXP bandwidth, SEXP order, SEXP score
 
 SEXP wb_entry_predictive_average(SEXP state) {
   const SEXP conditional = wb_list_element(state, "conditional");
-  const int *const dim = INTEGER_RO(Rf_getAttrib(conditional, R_DimSymbol));
+  const int *const dim = dim_of(conditional);
   SEXP result = PROTECT(wb_list_new("conditional gain"));
-  SET_VECTOR_ELT(result, 0, Rf_allocMatrix(REALSXP, dim[0], dim[1]));
-  SET_VECTOR_ELT(result, 1, Rf_allocMatrix(REALSXP, dim[0], dim[1]));
-  wb_predictive_average(dim[2], dim[1], dim[0], REAL_RO(conditional), REAL_RO(wb_list_element(state, "gain")),
-                        REAL(VECTOR_ELT(result, 0)), REAL(VECTOR_ELT(result, 1)));
+  double *const mean = wb_list_matrix(result, "conditional", dim[0], dim[1]);
+  wb_predictive_average(dim[2], dim[1], dim[0], REAL_RO(conditional), REAL_RO(wb_list_element(state, "gain")), mean,
+                        wb_list_matrix(result, "gain", dim[0], dim[1]));
   return wb_finish(result, WB_OK, NULL);
 }
 
@@ -142,7 +142,7 @@ SEXP wb_entry_predictive_resample(SEXP data, SEXP bandwidth, SEXP points, SEXP s
   wb_call call = wb_call_from_list(run, &message);
   const wb_predictive_data observed = read_data(data);
   const SEXP conditional = wb_list_element(state, "conditional"), rows = wb_list_element(state, "rows");
-  const int *const dim = INTEGER_RO(Rf_getAttrib(conditional, R_DimSymbol));
+  const int *const dim = dim_of(conditional);
   SEXP result = PROTECT(wb_list_new("conditional gain rows"));
   SET_VECTOR_ELT(result, 0, Rf_duplicate(conditional));
   SET_VECTOR_ELT(result, 1, Rf_duplicate(wb_list_element(state, "gain")));
@@ -164,10 +164,6 @@ SEXP wb_entry_predictive_resample(SEXP data, SEXP bandwidth, SEXP points, SEXP s
   return wb_finish(result, status, &message);
 }
 
-static int has_predictive(const wb_call *call) {
-  return wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", call->message);
-}
-
 /* start: list(weight, shape, sd) before step 0. first_resample: the number of the first resample. state: list(mean,
  * scale), scale NULL if the variance is known. Returns list(mean, scale, trajectory: resamples x records). */
 SEXP wb_entry_predictive_normal(SEXP start, SEXP state, SEXP seed, SEXP first_resample, SEXP first_step, SEXP steps,
@@ -181,7 +177,7 @@ SEXP wb_entry_predictive_normal(SEXP start, SEXP state, SEXP seed, SEXP first_re
   SEXP result = PROTECT(wb_list_new("mean scale trajectory"));
   SET_VECTOR_ELT(result, 0, Rf_duplicate(mean));
   SET_VECTOR_ELT(result, 1, Rf_duplicate(scale));
-  SET_VECTOR_ELT(result, 2, Rf_allocMatrix(REALSXP, (int)Rf_xlength(mean), (int)records));
+  double *const trajectory = wb_list_matrix(result, "trajectory", (double)Rf_xlength(mean), (double)records);
   const wb_normal_chains work = {
       .key = read_key(seed),
       .first = wb_size_from_sexp(first_resample),
@@ -194,9 +190,9 @@ SEXP wb_entry_predictive_normal(SEXP start, SEXP state, SEXP seed, SEXP first_re
       .mean = REAL(VECTOR_ELT(result, 0)),
       .scale = scale == R_NilValue ? NULL : REAL(VECTOR_ELT(result, 1)),
       .every = thin > 0 ? thin : 1,
-      .trajectory = records > 0 ? REAL(VECTOR_ELT(result, 2)) : NULL,
+      .trajectory = records > 0 ? trajectory : NULL,
   };
-  int status = has_predictive(&call);
+  int status = wb_backend_has(call.backend, call.backend->predictive, "predictive resampling", &message);
   if (status == WB_OK) status = call.backend->predictive->normal_chains(&work, &call.run, &message);
   return wb_finish(result, status, &message);
 }
@@ -214,7 +210,7 @@ SEXP wb_entry_predictive_bootstrap(SEXP observations, SEXP first, SEXP resamples
       .steps = wb_size_from_sexp(steps),
       .weight = REAL(weight),
   };
-  int status = has_predictive(&call);
+  int status = wb_backend_has(call.backend, call.backend->predictive, "predictive resampling", &message);
   if (status == WB_OK) status = call.backend->predictive->bootstrap(&work, &call.run, &message);
   return wb_finish(weight, status, &message);
 }

@@ -7,7 +7,6 @@
 
 #include "regression/draws.h"
 #include "regression/ellipse.h"
-#include "regression/level_moves.h"
 #include "regression/regression.h"
 #include "regression/zeros.h"
 
@@ -102,19 +101,19 @@ static int are_group_starts(SEXP starts, double rows) {
 
 /* A term as regression_terms() of R/regression_terms.R made it. */
 typedef struct given_term {
-  int32_t levels, independent, parent; /* parent: the term in whose levels the levels of this one lie; -1: none */
-  const double *z;
-  const int32_t *level, *parent_level;
+  wb_regression_term term;
+  int32_t independent, parent; /* parent: the term in whose levels the levels of this one lie; -1: none */
+  const int32_t *parent_level;
   wb_regression_lattice lattice;
 } given_term;
 #define IN_TERM(member) offsetof(given_term, member)
 
 static const wb_field term_fields[] = {
-    {"levels", INTSXP, {WB_ONE}, WB_COPIED, IN_TERM(levels)},
+    {"levels", INTSXP, {WB_ONE}, WB_COPIED, IN_TERM(term.levels)},
     {"independent", LGLSXP, {WB_ONE}, WB_COPIED, IN_TERM(independent)},
     {"parent", INTSXP, {WB_ONE}, WB_OPTIONAL | WB_COPIED, IN_TERM(parent)},
-    {"z", REALSXP, {ROWS, TERM_COLUMNS}, WB_OPTIONAL, IN_TERM(z)},
-    {"level", INTSXP, {ROWS}, 0, IN_TERM(level)},
+    {"z", REALSXP, {ROWS, TERM_COLUMNS}, WB_OPTIONAL, IN_TERM(term.z)},
+    {"level", INTSXP, {ROWS}, 0, IN_TERM(term.level)},
     {"precision", REALSXP, {WIDTH, OF_LEVELS}, WB_OPTIONAL, IN_TERM(lattice.precision)},
     {"gap", REALSXP, {OF_LEVELS}, WB_OPTIONAL, IN_TERM(lattice.gap)},
     {"share", REALSXP, {OF_LEVELS}, WB_OPTIONAL, IN_TERM(lattice.share)},
@@ -126,20 +125,15 @@ static int read_term(SEXP term, double rows, double columns, given_term *to) {
   SEXP levels = wb_list_element(term, "levels"), precision = wb_list_element(term, "precision");
   const double width = Rf_isMatrix(precision) ? Rf_nrows(precision) : 2,
                size[] = {WB_SIZES, rows, columns, width, Rf_isInteger(levels) ? Rf_asInteger(levels) : 0};
-  *to = (given_term){.parent = -1, .lattice.band = (int32_t)width - 1};
+  *to = (given_term){.term.columns = (int32_t)columns, .parent = -1, .lattice.band = (int32_t)width - 1};
   if (!WB_READ(term, term_fields, size, to)) return 0;
   const wb_regression_lattice *const lattice = &to->lattice;
-  const double n = to->levels;
+  const double n = to->term.levels;
   if (!lattice->precision && !lattice->gap) return 1;
-  return columns == 1 && !to->z && width >= 1 && width <= n &&
+  return columns == 1 && !to->term.z && width >= 1 && width <= n &&
          (lattice->gap ? wb_are_finite(wb_list_element(term, "gap"), n) && lattice->gap[0] == 0.0 && n > 1
                        : wb_are_finite(precision, width * n) && lattice->unit &&
                              wb_are_finite(wb_list_element(term, "share"), n));
-}
-
-static int term_columns(SEXP term) {
-  SEXP z = wb_list_element(term, "z");
-  return Rf_isMatrix(z) ? Rf_ncols(z) : 1;
 }
 
 static int32_t read_terms(SEXP data, double rows, given_term *given) {
@@ -150,39 +144,36 @@ static int32_t read_terms(SEXP data, double rows, given_term *given) {
       wb_list_element(data, "group_start") != R_NilValue)
     return -1;
   for (R_xlen_t t = 0; t < count; t++) {
-    SEXP term = VECTOR_ELT(terms, t);
-    const double columns = TYPEOF(term) == VECSXP ? term_columns(term) : 0;
+    SEXP term = VECTOR_ELT(terms, t), z = TYPEOF(term) == VECSXP ? wb_list_element(term, "z") : R_NilValue;
+    const double columns = TYPEOF(term) != VECSXP ? 0 : Rf_isMatrix(z) ? Rf_ncols(z) : 1;
     if (columns < 1 || columns > WB_REGRESSION_MOST_TERM_COLUMNS || !read_term(term, rows, columns, given + t) ||
-        given[t].levels < 1 || !wb_are_integers(wb_list_element(term, "level"), rows, 0, given[t].levels))
+        given[t].term.levels < 1 || !wb_are_integers(wb_list_element(term, "level"), rows, 0, given[t].term.levels))
       return -1;
   }
   for (R_xlen_t t = 0; t < count; t++) {
-    const int32_t parent = given[t].parent, levels = given[t].levels;
+    const int32_t parent = given[t].parent, levels = given[t].term.levels;
     if (parent < 0) continue;
     SEXP level = wb_list_element(VECTOR_ELT(terms, t), "parent_level");
-    if (parent >= count || parent == t || !wb_are_integers(level, levels, 0, given[parent].levels) ||
-        term_columns(VECTOR_ELT(terms, parent)) != term_columns(VECTOR_ELT(terms, t)))
+    if (parent >= count || parent == t || !wb_are_integers(level, levels, 0, given[parent].term.levels) ||
+        given[parent].term.columns != given[t].term.columns)
       return -1;
     given[t].parent_level = INTEGER_RO(level);
   }
   return (int32_t)count;
 }
 
-static int open_terms(SEXP data, const given_term *given, int32_t count, open_regression *opened, wb_message *message) {
+static int open_terms(const given_term *given, int32_t count, open_regression *opened, wb_message *message) {
   const size_t rows = (size_t)opened->data.rows;
   wb_regression_grouping *const grouping = &opened->grouping;
   grouping->terms = opened->terms;
   for (int32_t t = 0; t < count; t++) {
-    const size_t levels = (size_t)given[t].levels;
-    int32_t *const start = malloc((levels + 1 + rows) * sizeof(int32_t));
+    wb_regression_term *const term = opened->terms + t;
+    int32_t *const start = malloc(((size_t)given[t].term.levels + 1 + rows) * sizeof(int32_t));
     if (!start) return wb_fail(message, WB_ERROR_MEMORY, "no memory for the levels of grouping terms");
-    wb_regression_index_levels((int64_t)rows, given[t].levels, given[t].level, start, start + levels + 1);
-    opened->terms[t] = (wb_regression_term){.columns = term_columns(VECTOR_ELT(wb_list_element(data, "terms"), t)),
-                                            .levels = given[t].levels,
-                                            .z = given[t].z,
-                                            .level = given[t].level,
-                                            .start = start,
-                                            .index = start + levels + 1};
+    *term = given[t].term;
+    term->start = start;
+    term->index = start + term->levels + 1;
+    wb_regression_index_levels((int64_t)rows, term->levels, term->level, start, start + term->levels + 1);
     opened->scales += opened->terms[t].columns;
     grouping->count = t + 1;
     grouping->independent[t] = given[t].independent == 1;
@@ -258,7 +249,7 @@ SEXP wb_entry_regression_open(SEXP data, SEXP run) {
     opened->data.group_start = opened->group_start;
     for (R_xlen_t g = 0; groups > 0 && g <= groups; g++) opened->group_start[g] = (int64_t)REAL_RO(starts)[g];
     opened->zeros = zeros;
-    status = open_terms(data, given, terms, opened, &message);
+    status = open_terms(given, terms, opened, &message);
   }
   if (status == WB_OK) status = copy_rows(data, opened, &message);
   if (status == WB_OK) status = backend->regression->open(&opened->data, &opened->run, &opened->session, &message);
@@ -266,11 +257,6 @@ SEXP wb_entry_regression_open(SEXP data, SEXP run) {
   SEXP result = wb_session_end(pointer, opened, status, &message);
   UNPROTECT(1);
   return result;
-}
-
-SEXP wb_entry_regression_close(SEXP pointer) {
-  close_regression(pointer);
-  return R_NilValue;
 }
 
 /* Chains --------------------------------------------------------------------------------------------------------- */
@@ -398,44 +384,29 @@ static SEXP read_chain(SEXP pointer, SEXP prior, SEXP state, double *size, sampl
   return wb_fields_read(state, result_fields, STATE_PARTS, size, to) ? NULL : wb_changed_fit();
 }
 
-/* The state with which a chain starts: near the mode with a spread above 0, otherwise the given one. */
-SEXP wb_entry_regression_start(SEXP pointer, SEXP prior, SEXP state, SEXP spread) {
-  wb_message message;
-  double size[SIZES];
-  sampling at;
-  SEXP failure = read_chain(pointer, prior, state, size, &at, &message);
-  if (failure) return failure;
-  SEXP out = PROTECT(wb_fields_new(result_fields, STATE_PARTS, size, &at));
-  wb_fields_copy(state, result_fields, STATE_PARTS, out);
-  return wb_finish(out, wb_regression_start(&at.chain, Rf_asReal(spread)), &message);
-}
-
-/* Their number, and, if draws of groups are kept, the first kept sweep, from 0, the distance, and the number. */
-static int read_sweeps(SEXP sweeps, wb_regression_sweeps *to) {
-  if (TYPEOF(sweeps) != INTSXP || (Rf_xlength(sweeps) != 1 && Rf_xlength(sweeps) != 4)) return 0;
-  const int *const number = INTEGER_RO(sweeps);
-  to->count = number[0];
-  if (number[0] < 1 || Rf_xlength(sweeps) == 1 || number[3] == 0) return number[0] >= 1;
-  to->kept_first = number[1];
-  to->kept_every = number[2];
-  to->kept_count = number[3];
-  return number[1] >= 0 && number[2] > 0 && number[3] > 0 && number[1] + (number[3] - 1.0) * number[2] < number[0];
-}
-
 static int run_sweeps(void *chain) {
   const sampling *const at = chain;
   return wb_regression_run(&at->chain, &at->sweeps);
 }
 
-/* The result of sweeps of one chain, not protected, or a failure. */
+/* The result of sweeps of one chain, not protected, or a failure. Without `numbers`: a copy of its state. */
 static SEXP new_sweeps(const SEXP *argument, SEXP numbers, sampling *at, wb_message *message, SEXP *failure) {
   double size[SIZES];
+  int number[4] = {0};
   SEXP state = argument[2];
   *failure = read_chain(argument[0], argument[1], state, size, at, message);
-  if (!*failure && !read_sweeps(numbers, &at->sweeps)) *failure = wb_changed_fit();
+  if (!*failure && numbers && !wb_read_sweeps(numbers, number)) *failure = wb_changed_fit();
   if (*failure) return *failure;
+  if (!numbers) {
+    SEXP out = PROTECT(wb_fields_new(result_fields, STATE_PARTS, size, at));
+    wb_fields_copy(state, result_fields, STATE_PARTS, out);
+    return wb_finish(out, WB_OK, NULL);
+  }
   const wb_regression_state *const current = &at->chain.state;
-
+  at->sweeps.count = number[0];
+  at->sweeps.kept_first = number[1];
+  at->sweeps.kept_every = number[2];
+  at->sweeps.kept_count = LENGTH(numbers) == 1 ? 0 : number[3];
   if (!current->moves) size[MOVES] = -1;
   at->sweeps.iteration = (uint32_t)at->sweep + 1;
   size[SWEEPS] = at->sweeps.count;
@@ -462,6 +433,15 @@ static SEXP new_sweeps(const SEXP *argument, SEXP numbers, sampling *at, wb_mess
   SEXP out = PROTECT(WB_NEW(result_fields, size, at));
   wb_fields_copy(state, result_fields, STATE_PARTS, out);
   return wb_finish(out, WB_OK, NULL);
+}
+
+/* The state with which a chain starts: near the mode with a spread above 0, otherwise the given one. */
+SEXP wb_entry_regression_start(SEXP pointer, SEXP prior, SEXP state, SEXP spread) {
+  wb_message message;
+  sampling at;
+  SEXP failure, out = PROTECT(new_sweeps((SEXP[]){pointer, prior, state}, NULL, &at, &message, &failure));
+  const int status = failure ? WB_OK : wb_regression_start(&at.chain, Rf_asReal(spread));
+  return wb_finish(out, status, &message);
 }
 
 /* Sweeps from a state: session, prior, state and sweeps. Returns the state after them, and the traces. */
@@ -500,39 +480,30 @@ static SEXP join_parts(both_sampling *at, SEXP ellipse) {
   return copy;
 }
 
-static SEXP new_both(SEXP counts, SEXP zeros, SEXP ellipse) {
-  SEXP out = wb_list_new("count zero ellipse");
-  SET_VECTOR_ELT(out, 0, counts);
-  SET_VECTOR_ELT(out, 1, zeros);
-  SET_VECTOR_ELT(out, 2, ellipse);
-  return out;
+/* As new_sweeps(), for both, with the ellipse. */
+static SEXP new_both(const SEXP *argument, SEXP numbers, SEXP ellipse, both_sampling *at, wb_message *message,
+                     SEXP *failure) {
+  SEXP out = PROTECT(wb_list_new("count zero ellipse"));
+  *failure = NULL;
+  for (int i = 0; i < 2 && !*failure; i++)
+    SET_VECTOR_ELT(out, i, new_sweeps(argument + 3 * i, numbers, at->part + i, message, failure));
+  SEXP own = *failure ? NULL : join_parts(at, ellipse);
+  if (own) SET_VECTOR_ELT(out, 2, own);
+  else if (!*failure) *failure = wb_changed_fit();
+  UNPROTECT(1);
+  return *failure ? *failure : out;
 }
 
 /* The states with which a chain of both regressions starts, and the ellipse of its moves. */
 SEXP wb_entry_regression_start_both(SEXP parts, SEXP spread) {
   wb_message message;
-  double size[SIZES];
-  both_sampling *const at = (both_sampling *)R_alloc(1, sizeof *at);
-  SEXP part[BOTH_ELLIPSE], out[2] = {R_NilValue, R_NilValue};
+  both_sampling at;
+  SEXP part[BOTH_ELLIPSE], failure;
   if (TYPEOF(parts) != VECSXP || Rf_xlength(parts) != BOTH_ELLIPSE) return wb_changed_fit();
   for (int i = 0; i < BOTH_ELLIPSE; i++) part[i] = VECTOR_ELT(parts, i);
-  for (int i = 0; i < 2; i++) {
-    SEXP failure = read_chain(part[3 * i], part[3 * i + 1], part[3 * i + 2], size, at->part + i, &message);
-    if (failure) {
-      UNPROTECT(i);
-      return failure;
-    }
-    out[i] = PROTECT(wb_fields_new(result_fields, STATE_PARTS, size, at->part + i));
-    wb_fields_copy(part[3 * i + 2], result_fields, STATE_PARTS, out[i]);
-  }
-  SEXP ellipse = join_parts(at, NULL);
-  if (!ellipse) {
-    UNPROTECT(2);
-    return wb_changed_fit();
-  }
-  SEXP both = new_both(out[0], out[1], PROTECT(ellipse));
-  UNPROTECT(3);
-  return wb_finish(PROTECT(both), wb_regression_both_start(&at->both, Rf_asReal(spread)), &message);
+  SEXP out = PROTECT(new_both(part, NULL, NULL, &at, &message, &failure));
+  const int status = failure ? WB_OK : wb_regression_both_start(&at.both, Rf_asReal(spread));
+  return wb_finish(out, status, &message);
 }
 
 static int run_both(void *chain) {
@@ -543,21 +514,11 @@ static int run_both(void *chain) {
 /* Sweeps of both regressions. Returns what sweeps of each return, and the ellipse. */
 static SEXP prepare_both(const SEXP *argument, wb_slice *slice) {
   both_sampling *const at = (both_sampling *)R_alloc(1, sizeof *at);
-  SEXP failure, out[2] = {R_NilValue, R_NilValue};
-  for (int i = 0; i < 2; i++) {
-    out[i] = PROTECT(new_sweeps(argument + 3 * i, argument[BOTH_SWEEPS], at->part + i, &slice->message, &failure));
-    if (!failure) continue;
-    UNPROTECT(i + 1);
-    return failure;
-  }
-  SEXP ellipse = join_parts(at, argument[BOTH_ELLIPSE]);
-  if (!ellipse) {
-    UNPROTECT(2);
-    return wb_changed_fit();
-  }
-  SEXP both = new_both(out[0], out[1], PROTECT(ellipse));
-  UNPROTECT(3);
-  return wb_slice_ready(slice, PROTECT(both), at, run_both, NULL);
+  SEXP failure;
+  SEXP out = PROTECT(new_both(argument, argument[BOTH_SWEEPS], argument[BOTH_ELLIPSE], at, &slice->message, &failure));
+  if (!failure) return wb_slice_ready(slice, out, at, run_both, NULL);
+  UNPROTECT(1);
+  return failure;
 }
 
 SEXP wb_entry_regression_sweeps_both(SEXP chains) { return wb_slices_run(prepare_both, BOTH_SWEEPS + 1, chains); }

@@ -1,6 +1,7 @@
 /* Entries of the topic model: they convert between R's values and the host algorithm's (topic_model/topic_model.h). */
 #include "entry/fields.h"
 #include "entry/slices.h"
+#include "numeric/memory.h"
 #include "topic_model/topic_model.h"
 
 #include <stdlib.h>
@@ -19,8 +20,8 @@ typedef struct session {
 static void close_session(SEXP pointer) {
   session *s = R_ExternalPtrAddr(pointer);
   if (!s) return;
-  if (s->topic) s->backend->topic_model->close(s->topic);
-  free(s->memory);
+  s->backend->topic_model->close(s->topic);
+  wb_aligned_free(s->memory);
   R_ClearExternalPtr(pointer);
   free(s);
 }
@@ -112,32 +113,26 @@ SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP 
   wb_message message;
   const wb_call call = wb_call_from_list(run, &message);
   const wb_backend *const backend = call.backend;
-  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, count, structure));
-  wb_finalize_by(pointer, close_session);
+  const wb_topic_settings settings = {Rf_asInteger(topics), Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE,
+                                      differs.structure};
+  SEXP kept = PROTECT(Rf_cons(count, structure)), pointer = PROTECT(wb_session_begin(kept, close_session));
   session *s = calloc(1, sizeof *s);
-  if (!s) {
-    UNPROTECT(1);
-    return wb_failure(wb_fail(&message, WB_ERROR_MEMORY, "no memory for the session of the topic model"), &message);
-  }
-  R_SetExternalPtrAddr(pointer, s);
-  s->backend = backend;
-  s->topics = Rf_asInteger(topics);
-  s->threads = call.run.threads;
-  s->structure = differs.structure;
-  s->covariates = differs.covariates;
-  const wb_topic_settings settings = {s->topics, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE, s->structure};
-  int status = wb_backend_has(backend, backend->topic_model, "topic models", &message);
+  int status = s ? wb_backend_has(backend, backend->topic_model, "topic models", &message)
+                 : wb_fail(&message, WB_ERROR_MEMORY, "no memory for the session of the topic model");
+  if (s)
+    *s = (session){.backend = backend,
+                   .topics = settings.topics,
+                   .threads = call.run.threads,
+                   .structure = differs.structure,
+                   .covariates = differs.covariates};
   if (status == WB_OK)
     status = wb_topic_corpus_build(Rf_asInteger(documents), LENGTH(start) - 1, INTEGER_RO(start), INTEGER_RO(row),
                                    INTEGER_RO(count), &s->corpus, &s->memory, &message);
   if (status == WB_OK) status = backend->topic_model->open(&s->corpus, &settings, &call.run, &s->topic, &message);
-  if (status != WB_OK) close_session(pointer);
-  return wb_finish(pointer, status, &message);
-}
-
-SEXP wb_entry_topic_close(SEXP pointer) {
-  close_session(pointer);
-  return R_NilValue;
+  if (status != WB_OK && s) wb_aligned_free(s->memory);
+  SEXP result = wb_session_end(pointer, s, status, &message);
+  UNPROTECT(2);
+  return result;
 }
 
 /* Topics travel as raw, two bytes a token in the order of the machine. */
@@ -233,9 +228,7 @@ typedef struct running {
   kept_sweeps kept;
 } running;
 
-static int keep_sweep(const running *r, int32_t i) {
-  const int number = kept_number(&r->kept, i);
-  if (number < 0) return WB_OK;
+static int keep_sweep(const running *r, int32_t i, int number) {
   const session *const s = r->s;
   const kept_sweeps *const kept = &r->kept;
   const wb_topic_state *const state = &r->chain.state;
@@ -266,7 +259,7 @@ static int run_sweeps(void *chain) {
                             phi ? phi + (size_t)number * k * (size_t)s->corpus.terms : NULL);
     r->alpha_sum[i] = wb_topic_alpha_sum(state);
     r->beta_trace[i] = state->beta;
-    if (status == WB_OK) status = keep_sweep(r, i);
+    if (status == WB_OK && number >= 0) status = keep_sweep(r, i, number);
   }
   *r->beta = state->beta;
   return status == WB_OK ? s->backend->topic_model->get_topics(s->topic, r->to, r->chain.message) : status;
@@ -284,25 +277,27 @@ static int is_coefficients(SEXP values, const session *s) {
   return size > 0 ? wb_are_finite(values, size) : values == R_NilValue;
 }
 
-/* Sweeps from a state: the arguments of wb_entry_topic_sweep(). Returns the last state, the traces, and `kept`: of
- * each kept sweep after the other topics, alpha, beta, coefficients and effects, and theta and phi if wanted. */
+/* Sweeps from a state. The arguments are the session; topics, alpha, beta, coefficients and key of a state, as in
+ * wb_topic_state; the number of the first sweep; see wb_read_sweeps(); method: mean, alpha, beta (as in
+ * wb_topic_method); the four numbers of its prior; whether theta (topics x documents) and phi (topics x terms) of kept
+ * sweeps are wanted: with covariates, theta is. Returns the last state, the traces, and `kept`. */
 static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
-  SEXP alpha = argument[2], beta = argument[3], coefficients = argument[4], sweeps = argument[7], prior = argument[9];
+  SEXP alpha = argument[2], beta = argument[3], coefficients = argument[4], prior = argument[9];
   session *const s = open_session(argument[0]);
   if (!s) return closed();
+  int numbers[4];
   const int columns = s->covariates.columns;
   const uint16_t *topic = topics_from_sexp(argument[1], s, 1);
-  if (!topic || !is_positive(alpha, alphas(s)) || !is_positive(beta, 1) || !is_positive(prior, 4) ||
-      !is_coefficients(coefficients, s) || !is_method(argument[8], columns || s->structure.groups > 1) ||
-      (columns && !LOGICAL_RO(argument[10])[0]))
+  if (!topic || !wb_read_sweeps(argument[7], numbers) || !is_positive(alpha, alphas(s)) || !is_positive(beta, 1) ||
+      !is_positive(prior, 4) || !is_coefficients(coefficients, s) ||
+      !is_method(argument[8], columns || s->structure.groups > 1) || (columns && !LOGICAL_RO(argument[10])[0]))
     return wb_changed_fit();
-  const int *chosen = INTEGER_RO(argument[8]), *wanted = LOGICAL_RO(argument[10]), *numbers = INTEGER_RO(sweeps);
+  const int *chosen = INTEGER_RO(argument[8]), *wanted = LOGICAL_RO(argument[10]);
   const double *shapes = REAL_RO(prior);
   const size_t k = (size_t)s->topics, documents = (size_t)s->corpus.documents, terms = (size_t)s->corpus.terms;
   running *const r = (running *)R_alloc(1, sizeof *r);
   *r = (running){.s = s, .from = topic, .count = numbers[0], .first = (uint32_t)Rf_asReal(argument[6])};
-  r->kept = (kept_sweeps){.first = r->count - 1, .every = 1, .count = 1};
-  if (LENGTH(sweeps) > 1) r->kept = (kept_sweeps){.first = numbers[1], .every = numbers[2], .count = numbers[3]};
+  r->kept = (kept_sweeps){.first = numbers[1], .every = numbers[2], .count = numbers[3]};
   SEXP out = PROTECT(wb_list_new("topics alpha beta log_likelihood alpha_sum beta_trace kept coefficients"));
   SET_VECTOR_ELT(out, 0, topics_new(s));
   SET_VECTOR_ELT(out, 1, Rf_duplicate(alpha));
@@ -339,19 +334,7 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   return wb_slice_ready(slice, out, r, run_sweeps, NULL);
 }
 
-/* topics, alpha, beta, coefficients, key: a state, as in wb_topic_state. iteration: the number of the first sweep.
- * sweeps: how many, then the first that is kept, from 0, the distance between kept sweeps, and how many they are; if
- * these three are left out, the last sweep is kept. With covariates theta is wanted. method: mean, alpha, beta (as in
- * wb_topic_method); prior: its four numbers. want: theta (topics x documents), phi (topics x terms) of kept sweeps. */
-SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP coefficients, SEXP key, SEXP iteration,
-                          SEXP sweeps, SEXP method, SEXP prior, SEXP want) {
-  return wb_slice_run(prepare_sweeps, (SEXP[]){pointer, topics, alpha, beta, coefficients, key, iteration, sweeps,
-                                               method, prior, want});
-}
-
 SEXP wb_entry_topic_sweeps(SEXP chains) { return wb_slices_run(prepare_sweeps, 11, chains); }
-
-static int is_matrix(SEXP values, double rows, double columns) { return wb_is_numbers(values, rows * columns); }
 
 typedef struct adding {
   const session *s;
@@ -393,9 +376,9 @@ static SEXP prepare_means(const SEXP *argument, wb_slice *slice) {
   SEXP arrays = wb_store_arrays(argument[4]);
   const R_xlen_t count = Rf_xlength(arrays);
   if (!topic || !is_positive(argument[2], sweeps * of_sweep) || !is_positive(argument[3], sweeps) || count < 2 ||
-      count > 3 || !is_matrix(VECTOR_ELT(arrays, 0), (double)k, s->corpus.documents) ||
-      !is_matrix(VECTOR_ELT(arrays, 1), (double)k, s->corpus.documents) ||
-      (count == 3 && !is_matrix(VECTOR_ELT(arrays, 2), (double)k, s->corpus.terms)))
+      count > 3 || !wb_is_numbers(VECTOR_ELT(arrays, 0), (double)k * s->corpus.documents) ||
+      !wb_is_numbers(VECTOR_ELT(arrays, 1), (double)k * s->corpus.documents) ||
+      (count == 3 && !wb_is_numbers(VECTOR_ELT(arrays, 2), (double)k * s->corpus.terms)))
     return wb_changed_fit();
   SEXP share = PROTECT(Rf_allocMatrix(REALSXP, s->topics + 1, (int)sweeps));
   adding *const a = (adding *)R_alloc(1, sizeof *a);
@@ -424,7 +407,7 @@ SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi) {
   wb_message message;
   session *const s = open_session(pointer);
   if (!s) return closed();
-  if (!is_matrix(phi, s->topics, s->corpus.terms)) return wb_changed_fit();
+  if (!wb_is_numbers(phi, (double)s->topics * s->corpus.terms)) return wb_changed_fit();
   const int status = s->backend->topic_model->set_phi(s->topic, REAL_RO(phi), &message);
   return status == WB_OK ? R_NilValue : wb_failure(status, &message);
 }
@@ -458,7 +441,7 @@ SEXP wb_entry_topic_score(SEXP pointer, SEXP theta) {
   wb_message message;
   session *const s = open_session(pointer);
   if (!s) return closed();
-  if (!is_matrix(theta, s->topics, s->corpus.documents)) return wb_changed_fit();
+  if (!wb_is_numbers(theta, (double)s->topics * s->corpus.documents)) return wb_changed_fit();
   SEXP out = PROTECT(Rf_allocVector(REALSXP, s->corpus.documents));
   const int status = s->backend->topic_model->score(s->topic, REAL_RO(theta), REAL(out), &message);
   return wb_finish(out, status, &message);

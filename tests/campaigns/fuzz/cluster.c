@@ -14,7 +14,7 @@
 #include "cluster/mixture/messages.h"
 #include "core/linear_algebra.h"
 #include "cpu/table.h"
-#include "mixture/missing_rows.h"
+#include "mixture/mixture.h"
 
 enum { P = 3, K = 4, PAIRS = 2, KINDS = 4, WORKERS = 2, LAST = 24, ROWS = WB_LEAF_ROWS + LAST, SAMPLES = 2 };
 #define TRIANGLE ((size_t)P * (P + 1) / 2)

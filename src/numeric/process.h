@@ -1,4 +1,4 @@
-/* Whether the package's compiled code may leave the process. */
+/* What may happen to the process with the package's compiled code in it. */
 #pragma once
 
 /* wb_unload_forbid(): from now on the code must stay, for the reason `why`, such as "another package uses it".
@@ -6,3 +6,8 @@
  * stays in the process without this package. */
 void wb_unload_forbid(const char *why);
 const char *wb_unload_obstacle(void);
+
+/* wb_forked(): whether this is a child of the process in which wb_fork_watch() was called, when the package was loaded.
+ * The OpenMP threads of its parent do not exist there: it gets one thread. */
+void wb_fork_watch(void);
+int wb_forked(void);

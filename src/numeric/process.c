@@ -1,14 +1,27 @@
-/* Whether the package's compiled code may leave the process (unload.h). */
+/* Whether this process is a forked child, and whether the compiled code may leave it. */
 #if defined(__linux__)
 #define _GNU_SOURCE
 #endif
 #include "core/rounding.h"
 
-#include "numeric/unload.h"
+#include "numeric/process.h"
 
 #include <stdlib.h> /* defines __GLIBC__ there */
 
+static int forked = 0;
 static const char *forbidden = NULL;
+
+int wb_forked(void) { return forked; }
+
+#ifdef _WIN32
+void wb_fork_watch(void) {}
+#else
+#include <pthread.h>
+
+static void note_fork(void) { forked = 1; }
+
+void wb_fork_watch(void) { pthread_atfork(NULL, NULL, note_fork); }
+#endif
 
 void wb_unload_forbid(const char *why) { forbidden = why; }
 
@@ -35,7 +48,7 @@ static const char *openmp_obstacle(void) {
 static const char *openmp_obstacle(void) { return NULL; }
 #endif
 
-/* glibc forgets the handler of numeric/fork.c when the library goes. */
+/* glibc forgets the handler of forks when the library goes. */
 const char *wb_unload_obstacle(void) { return forbidden ? forbidden : openmp_obstacle(); }
 
 #else
