@@ -35,7 +35,7 @@ struct wb_regression_session {
 };
 
 /* One thread, and another for each tenth of a millisecond of a pass over the rows or so. */
-int wb_cpu_regression_threads(const wb_regression_session *session, int drawing);
+int wb_cpu_regression_threads(const wb_regression_session *session, double operations_a_row);
 
 int wb_cpu_terms_open(const wb_regression_data *data, wb_term_sums *sums, wb_message *message);
 void wb_cpu_terms_close(wb_term_sums *sums);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "core/regression_zero.h"
-#include "numeric/idle.h"
 #include "numeric/memory.h"
 #include "numeric/reduction_tree.h"
 #include "numeric/spread.h"
@@ -289,15 +288,6 @@ static void sum_segments(const wb_regression_session *session, int64_t leaf, int
   }
 }
 
-int wb_cpu_regression_threads(const wb_regression_session *session, int drawing) {
-  const double p = session->data.columns, summed = summed_columns(&session->data);
-  const double operations = (double)session->data.rows * (drawing ? 0.5 * summed * summed + 150 : p + 30);
-  double threads = 1 + operations / 5e5;
-  if (threads > session->threads) threads = session->threads;
-  if (threads > (double)session->leaves) threads = (double)session->leaves;
-  return threads < 2 ? 1 : wb_idle_threads((int)threads);
-}
-
 /* The rows of a pair: zeros' linear predictors, what to do, for which part, and where to write both predictors. */
 typedef enum pair_task { COMPLETE, INFORM, EVALUATE, EVALUATE_ROWS } pair_task;
 typedef struct pair_rows {
@@ -443,7 +433,8 @@ static int run_pass(shared_pass pass, double *statistics, double *group_statisti
   pass.row_draws = statistics;
   pass.square = adding ? (size_t)to_eight(p + 1) * (size_t)to_eight(p) : 0;
   pass.segment_sums = adding && data->groups > 0 ? session->segment_sums : NULL;
-  pass.threads = wb_cpu_regression_threads(session, pass.drawing);
+  const double summed = summed_columns(data);
+  pass.threads = wb_cpu_regression_threads(session, pass.drawing ? 0.5 * summed * summed + 150 : p + 30);
   pass.tree = &tree;
   wb_reduction_open(&tree, session->leaves, pass.square + 8);
   wb_on_threads(pass.threads, pass_leaves, &pass);
