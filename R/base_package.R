@@ -59,20 +59,17 @@
 #' [polyagamma_from_BayesLogit], [c_interface].
 #'
 #' @section Life cycle:
-#' Experimental: names, arguments and the draws of a seed may change before version 1.0. `citation("warpbayes")` has
-#' papers.
+#' Experimental: names, arguments and the draws of a seed may change before version 1.0.
 #'
 #' @section Installation:
-#' A C compiler is enough. With a CUDA compiler (`nvcc` 11.8 or newer in `NVCC`, `CUDA_HOME`, the `PATH` or
-#' `/usr/local/cuda`) the plugin for graphics cards is built too; [warp_info()] says why if not. The environment
-#' variable `WARPBAYES_CUDA` set to `yes` makes failure an error; `no` builds no plugin.
+#' A C compiler is enough. With `nvcc` 11.8 or newer the plugin for graphics cards is built too; [warp_info()] says why
+#' if not. `WARPBAYES_CUDA=yes` makes failure an error, `no` builds no plugin.
 #'
 #' @section Options:
 #' \describe{
 #'   \item{`warpbayes.backend`}{`"cpu"`, `"cuda"` or `"auto"`, the default: the faster of the two for each call.}
 #'   \item{`warpbayes.threads`}{the number of processor threads.}
-#'   \item{`warpbayes.chains`}{the number of chains if `chains = NULL`. Other options change no results in double
-#'     precision.}
+#'   \item{`warpbayes.chains`}{the number of chains if `chains = NULL`.}
 #'   \item{`warpbayes.isa`}{the vector instruction set: `"avx512"`, `"avx2"`, `"neon"` or `"baseline"`; the widest.}
 #'   \item{`warpbayes.device`}{the index of the graphics card, from 0 (the default).}
 #'   \item{`warpbayes.device_memory`}{the most bytes of device memory to use; by default all that is free.}

@@ -109,7 +109,6 @@ abundance_model <- function(formula, data, samples, effect, named = TRUE) {
   check_design(x)
   compared <- compared_effects(effect, x, assigned, attr(terms, "term.labels"))
   labels <- effect_labels(compared$weights, x, frame, terms, names(effect))
-  # Without an intercept, the first level is one: the same model, whatever its coefficients are called.
   first <- compared$first
   if (!is.null(first)) {
     x[, first] <- 1

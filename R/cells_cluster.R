@@ -14,12 +14,10 @@
 #' @section Errors and interrupts:
 #' If a worker ends, or sends nothing for an hour (`options(warpbayes.worker_timeout = 60)`: for a minute), the
 #' completed sweeps are returned with a warning that names the worker. If no sweep was completed, it is an error of
-#' class `warpbayes_error_device`. The cluster cannot be used again. After an interrupt it can, unless a second one ends
-#' the wait for the current sweep. Workers and the network must be trusted.
+#' class `warpbayes_error_device`. Workers and the network must be trusted.
 #' @name mixture_clusters
 NULL
 
-# As open_fit() on workers. The connection is an attribute of the session.
 open_on_cluster <- function(fit, run, keep_labels) {
   connection <- run$cluster
   opened <- FALSE

@@ -3,8 +3,7 @@
 #' Dirichlet-process mixture of Gaussians
 #'
 #' Fits a Dirichlet-process mixture of multivariate normal distributions to cells, for example of flow cytometry. The
-#' default draws from the posterior by blocked Gibbs sampling. For a first look, `method = "bem"` finds a mode by
-#' [Bayesian EM][bayesian_em], in less than a second for 15,000 cells; its [cell_types()] have no intervals.
+#' default draws from the posterior by blocked Gibbs sampling. For a first look, `method = "bem"` finds a mode.
 #' [mixture_model] has the formulas.
 #' @param x cells by markers: a numeric matrix, data frame, `flowFrame`, `flowSet`, `cytoframe`, `cytoset`,
 #'   `SummarizedExperiment` or `SingleCellExperiment`; a list of these for [several samples][mixture_samples]; a
@@ -49,9 +48,8 @@
 #' If you interrupt the fit, or a sweep fails, the completed sweeps are returned with a warning, and [continue()] runs
 #' the remaining ones.
 #' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used, and for fewer cells than markers unless the prior has a
-#' `scale`; `warpbayes_error_memory` if memory runs out;
-#' `warpbayes_error_backend` or `warpbayes_error_device` if a graphics card or a worker fails.
+#' `warpbayes_error_input`, also for fewer cells than markers unless the prior has a `scale`; `warpbayes_error_memory`;
+#' `warpbayes_error_backend` or `warpbayes_error_device` if a card or a worker fails.
 #' @references
 #' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking priors. *Journal of the American
 #' Statistical Association* **96**, 161-173.
@@ -176,7 +174,6 @@ read_mixture_cells <- function(x, sample, markers, transform, control, run) {
 
 probe_rows <- function(rows) pmin(rows, floor((seq_len(5L) - 0.5) / 5 * rows) + 1)
 
-# Five rows for the trace of the density, without missing values. If there are none, means stand for these.
 probe_cells <- function(x, center) {
   probe <- x[probe_rows(nrow(x)), , drop = FALSE]
   if (!anyNA(probe)) return(probe)

@@ -77,7 +77,6 @@ cell_layer <- function(parts, row, column, colour, colours) {
   }
 }
 
-# The components with a colour, heaviest first; `colours`, the last for all others; `of`: each component's colour.
 colour_components <- function(reference, min_weight) {
   heavy <- order(-reference$weights)
   coloured <- utils::head(heavy[reference$weights[heavy] >= min_weight], length(component_colours))

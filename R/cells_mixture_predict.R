@@ -50,7 +50,6 @@ predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type",
   result
 }
 
-# All cells at once, without copies, unless samples have their own mixtures.
 evaluate_slices <- function(fit, cells, what, run, sample) {
   reference <- reference_draw(fit)
   fill <- function(evaluate) {
