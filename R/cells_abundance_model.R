@@ -282,7 +282,6 @@ fit_abundance <- function(counts, totals, model, chains, iter, warmup, seed, run
   group <- if (!is.null(model$group)) as.integer(model$group) - 1L
   names <- list(NULL, NULL, dimnames(counts)[[1L]], colnames(contrasts))
   blank <- array(0, c(kept, total, types, effects), names)
-  # Which types have a cell in each draw of the counts.
   out <- list(effects = blank, mean = blank, variance = blank, present = apply(counts > 0, c(1L, 3L), any),
     unit = sqrt(colSums(contrasts^2)))
   out$deviation <- out$group_deviation <- array(0, c(kept, total, types), names[1:3])

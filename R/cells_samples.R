@@ -78,7 +78,6 @@ check_samples <- function(sample, rows, cells = NULL, argument = "sample",
   droplevels(sample)
 }
 
-# Samples one below the other. Columns with names are found by name.
 stack_samples <- function(x, markers, argument, assay = NULL) {
   wrong <- function(...) stop_input(argument, ...)
   if (!length(x)) wrong("is an empty list; it should have a matrix for each sample")

@@ -172,7 +172,6 @@ border_reasons <- function(agreement) {
   }), recursive = FALSE)
 }
 
-# Whether any two chains have most cells in common, of types that differ and of all. NULL: nothing to say, or not known.
 common_reasons <- function(agreement) {
   common <- agreement$common
   unlike <- union(agreement$differs, agreement$shown[which(common[agreement$shown] <= 0.5)])
@@ -300,7 +299,6 @@ sample_reason <- function(fit) {
 channels_without_markers <- paste0("^(time|hdr-t|event[ _.]?(#|length|number|id)|(bc_separation|mahalanobis)_dist|",
   "bead_?dist|file[ _]?number|sample_?id)$")
 
-# What restricts every comparison of a design of abundance_model().
 design_reasons <- function(model) {
   freedom <- nrow(model$x) - ncol(model$x)
   of_group <- if (!is.null(model$group)) stats::model.matrix(~ 0 + model$group)

@@ -147,13 +147,11 @@ default_threads <- function(cores, quota = container_cores()) {
   min(cores, max(1, floor(quota)), environment_count("SLURM_CPUS_PER_TASK"), na.rm = TRUE)
 }
 
-# The largest number of threads that the machine's administrator, or R CMD check, allows.
 thread_limit <- function() {
   is_check <- !tolower(Sys.getenv("_R_CHECK_LIMIT_CORES_")) %in% c("", "false")
   min(environment_count("OMP_THREAD_LIMIT"), if (is_check) 2, Inf, na.rm = TRUE)
 }
 
-# The first number in a variable such as OMP_NUM_THREADS="4,2", or NA if there is none.
 environment_count <- function(name) {
   first <- trimws(sub(",.*", "", Sys.getenv(name)))
   if (grepl("^[0-9]{1,9}$", first) && as.numeric(first) >= 1) as.numeric(first) else NA_real_

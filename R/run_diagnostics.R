@@ -355,7 +355,6 @@ format_rhat <- function(value) {
   ifelse(is.finite(value), formatC(value, format = "f", digits = 2), "infinite")
 }
 
-# The one chain that stands apart from all others, if there are three or more chains and it exists.
 outlying_chain <- function(quantities, quantity, words) {
   draws <- quantities[[quantity]]
   if (ncol(draws) < 3L) return(NULL)

@@ -8,8 +8,7 @@
 #'
 #' @param file name of the checkpoint.
 #' @param x the fitted data, in the same form as in the first call: `x` of [dp_mixture()] or [topic_model()], the
-#'   [row_reader()], or `data` of [bayes_logit()]. Other variables of a formula are looked up where `resume()` is
-#'   called.
+#'   [row_reader()], or `data` of [bayes_logit()].
 #' @param checkpoint_every seconds from one checkpoint to the next; `NULL`: as before.
 #' @param ... must be empty.
 #' @inheritParams computing_arguments

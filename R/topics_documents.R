@@ -32,7 +32,6 @@ take_documents <- function(counts, documents) {
   pick_counts(counts, counts$count, order(term_columns(counts), to, na.last = NA))
 }
 
-# Counts with the values of some entries, which are in the order of terms.
 pick_counts <- function(counts, values, entries) {
   counts$p <- c(0L, cumsum(tabulate(term_columns(counts)[entries], counts$size[[2L]])))
   counts$i <- counts$i[entries]
@@ -41,7 +40,6 @@ pick_counts <- function(counts, values, entries) {
   counts
 }
 
-# Splits the tokens at random into two parts. The draws are R's, from a generator that starts at the seed.
 split_tokens <- function(counts, share, seed) {
   predicted <- with_seed(seed, stats::rbinom(length(counts$count), counts$count, share))
   seen <- counts$count - predicted

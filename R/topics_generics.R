@@ -20,7 +20,6 @@
 #' | | `m$plot()` | `report(fit)` |
 #' | `tidytext::tidy(m, "gamma")` | | `generics::tidy(fit, "gamma")` |
 #'
-#' [topic_model()] takes the counts of both packages as they are. Documents without words may stay.
 #' @section Arguments:
 #' In `control` of topicmodels and in text2vec, `alpha` or `doc_topic_prior` (50 / k) is here `alpha`, and `delta` or
 #' `topic_word_prior` is `beta`; both are learned. `burnin` comes before `iter`, and here `warmup` is part of it.
@@ -30,8 +29,7 @@
 #' lower, because they estimate \eqn{\theta} from the words that they score.
 #'
 #' While topicmodels is loaded, its functions `posterior()`, `terms()`, `topics()`, `get_terms()`, `get_topics()` and
-#' `perplexity()` also take fits of [topic_model()]. LDAvis takes `createJSON(fit$phi, fit$theta, fit$document_tokens,
-#' fit$terms, Matrix::colSums(x))`, where the columns of `x` are `fit$terms`, without documents that have no words.
+#' `perplexity()` also take fits of [topic_model()].
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' colnames(x) <- c("goal", "team", "price", "trade")

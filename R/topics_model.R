@@ -2,16 +2,14 @@
 
 #' Topic model (latent Dirichlet allocation)
 #'
-#' Fits latent Dirichlet allocation (Blei, Ng and Jordan 2003, *JMLR* 3, 993-1022) to counts of terms in documents, by
-#' Gibbs sampling on all threads or on a graphics card. The same seed gives the same topics on any number of threads.
+#' Fits latent Dirichlet allocation (Blei, Ng and Jordan 2003, *JMLR* 3, 993-1022) to counts of terms in documents.
 #' @section Model:
-#' A token of document \eqn{d} has topic \eqn{k} with probability \eqn{\theta_{dk}}, and is then term \eqn{w} with
-#' probability \eqn{\phi_{kw}}. The priors are \eqn{\theta_d \sim \mathrm{Dir}(\alpha_1, \dots, \alpha_K)}{theta_d ~
-#' Dir(alpha_1, ..., alpha_K)} and \eqn{\phi_k \sim \mathrm{Dir}(\beta, \dots, \beta)}{phi_k ~ Dir(beta, ..., beta)}.
-#' Learned \eqn{\alpha} and \eqn{\beta} have gamma priors with shape and rate 1; `alpha = list("symmetric", shape = 2,
-#' rate = 1)` and `beta = list("learn", shape = 2, rate = 1)` have others. An asymmetric \eqn{\alpha} suits topics of
-#' different sizes (Wallach, Mimno and McCallum 2009, *NeurIPS* 22, 1973-1981). Chains number the same topics
-#' differently; see [relabel()].
+#' A token of document \eqn{d} has topic \eqn{k} with probability \eqn{\theta_{dk}}, and is then term
+#' \eqn{w} with probability \eqn{\phi_{kw}}. The priors are \eqn{\theta_d \sim \mathrm{Dir}(\alpha_1, \dots,
+#' \alpha_K)}{theta_d ~ Dir(alpha_1, ..., alpha_K)} and \eqn{\phi_k \sim \mathrm{Dir}(\beta, \dots, \beta)}{phi_k ~
+#' Dir(beta, ..., beta)}. Learned \eqn{\alpha} and \eqn{\beta} have gamma priors with shape and rate 1: change these by
+#' `list("symmetric", shape = 2, rate = 1)`. An asymmetric \eqn{\alpha} suits topics of different sizes (Wallach, Mimno
+#' and McCallum 2009, *NeurIPS* 22, 1973-1981).
 #' @param x counts, documents by terms: any matrix of package Matrix, a quanteda `dfm`, a tm `DocumentTermMatrix` or
 #'   `TermDocumentMatrix`, a `simple_triplet_matrix`, a numeric matrix, or a data frame with columns `document`, `term`
 #'   and `count` (or usual names of these, such as `doc_id`, `word` and `n`).

@@ -48,10 +48,9 @@ topic_words <- function(fit) {
 #' @return `summary()`: a list of class `summary.topic_model`. `topics` is a data frame, most prevalent topic first:
 #'   `topic`, `name` (its number if you have set no [topic_names()]), `prevalence` (share of all tokens), `lower` and
 #'   `upper` (its 90% interval over all chains that find the topic), `alpha`, `coherence` (UMass), `terms`; with several
-#'   chains also `found` (the share of the other chains that find it).
-#'   `diagnostics` is a data frame: `quantity`, `mean`, `sd`, `rhat`, `ess_bulk`; the last two are `NA` if the quantity
-#'   does not vary or if there are fewer than twelve sweeps after the warm-up. `converged` is `TRUE`, `FALSE`, or `NA`
-#'   if it cannot be judged. `verdict` is an object of [verdict()].
+#'   chains also `found` (the share of the other chains that find it). `diagnostics` is a data frame: `quantity`,
+#'   `mean`, `sd`, `rhat`, `ess_bulk`; the last two are `NA` if the quantity does not vary or if there are fewer than
+#'   twelve sweeps after the warm-up. `converged` is `TRUE`, `FALSE`, or `NA` if it cannot be judged.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, chains = 2, seed = 1, threads = 2)

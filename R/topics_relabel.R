@@ -38,7 +38,6 @@ relabel.topic_model <- function(fit, average = TRUE, ...) {
   if (fit$chains == 1) average_chains(fit, rep(TRUE, k)) else average_if_better(fit)
 }
 
-# Limits of the distance of topics that are averaged. With larger ones perplexity was mostly worse.
 averaged_limits <- c(0.3, 0.2, 0.1)
 
 # Averages the largest set of topics that predicts fitted documents, which favour the reference, better than it.
