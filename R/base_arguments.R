@@ -116,7 +116,6 @@ check_flag <- function(value, argument) {
   value
 }
 
-# The `choices` that a user gave, at least `fewest`, in the order of `choices`.
 check_some <- function(value, argument, choices, fewest = 0L) {
   if (!is.character(value) || length(value) < fewest || !all(value %in% choices)) {
     stop_input(argument, "must be some of ", list_some(choices), ", not ",

@@ -40,7 +40,6 @@ bem_schedule <- function(iter, warmup, control) {
   )
 }
 
-# The first states of the steps. The Gibbs sweeps of the first start, or `start`, give the learned parts of the prior.
 start_bem <- function(fit, start, run, atoms) {
   if (identical(start, "search")) stop_input("start", "is \"search\", which method = \"bem\" does not have")
   if (!is.null(fit$samples)) {

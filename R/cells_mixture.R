@@ -29,7 +29,6 @@
 #' * `thin`, `keep` (for `"gibbs"`): which sweeps and draws are kept. `keep` is any of `"weights"`, `"means"`,
 #'   `"covariances"` (the default: prediction needs these) and `"labels"`.
 #' * `missing`: `"model"` takes `NA` as [values missing at random][mixture_missing]; `"error"` refuses them.
-#' * `assay`: the assay of a `SummarizedExperiment`, by name or number. `NULL`: `exprs`, or else the first.
 #' * `cluster`: a [cluster][mixture_clusters] whose workers share the cells. [warp_control()] has the others.
 #' @return An object of class `dp_mixture`, in the (transformed) data's units. With S sweeps, D kept draws of each of C
 #'   chains, k components, p markers and n cells, it has
@@ -37,16 +36,13 @@
 #'     C), if kept; `concentration` (D x C); and the learned parts of the prior: `prior_mean` (p x D x C),
 #'     `prior_mean_scale` and `prior_df` (D x C), `prior_scale` (p x p x D x C).}
 #'   \item{log_likelihood, log_posterior}{S x C: the log density of the data, and its sum with the log prior density.}
-#'   \item{score}{S x C: a lower bound of the log posterior mass around a sweep, up to a constant, which ranks chains.
-#'     `NA` for samples with their own weights, and in most sweeps of many components with many markers.}
+#'   \item{score}{S x C: a lower bound of the log posterior mass around a sweep, to rank chains. Often `NA`.}
 #'   \item{concentration_trace, occupied}{S x C: the concentration, and the number of components that hold cells.}
 #'   \item{probe_density}{S x C x 5: the log density of the mixture at five cells, `probe`.}
 #'   \item{prior}{the prior with all parts, in the units of the sampler, (x - `prior$center`) / `prior$unit`.}
 #'   \item{x, markers, samples, sample}{the fitted cells, and the names and numbers of their samples.}
 #'   \item{piled}{the [values that many cells share][piled_values] at an end of a marker.}
 #'
-#' If you interrupt the fit, or a sweep fails, the completed sweeps are returned with a warning, and [continue()] runs
-#' the remaining ones.
 #' @section Errors:
 #' `warpbayes_error_input`, also for fewer cells than markers unless the prior has a `scale`; `warpbayes_error_memory`;
 #' `warpbayes_error_backend` or `warpbayes_error_device` if a card or a worker fails.

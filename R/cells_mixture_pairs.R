@@ -85,7 +85,6 @@ colour_components <- function(reference, min_weight) {
   list(coloured = coloured, colours = c(component_colours[seq_along(coloured)], other_colour), of = of)
 }
 
-# The columns to show: the given ones, or the `most` columns whose means differ most between components.
 choose_markers <- function(fit, markers, reference, most = 5L) {
   p <- length(fit$markers)
   if (is.null(markers)) {

@@ -11,8 +11,7 @@
 #' The fit has `samples` (names) and `sample` (the number of each cell's sample). If `"weights"` are kept, its draws
 #' also have `sample_weights` and `sample_sizes` (components x samples x draws x chains): the weights of each sample,
 #' and how many of its cells each component has. `weights`, the samples' weights averaged by their numbers of cells, are
-#' used wherever no sample is named. In the first half of the warm-up, all cells are one sample. Later sweeps do not
-#' split and join components.
+#' used wherever no sample is named.
 #' @seealso [type_proportions()], [differential_abundance()]
 #' @examples
 #' set.seed(1)

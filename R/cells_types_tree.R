@@ -20,9 +20,8 @@
 #' the mean over draws of the largest Jaccard index of the type and a branch of the draw.
 #'
 #' Chains stay at different modes. So the interval of a share joins the quantiles of all draws with the interval by
-#' Student's t for a further chain's mean. If it reaches farther than one point and a fifth of the share to either side,
-#' the verdict names neighbours whose border is not determined. `common`: twice the cells of a type in two chains by the
-#' sum of the cells in each, the smallest over pairs of chains.
+#' Student's t for a further chain's mean. `common`: twice the cells of a type in two chains by the sum of the cells in
+#' each, the smallest over pairs of chains.
 #' @section The tree:
 #' The leaves are the finest branches that valleys separate. The leaves of each type join first, then the types, always
 #' the two whose means are closest. The overlap of two branches at the distance \eqn{d} is \eqn{\Phi(-d/2)}.

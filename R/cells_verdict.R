@@ -340,8 +340,7 @@ verdict.differential_abundance <- function(x, ...) {
     rests_on = x$rests_on)
 }
 
-# Whether so many types change that the others may be no majority: nine of ten simulated sets in which 8 of 15 types
-# grow, and one of thirty in which fewer do (bench/type-groups.R).
+# Whether so many types change that the others may be no majority (bench/type-groups.R).
 shift_reasons <- function(x) {
   changing <- lapply(which(x$no_effect < 0.7), function(j) {
     reason("many_change", quantity = effect_words(x$effect_labels, names(x$no_effect)[[j]]), figure = x$no_effect[[j]],

@@ -159,8 +159,7 @@ environment_count <- function(name) {
 
 #' Backend, processor and graphics cards in use
 #'
-#' Shows how the package was built, the processor, the graphics cards or why none can be used, and what `backend = NULL`
-#' uses. After the first call CUDA works in this process only, not in children forked from it.
+#' Shows how the package was built, the processor, the graphics cards or why none can be used, and the default backend.
 #'
 #' @return A list of class `warp_info`:
 #' \describe{

@@ -20,9 +20,8 @@
 #'
 #' @section Trust:
 #' Of a checkpoint only the formula is evaluated, with functions of models, such as `log()` or `poly()`, and functions
-#' in your workspace. To allow another function, assign it there first. An argument of the fit's call that calls other
-#' functions is replaced by its name. `na.action` and `contrasts` of a regression with a checkpoint must be names of
-#' functions of package stats; contrasts may also be matrices.
+#' in your workspace. To allow another function, assign it there first. `na.action` and `contrasts` of a regression with
+#' a checkpoint must be names of functions of package stats; contrasts may also be matrices.
 #'
 #' @section Errors:
 #' `warpbayes_error_input` if the file is not a checkpoint, damaged or of another version, or if the data differ.

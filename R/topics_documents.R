@@ -47,8 +47,7 @@ split_tokens <- function(counts, share, seed) {
 }
 
 # No topic explains a document whose words have a log probability so many standard deviations below its mean under theta
-# and phi: 0.04% of the documents of Associated Press, and all documents of 50 words drawn from all terms alike.
-# This takes about 0.3 seconds for so many probabilities; if there are more, evenly spaced documents are looked at.
+# and phi. With more probabilities than this, evenly spaced documents are looked at.
 unexplained_limit <- 4
 most_checked <- 4e6
 

@@ -2,8 +2,7 @@
 
 #' Moving from topicmodels or text2vec to topic_model()
 #'
-#' `x` are the counts, `new` the counts of other documents, `m` is a model of the other package, and `fit` is from
-#' [topic_model()].
+#' `x` and `new` are counts of documents, `m` is a model of the other package, and `fit` one of [topic_model()].
 #'
 #' | topicmodels | text2vec | here |
 #' | --- | --- | --- |

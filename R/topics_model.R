@@ -27,9 +27,8 @@
 #'   see [topic_effects()].
 #' @param data a data frame with the variables of `prevalence` and a row for each document, found by [name][joining].
 #' @param control settings by [warp_control()]: `thin`, `precision`, `checkpoint`, `checkpoint_every`; `keep`, any of
-#'   `"phi"` and `"theta"`, whose draws are kept besides the averages; `start`, `"random"` for random topics (the
-#'   default, `"merged"`, less often keeps two topics for one subject); `estimate`, `"mean"` for mean-for-mode
-#'   estimation (Tristan and others 2015, *ICML*, 59-68), which is faster, but without uncertainty.
+#'   `"phi"` and `"theta"`, whose draws are kept; `start`, `"merged"` (default) or `"random"` topics; `estimate`,
+#'   `"mean"` for mean-for-mode estimation (Tristan and others 2015, *ICML*, 59-68), faster, but without uncertainty.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
 #' @return An object of class `topic_model`. With D documents, V terms, K topics, S sweeps, C chains and N kept draws:
@@ -46,8 +45,7 @@
 #'   \item{reference}{the number of the chain with the highest mean score; with fewer than twelve scores, of the chain
 #'     with the highest mean log likelihood. `phi` and `theta` average its kept sweeps.}
 #'
-#' Arguments that cannot be used are errors of class `warpbayes_error_input`, which name the document and term of a
-#' count. An interrupt returns the completed sweeps, with a warning.
+#' Arguments that cannot be used are errors of class `warpbayes_error_input`.
 #' @seealso [compare_topics()], [add_documents()], [topic_model_peers], [predict.topic_model()], [top_terms()],
 #'   [coherence()], [plot.topic_model()]
 #' @examples
@@ -147,8 +145,7 @@ continue.topic_model <- function(fit, more, backend = NULL, threads = NULL, chec
   continue_chains(fit, more, topic_sampler, backend, threads, progress, checkpoint)
 }
 
-# The fit with a longer warm-up, without sums and draws. The default: as given or, if not, the sweeps so far, if at
-# least as many follow.
+# The fit with a longer warm-up, without sums and draws.
 average_anew <- function(fit, more, warmup) {
   if (is.null(warmup)) {
     warmup <- if (isTRUE(fit$default_warmup) && more >= fit$iter) max(fit$warmup, fit$iter) else fit$warmup

@@ -7,10 +7,9 @@
 #' @param x a fit from [topic_model()].
 #' @param type `"terms"`: the top terms of the most prevalent topics. `"prevalence"`: the share of each topic in all
 #'   tokens. `"log_likelihood"`: the log likelihood of each sweep and chain. `"correlation"`: correlations between the
-#'   logarithms of the amounts of topics in documents (Friedman and Alm 2012, *PLOS Computational Biology* 8, e1002687):
-#'   zero means unrelated, although the shares of a document sum to one. `"map"`: topics with similar terms are close to
-#'   each other, and the area of a circle is the share of the topic in all tokens (Sievert and Shirley 2014, see
-#'   [top_terms()]).
+#'   logarithms of the amounts of topics in documents (Friedman and Alm 2012, *PLOS Computational Biology* 8, e1002687).
+#'   `"map"`: topics with similar terms are close to each other, and the area of a circle is the share of the topic in
+#'   all tokens.
 #' @param topics how many of the most prevalent topics to show.
 #' @param n how many terms of each topic to show.
 #' @param by how terms are ranked, as in [top_terms()].

@@ -2,10 +2,9 @@
 
 #' Topics of new documents
 #'
-#' Estimates the topics of new documents by Gibbs sampling, with \eqn{\phi} held at its averages in the fit. Terms are
-#' matched by name, or by position if the fit or `newdata` has no names. Terms that the fit does not have are left out,
-#' and a message tells their share. The prior of \eqn{\theta} is \eqn{\mathrm{Dir}(\alpha)} with the average
-#' \eqn{\alpha} of the fit. A document without known terms has the mean of this prior.
+#' Estimates the topics of new documents by Gibbs sampling, with \eqn{\phi} as in the fit. Terms are matched by name or,
+#' without names, by position. The prior of \eqn{\theta} is \eqn{\mathrm{Dir}(\alpha)} with the average \eqn{\alpha} of
+#' the fit. A document without known terms has the mean of this prior.
 #' @param object a fit from [topic_model()].
 #' @param newdata counts in any of the forms that [topic_model()] takes. `NULL`: `theta` of the documents that were
 #'   fitted.
