@@ -20,10 +20,6 @@
 #' vignette `c-interface` has whole samplers.
 #'
 #' @section What it offers:
-#' `key` makes a key from a seed and a number. `stream_open` opens the stream of one element, from which
-#' `stream_uniform` draws; `uniform_draw` draws many elements. `polyagamma_draw`, `categorical_draw` and `pmf_convolve`
-#' are [rpolyagamma()], [rcategorical()] and [convolve_pmf()].
-#'
 #' A draw depends only on its key, the iteration, the number of its element and its parameters. All functions run on the
 #' processor. They return a status and a sentence, and may be called from threads. A compiled package works with every
 #' newer warpbayes; `warpbayes_open()` refuses an older one.

@@ -146,8 +146,7 @@ cell_image <- function(x, y, colour, colours, bins) {
   image
 }
 
-# Ellipses of the coloured components and of twelve more, in two markers. `halo`: a white border, for large panels; it
-# doubles the curves, which take most of the bytes of a file.
+# Ellipses of the coloured components and of twelve more, in two markers. `halo`: a white border, for large panels.
 ellipse_layers <- function(reference, pair, limits, colouring, min_weight, halo) {
   angle <- seq(0, 2 * pi, length.out = 100L)
   circle <- sqrt(stats::qchisq(ellipse_mass, 2)) * cbind(cos(angle), sin(angle))

@@ -108,7 +108,6 @@ statistics_for <- function(state, fit) {
   c(values, numeric(size * (fit$components - ncol(values))))
 }
 
-# The most probable components of other cells. If `start` has too many components, those used are numbered from 1.
 labels_from_fit <- function(start, fit, run) {
   if (!is.null(fit$reader)) {
     stop_input("start", "was fitted to other cells, whose components need the cells in this process: ",

@@ -42,8 +42,7 @@ piled_at_low_end <- function(values) {
   if (piled) matrix(c(distinct[[at]], counts[[at]] / n), 1L) else none
 }
 
-# Numbers of types nearly all of whose cells lie at a rare piled value: saturated events of several populations, which
-# are set aside. A population that ends at a frequent pile is one.
+# Numbers of types nearly all of whose cells lie at a rare piled value: saturated events of several populations.
 edge_types <- function(fit, type) {
   piled <- fit$piled[fit$piled$share <= 0.05, ]
   if (is.null(fit$x) || !NROW(piled)) return(integer())

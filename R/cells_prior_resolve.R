@@ -35,7 +35,7 @@
 #' @name mixture_model
 NULL
 
-# In units of each marker's standard deviation; df is p + extra_df . narrow_prior() starts some scales at piled_sd.
+# In units of each marker's standard deviation; df is p + extra_df. narrow_prior() starts some scales at piled_sd.
 prior_defaults <- list(
   mean_scale = 5, extra_df = 2, sd = 0.5, piled_sd = 0.1, floor = 1e-3, concentration = c(shape = 1, rate = 1),
   sample_concentration = c(shape = 2, rate = 0.1)

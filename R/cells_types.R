@@ -11,8 +11,7 @@
 #'   other, they become one. Between 0 and 0.5; a larger value gives more types.
 #' @param specks what to do with specks. `"keep"`: they stay types, shown apart. `"join"`: each joins the nearest type.
 #'   `"auto"`: `"keep"` if `types` is `NULL`, otherwise `"join"`.
-#' @param speck a type with a smaller share of the cells is a speck, unless it is a type of its own in at least 95% of
-#'   the draws and has at least 20 cells, and more cells than markers. Types that most draws lack are specks, too.
+#' @param speck a type with a smaller share of the cells is a speck, unless 95% of the draws and 20 cells confirm it.
 #' @param names names of the types, the most frequent first; there may be fewer. `levels(x) <- value` renames types.
 #' @param ndraws number of kept draws for the shares, evenly spaced over all chains; `NULL`: all.
 #' @inheritParams computing_arguments

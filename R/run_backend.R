@@ -169,8 +169,7 @@ environment_count <- function(name) {
 #'   \item{`threads`, `cores`}{the number of threads used by default, and of cores that the process may use.}
 #'   \item{`backend`, `why`}{the backend used by default, and the reason in words.}
 #'   \item{`cuda`}{a list of `available`, `reason` (why a graphics card cannot be used), `plugin` (its path) and
-#'     `devices`, a data frame with one row for each graphics card: `device` (its index, from 0), `name`, `memory` and
-#'     `memory_free` in bytes, compute capability `major` and `minor`, and the versions of `driver` and `runtime`.}
+#'     `devices`, a data frame with one row for each graphics card, with `memory` and `memory_free` in bytes.}
 #' }
 #' @section Errors:
 #' `warpbayes_error_input` or `warpbayes_error_backend` if an option ([warpbayes-package]) is invalid or unavailable.

@@ -20,8 +20,7 @@
 #'
 #' @section Trust:
 #' Of a checkpoint only the formula is evaluated, with functions of models, such as `log()` or `poly()`, and functions
-#' in your workspace. To allow another function, assign it there first. `na.action` and `contrasts` of a regression with
-#' a checkpoint must be names of functions of package stats; contrasts may also be matrices.
+#' in your workspace. To allow another function, assign it there first.
 #'
 #' @section Errors:
 #' `warpbayes_error_input` if the file is not a checkpoint, damaged or of another version, or if the data differ.

@@ -76,7 +76,6 @@ score_words <- function(fit, counts, theta, run) {
     unknown = counts$unknown, class = c("perplexity", "warpbayes"))
 }
 
-# The value of an expression with R's generator started from a seed. The generator's state is restored afterwards.
 with_seed <- function(seed, expression) {
   before <- get0(".Random.seed", globalenv(), inherits = FALSE)
   kinds <- RNGkind()

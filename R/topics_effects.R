@@ -38,7 +38,6 @@
 #' x <- t(sapply(day, function(d) rmultinom(1, 30, words(runif(1) < d / 60))))
 #' fit <- topic_model(x, topics = 2, prevalence = ~ day, iter = 60, chains = 1, seed = 1, threads = 2)
 #' topic_effects(fit)
-#' topic_effects(fit, at = data.frame(day = c(1, 60)))
 #' @export
 topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = NULL, level = 0.9, ndraws = 100,
                           seed = NULL, backend = NULL, threads = NULL, ...) {

@@ -32,9 +32,7 @@
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' colnames(x) <- c("goal", "team", "price", "trade")
-#' # topicmodels: m <- LDA(x, 2, method = "Gibbs", control = list(seed = 1, burnin = 50, iter = 50))
 #' fit <- topic_model(x, topics = 2, iter = 100, warmup = 50, seed = 1, threads = 2)
-#' # topicmodels: terms(m, 2)
 #' top_terms(fit, 2)
 #' @name topic_model_peers
 NULL

@@ -9,8 +9,7 @@
 #' `alpha = "hdp"` is a hierarchical Dirichlet process (Teh and others 2006, *JASA* 101, 1566-1581), truncated at
 #' `topics` by the approximation of Ishwaran and Zarepour (2002, *Canadian Journal of Statistics* 30, 269-283):
 #' \eqn{\alpha_k \sim \mathrm{Ga}(s/K, rate)}{alpha_k ~ Ga(s/K, rate)}, where \eqn{s} is `shape` times one of 1/4, 1/2,
-#' 1, 2, ..., 64, equally probable a priori. Print, summary and pictures leave out these nearly empty topics; `phi` and
-#' `theta` have them. Choose `topics` at least twice as large as the number that you expect.
+#' 1, 2, ..., 64, equally probable a priori. Choose `topics` at least twice as large as the number that you expect.
 #' @param fit a fit from [topic_model()] with `alpha = "hdp"`.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @return A data frame with a row for each number and chain in which it occurs: `chain`, `topics` and `probability`,

@@ -38,7 +38,6 @@ relabel.topic_model <- function(fit, average = TRUE, ...) {
 
 averaged_limits <- c(0.3, 0.2, 0.1)
 
-# Averages the largest set of topics that predicts fitted documents, which favour the reference, better than it.
 average_if_better <- function(fit) {
   farthest <- apply(fit$agreement$distance, 1L, max)
   sets <- Filter(any, unique(lapply(averaged_limits, function(limit) farthest < limit)))
