@@ -61,7 +61,6 @@ other_names <- list(
   backend = c("device", "gpu"), ndraws = c("draws", "n_draws"), level = c("prob", "conf.level", "conf_level", "ci")
 )
 
-# What the user may have meant by `name`: an argument, or a setting of `control`. NULL if that is unknown.
 advised_argument <- function(name, frame) {
   at <- Position(function(one) identical(one, frame), sys.frames())
   if (is.na(at) || !nzchar(name)) return(NULL)
@@ -81,7 +80,6 @@ require_arguments <- function(...) {
   for (argument in c(...)) check_present(!eval(call("missing", as.name(argument)), frame), argument)
 }
 
-# Whether another package has a method of its generic for an object, other than its default.
 has_foreign_method <- function(generic, package, object) {
   isNamespaceLoaded(package) && any(vapply(class(object), function(class) {
     !is.null(utils::getS3method(generic, class, optional = TRUE, envir = asNamespace(package)))
@@ -118,7 +116,6 @@ check_flag <- function(value, argument) {
   value
 }
 
-# The `choices` that a user gave, at least `fewest`, in the order of `choices`.
 check_some <- function(value, argument, choices, fewest = 0L) {
   if (!is.character(value) || length(value) < fewest || !all(value %in% choices)) {
     stop_input(argument, "must be some of ", list_some(choices), ", not ",

@@ -20,17 +20,9 @@
 #' vignette `c-interface` has whole samplers.
 #'
 #' @section What it offers:
-#' `key` makes a key from a seed and a number. `stream_open` opens the stream of one element, from which
-#' `stream_uniform` draws; `uniform_draw` draws many elements. The same are there for `normal`, `gamma`, `beta`,
-#' `dirichlet`, `exponential`, `gumbel`, `truncated_normal`, `binomial`, `multinomial`, `multivariate_normal` and
-#' `wishart`. `polyagamma_draw`, `categorical_draw` and `pmf_convolve` are [rpolyagamma()], [rcategorical()] and
-#' [convolve_pmf()]. `mixture_evaluate` gives the density and the probabilities of a Gaussian mixture, and
-#' `mixture_allocate` a component for each row, drawn from its probabilities.
-#'
-#' A draw depends only on its key, the iteration, the number of its element and its parameters. A function that R has
-#' too gives the same numbers for the same seed. All functions run on the processor. They return a status and a
-#' sentence, and may be called from threads. A compiled package works with every newer warpbayes; `warpbayes_open()`
-#' refuses an older one.
+#' A draw depends only on its key, the iteration, the number of its element and its parameters. All functions run on the
+#' processor. They return a status and a sentence, and may be called from threads. A compiled package works with every
+#' newer warpbayes; `warpbayes_open()` refuses an older one.
 #'
 #' @name c_interface
 #' @aliases warpbayes.h

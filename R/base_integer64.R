@@ -11,7 +11,6 @@ given_data <- function(x, argument) {
   x
 }
 
-# What is wrong with an object of each class: words that follow its name, or NULL.
 container_faults <- list(
   data.frame = function(x) {
     columns <- unclass(x)

@@ -27,7 +27,6 @@ keep_until_unload <- function(kept) {
   }
 }
 
-# Frees the compiled code, so that a later version brings its own. If any of it could still be called, it stays.
 .onUnload <- function(libpath) {
   for (kept in loading$kept) rm(list = ls(kept, all.names = TRUE), envir = kept)
   invisible(gc())

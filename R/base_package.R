@@ -17,62 +17,54 @@
 #'
 #' @section All help pages:
 #' *Every fit:* [verdict()], [joining], [continue()], [resume()], [drop_warmup()], [convergence], [relabel()],
-#' [print][print.warpbayes()], [as_draws][as_draws.warpbayes_fit()], [tidiers], [report()], ggplot objects by
-#' [autoplot][autoplot.warpbayes]; [computing] and [warp_control()] have the arguments that most functions share.
+#' [print.warpbayes()], [as_draws.warpbayes_fit()], [tidiers], [report()],
+#' [autoplot][autoplot.warpbayes], [computing], [warp_control()].
 #'
 #' *Mixtures:* [dp_mixture()], its [prior][dp_prior()] and [model][mixture_model]; [bayesian_em], [marker_transform],
 #' [piled_values], [several samples][mixture_samples], [missing values][mixture_missing], [memory][mixture_memory],
-#' [clusters][mixture_clusters], [row_reader()]. Methods: [summary][summary.dp_mixture()], [plot][plot.dp_mixture()],
-#' [predict][predict.dp_mixture()], [log_lik][log_lik.dp_mixture()], [co_clustering()],
-#' [relabel][relabel.dp_mixture()], [tidy][tidy.dp_mixture()].
+#' [clusters][mixture_clusters], [row_reader()]. Methods: [summary.dp_mixture()], [plot.dp_mixture()],
+#' [predict.dp_mixture()], [log_lik.dp_mixture()], [co_clustering()], [relabel.dp_mixture()], [tidy.dp_mixture()].
 #'
-#' *Cell types:* [cell_types()], [how they are found][cell_types_method], [plot][plot.cell_types()],
-#' [predict][predict.cell_types()], [type_names()], [join_types()], [add_types()]. Between samples:
-#' [type_proportions()] and its [plot][plot.type_proportions()], [differential_abundance()] and its
-#' [summary][summary.differential_abundance()], [differential_state()].
+#' *Cell types:* [cell_types()], [how they are found][cell_types_method], [plot.cell_types()], [predict.cell_types()],
+#' [type_names()], [join_types()], [add_types()]. Between samples: [type_proportions()],
+#' [plot.type_proportions()], [differential_abundance()], [summary.differential_abundance()], [differential_state()].
 #'
 #' *Regressions:* [bayes_logit()], [logit_prior()], [grouping_terms], [smooth_terms], [zero_inflated_counts]. Methods:
-#' [summary][summary.bayes_logit()], [plot][plot.bayes_logit()], [predict][predict.bayes_logit()],
-#' [posterior_predict][posterior_predict.bayes_logit()], [residuals][residuals.bayes_logit()],
-#' [log_lik][log_lik.bayes_logit()], [kfold][kfold.bayes_logit()], [hypothesis()], [ranef][ranef.bayes_logit()],
-#' [emmeans][emm_basis.bayes_logit()], [tidy][tidy.bayes_logit()].
+#' [summary.bayes_logit()], [plot.bayes_logit()], [predict.bayes_logit()], [posterior_predict.bayes_logit()],
+#' [residuals.bayes_logit()], [log_lik.bayes_logit()], [kfold.bayes_logit()], [hypothesis()], [ranef.bayes_logit()],
+#' [emmeans][emm_basis.bayes_logit()], [tidy.bayes_logit()].
 #'
 #' *Topic models:* [topic_model()], [seed words and priors][topic_model_structure],
-#' [users of topicmodels and text2vec][topic_model_peers], [compare_topics()].
-#' Methods: [print][print.topic_model()], [plot][plot.topic_model()], [top_terms()], [topic_names()], [coherence()],
-#' [perplexity()], [predict][predict.topic_model()], [add_documents()], [relabel][relabel.topic_model()],
-#' [topic_stability()], [number_of_topics()], [topic_effects()], [top_documents()], [term_counts()],
-#' [tidy][tidy.topic_model()].
+#' [users of topicmodels and text2vec][topic_model_peers], [compare_topics()]. Methods: [print.topic_model()],
+#' [plot.topic_model()], [top_terms()], [topic_names()], [coherence()], [perplexity()], [predict.topic_model()],
+#' [add_documents()], [relabel.topic_model()], [topic_stability()], [number_of_topics()], [topic_effects()],
+#' [top_documents()], [term_counts()], [tidy.topic_model()].
 #'
 #' *Posteriors without a likelihood:* [predictive_resample()], [normal_mean()], [copula_density()],
-#' [copula_regression()], [pitman_yor()], [quantiles_of()].
-#' Methods: [summary][summary.martingale_posterior()], [plot][plot.martingale_posterior()],
-#' [predict][predict.martingale_posterior()], [simulate][simulate.martingale_posterior()].
+#' [copula_regression()], [pitman_yor()], [quantiles_of()]. Methods: [summary.martingale_posterior()],
+#' [plot.martingale_posterior()], [predict.martingale_posterior()], [simulate.martingale_posterior()].
 #'
 #' *Sums of discrete random variables:* [all functions][pmf_functions], [pmf()], [as_pmf()], [families][pmf_families],
 #' [convolve_pmf()], [sum_pmf()], [compound_pmf()], [portfolio_pmf()], [order_statistic_pmf()], [rank_statistics],
 #' [discretize_pmf()], [pmf_doubly_censored()], [probabilities and draws][pmf_distribution], [verbs][pmf_verbs],
 #' [expected_value()], [shannon_entropy()], [condition_on_sum_pmf()], [joint_table()], [compound_table()], [left_out()],
-#' [plot][plot.pmf()].
+#' [plot.pmf()].
 #'
 #' *Draws:* [rcategorical()], [rpolyagamma()], [dpolyagamma()], [polyagamma_mean()], [polyagamma_step()],
 #' [polyagamma_from_BayesLogit], [c_interface].
 #'
 #' @section Life cycle:
-#' Experimental: names, arguments and the draws of a seed may change before version 1.0. `citation("warpbayes")` has
-#' papers.
+#' Experimental: names, arguments and the draws of a seed may change before version 1.0.
 #'
 #' @section Installation:
-#' A C compiler is enough. With a CUDA compiler (`nvcc` 11.8 or newer in `NVCC`, `CUDA_HOME`, the `PATH` or
-#' `/usr/local/cuda`) the plugin for graphics cards is built too; [warp_info()] says why if not. The environment
-#' variable `WARPBAYES_CUDA` set to `yes` makes failure an error; `no` builds no plugin.
+#' A C compiler is enough. With `nvcc` 11.8 or newer the plugin for graphics cards is built too; [warp_info()] says why
+#' if not. `WARPBAYES_CUDA=yes` makes failure an error, `no` builds no plugin.
 #'
 #' @section Options:
 #' \describe{
 #'   \item{`warpbayes.backend`}{`"cpu"`, `"cuda"` or `"auto"`, the default: the faster of the two for each call.}
 #'   \item{`warpbayes.threads`}{the number of processor threads.}
-#'   \item{`warpbayes.chains`}{the number of chains if `chains = NULL`. Other options change no results in double
-#'     precision.}
+#'   \item{`warpbayes.chains`}{the number of chains if `chains = NULL`.}
 #'   \item{`warpbayes.isa`}{the vector instruction set: `"avx512"`, `"avx2"`, `"neon"` or `"baseline"`; the widest.}
 #'   \item{`warpbayes.device`}{the index of the graphics card, from 0 (the default).}
 #'   \item{`warpbayes.device_memory`}{the most bytes of device memory to use; by default all that is free.}

@@ -3,8 +3,7 @@
 
 #' Can a result be used?
 #'
-#' `verdict()` gives the answer that the print, the summary and the report of a result open with, and its reasons. Its
-#' answer is never better than that of a result on which it rests, such as the mixture of cell types.
+#' `verdict()` gives the answer that the print, the summary and the report of a result open with, and its reasons.
 #'
 #' @param x a fit, a result that was made from one, or a summary.
 #' @param ... must be empty.

@@ -39,11 +39,9 @@
 #' Coefficients of predictors with standard deviation 1 are normal with standard deviation 2.5.
 #'
 #' If a frequent type trebles, all other shares fall. So each effect has a common shift of the logs of all shares, and
-#' the change beyond it is absolute. This is right if the types that change in one direction are not the majority; the
-#' verdict says if that is in doubt.
+#' the change beyond it is absolute, if most types do not change in one direction.
 #' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used, dependent predictors, and no more samples than
-#' coefficients.
+#' `warpbayes_error_input` for arguments that cannot be used, dependent predictors, and too few samples.
 #' @references
 #' Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate. *Journal of the Royal Statistical
 #' Society B* **57**, 289-300.

@@ -193,7 +193,6 @@ picture_of.differential_abundance <- function(x, types = NULL, effect = NULL, ma
   changes_picture(rows, x$limit, main, sprintf("%s, %s", what, effect_words(x$effect_labels, effect)), limits)
 }
 
-# The effect of a picture: one of the `known` ones, or the words that tables show for it; NULL: the first.
 chosen_effect <- function(effect, known, labels) {
   said <- if (is.character(effect)) match(effect, effect_words(labels, known))
   if (length(said) == 1L && !is.na(said)) return(known[[said]])

@@ -109,7 +109,6 @@ abundance_model <- function(formula, data, samples, effect, named = TRUE) {
   check_design(x)
   compared <- compared_effects(effect, x, assigned, attr(terms, "term.labels"))
   labels <- effect_labels(compared$weights, x, frame, terms, names(effect))
-  # Without an intercept, the first level is one: the same model, whatever its coefficients are called.
   first <- compared$first
   if (!is.null(first)) {
     x[, first] <- 1
@@ -283,7 +282,6 @@ fit_abundance <- function(counts, totals, model, chains, iter, warmup, seed, run
   group <- if (!is.null(model$group)) as.integer(model$group) - 1L
   names <- list(NULL, NULL, dimnames(counts)[[1L]], colnames(contrasts))
   blank <- array(0, c(kept, total, types, effects), names)
-  # Which types have a cell in each draw of the counts.
   out <- list(effects = blank, mean = blank, variance = blank, present = apply(counts > 0, c(1L, 3L), any),
     unit = sqrt(colSums(contrasts^2)))
   out$deviation <- out$group_deviation <- array(0, c(kept, total, types), names[1:3])

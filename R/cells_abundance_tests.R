@@ -1,5 +1,4 @@
-# What differential_abundance() says of the effects: of the share of each type, and of its absolute change, which is the
-# change of the log share beyond a common shift.
+# The effects on the share of each type, and its absolute change: that of the log share beyond a common shift.
 
 # The table of effects, and a verdict. `share`: each type's mean share. `absolute`: whether absolute changes are tested.
 compare_effects <- function(fitted, level, chains, share, absolute) {
@@ -86,8 +85,7 @@ test_changes <- function(mean, variance, prior, rest, shift_scale) {
   mean <- mean * scaled
   variance <- variance * scaled^2
   wide <- (prior * scaled)^2
-  # The likelihood is the posterior density over the prior density: exp(height) times a normal density. Tails need all
-  # draws; here every fourth does.
+  # The likelihood is the posterior density over the prior density: exp(height) times a normal density.
   few <- seq(1L, nrow(mean), by = 4L)
   open <- pmax(wide - variance, 1e-9 * wide)[few, , drop = FALSE]
   ratio <- wide[few, , drop = FALSE] / open

@@ -139,7 +139,6 @@ add_types_to_frames <- function(x, frames, added, types) {
   x
 }
 
-# flowCore knows the keywords of a frame. Without it, only values and the table of channels are changed.
 add_channels <- function(frame, numbers, described) {
   append <- accessor("flowCore", "fr_append_cols")
   parameters <- methods::slot(frame, "parameters")

@@ -61,7 +61,6 @@ check_mixture_fit <- function(fit, argument = "fit") {
   }
 }
 
-# Numbers with these dimensions that pass another test, too: see part_numbers().
 part_numbers_that <- function(dims, words, test) {
   numbers <- part_numbers(dims)
   part_is(words, function(value) numbers$test(value) && test(value))

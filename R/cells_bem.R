@@ -2,12 +2,10 @@
 
 #' Bayesian EM: modes of a mixture's posterior
 #'
-#' `dp_mixture(x, method = "bem")` climbs to a mode of the posterior, which can also start the sampler. Modes fit
-#' new cells less well than draws do.
+#' `dp_mixture(x, method = "bem")` climbs to a mode of the posterior, which can also start the sampler.
 #' @section How it works:
 #' A step weighs each cell by its probabilities of all components, and sets the parameters to their most probable values
-#' given these. With `warp_control(estimate = "mean")` it sets them to their conditional means; the log posterior may
-#' then fall. A start ends after `iter` steps, or when a step changes the log posterior by no more than `tolerance`
+#' given these. A start ends after `iter` steps, or when a step changes the log posterior by no more than `tolerance`
 #' (default: 1e-4) per cell. The log posterior is the density in \eqn{\mu_j}, \eqn{\Sigma_j}, \eqn{-\log(1 - v_j)} for
 #' each stick \eqn{v_j}, and \eqn{\alpha}.
 #' @section Starts:
@@ -18,8 +16,7 @@
 #' @section The fit:
 #' It is as [dp_mixture()] describes, but sweeps are steps, and chains are starts. `draws` has one mixture, and `steps`
 #' and `converged` have one value, for each start. Functions of the fit take the start with the highest log posterior.
-#' Intervals and diagnostics are `NA`; functions that need draws give an error. Several samples and missing values are
-#' not possible.
+#' Intervals and diagnostics are `NA`; functions that need draws give an error.
 #' @references
 #' Lin, L., Chan, C. and West, M. (2010). Discriminative information analysis for variable selection in mixture
 #' modelling. Technical report, Department of Statistical Science, Duke University.
@@ -43,7 +40,6 @@ bem_schedule <- function(iter, warmup, control) {
   )
 }
 
-# The first states of the steps. The Gibbs sweeps of the first start, or `start`, give the learned parts of the prior.
 start_bem <- function(fit, start, run, atoms) {
   if (identical(start, "search")) stop_input("start", "is \"search\", which method = \"bem\" does not have")
   if (!is.null(fit$samples)) {
@@ -205,7 +201,6 @@ finish_bem <- function(fit) {
   fit
 }
 
-# The mixture after the last step of each start, as one draw of a chain.
 gather_modes <- function(fit) {
   draws <- if (fit$iter > 0) 1 else 0
   plan <- mixture_plan(fit)$draws[mixture_parts]

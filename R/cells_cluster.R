@@ -12,14 +12,11 @@
 #' The fit is `identical()` to the fit without a cluster, in double precision also with graphics cards. [continue()] and
 #' [resume()] need a `cluster` only if the workers read the cells.
 #' @section Errors and interrupts:
-#' If a worker ends, or sends nothing for an hour (`options(warpbayes.worker_timeout = 60)`: for a minute), the
-#' completed sweeps are returned with a warning that names the worker. If no sweep was completed, it is an error of
-#' class `warpbayes_error_device`. The cluster cannot be used again. After an interrupt it can, unless a second one ends
-#' the wait for the current sweep. Workers and the network must be trusted.
+#' If a worker ends, or sends nothing for an hour, the completed sweeps are returned with a warning that names the
+#' worker. If no sweep was completed, it is an error of class `warpbayes_error_device`. Workers must be trusted.
 #' @name mixture_clusters
 NULL
 
-# As open_fit() on workers. The connection is an attribute of the session.
 open_on_cluster <- function(fit, run, keep_labels) {
   connection <- run$cluster
   opened <- FALSE

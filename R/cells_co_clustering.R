@@ -7,8 +7,7 @@
 #' @param fit a fit from [dp_mixture()] that kept weights, means and covariances, or cell types from [cell_types()].
 #' @param cells which rows of the fitted data, or of `newdata`; `NULL`: all.
 #' @param newdata other cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
-#' @param ndraws number of kept draws to average over, evenly spaced over all chains; `NULL`: all. Cell types have their
-#'   own draws.
+#' @param ndraws number of kept draws to average over; `NULL`: all. Cell types have their own draws.
 #' @inheritParams computing_arguments
 #' @return A symmetric matrix of class `co_clustering` with 1 on the diagonal. Its [verdict()] is that of `fit`.
 #' @examples

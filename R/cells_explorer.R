@@ -69,7 +69,6 @@ cells_style <- function(across, up, kind, letter, keys) {
   ), collapse = "\n")
 }
 
-# The scale of each marker, once for the axis below the picture and once for the axis at its left.
 marker_scales <- function(fit, chosen, limits, letter) {
   paste(vapply(seq_along(chosen), function(i) {
     ticks <- explorer_ticks(limits[[i]], fit$transform, chosen[[i]])

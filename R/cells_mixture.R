@@ -3,8 +3,7 @@
 #' Dirichlet-process mixture of Gaussians
 #'
 #' Fits a Dirichlet-process mixture of multivariate normal distributions to cells, for example of flow cytometry. The
-#' default draws from the posterior by blocked Gibbs sampling. For a first look, `method = "bem"` finds a mode by
-#' [Bayesian EM][bayesian_em], in less than a second for 15,000 cells; its [cell_types()] have no intervals.
+#' default draws from the posterior by blocked Gibbs sampling. For a first look, `method = "bem"` finds a mode.
 #' [mixture_model] has the formulas.
 #' @param x cells by markers: a numeric matrix, data frame, `flowFrame`, `flowSet`, `cytoframe`, `cytoset`,
 #'   `SummarizedExperiment` or `SingleCellExperiment`; a list of these for [several samples][mixture_samples]; a
@@ -30,7 +29,6 @@
 #' * `thin`, `keep` (for `"gibbs"`): which sweeps and draws are kept. `keep` is any of `"weights"`, `"means"`,
 #'   `"covariances"` (the default: prediction needs these) and `"labels"`.
 #' * `missing`: `"model"` takes `NA` as [values missing at random][mixture_missing]; `"error"` refuses them.
-#' * `assay`: the assay of a `SummarizedExperiment`, by name or number. `NULL`: `exprs`, or else the first.
 #' * `cluster`: a [cluster][mixture_clusters] whose workers share the cells. [warp_control()] has the others.
 #' @return An object of class `dp_mixture`, in the (transformed) data's units. With S sweeps, D kept draws of each of C
 #'   chains, k components, p markers and n cells, it has
@@ -38,20 +36,16 @@
 #'     C), if kept; `concentration` (D x C); and the learned parts of the prior: `prior_mean` (p x D x C),
 #'     `prior_mean_scale` and `prior_df` (D x C), `prior_scale` (p x p x D x C).}
 #'   \item{log_likelihood, log_posterior}{S x C: the log density of the data, and its sum with the log prior density.}
-#'   \item{score}{S x C: a lower bound of the log posterior mass around a sweep, up to a constant, which ranks chains.
-#'     `NA` for samples with their own weights, and in most sweeps of many components with many markers.}
+#'   \item{score}{S x C: a lower bound of the log posterior mass around a sweep, to rank chains. Often `NA`.}
 #'   \item{concentration_trace, occupied}{S x C: the concentration, and the number of components that hold cells.}
 #'   \item{probe_density}{S x C x 5: the log density of the mixture at five cells, `probe`.}
 #'   \item{prior}{the prior with all parts, in the units of the sampler, (x - `prior$center`) / `prior$unit`.}
 #'   \item{x, markers, samples, sample}{the fitted cells, and the names and numbers of their samples.}
 #'   \item{piled}{the [values that many cells share][piled_values] at an end of a marker.}
 #'
-#' If you interrupt the fit, or a sweep fails, the completed sweeps are returned with a warning, and [continue()] runs
-#' the remaining ones.
 #' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used, and for fewer cells than markers unless the prior has a
-#' `scale`; `warpbayes_error_memory` if memory runs out;
-#' `warpbayes_error_backend` or `warpbayes_error_device` if a graphics card or a worker fails.
+#' `warpbayes_error_input`, also for fewer cells than markers unless the prior has a `scale`; `warpbayes_error_memory`;
+#' `warpbayes_error_backend` or `warpbayes_error_device` if a card or a worker fails.
 #' @references
 #' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking priors. *Journal of the American
 #' Statistical Association* **96**, 161-173.
@@ -176,7 +170,6 @@ read_mixture_cells <- function(x, sample, markers, transform, control, run) {
 
 probe_rows <- function(rows) pmin(rows, floor((seq_len(5L) - 0.5) / 5 * rows) + 1)
 
-# Five rows for the trace of the density, without missing values. If there are none, means stand for these.
 probe_cells <- function(x, center) {
   probe <- x[probe_rows(nrow(x)), , drop = FALSE]
   if (!anyNA(probe)) return(probe)

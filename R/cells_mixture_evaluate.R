@@ -56,7 +56,6 @@ mean_log_density <- function(fit, used, cells, run, sample = NULL) {
   total - log(nrow(used))
 }
 
-# The log of the sum of the densities. weights: components x all draws.
 sum_log_density <- function(fit, used, weights, cells, run) {
   if (!nrow(cells)) return(numeric())
   session <- open_cells(fit, cells, run)

@@ -3,11 +3,9 @@
 #' Log likelihoods, simulated cells and updates of a mixture
 #'
 #' `log_lik()` gives the log density of each cell under each draw, for package loo. `logLik()` is the log likelihood of
-#' the reference draw (see [predict.dp_mixture()]); its degrees of freedom count components that hold cells.
-#' `simulate()` draws data sets of the fitted size, each from a random kept draw. `update()` fits again with other
-#' arguments.
-#' @param object a fit from [dp_mixture()] that kept weights, means and covariances.
-#' @param newdata,sample the cells and their sample, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
+#' the reference draw (see [predict.dp_mixture()]). `simulate()` draws data sets of the fitted size, each from a random
+#' kept draw. `update()` fits again with other arguments.
+#' @inheritParams predict.dp_mixture
 #' @param ndraws number of kept draws to use, evenly spaced over all chains; `NULL`: all.
 #' @param nsim number of simulated data sets.
 #' @param seed one whole number for [set.seed()], or `NULL`.

@@ -77,7 +77,6 @@ cell_layer <- function(parts, row, column, colour, colours) {
   }
 }
 
-# The components with a colour, heaviest first; `colours`, the last for all others; `of`: each component's colour.
 colour_components <- function(reference, min_weight) {
   heavy <- order(-reference$weights)
   coloured <- utils::head(heavy[reference$weights[heavy] >= min_weight], length(component_colours))
@@ -86,7 +85,6 @@ colour_components <- function(reference, min_weight) {
   list(coloured = coloured, colours = c(component_colours[seq_along(coloured)], other_colour), of = of)
 }
 
-# The columns to show: the given ones, or the `most` columns whose means differ most between components.
 choose_markers <- function(fit, markers, reference, most = 5L) {
   p <- length(fit$markers)
   if (is.null(markers)) {
@@ -148,8 +146,7 @@ cell_image <- function(x, y, colour, colours, bins) {
   image
 }
 
-# Ellipses of the coloured components and of twelve more, in two markers. `halo`: a white border, for large panels; it
-# doubles the curves, which take most of the bytes of a file.
+# Ellipses of the coloured components and of twelve more, in two markers. `halo`: a white border, for large panels.
 ellipse_layers <- function(reference, pair, limits, colouring, min_weight, halo) {
   angle <- seq(0, 2 * pi, length.out = 100L)
   circle <- sqrt(stats::qchisq(ellipse_mass, 2)) * cbind(cos(angle), sin(angle))

@@ -26,7 +26,6 @@
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))
 #' fit <- dp_mixture(x, components = 10, iter = 200, seed = 1, threads = 2)
 #' table(predict(fit, threads = 2))
-#' predict(fit, rbind(c(0, 0), c(4, 4), c(40, 40)), type = "log_density", threads = 2)
 #' @importFrom stats predict
 #' @export
 predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type", "prob", "log_density"), ndraws = NULL,
@@ -50,7 +49,6 @@ predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type",
   result
 }
 
-# All cells at once, without copies, unless samples have their own mixtures.
 evaluate_slices <- function(fit, cells, what, run, sample) {
   reference <- reference_draw(fit)
   fill <- function(evaluate) {

@@ -70,7 +70,6 @@ learned_table <- function(fit) {
   data.frame(part = names(parts), mean = colMeans(draws), q5 = points[, 1L], q95 = points[, 2L])
 }
 
-# As printed, with the decimals that the standard deviation of a quantity and the error of its mean allow.
 diagnostics_words <- function(table, digits) {
   shown <- c("mean", "sd", "q5", "q95")
   error <- table$sd / sqrt(table$ess_bulk)

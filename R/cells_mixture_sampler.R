@@ -122,8 +122,7 @@ find_atoms <- function(fit) {
 #' How much memory [dp_mixture()] needs for \eqn{p} markers and \eqn{k} components, and how to make a fit smaller.
 #' @section On the processor:
 #' Besides the data, a fit takes 40 MB and about 12 bytes per cell. Each kept draw takes \eqn{8 k p^2} bytes for the
-#' covariances, \eqn{8 k p} for the means, and 4 bytes per cell for labels. The settings
-#' `keep` and `thin` of [warp_control()] make it less.
+#' covariances, \eqn{8 k p} for the means, and 4 bytes per cell for labels.
 #' @section On a graphics card:
 #' The card holds the scaled cells, \eqn{8 p} bytes each (\eqn{4 p} in single precision), and about a tenth more. Cells
 #' that do not fit, or that `options(warpbayes.device_memory)` leaves out, travel to the card in each sweep.

@@ -8,7 +8,6 @@ start_gibbs <- function(fit, start, run, atoms) {
     state <- c(first(key), search)
     if (is.null(fit$samples)) return(state)
     law <- fit$prior$sample_concentration
-    # All samples are one in the first half of the warm-up, and while components are joined.
     c(state, list(pooled = max(1, state$merge, floor(fit$warmup / 2)), log_share = numeric(fit$components),
       sample_sizes = numeric(length(fit$samples) * fit$components), sample_concentration = law[[1L]] / law[[2L]]))
   })
@@ -86,7 +85,6 @@ from_clusters <- function(fit, labels, merge, run, atoms) {
   }
 }
 
-# Whether both are fits of the same cells, by their number, means and standard deviations.
 same_cells <- function(start, fit) {
   identical(as.double(start$rows), as.double(fit$rows)) && identical(start$center, fit$center) &&
     identical(start$scale, fit$scale) && length(start$state) >= 1L
@@ -110,7 +108,6 @@ statistics_for <- function(state, fit) {
   c(values, numeric(size * (fit$components - ncol(values))))
 }
 
-# The most probable components of other cells. If `start` has too many components, those used are numbered from 1.
 labels_from_fit <- function(start, fit, run) {
   if (!is.null(fit$reader)) {
     stop_input("start", "was fitted to other cells, whose components need the cells in this process: ",

@@ -7,8 +7,7 @@
 #' spikes. A value is piled if at least 0.5% of the cells have it, no more than 1% of the cells lie beyond it, and it is
 #' five times as frequent as any of the ten next values.
 #'
-#' Thin components describe piled values, and may lie across several populations. If few cells have a piled value, it
-#' may help to leave these cells out; if most have it, the marker.
+#' Thin components describe piled values, and may lie across several populations.
 #' @name piled_values
 NULL
 
@@ -43,8 +42,7 @@ piled_at_low_end <- function(values) {
   if (piled) matrix(c(distinct[[at]], counts[[at]] / n), 1L) else none
 }
 
-# Numbers of types nearly all of whose cells lie at a rare piled value: saturated events of several populations, which
-# are set aside. A population that ends at a frequent pile is one.
+# Numbers of types nearly all of whose cells lie at a rare piled value: saturated events of several populations.
 edge_types <- function(fit, type) {
   piled <- fit$piled[fit$piled$share <= 0.05, ]
   if (is.null(fit$x) || !NROW(piled)) return(integer())
@@ -104,7 +102,6 @@ piled_rows <- function(piled) {
   data.frame(marker = piled$marker, end = piled$end, value = piled_words(piled), cells = percent(piled$share))
 }
 
-# With fewer cells than markers, the covariance of no component can be learned: the prior decides.
 check_enough_cells <- function(prior, rows, markers) {
   if (rows < length(markers) && inherits(prior, "dp_prior") && is.null(prior$scale)) {
     stop_input("x", sprintf(paste(

@@ -85,7 +85,6 @@ populations_by_chain <- function(fit, agreement) {
   types
 }
 
-# At most `most` types, those that differ first. As many chains as the console is wide.
 print_chain_shares <- function(types, most = Inf) {
   if (is.null(types) || !nrow(types)) return(invisible())
   more <- nrow(types) - most

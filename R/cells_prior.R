@@ -9,8 +9,7 @@ prior_parts <- c("mean", "mean_scale", "df", "scale")
 #' learned. `scale` changes the fit most: smaller values give more and tighter components.
 #' @param mean \eqn{m}, the centre of the component means: one number per marker, or one for all, in the data's units.
 #'   `NULL`: the mean of each marker.
-#' @param mean_scale \eqn{\gamma > 0}: the covariance of a component's mean, in units of the component's own. The prior
-#'   mean counts as `1 / mean_scale` cells. `NULL`: 5.
+#' @param mean_scale \eqn{\gamma > 0}: the covariance of a component's mean, in units of the component's own. `NULL`: 5.
 #' @param df \eqn{\nu > 0}: the number of cells that the prior's `scale` counts as. `NULL`: p + 2 for p markers.
 #' @param scale \eqn{\Phi}, the expected covariance of a component: a positive definite matrix, one variance per marker,
 #'   or one for all, in the data's units squared. `NULL`: diagonal, from half of each marker's standard deviation.

@@ -10,9 +10,7 @@
 #'   \Sigma_j \sim IW,\ E\,\Sigma_j = \Phi,}
 #' \deqn{\pi_1 = v_1,\ \pi_j = v_j \prod_{r<j}(1 - v_r),\ v_k = 1,\quad
 #'   v_j \sim Be(1, \alpha),\quad \alpha \sim Ga(e, f).}
-#' The inverse Wishart distribution has \eqn{\nu + p + 1} degrees of freedom in the usual parametrisation, and scale
-#' matrix \eqn{\nu\Phi}. A component with \eqn{n} cells and scatter \eqn{S} about the prior mean has expected covariance
-#' about \eqn{(\nu\Phi + S)/(\nu + n)}.
+#' The inverse Wishart distribution has \eqn{\nu + p + 1} degrees of freedom and scale matrix \eqn{\nu\Phi}.
 #' @section Parts that are learned:
 #' A part that is learned has a prior distribution around its value, in units of each marker's standard deviation:
 #' `mean` is normal with variance 1; `mean_scale` is inverse gamma with shape 2 and the value as its mean; `scale` is
@@ -23,8 +21,7 @@
 #' as in the hierarchical Dirichlet process of Teh et al. (2006), truncated at \eqn{k} components:
 #' \deqn{\beta_1 = v_1,\ \beta_j = v_j \prod_{r<j}(1 - v_r),\quad
 #'   \pi_s \mid \beta \sim Dirichlet(a\beta_1, \ldots, a\beta_k),\quad a \sim Ga,}
-#' with sticks \eqn{v_j} as above. A share \eqn{\beta_j} varies between samples with variance \eqn{\beta_j(1 -
-#' \beta_j)/(a + 1)}. The weights of a sample with few cells are drawn towards \eqn{\beta}. \eqn{a} is learned.
+#' with sticks \eqn{v_j} as above.
 #' @section The floor:
 #' If many cells agree exactly in a marker, a component could shrink without end. So each value is known only to within
 #' a standard deviation, the `floor`. The posterior is proportional to the prior times \eqn{\prod_i N(x_i \mid
@@ -38,8 +35,7 @@
 #' @name mixture_model
 NULL
 
-# In units of each marker's standard deviation; df is p + extra_df (bench/mixture-density.R). narrow_prior() starts the
-# scale of some markers at piled_sd.
+# In units of each marker's standard deviation; df is p + extra_df. narrow_prior() starts some scales at piled_sd.
 prior_defaults <- list(
   mean_scale = 5, extra_df = 2, sd = 0.5, piled_sd = 0.1, floor = 1e-3, concentration = c(shape = 1, rate = 1),
   sample_concentration = c(shape = 2, rate = 0.1)

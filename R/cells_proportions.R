@@ -4,8 +4,7 @@
 #'
 #' `type_proportions()` gives the proportion of each cell type in each of [several samples][mixture_samples]. The
 #' interval describes the population from which the cells of **this sample** were drawn, and includes the uncertainty
-#' about where types end. It says nothing about other patients. Proportions of a sample with few cells are drawn towards
-#' the other samples. [differential_abundance()] compares groups of samples.
+#' about where types end. [differential_abundance()] compares groups of samples.
 #' @param types cell types from [cell_types()] of a fit of several samples.
 #' @param level probability of the intervals, between 0 and 1.
 #' @param ... not used.
@@ -158,8 +157,7 @@ tidy.type_proportions <- function(x, conf.level = NULL, ...) {
 
 #' Plot proportions of cell types by sample
 #'
-#' A panel for each type shows the proportion and interval of each sample, in the colour of its group. All panels have
-#' the same log scale. Shares below its lower end are drawn there.
+#' A panel for each type shows the proportion and interval of each sample, in the colour of its group, on one log scale.
 #' @param x from [type_proportions()].
 #' @param group the group of each sample, in their order or by name; `NA`: grey. `NULL`: one colour.
 #' @param types which types: names or numbers; `NULL`: the twelve most frequent.

@@ -22,8 +22,7 @@
 #' @section How draws are matched:
 #' Components are matched one to one, so that as many cells as possible have the same component in both draws (Cron and
 #' West 2011). `present` is the share of the draws in which a component has a counterpart; averages are over these
-#' draws. `stability` is the mean Jaccard index over all draws: cells in both by cells in either. [cell_types()] are
-#' more stable. After [continue()], relabel the longer fit anew.
+#' draws. `stability` is the mean Jaccard index over all draws: cells in both by cells in either.
 #' @references
 #' Cron, A. J. and West, M. (2011). Efficient classification-based relabeling in mixture models. *The American
 #' Statistician* **65**, 16-20.
@@ -110,7 +109,6 @@ renumber_draws <- function(draws, match) {
   draws
 }
 
-# The rows of `table` with mean and 90% interval of values_of(row), over the draws with their `component` `present`.
 with_intervals <- function(table, present, values_of) {
   summary <- vapply(seq_len(nrow(table)), function(i) {
     values <- values_of(table[i, ])[present[table$component[[i]], , ]]

@@ -11,12 +11,9 @@
 #' @return An object of class `row_reader`.
 #' @section How to write `read()`:
 #' A worker calls `read()` in its own process, with the environment of its definition but not the global environment. So
-#' name packages, as in `data.table::fread()`. `read()` must always return the same rows, also for [continue()] and
-#' [resume()].
+#' name packages, as in `data.table::fread()`. `read()` must always return the same rows.
 #' @section The fit:
-#' The fit is `identical()` to a fit of the whole matrix, but `fit$x` is `NULL`, so functions that need all cells give
-#' an error. Missing values, a `start` with labels, and `sample` as the name of a column are not possible. If
-#' `read()` fails, the error names the worker and the rows.
+#' The fit is `identical()` to a fit of the whole matrix, but `fit$x` is `NULL`, so functions that need all cells fail.
 #' @examples
 #' x <- cbind(a = c(rnorm(3000), rnorm(3000, 6)), b = rnorm(6000))
 #' file <- tempfile()

@@ -11,8 +11,7 @@
 #' The fit has `samples` (names) and `sample` (the number of each cell's sample). If `"weights"` are kept, its draws
 #' also have `sample_weights` and `sample_sizes` (components x samples x draws x chains): the weights of each sample,
 #' and how many of its cells each component has. `weights`, the samples' weights averaged by their numbers of cells, are
-#' used wherever no sample is named. In the first half of the warm-up, all cells are one sample. Later sweeps do not
-#' split and join components.
+#' used wherever no sample is named.
 #' @seealso [type_proportions()], [differential_abundance()]
 #' @examples
 #' set.seed(1)
@@ -78,7 +77,6 @@ check_samples <- function(sample, rows, cells = NULL, argument = "sample",
   droplevels(sample)
 }
 
-# Samples one below the other. Columns with names are found by name.
 stack_samples <- function(x, markers, argument, assay = NULL) {
   wrong <- function(...) stop_input(argument, ...)
   if (!length(x)) wrong("is an empty list; it should have a matrix for each sample")

@@ -5,8 +5,7 @@
 #' Says which markers are higher or lower in a cell type in one group of patients than in another, by the medians or
 #' means of the type's cells in each sample.
 #' @param types cell types from [cell_types()] of a fit of several samples. Or the cluster of each cell of `x`.
-#' @param formula,data,effect,level,fdr as in [differential_abundance()]. With a term `(1 | patient)`, patients are
-#'   compared with themselves.
+#' @param formula,data,effect,level,fdr as in [differential_abundance()].
 #' @param markers names of markers to compare. `NULL`: those of `x` that the fit lacks; without `x`, all.
 #' @param statistic `"median"` or `"mean"` of the cells of a type in a sample.
 #' @param min_cells a sample counts for a type if it has at least this many of its cells.
@@ -198,7 +197,6 @@ learn_deviations <- function(evidence, grid) {
   post / rowSums(post)
 }
 
-# Quantiles of a mixture of normals, and twice the smaller of its tail probabilities at 0.
 mixture_points <- function(mean, sd, weight, at) {
   below <- function(q) sum(weight * stats::pnorm(q, mean, sd))
   ends <- range(mean - 12 * sd, mean + 12 * sd)

@@ -85,7 +85,6 @@ rows_of_fit <- function(sample, fit) {
   row
 }
 
-# The transformation of markers `names` in the way of a fit's. Markers that the fit left alone stay so.
 transform_like <- function(transform, known, names) {
   if (is.null(transform)) return("none")
   type <- rep_len(transform$type, length(known))

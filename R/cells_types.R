@@ -4,16 +4,14 @@
 #'
 #' A population of cells is rarely Gaussian, so a mixture describes it by several components. `cell_types()` joins
 #' components unless a valley of the density lies between them and their means are far enough apart (see
-#' [cell_types_method]). [join_types()] and [split_type()] change types by hand. Their [verdict()] says whether all
-#' chains have the same types, and which may be one.
+#' [cell_types_method]). [join_types()] and [split_type()] change types by hand.
 #' @param fit a fit from [dp_mixture()] that kept weights, means and covariances, and its data.
 #' @param types `NULL`: the rule decides. Or the number of types; specks count only with `specks = "keep"`.
 #' @param overlap how close two types may be: if the best plane would take more than this share of either for the
 #'   other, they become one. Between 0 and 0.5; a larger value gives more types.
 #' @param specks what to do with specks. `"keep"`: they stay types, shown apart. `"join"`: each joins the nearest type.
 #'   `"auto"`: `"keep"` if `types` is `NULL`, otherwise `"join"`.
-#' @param speck a type with a smaller share of the cells is a speck, unless it is a type of its own in at least 95% of
-#'   the draws and has at least 20 cells, and more cells than markers. Types that most draws lack are specks, too.
+#' @param speck a type with a smaller share of the cells is a speck, unless 95% of the draws and 20 cells confirm it.
 #' @param names names of the types, the most frequent first; there may be fewer. `levels(x) <- value` renames types.
 #' @param ndraws number of kept draws for the shares, evenly spaced over all chains; `NULL`: all.
 #' @inheritParams computing_arguments
@@ -127,7 +125,6 @@ are_specks <- function(proportion, cells, map, speck, markers) {
   proportion < speck & !confirmed | cells == 0 & proportion < 1 | map$apart < 0.5
 }
 
-# What a row of the table of types is, for all that count types: a type, a speck, or a phantom, which has no cell.
 kinds_of_types <- function(types) ifelse(!types$speck, "type", ifelse(types$cells > 0, "speck", "phantom"))
 
 are_shown <- function(types) if (all(types$types$speck)) rep(TRUE, nrow(types$types)) else !types$types$speck
@@ -165,7 +162,6 @@ medians_of_types <- function(fit, type, map, threads) {
 group_statistics <- function(x, columns, part, group, shape, statistic, least, threads) {
   order <- order(part, method = "radix")
   end <- cumsum(tabulate(part, shape[[2L]]))
-  # All threads together copy at most half of x. Interrupts come between the calls.
   threads <- min(threads, max(1, length(x) %/% (2 * max(diff(c(0, end))))))
   pieces <- length(end) * (length(group) / nrow(x))
   size <- max(ceiling(threads / pieces), floor(2^25 * threads / length(group)))

@@ -106,7 +106,6 @@ cut_of_draw <- function(averaged, own, weights, count, fixed) {
 
 draw_positions <- function(fit, used) used$draw + (used$chain - 1) * dim(fit$draws$weights)[[2L]]
 
-# Which of `count` draws classify cells: as many as cell_work allows.
 draws_for_cells <- function(fit, count) {
   p <- length(fit$markers)
   most <- floor(cell_work / (fit$rows * fit$components * (p * (p + 3) / 2 + 27)))
@@ -197,7 +196,6 @@ most_probable_type <- function(fit, map, cells, run) {
   list(type = type, probability = probability)
 }
 
-# What predict() returns: "prob", "uncertainty", or else the number of the type. `names`: of the types.
 predict_types <- function(fit, map, cells, what, names, run) {
   if (what == "prob") {
     check_result_size(as.double(nrow(cells)) * map$count, NULL, "probabilities", copies = 2)

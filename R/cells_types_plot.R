@@ -51,7 +51,6 @@ picture_of.cell_types <- function(x, type = types, markers = NULL, specks = FALS
 
 type_colours <- function(count) c(component_colours, rep(other_colour, count))[seq_len(count)]
 
-# The horizontal and vertical place of each join. Leaves are at 1, 2, ... in the tree's order.
 tree_places <- function(tree) {
   leaf <- order(tree$order)
   joins <- length(tree$height)

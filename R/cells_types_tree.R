@@ -13,21 +13,18 @@
 #' * or if their means are closer than \eqn{-2 \Phi^{-1}(}`overlap`\eqn{)} in units of \eqn{W}: 3.50 for 0.04. Of two
 #'   normal populations so far apart, the best plane puts the share `overlap` on the wrong side.
 #' @section Averaging over draws:
-#' At most eight draws together give an averaged density, whose branches are types. Three such sets, spaced over all
-#' kept draws, are joined each by itself. The set that agrees best with the others gives the types, and the verdict
-#' names what another set joins or splits. The draws of all sets classify the cells.
+#' At most eight draws together give an averaged density, whose branches are types. Of three such sets, the set that
+#' agrees best with the others gives the types. The draws of all sets classify the cells.
 #'
 #' Every draw is also cut by itself, and each branch belongs to the type that holds most of its weight. `stability` is
 #' the mean over draws of the largest Jaccard index of the type and a branch of the draw.
 #'
 #' Chains stay at different modes. So the interval of a share joins the quantiles of all draws with the interval by
-#' Student's t for a further chain's mean. If it reaches farther than one point and a fifth of the share to either side,
-#' the verdict names neighbours whose border is not determined. `common`: twice the cells of a type in two chains by the
-#' sum of the cells in each, the smallest over pairs of chains.
+#' Student's t for a further chain's mean. `common`: twice the cells of a type in two chains by the sum of the cells in
+#' each, the smallest over pairs of chains.
 #' @section The tree:
 #' The leaves are the finest branches that valleys separate. The leaves of each type join first, then the types, always
-#' the two whose means are closest. The overlap of two branches at the distance \eqn{d} is \eqn{\Phi(-d/2)}. A number of
-#' `types` cuts the tree in all draws, so intervals do not include the uncertainty of the cut.
+#' the two whose means are closest. The overlap of two branches at the distance \eqn{d} is \eqn{\Phi(-d/2)}.
 #' @references
 #' Hennig, C. (2010). Methods for merging Gaussian mixture components. *Advances in Data Analysis and Classification*
 #' **4**, 3-34.

@@ -172,7 +172,6 @@ border_reasons <- function(agreement) {
   }), recursive = FALSE)
 }
 
-# Whether any two chains have most cells in common, of types that differ and of all. NULL: nothing to say, or not known.
 common_reasons <- function(agreement) {
   common <- agreement$common
   unlike <- union(agreement$differs, agreement$shown[which(common[agreement$shown] <= 0.5)])
@@ -300,7 +299,6 @@ sample_reason <- function(fit) {
 channels_without_markers <- paste0("^(time|hdr-t|event[ _.]?(#|length|number|id)|(bc_separation|mahalanobis)_dist|",
   "bead_?dist|file[ _]?number|sample_?id)$")
 
-# What restricts every comparison of a design of abundance_model().
 design_reasons <- function(model) {
   freedom <- nrow(model$x) - ncol(model$x)
   of_group <- if (!is.null(model$group)) stats::model.matrix(~ 0 + model$group)
@@ -342,8 +340,7 @@ verdict.differential_abundance <- function(x, ...) {
     rests_on = x$rests_on)
 }
 
-# Whether so many types change that the others may be no majority: nine of ten simulated sets in which 8 of 15 types
-# grow, and one of thirty in which fewer do (bench/type-groups.R).
+# Whether so many types change that the others may be no majority (bench/type-groups.R).
 shift_reasons <- function(x) {
   changing <- lapply(which(x$no_effect < 0.7), function(j) {
     reason("many_change", quantity = effect_words(x$effect_labels, names(x$no_effect)[[j]]), figure = x$no_effect[[j]],

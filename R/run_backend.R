@@ -147,13 +147,11 @@ default_threads <- function(cores, quota = container_cores()) {
   min(cores, max(1, floor(quota)), environment_count("SLURM_CPUS_PER_TASK"), na.rm = TRUE)
 }
 
-# The largest number of threads that the machine's administrator, or R CMD check, allows.
 thread_limit <- function() {
   is_check <- !tolower(Sys.getenv("_R_CHECK_LIMIT_CORES_")) %in% c("", "false")
   min(environment_count("OMP_THREAD_LIMIT"), if (is_check) 2, Inf, na.rm = TRUE)
 }
 
-# The first number in a variable such as OMP_NUM_THREADS="4,2", or NA if there is none.
 environment_count <- function(name) {
   first <- trimws(sub(",.*", "", Sys.getenv(name)))
   if (grepl("^[0-9]{1,9}$", first) && as.numeric(first) >= 1) as.numeric(first) else NA_real_
@@ -161,8 +159,7 @@ environment_count <- function(name) {
 
 #' Backend, processor and graphics cards in use
 #'
-#' Shows how the package was built, the processor, the graphics cards or why none can be used, and what `backend = NULL`
-#' uses. After the first call CUDA works in this process only, not in children forked from it.
+#' Shows how the package was built, the processor, the graphics cards or why none can be used, and the default backend.
 #'
 #' @return A list of class `warp_info`:
 #' \describe{
@@ -172,8 +169,7 @@ environment_count <- function(name) {
 #'   \item{`threads`, `cores`}{the number of threads used by default, and of cores that the process may use.}
 #'   \item{`backend`, `why`}{the backend used by default, and the reason in words.}
 #'   \item{`cuda`}{a list of `available`, `reason` (why a graphics card cannot be used), `plugin` (its path) and
-#'     `devices`, a data frame with one row for each graphics card: `device` (its index, from 0), `name`, `memory` and
-#'     `memory_free` in bytes, compute capability `major` and `minor`, and the versions of `driver` and `runtime`.}
+#'     `devices`, a data frame with one row for each graphics card, with `memory` and `memory_free` in bytes.}
 #' }
 #' @section Errors:
 #' `warpbayes_error_input` or `warpbayes_error_backend` if an option ([warpbayes-package]) is invalid or unavailable.

@@ -87,7 +87,6 @@ start_chains <- function(fit, start, before = 0) {
   fit
 }
 
-# In this process, or on the workers of future::plan(). `threads` is the user's choice, NULL for all cores.
 advance_chains <- function(fit, iter, sampler, run, progress, threads, checkpoint = NULL) {
   # A cluster that has the data serves one chain after the other.
   has_future <- fit$chains > 1 && run$backend == "cpu" && is.null(run$cluster) &&

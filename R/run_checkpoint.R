@@ -57,7 +57,6 @@ free_checkpoint <- function(held) if (!is.null(held)) .Call(C_checkpoint_free, h
 # Checkpoints take at most this share of the time, unless `checkpoint_every` is 0.
 checkpoint_share <- 1 / 20
 
-# If a checkpoint after the first cannot be written, there is one warning, and the last checkpoint stays.
 checkpoint_writer <- function(fit, plan, total, checkpoint) {
   if (is.null(checkpoint)) return(function(...) invisible())
   now <- function() proc.time()[["elapsed"]]

@@ -180,7 +180,6 @@ as_failure <- function(error) {
   structure(list(status = status, message = conditionMessage(error)), class = "warpbayes_failure")
 }
 
-# Frees what the workers hold for a fit. Errors are ignored: there is nothing left to do.
 close_workers <- function(connection) {
   names <- c(connection$session, if (!connection$keeps) connection$data)
   connection$session <- NULL

@@ -1,7 +1,6 @@
 # How messages reach the workers of a cluster and come back. R's sockets heed an interrupt while they send or receive,
-# even where R code suspends interrupts, and half a message cannot be taken up again. So this process waits for replies
-# with socketSelect(), where an interrupt does no harm, and the compiled code holds interrupts back during the messages
-# (src/entry/interrupts_entry.c). parallel's own functions, which send and wait at once, ask other workers than sockets.
+# even where R code suspends interrupts, and half a message is lost. So this process waits for replies with
+# socketSelect(), where an interrupt does no harm, and the compiled code holds interrupts back during the messages.
 
 # Calls fun(each[[i]], number) on worker i of the cluster, and returns the values. The caller has suspended interrupts:
 # an interrupt that comes meanwhile comes again afterwards. A second interrupt, any on Windows, and one within a message

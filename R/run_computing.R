@@ -1,5 +1,4 @@
-# The help page on the arguments about computing. All topics link to it, and take their one-line descriptions of these
-# arguments from `computing_arguments` below.
+# The help page on the arguments about computing.
 
 #' Where and how a computation runs
 #'
@@ -29,14 +28,12 @@
 #'
 #' @section Precision:
 #' Single precision, of densities and probabilities of cells, is faster on some graphics cards and halves their memory.
-#' Results then differ slightly from those of the processor.
 #' @section Progress:
 #' `progress = NULL` shows a text bar in interactive sessions. With package progressr, progress is signalled to it.
 #'
 #' @section Interrupts:
-#' An interrupted fit returns the completed sweeps with a warning, and [continue()] runs more. Except on Windows, the
-#' interrupt then also ends a loop over fits. At the signal SIGUSR1, which batch systems can send before they end a job,
-#' a fit writes its checkpoint, and R saves the workspace and ends.
+#' An interrupted fit returns the completed sweeps with a warning, and [continue()] runs more. At the signal SIGUSR1,
+#' which batch systems can send before they end a job, a fit writes its checkpoint, and R saves the workspace and ends.
 #'
 #' @seealso [warp_info()], [resume()], [mixture_clusters]; [warpbayes-package] lists the options of a session.
 #' @examples

@@ -5,13 +5,12 @@
 #' For the argument `control` of [dp_mixture()], [bayes_logit()] and [topic_model()]. Each takes only its own settings.
 #'
 #' @param thin keep the draws of every `thin`-th sweep.
-#' @param keep names of the quantities whose draws are kept. The sampler's help page has the choices and the default.
-#' @param start how chains begin. The sampler's help page has the choices and the default.
+#' @param keep,start names of the quantities whose draws are kept, and how chains begin: see the sampler's help page.
 #' @param moves whether sweeps also propose larger changes, such as to split and join components.
 #' @param tolerance relative change below which a search for a mode ends; `NULL`: the sampler's default.
 #' @param estimate for a search for modes: `"mode"`, or `"mean"` of the conditional posterior; see also [topic_model()].
 #' @param missing what missing values of markers are: an `"error"`, or part of the `"model"`.
-#' @param assay the name or number of the assay that is read of an object with several.
+#' @param assay the assay that is read of an object with several, by name or number; `NULL`: `exprs`, or else the first.
 #' @param sparse whether the design of a regression is a sparse matrix, or a sparse matrix of more predictors.
 #' @param prior_only whether draws come from the prior alone.
 #' @param ... must be empty: a misspelt setting is an error.

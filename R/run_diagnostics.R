@@ -24,8 +24,7 @@
 #' @name convergence
 NULL
 
-# Chains have not converged if an Rhat is above rhat_limit and the test of chance is significant at the level
-# false_alarms. For autocorrelated draws the test is approximate: the level 0.05 would give up to 6% of false alarms.
+# Chains have not converged if an Rhat is above rhat_limit and the test of chance has a p-value below false_alarms.
 rhat_limit <- 1.05
 false_alarms <- 0.03
 # Effective draws per chain: with fewer than these, there is no verdict, and intervals are rough.
@@ -355,7 +354,6 @@ format_rhat <- function(value) {
   ifelse(is.finite(value), formatC(value, format = "f", digits = 2), "infinite")
 }
 
-# The one chain that stands apart from all others, if there are three or more chains and it exists.
 outlying_chain <- function(quantities, quantity, words) {
   draws <- quantities[[quantity]]
   if (ncol(draws) < 3L) return(NULL)

@@ -118,7 +118,6 @@ kept_classes <- c("factor", "ordered", "data.frame", "formula", "Date", "POSIXct
   "topic_model", "bayes_logit", "warpbayes_fit", "warpbayes", "dp_prior", "dp_prior_resolved", "logit_prior",
   "joined_rows")
 
-# How values of a type are stored, and read again. Lists and NULL have no values of their own.
 stored_types <- list(
   logical = list(type = "integer", write = as.integer, read = as.logical),
   integer = list(type = "integer", write = identity, read = identity),

@@ -41,7 +41,6 @@ resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NU
   if (missing(cost)) run else faster_run(run, cost)
 }
 
-# `run`, or the same run on the processor if that may be chosen and is estimated to be faster.
 faster_run <- function(run, cost, precision = "double") {
   if (!isTRUE(run$automatic) || run$backend != "cuda" || !is.null(run$devices)) return(run)
   card <- backend_state$devices[match(run$device, backend_state$devices$device), ]

@@ -8,8 +8,7 @@
 #'
 #' @param file name of the checkpoint.
 #' @param x the fitted data, in the same form as in the first call: `x` of [dp_mixture()] or [topic_model()], the
-#'   [row_reader()], or `data` of [bayes_logit()]. Other variables of a formula are looked up where `resume()` is
-#'   called.
+#'   [row_reader()], or `data` of [bayes_logit()].
 #' @param checkpoint_every seconds from one checkpoint to the next; `NULL`: as before.
 #' @param ... must be empty.
 #' @inheritParams computing_arguments
@@ -21,9 +20,7 @@
 #'
 #' @section Trust:
 #' Of a checkpoint only the formula is evaluated, with functions of models, such as `log()` or `poly()`, and functions
-#' in your workspace. To allow another function, assign it there first. An argument of the fit's call that calls other
-#' functions is replaced by its name. `na.action` and `contrasts` of a regression with a checkpoint must be names of
-#' functions of package stats; contrasts may also be matrices.
+#' in your workspace. To allow another function, assign it there first.
 #'
 #' @section Errors:
 #' `warpbayes_error_input` if the file is not a checkpoint, damaged or of another version, or if the data differ.

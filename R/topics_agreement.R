@@ -45,7 +45,6 @@ agreement_of <- function(fit, most = Inf) {
   match_topics(fit, if (fit$chains == 1) list(fit$phi) else fit$chain_phi)
 }
 
-# For each topic the share of the other chains that find it. NULL if topics were not compared.
 found_topics <- function(fit) {
   if (fit$chains > 1 && !is.null(fit$agreement)) share_found(fit$agreement, -fit$reference)
 }

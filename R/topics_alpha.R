@@ -48,7 +48,6 @@ check_alpha <- function(alpha, topics, labels) {
   list(learn = "none", start = alpha, prior = given$prior)
 }
 
-# list("symmetric", shape = 2, rate = 1) is "symmetric" with another gamma prior than that of shape and rate 1.
 with_gamma <- function(value, argument) {
   if (!is.list(value)) return(list(value = value, prior = c(1, 1)))
   prior <- value[c("shape", "rate")]

@@ -156,7 +156,6 @@ in_console.topic_comparison <- function(x, ...) {
   print_verdict(x$verdict)
 }
 
-# The table with few digits, as text. The perplexities of one column have the same number of decimals.
 shown_comparison <- function(x) {
   table <- x$table
   digits <- max(0, 3 - floor(log10(max(table$perplexity, 1))))
@@ -218,7 +217,6 @@ glance_of.topic_comparison <- function(x) {
   parts$fits[[at]]
 }
 
-# The paired differences that the table tests (a ring is around the best), and coherence, with two standard errors.
 plain_picture.topic_comparison <- function(x, main) {
   table <- x$table
   at <- log10(table$topics)

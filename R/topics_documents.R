@@ -32,7 +32,6 @@ take_documents <- function(counts, documents) {
   pick_counts(counts, counts$count, order(term_columns(counts), to, na.last = NA))
 }
 
-# Counts with the values of some entries, which are in the order of terms.
 pick_counts <- function(counts, values, entries) {
   counts$p <- c(0L, cumsum(tabulate(term_columns(counts)[entries], counts$size[[2L]])))
   counts$i <- counts$i[entries]
@@ -41,7 +40,6 @@ pick_counts <- function(counts, values, entries) {
   counts
 }
 
-# Splits the tokens at random into two parts. The draws are R's, from a generator that starts at the seed.
 split_tokens <- function(counts, share, seed) {
   predicted <- with_seed(seed, stats::rbinom(length(counts$count), counts$count, share))
   seen <- counts$count - predicted
@@ -49,8 +47,7 @@ split_tokens <- function(counts, share, seed) {
 }
 
 # No topic explains a document whose words have a log probability so many standard deviations below its mean under theta
-# and phi: 0.04% of the documents of Associated Press, and all documents of 50 words drawn from all terms alike.
-# This takes about 0.3 seconds for so many probabilities; if there are more, evenly spaced documents are looked at.
+# and phi. With more probabilities than this, evenly spaced documents are looked at.
 unexplained_limit <- 4
 most_checked <- 4e6
 
@@ -79,7 +76,6 @@ score_words <- function(fit, counts, theta, run) {
     unknown = counts$unknown, class = c("perplexity", "warpbayes"))
 }
 
-# The value of an expression with R's generator started from a seed. The generator's state is restored afterwards.
 with_seed <- function(seed, expression) {
   before <- get0(".Random.seed", globalenv(), inherits = FALSE)
   kinds <- RNGkind()

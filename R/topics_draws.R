@@ -34,9 +34,8 @@ array_of_draws.topic_model <- function(x, topics = FALSE, ...) {
 #'   [topic_names()]; with several chains `found`, as in [topic_stability()]. `augment()`: a data frame with a row for
 #'   each document and term that occurs in it: `document`, `term`, `count` and `.topic`, the most probable topic of
 #'   these tokens; and of the document `.first`, its most probable topic, and `.certainty`, as in
-#'   [predict.topic_model()]. `glance()`: `topics`, `documents`,
-#'   `terms`, `tokens`, `chains`, `iter`, `alpha_sum`, `beta`, `log_likelihood` (the mean over the kept sweeps of the
-#'   reference chain) and `perplexity` of the fitted words, `seconds` and `verdict`.
+#'   [predict.topic_model()]. `glance()`: among others `log_likelihood` (the mean over the kept sweeps of the reference
+#'   chain) and `perplexity` of the fitted words.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)

@@ -4,8 +4,7 @@
 #'
 #' Regresses the shares of topics in documents on covariates, such as the party of the author or the day.
 #' `topic_effects(fit)` reads the effects from the draws of a fit with `prevalence`. For another fit or `formula`, each
-#' chain goes on with the covariates for 100 sweeps, and then makes its part of the draws. The draws of all chains that
-#' find a topic are taken together, with topics matched as in [relabel()].
+#' chain goes on with the covariates for 100 sweeps, and then makes its part of the draws.
 #' @section Model:
 #' The prior depends on the covariates \eqn{x_d} of a document: \eqn{\theta_d \sim \mathrm{Dir}(\alpha_d)}{theta_d ~
 #' Dir(alpha_d)} with \eqn{\log \alpha_{dk} = x_d' \lambda_k}{log alpha_dk = x_d' lambda_k} (Mimno and McCallum 2008,
@@ -17,11 +16,9 @@
 #' random exponential weights of the documents (the Bayesian bootstrap, Rubin 1981, *Annals of Statistics* 9, 130-134).
 #' The estimates of all draws are the posterior of the effects (Treier and Jackman 2008, *American Journal of Political
 #' Science* 52, 201-217). `s(day)` is a natural cubic spline with `k = 5` knots; `s(day, k = 8)` bends more often.
-#' Expected shares below 0 are set to 0, and those of a row are divided by their sum.
 #' @inheritParams topic_names
 #' @param formula the covariates, such as `~ party + s(day)`; `NULL`: the covariates of `prevalence`.
 #' @param data a data frame with the covariates and a row for each document, which is found by its [name][joining].
-#'   Other variables are looked up where the formula was made.
 #' @param at `NULL` for the coefficients of the formula, or a data frame with values of the covariates for which the
 #'   expected shares are wanted.
 #' @param topics numbers or names of topics; `NULL` for all.
@@ -33,16 +30,14 @@
 #' @return A data frame of class `topic_effects` with a row for each topic and coefficient, or for each topic and row of
 #'   `at`: `topic`, `name` (if you have set [topic_names()]), `term`, `estimate` (mean), `se` (standard deviation),
 #'   `lower`, `upper`. Of several chains also `chains`, how many find the topic; `rhat`; and `differ`, whether these
-#'   chains differ by more than chance. Print and picture say so, and mark topics that some chain does not find with a
-#'   star. Documents without tokens or with missing covariates do not count. `plot()` shows the intervals, without the
-#'   intercept.
+#'   chains differ by more than chance. Documents without tokens or with missing covariates do not count. `plot()` shows
+#'   the intervals, without the intercept.
 #' @examples
 #' day <- 1:60
 #' words <- function(late) if (late) c(3, 3, 0, 1) else c(0, 1, 3, 3)
 #' x <- t(sapply(day, function(d) rmultinom(1, 30, words(runif(1) < d / 60))))
 #' fit <- topic_model(x, topics = 2, prevalence = ~ day, iter = 60, chains = 1, seed = 1, threads = 2)
 #' topic_effects(fit)
-#' topic_effects(fit, at = data.frame(day = c(1, 60)))
 #' @export
 topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = NULL, level = 0.9, ndraws = 100,
                           seed = NULL, backend = NULL, threads = NULL, ...) {

@@ -2,8 +2,7 @@
 
 #' Moving from topicmodels or text2vec to topic_model()
 #'
-#' `x` are the counts, `new` the counts of other documents, `m` is a model of the other package, and `fit` is from
-#' [topic_model()].
+#' `x` and `new` are counts of documents, `m` is a model of the other package, and `fit` one of [topic_model()].
 #'
 #' | topicmodels | text2vec | here |
 #' | --- | --- | --- |
@@ -20,7 +19,6 @@
 #' | | `m$plot()` | `report(fit)` |
 #' | `tidytext::tidy(m, "gamma")` | | `generics::tidy(fit, "gamma")` |
 #'
-#' [topic_model()] takes the counts of both packages as they are. Documents without words may stay.
 #' @section Arguments:
 #' In `control` of topicmodels and in text2vec, `alpha` or `doc_topic_prior` (50 / k) is here `alpha`, and `delta` or
 #' `topic_word_prior` is `beta`; both are learned. `burnin` comes before `iter`, and here `warmup` is part of it.
@@ -30,14 +28,11 @@
 #' lower, because they estimate \eqn{\theta} from the words that they score.
 #'
 #' While topicmodels is loaded, its functions `posterior()`, `terms()`, `topics()`, `get_terms()`, `get_topics()` and
-#' `perplexity()` also take fits of [topic_model()]. LDAvis takes `createJSON(fit$phi, fit$theta, fit$document_tokens,
-#' fit$terms, Matrix::colSums(x))`, where the columns of `x` are `fit$terms`, without documents that have no words.
+#' `perplexity()` also take fits of [topic_model()].
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' colnames(x) <- c("goal", "team", "price", "trade")
-#' # topicmodels: m <- LDA(x, 2, method = "Gibbs", control = list(seed = 1, burnin = 50, iter = 50))
 #' fit <- topic_model(x, topics = 2, iter = 100, warmup = 50, seed = 1, threads = 2)
-#' # topicmodels: terms(m, 2)
 #' top_terms(fit, 2)
 #' @name topic_model_peers
 NULL

@@ -41,7 +41,6 @@ check_topic_fit <- function(fit, argument = "fit") {
 
 check_intact.topic_model <- function(x, argument) check_topic_fit(x, argument)
 
-# Checks the parts of a fit that more sweeps read. The entries check the topics of tokens.
 check_topic_state <- function(fit) {
   check_described(fit, "fit", list(
     topics = part_whole(1, 16384), iter = part_whole(0, 2^31), chains = part_whole(1, 1e4), state = part_list()

@@ -2,16 +2,14 @@
 
 #' Topic model (latent Dirichlet allocation)
 #'
-#' Fits latent Dirichlet allocation (Blei, Ng and Jordan 2003, *JMLR* 3, 993-1022) to counts of terms in documents, by
-#' Gibbs sampling on all threads or on a graphics card. The same seed gives the same topics on any number of threads.
+#' Fits latent Dirichlet allocation (Blei, Ng and Jordan 2003, *JMLR* 3, 993-1022) to counts of terms in documents.
 #' @section Model:
-#' A token of document \eqn{d} has topic \eqn{k} with probability \eqn{\theta_{dk}}, and is then term \eqn{w} with
-#' probability \eqn{\phi_{kw}}. The priors are \eqn{\theta_d \sim \mathrm{Dir}(\alpha_1, \dots, \alpha_K)}{theta_d ~
-#' Dir(alpha_1, ..., alpha_K)} and \eqn{\phi_k \sim \mathrm{Dir}(\beta, \dots, \beta)}{phi_k ~ Dir(beta, ..., beta)}.
-#' Learned \eqn{\alpha} and \eqn{\beta} have gamma priors with shape and rate 1; `alpha = list("symmetric", shape = 2,
-#' rate = 1)` and `beta = list("learn", shape = 2, rate = 1)` have others. An asymmetric \eqn{\alpha} suits topics of
-#' different sizes (Wallach, Mimno and McCallum 2009, *NeurIPS* 22, 1973-1981). Chains number the same topics
-#' differently; see [relabel()].
+#' A token of document \eqn{d} has topic \eqn{k} with probability \eqn{\theta_{dk}}, and is then term
+#' \eqn{w} with probability \eqn{\phi_{kw}}. The priors are \eqn{\theta_d \sim \mathrm{Dir}(\alpha_1, \dots,
+#' \alpha_K)}{theta_d ~ Dir(alpha_1, ..., alpha_K)} and \eqn{\phi_k \sim \mathrm{Dir}(\beta, \dots, \beta)}{phi_k ~
+#' Dir(beta, ..., beta)}. Learned \eqn{\alpha} and \eqn{\beta} have gamma priors with shape and rate 1: change these by
+#' `list("symmetric", shape = 2, rate = 1)`. An asymmetric \eqn{\alpha} suits topics of different sizes (Wallach, Mimno
+#' and McCallum 2009, *NeurIPS* 22, 1973-1981).
 #' @param x counts, documents by terms: any matrix of package Matrix, a quanteda `dfm`, a tm `DocumentTermMatrix` or
 #'   `TermDocumentMatrix`, a `simple_triplet_matrix`, a numeric matrix, or a data frame with columns `document`, `term`
 #'   and `count` (or usual names of these, such as `doc_id`, `word` and `n`).
@@ -29,9 +27,8 @@
 #'   see [topic_effects()].
 #' @param data a data frame with the variables of `prevalence` and a row for each document, found by [name][joining].
 #' @param control settings by [warp_control()]: `thin`, `precision`, `checkpoint`, `checkpoint_every`; `keep`, any of
-#'   `"phi"` and `"theta"`, whose draws are kept besides the averages; `start`, `"random"` for random topics (the
-#'   default, `"merged"`, less often keeps two topics for one subject); `estimate`, `"mean"` for mean-for-mode
-#'   estimation (Tristan and others 2015, *ICML*, 59-68), which is faster, but without uncertainty.
+#'   `"phi"` and `"theta"`, whose draws are kept; `start`, `"merged"` (default) or `"random"` topics; `estimate`,
+#'   `"mean"` for mean-for-mode estimation (Tristan and others 2015, *ICML*, 59-68), faster, but without uncertainty.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
 #' @return An object of class `topic_model`. With D documents, V terms, K topics, S sweeps, C chains and N kept draws:
@@ -48,8 +45,7 @@
 #'   \item{reference}{the number of the chain with the highest mean score; with fewer than twelve scores, of the chain
 #'     with the highest mean log likelihood. `phi` and `theta` average its kept sweeps.}
 #'
-#' Arguments that cannot be used are errors of class `warpbayes_error_input`, which name the document and term of a
-#' count. An interrupt returns the completed sweeps, with a warning.
+#' Arguments that cannot be used are errors of class `warpbayes_error_input`.
 #' @seealso [compare_topics()], [add_documents()], [topic_model_peers], [predict.topic_model()], [top_terms()],
 #'   [coherence()], [plot.topic_model()]
 #' @examples
@@ -149,8 +145,7 @@ continue.topic_model <- function(fit, more, backend = NULL, threads = NULL, chec
   continue_chains(fit, more, topic_sampler, backend, threads, progress, checkpoint)
 }
 
-# The fit with a longer warm-up, without sums and draws. The default: as given or, if not, the sweeps so far, if at
-# least as many follow.
+# The fit with a longer warm-up, without sums and draws.
 average_anew <- function(fit, more, warmup) {
   if (is.null(warmup)) {
     warmup <- if (isTRUE(fit$default_warmup) && more >= fit$iter) max(fit$warmup, fit$iter) else fit$warmup

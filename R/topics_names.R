@@ -46,7 +46,6 @@ topic_names <- function(fit, n = 3, ...) {
   fit
 }
 
-# How texts refer to topics: by name if they have one, otherwise by number.
 topic_labels <- function(fit, topics, prefix = "") {
   if (is.null(fit$topic_names)) paste0(prefix, topics, recycle0 = TRUE) else fit$topic_names[topics]
 }
@@ -58,7 +57,6 @@ with_names <- function(table, fit) {
 
 columns_first <- function(table, first) table[union(intersect(first, names(table)), names(table))]
 
-# The share of each topic in all tokens: the topics of the documents, weighted by the documents' lengths.
 topic_prevalence <- function(fit) {
   colSums(fit$theta * fit$document_tokens) / sum(fit$document_tokens)
 }

@@ -3,16 +3,13 @@
 #' The number of topics that was learned
 #'
 #' Gives the posterior of the number of topics of a fit with `alpha = "hdp"`. In each draw a topic counts if it has at
-#' least a tenth of the tokens of an average topic that counts. If the texts use all topics that are allowed, the number
-#' says nothing, and the printed fit says so. Chains seldom join or split topics, so compare the rows of several chains.
-#' [compare_topics()] answers how many topics predict best.
+#' least a tenth of the tokens of an average topic that counts. Chains seldom join or split topics, so compare the rows
+#' of several chains. [compare_topics()] answers how many topics predict best.
 #' @section Model:
 #' `alpha = "hdp"` is a hierarchical Dirichlet process (Teh and others 2006, *JASA* 101, 1566-1581), truncated at
 #' `topics` by the approximation of Ishwaran and Zarepour (2002, *Canadian Journal of Statistics* 30, 269-283):
 #' \eqn{\alpha_k \sim \mathrm{Ga}(s/K, rate)}{alpha_k ~ Ga(s/K, rate)}, where \eqn{s} is `shape` times one of 1/4, 1/2,
-#' 1, 2, ..., 64, equally probable a priori. Most \eqn{\alpha_k} are then nearly 0.
-#' Print, summary and pictures leave out these nearly empty topics; `phi` and `theta` have them. Choose `topics` at
-#' least twice as large as the number that you expect.
+#' 1, 2, ..., 64, equally probable a priori. Choose `topics` at least twice as large as the number that you expect.
 #' @param fit a fit from [topic_model()] with `alpha = "hdp"`.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @return A data frame with a row for each number and chain in which it occurs: `chain`, `topics` and `probability`,
@@ -44,7 +41,6 @@ used_number <- function(tokens) {
   max(which(size >= 0.1 * cumsum(size) / seq_along(size)))
 }
 
-# The topics that are used, the most prevalent first: all of them, unless their number is learned.
 used_topics <- function(fit) {
   order <- order(-topic_prevalence(fit))
   if (!kind_of(fit)$number_learned) return(order)

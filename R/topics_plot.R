@@ -7,10 +7,9 @@
 #' @param x a fit from [topic_model()].
 #' @param type `"terms"`: the top terms of the most prevalent topics. `"prevalence"`: the share of each topic in all
 #'   tokens. `"log_likelihood"`: the log likelihood of each sweep and chain. `"correlation"`: correlations between the
-#'   logarithms of the amounts of topics in documents (Friedman and Alm 2012, *PLOS Computational Biology* 8, e1002687):
-#'   zero means unrelated, although the shares of a document sum to one. `"map"`: topics with similar terms are close to
-#'   each other, and the area of a circle is the share of the topic in all tokens (Sievert and Shirley 2014, see
-#'   [top_terms()]).
+#'   logarithms of the amounts of topics in documents (Friedman and Alm 2012, *PLOS Computational Biology* 8, e1002687).
+#'   `"map"`: topics with similar terms are close to each other, and the area of a circle is the share of the topic in
+#'   all tokens.
 #' @param topics how many of the most prevalent topics to show.
 #' @param n how many terms of each topic to show.
 #' @param by how terms are ranked, as in [top_terms()].
@@ -50,7 +49,6 @@ topic_picture <- function(fit, type, topics, n, by, main) {
   ), verdict(fit))
 }
 
-# A picture with the answer of the verdict below it, unless it is just "usable".
 with_answer_below <- function(picture, verdict) {
   if (verdict$answer != answers[[1L]] && is.null(picture$heat)) {
     picture$caption <- paste(c(picture$caption, opening_words(verdict)), collapse = "; ")
@@ -99,7 +97,6 @@ topic_correlation <- function(theta) {
   pmin(pmax((outer(w, w, `+`) - t) / (2 * sqrt(outer(w, w))), -1), 1)
 }
 
-# Correlations of the shown topics, similar ones together. The scale has the same round end on both sides.
 correlation_heat <- function(fit, shown, main) {
   if (length(shown) < 4L || nrow(fit$theta) < 3L) {
     stop_input("type", "is \"correlation\", for which at least four topics and three documents are needed")
@@ -132,7 +129,6 @@ topic_positions <- function(phi) {
   at * rep(ifelse(at[1L, ] < 0, -1, 1), each = k)
 }
 
-# A list of terms stands beside the map: labels of near topics would cover each other.
 map_picture <- function(fit, shown, n, main) {
   if (length(shown) < 3L) stop_input("type", "is \"map\", for which at least three topics are needed")
   at <- topic_positions(fit$phi[shown, , drop = FALSE])

@@ -2,10 +2,9 @@
 
 #' Topics of new documents
 #'
-#' Estimates the topics of new documents by Gibbs sampling, with \eqn{\phi} held at its averages in the fit. Terms are
-#' matched by name, or by position if the fit or `newdata` has no names. Terms that the fit does not have are left out,
-#' and a message tells their share. The prior of \eqn{\theta} is \eqn{\mathrm{Dir}(\alpha)} with the average
-#' \eqn{\alpha} of the fit. A document without known terms has the mean of this prior.
+#' Estimates the topics of new documents by Gibbs sampling, with \eqn{\phi} as in the fit. Terms are matched by name or,
+#' without names, by position. The prior of \eqn{\theta} is \eqn{\mathrm{Dir}(\alpha)} with the average \eqn{\alpha} of
+#' the fit. A document without known terms has the mean of this prior.
 #' @param object a fit from [topic_model()].
 #' @param newdata counts in any of the forms that [topic_model()] takes. `NULL`: `theta` of the documents that were
 #'   fitted.
@@ -18,8 +17,7 @@
 #' @return For `"topics"` a matrix, documents x topics, whose rows sum to one. For `"class"` an integer vector, `NA` for
 #'   a document without known terms. The attribute `unknown` has the number of tokens of each document that are not
 #'   terms of the fit. For `"class"` the attribute `certainty` has the share of the draws of all chains, with topics
-#'   matched, in which the topic is the document's first one. It is too sure: of documents above 0.9 another fit gives 2
-#'   to 6% another first topic. [verdict()] works on both.
+#'   matched, in which the topic is the document's first one.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' colnames(x) <- c("goal", "team", "price", "trade")
@@ -132,10 +130,7 @@ infer_topics <- function(fit, counts, iter, seed, run, prior) {
 #'
 #' Each token of a new document belongs at random to the predicted part, with probability `share`. \eqn{\theta} is
 #' estimated from the other part (document completion). The perplexity is \eqn{\exp(-\sum \log p(w) / n)} over the
-#' \eqn{n} predicted tokens, with \eqn{p(w) = \sum_k \theta_{dk} \phi_{kw}}. Without `newdata` the words that were
-#' fitted are scored, which does not measure prediction. Functions of the same name in topicmodels, seededlda and
-#' text2vec differ, see [topic_model_peers]; if text2vec was attached last, write `warpbayes::perplexity(fit, x)`, and
-#' if one of the others was, leave the first argument unnamed.
+#' \eqn{n} predicted tokens, with \eqn{p(w) = \sum_k \theta_{dk} \phi_{kw}}.
 #' @param fit a fit from [topic_model()].
 #' @param newdata counts of documents that were not fitted, in any of the forms that [topic_model()] takes.
 #' @param share the share of the tokens that is predicted.

@@ -61,7 +61,6 @@ covariate_groups <- function(basis) {
 # NULL if documents have numbers instead of names.
 document_names <- function(counts) if (isTRUE(counts$named[["documents"]])) counts$documents
 
-# The model matrix of a model frame that may have missing values: rows of NA where it has.
 prevalence_columns <- function(design, frame) {
   x <- stats::model.matrix(design$terms, frame, contrasts.arg = design$contrasts)
   x[!complete_rows(x), ] <- NA
@@ -87,7 +86,6 @@ covariate_basis <- function(design, x) {
   cbind(1, unname(scaled))[, scaling$columns, drop = FALSE]
 }
 
-# What gives alpha of new documents: the design, and some draws of the coefficients. NULL without covariates.
 known_covariates <- function(fit) {
   if (is.null(fit$prevalence)) return(fit$covariates)
   draws <- fit$draws$coefficients

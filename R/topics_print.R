@@ -40,18 +40,15 @@ topic_words <- function(fit) {
 #'
 #' The [verdict()] says which topics all chains find, see [topic_stability()]; how many documents have a sure first
 #' topic, the first one in more than 90% of the draws, and how often another chain gives them another one; which
-#' documents no topic explains; and in which effects and shares chains differ. The log likelihood says whether the run
-#' is long enough, by the rule of [convergence].
+#' documents no topic explains; and in which effects and shares chains differ.
 #' @param object a fit from [topic_model()].
 #' @param terms how many terms of each topic to show, the most relevant first; see [top_terms()].
 #' @param ... not used.
 #' @return `summary()`: a list of class `summary.topic_model`. `topics` is a data frame, most prevalent topic first:
 #'   `topic`, `name` (its number if you have set no [topic_names()]), `prevalence` (share of all tokens), `lower` and
 #'   `upper` (its 90% interval over all chains that find the topic), `alpha`, `coherence` (UMass), `terms`; with several
-#'   chains also `found` (the share of the other chains that find it).
-#'   `diagnostics` is a data frame: `quantity`, `mean`, `sd`, `rhat`, `ess_bulk`; the last two are `NA` if the quantity
-#'   does not vary or if there are fewer than twelve sweeps after the warm-up. `converged` is `TRUE`, `FALSE`, or `NA`
-#'   if it cannot be judged. `verdict` is an object of [verdict()].
+#'   chains also `found` (the share of the other chains that find it). `diagnostics` is a data frame: `quantity`,
+#'   `mean`, `sd`, `rhat`, `ess_bulk`. `converged` is `TRUE`, `FALSE`, or `NA` if it cannot be judged.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, chains = 2, seed = 1, threads = 2)

@@ -2,14 +2,12 @@
 
 #' Match the numbers of topics over draws and chains
 #'
-#' Topics have no fixed numbers: two chains that found the same topics may have numbered them differently. `relabel()`
-#' gives them the numbers of the reference chain. The topics of each chain are matched one to one to topics of the
-#' reference chain, so that the total variation distance between their terms, summed over topics, is least. If `phi` was
-#' kept, each draw is matched on its own. Topics whose priors differ, such as those with seed words, keep their numbers.
+#' Chains number the same topics differently. `relabel()` gives them the numbers of the reference chain. The topics of
+#' each chain are matched one to one, so that the total variation distance between their terms, summed over topics, is
+#' least. If `phi` was kept, each draw is matched on its own. Topics whose priors differ keep their numbers.
 #'
-#' With `average = TRUE` topics that are nearly the same in all chains become averages over chains, if the averages
-#' predict the words of fitted documents better than the reference chain, by at least one standard error of
-#' [perplexity()]. In each document the shares of averaged topics are scaled so that all shares sum to one.
+#' With `average = TRUE` topics that all chains share become averages over chains, if these predict the words of fitted
+#' documents better than the reference chain, by at least one standard error of [perplexity()].
 #' @inheritParams topic_names
 #' @param average whether topics that all chains find become averages over all chains.
 #' @return The fit with topics renumbered, and with
@@ -38,10 +36,8 @@ relabel.topic_model <- function(fit, average = TRUE, ...) {
   if (fit$chains == 1) average_chains(fit, rep(TRUE, k)) else average_if_better(fit)
 }
 
-# Limits of the distance of topics that are averaged. With larger ones perplexity was mostly worse.
 averaged_limits <- c(0.3, 0.2, 0.1)
 
-# Averages the largest set of topics that predicts fitted documents, which favour the reference, better than it.
 average_if_better <- function(fit) {
   farthest <- apply(fit$agreement$distance, 1L, max)
   sets <- Filter(any, unique(lapply(averaged_limits, function(limit) farthest < limit)))

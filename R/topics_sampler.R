@@ -90,7 +90,6 @@ topic_step <- function(fit) {
       list(session, state$topics, state$alpha, state$beta, state$coefficients, state$key, state$sweep + 1,
         as.integer(numbers), method, fit$prior, want)
     }, sessions, states))
-    # The averages are over means given the topics, alpha and beta at the end of a sweep.
     Map(function(state, slice) {
       state[last] <- slice[last]
       kept <- slice$kept
@@ -216,7 +215,6 @@ topic_scores <- function(fit) {
   matrix(score + as.vector(prior) + as.vector(beta), ncol = fit$chains)
 }
 
-# The mean log likelihood of each chain after the warm-up, or over all sweeps if the fit ended before.
 chain_levels <- function(fit) {
   after <- seq_len(fit$iter) > fit$warmup
   colMeans(fit$log_likelihood[if (any(after)) after else TRUE, , drop = FALSE])

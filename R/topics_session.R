@@ -28,7 +28,6 @@ with_topics <- function(fit, run, code) {
   code(session)
 }
 
-# Sums that start at 0, of so many numbers each: a store that C_topic_add_means adds to.
 new_sums <- function(size) {
   native(C_store_open, lapply(size, function(length) 0), as.list(size), lapply(size, function(length) NULL))
 }

@@ -4,9 +4,8 @@
 #'
 #' Compares the topics of a fit with those of its other chains, and of further chains, which have the same data, priors
 #' and sweeps, and other starts. A topic that some of them do not find belongs to this run: do not build on it alone.
-#' The topics of each chain are matched one to one to the topics of the fit, as [relabel()][relabel.topic_model()] does.
-#' A chain finds a topic if the total variation distance between the terms of the topic and of its match is below 0.5,
-#' and below three quarters of the distance to the nearest other topic of the fit.
+#' Topics are matched as by [relabel()][relabel.topic_model()]. A chain finds a topic if the total variation distance to
+#' its match is below 0.5, and below three quarters of the distance to the nearest other topic of the fit.
 #' @inheritParams topic_names
 #' @param restarts how many further chains are run. `NULL`: as many as make six chains in all.
 #' @param iter sweeps of each further chain. `NULL`: as many as the fit has.

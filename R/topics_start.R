@@ -50,7 +50,6 @@ topic_start_step <- function(fit, topics, next_topics, assigned, key, iteration,
   native(C_topic_split, session, assigned, as.integer(next_topics), key, iteration)
 }
 
-# Sweeps of mean-for-mode estimation with given alpha, or of another method.
 trial_sweeps <- function(session, topics, alpha, key, iteration, numbers, want = FALSE, method = c(1L, 0L, 0L)) {
   native_one(C_topic_sweeps, session, topics, alpha, topic_start_prior, NULL, key, iteration, as.integer(numbers),
     method, rep(1, 4), c(want, want))

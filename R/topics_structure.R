@@ -7,16 +7,14 @@
 #' @section Seed words:
 #' `seed_words = list(sport = c("goal", "match"), money = c("price", "market"))` makes topic 1 the topic `sport` and
 #' topic 2 the topic `money` (Jagarlamudi and others 2012, *EACL*, 204-213). Topics beyond the list are named `other1`,
-#' `other2`, and so on. A dictionary of package quanteda serves too. A word with `*` or `?` stands for all terms that
-#' match it. Words that no document has are left out with a message.
+#' `other2`, and so on. A word with `*` or `?` stands for all terms that match it.
 #'
 #' Let \eqn{n_w} be the number of tokens of term \eqn{w}. A seed word adds \eqn{s n_w}{s n_w} prior counts of \eqn{w} to
 #' its topic, with a weight \eqn{s}: the prior of \eqn{\phi_k} is Dirichlet with \eqn{\beta + c_{kw}}, where
 #' \eqn{c_{kw}} are the prior counts. The data can still give the words to another topic. By default each list has its
 #' own weight: the least of 0.1, 0.3 and 0.9 with which at least four fifths of its tokens stay in its topic in short
-#' trial sweeps, or 0.1 if larger weights hold less. `seed_words = list(sport = "goal", weight = 0.5)` gives one weight
-#' to all lists. The fit has the weights as `seed_weight`. The printed fit says for each list which share of its tokens
-#' stays in its topic. A share below one half gives a warning: choose other words.
+#' trial sweeps. `seed_words = list(sport = "goal", weight = 0.5)` gives one weight to all lists. The fit has the
+#' weights as `seed_weight`.
 #' @section Priors of terms:
 #' `beta` may be a vector with a number for each term, or a matrix of topics x terms, all positive, with names or column
 #' names that are matched with the terms. In the fit, `beta` is its least value, and `prior_counts` has what is above
@@ -233,7 +231,6 @@ numbered_by_seeds <- function(fit, topics) {
   renumbered(topics, solve_assignment(-share))
 }
 
-# The share of the tokens of each list of seed words that have a topic of their word after the last sweep.
 seed_shares <- function(fit, topics = NULL) {
   words <- fit$seed_words
   terms <- unique(unlist(words, use.names = FALSE))
@@ -244,7 +241,6 @@ seed_shares <- function(fit, topics = NULL) {
   stats::setNames(colSums(own * kept) / colSums(own * rowSums(counts)), topic_labels(fit, seq_along(words)))
 }
 
-# Seed words of which less than half of the tokens have a topic of theirs, with the topic that has most of them.
 pulled_words <- function(fit) {
   counts <- topic_counts(fit)
   pulled <- unlist(lapply(seq_along(fit$seed_words), function(k) {

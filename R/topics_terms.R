@@ -97,7 +97,6 @@ term_scores <- function(fit, by, weight = 0.5) {
 #'   words. Each top term has a vector: its normalised pointwise mutual information with all top terms, which is 1 with
 #'   itself. \eqn{C_v} is the mean cosine between the vector of a term and the sum of all vectors.
 #' }
-#' If text2vec is attached too, write `warpbayes::coherence(fit)` or `text2vec::coherence(words, tcm)`.
 #' @inheritParams topic_names
 #' @param newdata counts for looking up documents with both terms, in any form that [topic_model()] takes; `NULL` for
 #'   the fitted counts.
@@ -125,7 +124,6 @@ coherence <- function(fit, newdata = NULL, n = 10, measure = c("umass", "npmi", 
   }, 0)
 }
 
-# The coherence of one topic. `together`: documents with both of two top terms, in order of probability.
 pair_coherence <- function(together, documents, measure) {
   alone <- diag(together)
   use <- which(alone > 0)
@@ -144,7 +142,6 @@ pair_coherence <- function(together, documents, measure) {
   mean(ifelse(is.finite(cosine), cosine, 0))
 }
 
-# The terms that stand for a topic in prints, tables and pictures: by relevance everywhere, as in topic_names().
 term_lines <- function(fit, topics, n, by = "relevance") {
   terms <- top_terms(fit, n, by)
   terms$term[!nzchar(terms$term)] <- "(empty)"

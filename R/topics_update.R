@@ -8,11 +8,9 @@
 #' Let \eqn{n_{kw}} be the tokens of term \eqn{w} with topic \eqn{k} after the last sweep of the reference chain, and
 #' \eqn{c_{kw}} the prior counts of the fit, for example from seed words. The new documents are fitted with the priors
 #' \eqn{\phi_k \sim \mathrm{Dir}(\beta + a (c_{kw} + n_{kw}))_w}{phi_k ~ Dir(beta + a (c_kw + n_kw)) over w} and
-#' \eqn{\theta_d \sim \mathrm{Dir}(\alpha)}{theta_d ~ Dir(alpha)}, where \eqn{a} is `weight`, and \eqn{\alpha} and
-#' \eqn{\beta} are the averages of the fit (Banerjee and Basu 2007, *SIAM International Conference on Data Mining*,
-#' 431-436). With `weight < 1` the topics follow a language that changes. Tokens of terms that the fit does not have are
-#' left out, with a message. After a fit with `prevalence` new documents have the \eqn{\alpha} of their covariates in
-#' `data`, or else of the mean of the covariates.
+#' \eqn{\theta_d \sim \mathrm{Dir}(\alpha)}{theta_d ~ Dir(alpha)}, where \eqn{a} is `weight`, and
+#' \eqn{\alpha} and \eqn{\beta} are the averages of the fit (Banerjee and Basu 2007, *SIAM International Conference on
+#' Data Mining*, 431-436).
 #' @param object a fit from [topic_model()], which may be an update itself.
 #' @param newdata counts of the new documents, in any of the forms that [topic_model()] takes.
 #' @param data as in [predict.topic_model()].

@@ -47,7 +47,6 @@ topic_verdict <- function(fit, diagnostics = topic_diagnostics(fit)) {
   }, rests_on = fit$rests_on)
 }
 
-# Used topics that have the terms of another one, if sweeps were kept and their level no longer changes.
 same_topics <- function(fit, used) {
   level <- judged_traces(fit)$log_likelihood
   if (nrow(level) < fewest_sweeps || drift_of(level) != 0) return(NULL)
@@ -59,7 +58,6 @@ same_topics <- function(fit, used) {
   intersect(which(near), used)
 }
 
-# Every topic of five collections is the first one of some document; of words that all documents share, one topic is.
 lone_reason <- function(fit, used) {
   lone <- sort(setdiff(used, max.col(fit$theta[fit$document_tokens > 0, , drop = FALSE], ties.method = "first")))
   if (!length(lone) || nrow(judged_traces(fit)[[1L]]) < fewest_sweeps) return(NULL)
@@ -82,7 +80,6 @@ topic_diagnostics <- function(fit) {
   table
 }
 
-# The quantities that are compared over chains, each as a matrix of sweeps x chains.
 topic_traces <- function(fit) {
   c(list(log_likelihood = fit$log_likelihood), if (kind_of(fit)$traced) list(alpha_sum = fit$alpha_sum),
     if (fit$learn$beta) list(beta = fit$beta_trace))
@@ -97,7 +94,6 @@ topic_quantity_words <- function(name) {
   unname(c(log_likelihood = "the log likelihood", alpha_sum = "the sum of the alphas", beta = "beta")[name])
 }
 
-# The averages of a topic model cannot be taken back, but they can begin anew.
 chain_reasons <- function(fit, diagnostics) {
   traces <- judged_traces(fit)
   more <- whole_words(fit$iter)
@@ -221,7 +217,6 @@ document_reason <- function(fit) {
     sure = percent(sure, 0), wrong = if (is.na(known$wrong)) "none" else percent(known$wrong))
 }
 
-# Seed words that lead their topic only in name, and single words that the data give to other topics.
 seed_reasons <- function(fit) {
   if (is.null(fit$seed_words)) return(NULL)
   shares <- seed_shares(fit)
