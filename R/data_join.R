@@ -12,8 +12,7 @@
 #' may differ by a suffix such as `.fcs`, then by white space, folders or Unicode form (with package stringi), then by
 #' upper case or leading zeros. It is an error if a table lacks a sample or document, names one twice, or has two
 #' columns that disagree. Rows of others are left out. The order of rows counts only if the table has neither row names,
-#' nor a column `sample`, `document`, `file`, `id` or the like, nor a column of texts with some of the names. Variables
-#' of a formula that are not in `data` are joined by their own names.
+#' nor a column `sample`, `document`, `file`, `id` or the like, nor a column of texts with some of the names.
 #'
 #' @section Vectors:
 #' A vector with names is read by its names, in any order, or it is an error. Others are in the order of what they
@@ -50,7 +49,6 @@ composed <- function(names) {
   if (is.null(compose)) names else compose(names)
 }
 
-# Tells of names that differ from each other, or from `others`, in nothing but their Unicode form.
 tell_forms <- function(names, others, what) {
   if (!any(grepl("[^ -~]", names)) || any(!validUTF8(c(names, others)))) return(invisible())
   all <- composed(unique(c(names, others)))

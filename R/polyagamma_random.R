@@ -2,9 +2,8 @@
 #'
 #' Draws from the Polya-Gamma distributions \eqn{PG(b, c)}, for any real shape \eqn{b > 0} and any real tilt \eqn{c}.
 #' This is the law of \eqn{\sum_{k \ge 1} G_k / (2 \pi^2 (k - 1/2)^2 + c^2/2)}{the sum over k >= 1 of G_k / (2 pi^2 (k
-#' - 1/2)^2 + c^2/2)} with independent gamma variables \eqn{G_k} of shape \eqn{b}. Given such variables, logistic and
-#' negative binomial regressions are normal: see the reference of [bayes_logit()].
-#' Draw `i` depends only on the seed, on `i` and on its own shape and tilt.
+#' - 1/2)^2 + c^2/2)} with independent gamma variables \eqn{G_k} of shape \eqn{b}. Draw `i` depends only on the seed, on
+#' `i` and on its own shape and tilt.
 #' @section Methods:
 #' `"auto"` chooses for each element the fastest way whose law is within a Kolmogorov distance of \eqn{10^{-6}}{1e-6} of
 #' \eqn{PG(b, c)}. The other methods are for comparison: `"devroye"` for shape 1 and `"sum"` (of draws of shape 1) for

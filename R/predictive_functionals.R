@@ -306,7 +306,6 @@ each_resample <- function(members, compute, interrupted = function(values) NULL)
   values
 }
 
-# A matrix with a row for each resample, NA where the functional has no value. It is an error if rows differ in length.
 bind_quantities <- function(parts) {
   all <- do.call(c, parts)
   failed <- which(are_failed(all))

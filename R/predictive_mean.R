@@ -55,7 +55,6 @@ fit_with_mean <- function(fit, run) {
   })
 }
 
-# Adds products of two covariates that raise the penalised likelihood by a unit and the log of the number of pairs.
 with_products <- function(fit, trend) {
   columns <- ncol(fit$data$x)
   pairs <- which(upper.tri(diag(columns)) & outer(fit$group, fit$group, "!="), arr.ind = TRUE)
@@ -139,8 +138,7 @@ fit_trend <- function(fit, knots, only_with_many, pairs = NULL) {
   line$solve(trend, x, y, solved)
 }
 
-# Akaike's penalty for few observations (Hurvich & Tsai 1989, Biometrika 76, 297-307), times 1.5: without that, curves
-# were taken in a fifth of samples from straight lines.
+# Akaike's penalty for few observations (Hurvich & Tsai 1989, Biometrika 76, 297-307), times 1.5: lines stay lines.
 penalty <- function(slopes, n) 1.5 * slopes * n / max(n - slopes - 2, 0.1)
 
 scaled_design <- function(trend, design) {
@@ -161,7 +159,6 @@ trend_at <- function(fit, design) {
   trend$unit * (trend$level + row_products(scaled_design(trend, design), trend$slopes))
 }
 
-# Where the law of the data has what each resample has at points: their mean functions differ. Points x draws.
 unplaced_trend <- function(fit, at) {
   moves <- record(fit)$line$drawn(fit, scaled_design(fit$trend, at$design))
   inner <- if (!is.null(at$shown)) setdiff(seq_len(nrow(moves)), at$shown)

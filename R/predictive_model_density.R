@@ -1,5 +1,4 @@
-# Densities by copulas. One variable has a scale and point masses (R/predictive_scale.R). Two and three variables may be
-# on axes without correlation, one of them less a curve. Both are calibrated (R/predictive_calibration.R).
+# Densities by copulas: scales are in R/predictive_scale.R, the calibration in R/predictive_calibration.R.
 
 #' Densities by copulas as predictive models
 #'
@@ -139,7 +138,6 @@ density_new_points <- function(fit, newdata, type) {
   list(at = density_points(fit, points), points = points)
 }
 
-# The fit on another scale, if its score in the units of the data is better by more than what two parameters cost.
 on_better_scale <- function(fit, run) {
   fit <- fit_bandwidth(fit, run)
   if (is_calibrated(fit) && fit$model$scale == "auto") {

@@ -126,8 +126,7 @@ advance_normal_mean <- function(fit, steps, run, progress) {
   with_parts(fit, trajectories = paths, times = (seq_len(ncol(paths)) - 1) * fit$every)
 }
 
-# The mean, and an unknown variance, are parameters of the model. Median, quantiles and probabilities describe the
-# population: the data and the drawn values.
+# The mean and an unknown variance are the model's; median, quantiles and probabilities describe the population.
 normal_mean_quantities <- function(fit, run) {
   functional <- fit$functional
   if (is.function(functional)) return(population_quantities(fit, functional, run))

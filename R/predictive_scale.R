@@ -1,9 +1,8 @@
 # The scale on which the copulas of one variable work, and values that carry a point mass.
 #
 # Copulas start from a normal law, so they predict well where the data look like one. `scale` has two layers. The first
-# maps the support to the line (log or logit). The second is asinh((x - center)/width), straight near the centre and
-# logarithmic in the tails, or that of two groups (below). Beyond the data both go on as straight lines, since the data
-# say nothing about the shape of the tails there, and the copulas have more than normal probability there.
+# maps the support to the line (log or logit). The second is asinh((x - center)/width), or that of two groups (below).
+# Beyond the data both go on as straight lines, since the data say nothing about the tails there.
 
 
 new_scale <- function(support = c(-Inf, Inf), softness = Inf) {
@@ -232,9 +231,8 @@ grid_with_atoms <- function(atoms, points, cdf) {
   list(points = t(both[seq_len(m), , drop = FALSE]), cdf = t(both[m + seq_len(m), , drop = FALSE]))
 }
 
-# Copulas start from a normal law and fill the space between groups slowly: 200 values from two normal laws 5.7
-# deviations apart were given 6 times the true density halfway. So the scale is Phi^-1 of the distribution function of
-# two normal laws. Each resample has groups of its own.
+# Copulas start from a normal law and fill the space between groups slowly. So the scale is Phi^-1 of the distribution
+# function of two normal laws. Each resample has groups of its own.
 
 # Groups have a row for each resample. The values of a layer belong to the rows in turn, as many to each.
 group_columns <- c("odds", "mean1", "mean2", "log_sd1", "log_sd2")

@@ -1,8 +1,7 @@
 # Densities of two and three variables: axes without correlation, calibrated resampling, and quantities.
 #
-# The calibration is that of one variable (R/predictive_calibration.R) for each coordinate. Location and scale of a
-# resample become a vector and a lower triangular matrix, so that the distribution functions of a coordinate given those
-# before it stay what they are.
+# The calibration is that of one variable (R/predictive_calibration.R) for each coordinate. A vector is the location of
+# a resample, and a lower triangular matrix its scale.
 
 # Rows y as z with y = L z, and back. No matrix product: in some libraries its last bits depend on the number of rows.
 solve_lower <- function(lower, y) {
@@ -21,7 +20,6 @@ times_lower <- function(lower, z) {
   z
 }
 
-# The fit on the scales and axes with the best prequential score. A bent scale of a variable costs its two parameters.
 on_better_axes <- function(fit, run) {
   fit <- fit_bandwidth(fit, run)
   if (!is_calibrated(fit) || fit$model$scale == "data" || !fit$model$standardize) return(fit)

@@ -121,7 +121,6 @@ smooth_values <- function(smooth, data, draws) {
   else tcrossprod(draws, smooth_columns(smooth, data))
 }
 
-# The columns of a smooth for rows of its variables. Rows with missing values are NA.
 smooth_columns <- function(smooth, data) {
   out <- matrix(NA_real_, nrow(data), ncol(smooth$transform))
   complete <- which(stats::complete.cases(data))

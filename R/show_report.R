@@ -1,5 +1,4 @@
-# report(): a page of what a fit found, how far it can be trusted, and how it was made. R/show_report_html.R turns its
-# content into a page, and R/show_report_knit.R into the output of a chunk of R Markdown.
+# report(): R/show_report_html.R turns its content into a page, R/show_report_knit.R into the output of a chunk.
 #
 # Content is a list of
 #   title     what the page is about;

@@ -148,7 +148,6 @@ choice <- function(what, ids, labels) {
   sprintf('<div class="choice"><span class="what">%s</span>%s</div>', escape_html(what), buttons)
 }
 
-# Rules of style for what is chosen and for what the keyboard is on. They differ from page to page.
 picked_style <- function(ids) {
   chosen <- paste0("#", ids, ":checked ~ * label[for=", ids, "]", collapse = ",\n")
   focus <- paste0("#", ids, ":focus-visible ~ * label[for=", ids, "]", collapse = ",\n")

@@ -1,8 +1,7 @@
 # The distributions of the number of variables that compound_pmf() knows by name, and how far their sums reach.
 
-# How many variables there are that are not zero. `size` is what size_on_lattice() returns: one variable is zero with
-# the probability size$none and another value with size$some. No difference of nearly equal numbers is taken, so all
-# values are right for the smallest and the largest parameters too. Each of these functions returns a list:
+# How many variables are not zero. `size` is what size_on_lattice() returns. No difference of nearly equal numbers is
+# taken, so that the smallest and the largest parameters are right too. Each of these functions returns a list:
 #   log_generating  the log of the generating function at 1 + excess
 #   log_none        the log of the probability that no variable differs from zero
 #   parts           the number is the sum of this many independent numbers

@@ -17,8 +17,6 @@
 #' injury <- pmf(c(0.8, 0.1, 0.1), values = c(0, 1, 10))
 #' both <- compound_table(pmf_poisson(0.5), car, injury)
 #' round(both[1:6, 1:3], 4)
-#' # The probability that both totals are at least 5.
-#' sum(both[as.numeric(rownames(both)) >= 5, as.numeric(colnames(both)) >= 5])
 #' @export
 compound_table <- function(number, x, y, tail = 1e-15) {
   require_arguments("number", "x", "y")

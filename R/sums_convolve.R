@@ -5,8 +5,7 @@
 #'
 #' Every entry of the result has a small *relative* error, down to 2.2e-308, or with `log = TRUE` to log probabilities
 #' of -1e14, and no entry is negative. Plain Fourier transforms such as [stats::convolve()] have an *absolute* error of
-#' about 1e-17, so their tails are noise. The result is the same to the last bit for all threads, processors and
-#' backends.
+#' about 1e-17, so their tails are noise.
 #'
 #' @section The two methods:
 #' The *direct sum* has a relative error below \eqn{(1024 + m / 1024) 2^{-53}}, where m is the length of the shorter

@@ -103,8 +103,7 @@ sum_of_lowest_pmf <- function(x, k, backend = NULL, threads = NULL) {
   -sum_of_highest_pmf(lapply(x, function(one) -one), k, backend, threads)
 }
 
-# The probabilities of each excess of a variable over the value number i: of one step, of two, and so on. Positions that
-# are no values have the probability zero.
+# The probabilities of each excess of a variable over the value number i: of one step, of two, and so on.
 excess_over <- function(variable, at, i, numbers) {
   weights <- rep(numbers$zero, at[[length(at)]] - at[[i]] + 1)
   weights[at[i:length(at)] - at[[i]] + 1] <- variable$here[i:length(at)]

@@ -8,8 +8,7 @@
 #' @param type `"auto"` for bars or a line, `"bars"`, `"line"`, or `"distribution"` for the distribution function;
 #'   `"quantile"` for quantiles, with `y` those of `y` against those of `x`; `"lorenz"` for [lorenz_share()] at all
 #'   levels; `"stop_loss"` for [stop_loss_premium()] at all retentions.
-#' @param log whether the axis of probabilities is logarithmic, which also shows those too small for doubles. The
-#'   default is `TRUE` for a distribution on the log scale.
+#' @param log whether the axis of probabilities is logarithmic; by default for a distribution on the log scale.
 #' @param lower.tail for the distribution function: \eqn{P(X \le x)}{P(X <= x)} if `TRUE`, otherwise \eqn{P(X > x)}.
 #' @param xlim,ylim ranges of the axes, on a logarithmic axis of logarithms to base 10. The default leaves out
 #'   negligible values on linear axes.

@@ -19,8 +19,7 @@
 #'
 #' @param prob probabilities, with `log = TRUE` natural logarithms; or a table, a named vector or a data frame.
 #' @param from the value whose probability is `prob[1]`.
-#' @param log whether `prob` holds logarithms. Then so does every sum with this distribution. Use it for probabilities
-#'   below 1e-308, which become zero in doubles.
+#' @param log whether `prob` holds logarithms. Then so does every sum with this distribution.
 #' @param normalize whether to divide `prob` by its sum, for example for counts.
 #' @param tolerance without `normalize`, how far the sum (with `log = TRUE`: the logarithm of the sum from 0) may be
 #'   from 1. Beyond 1e-8 the probabilities are divided by it.

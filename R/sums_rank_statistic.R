@@ -140,8 +140,7 @@ lattice_of_scores <- function(scores, by, size, seconds, argument) {
 }
 
 # How long it takes to count all groups one score after the other, and to find the law by Fourier transforms
-# (src/pmf/rank_sums.c): measured for 40 to 1,000 values of each sample, right to within a factor of two up to 500.
-# Numbers of groups beyond 2^1900 cannot be counted.
+# (src/pmf/rank_sums.c). Numbers of groups beyond 2^1900 cannot be counted.
 group_seconds <- function(at, size) {
   size <- min(size, length(at) - size)
   sorted <- sort(at)

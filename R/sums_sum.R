@@ -10,7 +10,6 @@
 #'   Direct sums add rounding errors of at worst about 1e-16 times the number of variables.
 #' @param tail the probability that may be left out of a sum of distributions, from 1e-300 to 1e-8 (0: nothing), at the
 #'   ends, or of a few values far apart the least probable ones. [left_out()] of the result says how much was.
-#' @param log whether the result (and vectors and matrices) is on the log scale; by default as a given distribution is.
 #' @inheritParams convolve_pmf
 #' @return A [pmf()] if one of the variables is one, otherwise a vector of weights (or logarithms) of 0, 1, ...
 #' @inheritSection pmf_functions Errors
@@ -166,8 +165,7 @@ fourier_state <- keep_until_unload(new.env(parent = emptyenv()))
 
 is_accuracy <- function(accuracy) is_one_number(accuracy) && accuracy >= 0 && accuracy <= 0.01
 
-# The measured peak memory of a sum, as a multiple of the result's size. Direct sums copy both vectors. Windows need
-# several more copies, and a Fourier transform of up to twice the result's length with its tables.
+# The measured peak memory of a sum, as a multiple of the result's size. Direct sums copy both vectors.
 result_copies <- function(log, accuracy) {
   if (log) 18 else if (accuracy > 0) 16 else 3
 }
@@ -208,8 +206,7 @@ shifted_sums <- function(weights, at, values, counts) {
 }
 
 # How to add two distributions with so many `positions` and `values`: "pairs" of values, which are sorted; "shifts" of
-# one by each of the few values of the other; or "dense", a direct sum over all positions. Fourier transforms rarely
-# serve distributions with gaps.
+# one by each of the few values of the other; or "dense", a direct sum over all positions.
 way_to_add <- function(positions, values, log) {
   pairs <- prod(values)
   all <- sum(positions)
@@ -218,8 +215,7 @@ way_to_add <- function(positions, values, log) {
     c(dense = all, pairs = 6 * pairs, shifts = all))
 }
 
-# The sum of many distributions. Those with few values are added by shifts if that is faster; of the others, the two
-# with the fewest values are added first.
+# Distributions with few values are added by shifts if that is faster; of the others, the two with the fewest first.
 add_many_positions <- function(all, log, accuracy, run, tail) {
   share <- tail / (2 * length(all))
   all <- lapply(all, without_improbable, share)
