@@ -45,7 +45,6 @@ from_triplets <- function(x, argument) {
 table_columns <- list(document = c("document", "doc", "doc_id", "docid", "document_id", "doc.id", "document.id"),
   term = c("term", "word", "token", "feature", "lemma", "stem"), count = c("count", "n", "freq", "frequency", "tf"))
 
-# A data frame with a row for each document and term. Several rows for one document and term are added.
 from_table <- function(x, argument) {
   x <- x[vapply(names(table_columns), find_column, 1L, x = x, argument = argument)]
   names(x) <- names(table_columns)

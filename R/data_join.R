@@ -203,7 +203,6 @@ by_names <- function(values, names, argument, kind) {
   unname(values[at])
 }
 
-# A matrix in the order of the names of its rows and columns, or of both if only one dimension has names.
 by_dimnames <- function(values, names, argument, kind) {
   of <- if (is.list(names)) names else list(names, names)
   at <- Map(function(given, names, size, kind) {

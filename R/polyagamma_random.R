@@ -70,8 +70,7 @@ check_polyagamma_shape <- function(shape, argument, method = "auto") {
   shape
 }
 
-# `shape` and `tilt` are recycled to `draws` elements; the first shape stands for all. If it is a whole number of at
-# most 13, each draw is the sum of that many draws of shape 1.
+# `shape` and `tilt` are recycled to `draws` elements. Whole shapes up to 13 are sums of draws of shape 1.
 polyagamma_cost <- function(draws, shape, tilt) {
   first <- if (length(shape) > 0L) shape[[1L]] else 1
   each <- if (is.na(first) || first == floor(first) && first <= 13) 14e-9 * max(1, first, na.rm = TRUE) else 1.9e-7

@@ -77,7 +77,6 @@ rounding_step <- function(y) {
   min(gaps[gaps > 1e-9 * diff(range(y))], Inf)
 }
 
-# Few values against their number, ties of a tenth of all pairs, or heaps: such data are not from a density.
 is_discrete <- function(y) {
   n <- length(y)
   n > 2L && (length(unique(y)) <= min(20, n / 2) || tied_pairs(y) > 0.1 * choose(n, 2) || is_heaped(y))

@@ -155,8 +155,7 @@ stop_overflow <- function() {
     "smaller correlations or fewer columns")
 }
 
-# Chooses the correlations that are not given: the prequential score is maximised over their logits from the best of a
-# coarse grid of common values. Its gradient is computed by central differences, all of them in one batch of fits.
+# Maximises the prequential score over the logits of correlations that are not given, from the best of a coarse grid.
 choose_bandwidth <- function(fit, run) {
   model <- fit$model
   d <- ncol(fit$data$y)

@@ -20,8 +20,7 @@ choose_mean <- function(fit, run) {
   with_parts(fit, design = NULL, covariate_gain = gain)
 }
 
-# Chooses the mean function and the bandwidth. Of the designs with enough data the one with the best penalised
-# likelihood is taken, and by default it is used unless the prequential score is better without it. Of a regression's
+# Takes the design with the best penalised likelihood, by default unless the prequential score is better without it. Of
 # curves it is the next one, with more knots: the best one for prediction has a bias as large as its deviation.
 fit_with_mean <- function(fit, run) {
   wanted <- fit$model$mean

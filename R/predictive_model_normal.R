@@ -200,8 +200,7 @@ safe_sd <- function(y) {
   if (largest == 0) 0 else largest * stats::sd(y / largest)
 }
 
-# What the data say against the model. Differences that chance explains at the level 0.001 are left out, and so are
-# those of less than 10% in the width of intervals.
+# What the data say against the model: differences beyond chance (0.001) and of at least 10% in the width of intervals.
 variance_reason <- function(fit) {
   variance <- fit$model$variance
   if (is.null(variance) || fit$n < 2L) return(NULL)

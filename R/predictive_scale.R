@@ -133,8 +133,7 @@ quartile_units <- function(scale, y) {
   if (unit > 1e-12 * max(abs(y))) list(t = (y - middle) / unit, middle = middle, unit = unit)
 }
 
-# The asinh scale on which the data look most like a normal law, or NULL if none is better than the data's by the two
-# units of log likelihood that two parameters cost.
+# The asinh scale on which the data look most like a normal law; NULL if the likelihood does not repay two parameters.
 find_bend <- function(scale, y) {
   data <- quartile_units(scale, y)
   if (is.null(data)) return(NULL)
@@ -165,8 +164,7 @@ far_values <- function(y, support, ratio) {
   }, 0L)
 }
 
-# Values far more frequent than the others and than the four values about them, which may be tied by rounding, values on
-# a bound of the support, and far outliers: list(value, count), sorted, or NULL.
+# Values far more frequent than their neighbours, on a bound of the support, or far out: list(value, count), or NULL.
 find_point_masses <- function(y, support) {
   values <- sort(unique(y))
   count <- tabulate(match(y, values), length(values))

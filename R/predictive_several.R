@@ -70,8 +70,7 @@ on_scales <- function(fit, scales, run) {
     at = density_points(fit, as_columns(fit$points, "points")))
 }
 
-# The fit on axes without correlation, if its prequential score is better there by more than what the correlations cost,
-# and with a curve between two of them, if the score rises by six more. Copulas start from independent variables.
+# The fit on axes without correlation, and with a curve between two of them, if the prequential score repays them.
 on_axes <- function(fit, run) {
   d <- ncol(fit$data$y)
   lower <- t(chol(crossprod(fit$data$y) / fit$n))
@@ -114,7 +113,6 @@ straight_pair <- function(bend, y) {
   y
 }
 
-# Standardised rows of data from the coordinates of the copulas, with the curve of the data or of a resample.
 off_axes <- function(fit, y, curve = fit$bend$curve) {
   bend <- fit$bend
   if (!is.null(bend)) y[, bend$to] <- bend$spread * y[, bend$to] + curve * bent_square(bend, y)

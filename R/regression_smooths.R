@@ -225,7 +225,6 @@ smooth_deviation_names <- function(fit) {
   })
 }
 
-# Coefficients that summaries show: not those whose variance is learned, of which none means anything alone.
 is_shown_coefficient <- function(fit) {
   unlist(lapply(regressions_of(fit), function(fit) {
     block <- fit$design$block

@@ -147,7 +147,6 @@ made_words <- function(fit, more = character()) {
   )
 }
 
-# The call of `maker` that made `name`, as lines of code. `changes` are arguments to set, such as the seed.
 repeating_code <- function(call, maker, name, changes = list()) {
   if (!is.call(call)) return(sprintf("# The call of %s() was not kept.", maker))
   call <- short_call(call, maker)

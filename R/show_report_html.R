@@ -205,7 +205,6 @@ made_part <- function(content) {
   )
 }
 
-# Ticks as on the axes of plots; labels as HTML. Labels that would touch their neighbour are left out.
 explorer_ticks <- function(limits, transform, marker) {
   if (type_of_marker(transform, marker) == "none") {
     return(axis_of(limits, function(at) escape_html(format(at, trim = TRUE, digits = 4))))

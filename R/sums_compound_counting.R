@@ -72,8 +72,7 @@ log1m_exp <- function(x) if (x > -0.7) log(-expm1(x)) else log1p(-exp(x))
 
 log_less <- function(x, y) if (x - y > 0.7) x + log1p(-exp(y - x)) else y + log(expm1(x - y))
 
-# The number of independent parts, a power of two, so that each part is 0 with a probability of at least e^-500. A
-# smaller probability would bring the recursion near the limit of doubles.
+# The number of independent parts, a power of two: each is 0 with a probability of at least e^-500, far from underflow.
 copies_of <- function(log_none) 2^max(0, ceiling(log2(log_none / 500)))
 
 # The number of entries, at least 1, after which a sum S has less than exp(log_tail) of its probability. One variable

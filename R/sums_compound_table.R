@@ -1,8 +1,7 @@
 #' Two totals with a common number of claims
 #'
 #' Gives the joint distribution of \eqn{S = X_1 + \dots + X_N}{S = X_1 + ... + X_N} and \eqn{T = Y_1 + \dots + Y_N}{T =
-#' Y_1 + ... + Y_N}, such as the totals of N accidents that each cause damage to a car and an injury. Given N, all sizes
-#' are independent. Time grows with the largest number of claims times the size of the table.
+#' Y_1 + ... + Y_N}, such as the damage to cars and to people in N accidents. Given N, all sizes are independent.
 #'
 #' @param number the distribution of N on 0, 1, 2, ..., such as `pmf_poisson(3)`.
 #' @param x,y the distributions of one size in either line, made by [pmf()]. They must not be negative.

@@ -190,7 +190,6 @@ pool_on_lattice <- function(x) {
   list(lattice = shared$lattice, at = at, variables = variables, log = log)
 }
 
-# A value that was left out of one of the variables can be missing on either side of the result.
 leave_out_of_pool <- function(result, pool) leave_out(result, on_both_sides(left_out_together(pool)))
 
 #' @rdname order_statistic_pmf

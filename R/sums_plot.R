@@ -126,7 +126,6 @@ probability_curves <- function(all, type, xlim, log) {
     fixed = 0, whole = c(on_whole_numbers(all), FALSE), labels = c("value", "probability"))
 }
 
-# The corners of the steps of the distribution function. Long distributions have a point for each value instead.
 distribution_curves <- function(all, xlim, log, lower.tail) {
   if (is.null(xlim)) {
     # It is flat where it is near 0 or 1, unless the axis is logarithmic and it is near 0.
@@ -148,8 +147,7 @@ distribution_curves <- function(all, xlim, log, lower.tail) {
     labels = c("value", if (lower.tail) "probability up to the value" else "probability beyond the value"))
 }
 
-# The quantiles of one distribution as a step line, or the quantiles of two against each other. Two are compared midway
-# between the levels where a quantile steps. At most about two thousand levels are drawn.
+# The quantiles of one distribution as a step line, or of two against each other, at about two thousand levels at most.
 quantile_curves <- function(all, log) {
   if (log) stop_input("log", "is TRUE, but probabilities of quantiles are on a linear axis")
   one <- all[[1L]]
@@ -210,7 +208,6 @@ shown_width <- function(all, xlim) {
   min(step, if (diff(xlim) > 0) diff(xlim) / 5 else 1)
 }
 
-# The bars of distribution i of `count`, beside the others' bars. Bars too narrow to be seen have borders.
 bar_layer <- function(curve, i, count, width, base, colour, xlim) {
   seen <- is.finite(curve$y)
   here <- 0.8 * width / count

@@ -127,8 +127,7 @@ pmf_at <- function(weights, at, lattice, log) {
   on_lattice(weights, move_lattice(lattice, first - 1), log)
 }
 
-# A double vector without attributes. If `weights` is one already, it is returned unchecked: the compiled code finds
-# weights that cannot be used, and check_weights() then says what is wrong. Any other vector is checked here.
+# A double vector without attributes. One that is so already is left to the compiled code and to check_weights().
 plain_weights <- function(weights, argument, log) {
   if (is.double(weights) && is.null(attributes(weights)) && length(weights) > 0L) return(weights)
   # Such a vector or table would count as weights of 0, 1, ...

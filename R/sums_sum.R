@@ -231,8 +231,7 @@ add_many_positions <- function(all, log, accuracy, run, tail) {
   all[[1L]]
 }
 
-# The sum of distributions with few values, by shifts of all positions; NULL if pairs of values are faster. Chernoff's
-# bound says beyond which position less than `tail` lies, also of the sums of only the first variables.
+# The sum of distributions with few values, by shifts of all positions; NULL if pairs of values are faster.
 add_by_shifts <- function(all, tail) {
   shared <- lattice_of_sum(all)
   last <- vapply(all, last_position, 0) * shared$times

@@ -154,8 +154,7 @@ fastest_way <- function(seconds, entries = 0 * seconds, argument = NULL, what = 
   names(which.min(seconds))
 }
 
-# Whether to store an entry for each position, of which at most `values` are possible. An entry takes a quarter of the
-# time of a value with its position.
+# Whether to store an entry for each position: it takes a quarter of the time of a possible value with its position.
 wants_dense <- function(positions, values) positions <= max(1000, 4 * values)
 
 scale_of_weights <- function(log) {
