@@ -1,5 +1,3 @@
-# How tables of covariates and named vectors find what they describe. Every function that takes either comes here.
-
 #' How rows and vectors find their names
 #'
 #' Tables of covariates and named vectors are joined by name to the samples, documents, rows, markers or terms they

@@ -72,7 +72,6 @@ unit_classes <- c("units", "mixed_units", "difftime", "ITime", "Date", "POSIXct"
 
 has_unit <- function(values) inherits(values, unit_classes)
 
-# New data with the units of the data of the fit, in all columns that the fit reads and that have units in either.
 in_fitted_units <- function(fit, newdata, argument) {
   fitted <- attr(attr(fit$frame, "terms"), "units")
   used <- c(all.vars(fit$formula), all.vars(fit$call$offset))

@@ -1,5 +1,4 @@
-# Calibrated resampling of one variable: the forward steps, the location and the scale of resamples are chosen so that
-# the posterior of the mean and of the standard deviation has the variance that the data give it.
+# Calibrated resampling of one variable: the posteriors of mean and standard deviation get the variance of the data.
 #
 # Near a normal law, a step of weight alpha moves the mean by alpha rho sd z and the variance by alpha rho^2 var
 # (z^2 - 1). With the published weights, alpha_i about 2/i, the posterior variance of the mean is (2 rho)^2 var/n: none

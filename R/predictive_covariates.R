@@ -78,7 +78,6 @@ point_covariates <- function(fit, points, argument) {
   unname(apply_standard(x, fit$standard_x))
 }
 
-# The terms of the user's mean function, which are centred, and what new points must know of them.
 mean_frame <- function(fit, data) {
   frame <- covariate_frame(fit$model$mean, data, "mean", "y")
   terms <- stats::terms(frame)

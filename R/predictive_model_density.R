@@ -121,7 +121,6 @@ read_density <- function(fit, y) {
 
 density_data <- function(y, standard) list(binary = FALSE, y = apply_standard(y, standard), x = matrix(0, nrow(y), 0L))
 
-# The data and points of a density of one variable on a scale. `y`: the data without atoms.
 on_scale <- function(fit, y, scale) {
   scale <- with_ends(scale, y)
   y <- matrix(to_scale(scale, y))
@@ -190,7 +189,6 @@ in_rounding_cell <- function(part, fit) {
   replace(part, c("lower", "upper"), part$lower + c(-0.5, 0.5) * rounding_step(y))
 }
 
-# Compares, at each inner point, the variance between the resamples with that of the steps still to come.
 density_remaining <- function(fit) {
   # E H(u|v)^2 is the probability that two standard normals of correlation rho^2 are both below qnorm(u).
   inside <- fit$inner$cdf0 > 0.01 & fit$inner$cdf0 < 0.99

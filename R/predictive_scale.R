@@ -274,8 +274,7 @@ group_layer <- function(groups) {
   )
 }
 
-# Two normal laws by the EM algorithm, or NULL. There are groups if two of at least three values leave a smaller share
-# of the variance within them than those of normal samples do.
+# Two normal laws by EM; NULL unless groups leave a smaller share of the variance within them than normal samples do.
 find_mixture <- function(scale, y) {
   n <- length(y)
   data <- quartile_units(scale, y)

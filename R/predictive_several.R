@@ -35,7 +35,6 @@ on_better_axes <- function(fit, run) {
   best
 }
 
-# Of standardised columns, those that look more normal on a bent scale have one, with what standardises its values.
 bent_scales <- function(y) {
   lapply(seq_len(ncol(y)), function(j) {
     scale <- find_bend(new_scale(), y[, j])

@@ -198,7 +198,7 @@ effect_draws <- function(fit) {
   })
 }
 
-# For each term the covariance of its effects in the kept draws, chain by chain: columns x columns x draws.
+# The covariance of each term's effects in the kept draws, chain by chain: columns x columns x draws.
 covariance_draws <- function(fit) {
   sweeps <- kept_sweeps(fit)
   flat <- function(trace) if (!is.null(trace)) matrix(trace, fit$iter * fit$chains)
@@ -270,7 +270,6 @@ covariance_root <- function(covariance) {
 #' | `(x | g)` | an intercept and a slope of `x` for each level of `g`, which are correlated |
 #' | `(x || g)` | the same, uncorrelated |
 #' | `(0 + x | g)` | a slope of `x` for each level of `g` |
-#' | `(1 | g) + (1 | h)` | intercepts of two groupings, which may be crossed |
 #' | `(1 | g:h)` | an intercept for each combination of levels that the data have |
 #' | `(1 | g/h)` | the same as `(1 | g) + (1 | h:g)`: levels of `h` within levels of `g` |
 #'

@@ -137,7 +137,6 @@ base64 <- function(bytes) {
   rawToChar(text)
 }
 
-# Radio buttons or check boxes, which labels elsewhere on the page switch on: `for = "<id>"`.
 pickers <- function(type, name, ids, checked, labels) {
   form <- '<input class="pick" type="%s" name="%s" id="%s" aria-label="%s"%s>'
   paste(sprintf(form, type, name, ids, escape_html(labels), ifelse(checked, " checked", "")), collapse = "\n")

@@ -200,8 +200,7 @@ compound_of_few <- function(p, size, tail) {
   leave_out(from_positions(sum$at, sum$weights, size$lattice, FALSE), rep(log(lost), 2L))
 }
 
-# The `accuracy` of one convolution whose error enters the result `times` times. It is not set below 1e-13, because no
-# Fourier transform would then be used.
+# The `accuracy` of a convolution whose error enters the result `times` times; at least 1e-13, for Fourier transforms.
 shared_accuracy <- function(accuracy, times) {
   max(accuracy / max(times, 1), min(accuracy, 1e-13))
 }
@@ -240,8 +239,7 @@ first_of_sum <- function(x, y, outputs, accuracy, run) {
   native(C_pmf_first, x, y, count, accuracy, fourier_cache(), run)
 }
 
-# The distribution without its upper tail and without impossible values before the first possible one. `cut` says
-# whether `g` ends before the last possible value.
+# The distribution without upper tail and leading impossible values. `cut`: `g` ends before the last possible value.
 trim_compound <- function(g, size, tail, cut) {
   upper <- cumulate(g, FALSE, TRUE)
   last <- max(which(upper > tail / 2))

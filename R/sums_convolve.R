@@ -18,8 +18,7 @@
 #'   distributions made by [pmf()]. A vector is convolved with every row of a matrix; next to a distribution it must sum
 #'   to 1.
 #' @param log whether the result (and vectors and matrices) is on the log scale; by default as a given distribution is.
-#' @param accuracy the relative error that the fast method may make in an entry; 0 for direct sums only. Below 1e-13
-#'   the fast method uses no Fourier transform.
+#' @param accuracy the relative error that the fast method may make in an entry; 0 for direct sums only.
 #' @param backend,threads where direct sums run: see [computing]. Fourier transforms always run on the CPU.
 #' @return A [pmf()] for distributions, a vector of length `length(x) + length(y) - 1` for vectors, and a matrix with
 #'   `ncol(x) + ncol(y) - 1` columns for matrices.

@@ -5,9 +5,8 @@
 #' smallest. `opposed_pools_pmf()` compares two pools: the highest of one with the highest of the other, the second with
 #' the second, and so on. `sorted_pool()` is the joint distribution of the k highest.
 #'
-#' Probabilities have relative errors below 1e-14 for up to 50 variables. Time grows with the number of values, times
-#' the number of variables, times k, times (for sums) the number of possible sums. Pools of `opposed_pools_pmf()` with n
-#' different kinds of variables have 2^n states.
+#' Probabilities have relative errors below 1e-14 for up to 50 variables. Pools of `opposed_pools_pmf()` with n kinds of
+#' variables have 2^n states.
 #'
 #' @param x,y a list of distributions made by [pmf()], one for each variable, such as `c(rep(die, 4), third)`.
 #' @param k how many are summed or sorted; for `order_statistic_pmf()` which one is asked for.
@@ -220,8 +219,7 @@ opposed_pools_pmf <- function(x, y, pairs = NULL, ties = c("lose", "win")) {
   leave_out_of_pool(pmf_at(wins, NULL, whole_lattice, FALSE), c(x, y))
 }
 
-# How many variables have been met (`met`) in each state. The last state is all of them. Counts of each kind make the
-# states, and the count of the first kind varies fastest.
+# How many variables have been `met` in each state: counts of each kind, of which the first varies fastest.
 pool_states <- function(pool, variables) {
   kind <- integer(0)
   for (i in seq_along(pool)) {

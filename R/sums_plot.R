@@ -202,7 +202,6 @@ entries_within <- function(x, xlim) {
   below + seq_len(max(entries_up_to(x, xlim[[2L]]) - below, 0))
 }
 
-# The width of a bar: a step, but at most a fifth of the picture, which bars of two values far apart would exceed.
 shown_width <- function(all, xlim) {
   step <- min(vapply(all, function(x) if (is_sparse(x)) min(diff(positions_of(x))) * step_of(x) else step_of(x), 0))
   min(step, if (diff(xlim) > 0) diff(xlim) / 5 else 1)

@@ -38,7 +38,6 @@
 #' Hodges, J. L. and Lehmann, E. L. (1963). Estimates of location based on rank tests. *Annals of Mathematical
 #' Statistics* 34, 598-611. \doi{10.1214/aoms/1177704172}
 #' @examples
-#' # Pairs with ties: an exact p-value, where wilcox.test() would approximate.
 #' rank_test(c(7, 5, 6, 9, 8, 7, 4, 8), c(5, 4, 5, 6, 6, 6, 4, 7), paired = TRUE, level = 0.95)
 #' rank_test(yield ~ N | block, npk)
 #' w <- pmf_rank_sum(c(3, 3, 5, 6, 7), c(1, 2, 3, 3))

@@ -63,8 +63,7 @@ check_pmf_values <- function(values, size, argument = "values") {
   as.double(values)
 }
 
-# The lattice of these values, and their positions. Without a step the values must be whole numbers or decimal
-# fractions, and the step is the longest that divides all their distances.
+# The lattice of these values, and their positions. Without a step it is the longest that divides all distances.
 lattice_of_values <- function(values, by = NULL, argument = "values", operands = 0) {
   first <- min(values)
   if (!is.null(by)) return(list(lattice = read_lattice(first, by), at = positions_on_step(values, first, by, argument)))
@@ -183,7 +182,6 @@ plain_weight_rows <- function(x, argument, log) {
   if (is.double(x) && !is.object(x) && length(x) > 0L) x else check_weight_rows(x, argument, log)
 }
 
-# A double matrix of usable rows, or an error that names the first unusable weight or row.
 check_weight_rows <- function(x, argument, log) {
   x <- given_data(x, argument)
   must_be(is.numeric(x), argument, "numeric", x)

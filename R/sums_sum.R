@@ -139,7 +139,6 @@ repeat_vector <- function(x, times, log, accuracy, run) {
   usable_sum(.Call(C_pmf_sum, list(x), times, length, log, accuracy, fourier_cache(), run), check_weights(x, "x", log))
 }
 
-# The sum of copies of a sparse distribution: with shorter gaps (encode_gaps) if this leaves few positions.
 repeat_positions <- function(x, times, lattice, log, accuracy, run, tail) {
   code <- encode_gaps(positions_of(x), times)
   last <- code$at[[length(code$at)]]

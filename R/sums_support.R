@@ -123,7 +123,6 @@ lattice_of_sum <- function(all) {
   list(lattice = sum_lattice(sum(shared$origin), shared$step, shared$parts), times = shared$times)
 }
 
-# One lattice, which begins with the first value of all, and a list of the positions of each distribution on it.
 positions_together <- function(all) {
   shared <- common_lattice(lapply(all, lattice_of), vapply(all, last_position, 0))
   first <- min(shared$origin)
