@@ -1,5 +1,3 @@
-# Regressions and classifications by copulas, with a mean function beneath (R/predictive_mean.R).
-
 #' Regressions and classifications by copulas as predictive models
 #'
 #' Nonparametric models for [predictive_resample()], of a response given covariates or of a response with two classes.

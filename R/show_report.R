@@ -118,7 +118,6 @@ write_whole <- function(page, target, file) {
   if (!isTRUE(renamed)) refuse(if (is.character(renamed)) renamed else "it could not be renamed")
 }
 
-# As R writes numbers usually. Options and the state of R's generator stay as they were.
 keeping_state <- function(code) {
   old <- options(OutDec = ".", scipen = 0, digits = 7, width = 100, useFancyQuotes = FALSE)
   seed <- globalenv()$.Random.seed

@@ -217,7 +217,6 @@ explorer_ticks <- function(limits, transform, marker) {
   list(at = ticks$at, labels = labels)
 }
 
-# Content with one section. `note`: sentences below the table that hold for all such tables.
 table_content <- function(title, words, table, caption, picture = NULL, note = NULL, verdict = NULL, converged = NA,
                           seed = NULL) {
   list(

@@ -10,7 +10,7 @@
 #'   observed losses; or a distribution made by [pmf()].
 #' @param by the step.
 #' @param method where probability between two values goes: `"rounding"` to the nearest; `"up"` or `"down"` to the
-#'   larger or the smaller, so that losses are over- or understated; `"unbiased"` to both, so that (limited) means stay.
+#'   larger or the smaller, which over- or understates losses; `"unbiased"` to both, so that (limited) means stay.
 #' @param deductible,limit the part of the loss that counts. A limit less the deductible is a multiple of `by`.
 #' @param per `"loss"`: the payment for each loss, 0 for those below the deductible. `"payment"`: the payment given that
 #'   the loss exceeds the deductible.
