@@ -137,7 +137,7 @@ fit_trend <- function(fit, knots, only_with_many, pairs = NULL) {
   line$solve(trend, x, y, solved)
 }
 
-# Akaike's penalty for few observations (Hurvich & Tsai 1989, Biometrika 76, 297-307), times 1.5: lines stay lines.
+# Akaike's penalty for few observations (Hurvich & Tsai 1989, Biometrika 76, 297-307), times 1.5: fewer false curves.
 penalty <- function(slopes, n) 1.5 * slopes * n / max(n - slopes - 2, 0.1)
 
 scaled_design <- function(trend, design) {

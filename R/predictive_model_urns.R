@@ -84,7 +84,6 @@ add_kind("bayesian_bootstrap", function() with_parts(urn_kind,
   reasons = list(few_values_reason, values_checks)
 ))
 
-# Urns with a base measure also give the parameters of their limits(), and draw() some resamples.
 base_kind <- function(...) {
   with_parts(urn_kind, limit = "always", name = "urns", has_prior = TRUE,
     no_prediction = "is the limit of an urn: simulate() draws what it predicts", quantities = urn_quantities,

@@ -240,7 +240,6 @@ thin_line <- function(value, height, stretches = 2000L) {
   list(x = value[keep], y = height[keep])
 }
 
-# Numbers with all digits. On an axis of whole numbers only these are marked, on a short one each.
 value_axis <- function(ends, whole) {
   plain_numbers <- function(at) format(at, digits = 15, scientific = FALSE, trim = TRUE)
   ticks <- axis_of(ends, plain_numbers, 5L)

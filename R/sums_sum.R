@@ -174,7 +174,6 @@ check_accuracy <- function(accuracy) {
   as.double(accuracy)
 }
 
-# The sum of two distributions with different steps or with gaps. It may leave out a probability of `tail`.
 add_positions <- function(x, y, log, accuracy, run, tail = 0) {
   shared <- lattice_of_sum(list(x, y))
   times <- shared$times
@@ -268,7 +267,6 @@ counts_to_tail <- function(at, weights, last, log_tail) {
   cummax(reach[findInterval(seq_len(terms), ends, left.open = TRUE) + 1] + 1)
 }
 
-# Leaves out at most `tail`: the ends of a dense distribution, the least probable values of a sparse one.
 without_improbable <- function(x, tail) {
   if (tail == 0 || size_of(x) == 1L) return(x)
   log <- is_log(x)
