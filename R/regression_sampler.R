@@ -124,8 +124,9 @@ logit_sampler_words <- function(fit) {
   own <- family_of(fit)$sampling
   if (!is.null(own)) return(own$words(fit))
   if (has_level_moves(fit$state[[1L]])) {
-    return(sprintf(paste("elliptical slice moves of the coefficients and the %s, then new effects of each group",
+    return(sprintf(paste("%slliptical slice moves of the coefficients and the %s, then new effects of each group",
       "(Polya-Gamma sweeps would have about %s in 1,000)"),
+      if (length(banded_smooths(fit$design))) "Polya-Gamma sweeps, each followed by e" else "e",
       if (length(group_parameter_names(fit)) > 1L) "groups' covariances" else "groups' deviation",
       count_words(max(1, signif(fit$state[[1L]]$moves[[2L]], 1)), "effective draw")
     ))

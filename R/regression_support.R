@@ -7,22 +7,43 @@ support_reasons <- function(fit) {
   family <- family_of(fit)
   fit <- family$rows(fit)
   counts <- fit$weights > 0
+  events <- events_of(if (family$has_classes) whole else fit)
   of_responses <- if (family$has_classes) {
-    totals <- colSums(whole$response$observed[whole$weights > 0, , drop = FALSE])
-    absent <- lapply(names(totals)[totals == 0], function(class) reason("absent_class", quantity = class))
-    unlist(absent, recursive = FALSE)
-  } else equal_responses(fit, counts)
-  c(of_responses, separation(fit, counts)$reasons, dependence(fit, counts), long_tail(whole),
+    unlist(lapply(names(events)[events == 0], function(class) reason("absent_class", quantity = class)), FALSE)
+  } else equal_responses(fit, events)
+  c(of_responses, rare_events(fit, events), separation(fit, counts)$reasons, dependence(fit, counts), long_tail(whole),
     levels_alone(fit, counts), misfit(whole), family_of(whole)$support(whole))
 }
 
-equal_responses <- function(fit, counts) {
-  observed <- fit$response$observed[counts]
-  if (family_of(fit)$is_count) return(if (all(observed == 0)) reason("zero_counts", figure = 0))
-  if (!all(observed == 0) && !all(observed == fit$response$trials[counts])) return(NULL)
+# The numbers of responses of each kind: of failures and successes, of the classes, or the sum of counts.
+events_of <- function(fit) {
+  counts <- fit$weights > 0
+  observed <- as.matrix(fit$response$observed)[counts, , drop = FALSE]
+  weight <- fit$weights[counts]
+  if (family_of(fit)$has_classes) return(colSums(weight * observed))
+  if (family_of(fit)$is_count) return(c("counted events" = sum(weight * observed)))
+  trials <- fit$response$trials[counts]
+  stats::setNames(c(sum(weight * (trials - observed)), sum(weight * observed)), outcome_words(fit))
+}
+
+# Fewer events than ten say little. They are named if they are rare too: then the rows do not tell how few they are.
+rare_events <- function(fit, events) {
+  family <- family_of(fit)
+  all <- if (family$is_count) sum(fit$weights) else sum(events)
+  few <- which(events > 0 & events < 10 & events < all / 20)
+  if (length(few) == 0L || isTRUE(fit$response$steps)) return(NULL)
+  kinds <- if (family$has_classes) sprintf("of class `%s`", names(events)) else names(events)
+  reason("few_events", quantity = names(events)[few], figure = min(events[few]),
+    shown = paste(signif(events[few], 2), kinds[few], collapse = ", "),
+    all = paste(whole_words(all), if (family$is_count) "counts" else "responses"))
+}
+
+equal_responses <- function(fit, events) {
+  if (all(events > 0)) return(NULL)
+  if (family_of(fit)$is_count) return(reason("zero_counts", figure = 0))
   levels <- fit$response$levels
   first <- if (length(levels) == 1L) sprintf(" (`%s` is the first level, which counts as failure.)", levels) else ""
-  reason("equal_responses", kind = outcome_words(fit)[[if (all(observed == 0)) 1L else 2L]], first = first)
+  reason("equal_responses", kind = names(events)[[if (events[[2L]] == 0) 1L else 2L]], first = first)
 }
 
 # Separation (Albert and Anderson 1984): the likelihood grows without end along a direction. Two signs are looked for:

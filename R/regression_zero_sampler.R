@@ -41,6 +41,7 @@ zero_part_prior <- function(view) {
     rows = sum(counts$weight[some]))
   prior <- compiled_logit_prior(view$prior, counts)
   prior$effect_scale <- effect_scales(view)
+  prior$moves <- c(view$warmup, level_moves)
   prior
 }
 
@@ -62,7 +63,10 @@ zero_step <- function(fit, counts, zeros) {
     }), recursive = FALSE)
   }
   with_parts <- function(state, from) {
-    for (part in c("count", "zero")) state[[part]][parts[[part]]] <- from[[part]][parts[[part]]]
+    for (part in c("count", "zero")) {
+      state[[part]][parts[[part]]] <- from[[part]][parts[[part]]]
+      if (has_level_moves(from[[part]])) state[[part]]$moves <- from[[part]]$moves
+    }
     state$ellipse <- from$ellipse
     state
   }
@@ -92,6 +96,12 @@ zero_step <- function(fit, counts, zeros) {
 
 zero_sampler_words <- function(fit) {
   drawn <- c(zi = "which zeros are excess zeros", hu = "the zeros that truncation hides")[[fit$zero$kind]]
-  paste0("Polya-Gamma sweeps of both regressions, each after a draw of ", drawn,
-    if (isTRUE(fit$state[[1L]]$ellipse[[1L]] > 0)) " and before an elliptical slice move of all coefficients")
+  state <- fit$state[[1L]]
+  moved <- vapply(state[c("count", "zero")], has_level_moves, NA)
+  parts <- function(which) if (all(which)) "both regressions" else c("the counts", "the zeros")[which]
+  paste(c(
+    if (!all(moved)) paste0("Polya-Gamma sweeps of ", parts(!moved), ", each after a draw of ", drawn),
+    if (any(moved)) paste("elliptical slice moves of", parts(moved), "with the effects of groups"),
+    if (isTRUE(state$ellipse[[1L]] > 0)) "before an elliptical slice move of all coefficients"
+  ), collapse = " and ")
 }

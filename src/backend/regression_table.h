@@ -53,6 +53,7 @@ typedef struct wb_regression_data {
   const wb_regression_term *terms;
   const wb_regression_zeros *zeros; /* of a session of counts beside a session of zeros; NULL: there is none */
   double *completed;                /* host copy of what complete() changes: `dispersed`, or `kappa`; or NULL */
+  const double *observed;           /* rows: kappa as it was given */
 } wb_regression_data;
 
 /* The weights of the rows in X'WX and X'z. */
@@ -61,6 +62,7 @@ enum {
   WB_REGRESSION_EXPECTED,    /* their means, and z as before */
   WB_REGRESSION_INFORMATION, /* less the second derivative of the log likelihood in the logit, and the first */
   WB_REGRESSION_CROSS,       /* the mixed second derivative in the predictors of the outcome and `other`, and 0 */
+  WB_REGRESSION_GIVEN,       /* what inform() wrote */
   WB_REGRESSION_RATIO        /* none. In place of the log likelihood of Poisson rows its excess over the surrogates' */
 };
 
@@ -183,6 +185,11 @@ typedef struct wb_regression_functions {
    * psi of the counts and the linear predictor of zeros, in the order of the counts; or NULL. */
   int (*pair_log_likelihood)(const wb_regression_pair *pair, double *linear, double *log_likelihood,
                              wb_message *message);
+  /* The same of the rows of each level of a term of the counts (`part` 0) or of zeros (1), as above. */
+  int (*pair_level_log_likelihoods)(const wb_regression_pair *pair, int part, int32_t term, double *log_likelihoods,
+                                    wb_message *message);
+  /* Writes what wb_zero_inform() knows of each row of a part, for a sweep of its session with these weights. */
+  int (*inform)(const wb_regression_pair *pair, int part, wb_message *message);
   void (*close)(wb_regression_session *session); /* NULL-safe, never fails */
   /* Predicts rows first..first + count - 1. out: count x (outcomes, or classes) x WB_REGRESSION_SUMMARIES, or NaN. */
   int (*predict)(const wb_regression_prediction *prediction, int64_t first, int64_t count, const wb_run *run,

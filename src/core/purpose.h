@@ -87,6 +87,7 @@ typedef enum wb_purpose {
   WB_PURPOSE_ZERO = 168,             /* what completes the data of a row with a regression of zeros [row] */
   WB_PURPOSE_ZERO_KEY = 169,         /* the key of the regression of zeros, iteration = 0 [0] */
   WB_PURPOSE_ZERO_MOVE = 170,        /* a move of both regressions [0] */
+  WB_PURPOSE_OUTCOME_SHIFT = 171,    /* shifts of all outcomes: of a column [column], of a level [2^32 + level] */
 
   /* Predictive resampling */
   WB_PURPOSE_RESAMPLE = 160,        /* coordinates of a step [resample] */

@@ -132,6 +132,8 @@ typedef struct wb_regression_chain {
   wb_regression_counts counts;
   wb_regression_state state;
   struct wb_regression_dual *dual; /* of a dual session, while it sweeps */
+  /* The other regression of counts and zeros (regression/zeros.h), or NULL. */
+  const struct wb_regression_chain *beside;
   uint64_t key;
   double warmup;      /* sweeps in which moves learn */
   double level_moves; /* regression/level_moves.h: 0 never, 1 where they pay, 2 always */

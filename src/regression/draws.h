@@ -81,6 +81,11 @@ double wb_regression_log_dispersion(const wb_regression_prior *prior, double log
 wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *state, double dispersion);
 wb_regression_parameters wb_regression_own_parameters(const wb_regression_state *state);
 
+/* A chain and the one beside it, with the parameters of the former. */
+wb_regression_pair wb_regression_pair_of(const wb_regression_chain *chain, const wb_regression_parameters *own);
+/* The log likelihood of all rows, with what completes the data summed out. */
+int wb_regression_evaluate(const wb_regression_chain *chain, const wb_regression_parameters *own, double *sum);
+
 /* Parts of a draw of coefficients: writes the prior's precision P, packed, and adds P m to `linear`. */
 void wb_regression_add_prior(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
                              double *precision, double *linear);

@@ -20,6 +20,20 @@ wb_regression_parameters wb_regression_own_parameters(const wb_regression_state 
   return wb_regression_parameters_of(state, state->scalars[WB_REGRESSION_DISPERSION]);
 }
 
+wb_regression_pair wb_regression_pair_of(const wb_regression_chain *chain, const wb_regression_parameters *own) {
+  const wb_regression_chain *const other = chain->beside;
+  const wb_regression_parameters its = wb_regression_own_parameters(&other->state);
+  return chain->data->zeros ? (wb_regression_pair){chain->session, other->session, *own, its}
+                            : (wb_regression_pair){other->session, chain->session, its, *own};
+}
+
+int wb_regression_evaluate(const wb_regression_chain *chain, const wb_regression_parameters *own, double *sum) {
+  const wb_regression_functions *const table = chain->backend->regression;
+  if (!chain->beside) return table->log_likelihood(chain->session, own, sum, chain->message);
+  const wb_regression_pair pair = wb_regression_pair_of(chain, own);
+  return table->pair_log_likelihood(&pair, NULL, sum, chain->message);
+}
+
 void wb_regression_draw_group_scale(const wb_regression_chain *chain, uint32_t iteration) {
   const wb_regression_state *const state = &chain->state;
   const double scale = chain->prior.group_scale;
@@ -62,8 +76,7 @@ static double log_density(const void *of, double log_r) {
   const double r = wb_exp(log_r);
   const wb_regression_parameters parameters = wb_regression_parameters_of(&chain->state, r);
   double density = 0.0;
-  if (*law->status == WB_OK)
-    *law->status = chain->backend->regression->log_likelihood(chain->session, &parameters, &density, chain->message);
+  if (*law->status == WB_OK) *law->status = wb_regression_evaluate(chain, &parameters, &density);
   return density +
          (wb_regression_count_constant(&chain->counts, r) + wb_regression_log_dispersion(&chain->prior, log_r));
 }

@@ -3,12 +3,11 @@
 
 #include "regression/level_moves.h"
 
-#include "core/trigonometric.h"
+#include "core/random_gamma.h"
+#include "core/random_normal.h"
 #include "numeric/memory.h"
 #include "regression/ellipse.h"
 #include "regression/quadratic.h"
-
-#define TWO_PI 6.283185307179586
 
 enum { MOST = WB_LEVEL_MOST_COEFFICIENTS + WB_LEVEL_MOST_SCALES };
 
@@ -85,9 +84,15 @@ static int evaluate(const level_pass *pass, const double *theta, double *logs, d
   const wb_regression_chain *const chain = pass->chain;
   const double *const effects = pass->room->effects;
   const wb_regression_parameters parameters = wb_level_parameters(chain, pass->room->coefficients, effects);
+  const wb_regression_functions *const table = chain->backend->regression;
+  int status;
   memcpy(own_coefficients(&pass->t, pass->room->coefficients), theta, (size_t)pass->t.p * sizeof(double));
-  const int status = chain->backend->regression->level_log_likelihoods(chain->session, &parameters, pass->t.term, logs,
-                                                                       chain->message);
+  if (chain->beside) {
+    const wb_regression_pair pair = wb_regression_pair_of(chain, &parameters);
+    status = table->pair_level_log_likelihoods(&pair, !chain->data->zeros, pass->t.term, logs, chain->message);
+  } else {
+    status = table->level_log_likelihoods(chain->session, &parameters, pass->t.term, logs, chain->message);
+  }
   for (int32_t l = 0; l < pass->t.levels && sum; l++) *sum += logs[l];
   return status;
 }
@@ -102,53 +107,56 @@ static double log_prior(const level_pass *pass, const double *theta, const wb_le
   return at->log_prior - 0.5 * wb_regression_dot((size_t)p, off, weighed) - pass->t.levels * at->half_log_determinant;
 }
 
-/* Moves theta, standardised effects fixed: `count` coordinates in the units of the ellipse, from `first`. theta, `at`,
- * `density` stay current; effects and likelihoods follow. */
+/* Some coordinates of theta in the units of the ellipse, and where they lead. */
+typedef struct moving {
+  level_pass *pass;
+  int32_t first, count;
+  double white[MOST], theta[MOST]; /* all coordinates in these units, and theta */
+  wb_level_covariance at;
+} moving;
+
+static void keep(void *context, const double *x, double *w) {
+  const moving *const own = context;
+  memcpy(w, x, (size_t)own->count * sizeof(double));
+}
+static void stay(void *context, double *w) { (void)context, (void)w; }
+
+/* The density with standardised effects fixed. Effects and likelihoods of the levels are in the room. */
+static int moved_density(void *context, double *white, double *density) {
+  moving *const own = context;
+  level_pass *const pass = own->pass;
+  const wb_level_term *const t = &pass->t;
+  double value = 0.0;
+  *density = -wb_infinity();
+  memcpy(own->white + own->first, white, (size_t)own->count * sizeof(double));
+  wb_triangle_solve_transposed(t->d, pass->room->root, own->white, own->theta);
+  for (int32_t c = 0; c < t->d; c++) own->theta[c] += pass->centre[c];
+  if (!wb_level_covariance_of(t, own->theta + t->p, &own->at)) return WB_OK;
+  WB_TRY(
+      act(pass, WB_LEVEL_FOLLOW, own->theta, &own->at, pass->room->standard, pass->room->effects + t->effect, &value));
+  WB_TRY(evaluate(pass, own->theta, pass->room->trial_logs, &value));
+  *density = value + log_prior(pass, own->theta, &own->at);
+  return WB_OK;
+}
+
+/* Moves theta: `count` coordinates, from `first`. theta, `at`, `density`, effects and likelihoods follow. */
 static int move(level_pass *pass, int number, int32_t first, int32_t count, double *theta, wb_level_covariance *at,
                 double *density) {
-  const wb_regression_chain *const chain = pass->chain;
   const wb_level_term *const t = &pass->t;
-  const int32_t d = t->d;
-  const double half_df = 0.5 * (WB_REGRESSION_T_FREEDOM + count);
-  double white[MOST], aside[MOST], trial[MOST], turned[MOST];
-  wb_level_covariance there;
+  moving own = {.pass = pass, .first = first, .count = count};
+  double ahead[MOST], white[MOST], aside[MOST], trial[MOST], origin[MOST] = {0};
   wb_stream stream = wb_stream_open(
-      chain->key, WB_PURPOSE_LEVEL_MOVE, pass->iteration,
+      pass->chain->key, WB_PURPOSE_LEVEL_MOVE, pass->iteration,
       (uint64_t)(number / WB_LEVEL_MOVES) << 32 | (uint64_t)(pass->number * WB_LEVEL_MOVES + number % WB_LEVEL_MOVES));
-  for (int32_t c = 0; c < d; c++) trial[c] = theta[c] - pass->centre[c];
-  wb_triangle_apply_transposed(d, pass->room->root, trial, white);
-  const double own = wb_regression_dot((size_t)count, white + first, white + first);
-  /* Given the point, the scale of a t is inverse gamma; given the scale, the other axis is normal. */
-  const double scale = wb_sqrt((WB_REGRESSION_T_FREEDOM + own) / (2.0 * wb_draw_gamma(&stream, half_df)));
-  for (int32_t c = 0; c < count; c++) aside[c] = scale * wb_draw_normal(&stream);
-  memcpy(turned, white, (size_t)d * sizeof(double));
-  const double level = *density + half_df * wb_log1p(own / WB_REGRESSION_T_FREEDOM) - wb_draw_exponential(&stream);
-  double angle = TWO_PI * wb_stream_uniform(&stream), low = angle - TWO_PI, high = angle;
-  while (high - low > 1e-10) {
-    double sine, cosine;
-    wb_sine_cosine(angle, &sine, &cosine);
-    for (int32_t c = 0; c < count; c++) turned[first + c] = wb_fma(cosine, white[first + c], sine * aside[c]);
-    wb_triangle_solve_transposed(d, pass->room->root, turned, trial);
-    for (int32_t c = 0; c < d; c++) trial[c] += pass->centre[c];
-    if (wb_level_covariance_of(t, trial + t->p, &there)) {
-      double value = 0.0;
-      WB_TRY(act(pass, WB_LEVEL_FOLLOW, trial, &there, pass->room->standard, pass->room->effects + t->effect, &value));
-      WB_TRY(evaluate(pass, trial, pass->room->trial_logs, &value));
-      value += log_prior(pass, trial, &there);
-      const double square = wb_regression_dot((size_t)count, turned + first, turned + first);
-      if (value + half_df * wb_log1p(square / WB_REGRESSION_T_FREEDOM) > level) {
-        memcpy(theta, trial, (size_t)d * sizeof(double));
-        memcpy(pass->room->logs, pass->room->trial_logs, (size_t)t->levels * sizeof(double));
-        memcpy(t->effects, pass->room->effects + t->effect, (size_t)t->levels * (size_t)t->q * sizeof(double));
-        *at = there;
-        *density = value;
-        return WB_OK;
-      }
-    }
-    if (angle < 0.0) low = angle;
-    else high = angle;
-    angle = wb_fma(high - low, wb_stream_uniform(&stream), low);
-  }
+  for (int32_t c = 0; c < t->d; c++) trial[c] = theta[c] - pass->centre[c];
+  wb_triangle_apply_transposed(t->d, pass->room->root, trial, own.white);
+  memcpy(ahead, own.white + first, (size_t)count * sizeof(double));
+  const wb_regression_curve curve = {(size_t)count, origin, &own, moved_density, keep, stay};
+  WB_TRY(wb_regression_move_along(&curve, &stream, ahead, white, aside, trial, density));
+  memcpy(theta, own.theta, (size_t)t->d * sizeof(double));
+  memcpy(pass->room->logs, pass->room->trial_logs, (size_t)t->levels * sizeof(double));
+  memcpy(t->effects, pass->room->effects + t->effect, (size_t)t->levels * (size_t)t->q * sizeof(double));
+  *at = own.at;
   return WB_OK;
 }
 
@@ -229,6 +237,106 @@ static int sweep_term(level_pass *pass, int learning, const wb_level_passes *pas
   return WB_OK;
 }
 
+/* Shifts that all outcomes of a multinomial share. Where the reference class is rare they are known far less well than
+ * an outcome given the others. First of a coefficient, by slice sampling. */
+typedef struct shift_law {
+  const wb_regression_chain *chain;
+  int32_t column;
+  double from[WB_REGRESSION_MOST_OUTCOMES], square, linear; /* the prior's part: -linear x - square x^2/2 */
+  int *status;
+} shift_law;
+
+static double shift_density(const void *of, double shift) {
+  const shift_law *const law = of;
+  const wb_regression_state *const state = &law->chain->state;
+  const wb_regression_parameters parameters = wb_regression_own_parameters(state);
+  double density = 0.0;
+  for (int32_t k = 0; k < state->outcomes; k++)
+    state->coefficients[k * state->columns + law->column] = law->from[k] + shift;
+  if (*law->status == WB_OK) *law->status = wb_regression_evaluate(law->chain, &parameters, &density);
+  return density - shift * wb_fma(0.5 * law->square, shift, law->linear);
+}
+
+static int shift_coefficient(const wb_regression_chain *chain, uint32_t iteration, int32_t c) {
+  const wb_regression_state *const state = &chain->state;
+  const wb_regression_prior *const prior = &chain->prior;
+  const int32_t p = state->columns;
+  double precision[WB_LEVEL_MOST_COEFFICIENTS * (WB_LEVEL_MOST_COEFFICIENTS + 1) / 2];
+  int status = WB_OK;
+  shift_law law = {.chain = chain, .column = c, .status = &status};
+  for (int32_t k = 0; k < state->outcomes; k++) {
+    const double *const own = state->coefficients + (size_t)k * (size_t)p;
+    law.from[k] = own[c];
+    wb_regression_prior_precision(prior, state, k, precision);
+    for (int32_t r = 0; r < p; r++)
+      law.linear = wb_fma(precision[r <= c ? wb_packed_row(c) + (size_t)r : wb_packed_row(r) + (size_t)c],
+                          own[r] - wb_regression_prior_mean(prior, state, k, r), law.linear);
+    law.square += precision[wb_packed_row(c) + (size_t)c];
+  }
+  /* Outcomes are correlated: regression/chain.h. */
+  if (!prior->law || prior->law[c] == WB_REGRESSION_NORMAL) law.square /= state->outcomes;
+  wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_OUTCOME_SHIFT, iteration, (uint64_t)c);
+  const double shift = wb_slice_draw(shift_density, &law, 0.5, 32, WB_MOST_LOG, 0.0, &stream);
+  (void)shift_density(&law, shift);
+  return status;
+}
+
+/* The same of the effects of each level of a term: a draw given the differences between outcomes under the prior, which
+ * is taken by its likelihood. */
+static int shift_effects(const wb_regression_chain *chain, const wb_level_room *room, uint32_t iteration,
+                         int32_t term) {
+  const wb_regression_state *const state = &chain->state;
+  const wb_regression_functions *const table = chain->backend->regression;
+  const int32_t each = wb_level_terms(state) / state->outcomes;
+  const wb_level_term t = wb_level_term_of(chain, term);
+  const size_t q = (size_t)t.q, packed = wb_packed_size(t.q);
+  wb_regression_parameters parameters = wb_regression_own_parameters(state);
+  double factor[WB_LEVEL_MOST_PACKED], shift[WB_LEVEL_MOST], tied[WB_LEVEL_MOST];
+  copy_state(state, room);
+  for (int32_t l = 0; l < t.levels; l++) {
+    wb_stream stream =
+        wb_stream_open(chain->key, WB_PURPOSE_OUTCOME_SHIFT, iteration, (uint64_t)1 << 32 | (t.first + (uint64_t)l));
+    memset(factor, 0, sizeof factor);
+    memset(shift, 0, sizeof shift);
+    for (int32_t k = 0; k < state->outcomes; k++) {
+      const wb_level_term own = wb_level_term_of(chain, k * each + term);
+      const double *const tie = own.covariance + packed;
+      for (size_t i = 0; i < packed; i++) factor[i] += tie[i];
+      wb_regression_apply_symmetric(t.q, tie, own.effects + (size_t)l * q, tied);
+      for (size_t j = 0; j < q; j++) shift[j] -= tied[j];
+    }
+    if (wb_cholesky(t.q, factor) > 0) return WB_OK;
+    wb_triangle_solve(t.q, factor, shift, shift);
+    for (size_t j = 0; j < q; j++) shift[j] += wb_draw_normal(&stream);
+    wb_triangle_solve_transposed(t.q, factor, shift, shift);
+    for (int32_t k = 0; k < state->outcomes; k++)
+      for (size_t j = 0; j < q; j++)
+        room->effects[wb_level_term_of(chain, k * each + term).effect + (size_t)l * q + j] += shift[j];
+    room->density[l] = wb_draw_exponential(&stream);
+  }
+  WB_TRY(table->level_log_likelihoods(chain->session, &parameters, term, room->logs, chain->message));
+  parameters.effects = room->effects;
+  WB_TRY(table->level_log_likelihoods(chain->session, &parameters, term, room->trial_logs, chain->message));
+  for (int32_t k = 0; k < state->outcomes; k++) {
+    const wb_level_term own = wb_level_term_of(chain, k * each + term);
+    for (int32_t l = 0; l < t.levels; l++)
+      if (room->trial_logs[l] - room->logs[l] + room->density[l] > 0.0)
+        memcpy(own.effects + (size_t)l * q, room->effects + own.effect + (size_t)l * q, q * sizeof(double));
+  }
+  return WB_OK;
+}
+
+/* All terms, and up to WB_LEVEL_PART columns in turn. */
+static int shift_outcomes(const wb_regression_chain *chain, const wb_level_room *room, uint32_t iteration) {
+  const int32_t p = chain->state.columns, outcomes = chain->state.outcomes;
+  for (int32_t i = 0; i < WB_LEVEL_PART && i < p; i++)
+    WB_TRY(shift_coefficient(chain, iteration,
+                             (int32_t)(((uint64_t)iteration * WB_LEVEL_PART + (uint64_t)i) % (uint64_t)p)));
+  for (int32_t t = 0; t < wb_level_terms(&chain->state) / outcomes; t++)
+    WB_TRY(shift_effects(chain, room, iteration, t));
+  return WB_OK;
+}
+
 /* Sweeps of the warm-up after which ellipse and reference points are learned anew, without the first sweeps. */
 static int learns_after(double warmup, uint32_t iteration) {
   static const double share[] = {0.15, 0.3, 0.6, 1.0};
@@ -252,6 +360,7 @@ int wb_level_sweep(const wb_regression_chain *chain, uint32_t iteration, wb_leve
     *log_likelihood = 0.0;
     for (int32_t l = 0; l < pass.t.levels; l++) *log_likelihood += room->logs[l];
   }
+  if (state->outcomes > 1) WB_TRY(shift_outcomes(chain, room, iteration));
   if (!learning) return WB_OK;
   state->moves[WB_LEVEL_COUNT] += 1.0;
   if (!learns_after(chain->warmup, iteration) || state->moves[WB_LEVEL_COUNT] < 10.0) return WB_OK;

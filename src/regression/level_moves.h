@@ -73,6 +73,9 @@ typedef struct wb_level_passes {
 /* Whether something that a term's map depends on changes from sweep to sweep. */
 int wb_level_changes(const wb_regression_chain *chain);
 
+/* Whether a sweep has Polya-Gamma draws of lattices (regression/chain.h), and of all else, before the moves. */
+int wb_level_has_lattices(const wb_regression_state *state);
+
 /* Makes the records of a term about its mean and the modes that are there, given the coefficients of other outcomes and
  * the effects of other terms; its own become the mean and the modes. */
 int wb_level_make_records(const wb_regression_chain *chain, const wb_level_term *t, const double *events,

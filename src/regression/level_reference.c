@@ -21,8 +21,11 @@ enum { CLIMB_PASSES = 10, CLIMB_PASSES_OF_TERM = 5, LEARNING_STEPS = 5, EIGENVAL
 #define RELATIVE_RIDGE 1e-8
 #define LEAST_PIVOT 1e-280
 
+/* Terms of an outcome that can have moves: not the lattices, which come last. */
+static int32_t own_terms(const wb_regression_grouping *grouping) { return grouping->count - grouping->lattices; }
+
 int32_t wb_level_terms(const wb_regression_state *state) {
-  return state->groups > 0 ? 1 : state->grouping ? state->outcomes * state->grouping->count : 0;
+  return state->groups > 0 ? 1 : state->grouping ? state->outcomes * own_terms(state->grouping) : 0;
 }
 
 /* Doubles of a term's part of the moves, and its coordinates. */
@@ -35,8 +38,8 @@ static wb_level_term shape_of(const wb_regression_state *state, int32_t number) 
   const wb_regression_grouping *const grouping = state->grouping;
   wb_level_term t = {.term = -1, .p = state->columns, .q = 1, .levels = state->groups, .independent = 1};
   if (grouping) {
-    t.term = number % grouping->count;
-    t.outcome = number / grouping->count;
+    t.term = number % own_terms(grouping);
+    t.outcome = number / own_terms(grouping);
     t.q = grouping->terms[t.term].columns;
     t.levels = grouping->terms[t.term].levels;
     t.independent = grouping->independent[t.term];
@@ -48,9 +51,7 @@ static wb_level_term shape_of(const wb_regression_state *state, int32_t number) 
 
 size_t wb_level_size(const wb_regression_state *state) {
   size_t size = WB_LEVEL_HEAD;
-  if (wb_level_terms(state) == 0 || (state->grouping && state->grouping->lattices > 0) || state->dual_rows > 0 ||
-      state->columns > WB_LEVEL_MOST_COEFFICIENTS)
-    return 0;
+  if (wb_level_terms(state) == 0 || state->dual_rows > 0 || state->columns > WB_LEVEL_MOST_COEFFICIENTS) return 0;
   for (int32_t i = 0; i < wb_level_terms(state); i++) {
     const wb_level_term t = shape_of(state, i);
     if (t.q > WB_LEVEL_MOST) return 0;
@@ -74,6 +75,10 @@ wb_level_term wb_level_term_of(const wb_regression_chain *chain, int32_t number)
     covariance += WB_REGRESSION_COVARIANCE(before.q);
     t.first += (uint64_t)before.levels;
     t.effect += (size_t)before.levels * (size_t)before.q;
+  }
+  if (t.outcome > 0) {
+    t.effect += (size_t)t.outcome * wb_regression_lattice_effects(state->grouping);
+    covariance += t.outcome * state->grouping->lattices * (int32_t)WB_REGRESSION_COVARIANCE(1);
   }
   t.effects = (t.term < 0 ? state->intercepts : state->effects) + t.effect;
   t.covariance = t.term < 0 ? state->scalars + WB_REGRESSION_GROUP_VARIANCE : covariance;
@@ -101,7 +106,7 @@ void wb_level_count_events(const wb_regression_chain *chain, double *events) {
   const wb_regression_data *const data = chain->data;
   for (int32_t i = 0; i < wb_level_terms(&chain->state); i++) {
     const wb_level_term t = shape_of(&chain->state, i);
-    const double *const kappa = data->kappa + (size_t)t.outcome * (size_t)data->rows;
+    const double *const kappa = data->observed ? data->observed : data->kappa + (size_t)t.outcome * (size_t)data->rows;
     memset(events, 0, (size_t)t.levels * sizeof(double));
     int32_t g = 0;
     for (int64_t row = 0; row < data->rows; row++) {
@@ -124,6 +129,11 @@ static int weigh(const wb_regression_chain *chain, const wb_level_passes *at, in
   double unused;
   wb_regression_parameters parameters = wb_level_parameters(chain, at->coefficients, at->effects);
   parameters.weights = weights;
+  if (chain->beside && weights == WB_REGRESSION_INFORMATION) {
+    const wb_regression_pair pair = wb_regression_pair_of(chain, &parameters);
+    WB_TRY(chain->backend->regression->inform(&pair, !chain->data->zeros, chain->message));
+    parameters.weights = WB_REGRESSION_GIVEN;
+  }
   return chain->backend->regression->sweep(chain->session, &parameters, outcome, 0, 0, at->statistics, at->sums,
                                            &unused, chain->message);
 }
@@ -196,8 +206,11 @@ static void make_record(const wb_level_term *t, wb_regression_level sums, double
   }
 }
 
+int wb_level_has_lattices(const wb_regression_state *state) { return state->grouping && state->grouping->lattices > 0; }
+
 int wb_level_changes(const wb_regression_chain *chain) {
-  return wb_level_terms(&chain->state) > 1 || chain->counts.distinct > 0;
+  return wb_level_terms(&chain->state) > 1 || chain->counts.distinct > 0 || chain->beside ||
+         wb_level_has_lattices(&chain->state);
 }
 
 int wb_level_make_records(const wb_regression_chain *chain, const wb_level_term *t, const double *events,
@@ -548,16 +561,14 @@ int wb_level_start(const wb_regression_chain *chain) {
   const wb_regression_state *const state = &chain->state;
   if (!state->moves) return WB_OK;
   memset(state->moves, 0, wb_level_size(state) * sizeof(double));
-  if (!(chain->level_moves > 0.0) || !fits(chain)) return WB_OK;
+  if (!(chain->level_moves > 0.0) || !fits(chain) || (chain->beside && wb_level_has_lattices(state))) return WB_OK;
   const size_t p = (size_t)state->columns, statistics = WB_REGRESSION_STATISTICS(p), packed = wb_packed_size((int)p);
   const size_t sums =
       state->groups > 0 ? (size_t)state->groups * WB_REGRESSION_GROUP_STATISTICS(p) : wb_regression_level_sums(state);
-  size_t levels = 0, effects = 0;
-  for (int32_t i = 0; i < wb_level_terms(state); i++) {
-    const wb_level_term t = shape_of(state, i);
-    levels += (size_t)t.levels;
-    effects += (size_t)t.levels * (size_t)t.q;
-  }
+  const size_t effects =
+      state->grouping ? (size_t)state->outcomes * wb_regression_effects(state->grouping) : (size_t)state->groups;
+  size_t levels = 0;
+  for (int32_t i = 0; i < wb_level_terms(state); i++) levels += (size_t)shape_of(state, i).levels;
   start_room room;
   void *const memory = WB_PARTS("the moves of groups' effects", chain->message,
                                 WB_PART(room.at.coefficients, p * (size_t)state->outcomes),
@@ -572,7 +583,8 @@ int wb_level_start(const wb_regression_chain *chain) {
   const int status = climb(chain, &room, &expected);
   if (status == WB_OK) {
     state->moves[WB_LEVEL_EXPECTED] = expected;
-    state->moves[WB_LEVEL_USED] = expected < WB_LEVEL_ENOUGH || chain->data->poisson || chain->level_moves > 1.0;
+    state->moves[WB_LEVEL_USED] =
+        expected < WB_LEVEL_ENOUGH || chain->data->poisson || chain->beside || chain->level_moves > 1.0;
   }
   wb_aligned_free(memory);
   return status;

@@ -17,7 +17,7 @@ static int pass(const wb_regression_chain *chain, int32_t outcome, uint32_t iter
 
 static int evaluate(const wb_regression_chain *chain, double *log_likelihood) {
   const wb_regression_parameters parameters = wb_regression_own_parameters(&chain->state);
-  return chain->backend->regression->log_likelihood(chain->session, &parameters, log_likelihood, chain->message);
+  return wb_regression_evaluate(chain, &parameters, log_likelihood);
 }
 
 /* Whether a sweep begins with the drawing pass: with terms, drawn one by one, and after changes of the data. */
@@ -30,7 +30,7 @@ int wb_regression_start(const wb_regression_chain *chain, double spread) {
   const int has_mode =
       (state->outcomes == 1 && state->dual_rows == 0 && !(state->grouping && state->grouping->lattices > 0)) ||
       wb_regression_ellipse_size(state) > WB_REGRESSION_ELLIPSE_HEAD;
-  if (spread > 0.0) status = wb_level_start(chain);
+  if (spread > 0.0 && !chain->beside) status = wb_level_start(chain);
   if (spread > 0.0 && has_mode && status == WB_OK) status = wb_regression_find_mode(chain, spread);
   if (wb_level_used(state) && state->ellipse) state->ellipse[0] = 0.0;
   /* Many columns together spread the linear predictors as one does. */
@@ -180,7 +180,7 @@ static int move_levels(const wb_regression_chain *chain, uint32_t iteration, wb_
     if (state->grouping) wb_regression_shift_terms(chain, k, iteration, level_sums);
     if (chain->prior.law) wb_regression_draw_shrinkage(chain, k, iteration);
   }
-  if (chain->counts.distinct == 0) return WB_OK;
+  if (chain->counts.distinct == 0) return state->outcomes > 1 ? evaluate(chain, log_likelihood) : WB_OK;
   WB_TRY(wb_regression_draw_dispersion(chain, iteration));
   WB_TRY(evaluate(chain, log_likelihood));
   *log_likelihood += wb_regression_count_constant(&chain->counts, state->scalars[WB_REGRESSION_DISPERSION]);
@@ -192,10 +192,11 @@ int wb_regression_sweep(wb_regression_sweeper *sweeper, uint32_t iteration, doub
   const wb_regression_state *const state = &chain->state;
   double *const room = sweeper->room, *const more = sweeper->more;
   const int learned = chain->counts.distinct > 0;
+  const int levels = wb_level_used(state), draws = state->grouping && (!levels || wb_level_has_lattices(state));
   int moved = 0;
-  if (wb_level_used(state)) return move_levels(chain, iteration, &sweeper->levels, more, log_likelihood);
-  for (int32_t k = 0; k < state->outcomes && state->grouping; k++)
+  for (int32_t k = 0; k < state->outcomes && draws; k++)
     WB_TRY(wb_regression_draw_terms(chain, k, iteration, more, room));
+  if (levels) return move_levels(chain, iteration, &sweeper->levels, more, log_likelihood);
   if (!state->grouping && chain->data->completed) WB_TRY(pass(chain, 0, iteration, log_likelihood));
   if (!state->grouping) WB_TRY(draw_without_terms(chain, iteration, room, more));
   if (state->groups > 0) wb_regression_draw_group_scale(chain, iteration);

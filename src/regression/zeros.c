@@ -7,6 +7,7 @@
 #include "numeric/memory.h"
 #include "regression/draws.h"
 #include "regression/ellipse.h"
+#include "regression/level_moves.h"
 #include "regression/quadratic.h"
 
 /* The posterior of all coefficients and of log(r), if it is learned, with effects of groups as they are. */
@@ -43,9 +44,8 @@ size_t wb_regression_both_ellipse(const wb_regression_both *both) {
 }
 
 static wb_regression_pair pair_of(const wb_regression_both *both) {
-  return (wb_regression_pair){both->counts.session, both->zeros.session,
-                              wb_regression_own_parameters(&both->counts.state),
-                              wb_regression_own_parameters(&both->zeros.state)};
+  const wb_regression_parameters own = wb_regression_own_parameters(&both->counts.state);
+  return wb_regression_pair_of(&both->counts, &own);
 }
 
 static int complete(const wb_regression_both *both, const uint64_t *key, uint32_t iteration) {
@@ -266,19 +266,22 @@ static int find_ellipse(const wb_regression_both *both) {
   return status;
 }
 
-/* The regressions must not share random numbers. */
-static void split_key(wb_regression_both *both) {
+/* The regressions know each other, and must not share random numbers. */
+static void join(wb_regression_both *both) {
   wb_stream stream = wb_stream_open(both->counts.key, WB_PURPOSE_ZERO_KEY, 0, 0);
   both->zeros.key = wb_stream_bits(&stream);
+  both->counts.beside = &both->zeros;
+  both->zeros.beside = &both->counts;
 }
 
 int wb_regression_both_start(wb_regression_both *both, double spread) {
   enum { STEPS = 8 };
-  split_key(both);
+  join(both);
   both->ellipse[0] = 0.0;
   /* The EM algorithm. */
   for (int step = 1; step <= STEPS; step++) {
     WB_TRY(complete(both, NULL, 0));
+    for (int i = 0; i < 2 && step == STEPS; i++) WB_TRY(wb_level_start(part_of(both, i)));
     for (int i = 0; i < 2; i++) WB_TRY(wb_regression_start(part_of(both, i), step < STEPS ? 1e-6 : spread));
     if (step == STEPS - 1 && can_move(both)) WB_TRY(find_ellipse(both));
   }
@@ -358,9 +361,13 @@ static int move(const wb_regression_both *both, uint32_t iteration, double *room
 
 static int sweep(wb_regression_both *both, wb_regression_sweeper *sweeper, uint32_t iteration, double *room,
                  double *sum) {
+  const int moves[2] = {wb_level_used(&both->counts.state), wb_level_used(&both->zeros.state)};
   double unused;
-  WB_TRY(complete(both, &both->counts.key, iteration));
-  for (int i = 0; i < 2; i++) WB_TRY(wb_regression_sweep(sweeper + i, iteration, &unused));
+  if (!(moves[0] && moves[1])) WB_TRY(complete(both, &both->counts.key, iteration));
+  /* What needs the completed data comes first, and the dispersion, whose draw changes their law, after it. */
+  for (int moved = 0; moved < 2; moved++)
+    for (int i = 1; i >= 0; i--)
+      if (moves[i] == moved) WB_TRY(wb_regression_sweep(sweeper + i, iteration, &unused));
   return both->ellipse[0] > 0.0 && can_move(both) ? move(both, iteration, room, sum) : log_likelihood(both, NULL, sum);
 }
 
@@ -372,7 +379,7 @@ int wb_regression_both_run(wb_regression_both *both, const wb_regression_sweeps 
                 WB_PART(room, 4 * coordinates(both) + law_room(both))))
     return WB_ERROR_MEMORY;
   int status = WB_OK;
-  split_key(both);
+  join(both);
   for (int i = 0; i < 2 && status == WB_OK; i++) status = wb_regression_sweeper_open(part_of(both, i), sweeper + i);
   for (int32_t i = 0; i < counts->count && status == WB_OK; i++) {
     status = sweep(both, sweeper, counts->iteration + (uint32_t)i, room, &sum);

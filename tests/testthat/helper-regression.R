@@ -41,7 +41,8 @@ regression_toy <- function(family = "binomial", prior = "normal", groups = 0, ro
   )
 }
 
-# Grouping terms of a toy problem of 8 rows. `slopes` has intercepts and slopes of four levels.
+# Grouping terms of a toy problem of 8 rows. `slopes` has intercepts and slopes of four levels. `times` has a lattice
+# too, the effects of three times, which are an autoregression.
 toy_terms <- function(which, x) {
   term <- function(level, z = NULL, independent = is.null(z), parent = NULL, parent_level = NULL) {
     list(z = z, level = level - 1L, levels = max(level), independent = independent, parent = parent,
@@ -54,6 +55,7 @@ toy_terms <- function(which, x) {
     independent = list(term(pairs, x[, 1:2], TRUE)),
     crossed = list(term(pairs), term(rep(1:2, 4))),
     nested = list(term(pairs, parent = 1L, parent_level = c(0L, 0L, 1L, 1L)), term(rep(1:2, each = 4))),
+    times = list(term(pairs), c(term(rep(1:3, length.out = 8)), list(gap = c(0, 1, 0.5)))),
     both = list(term(rep(1:2, 4), x[, c(1, 3)]), term(rep(1:2, each = 4), x[, 1:2]))
   )
 }
@@ -64,6 +66,13 @@ draw_toy_effects <- function(toy) {
   for (term in rep(toy$terms, toy$outcomes)) {
     q <- if (is.null(term$z)) 1 else ncol(term$z)
     auxiliary <- 1 / rgamma(q, 0.5, 1 / toy$group_scale^2)
+    if (!is.null(term$gap)) {
+      variance <- half_cauchy(1, toy$group_scale)^2
+      logit <- rlogis(1)
+      covariances <- c(covariances, variance, 1 / variance, logit)
+      effects <- c(effects, sqrt(variance) * t(toy_autoregression(term, logit)) %*% rnorm(term$levels))
+      next
+    }
     if (term$independent) {
       sigma <- diag(1 / rgamma(q, 0.5, 1 / auxiliary), q)
     } else {
@@ -101,7 +110,12 @@ toy_term_levels <- function(toy, state) {
     sigma <- sigma + t(sigma * upper.tri(sigma))
     own <- matrix(state$effects[effect + seq_len(q * term$levels)], q)
     deviation <- sqrt(diag(sigma))
-    levels <- c(levels, pnorm(backsolve(chol(sigma), own, transpose = TRUE)),
+    if (!is.null(term$gap)) {
+      logit <- state$covariances[covariance + 3]
+      own <- backsolve(toy_autoregression(term, logit), t(own), transpose = TRUE)
+      levels <- c(levels, plogis(logit))
+    }
+    levels <- c(levels, pnorm(backsolve(chol(sigma), matrix(own, q), transpose = TRUE)),
       2 * pt(deviation / toy$group_scale, if (term$independent) 1 else 2) - 1,
       if (!term$independent) (sigma[1, 2] / prod(deviation) + 1) / 2
     )
@@ -172,7 +186,7 @@ draw_toy_parameters <- function(toy) {
 }
 
 toy_ellipse_size <- function(toy) {
-  if (toy$p > toy$rows) return(2)
+  if (toy$p > toy$rows || any(vapply(toy$terms, function(term) !is.null(term$gap), NA))) return(2)
   if (is.null(toy$terms)) return(ellipse_size(toy$p, toy$groups, outcomes = toy$outcomes))
   ellipse_size(toy$p, vapply(toy$terms, function(term) term$levels, 0),
     vapply(toy$terms, function(term) max(1, ncol(term$z)), 0), is_group = FALSE, outcomes = toy$outcomes)

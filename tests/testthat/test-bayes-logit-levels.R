@@ -15,7 +15,11 @@ level_toys <- list(
   "regularised horseshoe, crossed" = regression_toy(prior = "regularised", terms = "crossed", levels = TRUE),
   smooth = regression_toy(prior = "block", groups = 4, levels = TRUE),
   "autoregression, slopes" = regression_toy(prior = "autoregression", terms = "slopes", levels = TRUE),
+  times = regression_toy(terms = "times", levels = TRUE),
+  "negative binomial, times" = regression_toy("negbinomial", terms = "times", levels = TRUE),
+  "multinomial, times" = regression_toy("multinomial", terms = "times", levels = TRUE),
   "multinomial, crossed" = regression_toy("multinomial", terms = "crossed", levels = TRUE),
+  "multinomial, slopes" = regression_toy("multinomial", terms = "slopes", levels = TRUE),
   "multinomial, smooth" = regression_toy("multinomial", prior = "block", terms = "one", levels = TRUE),
   "many coefficients" = regression_toy(groups = 4, rows = 16, columns = 14, levels = TRUE)
 )
@@ -65,13 +69,19 @@ few_events <- function(rows, levels) {
 }
 level_fits <- function(rows, ...) {
   d <- few_events(rows, rows / 5)
+  d$many <- rpois(rows, 2) * rbinom(rows, 1, 0.7)
   fit <- function(...) bayes_logit(..., data = d, chains = 1, seed = 1, progress = FALSE)
-  formulas <- list(y ~ x + (1 | g) + offset(o / 5), y ~ x + (x | g), y ~ x + (1 | g) + (x || h), n ~ x + (1 | g))
-  lapply(formulas, function(formula) {
-    family <- if (formula[[2L]] == "n") "negbinomial" else "binomial"
-    fit <- fit(formula, family = family, iter = 13, warmup = 12, ...)
-    expect_true(has_level_moves(fit$state[[1L]]))
-    unclass(fit)[c("coefficient_trace", "log_likelihood", "dispersion_trace", "group_deviation", "draws", "state")]
+  models <- list(list(y ~ x + (1 | g) + offset(o / 5)), list(y ~ x + (x | g)), list(y ~ x + (1 | g) + (x || h)),
+    list(n ~ x + (1 | g), "negbinomial"), list(many ~ x + (1 | g), "poisson", zi = ~ x + (x | g)),
+    list(many ~ x + (1 | g) + (1 | h), "negbinomial", zi = ~ (1 | g)), list(many ~ x + (1 | g), "poisson", hu = ~x),
+    list(many ~ x, "negbinomial", hu = ~ x + (1 | h)))
+  lapply(models, function(model) {
+    names(model)[seq_along(model) < 3] <- c("formula", "family")[seq_len(min(length(model), 2))]
+    fit <- do.call(fit, c(model, iter = 13, warmup = 12, ...))
+    state <- fit$state[[1L]]
+    expect_true(has_level_moves(state) || any(vapply(state[c("count", "zero")], has_level_moves, NA)))
+    parts <- c("coefficient_trace", "log_likelihood", "dispersion_trace", "group_deviation", "draws", "state")
+    unclass(fit)[c(parts, if (length(model) > 2) "zero_group_deviation")]
   })
 }
 

@@ -12,7 +12,9 @@ test_that("effective draws are many where groups have few events, in pairs of fa
   d$size <- rnbinom(n, mu = exp(linear - 1.9), size = 1)
   d$class <- factor(1 + d$y * (1 + (d$z > 0.5)), 1:3)
   d$step <- ordered(d$class)
-  families <- c(binomial = "y", poisson = "n", negbinomial = "size", multinomial = "class", cratio = "step")
+  d$many <- rpois(n, exp(linear + 1)) * rbinom(n, 1, plogis(1 + rnorm(60)[d$g]))
+  families <- c(binomial = "y", poisson = "n", negbinomial = "size", multinomial = "class", cratio = "step",
+    zi = "many", hu = "many")
   terms <- c("x + (1 | g)", "x + s(z, k = 4) + (1 | g)", "x + z + (1 | g)", "x + (x | g)", "x + (1 | g) + (1 | h)",
     "x + factor(h) + (1 | g)")
   pairs <- expand.grid(family = names(families), term = terms, stringsAsFactors = FALSE)
@@ -22,8 +24,10 @@ test_that("effective draws are many where groups have few events, in pairs of fa
   for (i in some) {
     family <- pairs$family[[i]]
     prior <- if (pairs$term[[i]] == terms[[3]]) logit_prior("horseshoe") else logit_prior()
-    fit <- suppressWarnings(bayes_logit(stats::as.formula(paste(families[[family]], "~", pairs$term[[i]])), d, family,
-      prior, chains = 1, iter = 700, warmup = 300, seed = 1, threads = 1, progress = FALSE))
+    zeros <- if (family %in% c("zi", "hu")) stats::setNames(list(~ (1 | g)), family)
+    fit <- suppressWarnings(do.call(bayes_logit, c(list(stats::as.formula(paste(families[[family]], "~",
+      pairs$term[[i]])), d, if (is.null(zeros)) family else "poisson", prior, chains = 1, iter = 700, warmup = 300,
+      seed = 1, threads = 1, progress = FALSE), zeros)))
     effective <- apply(logit_draws(fit), 3, function(draws) effective_size(as.matrix(draws)))
     # One chain tells the number only roughly: these bounds are low.
     expect_gt(min(effective), 12, label = paste(family, pairs$term[[i]]))

@@ -33,6 +33,23 @@ test_that("equal responses, absent classes and groupings of one level are named"
   }
 })
 
+test_that("few events are counted where they are rare", {
+  skip_where_repeated()
+  rare <- data.frame(y = rep(0:1, c(193, 7)), x = sin(1:200), class = rep(c("a", "b", "c"), c(5, 100, 95)))
+  expect_identical(said(y ~ x, rare), paste("The estimates rest on only 7 successes in 200 responses: that number, not",
+    "the number of rows, makes intervals as wide as they are."))
+  expect_match(said(1 - y ~ x, rare), "only 7 failures in 200 responses")
+  expect_match(said(cbind(y, 400 - y) ~ 1, data.frame(y = 3)), "only 3 successes in 400 responses")
+  expect_match(said(y ~ x, rare, "poisson"), "only 7 counted events in 200 counts")
+  expect_match(said(class ~ x, rare, "multinomial"), "only 5 of class `a` in 200 responses")
+  fit <- bayes_logit(y ~ x, rare, chains = 2, iter = 1500, seed = 1, threads = 1, progress = FALSE)
+  for (shown in list(fit, summary(fit))) expect_output(print(shown), "only 7\\s+successes\\s+in\\s+200")
+  # Ten events, or many among the responses.
+  expect_identical(said(y ~ x, transform(rare, y = rep(0:1, c(190, 10)))), character())
+  expect_identical(said(y ~ x, rare[101:200, ]), character())
+  expect_identical(said(y ~ x, rare, control = warp_control(prior_only = TRUE)), character())
+})
+
 test_that("separation is named, complete or at one value of a predictor", {
   skip_where_repeated()
   data <- data.frame(x = 1:6, y = c(0, 0, 0, 1, 1, 1))

@@ -156,6 +156,32 @@ test_that("excess zeros and a small dispersion, which explain the same zeros, mi
   expect_lt(abs(log(mean(mean) / mean(d$y))), 0.2)
 })
 
+test_that("groups mix in both regressions, and moves of levels have the posterior of sweeps", {
+  skip_if(resolve_run()$backend != "cpu", "many sweeps")
+  set.seed(2)
+  d <- data.frame(g = rep(1:24, 6), x = rnorm(144))
+  d$y <- rpois(144, exp(0.7 + d$x / 2 + rnorm(24, 0, 0.5)[d$g])) * rbinom(144, 1, plogis(0.7 + rnorm(24))[d$g])
+  for (kind in c("zi", "hu")) {
+    fit <- do.call(bayes_logit, c(list(y ~ x + (1 | g), d, "poisson", chains = 1, iter = 3500, warmup = 500, seed = 1,
+      threads = 1, progress = FALSE), stats::setNames(list(~ (1 | g)), kind)))
+    expect_output(print(fit), "slice moves of both regressions")
+    moved <- logit_draws(fit)[, 1, ]
+    for (part in c("count", "zero")) fit$state[[1]][[part]]$moves <- NULL
+    fit <- continue(fit, 6000, threads = 1, progress = FALSE)
+    expect_output(print(fit), "Polya-Gamma sweeps of both")
+    swept <- logit_draws(fit)[-seq_len(3100), 1, ]
+    size <- function(draws) apply(draws, 2, function(x) effective_size(split_chains(matrix(x))))
+    expect_gt(min(size(moved)), 300)
+    for (share in c(0.1, 0.5, 0.9)) {
+      limit <- apply(swept, 2, stats::quantile, share)
+      below <- list(t(t(moved) <= limit) + 0, t(t(swept) <= limit) + 0)
+      error <- sqrt(rowSums(vapply(below, function(x) apply(x, 2, stats::var) / size(x), numeric(ncol(swept)))))
+      # False alarms: 1e-6 for each comparison.
+      expect_lt(max(abs(colMeans(below[[1]]) - colMeans(below[[2]])) / error), 5, label = paste(kind, share))
+    }
+  }
+})
+
 test_that("posteriors agree with quadrature", {
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
   y <- 0:3

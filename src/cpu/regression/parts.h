@@ -28,13 +28,14 @@ struct wb_regression_session {
   int32_t *segment_group; /* segments */
   int64_t *leaf_segment;  /* leaves + 1: the first segment of each */
   double *segment_sums;   /* segments x WB_REGRESSION_GROUP_STATISTICS(columns) */
-  double *row_values;     /* rows: log likelihoods or logits; NULL before they are needed */
-  thread_memory *memory;  /* threads */
+  /* Rows: log likelihoods or logits; NULL before they are needed. Of a pair, information and slopes follow. */
+  double *row_values;
+  thread_memory *memory; /* threads */
   wb_term_sums terms;
 };
 
 /* One thread, and another for each tenth of a millisecond of a pass over the rows or so. */
-int wb_cpu_regression_threads(const wb_regression_session *session, int drawing);
+int wb_cpu_regression_threads(const wb_regression_session *session, double operations_a_row);
 
 int wb_cpu_terms_open(const wb_regression_data *data, wb_term_sums *sums, wb_message *message);
 void wb_cpu_terms_close(wb_term_sums *sums);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "core/regression_zero.h"
-#include "numeric/idle.h"
 #include "numeric/memory.h"
 #include "numeric/reduction_tree.h"
 #include "numeric/spread.h"
@@ -214,6 +213,12 @@ static double evaluate_leaf(const wb_regression_session *session, const wb_regre
 static int draw_leaf(const wb_regression_session *session, const wb_regression_parameters *parameters, int outcome,
                      uint64_t key, uint32_t iteration, int64_t begin, int rows, leaf_room *room, wb_message *message) {
   const int32_t weights = parameters->weights;
+  if (weights == WB_REGRESSION_GIVEN) {
+    const double *const given = session->row_values + session->data.rows + begin;
+    memcpy(room->omega, given, (size_t)rows * sizeof(double));
+    memcpy(room->kappa, given + session->data.rows, (size_t)rows * sizeof(double));
+    return WB_OK;
+  }
   if (weights == WB_REGRESSION_INFORMATION) {
     if (session->data.poisson)
       WB_LOOP(regression_inform_poisson, session->isa)(rows, room->shape, room->psi, room->omega, room->kappa);
@@ -283,19 +288,12 @@ static void sum_segments(const wb_regression_session *session, int64_t leaf, int
   }
 }
 
-int wb_cpu_regression_threads(const wb_regression_session *session, int drawing) {
-  const double p = session->data.columns, summed = summed_columns(&session->data);
-  const double operations = (double)session->data.rows * (drawing ? 0.5 * summed * summed + 150 : p + 30);
-  double threads = 1 + operations / 5e5;
-  if (threads > session->threads) threads = session->threads;
-  if (threads > (double)session->leaves) threads = (double)session->leaves;
-  return threads < 2 ? 1 : wb_idle_threads((int)threads);
-}
-
-/* The rows of a pair: zeros' linear predictors, and whether to complete the data, or where to write both predictors. */
+/* The rows of a pair: zeros' linear predictors, what to do, for which part, and where to write both predictors. */
+typedef enum pair_task { COMPLETE, INFORM, EVALUATE, EVALUATE_ROWS } pair_task;
 typedef struct pair_rows {
   const wb_regression_session *zeros;
-  int completing;
+  pair_task task;
+  int part;
   const uint64_t *key;
   double *linear;
 } pair_rows;
@@ -332,6 +330,21 @@ static void complete_leaf(const shared_pass *pass, int64_t begin, int rows, cons
   }
 }
 
+/* Writes values of the rows of a leaf among those of a part's session. */
+static void inform_leaf(const shared_pass *pass, int64_t begin, int rows, const leaf_room *room) {
+  const pair_rows *const pair = pass->pair;
+  const wb_regression_data *const data = &pass->session->data;
+  const wb_regression_zeros *const what = data->zeros;
+  double *const to = pair->part == 0 ? pass->session->row_values : pair->zeros->row_values;
+  for (int l = 0; l < rows; l++) {
+    const int64_t row = begin + l, own = pair->part == 0 ? row : what->row[row];
+    if (pair->task == EVALUATE_ROWS) to[own] = room->log_likelihood[l];
+    else
+      wb_zero_inform(pair->part, data->poisson, what->hurdle, what->count[row], what->weight[row], room->shape[l],
+                     room->psi[l], room->fixed[l], to + 2 * data->rows + own, to + data->rows + own);
+  }
+}
+
 static void pair_leaf(const shared_pass *pass, int64_t begin, int rows, leaf_room *room, double *sum) {
   const wb_regression_data *const data = &pass->session->data;
   const wb_regression_zeros *const what = data->zeros;
@@ -346,12 +359,12 @@ static void pair_leaf(const shared_pass *pass, int64_t begin, int rows, leaf_roo
     memcpy(pass->pair->linear + begin, room->psi, (size_t)rows * sizeof(double));
     memcpy(pass->pair->linear + data->rows + begin, zero, (size_t)rows * sizeof(double));
   }
-  if (pass->pair->completing) {
-    complete_leaf(pass, begin, rows, none, zero);
-    return;
-  }
+  if (pass->pair->task == COMPLETE) complete_leaf(pass, begin, rows, none, zero);
+  if (pass->pair->task == INFORM) inform_leaf(pass, begin, rows, room);
+  if (pass->pair->task < EVALUATE) return;
   WB_LOOP(regression_log_pair, isa)(rows, data->poisson, what->hurdle, pass->parameters->shift, what->count + begin,
                                     what->weight + begin, size, room->psi, none, zero, room->log_likelihood);
+  if (pass->pair->task == EVALUATE_ROWS) inform_leaf(pass, begin, rows, room);
   for (int l = 0; l < rows; l++) *sum += room->log_likelihood[l];
 }
 
@@ -420,7 +433,8 @@ static int run_pass(shared_pass pass, double *statistics, double *group_statisti
   pass.row_draws = statistics;
   pass.square = adding ? (size_t)to_eight(p + 1) * (size_t)to_eight(p) : 0;
   pass.segment_sums = adding && data->groups > 0 ? session->segment_sums : NULL;
-  pass.threads = wb_cpu_regression_threads(session, pass.drawing);
+  const double summed = summed_columns(data);
+  pass.threads = wb_cpu_regression_threads(session, pass.drawing ? 0.5 * summed * summed + 150 : p + 30);
   pass.tree = &tree;
   wb_reduction_open(&tree, session->leaves, pass.square + 8);
   wb_on_threads(pass.threads, pass_leaves, &pass);
@@ -463,7 +477,7 @@ static int log_likelihood(wb_regression_session *session, const wb_regression_pa
 }
 
 static int hold_row_values(wb_regression_session *session, wb_message *message) {
-  const size_t bytes = (size_t)session->data.rows * sizeof(double);
+  const size_t bytes = (session->data.completed ? 3 : 1) * (size_t)session->data.rows * sizeof(double);
   if (!session->row_values) session->row_values = wb_aligned_malloc(bytes);
   return session->row_values ? WB_OK : wb_out_of_memory(message, "values of the rows", bytes);
 }
@@ -471,6 +485,7 @@ static int hold_row_values(wb_regression_session *session, wb_message *message) 
 static int pass_pair(const wb_regression_pair *pair, const pair_rows *rows, uint32_t iteration, double *sum,
                      wb_message *message) {
   WB_TRY(hold_row_values(pair->zeros, message));
+  WB_TRY(hold_row_values(pair->counts, message));
   const shared_pass zeros = {.session = pair->zeros,
                              .parameters = &pair->of_zeros,
                              .row_logits = pair->zeros->row_values,
@@ -485,14 +500,34 @@ static int pass_pair(const wb_regression_pair *pair, const pair_rows *rows, uint
 }
 
 static int complete(const wb_regression_pair *pair, const uint64_t *key, uint32_t iteration, wb_message *message) {
-  const pair_rows rows = {.zeros = pair->zeros, .completing = 1, .key = key};
+  const pair_rows rows = {.zeros = pair->zeros, .task = COMPLETE, .key = key};
   double unused;
   return pass_pair(pair, &rows, iteration, &unused, message);
 }
 
+static int inform(const wb_regression_pair *pair, int part, wb_message *message) {
+  const pair_rows rows = {.zeros = pair->zeros, .task = INFORM, .part = part};
+  double unused;
+  return pass_pair(pair, &rows, 0, &unused, message);
+}
+
 static int pair_log_likelihood(const wb_regression_pair *pair, double *linear, double *sum, wb_message *message) {
-  const pair_rows rows = {.zeros = pair->zeros, .linear = linear};
+  const pair_rows rows = {.zeros = pair->zeros, .task = EVALUATE, .linear = linear};
   return pass_pair(pair, &rows, 0, sum, message);
+}
+
+static void total_levels(wb_regression_session *session, int32_t term, double *total) {
+  if (term >= 0) {
+    wb_cpu_terms_total(session, term, session->row_values, total);
+    return;
+  }
+  memset(total, 0, (size_t)session->data.groups * sizeof(double));
+  for (int64_t s = 0; s < session->segments; s++) {
+    double sum = 0.0;
+    for (int64_t row = session->segment_row[s]; row < session->segment_row[s + 1]; row++)
+      sum += session->row_values[row];
+    total[session->segment_group[s]] += sum;
+  }
 }
 
 static int level_log_likelihoods(wb_regression_session *session, const wb_regression_parameters *parameters,
@@ -502,17 +537,16 @@ static int level_log_likelihoods(wb_regression_session *session, const wb_regres
   const shared_pass pass = {
       .session = session, .parameters = parameters, .row_logs = session->row_values, .message = message};
   WB_TRY(run_pass(pass, NULL, NULL, &sum));
-  if (term >= 0) {
-    wb_cpu_terms_total(session, term, session->row_values, log_likelihoods);
-    return WB_OK;
-  }
-  memset(log_likelihoods, 0, (size_t)session->data.groups * sizeof(double));
-  for (int64_t s = 0; s < session->segments; s++) {
-    sum = 0.0;
-    for (int64_t row = session->segment_row[s]; row < session->segment_row[s + 1]; row++)
-      sum += session->row_values[row];
-    log_likelihoods[session->segment_group[s]] += sum;
-  }
+  total_levels(session, term, log_likelihoods);
+  return WB_OK;
+}
+
+static int pair_level_log_likelihoods(const wb_regression_pair *pair, int part, int32_t term, double *log_likelihoods,
+                                      wb_message *message) {
+  const pair_rows rows = {.zeros = pair->zeros, .task = EVALUATE_ROWS, .part = part};
+  double sum;
+  WB_TRY(pass_pair(pair, &rows, 0, &sum, message));
+  total_levels(part == 0 ? pair->counts : pair->zeros, term, log_likelihoods);
   return WB_OK;
 }
 
@@ -521,6 +555,8 @@ const wb_regression_functions wb_cpu_regression = {.open = open_session,
                                                    .sweep = sweep,
                                                    .complete = complete,
                                                    .pair_log_likelihood = pair_log_likelihood,
+                                                   .pair_level_log_likelihoods = pair_level_log_likelihoods,
+                                                   .inform = inform,
                                                    .gram = wb_cpu_dual_gram,
                                                    .multiply = wb_cpu_dual_multiply,
                                                    .multiply_transposed = wb_cpu_dual_multiply_transposed,

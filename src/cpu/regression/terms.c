@@ -10,6 +10,7 @@
 #include "core/linear_algebra.h"
 #include "core/regression_level.h"
 #include "core/regression_row.h"
+#include "numeric/idle.h"
 #include "numeric/memory.h"
 #include "numeric/spread.h"
 
@@ -19,6 +20,13 @@
 
 #define WB_LOOPS "cpu/regression/terms_loops.h"
 #include "numeric/isa.h"
+
+int wb_cpu_regression_threads(const wb_regression_session *session, double operations_a_row) {
+  double threads = 1 + (double)session->data.rows * operations_a_row / 5e5;
+  if (threads > session->threads) threads = session->threads;
+  if (threads > (double)session->leaves) threads = (double)session->leaves;
+  return threads < 2 ? 1 : wb_idle_threads((int)threads);
+}
 
 static int cut_pieces(const wb_regression_term *term, int64_t *pieces, int32_t **start, int32_t **level) {
   size_t count = 0;
@@ -140,7 +148,7 @@ void wb_cpu_terms_sum(const wb_regression_session *session, int threads, double 
 int wb_cpu_terms_change(wb_regression_session *session, int32_t changed, const double *change, int32_t wanted,
                         double *linear, wb_message *message) {
   const wb_regression_term *const term = session->data.terms + wanted;
-  const int threads = wb_cpu_regression_threads(session, 0);
+  const int threads = wb_cpu_regression_threads(session, session->data.columns + 30);
   term_work work = {.session = session, .term = changed, .change = change};
   (void)message;
   wb_spread(threads, session->leaves, change_rows, &work);
@@ -165,7 +173,7 @@ static void total_piece(void *context, int64_t i) {
 void wb_cpu_terms_total(const wb_regression_session *session, int32_t term, const double *value, double *total) {
   const int64_t pieces = session->terms.pieces[term];
   term_work work = {.session = session, .term = term, .value = value};
-  wb_spread(pieces > 256 ? wb_cpu_regression_threads(session, 0) : 1, pieces, total_piece, &work);
+  wb_spread(pieces > 256 ? wb_cpu_regression_threads(session, session->data.columns + 30) : 1, pieces, total_piece, &work);
   add_pieces(&session->terms, term, session->data.terms[term].levels, 1, total);
 }
 

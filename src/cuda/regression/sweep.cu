@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(row_threads)
   log_likelihood[row] = data.outcomes > 1 ? wb_regression_row_outcomes(data.outcomes, data.shape[row], data.kappa + row,
                                                                        size_t(data.rows), linear, 1)
                                           : one_log_likelihood(data, at, row, kappa, shape, psi);
-  if (omega == nullptr) return;
+  if (omega == nullptr || at.weights == WB_REGRESSION_GIVEN) return;
   if (at.weights == WB_REGRESSION_INFORMATION && data.poisson != 0) {
     omega[row] = wb_regression_poisson_information(kappa, shape, psi);
     z[row] = wb_regression_poisson_slope(kappa, shape, psi);
@@ -123,6 +123,9 @@ __global__ void __launch_bounds__(row_threads)
   z[row] = wb_fma(-drawn, fixed, kappa);
 }
 
+/* What to do with the rows of a pair, as in cpu/regression/sweep.c. */
+enum pair_task { COMPLETE, INFORM, EVALUATE, EVALUATE_ROWS };
+
 struct regression_both {
   regression_rows counts, zeros;
   regression_point of_counts, of_zeros;
@@ -138,31 +141,37 @@ __device__ double one_logit(const regression_rows &data, const term_list &terms,
   return free + (fixed_part(data, terms, 0, row, &effects) + at.shift);
 }
 
-/* The log likelihood of each row of a pair, and both predictors if there is `linear`; or completes the data if there is
- * `dispersed`. Launch: a thread for each row of the counts. Bytes of global memory: 8 (columns + 10) a row; operations:
+/* The log likelihood of each row of a pair, and both predictors if there is `linear`; or completes the data; or writes
+ * what a row knows of the predictor of a part. `to`: of the part, to which EVALUATE_ROWS also writes.
+ * Launch: a thread for each row of the counts. Bytes of global memory: 8 (columns + 10) a row; operations:
  * a multiply-add a column, and six exp or log. */
 __global__ void __launch_bounds__(row_threads)
-    regression_join(regression_both both, term_list terms, term_list zero_terms, bool expected, uint64_t key,
-                    uint32_t iteration, double *dispersed, double *kappa, double *linear, double *log_likelihood) {
+    regression_join(regression_both both, term_list terms, term_list zero_terms, pair_task task, int part,
+                    bool expected, uint64_t key, uint32_t iteration, double *dispersed, double *kappa, double *linear,
+                    double *log_likelihood, double *information, double *to) {
   const int64_t row = thread_number<row_threads>();
   if (row >= both.counts.rows) return;
   const double psi = one_logit(both.counts, terms, both.of_counts, row);
   const double zero = one_logit(both.zeros, zero_terms, both.of_zeros, both.row[row]);
   const double count = both.count[row], weight = both.weight[row], size = both.of_counts.dispersion * both.unit[row];
   const double none = wb_zero_log_none(both.counts.poisson, size, psi);
-  if (dispersed != nullptr) {
+  const int64_t own = part == 0 ? row : both.row[row];
+  if (task == INFORM)
+    wb_zero_inform(part, both.counts.poisson, both.hurdle, count, weight, size, psi, zero, to + own, information + own);
+  if (task == COMPLETE) {
     double more = 0.0;
     if ((count == 0.0) != (both.hurdle != 0))
       more = wb_zero_complete(both.hurdle, weight, none, zero, expected ? nullptr : &key, iteration, uint64_t(row));
     wb_zero_completed(both.hurdle, count, weight, both.unit[row], more, dispersed + row, kappa + both.row[row]);
-    return;
   }
+  if (task < EVALUATE) return;
   if (linear != nullptr) {
     linear[row] = psi;
     linear[both.counts.rows + row] = zero;
   }
   const double counted = wb_zero_log_count(both.counts.poisson, count, size, both.of_counts.shift, psi);
   log_likelihood[row] = weight * wb_zero_log_likelihood(both.hurdle, count, counted, none, zero);
+  if (task == EVALUATE_ROWS) to[own] = log_likelihood[row];
 }
 
 /* Sums of a segment, blockIdx.x: rows of one group and leaf, in order. A thread: a column, or omega's or z's sums. */
@@ -369,9 +378,10 @@ struct wb_regression_session {
                           "copying the coefficients to the device", message);
   }
 
-  int join(const wb_regression_pair &pair, bool completing, const uint64_t *key, uint32_t iteration, double *to,
-           double *total, wb_message *message) {
-    wb_regression_session &other = *pair.zeros;
+  int join(const wb_regression_pair &pair, wb::pair_task task, int part, const uint64_t *key, uint32_t iteration,
+           double *to, double *total, wb_message *message) {
+    const char *const what = task == wb::COMPLETE ? "completing the counts" : "joining the regressions";
+    wb_regression_session &other = *pair.zeros, &own = part == 0 ? *this : other;
     const size_t n = size_t(rows);
     wb::regression_both both = {rows_on_device(), other.rows_on_device(), {},    {}, count.data(), weight.data(),
                                 unit.data(),      zero_row.data(),        hurdle};
@@ -381,13 +391,13 @@ struct wb_regression_session {
     WB_TRY(other.send_point(message));
     both.of_counts = *here();
     both.of_zeros = *other.here();
-    WB_TRY(wb::launch(wb::cover(wb::row_threads, rows), wb::regression_join,
-                      completing ? "completing the counts" : "joining the regressions", message, both, terms.list(),
-                      other.terms.list(), key == nullptr, key == nullptr ? uint64_t(0) : *key, iteration,
-                      completing ? dispersed.data() : nullptr, other.kappa.data(),
-                      to == nullptr ? nullptr : linear.data(), log_likelihood.data()));
-    if (completing && key != nullptr) return stream.wait("completing the counts", message);
-    if (completing) {
+    WB_TRY(wb::launch(wb::cover(wb::row_threads, rows), wb::regression_join, what, message, both, terms.list(),
+                      other.terms.list(), task, part, key == nullptr, key == nullptr ? uint64_t(0) : *key, iteration,
+                      dispersed.data(), other.kappa.data(), to == nullptr ? nullptr : linear.data(),
+                      log_likelihood.data(), own.omega.data(),
+                      task == wb::INFORM ? own.z.data() : own.log_likelihood.data()));
+    if (task == wb::INFORM || task == wb::EVALUATE_ROWS || key != nullptr) return stream.wait(what, message);
+    if (task == wb::COMPLETE) {
       WB_TRY(dispersed.download(completed, n, "copying the completed counts from the device", message));
       return other.kappa.download(other.completed, n, "copying the completed counts from the device", message);
     }
@@ -470,12 +480,24 @@ static int log_likelihood(wb_regression_session *session, const wb_regression_pa
 
 static int complete(const wb_regression_pair *pair, const uint64_t *key, uint32_t iteration, wb_message *message) {
   WB_ON_DEVICE(pair->counts->device, message, &pair->counts->stream);
-  return pair->counts->join(*pair, true, key, iteration, nullptr, nullptr, message);
+  return pair->counts->join(*pair, wb::COMPLETE, 0, key, iteration, nullptr, nullptr, message);
+}
+
+static int inform(const wb_regression_pair *pair, int part, wb_message *message) {
+  WB_ON_DEVICE(pair->counts->device, message, &pair->counts->stream);
+  return pair->counts->join(*pair, wb::INFORM, part, nullptr, 0, nullptr, nullptr, message);
 }
 
 static int pair_log_likelihood(const wb_regression_pair *pair, double *linear, double *sum, wb_message *message) {
   WB_ON_DEVICE(pair->counts->device, message, &pair->counts->stream);
-  return pair->counts->join(*pair, false, nullptr, 0, linear, sum, message);
+  return pair->counts->join(*pair, wb::EVALUATE, 0, nullptr, 0, linear, sum, message);
+}
+
+static int pair_level_log_likelihoods(const wb_regression_pair *pair, int part, int32_t term, double *log_likelihoods,
+                                      wb_message *message) {
+  WB_ON_DEVICE(pair->counts->device, message, &pair->counts->stream);
+  WB_TRY(pair->counts->join(*pair, wb::EVALUATE_ROWS, part, nullptr, 0, nullptr, nullptr, message));
+  return (part == 0 ? pair->counts : pair->zeros)->total(term, log_likelihoods, message);
 }
 
 /* A function of the table that calls WORK, a function of a part of the session. The last argument is the message. */
@@ -515,5 +537,7 @@ extern const wb_regression_functions wb_cuda_regression = {open_session,
                                                            place_levels,
                                                            complete,
                                                            pair_log_likelihood,
+                                                           pair_level_log_likelihoods,
+                                                           inform,
                                                            wb::close_on_device<wb_regression_session>,
                                                            wb::regression_predict};

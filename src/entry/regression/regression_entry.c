@@ -217,6 +217,7 @@ static int copy_rows(SEXP data, open_regression *opened, wb_message *message) {
     return wb_fail(message, WB_ERROR_MEMORY, "no memory for the completed counts");
   const double **const from = TYPEOF(zeros) == VECSXP ? &rows->dispersed : &rows->kappa;
   memcpy(rows->completed, *from, bytes);
+  rows->observed = rows->kappa;
   *from = rows->completed;
   if (TYPEOF(zeros) == VECSXP) rows->zeros = &opened->zeros;
   return WB_OK;
