@@ -1,13 +1,11 @@
 #' Draws from many discrete distributions
 #'
-#' Draws one item from each row of a matrix of weights, or many items from one vector of weights. Weights need not sum
-#' to 1. Draw `d` of row `i` depends only on the seed, `i`, `d` and the weights of the row, not on threads or processor.
-#' With `precision = "double"` a graphics card gives the same items. Steele and Tristan (2017,
-#' \doi{10.1145/3018743.3018757}) describe such draws.
+#' Draws one item from each row of a matrix of weights, or many items from one vector of weights (Steele and Tristan
+#' 2017, \doi{10.1145/3018743.3018757}). Draw `d` of row `i` depends only on the seed, `i`, `d` and the row's weights,
+#' and with `precision = "double"` is the same on a graphics card.
 #'
-#' @param weights a numeric, integer or logical matrix whose rows are distributions, a vector, which is one
-#'   distribution, or a matrix of package Matrix (a sparse one stays sparse). Weights are finite, from 0, in no row all
-#'   0.
+#' @param weights a numeric, integer or logical matrix (also a sparse one of Matrix) whose rows are distributions, or
+#'   a vector for one distribution. Weights are finite, from 0, in no row all 0. They need not sum to 1.
 #' @param draws number of draws from each distribution.
 #' @param log whether `weights` are logarithms, `-Inf` for a weight of zero. Not for sparse matrices.
 #' @inheritParams computing_arguments

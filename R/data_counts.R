@@ -17,7 +17,6 @@ count_matrix <- function(x, argument = "x") {
   } else if (is.data.frame(x)) {
     from_table(x, argument)
   } else if (is_sparse_matrix(x)) {
-    # Rows from 0 and the starts of columns are used as they are, so that a large matrix is not copied.
     x <- as_sparse_columns(x)
     list(p = x@p, i = x@i, value = x@x, size = dim(x), documents = rownames(x), terms = colnames(x))
   } else if (is.matrix(x) && (is.numeric(x) || is.logical(x))) {
@@ -46,7 +45,6 @@ from_triplets <- function(x, argument) {
 table_columns <- list(document = c("document", "doc", "doc_id", "docid", "document_id", "doc.id", "document.id"),
   term = c("term", "word", "token", "feature", "lemma", "stem"), count = c("count", "n", "freq", "frequency", "tf"))
 
-# A data frame with a row for each document and term. Several rows for one document and term are added.
 from_table <- function(x, argument) {
   x <- x[vapply(names(table_columns), find_column, 1L, x = x, argument = argument)]
   names(x) <- names(table_columns)
@@ -116,7 +114,6 @@ pack_counts <- function(parts, argument) {
   ), class = "count_matrix")
 }
 
-# Names the first document that has a value that is no count. Larger numbers than an integer are counts.
 refuse_values <- function(parts, argument) {
   value <- parts$value
   bad <- which(!is.finite(value) | value < 0 | value != floor(value))

@@ -25,8 +25,7 @@ covariate_frame <- function(formula, data, argument = "formula", source = "data"
   plain_columns(with_nested_bases(frame, data, environment(formula)))
 }
 
-# model.frame() keeps what poly(), scale() or a spline took from the data for whole variables only. For calls inside
-# others, such as I(scale(x)^2) and scale(poly(x, 2)), this adds it to the `predvars` of the frame.
+# Adds to `predvars` what poly(), scale() or a spline inside other calls took from the data, as in I(scale(x)^2).
 with_nested_bases <- function(frame, data, envir) {
   known <- function(part, call) {
     maker <- if (is.name(part[[1L]])) get0(as.character(part[[1L]]), envir, mode = "function") else part[[1L]]
@@ -119,7 +118,6 @@ with_bases <- function(terms, frame) {
   terms
 }
 
-# What new_frame() reads of a fit: one that keeps no model frame has these in a list.
 fitted_frame <- function(formula, frame, terms) {
   list(formula = formula, terms = terms, xlevels = stats::.getXlevels(terms, frame), frame = frame[0L, , drop = FALSE],
     rows = nrow(frame))

@@ -1,5 +1,3 @@
-# How tables of covariates and named vectors find what they describe. Every function that takes either comes here.
-
 #' How rows and vectors find their names
 #'
 #' Tables of covariates and named vectors are joined by name to the samples, documents, rows, markers or terms they
@@ -12,8 +10,7 @@
 #' may differ by a suffix such as `.fcs`, then by white space, folders or Unicode form (with package stringi), then by
 #' upper case or leading zeros. It is an error if a table lacks a sample or document, names one twice, or has two
 #' columns that disagree. Rows of others are left out. The order of rows counts only if the table has neither row names,
-#' nor a column `sample`, `document`, `file`, `id` or the like, nor a column of texts with some of the names. Variables
-#' of a formula that are not in `data` are joined by their own names.
+#' nor a column `sample`, `document`, `file`, `id` or the like, nor a column of texts with some of the names.
 #'
 #' @section Vectors:
 #' A vector with names is read by its names, in any order, or it is an error. Others are in the order of what they
@@ -50,7 +47,6 @@ composed <- function(names) {
   if (is.null(compose)) names else compose(names)
 }
 
-# Tells of names that differ from each other, or from `others`, in nothing but their Unicode form.
 tell_forms <- function(names, others, what) {
   if (!any(grepl("[^ -~]", names)) || any(!validUTF8(c(names, others)))) return(invisible())
   all <- composed(unique(c(names, others)))
@@ -205,7 +201,6 @@ by_names <- function(values, names, argument, kind) {
   unname(values[at])
 }
 
-# A matrix in the order of the names of its rows and columns, or of both if only one dimension has names.
 by_dimnames <- function(values, names, argument, kind) {
   of <- if (is.list(names)) names else list(names, names)
   at <- Map(function(given, names, size, kind) {

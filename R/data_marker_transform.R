@@ -147,7 +147,6 @@ scale_words <- function(transform) {
 # In decades. Normal noise of twice the standard deviation that sets the width has one peak at 0.8, and two at 1.3.
 widest_logicle <- 0.8
 
-# The width w makes room for the 5% point of the negative values. Where that is far below zero, m gets smaller instead.
 estimate_logicle <- function(values, marker, top) {
   values <- values[is.finite(values)]
   known <- length(top) == 1L && is.finite(top) && top > 0

@@ -1,5 +1,4 @@
-# New rows of covariates, for a `fit` with `formula`, `frame`, `xlevels` and `rows`. What predict.glm() only warns of is
-# an error.
+# New rows for a `fit` with `formula`, `frame`, `xlevels` and `rows`. What predict.glm() only warns of is an error.
 
 # As the variables were in the fit. `unknown`: levels that the fit has not seen are missing values.
 new_frame <- function(fit, terms, newdata, argument = "newdata", unknown = FALSE) {
@@ -22,8 +21,7 @@ new_data <- function(fit, newdata, argument = "newdata") {
   in_fitted_units(fit, newdata, argument)
 }
 
-# A variable that `newdata` lacks must not be found elsewhere, since it would have the rows of the fit. Single numbers
-# and the like, such as the m of I(x - m), may be.
+# A variable that `newdata` lacks must not be found elsewhere. Single numbers, such as the m of I(x - m), may be.
 check_new_variables <- function(expression, fit, newdata, argument = "newdata", advice = "") {
   variables <- all.vars(expression)
   lacking <- setdiff(variables, names(newdata))
@@ -74,7 +72,6 @@ unit_classes <- c("units", "mixed_units", "difftime", "ITime", "Date", "POSIXct"
 
 has_unit <- function(values) inherits(values, unit_classes)
 
-# New data with the units of the data of the fit, in all columns that the fit reads and that have units in either.
 in_fitted_units <- function(fit, newdata, argument) {
   fitted <- attr(attr(fit$frame, "terms"), "units")
   used <- c(all.vars(fit$formula), all.vars(fit$call$offset))

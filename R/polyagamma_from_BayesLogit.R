@@ -21,8 +21,7 @@
 #'
 #' @section What is different:
 #' `rpg()` draws shapes 1 and 2 exactly and approximates the others. `rpolyagamma()` is within a Kolmogorov distance of
-#' 1e-6 of the law for every shape, and refuses shape 0: the example gives 0 there. For missing values BayesLogit stops;
-#' `rpolyagamma()` gives `NaN` with a warning.
+#' 1e-6 of the law for every shape, and refuses shape 0: the example gives 0 there.
 #'
 #' @name polyagamma_from_BayesLogit
 #' @examples

@@ -32,8 +32,7 @@ polyagamma_cumulant <- function(shape, tilt = 0, order = 1) {
   recycled(C_polyagamma_cumulant, list(shape, tilt, order))
 }
 
-# What an entry makes of three vectors, recycled to the length of the longest, or to length zero if one of them is
-# empty. Where one is NA, rather than NaN, the result is NA. The entry returns NaN for both.
+# The result of an entry for three recycled vectors: NA where one is NA. The entry gives NaN for both.
 recycled <- function(entry, arguments, ...) {
   all <- lapply(arguments, rep_len, if (any(lengths(arguments) == 0L)) 0 else max(lengths(arguments)))
   value <- native(entry, all[[1L]], all[[2L]], all[[3L]], ...)
@@ -49,7 +48,7 @@ recycled <- function(entry, arguments, ...) {
 #' Laplace transforms by the trapezoidal rule (Trefethen and Weideman 2014, *SIAM Review* 56, 385-458).
 #'
 #' @param x,q,p values, or probabilities.
-#' @param shape,tilt the parameters \eqn{b > 0} and \eqn{c}. Arguments are recycled to the length of the longest.
+#' @inheritParams polyagamma_mean
 #' @param log,log.p whether densities or probabilities are natural logarithms.
 #' @param lower.tail `TRUE` for the probabilities \eqn{P(X \le x)}{P(X <= x)}, `FALSE` for \eqn{P(X > x)}.
 #' @inheritParams computing_arguments

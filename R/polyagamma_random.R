@@ -2,9 +2,8 @@
 #'
 #' Draws from the Polya-Gamma distributions \eqn{PG(b, c)}, for any real shape \eqn{b > 0} and any real tilt \eqn{c}.
 #' This is the law of \eqn{\sum_{k \ge 1} G_k / (2 \pi^2 (k - 1/2)^2 + c^2/2)}{the sum over k >= 1 of G_k / (2 pi^2 (k
-#' - 1/2)^2 + c^2/2)} with independent gamma variables \eqn{G_k} of shape \eqn{b}. Given such variables, logistic and
-#' negative binomial regressions are normal: see the reference of [bayes_logit()].
-#' Draw `i` depends only on the seed, on `i` and on its own shape and tilt.
+#' - 1/2)^2 + c^2/2)} with independent gamma variables \eqn{G_k} of shape \eqn{b}. Draw `i` depends only on the seed, on
+#' `i` and on its own shape and tilt.
 #' @section Methods:
 #' `"auto"` chooses for each element the fastest way whose law is within a Kolmogorov distance of \eqn{10^{-6}}{1e-6} of
 #' \eqn{PG(b, c)}. The other methods are for comparison: `"devroye"` for shape 1 and `"sum"` (of draws of shape 1) for
@@ -71,8 +70,7 @@ check_polyagamma_shape <- function(shape, argument, method = "auto") {
   shape
 }
 
-# `shape` and `tilt` are recycled to `draws` elements; the first shape stands for all. If it is a whole number of at
-# most 13, each draw is the sum of that many draws of shape 1.
+# `shape` and `tilt` are recycled to `draws` elements. Whole shapes up to 13 are sums of draws of shape 1.
 polyagamma_cost <- function(draws, shape, tilt) {
   first <- if (length(shape) > 0L) shape[[1L]] else 1
   each <- if (is.na(first) || first == floor(first) && first <= 13) 14e-9 * max(1, first, na.rm = TRUE) else 1.9e-7

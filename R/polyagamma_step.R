@@ -66,8 +66,7 @@ polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, 
   step <- native(C_regression_step, data, prior, beta, chain_key(seed, 0), iteration, run)
   triangle <- seq_len(p * (p + 1) / 2)
   posterior <- unpack(step$statistics[triangle], p) + precision
-  # Rounding can leave the precision of dependent columns positive. The coefficients would then be as large as its
-  # inverse: the reciprocal condition of the precision, its columns scaled to 1, must be above the rounding error.
+  # Of dependent columns: the reciprocal condition of the precision, columns scaled to 1, must be above rounding errors.
   size <- sqrt(diag(posterior))
   if (rcond(posterior / outer(size, size)) < 1e-14) {
     stop_input("x", "has columns that depend on each other, and `prior_precision` does not determine their ",

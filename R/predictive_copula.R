@@ -1,12 +1,11 @@
-# Copula predictions: what the compiled loops read, the choice of the bandwidth, the states of the resamples, and what
-# these predict. Beside what all records have (R/predictive_kinds.R), the record of a copula model has
+# Copula predictions. Beside what all records have (R/predictive_kinds.R), the record of a copula model has
 #   read(fit, y)                      the fit with its data and points
 #   loops                             what the compiled loops read: conditional_loops or joint_loops
 #   choose(fit, run)                  the fit with the scale, axes or mean function and the bandwidth that it chooses
 #   ends(fit)                         bounds of the response's correlation
 #   inner(fit)                        list(y, x): points for computing quantities, or NULL
 #   calibrate(fit, inner, run)        `calibration` and other parts of the fit; `inner`: what the data predict there
-#   unplaced(fit, at)                 where the law of the data has what each resample has at the points
+#   unplaced(fit, at)                 where the law of the data has what each resample has at the points: points x draws
 #   base(fit, at)                     the densities that multiply gains, for all resamples or points x draws
 #   rows(fit, run)                    of classes: the resamples' predictions for the data's rows
 #   predicted(fit, start)             parts of the fit: what the data predict at the points
@@ -82,9 +81,8 @@ start_copula <- function(fit, y, run) {
   with_parts(fit, parts = kind$predicted(fit, kind$loops$response(start)))
 }
 
-# In the joint method the loops have a density of several variables, the response last; other code sees the response
-# given the covariates. `bandwidth`: vectors, or matrices with a column each. `response`: its distribution function, and
-# by how much its density has grown: points x coordinates (x draws).
+# `bandwidth`: vectors, or matrices with a column each. `response`: of the response given the covariates, its
+# distribution function, and by how much its density has grown: points x coordinates (x draws).
 conditional_loops <- list(
   coordinates = function(fit) 1, data = function(fit) fit$data, points = function(at) at[c("y", "x")],
   bandwidth = identity, response = identity)
@@ -157,8 +155,7 @@ stop_overflow <- function() {
     "smaller correlations or fewer columns")
 }
 
-# Chooses the correlations that are not given: the prequential score is maximised over their logits from the best of a
-# coarse grid of common values. Its gradient is computed by central differences, all of them in one batch of fits.
+# Maximises the prequential score over the logits of correlations that are not given, from the best of a coarse grid.
 choose_bandwidth <- function(fit, run) {
   model <- fit$model
   d <- ncol(fit$data$y)

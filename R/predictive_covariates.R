@@ -35,8 +35,7 @@ formula_data <- function(fit, y) {
 
 covariate_names <- function(frame, terms) intersect(rownames(attr(terms, "factors")), names(frame))
 
-# The attribute "group" is the covariate of each column. A factor has an indicator for each level, so that it does not
-# matter which is first; two levels need one. Ordered levels are numbered.
+# The attribute "group" is the covariate of each column. A factor of more than two levels has an indicator for each.
 covariate_columns <- function(frame, terms) {
   coding <- NULL
   for (name in covariate_names(frame, terms)) {
@@ -79,7 +78,6 @@ point_covariates <- function(fit, points, argument) {
   unname(apply_standard(x, fit$standard_x))
 }
 
-# The terms of the user's mean function, which are centred, and what new points must know of them.
 mean_frame <- function(fit, data) {
   frame <- covariate_frame(fit$model$mean, data, "mean", "y")
   terms <- stats::terms(frame)

@@ -2,8 +2,7 @@
 
 #' Quantities of a resampled population
 #'
-#' For the argument `functional` of [predictive_resample()]: quantiles, the probability of an interval with both its
-#' ends, the mean of the largest values, and the coefficients that minimise the mean loss.
+#' Values for the argument `functional` of [predictive_resample()]. Coefficients minimise the mean loss.
 #'
 #' @param probs probabilities.
 #' @param lower,upper ends of an interval, in the data's units: infinite, or equal for the probability of one value.
@@ -280,9 +279,8 @@ stop_failed <- function(values, ...) {
   stop_input("functional", sprintf("failed on resample %d: ", first), conditionMessage(values[[first]]), ...)
 }
 
-# A list of compute(r) for each resample r of `members`: NULL for a single NA, and the error of one that fails. An
-# interrupt goes on to whoever called, after interrupted() was called with the resamples that are done. If the first ten
-# fail, that is an error.
+# A list of compute(r) for each resample r of `members`: NULL for a single NA, the error of one that fails. If the first
+# ten fail, that is an error. An interrupt goes on after interrupted() was called with the values so far.
 each_resample <- function(members, compute, interrupted = function(values) NULL) {
   values <- list()
   work <- function() {
@@ -306,7 +304,6 @@ each_resample <- function(members, compute, interrupted = function(values) NULL)
   values
 }
 
-# A matrix with a row for each resample, NA where the functional has no value. It is an error if rows differ in length.
 bind_quantities <- function(parts) {
   all <- do.call(c, parts)
   failed <- which(are_failed(all))

@@ -24,7 +24,6 @@ kind_records <- new.env(parent = emptyenv())
 # `make`: a function that gives the record, since files are loaded one after the other.
 add_kind <- function(kind, make) assign(kind, make, kind_records)
 
-# The record of a model or a fit. A density of several variables has another one than that of one variable.
 record <- function(x) {
   found <- kind_records[[x$kind]]
   if (is.function(found)) add_kind(x$kind, found <- found())
@@ -80,9 +79,8 @@ four_digits <- function(value) format(signif(value, 4))
 
 has_stopped <- function(fit) fit$interrupted || !is.null(fit$failure)
 
-# Calls `work(done, steps)` for slices of `total` steps, at first of `unit`. A slice takes about a fifth of a second, so
-# that interrupts and progress are handled in between. An interrupt keeps what is done, and so does a failure of a later
-# slice, for example of the graphics card. Returns how the loop ended, as parts of the fit.
+# Calls `work(done, steps)` for slices of `total` steps, at first of `unit`, later of a fifth of a second. An interrupt,
+# or a failure of a later slice, keeps what is done. Returns how the loop ended, as parts of the fit.
 in_slices <- function(total, unit, progress, work) {
   tick <- progress_signal(total, progress)
   on.exit(tick(NULL))

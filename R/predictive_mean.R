@@ -20,8 +20,7 @@ choose_mean <- function(fit, run) {
   with_parts(fit, design = NULL, covariate_gain = gain)
 }
 
-# Chooses the mean function and the bandwidth. Of the designs with enough data the one with the best penalised
-# likelihood is taken, and by default it is used unless the prequential score is better without it. Of a regression's
+# Takes the design with the best penalised likelihood, by default unless the prequential score is better without it. Of
 # curves it is the next one, with more knots: the best one for prediction has a bias as large as its deviation.
 fit_with_mean <- function(fit, run) {
   wanted <- fit$model$mean
@@ -55,7 +54,6 @@ fit_with_mean <- function(fit, run) {
   })
 }
 
-# Adds products of two covariates that raise the penalised likelihood by a unit and the log of the number of pairs.
 with_products <- function(fit, trend) {
   columns <- ncol(fit$data$x)
   pairs <- which(upper.tri(diag(columns)) & outer(fit$group, fit$group, "!="), arr.ind = TRUE)
@@ -139,8 +137,7 @@ fit_trend <- function(fit, knots, only_with_many, pairs = NULL) {
   line$solve(trend, x, y, solved)
 }
 
-# Akaike's penalty for few observations (Hurvich & Tsai 1989, Biometrika 76, 297-307), times 1.5: without that, curves
-# were taken in a fifth of samples from straight lines.
+# Akaike's penalty for few observations (Hurvich & Tsai 1989, Biometrika 76, 297-307), times 1.5: fewer false curves.
 penalty <- function(slopes, n) 1.5 * slopes * n / max(n - slopes - 2, 0.1)
 
 scaled_design <- function(trend, design) {
@@ -161,7 +158,6 @@ trend_at <- function(fit, design) {
   trend$unit * (trend$level + row_products(scaled_design(trend, design), trend$slopes))
 }
 
-# Where the law of the data has what each resample has at points: their mean functions differ. Points x draws.
 unplaced_trend <- function(fit, at) {
   moves <- record(fit)$line$drawn(fit, scaled_design(fit$trend, at$design))
   inner <- if (!is.null(at$shown)) setdiff(seq_len(nrow(moves)), at$shown)

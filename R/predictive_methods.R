@@ -1,5 +1,4 @@
-# The methods of a martingale posterior: continue(), summary(), predict(), simulate(), report() and draws for other
-# packages.
+# The methods of a martingale posterior.
 
 #' @rdname continue
 #' @export

@@ -1,5 +1,4 @@
-# Densities by copulas. One variable has a scale and point masses (R/predictive_scale.R). Two and three variables may be
-# on axes without correlation, one of them less a curve. Both are calibrated (R/predictive_calibration.R).
+# Densities by copulas: scales are in R/predictive_scale.R, the calibration in R/predictive_calibration.R.
 
 #' Densities by copulas as predictive models
 #'
@@ -122,7 +121,6 @@ read_density <- function(fit, y) {
 
 density_data <- function(y, standard) list(binary = FALSE, y = apply_standard(y, standard), x = matrix(0, nrow(y), 0L))
 
-# The data and points of a density of one variable on a scale. `y`: the data without atoms.
 on_scale <- function(fit, y, scale) {
   scale <- with_ends(scale, y)
   y <- matrix(to_scale(scale, y))
@@ -139,7 +137,6 @@ density_new_points <- function(fit, newdata, type) {
   list(at = density_points(fit, points), points = points)
 }
 
-# The fit on another scale, if its score in the units of the data is better by more than what two parameters cost.
 on_better_scale <- function(fit, run) {
   fit <- fit_bandwidth(fit, run)
   if (is_calibrated(fit) && fit$model$scale == "auto") {
@@ -192,7 +189,6 @@ in_rounding_cell <- function(part, fit) {
   replace(part, c("lower", "upper"), part$lower + c(-0.5, 0.5) * rounding_step(y))
 }
 
-# Compares, at each inner point, the variance between the resamples with that of the steps still to come.
 density_remaining <- function(fit) {
   # E H(u|v)^2 is the probability that two standard normals of correlation rho^2 are both below qnorm(u).
   inside <- fit$inner$cdf0 > 0.01 & fit$inner$cdf0 < 0.99

@@ -1,7 +1,6 @@
 # One variable with few distinct values: an urn of them in place of a density (copula_density() chooses it).
 #
-# The fit is a Bayesian bootstrap of the data, with the same draws. `weight` is the probability of each of its `values`,
-# and functions get the distribution as they get that of a density.
+# The fit is a Bayesian bootstrap of the data, with the same draws. `weight`: the probability of each of its `values`.
 
 add_kind("discrete_density", function() {
   with_parts(record(bayesian_bootstrap()),

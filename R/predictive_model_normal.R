@@ -126,8 +126,7 @@ advance_normal_mean <- function(fit, steps, run, progress) {
   with_parts(fit, trajectories = paths, times = (seq_len(ncol(paths)) - 1) * fit$every)
 }
 
-# The mean, and an unknown variance, are parameters of the model. Median, quantiles and probabilities describe the
-# population: the data and the drawn values.
+# The mean and an unknown variance are the model's; median, quantiles and probabilities describe the population.
 normal_mean_quantities <- function(fit, run) {
   functional <- fit$functional
   if (is.function(functional)) return(population_quantities(fit, functional, run))
@@ -201,8 +200,7 @@ safe_sd <- function(y) {
   if (largest == 0) 0 else largest * stats::sd(y / largest)
 }
 
-# What the data say against the model. Differences that chance explains at the level 0.001 are left out, and so are
-# those of less than 10% in the width of intervals.
+# What the data say against the model: differences beyond chance (0.001) and of at least 10% in the width of intervals.
 variance_reason <- function(fit) {
   variance <- fit$model$variance
   if (is.null(variance) || fit$n < 2L) return(NULL)

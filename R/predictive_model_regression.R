@@ -1,5 +1,3 @@
-# Regressions and classifications by copulas, with a mean function beneath (R/predictive_mean.R).
-
 #' Regressions and classifications by copulas as predictive models
 #'
 #' Nonparametric models for [predictive_resample()], of a response given covariates or of a response with two classes.
@@ -62,8 +60,7 @@ formula_kind <- function(what, ...) {
   copula_kind(
     words = function(model) copula_words(model, paste0(what, " copula updates: ", deparse1(model$formula))),
     read = formula_data, choose = choose_mean, unplaced = unplaced_trend, new_points = formula_new_points,
-    # Without the lower bound, responses that do not depend on the covariates choose the smallest rho: 90% intervals of
-    # the mean given a covariate covered 13% (30 data sets, n = 50), and with it 97%, for 0.04 of the log score.
+    # Without the lower bound, responses that do not depend on covariates choose the smallest rho: bands are too narrow.
     ends = function(fit) {
       bounded <- isTRUE(fit$model$calibrate) && is.null(fit$data$start)
       if (bounded) c(calibrated_ends[[1L]], rho_ends[[2L]]) else rho_ends
@@ -101,7 +98,6 @@ add_kind("copula_classification", function() {
       classes <- two_classes(response, "y")
       with_parts(fit, classes = classes$labels, data = list(binary = TRUE, y = matrix(classes$y), x = x))
     },
-    # What the data predict at their own rows, for each resample.
     rows = function(fit, run) {
       start <- if (is.null(fit$data$start)) numeric(fit$n) else fit$data$start
       matrix(average_at(fit, list(y = matrix(start), x = fit$data$x), run)$conditional, fit$n, fit$count)

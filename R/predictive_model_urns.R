@@ -1,5 +1,3 @@
-# Urns, whose limits are drawn at once: the Bayesian bootstrap, and urns that also draw from a base measure.
-
 #' Urns as predictive models
 #'
 #' Models for [predictive_resample()]: the next observation repeats an earlier one or is a new value.
@@ -86,7 +84,6 @@ add_kind("bayesian_bootstrap", function() with_parts(urn_kind,
   reasons = list(few_values_reason, values_checks)
 ))
 
-# Urns with a base measure also give the parameters of their limits(), and draw() some resamples.
 base_kind <- function(...) {
   with_parts(urn_kind, limit = "always", name = "urns", has_prior = TRUE,
     no_prediction = "is the limit of an urn: simulate() draws what it predicts", quantities = urn_quantities,
@@ -158,8 +155,7 @@ urn_population <- function(fit, drawn, r) {
     weight = drawn$weight[seq_len(length(fit$y) + new), r])
 }
 
-# draw(done, count) draws the weights of resamples, and returns a function of the number of one. An interrupt keeps the
-# resamples that are complete.
+# draw(done, count) draws the weights of resamples, and returns a function of the number of one.
 drawn_quantities <- function(fit, unit, progress, draw) {
   all <- list()
   keep <- function(found) all[[length(all) + 1L]] <<- found

@@ -68,7 +68,6 @@ path_panel <- function(fit, values, paths, title, ylim = around(values)) {
   ), title = title)
 }
 
-# The distribution of the mean with the exact posterior; if there are paths of the mean, beside them and sideways.
 normal_mean_picture <- function(fit, level, paths, main, type) {
   if (type == "model" && is.function(fit$functional)) return(NULL)
   final <- fit$state$mean
@@ -158,7 +157,6 @@ classes_picture <- function(fit, level, paths, main, type) {
     function(band) c(-0.04, 1.04), bottom = x[fit$data$y < 0.5], top = x[fit$data$y > 0.5])
 }
 
-# A curve for each of at most nine covariates, the others at medians or most frequent levels. NULL for one covariate.
 effects_picture <- function(fit, level, main, response, ylim = NULL) {
   if (length(fit$points) < 2L) return(NULL)
   shown <- utils::head(names(fit$points), 9L)
@@ -191,7 +189,6 @@ effects_picture <- function(fit, level, main, response, ylim = NULL) {
   picture(panels, main, NULL, response, caption = "Other covariates at their medians or most frequent levels")
 }
 
-# Points on a rectangular grid are drawn as tiles with contours, and scattered points as coloured points.
 boundary_picture <- function(fit, paths, main) {
   x <- sort(unique(fit$points[[1L]]))
   y <- sort(unique(fit$points[[2L]]))

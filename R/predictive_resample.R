@@ -1,5 +1,3 @@
-# Predictive resampling: draws the rest of the population from predictions, and computes quantities of each resample.
-
 #' Posteriors by predictive resampling
 #'
 #' Each resample draws the rest of the population from predictions that are updated after each draw. The quantities of

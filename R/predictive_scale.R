@@ -1,9 +1,8 @@
 # The scale on which the copulas of one variable work, and values that carry a point mass.
 #
 # Copulas start from a normal law, so they predict well where the data look like one. `scale` has two layers. The first
-# maps the support to the line (log or logit). The second is asinh((x - center)/width), straight near the centre and
-# logarithmic in the tails, or that of two groups (below). Beyond the data both go on as straight lines, since the data
-# say nothing about the shape of the tails there, and the copulas have more than normal probability there.
+# maps the support to the line (log or logit). The second is asinh((x - center)/width), or that of two groups (below).
+# Beyond the data both go on as straight lines, since the data say nothing about the tails there.
 
 
 new_scale <- function(support = c(-Inf, Inf), softness = Inf) {
@@ -134,8 +133,7 @@ quartile_units <- function(scale, y) {
   if (unit > 1e-12 * max(abs(y))) list(t = (y - middle) / unit, middle = middle, unit = unit)
 }
 
-# The asinh scale on which the data look most like a normal law, or NULL if none is better than the data's by the two
-# units of log likelihood that two parameters cost.
+# The asinh scale on which the data look most like a normal law; NULL if the likelihood does not repay two parameters.
 find_bend <- function(scale, y) {
   data <- quartile_units(scale, y)
   if (is.null(data)) return(NULL)
@@ -166,8 +164,7 @@ far_values <- function(y, support, ratio) {
   }, 0L)
 }
 
-# Values far more frequent than the others and than the four values about them, which may be tied by rounding, values on
-# a bound of the support, and far outliers: list(value, count), sorted, or NULL.
+# Values far more frequent than their neighbours, on a bound of the support, or far out: list(value, count), or NULL.
 find_point_masses <- function(y, support) {
   values <- sort(unique(y))
   count <- tabulate(match(y, values), length(values))
@@ -232,9 +229,8 @@ grid_with_atoms <- function(atoms, points, cdf) {
   list(points = t(both[seq_len(m), , drop = FALSE]), cdf = t(both[m + seq_len(m), , drop = FALSE]))
 }
 
-# Copulas start from a normal law and fill the space between groups slowly: 200 values from two normal laws 5.7
-# deviations apart were given 6 times the true density halfway. So the scale is Phi^-1 of the distribution function of
-# two normal laws. Each resample has groups of its own.
+# Copulas start from a normal law and fill the space between groups slowly. So the scale is Phi^-1 of the distribution
+# function of two normal laws. Each resample has groups of its own.
 
 # Groups have a row for each resample. The values of a layer belong to the rows in turn, as many to each.
 group_columns <- c("odds", "mean1", "mean2", "log_sd1", "log_sd2")
@@ -278,8 +274,7 @@ group_layer <- function(groups) {
   )
 }
 
-# Two normal laws by the EM algorithm, or NULL. There are groups if two of at least three values leave a smaller share
-# of the variance within them than those of normal samples do.
+# Two normal laws by EM; NULL unless groups leave a smaller share of the variance within them than normal samples do.
 find_mixture <- function(scale, y) {
   n <- length(y)
   data <- quartile_units(scale, y)

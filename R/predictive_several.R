@@ -1,8 +1,7 @@
 # Densities of two and three variables: axes without correlation, calibrated resampling, and quantities.
 #
-# The calibration is that of one variable (R/predictive_calibration.R) for each coordinate. Location and scale of a
-# resample become a vector and a lower triangular matrix, so that the distribution functions of a coordinate given those
-# before it stay what they are.
+# The calibration is that of one variable (R/predictive_calibration.R) for each coordinate. A vector is the location of
+# a resample, and a lower triangular matrix its scale.
 
 # Rows y as z with y = L z, and back. No matrix product: in some libraries its last bits depend on the number of rows.
 solve_lower <- function(lower, y) {
@@ -21,7 +20,6 @@ times_lower <- function(lower, z) {
   z
 }
 
-# The fit on the scales and axes with the best prequential score. A bent scale of a variable costs its two parameters.
 on_better_axes <- function(fit, run) {
   fit <- fit_bandwidth(fit, run)
   if (!is_calibrated(fit) || fit$model$scale == "data" || !fit$model$standardize) return(fit)
@@ -37,7 +35,6 @@ on_better_axes <- function(fit, run) {
   best
 }
 
-# Of standardised columns, those that look more normal on a bent scale have one, with what standardises its values.
 bent_scales <- function(y) {
   lapply(seq_len(ncol(y)), function(j) {
     scale <- find_bend(new_scale(), y[, j])
@@ -72,8 +69,7 @@ on_scales <- function(fit, scales, run) {
     at = density_points(fit, as_columns(fit$points, "points")))
 }
 
-# The fit on axes without correlation, if its prequential score is better there by more than what the correlations cost,
-# and with a curve between two of them, if the score rises by six more. Copulas start from independent variables.
+# The fit on axes without correlation, and with a curve between two of them, if the prequential score repays them.
 on_axes <- function(fit, run) {
   d <- ncol(fit$data$y)
   lower <- t(chol(crossprod(fit$data$y) / fit$n))
@@ -116,7 +112,6 @@ straight_pair <- function(bend, y) {
   y
 }
 
-# Standardised rows of data from the coordinates of the copulas, with the curve of the data or of a resample.
 off_axes <- function(fit, y, curve = fit$bend$curve) {
   bend <- fit$bend
   if (!is.null(bend)) y[, bend$to] <- bend$spread * y[, bend$to] + curve * bent_square(bend, y)

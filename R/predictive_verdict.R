@@ -145,8 +145,7 @@ density_support_reason <- function(fit) {
     where = if (in_unit) "in [0, 1]" else "at least 0", end = if (in_unit) "1" else "Inf")
 }
 
-# Of mean deviation and variance, the parts of the 5% of values farthest from the mean. Above these limits intervals are
-# too narrow: those of the standard deviation covered 72% for a lognormal law, whose share was above in 98% of 100 sets.
+# The parts of mean deviation and variance in the 5% of values farthest from the mean that make intervals too narrow.
 tail_limits <- c(deviation = 0.25, variance = 0.45)
 
 density_unsupported <- function(fit) {

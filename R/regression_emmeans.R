@@ -1,5 +1,3 @@
-# What package emmeans reads of fitted regressions: the data that it makes a grid of, and the draws of the coefficients.
-
 #' Marginal means of a fitted regression by package emmeans
 #'
 #' Package emmeans shows posterior medians with highest posterior density intervals. Effects of groups are 0, and a

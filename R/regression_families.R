@@ -381,8 +381,7 @@ class_counts <- function(response, is_known, complain, wanted) {
   counts
 }
 
-# For surrogates of Poisson rows (src/regression/surrogate.c). The posterior does not depend on r; with this multiple of
-# counts or means about 3 in 5 draws are taken. Powers of 2 are the same on every machine.
+# For surrogates of Poisson rows (src/regression/surrogate.c). Any r is right; with this one 3 in 5 draws are taken.
 with_surrogates <- function(response, offset, weights, parameters) {
   y <- response$observed
   rate <- if (any(weights > 0)) max(sum(weights * y), 0.5) / sum(weights) else 1

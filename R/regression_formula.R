@@ -1,6 +1,5 @@
 # Turns a formula and data into the response, the design, and the rows in the order of their groups.
 
-# Names in `given` (given_rows()) and in the formula are looked up in `data` and in the formula's environment.
 logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   parts <- split_formula(check_formula(formula, takes = names(special_terms)))
   smooths <- lapply(parts$smooths, read_smooth, environment(formula))

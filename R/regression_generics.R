@@ -1,5 +1,3 @@
-# Generics of other packages for fitted regressions, so that no inherited method takes the fit for a plain list.
-
 #' Draws of predictions of a fitted regression
 #'
 #' Methods of generics of package rstantools. [predict.bayes_logit()] gives summaries.

@@ -1,5 +1,3 @@
-# Statements about the parameters of a regression, such as "wt < 0", and their posterior probabilities.
-
 #' Probabilities of statements about coefficients
 #'
 #' Gives the posterior probability of statements such as `"wt < 0"`, and the posterior of the difference of their sides.

@@ -78,7 +78,6 @@ VarCorr.bayes_logit <- function(x, sigma = 1, ...) {
   structure(by_term, class = c("group_covariances", "warpbayes"))
 }
 
-# The covariance of a term in all classes from that of each class. Effects of different classes are independent.
 class_covariances <- function(parts, classes) {
   whole <- diag(0, length(parts) * nrow(parts[[1L]]))
   for (k in seq_along(parts)) {

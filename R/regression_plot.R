@@ -10,8 +10,7 @@
 #'   two standard errors; a row is predicted without itself (by truncated importance sampling: Ionides 2008, *Journal of
 #'   Computational and Graphical Statistics* **17**, 295-311). `"smooths"`: the effect of each [smooth][smooth_terms] of
 #'   one variable, with intervals of 50% and 90%. For `pp_check()`: a function of package bayesplot without its `ppc_`.
-#' @param parameters names or numbers of parameters or smooths. `NULL`: all coefficients except the intercept, the
-#'   traces of the log likelihood and of the first five parameters, or all smooths of one variable.
+#' @param parameters names or numbers of parameters or smooths; `NULL`: all but the intercept, or the first traces.
 #' @param standardize `FALSE` shows coefficients in the units of the data.
 #' @param main title, `NULL` for none.
 #' @param ndraws number of replications.

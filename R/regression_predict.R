@@ -120,7 +120,6 @@ fitted.bayes_logit <- function(object, re_formula = NULL, ...) {
   pad_rows(object, fitted_means(object, check_re_formula(re_formula, object, ...)))
 }
 
-# Posterior means of the fitted rows: a vector, or a matrix with a column for each class.
 fitted_means <- function(object, groups = TRUE) {
   rows <- prediction_rows(object, NULL, groups = groups)
   out <- summarise_rows(object, rows, draws_used(object, NULL), "response")

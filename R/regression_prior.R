@@ -179,7 +179,6 @@ resolve_logit_prior <- function(prior, design, family, centre, outcomes = 1L) {
   located <- lengths(lapply(records, `[[`, "moments")) > 0L
   laws <- vapply(records, `[[`, 0L, "law")
   mean[slopes[located], ] <- (prior$location * unit[slopes])[located]
-  # Coefficients of two classes have the correlation 1/2, so that it does not matter which is the reference.
   shared <- rep(2 * outcomes / (outcomes + 1), length(names))
   shared[c(slopes[laws > 0L], which(block > 0L))] <- 1
   precision <- ifelse(block > 0L, 1, shared / deviation^2)

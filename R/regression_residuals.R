@@ -34,7 +34,6 @@ row_residuals <- function(fit, type) {
   weights <- family$residual_weights(fit, family$trials(fit$response))
   size <- dispersion_estimate(fit)
   if (type == "pearson") return(ifelse(difference == 0, 0, difference * sqrt(weights / family$variance(mean, size))))
-  # The difference of the log likelihoods of a row, which is 0 at the observed value and otherwise positive.
   sign(difference) * sqrt(2 * weights * pmax(family$lost(observed, mean, size), 0))
 }
 

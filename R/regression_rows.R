@@ -1,7 +1,6 @@
 # The rows that a fitted regression predicts: their design, offsets and groups, from new data or from the fit.
 
-# Design, offset and grouping terms of the rows; `others` are those of other regressions of the fit. `groups` comes
-# from check_re_formula().
+# Design, offset and grouping terms of rows. `others`: those of other regressions; `groups`: of check_re_formula().
 prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
   force(groups)
   parts <- unname(lapply(regressions_of(fit), regression_rows, newdata, sparse, groups))
@@ -65,7 +64,6 @@ regression_rows <- function(fit, newdata, sparse, groups) {
 
 prediction_terms <- function(fit) with_bases(stats::delete.response(fit$terms), fit$frame)
 
-# Offsets in the formula, and the argument `offset` of the fit, which is evaluated in the new data.
 new_offset <- function(fit, frame, newdata) {
   classes <- predictor_classes(fit$response)
   offset <- Reduce(`+`, lapply(frame_offsets(frame), one_offset, classes, "newdata"), numeric(nrow(newdata)))

@@ -121,7 +121,6 @@ smooth_values <- function(smooth, data, draws) {
   else tcrossprod(draws, smooth_columns(smooth, data))
 }
 
-# The columns of a smooth for rows of its variables. Rows with missing values are NA.
 smooth_columns <- function(smooth, data) {
   out <- matrix(NA_real_, nrow(data), ncol(smooth$transform))
   complete <- which(stats::complete.cases(data))
@@ -226,7 +225,6 @@ smooth_deviation_names <- function(fit) {
   })
 }
 
-# Coefficients that summaries show: not those whose variance is learned, of which none means anything alone.
 is_shown_coefficient <- function(fit) {
   unlist(lapply(regressions_of(fit), function(fit) {
     block <- fit$design$block
@@ -246,9 +244,9 @@ is_shown_coefficient <- function(fit) {
 #' | `s(x, z)`, `t2(x, z)` | a smooth surface, isotropic or not |
 #' | `car(area, adjacency)` | effects of areas that are like those of their neighbours |
 #' | `rw(time)` | effects of times that follow a random walk |
-#' | `rw(time | unit)` | a random walk of each unit; add `(1 | unit)` for its level |
+#' | \code{rw(time | unit)} | a random walk of each unit; add \code{(1 | unit)} for its level |
 #' | `ar1(time)` | effects of times that follow a stationary first-order autoregression |
-#' | `ar1(time | unit)` | an autoregression of each unit, which has the unit's level in it |
+#' | \code{ar1(time | unit)} | an autoregression of each unit, which has the unit's level in it |
 #'
 #' `s()` and `t2()` take the arguments of package mgcv, but not `sp`, `id` and `pc`; `te()` and `ti()` are not
 #' available. `adjacency` is a symmetric matrix with the areas as row names, 1 for neighbours (or other weights) and 0

@@ -15,7 +15,6 @@ summarise_rows <- function(fit, rows, used, type, tails = c(0.05, 0.95), backend
     kind = if (type == "link") 0L else family$kernel, probability = tails)
   blocks <- effect_blocks(rows, length(used))
   summaries <- function(of_block) summarise_block(fit, of_block, draws, used, shown, run)
-  # One block is not copied: each pass over the results of a million rows takes 0.01 s.
   out <- if (length(blocks) == 1L) summaries(rows) else array(NA_real_, c(n, shown, 4L))
   for (block in blocks[length(blocks) > 1L]) out[block, , ] <- summaries(subset_rows(rows, block))
   if (!all(rows$complete)) out[!rows$complete, , ] <- NA

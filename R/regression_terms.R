@@ -198,7 +198,7 @@ effect_draws <- function(fit) {
   })
 }
 
-# For each term the covariance of its effects in the kept draws, chain by chain: columns x columns x draws.
+# The covariance of each term's effects in the kept draws, chain by chain: columns x columns x draws.
 covariance_draws <- function(fit) {
   sweeps <- kept_sweeps(fit)
   flat <- function(trace) if (!is.null(trace)) matrix(trace, fit$iter * fit$chains)
@@ -266,13 +266,12 @@ covariance_root <- function(covariance) {
 #'
 #' | term | adds to the linear predictor |
 #' |---|---|
-#' | `(1 | g)` | an intercept for each level of `g` |
-#' | `(x | g)` | an intercept and a slope of `x` for each level of `g`, which are correlated |
-#' | `(x || g)` | the same, uncorrelated |
-#' | `(0 + x | g)` | a slope of `x` for each level of `g` |
-#' | `(1 | g) + (1 | h)` | intercepts of two groupings, which may be crossed |
-#' | `(1 | g:h)` | an intercept for each combination of levels that the data have |
-#' | `(1 | g/h)` | the same as `(1 | g) + (1 | h:g)`: levels of `h` within levels of `g` |
+#' | \code{(1 | g)} | an intercept for each level of `g` |
+#' | \code{(x | g)} | an intercept and a slope of `x` for each level of `g`, which are correlated |
+#' | \code{(x || g)} | the same, uncorrelated |
+#' | \code{(0 + x | g)} | a slope of `x` for each level of `g` |
+#' | \code{(1 | g:h)} | an intercept for each combination of levels that the data have |
+#' | \code{(1 | g/h)} | the same as \code{(1 | g) + (1 | h:g)}: levels of `h` within levels of `g` |
 #'
 #' The left side is a formula of up to 16 effects, such as `x + I(x^2)` or a factor. A model has up to 16 terms. Two
 #' terms must not have the same effect of the same groups.

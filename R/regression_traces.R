@@ -83,7 +83,6 @@ group_parameter_names <- function(fit) {
   })
 }
 
-# The kept draws of the coefficients as a matrix, with the chains one below the other.
 coefficient_draws <- function(fit) {
   check_logit_fit(fit)
   coefficient_matrix(fit)

@@ -20,8 +20,7 @@ row_sizes <- function(response, family, weights, offset) {
 
 are_single_rows <- function(sizes) all(sizes$of_rows %in% c(0, 1)) && sizes$degrees == sizes$total - 1
 
-# Mean and standard deviation of each column over the observations. The first row is the origin, so that a constant
-# column has deviation 0.
+# Mean and deviation of columns over the observations. The first row is the origin: constant columns get deviation 0.
 column_moments <- function(x, sizes) {
   moments <- vapply(seq_len(ncol(x)), function(column) {
     away <- x[, column] - x[[1L, column]]

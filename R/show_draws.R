@@ -1,5 +1,3 @@
-# The draws of all fits for packages posterior and coda and for base R, all from array_of_draws().
-
 #' Draws of a fit for posterior, coda and base R
 #'
 #' By default the variables do not depend on the numbers of components or topics. These have a meaning only after

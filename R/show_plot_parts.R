@@ -84,7 +84,6 @@ plot_heat <- function(values, rows, columns, limit, title, main, ylab) {
   graphics::mtext(ylab, side = 2L, line = rows$lines + 0.2, las = 0)
 }
 
-# A key above the frame of a picture from 0 to `p` and up to `top`. Triangles stand for values `beyond` the limit.
 paint_key <- function(palette, limit, beyond, p, top, title) {
   line <- diff(graphics::par("usr")[3:4]) / graphics::par("pin")[[2L]] * graphics::par("csi")
   low <- top + 0.5 * line

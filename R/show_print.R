@@ -6,13 +6,11 @@
 #'
 #' | what | arguments |
 #' |---|---|
-#' | [dp_mixture()], its summary | for the summary `all = TRUE`: all tables and reasons, `components = 12`, how many of
-#'   the largest components, and `digits = 2`, the significant digits of standard deviations |
+#' | [dp_mixture()], its summary | for the summary `all = TRUE` (all tables), `components = 12`, `digits = 2` of sd |
 #' | [relabel.dp_mixture()] | `components = 12`, how many of the heaviest components to show |
 #' | [cell_types()], its summary | for the summary `digits = 3`, the significant digits of medians |
 #' | [differential_abundance()] | `types = 12`, how many of the types to show, the smallest false discovery rate first |
-#' | [bayes_logit()], its summary | `digits = 2`, the significant digits of standard deviations, and `n = 50`, how many
-#'   coefficients, and how many of the other quantities, to show |
+#' | [bayes_logit()], its summary | `digits = 2` of standard deviations, `n = 50` coefficients and other quantities |
 #' | [differential_state()] | `types = 12`, how many rows to show, the smallest tail probability first |
 #' | [topic_model()] | `n = 10` and `terms = 6`, how many of the largest topics, and of their terms |
 #' | summary of [topic_model()] | `n = 20`, how many of the largest topics |

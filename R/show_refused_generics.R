@@ -1,6 +1,5 @@
 # Generics of R and of other packages whose default methods take a fit for a plain list, and so return nonsense. For
-# class "warpbayes", which all results have, they raise an error that says what to use. Left alone are generics that
-# treat objects as lists on purpose, or that R itself calls for any object. tests/testthat/classes.csv shows all.
+# class "warpbayes", which all results have, they raise an error that says what to use.
 
 # inst/refusals.csv has refused generics of packages; `vectors` keep some. Rows without a package say what to use
 # `instead`: of a generic for a class, or of any for a class, with `what` it is.

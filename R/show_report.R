@@ -1,5 +1,4 @@
-# report(): a page of what a fit found, how far it can be trusted, and how it was made. R/show_report_html.R turns its
-# content into a page, and R/show_report_knit.R into the output of a chunk of R Markdown.
+# report(): R/show_report_html.R turns its content into a page, R/show_report_knit.R into the output of a chunk.
 #
 # Content is a list of
 #   title     what the page is about;
@@ -119,7 +118,6 @@ write_whole <- function(page, target, file) {
   if (!isTRUE(renamed)) refuse(if (is.character(renamed)) renamed else "it could not be renamed")
 }
 
-# As R writes numbers usually. Options and the state of R's generator stay as they were.
 keeping_state <- function(code) {
   old <- options(OutDec = ".", scipen = 0, digits = 7, width = 100, useFancyQuotes = FALSE)
   seed <- globalenv()$.Random.seed
@@ -148,7 +146,6 @@ made_words <- function(fit, more = character()) {
   )
 }
 
-# The call of `maker` that made `name`, as lines of code. `changes` are arguments to set, such as the seed.
 repeating_code <- function(call, maker, name, changes = list()) {
   if (!is.call(call)) return(sprintf("# The call of %s() was not kept.", maker))
   call <- short_call(call, maker)

@@ -137,7 +137,6 @@ base64 <- function(bytes) {
   rawToChar(text)
 }
 
-# Radio buttons or check boxes, which labels elsewhere on the page switch on: `for = "<id>"`.
 pickers <- function(type, name, ids, checked, labels) {
   form <- '<input class="pick" type="%s" name="%s" id="%s" aria-label="%s"%s>'
   paste(sprintf(form, type, name, ids, escape_html(labels), ifelse(checked, " checked", "")), collapse = "\n")
@@ -148,7 +147,6 @@ choice <- function(what, ids, labels) {
   sprintf('<div class="choice"><span class="what">%s</span>%s</div>', escape_html(what), buttons)
 }
 
-# Rules of style for what is chosen and for what the keyboard is on. They differ from page to page.
 picked_style <- function(ids) {
   chosen <- paste0("#", ids, ":checked ~ * label[for=", ids, "]", collapse = ",\n")
   focus <- paste0("#", ids, ":focus-visible ~ * label[for=", ids, "]", collapse = ",\n")
@@ -206,7 +204,6 @@ made_part <- function(content) {
   )
 }
 
-# Ticks as on the axes of plots; labels as HTML. Labels that would touch their neighbour are left out.
 explorer_ticks <- function(limits, transform, marker) {
   if (type_of_marker(transform, marker) == "none") {
     return(axis_of(limits, function(at) escape_html(format(at, trim = TRUE, digits = 4))))
@@ -220,7 +217,6 @@ explorer_ticks <- function(limits, transform, marker) {
   list(at = ticks$at, labels = labels)
 }
 
-# Content with one section. `note`: sentences below the table that hold for all such tables.
 table_content <- function(title, words, table, caption, picture = NULL, note = NULL, verdict = NULL, converged = NA,
                           seed = NULL) {
   list(

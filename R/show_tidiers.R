@@ -1,5 +1,3 @@
-# tidy() and glance() of results that are no fits of their own, and what all tables of package generics share.
-
 #' Tables in the form of broom
 #'
 #' `tidy()` gives a row for each parameter or part, `glance()` one row for the whole, `augment()` the data with new

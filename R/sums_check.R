@@ -8,8 +8,7 @@ check_pmf <- function(x, argument) {
   x
 }
 
-# How far the sum of the probabilities of an object may be from 1. pmf() accepts 1e-8, and sums of a million copies of
-# a variable multiply that. A vector that has been cut is usually further off.
+# How far the probabilities of an object may be from 1 in sum: a million copies multiply the 1e-8 that pmf() accepts.
 changed_tolerance <- 0.01
 
 # What is wrong with an object of class `pmf` that was changed by hand or read from a damaged file; NULL if nothing is.

@@ -4,8 +4,7 @@
 #' independent copies of one variable, such as the total of all claims in a year.
 #'
 #' Entries of at least 1e-290 have relative errors of about 1e-16 times the typical number of variables. The fast method
-#' of [convolve_pmf()] adds at most `accuracy`, or 1e-13 times the number of variables if that is more. A `number` given
-#' by its name (Panjer's recursion) takes less time than a [pmf()].
+#' of [convolve_pmf()] adds at most `accuracy`, or 1e-13 times the number of variables if that is more.
 #'
 #' @param number `"poisson"`, `"binomial"`, `"negative_binomial"`, `"geometric"` or `"logarithmic"`, with the parameters
 #'   below; or a distribution on 0, 1, 2, ... made by [pmf()].
@@ -179,8 +178,7 @@ compound_way <- function(outputs, most, size, accuracy) {
     c(dense = outputs, sparse = values), "tail", copies = c(dense = result_copies(FALSE, accuracy), sparse = 8 * kinds))
 }
 
-# sum_n p_n f^n by Horner's rule, for few values far apart: each step adds one more variable to each of the values so
-# far, and leaves out the least probable ones.
+# sum_n p_n f^n by Horner's rule, for few values far apart. Each step leaves out the least probable values.
 compound_of_few <- function(p, size, tail) {
   share <- tail / (4 * length(p))
   f_at <- c(if (size$none > 0) 0, size$at)
@@ -202,8 +200,7 @@ compound_of_few <- function(p, size, tail) {
   leave_out(from_positions(sum$at, sum$weights, size$lattice, FALSE), rep(log(lost), 2L))
 }
 
-# The `accuracy` of one convolution whose error enters the result `times` times. It is not set below 1e-13, because no
-# Fourier transform would then be used.
+# The `accuracy` of a convolution whose error enters the result `times` times; at least 1e-13, for Fourier transforms.
 shared_accuracy <- function(accuracy, times) {
   max(accuracy / max(times, 1), min(accuracy, 1e-13))
 }
@@ -242,8 +239,7 @@ first_of_sum <- function(x, y, outputs, accuracy, run) {
   native(C_pmf_first, x, y, count, accuracy, fourier_cache(), run)
 }
 
-# The distribution without its upper tail and without impossible values before the first possible one. `cut` says
-# whether `g` ends before the last possible value.
+# The distribution without upper tail and leading impossible values. `cut`: `g` ends before the last possible value.
 trim_compound <- function(g, size, tail, cut) {
   upper <- cumulate(g, FALSE, TRUE)
   last <- max(which(upper > tail / 2))

@@ -1,8 +1,7 @@
 # The distributions of the number of variables that compound_pmf() knows by name, and how far their sums reach.
 
-# How many variables there are that are not zero. `size` is what size_on_lattice() returns: one variable is zero with
-# the probability size$none and another value with size$some. No difference of nearly equal numbers is taken, so all
-# values are right for the smallest and the largest parameters too. Each of these functions returns a list:
+# How many variables are not zero. `size` is what size_on_lattice() returns. No difference of nearly equal numbers is
+# taken, so that the smallest and the largest parameters are right too. Each of these functions returns a list:
 #   log_generating  the log of the generating function at 1 + excess
 #   log_none        the log of the probability that no variable differs from zero
 #   parts           the number is the sum of this many independent numbers
@@ -73,8 +72,7 @@ log1m_exp <- function(x) if (x > -0.7) log(-expm1(x)) else log1p(-exp(x))
 
 log_less <- function(x, y) if (x - y > 0.7) x + log1p(-exp(y - x)) else y + log(expm1(x - y))
 
-# The number of independent parts, a power of two, so that each part is 0 with a probability of at least e^-500. A
-# smaller probability would bring the recursion near the limit of doubles.
+# The number of independent parts, a power of two: each is 0 with a probability of at least e^-500, far from underflow.
 copies_of <- function(log_none) 2^max(0, ceiling(log2(log_none / 500)))
 
 # The number of entries, at least 1, after which a sum S has less than exp(log_tail) of its probability. One variable

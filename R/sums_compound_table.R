@@ -1,8 +1,7 @@
 #' Two totals with a common number of claims
 #'
 #' Gives the joint distribution of \eqn{S = X_1 + \dots + X_N}{S = X_1 + ... + X_N} and \eqn{T = Y_1 + \dots + Y_N}{T =
-#' Y_1 + ... + Y_N}, such as the totals of N accidents that each cause damage to a car and an injury. Given N, all sizes
-#' are independent. Time grows with the largest number of claims times the size of the table.
+#' Y_1 + ... + Y_N}, such as the damage to cars and to people in N accidents. Given N, all sizes are independent.
 #'
 #' @param number the distribution of N on 0, 1, 2, ..., such as `pmf_poisson(3)`.
 #' @param x,y the distributions of one size in either line, made by [pmf()]. They must not be negative.
@@ -17,8 +16,6 @@
 #' injury <- pmf(c(0.8, 0.1, 0.1), values = c(0, 1, 10))
 #' both <- compound_table(pmf_poisson(0.5), car, injury)
 #' round(both[1:6, 1:3], 4)
-#' # The probability that both totals are at least 5.
-#' sum(both[as.numeric(rownames(both)) >= 5, as.numeric(colnames(both)) >= 5])
 #' @export
 compound_table <- function(number, x, y, tail = 1e-15) {
   require_arguments("number", "x", "y")

@@ -5,7 +5,7 @@
 #'
 #' @param x,y distributions made by [pmf()], or vectors of non-negative weights for 0, 1, ...
 #' @param total the observed value of the sum: one number.
-#' @param log whether results (and vectors `x` and `y`) are on the log scale; by default as a given distribution is.
+#' @inheritParams convolve_pmf
 #' @return A list of the distributions of X and of Y given the sum, `x` and `y`.
 #' @inheritSection pmf_functions Errors
 #' @examples

@@ -5,8 +5,7 @@
 #'
 #' Every entry of the result has a small *relative* error, down to 2.2e-308, or with `log = TRUE` to log probabilities
 #' of -1e14, and no entry is negative. Plain Fourier transforms such as [stats::convolve()] have an *absolute* error of
-#' about 1e-17, so their tails are noise. The result is the same to the last bit for all threads, processors and
-#' backends.
+#' about 1e-17, so their tails are noise.
 #'
 #' @section The two methods:
 #' The *direct sum* has a relative error below \eqn{(1024 + m / 1024) 2^{-53}}, where m is the length of the shorter
@@ -19,8 +18,7 @@
 #'   distributions made by [pmf()]. A vector is convolved with every row of a matrix; next to a distribution it must sum
 #'   to 1.
 #' @param log whether the result (and vectors and matrices) is on the log scale; by default as a given distribution is.
-#' @param accuracy the relative error that the fast method may make in an entry; 0 for direct sums only. Below 1e-13
-#'   the fast method uses no Fourier transform.
+#' @param accuracy the relative error that the fast method may make in an entry; 0 for direct sums only.
 #' @param backend,threads where direct sums run: see [computing]. Fourier transforms always run on the CPU.
 #' @return A [pmf()] for distributions, a vector of length `length(x) + length(y) - 1` for vectors, and a matrix with
 #'   `ncol(x) + ncol(y) - 1` columns for matrices.

@@ -10,8 +10,7 @@
 #'   observed losses; or a distribution made by [pmf()].
 #' @param by the step.
 #' @param method where probability between two values goes: `"rounding"` to the nearest; `"up"` or `"down"` to the
-#'   larger or the smaller, so that losses are over- or understated (elsewhere called `"lower"` and `"upper"`, after
-#'   the distribution function); `"unbiased"` to both, so that the mean of the loss stays, also limited at any value.
+#'   larger or the smaller, which over- or understates losses; `"unbiased"` to both, so that (limited) means stay.
 #' @param deductible,limit the part of the loss that counts. A limit less the deductible is a multiple of `by`.
 #' @param per `"loss"`: the payment for each loss, 0 for those below the deductible. `"payment"`: the payment given that
 #'   the loss exceeds the deductible.

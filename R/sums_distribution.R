@@ -178,8 +178,7 @@ variance <- function(x, ...) {
 #' @rdname pmf_distribution
 #' @export
 variance.default <- function(x, ...) {
-  # Packages posterior and distributional have generics of the same name. If this package is attached after them, it
-  # hides these generics, so other objects are passed on to them.
+  # Attached after posterior or distributional, this hides their generics, so other objects are passed on to them.
   check_present(!missing(x), "x")
   if (has_foreign_method("variance", "posterior", x)) return(posterior::variance(x, ...))
   if (has_foreign_method("variance", "distributional", x)) return(distributional::variance(x, ...))

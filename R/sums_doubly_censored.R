@@ -2,14 +2,12 @@
 #'
 #' Gives the distribution of the number of days between two events, such as infection and symptoms, where the exact
 #' delay is continuous and only the day of each event is recorded (doubly interval-censored delays, primary event
-#' censoring). The sum of the logarithms of `dpmf(law, days)` is the log likelihood of recorded delays, where `law` is
-#' the result.
+#' censoring). `sum(log(dpmf(law, days)))` is the log likelihood of recorded delays, where `law` is the result.
 #'
 #' The first event happens at some time U of its day, the second after the delay T. The recorded delay is the whole
 #' number of days in U + T. The density of U is uniform, or proportional to \eqn{e^{growth\,u}}{exp(growth u)} if first
 #' events grow by `growth` a day. With `truncation` the distribution is for delays that end before the data do.
-#' Probabilities have relative errors of 2e-8 for log-normal delays, and larger ones on day 0 for densities infinite at
-#' 0.
+#' Relative errors are 2e-8 for log-normal delays, and larger on day 0 for densities that are infinite at 0.
 #'
 #' @param x the distribution function of the exact delay, from 0, such as [plnorm], called as `x(q, ...)`.
 #' @param by the length of a day in the units of `x`.
@@ -44,7 +42,6 @@ pmf_doubly_censored <- function(x, by = 1, growth = 0, truncation = Inf, tail = 
 }
 
 # The recorded delay for each of eight times of the day (Gauss and Legendre), weighted by the density of this time.
-# Without growth, the method "unbiased" uses the same times.
 mix_over_primary_times <- function(x, by, growth, tail, ...) {
   rule <- gauss_legendre_rule(if (abs(growth) > 2) 24 else 8)
   weights <- rule$weight * exp(growth * (rule$at - if (growth > 0) 1 else 0))

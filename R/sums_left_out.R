@@ -1,5 +1,4 @@
-# What distributions leave out: `left_out` has the logarithms of upper bounds for the probabilities of the values that
-# were left out below and above. A sum leaves out what any of its variables leaves out.
+# What distributions leave out: `left_out` has logarithms of upper bounds for the probability left out below and above.
 
 nothing_left_out <- c(-Inf, -Inf)
 

@@ -93,8 +93,7 @@ scale_pmf <- function(x, times, argument, operator) {
   leave_out(on_lattice(weights_of(x), lattice, is_log(x), x$at), left_out_of(x))
 }
 
-# A distribution is a list. Without these methods max() would return the largest of its probabilities and `from`, and
-# c() of two distributions would be a list of four vectors.
+# A distribution is a list: without these methods max() and c() would work on its parts.
 
 #' @rdname pmf
 #' @export

@@ -5,9 +5,8 @@
 #' smallest. `opposed_pools_pmf()` compares two pools: the highest of one with the highest of the other, the second with
 #' the second, and so on. `sorted_pool()` is the joint distribution of the k highest.
 #'
-#' Probabilities have relative errors below 1e-14 for up to 50 variables. Time grows with the number of values, times
-#' the number of variables, times k, times (for sums) the number of possible sums. Pools of `opposed_pools_pmf()` with n
-#' different kinds of variables have 2^n states.
+#' Probabilities have relative errors below 1e-14 for up to 50 variables. Pools of `opposed_pools_pmf()` with n kinds of
+#' variables have 2^n states.
 #'
 #' @param x,y a list of distributions made by [pmf()], one for each variable, such as `c(rep(die, 4), third)`.
 #' @param k how many are summed or sorted; for `order_statistic_pmf()` which one is asked for.
@@ -103,8 +102,7 @@ sum_of_lowest_pmf <- function(x, k, backend = NULL, threads = NULL) {
   -sum_of_highest_pmf(lapply(x, function(one) -one), k, backend, threads)
 }
 
-# The probabilities of each excess of a variable over the value number i: of one step, of two, and so on. Positions that
-# are no values have the probability zero.
+# The probabilities of each excess of a variable over the value number i: of one step, of two, and so on.
 excess_over <- function(variable, at, i, numbers) {
   weights <- rep(numbers$zero, at[[length(at)]] - at[[i]] + 1)
   weights[at[i:length(at)] - at[[i]] + 1] <- variable$here[i:length(at)]
@@ -191,7 +189,6 @@ pool_on_lattice <- function(x) {
   list(lattice = shared$lattice, at = at, variables = variables, log = log)
 }
 
-# A value that was left out of one of the variables can be missing on either side of the result.
 leave_out_of_pool <- function(result, pool) leave_out(result, on_both_sides(left_out_together(pool)))
 
 #' @rdname order_statistic_pmf
@@ -222,8 +219,7 @@ opposed_pools_pmf <- function(x, y, pairs = NULL, ties = c("lose", "win")) {
   leave_out_of_pool(pmf_at(wins, NULL, whole_lattice, FALSE), c(x, y))
 }
 
-# How many variables have been met (`met`) in each state. The last state is all of them. Counts of each kind make the
-# states, and the count of the first kind varies fastest.
+# How many variables have been `met` in each state: counts of each kind, of which the first varies fastest.
 pool_states <- function(pool, variables) {
   kind <- integer(0)
   for (i in seq_along(pool)) {

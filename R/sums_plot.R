@@ -8,8 +8,7 @@
 #' @param type `"auto"` for bars or a line, `"bars"`, `"line"`, or `"distribution"` for the distribution function;
 #'   `"quantile"` for quantiles, with `y` those of `y` against those of `x`; `"lorenz"` for [lorenz_share()] at all
 #'   levels; `"stop_loss"` for [stop_loss_premium()] at all retentions.
-#' @param log whether the axis of probabilities is logarithmic, which also shows those too small for doubles. The
-#'   default is `TRUE` for a distribution on the log scale.
+#' @param log whether the axis of probabilities is logarithmic; by default for a distribution on the log scale.
 #' @param lower.tail for the distribution function: \eqn{P(X \le x)}{P(X <= x)} if `TRUE`, otherwise \eqn{P(X > x)}.
 #' @param xlim,ylim ranges of the axes, on a logarithmic axis of logarithms to base 10. The default leaves out
 #'   negligible values on linear axes.
@@ -127,7 +126,6 @@ probability_curves <- function(all, type, xlim, log) {
     fixed = 0, whole = c(on_whole_numbers(all), FALSE), labels = c("value", "probability"))
 }
 
-# The corners of the steps of the distribution function. Long distributions have a point for each value instead.
 distribution_curves <- function(all, xlim, log, lower.tail) {
   if (is.null(xlim)) {
     # It is flat where it is near 0 or 1, unless the axis is logarithmic and it is near 0.
@@ -149,8 +147,7 @@ distribution_curves <- function(all, xlim, log, lower.tail) {
     labels = c("value", if (lower.tail) "probability up to the value" else "probability beyond the value"))
 }
 
-# The quantiles of one distribution as a step line, or the quantiles of two against each other. Two are compared midway
-# between the levels where a quantile steps. At most about two thousand levels are drawn.
+# The quantiles of one distribution as a step line, or of two against each other, at about two thousand levels at most.
 quantile_curves <- function(all, log) {
   if (log) stop_input("log", "is TRUE, but probabilities of quantiles are on a linear axis")
   one <- all[[1L]]
@@ -205,13 +202,11 @@ entries_within <- function(x, xlim) {
   below + seq_len(max(entries_up_to(x, xlim[[2L]]) - below, 0))
 }
 
-# The width of a bar: a step, but at most a fifth of the picture, which bars of two values far apart would exceed.
 shown_width <- function(all, xlim) {
   step <- min(vapply(all, function(x) if (is_sparse(x)) min(diff(positions_of(x))) * step_of(x) else step_of(x), 0))
   min(step, if (diff(xlim) > 0) diff(xlim) / 5 else 1)
 }
 
-# The bars of distribution i of `count`, beside the others' bars. Bars too narrow to be seen have borders.
 bar_layer <- function(curve, i, count, width, base, colour, xlim) {
   seen <- is.finite(curve$y)
   here <- 0.8 * width / count
@@ -245,7 +240,6 @@ thin_line <- function(value, height, stretches = 2000L) {
   list(x = value[keep], y = height[keep])
 }
 
-# Numbers with all digits. On an axis of whole numbers only these are marked, on a short one each.
 value_axis <- function(ends, whole) {
   plain_numbers <- function(at) format(at, digits = 15, scientific = FALSE, trim = TRUE)
   ticks <- axis_of(ends, plain_numbers, 5L)

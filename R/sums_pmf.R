@@ -5,8 +5,7 @@
 #'
 #' @section Operators:
 #' `x + y` and `x - y` are the sum and the difference of independent variables, `max(x, y)` and `min(x, y)` the largest
-#' and the smallest. `x + 3`, `2 * x`, `x / 2` and `-x` shift a variable, scale it or change its sign: `2 * x` is twice
-#' one variable, `x + x` the sum of two independent ones. `c(x, y)` and `rep(x, 3)` are lists of variables.
+#' and the smallest. `2 * x` is twice one variable, `x + x` the sum of two. `c(x, y)` and `rep(x, 3)` are lists.
 #' @section Values:
 #' A number is read as the decimal fraction or the ratio that it is up to rounding: 0.1 + 0.2 is 0.3, and 1 / 3 is a
 #' third. The sum of variables with different steps lies on the longest step that divides both. Without `from` and
@@ -19,8 +18,7 @@
 #'
 #' @param prob probabilities, with `log = TRUE` natural logarithms; or a table, a named vector or a data frame.
 #' @param from the value whose probability is `prob[1]`.
-#' @param log whether `prob` holds logarithms. Then so does every sum with this distribution. Use it for probabilities
-#'   below 1e-308, which become zero in doubles.
+#' @param log whether `prob` holds logarithms. Then so does every sum with this distribution.
 #' @param normalize whether to divide `prob` by its sum, for example for counts.
 #' @param tolerance without `normalize`, how far the sum (with `log = TRUE`: the logarithm of the sum from 0) may be
 #'   from 1. Beyond 1e-8 the probabilities are divided by it.

@@ -3,8 +3,7 @@
 #' `portfolio_pmf()` gives the distribution of the sum of the losses of many independent policies. `mix_over_pmf()`
 #' makes losses dependent through a common factor, such as the weather: it averages the distributions given each value
 #' of the factor. `map_pmf()` gives the distribution of a function of a variable, and `layer_pmf()` the part of a loss
-#' in a layer, as reinsurers cover it. Probabilities of `portfolio_pmf()` are too small by at most `tail`. Time grows
-#' with the number of different sizes times the length of the result.
+#' in a layer, as reinsurers cover it. Probabilities of `portfolio_pmf()` are too small by at most `tail`.
 #'
 #' @param size the sizes of claims: one number above 0 for each policy; or a distribution made by [pmf()] for all; or a
 #'   list of distributions.

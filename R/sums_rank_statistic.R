@@ -38,7 +38,6 @@
 #' Hodges, J. L. and Lehmann, E. L. (1963). Estimates of location based on rank tests. *Annals of Mathematical
 #' Statistics* 34, 598-611. \doi{10.1214/aoms/1177704172}
 #' @examples
-#' # Pairs with ties: an exact p-value, where wilcox.test() would approximate.
 #' rank_test(c(7, 5, 6, 9, 8, 7, 4, 8), c(5, 4, 5, 6, 6, 6, 4, 7), paired = TRUE, level = 0.95)
 #' rank_test(yield ~ N | block, npk)
 #' w <- pmf_rank_sum(c(3, 3, 5, 6, 7), c(1, 2, 3, 3))
@@ -140,8 +139,7 @@ lattice_of_scores <- function(scores, by, size, seconds, argument) {
 }
 
 # How long it takes to count all groups one score after the other, and to find the law by Fourier transforms
-# (src/pmf/rank_sums.c): measured for 40 to 1,000 values of each sample, right to within a factor of two up to 500.
-# Numbers of groups beyond 2^1900 cannot be counted.
+# (src/pmf/rank_sums.c). Numbers of groups beyond 2^1900 cannot be counted.
 group_seconds <- function(at, size) {
   size <- min(size, length(at) - size)
   sorted <- sort(at)

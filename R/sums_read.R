@@ -63,8 +63,7 @@ check_pmf_values <- function(values, size, argument = "values") {
   as.double(values)
 }
 
-# The lattice of these values, and their positions. Without a step the values must be whole numbers or decimal
-# fractions, and the step is the longest that divides all their distances.
+# The lattice of these values, and their positions. Without a step it is the longest that divides all distances.
 lattice_of_values <- function(values, by = NULL, argument = "values", operands = 0) {
   first <- min(values)
   if (!is.null(by)) return(list(lattice = read_lattice(first, by), at = positions_on_step(values, first, by, argument)))
@@ -127,8 +126,7 @@ pmf_at <- function(weights, at, lattice, log) {
   on_lattice(weights, move_lattice(lattice, first - 1), log)
 }
 
-# A double vector without attributes. If `weights` is one already, it is returned unchecked: the compiled code finds
-# weights that cannot be used, and check_weights() then says what is wrong. Any other vector is checked here.
+# A double vector without attributes. One that is so already is left to the compiled code and to check_weights().
 plain_weights <- function(weights, argument, log) {
   if (is.double(weights) && is.null(attributes(weights)) && length(weights) > 0L) return(weights)
   # Such a vector or table would count as weights of 0, 1, ...
@@ -184,7 +182,6 @@ plain_weight_rows <- function(x, argument, log) {
   if (is.double(x) && !is.object(x) && length(x) > 0L) x else check_weight_rows(x, argument, log)
 }
 
-# A double matrix of usable rows, or an error that names the first unusable weight or row.
 check_weight_rows <- function(x, argument, log) {
   x <- given_data(x, argument)
   must_be(is.numeric(x), argument, "numeric", x)

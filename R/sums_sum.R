@@ -10,7 +10,6 @@
 #'   Direct sums add rounding errors of at worst about 1e-16 times the number of variables.
 #' @param tail the probability that may be left out of a sum of distributions, from 1e-300 to 1e-8 (0: nothing), at the
 #'   ends, or of a few values far apart the least probable ones. [left_out()] of the result says how much was.
-#' @param log whether the result (and vectors and matrices) is on the log scale; by default as a given distribution is.
 #' @inheritParams convolve_pmf
 #' @return A [pmf()] if one of the variables is one, otherwise a vector of weights (or logarithms) of 0, 1, ...
 #' @inheritSection pmf_functions Errors
@@ -140,7 +139,6 @@ repeat_vector <- function(x, times, log, accuracy, run) {
   usable_sum(.Call(C_pmf_sum, list(x), times, length, log, accuracy, fourier_cache(), run), check_weights(x, "x", log))
 }
 
-# The sum of copies of a sparse distribution: with shorter gaps (encode_gaps) if this leaves few positions.
 repeat_positions <- function(x, times, lattice, log, accuracy, run, tail) {
   code <- encode_gaps(positions_of(x), times)
   last <- code$at[[length(code$at)]]
@@ -166,8 +164,7 @@ fourier_state <- keep_until_unload(new.env(parent = emptyenv()))
 
 is_accuracy <- function(accuracy) is_one_number(accuracy) && accuracy >= 0 && accuracy <= 0.01
 
-# The measured peak memory of a sum, as a multiple of the result's size. Direct sums copy both vectors. Windows need
-# several more copies, and a Fourier transform of up to twice the result's length with its tables.
+# The measured peak memory of a sum, as a multiple of the result's size. Direct sums copy both vectors.
 result_copies <- function(log, accuracy) {
   if (log) 18 else if (accuracy > 0) 16 else 3
 }
@@ -177,7 +174,6 @@ check_accuracy <- function(accuracy) {
   as.double(accuracy)
 }
 
-# The sum of two distributions with different steps or with gaps. It may leave out a probability of `tail`.
 add_positions <- function(x, y, log, accuracy, run, tail = 0) {
   shared <- lattice_of_sum(list(x, y))
   times <- shared$times
@@ -208,8 +204,7 @@ shifted_sums <- function(weights, at, values, counts) {
 }
 
 # How to add two distributions with so many `positions` and `values`: "pairs" of values, which are sorted; "shifts" of
-# one by each of the few values of the other; or "dense", a direct sum over all positions. Fourier transforms rarely
-# serve distributions with gaps.
+# one by each of the few values of the other; or "dense", a direct sum over all positions.
 way_to_add <- function(positions, values, log) {
   pairs <- prod(values)
   all <- sum(positions)
@@ -218,8 +213,7 @@ way_to_add <- function(positions, values, log) {
     c(dense = all, pairs = 6 * pairs, shifts = all))
 }
 
-# The sum of many distributions. Those with few values are added by shifts if that is faster; of the others, the two
-# with the fewest values are added first.
+# Distributions with few values are added by shifts if that is faster; of the others, the two with the fewest first.
 add_many_positions <- function(all, log, accuracy, run, tail) {
   share <- tail / (2 * length(all))
   all <- lapply(all, without_improbable, share)
@@ -235,8 +229,7 @@ add_many_positions <- function(all, log, accuracy, run, tail) {
   all[[1L]]
 }
 
-# The sum of distributions with few values, by shifts of all positions; NULL if pairs of values are faster. Chernoff's
-# bound says beyond which position less than `tail` lies, also of the sums of only the first variables.
+# The sum of distributions with few values, by shifts of all positions; NULL if pairs of values are faster.
 add_by_shifts <- function(all, tail) {
   shared <- lattice_of_sum(all)
   last <- vapply(all, last_position, 0) * shared$times
@@ -274,7 +267,6 @@ counts_to_tail <- function(at, weights, last, log_tail) {
   cummax(reach[findInterval(seq_len(terms), ends, left.open = TRUE) + 1] + 1)
 }
 
-# Leaves out at most `tail`: the ends of a dense distribution, the least probable values of a sparse one.
 without_improbable <- function(x, tail) {
   if (tail == 0 || size_of(x) == 1L) return(x)
   log <- is_log(x)

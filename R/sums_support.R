@@ -1,7 +1,6 @@
 # The values of a distribution are from + by * at, where the positions `at` are whole numbers that begin with 0. Most
 # distributions have all positions 0, 1, 2, ... and store no `at`. A distribution of few values far apart ("sparse")
-# stores `at`. `by` is stored only if it is not 1. `from` and `by` are rounded if they are fractions: they are whole
-# numbers divided by `parts`, which is stored only if it is not 1 (sums_lattice.R).
+# stores `at`. `from` and `by` are whole numbers divided by `parts` (sums_lattice.R). `by` or `parts` of 1 is left out.
 
 new_pmf <- function(weights, from, log, by = 1, at = NULL) {
   x <- if (log) list(log_prob = weights, from = from) else list(prob = weights, from = from)
@@ -10,8 +9,7 @@ new_pmf <- function(weights, from, log, by = 1, at = NULL) {
   structure(x, class = c("pmf", "warpbayes"))
 }
 
-# The vector values(1:count), computed block by block. R looks for interrupts only between its own vector functions, and
-# one of them may take seconds for a long vector.
+# values(1:count), block by block: R looks for interrupts only between its own vector functions, which may take seconds.
 by_blocks <- function(count, values, block = 2^20) {
   if (count <= block) return(values(seq_len(count)))
   result <- numeric(count)
@@ -46,8 +44,7 @@ values_of <- function(x, index = NULL) {
 
 last_of <- function(x) lattice_value(lattice_of(x), last_position(x))
 
-# The position nearest to each value, and whether the value is `there`. Values that users computed are rounded, so
-# fractions may differ by some rounding errors, also of the first value if that is not far away. Whole numbers may not.
+# The position nearest to each value, and whether it is `there`: fractions up to rounding errors, whole numbers exactly.
 nearest_position <- function(lattice, value) {
   position <- round((value * lattice$parts - lattice$origin) / lattice$step)
   nearest <- lattice_value(lattice, position)
@@ -126,7 +123,6 @@ lattice_of_sum <- function(all) {
   list(lattice = sum_lattice(sum(shared$origin), shared$step, shared$parts), times = shared$times)
 }
 
-# One lattice, which begins with the first value of all, and a list of the positions of each distribution on it.
 positions_together <- function(all) {
   shared <- common_lattice(lapply(all, lattice_of), vapply(all, last_position, 0))
   first <- min(shared$origin)
@@ -145,8 +141,7 @@ dense_weights <- function(x, times, log) {
   spread
 }
 
-# The one choice of how to compute: the way with the fewest `seconds` of those whose `entries` fit in memory. Both are
-# named by the ways, and `copies` may be. If none fits, the error says how many entries the smallest needs.
+# The way with the fewest `seconds` of those whose `entries` fit in memory; both, and `copies`, are named by the ways.
 fastest_way <- function(seconds, entries = 0 * seconds, argument = NULL, what = "probabilities", copies = 3) {
   if (max(entries) > 1e7) {
     copies <- copies + 0 * entries
@@ -158,8 +153,7 @@ fastest_way <- function(seconds, entries = 0 * seconds, argument = NULL, what = 
   names(which.min(seconds))
 }
 
-# Whether to store an entry for each position, of which at most `values` are possible. An entry takes a quarter of the
-# time of a value with its position.
+# Whether to store an entry for each position: it takes a quarter of the time of a possible value with its position.
 wants_dense <- function(positions, values) positions <= max(1000, 4 * values)
 
 scale_of_weights <- function(log) {

@@ -1,7 +1,6 @@
 # What can be done with distributions besides adding them.
 
-# max() and min() of two independent variables, by P(max = v) = P(X = v) P(Y <= v) + P(X < v) P(Y = v). All terms are
-# positive; differences of cumulative probabilities would cancel.
+# max() and min() of two independent variables, as P(X = v) P(Y <= v) + P(X < v) P(Y = v): all terms are positive.
 extreme_of_two <- function(x, y, which) {
   log <- is_log(x) || is_log(y)
   shared <- positions_together(list(x, y))
