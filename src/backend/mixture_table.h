@@ -94,8 +94,7 @@ typedef struct wb_mixture_measures {
 } wb_mixture_measures;
 
 /* A session owns its components: the statistics, which draw_labels() writes, and the parameters, which
- * draw_components() draws from the statistics. They stay where the backend computes. A sweep calls both functions once.
- * Its transfers do not depend on the number of rows, and are only a few numbers for each component. */
+ * draw_components() draws from the statistics. A sweep calls both once. They stay where the backend computes. */
 typedef struct wb_mixture_functions {
   int (*open)(const wb_mixture_data *data, const wb_run *run, wb_mixture_session **session, wb_message *message);
   int (*set_components)(wb_mixture_session *session, int32_t components, const double *statistics, wb_message *message);
@@ -104,19 +103,17 @@ typedef struct wb_mixture_functions {
                         wb_message *message);
   int (*get_statistics)(wb_mixture_session *session, int32_t first, int32_t count, double *statistics,
                         wb_message *message);
-  /* Draws mean and covariance of every component. Component j is drawn from the statistics of component source[j] and
-   * from random numbers of (key, iteration, source[j]). The statistics keep their order until draw_labels() begins to
-   * replace them. If a covariance cannot be drawn, this function fails, or the next finish_labels() or
-   * get_components(). */
+  /* Draws mean and covariance of every component: j from the statistics of component source[j] and random numbers of
+   * (key, iteration, source[j]). If a covariance cannot be drawn, this function fails, or the next finish_labels() or
+   * get_components(). The statistics keep their order until draw_labels() begins to replace them. */
   int (*draw_components)(wb_mixture_session *session, const wb_mixture_law *law, const int32_t *source, uint64_t key,
                          uint32_t iteration, wb_message *message);
   int (*add_precisions)(wb_mixture_session *session, const wb_mixture_precisions *sums, wb_message *message);
   int (*measure)(wb_mixture_session *session, const wb_mixture_measures *measures, wb_message *message);
-  /* Begins to draw the component of every row from its conditional posterior given the parameters, and to sum the rows
-   * of each component. The draw of row i depends only on (key, iteration, i). Before finish_labels(), only
-   * add_precisions() and measure() may be called. If a row lacks values, its densities are those of its other values.
-   * Then its missing values are drawn given these and the component, from random numbers of (key, iteration, i). The
-   * completed rows are summed, and pairs use them too.
+  /* Begins to draw the component of every row given the parameters, and to sum the rows of each component. The draw of
+   * row i depends only on (key, iteration, i). Before finish_labels(), only add_precisions() and measure() may be
+   * called. If a row lacks values, its densities are those of its other values. Then its missing values are drawn given
+   * these and the component. The completed rows are summed, and pairs use them too.
    *   log_weight  samples x components, those of a sample side by side
    *   labels      one for each row, from 0, by the end of finish_labels(); or NULL */
   int (*draw_labels)(wb_mixture_session *session, const double *log_weight, uint64_t key, uint32_t iteration,

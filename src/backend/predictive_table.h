@@ -1,8 +1,7 @@
 /* Predictive resampling: a part of the table of backend.h.
  *
  * A resample is one run of the recursion "draw the next observation from its predictive law, then update that law". The
- * draw of step t of resample r depends only on (key, r, t). A call advances some resamples by some steps. The caller
- * keeps their states between calls, so memory does not grow with the steps. */
+ * draw of step t of resample r depends only on (key, r, t). The caller keeps the states between calls. */
 #pragma once
 
 #include "backend/types.h"
@@ -23,9 +22,8 @@ typedef struct wb_normal_chains {
   double *trajectory;
 } wb_normal_chains;
 
-/* The Bayesian bootstrap: independent exponential weights of the observations. With `steps` > 0 the weights are those
- * of a population that grew by that many draws under them: 1 for each observation, and 1 for each time that it was
- * drawn. */
+/* The Bayesian bootstrap: independent exponential weights of the observations. With `steps` > 0 a weight is 1 plus the
+ * number of times that the observation was drawn, in that many draws under them. */
 typedef struct wb_bootstrap {
   uint64_t key;
   int64_t first, resamples; /* resamples first..first + resamples - 1 */

@@ -16,10 +16,9 @@
  *   wb_exp_weightf        0.88      1.0     19
  *   wb_logf               0.85      1.0     41
  *
- * The functions with a count have no branches, so that a loop that calls them is vectorized. The count is of all
- * instructions in such a loop, load and store included, without the three of the loop itself (GCC 12 with AVX2; AVX-512
- * and clang differ by a few). Three devices avoid branches. Bit masks make selections. Adding 2^52 converts integers to
- * and from doubles, since AVX2 cannot convert 64-bit integers. Adding to the exponent field multiplies by 2^k. */
+ * The functions with a count have no branches. The count is of all instructions in a loop that calls them, without the
+ * three of the loop itself (GCC 12 with AVX2). Adding 2^52 converts integers to and from doubles, since AVX2 cannot
+ * convert 64-bit integers. Adding to the exponent field multiplies by 2^k. */
 #pragma once
 
 #include "core/fma_chain.h"

@@ -1,11 +1,9 @@
 /* The counter-based generator Philox4x32-10 (Salmon, Moraes, Dror & Shaw 2011, "Parallel random numbers: as easy as 1,
  * 2, 3", SC11), the uniforms made from its words, and the stream of words that belongs to one element.
  *
- * There is no generator state: 128 bits are a function of a key and a counter,
- *   key = the chain's,
+ * There is no generator state: 128 bits are a function of the chain's key and a counter,
  *   c0 = block within the element's stream,   c1 = element, low 32 bits,
- *   c2 = element, bits 32..47 | purpose << 16, c3 = iteration,
- * so a draw depends on (seed, chain, purpose, iteration, element) alone, not on threads, vectors or machine. */
+ *   c2 = element, bits 32..47 | purpose << 16, c3 = iteration. */
 #pragma once
 
 #include "core/host_device.h"

@@ -10,8 +10,7 @@
  *   expansion  b >= 12             a polynomial of a normal (core/polyagamma_expansion.h)
  *   inverse Gaussian  |c| >= 15 + log(b)/2   the law itself but for a relative e^-c
  * The other ways are the methods of the literature. A trial takes one block (two words) of the element's stream and has
- * no branches: a loop over lanes makes many trials at a time, and rejected elements try again. Block part << 12 | trial
- * belongs to one trial, so that a draw depends on its key, iteration and element alone. */
+ * no branches: a loop over lanes makes many trials at a time. Block part << 12 | trial belongs to one trial. */
 #pragma once
 
 #include "core/philox.h"
@@ -311,9 +310,8 @@ WB_HD double wb_polyagamma_draw_by(int way, uint64_t key, uint32_t iteration, ui
       wb_polyagamma_expand_by(way, wb_polyagamma_expansion_by(way, shape, c), wb_bits64(bits, 0)));
 }
 
-/* A draw of PG(shape, tilt) for `element` in `iteration`, within a Kolmogorov distance of 1e-6 of its law for every
- * shape and tilt. NaN if the shape is not positive, or if shape or tilt is not finite. The bits are the same as by
- * wb_polyagamma_draw_by(), with less code: where ways are mixed, a GPU fetches the instructions of all. */
+/* A draw of PG(shape, tilt) for `element` in `iteration`, within a Kolmogorov distance of 1e-6 of its law. NaN if the
+ * shape is not positive, or if shape or tilt is not finite. wb_polyagamma_draw_by() has the same bits and more code. */
 WB_HD double wb_polyagamma_draw(uint64_t key, uint32_t iteration, uint64_t element, double shape, double tilt) {
   const int way = wb_polyagamma_choose(shape, tilt);
   const double c = tilt < 0.0 ? -tilt : tilt;

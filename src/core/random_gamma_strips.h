@@ -1,10 +1,9 @@
-/* Gamma draws of the shapes base, base + 1, ..., base + 15 from tables, for many gammas that share a base, such as
- * counts plus a prior's constant. The density of y = log x, exp(shape y - e^y), is log-concave. From its mode outwards
- * it is covered by strips of equal area, each as high as the density at its inner end, and exponentials with at most
- * that area cover the two tails. A trial takes one of WB_GAMMA_STRIPS numbers with equal probabilities, a point along
- * the strip and a height (Marsaglia & Tsang 2000, "The ziggurat method for generating random variables", Journal of
- * Statistical Software 5(8), turned by a right angle). 97% of the points lie below the density at the strip's outer
- * end, which a comparison of integers finds.
+/* Gamma draws of the shapes base, base + 1, ..., base + 15 from tables, for many gammas that share a base. The density
+ * of y = log x, exp(shape y - e^y), is log-concave. From its mode outwards it is covered by strips of equal area, each
+ * as high as the density at its inner end, and exponentials with at most that area cover the two tails. A trial takes
+ * one of WB_GAMMA_STRIPS numbers with equal probabilities, a point along the strip and a height (Marsaglia & Tsang
+ * 2000, "The ziggurat method for generating random variables", Journal of Statistical Software 5(8), turned by a right
+ * angle). 97% of the points lie below the density at the strip's outer end, which a comparison of integers finds.
  *
  * Words: trial 0 of element e takes word e % 2 of block 0 of element e / 2. 9 bits choose the strip, 12 are the
  * height, 43 the point along it. If that does not decide, blocks 1, 2, ... of element e follow: one word has further

@@ -1,8 +1,6 @@
 /* Triangular factors of Wishart draws with identity scale: Bartlett's decomposition (Bartlett 1933; Smith & Hocking
- * 1972, Algorithm AS 53, Applied Statistics 21, 341-345).
- *
- * With Sigma ~ inverse Wishart(df, Psi), Psi = L L' and T from wb_draw_wishart_gram_factor():
- * Sigma^-1 = (T L^-1)' (T L^-1), and T L^-1 is again a lower triangle. */
+ * 1972, Algorithm AS 53, Applied Statistics 21, 341-345). With Sigma ~ inverse Wishart(df, Psi), Psi = L L' and T from
+ * wb_draw_wishart_gram_factor(): Sigma^-1 = (T L^-1)' (T L^-1). */
 #pragma once
 
 #include "core/linear_algebra.h"

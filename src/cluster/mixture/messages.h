@@ -1,7 +1,6 @@
 /* A mixture whose rows are spread over several workers. The manager runs the host algorithm with the table of
- * cluster/mixture/session.c and asks the workers for everything that goes through the rows. A worker returns sums as
- * nodes of the tree over all rows: the fewest nodes that make up its part. The manager adds them in the tree's order,
- * so results do not depend on the number of workers.
+ * cluster/mixture/session.c. A worker returns sums as nodes of the tree over all rows: the fewest nodes that make up
+ * its part. The manager adds them in the tree's order, so results do not depend on the number of workers.
  *
  * Requests and replies are bytes in this machine's order: items one after the other, each padded to a multiple of 8.
  * Their size depends on components and columns, not on rows, unless labels are kept. */
@@ -24,10 +23,9 @@ typedef struct wb_cluster {
   void *context;
 } wb_cluster;
 
-/* A backend with only the table of mixtures. wb_cluster_open() opens its sessions, not the table. `data` has no rows: x
- * is NULL, `rows` counts the rows of all workers, and `samples` is 0 if they are one sample. The processor of `call`
- * computes the components. The arrays and the context of `cluster` must outlive the session; the struct itself need
- * not. */
+/* A backend with only the table of mixtures. wb_cluster_open() opens its sessions, not the table. In `data`, x is NULL,
+ * `rows` counts the rows of all workers, and `samples` is 0 if they are one sample. The processor of `call` computes
+ * the components. The arrays and the context of `cluster` must outlive the session. */
 extern const wb_backend wb_mixture_cluster;
 int wb_cluster_open(const wb_mixture_data *data, const wb_call *call, const wb_cluster *cluster,
                     wb_mixture_session **session, wb_message *message);

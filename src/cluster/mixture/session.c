@@ -1,6 +1,5 @@
-/* The table of mixtures whose rows are on the workers of a cluster: see cluster/mixture/messages.h. A session of the
- * processor without rows computes what concerns the components alone. All workers are asked at once for what goes
- * through the rows. One request draws components and labels. */
+/* The table of mixtures whose rows are on the workers of a cluster (cluster/mixture/messages.h). A session of the
+ * processor without rows computes what concerns the components alone. */
 #include "core/rounding.h"
 
 #include <stdlib.h>
