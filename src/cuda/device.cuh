@@ -239,9 +239,8 @@ public:
   int wait(const char *what, wb_message *message) { return status_of(cudaStreamSynchronize(handle_), what, message); }
 };
 
-/* The stream of a session, so that several threads can drive sessions at the same time: work of the default stream
- * waits for that of all others. Short copies to the host go through page-locked memory, since those to pageable memory
- * wait inside CUDA. */
+/* The stream of a session: work of the default stream would wait for that of all others. Short copies to the host go
+ * through page-locked memory, since those to pageable memory wait inside CUDA. */
 class own_stream : public stream {
 public:
   static constexpr size_t SHORT_BYTES = 256 * 1024;

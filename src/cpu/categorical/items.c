@@ -1,9 +1,8 @@
 /* Draws from many discrete distributions on the processor, as core/categorical_draw.h defines them.
  *
- * Draw 0 needs no prefix sums: R's matrices are stored by columns, so one pass over tiles of rows makes draw 0 of every
- * row. Later draws need the prefix sums of a row, which are kept for a few rows at a time. With many draws, a guide
- * table replaces most of the search: it maps the leading bits of the uniform to the few items that are possible (Chen &
- * Asau 1974, "On generating random variates from an empirical distribution"). */
+ * R's matrices are stored by columns, so one pass over tiles of rows makes draw 0 of every row. Later draws need the
+ * prefix sums of a row, which are kept for a few rows at a time. With many draws, a guide table maps the leading bits
+ * of the uniform to the few items that are possible (Chen & Asau 1974). */
 #include "core/rounding.h"
 
 #include "cpu/table.h"

@@ -1,6 +1,5 @@
-/* The components of a mixture session on the processor: draws their means and covariances from the statistics of their
- * rows (core/mixture_component.h) and computes the sums that the host algorithm needs. Threads share the components; in
- * sums over components they share the result's entries: one thread computes each, in an order that is fixed. */
+/* The components of a mixture session on the processor: draws them (core/mixture_component.h) and computes sums over
+ * them, each entry of a result by one thread in a fixed order. */
 #include "core/rounding.h"
 
 #include "cpu/mixture/state.h"

@@ -1,7 +1,6 @@
-/* Rows with missing values on the processor: draws their components and their missing values. Each pattern of
- * missingness has a table of all components with the columns in the pattern's order. A thread takes some rows of the
- * list, which is ordered by pattern, and computes a table whenever the pattern changes. Draws are kept for each
- * incomplete row, and the pass over the leaves then takes them from here. */
+/* Rows with missing values on the processor: draws their components and their missing values. A thread takes some rows
+ * of the list, which is ordered by pattern of missingness, and computes a table of all components, with the columns in
+ * the pattern's order, whenever the pattern changes. The pass over the leaves takes the draws from here. */
 #define WB_COMPACT
 #include "core/rounding.h"
 

@@ -1,6 +1,5 @@
-/* A row with missing values under all components, in the precision REAL of cpu/real.h. Vectors run across components,
- * so a row costs the same whether few or many rows share its pattern of missingness. Every number is computed by the
- * same operations in the same order as in cpu/mixture/draw_tile.h, where vectors run across rows.
+/* A row with missing values under all components, in the precision REAL of cpu/real.h. Vectors run across components.
+ * The operations and their order are those of cpu/mixture/draw_tile.h, where vectors run across rows.
  *
  * For each block of WB_MISSING_LANES components, the table of a pattern has the numbers of wb_missing_reorder() with
  * negative offsets, component beside component, and then the log constants. */

@@ -1,9 +1,8 @@
 /* What all passes over the rows of a mixture session share (cpu/mixture/session.c, cpu/mixture/pairs.c,
  * cpu/mixture/weigh.c): the loops over tiles, a thread's working memory, and the pass over leaves.
  *
- * A thread takes one leaf of WB_LEAF_ROWS rows at a time, and computes with it tile by tile. The values of a column lie
- * side by side in a tile, so vectors run across rows. Then the thread adds the rows to the sums of their components, in
- * order. A binary tree over leaf indices combines completed leaves. No sum depends on the number of threads. */
+ * A thread takes one leaf of WB_LEAF_ROWS rows at a time and computes tile by tile, vectors across rows. Then it adds
+ * the rows to the sums of their components, in order. A binary tree over leaf indices combines leaves. */
 #pragma once
 
 #include "cpu/mixture/state.h"

@@ -1,9 +1,8 @@
 /* The distribution of a sum of two independent discrete random variables by the direct sum r_i = sum_j p_j q_{i-j}. All
- * terms are non-negative, so every entry has a small relative error, however small the entry is.
+ * terms are non-negative, so every entry has a small relative error.
  *
- * A pair takes at least m n fused multiply-adds. Vectors run across outputs, with the weight p_j in all lanes. In
- * batches of small pairs that lie side by side in memory, vectors run across pairs. One thread computes each chunk of
- * outputs, or each pair, alone: no sum depends on the number of threads. */
+ * A pair takes at least m n fused multiply-adds. Vectors run across outputs or, for small pairs that lie side by side,
+ * across pairs. One thread computes each chunk of outputs, or each pair, alone. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"

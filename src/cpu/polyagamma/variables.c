@@ -1,6 +1,5 @@
-/* Polya-Gamma variables on the processor, drawn in the ways of core/polyagamma_draw.h. The elements of a chunk are
- * sorted by way. The trials of a way run in vector code; rejected elements are gathered and tried again. The GPU's twin
- * is cuda/polyagamma/variables.cu. */
+/* Polya-Gamma variables on the processor. The elements of a chunk are sorted by the way of core/polyagamma_draw.h.
+ * Trials run in vector code; rejected elements are gathered and tried again. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"

@@ -1,8 +1,6 @@
-/* Copula updates of points that many resamples share, and the prequential fit, which updates the data's own points by
- * one observation after the other. The formulas are in core/copula.h.
- *
- * A thread carries a run of points of one resample through a chunk of steps. The points' states stay in the innermost
- * cache, and the random numbers of a step are computed once for all points of the run. */
+/* Copula updates (core/copula.h) of points that many resamples share, and the prequential fit, which updates the data's
+ * own points by one observation after the other. A thread carries a run of points of one resample through a chunk of
+ * steps. The random numbers of a step are computed once for all points of the run. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"

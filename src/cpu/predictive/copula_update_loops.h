@@ -43,9 +43,8 @@ static WB_APART void WB_NAME(copula_update_one)(const copula_step *step) {
   }
 }
 
-/* Follows copula_compare: the first coordinate, with a weight for each point. Only parameters are restrict for GCC,
- * which ignores restrict on local variables. Then it would need so many run-time checks for overlap that it leaves the
- * loop scalar. */
+/* Follows copula_compare: the first coordinate, with a weight for each point. GCC ignores restrict on local variables,
+ * and then leaves the loop scalar, so all are parameters. */
 static WB_APART void WB_NAME(copula_update_first)(int count, double scale, double shift, const double *restrict weight,
                                                   const double *restrict score, const double *restrict reached,
                                                   double *restrict conditional, double *restrict gain,

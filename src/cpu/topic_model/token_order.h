@@ -1,6 +1,5 @@
-/* The order in which (document, term) pairs are processed: by group of documents, then by term, then by document. So
- * the row of a term is fetched once for a group, and the thetas of the group stay in the second-level cache. The topics
- * of tokens are stored in this order too. */
+/* The order of (document, term) pairs and of the topics of their tokens: by group of documents, then by term, then by
+ * document. So a row of phi is fetched once for a group, whose thetas stay in the second-level cache. */
 #pragma once
 
 #include <stdlib.h>

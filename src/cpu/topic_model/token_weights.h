@@ -1,8 +1,7 @@
 /* The weights of tokens and the draw of their topics (core/topic_draw.h), in the precision REAL; included by
  * cpu/topic_model/tokens_loops.h.
  *
- * Lower bound: a multiply-add and two loads for each topic of a (document, term) pair. The term's row of phi comes from
- * the caches or memory. Several pairs are computed together, so that enough multiply-adds are under way. */
+ * Lower bound: a multiply-add and two loads for each topic of a (document, term) pair. */
 
 #define VECTORS ((int)(WB_TOPIC_LANES * sizeof(REAL) / WB_VECTOR_BYTES))
 #define LANES ((int)(WB_VECTOR_BYTES / sizeof(REAL)))

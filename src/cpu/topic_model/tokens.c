@@ -1,6 +1,5 @@
-/* The Gibbs sweep of topic models on the processor (core/topic_draw.h). Threads run over documents and over terms. A
- * unit of work counts the topics of its own tokens, draws theta or phi from the counts, and uses it while it is in the
- * caches. Counts are integers and real sums have a fixed order, so results do not depend on the threads.
+/* The Gibbs sweep of topic models on the processor (core/topic_draw.h). Threads run over documents and over terms.
+ * Counts are integers and real sums have a fixed order, so results do not depend on the threads.
  *
  * Lower bound of a sweep:
  *

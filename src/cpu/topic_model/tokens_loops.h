@@ -361,9 +361,8 @@ WB_INLINE uint32_t WB_NAME(strip_tile)(const double *strip, const uint64_t *bits
   return WB_NAME(mask_bits)(open);
 }
 
-/* Gamma draws of elements first..first + count - 1 with shapes base + tally, count <= TOPIC_GAMMAS. The tables are for
- * this base. tally and draw have room for whole tiles. Shapes too large for the tables have their own trials, from
- * trial 1 on, since the words of trial 0 belong to the tables. */
+/* Gamma draws of elements first..first + count - 1 with shapes base + tally, count <= TOPIC_GAMMAS, by the tables of
+ * this base. tally and draw have room for whole tiles. Shapes too large for the tables have trials from trial 1 on. */
 static void WB_NAME(topic_strip_gammas)(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first,
                                         const wb_gamma_strips *strips, int32_t *restrict tally, int count,
                                         topic_gamma_room *restrict room, double *restrict draw) {

@@ -1,7 +1,5 @@
 /* The auxiliary variables of alpha and beta (core/topic_tables.h), from counts of counts. Only cpu/topic_model/tokens.c
- * includes this file, after its session.
- *
- * Lower bound: the topics of all tokens are read and counted twice, by document and by term. */
+ * includes this file. Lower bound: the topics of all tokens are read and counted by document and by term. */
 #pragma once
 
 /* Adds to the histograms the counts of a group of documents, and the tables of their tokens above the levels. */

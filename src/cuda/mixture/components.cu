@@ -1,10 +1,8 @@
-/* The components of a mixture on a graphics card: draws of their means and covariances from the statistics of their
- * rows (mixture/mixture.h has the law), numbers about them, and their layout for the next pass over the rows. The twin
- * of cpu/mixture/components.c.
+/* The components of a mixture on a graphics card: draws them, numbers about them, and their layout for the next pass
+ * over the rows. The twin of cpu/mixture/components.c.
  *
  * One page-locked buffer holds what the host sends and reads, with a place for each item. A call that does not wait
- * leaves its place alone until the host has waited for the next pass over the rows. During that pass, questions are
- * answered on a stream of their own. */
+ * leaves its place alone until the host has waited for the next pass, during which another stream answers questions. */
 #include "core/half.h"
 #include "cuda/mixture/state.cuh"
 
@@ -75,8 +73,7 @@ inline __host__ __device__ int factors_in_shared(int p) {
 }
 
 /* precision += weight sum_j F_j' F_j, packed, and pull += weight sum_j F_j' offset_j, where they are not NULL: one
- * thread an entry, over all components. Rows of the grid: the sums for m, those for Phi. A thread goes through all rows
- * of a factor, with zero in place of entries above the diagonal, since another thread of its warp needs the row. */
+ * thread an entry, over all components. Rows of the grid: the sums for m, those for Phi. */
 __global__ void __launch_bounds__(ENTRY_THREADS)
     mixture_add_precisions(mixture_components c, double mean_weight, double scale_weight, double *pull,
                            double *mean_precision, double *scale_precision) {

@@ -1,8 +1,7 @@
 /* The table of the mixture's functions, for a session on one or several graphics cards.
  *
- * Each card has a part of the leaves of rows and draws the same components from the same statistics. A part begins
- * where a node of the tree over all leaves begins. It returns the sums of its largest complete subtrees. The host adds
- * these in the order of the tree, so results do not depend on the number of cards. The sums of one card stay there. */
+ * Each card has a part of the leaves of rows, from where a node of the tree over all leaves begins, and draws the same
+ * components. The host adds the sums of the cards' largest complete subtrees in the order of the tree. */
 #include <tuple>
 
 #include "core/mixture_half.h"
@@ -50,9 +49,8 @@ int for_parts(wb_mixture_session *session, wb_message *message, Work work) {
   return WB_OK;
 }
 
-/* Calls draw(part, leaf, real) for a chunk of each part, then sum(part, &leaf, real), until all leaves are done. A
- * device's queue takes some thousand kernels, and another device would wait as long as it is full. The one kernel that
- * draws a chunk takes longest. It starts on all devices before the many kernels that sum. */
+/* Calls draw(part, leaf, real) for a chunk of each part, then sum(part, &leaf, real), until all leaves are done. The
+ * long kernel that draws starts on all devices before the many kernels that sum, which may fill a queue. */
 template <typename Draw, typename Sum>
 int for_chunks(wb_mixture_session *session, wb_message *message, Draw draw, Sum sum) {
   int64_t leaf[WB_MOST_DEVICES] = {};

@@ -139,12 +139,8 @@ private:
 /* As mixture_draw(), for p columns that need PANELS.
  *
  * Launch: 128 threads a block, a row a thread. For each (row, component) p ordinary multiply-adds and those of the
- * products, at twice the rate: 4, 8, 12, ... for each four lines of the triangle, so 64 of the ordinary ones' time at p
- * = 14, where mixture_draw() needs 105. Shared memory: 16 bytes a lane for 4 products, and each weight is written and
- * read three times. As nvcc 13 compiles them for sm_90, with a spill of 4 bytes at 16 columns and none elsewhere,
- * threads have 114 to 255 registers, blocks 28 to 73 KB, and 2 to 4 blocks run on a multiprocessor.
- *
- * On an H200, 1e6 rows, 256 components, p = 14, 30: 2.31, 6.86 ms (mixture_draw(): 3.10, 16.4). */
+ * products, at twice the rate: 4, 8, 12, ... for each four lines of the triangle. Shared memory: 16 bytes a lane for 4
+ * products, and each weight is written and read three times. */
 template <int PANELS>
 __global__ void __launch_bounds__(TENSOR_THREADS, tensor_blocks(PANELS))
     mixture_draw_tensor(const double *x, int p, const double *coefficients, int components, const double *share,

@@ -1,10 +1,9 @@
 /* Draws a component for each row, and evaluates all components at each row (Suchard et al. 2010, section 2). The twin
  * of cpu/mixture/draw_tile.h: every number is computed by the same operations in the same order.
  *
- * A thread has R rows, with their values in registers. Components come in blocks of WB_BLOCK_ITEMS. Their coefficients
- * are the same for all threads, so they are read from shared memory, 16 bytes at a time, and each serves R
- * multiply-adds. While one stage of components is used, the next one travels to the other half of the buffer. A thread
- * keeps the weights of its own rows in a column of shared memory that no other thread reads. */
+ * A thread has R rows, with their values in registers. Coefficients of blocks of WB_BLOCK_ITEMS components are read
+ * from shared memory, 16 bytes at a time, and each serves R multiply-adds. While one stage of components is used, the
+ * next one travels to the other half of the buffer. */
 #pragma once
 
 #include <utility>
@@ -212,9 +211,8 @@ private:
   const Real *rows_[R];
 };
 
-/* How many blocks of a multiprocessor the compiler must be able to run at a time, which bounds the registers of each; 0
- * leaves that to the compiler. For these two orders nvcc 13 would make room for six blocks on sm_100 and sm_110 by
- * spilling a few bytes of registers. With four rows a thread four blocks are enough. */
+/* How many blocks of a multiprocessor the compiler must be able to run at a time; 0: it chooses. For these two orders
+ * nvcc 13 would spill registers on sm_100 and sm_110 to run six blocks; four are enough. */
 template <typename Real>
 constexpr int mixture_blocks(int order) {
   return order == (sizeof(Real) == sizeof(float) ? 28 : 10) ? 4 : 0;
@@ -345,12 +343,7 @@ __device__ __forceinline__ void draw_rows(Weights &tile, Real *uniform, int comp
  * up to the next order that has a kernel, and about 25 operations for the weight and its draw, fewer where a block of
  * components is negligible. Shared memory: p(p + 3)/4 reads of 16 bytes (double; p(p + 3)/8 in single) for R pairs, and
  * two reads and two writes of the weight. Device memory: reads sizeof(Real) p bytes a row and the coefficients once a
- * block, and writes 4 + sizeof(Real) bytes a row, so that only arithmetic counts.
- *
- * As nvcc 13 compiles them for sm_90, threads have 138 to 255 registers in double and 114 to 245 in single, with a
- * spill of 8 bytes at order 40 in double and none elsewhere. 4 to 7 blocks run on a multiprocessor.
- *
- * So few warps run, but each has R chains of multiply-adds that do not wait for one another. */
+ * block, and writes 4 + sizeof(Real) bytes a row. Few warps run, each with R independent chains. */
 template <typename Real, int P, int R>
 __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
     mixture_draw(const Real *x, int p, const Real *coefficients, int components, const Real *share,
@@ -397,9 +390,8 @@ __device__ __forceinline__ void evaluate_rows(Weights &tile, int components, int
 /* The most probable component of rows first..first + count - 1 of x, the first of equals, and the log of the sum of the
  * weights. probability, if it is not NULL, is `stride` x components and holds the log weights first.
  *
- * Launch and memory as for mixture_draw(), with 16 bytes of output for a row and two
- * writes of 8 bytes for each of its probabilities. Registers on sm_90: 129 to 255 in
- * double, 71 to 243 in single, with a spill of 16 bytes at order 40 in double. */
+ * Launch and memory as for mixture_draw(), with 16 bytes of output for a row and two writes of 8 bytes for each of its
+ * probabilities. */
 template <typename Real, int P, int R>
 __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
     mixture_evaluate(const Real *x, int p, const Real *coefficients, int components, int64_t first, int64_t count,

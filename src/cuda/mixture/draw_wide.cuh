@@ -1,7 +1,6 @@
-/* The draw of cuda/mixture/draw_tensor.cuh for more columns than a lane has registers for, and the evaluation of
- * components there. The rows of a block wait in shared memory, column by column, and coefficients pass through it in
- * pieces of a few columns. A warp works on four lines of the triangle at a time, so that each value serves four
- * products. Products and squared distances are in double precision also where rows are kept in single. */
+/* The draw of cuda/mixture/draw_tensor.cuh, and the evaluation of components, for more columns than a lane has
+ * registers for. Rows and pieces of coefficients pass through shared memory. A warp works on four lines of the triangle
+ * at a time. Products and squared distances are in double precision also where rows are in single. */
 #pragma once
 
 #include <cuda_pipeline.h>

@@ -1,6 +1,5 @@
 /* What the host knows of the mixture's kernels: the layout of coefficients and of sorted keys, and which kernel serves
- * how many columns. Draws and tensor-core sums are compiled in files of their own (draw_double.cu, draw_single.cu,
- * draw_tensor.cu, sums_tensor.cu), so that nvcc compiles them in parallel. */
+ * how many columns. Kernels have several files, so that nvcc compiles them in parallel. */
 #pragma once
 
 #include "cuda/launch.cuh"
@@ -12,11 +11,9 @@ constexpr int MIXTURE_THREADS = 64;
 constexpr int32_t MIXTURE_MOST_COMPONENTS = 1 << 20;
 constexpr int32_t MIXTURE_MOST_COLUMNS = 6000; /* a row in 48 KB of shared memory */
 
-/* Coefficients of a component: for each row of the triangle the negative offset
- * followed by the row of the factor, then the log constant, then zeros to the
- * end of a 16-byte piece. The order of the triangle may exceed the columns of the data:
- * the added rows and columns are zero and do not change the squared distance, since
- * fma(0, x, z) = z and fma(0, 0, q) = q. The line of row r of the triangle begins at coefficient_line(r). */
+/* Coefficients of a component: for each row of the triangle the negative offset followed by the row of the factor, then
+ * the log constant, then zeros to the end of a 16-byte piece. If the order of the triangle exceeds the columns of the
+ * data, the added entries are zero. The line of row r begins at coefficient_line(r). */
 constexpr __host__ __device__ size_t coefficient_line(size_t r) { return r * (r + 3) / 2; }
 template <typename Real>
 constexpr __host__ __device__ size_t mixture_coefficients(size_t order) {

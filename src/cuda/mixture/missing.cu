@@ -1,8 +1,6 @@
-/* Draws the labels and the missing values of rows that lack values (core/mixture_missing.h has the formulas). The twin
- * of cpu/mixture/missing.c.
- *
- * A pattern of missing columns has a table of all components, with the columns in its order. Tables are made for some
- * patterns at a time; then one thread draws each row of these patterns. Drawn values go into the session's copy. */
+/* Draws the labels and the missing values of rows that lack values (core/mixture_missing.h). The twin of
+ * cpu/mixture/missing.c. Tables of all components are made for some patterns of missing columns at a time; then one
+ * thread draws each row of these patterns. Drawn values go into the session's copy. */
 #include "cuda/mixture/state.cuh"
 
 #include <vector>

@@ -1,15 +1,12 @@
 /* Sends rows of a mixture session to the graphics card. As many leaves as fit beside what a sweep needs stay on the
- * card. The others travel in every pass, in chunks. While one chunk is computed, the next arrives in a second buffer.
- * At the end of a pass the first two chunks of the next pass are sent; if the data have at most two, these stay on the
- * card. The leaves are in a few spans of leaves that stay and leaves that travel, so that the bus works while leaves
- * that stay are computed.
+ * card. The others travel in every pass, in chunks: while one is computed, the next arrives in a second buffer. At the
+ * end of a pass the first two chunks of the next are sent. The leaves are in a few spans of leaves that stay and that
+ * travel, so that the bus works while leaves that stay are computed.
  *
- * No pass copies rows on the host, because that would keep the bus waiting: a PCIe 5 bus carries about 55 GB/s from
- * page-locked memory, and 16 threads that copy reach 41 GB/s together. In single precision the card makes a page-locked
- * copy of the scaled rows that travel once, in leaves: half the bytes. In double precision, or without memory for a
- * copy, the caller's matrix is page-locked, and the card scales and orders its columns. If the system refuses, and for
- * rows that are sent once, the host's threads copy rows through page-locked buffers. Locking takes time for each page:
- * it is done before a pass that will be repeated, not for predictions. */
+ * No pass copies rows on the host, because that would keep the bus waiting. In single precision the card makes a
+ * page-locked copy of the scaled rows that travel once, in leaves. In double precision, or without memory for a copy,
+ * the caller's matrix is page-locked, and the card scales and orders its columns. If the system refuses, and for rows
+ * that are sent once, the host's threads copy rows through page-locked buffers. Locking takes time for each page. */
 #include "cuda/mixture/state.cuh"
 
 #include "core/scaled_value.h"

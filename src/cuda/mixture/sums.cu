@@ -11,10 +11,9 @@ namespace {
 
 constexpr int SORT_THREADS = 256, TREE_THREADS = 256, COUNT_THREADS = 128;
 
-/* Turns the labels of each leaf into sorted keys, in place: a bitonic network
- * (Batcher 1968) in shared memory, one block a leaf, 66 rounds of 1,024 exchanges.
- * Places from `rows` on and rows of negative label have the largest key and come last. 8 KB of shared memory,
- * 32 registers: 8 blocks of a multiprocessor; reads and writes 4 bytes a row. */
+/* Turns the labels of each leaf into sorted keys, in place: a bitonic network (Batcher 1968), one block a leaf, 66
+ * rounds of 1,024 exchanges in 8 KB of shared memory. Places from `rows` on and rows of negative label have the largest
+ * key and come last. Reads and writes 4 bytes a row. */
 static __global__ void __launch_bounds__(SORT_THREADS) mixture_sort(int32_t *labels, int64_t rows) {
   __shared__ uint32_t keys[WB_LEAF_ROWS];
   const int64_t first = int64_t(blockIdx.x) * WB_LEAF_ROWS;
@@ -107,10 +106,9 @@ __device__ __forceinline__ void add_rows(const double *values, const int32_t *la
 
 /* Statistics of the leaves from blockIdx.x = 0 on: for each, components x
  * WB_MIXTURE_STATISTICS(p) sums, then the log likelihood; `node` doubles a leaf.
- * The blocks of one leaf share its components evenly, and one more block adds the log densities. Rows are gathered
- * component by component, some at a time, into shared memory. Reads sizeof(Real) p + 4 + sizeof(Real) bytes a row (each
- * value in a sector of its own), writes 8 node bytes a leaf, 2 reads and 1 multiply-add a row and entry. 56 registers,
- * 16 to 24 KB of shared memory. */
+ * The blocks of one leaf share its components, and one more block adds the log densities. Reads sizeof(Real) p + 4 +
+ * sizeof(Real) bytes a row (each value in a sector of its own), writes 8 node bytes a leaf, 2 reads and 1 multiply-add
+ * a row and entry. 16 to 24 KB of shared memory. */
 template <typename Real>
 __global__ void __launch_bounds__(SUM_THREADS, 9)
     mixture_sum(const Real *x, int p, const uint32_t *keys, const Real *log_sum, int64_t rows, int components,
@@ -166,11 +164,8 @@ __global__ void __launch_bounds__(SUM_THREADS, 9)
  *
  * Node i of a level of the tree is the sum of nodes 2i and 2i + 1 of the level below, or node 2i alone where the level
  * ends with it. `waiting` holds left nodes whose right sibling is still to come: one for each bit set in `index`, at
- * the level of that bit, where a new sum is added to it and moves up. On the first level whose bit is not set the sum
- * is a left node itself and waits. After the last leaf it moves up through all levels. The leaves of a group do the
- * same.
- *
- * One thread an entry of a node; 30 registers; reads 8 bytes a leaf and entry. */
+ * the level of that bit, where a new sum is added to it and moves up, to wait at the first level whose bit is not set.
+ * After the last leaf it moves up through all levels. One thread an entry of a node; reads 8 bytes a leaf and entry. */
 static __global__ void __launch_bounds__(TREE_THREADS)
     mixture_combine(const double *sums, int leaves, size_t node, double *waiting, int64_t index, bool is_last,
                     double *root) {

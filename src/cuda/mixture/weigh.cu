@@ -1,8 +1,7 @@
 /* Weighted sums of all rows for a Bayesian EM step (mixture/bem.c has the formulas). The twin of cpu/mixture/weigh.c.
  *
  * mixture_evaluate() writes the probabilities of a chunk of rows, 8 bytes for each row and component. Then
- * mixture_weigh() adds the rows of each leaf to the sums of the components, in order, leaving out probabilities below
- * WB_MIXTURE_LEAST_WEIGHT. Chunks may take some hundred megabytes: smaller ones would leave
+ * mixture_weigh() adds the rows of each leaf to the sums of the components, in order. Small chunks would leave
  * multiprocessors idle. */
 #include "cuda/mixture/state.cuh"
 #include "cuda/mixture/sums.cuh"
@@ -72,11 +71,8 @@ __device__ __forceinline__ void add_weighted(const double *values, const double 
 }
 
 /* Weighted statistics of the leaves from blockIdx.x = 0 on, laid out as by mixture_sum(); x holds floats where
- * `single`. probability is `stride` x components. The blocks of one leaf share its components evenly, and one more
- * block adds the log densities.
- *
- * Reads 8 bytes for each row and component, and for each one that counts sizeof(Real) p bytes, 3 values of shared
- * memory and 1 multiply-add an entry. 38 registers on sm_90, 21 to 29 KB of shared memory. */
+ * `single`. probability is `stride` x components. Reads 8 bytes for each row and component, and for each one that
+ * counts sizeof(Real) p bytes, 3 values of shared memory and 1 multiply-add an entry. 21 to 29 KB of shared memory. */
 __global__ void __launch_bounds__(SUM_THREADS)
     mixture_weigh(const void *x, bool single, int p, const double *probability, int64_t stride, const double *log_sum,
                   int64_t rows, int components, size_t node, double *sums) {

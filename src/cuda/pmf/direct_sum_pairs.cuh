@@ -2,9 +2,8 @@
  * cuda/pmf/direct_sum.cu includes this file.
  *
  * Chunks of pairs go through a few slots, each with a stream of its own. At any time the host's threads copy one chunk
- * to page-locked memory, one crosses the bus, one is computed, and the sums of one come back. The host treats a
- * chunk's inputs and the sums of an earlier chunk in one parallel region. It reads and writes each number once.
- * Before that, the threads touch the pages of the result, which the system clears at their first touch. */
+ * to page-locked memory, one crosses the bus, one is computed, and the sums of one come back. Before that, the threads
+ * touch the pages of the result, which the system clears at their first touch. */
 #pragma once
 
 namespace wb {

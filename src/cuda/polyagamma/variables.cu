@@ -73,9 +73,8 @@ __global__ void __launch_bounds__(sort_threads) polyagamma_sort(draw_arguments a
     if (begin + k < a.count) list[atomicAdd(&here[place_of(a, begin + k)], 1u)] = begin + k;
 }
 
-/* Launch: a thread for each element of the list, or, with list == nullptr, of the work. Bytes of
- * global memory: 28 an element; operations of a trial: 120 of the generator and 150 to 500 in double precision. Single
- * parts and parts of any shape differ only in their number, so they share a kernel that reads `way`. */
+/* Launch: a thread for each element of the list, or, with list == nullptr, of the work. Bytes of global memory: 28 an
+ * element; operations of a trial: 120 of the generator and 150 to 500 in double precision. */
 template <int Way>
 __global__ void __launch_bounds__(draw_threads)
     polyagamma_draw(draw_arguments a, int way, const int32_t *list, int32_t count) {

@@ -1,9 +1,6 @@
 /* Copula updates, one thread for each resample and point. The twin of cpu/predictive/copula_update.c, with the same
- * bits.
- *
- * The observations of a chunk of steps are drawn once for all points. All threads of a resample read them from the
- * same addresses. A Gaussian update of one coordinate takes about 190 double precision operations and, in a chunk of
- * 128 steps, 0.25 bytes of global memory for the state. */
+ * bits. The observations of a chunk of steps are drawn once for all points. A Gaussian update of one coordinate takes
+ * about 190 double precision operations and, in a chunk of 128 steps, 0.25 bytes of global memory for the state. */
 #include "cuda/table.cuh"
 
 #include <vector>

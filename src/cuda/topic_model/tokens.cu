@@ -1,6 +1,5 @@
 /* Topic models on a graphics card: the twin of cpu/topic_model/tokens.c, with the same bits in double precision. The
- * corpus, the topics of all tokens and phi stay on the device. A sweep sends alpha and returns a number for each
- * document. The kernels are in cuda/topic_model/tokens_kernels.cuh. */
+ * corpus, the topics and phi stay on the device. A sweep sends alpha and returns a number for each document. */
 #include "cuda/table.cuh"
 
 #include <algorithm>

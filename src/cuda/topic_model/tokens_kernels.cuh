@@ -2,9 +2,8 @@
  * same operations in the same order. Only cuda/topic_model/tokens.cu includes this file.
  *
  * Terms: a thread draws the gammas of a topic for a leaf of terms, from counts that lie where phi will be. Documents: a
- * block counts the topics of a document in shared memory and draws gammas with one thread for each topic. Then a team
- * of threads passes over each pair of the document. A thread of a team has so many lanes of core/topic_draw.h that it
- * reads 16 bytes of phi at a time. */
+ * block counts topics in shared memory and draws gammas with one thread for each topic. Then a team of threads, which
+ * read 16 bytes of phi at a time, passes over each pair of the document. */
 #pragma once
 
 #include "core/elementary.h"
@@ -325,12 +324,8 @@ __device__ __forceinline__ void add_stretches(int rows, const Real *weights, con
 }
 
 /* A block a document, a team a pair. Each pair reads sizeof(Real) bytes of phi a topic, from the second-level cache or
- * from memory, for one multiply-add: 448, 2,048 and 4,032 bytes in single precision for 100, 500 and 1,000 topics, and
- * twice as many in double. The tree and the draw add some 400 instructions a warp.
- *
- * 80 registers on sm_90, with a spill of 4 bytes; 27 KB of shared memory for 1,024 topics. On an H200 in single
- * precision, 1,024 topics, 2.9e6 pairs of 43,556 documents: 2.10 ms, where reading all rows of phi from memory would
- * take 2.94 ms. 60% of the reads are served by the second-level cache. */
+ * from memory, for one multiply-add. The tree and the draw add some 400 instructions a warp. 27 KB of shared memory for
+ * 1,024 topics. */
 template <typename Real>
 __global__ void __launch_bounds__(DOCUMENT_THREADS, DOCUMENT_BLOCKS) topic_documents(document_arguments<Real> a) {
   WB_DYNAMIC_SHARED(unsigned char, memory);
