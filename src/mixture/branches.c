@@ -1,7 +1,6 @@
-/* Joins the peaks of a density along its saddles. Points are the means and the peaks; edges go from each point to its
- * nearest, from each mean to its peak and between all peaks. Taken from the highest down (Kruskal), an edge joins two
- * branches if the rule says so. The height of an edge is the least density on it. It is computed when it matters: most
- * edges lie within a branch by the time it is their turn. Until then it waits at the least known. */
+/* Joins the peaks of a density along its saddles. Edges go from each point, mean or peak, to its nearest, from each
+ * mean to its peak and between all peaks. Taken from the highest down (Kruskal), an edge joins two branches if the rule
+ * says so. Its height is the least density on it, computed when it matters. */
 #include "core/rounding.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* The blocked Gibbs sampler of a truncated Dirichlet-process mixture of Gaussians (Ishwaran & James 2001; Suchard et
- * al. 2010, appendix A). The files of this folder compute what a sweep needs once. The backend computes what a sweep
- * needs for each row and each component.
+ * al. 2010, appendix A). The backend computes what a sweep needs for each row and each component.
  *
  *   mu_j | Sigma_j ~ N(m, gamma Sigma_j),  Sigma_j ~ IW(nu + p + 1, nu Phi), E Sigma_j = Phi,
  *   pi_j = v_j prod_{r<j} (1 - v_r),  v_k = 1,  v_j ~ Be(1, alpha),  alpha ~ Ga(e, rate f).
@@ -34,8 +33,7 @@ typedef struct wb_mixture_hyperprior {
   double scale_df;                          /* q > columns - 1 */
   const double *scale;                      /* packed: E Phi */
   const double *df_grid;                    /* WB_MIXTURE_DF_GRID values > 0 */
-  /* Set by wb_mixture_prepare_hyperprior(): for each nu, log nu and log Gamma_p((nu + p + 1)/2), and the constants of
-   * the densities of gamma and Phi. Each sweep needs them, and together they take a tenth of a sweep of 40 rows. */
+  /* Set by wb_mixture_prepare_hyperprior(): for each nu log nu and log Gamma_p((nu + p + 1)/2), and constants. */
   double df_log[WB_MIXTURE_DF_GRID], df_log_gamma[WB_MIXTURE_DF_GRID];
   double mean_scale_constant, scale_log_gamma;
 } wb_mixture_hyperprior;
@@ -134,9 +132,8 @@ int wb_mixture_send_statistics(wb_mixture_chain *chain, int32_t first, int32_t c
 int wb_mixture_fetch_parameters(wb_mixture_chain *chain);
 int wb_mixture_learn_prior(wb_mixture_chain *chain, uint32_t iteration);
 
-/* One sweep, after wb_mixture_begin(): draws the parameters, what is learned of the prior, and the labels of all
- * rows, which are counted in `sizes`. With `moves`, exchanges of neighbouring labels let large components move to
- * the front. Labels do not depend on what is learned: a GPU draws them while the caller measures between the calls. */
+/* One sweep, after wb_mixture_begin(): draws the parameters, what is learned of the prior, and the labels of all rows,
+ * which are counted in `sizes`. With `moves`, neighbouring labels may be exchanged, large components to the front. */
 int wb_mixture_begin_sweep(wb_mixture_chain *chain, uint32_t iteration, int moves, int32_t *labels);
 int wb_mixture_finish_sweep(wb_mixture_chain *chain, double *log_likelihood);
 
@@ -294,8 +291,7 @@ double wb_mixture_log_marginal(const wb_mixture_prior *prior, double of_prior, c
                                double *average, double *scale);
 
 /* Splits and joins of components (split_merge.c), given the labels that the session drew last. Changes only the
- * statistics. With `neighbours`, components are paired with near ones: faster from a start of many small clusters,
- * but it does not leave the posterior as it is. */
+ * statistics. With `neighbours`, near components are paired, which does not leave the posterior as it is. */
 int wb_mixture_split_merge(wb_mixture_chain *chain, const wb_mixture_spots *spots, int neighbours, uint32_t iteration);
 
 /* One trial of the search for a better start, after sweep `iteration`. `level` is the chain's score so far. */

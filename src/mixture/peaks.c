@@ -1,8 +1,6 @@
 /* Widened densities of mixtures and their peaks. A sheet of cells that share one value gets the thickness `floor` of a
- * usual component, so that it does not end every path at its border.
- *
- * Sums over components run over blocks of LANES components, so that the compiler can vectorise them on any processor.
- * No multiply-add is fused here: fma() is slow where the compiler may not use the instruction. */
+ * usual component. Sums run over blocks of LANES components, which any compiler can vectorise. No multiply-add is
+ * fused: fma() is slow where the compiler may not use the instruction. */
 #include "core/rounding.h"
 
 #include "mixture/peaks.h"

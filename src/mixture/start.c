@@ -1,6 +1,5 @@
 /* The statistics with which a chain starts: from k-means on a subsample, seeded by k-means++ (Arthur & Vassilvitskii
- * 2007), or from labels that the user gives. Clusters that describe one population are joined at once only if no
- * warm-up joins them (merge.c). Different keys give other subsamples and centres, so chains start apart. */
+ * 2007), or from given labels. Clusters that describe one population are joined if no warm-up does that (merge.c). */
 #include "core/rounding.h"
 
 #include "core/philox.h"

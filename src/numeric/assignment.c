@@ -1,7 +1,6 @@
 /* The assignment problem by shortest augmenting paths with prices of agents and tasks (Kuhn 1955; Jonker & Volgenant
- * 1987, Computing 38, 325-340). The reduced cost of a pair is its cost less both prices. It is never negative, and 0
- * for assigned pairs. Most agents get a task when the first prices are set. Each remaining agent costs one search of
- * O(n^2). */
+ * 1987, Computing 38, 325-340). The reduced cost of a pair is its cost less both prices: never negative, and 0 for
+ * assigned pairs. Each agent without a task after the first prices costs a search of O(n^2). */
 #include "core/rounding.h"
 
 #include "numeric/assignment.h"

@@ -3,6 +3,5 @@
 #pragma once
 
 /* The smaller of `wanted` and the number of cores that other programs left idle in the last tenths of a second; at
- * least 1. `wanted` if the system does not tell, or if WARPBAYES_FIXED_THREADS is set. For the calling thread of the
- * package only. It asks the clock (30 ns), and each 0.1 s the system (about 50 microseconds). */
+ * least 1. `wanted` if the system does not tell, or if WARPBAYES_FIXED_THREADS is set. Main thread only. */
 int wb_idle_threads(int wanted);

@@ -10,8 +10,7 @@ void *wb_aligned_malloc(size_t bytes);
 void wb_aligned_free(void *memory);
 
 /* One block of memory for several arrays, each at a multiple of 64: WB_PARTS("counts", message, WB_PART(x, n), ...)
- * sets the pointer x to room for n of its elements. WB_CLEARED(x, n) also clears them. Returns the block, which
- * wb_aligned_free() frees, or NULL with the message that there is no memory for "counts". */
+ * sets x to room for n of its elements, WB_CLEARED(x, n) cleared. Returns the block, for wb_aligned_free(), or NULL. */
 typedef struct wb_part {
   void *pointer; /* its address */
   size_t bytes;

@@ -11,8 +11,7 @@
 /* Calls work(context, i) for i < pieces on `threads` threads, which take them one by one; returns when all are done. */
 void wb_spread(int32_t threads, int64_t pieces, wb_piece *work, void *context);
 
-/* Calls work(context) once on each of `threads` threads at the same time, and returns when all have returned. They take
- * pieces of work with wb_take(). One thread calls `work` without a parallel region, whose barriers are system calls. */
+/* Calls work(context) once on each of `threads` threads, and returns when all have. They take pieces with wb_take(). */
 void wb_on_threads(int32_t threads, void (*work)(void *context), void *context);
 
 /* A piece of work, with working memory of the thread that does it. */

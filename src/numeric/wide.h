@@ -1,6 +1,5 @@
 /* Wide numbers: mantissa * 2^exponent >= 0, for probabilities that a double cannot hold. The exponent is an integer in
- * a separate double, so relative accuracy is the same at any size. The mantissa is in [1/2, 2); zero is (0,
- * WB_WIDE_NOTHING). */
+ * a double, the mantissa in [1/2, 2); zero is (0, WB_WIDE_NOTHING). */
 #pragma once
 
 #include <stddef.h>

@@ -1,8 +1,7 @@
 /* Internal interface of the sum of two variables: convolve.c chooses among direct sums (direct.c), one Fourier
  * transform (flat.c) and windows of exponential tilting (window.c). sum.c adds many variables by calling it.
  *
- * "Wide" weights are those of numeric/wide.h. p is always the shorter vector: then vectors of sums need no zeros in
- * between, and the order of a sum does not depend on which vector was named first. */
+ * "Wide" weights are those of numeric/wide.h. p is always the shorter vector, whichever was named first. */
 #pragma once
 
 #include "numeric/wide.h"

@@ -79,9 +79,8 @@ int wb_pmf_compound(const wb_pmf_method *method, const wb_pmf_counting *counting
  * exact up to 2^53, with relative errors below n 2^-53 beyond; the largest must be below 2^1900. */
 int wb_pmf_count_groups(wb_call *call, int64_t n, const double *scores, int64_t size, double *result);
 
-/* How probable each sum of `size` scores drawn at random is. Scores are whole numbers in increasing order, and `result`
- * is as above. Typical relative errors are 1e-13. An error is at most 1e-13 times the largest probability of a sum
- * within 2.5 standard deviations of a tilt whose mean is near the sum. */
+/* How probable each sum of `size` scores drawn at random is, as above. Typical relative errors are 1e-13. An error is
+ * at most 1e-13 times the largest probability within 2.5 standard deviations of a tilt whose mean is near the sum. */
 int wb_pmf_rank_sums(wb_call *call, int64_t n, const double *scores, int64_t size, double *result);
 
 /* A variable with few values, which are whole numbers from 0 in increasing order, and their weights. */

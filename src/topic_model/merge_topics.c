@@ -1,10 +1,9 @@
-/* Merges topics that have similar terms: a chain from random topics often ends with one topic for two subjects and two
- * topics for another. More topics find all subjects, some several times, and the copies are then merged.
+/* Merges topics that have similar terms: more topics than subjects find all subjects, some several times.
  *
- * The cost of merging topics a and b is the loss of log likelihood of their words, each topic with its own
- * frequencies of terms: n_ab log n_ab - n_a log n_a - n_b log n_b - S_ab, where S_ab sums the same difference of the
- * counts c log c of each term. It is divided by the square root of the number of words: the loss itself would favour
- * small subjects, the loss of each word topics whose terms are a matter of chance. */
+ * The cost of merging topics a and b is the loss of log likelihood of their words, each topic with its own frequencies
+ * of terms: n_ab log n_ab - n_a log n_a - n_b log n_b - S_ab, where S_ab sums the same difference of the counts c log c
+ * of each term. It is divided by the square root of the number of words, as the loss itself would favour small
+ * subjects. */
 #include "core/scalar.h"
 
 #include "topic_model/topic_model.h"

@@ -1,5 +1,5 @@
-/* The components of a mixture on a graphics card: draws them, numbers about them, and their layout for the next pass
- * over the rows. The twin of cpu/mixture/components.c.
+/* The components of a mixture on a graphics card: draws them, computes numbers about them, and lays them out
+ * for the next pass over the rows. The twin of cpu/mixture/components.c.
  *
  * One page-locked buffer holds what the host sends and reads, with a place for each item. A call that does not wait
  * leaves its place alone until the host has waited for the next pass, during which another stream answers questions. */

@@ -1,5 +1,4 @@
-/* Entries of a mixture whose rows are on the workers of a cluster: the manager's session (R/cells_cluster.R), whose
- * requests an R function carries to the workers, and a worker's session (R/cells_worker.R), which answers them. */
+/* Entries of a mixture whose rows are on the workers of a cluster: the sessions of the manager and of a worker. */
 #include "entry/entry.h"
 
 #include <stdlib.h>

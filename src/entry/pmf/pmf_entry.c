@@ -1,6 +1,5 @@
 /* Entries of sums of discrete random variables (pmf/pmf.h). All numbers arrive as doubles. An entry returns its result,
- * or a failure that says why there is none: weights that cannot be used, no memory, or an interrupt
- * (WB_INTERRUPTED). */
+ * or a failure that says why there is none. */
 #include "entry/entry.h"
 
 #include "numeric/memory.h"
