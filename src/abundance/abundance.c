@@ -311,8 +311,7 @@ static int draw_type(one_type *type, const wb_abundance_sweeps *sweeps, uint32_t
   return 1;
 }
 
-/* The law of the log deviations of all types: `scale` has its level, slope and log standard deviation. `squares` has
- * the sum of squares of the numbers of each type with this deviation, `apart` the standardised log deviations. */
+/* The law of the log deviations of all types. `squares`: sums of squares; `apart`: standardised log deviations. */
 typedef struct shared_law {
   const wb_abundance_data *data;
   const wb_abundance_prior *prior;

@@ -54,8 +54,7 @@ typedef struct wb_call {
   wb_message *message;
 } wb_call;
 
-/* `functions` is a topic's pointer in the table. Returns WB_OK if it is not NULL, otherwise WB_ERROR_BACKEND with the
- * message that the backend cannot compute `topic` ("mixtures"). */
+/* WB_ERROR_BACKEND, naming `topic` ("mixtures"), if the topic's pointer in the table, `functions`, is NULL. */
 int wb_backend_has(const wb_backend *backend, const void *functions, const char *topic, wb_message *message);
 
 #ifdef __cplusplus

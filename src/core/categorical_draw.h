@@ -10,8 +10,7 @@
 #include "core/host_device.h"
 #include "core/block_draw.h"
 
-/* Whether draws from weights with this sum have the digits of their precision. Products of smaller sums would be
- * subnormal: such a row is scaled first (categorical/categorical.c). */
+/* Whether draws from weights with this sum have the digits of their precision; otherwise a row is scaled first. */
 WB_HD int wb_categorical_usable(double total) { return total >= 0x1p-960 && total - total == 0; }
 WB_HD int wb_categorical_usablef(float total) { return total >= 0x1p-100f && total - total == 0; }
 

@@ -52,8 +52,7 @@ WB_HD wb_copula_pair wb_copula_gaussian(double u, double scale, double shift) {
   return pair;
 }
 
-/* alpha k/(1 - alpha + alpha k) given log k, the weight of an observation whose covariates have closeness k;
- * `odds` = (1 - alpha)/alpha. In this form neither end overflows. */
+/* alpha k/(1 - alpha + alpha k) given log k, in a form that cannot overflow; `odds` = (1 - alpha)/alpha. */
 WB_HD double wb_copula_local_weight(double odds, double log_closeness) {
   return 1.0 / wb_fma(odds, wb_exp(-log_closeness), 1.0);
 }

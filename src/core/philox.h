@@ -40,8 +40,7 @@ WB_HD uint64_t wb_bits64(wb_bits bits, int which) {
   return which ? (uint64_t)bits.word[3] << 32 | bits.word[2] : (uint64_t)bits.word[1] << 32 | bits.word[0];
 }
 
-/* wb_philox() with each word in the low half of a 64-bit number; gives the two words of wb_bits64(). In a loop over
- * elements compilers leave these products in place, while wb_philox() makes them shuffle. */
+/* wb_philox() with each word in the low half of a 64-bit number, which spares loops shuffles; wb_bits64() words. */
 WB_HD void wb_philox_wide(uint64_t key, uint64_t c0, uint64_t c1, uint64_t c2, uint64_t c3, uint64_t *first,
                           uint64_t *second) {
   const uint64_t low = 0xFFFFFFFFu;

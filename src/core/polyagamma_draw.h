@@ -165,8 +165,7 @@ WB_HD double wb_polyagamma_part_trial(double b, double c, double limit, int term
   int smaller = at < d;
   double v = wb_select(smaller, at, at - d) / wb_select(smaller, d, m);
   double x = wb_select(smaller, 0.25 * b * b, d) / wb_select(smaller, d, c * c);
-  /* For 1/x above 52 all terms but the first are below 1e-11 of it. 1/x is clipped at 52 so that no power of `step` is
-   * a subnormal number, which takes CPUs a hundred times as long. */
+  /* 1/x is clipped where later terms are below 1e-11 of the first: no power of `step` is subnormal, thus slow. */
   double over_x = 1.0 / x;
   over_x = wb_select(over_x < 52.0, over_x, 52.0);
   double step = wb_exp_weight(-over_x);
@@ -222,8 +221,7 @@ WB_HD double wb_polyagamma_expand_by(int way, wb_polyagamma_expansion series, ui
   return wb_polyagamma_expand(series, 2, first);
 }
 
-/* The same by 6 or 8 cumulants, chosen at run time with one piece of code. The first 6 cumulants have the same bits as
- * alone, and the polynomial of degree 5 has two leading zeros. */
+/* The same by 6 or 8 cumulants, chosen at run time with one piece of code and the same bits. */
 WB_HD double wb_polyagamma_expand_either(int cumulants, double b, double c, uint64_t first) {
   double kappa[8];
   wb_polyagamma_unit_cumulants(c, 8, kappa);

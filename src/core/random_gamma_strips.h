@@ -36,8 +36,7 @@ typedef struct wb_gamma_strips {
   wb_gamma_strip strip[WB_GAMMA_COUNTS][WB_GAMMA_STRIPS];
 } wb_gamma_strips;
 
-/* Whether tables save time for so many gammas on the CPU, where they take about as long as 5e4 gammas. Draws are the
- * same on the GPU, where a small model loses up to 0.15 ms in each sweep that changes the base. */
+/* Whether tables, which take as long as 5e4 gammas on the CPU, save time for so many. The GPU draws the same. */
 WB_HD int wb_gamma_strips_serve(double base, int fixed, int64_t gammas) {
   return (base >= 1e-4) & (base <= 1e3) & (gammas >= (fixed ? 100000 : 150000));
 }
@@ -93,8 +92,7 @@ WB_HD double wb_draw_log_gamma_by_strips(const wb_gamma_strips *strips, int coun
   }
 }
 
-/* Builds the strips from the mode to one side, direction -1 or 1, and the tail beyond them. Returns how many there are;
- * strips that do not fit into the table are only counted. */
+/* Builds the strips to one side of the mode, direction -1 or 1, and the tail. Returns how many, fitting or not. */
 WB_HD int wb_gamma_strips_side(const wb_gamma_law *law, double direction, wb_gamma_strip *strip, wb_gamma_strip *tail) {
   const uint64_t low = WB_GAMMA_HEIGHTS - 1;
   double y = wb_log(law->shape), x = law->shape, density = 1.0;

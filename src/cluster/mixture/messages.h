@@ -87,8 +87,7 @@ typedef struct wb_cluster_part {
   double *log_probability; /* HALVES: of each pair */
 } wb_cluster_part;
 
-/* Place the items of a request or of a reply in memory, which may be NULL, and return how many bytes they take
- * together. `samples` is 0 if the rows are one sample. `nodes` and `rows`: of the worker. */
+/* Place the items of a request or of a reply in memory, or NULL; return their bytes. `nodes`, `rows`: the worker's. */
 size_t wb_cluster_place_request(wb_cluster_request *request, const wb_cluster_head *head, int32_t columns,
                                 int32_t samples, void *memory);
 size_t wb_cluster_place_part(wb_cluster_part *part, const wb_cluster_head *head, int32_t columns, int32_t samples,
@@ -102,8 +101,7 @@ typedef struct wb_cluster_share {
   int64_t first_row, rows, whole; /* whole: the rows of all workers */
 } wb_cluster_share;
 
-/* What is wrong with the values of a request or of a reply, in words; NULL if nothing is. Their items are placed.
- * Numbers must be finite, and labels, anchors and counts of rows in their ranges. */
+/* What is wrong with the values of a request or of a reply, whose items are placed, in words; NULL if nothing is. */
 const char *wb_cluster_wrong_request(const wb_cluster_request *request, const wb_cluster_share *share);
 const char *wb_cluster_wrong_part(const wb_cluster_part *part, const wb_cluster_head *head,
                                   const wb_cluster_share *share);

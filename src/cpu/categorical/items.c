@@ -28,13 +28,11 @@
 /* Draws whose uniforms are computed together; a multiple of 4. */
 #define DRAW_TILE 256
 
-/* The results of a draw lie side by side, so the prefix sums of several rows are held and their results written
- * together. Rows are fewer if they would take more memory than this. */
+/* Rows whose results, which lie side by side, are written together; fewer if prefix sums take more than this. */
 #define SUMMED_ROWS 16
 #define SUMMED_BYTES ((size_t)16 << 20)
 
-/* Slices of a guide: this many for each item, at least GUIDE_LEAST if draws are many. Few slices then contain a border
- * between items. A guide of more than 2^20 slices would not stay in a cache. */
+/* Slices of a guide for each item, at least GUIDE_LEAST if draws are many; more than 2^20 would not stay in a cache. */
 #define GUIDE_SLICES 8
 #define GUIDE_LEAST 2048
 #define GUIDE_MOST (1 << 20)

@@ -62,8 +62,7 @@ int wb_cpu_mixture_get_components(wb_mixture_session *session, double *mean, dou
   return WB_OK;
 }
 
-/* All the threads that draw the labels if there are enough `nanoseconds` of work, otherwise one. With any other number,
- * OpenMP would end threads here and start them again for the labels. */
+/* The threads that draw the labels for enough `nanoseconds` of work, or one: others make OpenMP restart threads. */
 static int component_threads(const wb_mixture_session *session, double nanoseconds) {
   const int64_t rows = session->data.rows, leaves = (rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
   const int threads = mixture_threads(session, session->components, rows, leaves);

@@ -132,8 +132,7 @@ WB_INLINE int REAL_NAME(weigh_block)(int p, int components, int base, const REAL
   return count;
 }
 
-/* Sums a block of weights given by their logarithms. With `prefix`, the prefix sums replace the logarithms. Returns 0
- * and changes nothing if the block is negligible for all rows. */
+/* Sums a block of weights given by logs, which `prefix` sums replace. 0, without change, if negligible for all rows. */
 WB_INLINE int REAL_NAME(sum_block)(const int prefix, int count, REAL (*weight)[MIXTURE_TILE], REAL *restrict largest,
                                    REAL *restrict total, REAL *restrict sum) {
   _Alignas(64) REAL top[MIXTURE_TILE];

@@ -12,8 +12,7 @@
 /* Rows of the triangle at a time. Times the vectors of a block they are as many sums as registers can hold. */
 #define HEIGHT (VECTORS <= 2 ? 4 : 2)
 
-/* Adds z_r^2, z = F x - offset, for `count` rows of F from `row` on, to the squared distances from the components of a
- * block. `count` is a constant at each call. */
+/* Adds z_r^2, z = F x - offset, for `count` (a constant) rows of F from `row` on, to the components' distances. */
 WB_INLINE void REAL_NAME(add_missing_squares)(const int count, int row, const REAL *restrict block,
                                               const REAL *restrict x, REAL_VECTOR squares[VECTORS]) {
   REAL_VECTOR z[HEIGHT][VECTORS];
@@ -109,8 +108,7 @@ static double REAL_NAME(missing_draw)(int p, int observed, int components, const
   return (double)(largest + REAL_LOG(total));
 }
 
-/* Finds the most probable component of a row, the first among equals. If `probability` is not NULL, writes the
- * probabilities, `stride` apart. Returns the log of the sum of its weights; see mixture_evaluate(). */
+/* The most probable component of a row, as mixture_evaluate(). Probabilities, unless NULL, are `stride` apart. */
 static double REAL_NAME(missing_evaluate)(int p, int observed, int components, const void *table, const void *values,
                                           int32_t *label, double *probability, int64_t stride) {
   _Alignas(64) REAL weight[WB_MISSING_LANES], part[WB_MISSING_LANES];

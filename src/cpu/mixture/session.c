@@ -108,8 +108,7 @@ static int find_groups(const wb_mixture_session *session, int64_t leaf, int rows
   return !differs;
 }
 
-/* Draws the labels of one leaf and sums its rows. If the leaf has several groups, its rows are loaded first, and then
- * the tiles are filled from them, one group after the other. So most tiles have rows of one group. */
+/* Draws the labels of one leaf and sums its rows. With several groups, tiles are filled one group after the other. */
 static void draw_leaf(const wb_mixture_session *session, const void *asked, int64_t leaf, tile *t, double *sums) {
   const draw_request *ask = asked;
   const wb_mixture_data *data = &session->data;

@@ -108,8 +108,7 @@ int wb_cpu_mixture_pack(const wb_mixture_session *session, const wb_mixture_para
                         wb_message *message);
 
 typedef struct mixture_pass {
-  /* Uses the threads that evaluating this many components would use. All passes of a sweep give the same number,
-   * because OpenMP would end and start threads for a team of another size. */
+  /* Threads as for evaluating this many components: the same in a sweep's passes, or OpenMP would restart them. */
   int work;
   int lists;      /* most lists that the rows of a leaf are sorted into */
   int components; /* components whose rows are summed */

@@ -137,8 +137,7 @@ static void convolve_pair(const wb_convolution *work, const wb_run *run, int64_t
   wb_spread(threads, (work->count + CHUNK - 1) / CHUNK, convolve_piece, &call);
 }
 
-/* Copies `count` vectors into blocks of WB_CONVOLUTION_LANES vectors side by side, and back. Each row of a matrix may
- * lie on its own page, so each step moves up to 512 neighbouring bytes. */
+/* Copies `count` vectors into blocks of WB_CONVOLUTION_LANES vectors side by side, and back, 512 bytes at a time. */
 static void to_lanes(const double *restrict from, int64_t stride, int length, int count, int64_t room,
                      double *restrict to) {
   for (int j = 0; j < length; j++)

@@ -103,8 +103,7 @@ static void WB_NAME(convolve_lanes)(int m, int n, const double *p, const double 
   }
 }
 
-/* convolve_lanes for longer vectors. Terms share loads as in convolve_tile: 18 loads serve 32 multiply-adds. p is
- * padded with zeros to whole groups. q has LONG_BEFORE zero rows before, LONG_AFTER after it. r: whole groups. */
+/* convolve_lanes for longer vectors: 18 loads serve 32 multiply-adds. p, r: whole groups. q has zeros around it. */
 static void WB_NAME(convolve_lanes_long)(int m, int n, const double *p, const double *q, double *r) {
   enum { width = WB_CONVOLUTION_LANES / LANES, residues = STEPS * width < VECTORS ? VECTORS / (STEPS * width) : 1 };
   const int64_t row = WB_CONVOLUTION_LANES;

@@ -18,8 +18,7 @@ static WB_APART void WB_NAME(copula_local_weights)(const copula_step *step) {
   for (int l = 0; l < step->count; l++) sum[l] = wb_copula_local_weight(odds, sum[l]);
 }
 
-/* Normal scores of coordinate j, and H(u | v). There are separate loops because one loop would have iterations of 300
- * cycles, too long for a processor to overlap them. */
+/* Normal scores of coordinate j, and H(u | v), apart: iterations of one long loop would not overlap in a processor. */
 static WB_APART void WB_NAME(copula_compare)(const copula_step *step, int j) {
   const double *restrict const conditional = WB_ASSUME_ALIGNED(step->conditional + j * step->stride);
   double *restrict const score = WB_ASSUME_ALIGNED(step->score);
@@ -59,8 +58,7 @@ static WB_APART void WB_NAME(copula_update_first)(int count, double scale, doubl
   }
 }
 
-/* Follows copula_compare: a later coordinate. `product` is the product of the densities of the earlier coordinates,
- * `total` the factor that their joint density was multiplied by. */
+/* Follows copula_compare: a later coordinate. `product`: of the earlier densities; `total`: of their factors. */
 static WB_APART void WB_NAME(copula_update_next)(int count, double scale, double shift, const double *restrict weight,
                                                  const double *restrict score, const double *restrict reached,
                                                  double *restrict conditional, double *restrict gain,

@@ -13,8 +13,7 @@
 #include "numeric/memory.h"
 #include "numeric/spread.h"
 
-/* Resamples that a thread carries side by side, and steps whose normals it holds (an even number). Unknown variance has
- * more lanes, because each step repeats its rejected trials in whole tiles. */
+/* Resamples that a thread carries side by side, more if trials repeat; steps whose normals it holds, even. */
 #define CHAIN_LANES 32
 #define CHAIN_STEPS 8
 #define CHAIN_T_LANES 64

@@ -57,8 +57,7 @@ typedef struct topic_gamma_room {
   uint64_t word[TOPIC_WORDS + 32];
 } topic_gamma_room;
 
-/* Bytes of theta of a group: five eighths of the second-level cache if the system tells its size, within these bounds,
- * otherwise the lower bound: theta stays in that cache while terms pass in order, fetched once for the group. */
+/* Bytes of theta of a group: five eighths of the second-level cache, within these bounds; if unknown, the lower. */
 #define TOPIC_GROUP_BYTES ((size_t)384 * 1024)
 #define TOPIC_GROUP_MOST ((size_t)1280 * 1024)
 
@@ -436,8 +435,7 @@ static int get_phi(wb_topic_session *s, double *phi, wb_message *message) {
   return WB_OK;
 }
 
-/* Computes the log probability of each document's words for a group of documents with their weights in bench->weight.
- * Draws the topics of all their tokens too, if a draw is wanted. */
+/* The log probability of each document's words for a group with weights in bench->weight. May draw all topics, too. */
 static void pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t document, int64_t end, workbench *bench,
                        double *log_likelihood) {
   const wb_topic_corpus *c = &s->corpus;

@@ -341,8 +341,7 @@ WB_INLINE void WB_NAME(finish_strips)(uint64_t key, uint32_t purpose, uint32_t i
   }
 }
 
-/* The logs of a tile of draws from strips of the shapes base + number. Returns a bit for each draw left open: the point
- * may lie above the density, or the shape has no table. */
+/* The logs of a tile of draws from strips of the shapes base + number. Returns a bit for each draw left open. */
 WB_INLINE uint32_t WB_NAME(strip_tile)(const double *strip, const uint64_t *bits, const int32_t *number,
                                        double *log_draw) {
   uint64_t at[WB_PHILOX_TILE], open[WB_PHILOX_TILE];

@@ -21,8 +21,7 @@ constexpr unsigned all_lanes = 0xffffffffu;
 __device__ __forceinline__ double categorical_target(double u, double total) { return wb_target(u, total); }
 __device__ __forceinline__ float categorical_target(float u, float total) { return wb_targetf(u, total); }
 
-/* 0, or a negative number for a negative weight, -0 included. Weights are narrowed on the
- * processor, which makes a NaN of a negative one. */
+/* 0, or a negative number for a negative weight, -0 included. */
 __device__ __forceinline__ int sign_of(double x) { return __double2hiint(x); }
 __device__ __forceinline__ int sign_of(float) { return 0; }
 template <typename Stored>
@@ -155,8 +154,7 @@ struct sparse_rows {
   __device__ __forceinline__ int32_t column(int64_t row, int64_t i) const { return stored[begin(row) + i]; }
 };
 
-/* Draw 0 of sparse rows, a thread a row. Entries are read twice where their block takes
- * over; neighbouring rows lie one after the other, and a thread reads its own. */
+/* Draw 0 of sparse rows, a thread a row. Entries are read twice where their block takes over. */
 template <typename Stored, typename Real>
 __global__ void __launch_bounds__(DRAW_THREADS)
     categorical_draw_sparse(const Stored *weights, sparse_rows place, uint64_t key, uint64_t first_row,

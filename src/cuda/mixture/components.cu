@@ -146,8 +146,7 @@ __global__ void __launch_bounds__(ENTRY_THREADS) mixture_pack(mixture_components
                  blockIdx.x, coefficients);
 }
 
-/* The same as cuda/mixture/draw_tensor.cuh reads them, see fragment_line(): a block for each sixteen components and
- * line of the triangle, and one for their constants. */
+/* The same as cuda/mixture/draw_tensor.cuh reads them (fragment_line()): a block for sixteen components and a line. */
 __global__ void __launch_bounds__(ENTRY_THREADS) mixture_pack_fragments(mixture_components c, double *coefficients) {
   const int p = c.columns, block = int(blockIdx.x), r = int(blockIdx.y);
   double *const line = coefficients + size_t(block) * size_t(fragment_block(p)) + fragment_line(r);

@@ -83,8 +83,7 @@ int for_rows(wb_mixture_session *session, int64_t first, int64_t count, wb_messa
   });
 }
 
-/* Adds numbers begin..end - 1 of the nodes, whose sizes are given, in the order of the tree: the sums come to be in the
- * first node. A node and the one of the same size before it have the same parent. */
+/* Adds numbers begin..end - 1 of the nodes, whose sizes are given, into the first, in the order of the tree. */
 void add_nodes(double *const *nodes, const int64_t *sizes, int count, int64_t begin, int64_t end) {
   double *waiting[LEVELS];
   int64_t size[LEVELS];
@@ -156,8 +155,7 @@ int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixture_sess
   return WB_OK;
 }
 
-/* A function of the table that calls WORK, a function of a part, on the device of each part or of the first one. The
- * last argument is the message. */
+/* A function of the table that calls WORK on the device of each part or of the first. Last argument: the message. */
 template <auto WORK, typename... Given>
 int on_all(wb_mixture_session *session, Given... given) {
   wb_message *const message = std::get<sizeof...(Given) - 1>(std::tie(given...));

@@ -95,8 +95,7 @@ private:
     for (int v = 0; v < R; v++) log_weight[v] = as::fma(Real(-0.5), squares[v], as::of(read, last % as::in_piece));
   }
 
-  /* A template and no loop over lines, which the compiler unrolls only in part from 28 lines on: then the values of x_
-   * are not where the code knows of, and the kernel takes three to six times as long. */
+  /* A template, since loops over lines are unrolled only in part from 28 lines on: x_ would leave its registers. */
   template <int... LINES>
   __device__ __forceinline__ void add_lines(const piece *coefficients, piece &read, Real (&squares)[R],
                                             std::integer_sequence<int, LINES...>) {
@@ -245,8 +244,7 @@ __device__ __forceinline__ void keep(const one_pass<Real, R> &seen, Weights &wei
   }
 }
 
-/* The weights of a thread's rows of first..first + rows - 1. Threads that would be past
- * the end compute the last row again, since all must come to the barriers. */
+/* The weights of a thread's rows of first..first + rows - 1. Threads past the end compute the last row again. */
 template <typename Real, int P, int R>
 __device__ __forceinline__ mixture_weights<Real, P, R> weights_of_rows(
     typename mixture_weights<Real, P, R>::shared_memory &shared, const Real *x, int p, const Real *coefficients,
@@ -298,8 +296,7 @@ private:
   int which_ = 0, drawn_ = -1; /* the group of blocks whose uniforms there are; none yet */
 };
 
-/* Draws the components of a thread's R rows, whose weights `tile` gives. mixture_draw() and mixture_draw_tensor() share
- * it. `uniform` is room for the random numbers of the block's threads. */
+/* Draws the components of a thread's R rows by the weights of `tile`. `uniform`: room for the block's numbers. */
 template <typename Real, int R, typename Weights>
 __device__ __forceinline__ void draw_rows(Weights &tile, Real *uniform, int components, const Real *share,
                                           const int32_t *sample, uint64_t key, uint32_t iteration, uint64_t first_row,

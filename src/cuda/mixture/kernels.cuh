@@ -132,8 +132,7 @@ template <typename Real>
 mixture_draw_kernel<Real> find_mixture_draw_wide(int p);
 template <typename Real>
 mixture_evaluate_kernel<Real> find_mixture_evaluate_wide(int p);
-/* Whether the plugin has code for tensor cores. A plugin that was built for older cards has none: its PTX runs on cards
- * with tensor cores, but there these kernels are empty. */
+/* Whether the plugin has code for tensor cores: one that was built for older cards has empty kernels. */
 bool has_tensor_code();
 /* The same of the kernels of draw_half.cuh. */
 bool has_half_code();

@@ -126,8 +126,7 @@ struct prediction_outputs {
   int64_t number;
 };
 
-/* What mixtures are evaluated for in place of single predictions: the sum of their densities, which stays on the device
- * until the last has been added (the twin of wb_log_add_to()). */
+/* The sum of the densities of mixtures, which stays on the device until the last is added (twin: wb_log_add_to()). */
 struct density_sums {
   const double *log_unit;
   bool unit_each;      /* or one for all rows */

@@ -11,8 +11,7 @@ namespace wb {
 constexpr uint64_t MEGABYTE = 1000000;
 /* Buffer for raw values on their way to the device: large enough for the bus, small beside the data. */
 constexpr uint64_t STAGE_BYTES = 8 * MEGABYTE;
-/* Device memory that may be used beside small data: the sums of 64 leaves of 256 components take
- * 16 MB with 14 columns. And for a chunk where the data do not fit on the device. */
+/* Device memory beside small data (64 leaves of 256 components, 14 columns: 16 MB), and for a chunk of large data. */
 constexpr uint64_t SMALL_BYTES = 32 * MEGABYTE, CHUNK_BYTES = 512 * MEGABYTE;
 /* Predictions are computed for a multiple of this many rows at a time. */
 constexpr int64_t PASS_ROWS = 256;
@@ -30,8 +29,7 @@ struct mixture_transit {
   uint64_t bytes() const { return bytes_of(arriving[0], arriving[1], leaves); }
 };
 
-/* Where rows come from that travel: the caller's matrix, through page-locked buffers; the same, which is
- * page-locked itself; or a page-locked copy in leaves. */
+/* Where travelling rows come from: the caller's matrix, by buffers or page-locked; or a page-locked copy in leaves. */
 enum class mixture_source { staged, locked, packed };
 
 /* Device memory of a pass over the rows, which draws or weighs all components. It is kept from pass to pass. */
@@ -69,8 +67,7 @@ struct mixture_gaps {
   uint64_t bytes() const { return bytes_of(order, observed, row, first, whole, tables); }
 };
 
-/* The components: what they are made of in one piece of device memory, and what travels
- * between it and the host in one of page-locked memory. */
+/* The components: in one piece of device memory, and what travels to and from the host in page-locked memory. */
 struct mixture_room {
   int32_t count = 0;
   unsigned blocks = 0; /* that work on components at a time */
@@ -93,8 +90,7 @@ struct mixture_piece {
 
 } // namespace wb
 
-/* One device's part of a session: all rows, or some of its leaves where several devices share
- * them (cuda/mixture/devices.cu). The first part is the session itself. */
+/* One device's part of a session: all rows, or some of its leaves. The first part is the session itself. */
 struct wb_mixture_session {
   wb_mixture_data data;               /* of this device's rows; center and inverse_scale are not kept */
   wb_mixture_session *next = nullptr; /* the next device's part, which this one owns */
@@ -328,8 +324,7 @@ struct leaf_plan {
 /* The plan for `left` bytes, where `wish` are enough and a leaf takes `leaf` beside its sums. `nodes`: at most. */
 int plan_leaves(const wb_mixture_session *s, int32_t components, int64_t nodes, uint64_t leaf, uint64_t wish,
                 uint64_t fixed, uint64_t left, leaf_plan *plan, wb_message *message);
-/* The bytes with which plan_leaves() finds room for the largest group of leaves. In smaller groups few blocks run at a
- * time: with 256 components of 64 columns a sweep of 5e5 rows took six times as long. */
+/* The bytes with which plan_leaves() finds room for the largest group of leaves; smaller groups have few blocks. */
 uint64_t group_bytes(const wb_mixture_session *s, int32_t components);
 /* How many nodes are enough: the blocks that sum them occupy all multiprocessors. */
 int64_t nodes_wished(const wb_mixture_session *s, int32_t components);

@@ -195,8 +195,7 @@ int receive(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit
   return end_reading(s, transit, message);
 }
 
-/* Sends the leaves that stay, or the leaves that travel, once, `stage` at a time. Each piece is made leaves at
- * to(leaf), and then done(leaf, count) is called. */
+/* Sends the leaves that stay, or that travel, once, `stage` at a time: made at to(leaf), then done(leaf, count). */
 template <typename Real, typename To, typename Done>
 int send_once(wb_mixture_session *s, bool stay, int64_t stage, To to, Done done, wb_message *message) {
   mixture_transit transit;
@@ -360,8 +359,7 @@ int64_t leaves_at_once(const wb_mixture_session *s, int64_t first, const mixture
 
 namespace {
 
-/* Sends the next chunks from `leaf` on that travel, if they have not been sent: one to each buffer that is not being
- * read. Rows that the host's threads would have to copy are not sent early. */
+/* Sends the next travelling chunks from `leaf` on to free buffers, unless the host's threads must copy them. */
 int send_early(wb_mixture_session *s, int64_t leaf, mixture_transit *transit, wb_message *message) {
   if (s->source == mixture_source::staged || s->resident()) return WB_OK;
   int64_t next[2] = {-1, -1}, from = leaf;

@@ -39,8 +39,7 @@ static __global__ void __launch_bounds__(SORT_THREADS) mixture_sort(int32_t *lab
     reinterpret_cast<uint32_t *>(labels)[first + i] = keys[i];
 }
 
-/* How many of a leaf's sorted keys are below each of two bounds: every sixteenth key is
- * compared first, then the sixteen around a bound. All threads of the block must call it. */
+/* How many of a leaf's sorted keys are below each of two bounds. All threads of the block must call it. */
 __device__ __forceinline__ void keys_below(const uint32_t *keys, uint32_t low, uint32_t high, int *below_low,
                                            int *below_high) {
   constexpr int step = WB_LEAF_ROWS / SUM_THREADS;
@@ -56,8 +55,7 @@ __device__ __forceinline__ void keys_below(const uint32_t *keys, uint32_t low, u
 
 inline size_t sum_shared_bytes(int p) {
   const size_t rows = size_t(rows_in_shared(p));
-  /* An even number of labels, because the compiler reads them two at a time: the read
-   * of the last of an odd number would end 4 bytes past the array. */
+  /* An even number of labels, because the compiler reads them two at a time. */
   const size_t values = rows * size_t(sum_stride(p)) * sizeof(double) + (rows + 1) / 2 * 2 * sizeof(int32_t);
   const size_t logs = size_t(WB_LEAF_ROWS) * sizeof(double);
   return values > logs ? values : logs;

@@ -26,8 +26,7 @@ inline size_t weigh_shared_bytes(int p) {
   return larger(rows * (stride + 1) * sizeof(double) + sizeof(listed_rows), size_t(WB_LEAF_ROWS) * sizeof(double));
 }
 
-/* Lists the rows of a leaf whose probability counts, in order; returns how many there are. Each warp
- * votes on its rows of a window; earlier warps' votes say where its rows come. All threads must call it. */
+/* Lists the rows of a leaf whose probability counts, in order; returns how many. All threads must call it. */
 __device__ __forceinline__ int list_rows(const double *probability, int rows, listed_rows *list) {
   const int t = int(threadIdx.x), warp = t / 32;
   const uint32_t below = (1u << (t % 32)) - 1;

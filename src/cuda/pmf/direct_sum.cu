@@ -158,8 +158,7 @@ int64_t extent(int64_t length, int64_t stride, int64_t pairs, int64_t pair_strid
   return (length - 1) * stride + (pairs - 1) * pair_stride + 1;
 }
 
-/* Many small pairs go to the skew kernel, since most of a tile of outputs would be
- * empty; bench/convolution-cuda.R compares the two. Their shared memory is 40 KB at most. */
+/* Many small pairs go to the skew kernel, as most of a tile of outputs would be empty (bench/convolution-cuda.R). */
 bool use_skew(const wb_convolution &a) { return a.pairs >= skew_pairs && a.m <= 64 && a.n <= 256; }
 
 int launch_look(const wb_convolution &a, unsigned *seen, cudaStream_t stream, wb_message *message) {
@@ -188,8 +187,7 @@ int launch_convolution(const wb_convolution &a, int processors, cudaStream_t str
     return launch(cover(32 * skew_pairs, 32 * a.pairs).sharing(values * sizeof(double)).on(stream), convolve_skew,
                   "convolving pairs", message, a);
   }
-  /* With tiles of 128 R outputs that keep all multiprocessors busy, the time grows with tiles (R + 1): large R needs
-   * fewer reads, and small R leaves less of the last tile empty. */
+  /* The time grows with tiles (R + 1): large R needs fewer reads, and small R leaves less of the last tile empty. */
   int best = 5;
   for (const int R : {17, 25}) {
     const bool busy = tiles_of(a, R) * a.pairs >= (R == 17 ? 2 : 4) * int64_t(processors);
@@ -200,8 +198,7 @@ int launch_convolution(const wb_convolution &a, int processors, cudaStream_t str
                       : launch_tiled<5>(a, stream, message);
 }
 
-/* One launch has at least so many products, and so many tiles of outputs for each
- * multiprocessor: some tenths of a second, after which an interrupt is heeded. */
+/* A launch's least products, and tiles a multiprocessor: some tenths of a second between polls for interrupts. */
 constexpr double LAUNCH_PRODUCTS = 2e11;
 constexpr int64_t LAUNCH_TILES = 6;
 
@@ -227,8 +224,7 @@ int launch_all(const wb_convolution &all, int processors, wb_poll *poll, wb_mess
   return WB_OK;
 }
 
-/* Device memory for a slice of the work that fits on the device. Vectors whose strides
- * leave no gaps are copied as they are; others are gathered first. */
+/* Device memory for a slice of the work. Vectors whose strides leave gaps are gathered before they are copied. */
 class slice_memory {
 public:
   explicit slice_memory(const wb_run *run) : run_(run) {}

@@ -71,8 +71,7 @@ public:
 private:
   struct slot {
     wb::stream stream;
-    /* On the host what is sent and what is fetched, on the device one after the other: p, q, a word for what is seen,
-     * the sums. The word is sent as zero and fetched with the sums. */
+    /* On the host what is sent and what is fetched, on the device p, q, a word for what is seen, the sums. */
     double *sent = nullptr, *fetched = nullptr, *device = nullptr;
     int64_t first = 0, count = 0; /* the pairs that are under way */
   };

@@ -58,8 +58,7 @@ __global__ void __launch_bounds__(sort_threads) polyagamma_count(draw_arguments 
     if (here[place] != 0) atomicAdd(&counts[place], here[place]);
 }
 
-/* The same shape. `next` holds where the elements of each place begin in the list; a block
- * reserves room for its own and fills it. The order within a place varies, without influence on the draws. */
+/* The same shape. `next`: where a place's elements begin in the list; blocks reserve room for theirs, in any order. */
 __global__ void __launch_bounds__(sort_threads) polyagamma_sort(draw_arguments a, uint32_t *next, int32_t *list) {
   WB_DYNAMIC_SHARED(uint32_t, here);
   const int thread = int(threadIdx.x);

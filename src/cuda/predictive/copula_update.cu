@@ -94,8 +94,7 @@ __global__ void draw_steps(copula_arguments a) {
   }
 }
 
-/* A block a resample, its threads across the rows: draws the binary responses one after the other from the state at the
- * rows, which each of them updates. Turns the uniforms of `score` into the observations. */
+/* A block a resample, its threads across the rows: draws binary responses in order, from uniforms in `score`. */
 __global__ void draw_binary(copula_arguments a) {
   const int64_t group = blockIdx.x;
   double *const state = a.row_conditional + group * a.rows;

@@ -106,8 +106,7 @@ __device__ __forceinline__ double draw_gamma(const wb_gamma_strips *strips, uint
   return draw_gamma_by_trials(key, purpose, iteration, element, base + double(count), strips != nullptr ? 1 : 0);
 }
 
-/* Counts the tokens of each term and topic where phi will be, which is zero before: a thread a pair. Reads 12 bytes a
- * pair and 2 a token, and adds in the second-level cache. Whole numbers, so any order will do. */
+/* Counts tokens by term and topic where phi, zero before, will be. A thread a pair; reads 12 bytes, and 2 a token. */
 template <typename Real>
 __global__ void __launch_bounds__(COUNT_THREADS)
     topic_count_terms(device_corpus c, int64_t pairs, const uint16_t *topic, size_t width, Real *phi) {
@@ -454,8 +453,7 @@ __global__ void __launch_bounds__(WARP)
     theta[size_t(blockIdx.x) * size_t(topics) + size_t(k)] = weight[k] / total;
 }
 
-/* The histograms of the counts of all documents, groups x topics x (levels + 1), and the tables of tokens above the
- * levels. A block a document; whole numbers, so atomic additions in any order will do. */
+/* All documents' histograms, groups x topics x (levels + 1), and tables above the levels. A block a document. */
 __global__ void __launch_bounds__(TABLE_THREADS)
     topic_document_tables(device_corpus c, const uint16_t *topic, int topics, int32_t levels, uint64_t key,
                           uint32_t iteration, const double *alpha, int32_t *histogram, unsigned long long *tables) {
