@@ -81,8 +81,7 @@ static void block_after_return(int number, siginfo_t *information, void *context
   (void)sigaddset(&((ucontext_t *)context)->uc_sigmask, SIGINT);
 }
 
-/* Makes the other threads block interrupts from now on, whoever started them: OpenMP, BLAS, CUDA. Each gets a signal
- * that nothing else uses, whose handler changes the set that the thread goes on with. */
+/* Makes all other threads (OpenMP, BLAS, CUDA) block interrupts, by a signal whose handler changes what they block. */
 static void block_in_threads(void) {
   static int signal_number;
   struct sigaction action, current;

@@ -110,8 +110,7 @@ static void note_density(const wb_mixture_steps *steps, wb_mixture_state *state,
   }
 }
 
-/* Statistics of all rows under the parameters; zero for cut components. memory: what the pass over the rows reads: the
- * parameters of the components with weight, with the floor. */
+/* Statistics of all rows under the parameters; zero for cut components. memory: parameters for the pass over rows. */
 static int weigh(wb_mixture_chain *chain, double *memory, double *log_likelihood) {
   const wb_mixture_prior *const prior = &chain->prior;
   wb_mixture_state *const state = &chain->state;

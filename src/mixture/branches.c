@@ -59,8 +59,7 @@ static void add_edge(graph *g, unsigned char *known, int32_t a, int32_t b, int s
   g->edges[g->count++] = (edge){a, b, seen, height};
 }
 
-/* All edges uphill from a mean have its height. Of equal heights the first edge is taken first, which connects the mean
- * with its peak: whatever the straight line has, the path that it climbed has no valley. */
+/* All edges uphill from a mean have its height. The first, to its peak, is taken first: that path has no valley. */
 static void add_edges(graph *g, unsigned char *known) {
   const int32_t k = g->density->components, p = g->density->columns;
   for (int32_t j = 0; j < k; j++) add_edge(g, known, j, g->peak[j], BETWEEN);

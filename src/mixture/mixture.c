@@ -1,5 +1,4 @@
-/* One sweep of the Gibbs sampler (see mixture.h): draws the sticks and alpha, exchanges labels, and computes the
- * prior's density. The backend draws the rows' labels and each component's mean and covariance. */
+/* One sweep of the Gibbs sampler (mixture.h): sticks, alpha, exchanges of labels, and the prior's density. */
 #include "core/scalar.h"
 
 #include "mixture/mixture.h"

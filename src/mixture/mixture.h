@@ -108,8 +108,7 @@ void wb_mixture_draw_samples(wb_mixture_samples *samples, double tables, double 
 
 void wb_mixture_add_samples(const wb_mixture_samples *samples, double *sizes);
 
-/* Log density of a and of the logs of all pi_s given beta; 0 while the samples are treated as one. The logs are used
- * because the density of a weight near zero is unbounded. */
+/* Log density of a and of the logs of all pi_s given beta; 0 while the samples are treated as one. */
 double wb_mixture_log_samples(const wb_mixture_samples *samples);
 
 typedef struct wb_mixture_chain {
@@ -124,8 +123,7 @@ typedef struct wb_mixture_chain {
 /* Gives the state's statistics to a session, before the first of some sweeps. */
 int wb_mixture_begin(wb_mixture_chain *chain);
 
-/* Copies the statistics of all components from the session to the state (fetch), or of components first, ...,
- * first + count - 1 from the state to the session (send). Only between two sweeps. */
+/* Copies statistics, all from the session (fetch) or some to it (send). Only between two sweeps. */
 int wb_mixture_fetch_statistics(wb_mixture_chain *chain);
 int wb_mixture_send_statistics(wb_mixture_chain *chain, int32_t first, int32_t count);
 
@@ -170,8 +168,7 @@ typedef struct wb_mixture_draw {
   double *covariances;          /* columns x columns x components */
 } wb_mixture_draw;
 
-/* The draws that are kept: of the sweeps first, first + every, ... (from 0). Each array has the values of all `count`
- * draws, one draw after the other. An array is NULL if it is not wanted. */
+/* The draws that are kept: of the sweeps first, first + every, ... (from 0), one after the other. NULL: not wanted. */
 typedef struct wb_mixture_kept {
   int32_t first, every, count;
   wb_mixture_draw moments;
@@ -212,8 +209,7 @@ double wb_mixture_log_prior_of(const wb_mixture_prior *prior, const wb_mixture_s
 double wb_mixture_log_hyperprior(const wb_mixture_hyperprior *hyper, const wb_mixture_prior *prior,
                                  wb_mixture_state *state);
 
-/* The score of the labels that a sweep drew from the parameters (score.c), after wb_mixture_finish_sweep() gave the log
- * likelihood. NaN where each sample has weights of its own. */
+/* The score (score.c) of a sweep's labels after wb_mixture_finish_sweep(). NaN where samples have their own weights. */
 int wb_mixture_score(wb_mixture_chain *chain, double log_likelihood, double *score);
 
 /* Log density of the mixture, in scaled units, at a point with these measured distances. */
@@ -268,8 +264,7 @@ typedef struct wb_mixture_steps {
   int converged;                                      /* whether the last step changed too little */
 } wb_mixture_steps;
 
-/* Takes the statistics and alpha of the state to new ones, and sets its means, factors and log weights. What a
- * sampler may learn of the prior stays fixed. */
+/* Takes statistics and alpha to new ones, and sets means, factors and log weights. The prior stays fixed. */
 int wb_mixture_climb(wb_mixture_chain *chain, wb_mixture_steps *steps);
 
 /* Statistics of rows with given labels (from 0; negative: left out). `rows` lists the rows; NULL: all rows. A missing
@@ -300,8 +295,7 @@ int wb_mixture_search(wb_mixture_chain *chain, uint32_t iteration, int moves, do
 /* Puts components, given by their statistics, in order of size, the largest first. */
 void wb_mixture_order_by_size(int32_t components, int32_t columns, double *statistics);
 
-/* Joins clusters, given by their statistics, as long as that raises their marginal posterior (merge.c), then puts them
- * in order of size. A cluster that was joined to another is left empty. */
+/* Joins clusters, given by statistics, while that raises their posterior (merge.c); orders by size, empty ones last. */
 int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *statistics, wb_message *message);
 
 /* A start: k-means on a subsample of the rows, in order of size. With `merge`, clusters that describe one population

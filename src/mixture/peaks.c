@@ -15,8 +15,7 @@
 #define LEAST_LOG_SHARE (-20.0)
 #define MOST_STEPS 200
 #define LAST_STEP 1e-3
-/* A step of EM times this. Below 2, the density still rises near a peak (Peters & Walker 1978), and half as many steps
- * are needed where peaks are flat. The first steps are not lengthened, so that they stay on the slope. */
+/* Steps of EM times this: below 2 the density still rises near a peak (Peters & Walker 1978). Not the first steps. */
 #define LENGTHENED 1.8
 #define PLAIN_STEPS 4
 

@@ -13,8 +13,7 @@
 #define RELAX 8
 #define JUDGE 6
 #define CONFIRM 10
-/* How much a trial must exceed the chain's level to be promising; one this far below after a third of these sweeps
- * ends. */
+/* How far a trial must exceed the chain's level; one this far below it after a third of these sweeps ends. */
 #define PROMISING 3.0
 #define HOPELESS 60.0
 /* Components of fewer rows are not tried. */
@@ -65,8 +64,7 @@ static void join(const wb_mixture_chain *chain, int32_t j, wb_stream *stream, do
   memset(other, 0, size * sizeof(double));
 }
 
-/* Cuts a component across a random direction, as if its rows were normal: t is the position of a row in this direction,
- * in deviations from the mean, and each part has the moments of a truncated normal. */
+/* Cuts a component across a random direction, at t deviations from the mean, by moments of truncated normals. */
 static void split(const wb_mixture_state *state, int32_t j, int32_t empty, wb_stream *stream, double *slope) {
   const int32_t p = state->columns;
   double *const own = wb_mixture_statistics_of(state, j), *const other = wb_mixture_statistics_of(state, empty);

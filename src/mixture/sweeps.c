@@ -52,8 +52,7 @@ static int merge(wb_mixture_chain *chain) {
   return wb_mixture_send_statistics(chain, 0, k);
 }
 
-/* Whether a sweep has splits and joins. The first hundred sweeps all do, to find the populations. After them up to
- * seven sweeps in eight go without: the more rows there are, the fewer proposals are accepted. */
+/* Whether a sweep has splits and joins: the first hundred do, then up to seven in eight do not, as rows are many. */
 static int splits(uint32_t iteration, int64_t rows) {
   const uint32_t every = rows < 875000 ? 1 + (uint32_t)(rows / 125000) : 8;
   return iteration <= 100 || iteration % every == 0;

@@ -67,8 +67,7 @@ static int32_t nearest_open(const assignment *a, int32_t count) {
   return best;
 }
 
-/* Finds the shortest path from an agent without a task to a free task, through agents that would give up their tasks.
- * Then sets the prices so that the path has reduced cost 0. Finished tasks are kept after the open ones. */
+/* Finds the shortest path from an agent without a task to a free task, and sets prices so that it costs 0. */
 static int32_t shortest_path(assignment *a, int32_t start) {
   const int32_t n = a->n;
   int32_t count = n, last = start;

@@ -1,5 +1,4 @@
-/* How many threads are worth starting while other programs keep some of the machine's cores busy: OpenMP's threads wait
- * for each other by spinning, so that two threads on two busy cores took ten times as long as one. */
+/* How many threads are worth starting while other programs keep cores busy: OpenMP's threads wait by spinning. */
 #pragma once
 
 /* The smaller of `wanted` and the number of cores that other programs left idle in the last tenths of a second; at

@@ -24,8 +24,7 @@ typedef struct wb_part {
   wb_parts_malloc((wb_part[]){__VA_ARGS__}, sizeof((wb_part[]){__VA_ARGS__}) / sizeof(wb_part), purpose, message)
 void *wb_parts_malloc(const wb_part *part, size_t parts, const char *purpose, wb_message *message);
 
-/* Asks the system for large pages for this memory, if it offers them. Otherwise many megabytes of fresh memory are
- * cleared page by page at the first touch, which can take longer than computing what is written there. */
+/* Asks the system for large pages for this memory: clearing many small ones at first touch can take long. */
 void wb_large_pages(void *memory, size_t bytes);
 
 /* The message that `bytes` for `purpose` (say "statistics") could not be allocated. Returns WB_ERROR_MEMORY. */

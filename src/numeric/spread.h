@@ -30,8 +30,7 @@ static inline int64_t wb_take(int64_t *next) {
   return taken;
 }
 
-/* The calling thread's number in a team of `threads`. One thread works without a parallel region of its own, so OpenMP
- * would give the number that the caller has in another team. */
+/* The calling thread's number in a team of `threads`; 0 for one thread, which may be in another team. */
 static inline int wb_thread_of(int threads) {
 #ifdef _OPENMP
   if (threads > 1) return omp_get_thread_num();
@@ -40,6 +39,5 @@ static inline int wb_thread_of(int threads) {
   return 0;
 }
 
-/* Has new memory cleared by several threads, each its own pages. Where threads write to one new page at the same time,
- * each of them clears it. What was in the memory is lost. */
+/* Has new memory cleared by several threads, each its own pages. What was in the memory is lost. */
 void wb_touch_pages(void *memory, size_t bytes, int32_t threads);

@@ -26,8 +26,7 @@
 /* Direct sums with fewer products than this run on the CPU. */
 #define DEVICE_FROM 1e7
 
-/* With at least FAST_FROM outputs, the widest steps use the fast method: steps of at least a FAST_SHARE-th of all
- * outputs. Each value goes through at most FAST_SHARE - 1 of them. */
+/* From FAST_FROM outputs on, steps of at least a FAST_SHARE-th of all outputs use the fast method. */
 #define FAST_FROM 262144
 #define FAST_SHARE 8
 

@@ -1,5 +1,4 @@
-/* The distribution of the sum of two variables, for one pair or many, from weights or their logarithms: chooses among
- * direct sums, one Fourier transform and windows of exponential tilting. */
+/* The distribution of the sum of two variables, from weights or logarithms: chooses among convolve.h's methods. */
 #include "core/rounding.h"
 
 #include "pmf/convolve.h"

@@ -13,8 +13,7 @@
 /* How the sums of a call are computed. */
 typedef struct wb_pmf_method {
   wb_call *call;
-  /* The table of the call's backend, for direct sums. Sums so short that copying to a GPU and back would take longer
-   * than adding them run through the CPU's table; the bits are the same. */
+  /* The backend's table, for direct sums; sums too short to be worth copying use the CPU's, with the same bits. */
   const wb_pmf_functions *table;
   double accuracy;     /* relative error allowed to the fast method; 0: direct sums alone */
   wb_fft_cache *cache; /* the caller's tables for transforms */
@@ -69,8 +68,7 @@ typedef struct wb_pmf_counting {
   double a, a_plus_b, none, alone;
 } wb_pmf_counting;
 
-/* The distribution of the sum of a random number of independent variables. Each has the weights f, whose entry 0 counts
- * as 0 and is not read. The first `outputs` entries go into g. */
+/* The first `outputs` entries of the sum of a random number of variables with weights f, without f[0], go into g. */
 int wb_pmf_compound(const wb_pmf_method *method, const wb_pmf_counting *counting, int64_t size, const double *f,
                     int64_t outputs, double *g);
 

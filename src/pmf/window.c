@@ -19,8 +19,7 @@
 #include "numeric/memory.h"
 #include "pmf/tilt.h"
 
-/* Half widths of a window in standard deviations of the tilted sum. Entries that lie so many bits (CUT) below the
- * largest are left out. There a normal tilted sum has fallen to e^-50 = 2^-72 and to e^-2.9 = 0.06 of its peak. */
+/* Half widths of a window in standard deviations, and how many bits (CUT) below the largest entries are left out. */
 #define DIRECT_WIDTH 10.0
 #define DIRECT_CUT 140.0
 #define FFT_WIDTH 2.4
@@ -144,8 +143,7 @@ static int refused_runs(task *t, const interval *wanted, int64_t from, int64_t c
   return run_end > run_begin && depth >= 0 ? postpone(t, run_begin, run_end, depth) : WB_OK;
 }
 
-/* Stores the outputs of the window that are at least `least`, and postpones the other outputs of `wanted`.
- * tilted[0..count - 1] belong to the outputs from `from` on. */
+/* Stores the outputs from `from` on that are at least `least`, and postpones the other outputs of `wanted`. */
 static int settle(task *t, const wb_pmf_window *w, const interval *wanted, int64_t from, int64_t count,
                   const double *tilted, double least, int direct_sums) {
   int64_t good = 0, refused;
@@ -238,8 +236,7 @@ static int fft_room(task *t, int log2, const wb_fft **fft) {
   return status;
 }
 
-/* As window_direct(), by the transform. A few outputs near the mean are summed directly first. If the transform would
- * certify less than three quarters of them, *tried stays 0 and nothing is done. */
+/* As window_direct(), by the transform, if direct sums show that it certifies three quarters; else *tried is 0. */
 static int window_fft(task *t, const wb_pmf_window *w, const interval *wanted, int64_t from, int64_t to, int *tried) {
   const int64_t origin = w->p.first + w->q.first;
   if (!within_reach(w, &from, &to)) return WB_OK;

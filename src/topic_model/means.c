@@ -43,8 +43,7 @@ static const double *extra_of(const wb_topic_means *m, int64_t term) {
   return row < 0 ? NULL : m->structure->extra + row * m->state->topics;
 }
 
-/* tally: the document's tokens of each topic. of_topic: its weights over the sizes of the topics. of_term: of a
- * term. */
+/* tally: a document's tokens of each topic. of_topic: its weights over the topics' sizes. of_term: a term's. */
 static double score_tokens(const averaging *a, int64_t d, const double *alpha, const int32_t *tally, double *of_topic,
                            int32_t *of_term) {
   const wb_topic_means *const m = a->m;

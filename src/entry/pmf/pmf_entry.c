@@ -119,8 +119,7 @@ static wb_pmf_terms read_terms(SEXP x, SEXP log) {
   return (wb_pmf_terms){count, length, values, Rf_asLogical(log)};
 }
 
-/* x: a list of vectors, or a matrix with the distributions in its columns. times: 0, or how many copies of the single
- * distribution in x are added. length: of the result. */
+/* x: as read_terms(). times: 0, or how many copies of x's single distribution are added. length: of the result. */
 SEXP wb_entry_pmf_sum(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accuracy, SEXP cache, SEXP run) {
   const wb_pmf_terms terms = read_terms(x, log);
   asked a;
@@ -157,8 +156,7 @@ SEXP wb_entry_pmf_groups(SEXP scores, SEXP size, SEXP count, SEXP by_counting, S
   return wb_finish(result, status, &message);
 }
 
-/* The first weights of a variable with weights x plus variables with few values (lists `at`, `weights`). `outputs` says
- * how many are kept after each of these. */
+/* The first weights of x plus variables with few values (lists `at`, `weights`); `outputs` are kept after each. */
 SEXP wb_entry_pmf_add_values(SEXP x, SEXP at, SEXP weights, SEXP outputs, SEXP run) {
   const int64_t terms = Rf_xlength(at);
   SEXP result = PROTECT(wb_result_new(REALSXP, (int64_t)REAL_RO(outputs)[terms - 1]));
