@@ -192,7 +192,6 @@ static double draw_log_deviation(const one_type *type, wb_stream *stream, int wh
   return wb_slice_draw(deviation_density, &numbers, width, STEPS, wb_infinity(), type->log_deviation[which], stream);
 }
 
-/* The log likelihood of all samples if `at` times the direction is added to their logits. */
 static double moved_likelihood(const one_type *type, double at) {
   const wb_abundance_data *const data = type->data;
   double sum = 0.0;

@@ -53,7 +53,6 @@ typedef struct wb_mixture_pairs {
                         * of the two components has no rows */
 } wb_mixture_pairs;
 
-/* Smaller probabilities of a row are dropped: a trillion such rows weigh as much as one row. */
 #define WB_MIXTURE_LEAST_WEIGHT 0x1p-40
 
 /* A session: the data, in memory that the backend reads, and working memory. */
@@ -62,7 +61,6 @@ typedef struct wb_mixture_session wb_mixture_session;
 /* Doubles of the statistics of a component: its rows, p sums, p(p+1)/2 sums of products (a lower triangle by rows). */
 #define WB_MIXTURE_STATISTICS(p) (1 + (size_t)(p) + (size_t)(p) * ((size_t)(p) + 1) / 2)
 
-/* The message if a covariance cannot be drawn. Component %d, from 1, is the first that failed. */
 #define WB_MIXTURE_NO_COVARIANCE "the covariance of component %d could not be drawn: its scale matrix is not finite"
 
 /* The prior of means and covariances (see mixture/mixture.h): m, gamma, nu, Phi, and the diagonal of E. */

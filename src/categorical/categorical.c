@@ -109,7 +109,6 @@ typedef struct slice_items {
   char open[PARTS];
 } slice_items;
 
-/* Turns items of a part of the rows from counted from 0 into counted from 1. What is open becomes 0. */
 static void count_from_one(void *context, int64_t part) {
   slice_items *const all = context;
   const int64_t begin = all->rows * part / PARTS, end = all->rows * (part + 1) / PARTS;

@@ -104,7 +104,6 @@ WB_HD double wb_exp_weight(double x) {
   double shifted = wb_fma(x, WB_LOG2_E, WB_TO_INTEGER);
   double k = shifted - WB_TO_INTEGER;
   double r = wb_fma(k, -WB_LN2_LOW, wb_fma(k, -WB_LN2_HIGH, x));
-  /* The low bits of `shifted` hold k. Added to the exponent field, they multiply by 2^k. */
   uint64_t bits = wb_double_bits(wb_exp_reduced(r)) + (wb_double_bits(shifted) << 52);
   return wb_bits_double(bits & wb_mask(x >= -708.3964185322641));
 }
@@ -351,7 +350,6 @@ WB_HD double wb_normal_quantile(double p) {
   return -top / bottom;
 }
 
-/* log(exp(a) + exp(b)), relative to the larger one so that nothing overflows. -Inf is the log of 0. */
 WB_HD double wb_log_sum(double a, double b) {
   const double high = wb_select(a > b, a, b), low = wb_select(a > b, b, a);
   /* If both are -Inf, their difference would be NaN. */

@@ -54,7 +54,6 @@ inline launch_shape grid(int threads, int64_t x, int64_t y = 1, int64_t z = 1) {
   return {dim3(unsigned(x), unsigned(y), unsigned(z)), dim3(unsigned(threads))};
 }
 
-/* A thread for each of `count` items, in blocks of so many threads; then by y, and by z. */
 inline launch_shape cover(int threads, int64_t count, int64_t y = 1, int64_t z = 1) {
   return grid(threads, ceiling(count, threads), y, z);
 }
@@ -92,7 +91,6 @@ int too_little(uint64_t bytes, const char *item, uint64_t needed, wb_message *me
 /* *at_once: how many of `all` items of `size` bytes each have room on the device, at least one. `item` names one. */
 int fitting(const wb_run *run, uint64_t size, const char *item, int64_t all, int64_t *at_once, wb_message *message);
 
-/* Calls work(first, count) for batches of `all` items: `at_once` each, and fewer in the last one. */
 template <typename Work>
 int in_batches(int64_t all, int64_t at_once, Work work) {
   for (int64_t first = 0; first < all; first += at_once) WB_TRY(work(first, smaller(at_once, all - first)));

@@ -67,7 +67,6 @@ static double merge_gain(const merge *m, int32_t a, int32_t b) {
   return cluster_score(m, m->joined) - m->score[a] - m->score[b];
 }
 
-/* Finds the clusters whose means are nearest to the mean of cluster a, and the gain from joining a to each. */
 static void find_neighbours(merge *m, int32_t a) {
   const int32_t p = m->prior->columns;
   int32_t *neighbour = m->neighbour + (size_t)a * NEIGHBOURS;

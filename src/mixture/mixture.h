@@ -225,7 +225,6 @@ int wb_mixture_from_moments(wb_mixture_state *state, const double *weights, cons
 /* The log of the product of the scales: what a log density in scaled units exceeds that in the data's units by. */
 double wb_mixture_log_unit(int32_t columns, const double *scale);
 
-/* Classes, log densities and probabilities of rows under a state: `evaluate` of backend/mixture_table.h. */
 int wb_mixture_evaluate(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_state *state,
                         int64_t first, int64_t count, int32_t *labels, double *log_density, double *probability,
                         wb_message *message);

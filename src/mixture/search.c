@@ -102,7 +102,6 @@ static void split(const wb_mixture_state *state, int32_t j, int32_t empty, wb_st
   }
 }
 
-/* Changes the statistics of a component: drops it, joins it to another, or splits it, in turn. */
 static int propose(wb_mixture_chain *chain, uint32_t iteration, double *room) {
   const wb_mixture_state *const state = &chain->state;
   const int32_t k = state->components, empty = find_empty(state);

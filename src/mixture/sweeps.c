@@ -121,7 +121,6 @@ int wb_mixture_run(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, con
         splits(iteration, sweeps->spots->data->rows))
       WB_TRY(wb_mixture_split_merge(chain, sweeps->spots, joins_neighbours(iteration, sweeps->merge), iteration));
     if (searches) {
-      /* The chain's level: the mean score of its sweeps, of which recent ones count more. */
       const double before = iteration == sweeps->search[0] ? sweeps->score[i] : *sweeps->level;
       *sweeps->level = 0.8 * before + 0.2 * sweeps->score[i];
       WB_TRY(wb_mixture_search(chain, iteration, sweeps->moves, sweeps->level));

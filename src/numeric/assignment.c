@@ -24,7 +24,6 @@ static double reduced_cost(const assignment *a, int32_t agent, int32_t task) {
   return a->cost[(size_t)agent * (size_t)a->n + (size_t)task] - a->agent_price[agent] - a->task_price[task];
 }
 
-/* Sets the highest prices, of agents first and then of tasks, that leave no reduced cost negative. */
 static void set_prices(assignment *a) {
   const int32_t n = a->n;
   for (int32_t t = 0; t < n; t++) a->task_price[t] = wb_infinity();
@@ -54,7 +53,6 @@ static void assign_free_tasks(assignment *a) {
       }
 }
 
-/* The place in `open` of the nearest open task. Of equally near ones a free one comes first, then the first. */
 static int32_t nearest_open(const assignment *a, int32_t count) {
   int32_t best = 0;
   for (int32_t i = 1; i < count; i++) {

@@ -18,7 +18,6 @@ typedef struct wb_digest {
 
 void wb_digest_start(wb_digest *digest);
 
-/* Adds `count` values of `width` bytes each, 1 to 8. The lowest byte of each value comes first. */
 void wb_digest_add(wb_digest *digest, const void *values, size_t count, size_t width);
 
 void wb_digest_end(wb_digest *digest, unsigned char result[WB_DIGEST_BYTES]);

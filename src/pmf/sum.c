@@ -186,7 +186,6 @@ int wb_pmf_sum(const wb_pmf_method *method, const wb_pmf_terms *terms, double *r
 /* How many convolutions may use the fast method, each counted as often as the result contains it. */
 static double repeat_plan(int64_t length, int64_t times, int wide) {
   double fast = 0, copies = 1;
-  /* From the last step back: x^times = (x^(times/2))^2, multiplied by x if `times` is odd. */
   for (int64_t power = times; power > 1; power /= 2) {
     const int64_t half = power / 2, half_length = half * (length - 1) + 1;
     if (power % 2 && may_be_fast(length, 2 * half_length - 1, wide)) fast += copies;

@@ -180,7 +180,6 @@ static double lost_bound(const wb_pmf_window *w) {
   return w->p.outside + w->q.outside + entries * 0x1p-998;
 }
 
-/* Tilted outputs [from, to) by direct sums; all of them are within reach of the window. */
 static int tilted_direct(task *t, const wb_pmf_window *w, int64_t from, int64_t to) {
   const int swap = w->p.count > w->q.count;
   const wb_pmf_tilted *p = swap ? &w->q : &w->p, *q = swap ? &w->p : &w->q;
@@ -267,7 +266,6 @@ static int direct_stretch(task *t, const interval *wanted) {
   return stop < wanted->end ? postpone(t, stop, wanted->end, 0) : WB_OK;
 }
 
-/* The outputs of the interval within `width` standard deviations of the window's mean. */
 static void reach(const wb_pmf_window *w, double width, const interval *wanted, int64_t *from, int64_t *to) {
   const double distance = width * w->deviation + 8;
   *from = wb_max_int(wanted->begin, (int64_t)wb_max_real(w->mean - distance, (double)wanted->begin));

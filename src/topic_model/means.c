@@ -143,7 +143,6 @@ static void count_share(void *context, int64_t share, void *unused) {
   for (int64_t i = tokens * share / a->shares; i < end; i++) size[a->m->topic[i]]++;
 }
 
-/* Room for the places of all terms, of which each has at most as many as topics, or tokens. */
 static int make_places(averaging *a, wb_message *message) {
   const wb_topic_corpus *const corpus = a->m->corpus;
   const int64_t topics = a->m->state->topics, terms = corpus->terms;

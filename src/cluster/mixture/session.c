@@ -24,7 +24,6 @@ typedef struct cluster_session {
   int32_t *first_node; /* workers + 1 */
   wb_cluster_reply *replies;
   double **slots, **sums; /* pieces; nodes */
-  /* Memory that grows: the request that draw_components() begins, other requests, and sums of nodes. */
   void *draw, *request;
   size_t draw_bytes, request_bytes;
   double *values;
@@ -119,7 +118,6 @@ static wb_cluster_part reply_of(const cluster_session *s, const wb_cluster_head 
   return part;
 }
 
-/* Sends a request to all workers; their replies then have the right size and possible values. */
 static int ask(cluster_session *s, const wb_cluster_head *head, const void *request, size_t size, wb_message *message) {
   WB_TRY(s->cluster.exchange(s->cluster.context, request, size, s->replies, message));
   for (int32_t w = 0; w < s->cluster.workers; w++) {
@@ -243,7 +241,6 @@ static int finish_labels(wb_mixture_session *session, double *sizes, double *log
   return WB_OK;
 }
 
-/* Asks all workers what `head` says of these pairs, components and anchors, each of which may be NULL. */
 static int ask_about(cluster_session *s, const wb_cluster_head *head, const wb_mixture_pairs *pairs,
                      const wb_mixture_parameters *parameters, const int64_t *anchors, wb_message *message) {
   wb_cluster_request r;

@@ -205,7 +205,6 @@ static int draw_all(draw_call call, double weights, int64_t longest, const wb_ru
     wb_touch_pages(draws->index, (size_t)(call.rows * draws->draws) * sizeof(int32_t), wb_idle_threads(run->threads));
   if (draws->first_draw == 0 && draws->draws > 0) {
     const int threads = threads_for(weights, run);
-    /* Whole tiles, several for each thread if possible. The size of tiles does not change results. */
     const int64_t tile = (call.rows / (threads > 1 ? 4 * (int64_t)threads : 1) + 7) / 8 * 8;
     call.together = call.sparse ? SPARSE_TOGETHER : wb_max_int(8, wb_min_int(tile, CATEGORICAL_TILE));
     wb_spread(threads, (call.rows + call.together - 1) / call.together, draw_first, &call);

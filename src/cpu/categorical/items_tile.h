@@ -12,7 +12,6 @@
 typedef REAL REAL_LANES __attribute__((vector_size(LANES * sizeof(REAL)), may_alias));
 typedef REAL_INDEX REAL_ITEMS __attribute__((vector_size(LANES * sizeof(REAL)), may_alias));
 
-/* Uniforms of the tile's rows for REAL_UNIFORMS successive blocks. */
 /* tools/loops: vector additions */
 static void REAL_NAME(categorical_uniforms)(uint64_t key, uint64_t row, uint32_t group, int rows,
                                             REAL *restrict uniform) {

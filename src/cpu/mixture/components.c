@@ -136,7 +136,6 @@ int wb_cpu_mixture_measure(wb_mixture_session *session, const wb_mixture_measure
   return share_out(&call, threads, measure_share, "measures of the components", message);
 }
 
-/* Piece i of the sums: one row of a triangle each, the last being the longest, then the pull. */
 static void add_piece(void *context, int64_t i) {
   const components_call *const call = context;
   const wb_mixture_session *const session = call->session;

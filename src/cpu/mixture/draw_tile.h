@@ -122,7 +122,6 @@ WB_INLINE void REAL_NAME(begin_rows)(REAL *restrict largest, REAL *restrict tota
   }
 }
 
-/* Log weights of the block of components from `base` on. Returns the number of components. */
 WB_INLINE int REAL_NAME(weigh_block)(int p, int components, int base, const REAL *restrict coefficients,
                                      const REAL *restrict x, REAL (*restrict log_weight)[MIXTURE_TILE]) {
   const int count = components - base < WB_BLOCK_ITEMS ? components - base : WB_BLOCK_ITEMS;
@@ -221,7 +220,6 @@ static void REAL_NAME(mixture_evaluate)(int p, int components, const void *packe
     }
 }
 
-/* The log weights of the second half of a pair minus those of the first, for the tile's first `lanes` rows. */
 /* tools/loops: no vector multiply-adds */
 static void REAL_NAME(mixture_halves)(int lanes, int p, const void *packed, size_t pair, const void *values,
                                       double *restrict difference) {

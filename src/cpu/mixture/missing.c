@@ -111,7 +111,6 @@ void wb_cpu_missing_close(wb_mixture_session *session) {
   free(m);
 }
 
-/* Writes the numbers of a block of components side by side. The last component also fills unused places. */
 static void lay_out(const wb_mixture_session *session, const wb_mixture_parameters *parameters, int32_t block,
                     double *to) {
   const int p = session->data.columns;

@@ -77,7 +77,6 @@ static inline REAL REAL_NAME(missing_top)(const REAL *weight, int count, int *be
   return top;
 }
 
-/* Draws the component of a row; see mixture_draw(). Returns the log of the sum of its weights. */
 static double REAL_NAME(missing_draw)(int p, int observed, int components, const void *table, const void *shares,
                                       const void *values, uint64_t key, uint32_t iteration, uint64_t row,
                                       int32_t *label) {

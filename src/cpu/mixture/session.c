@@ -75,7 +75,6 @@ static void draw_tile(const wb_mixture_session *session, const draw_request *ask
   t->loop.draw(p, k, ask->packed, share, place, t->x, ask->key, ask->iteration, t->number, t->label, t->log_sum);
 }
 
-/* Keeps the labels and log densities of the first `rows` rows of the tile: rows member[0], ... of the leaf. */
 static void keep_tile(const wb_mixture_session *session, const draw_request *ask, const int32_t *member, int rows,
                       tile *t) {
   const size_t k = (size_t)session->components;
@@ -90,7 +89,6 @@ static void keep_tile(const wb_mixture_session *session, const draw_request *ask
   }
 }
 
-/* The number of groups. Incomplete rows are one more group, which is drawn separately. */
 static int32_t groups_of(const wb_mixture_session *session) { return session->data.sample ? session->data.samples : 1; }
 
 /* Writes the group of each row of a leaf, which have the same log weights, to t->drawn. Whether there is only one. */
@@ -130,7 +128,6 @@ static void draw_leaf(const wb_mixture_session *session, const void *asked, int6
     }
     draw_tile(session, ask, t);
     keep_tile(session, ask, t->member, rows, t);
-    /* Each addition waits for the previous one; the processor loads the next tile meanwhile. */
     for (int l = 0; l < rows; l++) log_likelihood += t->log_density[first + l];
   }
   if (!together) {
@@ -153,7 +150,6 @@ static void draw_leaf(const wb_mixture_session *session, const void *asked, int6
   sums[(size_t)k * size] = log_likelihood;
 }
 
-/* Sets the constants of the coefficients and, with samples, what is added to them for each sample. */
 static void set_constants(wb_mixture_session *session, const double *log_weight) {
   const int p = session->data.columns, k = session->components;
   const size_t shares = session->share ? (size_t)session->data.samples * (size_t)k : 0;
@@ -197,7 +193,6 @@ static int finish_labels(wb_mixture_session *session, double *sizes, double *log
   return WB_OK;
 }
 
-/* Rows first..first + count - 1 under components that are packed, and where their results go. */
 typedef struct evaluation {
   const wb_mixture_session *session;
   const void *packed;

@@ -236,7 +236,6 @@ static void draw_way(const wb_polyagamma_work *work, wb_isa isa, int way, int64_
     for (int j = 0; j < count; j++) draws[j] = wb_polyagamma_positive(room->sum[j]);
 }
 
-/* Writes the way of each element of the chunk to room->way. Returns the set of ways as bits. */
 static uint32_t find_ways(int method, wb_isa isa, int count, polyagamma_room *room) {
   uint32_t ways = 0;
   if (method == WB_POLYAGAMMA_AUTO) {

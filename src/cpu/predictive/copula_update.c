@@ -253,7 +253,6 @@ static void draw_binary(const wb_copula_update *work, wb_isa isa, const workspac
   }
 }
 
-/* The observations of `steps` steps of a group from `step` on, given by the caller or drawn. */
 static void observe_chunk(const wb_copula_update *work, wb_isa isa, const workspace *room, int64_t group, int64_t step,
                           int steps) {
   const wb_copula_model *const model = &work->model;

@@ -62,7 +62,6 @@ static void sort_pairs(const wb_topic_corpus *c, topic_order *order, int64_t *ne
     }
 }
 
-/* Computes the places of tokens. order->first has the number of each pair's first token, and receives its place. */
 static void place_tokens(const wb_topic_corpus *c, topic_order *order) {
   uint32_t place = 0;
   for (int64_t first = 0; first < c->documents; first += order->group) {

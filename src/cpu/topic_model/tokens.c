@@ -515,7 +515,6 @@ static void pass_groups(void *context) {
   workbench_put(s, bench);
 }
 
-/* For each group, draws theta from the topics, or takes `given`, and then passes over the tokens. */
 static int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const double *given, double *log_likelihood,
                           double *theta, wb_message *message) {
   const int64_t documents = s->corpus.documents, size = s->order.group, groups = (documents + size - 1) / size;

@@ -12,7 +12,6 @@ static void add_document_levels(const wb_topic_session *s, const wb_topic_draw *
     const size_t row = (size_t)(alpha - draw->alpha);
     int32_t *const own = histogram + row * ((size_t)levels + 1);
     for (size_t k = 0; k < topics; k++) {
-      /* Counts of 0 are counted too, and not used: whether a count is 0 would often be predicted wrongly. */
       const int32_t count = tally[(size_t)(d - first) * topics + k];
       own[k * ((size_t)levels + 1) + (size_t)(count < levels ? count : levels)]++;
       if (count > levels)

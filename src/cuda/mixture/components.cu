@@ -14,7 +14,6 @@ namespace wb {
 
 namespace {
 
-/* Threads of the block that works on a component: a warp, or more where rows are longer. */
 inline int team_threads(int p) { return p <= 32 ? 32 : 128; }
 constexpr int TEAM_THREADS = 128, ENTRY_THREADS = 128, GATHER_THREADS = 256;
 constexpr size_t PRECISION_SHARED = 24 * 1024, PRECISION_MOST_SHARED = 48 * 1024;

@@ -185,7 +185,6 @@ private:
     fetch<(part_end(S) < GROUPS ? part_end(S) : 0)>();
   }
 
-  /* Begins to copy the part from group S on, or the eights that are used together, as far as there are more. */
   template <int S>
   __device__ __forceinline__ void fetch() {
     const int whole = part_end(S) < GROUPS ? half_group(part_end(S)) : half_together(GROUPS, p_) * half_bytes(p_);

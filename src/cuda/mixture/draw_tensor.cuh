@@ -58,7 +58,6 @@ public:
     fetch(0, 0);
   }
 
-  /* Log weights of components base..base + count - 1; all threads of the block come here together. */
   template <typename Use>
   __device__ __forceinline__ void weigh(int base, int count, Use use) {
     const int block = base / FRAGMENT_COMPONENTS;
@@ -120,7 +119,6 @@ private:
     }
   }
 
-  /* Begins to copy panel s of a block of components to where the panel before the last one was. */
   __device__ __forceinline__ void fetch(int block, int s) {
     const int first = fragment_line(4 * s), end = s == PANELS - 1 ? fragment_block(p_) : fragment_line(4 * s + 4);
     const double *const from = coefficients_ + size_t(block) * size_t(fragment_block(p_)) + first;

@@ -352,7 +352,6 @@ __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
   draw_rows<Real, R>(tile, uniform, components, share, sample, key, iteration, first_row, rows, label, log_sum);
 }
 
-/* Evaluates the components at R rows by the weights of `tile`, for mixture_evaluate() and its wide twin. */
 template <typename Real, int R, typename Weights>
 __device__ __forceinline__ void evaluate_rows(Weights &tile, int components, int64_t count, int32_t *label,
                                               double *log_sum, double *probability, int64_t stride) {

@@ -63,7 +63,6 @@ public:
     fetch_next();
   }
 
-  /* Log weights of components base..base + count - 1; all threads of the block come here together. */
   template <typename Use>
   __device__ __forceinline__ void weigh(int base, int count, Use use) {
     const double *const last = block_of(base / FRAGMENT_COMPONENTS) + fragment_line(p_);
@@ -111,7 +110,6 @@ public:
       if (j < count) use(j, 0, weight(j, 0));
   }
 
-  /* Of component base + j at the lane's row, for all sixteen; those past the last component are finite. */
   __device__ __forceinline__ Real &weight(int j, int) { return shared_.weight[warp_][j * STRIDE + lane_]; }
 
 private:
@@ -148,7 +146,6 @@ private:
     }
   }
 
-  /* Begins to copy the next piece: products next_product_, ... of the lines of panel next_panel_. */
   __device__ __forceinline__ void fetch_next() {
     if (next_block_ < blocks_) {
       typename wide_memory<Real>::piece &to = shared_.pieces[fetched_];

@@ -69,7 +69,6 @@ constexpr __host__ __device__ int half_eights(int components) {
   return (components + HALF_COMPONENTS - 1) / HALF_COMPONENTS;
 }
 
-/* How a kernel reads coefficients: as coefficient_line(), fragment_line() or half_group() say. */
 enum class mixture_layout { lines, fragments, halves };
 template <typename Real>
 uint64_t layout_bytes(mixture_layout layout, int components, int p, int order) {
@@ -125,7 +124,6 @@ template <typename Real>
 mixture_draw_kernel<Real> find_mixture_draw(int p);
 /* That of cuda/mixture/draw_tensor.cuh, for FRAGMENT_MOST_COLUMNS columns at most. */
 mixture_draw_kernel<double> find_mixture_draw_tensor(int p);
-/* That of cuda/mixture/draw_half.cuh, for HALF_LEAST_COLUMNS to HALF_MOST_COLUMNS columns. */
 mixture_draw_kernel<float> find_mixture_draw_half(int p);
 /* Those of cuda/mixture/draw_wide.cuh, with coefficients in double. No kernel if there are too many columns. */
 template <typename Real>

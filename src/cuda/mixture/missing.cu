@@ -281,7 +281,6 @@ int open_tables(wb_mixture_session *s, int32_t components, wb_message *message) 
   return WB_OK;
 }
 
-/* Makes tables for as many patterns as there is room for and calls work(patterns), until all had their turn. */
 template <typename Work>
 int for_tables(wb_mixture_session *s, wb_message *message, Work work) {
   if (s->data.missing == nullptr) return WB_OK;

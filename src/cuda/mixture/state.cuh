@@ -9,7 +9,6 @@
 namespace wb {
 
 constexpr uint64_t MEGABYTE = 1000000;
-/* Buffer for raw values on their way to the device: large enough for the bus, small beside the data. */
 constexpr uint64_t STAGE_BYTES = 8 * MEGABYTE;
 /* Device memory beside small data (64 leaves of 256 components, 14 columns: 16 MB), and for a chunk of large data. */
 constexpr uint64_t SMALL_BYTES = 32 * MEGABYTE, CHUNK_BYTES = 512 * MEGABYTE;
@@ -175,7 +174,6 @@ inline int check_components(int32_t components, wb_message *message) {
 /* Frees working memory and leaves half as many rows on the device. See cuda/mixture/stream.cu. */
 int keep_fewer(wb_mixture_session *s, wb_message *message);
 
-/* Calls `prepare`. While memory is lacking, takes rows off the device and tries again. */
 template <typename Prepare>
 int with_memory(wb_mixture_session *s, wb_message *message, Prepare prepare) {
   for (;;) {

@@ -255,7 +255,6 @@ int keep_rows(wb_mixture_session *s, int64_t leaves, uint64_t beside, wb_message
 
 /* How rows travel -------------------------------------------------------------- */
 
-/* Makes a page-locked copy of the leaves that travel, on the device. Without enough memory there is no copy. */
 int pack_rows(wb_mixture_session *s, wb_message *message) {
   const uint64_t bytes = uint64_t(s->leaves - round_down(s->kept, MOST_STEP)) * s->leaf();
   uint64_t left = 0;

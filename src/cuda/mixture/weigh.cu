@@ -54,7 +54,6 @@ __device__ __forceinline__ int list_rows(const double *probability, int rows, li
   return list->before[MASKS];
 }
 
-/* Adds the rows in shared memory to a component's sums: a thread adds an entry for all, then its next one. */
 __device__ __forceinline__ void add_weighted(const double *values, const double *weights, int rows, int p,
                                              double *sums) {
   const int stride = sum_stride(p), entries = int(WB_MIXTURE_STATISTICS(p));
@@ -136,7 +135,6 @@ int open_weighing(wb_mixture_session *s, int32_t components, uint64_t coefficien
   return WB_OK;
 }
 
-/* Adds the leaves of a chunk, group by group, once the probabilities of its rows are there. */
 template <typename Real>
 int weigh_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t count, int32_t components,
                  wb_message *message) {

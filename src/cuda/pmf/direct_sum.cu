@@ -311,7 +311,6 @@ static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll
   int processors = 0;
   WB_TRY(wb::multiprocessors(run->device, &processors, message));
 
-  /* As many pairs at a time as fit, and where not even one does, as many of its outputs. */
   const uint64_t doubles = bytes / sizeof(double);
   const uint64_t inputs = uint64_t(work->m + work->n), pair = inputs + uint64_t(work->count);
   if (doubles < inputs + 1024)

@@ -137,7 +137,6 @@ public:
     return fetch(run_, work_.draws + done, draws_.data(), count, FETCHING, message);
   }
 
-  /* All elements, which have the same shape and tilt: one chunk is drawn while another travels. */
   int run_alike(wb_message *message) {
     const int64_t room = slot_items(work_.count, sizeof(double));
     WB_TRY(shape_.allocate(1, "the shapes", message));

@@ -21,7 +21,6 @@ struct closeness_at {
   const double *point_term, *point_covariate, *row_term, *row_covariate;
 };
 
-/* Device addresses of one part of the resamples and one chunk of steps, or of a fit, whose steps are its points. */
 struct copula_arguments {
   int kind, dimensions, covariates, grouped, steps;
   int64_t rows, groups, points, first_group, first_step;

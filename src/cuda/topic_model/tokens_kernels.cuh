@@ -384,7 +384,6 @@ __global__ void __launch_bounds__(DOCUMENT_THREADS, DOCUMENT_BLOCKS) topic_docum
   }
 }
 
-/* A warp a document: the logs of its pairs side by side, added in order by one thread. */
 __global__ void __launch_bounds__(SCORE_THREADS)
     topic_score(device_corpus c, const double *total, const double *norm, double *log_likelihood) {
   __shared__ double logs[SCORE_THREADS];

@@ -6,7 +6,6 @@
 #include "entry/mixture/open_mixture.h"
 #include "mixture/cell_types.h"
 
-/* The values of the draws that `which` chooses must be finite, and weights also not negative. */
 static int are_usable(const wb_mixture_draws *draws) {
   const size_t k = (size_t)draws->components, p = (size_t)draws->columns;
   for (size_t i = 0; i < (size_t)draws->count; i++) {

@@ -31,7 +31,6 @@ static session *open_session(SEXP pointer) { return TYPEOF(pointer) == EXTPTRSXP
 
 static SEXP closed(void) { return wb_refuse("the session of the topic model is closed"); }
 
-/* Whether these are counts in compressed columns, as count_matrix() of R/data_counts.R makes them. */
 static int is_counts(SEXP start, SEXP row, SEXP count, int documents) {
   if (TYPEOF(start) != INTSXP || TYPEOF(row) != INTSXP || TYPEOF(count) != INTSXP || LENGTH(start) < 1 ||
       documents < 0 || INTEGER_RO(start)[0] != 0 || Rf_xlength(row) != Rf_xlength(count))
@@ -156,7 +155,6 @@ SEXP wb_entry_topic_start(SEXP pointer, SEXP key) {
   return wb_finish(topic, WB_OK, NULL);
 }
 
-/* The topics of all tokens after the most similar topics are merged, so that `target` are left. */
 SEXP wb_entry_topic_merge(SEXP pointer, SEXP topics, SEXP target) {
   wb_message message;
   session *const s = open_session(pointer);
@@ -169,7 +167,6 @@ SEXP wb_entry_topic_merge(SEXP pointer, SEXP topics, SEXP target) {
   return wb_finish(out, status, &message);
 }
 
-/* The topics of all tokens after each topic is split at random, so that there are `target`. */
 SEXP wb_entry_topic_split(SEXP pointer, SEXP topics, SEXP target, SEXP key, SEXP iteration) {
   session *const s = open_session(pointer);
   if (!s) return closed();
