@@ -1,5 +1,4 @@
-/* A backend is a set of tables of functions, one for each topic. Through them the host algorithms call the processor's
- * loops (src/cpu) or the graphics card's kernels (src/cuda).
+/* A backend is a set of tables of functions, one for each topic: the processor's (src/cpu) or the card's (src/cuda).
  *
  * Plain C without R's headers: the package, the CUDA plugin and the emulator compile the same files. Every function
  * returns a wb_status. A function that fails has written one sentence into `message` and freed what it had allocated,

@@ -133,8 +133,7 @@ typedef struct wb_mixture_functions {
    * from their probabilities, where `number` is that of the first row. NULL: evaluate() and that function do. */
   int (*draw_rows)(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
                    uint64_t key, int64_t number, int32_t *labels, wb_message *message);
-  /* Adds the densities of rows first, ..., first + count - 1 under each mixture to the given densities. All mixtures
-   * have the same number of components.
+  /* Adds the densities of rows first, ..., first + count - 1 under each mixture, of as many components, to those given.
    *   log_unit     subtracted from each log density in scaled units: `count` numbers, or one if `units` is 1
    *   log_density  for each row the log of the given density, -Inf for zero; becomes the log of the sum */
   int (*add_densities)(wb_mixture_session *session, const wb_mixture_parameters *mixtures, int32_t mixture_count,
@@ -160,8 +159,7 @@ typedef struct wb_mixture_functions {
   int (*weigh_rows)(wb_mixture_session *session, const wb_mixture_parameters *parameters, double *statistics,
                     double *log_likelihood, wb_message *message);
   /* For a part of a whole: the sums of each piece of `piece` leaves from the last finish_labels(), draw_halves() or
-   * weigh_rows(). For a part, the statistics and log likelihoods of those calls are unspecified, and so are the sizes
-   * if the rows are one sample.
+   * weigh_rows(), whose own sums, and sizes if the rows are one sample, are unspecified for a part.
    *   nodes  pieces x (components x WB_MIXTURE_STATISTICS(columns), log likelihood) */
   int (*get_nodes)(wb_mixture_session *session, double *nodes, wb_message *message);
   /* A row in scaled units, `columns` doubles. Missing values are those drawn last. */

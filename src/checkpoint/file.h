@@ -1,5 +1,4 @@
-/* Files that hold the state of a run. A file is replaced as a whole, so that a complete one always exists, and is
- * verified when it is read.
+/* Files that hold the state of a run. A file is replaced as a whole, and is verified when it is read.
  *
  * A file is a header of 64 bytes and its parts, one after the other. The header:
  *   bytes 0-15   magic; its line ends and end-of-file sign show a transfer as text

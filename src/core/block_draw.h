@@ -3,8 +3,7 @@
  * the sum `sum`, takes over with probability sum / (before + sum). Given that it does, the uniform that decided so is
  * again uniform over the block, and picks the item.
  *
- * Weights come as logarithms, are scaled by the largest seen so far, and `before` is rescaled where a larger one
- * comes. */
+ * Weights come as logarithms, scaled by the largest seen so far; a larger one rescales `before`. */
 #pragma once
 
 #include "core/host_device.h"

@@ -1,5 +1,4 @@
-/* Elementary functions from +, -, *, /, fma and sqrt alone, so that every machine, compiler and vector width returns
- * the same bits.
+/* Elementary functions from +, -, *, /, fma and sqrt alone: every machine, compiler and vector width has the same bits.
  *
  * Coefficients: minimax fits by the Remez algorithm, computed in 60 digits for this file and rounded to the nearest
  * double or float. tests/vectors/ulp.c measures the errors against quadruple precision, and fails above the bound:
@@ -16,9 +15,8 @@
  *   wb_exp_weightf        0.88      1.0     19
  *   wb_logf               0.85      1.0     41
  *
- * The functions with a count have no branches. The count is of all instructions in a loop that calls them, without the
- * three of the loop itself (GCC 12 with AVX2). Adding 2^52 converts integers to and from doubles, since AVX2 cannot
- * convert 64-bit integers. Adding to the exponent field multiplies by 2^k. */
+ * The count is of all instructions in a loop that calls a function, without the three of the loop itself (GCC 12 with
+ * AVX2). Adding 2^52 converts integers to and from doubles. Adding to the exponent field multiplies by 2^k. */
 #pragma once
 
 #include "core/fma_chain.h"
@@ -297,8 +295,7 @@ WB_HD double wb_normal_centre_bottom(double s) {
 
 /* Phi^-1(p) for 2^-54 <= p <= 1 - 2^-54, which includes every wb_uniform: rational functions of (p - 1/2)^2 about the
  * centre and of sqrt(-log(min(p, 1 - p))) in the tails. Centre and tails are divided as by Wichura 1988 (Algorithm AS
- * 241, Applied Statistics 37, 477-484); the coefficients are fitted here to a relative error of 8e-17. Branch-free:
- * both functions are computed, and share one division. */
+ * 241, Applied Statistics 37, 477-484); fitted here to a relative error of 8e-17. Branch-free. */
 WB_HD double wb_normal_quantile_within(double p) {
   double q = p - 0.5;
   double other = 1.0 - p;

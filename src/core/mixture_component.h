@@ -3,8 +3,7 @@
  *
  *    mu | Sigma ~ N(m, gamma Sigma),  Sigma ~ IW(nu + p + 1, nu Phi).
  *
- * The statistics of a component are the number of its rows, their p sums, and the packed sums of their products, in
- * scaled units. */
+ * The statistics of a component: the number of its rows, their p sums, and packed sums of products, in scaled units. */
 #pragma once
 
 #include "core/purpose.h"

@@ -9,8 +9,7 @@
  *                                  an inverse Gaussian
  *   expansion  b >= 12             a polynomial of a normal (core/polyagamma_expansion.h)
  *   inverse Gaussian  |c| >= 15 + log(b)/2   the law itself but for a relative e^-c
- * The other ways are the methods of the literature. A trial takes one block (two words) of the element's stream and has
- * no branches: a loop over lanes makes many trials at a time. Block part << 12 | trial belongs to one trial. */
+ * A trial takes one block (two words) of the element's stream, part << 12 | trial, and has no branches. */
 #pragma once
 
 #include "core/philox.h"

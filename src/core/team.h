@@ -106,11 +106,9 @@ WB_TEAM void wb_team_normals(wb_team team, const wb_stream *stream, int count, d
   for (int b = team.rank; 2 * b < count; b += team.size) wb_team_block_of_normals(stream, 0, b, count, normal);
 }
 
-/* wb_draw_wishart_gram_factor() with df >= p + 1, so that no gamma has a shape below 1, and with a stream that was just
- * opened. `first`, `taken`: working memory of p doubles each.
- *
- * Where the words of a row begin depends on how many words the gammas before it took, usually two each. Each member
- * draws a gamma at the place that this implies. Those after the first that took more are drawn again. */
+/* wb_draw_wishart_gram_factor() with df >= p + 1 and a new stream. `first`, `taken`: working memory of p doubles each.
+ * Usually each gamma takes two words. Each member draws a gamma at the place that this implies. Those after the first
+ * that took more are drawn again. */
 WB_TEAM void wb_team_wishart_gram_factor(wb_team team, const wb_stream *stream, int p, double df, double *first,
                                          double *taken, double *packed_lower) {
   uint32_t word = 0; /* where row `done` begins */

@@ -32,8 +32,7 @@ WB_HD int32_t wb_topic_beta_levels(int64_t longest) {
 /* How many tokens of the levels high - 1, ..., low >= 1 open a table, token i with probability shape / (shape + i).
  * *above: the number of counts of at least `high`; receives the number of counts of at least `low`.
  *
- * Most levels have few openings or none. No table opens from one of these levels to another with the product of the
- * other probabilities, so that one uniform number finds the next level with an opening. */
+ * One uniform number finds the next level with an opening, since most levels have none. */
 WB_HD int64_t wb_topic_level_openings(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t element,
                                       double shape, const int32_t *histogram, int32_t low, int32_t high,
                                       int64_t *above) {

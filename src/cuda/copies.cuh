@@ -1,8 +1,6 @@
-/* Copies of many bytes between the caller's memory and the device, at about the speed of the bus.
- *
- * cudaMemcpy() copies through page-locked memory with one thread, which also is the first to touch the pages of a new
- * result. Here the host's threads do both. The data go in chunks through a few slots of page-locked memory, each with a
- * stream of its own: while threads fill or empty one slot, the others cross the bus. */
+/* Copies of many bytes between the caller's memory and the device, at about the speed of the bus. The host's threads,
+ * not one as in cudaMemcpy(), fill and empty a few slots of page-locked memory, each with a stream of its own, while
+ * others cross the bus. */
 #pragma once
 
 #include <cstring>

@@ -2,8 +2,7 @@
  * (idea: Suchard et al. 2010, appendix A; the formulas here differ where the published ones do not climb).
  *
  * Each step raises the log density of the data, with the floor of mixture.h, plus that of the prior in the coordinates
- * mu_j, the entries of Sigma_j, -log(1 - v_j) and alpha; m, gamma, nu and Phi stay fixed. In v itself the density of
- * the sticks is unbounded if alpha and the rows behind a component are together below one.
+ * mu_j, the entries of Sigma_j, -log(1 - v_j) and alpha; m, gamma, nu and Phi stay fixed.
  *
  * A step takes the weighted statistics of the rows to the parameters that maximise the expected log posterior. With p_j
  * the weight of a component's rows, s_j that of the components behind it, and Psi_n as in a sweep:

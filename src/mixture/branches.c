@@ -1,6 +1,5 @@
-/* Joins the peaks of a density along its saddles. Edges go from each point, mean or peak, to its nearest, from each
- * mean to its peak and between all peaks. Taken from the highest down (Kruskal), an edge joins two branches if the rule
- * says so. Its height is the least density on it, computed when it matters. */
+/* Joins the peaks of a density along its saddles. Edges go from each point to its nearest, from each mean to its peak
+ * and between all peaks. From the highest down (Kruskal), an edge joins two branches if the rule says so. */
 #include "core/rounding.h"
 
 #include <string.h>

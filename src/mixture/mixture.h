@@ -10,9 +10,8 @@
  * posterior scale gets E once for each row, and every log weight of the allocation is lowered by tr(Sigma_j^-1 E) / 2.
  * The density of the mixture itself is without the factor.
  *
- * A sweep takes the sufficient statistics of the last labels to new parameters, and these to new labels. The chain's
- * state is the statistics, alpha, the learned parts of the prior and, with several samples, wb_mixture_samples.
- * Everything is in the scaled units of the session.
+ * A chain's state is the statistics of the last labels, alpha, the learned parts of the prior and, with several
+ * samples, wb_mixture_samples, all in the scaled units of the session.
  *
  * Missing values are unknowns too: core/mixture_missing.h has the target. The statistics count the completed rows. */
 #pragma once

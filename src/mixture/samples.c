@@ -1,6 +1,5 @@
-/* Several samples share the components, and each has its own proportions: the hierarchical Dirichlet process of Teh,
- * Jordan, Beal & Blei (2006, Journal of the American Statistical Association 101, 1566-1581), truncated at k
- * components:
+/* Samples share the components, each with its own proportions: the hierarchical Dirichlet process of Teh, Jordan, Beal
+ * & Blei (2006, Journal of the American Statistical Association 101, 1566-1581), truncated at k components:
  *
  *   beta_j = v_j prod_{r<j} (1 - v_r),  pi_s | beta ~ Dirichlet(a beta_1, ..., a beta_k),
  *   z_i ~ pi_s for the rows i of sample s,  a ~ Ga(shape, rate).

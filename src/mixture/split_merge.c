@@ -1,5 +1,4 @@
-/* Splits a component in two or joins two to one by Metropolis-Hastings moves. Drawing the rows' labels one by one
- * reaches such states only through states of low probability.
+/* Splits a component in two or joins two to one by Metropolis-Hastings moves, where draws of labels hardly would.
  *
  * All components are paired at random, whatever they hold. Given the labels z of the rows, with parameters and sticks
  * integrated out, a pair (a, b) proposes to

@@ -7,8 +7,7 @@
  *   wb_vector, wb_vectorf          a vector of doubles, of floats
  *   WB_VECTOR_FMA, WB_VECTOR_FMAF  fused multiply-add of vectors
  *   WB_VECTOR_SET, WB_VECTOR_SETF  a vector whose elements are all the same number
- * After the inclusion, WB_LOOP(loop, isa) is the variant for an instruction set that is known at run time. It is called
- * as WB_LOOP(log_add_to, run->isa)(count, ...).
+ * Afterwards, WB_LOOP(log_add_to, run->isa)(count, ...) calls the variant for an instruction set known at run time.
  *
  * x86-64 has AVX-512, AVX2 and the baseline, which is slow, since fma() is a function there. On arm64 WB_VECTOR_FMA of
  * the baseline is scalar instructions unless the compiler joins them. Other processors have only the baseline, and so

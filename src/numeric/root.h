@@ -1,7 +1,6 @@
-/* The root of a symmetric positive definite matrix of many rows, and systems of equations with it, in vectors. Each
- * entry is the same sum as in core/linear_algebra.h, so that the numbers have the same bits. The matrix is square, row
- * by row, with `stride` numbers between rows; n and the stride are multiples of 8, and the matrix is at a multiple of
- * 64. Numbers below the diagonal are not read, and overwritten. */
+/* The root of a symmetric positive definite matrix of many rows, and systems of equations with it, in vectors, with the
+ * bits of core/linear_algebra.h. The matrix is square, row by row, with `stride` numbers between rows; n and the stride
+ * are multiples of 8, the matrix at one of 64. Numbers below the diagonal are overwritten. */
 #pragma once
 
 #include "backend/types.h"

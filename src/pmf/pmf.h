@@ -1,8 +1,7 @@
 /* Sums of independent discrete random variables: the interface for src/entry.
  *
- * A distribution is a vector of weights: finite, not negative, at least one positive. With log = 1 it is a vector of
- * their natural logarithms, -inf for zero. Every function that can fail returns a wb_status. On failure it has written
- * one sentence into the message, except for WB_INTERRUPTED, which needs none. */
+ * A distribution is a vector of weights: finite, not negative, at least one positive; with log = 1 of their logarithms,
+ * -inf for zero. Functions that can fail return a wb_status, with a message except for WB_INTERRUPTED. */
 #pragma once
 
 #include "backend/backend.h"

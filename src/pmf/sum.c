@@ -1,6 +1,5 @@
-/* The distribution of a sum of many independent variables, by convolution of pairs. The two shortest come first
- * (Huffman's order): then thousands of short distributions cost about as much as the last convolution of two long ones.
- * On the log scale partial sums are kept as wide numbers (numeric/wide.h), so that nothing underflows.
+/* The distribution of a sum of many independent variables, by convolution of pairs, the two shortest first (Huffman's
+ * order). On the log scale partial sums are kept as wide numbers (numeric/wide.h), so that nothing underflows.
  *
  * At worst the relative errors of the pairs add up. So the allowed error is divided among the pairs that are large
  * enough for the fast method. If partial sums of weights that are not probabilities leave the range of doubles, they

@@ -1,6 +1,5 @@
-/* Gaussian mixtures on the processor: draws the component of every row from its posterior and sums the sufficient
- * statistics of the Gibbs sweep, in one pass over the rows (Suchard et al. 2010, section 2 and appendix A). It also
- * evaluates given components. cpu/mixture/sums.h describes a pass. */
+/* Gaussian mixtures on the processor: draws the component of every row and sums the sufficient statistics of the Gibbs
+ * sweep, in one pass over the rows (Suchard et al. 2010, section 2, appendix A; cpu/mixture/sums.h). Also evaluates. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"

@@ -5,8 +5,7 @@
  *
  * - A gamma for each topic of each term and document: half a block of Philox, two numbers from a table and an
  *   exponential where tables serve, three times that elsewhere.
- * - A multiply-add and two loads for each topic of each pair. theta comes from the second-level cache.
- * - The table of phi: written once, and read once for each group of documents, as far as the group has its terms. */
+ * - A multiply-add and two loads for each topic of each pair; phi is written once, and read once for each group. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"

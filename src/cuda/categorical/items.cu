@@ -1,8 +1,7 @@
 /* Draws from many discrete distributions on a graphics card, by the laws of core/categorical_draw.h. The twin of
  * cpu/categorical/items.c, with the same bits in double precision.
  *
- * Threads with one row each read neighbouring weights. Draw 0 of all rows is one pass over the matrix. If there are too
- * few rows to fill the card, several lanes of a warp share a row. */
+ * Threads with one row each read neighbouring weights. If rows are few, several lanes of a warp share a row. */
 #include "cuda/table.cuh"
 #include "cuda/copies.cuh"
 

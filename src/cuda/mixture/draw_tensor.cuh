@@ -1,11 +1,9 @@
 /* The draw of cuda/mixture/draw_tile.cuh in double precision, with squared distances by tensor cores
- * (cuda/mixture/tensor_cores.cuh). Each row and component gets the same operations in the same order, so the bits are
- * the same.
+ * (cuda/mixture/tensor_cores.cuh), with the same bits.
  *
  * A line of the triangle is a matrix product of 16 components and 8 rows. A warp has 32 rows. Lane 4g + q holds
  * columns q, q + 4, ... of rows g, g + 8, g + 16 and g + 24 in its registers, as the product needs them. The lane gets
- * the squared distances of components g and g + 8 at two rows of each eight. The weights then go through shared memory
- * to the lane that draws for their row. */
+ * the squared distances of components g and g + 8 at two rows of each eight, for the lane that draws for their row. */
 #pragma once
 
 #include <cuda_pipeline.h>

@@ -333,8 +333,7 @@ __device__ __forceinline__ void draw_rows(Weights &tile, Real *uniform, int comp
 }
 
 /* Draws the component of each of `rows` rows and gives the log of the sum of its weights. first_row is the number of
- * the first. share, if it is not NULL, is samples x components: what is added to the log weights in a row of this
- * sample.
+ * the first. share: NULL, or samples x components, added to the log weights of a sample's rows.
  *
  * Launch: 64 threads a block, R rows a thread. For each (row, component) p(p + 3)/2 multiply-adds, where p is rounded
  * up to the next order that has a kernel, and about 25 operations for the weight and its draw, fewer where a block of
@@ -386,8 +385,7 @@ __device__ __forceinline__ void evaluate_rows(Weights &tile, int components, int
 /* The most probable component of rows first..first + count - 1 of x, the first of equals, and the log of the sum of the
  * weights. probability, if it is not NULL, is `stride` x components and holds the log weights first.
  *
- * Launch and memory as for mixture_draw(), with 16 bytes of output for a row and two writes of 8 bytes for each of its
- * probabilities. */
+ * Launch and memory as for mixture_draw(), with 16 bytes of output for a row and 16 for each of its probabilities. */
 template <typename Real, int P, int R>
 __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
     mixture_evaluate(const Real *x, int p, const Real *coefficients, int components, int64_t first, int64_t count,

@@ -1,6 +1,5 @@
 /* Sums the sufficient statistics of rows after their components are drawn: the rows of a leaf in their order, then all
- * leaves by a binary tree. The twin of cpu/mixture/sums.c and numeric/reduction_tree.h. There are no
- * atomic additions: one thread adds each number, in an order that does not depend on the launch. */
+ * leaves by a binary tree, without atomic additions. The twin of cpu/mixture/sums.c and numeric/reduction_tree.h. */
 #include "cuda/mixture/sums.cuh"
 
 #include "cuda/mixture/state.cuh"
@@ -102,11 +101,9 @@ __device__ __forceinline__ void add_rows(const double *values, const int32_t *la
   }
 }
 
-/* Statistics of the leaves from blockIdx.x = 0 on: for each, components x
- * WB_MIXTURE_STATISTICS(p) sums, then the log likelihood; `node` doubles a leaf.
- * The blocks of one leaf share its components, and one more block adds the log densities. Reads sizeof(Real) p + 4 +
- * sizeof(Real) bytes a row (each value in a sector of its own), writes 8 node bytes a leaf, 2 reads and 1 multiply-add
- * a row and entry. 16 to 24 KB of shared memory. */
+/* Statistics of the leaves from blockIdx.x = 0 on, `node` doubles a leaf: components x WB_MIXTURE_STATISTICS(p) sums,
+ * then the log likelihood, of which one more block takes care. Reads sizeof(Real) p + 4 + sizeof(Real) bytes a row
+ * (each value in a sector of its own), writes 8 node bytes a leaf, 2 reads and 1 multiply-add a row and entry. */
 template <typename Real>
 __global__ void __launch_bounds__(SUM_THREADS, 9)
     mixture_sum(const Real *x, int p, const uint32_t *keys, const Real *log_sum, int64_t rows, int components,
@@ -194,8 +191,7 @@ static __global__ void __launch_bounds__(TREE_THREADS)
 }
 
 /* Counts the rows of each sample and label by the sorted keys of some leaves: `sample` begins with the first row of
- * these. One block a leaf; a thread has neighbouring keys, which mostly agree, and adds up before it writes.
- * Whole numbers, so that the order of additions does not matter. Reads 8 bytes a row. */
+ * these. One block a leaf; a thread adds up neighbouring keys before it writes. Reads 8 bytes a row. */
 static __global__ void __launch_bounds__(COUNT_THREADS)
     mixture_count(const uint32_t *keys, const int32_t *sample, int components, sample_count *counts) {
   constexpr int each = WB_LEAF_ROWS / COUNT_THREADS;

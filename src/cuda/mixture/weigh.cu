@@ -1,8 +1,7 @@
 /* Weighted sums of all rows for a Bayesian EM step (mixture/bem.c has the formulas). The twin of cpu/mixture/weigh.c.
  *
  * mixture_evaluate() writes the probabilities of a chunk of rows, 8 bytes for each row and component. Then
- * mixture_weigh() adds the rows of each leaf to the sums of the components, in order. Small chunks would leave
- * multiprocessors idle. */
+ * mixture_weigh() adds the rows of each leaf to the sums of the components, in order. */
 #include "cuda/mixture/state.cuh"
 #include "cuda/mixture/sums.cuh"
 

@@ -1,9 +1,8 @@
 /* Direct sums of many pairs of short vectors, which take less time to add than to transfer. Only
  * cuda/pmf/direct_sum.cu includes this file.
  *
- * Chunks of pairs go through a few slots, each with a stream of its own. At any time the host's threads copy one chunk
- * to page-locked memory, one crosses the bus, one is computed, and the sums of one come back. Before that, the threads
- * touch the pages of the result, which the system clears at their first touch. */
+ * Chunks of pairs go through a few slots, each with a stream of its own: at any time one is copied to page-locked
+ * memory, one crosses the bus, one is computed, and one comes back. Threads touch the pages of the result before. */
 #pragma once
 
 namespace wb {
