@@ -448,7 +448,6 @@ static void find_rarity(const wb_abundance_data *data, double *rarity) {
   for (int32_t t = 0; t < data->types; t++) rarity[t] -= sum / data->types;
 }
 
-/* Logits at the shares of the data, moved at random by about their standard deviations, and random deviations. */
 static void start_chain(const wb_abundance_data *data, const wb_abundance_prior *prior, chain_state *state,
                         uint64_t key) {
   find_rarity(data, state->rarity);

@@ -16,7 +16,6 @@
 
 namespace wb {
 
-/* A slot of 8 MB crosses the bus in 150 us; calling and gathering threads takes 7 us for each slot. */
 constexpr int SLOTS = 3;
 constexpr size_t SLOT_BYTES = WB_SLOT_BYTES;
 /* Copies of few slots have smaller ones, so that threads and bus work at the same time. */

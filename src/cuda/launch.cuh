@@ -19,7 +19,6 @@ constexpr __host__ __device__ T larger(T a, T b) {
 /* Parts of `size` that hold `count`. */
 constexpr __host__ __device__ int64_t ceiling(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
-/* The number of this thread along the first dimension of its grid, whose blocks have THREADS threads. */
 template <int THREADS, typename Number = int64_t>
 __device__ __forceinline__ Number thread_number() {
   return Number(blockIdx.x) * THREADS + Number(threadIdx.x);

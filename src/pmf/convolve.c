@@ -74,7 +74,6 @@ static int convolve_logarithms(const wb_pmf_method *method, int64_t m, const dou
   return WB_OK;
 }
 
-/* Convolves pairs of logarithms, or pairs that are long enough for the fast method, one after the other. */
 static int convolve_each(const wb_pmf_method *method, const wb_convolution *work, int log) {
   const int64_t m = work->m, n = work->n, outputs = m + n - 1;
   const size_t bytes = (log ? 3 : 1) * (size_t)(m + n + outputs) * sizeof(double);

@@ -33,7 +33,6 @@ int wb_cluster_open(const wb_mixture_data *data, const wb_call *call, const wb_c
 /* Splits the rows: fills `first_row`, of workers + 1 numbers, and `piece`. Returns how many workers get rows. */
 int32_t wb_cluster_split(int64_t rows, int32_t workers, int64_t *first_row, int64_t *piece);
 
-/* A worker: a session that its backend has opened with `data`, a part of the `rows` rows of all workers. */
 typedef struct wb_cluster_worker {
   const wb_backend *backend;
   wb_mixture_session *session;

@@ -181,7 +181,6 @@ static int get_components(wb_mixture_session *session, double *mean, double *fac
   return of(session)->local->mixture->get_components(of(session)->components, mean, factor, message);
 }
 
-/* Draws the components here, and prepares the request with which the workers draw the same ones. */
 static int draw_components(wb_mixture_session *session, const wb_mixture_law *law, const int32_t *source, uint64_t key,
                            uint32_t iteration, wb_message *message) {
   cluster_session *s = of(session);

@@ -156,7 +156,6 @@ static int lay_out_all(const wb_mixture_session *session, const wb_mixture_param
   return WB_OK;
 }
 
-/* A thread's working memory: a row's values in the order of a pattern, and the pattern's table. */
 typedef struct desk {
   double *work;
   char *table;

@@ -152,7 +152,6 @@ static void REAL_NAME(missing_impute)(int p, int observed, const void *table, in
   }
 }
 
-/* Computes a pattern's table for a block of components from those of complete rows. `work` is as large as these. */
 static void REAL_NAME(missing_build)(int p, int observed, const int32_t *order, const double *whole, double *work,
                                      void *block) {
   const size_t size = wb_missing_size(p) * WB_MISSING_LANES;

@@ -50,7 +50,6 @@ static inline size_t mixture_leaf_rows(const wb_mixture_session *session) {
   return (size_t)(rows < WB_LEAF_ROWS ? rows : WB_LEAF_ROWS);
 }
 
-/* A thread's working memory: one tile in the forms that the loops read, and the rows of a leaf with their labels. */
 typedef struct tile {
   mixture_loops loop;
   mixture_scratch *own;          /* the memory of a pass; NULL for a tile alone */
@@ -148,7 +147,6 @@ void wb_cpu_missing_mark(const wb_mixture_session *session, int64_t leaf, int32_
 /* Copies the draws for these rows into the tile's rows, labels and log densities, and into `labels` or NULL. */
 void wb_cpu_missing_take(const wb_mixture_session *session, int64_t leaf, tile *t, int32_t *labels);
 
-/* Evaluates the incomplete rows among first..first + count - 1, as `evaluate` of backend/mixture_table.h. */
 int wb_cpu_missing_evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first,
                             int64_t count, int32_t *labels, double *log_density, double *probability,
                             wb_message *message);

@@ -20,7 +20,6 @@
 #define WB_LOOPS "cpu/polyagamma/variables_loops.h"
 #include "numeric/isa.h"
 
-/* Elements side by side, with up to four values: shape and tilt, or the members of wb_polyagamma_unit. */
 typedef struct polyagamma_lanes {
   _Alignas(64) uint64_t element[POLYAGAMMA_CHUNK];
   _Alignas(64) double value[4][POLYAGAMMA_CHUNK];

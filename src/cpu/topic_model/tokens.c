@@ -336,7 +336,6 @@ static void count_term(const wb_topic_session *s, int64_t term, int32_t *tally) 
   }
 }
 
-/* Counts the topics of documents first..end - 1 into tally (documents x topics), in the order of places, as read. */
 static void count_group(const wb_topic_session *s, int64_t first, int64_t end, int32_t *tally) {
   const size_t topics = (size_t)s->settings.topics;
   const int64_t from = s->corpus.first_pair[first], to = s->corpus.first_pair[end];

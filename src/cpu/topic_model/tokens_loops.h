@@ -277,7 +277,6 @@ static void WB_NAME(topic_strips)(double base, int count, wb_gamma_strips *strip
   wb_gamma_strips_build(base + (double)count, &strips->law[count], strips->strip[count]);
 }
 
-/* Decides the points of a list that the quick test left open, and tries again until all are accepted. */
 WB_INLINE void WB_NAME(finish_strips)(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first,
                                       const wb_gamma_strips *strips, topic_strip_list *restrict list, int open,
                                       double *restrict draw) {

@@ -2,7 +2,6 @@
  * includes this file. Lower bound: the topics of all tokens are read and counted by document and by term. */
 #pragma once
 
-/* Adds to the histograms the counts of a group of documents, and the tables of their tokens above the levels. */
 static void add_document_levels(const wb_topic_session *s, const wb_topic_draw *draw, int64_t first, int64_t end,
                                 const int32_t *tally, int32_t *histogram, int64_t *excess) {
   const size_t topics = (size_t)s->settings.topics;

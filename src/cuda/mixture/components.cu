@@ -120,7 +120,6 @@ __global__ void __launch_bounds__(ENTRY_THREADS)
   if (adds) precision[entry] = sum;
 }
 
-/* Coefficients of component j as cuda/mixture/draw_tile.cuh reads them, every step-th one from `first` on. */
 template <typename Real>
 __host__ __device__ __forceinline__ void pack_component(int first, int step, int p, int order, const double *offset,
                                                         const double *factor, double constant, size_t j,
@@ -450,7 +449,6 @@ int get_part_components(wb_mixture_session *s, double *mean, double *factor, wb_
   return WB_OK;
 }
 
-/* Waits for the pass over the rows. It is an error if a component could not be drawn before the pass. */
 int finish_part_labels(wb_mixture_session *s, double *sizes, double *log_likelihood, wb_message *message) {
   mixture_room &room = s->room;
   const size_t k = size_t(room.count);

@@ -39,7 +39,6 @@ int failed(wb_mixture_session *session, const wb_mixture_session *part, int stat
   return status;
 }
 
-/* Calls work(part, real) on the device of each part, in order; stops at a failure. See on_device(). */
 template <typename Work>
 int for_parts(wb_mixture_session *session, wb_message *message, Work work) {
   for (wb_mixture_session *s = session; s != nullptr; s = s->next) {

@@ -402,7 +402,6 @@ constexpr int rows_per_thread(int order) {
   return order <= 16 ? 4 : order <= 24 ? 3 : 2;
 }
 
-/* The kernel of the first of these orders that is enough, or the one for any number of columns. */
 template <typename Real, int P, int... MORE>
 mixture_draw_kernel<Real> mixture_draw_of(int p) {
   constexpr int R = rows_per_thread<Real>(P), T = MIXTURE_THREADS;

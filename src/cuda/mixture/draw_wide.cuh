@@ -130,7 +130,6 @@ private:
     }
   }
 
-  /* Adds the four columns of the piece's product c to four lines. Lines past the triangle get numbers nobody reads. */
   __device__ __forceinline__ void add_products(const typename wide_memory<Real>::piece &now, int c, int product,
                                                double (&z)[WIDE_LINES][TILES][4]) {
     const Real *const column =

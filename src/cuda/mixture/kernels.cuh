@@ -103,7 +103,6 @@ struct mixture_components {
   double *failed; /* 0, or one more than the source of a component that could not be drawn */
 };
 
-/* A kernel, its order of triangle, the rows and threads of a block, and the shared memory of its launch. */
 template <typename Kernel>
 struct mixture_kernel {
   int order, rows, threads;

@@ -60,7 +60,6 @@ __global__ void __launch_bounds__(MISSING_THREADS)
   for (int r = 0; r < p; r++) to[wb_missing_row(r)] *= -1;
 }
 
-/* A thread's row: its values in the pattern's order and a block's log weights lie in shared columns. */
 template <typename Real>
 struct missing_row {
   typedef precise<Real> as;
@@ -135,7 +134,6 @@ struct missing_row {
     return as::fma(Real(-0.5), squares, Real(entries[wb_missing_size(p)]));
   }
 
-  /* The log weights of a block of components, and the largest with its place, the first of equals. */
   __device__ __forceinline__ Real weigh_block(int base, int count, const Real *share, int32_t *best) {
     Real top = 0;
     WB_ROLLED

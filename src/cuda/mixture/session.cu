@@ -206,7 +206,6 @@ int send_densities(wb_mixture_session *s, const density_sums &from, int64_t at, 
                         : send(&s->run, unit, from.log_unit, 1, what, message);
 }
 
-/* Rows first, ..., first + count - 1 under `mixtures` mixtures for `sums`, or under one for `to`. */
 template <typename Real>
 int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int32_t mixtures, int64_t first,
              int64_t count, const prediction_outputs &to, density_sums *sums, wb_message *message) {

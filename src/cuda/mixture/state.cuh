@@ -31,7 +31,6 @@ struct mixture_transit {
 /* Where travelling rows come from: the caller's matrix, by buffers or page-locked; or a page-locked copy in leaves. */
 enum class mixture_source { staged, locked, packed };
 
-/* Device memory of a pass over the rows, which draws or weighs all components. It is kept from pass to pass. */
 struct mixture_workspace {
   int32_t components = 0; /* how many there is room for */
   bool weighs = false;
@@ -55,7 +54,6 @@ struct mixture_workspace {
 typedef unsigned long long sample_count;
 static_assert(sizeof(sample_count) == sizeof(double), "counts lie among doubles");
 
-/* Patterns of missing values, and tables of the components for some patterns at a time: see cuda/mixture/missing.cu. */
 struct mixture_gaps {
   device_array<int32_t> order, observed, row; /* as in wb_mixture_missing */
   device_array<int64_t> first;
@@ -348,7 +346,6 @@ int count_samples(wb_mixture_session *s, const int32_t *keys, int64_t first, int
 /* As many leaves to the device as there is room for beside what a sweep needs; the first ones stay there. */
 int settle_rows(wb_mixture_session *s, wb_message *message);
 
-/* Before passes over the rows of all parts, again and again: how rows that travel get to the device. */
 int prepare_rows(wb_mixture_session *session, wb_message *message);
 
 /* Bytes of device memory that a chunk takes for each leaf, so that the next chunk can arrive. */
@@ -357,7 +354,6 @@ uint64_t transit_leaf(const wb_mixture_session *s);
 int open_transit(wb_mixture_session *s, int64_t chunk, int64_t step, int64_t end, mixture_transit *transit,
                  wb_message *message);
 
-/* How many leaves from `first` on are computed at a time: all stay on the device, or all travel. */
 int64_t leaves_at_once(const wb_mixture_session *s, int64_t first, const mixture_transit *transit);
 
 /* *x: the device address of the batch of leaves from `first` on. It is valid for work that the session's stream is
@@ -376,7 +372,6 @@ int open_missing(wb_mixture_session *s, wb_message *message);
 /* WB_ERROR_MEMORY where values are missing and the rows do not stay on the device, where drawn values are kept. */
 int keeps_missing(const wb_mixture_session *s, wb_message *message);
 
-/* Before a pass over the rows under the session's components, whose log weights have been sent. */
 int begin_missing(wb_mixture_session *s, wb_message *message);
 
 /* Draws rows of leaves first..first + count - 1 that lack values, and these. x, labels, log_sums: of the first. */

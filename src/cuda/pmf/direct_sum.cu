@@ -224,7 +224,6 @@ int launch_all(const wb_convolution &all, int processors, wb_poll *poll, wb_mess
   return WB_OK;
 }
 
-/* Device memory for a slice of the work. Vectors whose strides leave gaps are gathered before they are copied. */
 class slice_memory {
 public:
   explicit slice_memory(const wb_run *run) : run_(run) {}

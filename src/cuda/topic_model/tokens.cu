@@ -42,7 +42,6 @@ namespace {
 /* Bytes of theta, or of phi, on their way at a time. */
 constexpr size_t STAGE_BYTES = 64 * 1000 * 1000;
 
-/* Calls work(real) on the session's device, where `real` has the type of the session's precision. */
 template <typename Work>
 int on_device(wb_topic_session *s, wb_message *message, Work work) {
   WB_ON_DEVICE(s->device, message, &s->stream);

@@ -138,7 +138,6 @@ SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP names, SEXP first_row, SEXP p
 
 /* A worker ----------------------------------------------------------------------------------- */
 
-/* What the pointer of a worker's session holds; the pointer protects the data with their units. */
 typedef struct open_worker {
   wb_cluster_worker worker;
   int32_t *sample;

@@ -94,7 +94,6 @@ SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP cache, 
   return wb_finish(result, status, &a.message);
 }
 
-/* The first `count` weights of the sum of two variables. R code has checked the weights x and y. */
 SEXP wb_entry_pmf_first(SEXP x, SEXP y, SEXP count, SEXP accuracy, SEXP cache, SEXP run) {
   asked a;
   int status = ask(accuracy, cache, run, &a);
@@ -133,7 +132,6 @@ SEXP wb_entry_pmf_sum(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accuracy, 
   return wb_finish(result, status, &a.message);
 }
 
-/* The first `length` weights of a random number of variables with the weights x. counting: wb_pmf_counting. */
 SEXP wb_entry_pmf_compound(SEXP x, SEXP counting, SEXP length, SEXP accuracy, SEXP cache, SEXP run) {
   const double *const numbers = REAL_RO(counting);
   const wb_pmf_counting of_number = {numbers[0], numbers[1], numbers[2], numbers[3]};

@@ -190,7 +190,6 @@ static int is_positive(SEXP values, R_xlen_t length) {
   return 1;
 }
 
-/* What a slice keeps after some of its sweeps: the first of them, from 0, the distance between them, and how many. */
 typedef struct kept_sweeps {
   int first, every, count;
   unsigned char *topics;
@@ -433,7 +432,6 @@ SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP 
   return wb_finish(out, status, &message);
 }
 
-/* The log probability of each document's words under phi as it was set and theta, topics x documents. */
 SEXP wb_entry_topic_score(SEXP pointer, SEXP theta) {
   wb_message message;
   session *const s = open_session(pointer);
