@@ -15,8 +15,8 @@
  *   wb_exp_weightf        0.88      1.0     19
  *   wb_logf               0.85      1.0     41
  *
- * The count is of all instructions in a loop that calls a function, without the three of the loop itself (GCC 12 with
- * AVX2). Adding 2^52 converts integers to and from doubles. Adding to the exponent field multiplies by 2^k. */
+ * Functions with a count have no branches. It counts a loop that calls them, but for the loop's own three instructions
+ * (GCC 12, AVX2). Adding 2^52 converts integers to and from doubles. Adding to the exponent field multiplies by 2^k. */
 #pragma once
 
 #include "core/fma_chain.h"
