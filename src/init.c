@@ -1,5 +1,4 @@
-/* Registers the entries, and the table of the C interface for other packages. R finds no other symbol of this
- * library. */
+/* Registers the entries, and the table of the C interface for other packages. R finds no other symbol. */
 #include "entry/entry.h"
 #include "interface/interface.h"
 

@@ -1,9 +1,8 @@
 /* Draws from the model of abundance.h. Given the logits, the coefficients and b are normal. A logit of many cells is
- * proposed from the normal approximation of its law. All other draws are slice samplers of one number. Where counts
- * are small, logits hardly move if coefficients and deviations are fixed. Therefore these are drawn a second time
- * with the u_ts, or u_ts / sigma_t, held fixed, and the laws of the deviations with (log(sigma_t) - its mean) / its
- * standard deviation held fixed: the interweaving of Yu & Meng (2011, "To center or not to center: that is not the
- * question", Journal of Computational and Graphical Statistics 20, 531-570). */
+ * proposed from the normal approximation of its law. All other draws are slice samplers of one number. Where counts are
+ * small, coefficients and deviations are drawn a second time with the u_ts, or u_ts / sigma_t, held fixed, and the laws
+ * of the deviations with the standardised log(sigma_t) held fixed: the interweaving of Yu & Meng (2011, "To center or
+ * not to center: that is not the question", Journal of Computational and Graphical Statistics 20, 531-570). */
 #include "core/scalar.h"
 
 #include "abundance/abundance.h"
@@ -193,7 +192,6 @@ static double draw_log_deviation(const one_type *type, wb_stream *stream, int wh
   return wb_slice_draw(deviation_density, &numbers, width, STEPS, wb_infinity(), type->log_deviation[which], stream);
 }
 
-/* The log likelihood of all samples if `at` times the direction is added to their logits. */
 static double moved_likelihood(const one_type *type, double at) {
   const wb_abundance_data *const data = type->data;
   double sum = 0.0;
@@ -312,8 +310,7 @@ static int draw_type(one_type *type, const wb_abundance_sweeps *sweeps, uint32_t
   return 1;
 }
 
-/* The law of the log deviations of all types: `scale` has its level, slope and log standard deviation. `squares` has
- * the sum of squares of the numbers of each type with this deviation, `apart` the standardised log deviations. */
+/* The law of the log deviations of all types. `squares`: sums of squares; `apart`: standardised log deviations. */
 typedef struct shared_law {
   const wb_abundance_data *data;
   const wb_abundance_prior *prior;
@@ -451,7 +448,6 @@ static void find_rarity(const wb_abundance_data *data, double *rarity) {
   for (int32_t t = 0; t < data->types; t++) rarity[t] -= sum / data->types;
 }
 
-/* Logits at the shares of the data, moved at random by about their standard deviations, and random deviations. */
 static void start_chain(const wb_abundance_data *data, const wb_abundance_prior *prior, chain_state *state,
                         uint64_t key) {
   find_rarity(data, state->rarity);

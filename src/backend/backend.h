@@ -1,5 +1,4 @@
-/* A backend is a set of tables of functions, one for each topic. Through them the host algorithms call the processor's
- * loops (src/cpu) or the graphics card's kernels (src/cuda).
+/* A backend is a set of tables of functions, one for each topic: the processor's (src/cpu) or the card's (src/cuda).
  *
  * Plain C without R's headers: the package, the CUDA plugin and the emulator compile the same files. Every function
  * returns a wb_status. A function that fails has written one sentence into `message` and freed what it had allocated,
@@ -54,8 +53,7 @@ typedef struct wb_call {
   wb_message *message;
 } wb_call;
 
-/* `functions` is a topic's pointer in the table. Returns WB_OK if it is not NULL, otherwise WB_ERROR_BACKEND with the
- * message that the backend cannot compute `topic` ("mixtures"). */
+/* WB_ERROR_BACKEND, naming `topic` ("mixtures"), if the topic's pointer in the table, `functions`, is NULL. */
 int wb_backend_has(const wb_backend *backend, const void *functions, const char *topic, wb_message *message);
 
 #ifdef __cplusplus

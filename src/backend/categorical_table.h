@@ -3,13 +3,11 @@
 
 #include "backend/types.h"
 
-/* Draws and the place of their results. The draws of a row are numbered from 0, over all calls. Draw 0 is made in one
- * pass over the row, the others by inversion (see core/categorical_draw.h). Asking for more draws does not change the
- * first ones. Draw d of row i depends only on (key, first_row + i, d) and the row's weights.
+/* Draws and the place of their results. Draw 0 of a row is made in one pass over the row, the others by inversion
+ * (core/categorical_draw.h). Draw d of row i depends only on (key, first_row + i, d) and the row's weights.
  *
  * index[i + (d - first_draw) * index_stride] becomes the item, from 0, or -1 if the row cannot be drawn from in this
- * precision: a weight is negative (-0 included), infinite or not a number, or the sum is zero or overflows. The caller
- * finds out why, and draws again if the row is sound. */
+ * precision: a weight is negative (-0 included), infinite or not a number, or the sum is zero or overflows. */
 typedef struct wb_categorical_draws {
   wb_precision precision;
   uint64_t key;

@@ -53,7 +53,6 @@ typedef struct wb_mixture_pairs {
                         * of the two components has no rows */
 } wb_mixture_pairs;
 
-/* Smaller probabilities of a row are dropped: a trillion such rows weigh as much as one row. */
 #define WB_MIXTURE_LEAST_WEIGHT 0x1p-40
 
 /* A session: the data, in memory that the backend reads, and working memory. */
@@ -62,7 +61,6 @@ typedef struct wb_mixture_session wb_mixture_session;
 /* Doubles of the statistics of a component: its rows, p sums, p(p+1)/2 sums of products (a lower triangle by rows). */
 #define WB_MIXTURE_STATISTICS(p) (1 + (size_t)(p) + (size_t)(p) * ((size_t)(p) + 1) / 2)
 
-/* The message if a covariance cannot be drawn. Component %d, from 1, is the first that failed. */
 #define WB_MIXTURE_NO_COVARIANCE "the covariance of component %d could not be drawn: its scale matrix is not finite"
 
 /* The prior of means and covariances (see mixture/mixture.h): m, gamma, nu, Phi, and the diagonal of E. */
@@ -94,8 +92,7 @@ typedef struct wb_mixture_measures {
 } wb_mixture_measures;
 
 /* A session owns its components: the statistics, which draw_labels() writes, and the parameters, which
- * draw_components() draws from the statistics. They stay where the backend computes. A sweep calls both functions once.
- * Its transfers do not depend on the number of rows, and are only a few numbers for each component. */
+ * draw_components() draws from the statistics. A sweep calls both once. They stay where the backend computes. */
 typedef struct wb_mixture_functions {
   int (*open)(const wb_mixture_data *data, const wb_run *run, wb_mixture_session **session, wb_message *message);
   int (*set_components)(wb_mixture_session *session, int32_t components, const double *statistics, wb_message *message);
@@ -104,19 +101,17 @@ typedef struct wb_mixture_functions {
                         wb_message *message);
   int (*get_statistics)(wb_mixture_session *session, int32_t first, int32_t count, double *statistics,
                         wb_message *message);
-  /* Draws mean and covariance of every component. Component j is drawn from the statistics of component source[j] and
-   * from random numbers of (key, iteration, source[j]). The statistics keep their order until draw_labels() begins to
-   * replace them. If a covariance cannot be drawn, this function fails, or the next finish_labels() or
-   * get_components(). */
+  /* Draws mean and covariance of every component: j from the statistics of component source[j] and random numbers of
+   * (key, iteration, source[j]). If a covariance cannot be drawn, this function fails, or the next finish_labels() or
+   * get_components(). The statistics keep their order until draw_labels() begins to replace them. */
   int (*draw_components)(wb_mixture_session *session, const wb_mixture_law *law, const int32_t *source, uint64_t key,
                          uint32_t iteration, wb_message *message);
   int (*add_precisions)(wb_mixture_session *session, const wb_mixture_precisions *sums, wb_message *message);
   int (*measure)(wb_mixture_session *session, const wb_mixture_measures *measures, wb_message *message);
-  /* Begins to draw the component of every row from its conditional posterior given the parameters, and to sum the rows
-   * of each component. The draw of row i depends only on (key, iteration, i). Before finish_labels(), only
-   * add_precisions() and measure() may be called. If a row lacks values, its densities are those of its other values.
-   * Then its missing values are drawn given these and the component, from random numbers of (key, iteration, i). The
-   * completed rows are summed, and pairs use them too.
+  /* Begins to draw the component of every row given the parameters, and to sum the rows of each component. The draw of
+   * row i depends only on (key, iteration, i). Before finish_labels(), only add_precisions() and measure() may be
+   * called. If a row lacks values, its densities are those of its other values. Then its missing values are drawn given
+   * these and the component. The completed rows are summed, and pairs use them too.
    *   log_weight  samples x components, those of a sample side by side
    *   labels      one for each row, from 0, by the end of finish_labels(); or NULL */
   int (*draw_labels)(wb_mixture_session *session, const double *log_weight, uint64_t key, uint32_t iteration,
@@ -138,8 +133,7 @@ typedef struct wb_mixture_functions {
    * from their probabilities, where `number` is that of the first row. NULL: evaluate() and that function do. */
   int (*draw_rows)(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
                    uint64_t key, int64_t number, int32_t *labels, wb_message *message);
-  /* Adds the densities of rows first, ..., first + count - 1 under each mixture to the given densities. All mixtures
-   * have the same number of components.
+  /* Adds the densities of rows first, ..., first + count - 1 under each mixture, of as many components, to those given.
    *   log_unit     subtracted from each log density in scaled units: `count` numbers, or one if `units` is 1
    *   log_density  for each row the log of the given density, -Inf for zero; becomes the log of the sum */
   int (*add_densities)(wb_mixture_session *session, const wb_mixture_parameters *mixtures, int32_t mixture_count,
@@ -165,8 +159,7 @@ typedef struct wb_mixture_functions {
   int (*weigh_rows)(wb_mixture_session *session, const wb_mixture_parameters *parameters, double *statistics,
                     double *log_likelihood, wb_message *message);
   /* For a part of a whole: the sums of each piece of `piece` leaves from the last finish_labels(), draw_halves() or
-   * weigh_rows(). For a part, the statistics and log likelihoods of those calls are unspecified, and so are the sizes
-   * if the rows are one sample.
+   * weigh_rows(), whose own sums, and sizes if the rows are one sample, are unspecified for a part.
    *   nodes  pieces x (components x WB_MIXTURE_STATISTICS(columns), log likelihood) */
   int (*get_nodes)(wb_mixture_session *session, double *nodes, wb_message *message);
   /* A row in scaled units, `columns` doubles. Missing values are those drawn last. */

@@ -8,9 +8,8 @@
  *
  * The sum r_i = sum_j p_j q_{i-j}, with q_k = 0 outside 0 <= k < n, has a fixed order. p is cut into blocks of
  * WB_CONVOLUTION_BLOCK weights. The terms of a block are added to zero by fused multiply-adds, and the sums of the
- * blocks are added in order. A block consists of groups of WB_CONVOLUTION_GROUP weights, one after the other. Within a
- * group j takes the values 0, 8, 16, 24, 1, 9, ..., 31. This order lets registers hold what neighbouring j share. The
- * blocks keep the relative error of a sum of positive terms below (1024 + m/1024) 2^-53. */
+ * blocks are added in order. Within each group of WB_CONVOLUTION_GROUP weights of a block, j takes the values 0, 8, 16,
+ * 24, 1, 9, ..., 31. The relative error of a sum of positive terms is below (1024 + m/1024) 2^-53. */
 #define WB_CONVOLUTION_BLOCK 1024
 #define WB_CONVOLUTION_GROUP 32
 
@@ -40,8 +39,7 @@ static inline wb_convolution wb_convolution_part(const wb_convolution *whole, in
 }
 
 typedef struct wb_pmf_functions {
-  /* Writes r for all pairs. If `seen` is not NULL, it also checks whether the weights of each vector are those of a
-   * distribution, which is quicker than a pass beforehand: *seen becomes the union over all vectors of the flags of
+  /* Writes r for all pairs. If `seen` is not NULL, *seen becomes the union over all vectors of the flags of
    * core/weight_look.h. If some weights cannot be used, the outputs are unspecified. */
   int (*convolve)(const wb_convolution *convolution, const wb_run *run, wb_poll *poll, unsigned *seen,
                   wb_message *message);

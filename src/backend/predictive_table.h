@@ -1,8 +1,7 @@
 /* Predictive resampling: a part of the table of backend.h.
  *
  * A resample is one run of the recursion "draw the next observation from its predictive law, then update that law". The
- * draw of step t of resample r depends only on (key, r, t). A call advances some resamples by some steps. The caller
- * keeps their states between calls, so memory does not grow with the steps. */
+ * draw of step t of resample r depends only on (key, r, t). The caller keeps the states between calls. */
 #pragma once
 
 #include "backend/types.h"
@@ -23,9 +22,8 @@ typedef struct wb_normal_chains {
   double *trajectory;
 } wb_normal_chains;
 
-/* The Bayesian bootstrap: independent exponential weights of the observations. With `steps` > 0 the weights are those
- * of a population that grew by that many draws under them: 1 for each observation, and 1 for each time that it was
- * drawn. */
+/* The Bayesian bootstrap: independent exponential weights of the observations. With `steps` > 0 a weight is 1 plus the
+ * number of times that the observation was drawn, in that many draws under them. */
 typedef struct wb_bootstrap {
   uint64_t key;
   int64_t first, resamples; /* resamples first..first + resamples - 1 */
@@ -57,8 +55,7 @@ typedef struct wb_copula_closeness {
   const double *row_covariate;   /* covariates x rows, rows side by side */
 } wb_copula_closeness;
 
-/* `groups` independent sequences of `points` observations each, one after the other: observation i of a group is
- * predicted from the observations before it.
+/* `groups` sequences of `points` observations each, every one predicted from those before it in its group.
  *   conditional  groups x dimensions x points: the distribution functions of the observations before the first one
  *                (binary: the probabilities of 1), overwritten
  *   score        groups x points x dimensions: the normal scores (binary: the clipped probability of 1, negative if y
@@ -76,15 +73,13 @@ typedef struct wb_copula_fit {
   double *gain;
 } wb_copula_fit;
 
-/* Updates `groups` states at `points` points by `steps` observations. conditional: groups x dimensions x points, in and
- * out. gain: of the same shape, in and out: the factors by which the densities of the first j + 1 coordinates have
- * grown. gain is not read for binary responses and may then be NULL.
+/* Updates `groups` states at `points` points by `steps` observations. conditional, gain: groups x dimensions x points,
+ * in and out; gain has the factors by which the densities have grown, or is NULL for binary responses.
  *
  * With `score` (groups x steps x dimensions) the observations are given, and row `row[group x steps]` has a step's
  * covariates. Without `score` they are drawn: group g is resample `first_group` + g, and the steps are first_step,
- * first_step + 1, ... The uniforms have purpose RESAMPLE. The rows have purpose RESAMPLE_ROW, under the resample's
- * exponential weights of the rows. A binary response is drawn from its probability at the row. For that,
- * row_conditional (groups x rows), in and out, is the state at the rows, and row_closeness compares rows with rows. */
+ * first_step + 1, ... A binary response is drawn from its probability at the row. For that, row_conditional (groups x
+ * rows), in and out, is the state at the rows, and row_closeness compares rows with rows. */
 typedef struct wb_copula_update {
   wb_copula_model model;
   uint64_t key;

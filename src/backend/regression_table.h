@@ -27,9 +27,8 @@ typedef struct wb_regression_zeros {
 #define WB_REGRESSION_MOST_TERMS 16
 #define WB_REGRESSION_MOST_TERM_COLUMNS 16
 
-/* Rows of data. The session computes with the scaled design (x - center) * inverse_scale. A sparse design is given
- * scaled, by rows, and is not centred, so that zeros stay zeros. Leaving a zero out of a sum changes no bit of it: both
- * kinds of design give the same numbers. All arrays must outlive the session. The rows of a group are contiguous. */
+/* Rows of data; those of a group are contiguous. The session scales the design: (x - center) * inverse_scale. A sparse
+ * design is given scaled, by rows, and is not centred. All arrays must outlive the session. */
 typedef struct wb_regression_data {
   const double *x; /* rows x columns, column-major; NULL: the design is sparse */
   int64_t rows;

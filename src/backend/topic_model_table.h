@@ -1,15 +1,13 @@
 /* Topic models (latent Dirichlet allocation): a part of the table of backend.h.
  *
  * A document's token has topic k and term w with weight theta_dk phi_kw, where theta_d ~ Dir(alpha) over K topics and
- * phi_k ~ Dir(beta) over V terms. The topics of all tokens are the whole state of a chain. Given the topics, theta is
- * drawn document by document and phi term by term, where they are used, so that no table of counts exists.
+ * phi_k ~ Dir(beta) over V terms. The topics of all tokens are the whole state of a chain.
  *
  *   draw_terms        topics -> phi, all terms in parallel
  *   draw_documents    topics -> theta -> topics, all documents in parallel
  *   draw_members      one topic for all tokens of a document
  *
- * A draw depends only on (key, iteration, element), where the element is the pair of row and topic (phi, theta) or the
- * token. */
+ * A draw depends only on (key, iteration, element): the pair of row and topic (phi, theta) or the token. */
 #pragma once
 
 #include "backend/types.h"

@@ -17,7 +17,6 @@ typedef enum wb_status {
   WB_INTERRUPTED = 5    /* the user interrupted */
 } wb_status;
 
-/* Ends the calling function with the status of a call that failed: for where nothing must be released. */
 #define WB_TRY(...) \
   do { \
     const int wb_tried = (__VA_ARGS__); \

@@ -109,7 +109,6 @@ typedef struct slice_items {
   char open[PARTS];
 } slice_items;
 
-/* Turns items of a part of the rows from counted from 0 into counted from 1. What is open becomes 0. */
 static void count_from_one(void *context, int64_t part) {
   slice_items *const all = context;
   const int64_t begin = all->rows * part / PARTS, end = all->rows * (part + 1) / PARTS;
@@ -135,8 +134,7 @@ static int count_slice(const wb_call *call, const wb_categorical_draws *draws, i
   return open;
 }
 
-/* Turns items counted from 0 into items counted from 1, and checks and draws what the backend left open. `first` is the
- * number, from 0, of the slice's first row in its matrix. */
+/* Counts items from 1, and checks and draws what the backend left open. `first`: the slice's first row, from 0. */
 static int complete(const wb_call *call, const wb_categorical_rows *dense, const wb_categorical_sparse *sparse,
                     int is_vector, int64_t rows, int64_t first, const wb_categorical_draws *draws) {
   double *copy = NULL;
@@ -217,8 +215,7 @@ void wb_categorical_rows_of(int64_t rows, int64_t columns, const int32_t *start,
                             const double *weights, int64_t *offset, int32_t *column, double *by_row) {
   const int64_t entries = start[columns];
   for (int64_t i = 0; i <= rows; i++) offset[i] = 0;
-  /* Row i is counted in offset[i + 2], and the sums leave its begin in offset[i + 1]. While entries are put in their
-   * places, offset[i + 1] moves from the begin of row i to its end. */
+  /* Row i is counted in offset[i + 2]. As entries are placed, offset[i + 1] moves from row i's begin to its end. */
   for (int64_t e = 0; e < entries; e++)
     if (row[e] + 2 <= rows) offset[row[e] + 2]++;
   for (int64_t i = 2; i <= rows; i++) offset[i] += offset[i - 1];

@@ -4,9 +4,8 @@
 #include "backend/backend.h"
 
 /* draws->index receives items counted from 1. If a row cannot be drawn from, WB_ERROR_INPUT names the first such row
- * and what is wrong with it. The pass that draws finds it, so the rows after it may have no draws. A valid row whose
- * weights are too large or too small for sums in its precision is drawn on its own, in double. is_vector: the message
- * does not mention a row. */
+ * and what is wrong with it; the rows after it may have no draws. A valid row whose sums its precision cannot hold is
+ * drawn in double. is_vector: the message does not mention a row. */
 int wb_categorical_draw(wb_call *call, const wb_categorical_rows *rows, int is_vector,
                         const wb_categorical_draws *draws);
 int wb_categorical_draw_sparse(wb_call *call, const wb_categorical_sparse *rows, const wb_categorical_draws *draws);

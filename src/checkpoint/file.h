@@ -1,5 +1,4 @@
-/* Files that hold the state of a run. A file is replaced as a whole, so that a complete one always exists, and is
- * verified when it is read.
+/* Files that hold the state of a run. A file is replaced as a whole, and is verified when it is read.
  *
  * A file is a header of 64 bytes and its parts, one after the other. The header:
  *   bytes 0-15   magic; its line ends and end-of-file sign show a transfer as text
@@ -30,17 +29,15 @@ void wb_checkpoint_free(const char *path, int lock);
 /* Makes a new file beside `path` and deletes it, to find out whether a checkpoint can be written there. */
 int wb_checkpoint_try(const char *path, wb_message *message);
 
-/* Writes a new file beside `path`, flushes it to the disk and renames it to `path`. On failure `path` is unchanged, the
- * new file is removed, and the message says why. Its name is `path`.tmp. The file is never one that exists already, so
- * nobody can make this function write into another file by a link. */
+/* Writes a new file `path`.tmp, which must not exist, flushes it to the disk and renames it to `path`. On failure
+ * `path` is unchanged, the new file is removed, and the message says why. */
 int wb_checkpoint_write(const char *path, const wb_checkpoint_part *part, size_t parts, wb_message *message);
 
 /* WB_OK if the file begins as a checkpoint does. If not, the message says what it is. */
 int wb_checkpoint_is_one(const char *path, wb_message *message);
 
-/* Reads a checkpoint from its beginning. wb_checkpoint_open() checks the header, wb_checkpoint_read() gives the next
- * values, and wb_checkpoint_close() reads what is left, and checks that all bytes of the file are as they were written.
- * Values may be used only after that. wb_checkpoint_open() is followed by wb_checkpoint_close(), whatever fails. */
+/* Reads a checkpoint: wb_checkpoint_open() checks the header, wb_checkpoint_read() gives the next values, and
+ * wb_checkpoint_close(), which must follow, reads the rest and verifies all bytes. Only then may values be used. */
 typedef struct wb_checkpoint_reader {
   int file;
   uint64_t head, size;                   /* bytes of the first part and of the whole file */

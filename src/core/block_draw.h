@@ -1,10 +1,9 @@
-/* One draw from the weights of many items, block by block of items in a single pass: neither the weights nor their
- * prefix sums are stored for all items. Let `before` be the sum of the weights of the blocks that have passed, and
- * `sum` the sum of the current block, which takes over the draw with probability sum / (before + sum). Given that it
- * does, the uniform that decided so is again uniform over the block, and picks the item.
+/* One draw from the weights of many items, block by block of items in a single pass that stores neither weights nor
+ * prefix sums of all. Let `before` be the sum of the weights of the blocks that have passed. The current block, with
+ * the sum `sum`, takes over with probability sum / (before + sum). Given that it does, the uniform that decided so is
+ * again uniform over the block, and picks the item.
  *
- * Weights come as logarithms, are scaled by the largest seen so far, and `before` is rescaled where a larger one
- * comes. */
+ * Weights come as logarithms, scaled by the largest seen so far; a larger one rescales `before`. */
 #pragma once
 
 #include "core/host_device.h"
@@ -36,11 +35,9 @@ WB_HD float wb_next_belowf(float x) {
   return x;
 }
 
-/* Where the draw falls inside the current block; u in (0, 1). Negative or NaN if the block does not take over.
- * Otherwise at least 0 and below `sum`, so that the first item whose prefix sum exceeds it has a positive weight.
- *
- * A block without weight never takes over. If blocks before it have weight, u * before rounds to less than `before`, so
- * the position is negative. If none has, wb_next_below(0), and so the position, is NaN. */
+/* Where the draw falls inside the current block; u in (0, 1). Negative or NaN if the block does not take over, as
+ * without weight. Otherwise at least 0 and below `sum`, so that the first item whose prefix sum exceeds it has a
+ * positive weight. */
 WB_HD double wb_block_position(double u, double before, double sum) {
   const double position = u * (before + sum) - before;
   const double last = wb_next_below(sum);

@@ -1,17 +1,13 @@
-/* Draws from discrete distributions given by non-negative weights: the laws that the CPU's loops and the GPU's kernels
- * share. Each draw is exact except for rounding, and never an item of zero weight.
- *
- * One pass (one draw for each row of a matrix): blocks of WB_BLOCK_ITEMS items take one uniform each
- * (core/block_draw.h). Prefix sums within a block are added in order, and so are the sums of the blocks.
- *
- * Inversion (many draws): the first item whose prefix sum, added up in order, exceeds wb_target(u, total). */
+/* Draws from discrete distributions given by non-negative weights, exact except for rounding. One pass (one draw for
+ * each row of a matrix): blocks of WB_BLOCK_ITEMS items take one uniform each (core/block_draw.h). Prefix sums within a
+ * block are added in order, and so are the sums of the blocks. Inversion (many draws): the first item whose prefix sum,
+ * added up in order, exceeds wb_target(u, total). */
 #pragma once
 
 #include "core/host_device.h"
 #include "core/block_draw.h"
 
-/* Whether draws from weights with this sum have the digits of their precision. Products of smaller sums would be
- * subnormal: such a row is scaled first (categorical/categorical.c). */
+/* Whether draws from weights with this sum have the digits of their precision; otherwise a row is scaled first. */
 WB_HD int wb_categorical_usable(double total) { return total >= 0x1p-960 && total - total == 0; }
 WB_HD int wb_categorical_usablef(float total) { return total >= 0x1p-100f && total - total == 0; }
 

@@ -1,9 +1,8 @@
 /* Predictive updates by copulas (Fong, Holmes & Walker 2023, "Martingale posterior distributions", JRSS B 85,
  * 1357-1391, sections 4.2 to 4.5).
  *
- * The state of a response of d coordinates at a point y is the conditional distribution functions u_j = P(Y_j <= y_j |
- * y_1..y_{j-1}), and the densities of the first j + 1 coordinates relative to those before the first observation. An
- * observation enters by its normal scores z_j = Phi^-1(v_j), where v_j are its own u_j before the update. */
+ * The state of a response at a point y: u_j = P(Y_j <= y_j | y_1..y_{j-1}), and the densities of the first j + 1
+ * coordinates relative to those before any observation. An observation enters by z_j = Phi^-1(its u_j). */
 #pragma once
 
 #include "core/normal_distribution.h"
@@ -53,8 +52,7 @@ WB_HD wb_copula_pair wb_copula_gaussian(double u, double scale, double shift) {
   return pair;
 }
 
-/* alpha k/(1 - alpha + alpha k) given log k, the weight of an observation whose covariates have closeness k;
- * `odds` = (1 - alpha)/alpha. In this form neither end overflows. */
+/* alpha k/(1 - alpha + alpha k) given log k, in a form that cannot overflow; `odds` = (1 - alpha)/alpha. */
 WB_HD double wb_copula_local_weight(double odds, double log_closeness) {
   return 1.0 / wb_fma(odds, wb_exp(-log_closeness), 1.0);
 }

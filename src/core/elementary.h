@@ -1,5 +1,4 @@
-/* Elementary functions from +, -, *, /, fma and sqrt alone, so that every machine, compiler and vector width returns
- * the same bits.
+/* Elementary functions from +, -, *, /, fma and sqrt alone: every machine, compiler and vector width has the same bits.
  *
  * Coefficients: minimax fits by the Remez algorithm, computed in 60 digits for this file and rounded to the nearest
  * double or float. tests/vectors/ulp.c measures the errors against quadruple precision, and fails above the bound:
@@ -16,10 +15,8 @@
  *   wb_exp_weightf        0.88      1.0     19
  *   wb_logf               0.85      1.0     41
  *
- * The functions with a count have no branches, so that a loop that calls them is vectorized. The count is of all
- * instructions in such a loop, load and store included, without the three of the loop itself (GCC 12 with AVX2; AVX-512
- * and clang differ by a few). Three devices avoid branches. Bit masks make selections. Adding 2^52 converts integers to
- * and from doubles, since AVX2 cannot convert 64-bit integers. Adding to the exponent field multiplies by 2^k. */
+ * Functions with a count have no branches. It counts a loop that calls them, but for the loop's own three instructions
+ * (GCC 12, AVX2). Adding 2^52 converts integers to and from doubles. Adding to the exponent field multiplies by 2^k. */
 #pragma once
 
 #include "core/fma_chain.h"
@@ -105,7 +102,6 @@ WB_HD double wb_exp_weight(double x) {
   double shifted = wb_fma(x, WB_LOG2_E, WB_TO_INTEGER);
   double k = shifted - WB_TO_INTEGER;
   double r = wb_fma(k, -WB_LN2_LOW, wb_fma(k, -WB_LN2_HIGH, x));
-  /* The low bits of `shifted` hold k. Added to the exponent field, they multiply by 2^k. */
   uint64_t bits = wb_double_bits(wb_exp_reduced(r)) + (wb_double_bits(shifted) << 52);
   return wb_bits_double(bits & wb_mask(x >= -708.3964185322641));
 }
@@ -299,8 +295,7 @@ WB_HD double wb_normal_centre_bottom(double s) {
 
 /* Phi^-1(p) for 2^-54 <= p <= 1 - 2^-54, which includes every wb_uniform: rational functions of (p - 1/2)^2 about the
  * centre and of sqrt(-log(min(p, 1 - p))) in the tails. Centre and tails are divided as by Wichura 1988 (Algorithm AS
- * 241, Applied Statistics 37, 477-484); the coefficients are fitted here to a relative error of 8e-17. Branch-free:
- * both functions are computed, and share one division. */
+ * 241, Applied Statistics 37, 477-484); fitted here to a relative error of 8e-17. Branch-free. */
 WB_HD double wb_normal_quantile_within(double p) {
   double q = p - 0.5;
   double other = 1.0 - p;
@@ -352,7 +347,6 @@ WB_HD double wb_normal_quantile(double p) {
   return -top / bottom;
 }
 
-/* log(exp(a) + exp(b)), relative to the larger one so that nothing overflows. -Inf is the log of 0. */
 WB_HD double wb_log_sum(double a, double b) {
   const double high = wb_select(a > b, a, b), low = wb_select(a > b, b, a);
   /* If both are -Inf, their difference would be NaN. */

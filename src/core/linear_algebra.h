@@ -2,8 +2,7 @@
  * 4th ed., sections 3.1, 4.2).
  *
  * A lower triangle L, or the lower half of a symmetric matrix, is packed row by row: entry (r, c), c <= r, is at
- * r (r + 1)/2 + c. Every sum runs over increasing index with one fused multiply-add for each term. This order is fixed,
- * since other orders round differently. "may be L itself" means that the result may overwrite L. */
+ * r (r + 1)/2 + c. Every sum runs over increasing index with one fused multiply-add for each term. */
 #pragma once
 
 #include "core/elementary.h"

@@ -3,8 +3,7 @@
  *
  *    mu | Sigma ~ N(m, gamma Sigma),  Sigma ~ IW(nu + p + 1, nu Phi).
  *
- * The statistics of a component are the number of its rows, their p sums, and the packed sums of their products, in
- * scaled units. */
+ * The statistics of a component: the number of its rows, their p sums, and packed sums of products, in scaled units. */
 #pragma once
 
 #include "core/purpose.h"
@@ -53,9 +52,8 @@ WB_TEAM void wb_component_posterior_scale(wb_team team, const wb_component_law *
   WB_TEAM_BARRIER();
 }
 
-/* Cholesky factor of a posterior scale; returns 0 if there is none. If a component's rows agree to 1e-8 of the data's
- * spread and the prior adds less than that, rounding can make an eigenvalue zero or negative. Then the diagonal is
- * raised by 1e-15 of its largest entry, times the smallest power of ten for which the matrix has a factor. */
+/* Cholesky factor of a posterior scale; returns 0 if there is none. If rounding makes an eigenvalue zero or negative,
+ * the diagonal is raised by 1e-15 of its largest entry, times the least power of ten for which there is a factor. */
 WB_TEAM int wb_component_factor_scale(wb_team team, int p, const double *scale, double *factor) {
   double largest = 0;
   WB_ROLLED

@@ -11,15 +11,12 @@
  * e ~ N(0, I). One triangle serves both.
  *
  * The missing columns are moved to the end one by one, the last first. A moved column c still has entries in all rows
- * from c on. Rotations of rows r and r + 1, r = c, c + 1, ..., clear these entries from the top until the column begins
- * in the row where it belongs. This takes about 3 (p - c)(p + c) operations for each column, where a new factor would
- * take p^3 / 3, and is as accurate as F.
+ * from c on. Rotations of rows r and r + 1, r = c, c + 1, ..., clear these until the column begins in the row where it
+ * belongs: about 3 (p - c)(p + c) operations for each column, as accurate as F.
  *
- * The factor of the floor, exp(-tr(Sigma^-1 E)/2) of each row (mixture/mixture.h), stays a function of parameters and
- * labels alone: given these, x_M has its normal law given x_O, and the weight of a component is
- *   pi_j N(x_O | mu_O, Sigma_OO) exp(-tr(Sigma_j^-1 E)/2),
- * with the same trace for all patterns. With a factor of the observed coordinates alone, exp(-tr(Sigma_OO^-1 E_OO)/2),
- * the covariances would have no inverse Wishart law. */
+ * The factor of the floor, exp(-tr(Sigma^-1 E)/2) of each row (mixture/mixture.h), is the same for all patterns: the
+ * weight of a component is pi_j N(x_O | mu_O, Sigma_OO) exp(-tr(Sigma_j^-1 E)/2). With a factor of the observed
+ * coordinates alone, the covariances would have no inverse Wishart law. */
 #pragma once
 
 #include "core/linear_algebra.h"

@@ -1,8 +1,6 @@
-/* The standard normal distribution function, from +, -, *, / and fma alone and without branches, so that loops over
- * lanes are vectorized.
- *
- * Worst error against quadruple precision, measured by tests/vectors/ulp.c: 2.2 ulp above 0 (bound 2.5), 7.6 ulp in the
- * far lower tail (bound 8; a relative error of 1e-15). The inverse is wb_normal_quantile() of elementary.h. */
+/* The standard normal distribution function, from +, -, *, / and fma alone and without branches. Worst error
+ * (tests/vectors/ulp.c): 2.2 ulp above 0 (bound 2.5), 7.6 ulp in the far lower tail (bound 8; relative 1e-15). The
+ * inverse is wb_normal_quantile() of elementary.h. */
 #pragma once
 
 #include "core/elementary.h"

@@ -1,11 +1,9 @@
 /* The counter-based generator Philox4x32-10 (Salmon, Moraes, Dror & Shaw 2011, "Parallel random numbers: as easy as 1,
  * 2, 3", SC11), the uniforms made from its words, and the stream of words that belongs to one element.
  *
- * There is no generator state: 128 bits are a function of a key and a counter,
- *   key = the chain's,
+ * There is no generator state: 128 bits are a function of the chain's key and a counter,
  *   c0 = block within the element's stream,   c1 = element, low 32 bits,
- *   c2 = element, bits 32..47 | purpose << 16, c3 = iteration,
- * so a draw depends on (seed, chain, purpose, iteration, element) alone, not on threads, vectors or machine. */
+ *   c2 = element, bits 32..47 | purpose << 16, c3 = iteration. */
 #pragma once
 
 #include "core/host_device.h"
@@ -42,8 +40,7 @@ WB_HD uint64_t wb_bits64(wb_bits bits, int which) {
   return which ? (uint64_t)bits.word[3] << 32 | bits.word[2] : (uint64_t)bits.word[1] << 32 | bits.word[0];
 }
 
-/* wb_philox() with each word in the low half of a 64-bit number; gives the two words of wb_bits64(). In a loop over
- * elements compilers leave these products in place, while wb_philox() makes them shuffle. */
+/* wb_philox() with each word in the low half of a 64-bit number, which spares loops shuffles; wb_bits64() words. */
 WB_HD void wb_philox_wide(uint64_t key, uint64_t c0, uint64_t c1, uint64_t c2, uint64_t c3, uint64_t *first,
                           uint64_t *second) {
   const uint64_t low = 0xFFFFFFFFu;

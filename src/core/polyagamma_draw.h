@@ -9,9 +9,7 @@
  *                                  an inverse Gaussian
  *   expansion  b >= 12             a polynomial of a normal (core/polyagamma_expansion.h)
  *   inverse Gaussian  |c| >= 15 + log(b)/2   the law itself but for a relative e^-c
- * The other ways are the methods of the literature. A trial takes one block (two words) of the element's stream and has
- * no branches: a loop over lanes makes many trials at a time, and rejected elements try again. Block part << 12 | trial
- * belongs to one trial, so that a draw depends on its key, iteration and element alone. */
+ * A trial takes one block (two words) of the element's stream, part << 12 | trial, and has no branches. */
 #pragma once
 
 #include "core/philox.h"
@@ -166,8 +164,7 @@ WB_HD double wb_polyagamma_part_trial(double b, double c, double limit, int term
   int smaller = at < d;
   double v = wb_select(smaller, at, at - d) / wb_select(smaller, d, m);
   double x = wb_select(smaller, 0.25 * b * b, d) / wb_select(smaller, d, c * c);
-  /* For 1/x above 52 all terms but the first are below 1e-11 of it. 1/x is clipped at 52 so that no power of `step` is
-   * a subnormal number, which takes CPUs a hundred times as long. */
+  /* 1/x is clipped where later terms are below 1e-11 of the first: no power of `step` is subnormal, thus slow. */
   double over_x = 1.0 / x;
   over_x = wb_select(over_x < 52.0, over_x, 52.0);
   double step = wb_exp_weight(-over_x);
@@ -223,8 +220,7 @@ WB_HD double wb_polyagamma_expand_by(int way, wb_polyagamma_expansion series, ui
   return wb_polyagamma_expand(series, 2, first);
 }
 
-/* The same by 6 or 8 cumulants, chosen at run time with one piece of code. The first 6 cumulants have the same bits as
- * alone, and the polynomial of degree 5 has two leading zeros. */
+/* The same by 6 or 8 cumulants, chosen at run time with one piece of code and the same bits. */
 WB_HD double wb_polyagamma_expand_either(int cumulants, double b, double c, uint64_t first) {
   double kappa[8];
   wb_polyagamma_unit_cumulants(c, 8, kappa);
@@ -311,9 +307,8 @@ WB_HD double wb_polyagamma_draw_by(int way, uint64_t key, uint32_t iteration, ui
       wb_polyagamma_expand_by(way, wb_polyagamma_expansion_by(way, shape, c), wb_bits64(bits, 0)));
 }
 
-/* A draw of PG(shape, tilt) for `element` in `iteration`, within a Kolmogorov distance of 1e-6 of its law for every
- * shape and tilt. NaN if the shape is not positive, or if shape or tilt is not finite. The bits are the same as by
- * wb_polyagamma_draw_by(), with less code: where ways are mixed, a GPU fetches the instructions of all. */
+/* A draw of PG(shape, tilt) for `element` in `iteration`, within a Kolmogorov distance of 1e-6 of its law. NaN if the
+ * shape is not positive, or if shape or tilt is not finite. wb_polyagamma_draw_by() has the same bits and more code. */
 WB_HD double wb_polyagamma_draw(uint64_t key, uint32_t iteration, uint64_t element, double shape, double tilt) {
   const int way = wb_polyagamma_choose(shape, tilt);
   const double c = tilt < 0.0 ? -tilt : tilt;

@@ -1,8 +1,6 @@
 /* A Polya-Gamma variable of large shape as a polynomial of a normal one: the expansion of Cornish & Fisher (1938, Revue
  * de l'Institut international de statistique 5, 307-320; Hill & Davis 1968, Annals of Mathematical Statistics 39,
- * 1264-1273), and the cumulants it needs. There are no branches, so that loops over lanes are vectorized.
- *
- * The coefficients were computed for this file in rational arithmetic, by inverting Edgeworth's series. */
+ * 1264-1273), and the cumulants it needs, without branches. Coefficients: Edgeworth's series, inverted in rationals. */
 #pragma once
 
 #include "core/elementary.h"

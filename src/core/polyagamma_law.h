@@ -203,8 +203,7 @@ WB_HD double wb_polyagamma_middle(double b, double c) {
 
 /* The log of the density at x > 0, of the lower tail at x up to the mean, or of the upper tail from the mean on, for
  * c >= 0: the sum of the trapezoidal rule over u >= 0. A step is a sixth of the bump's width, or of the distance 1 to
- * the cut if that is less; the error is about e^-37. For small shapes and x above the mean the transform is nearly
- * constant along the parabola. The integral of a constant is 0, so the constant is subtracted. */
+ * the cut if that is less; the error is about e^-37. A constant whose integral is 0 is subtracted for small shapes. */
 WB_HD_CALLED double wb_polyagamma_log_law(int quantity, double x, double b, double c) {
   double a = 0.5 * c;
   wb_polyagamma_point apex = wb_polyagamma_apex(quantity, x, b, a);

@@ -2,10 +2,9 @@
  * ("Sampling Polya-Gamma random variates: alternate and approximate techniques", arXiv 1405.0506, section 4) propose
  * for large b. The envelope differs from theirs.
  *
- * Let K be the cumulant function of PG(1, c), x = b K'(t) and r = sign(t) sqrt(2 (t K'(t) - K(t))). In terms of
- * z = sqrt(b) r the density is the normal density times w = r/(t sqrt(K''(t))). As Michael, Schucany & Haas 1976 do for
- * the inverse Gaussian, the two roots x of one z^2 are proposed together. Their weights add up to 2 for an inverse
- * Gaussian, and here to at most 2.323 (on a grid of c and r): a trial is accepted with probability 0.85 or more. */
+ * Let K be the cumulant function of PG(1, c), x = b K'(t) and r = sign(t) sqrt(2 (t K'(t) - K(t))). In terms of z =
+ * sqrt(b) r the density is the normal density times w = r/(t sqrt(K''(t))). The two roots x of one z^2 are proposed
+ * together (Michael, Schucany & Haas 1976). A trial is accepted with probability 0.85 or more. */
 #pragma once
 
 #include "core/philox.h"

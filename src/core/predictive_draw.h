@@ -78,9 +78,8 @@ WB_HD void wb_urn_stick(uint64_t key, uint64_t resample, uint64_t i, double disc
   *log_left = left - total;
 }
 
-/* The number of successes among n trials of probability p (Ahrens & Dieter 1974, "Computer methods for sampling from
- * gamma, beta, Poisson and binomial distributions", Computing 12, 223-246): the middle order statistic of n uniforms
- * tells on which side of it p lies, and half of the trials are left. */
+/* The number of successes among n trials of probability p (Ahrens & Dieter 1974, Computing 12, 223-246): the middle
+ * order statistic of n uniforms tells on which side of it p lies, and half of the trials are left. */
 WB_HD double wb_urn_binomial(wb_stream *stream, double n, double p) {
   double count = 0;
   while (n >= 16.0) {

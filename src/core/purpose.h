@@ -1,8 +1,5 @@
-/* What a draw is for: a number of 16 bits in the counter of the generator, so that each use of randomness has streams
- * of its own.
- *
- * The brackets hold what the elements of a purpose are. Since "the same seed gives the same result" holds across
- * versions, numbers are added and never changed. */
+/* What a draw is for: a number of 16 bits in the counter of the generator. In brackets: the elements of a purpose.
+ * Since "the same seed gives the same result" holds across versions, numbers are added and never changed. */
 #pragma once
 
 typedef enum wb_purpose {

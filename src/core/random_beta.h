@@ -7,7 +7,6 @@
 /* wb_draw_log_gamma(), not inlined: for callers that draw few and need it in several places. */
 WB_HD_CALLED double wb_called_log_gamma(wb_stream *stream, double shape) { return wb_draw_log_gamma(stream, shape); }
 
-/* log V and log(1 - V) for V ~ Be(a, b), a, b > 0. The gamma of shape a is drawn first. */
 WB_HD void wb_draw_log_beta(wb_stream *stream, double a, double b, double *log_v, double *log_1mv) {
   double log_first = wb_called_log_gamma(stream, a);
   double log_odds = log_first - wb_called_log_gamma(stream, b);

@@ -8,8 +8,7 @@
 WB_HD double wb_draw_exponential(wb_stream *stream) { return -wb_log(wb_stream_uniform(stream)); }
 
 /* Returns t such that d (1 + t)^3 is a gamma draw of shape d + 1/3 >= 1. Each trial takes two words, for a normal and a
- * uniform, even if the normal alone rejects it. 95% of the trials are accepted at shape 1, more at larger shapes. The
- * authors' quick test makes most logarithms unnecessary. */
+ * uniform, even if the normal alone rejects it. The authors' quick test makes most logarithms unnecessary. */
 WB_HD double wb_draw_gamma_root(wb_stream *stream, double d) {
   double scale = 1.0 / wb_sqrt(9.0 * d);
   for (;;) {

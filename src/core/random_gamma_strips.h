@@ -1,10 +1,9 @@
-/* Gamma draws of the shapes base, base + 1, ..., base + 15 from tables, for many gammas that share a base, such as
- * counts plus a prior's constant. The density of y = log x, exp(shape y - e^y), is log-concave. From its mode outwards
- * it is covered by strips of equal area, each as high as the density at its inner end, and exponentials with at most
- * that area cover the two tails. A trial takes one of WB_GAMMA_STRIPS numbers with equal probabilities, a point along
- * the strip and a height (Marsaglia & Tsang 2000, "The ziggurat method for generating random variables", Journal of
- * Statistical Software 5(8), turned by a right angle). 97% of the points lie below the density at the strip's outer
- * end, which a comparison of integers finds.
+/* Gamma draws of the shapes base, base + 1, ..., base + 15 from tables, for many gammas that share a base. The density
+ * of y = log x, exp(shape y - e^y), is log-concave. From its mode outwards it is covered by strips of equal area, each
+ * as high as the density at its inner end, and exponentials with at most that area cover the two tails. A trial takes
+ * one of WB_GAMMA_STRIPS numbers with equal probabilities, a point along the strip and a height (Marsaglia & Tsang
+ * 2000, "The ziggurat method for generating random variables", Journal of Statistical Software 5(8), turned by a right
+ * angle). 97% of the points lie below the density at the strip's outer end, which a comparison of integers finds.
  *
  * Words: trial 0 of element e takes word e % 2 of block 0 of element e / 2. 9 bits choose the strip, 12 are the
  * height, 43 the point along it. If that does not decide, blocks 1, 2, ... of element e follow: one word has further
@@ -37,8 +36,7 @@ typedef struct wb_gamma_strips {
   wb_gamma_strip strip[WB_GAMMA_COUNTS][WB_GAMMA_STRIPS];
 } wb_gamma_strips;
 
-/* Whether tables save time for so many gammas on the CPU, where they take about as long as 5e4 gammas. Draws are the
- * same on the GPU, where a small model loses up to 0.15 ms in each sweep that changes the base. */
+/* Whether tables, which take as long as 5e4 gammas on the CPU, save time for so many. The GPU draws the same. */
 WB_HD int wb_gamma_strips_serve(double base, int fixed, int64_t gammas) {
   return (base >= 1e-4) & (base <= 1e3) & (gammas >= (fixed ? 100000 : 150000));
 }
@@ -94,8 +92,7 @@ WB_HD double wb_draw_log_gamma_by_strips(const wb_gamma_strips *strips, int coun
   }
 }
 
-/* Builds the strips from the mode to one side, direction -1 or 1, and the tail beyond them. Returns how many there are;
- * strips that do not fit into the table are only counted. */
+/* Builds the strips to one side of the mode, direction -1 or 1, and the tail. Returns how many, fitting or not. */
 WB_HD int wb_gamma_strips_side(const wb_gamma_law *law, double direction, wb_gamma_strip *strip, wb_gamma_strip *tail) {
   const uint64_t low = WB_GAMMA_HEIGHTS - 1;
   double y = wb_log(law->shape), x = law->shape, density = 1.0;

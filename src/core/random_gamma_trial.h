@@ -1,11 +1,9 @@
 /* Gamma draws for loops over many elements: one trial of a rejection sampler as a function of two words, without
- * branches, so that the loop is vectorized. A draw is the outcome of the first accepted of trials 0, 1, ..., of which
- * trial t takes the two words of block t of the element's stream: a kernel that tries until it succeeds and a loop that
- * lists the failures give the same draws.
+ * branches, so that the loop is vectorized. A draw is the outcome of the first accepted of trials 0, 1, ...; trial t
+ * takes the two words of block t of the element's stream.
  *
  * Shape below 1: Ahrens & Dieter 1974, "Computer methods for sampling from gamma, beta, Poisson and binomial
- * distributions", Computing 12, 223-246, algorithm GS. At least 72% of trials are accepted, more than 90% for shapes
- * below 0.15. Draws below 2^-1022 are 0. Shape from 1 on: Marsaglia & Tsang 2000, as in random_gamma.h. */
+ * distributions", Computing 12, 223-246, algorithm GS; draws below 2^-1022 are 0. Otherwise as in random_gamma.h. */
 #pragma once
 
 #include "core/random_gamma.h"

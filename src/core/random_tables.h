@@ -5,9 +5,8 @@
 #include "core/elementary.h"
 #include "core/philox.h"
 
-/* `customers` is an integer; concentration > 0. The probability falls with i. So candidates from customer i on are
- * drawn with the probability of customer i, a geometric number of steps apart. Candidate j is kept with the ratio of
- * its probability to the probability of i. This takes about c log(1 + customers/c) uniforms. */
+/* `customers` is an integer; concentration > 0. Candidates come with the probability of the customer before them, and
+ * are kept with the ratio of their own to it: about c log(1 + customers/c) uniforms. */
 WB_HD double wb_draw_tables(wb_stream *stream, double concentration, double customers) {
   double tables = customers > 0.0 ? 1.0 : 0.0, next = 2.0;
   while (next <= customers) {

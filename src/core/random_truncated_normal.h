@@ -22,7 +22,6 @@ WB_HD double wb_draw_normal_tail(wb_stream *stream, double lower, double upper) 
   }
 }
 
-/* A standard normal draw between lower < upper, of which one may be infinite, or both. */
 WB_HD double wb_draw_truncated_normal(wb_stream *stream, double lower, double upper) {
   if (lower >= 0.0) return wb_draw_normal_tail(stream, lower, upper);
   if (upper <= 0.0) return -wb_draw_normal_tail(stream, -upper, -lower);

@@ -1,11 +1,8 @@
 /* Takes the place of core/rounding.h in files that compute much and are compiled for one instruction set only. For
- * x86-64, whose first processors had no fused multiply-add, compilers make fma() a call. Here wb_fma() is the
- * instruction if the processor has it, with the same result: in a mixture of 40 cells this saves a third of a sweep.
+ * x86-64 compilers make fma() a call. Here wb_fma() is the instruction if the processor has it, with the same result.
  *
- * The functions of core/ are not inlined everywhere here: copies of logarithms and draws in each place that needs one
- * made the object of predictive/ seven times as large, and took ten times as long to compile.
- *
- * Files with numeric/isa.h do not include this: their compilers know the instruction, and make vectors of it. */
+ * Functions of core/ are not inlined everywhere here: that makes objects up to seven times as large. Files with
+ * numeric/isa.h do not include this: their compilers know the instruction, and make vectors of it. */
 #pragma once
 
 #define WB_SCALAR

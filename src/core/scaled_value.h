@@ -7,8 +7,7 @@
 #define WB_SCALED_MOST 1e100
 #define WB_SCALED_MOSTF 1e12f
 
-/* Scaled and clipped to [-most, most]; NaN stays. Loops get the bound from their caller: GCC turns a selection into one
- * instruction only if it does not know that one side is a constant. */
+/* Scaled and clipped to [-most, most]; NaN stays. With a constant `most` GCC makes no single instruction. */
 WB_HD double wb_scaled_within(double x, double center, double inverse_scale, double most) {
   const double scaled = (x - center) * inverse_scale;
   const double below = most < scaled ? most : scaled;

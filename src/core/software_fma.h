@@ -92,10 +92,9 @@ static inline double wb_software_fma(double a, double b, double c) {
 
 #endif
 
-/* The product of floats is exact in double precision. The sum is rounded there to odd, that is, if it is not exact, to
- * the neighbour whose last bit is 1. Rounding that to a float is rounding once (Boldo and Melquiond 2008, "Emulation of
- * FMA and correctly rounded sums", IEEE Transactions on Computers 57(4), 462-471). The error of the sum is exact
- * (Knuth's two-sum), since no sum of a product of floats and a float overflows or underflows here. */
+/* The product of floats is exact in double precision. The sum is rounded there to odd: if it is not exact, to the
+ * neighbour whose last bit is 1. Rounding that to a float is rounding once (Boldo and Melquiond 2008, "Emulation of FMA
+ * and correctly rounded sums", IEEE Transactions on Computers 57(4), 462-471). The error is Knuth's two-sum. */
 static inline float wb_software_fmaf(float a, float b, float c) {
   const double product = (double)a * (double)b;
   const double addend = (double)c;

@@ -1,9 +1,7 @@
 /* Work on one small problem that the threads of a block of a graphics card share; on the processor, the work of one
  * thread. Every member of a team calls the same functions in the same order. A loop that the members share goes from
- * `rank` on in steps of `size`; what is outside of such loops is computed by all alike. One member computes a number
- * from first to last, so that the size of the team changes no bit. Others may read it after WB_TEAM_BARRIER().
- *
- * cuda/mixture/components.cu defines both macros before it includes this. On the GPU inlining would add 100 KB. */
+ * `rank` on in steps of `size`. One member computes a number from first to last, so that the size of the team changes
+ * no bit. Others may read it after WB_TEAM_BARRIER(). cuda/mixture/components.cu defines WB_TEAM and this. */
 #pragma once
 
 #include "core/linear_algebra.h"
@@ -108,12 +106,9 @@ WB_TEAM void wb_team_normals(wb_team team, const wb_stream *stream, int count, d
   for (int b = team.rank; 2 * b < count; b += team.size) wb_team_block_of_normals(stream, 0, b, count, normal);
 }
 
-/* wb_draw_wishart_gram_factor() with df >= p + 1, so that no gamma has a shape below 1, and with a stream that was just
- * opened. `first`, `taken`: working memory of p doubles each.
- *
- * Where the words of a row begin depends on how many words the gammas before it took; usually each takes two. So each
- * member draws the gamma of a row at the place that this implies. All gammas up to the first that took more are right;
- * the others are drawn again. The normals come afterwards. */
+/* wb_draw_wishart_gram_factor() with df >= p + 1 and a new stream. `first`, `taken`: working memory of p doubles each.
+ * Usually each gamma takes two words. Each member draws a gamma at the place that this implies. Those after the first
+ * that took more are drawn again. */
 WB_TEAM void wb_team_wishart_gram_factor(wb_team team, const wb_stream *stream, int p, double df, double *first,
                                          double *taken, double *packed_lower) {
   uint32_t word = 0; /* where row `done` begins */

@@ -4,11 +4,10 @@
  *   Gamma(a + n)/Gamma(a) = prod_{i<n} (a + i): one table for token i with probability a/(a + i);
  *   Gamma(A)/Gamma(A + N) = int h^(A-1) (1 - h)^(N-1) dh / Gamma(N).
  *
- * Only sums of tables over many counts n with the same a are needed. All tokens i of the counts, on level i, open a
- * table with the same probability, so their tables are one binomial draw, from the number of counts above i, for which
- * a histogram of the counts serves. Tokens above its last level are drawn one by one. Likewise -log h is a sum over i <
- * N of independent exponentials of rate A + i, so that its sum over many rows is a sum over i of gammas of rate A + i,
- * whose shape is the number of rows with more than i tokens. */
+ * Only sums of tables over many counts n with the same a are needed. All tokens i of the counts open a table with the
+ * same probability, so their tables are one binomial draw, from the number of counts above i, which a histogram gives.
+ * Tokens above its last level are drawn one by one. Likewise the sum of -log h over many rows is a sum over i of gammas
+ * of rate A + i, whose shape is the number of rows with more than i tokens. */
 #pragma once
 
 #include "core/random_beta.h"
@@ -33,8 +32,7 @@ WB_HD int32_t wb_topic_beta_levels(int64_t longest) {
 /* How many tokens of the levels high - 1, ..., low >= 1 open a table, token i with probability shape / (shape + i).
  * *above: the number of counts of at least `high`; receives the number of counts of at least `low`.
  *
- * Most levels have few openings or none. No table opens from one of these levels to another with the product of the
- * other probabilities, so that one uniform number finds the next level with an opening. */
+ * One uniform number finds the next level with an opening, since most levels have none. */
 WB_HD int64_t wb_topic_level_openings(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t element,
                                       double shape, const int32_t *histogram, int32_t low, int32_t high,
                                       int64_t *above) {

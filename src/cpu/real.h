@@ -1,7 +1,6 @@
-/* Macros by which a loop is written once for both precisions. Each inclusion defines them for REAL_BITS, 64 or 32;
- * there is no include guard. REAL_NAME(block_sum) is block_sum_double or block_sum_single. In files that isa.h
- * includes, WB_NAME() adds the instruction set. REAL_LOOP(name, isa) is the variant of a loop for an instruction set.
- * */
+/* Macros by which a loop is written once for both precisions. Each inclusion defines them for REAL_BITS, 64 or 32.
+ * REAL_NAME(block_sum) is block_sum_double or block_sum_single. In files that isa.h includes, WB_NAME() adds the
+ * instruction set. REAL_LOOP(name, isa) is the variant of a loop for an instruction set. */
 #undef REAL
 #undef REAL_NAME
 #undef REAL_LOOP

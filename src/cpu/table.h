@@ -20,7 +20,6 @@ int wb_cpu_copula_update(const wb_copula_update *work, const wb_run *run, wb_mes
 int wb_cpu_regression_predict(const wb_regression_prediction *what, int64_t first, int64_t count, const wb_run *run,
                               double *out, wb_message *message);
 
-/* The widest instruction set that the processor and the operating system support and that has compiled loops. */
 wb_isa wb_cpu_isa(void);
 
 /* Whether fma() is an instruction rather than a function of the C library. */

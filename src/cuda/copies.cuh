@@ -1,12 +1,6 @@
-/* Copies of many bytes between the caller's memory and the device, at about the speed of the bus.
- *
- * cudaMemcpy() copies through page-locked memory with one thread, which also is the first to touch the pages of a new
- * result. Here the host's threads do both. The data go in chunks through a few slots of page-locked memory, each with a
- * stream of its own: while threads fill or empty one slot, the others cross the bus. The slots are kept from call to
- * call.
- *
- * Measured on 16 cores beside an H200, for 80 MB, which cross the bus in 1.5 ms: cudaMemcpy() 10 ms to the card, 7 ms
- * back, and 68 ms back to new memory. Threads touch 80 MB of new memory in 5.2 ms, or in 2.6 ms with large pages. */
+/* Copies of many bytes between the caller's memory and the device, at about the speed of the bus. The host's threads,
+ * not one as in cudaMemcpy(), fill and empty a few slots of page-locked memory, each with a stream of its own, while
+ * others cross the bus. */
 #pragma once
 
 #include <cstring>
@@ -22,8 +16,6 @@
 
 namespace wb {
 
-/* A slot of 8 MB crosses the bus in 150 us. Threads are called and gathered in 7 us, which smaller slots do more often:
- * with slots of 1 MB a copy takes twice as long. */
 constexpr int SLOTS = 3;
 constexpr size_t SLOT_BYTES = WB_SLOT_BYTES;
 /* Copies of few slots have smaller ones, so that threads and bus work at the same time. */

@@ -21,12 +21,10 @@
 
 namespace wb {
 
-/* Turns what CUDA returned while `what` ("copying the rows to the device") into a status
- * and, if it is an error, a message with CUDA's own words. */
+/* The status of CUDA's answer to `what` ("copying the rows to the device"); errors come in CUDA's own words. */
 int status_of(cudaError_t error, const char *what, wb_message *message);
 
-/* WB_ERROR_BACKEND in a child that was forked after its parent had used CUDA, which does
- * not work there. Every function of the backend calls this first. */
+/* WB_ERROR_BACKEND in a child forked after CUDA was used, where it does not work. All functions call this first. */
 int same_process(wb_message *message);
 
 class own_stream;
@@ -192,8 +190,7 @@ public:
   bool lock(const void *address, size_t bytes);
 };
 
-/* Page-locked memory that is kept from call to call, since to lock pages takes longer than to copy what they hold.
- * It belongs to one object at a time; another one gets memory of its own. */
+/* Page-locked memory kept from call to call, since locking takes longer than copying. One object has it at a time. */
 class kept_pinned {
 public:
   kept_pinned() = default;
@@ -213,8 +210,7 @@ private:
 /* Frees what is kept, unless it is in use. */
 void release_kept();
 
-/* Calls work(i) for every i below `pieces`, on the host's threads, but on few if it has many: all wait for the last
- * one. Sums of 262,144 pairs of 32 values took 42 ms with 64 threads, and 11 ms on a machine with 16. */
+/* Calls work(i) for every i below `pieces` on the host's threads, on few if it has many: all wait for the last one. */
 constexpr int32_t MOST_THREADS = 16;
 template <typename Work>
 void spread(const wb_run *run, int64_t pieces, Work work) {
@@ -239,9 +235,8 @@ public:
   int wait(const char *what, wb_message *message) { return status_of(cudaStreamSynchronize(handle_), what, message); }
 };
 
-/* The stream of a session, so that several threads can drive sessions at the same time: work of the default stream
- * waits for that of all others. Short copies to the host go through page-locked memory, since those to pageable memory
- * wait inside CUDA. */
+/* The stream of a session: work of the default stream would wait for that of all others. Short copies to the host go
+ * through page-locked memory, since those to pageable memory wait inside CUDA. */
 class own_stream : public stream {
 public:
   static constexpr size_t SHORT_BYTES = 256 * 1024;
@@ -259,8 +254,7 @@ private:
  * many. It is taken in by a stream apart, since other threads may use the default stream. */
 class graph : public owned<cudaGraphExec_t, cudaGraphExecDestroy> {
 public:
-  /* Does work(). The first time, it is done as it is, so that CUDA has loaded its kernels before it takes the work in.
-   * Where CUDA cannot make a graph, each time is like the first. */
+  /* Does work(), the first time as it is, so that CUDA has loaded its kernels; always so where CUDA makes no graph. */
   template <typename Work>
   int run(wb_message *message, Work work) {
     if (turn_ < 2 && turn_++ == 1 && begin()) end(work() == WB_OK);

@@ -19,7 +19,6 @@ constexpr __host__ __device__ T larger(T a, T b) {
 /* Parts of `size` that hold `count`. */
 constexpr __host__ __device__ int64_t ceiling(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
-/* The number of this thread along the first dimension of its grid, whose blocks have THREADS threads. */
 template <int THREADS, typename Number = int64_t>
 __device__ __forceinline__ Number thread_number() {
   return Number(blockIdx.x) * THREADS + Number(threadIdx.x);
@@ -54,7 +53,6 @@ inline launch_shape grid(int threads, int64_t x, int64_t y = 1, int64_t z = 1) {
   return {dim3(unsigned(x), unsigned(y), unsigned(z)), dim3(unsigned(threads))};
 }
 
-/* A thread for each of `count` items, in blocks of so many threads; then by y, and by z. */
 inline launch_shape cover(int threads, int64_t count, int64_t y = 1, int64_t z = 1) {
   return grid(threads, ceiling(count, threads), y, z);
 }
@@ -92,7 +90,6 @@ int too_little(uint64_t bytes, const char *item, uint64_t needed, wb_message *me
 /* *at_once: how many of `all` items of `size` bytes each have room on the device, at least one. `item` names one. */
 int fitting(const wb_run *run, uint64_t size, const char *item, int64_t all, int64_t *at_once, wb_message *message);
 
-/* Calls work(first, count) for batches of `all` items: `at_once` each, and fewer in the last one. */
 template <typename Work>
 int in_batches(int64_t all, int64_t at_once, Work work) {
   for (int64_t first = 0; first < all; first += at_once) WB_TRY(work(first, smaller(at_once, all - first)));

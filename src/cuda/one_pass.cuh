@@ -10,7 +10,6 @@
 
 namespace wb {
 
-/* What a thread knows of each of its rows once some blocks have passed. Log weights may be wider than weights. */
 template <typename Real, int R, typename Log = Real>
 struct one_pass {
   typedef precise<Real> as;

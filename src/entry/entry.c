@@ -43,7 +43,6 @@ SEXP wb_changed_fit(void) {
 /* How many external pointers have a finalizer that R will call, which must not find its code gone. */
 static int finalizers = 0;
 
-/* Calls the finalizer that the tag of the pointer has. Finalizers do nothing the second time. */
 SEXP wb_entry_session_close(SEXP pointer) {
   const R_CFinalizer_t close = (R_CFinalizer_t)(void (*)(void))R_ExternalPtrAddrFn(R_ExternalPtrTag(pointer));
   if (close) close(pointer); /* none in a pointer that a saved workspace brought back */

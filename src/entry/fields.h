@@ -1,6 +1,5 @@
 /* Lists of R by tables. A table has a line for each element of a list: its name, its type, its dimensions, and where a
- * struct holds it. The same table checks a list and reads it, or makes a list for results. A fit is a list that its
- * user can change, so nothing of it is read before its size is known. */
+ * struct holds it. Users can change a fit: nothing of it is read before its size is known. */
 #pragma once
 
 #include "entry/entry.h"

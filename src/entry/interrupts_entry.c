@@ -81,8 +81,7 @@ static void block_after_return(int number, siginfo_t *information, void *context
   (void)sigaddset(&((ucontext_t *)context)->uc_sigmask, SIGINT);
 }
 
-/* Makes the other threads block interrupts from now on, whoever started them: OpenMP, BLAS, CUDA. Each gets a signal
- * that nothing else uses, whose handler changes the set that the thread goes on with. */
+/* Makes all other threads (OpenMP, BLAS, CUDA) block interrupts, by a signal whose handler changes what they block. */
 static void block_in_threads(void) {
   static int signal_number;
   struct sigaction action, current;
@@ -154,9 +153,8 @@ SEXP wb_entry_interrupts_release(SEXP held, SEXP again) {
   return R_NilValue;
 }
 
-/* Signals after which R saves and ends, which batch systems send before they end a job. R ignores them while interrupts
- * are suspended. Between hold and release they wait, and release sends them again. The signal at the limit of a file's
- * size is dropped, and makes write() fail. Returns whether it was this call that made them wait. */
+/* Signals after which R saves and ends, sent by batch systems. Between hold and release they wait, and release sends
+ * them again; the one for the limit of a file's size is dropped. Returns whether this call made them wait. */
 #ifndef _WIN32
 static const int asks[] = {SIGUSR1, SIGUSR2, SIGXFSZ};
 static volatile sig_atomic_t asked[3];

@@ -1,6 +1,5 @@
-/* Entries that scan a matrix for values that are not finite and for the moments of its columns
- * (numeric/matrix_scan.h), that find medians or means of groups of its rows (numeric/group_statistics.h), and that take
- * it as the costs of an assignment (numeric/assignment.h). */
+/* Entries that take a matrix: its values that are not finite and the moments of its columns (numeric/matrix_scan.h),
+ * medians or means of groups of rows (numeric/group_statistics.h), and assignments (numeric/assignment.h). */
 #include "entry/entry.h"
 
 #include <math.h>

@@ -12,8 +12,7 @@ typedef struct wb_slice {
   int status;
 } wb_slice;
 
-/* Reads how many sweeps there are and which are kept: the first, from 0, the distance between them, and how many. With
- * only the first number, the last sweep is kept. Returns 0 if they do not agree. */
+/* Reads how many sweeps there are and which are kept: first, from 0 (alone: the last), distance, number. 0: wrong. */
 int wb_read_sweeps(SEXP sweeps, int number[4]);
 
 typedef SEXP wb_slice_prepare(const SEXP *argument, wb_slice *slice);
@@ -22,6 +21,5 @@ typedef SEXP wb_slice_prepare(const SEXP *argument, wb_slice *slice);
 SEXP wb_slice_ready(wb_slice *slice, SEXP out, void *chain, int (*work)(void *chain),
                     void (*finish)(void *chain, SEXP out));
 
-/* chains: a list of the arguments of each chain, lists of `arguments` elements. Each chain needs a session of its own.
- * Returns a list of their results, or the first failure. */
+/* chains: a list of `arguments` arguments for each chain, with a session of its own. Returns results or a failure. */
 SEXP wb_slices_run(wb_slice_prepare *prepare, int arguments, SEXP chains);

@@ -1,6 +1,5 @@
-/* Stores: arrays that are filled piece by piece during a run. A store is an external pointer that keeps the arrays as
- * its protected value. R code sees none of them until the store hands them over and drops them: no value that R code
- * holds ever changes. Its memory is R's, so it needs no finalizer. */
+/* Stores: arrays that are filled piece by piece during a run. An external pointer keeps them as its protected value. R
+ * code sees none of them until the store hands them over and drops them: no value that R code holds ever changes. */
 #include "entry/entry.h"
 
 #include <string.h>

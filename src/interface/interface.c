@@ -6,7 +6,6 @@
 #include "numeric/process.h"
 #include "numeric/spread.h"
 
-/* The functions of the package return the statuses of the interface, and write into its messages. */
 typedef char same_statuses[(int)WARPBAYES_OK == (int)WB_OK && (int)WARPBAYES_INPUT == (int)WB_ERROR_INPUT &&
                                    (int)WARPBAYES_MEMORY == (int)WB_ERROR_MEMORY &&
                                    (int)WARPBAYES_PACKAGE == (int)WB_ERROR_BACKEND

@@ -1,6 +1,5 @@
-/* The C interface for other packages: the functions behind the table of inst/include/warpbayes.h, which says what they
- * do, and what they share. They check all arguments, compute nothing and never call R. Their structs must not
- * change. */
+/* The C interface for other packages: the functions behind the table of inst/include/warpbayes.h. They check all
+ * arguments, compute nothing and never call R. Their structs must not change. */
 #pragma once
 
 #define WARPBAYES_WITHOUT_R

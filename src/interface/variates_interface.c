@@ -310,8 +310,7 @@ int wb_interface_wishart_draw(const warpbayes_source *from, int64_t count, int64
                    scale, 0, count, 50, draws, message);
 }
 
-/* Laws of one number have a function for streams and one for many elements: their name, the nanoseconds of a draw,
- * their parameters in C, and how these are read. */
+/* Laws of one number: name, nanoseconds of a draw, parameters in C, and how these are read. */
 #define OPEN(...) __VA_ARGS__
 #define NUMBER_LAWS(LAW) \
   LAW(uniform, WB_VARIATE_UNIFORM, 1, (), (0)) \

@@ -2,8 +2,7 @@
  * (idea: Suchard et al. 2010, appendix A; the formulas here differ where the published ones do not climb).
  *
  * Each step raises the log density of the data, with the floor of mixture.h, plus that of the prior in the coordinates
- * mu_j, the entries of Sigma_j, -log(1 - v_j) and alpha; m, gamma, nu and Phi stay fixed. In v itself the density of
- * the sticks is unbounded if alpha and the rows behind a component are together below one.
+ * mu_j, the entries of Sigma_j, -log(1 - v_j) and alpha; m, gamma, nu and Phi stay fixed.
  *
  * A step takes the weighted statistics of the rows to the parameters that maximise the expected log posterior. With p_j
  * the weight of a component's rows, s_j that of the components behind it, and Psi_n as in a sweep:
@@ -110,8 +109,7 @@ static void note_density(const wb_mixture_steps *steps, wb_mixture_state *state,
   }
 }
 
-/* Statistics of all rows under the parameters; zero for cut components. memory: what the pass over the rows reads: the
- * parameters of the components with weight, with the floor. */
+/* Statistics of all rows under the parameters; zero for cut components. memory: parameters for the pass over rows. */
 static int weigh(wb_mixture_chain *chain, double *memory, double *log_likelihood) {
   const wb_mixture_prior *const prior = &chain->prior;
   wb_mixture_state *const state = &chain->state;

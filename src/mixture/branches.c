@@ -1,7 +1,5 @@
-/* Joins the peaks of a density along its saddles. Points are the means and the peaks; edges go from each point to its
- * nearest, from each mean to its peak and between all peaks. Taken from the highest down (Kruskal), an edge joins two
- * branches if the rule says so. The height of an edge is the least density on it. It is computed when it matters: most
- * edges lie within a branch by the time it is their turn. Until then it waits at the least known. */
+/* Joins the peaks of a density along its saddles. Edges go from each point to its nearest, from each mean to its peak
+ * and between all peaks. From the highest down (Kruskal), an edge joins two branches if the rule says so. */
 #include "core/rounding.h"
 
 #include <string.h>
@@ -60,8 +58,7 @@ static void add_edge(graph *g, unsigned char *known, int32_t a, int32_t b, int s
   g->edges[g->count++] = (edge){a, b, seen, height};
 }
 
-/* All edges uphill from a mean have its height. Of equal heights the first edge is taken first, which connects the mean
- * with its peak: whatever the straight line has, the path that it climbed has no valley. */
+/* All edges uphill from a mean have its height. The first, to its peak, is taken first: that path has no valley. */
 static void add_edges(graph *g, unsigned char *known) {
   const int32_t k = g->density->components, p = g->density->columns;
   for (int32_t j = 0; j < k; j++) add_edge(g, known, j, g->peak[j], BETWEEN);

@@ -64,7 +64,6 @@ static int place_all(const wb_peaks_density *density, size_t stride, const wb_pe
   return status;
 }
 
-/* The component of the density that is nearest to each component of a draw: itself, if it is used. */
 static void find_nearest(const search *s, const wb_peaks_density *density, int32_t draw, int32_t count,
                          const int32_t *used, double *z, int32_t *nearest) {
   const int32_t k = s->draws->components, p = density->columns;

@@ -71,8 +71,7 @@ static int learn_mean_scale(wb_mixture_chain *chain, uint32_t iteration) {
   return WB_OK;
 }
 
-/* Phi ~ W(q, R) has the posterior W(q + k (nu + p + 1), (R^-1 + nu sum Sigma_j^-1)^-1). The sum begins with R^-1,
- * computed from the Cholesky factor of R = scale / q. Returns whether R has one. */
+/* Phi ~ W(q, R) has the posterior W(q + k (nu + p + 1), (R^-1 + nu sum Sigma_j^-1)^-1). Returns 0 if R has no root. */
 static int begin_scale(const wb_mixture_hyperprior *hyper, int32_t p, double *root, double *precision) {
   for (size_t i = 0; i < wb_packed_size(p); i++) root[i] = hyper->scale[i] / hyper->scale_df;
   if (wb_cholesky(p, root) != 0) return 0;

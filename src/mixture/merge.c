@@ -1,10 +1,7 @@
 /* Joins clusters of a start as long as that raises their marginal posterior: the Gibbs sampler takes long to empty one
- * of two components that share a population. A few sweeps should sort the cells first. If populations overlap in many
- * markers, each cluster of k-means has cells of several, and all would end up as one.
- *
- * The method is greedy agglomeration (Heller & Ghahramani 2005 discuss the same score). With means and covariances
- * integrated out, a cluster of n rows contributes, apart from terms that merging leaves unchanged (Murphy 2007,
- * equation 266, in our notation),
+ * of two components that share a population. A few sweeps should sort the cells first. The method is greedy
+ * agglomeration (Heller & Ghahramani 2005). With means and covariances integrated out, a cluster of n rows contributes,
+ * apart from terms that merging leaves unchanged (Murphy 2007, equation 266, in our notation),
  *
  *    log Gamma_p(df_n/2) - log Gamma_p(df/2) + df/2 log|nu Phi| - df_n/2 log|Psi_n|
  *    - p/2 log(1 + gamma n),   df = nu + p + 1, df_n = df + n,
@@ -70,7 +67,6 @@ static double merge_gain(const merge *m, int32_t a, int32_t b) {
   return cluster_score(m, m->joined) - m->score[a] - m->score[b];
 }
 
-/* Finds the clusters whose means are nearest to the mean of cluster a, and the gain from joining a to each. */
 static void find_neighbours(merge *m, int32_t a) {
   const int32_t p = m->prior->columns;
   int32_t *neighbour = m->neighbour + (size_t)a * NEIGHBOURS;

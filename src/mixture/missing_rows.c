@@ -1,5 +1,4 @@
-/* Groups rows by the columns that they lack. Rows are sorted by a hash of these columns, so that rows with the same
- * pattern lie together. With two patterns of one hash, a pattern could come twice, which changes no result. */
+/* Groups rows by the columns that they lack, sorted by a hash. If two patterns have one hash, one may come twice. */
 #include "core/rounding.h"
 
 #include "mixture/mixture.h"
@@ -50,8 +49,7 @@ typedef struct missing_count {
   int64_t found[COUNT_PIECES];
 } missing_count;
 
-/* Whether one of so many values may be missing: 0 means that none is. Sums are NaN if a value is, and vectors of sums
- * are faster than comparisons, which GCC makes one by one. */
+/* Whether one of so many values may be missing: their sum is NaN, which vectors compute faster than comparisons. */
 #define TOGETHER 512
 #define LANES 16
 static int may_lack(const double *x) {

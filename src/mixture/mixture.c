@@ -1,5 +1,4 @@
-/* One sweep of the Gibbs sampler (see mixture.h): draws the sticks and alpha, exchanges labels, and computes the
- * prior's density. The backend draws the rows' labels and each component's mean and covariance. */
+/* One sweep of the Gibbs sampler (mixture.h): sticks, alpha, exchanges of labels, and the prior's density. */
 #include "core/scalar.h"
 
 #include "mixture/mixture.h"
@@ -74,8 +73,7 @@ void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *sta
 /* Proposes exchanges of the neighbouring labels l and l + 1, from the last pair to the first, with the sticks
  * integrated out: p(z | alpha) is proportional to
  *   prod_{j<k} n_j! Gamma(alpha + n_k) / prod_{j<=k-2} (alpha + s_j),
- * where s_j is the number of rows of the components after j. The rest of the joint density does not depend on the
- * labels. `source` records the number that each component had before. */
+ * where s_j is the number of rows of the components after j. `source` records each component's number before. */
 static void exchange_labels(wb_mixture_state *state, uint64_t key, uint32_t iteration) {
   const int32_t k = state->components;
   const double alpha = state->concentration;

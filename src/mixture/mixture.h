@@ -1,6 +1,5 @@
 /* The blocked Gibbs sampler of a truncated Dirichlet-process mixture of Gaussians (Ishwaran & James 2001; Suchard et
- * al. 2010, appendix A). The files of this folder compute what a sweep needs once. The backend computes what a sweep
- * needs for each row and each component.
+ * al. 2010, appendix A). The backend computes what a sweep needs for each row and each component.
  *
  *   mu_j | Sigma_j ~ N(m, gamma Sigma_j),  Sigma_j ~ IW(nu + p + 1, nu Phi), E Sigma_j = Phi,
  *   pi_j = v_j prod_{r<j} (1 - v_r),  v_k = 1,  v_j ~ Be(1, alpha),  alpha ~ Ga(e, rate f).
@@ -11,9 +10,8 @@
  * posterior scale gets E once for each row, and every log weight of the allocation is lowered by tr(Sigma_j^-1 E) / 2.
  * The density of the mixture itself is without the factor.
  *
- * A sweep takes the sufficient statistics of the last labels to new parameters, and these to new labels. The chain's
- * state is the statistics, alpha, the learned parts of the prior and, with several samples, wb_mixture_samples.
- * Everything is in the scaled units of the session.
+ * A chain's state is the statistics of the last labels, alpha, the learned parts of the prior and, with several
+ * samples, wb_mixture_samples, all in the scaled units of the session.
  *
  * Missing values are unknowns too: core/mixture_missing.h has the target. The statistics count the completed rows. */
 #pragma once
@@ -34,8 +32,7 @@ typedef struct wb_mixture_hyperprior {
   double scale_df;                          /* q > columns - 1 */
   const double *scale;                      /* packed: E Phi */
   const double *df_grid;                    /* WB_MIXTURE_DF_GRID values > 0 */
-  /* Set by wb_mixture_prepare_hyperprior(): for each nu, log nu and log Gamma_p((nu + p + 1)/2), and the constants of
-   * the densities of gamma and Phi. Each sweep needs them, and together they take a tenth of a sweep of 40 rows. */
+  /* Set by wb_mixture_prepare_hyperprior(): for each nu log nu and log Gamma_p((nu + p + 1)/2), and constants. */
   double df_log[WB_MIXTURE_DF_GRID], df_log_gamma[WB_MIXTURE_DF_GRID];
   double mean_scale_constant, scale_log_gamma;
 } wb_mixture_hyperprior;
@@ -110,8 +107,7 @@ void wb_mixture_draw_samples(wb_mixture_samples *samples, double tables, double 
 
 void wb_mixture_add_samples(const wb_mixture_samples *samples, double *sizes);
 
-/* Log density of a and of the logs of all pi_s given beta; 0 while the samples are treated as one. The logs are used
- * because the density of a weight near zero is unbounded. */
+/* Log density of a and of the logs of all pi_s given beta; 0 while the samples are treated as one. */
 double wb_mixture_log_samples(const wb_mixture_samples *samples);
 
 typedef struct wb_mixture_chain {
@@ -126,17 +122,15 @@ typedef struct wb_mixture_chain {
 /* Gives the state's statistics to a session, before the first of some sweeps. */
 int wb_mixture_begin(wb_mixture_chain *chain);
 
-/* Copies the statistics of all components from the session to the state (fetch), or of components first, ...,
- * first + count - 1 from the state to the session (send). Only between two sweeps. */
+/* Copies statistics, all from the session (fetch) or some to it (send). Only between two sweeps. */
 int wb_mixture_fetch_statistics(wb_mixture_chain *chain);
 int wb_mixture_send_statistics(wb_mixture_chain *chain, int32_t first, int32_t count);
 
 int wb_mixture_fetch_parameters(wb_mixture_chain *chain);
 int wb_mixture_learn_prior(wb_mixture_chain *chain, uint32_t iteration);
 
-/* One sweep, after wb_mixture_begin(): draws the parameters, what is learned of the prior, and the labels of all
- * rows, which are counted in `sizes`. With `moves`, exchanges of neighbouring labels let large components move to
- * the front. Labels do not depend on what is learned: a GPU draws them while the caller measures between the calls. */
+/* One sweep, after wb_mixture_begin(): draws the parameters, what is learned of the prior, and the labels of all rows,
+ * which are counted in `sizes`. With `moves`, neighbouring labels may be exchanged, large components to the front. */
 int wb_mixture_begin_sweep(wb_mixture_chain *chain, uint32_t iteration, int moves, int32_t *labels);
 int wb_mixture_finish_sweep(wb_mixture_chain *chain, double *log_likelihood);
 
@@ -173,8 +167,7 @@ typedef struct wb_mixture_draw {
   double *covariances;          /* columns x columns x components */
 } wb_mixture_draw;
 
-/* The draws that are kept: of the sweeps first, first + every, ... (from 0). Each array has the values of all `count`
- * draws, one draw after the other. An array is NULL if it is not wanted. */
+/* The draws that are kept: of the sweeps first, first + every, ... (from 0), one after the other. NULL: not wanted. */
 typedef struct wb_mixture_kept {
   int32_t first, every, count;
   wb_mixture_draw moments;
@@ -215,8 +208,7 @@ double wb_mixture_log_prior_of(const wb_mixture_prior *prior, const wb_mixture_s
 double wb_mixture_log_hyperprior(const wb_mixture_hyperprior *hyper, const wb_mixture_prior *prior,
                                  wb_mixture_state *state);
 
-/* The score of the labels that a sweep drew from the parameters (score.c), after wb_mixture_finish_sweep() gave the log
- * likelihood. NaN where each sample has weights of its own. */
+/* The score (score.c) of a sweep's labels after wb_mixture_finish_sweep(). NaN where samples have their own weights. */
 int wb_mixture_score(wb_mixture_chain *chain, double log_likelihood, double *score);
 
 /* Log density of the mixture, in scaled units, at a point with these measured distances. */
@@ -232,7 +224,6 @@ int wb_mixture_from_moments(wb_mixture_state *state, const double *weights, cons
 /* The log of the product of the scales: what a log density in scaled units exceeds that in the data's units by. */
 double wb_mixture_log_unit(int32_t columns, const double *scale);
 
-/* Classes, log densities and probabilities of rows under a state: `evaluate` of backend/mixture_table.h. */
 int wb_mixture_evaluate(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_state *state,
                         int64_t first, int64_t count, int32_t *labels, double *log_density, double *probability,
                         wb_message *message);
@@ -271,8 +262,7 @@ typedef struct wb_mixture_steps {
   int converged;                                      /* whether the last step changed too little */
 } wb_mixture_steps;
 
-/* Takes the statistics and alpha of the state to new ones, and sets its means, factors and log weights. What a
- * sampler may learn of the prior stays fixed. */
+/* Takes statistics and alpha to new ones, and sets means, factors and log weights. The prior stays fixed. */
 int wb_mixture_climb(wb_mixture_chain *chain, wb_mixture_steps *steps);
 
 /* Statistics of rows with given labels (from 0; negative: left out). `rows` lists the rows; NULL: all rows. A missing
@@ -294,8 +284,7 @@ double wb_mixture_log_marginal(const wb_mixture_prior *prior, double of_prior, c
                                double *average, double *scale);
 
 /* Splits and joins of components (split_merge.c), given the labels that the session drew last. Changes only the
- * statistics. With `neighbours`, components are paired with near ones: faster from a start of many small clusters,
- * but it does not leave the posterior as it is. */
+ * statistics. With `neighbours`, near components are paired, which does not leave the posterior as it is. */
 int wb_mixture_split_merge(wb_mixture_chain *chain, const wb_mixture_spots *spots, int neighbours, uint32_t iteration);
 
 /* One trial of the search for a better start, after sweep `iteration`. `level` is the chain's score so far. */
@@ -304,8 +293,7 @@ int wb_mixture_search(wb_mixture_chain *chain, uint32_t iteration, int moves, do
 /* Puts components, given by their statistics, in order of size, the largest first. */
 void wb_mixture_order_by_size(int32_t components, int32_t columns, double *statistics);
 
-/* Joins clusters, given by their statistics, as long as that raises their marginal posterior (merge.c), then puts them
- * in order of size. A cluster that was joined to another is left empty. */
+/* Joins clusters, given by statistics, while that raises their posterior (merge.c); orders by size, empty ones last. */
 int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *statistics, wb_message *message);
 
 /* A start: k-means on a subsample of the rows, in order of size. With `merge`, clusters that describe one population

@@ -1,8 +1,6 @@
 /* Widened densities of mixtures and their peaks. A sheet of cells that share one value gets the thickness `floor` of a
- * usual component, so that it does not end every path at its border.
- *
- * Sums over components run over blocks of LANES components, so that the compiler can vectorise them on any processor.
- * No multiply-add is fused here: fma() is slow where the compiler may not use the instruction. */
+ * usual component. Sums run over blocks of LANES components, which any compiler can vectorise. No multiply-add is
+ * fused: fma() is slow where the compiler may not use the instruction. */
 #include "core/rounding.h"
 
 #include "mixture/peaks.h"
@@ -17,8 +15,7 @@
 #define LEAST_LOG_SHARE (-20.0)
 #define MOST_STEPS 200
 #define LAST_STEP 1e-3
-/* A step of EM times this. Below 2, the density still rises near a peak (Peters & Walker 1978), and half as many steps
- * are needed where peaks are flat. The first steps are not lengthened, so that they stay on the slope. */
+/* Steps of EM times this: below 2 the density still rises near a peak (Peters & Walker 1978). Not the first steps. */
 #define LENGTHENED 1.8
 #define PLAIN_STEPS 4
 

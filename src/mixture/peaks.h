@@ -71,7 +71,6 @@ double wb_peaks_log_density(const wb_peaks_density *density, const double *z, do
 size_t wb_peaks_climb_room(int32_t components, int32_t columns);
 void wb_peaks_climb(const wb_peaks_density *density, double *z, double *room);
 
-/* The branch of each component, from 0 in the order of components, under each of `rules` rules: branch[components] for
- * the first rule, then for the second. top: components x columns, where each climbs to. */
+/* Branches of components, from 0, under each rule: branch[components x rules]. top: components x columns, peaks. */
 int wb_peaks_branches(const wb_peaks_density *density, const double *top, const wb_peaks_rule *rule, int32_t rules,
                       int32_t *branch, wb_message *message);

@@ -1,16 +1,13 @@
-/* Several samples share the components, and each has its own proportions: the hierarchical Dirichlet process of Teh,
- * Jordan, Beal & Blei (2006, Journal of the American Statistical Association 101, 1566-1581), truncated at k
- * components:
+/* Samples share the components, each with its own proportions: the hierarchical Dirichlet process of Teh, Jordan, Beal
+ * & Blei (2006, Journal of the American Statistical Association 101, 1566-1581), truncated at k components:
  *
  *   beta_j = v_j prod_{r<j} (1 - v_r),  pi_s | beta ~ Dirichlet(a beta_1, ..., a beta_k),
  *   z_i ~ pi_s for the rows i of sample s,  a ~ Ga(shape, rate).
  *
  * With the pi_s integrated out, n_sj rows of sample s in component j sit at m_sj tables of a restaurant with
- * concentration a beta_j. Given these tables, beta, its sticks and exchanges of labels depend only on m_j = sum_s m_sj,
- * as on the numbers of rows of one sample. So a sweep draws tables, sticks, alpha, then a, and last all pi_s.
+ * concentration a beta_j. Given these, beta and exchanges of labels depend only on m_j = sum_s m_sj.
  *
- * Splits and joins are moves of the mixture of one sample. Therefore the first sweeps of a chain treat all samples as
- * one, pi_s = beta. Only the later sweeps draw from this model. */
+ * Splits and joins are moves of one sample. So the first sweeps of a chain treat all samples as one, pi_s = beta. */
 #include "core/scalar.h"
 
 #include "core/elementary.h"

@@ -1,8 +1,7 @@
 /* Ranks the modes of the posterior. With h for what is learned of the prior, and labels z drawn by q from parameters,
  *   score = log p(x, z | h) + log p(h) - log q(z),  q(z) = prod_i pi_z N(x_i | z) / sum_j pi_j N(x_i | j).
- * Parameters and sticks are integrated out of p(x, z | h). Its mean is a lower bound of the log of the posterior mass
- * around the parameters (Jensen), up to one constant for all chains; the log likelihood counts a mode's height alone.
- */
+ * Parameters and sticks are integrated out of p(x, z | h). The score's mean is a lower bound of the log of the
+ * posterior mass around the parameters (Jensen), up to one constant for all chains. */
 #include "core/scalar.h"
 
 #include "core/elementary.h"

@@ -1,6 +1,5 @@
-/* A search for a better start, in the warm-up: after a sweep, a component is dropped, joined to another, or split,
- * and some sweeps later the result is kept if it raises the score. Sweeps and the moves of split_merge.c hardly ever
- * join components that overlap, because their neighbours must move as well. */
+/* A search for a better start, in the warm-up: after a sweep, a component is dropped, joined to another, or split, and
+ * some sweeps later the result is kept if it raises the score. */
 #include "core/scalar.h"
 
 #include "core/elementary.h"
@@ -14,8 +13,7 @@
 #define RELAX 8
 #define JUDGE 6
 #define CONFIRM 10
-/* How much a trial must exceed the chain's level to be promising; one this far below after a third of these sweeps
- * ends. */
+/* How far a trial must exceed the chain's level; one this far below it after a third of these sweeps ends. */
 #define PROMISING 3.0
 #define HOPELESS 60.0
 /* Components of fewer rows are not tried. */
@@ -66,8 +64,7 @@ static void join(const wb_mixture_chain *chain, int32_t j, wb_stream *stream, do
   memset(other, 0, size * sizeof(double));
 }
 
-/* Cuts a component across a random direction, as if its rows were normal: t is the position of a row in this direction,
- * in deviations from the mean, and each part has the moments of a truncated normal. */
+/* Cuts a component across a random direction, at t deviations from the mean, by moments of truncated normals. */
 static void split(const wb_mixture_state *state, int32_t j, int32_t empty, wb_stream *stream, double *slope) {
   const int32_t p = state->columns;
   double *const own = wb_mixture_statistics_of(state, j), *const other = wb_mixture_statistics_of(state, empty);
@@ -105,7 +102,6 @@ static void split(const wb_mixture_state *state, int32_t j, int32_t empty, wb_st
   }
 }
 
-/* Changes the statistics of a component: drops it, joins it to another, or splits it, in turn. */
 static int propose(wb_mixture_chain *chain, uint32_t iteration, double *room) {
   const wb_mixture_state *const state = &chain->state;
   const int32_t k = state->components, empty = find_empty(state);

@@ -1,5 +1,4 @@
-/* Splits a component in two or joins two to one by Metropolis-Hastings moves. Drawing the rows' labels one by one
- * reaches such states only through states of low probability.
+/* Splits a component in two or joins two to one by Metropolis-Hastings moves, where draws of labels hardly would.
  *
  * All components are paired at random, whatever they hold. Given the labels z of the rows, with parameters and sticks
  * integrated out, a pair (a, b) proposes to
@@ -214,7 +213,6 @@ static int expect(const moves *m, const double *statistics, double *factor) {
   return 1;
 }
 
-/* Sets a half's density by the posterior expectations of its parameters. 0 if there is no Cholesky factor. */
 static int estimate(moves *m, size_t half, double rows) {
   const int32_t p = m->state->columns;
   const double *statistics = m->halves + half * WB_MIXTURE_STATISTICS(p), n = statistics[0];
@@ -311,7 +309,6 @@ static void decide(moves *m, int32_t g) {
   }
 }
 
-/* Exchanges the labels of a pair with the conditional probability of the exchanged order. */
 static void order_labels(moves *m, int32_t g, uint64_t key, uint32_t iteration) {
   const int32_t a = m->first[g], b = m->second[g];
   const double n_a = count_of(m, a), n_b = count_of(m, b);

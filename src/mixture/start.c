@@ -1,6 +1,5 @@
 /* The statistics with which a chain starts: from k-means on a subsample, seeded by k-means++ (Arthur & Vassilvitskii
- * 2007), or from labels that the user gives. Clusters that describe one population are joined at once only if no
- * warm-up joins them (merge.c). Different keys give other subsamples and centres, so chains start apart. */
+ * 2007), or from given labels. Clusters that describe one population are joined if no warm-up does that (merge.c). */
 #include "core/rounding.h"
 
 #include "core/philox.h"
@@ -18,8 +17,7 @@
 /* Nanoseconds of a coordinate of a distance, roughly. */
 #define COORDINATE_TIME 1.5
 
-/* Each atom adds a coordinate, in which rows with its value are this many sd from all others. These rows become
- * clusters of their own, which sweeps would find late or not at all. */
+/* Each atom adds a coordinate, in which its rows are this many sd from all others, and become clusters of their own. */
 #define ATOM_DISTANCE 2.0
 
 typedef struct sample {
@@ -127,8 +125,7 @@ static int64_t far_row(const sample *s, double u) {
   return last;
 }
 
-/* Chooses centres one after the other. Each is a row drawn with probability proportional to its squared distance from
- * the nearest earlier centre. Returns how many different centres there are, or -1 if it was interrupted. */
+/* Chooses centres: rows drawn by squared distance from the nearest before. Returns how many; -1: interrupted. */
 static int32_t choose_centers(sample *s, uint64_t key) {
   const size_t p = (size_t)s->columns;
   for (int32_t j = 0; j < s->components; j++) {

@@ -52,8 +52,7 @@ static int merge(wb_mixture_chain *chain) {
   return wb_mixture_send_statistics(chain, 0, k);
 }
 
-/* Whether a sweep has splits and joins. The first hundred sweeps all do, to find the populations. After them up to
- * seven sweeps in eight go without: the more rows there are, the fewer proposals are accepted. */
+/* Whether a sweep has splits and joins: the first hundred do, then up to seven in eight do not, as rows are many. */
 static int splits(uint32_t iteration, int64_t rows) {
   const uint32_t every = rows < 875000 ? 1 + (uint32_t)(rows / 125000) : 8;
   return iteration <= 100 || iteration % every == 0;
@@ -122,7 +121,6 @@ int wb_mixture_run(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, con
         splits(iteration, sweeps->spots->data->rows))
       WB_TRY(wb_mixture_split_merge(chain, sweeps->spots, joins_neighbours(iteration, sweeps->merge), iteration));
     if (searches) {
-      /* The chain's level: the mean score of its sweeps, of which recent ones count more. */
       const double before = iteration == sweeps->search[0] ? sweeps->score[i] : *sweeps->level;
       *sweeps->level = 0.8 * before + 0.2 * sweeps->score[i];
       WB_TRY(wb_mixture_search(chain, iteration, sweeps->moves, sweeps->level));

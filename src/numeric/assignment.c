@@ -1,7 +1,6 @@
 /* The assignment problem by shortest augmenting paths with prices of agents and tasks (Kuhn 1955; Jonker & Volgenant
- * 1987, Computing 38, 325-340). The reduced cost of a pair is its cost less both prices. It is never negative, and 0
- * for assigned pairs. Most agents get a task when the first prices are set. Each remaining agent costs one search of
- * O(n^2). */
+ * 1987, Computing 38, 325-340). The reduced cost of a pair is its cost less both prices: never negative, and 0 for
+ * assigned pairs. Each agent without a task after the first prices costs a search of O(n^2). */
 #include "core/rounding.h"
 
 #include "numeric/assignment.h"
@@ -25,7 +24,6 @@ static double reduced_cost(const assignment *a, int32_t agent, int32_t task) {
   return a->cost[(size_t)agent * (size_t)a->n + (size_t)task] - a->agent_price[agent] - a->task_price[task];
 }
 
-/* Sets the highest prices, of agents first and then of tasks, that leave no reduced cost negative. */
 static void set_prices(assignment *a) {
   const int32_t n = a->n;
   for (int32_t t = 0; t < n; t++) a->task_price[t] = wb_infinity();
@@ -55,7 +53,6 @@ static void assign_free_tasks(assignment *a) {
       }
 }
 
-/* The place in `open` of the nearest open task. Of equally near ones a free one comes first, then the first. */
 static int32_t nearest_open(const assignment *a, int32_t count) {
   int32_t best = 0;
   for (int32_t i = 1; i < count; i++) {
@@ -68,8 +65,7 @@ static int32_t nearest_open(const assignment *a, int32_t count) {
   return best;
 }
 
-/* Finds the shortest path from an agent without a task to a free task, through agents that would give up their tasks.
- * Then sets the prices so that the path has reduced cost 0. Finished tasks are kept after the open ones. */
+/* Finds the shortest path from an agent without a task to a free task, and sets prices so that it costs 0. */
 static int32_t shortest_path(assignment *a, int32_t start) {
   const int32_t n = a->n;
   int32_t count = n, last = start;

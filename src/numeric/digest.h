@@ -1,5 +1,4 @@
-/* A 128-bit digest of a stream of bytes or values, the same on every machine. It detects accidents but is not
- * cryptographic: another stream with the same digest can be constructed.
+/* A 128-bit digest of a stream of bytes or values, the same on every machine, against accidents: not cryptographic.
  *
  * Words of 64 bits, lowest byte first, go in turn to eight lanes: lane = rotl((lane ^ word) * K, 29). K is odd, so
  * changing one word always changes its lane. The last words are padded with zeros. At the end the lanes are the keys of
@@ -18,7 +17,6 @@ typedef struct wb_digest {
 
 void wb_digest_start(wb_digest *digest);
 
-/* Adds `count` values of `width` bytes each, 1 to 8. The lowest byte of each value comes first. */
 void wb_digest_add(wb_digest *digest, const void *values, size_t count, size_t width);
 
 void wb_digest_end(wb_digest *digest, unsigned char result[WB_DIGEST_BYTES]);

@@ -12,8 +12,7 @@
   const wb_vector y_re = WB_VECTOR_FMA(x_re, w_re, (x_im) * (w_im)), \
                   y_im = WB_VECTOR_FMA(x_im, w_re, -((x_re) * (w_im)))
 
-/* A radix-4 step on vectors q apart, decimation in frequency, and its inverse up to a factor of four. w: re, im of
- * three roots; NULL: 1. */
+/* A radix-4 step on vectors q apart, and its inverse up to a factor of four. w: re, im of three roots; NULL: 1. */
 WB_INLINE void WB_NAME(fft_divide_four)(double *re, double *im, size_t q, const wb_vector *w) {
   const wb_vector ar = LOAD(re), br = LOAD(re + q), cr = LOAD(re + 2 * q), dr = LOAD(re + 3 * q);
   const wb_vector ai = LOAD(im), bi = LOAD(im + q), ci = LOAD(im + 2 * q), di = LOAD(im + 3 * q);

@@ -1,7 +1,5 @@
-/* Whether the processor has an instruction for fused multiply-adds, for core/scalar.h.
- *
- * Also fma() and fmaf() for 64-bit Windows, whose C library (mingw-w64) rounds twice. These definitions take the place
- * of the library's in this package alone. They use the processor's instruction if it has one. */
+/* Whether the processor has an instruction for fused multiply-adds, for core/scalar.h. Also fma() and fmaf() for 64-bit
+ * Windows, whose C library (mingw-w64) rounds twice, in this package alone. */
 #include "core/scalar.h"
 
 #include "core/software_fma.h"

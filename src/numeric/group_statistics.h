@@ -16,7 +16,6 @@ typedef struct wb_grouping {
  *   columns          which, from 1; there are `count`
  *   least            groups of fewer values have NaN
  *   value, variance  groups x parts x draws x count
- * Threads share parts, draws and columns. Each has memory for the values of a part and for the number of groups.
- * Returns 0 if memory does not suffice for one thread. */
+ * Threads share parts, draws and columns. Returns 0 if memory does not suffice for one thread. */
 int wb_group_statistics(const double *x, const int32_t *columns, int32_t count, const wb_grouping *grouping, int mean,
                         int64_t least, int32_t threads, double *value, double *variance);

@@ -35,7 +35,6 @@ static double seconds_of(clockid_t clock) {
   return clock_gettime(clock, &now) == 0 ? (double)now.tv_sec + 1e-9 * (double)now.tv_nsec : 0;
 }
 
-/* Reads the beginning of a file as text. Returns 0 if it does not fit or cannot be read. */
 static int read_text(const char *path, char *text, size_t size) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;

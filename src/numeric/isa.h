@@ -7,13 +7,11 @@
  *   wb_vector, wb_vectorf          a vector of doubles, of floats
  *   WB_VECTOR_FMA, WB_VECTOR_FMAF  fused multiply-add of vectors
  *   WB_VECTOR_SET, WB_VECTOR_SETF  a vector whose elements are all the same number
- * After the inclusion, WB_LOOP(loop, isa) is the variant for an instruction set that is known at run time. It is called
- * as WB_LOOP(log_add_to, run->isa)(count, ...).
+ * Afterwards, WB_LOOP(log_add_to, run->isa)(count, ...) calls the variant for an instruction set known at run time.
  *
- * x86-64 has AVX-512, AVX2 and the baseline, which serves processors without AVX2 and is slow, since fma() is a
- * function there. All arm64 processors have NEON. Their baseline has vectors of the same width, but WB_VECTOR_FMA is
- * scalar instructions unless the compiler joins them. Other processors have only the baseline, and so do builds with
- * WB_NARROW_VECTORS (see configure.win). A file that defines WB_WITHOUT_AVX512 is as fast with AVX2. */
+ * x86-64 has AVX-512, AVX2 and the baseline, which is slow, since fma() is a function there. On arm64 WB_VECTOR_FMA of
+ * the baseline is scalar instructions unless the compiler joins them. Other processors have only the baseline, and so
+ * do builds with WB_NARROW_VECTORS (configure.win). A file with WB_WITHOUT_AVX512 is as fast with AVX2. */
 #ifndef WB_ISA_ONCE
 #define WB_ISA_ONCE
 

@@ -1,6 +1,5 @@
 /* One pass over a matrix of data: whether every value is finite, and the mean, standard deviation, minimum and maximum
- * of each column. The matrix may come in parts, one after the other. Every part but the last has a multiple of
- * WB_LEAF_ROWS rows. The result is that of the whole matrix. */
+ * of each column. The matrix may come in parts: all but the last have a multiple of WB_LEAF_ROWS rows. */
 #pragma once
 
 #include <stdint.h>
@@ -17,9 +16,8 @@ typedef struct wb_matrix_moments {
   double min, max;
 } wb_matrix_moments;
 
-/* Adds a part of the matrix: x is rows x columns, column-major, with at least one row, after `first_row` earlier rows.
- * `moments` has one entry for each column and is continued. It is unspecified for a column with a value that is not
- * finite. `scan` has one entry for each column. Threads share the columns. */
+/* Adds a part of the matrix: x is rows x columns, column-major, after `first_row` earlier rows. `moments` and `scan`
+ * have an entry for each column. A column with a value that is not finite has unspecified moments. */
 void wb_matrix_scan_rows(const double *x, int64_t rows, int32_t columns, int64_t first_row, int32_t threads,
                          wb_matrix_moments *moments, wb_matrix_scan *scan);
 

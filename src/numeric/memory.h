@@ -10,8 +10,7 @@ void *wb_aligned_malloc(size_t bytes);
 void wb_aligned_free(void *memory);
 
 /* One block of memory for several arrays, each at a multiple of 64: WB_PARTS("counts", message, WB_PART(x, n), ...)
- * sets the pointer x to room for n of its elements. WB_CLEARED(x, n) also clears them. Returns the block, which
- * wb_aligned_free() frees, or NULL with the message that there is no memory for "counts". */
+ * sets x to room for n of its elements, WB_CLEARED(x, n) cleared. Returns the block, for wb_aligned_free(), or NULL. */
 typedef struct wb_part {
   void *pointer; /* its address */
   size_t bytes;
@@ -25,8 +24,7 @@ typedef struct wb_part {
   wb_parts_malloc((wb_part[]){__VA_ARGS__}, sizeof((wb_part[]){__VA_ARGS__}) / sizeof(wb_part), purpose, message)
 void *wb_parts_malloc(const wb_part *part, size_t parts, const char *purpose, wb_message *message);
 
-/* Asks the system for large pages for this memory, if it offers them. Otherwise many megabytes of fresh memory are
- * cleared page by page at the first touch, which can take longer than computing what is written there. */
+/* Asks the system for large pages for this memory: clearing many small ones at first touch can take long. */
 void wb_large_pages(void *memory, size_t bytes);
 
 /* The message that `bytes` for `purpose` (say "statistics") could not be allocated. Returns WB_ERROR_MEMORY. */

@@ -1,7 +1,5 @@
 /* Philox for many elements at a time (core/philox.h), included by a topic's loops once for each instruction set
- * (isa.h). It computes the two 64-bit words of one block of each element, with the bits of wb_philox_wide(). The 32 x
- * 32 bit products are written with intrinsics, because GCC makes 64 x 64 bit products of them, three times as slow on
- * Intel. */
+ * (isa.h). The 32 x 32 bit products are intrinsics, because GCC makes slow 64 x 64 bit products of them. */
 
 #ifndef WB_PHILOX_TILE
 #define WB_PHILOX_TILE 16
@@ -99,9 +97,8 @@ WB_INLINE void WB_NAME(philox_words)(int count, uint64_t key, uint32_t purpose, 
     WB_NAME(philox_tile)(key, purpose, iteration, same, element + i, first + i, second + i);
 }
 
-/* Block 0 of elements first..first + WB_PHILOX_TILE - 1. Usually these elements differ in only one of the four words
- * that the rounds begin with, so the first rounds are shared by all, or by half of them. Else the element's upper half
- * changes. */
+/* Block 0 of elements first..first + WB_PHILOX_TILE - 1. Usually these differ in only one of the four words that the
+ * rounds begin with, so the first rounds are shared by all, or by half of them. */
 WB_INLINE void WB_NAME(philox_series)(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first, uint64_t *one,
                                       uint64_t *two) {
 #ifdef WB_WORDS

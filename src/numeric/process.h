@@ -7,7 +7,6 @@
 void wb_unload_forbid(const char *why);
 const char *wb_unload_obstacle(void);
 
-/* wb_forked(): whether this is a child of the process in which wb_fork_watch() was called, when the package was loaded.
- * The OpenMP threads of its parent do not exist there: it gets one thread. */
+/* wb_forked(): whether this is a child of the process that called wb_fork_watch(), without its OpenMP threads. */
 void wb_fork_watch(void);
 int wb_forked(void);

@@ -1,7 +1,6 @@
-/* The root of a symmetric positive definite matrix of many rows, and systems of equations with it, in vectors. Each
- * entry is the same sum as in core/linear_algebra.h, so that the numbers have the same bits. The matrix is square, row
- * by row, with `stride` numbers between rows; n and the stride are multiples of 8, and the matrix is at a multiple of
- * 64. Numbers below the diagonal are not read, and overwritten. */
+/* The root of a symmetric positive definite matrix of many rows, and systems of equations with it, in vectors, with the
+ * bits of core/linear_algebra.h. The matrix is square, row by row, with `stride` numbers between rows; n and the stride
+ * are multiples of 8, the matrix at one of 64. Numbers below the diagonal are overwritten. */
 #pragma once
 
 #include "backend/types.h"
@@ -13,13 +12,11 @@ static inline size_t wb_root_stride(int32_t n) { return (size_t)wb_root_padded(n
 /* Replaces A by U with U'U = A. Returns 0, or 1 + the first row whose pivot is not positive and finite. */
 int32_t wb_root(wb_isa isa, int32_t n, size_t stride, double *a);
 
-/* The same of a packed matrix, which becomes the packed U' of core/linear_algebra.h. Returns -1 if there is no memory;
- * the matrix is unchanged then, and after a failure. From so many rows on, vectors repay the copies. */
+/* The same of a packed matrix, which becomes the packed U'. -1 if there is no memory: the matrix is unchanged then. */
 #define WB_ROOT_WORTH 40
 int32_t wb_root_packed(wb_isa isa, int32_t n, double *a);
 
-/* The same of a banded matrix, with the same bits but for terms of 0. Row r has the entries (r, r) to (r, r + band),
- * and behind them zeros: rows are wb_root_band_width() numbers apart. */
+/* The same of a banded matrix: row r has (r, r) to (r, r + band), then zeros, wb_root_band_width() numbers in all. */
 #define WB_ROOT_ZEROS 16
 static inline size_t wb_root_band_width(int32_t band) {
   return (size_t)band + (band < WB_ROOT_ZEROS ? 1 : WB_ROOT_ZEROS);

@@ -11,8 +11,7 @@
 /* Calls work(context, i) for i < pieces on `threads` threads, which take them one by one; returns when all are done. */
 void wb_spread(int32_t threads, int64_t pieces, wb_piece *work, void *context);
 
-/* Calls work(context) once on each of `threads` threads at the same time, and returns when all have returned. They take
- * pieces of work with wb_take(). One thread calls `work` without a parallel region, whose barriers are system calls. */
+/* Calls work(context) once on each of `threads` threads, and returns when all have. They take pieces with wb_take(). */
 void wb_on_threads(int32_t threads, void (*work)(void *context), void *context);
 
 /* A piece of work, with working memory of the thread that does it. */
@@ -31,8 +30,7 @@ static inline int64_t wb_take(int64_t *next) {
   return taken;
 }
 
-/* The calling thread's number in a team of `threads`. One thread works without a parallel region of its own, so OpenMP
- * would give the number that the caller has in another team. */
+/* The calling thread's number in a team of `threads`; 0 for one thread, which may be in another team. */
 static inline int wb_thread_of(int threads) {
 #ifdef _OPENMP
   if (threads > 1) return omp_get_thread_num();
@@ -41,6 +39,5 @@ static inline int wb_thread_of(int threads) {
   return 0;
 }
 
-/* Has new memory cleared by several threads, each its own pages. Where threads write to one new page at the same time,
- * each of them clears it. What was in the memory is lost. */
+/* Has new memory cleared by several threads, each its own pages. What was in the memory is lost. */
 void wb_touch_pages(void *memory, size_t bytes, int32_t threads);

@@ -1,5 +1,4 @@
-/* Vectorised draws of consecutive elements. They are apart from numeric/variates.c, whose scalar draws would be inlined
- * for vectors at each of their calls: that made the object six times as large. */
+/* Vectorised draws of consecutive elements, apart from numeric/variates.c, which would inline its scalar draws. */
 #pragma once
 
 #include "backend/types.h"

@@ -75,8 +75,7 @@ static void draw_dirichlet(wb_stream *stream, const wb_variates_rows *rows, cons
     draws[j * rows->stride] = rows->is_log ? log_share[j] : wb_exp(log_share[j]);
 }
 
-/* One binomial after the other, given what is left of the trials and of the weights. The weights that are left are
- * added from the end, so that none is lost by subtraction. */
+/* One binomial after the other, given what is left of trials and weights; the latter are added from the end. */
 static void draw_multinomial(wb_stream *stream, const wb_variates_rows *rows, int64_t trials, const double *weight,
                              double *left, double *draws) {
   const int64_t last = rows->columns - 1;

@@ -54,8 +54,7 @@ typedef struct wb_variates_rows {
 } wb_variates_rows;
 int wb_variates_draw_rows(const wb_variates *work, const wb_variates_rows *rows, wb_message *message);
 
-/* *factor: the Cholesky factor of a matrix, of which the lower triangle is read, column by column. To be freed by
- * wb_variates_free(). `name` is for the message if the matrix is not positive definite. */
+/* *factor: the Cholesky factor of a matrix's lower triangle, for wb_variates_free(). `name` is for the message. */
 int wb_variates_factor(const char *name, int64_t columns, const double *matrix, double **factor, wb_message *message);
 void wb_variates_free(double *factor);
 

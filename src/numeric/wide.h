@@ -1,6 +1,5 @@
 /* Wide numbers: mantissa * 2^exponent >= 0, for probabilities that a double cannot hold. The exponent is an integer in
- * a separate double, so relative accuracy is the same at any size. The mantissa is in [1/2, 2); zero is (0,
- * WB_WIDE_NOTHING). */
+ * a double, the mantissa in [1/2, 2); zero is (0, WB_WIDE_NOTHING). */
 #pragma once
 
 #include <stddef.h>
@@ -49,7 +48,6 @@ void wb_wide_untilt(int64_t count, const double *x, double slope, int64_t first,
 #define WB_WIDE_SURROUNDED(length) ((length) + 2 * WB_WIDE_OUTPUTS)
 wb_wide wb_wide_surround(const wb_wide *x, double *memory);
 
-/* Outputs first..first + count - 1 of the convolution of p and q with every term, whatever the exponents. It is ten
- * times slower than with doubles. q comes from wb_wide_surround(). */
+/* Outputs first..first + count - 1 of the convolution of p and q, slowly, with every term. q: wb_wide_surround(). */
 void wb_wide_convolve(const wb_wide *p, const wb_wide *q, int64_t first, int64_t count, double *mantissa,
                       double *exponent, wb_isa isa);

@@ -7,12 +7,10 @@
  *
  * and a s + b j = (a + b) j + a (s - j). So with u_j = (a + b) j f_j, v_j = a f_j and h_i = i g_i the sum is
  * (u * g)_s + (v * h)_s: two convolutions. If a >= 0 and a + b >= 0, their terms are not negative and nothing cancels.
- * The relative error of an entry is about that of one multiply-add times the number of variables that typically make up
- * its value.
+ * The relative error of an entry is about that of one multiply-add times the number of variables in its value.
  *
  * Entry s needs all entries before it. So the outputs are halved again and again: when the first half of an interval is
- * known, one direct sum adds its terms to the second half. The backend's convolution does all but a 128th of the
- * products. The order of the terms, and with it every bit, is the same on every machine. */
+ * known, one direct sum of the backend adds its terms to the second half. The order of the terms is always the same. */
 #include "core/rounding.h"
 
 #include "pmf/convolve.h"
@@ -28,8 +26,7 @@
 /* Direct sums with fewer products than this run on the CPU. */
 #define DEVICE_FROM 1e7
 
-/* With at least FAST_FROM outputs, the widest steps use the fast method: steps of at least a FAST_SHARE-th of all
- * outputs. Each value goes through at most FAST_SHARE - 1 of them. */
+/* From FAST_FROM outputs on, steps of at least a FAST_SHARE-th of all outputs use the fast method. */
 #define FAST_FROM 262144
 #define FAST_SHARE 8
 

@@ -1,5 +1,4 @@
-/* The distribution of the sum of two variables, for one pair or many, from weights or their logarithms: chooses among
- * direct sums, one Fourier transform and windows of exponential tilting. */
+/* The distribution of the sum of two variables, from weights or logarithms: chooses among convolve.h's methods. */
 #include "core/rounding.h"
 
 #include "pmf/convolve.h"
@@ -75,7 +74,6 @@ static int convolve_logarithms(const wb_pmf_method *method, int64_t m, const dou
   return WB_OK;
 }
 
-/* Convolves pairs of logarithms, or pairs that are long enough for the fast method, one after the other. */
 static int convolve_each(const wb_pmf_method *method, const wb_convolution *work, int log) {
   const int64_t m = work->m, n = work->n, outputs = m + n - 1;
   const size_t bytes = (log ? 3 : 1) * (size_t)(m + n + outputs) * sizeof(double);

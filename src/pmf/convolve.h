@@ -1,8 +1,7 @@
 /* Internal interface of the sum of two variables: convolve.c chooses among direct sums (direct.c), one Fourier
  * transform (flat.c) and windows of exponential tilting (window.c). sum.c adds many variables by calling it.
  *
- * "Wide" weights are those of numeric/wide.h. p is always the shorter vector: then vectors of sums need no zeros in
- * between, and the order of a sum does not depend on which vector was named first. */
+ * "Wide" weights are those of numeric/wide.h. p is always the shorter vector, whichever was named first. */
 #pragma once
 
 #include "numeric/wide.h"
@@ -26,8 +25,7 @@ wb_convolution wb_pmf_one_pair(int64_t m, const double *p, int64_t n, const doub
 int wb_pmf_direct_wide(const wb_pmf_method *method, const wb_wide *p, const wb_wide *q, int64_t first, int64_t count,
                        double *mantissa, double *exponent);
 
-/* flat.c. The first `count` outputs; m <= n. *done becomes 1, or 0 if the transform would not pay: then r is not
- * written. */
+/* flat.c. The first `count` outputs; m <= n. *done becomes 1, or 0, without r, if the transform would not pay. */
 int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
                          int64_t count, double *r, int *done);
 

@@ -33,7 +33,6 @@ static void to_wide(int64_t count, const double *x, int log, double *mantissa, d
   else wb_wide_from_double(count, x, mantissa, exponent, isa);
 }
 
-/* Numbers that are converted at a time, and an upper bound on the nanoseconds of each. */
 #define TOGETHER 1024
 #define NUMBER_TIME 20.0
 

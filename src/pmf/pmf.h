@@ -1,8 +1,7 @@
 /* Sums of independent discrete random variables: the interface for src/entry.
  *
- * A distribution is a vector of weights: finite, not negative, at least one positive. With log = 1 it is a vector of
- * their natural logarithms, -inf for zero. Every function that can fail returns a wb_status. On failure it has written
- * one sentence into the message, except for WB_INTERRUPTED, which needs none. */
+ * A distribution is a vector of weights: finite, not negative, at least one positive; with log = 1 of their logarithms,
+ * -inf for zero. Functions that can fail return a wb_status, with a message except for WB_INTERRUPTED. */
 #pragma once
 
 #include "backend/backend.h"
@@ -13,8 +12,7 @@
 /* How the sums of a call are computed. */
 typedef struct wb_pmf_method {
   wb_call *call;
-  /* The table of the call's backend, for direct sums. Sums so short that copying to a GPU and back would take longer
-   * than adding them run through the CPU's table; the bits are the same. */
+  /* The backend's table, for direct sums; sums too short to be worth copying use the CPU's, with the same bits. */
   const wb_pmf_functions *table;
   double accuracy;     /* relative error allowed to the fast method; 0: direct sums alone */
   wb_fft_cache *cache; /* the caller's tables for transforms */
@@ -69,8 +67,7 @@ typedef struct wb_pmf_counting {
   double a, a_plus_b, none, alone;
 } wb_pmf_counting;
 
-/* The distribution of the sum of a random number of independent variables. Each has the weights f, whose entry 0 counts
- * as 0 and is not read. The first `outputs` entries go into g. */
+/* The first `outputs` entries of the sum of a random number of variables with weights f, without f[0], go into g. */
 int wb_pmf_compound(const wb_pmf_method *method, const wb_pmf_counting *counting, int64_t size, const double *f,
                     int64_t outputs, double *g);
 
@@ -79,9 +76,8 @@ int wb_pmf_compound(const wb_pmf_method *method, const wb_pmf_counting *counting
  * exact up to 2^53, with relative errors below n 2^-53 beyond; the largest must be below 2^1900. */
 int wb_pmf_count_groups(wb_call *call, int64_t n, const double *scores, int64_t size, double *result);
 
-/* How probable each sum of `size` scores drawn at random is. Scores are whole numbers in increasing order, and `result`
- * is as above. Typical relative errors are 1e-13. An error is at most 1e-13 times the largest probability of a sum
- * within 2.5 standard deviations of a tilt whose mean is near the sum. */
+/* How probable each sum of `size` scores drawn at random is, as above. Typical relative errors are 1e-13. An error is
+ * at most 1e-13 times the largest probability within 2.5 standard deviations of a tilt whose mean is near the sum. */
 int wb_pmf_rank_sums(wb_call *call, int64_t n, const double *scores, int64_t size, double *result);
 
 /* A variable with few values, which are whole numbers from 0 in increasing order, and their weights. */

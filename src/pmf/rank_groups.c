@@ -88,8 +88,7 @@ static void add_block(const wb_pmf_values *v, const double *all, int64_t begin, 
 }
 
 /* In place, by stretches from the last to the first, because an output comes from entries at and before it. Within a
- * stretch as long as the least shift, blocks go forwards: memory then moves 24 bytes for each output and two-valued
- * variable, which is all the time that long sums take. Only shorter shifts need a copy of a block. */
+ * stretch as long as the least shift, blocks go forwards. Only shorter shifts need a copy of a block. */
 int wb_pmf_add_values(wb_call *call, int64_t count, const double *x, int64_t terms, const wb_pmf_values *values,
                       const double *outputs, double *result) {
   double block[BLOCK];

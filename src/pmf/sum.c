@@ -1,12 +1,9 @@
-/* The distribution of a sum of many independent variables, by convolution of pairs. The two shortest come first
- * (Huffman's order): then thousands of short distributions cost about as much as the last convolution of two long ones.
- * On the log scale partial sums are kept as wide numbers (numeric/wide.h), so that nothing underflows.
+/* The distribution of a sum of many independent variables, by convolution of pairs, the two shortest first (Huffman's
+ * order). On the log scale partial sums are kept as wide numbers (numeric/wide.h), so that nothing underflows.
  *
- * At worst the relative errors of the pairs add up, each as often as the result contains its pair. So the allowed error
- * is divided among the pairs that are large enough for the fast method.
- *
- * Weights that are not probabilities may have partial sums that a double cannot hold although it can hold the result.
- * Then the partial sums are kept as wide numbers, too. */
+ * At worst the relative errors of the pairs add up. So the allowed error is divided among the pairs that are large
+ * enough for the fast method. If partial sums of weights that are not probabilities leave the range of doubles, they
+ * are wide numbers, too. */
 #include "core/rounding.h"
 
 #include "pmf/convolve.h"
@@ -92,9 +89,8 @@ static int term_write(term *p, const form *as, double *result, wb_message *messa
   return WB_OK;
 }
 
-/* Whether a partial sum may leave the range of doubles although the result does not. With probabilities it never does:
- * no entry is larger than those it comes from. With weights of larger sums, whose product has log2 `above`, an entry
- * may overflow. Or an entry, whose log2 is at least `below`, may underflow before it would grow again. */
+/* Whether a partial sum may leave the range of doubles although the result does not. With probabilities it never does.
+ * Otherwise an entry may overflow, up to log2 `above`, or underflow, down to log2 `below`. */
 static int leaves_doubles(const wb_pmf_terms *terms, int64_t times) {
   double above = 0, below = 0;
   for (int64_t i = 0; i < terms->count; i++) {
@@ -131,9 +127,8 @@ static int compare_places(const void *a, const void *b) {
   return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Plans the convolutions: pairs[2 k], pairs[2 k + 1] make term count + k. Returns how many may use the fast method. Two
- * queues are in order of length: the given terms, sorted, and the sums. Each sum is at least as long as the one made
- * before it. Given terms have the numbers 0..count - 1; the sums follow. */
+/* Plans the convolutions: pairs[2 k], pairs[2 k + 1] make term count + k; given terms have the numbers 0..count - 1.
+ * Returns how many may use the fast method. Two queues are in order of length: the given terms and the sums. */
 static double plan(const wb_pmf_terms *terms, int wide, place *given, int64_t *pairs, int64_t *sum_length) {
   int64_t next_given = 0, next_sum = 0;
   double fast = 0;
@@ -190,7 +185,6 @@ int wb_pmf_sum(const wb_pmf_method *method, const wb_pmf_terms *terms, double *r
 /* How many convolutions may use the fast method, each counted as often as the result contains it. */
 static double repeat_plan(int64_t length, int64_t times, int wide) {
   double fast = 0, copies = 1;
-  /* From the last step back: x^times = (x^(times/2))^2, multiplied by x if `times` is odd. */
   for (int64_t power = times; power > 1; power /= 2) {
     const int64_t half = power / 2, half_length = half * (length - 1) + 1;
     if (power % 2 && may_be_fast(length, 2 * half_length - 1, wide)) fast += copies;

@@ -160,8 +160,7 @@ int wb_pmf_tilt(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, do
   return WB_OK;
 }
 
-/* Newton's method for the slope at which the mean is right; the mean's derivative is log(2) times the variance. The
- * means seen so far bracket the slope. A step that would leave the bracket is replaced by its middle. */
+/* Newton's method, within a bracket, for the slope at which the mean is right; its derivative is log(2) variance. */
 int wb_pmf_find_slope(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, int64_t begin, int64_t end,
                       double width, wb_pmf_window *w, wb_call *call) {
   const double middle = 0.5 * (double)(begin + end - 1);

@@ -19,8 +19,7 @@ static wb_weight_bits see_weights(int64_t count, const double *x, uint64_t *rest
   return seen;
 }
 
-/* The same for logarithms. The lowest bit is set by a logarithm within 2^49 of 0, that is a positive weight. The sign
- * bit is set by a logarithm that is neither that nor -inf, and cannot be used. */
+/* The same for logarithms. Lowest bit: one within 2^49 of 0, a positive weight. Sign bit: neither that nor -inf. */
 static wb_weight_bits see_logarithms(int64_t count, const double *x, uint64_t *restrict row) {
   wb_weight_bits seen = {0, 0, 0};
   for (int64_t i = 0; i < count; i++) {

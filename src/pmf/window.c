@@ -1,16 +1,13 @@
 /* Convolution by windows of exponential tilting.
  *
  * For any slope t, r_i = 2^(-t i) sum_j (p_j 2^(t j)) (q_{i-j} 2^(t (i-j))). So the factors may be tilted until their
- * mass lies on the entries that contribute to a window of outputs, and all other entries may be left out. (This is the
- * saddlepoint approximation of Daniels 1954 as an algorithm; Keich 2005 and Wilson & Keich 2016 tilt whole sequences
- * and transform them.) The tilted parts are convolved directly or by the fast Fourier transform. Then every output is
- * certified or refused. Its error has two sources:
- *   - the entries left out: at most outside_p max(q) + max(p) outside_q, by upper
- *     bounds on blocks of entries;
+ * mass lies on the entries that contribute to a window of outputs, and all other entries may be left out (compare
+ * Daniels 1954; Keich 2005; Wilson & Keich 2016). The tilted parts are convolved directly or by the fast Fourier
+ * transform. Then every output is certified or refused. Its error has two sources:
+ *   - the entries left out: at most outside_p max(q) + max(p) outside_q, by upper bounds on blocks of entries;
  *   - the transform: at most wb_fft_product_error().
  * An output is certified if the sum of both is at most `accuracy` times the output. Refused outputs get a window of
- * their own, and in the end the direct sum. So the choice of windows affects speed and never correctness. It counts
- * operations and reads no clock, so it is the same on every machine. */
+ * their own, and in the end the direct sum. The choice of windows counts operations and reads no clock. */
 #include "core/rounding.h"
 
 #include "pmf/convolve.h"
@@ -22,8 +19,7 @@
 #include "numeric/memory.h"
 #include "pmf/tilt.h"
 
-/* Half widths of a window in standard deviations of the tilted sum. Entries that lie so many bits (CUT) below the
- * largest are left out. There a normal tilted sum has fallen to e^-50 = 2^-72 and to e^-2.9 = 0.06 of its peak. */
+/* Half widths of a window in standard deviations, and how many bits (CUT) below the largest entries are left out. */
 #define DIRECT_WIDTH 10.0
 #define DIRECT_CUT 140.0
 #define FFT_WIDTH 2.4
@@ -147,8 +143,7 @@ static int refused_runs(task *t, const interval *wanted, int64_t from, int64_t c
   return run_end > run_begin && depth >= 0 ? postpone(t, run_begin, run_end, depth) : WB_OK;
 }
 
-/* Stores the outputs of the window that are at least `least`, and postpones the other outputs of `wanted`.
- * tilted[0..count - 1] belong to the outputs from `from` on. */
+/* Stores the outputs from `from` on that are at least `least`, and postpones the other outputs of `wanted`. */
 static int settle(task *t, const wb_pmf_window *w, const interval *wanted, int64_t from, int64_t count,
                   const double *tilted, double least, int direct_sums) {
   int64_t good = 0, refused;
@@ -185,7 +180,6 @@ static double lost_bound(const wb_pmf_window *w) {
   return w->p.outside + w->q.outside + entries * 0x1p-998;
 }
 
-/* Tilted outputs [from, to) by direct sums; all of them are within reach of the window. */
 static int tilted_direct(task *t, const wb_pmf_window *w, int64_t from, int64_t to) {
   const int swap = w->p.count > w->q.count;
   const wb_pmf_tilted *p = swap ? &w->q : &w->p, *q = swap ? &w->p : &w->q;
@@ -241,8 +235,7 @@ static int fft_room(task *t, int log2, const wb_fft **fft) {
   return status;
 }
 
-/* As window_direct(), by the transform. A few outputs near the mean are summed directly first. If the transform would
- * certify less than three quarters of them, *tried stays 0 and nothing is done. */
+/* As window_direct(), by the transform, if direct sums show that it certifies three quarters; else *tried is 0. */
 static int window_fft(task *t, const wb_pmf_window *w, const interval *wanted, int64_t from, int64_t to, int *tried) {
   const int64_t origin = w->p.first + w->q.first;
   if (!within_reach(w, &from, &to)) return WB_OK;
@@ -273,7 +266,6 @@ static int direct_stretch(task *t, const interval *wanted) {
   return stop < wanted->end ? postpone(t, stop, wanted->end, 0) : WB_OK;
 }
 
-/* The outputs of the interval within `width` standard deviations of the window's mean. */
 static void reach(const wb_pmf_window *w, double width, const interval *wanted, int64_t *from, int64_t *to) {
   const double distance = width * w->deviation + 8;
   *from = wb_max_int(wanted->begin, (int64_t)wb_max_real(w->mean - distance, (double)wanted->begin));

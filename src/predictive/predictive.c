@@ -128,7 +128,6 @@ static void start_conditional(const wb_predictive_data *data, int64_t points, co
     }
 }
 
-/* The mean log prediction of all coordinates, or of those after the given ones, summed in order of time. */
 static double mean_log(const wb_predictive_data *data, const double *gain) {
   const double *const last = gain + (int64_t)(data->dimensions - 1) * data->n;
   const double *const given = data->given > 0 ? gain + (int64_t)(data->given - 1) * data->n : NULL;
@@ -219,7 +218,6 @@ int wb_predictive_fit(wb_call *call, const wb_predictive_data *data, int32_t set
   return status;
 }
 
-/* Sets model, bandwidth and closeness of an update, whose points have the covariates x, and does it. */
 static int update(wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth, const double *x,
                   wb_copula_update *work) {
   WB_TRY(wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", call->message));

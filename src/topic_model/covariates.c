@@ -1,6 +1,5 @@
 /* Covariates of documents (Dirichlet-multinomial regression, Mimno & McCallum 2008, UAI, 411-418): the coefficients of
- * log alpha given the topics of all tokens, and the regression of theta on the covariates. Both are small and run on
- * the host, in the same way for all backends: a backend gives the topics and theta, and needs no kernel for them. */
+ * log alpha given the topics of all tokens, and the regression of theta on the covariates, on the host. */
 #include "core/scalar.h"
 
 #include "topic_model/topic_model.h"

@@ -43,8 +43,7 @@ static const double *extra_of(const wb_topic_means *m, int64_t term) {
   return row < 0 ? NULL : m->structure->extra + row * m->state->topics;
 }
 
-/* tally: the document's tokens of each topic. of_topic: its weights over the sizes of the topics. of_term: of a
- * term. */
+/* tally: a document's tokens of each topic. of_topic: its weights over the topics' sizes. of_term: a term's. */
 static double score_tokens(const averaging *a, int64_t d, const double *alpha, const int32_t *tally, double *of_topic,
                            int32_t *of_term) {
   const wb_topic_means *const m = a->m;
@@ -144,7 +143,6 @@ static void count_share(void *context, int64_t share, void *unused) {
   for (int64_t i = tokens * share / a->shares; i < end; i++) size[a->m->topic[i]]++;
 }
 
-/* Room for the places of all terms, of which each has at most as many as topics, or tokens. */
 static int make_places(averaging *a, wb_message *message) {
   const wb_topic_corpus *const corpus = a->m->corpus;
   const int64_t topics = a->m->state->topics, terms = corpus->terms;

@@ -1,10 +1,9 @@
-/* Merges topics that have similar terms: a chain from random topics often ends with one topic for two subjects and two
- * topics for another. More topics find all subjects, some several times, and the copies are then merged.
+/* Merges topics that have similar terms: more topics than subjects find all subjects, some several times.
  *
- * The cost of merging topics a and b is the loss of log likelihood of their words, each topic with its own
- * frequencies of terms: n_ab log n_ab - n_a log n_a - n_b log n_b - S_ab, where S_ab sums the same difference of the
- * counts c log c of each term. It is divided by the square root of the number of words: the loss itself would favour
- * small subjects, the loss of each word topics whose terms are a matter of chance. */
+ * The cost of merging topics a and b is the loss of log likelihood of their words, each topic with its own frequencies
+ * of terms: n_ab log n_ab - n_a log n_a - n_b log n_b - S_ab, where S_ab sums the same difference of the counts c log c
+ * of each term. It is divided by the square root of the number of words, as the loss itself would favour small
+ * subjects. */
 #include "core/scalar.h"
 
 #include "topic_model/topic_model.h"
@@ -70,8 +69,7 @@ static void find_costs(const merger *m, int32_t topics) {
     }
 }
 
-/* Merges the cheapest pairs, each topic at most once, until `target` topics are left. Each merge looks at all pairs: at
- * most 1.8e7 comparisons in the largest step of a start, from 600 topics to 500. */
+/* Merges the cheapest pairs, each topic at most once, until `target` topics are left. Each merge looks at all pairs. */
 static void merge_pairs(const merger *m, int32_t topics, int32_t target) {
   uint8_t *const taken = (uint8_t *)m->listed;
   for (int32_t k = 0; k < topics; k++) {

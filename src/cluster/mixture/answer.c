@@ -35,7 +35,6 @@ static size_t place_request(const wb_cluster_worker *worker, const wb_cluster_he
   return wb_cluster_place_request(r, head, worker->data.columns, samples_of(worker), (void *)(uintptr_t)request);
 }
 
-/* Whether memory of this size is a request to this worker. If so, its items are placed. */
 static int is_request(const wb_cluster_worker *worker, const void *request, size_t size, wb_cluster_request *r) {
   wb_cluster_head head;
   if (size < sizeof head) return 0;

@@ -1,7 +1,6 @@
 /* A mixture whose rows are spread over several workers. The manager runs the host algorithm with the table of
- * cluster/mixture/session.c and asks the workers for everything that goes through the rows. A worker returns sums as
- * nodes of the tree over all rows: the fewest nodes that make up its part. The manager adds them in the tree's order,
- * so results do not depend on the number of workers.
+ * cluster/mixture/session.c. A worker returns sums as nodes of the tree over all rows: the fewest nodes that make up
+ * its part. The manager adds them in the tree's order, so results do not depend on the number of workers.
  *
  * Requests and replies are bytes in this machine's order: items one after the other, each padded to a multiple of 8.
  * Their size depends on components and columns, not on rows, unless labels are kept. */
@@ -24,10 +23,9 @@ typedef struct wb_cluster {
   void *context;
 } wb_cluster;
 
-/* A backend with only the table of mixtures. wb_cluster_open() opens its sessions, not the table. `data` has no rows: x
- * is NULL, `rows` counts the rows of all workers, and `samples` is 0 if they are one sample. The processor of `call`
- * computes the components. The arrays and the context of `cluster` must outlive the session; the struct itself need
- * not. */
+/* A backend with only the table of mixtures. wb_cluster_open() opens its sessions, not the table. In `data`, x is NULL,
+ * `rows` counts the rows of all workers, and `samples` is 0 if they are one sample. The processor of `call` computes
+ * the components. The arrays and the context of `cluster` must outlive the session. */
 extern const wb_backend wb_mixture_cluster;
 int wb_cluster_open(const wb_mixture_data *data, const wb_call *call, const wb_cluster *cluster,
                     wb_mixture_session **session, wb_message *message);
@@ -35,7 +33,6 @@ int wb_cluster_open(const wb_mixture_data *data, const wb_call *call, const wb_c
 /* Splits the rows: fills `first_row`, of workers + 1 numbers, and `piece`. Returns how many workers get rows. */
 int32_t wb_cluster_split(int64_t rows, int32_t workers, int64_t *first_row, int64_t *piece);
 
-/* A worker: a session that its backend has opened with `data`, a part of the `rows` rows of all workers. */
 typedef struct wb_cluster_worker {
   const wb_backend *backend;
   wb_mixture_session *session;
@@ -89,8 +86,7 @@ typedef struct wb_cluster_part {
   double *log_probability; /* HALVES: of each pair */
 } wb_cluster_part;
 
-/* Place the items of a request or of a reply in memory, which may be NULL, and return how many bytes they take
- * together. `samples` is 0 if the rows are one sample. `nodes` and `rows`: of the worker. */
+/* Place the items of a request or of a reply in memory, or NULL; return their bytes. `nodes`, `rows`: the worker's. */
 size_t wb_cluster_place_request(wb_cluster_request *request, const wb_cluster_head *head, int32_t columns,
                                 int32_t samples, void *memory);
 size_t wb_cluster_place_part(wb_cluster_part *part, const wb_cluster_head *head, int32_t columns, int32_t samples,
@@ -104,8 +100,7 @@ typedef struct wb_cluster_share {
   int64_t first_row, rows, whole; /* whole: the rows of all workers */
 } wb_cluster_share;
 
-/* What is wrong with the values of a request or of a reply, in words; NULL if nothing is. Their items are placed.
- * Numbers must be finite, and labels, anchors and counts of rows in their ranges. */
+/* What is wrong with the values of a request or of a reply, whose items are placed, in words; NULL if nothing is. */
 const char *wb_cluster_wrong_request(const wb_cluster_request *request, const wb_cluster_share *share);
 const char *wb_cluster_wrong_part(const wb_cluster_part *part, const wb_cluster_head *head,
                                   const wb_cluster_share *share);

@@ -89,7 +89,6 @@ int32_t wb_cluster_cover(int64_t pieces, int64_t first, int64_t end, wb_cluster_
       break;
     }
     if (first % 2 != 0) nodes[count++] = (wb_cluster_node){level, first++};
-    /* If the number of nodes of a level is odd, the last one has no sibling: it moves up. */
     if (first < end && end % 2 != 0 && end < pieces) nodes[count++] = (wb_cluster_node){level, --end};
     first /= 2;
     end = (end + 1) / 2;

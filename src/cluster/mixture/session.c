@@ -1,6 +1,5 @@
-/* The table of mixtures whose rows are on the workers of a cluster: see cluster/mixture/messages.h. A session of the
- * processor without rows computes what concerns the components alone. All workers are asked at once for what goes
- * through the rows. One request draws components and labels. */
+/* The table of mixtures whose rows are on the workers of a cluster (cluster/mixture/messages.h). A session of the
+ * processor without rows computes what concerns the components alone. */
 #include "core/rounding.h"
 
 #include <stdlib.h>
@@ -25,7 +24,6 @@ typedef struct cluster_session {
   int32_t *first_node; /* workers + 1 */
   wb_cluster_reply *replies;
   double **slots, **sums; /* pieces; nodes */
-  /* Memory that grows: the request that draw_components() begins, other requests, and sums of nodes. */
   void *draw, *request;
   size_t draw_bytes, request_bytes;
   double *values;
@@ -120,7 +118,6 @@ static wb_cluster_part reply_of(const cluster_session *s, const wb_cluster_head 
   return part;
 }
 
-/* Sends a request to all workers; their replies then have the right size and possible values. */
 static int ask(cluster_session *s, const wb_cluster_head *head, const void *request, size_t size, wb_message *message) {
   WB_TRY(s->cluster.exchange(s->cluster.context, request, size, s->replies, message));
   for (int32_t w = 0; w < s->cluster.workers; w++) {
@@ -184,7 +181,6 @@ static int get_components(wb_mixture_session *session, double *mean, double *fac
   return of(session)->local->mixture->get_components(of(session)->components, mean, factor, message);
 }
 
-/* Draws the components here, and prepares the request with which the workers draw the same ones. */
 static int draw_components(wb_mixture_session *session, const wb_mixture_law *law, const int32_t *source, uint64_t key,
                            uint32_t iteration, wb_message *message) {
   cluster_session *s = of(session);
@@ -244,7 +240,6 @@ static int finish_labels(wb_mixture_session *session, double *sizes, double *log
   return WB_OK;
 }
 
-/* Asks all workers what `head` says of these pairs, components and anchors, each of which may be NULL. */
 static int ask_about(cluster_session *s, const wb_cluster_head *head, const wb_mixture_pairs *pairs,
                      const wb_mixture_parameters *parameters, const int64_t *anchors, wb_message *message) {
   wb_cluster_request r;

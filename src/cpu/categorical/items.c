@@ -1,9 +1,8 @@
 /* Draws from many discrete distributions on the processor, as core/categorical_draw.h defines them.
  *
- * Draw 0 needs no prefix sums: R's matrices are stored by columns, so one pass over tiles of rows makes draw 0 of every
- * row. Later draws need the prefix sums of a row, which are kept for a few rows at a time. With many draws, a guide
- * table replaces most of the search: it maps the leading bits of the uniform to the few items that are possible (Chen &
- * Asau 1974, "On generating random variates from an empirical distribution"). */
+ * R's matrices are stored by columns, so one pass over tiles of rows makes draw 0 of every row. Later draws need the
+ * prefix sums of a row, which are kept for a few rows at a time. With many draws, a guide table maps the leading bits
+ * of the uniform to the few items that are possible (Chen & Asau 1974). */
 #include "core/rounding.h"
 
 #include "cpu/table.h"
@@ -29,13 +28,11 @@
 /* Draws whose uniforms are computed together; a multiple of 4. */
 #define DRAW_TILE 256
 
-/* The results of a draw lie side by side, so the prefix sums of several rows are held and their results written
- * together. Rows are fewer if they would take more memory than this. */
+/* Rows whose results, which lie side by side, are written together; fewer if prefix sums take more than this. */
 #define SUMMED_ROWS 16
 #define SUMMED_BYTES ((size_t)16 << 20)
 
-/* Slices of a guide: this many for each item, at least GUIDE_LEAST if draws are many. Few slices then contain a border
- * between items. A guide of more than 2^20 slices would not stay in a cache. */
+/* Slices of a guide for each item, at least GUIDE_LEAST if draws are many; more than 2^20 would not stay in a cache. */
 #define GUIDE_SLICES 8
 #define GUIDE_LEAST 2048
 #define GUIDE_MOST (1 << 20)
@@ -208,7 +205,6 @@ static int draw_all(draw_call call, double weights, int64_t longest, const wb_ru
     wb_touch_pages(draws->index, (size_t)(call.rows * draws->draws) * sizeof(int32_t), wb_idle_threads(run->threads));
   if (draws->first_draw == 0 && draws->draws > 0) {
     const int threads = threads_for(weights, run);
-    /* Whole tiles, several for each thread if possible. The size of tiles does not change results. */
     const int64_t tile = (call.rows / (threads > 1 ? 4 * (int64_t)threads : 1) + 7) / 8 * 8;
     call.together = call.sparse ? SPARSE_TOGETHER : wb_max_int(8, wb_min_int(tile, CATEGORICAL_TILE));
     wb_spread(threads, (call.rows + call.together - 1) / call.together, draw_first, &call);

@@ -66,9 +66,8 @@ static inline int32_t REAL_NAME(search_prefix)(const REAL *prefix, REAL target, 
   return low;
 }
 
-/* Maps the leading bits of u to items. guide[s] is the item for the smallest target with u >= s / slices. If other
- * items fall into the same slice, guide[s] is the complement of that item. guide[slices] is the last item. The number
- * of slices is a power of two, so s / slices and the slice of u are exact. */
+/* Maps the leading bits of u to items. guide[s] is the item for the smallest target with u >= s / slices, or its
+ * complement if other items fall into the same slice. guide[slices] is the last item. slices: a power of two. */
 static void REAL_NAME(make_guide)(int64_t count, const void *sums, int32_t slices, int32_t *guide) {
   const REAL *const prefix = sums, total = prefix[count - 1];
   int32_t item = 0;

@@ -1,7 +1,6 @@
 /* One pass over a tile of rows that lie side by side, in the precision REAL; included by cpu/categorical/items_loops.h.
  *
- * Lower bound: 8 bytes read for each weight. The 16 columns of a block are read in step along the tile, a pattern that
- * prefetchers follow. A weight costs a load, two additions, a comparison and a bit operation, across rows. */
+ * Lower bound: 8 bytes read, a load, two additions, a comparison and a bit operation for each weight, across rows. */
 
 #define BLOCK_LOG double
 #include "cpu/block_loops.h"
@@ -13,7 +12,6 @@
 typedef REAL REAL_LANES __attribute__((vector_size(LANES * sizeof(REAL)), may_alias));
 typedef REAL_INDEX REAL_ITEMS __attribute__((vector_size(LANES * sizeof(REAL)), may_alias));
 
-/* Uniforms of the tile's rows for REAL_UNIFORMS successive blocks. */
 /* tools/loops: vector additions */
 static void REAL_NAME(categorical_uniforms)(uint64_t key, uint64_t row, uint32_t group, int rows,
                                             REAL *restrict uniform) {

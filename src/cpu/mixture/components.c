@@ -1,6 +1,5 @@
-/* The components of a mixture session on the processor: draws their means and covariances from the statistics of their
- * rows (core/mixture_component.h) and computes the sums that the host algorithm needs. Threads share the components; in
- * sums over components they share the result's entries: one thread computes each, in an order that is fixed. */
+/* The components of a mixture session on the processor: draws them (core/mixture_component.h) and computes sums over
+ * them, each entry of a result by one thread in a fixed order. */
 #include "core/rounding.h"
 
 #include "cpu/mixture/state.h"
@@ -63,8 +62,7 @@ int wb_cpu_mixture_get_components(wb_mixture_session *session, double *mean, dou
   return WB_OK;
 }
 
-/* All the threads that draw the labels if there are enough `nanoseconds` of work, otherwise one. With any other number,
- * OpenMP would end threads here and start them again for the labels. */
+/* The threads that draw the labels for enough `nanoseconds` of work, or one: others make OpenMP restart threads. */
 static int component_threads(const wb_mixture_session *session, double nanoseconds) {
   const int64_t rows = session->data.rows, leaves = (rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
   const int threads = mixture_threads(session, session->components, rows, leaves);
@@ -138,7 +136,6 @@ int wb_cpu_mixture_measure(wb_mixture_session *session, const wb_mixture_measure
   return share_out(&call, threads, measure_share, "measures of the components", message);
 }
 
-/* Piece i of the sums: one row of a triangle each, the last being the longest, then the pull. */
 static void add_piece(void *context, int64_t i) {
   const components_call *const call = context;
   const wb_mixture_session *const session = call->session;

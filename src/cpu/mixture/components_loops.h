@@ -38,7 +38,6 @@ static void WB_NAME(mixture_components_measure)(const wb_mixture_session *sessio
   }
 }
 
-/* gram += weight F'F: rows first, ..., end - 1 of the packed triangle, over all components. */
 static void WB_NAME(mixture_components_gram)(const wb_mixture_session *session, double weight, int first, int end,
                                              double *gram) {
   const int p = session->data.columns;

@@ -1,9 +1,8 @@
 /* Log weights of a tile of rows under all components, and the draw of a component for each row (core/block_draw.h), in
  * the precision REAL. cpu/mixture/sums_loops.h includes this file and defines REAL.
  *
- * Lower bound: p(p+3)/2 fused multiply-adds for each (row, component). The weight and its draw add about 25 operations.
- * Vectors run across the rows of the tile. Four rows of the triangle are accumulated at a time: one load of a value
- * serves four multiply-adds, and one broadcast of a coefficient serves one multiply-add for each vector. */
+ * Lower bound: p(p+3)/2 fused multiply-adds for each (row, component), and about 25 operations for the weight and its
+ * draw. Vectors run across the rows of the tile. Four rows of the triangle are accumulated at a time. */
 
 #define BLOCK_LOG REAL
 #include "cpu/block_loops.h"
@@ -94,8 +93,7 @@ static void REAL_NAME(mixture_load)(int p, const double *restrict x, size_t stri
   }
 }
 
-/* Copies the tile's first `rows` rows one after the other, `stride` doubles each: a 1, then the row's values. `tile` is
- * p x MIXTURE_TILE. Two values at a time take 5.4 ns for a row of 14, one at a time 8.9 ns (Sapphire Rapids). */
+/* Copies the tile's first `rows` rows one after the other, `stride` doubles each: a 1, then the row's values. */
 /* tools/loops: no vector multiply-adds */
 static void REAL_NAME(mixture_transpose)(int p, int rows, const void *tile, size_t stride, double *restrict row) {
   const REAL *restrict x = tile;
@@ -124,7 +122,6 @@ WB_INLINE void REAL_NAME(begin_rows)(REAL *restrict largest, REAL *restrict tota
   }
 }
 
-/* Log weights of the block of components from `base` on. Returns the number of components. */
 WB_INLINE int REAL_NAME(weigh_block)(int p, int components, int base, const REAL *restrict coefficients,
                                      const REAL *restrict x, REAL (*restrict log_weight)[MIXTURE_TILE]) {
   const int count = components - base < WB_BLOCK_ITEMS ? components - base : WB_BLOCK_ITEMS;
@@ -134,8 +131,7 @@ WB_INLINE int REAL_NAME(weigh_block)(int p, int components, int base, const REAL
   return count;
 }
 
-/* Sums a block of weights given by their logarithms. With `prefix`, the prefix sums replace the logarithms. Returns 0
- * and changes nothing if the block is negligible for all rows. */
+/* Sums a block of weights given by logs, which `prefix` sums replace. 0, without change, if negligible for all rows. */
 WB_INLINE int REAL_NAME(sum_block)(const int prefix, int count, REAL (*weight)[MIXTURE_TILE], REAL *restrict largest,
                                    REAL *restrict total, REAL *restrict sum) {
   _Alignas(64) REAL top[MIXTURE_TILE];
@@ -224,7 +220,6 @@ static void REAL_NAME(mixture_evaluate)(int p, int components, const void *packe
     }
 }
 
-/* The log weights of the second half of a pair minus those of the first, for the tile's first `lanes` rows. */
 /* tools/loops: no vector multiply-adds */
 static void REAL_NAME(mixture_halves)(int lanes, int p, const void *packed, size_t pair, const void *values,
                                       double *restrict difference) {
@@ -236,8 +231,7 @@ static void REAL_NAME(mixture_halves)(int lanes, int p, const void *packed, size
 }
 
 /* Log weights of all components (components x MIXTURE_TILE). For each row: the largest log weight, the sum of all
- * weights divided by the largest weight, and the log of the sum. The results have the bits of mixture_evaluate(),
- * because blocks that are left out would change no bit. */
+ * weights divided by the largest weight, and the log of the sum, with the bits of mixture_evaluate(). */
 static void REAL_NAME(mixture_weigh)(int p, int components, const void *packed, const void *values, void *weights,
                                      void *tops, void *totals, void *log_sums) {
   REAL(*restrict weight)[MIXTURE_TILE] = weights;

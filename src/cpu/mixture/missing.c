@@ -1,7 +1,6 @@
-/* Rows with missing values on the processor: draws their components and their missing values. Each pattern of
- * missingness has a table of all components with the columns in the pattern's order. A thread takes some rows of the
- * list, which is ordered by pattern, and computes a table whenever the pattern changes. Draws are kept for each
- * incomplete row, and the pass over the leaves then takes them from here. */
+/* Rows with missing values on the processor: draws their components and their missing values. A thread takes some rows
+ * of the list, which is ordered by pattern of missingness, and computes a table of all components, with the columns in
+ * the pattern's order, whenever the pattern changes. The pass over the leaves takes the draws from here. */
 #define WB_COMPACT
 #include "core/rounding.h"
 
@@ -112,7 +111,6 @@ void wb_cpu_missing_close(wb_mixture_session *session) {
   free(m);
 }
 
-/* Writes the numbers of a block of components side by side. The last component also fills unused places. */
 static void lay_out(const wb_mixture_session *session, const wb_mixture_parameters *parameters, int32_t block,
                     double *to) {
   const int p = session->data.columns;
@@ -158,7 +156,6 @@ static int lay_out_all(const wb_mixture_session *session, const wb_mixture_param
   return WB_OK;
 }
 
-/* A thread's working memory: a row's values in the order of a pattern, and the pattern's table. */
 typedef struct desk {
   double *work;
   char *table;

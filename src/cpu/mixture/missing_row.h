@@ -1,6 +1,5 @@
-/* A row with missing values under all components, in the precision REAL of cpu/real.h. Vectors run across components,
- * so a row costs the same whether few or many rows share its pattern of missingness. Every number is computed by the
- * same operations in the same order as in cpu/mixture/draw_tile.h, where vectors run across rows.
+/* A row with missing values under all components, in the precision REAL of cpu/real.h. Vectors run across components.
+ * The operations and their order are those of cpu/mixture/draw_tile.h, where vectors run across rows.
  *
  * For each block of WB_MISSING_LANES components, the table of a pattern has the numbers of wb_missing_reorder() with
  * negative offsets, component beside component, and then the log constants. */
@@ -13,8 +12,7 @@
 /* Rows of the triangle at a time. Times the vectors of a block they are as many sums as registers can hold. */
 #define HEIGHT (VECTORS <= 2 ? 4 : 2)
 
-/* Adds z_r^2, z = F x - offset, for `count` rows of F from `row` on, to the squared distances from the components of a
- * block. `count` is a constant at each call. */
+/* Adds z_r^2, z = F x - offset, for `count` (a constant) rows of F from `row` on, to the components' distances. */
 WB_INLINE void REAL_NAME(add_missing_squares)(const int count, int row, const REAL *restrict block,
                                               const REAL *restrict x, REAL_VECTOR squares[VECTORS]) {
   REAL_VECTOR z[HEIGHT][VECTORS];
@@ -79,7 +77,6 @@ static inline REAL REAL_NAME(missing_top)(const REAL *weight, int count, int *be
   return top;
 }
 
-/* Draws the component of a row; see mixture_draw(). Returns the log of the sum of its weights. */
 static double REAL_NAME(missing_draw)(int p, int observed, int components, const void *table, const void *shares,
                                       const void *values, uint64_t key, uint32_t iteration, uint64_t row,
                                       int32_t *label) {
@@ -110,8 +107,7 @@ static double REAL_NAME(missing_draw)(int p, int observed, int components, const
   return (double)(largest + REAL_LOG(total));
 }
 
-/* Finds the most probable component of a row, the first among equals. If `probability` is not NULL, writes the
- * probabilities, `stride` apart. Returns the log of the sum of its weights; see mixture_evaluate(). */
+/* The most probable component of a row, as mixture_evaluate(). Probabilities, unless NULL, are `stride` apart. */
 static double REAL_NAME(missing_evaluate)(int p, int observed, int components, const void *table, const void *values,
                                           int32_t *label, double *probability, int64_t stride) {
   _Alignas(64) REAL weight[WB_MISSING_LANES], part[WB_MISSING_LANES];
@@ -156,7 +152,6 @@ static void REAL_NAME(missing_impute)(int p, int observed, const void *table, in
   }
 }
 
-/* Computes a pattern's table for a block of components from those of complete rows. `work` is as large as these. */
 static void REAL_NAME(missing_build)(int p, int observed, const int32_t *order, const double *whole, double *work,
                                      void *block) {
   const size_t size = wb_missing_size(p) * WB_MISSING_LANES;

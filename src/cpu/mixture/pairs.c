@@ -103,8 +103,7 @@ static void draw_tile_halves(const wb_mixture_session *session, const halves_req
   }
 }
 
-/* Copies the scaled rows of a leaf that belong to pairs, and lists them by pair. If this thread had the leaf in its
- * last pass, its rows are still there, and all steps of a launch need the same lists. */
+/* Copies a leaf's scaled rows that belong to pairs, and lists them by pair, unless this thread had the leaf last. */
 static void gather_leaf(const wb_mixture_session *session, const wb_mixture_pairs *pairs, int64_t leaf, int rows,
                         tile *t) {
   const wb_mixture_data *data = &session->data;

@@ -1,6 +1,5 @@
-/* Gaussian mixtures on the processor: draws the component of every row from its posterior and sums the sufficient
- * statistics of the Gibbs sweep, in one pass over the rows (Suchard et al. 2010, section 2 and appendix A). It also
- * evaluates given components. cpu/mixture/sums.h describes a pass. */
+/* Gaussian mixtures on the processor: draws the component of every row and sums the sufficient statistics of the Gibbs
+ * sweep, in one pass over the rows (Suchard et al. 2010, section 2, appendix A; cpu/mixture/sums.h). Also evaluates. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"
@@ -75,7 +74,6 @@ static void draw_tile(const wb_mixture_session *session, const draw_request *ask
   t->loop.draw(p, k, ask->packed, share, place, t->x, ask->key, ask->iteration, t->number, t->label, t->log_sum);
 }
 
-/* Keeps the labels and log densities of the first `rows` rows of the tile: rows member[0], ... of the leaf. */
 static void keep_tile(const wb_mixture_session *session, const draw_request *ask, const int32_t *member, int rows,
                       tile *t) {
   const size_t k = (size_t)session->components;
@@ -90,7 +88,6 @@ static void keep_tile(const wb_mixture_session *session, const draw_request *ask
   }
 }
 
-/* The number of groups. Incomplete rows are one more group, which is drawn separately. */
 static int32_t groups_of(const wb_mixture_session *session) { return session->data.sample ? session->data.samples : 1; }
 
 /* Writes the group of each row of a leaf, which have the same log weights, to t->drawn. Whether there is only one. */
@@ -108,8 +105,7 @@ static int find_groups(const wb_mixture_session *session, int64_t leaf, int rows
   return !differs;
 }
 
-/* Draws the labels of one leaf and sums its rows. If the leaf has several groups, its rows are loaded first, and then
- * the tiles are filled from them, one group after the other. So most tiles have rows of one group. */
+/* Draws the labels of one leaf and sums its rows. With several groups, tiles are filled one group after the other. */
 static void draw_leaf(const wb_mixture_session *session, const void *asked, int64_t leaf, tile *t, double *sums) {
   const draw_request *ask = asked;
   const wb_mixture_data *data = &session->data;
@@ -131,7 +127,6 @@ static void draw_leaf(const wb_mixture_session *session, const void *asked, int6
     }
     draw_tile(session, ask, t);
     keep_tile(session, ask, t->member, rows, t);
-    /* Each addition waits for the previous one; the processor loads the next tile meanwhile. */
     for (int l = 0; l < rows; l++) log_likelihood += t->log_density[first + l];
   }
   if (!together) {
@@ -154,7 +149,6 @@ static void draw_leaf(const wb_mixture_session *session, const void *asked, int6
   sums[(size_t)k * size] = log_likelihood;
 }
 
-/* Sets the constants of the coefficients and, with samples, what is added to them for each sample. */
 static void set_constants(wb_mixture_session *session, const double *log_weight) {
   const int p = session->data.columns, k = session->components;
   const size_t shares = session->share ? (size_t)session->data.samples * (size_t)k : 0;
@@ -198,7 +192,6 @@ static int finish_labels(wb_mixture_session *session, double *sizes, double *log
   return WB_OK;
 }
 
-/* Rows first..first + count - 1 under components that are packed, and where their results go. */
 typedef struct evaluation {
   const wb_mixture_session *session;
   const void *packed;

@@ -162,8 +162,7 @@ size_t wb_cpu_mixture_padded_sums(int p) {
   return size;
 }
 
-/* Writes the padded sums at a tree's root as the table's statistics: the first extended column has the count and the
- * sums. Returns the sum that follows them. */
+/* Writes the padded sums at a tree's root as the table's statistics. Returns the sum that follows them. */
 static double unpack_root(const double *root, int p, int components, double *statistics) {
   for (int j = 0; j < components; j++, statistics += WB_MIXTURE_STATISTICS(p)) {
     double *product = statistics + 1 + p;

@@ -1,9 +1,8 @@
 /* What all passes over the rows of a mixture session share (cpu/mixture/session.c, cpu/mixture/pairs.c,
  * cpu/mixture/weigh.c): the loops over tiles, a thread's working memory, and the pass over leaves.
  *
- * A thread takes one leaf of WB_LEAF_ROWS rows at a time, and computes with it tile by tile. The values of a column lie
- * side by side in a tile, so vectors run across rows. Then the thread adds the rows to the sums of their components, in
- * order. A binary tree over leaf indices combines completed leaves. No sum depends on the number of threads. */
+ * A thread takes one leaf of WB_LEAF_ROWS rows at a time and computes tile by tile, vectors across rows. Then it adds
+ * the rows to the sums of their components, in order. A binary tree over leaf indices combines leaves. */
 #pragma once
 
 #include "cpu/mixture/state.h"
@@ -51,7 +50,6 @@ static inline size_t mixture_leaf_rows(const wb_mixture_session *session) {
   return (size_t)(rows < WB_LEAF_ROWS ? rows : WB_LEAF_ROWS);
 }
 
-/* A thread's working memory: one tile in the forms that the loops read, and the rows of a leaf with their labels. */
 typedef struct tile {
   mixture_loops loop;
   mixture_scratch *own;          /* the memory of a pass; NULL for a tile alone */
@@ -109,8 +107,7 @@ int wb_cpu_mixture_pack(const wb_mixture_session *session, const wb_mixture_para
                         wb_message *message);
 
 typedef struct mixture_pass {
-  /* Uses the threads that evaluating this many components would use. All passes of a sweep give the same number,
-   * because OpenMP would end and start threads for a team of another size. */
+  /* Threads as for evaluating this many components: the same in a sweep's passes, or OpenMP would restart them. */
   int work;
   int lists;      /* most lists that the rows of a leaf are sorted into */
   int components; /* components whose rows are summed */
@@ -150,7 +147,6 @@ void wb_cpu_missing_mark(const wb_mixture_session *session, int64_t leaf, int32_
 /* Copies the draws for these rows into the tile's rows, labels and log densities, and into `labels` or NULL. */
 void wb_cpu_missing_take(const wb_mixture_session *session, int64_t leaf, tile *t, int32_t *labels);
 
-/* Evaluates the incomplete rows among first..first + count - 1, as `evaluate` of backend/mixture_table.h. */
 int wb_cpu_missing_evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first,
                             int64_t count, int32_t *labels, double *log_density, double *probability,
                             wb_message *message);

@@ -25,8 +25,7 @@ static void WB_NAME(mixture_tickets)(uint64_t key, uint32_t iteration, const uin
 }
 
 /* Adds all rows of a component to lines `row`..`row + height - 1` of the triangle of sums, for `width` vectors from
- * column `column` on. These sums stay in registers meanwhile. If `scaled` is not NULL, it holds the rows times their
- * weights, one after the other, and is one factor of each product. Each call knows whether it is NULL. */
+ * column `column` on, in registers. If `scaled` is not NULL, it holds the rows times their weights. */
 WB_INLINE void WB_NAME(add_block)(const int height, const int width, int row, int column, const double *rows,
                                   size_t stride, const int32_t *members, const double *scaled, int count, double *sums,
                                   size_t line) {
@@ -84,9 +83,8 @@ WB_INLINE void WB_NAME(add_triangle)(int values, const double *rows, size_t stri
   }
 }
 
-/* Adds the products of the values of a component's rows to its sums. The first value of a row is 1, so the count and
- * the sums are among the products. The sums are a lower triangle with each line padded to whole vectors. Each entry
- * takes one fused multiply-add for each row, in the order of `members`. */
+/* Adds the products of the values of a component's rows to its sums, a lower triangle with each line padded to whole
+ * vectors, in the order of `members`. The first value of a row is 1, for the count and the sums. */
 static void WB_NAME(mixture_add_rows)(int values, const double *rows, size_t stride, const int32_t *members, int count,
                                       double *sums) {
   WB_NAME(add_triangle)(values, rows, stride, members, NULL, count, sums);

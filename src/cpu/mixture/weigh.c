@@ -13,7 +13,6 @@ typedef struct weigh_request {
   const void *packed; /* coefficients */
 } weigh_request;
 
-/* Weighs the rows of one leaf and adds them. The last entry of `sums` takes the log likelihood. */
 static void weigh_leaf(const wb_mixture_session *session, const void *asked, int64_t leaf, tile *t, double *sums) {
   const weigh_request *ask = asked;
   const wb_mixture_data *data = &session->data;
@@ -47,7 +46,6 @@ int wb_cpu_mixture_weigh_rows(wb_mixture_session *session, const wb_mixture_para
   void *packed;
   WB_TRY(wb_cpu_mixture_pack(session, parameters, &packed, message));
   const weigh_request ask = {k, packed};
-  /* A thread's further memory: a tile's log weights, each row's largest and sum, and rows times their weights. */
   const size_t room = ((size_t)k + 2 + mixture_padded(session->data.columns + 1)) * MIXTURE_TILE;
   const mixture_pass pass = {k, 1, k, 0, room, weigh_leaf, &ask};
   const int status = wb_cpu_mixture_pass(session, &pass, statistics, log_likelihood, NULL, message);

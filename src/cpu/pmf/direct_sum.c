@@ -1,9 +1,8 @@
 /* The distribution of a sum of two independent discrete random variables by the direct sum r_i = sum_j p_j q_{i-j}. All
- * terms are non-negative, so every entry has a small relative error, however small the entry is.
+ * terms are non-negative, so every entry has a small relative error.
  *
- * A pair takes at least m n fused multiply-adds. Vectors run across outputs, with the weight p_j in all lanes. In
- * batches of small pairs that lie side by side in memory, vectors run across pairs. One thread computes each chunk of
- * outputs, or each pair, alone: no sum depends on the number of threads. */
+ * A pair takes at least m n fused multiply-adds. Vectors run across outputs or, for small pairs that lie side by side,
+ * across pairs. One thread computes each chunk of outputs, or each pair, alone. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"
@@ -138,8 +137,7 @@ static void convolve_pair(const wb_convolution *work, const wb_run *run, int64_t
   wb_spread(threads, (work->count + CHUNK - 1) / CHUNK, convolve_piece, &call);
 }
 
-/* Copies `count` vectors into blocks of WB_CONVOLUTION_LANES vectors side by side, and back. Each row of a matrix may
- * lie on its own page, so each step moves up to 512 neighbouring bytes. */
+/* Copies `count` vectors into blocks of WB_CONVOLUTION_LANES vectors side by side, and back, 512 bytes at a time. */
 static void to_lanes(const double *restrict from, int64_t stride, int length, int count, int64_t room,
                      double *restrict to) {
   for (int j = 0; j < length; j++)

@@ -11,9 +11,8 @@ typedef double WB_NAME(unaligned) __attribute__((vector_size(WB_VECTOR_BYTES), a
 /* Adds one block of p to r: r[l] += sum over j < count of p[j] q[l - j], for VECTORS * LANES outputs. `count` is a
  * multiple of WB_CONVOLUTION_GROUP. q is zero where its index leaves the support.
  *
- * Most loads of q are unaligned and occupy a load port twice, so one load for each multiply-add would halve the rate.
- * Terms whose j differ by eight read q whole vectors apart. Therefore, in the order of backend/pmf_table.h, 11 loads
- * serve 32 multiply-adds of AVX-512. AVX2 has too few registers for that, but fewer loads cross a cache line. */
+ * Most loads of q are unaligned and occupy a load port twice. Terms whose j differ by eight read q whole vectors apart:
+ * in the order of backend/pmf_table.h, 11 loads serve 32 multiply-adds of AVX-512. */
 static void WB_NAME(convolve_tile)(const double *p, const double *q, int64_t count, double *r) {
   wb_vector sum[VECTORS];
   WB_UNROLL
@@ -104,8 +103,7 @@ static void WB_NAME(convolve_lanes)(int m, int n, const double *p, const double 
   }
 }
 
-/* convolve_lanes for longer vectors. Terms share loads as in convolve_tile: 18 loads serve 32 multiply-adds. p is
- * padded with zeros to whole groups. q has LONG_BEFORE zero rows before, LONG_AFTER after it. r: whole groups. */
+/* convolve_lanes for longer vectors: 18 loads serve 32 multiply-adds. p, r: whole groups. q has zeros around it. */
 static void WB_NAME(convolve_lanes_long)(int m, int n, const double *p, const double *q, double *r) {
   enum { width = WB_CONVOLUTION_LANES / LANES, residues = STEPS * width < VECTORS ? VECTORS / (STEPS * width) : 1 };
   const int64_t row = WB_CONVOLUTION_LANES;

@@ -1,6 +1,5 @@
-/* Polya-Gamma variables on the processor, drawn in the ways of core/polyagamma_draw.h. The elements of a chunk are
- * sorted by way. The trials of a way run in vector code; rejected elements are gathered and tried again. The GPU's twin
- * is cuda/polyagamma/variables.cu. */
+/* Polya-Gamma variables on the processor. The elements of a chunk are sorted by the way of core/polyagamma_draw.h.
+ * Trials run in vector code; rejected elements are gathered and tried again. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"
@@ -21,7 +20,6 @@
 #define WB_LOOPS "cpu/polyagamma/variables_loops.h"
 #include "numeric/isa.h"
 
-/* Elements side by side, with up to four values: shape and tilt, or the members of wb_polyagamma_unit. */
 typedef struct polyagamma_lanes {
   _Alignas(64) uint64_t element[POLYAGAMMA_CHUNK];
   _Alignas(64) double value[4][POLYAGAMMA_CHUNK];
@@ -237,7 +235,6 @@ static void draw_way(const wb_polyagamma_work *work, wb_isa isa, int way, int64_
     for (int j = 0; j < count; j++) draws[j] = wb_polyagamma_positive(room->sum[j]);
 }
 
-/* Writes the way of each element of the chunk to room->way. Returns the set of ways as bits. */
 static uint32_t find_ways(int method, wb_isa isa, int count, polyagamma_room *room) {
   uint32_t ways = 0;
   if (method == WB_POLYAGAMMA_AUTO) {

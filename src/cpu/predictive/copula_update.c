@@ -1,8 +1,6 @@
-/* Copula updates of points that many resamples share, and the prequential fit, which updates the data's own points by
- * one observation after the other. The formulas are in core/copula.h.
- *
- * A thread carries a run of points of one resample through a chunk of steps. The points' states stay in the innermost
- * cache, and the random numbers of a step are computed once for all points of the run. */
+/* Copula updates (core/copula.h) of points that many resamples share, and the prequential fit, which updates the data's
+ * own points by one observation after the other. A thread carries a run of points of one resample through a chunk of
+ * steps. The random numbers of a step are computed once for all points of the run. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"
@@ -255,7 +253,6 @@ static void draw_binary(const wb_copula_update *work, wb_isa isa, const workspac
   }
 }
 
-/* The observations of `steps` steps of a group from `step` on, given by the caller or drawn. */
 static void observe_chunk(const wb_copula_update *work, wb_isa isa, const workspace *room, int64_t group, int64_t step,
                           int steps) {
   const wb_copula_model *const model = &work->model;

@@ -18,8 +18,7 @@ static WB_APART void WB_NAME(copula_local_weights)(const copula_step *step) {
   for (int l = 0; l < step->count; l++) sum[l] = wb_copula_local_weight(odds, sum[l]);
 }
 
-/* Normal scores of coordinate j, and H(u | v). There are separate loops because one loop would have iterations of 300
- * cycles, too long for a processor to overlap them. */
+/* Normal scores of coordinate j, and H(u | v), apart: iterations of one long loop would not overlap in a processor. */
 static WB_APART void WB_NAME(copula_compare)(const copula_step *step, int j) {
   const double *restrict const conditional = WB_ASSUME_ALIGNED(step->conditional + j * step->stride);
   double *restrict const score = WB_ASSUME_ALIGNED(step->score);
@@ -43,9 +42,8 @@ static WB_APART void WB_NAME(copula_update_one)(const copula_step *step) {
   }
 }
 
-/* Follows copula_compare: the first coordinate, with a weight for each point. Only parameters are restrict for GCC,
- * which ignores restrict on local variables. Then it would need so many run-time checks for overlap that it leaves the
- * loop scalar. */
+/* Follows copula_compare: the first coordinate, with a weight for each point. GCC ignores restrict on local variables,
+ * and then leaves the loop scalar, so all are parameters. */
 static WB_APART void WB_NAME(copula_update_first)(int count, double scale, double shift, const double *restrict weight,
                                                   const double *restrict score, const double *restrict reached,
                                                   double *restrict conditional, double *restrict gain,
@@ -60,8 +58,7 @@ static WB_APART void WB_NAME(copula_update_first)(int count, double scale, doubl
   }
 }
 
-/* Follows copula_compare: a later coordinate. `product` is the product of the densities of the earlier coordinates,
- * `total` the factor that their joint density was multiplied by. */
+/* Follows copula_compare: a later coordinate. `product`: of the earlier densities; `total`: of their factors. */
 static WB_APART void WB_NAME(copula_update_next)(int count, double scale, double shift, const double *restrict weight,
                                                  const double *restrict score, const double *restrict reached,
                                                  double *restrict conditional, double *restrict gain,

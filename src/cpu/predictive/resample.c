@@ -2,9 +2,7 @@
  *
  * Lower bound of a step with known variance: about 80 vector instructions for one step in each lane, namely half a
  * Philox block (10 rounds of two 32-bit products), the centre of the normal quantile function (25 and a division) and,
- * for 15% of the normals, its tail (60 more with a root and a division). Measured on one thread of a Xeon: 3.6e8 steps
- * a second with AVX-512, 2.1e8 with AVX2; if the variance is unknown, 7.8e7 and 5.2e7, since a step also takes a
- * logarithm, an exponential, two roots and four divisions. */
+ * for 15% of the normals, its tail (60 more with a root and a division). */
 #include "core/rounding.h"
 
 #include "cpu/table.h"
@@ -15,8 +13,7 @@
 #include "numeric/memory.h"
 #include "numeric/spread.h"
 
-/* Resamples that a thread carries side by side, and steps whose normals it holds (an even number). Unknown variance has
- * more lanes, because each step repeats its rejected trials in whole tiles. */
+/* Resamples that a thread carries side by side, more if trials repeat; steps whose normals it holds, even. */
 #define CHAIN_LANES 32
 #define CHAIN_STEPS 8
 #define CHAIN_T_LANES 64

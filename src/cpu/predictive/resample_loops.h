@@ -84,7 +84,6 @@ WB_INLINE void WB_NAME(t_trial)(uint64_t key, uint32_t step, const uint64_t *blo
   for (int l = 0; l < WB_PHILOX_TILE; l++) w[l] = wb_t_trial(wb_uniform(first[l]), wb_uniform(second[l]), &u[l]);
 }
 
-/* wb_chain_t_step() of CHAIN_T_LANES resamples. Rejected trials are listed and repeated together. */
 static void WB_NAME(chain_t)(uint64_t key, uint64_t first_resample, uint32_t step, double weight, double shape,
                              double *restrict mean, double *restrict scale) {
   uint64_t resample[CHAIN_T_LANES];

@@ -1,6 +1,5 @@
-/* The order in which (document, term) pairs are processed: by group of documents, then by term, then by document. So
- * the row of a term is fetched once for a group, and the thetas of the group stay in the second-level cache. The topics
- * of tokens are stored in this order too. */
+/* The order of (document, term) pairs and of the topics of their tokens: by group of documents, then by term, then by
+ * document. So a row of phi is fetched once for a group, whose thetas stay in the second-level cache. */
 #pragma once
 
 #include <stdlib.h>
@@ -63,7 +62,6 @@ static void sort_pairs(const wb_topic_corpus *c, topic_order *order, int64_t *ne
     }
 }
 
-/* Computes the places of tokens. order->first has the number of each pair's first token, and receives its place. */
 static void place_tokens(const wb_topic_corpus *c, topic_order *order) {
   uint32_t place = 0;
   for (int64_t first = 0; first < c->documents; first += order->group) {

@@ -1,8 +1,7 @@
 /* The weights of tokens and the draw of their topics (core/topic_draw.h), in the precision REAL; included by
  * cpu/topic_model/tokens_loops.h.
  *
- * Lower bound: a multiply-add and two loads for each topic of a (document, term) pair. The term's row of phi comes from
- * the caches or memory. Several pairs are computed together, so that enough multiply-adds are under way. */
+ * Lower bound: a multiply-add and two loads for each topic of a (document, term) pair. */
 
 #define VECTORS ((int)(WB_TOPIC_LANES * sizeof(REAL) / WB_VECTOR_BYTES))
 #define LANES ((int)(WB_VECTOR_BYTES / sizeof(REAL)))
@@ -183,7 +182,6 @@ WB_INLINE double REAL_NAME(add_tree)(const REAL *lanes, double *tree) {
 #endif
 }
 
-/* Computes the weights of a block of pairs into the ring from `slot` on; past the last pair they are not used. */
 WB_INLINE void REAL_NAME(weigh_block)(const topic_pass *p, int64_t begin, int slot, size_t size, uint64_t *theta_at,
                                       uint64_t *phi_at, double *total) {
   const wb_topic_session *const s = p->session;
@@ -310,7 +308,6 @@ static void REAL_NAME(topic_narrow)(const double *value, const double *factor, i
   else REAL_NAME(narrow_values)(0, value, NULL, count, weight);
 }
 
-/* Adds the gammas of a term to the sums of the topics and stores them as weights. */
 /* tools/loops: no vector multiply-adds */
 static void REAL_NAME(topic_keep)(const double *restrict value, int count, double *restrict sum,
                                   REAL *restrict weight) {

@@ -1,13 +1,11 @@
-/* The Gibbs sweep of topic models on the processor (core/topic_draw.h). Threads run over documents and over terms. A
- * unit of work counts the topics of its own tokens, draws theta or phi from the counts, and uses it while it is in the
- * caches. Counts are integers and real sums have a fixed order, so results do not depend on the threads.
+/* The Gibbs sweep of topic models on the processor (core/topic_draw.h). Threads run over documents and over terms.
+ * Counts are integers and real sums have a fixed order, so results do not depend on the threads.
  *
  * Lower bound of a sweep:
  *
  * - A gamma for each topic of each term and document: half a block of Philox, two numbers from a table and an
  *   exponential where tables serve, three times that elsewhere.
- * - A multiply-add and two loads for each topic of each pair. theta comes from the second-level cache.
- * - The table of phi: written once, and read once for each group of documents, as far as the group has its terms. */
+ * - A multiply-add and two loads for each topic of each pair; phi is written once, and read once for each group. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"
@@ -58,8 +56,7 @@ typedef struct topic_gamma_room {
   uint64_t word[TOPIC_WORDS + 32];
 } topic_gamma_room;
 
-/* Bytes of theta of a group: five eighths of the second-level cache if the system tells its size, within these bounds,
- * otherwise the lower bound: theta stays in that cache while terms pass in order, fetched once for the group. */
+/* Bytes of theta of a group: five eighths of the second-level cache, within these bounds; if unknown, the lower. */
 #define TOPIC_GROUP_BYTES ((size_t)384 * 1024)
 #define TOPIC_GROUP_MOST ((size_t)1280 * 1024)
 
@@ -339,7 +336,6 @@ static void count_term(const wb_topic_session *s, int64_t term, int32_t *tally) 
   }
 }
 
-/* Counts the topics of documents first..end - 1 into tally (documents x topics), in the order of places, as read. */
 static void count_group(const wb_topic_session *s, int64_t first, int64_t end, int32_t *tally) {
   const size_t topics = (size_t)s->settings.topics;
   const int64_t from = s->corpus.first_pair[first], to = s->corpus.first_pair[end];
@@ -437,8 +433,7 @@ static int get_phi(wb_topic_session *s, double *phi, wb_message *message) {
   return WB_OK;
 }
 
-/* Computes the log probability of each document's words for a group of documents with their weights in bench->weight.
- * Draws the topics of all their tokens too, if a draw is wanted. */
+/* The log probability of each document's words for a group with weights in bench->weight. May draw all topics, too. */
 static void pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t document, int64_t end, workbench *bench,
                        double *log_likelihood) {
   const wb_topic_corpus *c = &s->corpus;
@@ -518,7 +513,6 @@ static void pass_groups(void *context) {
   workbench_put(s, bench);
 }
 
-/* For each group, draws theta from the topics, or takes `given`, and then passes over the tokens. */
 static int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const double *given, double *log_likelihood,
                           double *theta, wb_message *message) {
   const int64_t documents = s->corpus.documents, size = s->order.group, groups = (documents + size - 1) / size;

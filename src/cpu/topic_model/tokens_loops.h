@@ -277,7 +277,6 @@ static void WB_NAME(topic_strips)(double base, int count, wb_gamma_strips *strip
   wb_gamma_strips_build(base + (double)count, &strips->law[count], strips->strip[count]);
 }
 
-/* Decides the points of a list that the quick test left open, and tries again until all are accepted. */
 WB_INLINE void WB_NAME(finish_strips)(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first,
                                       const wb_gamma_strips *strips, topic_strip_list *restrict list, int open,
                                       double *restrict draw) {
@@ -341,8 +340,7 @@ WB_INLINE void WB_NAME(finish_strips)(uint64_t key, uint32_t purpose, uint32_t i
   }
 }
 
-/* The logs of a tile of draws from strips of the shapes base + number. Returns a bit for each draw left open: the point
- * may lie above the density, or the shape has no table. */
+/* The logs of a tile of draws from strips of the shapes base + number. Returns a bit for each draw left open. */
 WB_INLINE uint32_t WB_NAME(strip_tile)(const double *strip, const uint64_t *bits, const int32_t *number,
                                        double *log_draw) {
   uint64_t at[WB_PHILOX_TILE], open[WB_PHILOX_TILE];
@@ -361,9 +359,8 @@ WB_INLINE uint32_t WB_NAME(strip_tile)(const double *strip, const uint64_t *bits
   return WB_NAME(mask_bits)(open);
 }
 
-/* Gamma draws of elements first..first + count - 1 with shapes base + tally, count <= TOPIC_GAMMAS. The tables are for
- * this base. tally and draw have room for whole tiles. Shapes too large for the tables have their own trials, from
- * trial 1 on, since the words of trial 0 belong to the tables. */
+/* Gamma draws of elements first..first + count - 1 with shapes base + tally, count <= TOPIC_GAMMAS, by the tables of
+ * this base. tally and draw have room for whole tiles. Shapes too large for the tables have trials from trial 1 on. */
 static void WB_NAME(topic_strip_gammas)(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first,
                                         const wb_gamma_strips *strips, int32_t *restrict tally, int count,
                                         topic_gamma_room *restrict room, double *restrict draw) {

@@ -1,10 +1,7 @@
 /* The auxiliary variables of alpha and beta (core/topic_tables.h), from counts of counts. Only cpu/topic_model/tokens.c
- * includes this file, after its session.
- *
- * Lower bound: the topics of all tokens are read and counted twice, by document and by term. */
+ * includes this file. Lower bound: the topics of all tokens are read and counted by document and by term. */
 #pragma once
 
-/* Adds to the histograms the counts of a group of documents, and the tables of their tokens above the levels. */
 static void add_document_levels(const wb_topic_session *s, const wb_topic_draw *draw, int64_t first, int64_t end,
                                 const int32_t *tally, int32_t *histogram, int64_t *excess) {
   const size_t topics = (size_t)s->settings.topics;
@@ -14,7 +11,6 @@ static void add_document_levels(const wb_topic_session *s, const wb_topic_draw *
     const size_t row = (size_t)(alpha - draw->alpha);
     int32_t *const own = histogram + row * ((size_t)levels + 1);
     for (size_t k = 0; k < topics; k++) {
-      /* Counts of 0 are counted too, and not used: whether a count is 0 would often be predicted wrongly. */
       const int32_t count = tally[(size_t)(d - first) * topics + k];
       own[k * ((size_t)levels + 1) + (size_t)(count < levels ? count : levels)]++;
       if (count > levels)

@@ -1,9 +1,7 @@
 /* Draws from many discrete distributions on a graphics card, by the laws of core/categorical_draw.h. The twin of
  * cpu/categorical/items.c, with the same bits in double precision.
  *
- * R stores a matrix column by column, so threads with one row each read neighbouring weights. Draw 0 of all rows is
- * one pass over the matrix, which stores nothing and exchanges nothing between threads. If there are too few rows to
- * fill the card, several lanes of a warp share a row. */
+ * Threads with one row each read neighbouring weights. If rows are few, several lanes of a warp share a row. */
 #include "cuda/table.cuh"
 #include "cuda/copies.cuh"
 
@@ -22,8 +20,7 @@ constexpr unsigned all_lanes = 0xffffffffu;
 __device__ __forceinline__ double categorical_target(double u, double total) { return wb_target(u, total); }
 __device__ __forceinline__ float categorical_target(float u, float total) { return wb_targetf(u, total); }
 
-/* 0, or a negative number for a negative weight, -0 included. Weights are narrowed on the
- * processor, which makes a NaN of a negative one. */
+/* 0, or a negative number for a negative weight, -0 included. */
 __device__ __forceinline__ int sign_of(double x) { return __double2hiint(x); }
 __device__ __forceinline__ int sign_of(float) { return 0; }
 template <typename Stored>
@@ -40,8 +37,7 @@ constexpr int BLOCK = WB_BLOCK_ITEMS, DRAW_THREADS = 128;
  *
  * Launch: 128 threads a block, 32 / L rows a warp. Bytes from device memory: the weights, once, and 4 a row back.
  * Operations for a weight: a load, an addition, a bit operation, a 16th of a comparison by 15, and a 16th or 64th of a
- * uniform, about 80 operations for 2 in double or 4 in single precision. With L > 1 in addition L shuffles and
- * additions for L blocks. Registers: the prefix sums of a block, and as many loads in flight. */
+ * uniform (about 80). With L > 1 in addition L shuffles and additions for L blocks. */
 template <typename Stored, typename Real, bool LOG, int L>
 __global__ void __launch_bounds__(DRAW_THREADS) categorical_draw(const Stored *weights, int64_t rows, int64_t columns,
                                                                  uint64_t key, uint64_t first_row, int32_t *index) {
@@ -157,8 +153,7 @@ struct sparse_rows {
   __device__ __forceinline__ int32_t column(int64_t row, int64_t i) const { return stored[begin(row) + i]; }
 };
 
-/* Draw 0 of sparse rows, a thread a row. Entries are read twice where their block takes
- * over; neighbouring rows lie one after the other, and a thread reads its own. */
+/* Draw 0 of sparse rows, a thread a row. Entries are read twice where their block takes over. */
 template <typename Stored, typename Real>
 __global__ void __launch_bounds__(DRAW_THREADS)
     categorical_draw_sparse(const Stored *weights, sparse_rows place, uint64_t key, uint64_t first_row,

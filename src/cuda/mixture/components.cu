@@ -1,10 +1,8 @@
-/* The components of a mixture on a graphics card: draws of their means and covariances from the statistics of their
- * rows (mixture/mixture.h has the law), numbers about them, and their layout for the next pass over the rows. The twin
- * of cpu/mixture/components.c.
+/* The components of a mixture on a graphics card: draws them, computes numbers about them, and lays them out
+ * for the next pass over the rows. The twin of cpu/mixture/components.c.
  *
  * One page-locked buffer holds what the host sends and reads, with a place for each item. A call that does not wait
- * leaves its place alone until the host has waited for the next pass over the rows. During that pass, questions are
- * answered on a stream of their own. */
+ * leaves its place alone until the host has waited for the next pass, during which another stream answers questions. */
 #include "core/half.h"
 #include "cuda/mixture/state.cuh"
 
@@ -16,7 +14,6 @@ namespace wb {
 
 namespace {
 
-/* Threads of the block that works on a component: a warp, or more where rows are longer. */
 inline int team_threads(int p) { return p <= 32 ? 32 : 128; }
 constexpr int TEAM_THREADS = 128, ENTRY_THREADS = 128, GATHER_THREADS = 256;
 constexpr size_t PRECISION_SHARED = 24 * 1024, PRECISION_MOST_SHARED = 48 * 1024;
@@ -75,8 +72,7 @@ inline __host__ __device__ int factors_in_shared(int p) {
 }
 
 /* precision += weight sum_j F_j' F_j, packed, and pull += weight sum_j F_j' offset_j, where they are not NULL: one
- * thread an entry, over all components. Rows of the grid: the sums for m, those for Phi. A thread goes through all rows
- * of a factor, with zero in place of entries above the diagonal, since another thread of its warp needs the row. */
+ * thread an entry, over all components. Rows of the grid: the sums for m, those for Phi. */
 __global__ void __launch_bounds__(ENTRY_THREADS)
     mixture_add_precisions(mixture_components c, double mean_weight, double scale_weight, double *pull,
                            double *mean_precision, double *scale_precision) {
@@ -124,7 +120,6 @@ __global__ void __launch_bounds__(ENTRY_THREADS)
   if (adds) precision[entry] = sum;
 }
 
-/* Coefficients of component j as cuda/mixture/draw_tile.cuh reads them, every step-th one from `first` on. */
 template <typename Real>
 __host__ __device__ __forceinline__ void pack_component(int first, int step, int p, int order, const double *offset,
                                                         const double *factor, double constant, size_t j,
@@ -149,8 +144,7 @@ __global__ void __launch_bounds__(ENTRY_THREADS) mixture_pack(mixture_components
                  blockIdx.x, coefficients);
 }
 
-/* The same as cuda/mixture/draw_tensor.cuh reads them, see fragment_line(): a block for each sixteen components and
- * line of the triangle, and one for their constants. */
+/* The same as cuda/mixture/draw_tensor.cuh reads them (fragment_line()): a block for sixteen components and a line. */
 __global__ void __launch_bounds__(ENTRY_THREADS) mixture_pack_fragments(mixture_components c, double *coefficients) {
   const int p = c.columns, block = int(blockIdx.x), r = int(blockIdx.y);
   double *const line = coefficients + size_t(block) * size_t(fragment_block(p)) + fragment_line(r);
@@ -455,7 +449,6 @@ int get_part_components(wb_mixture_session *s, double *mean, double *factor, wb_
   return WB_OK;
 }
 
-/* Waits for the pass over the rows. It is an error if a component could not be drawn before the pass. */
 int finish_part_labels(wb_mixture_session *s, double *sizes, double *log_likelihood, wb_message *message) {
   mixture_room &room = s->room;
   const size_t k = size_t(room.count);

@@ -1,8 +1,7 @@
 /* The table of the mixture's functions, for a session on one or several graphics cards.
  *
- * Each card has a part of the leaves of rows and draws the same components from the same statistics. A part begins
- * where a node of the tree over all leaves begins. It returns the sums of its largest complete subtrees. The host adds
- * these in the order of the tree, so results do not depend on the number of cards. The sums of one card stay there. */
+ * Each card has a part of the leaves of rows, from where a node of the tree over all leaves begins, and draws the same
+ * components. The host adds the sums of the cards' largest complete subtrees in the order of the tree. */
 #include <tuple>
 
 #include "core/mixture_half.h"
@@ -40,7 +39,6 @@ int failed(wb_mixture_session *session, const wb_mixture_session *part, int stat
   return status;
 }
 
-/* Calls work(part, real) on the device of each part, in order; stops at a failure. See on_device(). */
 template <typename Work>
 int for_parts(wb_mixture_session *session, wb_message *message, Work work) {
   for (wb_mixture_session *s = session; s != nullptr; s = s->next) {
@@ -50,9 +48,8 @@ int for_parts(wb_mixture_session *session, wb_message *message, Work work) {
   return WB_OK;
 }
 
-/* Calls draw(part, leaf, real) for a chunk of each part, then sum(part, &leaf, real), until all leaves are done. A
- * device's queue takes some thousand kernels, and another device would wait as long as it is full. The one kernel that
- * draws a chunk takes longest. It starts on all devices before the many kernels that sum. */
+/* Calls draw(part, leaf, real) for a chunk of each part, then sum(part, &leaf, real), until all leaves are done. The
+ * long kernel that draws starts on all devices before the many kernels that sum, which may fill a queue. */
 template <typename Draw, typename Sum>
 int for_chunks(wb_mixture_session *session, wb_message *message, Draw draw, Sum sum) {
   int64_t leaf[WB_MOST_DEVICES] = {};
@@ -85,8 +82,7 @@ int for_rows(wb_mixture_session *session, int64_t first, int64_t count, wb_messa
   });
 }
 
-/* Adds numbers begin..end - 1 of the nodes, whose sizes are given, in the order of the tree: the sums come to be in the
- * first node. A node and the one of the same size before it have the same parent. */
+/* Adds numbers begin..end - 1 of the nodes, whose sizes are given, into the first, in the order of the tree. */
 void add_nodes(double *const *nodes, const int64_t *sizes, int count, int64_t begin, int64_t end) {
   double *waiting[LEVELS];
   int64_t size[LEVELS];
@@ -158,8 +154,7 @@ int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixture_sess
   return WB_OK;
 }
 
-/* A function of the table that calls WORK, a function of a part, on the device of each part or of the first one. The
- * last argument is the message. */
+/* A function of the table that calls WORK on the device of each part or of the first. Last argument: the message. */
 template <auto WORK, typename... Given>
 int on_all(wb_mixture_session *session, Given... given) {
   wb_message *const message = std::get<sizeof...(Given) - 1>(std::tie(given...));

@@ -1,15 +1,12 @@
 /* The draw of cuda/mixture/draw_tile.cuh in single precision, with squared distances by tensor cores in halves
  * (cuda/mixture/warpgroup.cuh).
  *
- * Each number of a row and of a component is the sum of two halves, and three of their four products are added. Halves
- * have as many digits as TF32 and twice the rate, but few exponents. So each row, with a one for the offset, and each
- * component is multiplied by a power of two that brings its largest number to 2^14 or 2^13. A squared distance is
- * divided by the squares of both.
+ * Each number of a row and of a component is the sum of two halves, and three of their four products are added. Each
+ * row, with a one for the offset, and each component is multiplied by a power of two that brings its largest number to
+ * 2^14 or 2^13. A squared distance is divided by the squares of both.
  *
  * Errors of a line z = L x - L mu of the triangle: 2^-22 of each term for each of its two numbers and for the product
- * that is left out, 2^-39 of the largest number where a number is much smaller, and what the products of matrices cut
- * off. On an H100 log densities were off by 1.2e-7 of half the squared distance plus the log constant in the mean
- * square (ordinary multiply-adds: 8e-8).
+ * that is left out, 2^-39 of the largest number where a number is much smaller, and what wgmma cuts off.
  *
  * A warp has 16 rows. Lane 4g + q has rows g and g + 8, and components 2q and 2q + 1 of each eight. It draws one of its
  * own components. At the end one of the four lanes of a row is drawn by the sums of their weights. */
@@ -188,7 +185,6 @@ private:
     fetch<(part_end(S) < GROUPS ? part_end(S) : 0)>();
   }
 
-  /* Begins to copy the part from group S on, or the eights that are used together, as far as there are more. */
   template <int S>
   __device__ __forceinline__ void fetch() {
     const int whole = part_end(S) < GROUPS ? half_group(part_end(S)) : half_together(GROUPS, p_) * half_bytes(p_);
@@ -211,12 +207,8 @@ private:
 /* As mixture_draw(), for p columns that need GROUPS. Draws have the same law, but differ from the processor's.
  *
  * Launch: two threads for each row. For each (row, component) the products of a group of s + 1 blocks of columns take
- * 192 (s + 1) multiply-adds of halves, 64 more if s is even, where ordinary ones are p(p + 3)/2: five times as many
- * as those at p = 14, four times at 30, on cores with 15 times their rate. Registers on sm_90: 76 for 2 GROUPS to 127
- * for 9, without spills, and one block on a multiprocessor.
- *
- * On an H100, 1e6 rows, 256 components, p = 14, 22, 30, 40: 0.90, 1.35, 1.94, 2.84 ms (mixture_draw(): 1.47, 3.23,
- * 5.98, 10.2). */
+ * 192 (s + 1) multiply-adds of halves, 64 more if s is even, where ordinary ones are p(p + 3)/2: five times as many at
+ * p = 14, on cores with 15 times their rate. One block on a multiprocessor. */
 template <int GROUPS>
 __global__ void __launch_bounds__(half_threads(GROUPS), 1)
     mixture_draw_half(const float *x, int p, const float *coefficients, int components, const float *share,

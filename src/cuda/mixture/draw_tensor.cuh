@@ -1,11 +1,9 @@
 /* The draw of cuda/mixture/draw_tile.cuh in double precision, with squared distances by tensor cores
- * (cuda/mixture/tensor_cores.cuh). Each row and component gets the same operations in the same order, so the bits are
- * the same.
+ * (cuda/mixture/tensor_cores.cuh), with the same bits.
  *
  * A line of the triangle is a matrix product of 16 components and 8 rows. A warp has 32 rows. Lane 4g + q holds
  * columns q, q + 4, ... of rows g, g + 8, g + 16 and g + 24 in its registers, as the product needs them. The lane gets
- * the squared distances of components g and g + 8 at two rows of each eight. The weights then go through shared memory
- * to the lane that draws for their row. */
+ * the squared distances of components g and g + 8 at two rows of each eight, for the lane that draws for their row. */
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -58,7 +56,6 @@ public:
     fetch(0, 0);
   }
 
-  /* Log weights of components base..base + count - 1; all threads of the block come here together. */
   template <typename Use>
   __device__ __forceinline__ void weigh(int base, int count, Use use) {
     const int block = base / FRAGMENT_COMPONENTS;
@@ -120,7 +117,6 @@ private:
     }
   }
 
-  /* Begins to copy panel s of a block of components to where the panel before the last one was. */
   __device__ __forceinline__ void fetch(int block, int s) {
     const int first = fragment_line(4 * s), end = s == PANELS - 1 ? fragment_block(p_) : fragment_line(4 * s + 4);
     const double *const from = coefficients_ + size_t(block) * size_t(fragment_block(p_)) + first;
@@ -139,12 +135,8 @@ private:
 /* As mixture_draw(), for p columns that need PANELS.
  *
  * Launch: 128 threads a block, a row a thread. For each (row, component) p ordinary multiply-adds and those of the
- * products, at twice the rate: 4, 8, 12, ... for each four lines of the triangle, so 64 of the ordinary ones' time at p
- * = 14, where mixture_draw() needs 105. Shared memory: 16 bytes a lane for 4 products, and each weight is written and
- * read three times. As nvcc 13 compiles them for sm_90, with a spill of 4 bytes at 16 columns and none elsewhere,
- * threads have 114 to 255 registers, blocks 28 to 73 KB, and 2 to 4 blocks run on a multiprocessor.
- *
- * On an H200, 1e6 rows, 256 components, p = 14, 30: 2.31, 6.86 ms (mixture_draw(): 3.10, 16.4). */
+ * products, at twice the rate: 4, 8, 12, ... for each four lines of the triangle. Shared memory: 16 bytes a lane for 4
+ * products, and each weight is written and read three times. */
 template <int PANELS>
 __global__ void __launch_bounds__(TENSOR_THREADS, tensor_blocks(PANELS))
     mixture_draw_tensor(const double *x, int p, const double *coefficients, int components, const double *share,

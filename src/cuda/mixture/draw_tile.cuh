@@ -1,10 +1,9 @@
 /* Draws a component for each row, and evaluates all components at each row (Suchard et al. 2010, section 2). The twin
  * of cpu/mixture/draw_tile.h: every number is computed by the same operations in the same order.
  *
- * A thread has R rows, with their values in registers. Components come in blocks of WB_BLOCK_ITEMS. Their coefficients
- * are the same for all threads, so they are read from shared memory, 16 bytes at a time, and each serves R
- * multiply-adds. While one stage of components is used, the next one travels to the other half of the buffer. A thread
- * keeps the weights of its own rows in a column of shared memory that no other thread reads. */
+ * A thread has R rows, with their values in registers. Coefficients of blocks of WB_BLOCK_ITEMS components are read
+ * from shared memory, 16 bytes at a time, and each serves R multiply-adds. While one stage of components is used, the
+ * next one travels to the other half of the buffer. */
 #pragma once
 
 #include <utility>
@@ -96,8 +95,7 @@ private:
     for (int v = 0; v < R; v++) log_weight[v] = as::fma(Real(-0.5), squares[v], as::of(read, last % as::in_piece));
   }
 
-  /* A template and no loop over lines, which the compiler unrolls only in part from 28 lines on: then the values of x_
-   * are not where the code knows of, and the kernel takes three to six times as long. */
+  /* A template, since loops over lines are unrolled only in part from 28 lines on: x_ would leave its registers. */
   template <int... LINES>
   __device__ __forceinline__ void add_lines(const piece *coefficients, piece &read, Real (&squares)[R],
                                             std::integer_sequence<int, LINES...>) {
@@ -212,9 +210,8 @@ private:
   const Real *rows_[R];
 };
 
-/* How many blocks of a multiprocessor the compiler must be able to run at a time, which bounds the registers of each; 0
- * leaves that to the compiler. For these two orders nvcc 13 would make room for six blocks on sm_100 and sm_110 by
- * spilling a few bytes of registers. With four rows a thread four blocks are enough. */
+/* How many blocks of a multiprocessor the compiler must be able to run at a time; 0: it chooses. For these two orders
+ * nvcc 13 would spill registers on sm_100 and sm_110 to run six blocks; four are enough. */
 template <typename Real>
 constexpr int mixture_blocks(int order) {
   return order == (sizeof(Real) == sizeof(float) ? 28 : 10) ? 4 : 0;
@@ -247,8 +244,7 @@ __device__ __forceinline__ void keep(const one_pass<Real, R> &seen, Weights &wei
   }
 }
 
-/* The weights of a thread's rows of first..first + rows - 1. Threads that would be past
- * the end compute the last row again, since all must come to the barriers. */
+/* The weights of a thread's rows of first..first + rows - 1. Threads past the end compute the last row again. */
 template <typename Real, int P, int R>
 __device__ __forceinline__ mixture_weights<Real, P, R> weights_of_rows(
     typename mixture_weights<Real, P, R>::shared_memory &shared, const Real *x, int p, const Real *coefficients,
@@ -300,8 +296,7 @@ private:
   int which_ = 0, drawn_ = -1; /* the group of blocks whose uniforms there are; none yet */
 };
 
-/* Draws the components of a thread's R rows, whose weights `tile` gives. mixture_draw() and mixture_draw_tensor() share
- * it. `uniform` is room for the random numbers of the block's threads. */
+/* Draws the components of a thread's R rows by the weights of `tile`. `uniform`: room for the block's numbers. */
 template <typename Real, int R, typename Weights>
 __device__ __forceinline__ void draw_rows(Weights &tile, Real *uniform, int components, const Real *share,
                                           const int32_t *sample, uint64_t key, uint32_t iteration, uint64_t first_row,
@@ -338,19 +333,13 @@ __device__ __forceinline__ void draw_rows(Weights &tile, Real *uniform, int comp
 }
 
 /* Draws the component of each of `rows` rows and gives the log of the sum of its weights. first_row is the number of
- * the first. share, if it is not NULL, is samples x components: what is added to the log weights in a row of this
- * sample.
+ * the first. share: NULL, or samples x components, added to the log weights of a sample's rows.
  *
  * Launch: 64 threads a block, R rows a thread. For each (row, component) p(p + 3)/2 multiply-adds, where p is rounded
  * up to the next order that has a kernel, and about 25 operations for the weight and its draw, fewer where a block of
  * components is negligible. Shared memory: p(p + 3)/4 reads of 16 bytes (double; p(p + 3)/8 in single) for R pairs, and
  * two reads and two writes of the weight. Device memory: reads sizeof(Real) p bytes a row and the coefficients once a
- * block, and writes 4 + sizeof(Real) bytes a row, so that only arithmetic counts.
- *
- * As nvcc 13 compiles them for sm_90, threads have 138 to 255 registers in double and 114 to 245 in single, with a
- * spill of 8 bytes at order 40 in double and none elsewhere. 4 to 7 blocks run on a multiprocessor.
- *
- * So few warps run, but each has R chains of multiply-adds that do not wait for one another. */
+ * block, and writes 4 + sizeof(Real) bytes a row. Few warps run, each with R independent chains. */
 template <typename Real, int P, int R>
 __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
     mixture_draw(const Real *x, int p, const Real *coefficients, int components, const Real *share,
@@ -362,7 +351,6 @@ __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
   draw_rows<Real, R>(tile, uniform, components, share, sample, key, iteration, first_row, rows, label, log_sum);
 }
 
-/* Evaluates the components at R rows by the weights of `tile`, for mixture_evaluate() and its wide twin. */
 template <typename Real, int R, typename Weights>
 __device__ __forceinline__ void evaluate_rows(Weights &tile, int components, int64_t count, int32_t *label,
                                               double *log_sum, double *probability, int64_t stride) {
@@ -397,9 +385,7 @@ __device__ __forceinline__ void evaluate_rows(Weights &tile, int components, int
 /* The most probable component of rows first..first + count - 1 of x, the first of equals, and the log of the sum of the
  * weights. probability, if it is not NULL, is `stride` x components and holds the log weights first.
  *
- * Launch and memory as for mixture_draw(), with 16 bytes of output for a row and two
- * writes of 8 bytes for each of its probabilities. Registers on sm_90: 129 to 255 in
- * double, 71 to 243 in single, with a spill of 16 bytes at order 40 in double. */
+ * Launch and memory as for mixture_draw(), with 16 bytes of output for a row and 16 for each of its probabilities. */
 template <typename Real, int P, int R>
 __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
     mixture_evaluate(const Real *x, int p, const Real *coefficients, int components, int64_t first, int64_t count,
@@ -416,7 +402,6 @@ constexpr int rows_per_thread(int order) {
   return order <= 16 ? 4 : order <= 24 ? 3 : 2;
 }
 
-/* The kernel of the first of these orders that is enough, or the one for any number of columns. */
 template <typename Real, int P, int... MORE>
 mixture_draw_kernel<Real> mixture_draw_of(int p) {
   constexpr int R = rows_per_thread<Real>(P), T = MIXTURE_THREADS;

@@ -1,7 +1,6 @@
-/* The draw of cuda/mixture/draw_tensor.cuh for more columns than a lane has registers for, and the evaluation of
- * components there. The rows of a block wait in shared memory, column by column, and coefficients pass through it in
- * pieces of a few columns. A warp works on four lines of the triangle at a time, so that each value serves four
- * products. Products and squared distances are in double precision also where rows are kept in single. */
+/* The draw of cuda/mixture/draw_tensor.cuh, and the evaluation of components, for more columns than a lane has
+ * registers for. Rows and pieces of coefficients pass through shared memory. A warp works on four lines of the triangle
+ * at a time. Products and squared distances are in double precision also where rows are in single. */
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -64,7 +63,6 @@ public:
     fetch_next();
   }
 
-  /* Log weights of components base..base + count - 1; all threads of the block come here together. */
   template <typename Use>
   __device__ __forceinline__ void weigh(int base, int count, Use use) {
     const double *const last = block_of(base / FRAGMENT_COMPONENTS) + fragment_line(p_);
@@ -112,7 +110,6 @@ public:
       if (j < count) use(j, 0, weight(j, 0));
   }
 
-  /* Of component base + j at the lane's row, for all sixteen; those past the last component are finite. */
   __device__ __forceinline__ Real &weight(int j, int) { return shared_.weight[warp_][j * STRIDE + lane_]; }
 
 private:
@@ -133,7 +130,6 @@ private:
     }
   }
 
-  /* Adds the four columns of the piece's product c to four lines. Lines past the triangle get numbers nobody reads. */
   __device__ __forceinline__ void add_products(const typename wide_memory<Real>::piece &now, int c, int product,
                                                double (&z)[WIDE_LINES][TILES][4]) {
     const Real *const column =
@@ -149,7 +145,6 @@ private:
     }
   }
 
-  /* Begins to copy the next piece: products next_product_, ... of the lines of panel next_panel_. */
   __device__ __forceinline__ void fetch_next() {
     if (next_block_ < blocks_) {
       typename wide_memory<Real>::piece &to = shared_.pieces[fetched_];

@@ -1,6 +1,5 @@
 /* What the host knows of the mixture's kernels: the layout of coefficients and of sorted keys, and which kernel serves
- * how many columns. Draws and tensor-core sums are compiled in files of their own (draw_double.cu, draw_single.cu,
- * draw_tensor.cu, sums_tensor.cu), so that nvcc compiles them in parallel. */
+ * how many columns. Kernels have several files, so that nvcc compiles them in parallel. */
 #pragma once
 
 #include "cuda/launch.cuh"
@@ -12,11 +11,9 @@ constexpr int MIXTURE_THREADS = 64;
 constexpr int32_t MIXTURE_MOST_COMPONENTS = 1 << 20;
 constexpr int32_t MIXTURE_MOST_COLUMNS = 6000; /* a row in 48 KB of shared memory */
 
-/* Coefficients of a component: for each row of the triangle the negative offset
- * followed by the row of the factor, then the log constant, then zeros to the
- * end of a 16-byte piece. The order of the triangle may exceed the columns of the data:
- * the added rows and columns are zero and do not change the squared distance, since
- * fma(0, x, z) = z and fma(0, 0, q) = q. The line of row r of the triangle begins at coefficient_line(r). */
+/* Coefficients of a component: for each row of the triangle the negative offset followed by the row of the factor, then
+ * the log constant, then zeros to the end of a 16-byte piece. If the order of the triangle exceeds the columns of the
+ * data, the added entries are zero. The line of row r begins at coefficient_line(r). */
 constexpr __host__ __device__ size_t coefficient_line(size_t r) { return r * (r + 3) / 2; }
 template <typename Real>
 constexpr __host__ __device__ size_t mixture_coefficients(size_t order) {
@@ -72,7 +69,6 @@ constexpr __host__ __device__ int half_eights(int components) {
   return (components + HALF_COMPONENTS - 1) / HALF_COMPONENTS;
 }
 
-/* How a kernel reads coefficients: as coefficient_line(), fragment_line() or half_group() say. */
 enum class mixture_layout { lines, fragments, halves };
 template <typename Real>
 uint64_t layout_bytes(mixture_layout layout, int components, int p, int order) {
@@ -107,7 +103,6 @@ struct mixture_components {
   double *failed; /* 0, or one more than the source of a component that could not be drawn */
 };
 
-/* A kernel, its order of triangle, the rows and threads of a block, and the shared memory of its launch. */
 template <typename Kernel>
 struct mixture_kernel {
   int order, rows, threads;
@@ -128,15 +123,13 @@ template <typename Real>
 mixture_draw_kernel<Real> find_mixture_draw(int p);
 /* That of cuda/mixture/draw_tensor.cuh, for FRAGMENT_MOST_COLUMNS columns at most. */
 mixture_draw_kernel<double> find_mixture_draw_tensor(int p);
-/* That of cuda/mixture/draw_half.cuh, for HALF_LEAST_COLUMNS to HALF_MOST_COLUMNS columns. */
 mixture_draw_kernel<float> find_mixture_draw_half(int p);
 /* Those of cuda/mixture/draw_wide.cuh, with coefficients in double. No kernel if there are too many columns. */
 template <typename Real>
 mixture_draw_kernel<Real> find_mixture_draw_wide(int p);
 template <typename Real>
 mixture_evaluate_kernel<Real> find_mixture_evaluate_wide(int p);
-/* Whether the plugin has code for tensor cores. A plugin that was built for older cards has none: its PTX runs on cards
- * with tensor cores, but there these kernels are empty. */
+/* Whether the plugin has code for tensor cores: one that was built for older cards has empty kernels. */
 bool has_tensor_code();
 /* The same of the kernels of draw_half.cuh. */
 bool has_half_code();

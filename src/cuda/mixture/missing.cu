@@ -1,8 +1,6 @@
-/* Draws the labels and the missing values of rows that lack values (core/mixture_missing.h has the formulas). The twin
- * of cpu/mixture/missing.c.
- *
- * A pattern of missing columns has a table of all components, with the columns in its order. Tables are made for some
- * patterns at a time; then one thread draws each row of these patterns. Drawn values go into the session's copy. */
+/* Draws the labels and the missing values of rows that lack values (core/mixture_missing.h). The twin of
+ * cpu/mixture/missing.c. Tables of all components are made for some patterns of missing columns at a time; then one
+ * thread draws each row of these patterns. Drawn values go into the session's copy. */
 #include "cuda/mixture/state.cuh"
 
 #include <vector>
@@ -62,7 +60,6 @@ __global__ void __launch_bounds__(MISSING_THREADS)
   for (int r = 0; r < p; r++) to[wb_missing_row(r)] *= -1;
 }
 
-/* A thread's row: its values in the pattern's order and a block's log weights lie in shared columns. */
 template <typename Real>
 struct missing_row {
   typedef precise<Real> as;
@@ -137,7 +134,6 @@ struct missing_row {
     return as::fma(Real(-0.5), squares, Real(entries[wb_missing_size(p)]));
   }
 
-  /* The log weights of a block of components, and the largest with its place, the first of equals. */
   __device__ __forceinline__ Real weigh_block(int base, int count, const Real *share, int32_t *best) {
     Real top = 0;
     WB_ROLLED
@@ -283,7 +279,6 @@ int open_tables(wb_mixture_session *s, int32_t components, wb_message *message) 
   return WB_OK;
 }
 
-/* Makes tables for as many patterns as there is room for and calls work(patterns), until all had their turn. */
 template <typename Work>
 int for_tables(wb_mixture_session *s, wb_message *message, Work work) {
   if (s->data.missing == nullptr) return WB_OK;

@@ -1,8 +1,7 @@
 /* Passes over the rows of pairs of components, for split and merge moves (mixture/split_merge.c). The twin of
  * cpu/mixture/pairs.c.
  *
- * A row finds its component in the sorted key that the last draw left (cuda/mixture/sums.cu). Only whole numbers are
- * added or compared across rows, so atomic operations give the same result in any order. */
+ * A row finds its component in the sorted key that the last draw left. Only whole numbers are added across rows. */
 #include "cuda/mixture/state.cuh"
 
 #include "core/mixture_half.h"

@@ -3,10 +3,8 @@
  * of cpu/mixture/session.c, with the same bits in double precision.
  *
  * The scaled rows and the components stay on the device from sweep to sweep; rows that do not fit are sent in every
- * pass (cuda/mixture/stream.cu). Each chunk of rows goes through four kernels: one draws components, one sorts the rows
- * of each leaf by component, one sums their products leaf by leaf, and one combines the sums of a group of leaves.
- * Working memory is at most a twelfth of the data, 32 MB, or room for the sums of 64 leaves, plus 4 bytes a row if
- * labels are kept. */
+ * pass (cuda/mixture/stream.cu). Each chunk of rows goes through four kernels: drawing components, sorting the rows of
+ * each leaf by component, summing products leaf by leaf, and combining the sums of a group of leaves. */
 #include "cuda/mixture/state.cuh"
 
 #include <memory>
@@ -43,9 +41,8 @@ int64_t ordinary_cost(int p, int order) {
   return int64_t(coefficient_line(size_t(order))) * (p > ORDINARY_MOST_COLUMNS ? BEYOND_REGISTERS : 1);
 }
 
-/* Whether tensor cores in double precision need less time than a kernel of that order. Only cards of compute capability
- * 9.0 have fast ones. They halve the cost of a coefficient, but round columns up to a multiple of 4 and components to a
- * multiple of 16. */
+/* Whether tensor cores in double precision need less time than a kernel of that order. They halve the cost of a
+ * coefficient, but round columns up to a multiple of 4 and components to a multiple of 16. */
 bool tensor_is_faster(int p, int32_t components, int order) {
   int64_t products = 0;
   for (int r = 0; r < p; r++) products += 4 * (r / 4 + 1);
@@ -129,8 +126,7 @@ struct prediction_outputs {
   int64_t number;
 };
 
-/* What mixtures are evaluated for in place of single predictions: the sum of their densities, which stays on the device
- * until the last has been added (the twin of wb_log_add_to()). */
+/* The sum of the densities of mixtures, which stays on the device until the last is added (twin: wb_log_add_to()). */
 struct density_sums {
   const double *log_unit;
   bool unit_each;      /* or one for all rows */
@@ -210,7 +206,6 @@ int send_densities(wb_mixture_session *s, const density_sums &from, int64_t at, 
                         : send(&s->run, unit, from.log_unit, 1, what, message);
 }
 
-/* Rows first, ..., first + count - 1 under `mixtures` mixtures for `sums`, or under one for `to`. */
 template <typename Real>
 int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int32_t mixtures, int64_t first,
              int64_t count, const prediction_outputs &to, density_sums *sums, wb_message *message) {

@@ -9,10 +9,8 @@
 namespace wb {
 
 constexpr uint64_t MEGABYTE = 1000000;
-/* Buffer for raw values on their way to the device: large enough for the bus, small beside the data. */
 constexpr uint64_t STAGE_BYTES = 8 * MEGABYTE;
-/* Device memory that may be used beside small data: the sums of 64 leaves of 256 components take
- * 16 MB with 14 columns. And for a chunk where the data do not fit on the device. */
+/* Device memory beside small data (64 leaves of 256 components, 14 columns: 16 MB), and for a chunk of large data. */
 constexpr uint64_t SMALL_BYTES = 32 * MEGABYTE, CHUNK_BYTES = 512 * MEGABYTE;
 /* Predictions are computed for a multiple of this many rows at a time. */
 constexpr int64_t PASS_ROWS = 256;
@@ -30,11 +28,9 @@ struct mixture_transit {
   uint64_t bytes() const { return bytes_of(arriving[0], arriving[1], leaves); }
 };
 
-/* Where rows come from that travel: the caller's matrix, through page-locked buffers; the same, which is
- * page-locked itself; or a page-locked copy in leaves. */
+/* Where travelling rows come from: the caller's matrix, by buffers or page-locked; or a page-locked copy in leaves. */
 enum class mixture_source { staged, locked, packed };
 
-/* Device memory of a pass over the rows, which draws or weighs all components. It is kept from pass to pass. */
 struct mixture_workspace {
   int32_t components = 0; /* how many there is room for */
   bool weighs = false;
@@ -58,7 +54,6 @@ struct mixture_workspace {
 typedef unsigned long long sample_count;
 static_assert(sizeof(sample_count) == sizeof(double), "counts lie among doubles");
 
-/* Patterns of missing values, and tables of the components for some patterns at a time: see cuda/mixture/missing.cu. */
 struct mixture_gaps {
   device_array<int32_t> order, observed, row; /* as in wb_mixture_missing */
   device_array<int64_t> first;
@@ -69,8 +64,7 @@ struct mixture_gaps {
   uint64_t bytes() const { return bytes_of(order, observed, row, first, whole, tables); }
 };
 
-/* The components: what they are made of in one piece of device memory, and what travels
- * between it and the host in one of page-locked memory. */
+/* The components: in one piece of device memory, and what travels to and from the host in page-locked memory. */
 struct mixture_room {
   int32_t count = 0;
   unsigned blocks = 0; /* that work on components at a time */
@@ -93,8 +87,7 @@ struct mixture_piece {
 
 } // namespace wb
 
-/* One device's part of a session: all rows, or some of its leaves where several devices share
- * them (cuda/mixture/devices.cu). The first part is the session itself. */
+/* One device's part of a session: all rows, or some of its leaves. The first part is the session itself. */
 struct wb_mixture_session {
   wb_mixture_data data;               /* of this device's rows; center and inverse_scale are not kept */
   wb_mixture_session *next = nullptr; /* the next device's part, which this one owns */
@@ -179,7 +172,6 @@ inline int check_components(int32_t components, wb_message *message) {
 /* Frees working memory and leaves half as many rows on the device. See cuda/mixture/stream.cu. */
 int keep_fewer(wb_mixture_session *s, wb_message *message);
 
-/* Calls `prepare`. While memory is lacking, takes rows off the device and tries again. */
 template <typename Prepare>
 int with_memory(wb_mixture_session *s, wb_message *message, Prepare prepare) {
   for (;;) {
@@ -211,10 +203,9 @@ int on_device(wb_mixture_session *s, wb_message *message, Work work) {
   return on_device(s->device, message, [&] { return settled(s, with_precision(s->data.precision, work)); });
 }
 
-/* The functions of a part, file by file. cuda/mixture/devices.cu calls them for each part, and chunk by chunk in turns,
- * so that all devices have work. A begin_part function does not wait. A draw_chunk function draws labels of the
- * chunk from leaf `leaf` on. A sum_chunk function adds up its rows and moves *leaf to the next chunk. A finish_part
- * function waits for the part. `Real` is the session's precision. */
+/* The functions of a part. cuda/mixture/devices.cu calls them chunk by chunk in turns, so that all devices have work. A
+ * begin_part function does not wait. A draw_chunk function draws labels of the chunk from leaf `leaf` on. A sum_chunk
+ * function adds up its rows and moves *leaf on. A finish_part function waits for the part. */
 
 /* session.cu ---------------------------------------------------------------------- */
 
@@ -329,8 +320,7 @@ struct leaf_plan {
 /* The plan for `left` bytes, where `wish` are enough and a leaf takes `leaf` beside its sums. `nodes`: at most. */
 int plan_leaves(const wb_mixture_session *s, int32_t components, int64_t nodes, uint64_t leaf, uint64_t wish,
                 uint64_t fixed, uint64_t left, leaf_plan *plan, wb_message *message);
-/* The bytes with which plan_leaves() finds room for the largest group of leaves. In smaller groups few blocks run at a
- * time: with 256 components of 64 columns a sweep of 5e5 rows took six times as long. */
+/* The bytes with which plan_leaves() finds room for the largest group of leaves; smaller groups have few blocks. */
 uint64_t group_bytes(const wb_mixture_session *s, int32_t components);
 /* How many nodes are enough: the blocks that sum them occupy all multiprocessors. */
 int64_t nodes_wished(const wb_mixture_session *s, int32_t components);
@@ -356,7 +346,6 @@ int count_samples(wb_mixture_session *s, const int32_t *keys, int64_t first, int
 /* As many leaves to the device as there is room for beside what a sweep needs; the first ones stay there. */
 int settle_rows(wb_mixture_session *s, wb_message *message);
 
-/* Before passes over the rows of all parts, again and again: how rows that travel get to the device. */
 int prepare_rows(wb_mixture_session *session, wb_message *message);
 
 /* Bytes of device memory that a chunk takes for each leaf, so that the next chunk can arrive. */
@@ -365,7 +354,6 @@ uint64_t transit_leaf(const wb_mixture_session *s);
 int open_transit(wb_mixture_session *s, int64_t chunk, int64_t step, int64_t end, mixture_transit *transit,
                  wb_message *message);
 
-/* How many leaves from `first` on are computed at a time: all stay on the device, or all travel. */
 int64_t leaves_at_once(const wb_mixture_session *s, int64_t first, const mixture_transit *transit);
 
 /* *x: the device address of the batch of leaves from `first` on. It is valid for work that the session's stream is
@@ -384,7 +372,6 @@ int open_missing(wb_mixture_session *s, wb_message *message);
 /* WB_ERROR_MEMORY where values are missing and the rows do not stay on the device, where drawn values are kept. */
 int keeps_missing(const wb_mixture_session *s, wb_message *message);
 
-/* Before a pass over the rows under the session's components, whose log weights have been sent. */
 int begin_missing(wb_mixture_session *s, wb_message *message);
 
 /* Draws rows of leaves first..first + count - 1 that lack values, and these. x, labels, log_sums: of the first. */

@@ -1,15 +1,12 @@
 /* Sends rows of a mixture session to the graphics card. As many leaves as fit beside what a sweep needs stay on the
- * card. The others travel in every pass, in chunks. While one chunk is computed, the next arrives in a second buffer.
- * At the end of a pass the first two chunks of the next pass are sent; if the data have at most two, these stay on the
- * card. The leaves are in a few spans of leaves that stay and leaves that travel, so that the bus works while leaves
- * that stay are computed.
+ * card. The others travel in every pass, in chunks: while one is computed, the next arrives in a second buffer. At the
+ * end of a pass the first two chunks of the next are sent. The leaves are in a few spans of leaves that stay and that
+ * travel, so that the bus works while leaves that stay are computed.
  *
- * No pass copies rows on the host, because that would keep the bus waiting: a PCIe 5 bus carries about 55 GB/s from
- * page-locked memory, and 16 threads that copy reach 41 GB/s together. In single precision the card makes a page-locked
- * copy of the scaled rows that travel once, in leaves: half the bytes. In double precision, or without memory for a
- * copy, the caller's matrix is page-locked, and the card scales and orders its columns. If the system refuses, and for
- * rows that are sent once, the host's threads copy rows through page-locked buffers. Locking takes time for each page:
- * it is done before a pass that will be repeated, not for predictions. */
+ * No pass copies rows on the host, because that would keep the bus waiting. In single precision the card makes a
+ * page-locked copy of the scaled rows that travel once, in leaves. In double precision, or without memory for a copy,
+ * the caller's matrix is page-locked, and the card scales and orders its columns. If the system refuses, and for rows
+ * that are sent once, the host's threads copy rows through page-locked buffers. Locking takes time for each page. */
 #include "cuda/mixture/state.cuh"
 
 #include "core/scaled_value.h"
@@ -198,8 +195,7 @@ int receive(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit
   return end_reading(s, transit, message);
 }
 
-/* Sends the leaves that stay, or the leaves that travel, once, `stage` at a time. Each piece is made leaves at
- * to(leaf), and then done(leaf, count) is called. */
+/* Sends the leaves that stay, or that travel, once, `stage` at a time: made at to(leaf), then done(leaf, count). */
 template <typename Real, typename To, typename Done>
 int send_once(wb_mixture_session *s, bool stay, int64_t stage, To to, Done done, wb_message *message) {
   mixture_transit transit;
@@ -259,7 +255,6 @@ int keep_rows(wb_mixture_session *s, int64_t leaves, uint64_t beside, wb_message
 
 /* How rows travel -------------------------------------------------------------- */
 
-/* Makes a page-locked copy of the leaves that travel, on the device. Without enough memory there is no copy. */
 int pack_rows(wb_mixture_session *s, wb_message *message) {
   const uint64_t bytes = uint64_t(s->leaves - round_down(s->kept, MOST_STEP)) * s->leaf();
   uint64_t left = 0;
@@ -363,8 +358,7 @@ int64_t leaves_at_once(const wb_mixture_session *s, int64_t first, const mixture
 
 namespace {
 
-/* Sends the next chunks from `leaf` on that travel, if they have not been sent: one to each buffer that is not being
- * read. Rows that the host's threads would have to copy are not sent early. */
+/* Sends the next travelling chunks from `leaf` on to free buffers, unless the host's threads must copy them. */
 int send_early(wb_mixture_session *s, int64_t leaf, mixture_transit *transit, wb_message *message) {
   if (s->source == mixture_source::staged || s->resident()) return WB_OK;
   int64_t next[2] = {-1, -1}, from = leaf;

@@ -1,6 +1,5 @@
 /* Sums the sufficient statistics of rows after their components are drawn: the rows of a leaf in their order, then all
- * leaves by a binary tree. The twin of cpu/mixture/sums.c and numeric/reduction_tree.h. There are no
- * atomic additions: one thread adds each number, in an order that does not depend on the launch. */
+ * leaves by a binary tree, without atomic additions. The twin of cpu/mixture/sums.c and numeric/reduction_tree.h. */
 #include "cuda/mixture/sums.cuh"
 
 #include "cuda/mixture/state.cuh"
@@ -11,10 +10,9 @@ namespace {
 
 constexpr int SORT_THREADS = 256, TREE_THREADS = 256, COUNT_THREADS = 128;
 
-/* Turns the labels of each leaf into sorted keys, in place: a bitonic network
- * (Batcher 1968) in shared memory, one block a leaf, 66 rounds of 1,024 exchanges.
- * Places from `rows` on and rows of negative label have the largest key and come last. 8 KB of shared memory,
- * 32 registers: 8 blocks of a multiprocessor; reads and writes 4 bytes a row. */
+/* Turns the labels of each leaf into sorted keys, in place: a bitonic network (Batcher 1968), one block a leaf, 66
+ * rounds of 1,024 exchanges in 8 KB of shared memory. Places from `rows` on and rows of negative label have the largest
+ * key and come last. Reads and writes 4 bytes a row. */
 static __global__ void __launch_bounds__(SORT_THREADS) mixture_sort(int32_t *labels, int64_t rows) {
   __shared__ uint32_t keys[WB_LEAF_ROWS];
   const int64_t first = int64_t(blockIdx.x) * WB_LEAF_ROWS;
@@ -40,8 +38,7 @@ static __global__ void __launch_bounds__(SORT_THREADS) mixture_sort(int32_t *lab
     reinterpret_cast<uint32_t *>(labels)[first + i] = keys[i];
 }
 
-/* How many of a leaf's sorted keys are below each of two bounds: every sixteenth key is
- * compared first, then the sixteen around a bound. All threads of the block must call it. */
+/* How many of a leaf's sorted keys are below each of two bounds. All threads of the block must call it. */
 __device__ __forceinline__ void keys_below(const uint32_t *keys, uint32_t low, uint32_t high, int *below_low,
                                            int *below_high) {
   constexpr int step = WB_LEAF_ROWS / SUM_THREADS;
@@ -57,8 +54,7 @@ __device__ __forceinline__ void keys_below(const uint32_t *keys, uint32_t low, u
 
 inline size_t sum_shared_bytes(int p) {
   const size_t rows = size_t(rows_in_shared(p));
-  /* An even number of labels, because the compiler reads them two at a time: the read
-   * of the last of an odd number would end 4 bytes past the array. */
+  /* An even number of labels, because the compiler reads them two at a time. */
   const size_t values = rows * size_t(sum_stride(p)) * sizeof(double) + (rows + 1) / 2 * 2 * sizeof(int32_t);
   const size_t logs = size_t(WB_LEAF_ROWS) * sizeof(double);
   return values > logs ? values : logs;
@@ -105,12 +101,9 @@ __device__ __forceinline__ void add_rows(const double *values, const int32_t *la
   }
 }
 
-/* Statistics of the leaves from blockIdx.x = 0 on: for each, components x
- * WB_MIXTURE_STATISTICS(p) sums, then the log likelihood; `node` doubles a leaf.
- * The blocks of one leaf share its components evenly, and one more block adds the log densities. Rows are gathered
- * component by component, some at a time, into shared memory. Reads sizeof(Real) p + 4 + sizeof(Real) bytes a row (each
- * value in a sector of its own), writes 8 node bytes a leaf, 2 reads and 1 multiply-add a row and entry. 56 registers,
- * 16 to 24 KB of shared memory. */
+/* Statistics of the leaves from blockIdx.x = 0 on, `node` doubles a leaf: components x WB_MIXTURE_STATISTICS(p) sums,
+ * then the log likelihood, of which one more block takes care. Reads sizeof(Real) p + 4 + sizeof(Real) bytes a row
+ * (each value in a sector of its own), writes 8 node bytes a leaf, 2 reads and 1 multiply-add a row and entry. */
 template <typename Real>
 __global__ void __launch_bounds__(SUM_THREADS, 9)
     mixture_sum(const Real *x, int p, const uint32_t *keys, const Real *log_sum, int64_t rows, int components,
@@ -166,11 +159,8 @@ __global__ void __launch_bounds__(SUM_THREADS, 9)
  *
  * Node i of a level of the tree is the sum of nodes 2i and 2i + 1 of the level below, or node 2i alone where the level
  * ends with it. `waiting` holds left nodes whose right sibling is still to come: one for each bit set in `index`, at
- * the level of that bit, where a new sum is added to it and moves up. On the first level whose bit is not set the sum
- * is a left node itself and waits. After the last leaf it moves up through all levels. The leaves of a group do the
- * same.
- *
- * One thread an entry of a node; 30 registers; reads 8 bytes a leaf and entry. */
+ * the level of that bit, where a new sum is added to it and moves up, to wait at the first level whose bit is not set.
+ * After the last leaf it moves up through all levels. One thread an entry of a node; reads 8 bytes a leaf and entry. */
 static __global__ void __launch_bounds__(TREE_THREADS)
     mixture_combine(const double *sums, int leaves, size_t node, double *waiting, int64_t index, bool is_last,
                     double *root) {
@@ -201,8 +191,7 @@ static __global__ void __launch_bounds__(TREE_THREADS)
 }
 
 /* Counts the rows of each sample and label by the sorted keys of some leaves: `sample` begins with the first row of
- * these. One block a leaf; a thread has neighbouring keys, which mostly agree, and adds up before it writes.
- * Whole numbers, so that the order of additions does not matter. Reads 8 bytes a row. */
+ * these. One block a leaf; a thread adds up neighbouring keys before it writes. Reads 8 bytes a row. */
 static __global__ void __launch_bounds__(COUNT_THREADS)
     mixture_count(const uint32_t *keys, const int32_t *sample, int components, sample_count *counts) {
   constexpr int each = WB_LEAF_ROWS / COUNT_THREADS;

@@ -8,8 +8,7 @@ namespace wb {
 
 constexpr int SUM_THREADS = 128;
 
-/* How many values a thread reads before it adds them one after the other: an addition
- * takes a few cycles, a read of shared memory some 20, of device memory hundreds. */
+/* How many values a thread reads before it adds them one after the other: reads take longer. */
 constexpr int READ_AHEAD = 8, VALUES_AHEAD = 4;
 
 /* Where the product of values r and c <= r of (1, x) is among the statistics, in the order of WB_MIXTURE_STATISTICS. */

@@ -104,14 +104,10 @@ __device__ __forceinline__ void sum_logs_of_leaves(const Real *log_sum, int64_t 
 }
 
 /* As mixture_sum(), but each node has the sums of `fused` leaves, a power of two, and the last node the leaves that are
- * left. TILES is the number of values, p + 1, over 8, rounded up. Blocks of one node share its components,
- * SUM_TENSOR_COMPONENTS at a time, a component a warp, and one more block adds the log densities. They run side by side
- * (blockIdx.x), so that a leaf's rows come from device memory once, although each block reads some of every sector.
- *
- * Reads as mixture_sum() does, and writes 8 / fused node bytes a leaf. Four rows take sum_products(TILES) products of 4
- * cycles of a multiprocessor each, two at p = 14; with the reads, a sector for each value, a row takes 39 cycles
- * there on an H200, where mixture_sum() takes 77. Registers on sm_90: 70, 96, 210, 255, 255, 255 for 1
- * to 6 TILES, with spills of 32 and 144 bytes for the last two. */
+ * left. TILES is the number of values, p + 1, over 8, rounded up. Blocks of one node share its components, a component
+ * a warp, and one more block adds the log densities. They run side by side (blockIdx.x), so that a leaf's rows come
+ * from device memory once. Reads as mixture_sum() does, and writes 8 / fused node bytes a leaf. Four rows take
+ * sum_products(TILES) products of 4 cycles of a multiprocessor each. */
 template <typename Real, int TILES>
 __global__ void __launch_bounds__(SUM_THREADS)
     mixture_sum_tensor(const Real *x, int p, const uint32_t *keys, const Real *log_sum, int64_t rows, int components,

@@ -2,8 +2,7 @@
  * wgmma of compute capability 9.0 (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"). Only code for sm_90a
  * has it. For other targets the kernels that use it are compiled empty and never called.
  *
- * Products of halves are exact. NVIDIA does not document how their sums are rounded. They seem to be cut off: errors
- * have a bias. The emulator rounds each sum of 17 terms once. */
+ * Products of halves are exact. Their sums seem to be cut off: errors have a bias. The emulator rounds them once. */
 #pragma once
 
 #include <cuda_runtime.h>

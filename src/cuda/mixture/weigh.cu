@@ -1,9 +1,7 @@
 /* Weighted sums of all rows for a Bayesian EM step (mixture/bem.c has the formulas). The twin of cpu/mixture/weigh.c.
  *
  * mixture_evaluate() writes the probabilities of a chunk of rows, 8 bytes for each row and component. Then
- * mixture_weigh() adds the rows of each leaf to the sums of the components, in order, leaving out probabilities below
- * WB_MIXTURE_LEAST_WEIGHT. Chunks may take some hundred megabytes: smaller ones would leave
- * multiprocessors idle. */
+ * mixture_weigh() adds the rows of each leaf to the sums of the components, in order. */
 #include "cuda/mixture/state.cuh"
 #include "cuda/mixture/sums.cuh"
 
@@ -27,8 +25,7 @@ inline size_t weigh_shared_bytes(int p) {
   return larger(rows * (stride + 1) * sizeof(double) + sizeof(listed_rows), size_t(WB_LEAF_ROWS) * sizeof(double));
 }
 
-/* Lists the rows of a leaf whose probability counts, in order; returns how many there are. Each warp
- * votes on its rows of a window; earlier warps' votes say where its rows come. All threads must call it. */
+/* Lists the rows of a leaf whose probability counts, in order; returns how many. All threads must call it. */
 __device__ __forceinline__ int list_rows(const double *probability, int rows, listed_rows *list) {
   const int t = int(threadIdx.x), warp = t / 32;
   const uint32_t below = (1u << (t % 32)) - 1;
@@ -56,7 +53,6 @@ __device__ __forceinline__ int list_rows(const double *probability, int rows, li
   return list->before[MASKS];
 }
 
-/* Adds the rows in shared memory to a component's sums: a thread adds an entry for all, then its next one. */
 __device__ __forceinline__ void add_weighted(const double *values, const double *weights, int rows, int p,
                                              double *sums) {
   const int stride = sum_stride(p), entries = int(WB_MIXTURE_STATISTICS(p));
@@ -72,11 +68,8 @@ __device__ __forceinline__ void add_weighted(const double *values, const double 
 }
 
 /* Weighted statistics of the leaves from blockIdx.x = 0 on, laid out as by mixture_sum(); x holds floats where
- * `single`. probability is `stride` x components. The blocks of one leaf share its components evenly, and one more
- * block adds the log densities.
- *
- * Reads 8 bytes for each row and component, and for each one that counts sizeof(Real) p bytes, 3 values of shared
- * memory and 1 multiply-add an entry. 38 registers on sm_90, 21 to 29 KB of shared memory. */
+ * `single`. probability is `stride` x components. Reads 8 bytes for each row and component, and for each one that
+ * counts sizeof(Real) p bytes, 3 values of shared memory and 1 multiply-add an entry. 21 to 29 KB of shared memory. */
 __global__ void __launch_bounds__(SUM_THREADS)
     mixture_weigh(const void *x, bool single, int p, const double *probability, int64_t stride, const double *log_sum,
                   int64_t rows, int components, size_t node, double *sums) {
@@ -141,7 +134,6 @@ int open_weighing(wb_mixture_session *s, int32_t components, uint64_t coefficien
   return WB_OK;
 }
 
-/* Adds the leaves of a chunk, group by group, once the probabilities of its rows are there. */
 template <typename Real>
 int weigh_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t count, int32_t components,
                  wb_message *message) {

@@ -1,9 +1,8 @@
 /* The distribution of a sum of two independent discrete random variables by the direct sum r_i = sum_j p_j q_{i-j}, in
  * the order of backend/pmf_table.h. The twin of cpu/pmf/direct_sum.c, with the same bits.
  *
- * There are two kernels. convolve_tiled keeps outputs in registers and is limited by multiply-adds. convolve_skew
- * gives a small pair to a warp and moves the sums of the skew diagonals x + y = i of the outer product through its
- * lanes (Murray, "Fast enumeration of sums of discrete random variables"). */
+ * convolve_tiled keeps outputs in registers and is limited by multiply-adds. convolve_skew gives a small pair to a warp
+ * (Murray, "Fast enumeration of sums of discrete random variables"). */
 #include "cuda/table.cuh"
 #include "cuda/copies.cuh"
 
@@ -27,11 +26,9 @@ constexpr int tiled_threads = 128;
 /* In all kernels `a` has device addresses. */
 
 /* Launch: (tiles of outputs, pairs) blocks of 128 threads. A thread has R neighbouring outputs: R + 31 entries of q,
- * which it holds in registers, serve the 32 R multiply-adds of a group. So reads of shared memory take a third of the
- * time of the multiply-adds. R is odd, which puts the threads of a half warp on different banks.
- * Shared memory: 1,024 weights p in the order of their use and the 128 R + 1,023 entries of q that they meet, 42 KB for
- * R = 25. Bytes from global memory per multiply-add: 0.06 / R. Two blocks of a multiprocessor if R > 5, with 255
- * registers and 88 spilled bytes for R = 25. */
+ * which it holds in registers, serve the 32 R multiply-adds of a group. R is odd, which puts the threads of a half warp
+ * on different banks. Shared memory: 1,024 weights p in the order of their use and the 128 R + 1,023 entries of q that
+ * they meet, 42 KB for R = 25. Bytes from global memory per multiply-add: 0.06 / R. */
 template <int R>
 __global__ void __launch_bounds__(tiled_threads, R > 5 ? 2 : 4) convolve_tiled(wb_convolution a) {
   constexpr int tile = tiled_threads * R, window = tile + block_weights;
@@ -95,12 +92,9 @@ constexpr int skew_pairs = 8;
 
 /* Launch: one warp for each pair, eight pairs a block. Lane l of a warp holds the weight that comes l-th in the order
  * of a group. The sum of skew diagonal i enters at lane 0 and moves one lane on in each step, taking up p_x q_y with x
- * + y = i: at any time the 32 lanes work on 32 neighbouring diagonals, and every sum is added within the warp, one
- * shuffle a term, in the order that the processor uses. (Summing a diagonal by a butterfly, as the source sketches,
- * needs segments of unequal length and gives an order that no fast loop of the processor shares; atomic additions give
- * none at all.) n + 93 - (lanes unused) steps serve 32 n terms: for n = 32 a third of the time is spent on lanes that
- * wait for their first or have had their last diagonal. Shared memory: (m + n + m + n - 1) doubles a pair. Each value
- * is read from and written to global memory once, 64 bytes side by side where pairs are neighbours in memory. */
+ * + y = i: the 32 lanes work on 32 neighbouring diagonals, and every sum is added in the order that the processor uses.
+ * n + 93 - (lanes unused) steps serve 32 n terms. Shared memory: (m + n + m + n - 1) doubles a pair. Each value is read
+ * from and written to global memory once, 64 bytes side by side where pairs are neighbours in memory. */
 __global__ void convolve_skew(wb_convolution a) {
   WB_DYNAMIC_SHARED(double, shared);
   const int m = int(a.m), n = int(a.n), outputs = m + n - 1;
@@ -164,8 +158,7 @@ int64_t extent(int64_t length, int64_t stride, int64_t pairs, int64_t pair_strid
   return (length - 1) * stride + (pairs - 1) * pair_stride + 1;
 }
 
-/* Many small pairs go to the skew kernel, since most of a tile of outputs would be
- * empty; bench/convolution-cuda.R compares the two. Their shared memory is 40 KB at most. */
+/* Many small pairs go to the skew kernel, as most of a tile of outputs would be empty (bench/convolution-cuda.R). */
 bool use_skew(const wb_convolution &a) { return a.pairs >= skew_pairs && a.m <= 64 && a.n <= 256; }
 
 int launch_look(const wb_convolution &a, unsigned *seen, cudaStream_t stream, wb_message *message) {
@@ -194,8 +187,7 @@ int launch_convolution(const wb_convolution &a, int processors, cudaStream_t str
     return launch(cover(32 * skew_pairs, 32 * a.pairs).sharing(values * sizeof(double)).on(stream), convolve_skew,
                   "convolving pairs", message, a);
   }
-  /* With tiles of 128 R outputs that keep all multiprocessors busy, the time grows with tiles (R + 1): large R needs
-   * fewer reads, and small R leaves less of the last tile empty. */
+  /* The time grows with tiles (R + 1): large R needs fewer reads, and small R leaves less of the last tile empty. */
   int best = 5;
   for (const int R : {17, 25}) {
     const bool busy = tiles_of(a, R) * a.pairs >= (R == 17 ? 2 : 4) * int64_t(processors);
@@ -206,8 +198,7 @@ int launch_convolution(const wb_convolution &a, int processors, cudaStream_t str
                       : launch_tiled<5>(a, stream, message);
 }
 
-/* One launch has at least so many products, and so many tiles of outputs for each
- * multiprocessor: some tenths of a second, after which an interrupt is heeded. */
+/* A launch's least products, and tiles a multiprocessor: some tenths of a second between polls for interrupts. */
 constexpr double LAUNCH_PRODUCTS = 2e11;
 constexpr int64_t LAUNCH_TILES = 6;
 
@@ -233,8 +224,6 @@ int launch_all(const wb_convolution &all, int processors, wb_poll *poll, wb_mess
   return WB_OK;
 }
 
-/* Device memory for a slice of the work that fits on the device. Vectors whose strides
- * leave no gaps are copied as they are; others are gathered first. */
 class slice_memory {
 public:
   explicit slice_memory(const wb_run *run) : run_(run) {}
@@ -321,7 +310,6 @@ static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll
   int processors = 0;
   WB_TRY(wb::multiprocessors(run->device, &processors, message));
 
-  /* As many pairs at a time as fit, and where not even one does, as many of its outputs. */
   const uint64_t doubles = bytes / sizeof(double);
   const uint64_t inputs = uint64_t(work->m + work->n), pair = inputs + uint64_t(work->count);
   if (doubles < inputs + 1024)

@@ -1,10 +1,8 @@
 /* Direct sums of many pairs of short vectors, which take less time to add than to transfer. Only
  * cuda/pmf/direct_sum.cu includes this file.
  *
- * Chunks of pairs go through a few slots, each with a stream of its own. At any time the host's threads copy one chunk
- * to page-locked memory, one crosses the bus, one is computed, and the sums of one come back. The host treats a
- * chunk's inputs and the sums of an earlier chunk in one parallel region. It reads and writes each number once.
- * Before that, the threads touch the pages of the result, which the system clears at their first touch. */
+ * Chunks of pairs go through a few slots, each with a stream of its own: at any time one is copied to page-locked
+ * memory, one crosses the bus, one is computed, and one comes back. Threads touch the pages of the result before. */
 #pragma once
 
 namespace wb {
@@ -72,8 +70,7 @@ public:
 private:
   struct slot {
     wb::stream stream;
-    /* On the host what is sent and what is fetched, on the device one after the other: p, q, a word for what is seen,
-     * the sums. The word is sent as zero and fetched with the sums. */
+    /* On the host what is sent and what is fetched, on the device p, q, a word for what is seen, the sums. */
     double *sent = nullptr, *fetched = nullptr, *device = nullptr;
     int64_t first = 0, count = 0; /* the pairs that are under way */
   };

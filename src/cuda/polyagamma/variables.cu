@@ -58,8 +58,7 @@ __global__ void __launch_bounds__(sort_threads) polyagamma_count(draw_arguments 
     if (here[place] != 0) atomicAdd(&counts[place], here[place]);
 }
 
-/* The same shape. `next` holds where the elements of each place begin in the list; a block
- * reserves room for its own and fills it. The order within a place varies, without influence on the draws. */
+/* The same shape. `next`: where a place's elements begin in the list; blocks reserve room for theirs, in any order. */
 __global__ void __launch_bounds__(sort_threads) polyagamma_sort(draw_arguments a, uint32_t *next, int32_t *list) {
   WB_DYNAMIC_SHARED(uint32_t, here);
   const int thread = int(threadIdx.x);
@@ -73,9 +72,8 @@ __global__ void __launch_bounds__(sort_threads) polyagamma_sort(draw_arguments a
     if (begin + k < a.count) list[atomicAdd(&here[place_of(a, begin + k)], 1u)] = begin + k;
 }
 
-/* Launch: a thread for each element of the list, or, with list == nullptr, of the work. Bytes of
- * global memory: 28 an element; operations of a trial: 120 of the generator and 150 to 500 in double precision. Single
- * parts and parts of any shape differ only in their number, so they share a kernel that reads `way`. */
+/* Launch: a thread for each element of the list, or, with list == nullptr, of the work. Bytes of global memory: 28 an
+ * element; operations of a trial: 120 of the generator and 150 to 500 in double precision. */
 template <int Way>
 __global__ void __launch_bounds__(draw_threads)
     polyagamma_draw(draw_arguments a, int way, const int32_t *list, int32_t count) {
@@ -139,7 +137,6 @@ public:
     return fetch(run_, work_.draws + done, draws_.data(), count, FETCHING, message);
   }
 
-  /* All elements, which have the same shape and tilt: one chunk is drawn while another travels. */
   int run_alike(wb_message *message) {
     const int64_t room = slot_items(work_.count, sizeof(double));
     WB_TRY(shape_.allocate(1, "the shapes", message));

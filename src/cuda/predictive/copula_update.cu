@@ -1,9 +1,6 @@
 /* Copula updates, one thread for each resample and point. The twin of cpu/predictive/copula_update.c, with the same
- * bits.
- *
- * The observations of a chunk of steps are drawn once for all points. All threads of a resample read them from the
- * same addresses. A Gaussian update of one coordinate takes about 190 double precision operations and, in a chunk of
- * 128 steps, 0.25 bytes of global memory for the state. */
+ * bits. The observations of a chunk of steps are drawn once for all points. A Gaussian update of one coordinate takes
+ * about 190 double precision operations and, in a chunk of 128 steps, 0.25 bytes of global memory for the state. */
 #include "cuda/table.cuh"
 
 #include <vector>
@@ -24,7 +21,6 @@ struct closeness_at {
   const double *point_term, *point_covariate, *row_term, *row_covariate;
 };
 
-/* Device addresses of one part of the resamples and one chunk of steps, or of a fit, whose steps are its points. */
 struct copula_arguments {
   int kind, dimensions, covariates, grouped, steps;
   int64_t rows, groups, points, first_group, first_step;
@@ -97,8 +93,7 @@ __global__ void draw_steps(copula_arguments a) {
   }
 }
 
-/* A block a resample, its threads across the rows: draws the binary responses one after the other from the state at the
- * rows, which each of them updates. Turns the uniforms of `score` into the observations. */
+/* A block a resample, its threads across the rows: draws binary responses in order, from uniforms in `score`. */
 __global__ void draw_binary(copula_arguments a) {
   const int64_t group = blockIdx.x;
   double *const state = a.row_conditional + group * a.rows;

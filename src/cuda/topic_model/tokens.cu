@@ -1,6 +1,5 @@
 /* Topic models on a graphics card: the twin of cpu/topic_model/tokens.c, with the same bits in double precision. The
- * corpus, the topics of all tokens and phi stay on the device. A sweep sends alpha and returns a number for each
- * document. The kernels are in cuda/topic_model/tokens_kernels.cuh. */
+ * corpus, the topics and phi stay on the device. A sweep sends alpha and returns a number for each document. */
 #include "cuda/table.cuh"
 
 #include <algorithm>
@@ -43,7 +42,6 @@ namespace {
 /* Bytes of theta, or of phi, on their way at a time. */
 constexpr size_t STAGE_BYTES = 64 * 1000 * 1000;
 
-/* Calls work(real) on the session's device, where `real` has the type of the session's precision. */
 template <typename Work>
 int on_device(wb_topic_session *s, wb_message *message, Work work) {
   WB_ON_DEVICE(s->device, message, &s->stream);

@@ -2,9 +2,8 @@
  * same operations in the same order. Only cuda/topic_model/tokens.cu includes this file.
  *
  * Terms: a thread draws the gammas of a topic for a leaf of terms, from counts that lie where phi will be. Documents: a
- * block counts the topics of a document in shared memory and draws gammas with one thread for each topic. Then a team
- * of threads passes over each pair of the document. A thread of a team has so many lanes of core/topic_draw.h that it
- * reads 16 bytes of phi at a time. */
+ * block counts topics in shared memory and draws gammas with one thread for each topic. Then a team of threads, which
+ * read 16 bytes of phi at a time, passes over each pair of the document. */
 #pragma once
 
 #include "core/elementary.h"
@@ -107,8 +106,7 @@ __device__ __forceinline__ double draw_gamma(const wb_gamma_strips *strips, uint
   return draw_gamma_by_trials(key, purpose, iteration, element, base + double(count), strips != nullptr ? 1 : 0);
 }
 
-/* Counts the tokens of each term and topic where phi will be, which is zero before: a thread a pair. Reads 12 bytes a
- * pair and 2 a token, and adds in the second-level cache. Whole numbers, so any order will do. */
+/* Counts tokens by term and topic where phi, zero before, will be. A thread a pair; reads 12 bytes, and 2 a token. */
 template <typename Real>
 __global__ void __launch_bounds__(COUNT_THREADS)
     topic_count_terms(device_corpus c, int64_t pairs, const uint16_t *topic, size_t width, Real *phi) {
@@ -325,12 +323,8 @@ __device__ __forceinline__ void add_stretches(int rows, const Real *weights, con
 }
 
 /* A block a document, a team a pair. Each pair reads sizeof(Real) bytes of phi a topic, from the second-level cache or
- * from memory, for one multiply-add: 448, 2,048 and 4,032 bytes in single precision for 100, 500 and 1,000 topics, and
- * twice as many in double. The tree and the draw add some 400 instructions a warp.
- *
- * 80 registers on sm_90, with a spill of 4 bytes; 27 KB of shared memory for 1,024 topics. On an H200 in single
- * precision, 1,024 topics, 2.9e6 pairs of 43,556 documents: 2.10 ms, where reading all rows of phi from memory would
- * take 2.94 ms. 60% of the reads are served by the second-level cache. */
+ * from memory, for one multiply-add. The tree and the draw add some 400 instructions a warp. 27 KB of shared memory for
+ * 1,024 topics. */
 template <typename Real>
 __global__ void __launch_bounds__(DOCUMENT_THREADS, DOCUMENT_BLOCKS) topic_documents(document_arguments<Real> a) {
   WB_DYNAMIC_SHARED(unsigned char, memory);
@@ -390,7 +384,6 @@ __global__ void __launch_bounds__(DOCUMENT_THREADS, DOCUMENT_BLOCKS) topic_docum
   }
 }
 
-/* A warp a document: the logs of its pairs side by side, added in order by one thread. */
 __global__ void __launch_bounds__(SCORE_THREADS)
     topic_score(device_corpus c, const double *total, const double *norm, double *log_likelihood) {
   __shared__ double logs[SCORE_THREADS];
@@ -459,8 +452,7 @@ __global__ void __launch_bounds__(WARP)
     theta[size_t(blockIdx.x) * size_t(topics) + size_t(k)] = weight[k] / total;
 }
 
-/* The histograms of the counts of all documents, groups x topics x (levels + 1), and the tables of tokens above the
- * levels. A block a document; whole numbers, so atomic additions in any order will do. */
+/* All documents' histograms, groups x topics x (levels + 1), and tables above the levels. A block a document. */
 __global__ void __launch_bounds__(TABLE_THREADS)
     topic_document_tables(device_corpus c, const uint16_t *topic, int topics, int32_t levels, uint64_t key,
                           uint32_t iteration, const double *alpha, int32_t *histogram, unsigned long long *tables) {

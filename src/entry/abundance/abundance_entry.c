@@ -35,8 +35,7 @@ static const wb_field sweeps_fields[] = {
 };
 
 /* counts: types x samples x tables; totals: samples; design: samples x columns; contrasts: columns x contrasts; group:
- * the group of each sample from 0, or NULL; keys: a list with the key of each chain, table after table. Returns the
- * kept sweeps of each chain (abundance/abundance.h). */
+ * the group of each sample from 0, or NULL; keys: a key for each chain, table after table. Returns the kept sweeps. */
 SEXP wb_entry_abundance_run(SEXP counts, SEXP totals, SEXP design, SEXP contrasts, SEXP group, SEXP prior, SEXP keys,
                             SEXP sweeps, SEXP run) {
   const SEXP dim = Rf_getAttrib(counts, R_DimSymbol);

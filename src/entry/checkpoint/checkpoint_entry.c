@@ -26,8 +26,7 @@ SEXP wb_entry_checkpoint_digest(SEXP values, SEXP length) {
   return result;
 }
 
-/* head: raw. values: a list of vectors, which are written whole. stored: a store of arrays or a list of vectors. Of
- * each of these, runs of `run` values, one every `stride` values, are written. */
+/* head: raw. values: vectors, written whole. stored: a store, or vectors: runs of `run` values, one every `stride`. */
 SEXP wb_entry_checkpoint_write(SEXP path, SEXP head, SEXP values, SEXP stored, SEXP stride, SEXP run) {
   SEXP arrays = TYPEOF(stored) == EXTPTRSXP ? wb_store_arrays(stored) : stored;
   const R_xlen_t first = Rf_xlength(values) + 1, count = first + Rf_xlength(arrays);

@@ -6,7 +6,6 @@
 #include "entry/mixture/open_mixture.h"
 #include "mixture/cell_types.h"
 
-/* The values of the draws that `which` chooses must be finite, and weights also not negative. */
 static int are_usable(const wb_mixture_draws *draws) {
   const size_t k = (size_t)draws->components, p = (size_t)draws->columns;
   for (size_t i = 0; i < (size_t)draws->count; i++) {
@@ -31,10 +30,9 @@ static SEXP first_of(const void *values, SEXPTYPE type, int rows, int columns) {
   return out;
 }
 
-/* weights: components x draws; means and covariances: of all draws; which: the positions of the draws among all, from
- * 0; averaged: positions among the draws, from 0; rule: floor, log valley, distance; own: whether `own` is wanted.
- * Returns a list of `own` and `leaf` (components x draws), `type` and `mass` of the leaves, and `place` (columns x
- * leaves). All count from 1. */
+/* weights: components x draws; which: the positions of the draws among all, from 0; averaged: positions among the
+ * draws, from 0; rule: floor, log valley, distance. Returns a list of `own` and `leaf` (components x draws; `own` if
+ * wanted), `type` and `mass` of the leaves, and `place` (columns x leaves). All count from 1. */
 SEXP wb_entry_mixture_types(SEXP weights, SEXP means, SEXP covariances, SEXP columns, SEXP which, SEXP least,
                             SEXP averaged, SEXP rule, SEXP own, SEXP run) {
   wb_message message;

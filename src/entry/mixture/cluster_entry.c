@@ -1,5 +1,4 @@
-/* Entries of a mixture whose rows are on the workers of a cluster: the manager's session (R/cells_cluster.R), whose
- * requests an R function carries to the workers, and a worker's session (R/cells_worker.R), which answers them. */
+/* Entries of a mixture whose rows are on the workers of a cluster: the sessions of the manager and of a worker. */
 #include "entry/entry.h"
 
 #include <stdlib.h>
@@ -139,7 +138,6 @@ SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP names, SEXP first_row, SEXP p
 
 /* A worker ----------------------------------------------------------------------------------- */
 
-/* What the pointer of a worker's session holds; the pointer protects the data with their units. */
 typedef struct open_worker {
   wb_cluster_worker worker;
   int32_t *sample;

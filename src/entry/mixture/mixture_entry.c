@@ -86,7 +86,6 @@ typedef struct reading {
 
 enum { COLUMNS = WB_OWN, PACKED, VALUES, FOUR, GRID, COMPONENTS, TABLE, SIZES };
 
-/* The prior that compiled_prior() of R/cells_mixture_sampler.R made, and the hyperprior of R/cells_prior_resolve.R. */
 static const wb_field prior_fields[] = {
     {"concentration", REALSXP, {WB_TWO}, WB_COPIED, IN(chain.prior.shape)},
     {"floor", REALSXP, {COLUMNS}, 0, IN(chain.prior.floor)},

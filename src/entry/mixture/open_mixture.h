@@ -4,8 +4,7 @@
 #include "entry/entry.h"
 #include "mixture/mixture.h"
 
-/* What the external pointer of an open mixture holds. Its protected value keeps R's data matrix alive, which the
- * backend's session reads; for rows on a cluster, it keeps what the manager needs to ask the workers. */
+/* What the external pointer of an open mixture holds. Its protected value keeps what the session reads or calls. */
 typedef struct open_mixture {
   const wb_backend *backend;
   wb_mixture_session *session;

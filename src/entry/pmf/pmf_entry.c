@@ -1,6 +1,5 @@
 /* Entries of sums of discrete random variables (pmf/pmf.h). All numbers arrive as doubles. An entry returns its result,
- * or a failure that says why there is none: weights that cannot be used, no memory, or an interrupt
- * (WB_INTERRUPTED). */
+ * or a failure that says why there is none. */
 #include "entry/entry.h"
 
 #include "numeric/memory.h"
@@ -95,7 +94,6 @@ SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP cache, 
   return wb_finish(result, status, &a.message);
 }
 
-/* The first `count` weights of the sum of two variables. R code has checked the weights x and y. */
 SEXP wb_entry_pmf_first(SEXP x, SEXP y, SEXP count, SEXP accuracy, SEXP cache, SEXP run) {
   asked a;
   int status = ask(accuracy, cache, run, &a);
@@ -120,8 +118,7 @@ static wb_pmf_terms read_terms(SEXP x, SEXP log) {
   return (wb_pmf_terms){count, length, values, Rf_asLogical(log)};
 }
 
-/* x: a list of vectors, or a matrix with the distributions in its columns. times: 0, or how many copies of the single
- * distribution in x are added. length: of the result. */
+/* x: as read_terms(). times: 0, or how many copies of x's single distribution are added. length: of the result. */
 SEXP wb_entry_pmf_sum(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accuracy, SEXP cache, SEXP run) {
   const wb_pmf_terms terms = read_terms(x, log);
   asked a;
@@ -135,7 +132,6 @@ SEXP wb_entry_pmf_sum(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accuracy, 
   return wb_finish(result, status, &a.message);
 }
 
-/* The first `length` weights of a random number of variables with the weights x. counting: wb_pmf_counting. */
 SEXP wb_entry_pmf_compound(SEXP x, SEXP counting, SEXP length, SEXP accuracy, SEXP cache, SEXP run) {
   const double *const numbers = REAL_RO(counting);
   const wb_pmf_counting of_number = {numbers[0], numbers[1], numbers[2], numbers[3]};
@@ -158,8 +154,7 @@ SEXP wb_entry_pmf_groups(SEXP scores, SEXP size, SEXP count, SEXP by_counting, S
   return wb_finish(result, status, &message);
 }
 
-/* The first weights of a variable with weights x plus variables with few values (lists `at`, `weights`). `outputs` says
- * how many are kept after each of these. */
+/* The first weights of x plus variables with few values (lists `at`, `weights`); `outputs` are kept after each. */
 SEXP wb_entry_pmf_add_values(SEXP x, SEXP at, SEXP weights, SEXP outputs, SEXP run) {
   const int64_t terms = Rf_xlength(at);
   SEXP result = PROTECT(wb_result_new(REALSXP, (int64_t)REAL_RO(outputs)[terms - 1]));

@@ -1,5 +1,4 @@
-/* Entries of Polya-Gamma variables (polyagamma/polyagamma.h). R code has checked the values: shapes and tilts are
- * vectors of doubles that are not empty, and shapes are NaN or positive and allowed by the method. */
+/* Entries of Polya-Gamma variables (polyagamma/polyagamma.h). R code has checked the values. */
 #include "entry/entry.h"
 
 #include "polyagamma/polyagamma.h"

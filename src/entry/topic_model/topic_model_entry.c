@@ -31,7 +31,6 @@ static session *open_session(SEXP pointer) { return TYPEOF(pointer) == EXTPTRSXP
 
 static SEXP closed(void) { return wb_refuse("the session of the topic model is closed"); }
 
-/* Whether these are counts in compressed columns, as count_matrix() of R/data_counts.R makes them. */
 static int is_counts(SEXP start, SEXP row, SEXP count, int documents) {
   if (TYPEOF(start) != INTSXP || TYPEOF(row) != INTSXP || TYPEOF(count) != INTSXP || LENGTH(start) < 1 ||
       documents < 0 || INTEGER_RO(start)[0] != 0 || Rf_xlength(row) != Rf_xlength(count))
@@ -156,7 +155,6 @@ SEXP wb_entry_topic_start(SEXP pointer, SEXP key) {
   return wb_finish(topic, WB_OK, NULL);
 }
 
-/* The topics of all tokens after the most similar topics are merged, so that `target` are left. */
 SEXP wb_entry_topic_merge(SEXP pointer, SEXP topics, SEXP target) {
   wb_message message;
   session *const s = open_session(pointer);
@@ -169,7 +167,6 @@ SEXP wb_entry_topic_merge(SEXP pointer, SEXP topics, SEXP target) {
   return wb_finish(out, status, &message);
 }
 
-/* The topics of all tokens after each topic is split at random, so that there are `target`. */
 SEXP wb_entry_topic_split(SEXP pointer, SEXP topics, SEXP target, SEXP key, SEXP iteration) {
   session *const s = open_session(pointer);
   if (!s) return closed();
@@ -193,7 +190,6 @@ static int is_positive(SEXP values, R_xlen_t length) {
   return 1;
 }
 
-/* What a slice keeps after some of its sweeps: the first of them, from 0, the distance between them, and how many. */
 typedef struct kept_sweeps {
   int first, every, count;
   unsigned char *topics;
@@ -436,7 +432,6 @@ SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP 
   return wb_finish(out, status, &message);
 }
 
-/* The log probability of each document's words under phi as it was set and theta, topics x documents. */
 SEXP wb_entry_topic_score(SEXP pointer, SEXP theta) {
   wb_message message;
   session *const s = open_session(pointer);

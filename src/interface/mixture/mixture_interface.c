@@ -73,8 +73,7 @@ static int open_rows(wb_interface_call *call, const warpbayes_mixture *mixture, 
   return call->call.backend->mixture->open(&data, &call->call.run, &opened->session, call->message);
 }
 
-/* Evaluates rows first, ..., first + count - 1. `probability` and `component` may be NULL; rows of density 0 have
- * neither. */
+/* Evaluates rows first, ..., first + count - 1. Outputs may be NULL, and are not set for rows of density 0. */
 static int evaluate_rows(const wb_interface_call *call, const open_mixture_rows *opened, int64_t first, int64_t count,
                          double *log_density, double *probability, int32_t *component) {
   WB_TRY(wb_mixture_evaluate(call->call.backend, opened->session, &opened->state, first, count, component, log_density,
