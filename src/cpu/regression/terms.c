@@ -173,7 +173,8 @@ static void total_piece(void *context, int64_t i) {
 void wb_cpu_terms_total(const wb_regression_session *session, int32_t term, const double *value, double *total) {
   const int64_t pieces = session->terms.pieces[term];
   term_work work = {.session = session, .term = term, .value = value};
-  wb_spread(pieces > 256 ? wb_cpu_regression_threads(session, session->data.columns + 30) : 1, pieces, total_piece, &work);
+  const int threads = pieces > 256 ? wb_cpu_regression_threads(session, session->data.columns + 30) : 1;
+  wb_spread(threads, pieces, total_piece, &work);
   add_pieces(&session->terms, term, session->data.terms[term].levels, 1, total);
 }
 
