@@ -111,7 +111,7 @@ draw_effects <- function(fit, design, ndraws, backend, threads, seed) {
       most <- 1
       while (start$sweep < sweeps) {
         end <- start$sweep + min(sweeps - start$sweep, together, most)
-        seconds <- system.time({
+        seconds <- system.time(gcFirst = FALSE, {
           slice <- topic_step(other)(list(session), list(start), end - start$sweep, end > effect_warmup)[[1L]]
         })[["elapsed"]]
         most <- max(1, floor((end - start$sweep) * 0.2 / max(seconds, 1e-3)))
