@@ -114,12 +114,10 @@ between_samples_words <- function(x) {
     sprintf("Standard deviation of log odds, typical of the types (geometric mean), between %s: %s (90%% interval %s)",
       what, shown[[2L]], paste(shown[[1L]], "to", shown[[3L]]))
   }
-  c(
-    of("samples", x$deviation),
+  c(of("samples", x$deviation),
     if (!is.null(x$group_deviation)) of(sprintf("groups (%s)", x$group_name), x$group_deviation),
     sprintf("Share of types without an effect, %s: %s (posterior mean)",
-      effect_words(x$effect_labels, names(x$no_effect)), percent(x$no_effect, 0))
-  )
+      effect_words(x$effect_labels, names(x$no_effect)), percent(x$no_effect, 0)))
 }
 
 # Draws of all tables of counts make one chain, the first sweep of each first, so chains are alike as those of a fit.
@@ -271,13 +269,11 @@ abundance_sections <- function(fit) {
 }
 
 abundance_prior_words <- function() {
-  c(
-    "Coefficients of predictors with standard deviation 1: normal with mean 0 and standard deviation 2.5.",
+  c("Coefficients of predictors with standard deviation 1: normal with mean 0 and standard deviation 2.5.",
     paste("Standard deviation between samples, of each type: log-normal. Its median, a trend with the frequency of the",
       "type, and how alike types are is learned from all types together; the median has a log-normal prior with median",
       "0.5."),
-    "Share of types without an effect: beta(8, 1.5). Common shift of the logs of all shares: Cauchy."
-  )
+    "Share of types without an effect: beta(8, 1.5). Common shift of the logs of all shares: Cauchy.")
 }
 
 in_chunk.summary.differential_abundance <- function(x) {

@@ -33,10 +33,8 @@ mixture_step <- function(fit, atoms = find_atoms(fit)) {
   log_unit <- sum(log(fit$scale))
   delayedAssign("jacobian", unit_jacobian(fit))
   keep_parts <- c("labels", "means", "covariances") %in% fit$keep
-  carried <- c(
-    "statistics", "concentration", "sizes", "prior", if (!is.null(fit$state[[1L]]$search)) "search",
-    if (!is.null(fit$samples)) c("sample_sizes", "log_share", "sample_concentration")
-  )
+  carried <- c("statistics", "concentration", "sizes", "prior", if (!is.null(fit$state[[1L]]$search)) "search",
+    if (!is.null(fit$samples)) c("sample_sizes", "log_share", "sample_concentration"))
   function(sessions, states, sweeps, keep) {
     kept <- kept_in_slice(fit, states, sweeps, keep)
     slices <- native(C_mixture_sweeps, Map(function(session, state) {

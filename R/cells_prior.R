@@ -107,13 +107,11 @@ prior_words <- function(prior) {
   law <- choose(prior$concentration, prior_defaults$concentration)
   counted <- sprintf("p + %d cells, p being the markers", prior_defaults$extra_df)
   learn <- choose(prior$learn, prior_parts[vapply(unclass(prior)[prior_parts], is.null, NA)])
-  c(
-    sprintf("Means: normal around %s, with %s times the component's own covariance; the centre counts as %s.",
+  c(sprintf("Means: normal around %s, with %s times the component's own covariance; the centre counts as %s.",
       if (is.null(prior$mean)) "the mean of each marker" else named_numbers(prior$mean), short_number(spread),
       cells_words(1 / spread)),
     sprintf("Covariances: inverse Wishart, expected standard deviation %s; the guess counts as %s.",
-      deviation_words(prior$scale),
-      if (is.null(prior$df)) counted else cells_words(prior$df)),
+      deviation_words(prior$scale), if (is.null(prior$df)) counted else cells_words(prior$df)),
     sprintf("Weights: stick-breaking with concentration alpha, %s, 95%% of it between %s and %s).", gamma_words(law),
       short_number(stats::qgamma(0.025, law[["shape"]], law[["rate"]])),
       short_number(stats::qgamma(0.975, law[["shape"]], law[["rate"]]))),
@@ -130,8 +128,7 @@ prior_words <- function(prior) {
     },
     if (is.null(prior$mean) || is.null(prior$scale)) {
       "What refers to the markers is set from the data when the mixture is fitted."
-    }
-  )
+    })
 }
 
 cells_words <- function(count) paste(short_number(count), if (count == 1) "cell" else "cells")

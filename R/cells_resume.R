@@ -44,8 +44,7 @@ mixture_fields <- function() c(
   `prior$mean_scale` = "finite", `prior$df` = "finite", `prior$scale` = "finite[markers, markers]",
   `prior$concentration` = "finite[2]", `prior$sample_concentration` = "finite[2]?", `prior$floor` = "finite[markers]",
   `prior$learn` = "text[*]", `prior$df_grid` = "finite[*]", `prior$given` = "text[*]",
-  `prior$markers` = "text[markers]",
-  `prior$center` = "finite[markers]", `prior$unit` = "finite[markers]"
+  `prior$markers` = "text[markers]", `prior$center` = "finite[markers]", `prior$unit` = "finite[markers]"
 )
 
 mixture_state <- function() c(
@@ -60,10 +59,8 @@ mixture_state <- function() c(
 )
 
 resumable.dp_mixture <- function(x) {
-  list(
-    sampler = function(fit) method_of(fit)$sampler(fit),
+  list(sampler = function(fit) method_of(fit)$sampler(fit),
     without_data = function(fit) replace(fit, intersect(c("x", "reader"), names(fit)), list(NULL)),
     with_data = mixture_with_data, fingerprint = mixture_fingerprint, fields = mixture_fields(),
-    state = mixture_state(), given = c(`given$markers` = "value", `given$sample` = "value")
-  )
+    state = mixture_state(), given = c(`given$markers` = "value", `given$sample` = "value"))
 }
