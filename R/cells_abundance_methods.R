@@ -106,7 +106,7 @@ summary.differential_abundance <- function(object, ...) {
   )), class = c("summary.differential_abundance", "warpbayes"))
 }
 
-in_console.summary.differential_abundance <- function(x, ...) print_chunk(x)
+in_console.summary.differential_abundance <- in_console.summary.differential_state <- function(x, ...) print_chunk(x)
 
 between_samples_words <- function(x) {
   of <- function(what, values) {

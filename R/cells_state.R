@@ -251,8 +251,6 @@ in_chunk.summary.differential_state <- function(x) {
   list(words = x$words, tables = list(Changes = x$table), verdict = x$verdict, rows = 200L)
 }
 
-in_console.summary.differential_state <- function(x, ...) print_chunk(x)
-
 glance_of.differential_state <- function(x) {
   check_table(x, "x", state_table_part())
   data.frame(types = nlevels(x$type), markers = nlevels(x$marker), samples = max(x$samples), tested = sum(!is.na(x$p)),

@@ -198,9 +198,8 @@ share_reasons <- function(agreement) {
     if (!length(agreement$differs) && several && length(shown) > 1L && nrow(agreement$shares[[1L]]) >= 4L) {
       widest <- shown[[which.max(vapply(agreement$shares[shown], function(share) diff(range(colMeans(share))), 0))]]
       rhat <- max(1, agreement$table$rhat[shown], na.rm = TRUE)
-      reason("type_shares_agree", quantity = agreement$names[[widest]], figure = rhat,
-        range = share_range(agreement, widest), parts = count_words(agreement$chains, "chain"),
-        rhat = format_rhat(rhat))
+      reason("type_shares_agree", quantity = agreement$names[[widest]], figure = rhat, rhat = format_rhat(rhat),
+        range = share_range(agreement, widest), parts = count_words(agreement$chains, "chain"))
     },
     common_reasons(agreement), if (!several) reason("lone_chain_types"))
 }
@@ -301,8 +300,7 @@ design_reasons <- function(model) {
   of_group <- if (!is.null(model$group)) stats::model.matrix(~ 0 + model$group)
   how <- switch(model$matched,
     order = "`data` does not name the samples, so its rows are in their order",
-    formula = "The variables of the formula do not name the samples, so they are in their order"
-  )
+    formula = "The variables of the formula do not name the samples, so they are in their order")
   shown <- paste(rownames(model$x), model$values, sep = " is ")
   c(if (freedom < 4L) reason("few_samples", figure = freedom),
     if (!is.null(model$alone)) reason("group_alone", quantity = model$alone),

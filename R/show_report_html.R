@@ -169,12 +169,8 @@ report_page <- function(content, title, note) {
       "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">"),
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">",
     tag("title", escape_html(title)), "<style>", style, "</style>", "</head>", "<body>", "<main>",
-    tag("h1", escape_html(title)),
-    tag("p", escape_html(content$words), "facts"),
-    if (length(note)) paragraphs(note),
-    verdict_part(content), sections, made_part(content),
-    "</main>", "</body>", "</html>", ""
-  ))
+    tag("h1", escape_html(title)), tag("p", escape_html(content$words), "facts"), if (length(note)) paragraphs(note),
+    verdict_part(content), sections, made_part(content), "</main>", "</body>", "</html>", ""))
   paste(text, collapse = "\n")
 }
 
