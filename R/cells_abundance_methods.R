@@ -211,10 +211,9 @@ check_abundance <- function(x, argument) {
   check_fit_class(x, argument, "differential_abundance", "differential_abundance()")
   tested <- if (is.data.frame(x$effects)) sum(x$effects$tested %in% TRUE) else 0L
   check_described(x, argument, list(
-    effects = part_table(type = is.factor, effect = is.character, tested = function(value) any(value %in% TRUE),
-      share = is.numeric, estimate = is.numeric, lower = is.numeric, upper = is.numeric, above = is.numeric,
-      change = is.numeric, change_lower = is.numeric, change_upper = is.numeric, null = is.numeric, lfsr = is.numeric,
-      p = is.numeric, fdr = is.numeric, rhat = is.numeric, ess = is.numeric),
+    effects = part_table(
+      "share estimate lower upper above change change_lower change_upper null lfsr p fdr rhat ess",
+      type = is.factor, effect = is.character, tested = function(value) any(value %in% TRUE)),
     draws = part_list(), `draws$effects` = part_numbers_that(rep(NA, 4L), "draws of effects", function(value) {
       prod(dim(value)[3:4]) == tested
     }), seed = part_whole(), chains = part_whole(),

@@ -32,12 +32,9 @@ NULL
 
 bem_schedule <- function(iter, warmup, control) {
   sweeps <- if (inherits(control$start, "dp_mixture")) 0 else 50
-  tolerance <- if (is.null(control$tolerance)) 1e-4 else control$tolerance
-  list(
-    warmup = 0, thin = 1,
-    start_sweeps = if (is.null(warmup)) sweeps else check_count(warmup, "warmup", min = 0),
-    tolerance = check_number(tolerance, "tolerance", min = 0, open = FALSE), estimate = control$estimate
-  )
+  list(warmup = 0, thin = 1, start_sweeps = if (is.null(warmup)) sweeps else check_count(warmup, "warmup", min = 0),
+    tolerance = check_number(or_else(control$tolerance, 1e-4), "tolerance", min = 0, open = FALSE),
+    estimate = control$estimate)
 }
 
 start_bem <- function(fit, start, run, atoms) {

@@ -76,7 +76,7 @@ kept_draws_of <- function(fit, slice, kept) {
 compiled_prior <- function(prior) {
   list(values = c(prior$mean, prior$mean_scale, prior$df, pack(prior$scale)), concentration = prior$concentration,
     sample_concentration = prior$sample_concentration,
-    floor = if (is.null(prior$floor)) numeric(length(prior$mean)) else prior$floor,
+    floor = or_else(prior$floor, numeric(length(prior$mean))),
     # The prior distributions of the learned parts, around their values.
     hyper = if (length(prior$learn)) {
       list(learn = c("mean", "mean_scale", "scale", "df") %in% prior$learn, mean = prior$mean,

@@ -2,6 +2,8 @@
 
 prior_parts <- c("mean", "mean_scale", "df", "scale")
 
+or_else <- function(given, default) if (is.null(given)) default else given
+
 #' Prior of a Dirichlet-process mixture
 #'
 #' The prior distribution of the components and weights of [dp_mixture()]; [mixture_model] has the formulas. A part that
@@ -102,11 +104,10 @@ in_console.dp_prior <- function(x, ...) {
 prior_words <- function(prior) {
   resolved <- inherits(prior, "dp_prior_resolved")
   if (resolved) prior <- data_units(prior)
-  choose <- function(given, default) if (is.null(given)) default else given
-  spread <- choose(prior$mean_scale, prior_defaults$mean_scale)
-  law <- choose(prior$concentration, prior_defaults$concentration)
+  spread <- or_else(prior$mean_scale, prior_defaults$mean_scale)
+  law <- or_else(prior$concentration, prior_defaults$concentration)
   counted <- sprintf("p + %d cells, p being the markers", prior_defaults$extra_df)
-  learn <- choose(prior$learn, prior_parts[vapply(unclass(prior)[prior_parts], is.null, NA)])
+  learn <- or_else(prior$learn, prior_parts[vapply(unclass(prior)[prior_parts], is.null, NA)])
   c(sprintf("Means: normal around %s, with %s times the component's own covariance; the centre counts as %s.",
       if (is.null(prior$mean)) "the mean of each marker" else named_numbers(prior$mean), short_number(spread),
       cells_words(1 / spread)),

@@ -45,7 +45,6 @@ resolve_prior <- function(prior, center, unit, markers, resolution = numeric(len
   if (!inherits(prior, "dp_prior")) stop_input("prior", "must come from dp_prior(), not ", show_value(prior))
   if (inherits(prior, "dp_prior_resolved")) prior <- data_units(prior)
   p <- length(markers)
-  choose <- function(given, default) if (is.null(given)) default else given
   mean <- numeric(p)
   if (!is.null(prior$mean)) mean <- (per_marker(prior$mean, "prior$mean", markers) - center) / unit
   floor <- pmax(prior_defaults$floor, resolution / unit)
@@ -53,12 +52,12 @@ resolve_prior <- function(prior, center, unit, markers, resolution = numeric(len
   parts <- c(prior_parts, "concentration", "sample_concentration", "floor")
   given <- names(Filter(Negate(is.null), unclass(prior)[parts]))
   structure(list(
-    mean = unname(mean), mean_scale = choose(prior$mean_scale, prior_defaults$mean_scale),
-    df = choose(prior$df, p + prior_defaults$extra_df), scale = resolve_scale(prior$scale, unit, markers),
-    concentration = choose(prior$concentration, prior_defaults$concentration),
-    sample_concentration = choose(prior$sample_concentration, prior_defaults$sample_concentration),
-    floor = unname(floor)^2, learn = choose(prior$learn, setdiff(prior_parts, given)),
-    df_grid = choose(prior$df_grid, df_grid(prior$df, p)),
+    mean = unname(mean), mean_scale = or_else(prior$mean_scale, prior_defaults$mean_scale),
+    df = or_else(prior$df, p + prior_defaults$extra_df), scale = resolve_scale(prior$scale, unit, markers),
+    concentration = or_else(prior$concentration, prior_defaults$concentration),
+    sample_concentration = or_else(prior$sample_concentration, prior_defaults$sample_concentration),
+    floor = unname(floor)^2, learn = or_else(prior$learn, setdiff(prior_parts, given)),
+    df_grid = or_else(prior$df_grid, df_grid(prior$df, p)),
     given = given, markers = markers, center = unname(center), unit = unname(unit)
   ), class = c("dp_prior_resolved", "dp_prior", "warpbayes"))
 }

@@ -14,8 +14,8 @@ mixture_with_data <- function(saved, x, envir) {
     return(fit)
   }
   given <- read_samples(x, saved$given$sample, markers, assay = fit$assay)
-  transform <- if (is.null(fit$transform)) "none" else fit$transform
-  data <- as_marker_matrix(given$x, given$markers, transform, missing = fit$missing, assay = given$assay)
+  data <- as_marker_matrix(given$x, given$markers, or_else(fit$transform, "none"), missing = fit$missing,
+    assay = given$assay)
   # If the data do not tell the samples, the checkpoint's samples stay.
   sample <- check_samples(given$sample, nrow(data$x), rownames(data$x))
   if (!is.null(sample)) fit$sample <- as.integer(sample)

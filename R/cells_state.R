@@ -200,9 +200,8 @@ mixture_points <- function(mean, sd, weight, at) {
 
 # A column or some columns of the table are a plain data frame.
 state_table_part <- function() {
-  columns <- part_table(type = is.factor, marker = is.factor, effect = is.character, samples = is.numeric,
-    p = is.numeric, fdr = is.numeric, reported = is.logical, estimate = is.numeric, lower = is.numeric,
-    upper = is.numeric)
+  columns <- part_table("samples p fdr estimate lower upper", type = is.factor, marker = is.factor,
+    effect = is.character, reported = is.logical)
   part_is(columns$words(), function(value) {
     columns$test(value) && is.numeric(attr(value, "level")) && is.numeric(attr(value, "limit"))
   })
