@@ -106,7 +106,7 @@ summary.differential_abundance <- function(object, ...) {
   )), class = c("summary.differential_abundance", "warpbayes"))
 }
 
-in_console.summary.differential_abundance <- function(x, ...) print_chunk(x)
+in_console.summary.differential_abundance <- in_console.summary.differential_state <- function(x, ...) print_chunk(x)
 
 between_samples_words <- function(x) {
   of <- function(what, values) {
@@ -114,12 +114,10 @@ between_samples_words <- function(x) {
     sprintf("Standard deviation of log odds, typical of the types (geometric mean), between %s: %s (90%% interval %s)",
       what, shown[[2L]], paste(shown[[1L]], "to", shown[[3L]]))
   }
-  c(
-    of("samples", x$deviation),
+  c(of("samples", x$deviation),
     if (!is.null(x$group_deviation)) of(sprintf("groups (%s)", x$group_name), x$group_deviation),
     sprintf("Share of types without an effect, %s: %s (posterior mean)",
-      effect_words(x$effect_labels, names(x$no_effect)), percent(x$no_effect, 0))
-  )
+      effect_words(x$effect_labels, names(x$no_effect)), percent(x$no_effect, 0)))
 }
 
 # Draws of all tables of counts make one chain, the first sweep of each first, so chains are alike as those of a fit.
@@ -213,10 +211,9 @@ check_abundance <- function(x, argument) {
   check_fit_class(x, argument, "differential_abundance", "differential_abundance()")
   tested <- if (is.data.frame(x$effects)) sum(x$effects$tested %in% TRUE) else 0L
   check_described(x, argument, list(
-    effects = part_table(type = is.factor, effect = is.character, tested = function(value) any(value %in% TRUE),
-      share = is.numeric, estimate = is.numeric, lower = is.numeric, upper = is.numeric, above = is.numeric,
-      change = is.numeric, change_lower = is.numeric, change_upper = is.numeric, null = is.numeric, lfsr = is.numeric,
-      p = is.numeric, fdr = is.numeric, rhat = is.numeric, ess = is.numeric),
+    effects = part_table(
+      "share estimate lower upper above change change_lower change_upper null lfsr p fdr rhat ess",
+      type = is.factor, effect = is.character, tested = function(value) any(value %in% TRUE)),
     draws = part_list(), `draws$effects` = part_numbers_that(rep(NA, 4L), "draws of effects", function(value) {
       prod(dim(value)[3:4]) == tested
     }), seed = part_whole(), chains = part_whole(),
@@ -271,13 +268,11 @@ abundance_sections <- function(fit) {
 }
 
 abundance_prior_words <- function() {
-  c(
-    "Coefficients of predictors with standard deviation 1: normal with mean 0 and standard deviation 2.5.",
+  c("Coefficients of predictors with standard deviation 1: normal with mean 0 and standard deviation 2.5.",
     paste("Standard deviation between samples, of each type: log-normal. Its median, a trend with the frequency of the",
       "type, and how alike types are is learned from all types together; the median has a log-normal prior with median",
       "0.5."),
-    "Share of types without an effect: beta(8, 1.5). Common shift of the logs of all shares: Cauchy."
-  )
+    "Share of types without an effect: beta(8, 1.5). Common shift of the logs of all shares: Cauchy.")
 }
 
 in_chunk.summary.differential_abundance <- function(x) {

@@ -19,8 +19,7 @@ draw_type_counts <- function(types, draws) {
 
 chosen_draws <- function(types, draws) {
   need_samples(types)
-  used <- nrow(types$map$used)
-  unique(ceiling((seq_len(draws) - 0.5) * used / draws))
+  unique(ceiling((seq_len(draws) - 0.5) * nrow(types$map$used) / draws))
 }
 
 # Calls use(i, rows, type): types of some rows in draw some[[i]], by kept components or else components that are drawn.
@@ -156,8 +155,7 @@ check_design <- function(x) {
 # `weights`: combinations of coefficients, columns of the design x effects. `first`: in a design without an intercept,
 # the column that takes its place.
 compared_effects <- function(effect, x, assigned, labels) {
-  basis <- diag(ncol(x))
-  dimnames(basis) <- list(colnames(x), colnames(x))
+  basis <- matrix(diag(ncol(x)), ncol(x), dimnames = list(colnames(x), colnames(x)))
   # A combination that changes if all samples change alike compares nothing.
   level <- round(qr.coef(qr(x), rep(1, nrow(x))), 8L)
   if (any(abs(x %*% level - 1) > 1e-6)) {
@@ -256,10 +254,8 @@ linear_operators <- list2env(mget(c("+", "-", "*", "/", "("), baseenv()), parent
 # The prior for the scaled design (bench/type-groups.R). `level`, `slope`, `spread`: mean and standard deviation of the
 # log deviations; `shift`: scale of the Cauchy law of the common shift; `change`: smallest and largest standard
 # deviation of changes, in those of a coefficient; `unchanged`: beta law of the share of types without a change.
-abundance_prior <- list(
-  coefficient = 2.5, intercept = 10, level = c(-0.6931471805599453, 1), slope = c(0.1, 0.2), spread = 0.5, shift = 0.2,
-  change = c(0.07, 0.7), unchanged = c(8, 1.5)
-)
+abundance_prior <- list(coefficient = 2.5, intercept = 10, level = c(-0.6931471805599453, 1), slope = c(0.1, 0.2),
+  spread = 0.5, shift = 0.2, change = c(0.07, 0.7), unchanged = c(8, 1.5))
 
 standard_design <- function(model) {
   rows <- nrow(model$x)
@@ -286,9 +282,8 @@ fit_abundance <- function(counts, totals, model, chains, iter, warmup, seed, run
     unit = sqrt(colSums(contrasts^2)))
   out$deviation <- out$group_deviation <- array(0, c(kept, total, types), names[1:3])
   check_result_size(3 * length(blank), "iter", "draws of effects")
-  keys <- lapply(seq_len(total), function(chain) chain_key(seed, chain))
   parts <- native(C_abundance_run, array(as.double(counts), dim(counts)), totals, x, unname(contrasts), group, prior,
-    keys, as.integer(c(warmup, kept)), run)
+    lapply(seq_len(total), function(chain) chain_key(seed, chain)), as.integer(c(warmup, kept)), run)
   for (chain in seq_len(total)) {
     part <- parts[[chain]]
     out$effects[, chain, , ] <- aperm(part$contrast, 3:1)

@@ -16,7 +16,7 @@ compare_effects <- function(fitted, level, chains, share, absolute) {
   shift <- matrix(0, shape[[4L]], 3L, dimnames = list(names[[4L]], c("estimate", "lower", "upper")))
   deviation <- vapply(types, function(t) stats::median(fitted$deviation[, own[[t]], t]), 0)
   ends <- c(0.5, interval_ends(level))
-  rows <- lapply(seq_len(shape[[4L]]), function(j) {
+  effects <- do.call(rbind, lapply(seq_len(shape[[4L]]), function(j) {
     each_type <- function(of, use) lapply(types, function(t) use(matrix(of[, own[[t]], t, j], kept)))
     chains_of <- each_type(fitted$effects, identity)
     points <- vapply(chains_of, stats::quantile, numeric(3), ends, names = FALSE)
@@ -41,8 +41,7 @@ compare_effects <- function(fitted, level, chains, share, absolute) {
       deviation = deviation, rhat = mapply(rhat_within, chains_of, tables_of),
       ess = mapply(size_within, chains_of, tables_of)
     )
-  })
-  effects <- do.call(rbind, rows)
+  }))
   others <- lapply(types, function(t) log(matrix(fitted$deviation[, own[[t]], t], kept)))
   rhat <- c(effects$rhat, mapply(rhat_within, others, tables_of))
   list(effects = effects, no_effect = no_effect, shift = shift,
@@ -129,14 +128,11 @@ test_changes <- function(mean, variance, prior, rest, shift_scale) {
     higher <- vapply(at$value[likely], function(shift) mean(stats::pnorm((mean[, t] - shift) / sqrt(variance[, t]))), 0)
     sum(others[likely, t] * higher) / sum(others[likely, t])
   }, 0)
-  quantiles <- function(weight, p) {
-    at$value[pmin(length(at$value), findInterval(p, cumsum(weight) * (1 - 1e-12)) + 1L)]
-  }
-  list(
-    p = pmin(1, 2 * pmin(above, 1 - above)), null = null, lfsr = 1 - pmin(1, pmax(positive, 1 - null - positive)),
-    share = sum(weight * shares[grid$share]),
-    shift = function(p, type) quantiles(if (missing(type)) of_shift else others[, type], p)
-  )
+  list(p = pmin(1, 2 * pmin(above, 1 - above)), null = null, lfsr = 1 - pmin(1, pmax(positive, 1 - null - positive)),
+    share = sum(weight * shares[grid$share]), shift = function(p, type) {
+      below <- cumsum(if (missing(type)) of_shift else others[, type]) * (1 - 1e-12)
+      at$value[pmin(length(at$value), findInterval(p, below) + 1L)]
+    })
 }
 
 # Where the common shift may be, with log prior probabilities: near the changes of types, and dense where many agree.

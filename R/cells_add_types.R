@@ -30,9 +30,7 @@ add_types <- function(x, types, name = "type", check_values = TRUE) {
   check_cell_types(types)
   check_values <- check_flag(check_values, "check_values")
   if (!check_values) types$fit["x"] <- list(NULL)
-  if (!is.character(name) || length(name) != 1L || is.na(name) || !nzchar(name)) {
-    stop_input("name", "must be one name, not ", show_value(name))
-  }
+  must_be(is_text(name, 1L) && nzchar(name), "name", "one name", name)
   added <- stats::setNames(data.frame(types$type, types$probability), c(name, paste0(name, "_probability")))
   frames <- cytometry_frames(x)
   if (!is.null(frames)) return(add_types_to_frames(x, frames, added, types))

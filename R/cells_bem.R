@@ -32,12 +32,9 @@ NULL
 
 bem_schedule <- function(iter, warmup, control) {
   sweeps <- if (inherits(control$start, "dp_mixture")) 0 else 50
-  tolerance <- if (is.null(control$tolerance)) 1e-4 else control$tolerance
-  list(
-    warmup = 0, thin = 1,
-    start_sweeps = if (is.null(warmup)) sweeps else check_count(warmup, "warmup", min = 0),
-    tolerance = check_number(tolerance, "tolerance", min = 0, open = FALSE), estimate = control$estimate
-  )
+  list(warmup = 0, thin = 1, start_sweeps = if (is.null(warmup)) sweeps else check_count(warmup, "warmup", min = 0),
+    tolerance = check_number(or_else(control$tolerance, 1e-4), "tolerance", min = 0, open = FALSE),
+    estimate = control$estimate)
 }
 
 start_bem <- function(fit, start, run, atoms) {
@@ -95,10 +92,8 @@ is_learned <- function(prior) {
 
 hold_prior <- function(prior, values) {
   p <- length(prior$mean)
-  parts <- list(mean = values[seq_len(p)], mean_scale = values[[p + 1]], df = values[[p + 2]],
-    scale = unpack(values[-seq_len(p + 2)], p), learn = character())
-  prior[names(parts)] <- parts
-  prior
+  utils::modifyList(prior, list(mean = values[seq_len(p)], mean_scale = values[[p + 1]], df = values[[p + 2]],
+    scale = unpack(values[-seq_len(p + 2)], p), learn = character()))
 }
 
 # function(state, held): the state after Gibbs sweeps, and the `prior` that the steps hold: `held` or, if NULL, the
@@ -174,8 +169,7 @@ bem_step <- function(fit) {
       state$last <- made[slice$done, ]
       state$mode <- list(weights = exp(slice$log_weight), means = slice$means, covariances = slice$covariances)
     }
-    rest <- matrix(rep(state$last, each = sweeps - NROW(made)), sweeps - NROW(made), 4 + ncol(probe))
-    all <- rbind(made, rest)
+    all <- rbind(made, matrix(rep(state$last, each = sweeps - NROW(made)), sweeps - NROW(made), 4 + ncol(probe)))
     list(state = state, traces = list(
       log_likelihood = all[, 1L], log_posterior = all[, 2L], concentration_trace = all[, 3L],
       occupied = as.integer(all[, 4L]), probe_density = all[, -(1:4), drop = FALSE]
@@ -243,9 +237,7 @@ bem_summary <- function(fit, reference) {
 
 bem_glance <- function(fit) {
   best <- bem_starts(fit)[reference_draw(fit)$chain, ]
-  list(
-    occupied = best$occupied, concentration = fit$draws$concentration[1L, best$start],
+  list(occupied = best$occupied, concentration = fit$draws$concentration[1L, best$start],
     log_likelihood = best$log_likelihood, draws = 0, rhat = NA_real_, ess_bulk = NA_real_, converged = best$converged,
-    verdict = verdict(fit)$answer
-  )
+    verdict = verdict(fit)$answer)
 }

@@ -23,9 +23,8 @@ cell_explorer <- function(types, markers, count) {
   variables <- do.call(paste0, lapply(seq_along(chosen), function(i) paste0("--", letter[[i]], ":", places[, i], ";")))
   cells <- paste0("<i class=\"k", group, "\" style=\"", variables, "\"></i>", collapse = "\n")
   names <- escape_html(short_names(fit$markers[chosen], 40L))
-  types_shown <- paste0(picture_names(types$types$type, 40L)[seq_len(named)], " (",
-    percent(types$types$proportion[seq_len(named)]), ")")
-  types_shown <- c(types_shown, if (length(groups) > named) "all others")
+  types_shown <- c(paste0(picture_names(types$types$type, 40L)[seq_len(named)], " (",
+    percent(types$types$proportion[seq_len(named)]), ")"), if (length(groups) > named) "all others")
   keys <- c(colours[seq_len(named)], other_colour)[groups]
   across <- paste0("x-", letter)
   up <- paste0("y-", letter)
@@ -49,8 +48,7 @@ cell_explorer <- function(types, markers, count) {
 
 chosen_cells <- function(x, chosen, count) {
   if (is.null(x)) return(integer())
-  known <- seq_len(nrow(x))
-  if (anyNA(x)) known <- which(rowSums(is.na(x[, chosen, drop = FALSE])) == 0)
+  known <- if (anyNA(x)) which(rowSums(is.na(x[, chosen, drop = FALSE])) == 0) else seq_len(nrow(x))
   if (length(known) <= count) return(known)
   known[as.vector(draw_with_seed(1, sample.int(length(known), count)))]
 }

@@ -137,10 +137,9 @@ compared_rows <- function(rows) unique(round(seq(1, rows, length.out = min(rows,
 # The component of at most compared_cells cells in each draw: cells x draws.
 compared_classes <- function(fit, cells, draws, run) {
   some <- cells[compared_rows(nrow(cells)), , drop = FALSE]
-  class <- evaluate_cells(fit, some, run, function(evaluate) {
+  matrix(evaluate_cells(fit, some, run, function(evaluate) {
     vapply(seq_len(nrow(draws)), function(i) {
       evaluate(mixture_of_draw(fit, draws$draw[[i]], draws$chain[[i]]), "class")$class
     }, integer(nrow(some)))
-  })
-  matrix(class, nrow(some))
+  }), nrow(some))
 }

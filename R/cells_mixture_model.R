@@ -60,8 +60,7 @@ logLik.dp_mixture <- function(object, backend = NULL, threads = NULL, ...) {
   run <- resolve_run(backend, threads)
   p <- length(object$markers)
   density <- vapply(row_slices(nrow(x)), function(slice) {
-    cells <- cells_in(x, slice)
-    sum(evaluate_mixture(object, reference, cells, "log_density", run, object$sample[slice]))
+    sum(evaluate_mixture(object, reference, cells_in(x, slice), "log_density", run, object$sample[slice]))
   }, 0)
   used <- max(1, sum(reference$weights * object$rows >= 1))
   weights <- max(1, length(object$samples)) * (used - 1)
@@ -87,10 +86,9 @@ simulate.dp_mixture <- function(object, nsim = 1, seed = NULL, ...) {
   draw_with_seed(seed, {
     all <- spaced_draws(object)
     used <- sample(nrow(all), nsim, replace = nsim > nrow(all))
-    simulated <- lapply(used, function(i) {
+    stats::setNames(lapply(used, function(i) {
       simulate_cells(object, mixture_of_draw(object, all$draw[[i]], all$chain[[i]]))
-    })
-    stats::setNames(simulated, paste0("sim_", seq_len(nsim)))
+    }), paste0("sim_", seq_len(nsim)))
   })
 }
 

@@ -131,8 +131,7 @@ cell_image <- function(x, y, colour, colours, bins) {
   # Row 1 of an image is its top.
   index <- (x - 1L) * bins + (bins + 1L - y)
   # tabulate() leaves out NA: the cells outside the limits.
-  count <- tabulate(index + (colour - 1L) * pixels, pixels * length(colours))
-  dim(count) <- c(pixels, length(colours))
+  count <- matrix(tabulate(index + (colour - 1L) * pixels, pixels * length(colours)), pixels)
   total <- rowSums(count)
   filled <- which(total > 0)
   if (!length(filled)) return(NULL)

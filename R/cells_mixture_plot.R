@@ -55,12 +55,10 @@ trace_parts <- function(fit) {
   table <- diagnose(fit)
   rows <- match(names(shown), table$quantity)
   sweeps <- nrow(fit$log_likelihood)
-  list(
-    draws = shown, sweeps = sweeps, warmup = min(fit$warmup, sweeps), chains = fit$chains,
+  list(draws = shown, sweeps = sweeps, warmup = min(fit$warmup, sweeps), chains = fit$chains,
     titles = c("Log likelihood", "Occupied components", "Concentration", "Log density at point 1"),
     range = lapply(shown, settled_range, min(fit$warmup, sweeps)), rhat = table$rhat[rows],
-    differs = differing(judged_quantities(fit), table)[rows] %in% TRUE, axis = method_of(fit)$axis
-  )
+    differs = differing(judged_quantities(fit), table)[rows] %in% TRUE, axis = method_of(fit)$axis)
 }
 
 # Down to half a cell, on a logarithmic axis.

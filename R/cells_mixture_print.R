@@ -104,24 +104,20 @@ gibbs_summary <- function(fit, reference) {
   table <- diagnose(fit)
   said <- verdict(fit)
   agreement <- if (any(said$reasons$code %in% c("chains_differ", "modes_alike", "modes_unlike"))) fit_agreement(fit)
-  list(
-    learned = learned_table(fit), diagnostics = table, converged = is_usable(said),
+  list(learned = learned_table(fit), diagnostics = table, converged = is_usable(said),
     verdict = if (is.null(agreement)) said else method_of(fit)$verdict(fit, table, agreement),
     populations = if (!is.null(agreement)) populations_by_chain(fit, agreement),
-    occupied = trace_quantities(fit)$occupied
-  )
+    occupied = trace_quantities(fit)$occupied)
 }
 
 gibbs_glance <- function(fit) {
   table <- diagnose(fit)
   value <- function(quantity, column) table[[column]][[match(quantity, table$quantity)]]
   said <- verdict(fit)
-  list(
-    occupied = value("occupied", "median"), concentration = value("concentration", "mean"),
+  list(occupied = value("occupied", "median"), concentration = value("concentration", "mean"),
     log_likelihood = mean(trace_quantities(fit)$log_likelihood), draws = count_kept(fit),
     rhat = extreme(table$rhat, max), ess_bulk = extreme(table$ess_bulk, min), converged = is_usable(said),
-    verdict = said$answer
-  )
+    verdict = said$answer)
 }
 
 in_console.summary.dp_mixture <- function(x, all = FALSE, components = 12, digits = 2, ...) {
@@ -205,13 +201,11 @@ components_words <- function(summary, most, digits = 2) {
   shown[-(1:2)] <- lapply(shown[-(1:2)], column_words, digits + 1)
   at <- summary$reference
   place <- if (is.null(summary$starts)) sprintf("draw %d of chain %d", at$draw, at$chain) else paste("start", at$chain)
-  list(
-    table = shown,
+  list(table = shown,
     caption = sprintf("Largest components of %s (highest log posterior), %s", place, scale_words(summary$transform)),
     rest = if (length(rest)) {
       sprintf("and %s with %s of the weight together", count_words(length(rest), "more component"), percent(sum(rest)))
-    }
-  )
+    })
 }
 
 learned_words <- function(table, digits = 2) {

@@ -33,10 +33,8 @@ mixture_step <- function(fit, atoms = find_atoms(fit)) {
   log_unit <- sum(log(fit$scale))
   delayedAssign("jacobian", unit_jacobian(fit))
   keep_parts <- c("labels", "means", "covariances") %in% fit$keep
-  carried <- c(
-    "statistics", "concentration", "sizes", "prior", if (!is.null(fit$state[[1L]]$search)) "search",
-    if (!is.null(fit$samples)) c("sample_sizes", "log_share", "sample_concentration")
-  )
+  carried <- c("statistics", "concentration", "sizes", "prior", if (!is.null(fit$state[[1L]]$search)) "search",
+    if (!is.null(fit$samples)) c("sample_sizes", "log_share", "sample_concentration"))
   function(sessions, states, sweeps, keep) {
     kept <- kept_in_slice(fit, states, sweeps, keep)
     slices <- native(C_mixture_sweeps, Map(function(session, state) {
@@ -78,7 +76,7 @@ kept_draws_of <- function(fit, slice, kept) {
 compiled_prior <- function(prior) {
   list(values = c(prior$mean, prior$mean_scale, prior$df, pack(prior$scale)), concentration = prior$concentration,
     sample_concentration = prior$sample_concentration,
-    floor = if (is.null(prior$floor)) numeric(length(prior$mean)) else prior$floor,
+    floor = or_else(prior$floor, numeric(length(prior$mean))),
     # The prior distributions of the learned parts, around their values.
     hyper = if (length(prior$learn)) {
       list(learn = c("mean", "mean_scale", "scale", "df") %in% prior$learn, mean = prior$mean,

@@ -17,11 +17,10 @@ start_gibbs <- function(fit, start, run, atoms) {
 first_states <- function(fit, start, sweeps, run, atoms) {
   merge <- if (is.null(start)) merge_after(sweeps, fit$moves) else 0
   statistics <- first_statistics(fit, start, merge, run, atoms)
-  prior <- compiled_prior(fit$prior)
   values <- compiled_prior(narrow_prior(fit$prior, atoms))$values
   function(key) {
     list(merge = if (merge > 0) merge + 1 else 0, statistics = statistics(key),
-      concentration = prior$concentration[["shape"]] / prior$concentration[["rate"]], prior = values)
+      concentration = fit$prior$concentration[["shape"]] / fit$prior$concentration[["rate"]], prior = values)
   }
 }
 

@@ -57,15 +57,12 @@ augment.dp_mixture <- function(x, data = NULL, ndraws = NULL, backend = NULL, th
   cells <- cells_of(x, data, argument = "data")
   run <- resolve_run(backend, threads)
   reference <- reference_draw(x)
-  used <- spaced_draws(x, ndraws)
   class <- integer(nrow(cells))
   probability <- numeric(nrow(cells))
-  density <- mean_log_density(x, used, cells, run, if (is.null(data)) x$sample)
+  density <- mean_log_density(x, spaced_draws(x, ndraws), cells, run, if (is.null(data)) x$sample)
   # 2^24 probabilities at a time: 128 MB.
   for (slice in row_slices(nrow(cells), max(1, floor(2^24 / x$components)))) {
-    some <- cells_in(cells, slice)
-    sample <- if (is.null(data)) x$sample[slice]
-    part <- evaluate_mixture(x, reference, some, "prob", run, sample)
+    part <- evaluate_mixture(x, reference, cells_in(cells, slice), "prob", run, if (is.null(data)) x$sample[slice])
     class[slice] <- max.col(part, ties.method = "first")
     probability[slice] <- part[cbind(seq_along(slice), class[slice])]
   }
@@ -114,8 +111,7 @@ array_of_draws.dp_mixture <- function(x, components = FALSE, ...) {
   need_sampler(x, "there is nothing to make a table of")
   sweeps <- method_of(x)$kept(x)
   parts <- lapply(trace_quantities(x, warmup = TRUE), function(draws) draws[sweeps, , drop = FALSE])
-  parts <- append(parts, list(log_posterior = x$log_posterior[sweeps, , drop = FALSE]), after = 1L)
-  parts <- c(parts, learned_draws(x))
+  parts <- c(append(parts, list(log_posterior = x$log_posterior[sweeps, , drop = FALSE]), after = 1L), learned_draws(x))
   if (components) {
     need_draws(x, c("weights", "means"))
     all <- seq_len(x$components)

@@ -2,6 +2,8 @@
 
 prior_parts <- c("mean", "mean_scale", "df", "scale")
 
+or_else <- function(given, default) if (is.null(given)) default else given
+
 #' Prior of a Dirichlet-process mixture
 #'
 #' The prior distribution of the components and weights of [dp_mixture()]; [mixture_model] has the formulas. A part that
@@ -102,18 +104,15 @@ in_console.dp_prior <- function(x, ...) {
 prior_words <- function(prior) {
   resolved <- inherits(prior, "dp_prior_resolved")
   if (resolved) prior <- data_units(prior)
-  choose <- function(given, default) if (is.null(given)) default else given
-  spread <- choose(prior$mean_scale, prior_defaults$mean_scale)
-  law <- choose(prior$concentration, prior_defaults$concentration)
+  spread <- or_else(prior$mean_scale, prior_defaults$mean_scale)
+  law <- or_else(prior$concentration, prior_defaults$concentration)
   counted <- sprintf("p + %d cells, p being the markers", prior_defaults$extra_df)
-  learn <- choose(prior$learn, prior_parts[vapply(unclass(prior)[prior_parts], is.null, NA)])
-  c(
-    sprintf("Means: normal around %s, with %s times the component's own covariance; the centre counts as %s.",
+  learn <- or_else(prior$learn, prior_parts[vapply(unclass(prior)[prior_parts], is.null, NA)])
+  c(sprintf("Means: normal around %s, with %s times the component's own covariance; the centre counts as %s.",
       if (is.null(prior$mean)) "the mean of each marker" else named_numbers(prior$mean), short_number(spread),
       cells_words(1 / spread)),
     sprintf("Covariances: inverse Wishart, expected standard deviation %s; the guess counts as %s.",
-      deviation_words(prior$scale),
-      if (is.null(prior$df)) counted else cells_words(prior$df)),
+      deviation_words(prior$scale), if (is.null(prior$df)) counted else cells_words(prior$df)),
     sprintf("Weights: stick-breaking with concentration alpha, %s, 95%% of it between %s and %s).", gamma_words(law),
       short_number(stats::qgamma(0.025, law[["shape"]], law[["rate"]])),
       short_number(stats::qgamma(0.975, law[["shape"]], law[["rate"]]))),
@@ -130,8 +129,7 @@ prior_words <- function(prior) {
     },
     if (is.null(prior$mean) || is.null(prior$scale)) {
       "What refers to the markers is set from the data when the mixture is fitted."
-    }
-  )
+    })
 }
 
 cells_words <- function(count) paste(short_number(count), if (count == 1) "cell" else "cells")

@@ -36,10 +36,8 @@
 NULL
 
 # In units of each marker's standard deviation; df is p + extra_df. narrow_prior() starts some scales at piled_sd.
-prior_defaults <- list(
-  mean_scale = 5, extra_df = 2, sd = 0.5, piled_sd = 0.1, floor = 1e-3, concentration = c(shape = 1, rate = 1),
-  sample_concentration = c(shape = 2, rate = 0.1)
-)
+prior_defaults <- list(mean_scale = 5, extra_df = 2, sd = 0.5, piled_sd = 0.1, floor = 1e-3,
+  concentration = c(shape = 1, rate = 1), sample_concentration = c(shape = 2, rate = 0.1))
 
 # The prior of the standardised data (x - center) / unit: mean (p), mean_scale, df, scale (p x p), concentration, floor
 # (p variances). `given`: parts from the user. `resolution`: each marker's error of rounding (standard deviation).
@@ -47,23 +45,19 @@ resolve_prior <- function(prior, center, unit, markers, resolution = numeric(len
   if (!inherits(prior, "dp_prior")) stop_input("prior", "must come from dp_prior(), not ", show_value(prior))
   if (inherits(prior, "dp_prior_resolved")) prior <- data_units(prior)
   p <- length(markers)
-  choose <- function(given, default) if (is.null(given)) default else given
   mean <- numeric(p)
   if (!is.null(prior$mean)) mean <- (per_marker(prior$mean, "prior$mean", markers) - center) / unit
-  floor <- if (is.null(prior$floor)) {
-    pmax(prior_defaults$floor, resolution / unit)
-  } else {
-    per_marker(prior$floor, "prior$floor", markers) / unit
-  }
+  floor <- pmax(prior_defaults$floor, resolution / unit)
+  if (!is.null(prior$floor)) floor <- per_marker(prior$floor, "prior$floor", markers) / unit
   parts <- c(prior_parts, "concentration", "sample_concentration", "floor")
   given <- names(Filter(Negate(is.null), unclass(prior)[parts]))
   structure(list(
-    mean = unname(mean), mean_scale = choose(prior$mean_scale, prior_defaults$mean_scale),
-    df = choose(prior$df, p + prior_defaults$extra_df), scale = resolve_scale(prior$scale, unit, markers),
-    concentration = choose(prior$concentration, prior_defaults$concentration),
-    sample_concentration = choose(prior$sample_concentration, prior_defaults$sample_concentration),
-    floor = unname(floor)^2, learn = choose(prior$learn, setdiff(prior_parts, given)),
-    df_grid = choose(prior$df_grid, df_grid(prior$df, p)),
+    mean = unname(mean), mean_scale = or_else(prior$mean_scale, prior_defaults$mean_scale),
+    df = or_else(prior$df, p + prior_defaults$extra_df), scale = resolve_scale(prior$scale, unit, markers),
+    concentration = or_else(prior$concentration, prior_defaults$concentration),
+    sample_concentration = or_else(prior$sample_concentration, prior_defaults$sample_concentration),
+    floor = unname(floor)^2, learn = or_else(prior$learn, setdiff(prior_parts, given)),
+    df_grid = or_else(prior$df_grid, df_grid(prior$df, p)),
     given = given, markers = markers, center = unname(center), unit = unname(unit)
   ), class = c("dp_prior_resolved", "dp_prior", "warpbayes"))
 }
@@ -120,6 +114,5 @@ per_marker <- function(value, argument, markers) {
   if (!length(value) %in% c(1L, p)) {
     stop_input(argument, sprintf("has length %d; %s", length(value), there_are(markers)))
   }
-  value <- by_names(value, markers, argument, "marker")
-  rep_len(as.double(value), p)
+  rep_len(as.double(by_names(value, markers, argument, "marker")), p)
 }

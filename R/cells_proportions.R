@@ -39,10 +39,7 @@ type_proportions <- function(types, level = 0.9, ...) {
     class = c("type_proportions", "warpbayes", "data.frame"))
 }
 
-type_share_table <- function() part_table(
-  type = is.factor, sample = is.factor, cells = is.numeric, proportion = is.numeric, lower = is.numeric,
-  upper = is.numeric
-)
+type_share_table <- function() part_table("cells proportion lower upper", type = is.factor, sample = is.factor)
 
 shown_shares <- function(x) {
   draws <- dim(attr(x, "draws"))[1L]

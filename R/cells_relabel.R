@@ -74,8 +74,7 @@ match_draws <- function(class, home, k) {
   shared <- jaccard <- matrix(0, k, ncol(class))
   diagonal <- (seq_len(k) - 1L) * k
   for (i in seq_len(ncol(class))) {
-    count <- tabulate(home + (class[, i] - 1L) * k, k * k)
-    dim(count) <- c(k, k)
+    count <- matrix(tabulate(home + (class[, i] - 1L) * k, k * k), k)
     order <- solve_assignment(-count)
     both <- count[seq_len(k) + diagonal[order]]
     match[, i] <- order
@@ -170,14 +169,13 @@ predict.relabelled_mixture <- function(object, newdata = NULL,
   used <- spaced_draws(object, ndraws)
   # 2^24 probabilities at a time.
   for (slice in row_slices(nrow(cells), max(1, floor(2^24 / object$components)))) {
-    total <- evaluate_cells(object, cells_in(cells, slice), run, function(evaluate) {
+    mean <- evaluate_cells(object, cells_in(cells, slice), run, function(evaluate) {
       sum <- 0
       for (i in seq_len(nrow(used))) {
         sum <- sum + evaluate(mixture_of_draw(object, used$draw[[i]], used$chain[[i]]), "prob")$prob
       }
-      sum
+      sum / nrow(used)
     })
-    mean <- total / nrow(used)
     best <- max.col(mean, ties.method = "first")
     top <- mean[cbind(seq_along(slice), best)]
     if (prob) result[slice, ] <- mean else result[slice] <- if (type == "class") best else 1 - pmin(top, 1)

@@ -4,14 +4,11 @@ report_content.dp_mixture <- function(fit, markers = NULL, ...) {
   check_method(fit, "fit", ...)
   if (!is.null(markers)) choose_markers(fit, markers, NULL)
   summary <- summary.dp_mixture(fit)
-  matched <- inherits(fit, "relabelled_mixture")
-  list(
-    title = method_of(fit)$title,
-    words = c(summary$words, if (matched) relabelled_words(fit)), verdict = summary$verdict,
+  list(title = method_of(fit)$title, verdict = summary$verdict,
+    words = c(summary$words, if (inherits(fit, "relabelled_mixture")) relabelled_words(fit)),
     main = function() components_words(summary, 12L)$table,
     sections = function() mixture_sections(fit, summary, markers),
-    made = made_words(fit), prior = prior_words(fit$prior), code = mixture_code(fit), rows = 12L
-  )
+    made = made_words(fit), prior = prior_words(fit$prior), code = mixture_code(fit), rows = 12L)
 }
 
 mixture_sections <- function(fit, summary, markers) {
@@ -61,26 +58,22 @@ mixture_sections <- function(fit, summary, markers) {
 }
 
 mixture_code <- function(fit) {
-  c(
-    needed_words(needed_objects(fit$call, c("x", "sample"))),
+  c(needed_words(needed_objects(fit$call, c("x", "sample"))),
     repeating_code(fit$call, "dp_mixture", "fit", list(seed = fit$seed)),
     if (method_of(fit)$sampled) lengthened_code(fit, list(iter = formals(dp_mixture)$iter)),
-    if (inherits(fit, "relabelled_mixture")) "fit <- relabel(fit)"
-  )
+    if (inherits(fit, "relabelled_mixture")) "fit <- relabel(fit)")
 }
 
 report_content.cell_types <- function(fit, markers = NULL, cells = 2000, ...) {
   check_method(fit, "fit", ...)
   cells <- check_count(cells, "cells", min = 0, max = 1e5)
   if (!is.null(markers)) choose_markers(fit$fit, markers, NULL)
-  list(
-    title = "Cell types", words = c(types_words(fit), size_words(fit$fit)), verdict = verdict(fit),
+  list(title = "Cell types", words = c(types_words(fit), size_words(fit$fit)), verdict = verdict(fit),
     main = function() types_table(fit$types[!fit$types$speck, ]),
     sections = function() types_sections(fit, markers, cells),
     made = made_words(fit$fit), prior = prior_words(fit$fit$prior),
     code = c(mixture_code(fit$fit), repeating_code(fit$call, "cell_types", "types", list(fit = quote(fit))),
-      if (!is.null(fit$edited)) "# Types were then joined, split or renamed by hand.")
-  )
+      if (!is.null(fit$edited)) "# Types were then joined, split or renamed by hand."))
 }
 
 types_sections <- function(types, markers, cells) {

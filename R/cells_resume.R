@@ -14,8 +14,8 @@ mixture_with_data <- function(saved, x, envir) {
     return(fit)
   }
   given <- read_samples(x, saved$given$sample, markers, assay = fit$assay)
-  transform <- if (is.null(fit$transform)) "none" else fit$transform
-  data <- as_marker_matrix(given$x, given$markers, transform, missing = fit$missing, assay = given$assay)
+  data <- as_marker_matrix(given$x, given$markers, or_else(fit$transform, "none"), missing = fit$missing,
+    assay = given$assay)
   # If the data do not tell the samples, the checkpoint's samples stay.
   sample <- check_samples(given$sample, nrow(data$x), rownames(data$x))
   if (!is.null(sample)) fit$sample <- as.integer(sample)
@@ -44,8 +44,7 @@ mixture_fields <- function() c(
   `prior$mean_scale` = "finite", `prior$df` = "finite", `prior$scale` = "finite[markers, markers]",
   `prior$concentration` = "finite[2]", `prior$sample_concentration` = "finite[2]?", `prior$floor` = "finite[markers]",
   `prior$learn` = "text[*]", `prior$df_grid` = "finite[*]", `prior$given` = "text[*]",
-  `prior$markers` = "text[markers]",
-  `prior$center` = "finite[markers]", `prior$unit` = "finite[markers]"
+  `prior$markers` = "text[markers]", `prior$center` = "finite[markers]", `prior$unit` = "finite[markers]"
 )
 
 mixture_state <- function() c(
@@ -60,10 +59,8 @@ mixture_state <- function() c(
 )
 
 resumable.dp_mixture <- function(x) {
-  list(
-    sampler = function(fit) method_of(fit)$sampler(fit),
+  list(sampler = function(fit) method_of(fit)$sampler(fit),
     without_data = function(fit) replace(fit, intersect(c("x", "reader"), names(fit)), list(NULL)),
     with_data = mixture_with_data, fingerprint = mixture_fingerprint, fields = mixture_fields(),
-    state = mixture_state(), given = c(`given$markers` = "value", `given$sample` = "value")
-  )
+    state = mixture_state(), given = c(`given$markers` = "value", `given$sample` = "value"))
 }

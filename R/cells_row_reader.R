@@ -68,9 +68,8 @@ read_cells <- function(reader, connection, transform = NULL, markers = reader$ma
   if (is.null(connection)) stop_input("x", "is a row_reader(), which the workers of a cluster read: give `cluster`")
   split_cells(connection, reader$rows)
   first <- connection$split$first_row
-  plain <- reader[c("read", "block")]
   read <- ask_workers(connection, "read", each = lapply(seq_along(connection$cluster), function(i) {
-    list(connection$data, plain, first[[i]] + 1, first[[i + 1L]], markers)
+    list(connection$data, reader[c("read", "block")], first[[i]] + 1, first[[i + 1L]], markers)
   }))
   other <- match(FALSE, vapply(read, identical, NA, read[[1L]]))
   if (!is.na(other)) {
@@ -109,16 +108,14 @@ scan_cells <- function(connection, markers) {
     if (scan$count > 0) break
     moments <- scan$moments
   }
-  columns <- native(C_matrix_scan_finish, scan$moments)
-  check_scan(c(scan[c("first", "count")], columns), scan$value, markers, "x")
+  check_scan(c(scan[c("first", "count")], native(C_matrix_scan_finish, scan$moments)), scan$value, markers, "x")
 }
 
 # Cells by their numbers, which must increase.
 collect_cells <- function(connection, rows) {
   first <- connection$split$first_row
   worker <- findInterval(rows - 1, first[-length(first)])
-  parts <- ask_workers(connection, "collect", each = lapply(seq_along(connection$cluster), function(i) {
+  do.call(rbind, ask_workers(connection, "collect", each = lapply(seq_along(connection$cluster), function(i) {
     list(connection$data, rows[worker == i] - first[[i]])
-  }))
-  do.call(rbind, parts)
+  })))
 }

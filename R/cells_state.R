@@ -62,10 +62,7 @@ differential_state <- function(types, formula, data = NULL, effect = NULL, marke
   rows <- expand.grid(type = factor(names, names), marker = factor(cells$markers, cells$markers),
     effect = colnames(model$contrasts), stringsAsFactors = FALSE)
   table <- data.frame(rows, samples = compared$samples, cells = sizes, compared$table)
-  for (name in colnames(model$contrasts)) {
-    own <- table$effect == name
-    table$fdr[own] <- stats::p.adjust(table$p[own], "BH")
-  }
+  table$fdr <- stats::ave(table$p, table$effect, FUN = function(p) stats::p.adjust(p, "BH"))
   table$reported <- !is.na(table$fdr) & table$fdr <= fdr
   structure(table, level = level, limit = fdr, formula = formula, effect_labels = model$labels,
     design_reasons = design_reasons(model), rests_on = if (inherits(types, "cell_types")) list(verdict(types)),
@@ -128,19 +125,16 @@ compare_states <- function(value, variance, model, scale, level) {
     }
   }
   out[, , -4L] <- out[, , -4L] * rep(scale, each = shape[[1L]])
-  list(
-    samples = rep(colSums(!is.na(y)), effects),
+  list(samples = rep(colSums(!is.na(y)), effects),
     table = data.frame(estimate = c(out[, , 1L]), lower = c(out[, , 2L]), upper = c(out[, , 3L]), p = c(out[, , 4L]),
-      fdr = NA_real_, reported = NA, deviation = c(out[, , 5L]))
-  )
+      fdr = NA_real_, reported = NA, deviation = c(out[, , 5L])))
 }
 
 # For each pair (column of y and v) and log(sigma): log density of the data, and each contrast's mean and variance.
 fit_states <- function(y, v, x, deviation, contrasts, grid) {
-  size <- max(1, floor(1e5 / max(nrow(x), ncol(x) * (ncol(x) + ncol(contrasts)))))
   out <- list(evidence = matrix(0, ncol(y), length(grid)), mean = array(0, c(ncol(y), length(grid), ncol(contrasts))))
   out$variance <- out$mean
-  for (some in row_slices(ncol(y), size)) {
+  for (some in row_slices(ncol(y), max(1, floor(1e5 / max(nrow(x), ncol(x) * (ncol(x) + ncol(contrasts))))))) {
     part <- fit_some_states(y[, some, drop = FALSE], v[, some, drop = FALSE], x, deviation, contrasts, grid)
     out$evidence[some, ] <- part$evidence
     out$mean[some, , ] <- part$mean
@@ -206,9 +200,8 @@ mixture_points <- function(mean, sd, weight, at) {
 
 # A column or some columns of the table are a plain data frame.
 state_table_part <- function() {
-  columns <- part_table(type = is.factor, marker = is.factor, effect = is.character, samples = is.numeric,
-    p = is.numeric, fdr = is.numeric, reported = is.logical, estimate = is.numeric, lower = is.numeric,
-    upper = is.numeric)
+  columns <- part_table("samples p fdr estimate lower upper", type = is.factor, marker = is.factor,
+    effect = is.character, reported = is.logical)
   part_is(columns$words(), function(value) {
     columns$test(value) && is.numeric(attr(value, "level")) && is.numeric(attr(value, "limit"))
   })
@@ -223,13 +216,11 @@ state_words <- function(x) {
   names <- unique(x$effect)
   effect <- if (length(names) == 1L) paste0(effect_words(attr(x, "effect_labels"), names), ": ") else ""
   found <- sum(x$reported)
-  c(
-    sprintf("Differential state of %s in %s: %s", count_words(length(unique(x$marker)), "marker"),
+  c(sprintf("Differential state of %s in %s: %s", count_words(length(unique(x$marker)), "marker"),
       count_words(length(unique(x$type)), "type"), deparse1(attr(x, "formula"))),
     sprintf("%s%s %s reported at a false discovery rate of %s.", effect,
       if (found) count_words(found, "change") else if (nzchar(effect)) "no change" else "No change",
-      if (found > 1L) "are" else "is", percent(attr(x, "limit"), 0))
-  )
+      if (found > 1L) "are" else "is", percent(attr(x, "limit"), 0)))
 }
 
 state_table <- function(x) {
@@ -259,8 +250,6 @@ in_chunk.summary.differential_state <- function(x) {
   list(words = x$words, tables = list(Changes = x$table), verdict = x$verdict, rows = 200L)
 }
 
-in_console.summary.differential_state <- function(x, ...) print_chunk(x)
-
 glance_of.differential_state <- function(x) {
   check_table(x, "x", state_table_part())
   data.frame(types = nlevels(x$type), markers = nlevels(x$marker), samples = max(x$samples), tested = sum(!is.na(x$p)),
@@ -270,11 +259,7 @@ glance_of.differential_state <- function(x) {
 #' @rdname differential_state
 #' @param types for `plot()`, names or numbers of types; `NULL`: the twelve changes with the smallest tail probability.
 #' @export
-plot.differential_state <- function(x, types = NULL, effect = NULL, main = NULL, ...) {
-  check_dots_empty(...)
-  paint_picture(picture_of(x, types, effect, main))
-  invisible(x)
-}
+plot.differential_state <- plot.differential_abundance
 
 picture_of.differential_state <- function(x, types = NULL, effect = NULL, main = NULL, ...) {
   check_dots_empty(...)

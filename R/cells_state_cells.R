@@ -65,12 +65,10 @@ read_state_cells <- function(x, sample, markers, fit, threads) {
 
 # The row of each cell of the fit. `sample`: of each row. Samples without names are in the fit's order.
 rows_of_fit <- function(sample, fit) {
-  numbers <- seq_along(fit$samples)
+  at <- seq_along(fit$samples)
   given <- levels(sample)
-  at <- if (identical(given, as.character(numbers))) {
-    numbers
-  } else {
-    by_names(stats::setNames(seq_along(given), given), fit$samples, "x", "sample")
+  if (!identical(given, as.character(at))) {
+    at <- by_names(stats::setNames(seq_along(given), given), fit$samples, "x", "sample")
   }
   own <- match(as.integer(sample), at)
   cells <- list(tabulate(own, length(at)), tabulate(fit$sample, length(at)))

@@ -68,9 +68,8 @@ cell_types <- function(fit, types = NULL, overlap = 0.04, specks = c("auto", "ke
     stop_input("names", "has ", dQuote(labels[duplicated(labels)][[1L]], FALSE),
       ", the name of a type that was not given one")
   }
-  own <- most_probable_type(fit, map, fit$x, run)
   how <- list(limit = overlap, requested = types, specks = specks, call = short_call(match.call(), "cell_types"))
-  summarise_types(fit, map, own, labels, speck, how, run$threads)
+  summarise_types(fit, map, most_probable_type(fit, map, fit$x, run), labels, speck, how, run$threads)
 }
 
 check_type_names <- function(names, argument, count = NULL) {
@@ -111,10 +110,9 @@ summarise_types <- function(fit, map, own, labels, least, how, threads) {
   )
   medians <- medians_of_types(fit, own$type, map, threads)
   rownames(medians) <- labels
-  tree <- as_hclust(map$tree)
   structure(c(list(
     types = types, type = structure(own$type, levels = labels, class = "factor"), probability = own$probability,
-    proportions = map$proportions, medians = medians, tree = tree, leaf_type = map$group,
+    proportions = map$proportions, medians = medians, tree = as_hclust(map$tree), leaf_type = map$group,
     component_type = component_type, draw = draw, chain = chain
   ), how, list(speck = least, fit = fit, map = map)), class = c("cell_types", "warpbayes"))
 }

@@ -73,19 +73,16 @@ cell_type_parts <- function(types) {
   table <- types$types
   count <- if (is.data.frame(table)) nrow(table) else 0L
   in_draws <- c(fit$components, nrow(types$map$used))
-  list(
-    types = part_table(type = is.character, proportion = is.numeric, lower = is.numeric, upper = is.numeric,
-      cells = is.numeric, components = is.numeric, apart = is.numeric, speck = is.logical),
+  list(types = part_table("proportion lower upper cells components apart", type = is.character, speck = is.logical),
     type = part_is("a factor", function(value) {
       is.factor(value) && identical(levels(value), table$type) && length(value) == fit$rows
     }), probability = part_numbers(fit$rows),
     proportions = part_numbers(c(NA, count)), medians = part_numbers(c(count, length(fit$markers))),
     chain = part_whole(1, fit$chains), draw = part_whole(1), requested = part_whole(1),
-    map = part_list(), `map$used` = part_table(draw = is.numeric, chain = is.numeric),
+    map = part_list(), `map$used` = part_table("draw chain"),
     `map$count` = part_whole(count, count), `map$tree` = part_list(), `map$leaf` = part_numbers(c(fit$components, NA)),
     `map$type_of` = part_numbers_that(in_draws, part_numbers(in_draws)$words(),
-      function(value) all(value %in% c(NA, seq_len(count))))
-  )
+      function(value) all(value %in% c(NA, seq_len(count)))))
 }
 
 need_samples <- function(types) {
@@ -132,8 +129,7 @@ regroup <- function(types, group, fixed, labels, argument, run) {
   labels <- labels[group[match(seq_len(map$count), map$group)]]
   parts <- c("limit", "requested", "specks", "call")
   how <- c(stats::setNames(unclass(types)[parts], parts), edited = TRUE)
-  own <- most_probable_type(fit, map, fit$x, run)
-  summarise_types(fit, map, own, labels, types$speck, how, run$threads)
+  summarise_types(fit, map, most_probable_type(fit, map, fit$x, run), labels, types$speck, how, run$threads)
 }
 
 check_intact.cell_types <- function(x, argument) check_cell_types(x, argument)

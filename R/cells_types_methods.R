@@ -15,8 +15,7 @@ levels.cell_types <- function(x) x$types$type
   if (length(value) == sum(large) && is.character(value)) {
     value <- replace(old, large, by_names(value, old[large], "value", "type"))
   }
-  value <- by_names(value, old, "value", "type")
-  value <- check_type_names(value, "value", length(old))
+  value <- check_type_names(by_names(value, old, "value", "type"), "value", length(old))
   x$types$nearest <- value[match(x$types$nearest, old)]
   x$types$type <- value
   levels(x$type) <- value
@@ -80,13 +79,11 @@ types_words <- function(x) {
   }
   kinds <- kinds_of_types(x$types)
   specks <- sum(kinds == "speck")
-  c(
-    sprintf("%s%s from %s: %s", count_words(sum(kinds == "type"), "cell type"),
+  c(sprintf("%s%s from %s: %s", count_words(sum(kinds == "type"), "cell type"),
       if (specks) paste(" and", count_words(specks, "speck")) else "",
       count_words(sum(x$types$components), "component"), count_words(length(x$type), "cell")),
     sprintf("%s, averaged over %s; components of draw %d of chain %d", rule,
-      count_words(nrow(x$map$used), "draw"), x$draw, x$chain)
-  )
+      count_words(nrow(x$map$used), "draw"), x$draw, x$chain))
 }
 
 types_table <- function(types, digits = 2) {

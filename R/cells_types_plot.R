@@ -35,9 +35,8 @@ picture_of.cell_types <- function(x, type = types, markers = NULL, specks = FALS
   check_title(main)
   check_cell_types(x, argument)
   types <- c("tree", "cells", "heatmap", "proportions")
-  type <- check_choice(type, "type", types)
   shown <- which(check_flag(specks, "specks") | are_shown(x))
-  switch(type,
+  switch(check_choice(type, "type", types),
     heatmap = {
       values <- sweep(sweep(x$medians[shown, , drop = FALSE], 2L, x$fit$center), 2L, x$fit$scale, "/")
       heat_picture(values, picture_names(x$types$type, Inf)[shown], x$fit$markers, heat_limit(values),
@@ -85,13 +84,11 @@ tree_picture <- function(x, main) {
   size <- size_of(names)
   colours <- type_colours(nrow(x$types))
   ticks <- seq(0, floor(top))
-  ylim <- c(-0.16 * top, top)
   named <- seq_len(min(nrow(x$types), length(component_colours)))
-  picture(list(panel(c(0.5, length(at) + 0.5), ylim, list(
+  picture(list(panel(c(0.5, length(at) + 0.5), c(-0.16 * top, top), list(
     layer("segments", x = c(left, right, left), xend = c(left, right, right), yend = rep(height, 3L),
       y = c(inside(place[, "left_height"]), inside(place[, "right_height"]), height)),
-    layer("rects", xmin = at - 0.5, xmax = at + 0.5, ymin = -0.12 * top, ymax = -0.024 * top,
-      fill = colours[type]),
+    layer("rects", xmin = at - 0.5, xmax = at + 0.5, ymin = -0.12 * top, ymax = -0.024 * top, fill = colours[type]),
     layer("text", x = middle[size >= 0.45], y = -0.072 * top, label = names[size >= 0.45], hjust = 0.5, vjust = 0.5,
       colour = text_on(colours[unique(type)[size >= 0.45]]), bold = TRUE, size = size[size >= 0.45]),
     if (is.null(x$requested)) layer("hline", y = -log10(x$limit), dash = 2, colour = signal_colour)

@@ -67,11 +67,9 @@ find_branches <- function(fit, used, overlap, run) {
   leaf <- factor(chosen$leaf[, first], seq_along(chosen$mass))
   some <- draws_for_cells(fit, nrow(averaged))
   kept <- c(seq_along(which)[-first], some)
-  list(
-    own = found[[1L]]$own[, kept, drop = FALSE], leaf = chosen$leaf[, kept, drop = FALSE], type = chosen$type,
+  list(own = found[[1L]]$own[, kept, drop = FALSE], leaf = chosen$leaf[, kept, drop = FALSE], type = chosen$type,
     mass = chosen$mass, place = t(matrix(chosen$place, length(fit$markers))), cell_draws = averaged[some, ],
-    others = lapply(seq_along(found)[-central], function(s) tapply(weights, list(leaf, type[, s]), sum, default = 0))
-  )
+    others = lapply(seq_along(found)[-central], function(s) tapply(weights, list(leaf, type[, s]), sum, default = 0)))
 }
 
 # The tree: `used` (leaves); the joins `first`, `second` (leaves) and `level` (overlap), the first `within` of them

@@ -188,8 +188,7 @@ share_reasons <- function(agreement) {
   open <- unlist(agreement$borders)
   unsettled <- setdiff(agreement$differs, open)
   wide <- setdiff(agreement$wide, c(open, unsettled))
-  c(
-    if (length(unsettled)) differing_shares(agreement, unsettled),
+  c(if (length(unsettled)) differing_shares(agreement, unsettled),
     border_reasons(agreement),
     if (length(wide)) reason("wide_shares", quantity = list_some(agreement$names[wide]), figure = length(wide)),
     if (length(short)) {
@@ -199,13 +198,10 @@ share_reasons <- function(agreement) {
     if (!length(agreement$differs) && several && length(shown) > 1L && nrow(agreement$shares[[1L]]) >= 4L) {
       widest <- shown[[which.max(vapply(agreement$shares[shown], function(share) diff(range(colMeans(share))), 0))]]
       rhat <- max(1, agreement$table$rhat[shown], na.rm = TRUE)
-      reason("type_shares_agree", quantity = agreement$names[[widest]], figure = rhat,
-        range = share_range(agreement, widest), parts = count_words(agreement$chains, "chain"),
-        rhat = format_rhat(rhat))
+      reason("type_shares_agree", quantity = agreement$names[[widest]], figure = rhat, rhat = format_rhat(rhat),
+        range = share_range(agreement, widest), parts = count_words(agreement$chains, "chain"))
     },
-    common_reasons(agreement),
-    if (!several) reason("lone_chain_types")
-  )
+    common_reasons(agreement), if (!several) reason("lone_chain_types"))
 }
 
 #' @export
@@ -304,11 +300,9 @@ design_reasons <- function(model) {
   of_group <- if (!is.null(model$group)) stats::model.matrix(~ 0 + model$group)
   how <- switch(model$matched,
     order = "`data` does not name the samples, so its rows are in their order",
-    formula = "The variables of the formula do not name the samples, so they are in their order"
-  )
+    formula = "The variables of the formula do not name the samples, so they are in their order")
   shown <- paste(rownames(model$x), model$values, sep = " is ")
-  c(
-    if (freedom < 4L) reason("few_samples", figure = freedom),
+  c(if (freedom < 4L) reason("few_samples", figure = freedom),
     if (!is.null(model$alone)) reason("group_alone", quantity = model$alone),
     if (!is.null(of_group) && qr(cbind(model$x, of_group))$rank == nrow(model$x)) {
       reason("group_untold", quantity = model$group_name)
@@ -316,8 +310,7 @@ design_reasons <- function(model) {
     if (!is.null(how)) {
       reason("samples_by_order", how = how,
         shown = paste0(paste(utils::head(shown, 8L), collapse = ", "), if (length(shown) > 8L) ", ..."))
-    }
-  )
+    })
 }
 
 #' @export

@@ -47,8 +47,10 @@ part_numbers <- function(dims) {
   })
 }
 
-part_table <- function(...) {
-  columns <- list(...)
+# `numbers`: the names of columns of numbers. `...`: tests of other columns.
+part_table <- function(numbers, ...) {
+  numbers <- strsplit(numbers, " ")[[1L]]
+  columns <- c(list(...), stats::setNames(rep(list(is.numeric), length(numbers)), numbers))
   part_is("a table", function(value) {
     right <- function(name, test) length(.subset2(value, name)) == nrow(value) && test(.subset2(value, name))
     is.data.frame(value) && nrow(value) > 0L && all(mapply(right, names(columns), columns))

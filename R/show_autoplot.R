@@ -140,12 +140,10 @@ gg_draw <- function(picture) {
 gg_key <- function(key, corner) {
   if (is.null(key)) return(ggplot2::scale_colour_identity())
   rows <- data.frame(corner[rep(1L, length(key$text)), ], colour = key$colours, row.names = NULL)
-  list(
-    ggplot2::geom_point(aes_of("x y colour"), rows, alpha = 0, show.legend = TRUE),
+  list(ggplot2::geom_point(aes_of("x y colour"), rows, alpha = 0, show.legend = TRUE),
     ggplot2::scale_colour_identity(limits = unique(key$colours), labels = key$text, name = key$title,
       guide = ggplot2::guide_legend(title.position = "top", nrow = key_rows(key), byrow = TRUE,
-        override.aes = list(alpha = 1, shape = 15, size = 4)))
-  )
+        override.aes = list(alpha = 1, shape = 15, size = 4))))
 }
 
 gg_layer <- function(layer, data) {

@@ -64,10 +64,8 @@ plot_heat <- function(values, rows, columns, limit, title, main, ylab) {
   palette <- diverging_colours(101L)
   colour <- palette[1L + round(100 * (pmin(pmax(values / limit, -1), 1) + 1) / 2)]
   colour[is.na(colour)] <- "#DDDDDD"
-  old <- graphics::par(
-    mar = c(columns$lines, rows$lines + if (is.null(ylab)) 1 else 1.6, if (is.null(main)) 3.4 else 4.8, 1), las = 1,
-    mgp = c(2.6, 0.4, 0), tcl = -0.2, xaxs = "i", yaxs = "i"
-  )
+  old <- graphics::par(las = 1, mgp = c(2.6, 0.4, 0), tcl = -0.2, xaxs = "i", yaxs = "i",
+    mar = c(columns$lines, rows$lines + if (is.null(ylab)) 1 else 1.6, if (is.null(main)) 3.4 else 4.8, 1))
   on.exit(graphics::par(old))
   graphics::plot.new()
   graphics::plot.window(c(0, p), c(0, count))

@@ -133,17 +133,14 @@ keeping_state <- function(code) {
 }
 
 made_words <- function(fit, more = character()) {
-  c(
-    if (!is.null(fit$seed)) c(Seed = format(fit$seed, digits = 16)),
-    more,
+  c(if (!is.null(fit$seed)) c(Seed = format(fit$seed, digits = 16)), more,
     if (!is.null(fit$backend)) {
-      words <- paste0(backend_words(fit), if (!is.null(fit$precision)) sprintf(", %s precision", fit$precision))
-      c(`Computed on` = words)
+      c(`Computed on` = paste0(backend_words(fit),
+        if (!is.null(fit$precision)) sprintf(", %s precision", fit$precision)))
     },
     if (length(fit$elapsed)) c(`Time taken` = elapsed_words(fit$elapsed)),
     Software = sprintf("warpbayes %s, %s", package_version_text(), R.version.string),
-    `Page written` = format(Sys.time(), "%Y-%m-%d %H:%M %Z")
-  )
+    `Page written` = format(Sys.time(), "%Y-%m-%d %H:%M %Z"))
 }
 
 repeating_code <- function(call, maker, name, changes = list()) {
@@ -176,14 +173,12 @@ lengthened_code <- function(fit, defaults) {
   if (is.na(warmup) && !"warmup" %in% names(fit$call)) warmup <- floor(iter / 2)
   # The averages of a topic model cannot be cut afterwards.
   topics <- inherits(fit, "topic_model")
-  c(
-    if (isTRUE(fit$iter > iter)) {
+  c(if (isTRUE(fit$iter > iter)) {
       paste0(sprintf("fit <- continue(fit, %.0f", fit$iter - iter),
         if (topics) sprintf(", warmup = %.0f", fit$warmup), ")")
     },
     if (isTRUE(fit$iter < iter)) sprintf("# This fit was interrupted after %s.", count_words(fit$iter, "sweep")),
-    if (!topics && isTRUE(fit$warmup > warmup)) sprintf("fit <- drop_warmup(fit, %.0f)", fit$warmup - warmup)
-  )
+    if (!topics && isTRUE(fit$warmup > warmup)) sprintf("fit <- drop_warmup(fit, %.0f)", fit$warmup - warmup))
 }
 
 # Functions of R and of warpbayes are left out, except as the data: people call their data `df`.

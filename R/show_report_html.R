@@ -169,12 +169,8 @@ report_page <- function(content, title, note) {
       "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">"),
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">",
     tag("title", escape_html(title)), "<style>", style, "</style>", "</head>", "<body>", "<main>",
-    tag("h1", escape_html(title)),
-    tag("p", escape_html(content$words), "facts"),
-    if (length(note)) paragraphs(note),
-    verdict_part(content), sections, made_part(content),
-    "</main>", "</body>", "</html>", ""
-  ))
+    tag("h1", escape_html(title)), tag("p", escape_html(content$words), "facts"), if (length(note)) paragraphs(note),
+    verdict_part(content), sections, made_part(content), "</main>", "</body>", "</html>", ""))
   paste(text, collapse = "\n")
 }
 
@@ -189,19 +185,15 @@ verdict_part <- function(content) {
 made_part <- function(content) {
   rows <- tag("tr", paste0(tag("th", escape_html(names(content$made)), scope = "row"),
     tag("td", escape_html(content$made))))
-  c(
-    tag("h2", "How it was made"),
+  c(tag("h2", "How it was made"),
     if (length(content$prior)) c(tag("h3", "Prior"), tag("p", escape_html(content$prior))),
     tag("h3", "Computation"), tag("table", paste(rows, collapse = "\n"), "made"),
     if (length(content$code)) {
-      c(
-        tag("h3", "Code that repeats it"),
+      c(tag("h3", "Code that repeats it"),
         tag("pre", paste(escape_html(c("library(warpbayes)", content$code)), collapse = "\n")),
         unclass(paragraphs(paste("In double precision, this gives the same numbers on any machine, number of threads",
-          "and graphics card."), "note"))
-      )
-    }
-  )
+          "and graphics card."), "note")))
+    })
 }
 
 explorer_ticks <- function(limits, transform, marker) {
@@ -209,24 +201,20 @@ explorer_ticks <- function(limits, transform, marker) {
     return(axis_of(limits, function(at) escape_html(format(at, trim = TRUE, digits = 4))))
   }
   ticks <- transformed_ticks(limits, transform, marker)
-  labels <- vapply(ticks$labels, function(label) {
+  list(at = ticks$at, labels = vapply(ticks$labels, function(label) {
     if (is.character(label)) return(escape_html(label))
-    text <- deparse1(label)
-    sub("^(-?10)\\^(.*)$", "\\1<sup>\\2</sup>", gsub("[ ()]", "", text))
-  }, "")
-  list(at = ticks$at, labels = labels)
+    sub("^(-?10)\\^(.*)$", "\\1<sup>\\2</sup>", gsub("[ ()]", "", deparse1(label)))
+  }, ""))
 }
 
 table_content <- function(title, words, table, caption, picture = NULL, note = NULL, verdict = NULL, converged = NA,
                           seed = NULL) {
-  list(
-    title = title, words = words, converged = converged, verdict = verdict, main = function() table,
+  list(title = title, words = words, converged = converged, verdict = verdict, main = function() table,
     sections = function() {
       list(list(title = "Result", parts = list(picture, if (nrow(table)) table_part(table, caption),
         if (length(note)) paragraphs(note, "note"))))
     },
-    made = made_words(list(seed = seed)), prior = NULL, code = NULL, rows = 200L
-  )
+    made = made_words(list(seed = seed)), prior = NULL, code = NULL, rows = 200L)
 }
 
 interval_name <- function(level) if (is.null(level)) "interval" else paste0(format(100 * level), "% interval")

@@ -83,8 +83,7 @@ topic_code <- function(fit) {
 
 report_content.topic_effects <- function(fit, ...) {
   check_dots_empty(...)
-  check_table(fit, "fit", part_table(topic = is.atomic, term = is.atomic, estimate = is.numeric, lower = is.numeric,
-    upper = is.numeric))
+  check_table(fit, "fit", part_table("estimate lower upper", topic = is.atomic, term = is.atomic))
   picture <- picture_part("Means and intervals.", function() plot.topic_effects(fit),
     c(min(2, 0.35 + 0.03 * nrow(fit)), min(2.5, 0.5 + 0.05 * nrow(fit))))
   table_content(if (isTRUE(attr(fit, "expected"))) "Expected shares of topics" else "Effects on topics",

@@ -58,7 +58,7 @@ in_chunk.topic_stability <- function(x) list(tables = list(plain_frame(x)), verd
 
 report_content.topic_stability <- function(fit, ...) {
   check_dots_empty(...)
-  check_table(fit, "fit", part_table(topic = is.atomic, prevalence = is.numeric, found = is.numeric))
+  check_table(fit, "fit", part_table("prevalence found", topic = is.atomic))
   table_content("Stability of topics", "Topics that other chains find", plain_frame(fit),
     "found: the share of other chains that find the topic", verdict = verdict(fit))
 }
