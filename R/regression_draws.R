@@ -126,8 +126,7 @@ augment.bayes_logit <- function(x, data = NULL, newdata = NULL, ...) {
   padded <- pad_rows(x, seq_len(x$rows))
   if (!is.data.frame(data) || !nrow(data) %in% c(x$rows, length(padded))) {
     stop_input("data", sprintf("must be a data frame of the %s rows that were fitted, not ", format(x$rows)),
-      show_value(data)
-    )
+      show_value(data))
   }
   at <- if (nrow(data) == x$rows) seq_len(x$rows) else padded
   mean <- fitted_means(x)

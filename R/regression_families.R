@@ -55,11 +55,7 @@ family_record <- function(...) {
   record[names(given)] <- given
   record$types <- list(response = record$mean, link = record$link)
   if (is.null(record$spread)) record$spread <- function(linear, size) record$variance(record$mean(linear), size)
-  if (is.null(record$respond)) {
-    record$respond <- function(linear, trials, size, as_counts) {
-      record$draw(record$mean(linear), trials, size, as_counts)
-    }
-  }
+  if (is.null(record$respond)) record$respond <- function(linear, ...) record$draw(record$mean(linear), ...)
   record
 }
 
@@ -117,11 +113,9 @@ logit_families <- list(
       counts <- binomial_counts(values, complain)
       y <- counts$y
       n <- counts$trials
-      list(
-        shape = weights * n, kappa = matrix(weights * (y - n / 2)), observed = y, trials = n, levels = counts$levels,
-        constant = sum(weights * lchoose(n, y)),
-        mean = (sum(weights * y) + 0.5) / (sum(weights * n) + 1), information = weights * n / 4
-      )
+      list(shape = weights * n, kappa = matrix(weights * (y - n / 2)), observed = y, trials = n,
+        levels = counts$levels, constant = sum(weights * lchoose(n, y)),
+        mean = (sum(weights * y) + 0.5) / (sum(weights * n) + 1), information = weights * n / 4)
     },
     occurs = function(response) cbind(response$observed < response$trials, response$observed > 0),
     centre = function(response, weights, offset) {
@@ -195,12 +189,10 @@ logit_families <- list(
       counts <- class_counts(values, is.factor, complain, " multinomial one is a factor")
       trials <- rowSums(counts)
       totals <- colSums(weights * counts)
-      list(
-        shape = weights * trials, kappa = weights * (counts[, -1L, drop = FALSE] - trials / 2), observed = counts,
-        trials = trials, classes = colnames(counts),
+      list(shape = weights * trials, kappa = weights * (counts[, -1L, drop = FALSE] - trials / 2),
+        observed = counts, trials = trials, classes = colnames(counts),
         constant = sum(weights * (lgamma(trials + 1) - rowSums(lgamma(counts + 1)))),
-        mean = (totals + 0.5) / (sum(totals) + 0.5 * length(totals)), information = weights * trials / 4
-      )
+        mean = (totals + 0.5) / (sum(totals) + 0.5 * length(totals)), information = weights * trials / 4)
     },
     occurs = function(response) response$observed > 0,
     centre = function(response, weights, offset) {
@@ -233,11 +225,9 @@ logit_families <- list(
       counts <- class_counts(values, is.ordered, complain,
         "n ordinal one is an ordered factor, as ordered(y) makes it,")
       trials <- rowSums(counts)
-      list(
-        shape = weights * trials, observed = counts, trials = trials, classes = colnames(counts), ordered = TRUE,
+      list(shape = weights * trials, observed = counts, trials = trials, classes = colnames(counts), ordered = TRUE,
         constant = sum(weights * (lgamma(trials + 1) - rowSums(lgamma(counts + 1)))),
-        mean = step_shares(colSums(weights * counts)), information = weights * rowSums(reached_counts(counts)) / 4
-      )
+        mean = step_shares(colSums(weights * counts)), information = weights * rowSums(reached_counts(counts)) / 4)
     },
     design = function(design, response) with_step_intercepts(design, response$classes),
     new_rows = function(fit, x) {
@@ -247,8 +237,7 @@ logit_families <- list(
     centre = function(response, weights, offset) {
       reached <- reached_counts(response$observed)
       above <- reached - response$observed[, -ncol(response$observed), drop = FALSE]
-      of_step <- function(k) logit_of_share(weights * above[, k], weights * reached[, k], offset)
-      vapply(seq_len(ncol(reached)), of_step, 0)
+      vapply(seq_len(ncol(reached)), function(k) logit_of_share(weights * above[, k], weights * reached[, k], offset), 0)
     },
     start = function(response) stats::qlogis(response$mean),
     steps = function(linear, intercepts) step_linear(linear, intercepts),
@@ -361,8 +350,7 @@ binomial_counts <- function(response, complain) {
   }
   if (is.logical(response) || (is.numeric(response) && all(response %in% c(0, 1)))) return(single(response))
   complain("is not binary: ", show_first_bad(response, function(y) y != 0 & y != 1),
-    "; numbers of successes are given as cbind(successes, failures)"
-  )
+    "; numbers of successes are given as cbind(successes, failures)")
 }
 
 class_counts <- function(response, is_known, complain, wanted) {
@@ -390,11 +378,9 @@ with_surrogates <- function(response, offset, weights, parameters) {
   octave <- round(log2(multiple) + pmax(log2(y), expected / log(2)))
   r <- 2^octave
   log_r <- octave * log(2)
-  c(response, list(
-    start = log(rate) - log_mean_exposure(offset, weights), log_surrogate = log_r,
+  c(response, list(start = log(rate) - log_mean_exposure(offset, weights), log_surrogate = log_r,
     shape = weights * (y + r), kappa = matrix(weights * (y - r) / 2),
-    constant = sum(weights * (y * log_r - lgamma(y + 1))), information = weights * exp(expected)
-  ))
+    constant = sum(weights * (y * log_r - lgamma(y + 1))), information = weights * exp(expected)))
 }
 
 # The log of the mean of exp(offset). Rows of weight 0 have no part in it.

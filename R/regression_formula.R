@@ -65,11 +65,11 @@ terms_of_all_rows <- function(terms, frame, data) {
   names[as.logical(unlist(Map(depends, expressions, names)))]
 }
 
-coefficient_names <- function(design, response) {
-  names <- colnames(design$x)
-  classes <- predictor_classes(response)
-  if (is.null(classes)) return(names)
-  as.vector(outer(names, classes[-1L], function(name, class) paste0(class, ":", name)))
+coefficient_names <- function(design, response) of_each_class(colnames(design$x), predictor_classes(response)[-1L])
+
+of_each_class <- function(names, classes) {
+  if (length(names) == 0L || length(classes) == 0L) return(names)
+  as.vector(outer(names, classes, function(name, class) paste0(class, ":", name)))
 }
 
 # The design with mean and scale of each column, by `sizes` of row_sizes(): rows of weight 0 do not change them.
@@ -84,10 +84,8 @@ logit_design <- function(frame, terms, contrasts, sparse, sizes, smooths = list(
     is_intercept <- parts$assigned == 0L
     varies <- parts$sd > 0 & is.finite(1 / parts$sd)
     scale <- unname(ifelse(is_intercept | !varies, 1, parts$sd))
-    return(list(
-      x = parts$x, center = numeric(ncol(parts$x)), scale = scale, is_intercept = is_intercept,
-      prior_unit = rare_units(parts$x, scale, sizes$of_rows), contrasts = parts$contrasts
-    ))
+    return(list(x = parts$x, center = numeric(ncol(parts$x)), scale = scale, is_intercept = is_intercept,
+      prior_unit = rare_units(parts$x, scale, sizes$of_rows), contrasts = parts$contrasts))
   }
   x <- design_matrix(terms, frame, contrasts)
   used <- attr(x, "contrasts")

@@ -45,10 +45,8 @@ logit_fingerprint <- function(fit) {
   digests <- lapply(fit$frame, digest_variable)
   design <- if (is_sparse) digest_numbers(c(digest_numbers(x@p), digest_numbers(x@i), digest_numbers(x@x)))
   names <- if (length(digests)) paste("values in column", dQuote(names(fit$frame), FALSE))
-  fingerprint_of(
-    c(rows = fit$rows), c(names, if (is_sparse) "values of the sparse design"),
-    c(unlist(digests, use.names = FALSE), design)
-  )
+  fingerprint_of(c(rows = fit$rows), c(names, if (is_sparse) "values of the sparse design"),
+    c(unlist(digests, use.names = FALSE), design))
 }
 
 logit_fields <- function() c(
@@ -75,10 +73,8 @@ resumable.bayes_logit <- function(x) {
     sampler = logit_sampler, without_data = logit_without_data, with_data = logit_with_data,
     fingerprint = logit_fingerprint, fields = logit_fields(),
     # The compiled code knows the sizes that depend on the design.
-    state = c(
-      state_fields, coefficients = "finite[*]", statistics = "number[*]", intercepts = "finite[*]",
+    state = c(state_fields, coefficients = "finite[*]", statistics = "number[*]", intercepts = "finite[*]",
       group_statistics = "number[*]", shrinkage = "number[*]", scalars = "finite[*]", ellipse = "number[*]",
-      effects = "finite[*]?", covariances = "finite[*]?", moves = "number[*]?"
-    )
+      effects = "finite[*]?", covariances = "finite[*]?", moves = "number[*]?")
   )
 }

@@ -219,9 +219,7 @@ with_smooths <- function(x, smooths) {
 smooth_deviation_names <- function(fit) {
   names_of_regressions(fit, function(fit) {
     names <- unlist(lapply(fit$design$smooths, function(smooth) smooth$block_names))
-    classes <- predictor_classes(fit$response)[-1L]
-    if (length(classes) == 0L || length(names) == 0L) return(names)
-    as.vector(outer(names, classes, function(name, class) paste0(class, ":", name)))
+    of_each_class(names, predictor_classes(fit$response)[-1L])
   })
 }
 

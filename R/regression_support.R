@@ -91,8 +91,7 @@ long_coefficients <- function(fit) {
   }
   # The intercept in the data's units has the means of the predictors times their coefficients.
   if (length(columns)) columns <- c(colnames(fit$design$x)[fit$design$is_intercept], columns)
-  if (outcomes_of(fit) == 1L) return(columns)
-  as.vector(outer(columns, fit$response$classes[-1L], function(name, class) paste0(class, ":", name)))
+  if (outcomes_of(fit) == 1L) columns else of_each_class(columns, fit$response$classes[-1L])
 }
 
 long_deviations <- function(fit) {
