@@ -106,11 +106,9 @@ tidy_kinds <- function(fit, effects, quantities) {
 glance_of.bayes_logit <- function(x) {
   table <- logit_table(x)
   verdict <- logit_verdict(x, table)
-  data.frame(
-    nobs = x$rows, log_likelihood = table$mean[[nrow(table)]], chains = x$chains,
+  data.frame(nobs = x$rows, log_likelihood = table$mean[[nrow(table)]], chains = x$chains,
     draws = x$chains * kept_draws(x$iter, x), rhat = extreme(table$rhat, max), ess_bulk = extreme(table$ess_bulk, min),
-    converged = is_usable(verdict), verdict = verdict$answer, seconds = elapsed_seconds(x$elapsed)
-  )
+    converged = is_usable(verdict), verdict = verdict$answer, seconds = elapsed_seconds(x$elapsed))
 }
 
 #' @rdname tidy.bayes_logit

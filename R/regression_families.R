@@ -237,7 +237,8 @@ logit_families <- list(
     centre = function(response, weights, offset) {
       reached <- reached_counts(response$observed)
       above <- reached - response$observed[, -ncol(response$observed), drop = FALSE]
-      vapply(seq_len(ncol(reached)), function(k) logit_of_share(weights * above[, k], weights * reached[, k], offset), 0)
+      of_step <- function(k) logit_of_share(weights * above[, k], weights * reached[, k], offset)
+      vapply(seq_len(ncol(reached)), of_step, 0)
     },
     start = function(response) stats::qlogis(response$mean),
     steps = function(linear, intercepts) step_linear(linear, intercepts),

@@ -37,12 +37,10 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   response <- record$complete(response, offset, weights, ncol(design$x) + sum(effects))
   design$information <- response$information
   design$observations <- if (record$has_surrogates) sum(response$information) else sizes$total
-  list(
-    frame = frame, weights = weights, offset = offset, terms = terms,
+  list(frame = frame, weights = weights, offset = offset, terms = terms,
     xlevels = all_xlevels(frame, terms, c(design$terms, Filter(function(one) is.null(one$lattice), design$smooths))),
     response = response, design = sort_groups(design),
-    group_name = if (isTRUE(design$single)) design$terms[[1L]]$group, na.action = attr(frame, "na.action")
-  )
+    group_name = if (isTRUE(design$single)) design$terms[[1L]]$group, na.action = attr(frame, "na.action"))
 }
 
 # Terms whose value in a row depends on other rows, such as I(x - mean(x)). They cannot be predicted.

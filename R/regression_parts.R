@@ -68,7 +68,8 @@ VarCorr.bayes_logit <- function(x, sigma = 1, ...) {
   check_logit_fit(x, "x")
   by_term <- of_groupings(x, "x", function(fit, terms) {
     long <- vapply(terms, function(term) any(deviation_names(list(term)) %in% long_deviations(fit)), NA)
-    means <- Map(function(draws, long) apply(draws, 1:2, if (long) stats::median else mean), covariance_draws(fit), long)
+    middle <- function(draws, long) apply(draws, 1:2, if (long) stats::median else mean)
+    means <- Map(middle, covariance_draws(fit), long)
     lapply(of_terms(fit, means), class_covariances, predictor_classes(fit$response))
   })
   structure(by_term, class = c("group_covariances", "warpbayes"))

@@ -56,8 +56,9 @@ coefficient_picture <- function(fit, parameters, standardize, main) {
     c(stats::quantile(values, c(0.05, 0.25, 0.75, 0.95), names = FALSE), mean(values))
   }, numeric(5L))
   scaled <- shown %in% names(unit)[unit != 1]
-  rows <- data.frame(name = paste0(shown, ifelse(scaled, " (per sd)", "")), estimate = points[5L, ], lower = points[1L, ],
-    upper = points[4L, ], inner_lower = points[2L, ], inner_upper = points[3L, ], colour = chain_colours[[1L]])
+  rows <- data.frame(name = paste0(shown, ifelse(scaled, " (per sd)", "")), estimate = points[5L, ],
+    lower = points[1L, ], upper = points[4L, ], inner_lower = points[2L, ], inner_upper = points[3L, ],
+    colour = chain_colours[[1L]])
   interval_picture(rows, main, paste0("posterior mean, 50% and 90% intervals",
     if (any(scaled)) ",\nper sd: for a standard deviation of the predictor"))
 }

@@ -150,12 +150,11 @@ logit_start <- function(fit) {
   dual <- is_dual(fit$design)
   coefficients <- matrix(0, p, outcomes)
   if (any(design$is_intercept)) coefficients[design$is_intercept, ] <- family$start(fit$response)
-  c(list(
-    coefficients = as.double(coefficients),
+  c(list(coefficients = as.double(coefficients),
     statistics = numeric(if (dual) 2 * nrow(fit$design$x) else p * (p + 1) / 2 + p), intercepts = numeric(groups),
-    group_statistics = numeric(groups * (if (dual) 2 else p + 2)), shrinkage = rep(shrinkage_start(fit$prior, p), outcomes),
-    scalars = c(as.double(family$has_dispersion), 1, 1), ellipse = ellipse_start(fit)
-  ), start_terms(fit))
+    group_statistics = numeric(groups * ((if (dual) 0 else p) + 2)),
+    shrinkage = rep(shrinkage_start(fit$prior, p), outcomes), scalars = c(as.double(family$has_dispersion), 1, 1),
+    ellipse = ellipse_start(fit)), start_terms(fit))
 }
 
 # The distinct counts and their weights, for the gamma functions in the law of the dispersion.

@@ -68,8 +68,9 @@ smooth_grids <- function(smooth, frame) {
   grid <- stats::setNames(data.frame(x), smooth$spec$term)
   if (smooth$spec$by != "NA") {
     by <- data[[smooth$spec$by]]
-    grid[[smooth$spec$by]] <- if (is.factor(by)) factor(smooth$spec$by.level, levels(by), ordered = is.ordered(by)) else 1
-    if (is.factor(by)) values <- values[as.character(by) == smooth$spec$by.level]
+    level <- smooth$spec$by.level
+    grid[[smooth$spec$by]] <- if (is.factor(by)) factor(level, levels(by), ordered = is.ordered(by)) else 1
+    if (is.factor(by)) values <- values[as.character(by) == level]
   }
   list(list(data = grid, x = if (is.factor(x)) levels(x) else x, title = "", rug = unique(values)))
 }

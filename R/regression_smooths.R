@@ -171,8 +171,7 @@ finish_smooth <- function(smooth, data, sizes, bases, fail) {
   }
   kept <- c(free$columns, which(block > 0L))
   # The sign of a column is arbitrary, and could depend on the unit of a variable.
-  flip <- ifelse((values %*% unit)[which(weight > 0)[[1L]], ] < 0, -1, 1)
-  unit <- unit * rep(flip, each = nrow(unit))
+  unit <- unit * rep(ifelse((values %*% unit)[which(weight > 0)[[1L]], ] < 0, -1, 1), each = nrow(unit))
   smooth$transform <- smooth$transform %*% unit[, kept, drop = FALSE]
   if (!is.null(smooth$centre)) smooth$centre <- smooth$centre %*% unit[, kept, drop = FALSE]
   smooth$values <- values %*% unit[, kept, drop = FALSE]

@@ -157,8 +157,7 @@ regression_linear <- function(fit, rows, used, block, effects) {
 # What `values_of` makes of the linear predictors of blocks of rows, whose draws of `each` values take at most 64 MB.
 for_blocks <- function(fit, rows, used, which, values_of, each = 1) {
   effects <- row_effects(fit, rows, used)
-  size <- max(1, floor(2^23 / (length(used) * each)))
-  lapply(split(which, ceiling(seq_along(which) / size)), function(block) {
+  lapply(split(which, ceiling(seq_along(which) / max(1, floor(2^23 / (length(used) * each))))), function(block) {
     values_of(linear_draws(fit, rows, used, block, effects), block)
   })
 }
