@@ -65,11 +65,6 @@ terms_of_all_rows <- function(terms, frame, data) {
 
 coefficient_names <- function(design, response) of_each_class(colnames(design$x), predictor_classes(response)[-1L])
 
-of_each_class <- function(names, classes) {
-  if (length(names) == 0L || length(classes) == 0L) return(names)
-  as.vector(outer(names, classes, function(name, class) paste0(class, ":", name)))
-}
-
 # The design with mean and scale of each column, by `sizes` of row_sizes(): rows of weight 0 do not change them.
 logit_design <- function(frame, terms, contrasts, sparse, sizes, smooths = list()) {
   counts <- sizes$of_rows > 0

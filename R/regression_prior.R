@@ -261,6 +261,9 @@ zellner_precision <- function(design, slopes, g) {
   information / g
 }
 
+# Moves of src/regression/level_moves.h in the place of Polya-Gamma sweeps: 0 never, 1 where they pay, 2 always.
+level_moves <- 1
+
 compiled_logit_prior <- function(fit, counts) {
   prior <- fit$prior
   list(mean = prior$mean, precision = prior$precision, law = prior$law, df = prior$law_df, scale = prior$law_scale,

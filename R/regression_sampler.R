@@ -84,9 +84,6 @@ slice_traces <- function(slice, fit) {
   list(traces = traces, draw = list(effects = slice$kept / scale))
 }
 
-# Moves of src/regression/level_moves.h in the place of Polya-Gamma sweeps: 0 never, 1 where they pay, 2 always.
-level_moves <- 1
-
 has_level_moves <- function(state) length(state$moves) > 0L && state$moves[[1L]] > 0
 
 # The length of the vector of src/regression/ellipse.h: the moves after each sweep, lambda, and the approximation of the

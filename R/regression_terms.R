@@ -126,6 +126,11 @@ outcome_terms <- function(fit) {
 
 of_class <- function(term, names) if (is.null(term$class)) names else sprintf("%s:%s", term$class, names)
 
+of_each_class <- function(names, classes) {
+  if (length(names) == 0L || length(classes) == 0L) return(names)
+  as.vector(outer(names, classes, function(name, class) paste0(class, ":", name)))
+}
+
 deviation_names <- function(terms) {
   unlist(lapply(terms, function(term) {
     slopes <- sprintf("sd(%s | %s)", term$columns, term$group)
