@@ -113,9 +113,11 @@ logit_families <- list(
       counts <- binomial_counts(values, complain)
       y <- counts$y
       n <- counts$trials
-      list(shape = weights * n, kappa = matrix(weights * (y - n / 2)), observed = y, trials = n,
-        levels = counts$levels, constant = sum(weights * lchoose(n, y)),
-        mean = (sum(weights * y) + 0.5) / (sum(weights * n) + 1), information = weights * n / 4)
+      list(
+        shape = weights * n, kappa = matrix(weights * (y - n / 2)), observed = y, trials = n, levels = counts$levels,
+        constant = sum(weights * lchoose(n, y)),
+        mean = (sum(weights * y) + 0.5) / (sum(weights * n) + 1), information = weights * n / 4
+      )
     },
     occurs = function(response) cbind(response$observed < response$trials, response$observed > 0),
     centre = function(response, weights, offset) {
@@ -189,10 +191,12 @@ logit_families <- list(
       counts <- class_counts(values, is.factor, complain, " multinomial one is a factor")
       trials <- rowSums(counts)
       totals <- colSums(weights * counts)
-      list(shape = weights * trials, kappa = weights * (counts[, -1L, drop = FALSE] - trials / 2),
-        observed = counts, trials = trials, classes = colnames(counts),
+      list(
+        shape = weights * trials, kappa = weights * (counts[, -1L, drop = FALSE] - trials / 2), observed = counts,
+        trials = trials, classes = colnames(counts),
         constant = sum(weights * (lgamma(trials + 1) - rowSums(lgamma(counts + 1)))),
-        mean = (totals + 0.5) / (sum(totals) + 0.5 * length(totals)), information = weights * trials / 4)
+        mean = (totals + 0.5) / (sum(totals) + 0.5 * length(totals)), information = weights * trials / 4
+      )
     },
     occurs = function(response) response$observed > 0,
     centre = function(response, weights, offset) {
@@ -225,9 +229,11 @@ logit_families <- list(
       counts <- class_counts(values, is.ordered, complain,
         "n ordinal one is an ordered factor, as ordered(y) makes it,")
       trials <- rowSums(counts)
-      list(shape = weights * trials, observed = counts, trials = trials, classes = colnames(counts), ordered = TRUE,
+      list(
+        shape = weights * trials, observed = counts, trials = trials, classes = colnames(counts), ordered = TRUE,
         constant = sum(weights * (lgamma(trials + 1) - rowSums(lgamma(counts + 1)))),
-        mean = step_shares(colSums(weights * counts)), information = weights * rowSums(reached_counts(counts)) / 4)
+        mean = step_shares(colSums(weights * counts)), information = weights * rowSums(reached_counts(counts)) / 4
+      )
     },
     design = function(design, response) with_step_intercepts(design, response$classes),
     new_rows = function(fit, x) {
@@ -379,9 +385,11 @@ with_surrogates <- function(response, offset, weights, parameters) {
   octave <- round(log2(multiple) + pmax(log2(y), expected / log(2)))
   r <- 2^octave
   log_r <- octave * log(2)
-  c(response, list(start = log(rate) - log_mean_exposure(offset, weights), log_surrogate = log_r,
+  c(response, list(
+    start = log(rate) - log_mean_exposure(offset, weights), log_surrogate = log_r,
     shape = weights * (y + r), kappa = matrix(weights * (y - r) / 2),
-    constant = sum(weights * (y * log_r - lgamma(y + 1))), information = weights * exp(expected)))
+    constant = sum(weights * (y * log_r - lgamma(y + 1))), information = weights * exp(expected)
+  ))
 }
 
 # The log of the mean of exp(offset). Rows of weight 0 have no part in it.

@@ -46,7 +46,7 @@ of_groupings <- function(fit, argument, values_of) {
     terms <- outcome_terms(part)
     if (length(terms) == 0L) return(list())
     by_term <- values_of(part, terms)
-    stats::setNames(by_term, paste0(part$prefix, vapply(terms[seq_along(by_term)], function(term) term$group, "")))
+    stats::setNames(by_term, paste0(part$prefix, vapply(terms[seq_along(by_term)], `[[`, "", "group")))
   })
   values <- unlist(values, recursive = FALSE)
   if (length(values) == 0L) stop_input(argument, "has no grouping terms")

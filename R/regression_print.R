@@ -3,7 +3,7 @@
 # The groupings of a fit: " in 6 groups of g and 12 of h".
 term_words <- function(fit) {
   counts <- vapply(fit$design$terms, function(term) length(term$levels), 0)
-  names <- vapply(fit$design$terms, function(term) term$group, "")
+  names <- vapply(fit$design$terms, `[[`, "", "group")
   counts <- counts[!duplicated(names)]
   if (length(counts) == 0L) return("")
   each <- sprintf("%s of %s", c(count_words(counts[[1L]], "group"), whole_words(counts[-1L])), unique(names))

@@ -204,11 +204,13 @@ resolve_logit_prior <- function(prior, design, family, centre, outcomes = 1L) {
   prior$deviation <- stats::setNames(deviation / unit, names)[slopes]
   prior$resolved <- TRUE
   prior$centred <- !is_sparse_matrix(design$x) || length(smooths) > 0L
-  prior$has <- c(intercept = any(design$is_intercept), slopes = length(slopes) > 0L,
+  prior$has <- c(
+    intercept = any(design$is_intercept), slopes = length(slopes) > 0L,
     groups = length(design$terms) > 0L, effects = length(design$terms) > 0L && !isTRUE(design$single),
-    independent = any(vapply(design$terms, function(term) term$independent, NA)),
+    independent = any(vapply(design$terms, `[[`, NA, "independent")),
     correlated = any(vapply(design$terms, function(term) !term$independent, NA)),
-    dispersion = family$has_dispersion, smooths = any(block > 0L) || any(vapply(smooths, has_band, NA)))
+    dispersion = family$has_dispersion, smooths = any(block > 0L) || any(vapply(smooths, has_band, NA))
+  )
   prior
 }
 

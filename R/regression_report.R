@@ -30,9 +30,11 @@ report_content.bayes_logit <- function(fit, ...) {
       )
     },
     made = made_words(fit), prior = join_indented(logit_prior_words(fit$prior)),
-    code = c(needed_words(needed_objects(fit$call, "data")),
+    code = c(
+      needed_words(needed_objects(fit$call, "data")),
       repeating_code(fit$call, "bayes_logit", "fit", list(formula = fit$formula, seed = fit$seed)),
-      lengthened_code(fit, list(iter = formals(bayes_logit)$iter)))
+      lengthened_code(fit, list(iter = formals(bayes_logit)$iter))
+    )
   )
 }
 

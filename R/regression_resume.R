@@ -73,8 +73,10 @@ resumable.bayes_logit <- function(x) {
     sampler = logit_sampler, without_data = logit_without_data, with_data = logit_with_data,
     fingerprint = logit_fingerprint, fields = logit_fields(),
     # The compiled code knows the sizes that depend on the design.
-    state = c(state_fields, coefficients = "finite[*]", statistics = "number[*]", intercepts = "finite[*]",
+    state = c(
+      state_fields, coefficients = "finite[*]", statistics = "number[*]", intercepts = "finite[*]",
       group_statistics = "number[*]", shrinkage = "number[*]", scalars = "finite[*]", ellipse = "number[*]",
-      effects = "finite[*]?", covariances = "finite[*]?", moves = "number[*]?")
+      effects = "finite[*]?", covariances = "finite[*]?", moves = "number[*]?"
+    )
   )
 }

@@ -28,10 +28,12 @@ regression_data <- function(fit) {
   x <- if (is.null(order)) design$x else design$x[order, , drop = FALSE]
   is_sparse <- is_sparse_matrix(x)
   if (is_sparse && any(design$center != 0)) x <- centred_sparse(x, design$center)
-  c(if (is_sparse) sparse_rows(x, design$scale), list(x = if (!is_sparse) x, center = design$center,
-    inverse_scale = 1 / design$scale, offset = rows(offset), shape = rows(response$shape),
-    kappa = rows(response$kappa), dispersed = rows(response$dispersed), poisson = if (family$has_surrogates) 1L,
-    primal = if (isTRUE(design$primal)) 1L, group_start = design$group_start, terms = if (length(terms)) terms))
+  c(if (is_sparse) sparse_rows(x, design$scale), list(
+    x = if (!is_sparse) x, center = design$center, inverse_scale = 1 / design$scale,
+    offset = rows(offset), shape = rows(response$shape), kappa = rows(response$kappa),
+    dispersed = rows(response$dispersed), poisson = if (family$has_surrogates) 1L,
+    primal = if (isTRUE(design$primal)) 1L, group_start = design$group_start, terms = if (length(terms)) terms
+  ))
 }
 
 state_parts <- function(has_terms) {

@@ -4,7 +4,7 @@
 smooth_picture <- function(fit, parameters, main) {
   smooths <- fit$design$smooths
   if (length(smooths) == 0L) stop_input("type", "is \"smooths\", but the formula of the fit has none")
-  labels <- vapply(smooths, function(smooth) smooth$label, "")
+  labels <- vapply(smooths, `[[`, "", "label")
   grids <- lapply(smooths, smooth_grids, frame = fit$frame)
   drawn <- lengths(grids) > 0L
   shown <- match(chosen_parameters(parameters, labels, labels[drawn]), labels)

@@ -175,7 +175,7 @@ path_effects <- function(fit, paths, used) {
     lapply(seq_len(outcomes), function(k) {
       effects <- coefficient_matrix(fit)[used, (k - 1L) * ncol(fit$design$x) + smooth$columns, drop = FALSE]
       first <- (k - 1L) * length(smooth_deviation_names(fit)) / outcomes + match(smooth$block_names[[1L]],
-        unlist(lapply(fit$design$smooths, function(smooth) smooth$block_names)))
+        unlist(lapply(fit$design$smooths, `[[`, "block_names")))
       parameters <- lapply(first + 0:1, function(j) as.vector(fit$smooth_deviation[sweeps, , j])[used])
       draw <- matrix(0, length(used), length(path$time))
       for (one in unique(path$unit)) {

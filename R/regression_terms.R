@@ -77,10 +77,12 @@ with_parents <- function(terms) {
 regression_terms <- function(terms, order) {
   lapply(terms, function(term) {
     z <- term$z
-    list(z = if (!is.null(z)) z[order, , drop = FALSE] / rep(term$scale, each = nrow(z)),
+    list(
+      z = if (!is.null(z)) z[order, , drop = FALSE] / rep(term$scale, each = nrow(z)),
       level = term$level[order] - 1L, levels = length(term$levels), independent = term$independent,
       parent = if (!is.null(term$parent)) term$parent - 1L,
-      parent_level = if (!is.null(term$parent)) term$parent_level - 1L)
+      parent_level = if (!is.null(term$parent)) term$parent_level - 1L
+    )
   })
 }
 

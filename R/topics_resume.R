@@ -39,13 +39,16 @@ resumable.topic_model <- function(x) {
       earlier = "number?", default_warmup = "flag?", seeds_alone = "flag?"
     ),
     # A token's topic takes two bytes. The sums are of `kept` sweeps, without the `pending` ones.
-    state = c(state_fields, topics = "raw[2 * tokens]", alpha = "finite[topics * groups]", beta = "finite",
+    state = c(
+      state_fields, topics = "raw[2 * tokens]", alpha = "finite[topics * groups]", beta = "finite",
       kept = "whole 0..sweep", added = "whole", coefficients = "finite[basis, topics]?", sums = "list?",
       `sums$added` = "whole 0..kept", `sums$theta` = "finite[topics * documents]",
       `sums$first` = "finite[topics * documents]", `sums$phi` = "finite[topics * terms]",
-      `sums$share` = "finite[topics * `sums$added`]", `sums$score` = "number[*]", pending = "list?",
-      `pending$topics` = "raw[*]", `pending$beta` = "finite[`pending$topics` / (2 * tokens)]",
-      `pending$alpha` = "finite[topics * groups * `pending$topics` / (2 * tokens)]"),
+      `sums$share` = "finite[topics * `sums$added`]", `sums$score` = "number[*]",
+      pending = "list?", `pending$topics` = "raw[*]",
+      `pending$beta` = "finite[`pending$topics` / (2 * tokens)]",
+      `pending$alpha` = "finite[topics * groups * `pending$topics` / (2 * tokens)]"
+    ),
     sizes = function(fit) {
       list(tokens = fit$x$tokens, groups = max(1L, nlevels(document_groups(fit))), basis = NCOL(fit$prevalence$basis))
     }
