@@ -43,8 +43,7 @@ natural_spline <- function(x, k = 5, ..., spline = NULL) {
 }
 
 spline_columns <- function(spline, values) {
-  place <- (values - spline$ends[[1L]]) / diff(spline$ends)
-  columns <- cbind(1, with_curves(matrix(place), list(spline$knots)))
+  columns <- cbind(1, with_curves(matrix((values - spline$ends[[1L]]) / diff(spline$ends)), list(spline$knots)))
   product(columns, solve_upper(spline$root, diag(ncol(columns))))[, -1L, drop = FALSE]
 }
 

@@ -59,8 +59,7 @@ split_formula <- function(formula, argument = "formula") {
       bars <<- c(bars, split_bar(inner))
       return(NULL)
     }
-    is_sum <- is.call(term) && list(term[[1L]]) %in% list(quote(`+`), quote(`-`)) && length(term) == 3L
-    if (!is_sum) return(term)
+    if (!(is.call(term) && list(term[[1L]]) %in% list(quote(`+`), quote(`-`)) && length(term) == 3L)) return(term)
     left <- without(term[[2L]])
     if (identical(term[[1L]], quote(`-`))) return(as.call(c(quote(`-`), left, term[[3L]])))
     right <- without(term[[3L]])

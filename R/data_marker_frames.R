@@ -6,8 +6,7 @@ cytometry_frames <- function(x) {
   if (methods::is(x, "flowFrame")) return(list(x))
   if (!methods::is(x, "flowSet")) return(NULL)
   if (load_package_of(x) || methods::is(x, "cytoset")) return(lapply(seq_len(length(x)), function(i) x[[i]]))
-  samples <- rownames(methods::slot(methods::slot(x, "phenoData"), "data"))
-  mget(samples, envir = methods::slot(x, "frames"))
+  mget(rownames(methods::slot(methods::slot(x, "phenoData"), "data")), envir = methods::slot(x, "frames"))
 }
 
 frame_values <- function(frame, argument) {

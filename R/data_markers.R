@@ -113,8 +113,7 @@ check_matrix <- function(x, argument) {
 }
 
 data_frame_matrix <- function(x, argument) {
-  rows <- if (.row_names_info(x) > 0L) row.names(x)
-  values <- matrix(0, nrow(x), ncol(x), dimnames = list(rows, names(x)))
+  values <- matrix(0, nrow(x), ncol(x), dimnames = list(if (.row_names_info(x) > 0L) row.names(x), names(x)))
   for (j in seq_along(x)) {
     column <- x[[j]]
     wrong <- if (is.factor(column)) {

@@ -106,11 +106,9 @@ tidy_kinds <- function(fit, effects, quantities) {
 glance_of.bayes_logit <- function(x) {
   table <- logit_table(x)
   verdict <- logit_verdict(x, table)
-  data.frame(
-    nobs = x$rows, log_likelihood = table$mean[[nrow(table)]], chains = x$chains,
+  data.frame(nobs = x$rows, log_likelihood = table$mean[[nrow(table)]], chains = x$chains,
     draws = x$chains * kept_draws(x$iter, x), rhat = extreme(table$rhat, max), ess_bulk = extreme(table$ess_bulk, min),
-    converged = is_usable(verdict), verdict = verdict$answer, seconds = elapsed_seconds(x$elapsed)
-  )
+    converged = is_usable(verdict), verdict = verdict$answer, seconds = elapsed_seconds(x$elapsed))
 }
 
 #' @rdname tidy.bayes_logit
@@ -126,8 +124,7 @@ augment.bayes_logit <- function(x, data = NULL, newdata = NULL, ...) {
   padded <- pad_rows(x, seq_len(x$rows))
   if (!is.data.frame(data) || !nrow(data) %in% c(x$rows, length(padded))) {
     stop_input("data", sprintf("must be a data frame of the %s rows that were fitted, not ", format(x$rows)),
-      show_value(data)
-    )
+      show_value(data))
   }
   at <- if (nrow(data) == x$rows) seq_len(x$rows) else padded
   mean <- fitted_means(x)

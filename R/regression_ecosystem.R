@@ -26,9 +26,8 @@ neff_ratio.bayes_logit <- function(object, pars = NULL, ...) {
 
 #' @exportS3Method bayestestR::describe_posterior
 describe_posterior.bayes_logit <- function(posteriors, ...) {
-  shown <- posteriors$coefficient_names[is_shown_coefficient(posteriors)]
-  draws <- as.data.frame(coefficient_draws(posteriors)[, shown, drop = FALSE], optional = TRUE)
-  getExportedValue("bayestestR", "describe_posterior")(draws, ...)
+  draws <- coefficient_draws(posteriors)[, posteriors$coefficient_names[is_shown_coefficient(posteriors)], drop = FALSE]
+  getExportedValue("bayestestR", "describe_posterior")(as.data.frame(draws, optional = TRUE), ...)
 }
 
 #' @exportS3Method parameters::model_parameters
@@ -42,8 +41,7 @@ get_predicted.bayes_logit <- function(x, data = NULL, predict = "expectation", c
   values <- predict.bayes_logit(x, data, type, level = if (is.null(ci)) 0.95 else ci)
   if (!is.matrix(values)) stop_input("x", "has classes: predict() gives the probability of each")
   interval <- data.frame(SE = values[, "sd"], CI_low = values[, "lower"], CI_high = values[, "upper"])
-  middle <- predicted_means(values)
-  structure(unname(middle), ci_data = interval, data = if (is.null(data)) x$frame else data, ci = ci,
+  structure(unname(predicted_means(values)), ci_data = interval, data = if (is.null(data)) x$frame else data, ci = ci,
     ci_method = "quantile", class = c("get_predicted", "numeric"))
 }
 

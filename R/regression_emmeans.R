@@ -62,10 +62,8 @@ emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "la
     colnames(x) <- colnames(draws)
     if (mode == "prob") misc$postGridHook <- function(grid, ...) grid_of_probabilities(grid, family)
   }
-  list(
-    X = x, bhat = colMeans(draws), nbasis = nonestimable_basis(object), V = stats::var(draws),
-    dffun = function(k, dfargs) Inf, dfargs = list(), misc = misc, post.beta = draws
-  )
+  list(X = x, bhat = colMeans(draws), nbasis = nonestimable_basis(object), V = stats::var(draws),
+    dffun = function(k, dfargs) Inf, dfargs = list(), misc = misc, post.beta = draws)
 }
 
 # Directions that the data do not determine, in the form of package emmeans, which marks cells on them as nonEst.

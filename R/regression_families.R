@@ -55,11 +55,7 @@ family_record <- function(...) {
   record[names(given)] <- given
   record$types <- list(response = record$mean, link = record$link)
   if (is.null(record$spread)) record$spread <- function(linear, size) record$variance(record$mean(linear), size)
-  if (is.null(record$respond)) {
-    record$respond <- function(linear, trials, size, as_counts) {
-      record$draw(record$mean(linear), trials, size, as_counts)
-    }
-  }
+  if (is.null(record$respond)) record$respond <- function(linear, ...) record$draw(record$mean(linear), ...)
   record
 }
 
@@ -361,8 +357,7 @@ binomial_counts <- function(response, complain) {
   }
   if (is.logical(response) || (is.numeric(response) && all(response %in% c(0, 1)))) return(single(response))
   complain("is not binary: ", show_first_bad(response, function(y) y != 0 & y != 1),
-    "; numbers of successes are given as cbind(successes, failures)"
-  )
+    "; numbers of successes are given as cbind(successes, failures)")
 }
 
 class_counts <- function(response, is_known, complain, wanted) {

@@ -134,10 +134,8 @@ given_rows <- function(call, formula, data, envir) {
     is_dots <- is_dots_element(expression)
     if (!is.call(expression) && !is_dots) return(expression)
     is_of_rows <- !is_dots && name %in% c("weights", "offset", "subset") && inherits(formula, "formula")
-    evaluated <- function() if (is_of_rows) eval(expression, data, environment(formula)) else eval(expression, envir)
-    tryCatch(evaluated(), error = function(error) {
-      stop_input(name, "cannot be evaluated with `data`: ", because = error)
-    })
+    tryCatch(if (is_of_rows) eval(expression, data, environment(formula)) else eval(expression, envir),
+      error = function(error) stop_input(name, "cannot be evaluated with `data`: ", because = error))
   }
   sapply(intersect(c("weights", "offset", "subset", "na.action"), names(call)), evaluate, simplify = FALSE)
 }

@@ -37,12 +37,10 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   response <- record$complete(response, offset, weights, ncol(design$x) + sum(effects))
   design$information <- response$information
   design$observations <- if (record$has_surrogates) sum(response$information) else sizes$total
-  list(
-    frame = frame, weights = weights, offset = offset, terms = terms,
+  list(frame = frame, weights = weights, offset = offset, terms = terms,
     xlevels = all_xlevels(frame, terms, c(design$terms, Filter(function(one) is.null(one$lattice), design$smooths))),
     response = response, design = sort_groups(design),
-    group_name = if (isTRUE(design$single)) design$terms[[1L]]$group, na.action = attr(frame, "na.action")
-  )
+    group_name = if (isTRUE(design$single)) design$terms[[1L]]$group, na.action = attr(frame, "na.action"))
 }
 
 # Terms whose value in a row depends on other rows, such as I(x - mean(x)). They cannot be predicted.
@@ -65,12 +63,7 @@ terms_of_all_rows <- function(terms, frame, data) {
   names[as.logical(unlist(Map(depends, expressions, names)))]
 }
 
-coefficient_names <- function(design, response) {
-  names <- colnames(design$x)
-  classes <- predictor_classes(response)
-  if (is.null(classes)) return(names)
-  as.vector(outer(names, classes[-1L], function(name, class) paste0(class, ":", name)))
-}
+coefficient_names <- function(design, response) of_each_class(colnames(design$x), predictor_classes(response)[-1L])
 
 # The design with mean and scale of each column, by `sizes` of row_sizes(): rows of weight 0 do not change them.
 logit_design <- function(frame, terms, contrasts, sparse, sizes, smooths = list()) {
@@ -84,10 +77,8 @@ logit_design <- function(frame, terms, contrasts, sparse, sizes, smooths = list(
     is_intercept <- parts$assigned == 0L
     varies <- parts$sd > 0 & is.finite(1 / parts$sd)
     scale <- unname(ifelse(is_intercept | !varies, 1, parts$sd))
-    return(list(
-      x = parts$x, center = numeric(ncol(parts$x)), scale = scale, is_intercept = is_intercept,
-      prior_unit = rare_units(parts$x, scale, sizes$of_rows), contrasts = parts$contrasts
-    ))
+    return(list(x = parts$x, center = numeric(ncol(parts$x)), scale = scale, is_intercept = is_intercept,
+      prior_unit = rare_units(parts$x, scale, sizes$of_rows), contrasts = parts$contrasts))
   }
   x <- design_matrix(terms, frame, contrasts)
   used <- attr(x, "contrasts")

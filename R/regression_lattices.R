@@ -9,9 +9,8 @@ most_levels <- 1024L
 # The precision, in units of the block, with which the mean of levels over the observations is 0.
 sum_precision <- 1e6
 
-lattice_kinds <- c(
-  car = "car(area, adjacency)", rw = "rw(time) or rw(time | unit)", ar1 = "ar1(time) or ar1(time | unit)"
-)
+lattice_kinds <- c(car = "car(area, adjacency)", rw = "rw(time) or rw(time | unit)",
+  ar1 = "ar1(time) or ar1(time | unit)")
 
 read_lattice_term <- function(call, envir) {
   kind <- as.character(call[[1L]])
@@ -23,17 +22,15 @@ read_lattice_term <- function(call, envir) {
     stop_input("formula", "has ", words, "; such a term is written ", lattice_kinds[[kind]])
   }
   expression <- arguments[[wanted[[1L]]]]
-  has_unit <- FALSE
+  has_unit <- kind != "car" && is.call(expression) && identical(expression[[1L]], quote(`|`))
+  variables <- if (has_unit) as.list(expression)[-1L] else list(expression)
+  lattice <- list(kind = kind, has_unit = has_unit)
   if (kind == "car") {
     adjacency <- tryCatch(eval(arguments$adjacency, envir), error = function(error) {
       stop_input("formula", "has ", words, ", whose adjacency cannot be found: ", because = error)
     })
-  } else {
-    has_unit <- is.call(expression) && identical(expression[[1L]], quote(`|`))
+    lattice$neighbours <- read_neighbours(adjacency, words)
   }
-  variables <- if (has_unit) as.list(expression)[-1L] else list(expression)
-  lattice <- list(kind = kind, has_unit = has_unit)
-  if (kind == "car") lattice$neighbours <- read_neighbours(adjacency, words)
   list(label = sprintf("%s(%s)", kind, deparse1(expression)), variables = variables,
     texts = vapply(variables, deparse1, ""), lattice = lattice)
 }
@@ -44,8 +41,7 @@ read_neighbours <- function(adjacency, words) {
   if (is.list(adjacency) && !is.data.frame(adjacency)) {
     names <- if (is.null(names(adjacency))) attr(adjacency, "region.id") else names(adjacency)
     if (is.null(names)) fail("is a list without the names of the areas")
-    others <- lapply(adjacency, setdiff, 0)
-    at <- lapply(others, function(other) if (is.character(other)) match(other, names) else other)
+    at <- lapply(lapply(adjacency, setdiff, 0), function(other) if (is.character(other)) match(other, names) else other)
     wrong <- !vapply(at, function(at) all(at %in% seq_along(names)), NA)
     if (any(wrong)) fail("has a neighbour of ", dQuote(names[wrong][[1L]], FALSE), " that is no area")
     pairs <- data.frame(from = rep(seq_along(at), lengths(at)), to = as.integer(unlist(at)))
@@ -159,8 +155,7 @@ with_times <- function(lattice, data, fail) {
     fail("whose variable ", dQuote(names(data)[[1L]], FALSE), " must be times: numbers or dates")
   }
   at <- unique(lattice_places(lattice, data))
-  units <- if (lattice$has_unit) levels(factor(data[[2L]])) else ""
-  lattice$at <- at[order(match(at$unit, units), at$place), ]
+  lattice$at <- at[order(match(at$unit, if (lattice$has_unit) levels(factor(data[[2L]])) else ""), at$place), ]
   lattice
 }
 
@@ -197,9 +192,8 @@ finish_band <- function(smooth, data, sizes, links, fail) {
   at <- smooth$lattice$at
   count <- nrow(at)
   unit <- match(at$unit, unique(at$unit))
-  size <- count / max(unit)
   if (is.numeric(links)) {
-    before <- which(seq_len(count) %% size != 0L)
+    before <- which(seq_len(count) %% (count / max(unit)) != 0L)
     links <- data.frame(from = before, to = before + 1L, weight = rep(min(links) / links, max(unit)))
     order <- seq_len(count)
   } else {
@@ -235,8 +229,7 @@ lattice_variance <- function(ends, weight, observed, unit) {
   }
   # A scale of the trace, then a step at which neither rounding nor curvature matters.
   step <- 1e-9 / (log_determinant(1e-6) - log_determinant(0))
-  trace <- sum(c(8, -8, -1, 1) * vapply(step * c(1, -1, 2, -2), log_determinant, 0)) / (12 * step)
-  trace - sum(squares)
+  sum(c(8, -8, -1, 1) * vapply(step * c(1, -1, 2, -2), log_determinant, 0)) / (12 * step) - sum(squares)
 }
 
 # Each level is a coefficient. Their mean in each unit is 0, because its precision is far above that of differences.
@@ -247,8 +240,7 @@ finish_levels <- function(smooth, data, sizes, penalty, basis, fail) {
   weight <- observed$of_level
   means <- matrix(0, count, max(unit))
   means[cbind(seq_len(count), unit)] <- observed$share
-  centred <- basis - crossprod(means, basis)[unit, , drop = FALSE]
-  variance <- sum(weight / sum(weight) * rowSums(centred^2))
+  variance <- sum(weight / sum(weight) * rowSums((basis - crossprod(means, basis)[unit, , drop = FALSE])^2))
   if (!(variance > 0)) fail("which does not vary in the data")
   with_level_columns(smooth, data, structure = penalty * variance + sum_precision * tcrossprod(means))
 }

@@ -49,9 +49,8 @@ rows_of_steps <- function(fit) {
   at <- cbind(row, step)
   weights <- fit$weights[row]
   design <- fit$design
-  x <- design$x[row, , drop = FALSE]
-  x[cbind(seq_along(row), step)] <- 1
-  design$x <- x
+  design$x <- design$x[row, , drop = FALSE]
+  design$x[cbind(seq_along(row), step)] <- 1
   design$terms <- lapply(design$terms, function(term) {
     term$level <- term$level[row]
     if (!is.null(term$z)) term$z <- term$z[row, , drop = FALSE]

@@ -46,8 +46,7 @@ of_groupings <- function(fit, argument, values_of) {
     terms <- outcome_terms(part)
     if (length(terms) == 0L) return(list())
     by_term <- values_of(part, terms)
-    groups <- vapply(terms[seq_along(by_term)], function(term) term$group, "")
-    stats::setNames(by_term, paste0(part$prefix, groups))
+    stats::setNames(by_term, paste0(part$prefix, vapply(terms[seq_along(by_term)], `[[`, "", "group")))
   })
   values <- unlist(values, recursive = FALSE)
   if (length(values) == 0L) stop_input(argument, "has no grouping terms")
@@ -58,10 +57,8 @@ effect_intervals <- function(term, draws, prob) {
   q <- length(term$columns)
   values <- matrix(draws, q * length(term$levels))
   bounds <- apply(values, 1L, stats::quantile, interval_ends(prob), names = FALSE)
-  data.frame(
-    group = rep(term$levels, each = q), effect = rep(of_class(term, term$columns), length(term$levels)),
-    mean = rowMeans(values), sd = apply(values, 1L, stats::sd), lower = bounds[1L, ], upper = bounds[2L, ]
-  )
+  data.frame(group = rep(term$levels, each = q), effect = rep(of_class(term, term$columns), length(term$levels)),
+    mean = rowMeans(values), sd = apply(values, 1L, stats::sd), lower = bounds[1L, ], upper = bounds[2L, ])
 }
 
 #' @rdname ranef.bayes_logit
@@ -84,8 +81,7 @@ class_covariances <- function(parts, classes) {
     own <- (k - 1L) * nrow(parts[[k]]) + seq_len(nrow(parts[[k]]))
     whole[own, own] <- parts[[k]]
   }
-  classes <- if (length(classes)) paste0(classes[-1L], ":") else ""
-  names <- as.vector(outer(rownames(parts[[1L]]), classes, function(name, class) paste0(class, name)))
+  names <- of_each_class(rownames(parts[[1L]]), classes[-1L])
   dimnames(whole) <- list(names, names)
   structure(whole, stddev = sqrt(diag(whole)), correlation = stats::cov2cor(whole))
 }
@@ -113,12 +109,10 @@ frame_of.group_covariances <- function(x, ...) {
     covariance <- parts[[i]]
     names <- rownames(covariance)
     pairs <- which(lower.tri(covariance), arr.ind = TRUE)
-    data.frame(
-      grp = names(parts)[[i]], var1 = c(names, names[pairs[, 2L]]),
+    data.frame(grp = names(parts)[[i]], var1 = c(names, names[pairs[, 2L]]),
       var2 = c(rep(NA_character_, length(names)), names[pairs[, 1L]]),
       vcov = c(diag(covariance), covariance[pairs]),
-      sdcor = c(attr(covariance, "stddev"), attr(covariance, "correlation")[pairs]), row.names = NULL
-    )
+      sdcor = c(attr(covariance, "stddev"), attr(covariance, "correlation")[pairs]), row.names = NULL)
   })
   as_table(do.call(rbind, rows))
 }

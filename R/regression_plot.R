@@ -56,13 +56,11 @@ coefficient_picture <- function(fit, parameters, standardize, main) {
     c(stats::quantile(values, c(0.05, 0.25, 0.75, 0.95), names = FALSE), mean(values))
   }, numeric(5L))
   scaled <- shown %in% names(unit)[unit != 1]
-  rows <- data.frame(
-    name = paste0(shown, ifelse(scaled, " (per sd)", "")), estimate = points[5L, ], lower = points[1L, ],
-    upper = points[4L, ], inner_lower = points[2L, ], inner_upper = points[3L, ], colour = chain_colours[[1L]]
-  )
-  interval_picture(rows, main, paste0(
-    "posterior mean, 50% and 90% intervals", if (any(scaled)) ",\nper sd: for a standard deviation of the predictor"
-  ))
+  rows <- data.frame(name = paste0(shown, ifelse(scaled, " (per sd)", "")), estimate = points[5L, ],
+    lower = points[1L, ], upper = points[4L, ], inner_lower = points[2L, ], inner_upper = points[3L, ],
+    colour = chain_colours[[1L]])
+  interval_picture(rows, main, paste0("posterior mean, 50% and 90% intervals",
+    if (any(scaled)) ",\nper sd: for a standard deviation of the predictor"))
 }
 
 is_numeric_column <- function(fit) {
@@ -76,8 +74,7 @@ is_numeric_column <- function(fit) {
   if (is.null(assigned) || length(factors) == 0L) return(has_several)
   classes <- attr(attr(fit$frame, "terms"), "dataClasses")[rownames(factors)]
   is_category <- classes %in% c("factor", "ordered", "character", "logical")
-  term_has_category <- colSums(factors[is_category, , drop = FALSE] > 0) > 0
-  has_several & !c(FALSE, term_has_category)[assigned + 1L] %in% TRUE
+  has_several & !c(FALSE, colSums(factors[is_category, , drop = FALSE] > 0) > 0)[assigned + 1L] %in% TRUE
 }
 
 logit_trace_parts <- function(fit, parameters) {
@@ -87,12 +84,10 @@ logit_trace_parts <- function(fit, parameters) {
   settled <- logit_quantities(fit)
   table <- diagnose_quantities(settled)
   rows <- match(shown, table$quantity)
-  list(
-    draws = quantities[shown], sweeps = fit$iter, warmup = min(fit$warmup, fit$iter), chains = fit$chains,
+  list(draws = quantities[shown], sweeps = fit$iter, warmup = min(fit$warmup, fit$iter), chains = fit$chains,
     titles = ifelse(shown == "log_likelihood", "log likelihood", shown),
     range = lapply(quantities[shown], settled_range, fit$warmup), rhat = table$rhat[rows],
-    differs = differing(settled, table)[rows], axis = "Sweep"
-  )
+    differs = differing(settled, table)[rows], axis = "Sweep")
 }
 
 calibration_picture <- function(fit, main) {
@@ -111,8 +106,7 @@ left_out_means <- function(fit) {
   if (isTRUE(fit$prior_only)) return(fitted_means(fit))
   used <- draws_used(fit, max(100, min(1000, floor(1e7 / fit$rows))))
   means <- for_blocks(fit, prediction_rows(fit, NULL), used, seq_len(fit$rows), function(linear, block) {
-    log_weight <- -row_log_likelihood(fit, linear, used, block, fit$response, fit$weights)
-    log_weight <- matrix(log_weight, length(used))
+    log_weight <- matrix(-row_log_likelihood(fit, linear, used, block, fit$response, fit$weights), length(used))
     log_weight[!is.finite(log_weight)] <- 0
     weight <- exp(log_weight - rep(apply(log_weight, 2L, max), each = length(used)))
     weight <- pmin(weight, rep(colMeans(weight) * sqrt(length(used)), each = length(used)))

@@ -3,7 +3,7 @@
 # The groupings of a fit: " in 6 groups of g and 12 of h".
 term_words <- function(fit) {
   counts <- vapply(fit$design$terms, function(term) length(term$levels), 0)
-  names <- vapply(fit$design$terms, function(term) term$group, "")
+  names <- vapply(fit$design$terms, `[[`, "", "group")
   counts <- counts[!duplicated(names)]
   if (length(counts) == 0L) return("")
   each <- sprintf("%s of %s", c(count_words(counts[[1L]], "group"), whole_words(counts[-1L])), unique(names))
@@ -16,8 +16,7 @@ logit_fit_words <- function(fit) {
   c(
     paste0(family_of(fit)$title, ": ", deparse1(fit$formula), family_of(fit)$formula_words(fit)),
     sprintf("%s%s%s", count_words(fit$rows, "row"),
-      if (removed) sprintf(" (%d more with missing values left out)", removed) else "",
-      term_words(fit)),
+      if (removed) sprintf(" (%d more with missing values left out)", removed) else "", term_words(fit)),
     chain_words(fit, fit$chains * kept_draws(fit$iter, fit), sprintf("%s on %s, seed %s", elapsed_words(fit$elapsed),
       fit$backend, format(fit$seed, digits = 16))),
     logit_sampler_words(fit), modelled_words(fit)
@@ -59,11 +58,9 @@ logit_table_words <- function(table, digits) {
   }, character(length(shown))))
   colnames(numbers) <- sub("^q(.*)$", "\\1%", sub("median", "q50", shown))
   sizes <- function(values) ifelse(is.na(values), "-", formatC(values, format = "f", digits = 0))
-  words <- data.frame(
-    ` ` = sub("^the ", "", logit_words(table$quantity)), numbers,
-    Rhat = ifelse(is.na(table$rhat), "-", format_rhat(table$rhat)),
-    ESS = sizes(table$ess_bulk), check.names = FALSE
-  )
+  words <- data.frame(` ` = sub("^the ", "", logit_words(table$quantity)), numbers,
+    Rhat = ifelse(is.na(table$rhat), "-", format_rhat(table$rhat)), ESS = sizes(table$ess_bulk),
+    check.names = FALSE)
   if (!is.null(table$ess_tail)) words[["tail ESS"]] <- sizes(table$ess_tail)
   words
 }
@@ -97,11 +94,9 @@ summary.bayes_logit <- function(object, probs = NULL, ...) {
   quantities <- logit_quantities(object)
   table <- logit_table(object, quantities, tail = TRUE, probs = probs)
   verdict <- logit_verdict(object, table, quantities)
-  structure(
-    list(words = logit_fit_words(object), prior = object$prior, coefficients = table, converged = is_usable(verdict),
-      verdict = verdict, shown = sum(is_shown_coefficient(object))),
-    class = c("summary.bayes_logit", "warpbayes")
-  )
+  structure(list(words = logit_fit_words(object), prior = object$prior, coefficients = table,
+    converged = is_usable(verdict), verdict = verdict, shown = sum(is_shown_coefficient(object))),
+    class = c("summary.bayes_logit", "warpbayes"))
 }
 
 in_console.summary.bayes_logit <- function(x, digits = 2, n = 50, ...) {
@@ -196,8 +191,7 @@ update.bayes_logit <- function(object, formula., ..., evaluate = TRUE) {
 # A fit that was made inside a function has its data where its formula was written.
 environment_of_call <- function(call, environments) {
   arguments <- as.list(call)[-1L]
-  in_data <- names(arguments) %in% "formula" & !is.null(call$data)
-  needed <- unique(unlist(lapply(arguments[!in_data], all.vars)))
+  needed <- unique(unlist(lapply(arguments[!(names(arguments) %in% "formula" & !is.null(call$data))], all.vars)))
   found <- vapply(environments, function(envir) sum(vapply(needed, exists, NA, envir = envir)), 0L)
   environments[[which.max(found)]]
 }

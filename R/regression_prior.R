@@ -24,14 +24,12 @@ coefficient_priors <- list(
   horseshoe = list(
     law = 1L, name = "horseshoe",
     lines = function(prior, each) {
-      c(
-        sprintf("coefficients of standardised predictors: horseshoe, global scale half-Cauchy of scale %s",
-          each(prior$global_scale)),
-        if (!is.null(prior$slab_scale)) {
-          sprintf("  regularised: large ones are Student t with %s degrees of freedom and scale %s",
-            each(prior$slab_df), each(prior$slab_scale))
-        }
-      )
+      c(sprintf("coefficients of standardised predictors: horseshoe, global scale half-Cauchy of scale %s",
+        each(prior$global_scale)),
+      if (!is.null(prior$slab_scale)) {
+        sprintf("  regularised: large ones are Student t with %s degrees of freedom and scale %s",
+          each(prior$slab_df), each(prior$slab_scale))
+      })
     }
   ),
   student_t = list(
@@ -40,10 +38,8 @@ coefficient_priors <- list(
       sprintf("coefficients: Student t with %s degrees of freedom, %s", each(prior$df), placed_words(prior, each))
     }
   ),
-  cauchy = list(
-    law = 2L, df = 1, name = "Cauchy", moments = c("location", "scale"),
-    lines = function(prior, each) paste("coefficients: Cauchy", placed_words(prior, each))
-  )
+  cauchy = list(law = 2L, df = 1, name = "Cauchy", moments = c("location", "scale"),
+    lines = function(prior, each) paste("coefficients: Cauchy", placed_words(prior, each)))
 )
 
 placed_words <- function(prior, each) {
@@ -120,14 +116,11 @@ logit_prior <- function(type = c("normal", "zellner", "horseshoe", "student_t", 
   if (length(df) == 0L || !positive(df)) stop_input("df", "must be positive finite numbers, not ", show_value(df))
   if (!is.null(dispersion) && (length(dispersion) != 2L || !positive(dispersion))) {
     stop_input("dispersion", "must be the shape and the rate of a gamma distribution, two positive numbers, not ",
-      show_value(dispersion)
-    )
+      show_value(dispersion))
   }
-  numbers <- list(
-    intercept_location = intercept_location, intercept_scale = intercept_scale, g = g, global_scale = global_scale,
-    slab_scale = slab_scale, slab_df = slab_df, group_scale = group_scale, smooth_scale = smooth_scale,
-    dispersion_scale = dispersion_scale
-  )
+  numbers <- list(intercept_location = intercept_location, intercept_scale = intercept_scale, g = g,
+    global_scale = global_scale, slab_scale = slab_scale, slab_df = slab_df, group_scale = group_scale,
+    smooth_scale = smooth_scale, dispersion_scale = dispersion_scale)
   may_lack <- c("intercept_location", "g", "slab_scale")
   for (name in setdiff(names(numbers), may_lack[vapply(numbers[may_lack], is.null, NA)])) {
     numbers[[name]] <- check_number(numbers[[name]], name, min = if (name == "intercept_location") -Inf else 0)
@@ -166,8 +159,7 @@ resolve_logit_prior <- function(prior, design, family, centre, outcomes = 1L) {
   prior$df <- one_for_each(prior$df, "df", names[slopes], 4)
   types <- one_for_each(prior$type, "type", names[slopes], "normal")
   records <- coefficient_priors[types]
-  is_fixed <- lengths(lapply(records, `[[`, "df")) > 0L
-  prior$df[is_fixed] <- unlist(lapply(records, `[[`, "df"))
+  prior$df[lengths(lapply(records, `[[`, "df")) > 0L] <- unlist(lapply(records, `[[`, "df"))
   family <- logit_families[[family]]
   if (is.null(prior$intercept_location)) prior$intercept_location <- unname(centre)
   unit <- design$scale
@@ -215,7 +207,7 @@ resolve_logit_prior <- function(prior, design, family, centre, outcomes = 1L) {
   prior$has <- c(
     intercept = any(design$is_intercept), slopes = length(slopes) > 0L,
     groups = length(design$terms) > 0L, effects = length(design$terms) > 0L && !isTRUE(design$single),
-    independent = any(vapply(design$terms, function(term) term$independent, NA)),
+    independent = any(vapply(design$terms, `[[`, NA, "independent")),
     correlated = any(vapply(design$terms, function(term) !term$independent, NA)),
     dispersion = family$has_dispersion, smooths = any(block > 0L) || any(vapply(smooths, has_band, NA))
   )
@@ -271,14 +263,17 @@ zellner_precision <- function(design, slopes, g) {
   information / g
 }
 
-compiled_logit_prior <- function(prior, counts) {
-  list(
-    mean = prior$mean, precision = prior$precision, law = prior$law, df = prior$law_df, scale = prior$law_scale,
-    gap = prior$law_gap,
-    global_scale = prior$global_scale, slab = c(if (is.null(prior$slab_scale)) 0 else prior$slab_scale, prior$slab_df),
+# Moves of src/regression/level_moves.h in the place of Polya-Gamma sweeps: 0 never, 1 where they pay, 2 always.
+level_moves <- 1
+
+compiled_logit_prior <- function(fit, counts) {
+  prior <- fit$prior
+  list(mean = prior$mean, precision = prior$precision, law = prior$law, df = prior$law_df, scale = prior$law_scale,
+    gap = prior$law_gap, global_scale = prior$global_scale,
+    slab = c(if (is.null(prior$slab_scale)) 0 else prior$slab_scale, prior$slab_df),
     group_scale = prior$group_scale, dispersion = if (is.null(prior$dispersion)) c(1, 1) else unname(prior$dispersion),
-    dispersion_scale = if (is.null(prior$dispersion)) prior$dispersion_scale else 0, counts = counts
-  )
+    dispersion_scale = if (is.null(prior$dispersion)) prior$dispersion_scale else 0, counts = counts,
+    effect_scale = effect_scales(fit), moves = c(fit$warmup, level_moves))
 }
 
 in_console.logit_prior <- function(x, ...) {

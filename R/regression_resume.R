@@ -45,10 +45,8 @@ logit_fingerprint <- function(fit) {
   digests <- lapply(fit$frame, digest_variable)
   design <- if (is_sparse) digest_numbers(c(digest_numbers(x@p), digest_numbers(x@i), digest_numbers(x@x)))
   names <- if (length(digests)) paste("values in column", dQuote(names(fit$frame), FALSE))
-  fingerprint_of(
-    c(rows = fit$rows), c(names, if (is_sparse) "values of the sparse design"),
-    c(unlist(digests, use.names = FALSE), design)
-  )
+  fingerprint_of(c(rows = fit$rows), c(names, if (is_sparse) "values of the sparse design"),
+    c(unlist(digests, use.names = FALSE), design))
 }
 
 logit_fields <- function() c(

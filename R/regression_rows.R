@@ -23,10 +23,8 @@ regression_rows <- function(fit, newdata, sparse, groups) {
     return(subset_rows(regression_rows(fit, NULL, NULL, groups), integer()))
   }
   if (is.null(newdata)) {
-    return(list(
-      x = fit$design$x, offset = fit$offset, complete = rep(TRUE, fit$rows),
-      terms = if (any(unlist(kept))) Map(function(term, kept) c(term, list(kept = kept)), fit$design$terms, kept)
-    ))
+    return(list(x = fit$design$x, offset = fit$offset, complete = rep(TRUE, fit$rows),
+      terms = if (any(unlist(kept))) Map(function(term, kept) c(term, list(kept = kept)), fit$design$terms, kept)))
   }
   newdata <- new_data(fit, newdata)
   whole <- attr(fit$terms, "of_all_rows")

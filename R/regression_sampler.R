@@ -8,11 +8,9 @@ logit_sampler <- function(fit) {
     rows <- c("shape", "kappa", "dispersed")
     data[rows] <- lapply(data[rows], function(values) if (!is.null(values)) 0 * values)
   }
-  c(logit_plan(fit), list(
-    open = function(run) native(C_regression_open, data, run),
-    close = function(session) .Call(C_session_close, session),
-    step = logit_step(fit), together = TRUE, several = Inf, finish = identity
-  ))
+  c(logit_plan(fit), list(open = function(run) native(C_regression_open, data, run),
+    close = function(session) .Call(C_session_close, session), step = logit_step(fit), together = TRUE,
+    several = Inf, finish = identity))
 }
 
 regression_data <- function(fit) {
@@ -47,9 +45,7 @@ state_parts <- function(has_terms) {
 start_spread <- 2
 
 logit_step <- function(fit) {
-  prior <- compiled_logit_prior(fit$prior, dispersion_counts(fit))
-  prior$effect_scale <- effect_scales(fit)
-  prior$moves <- c(fit$warmup, level_moves)
+  prior <- compiled_logit_prior(fit, dispersion_counts(fit))
   constant <- if (isTRUE(fit$prior_only)) 0 else fit$response$constant
   parts <- state_parts(length(prior$effect_scale) > 0L)
   started <- function(session, state) {
@@ -80,20 +76,15 @@ slice_traces <- function(slice, fit) {
   terms <- if (!isTRUE(fit$design$single)) outcome_terms(fit)
   coefficients <- slice$coefficient_trace
   if (length(banded_smooths(fit$design))) coefficients <- coefficients[, traced_columns(fit), drop = FALSE]
-  traces <- list(
-    coefficient_trace = to_data_units(coefficients, fit$design),
+  traces <- list(coefficient_trace = to_data_units(coefficients, fit$design),
     dispersion_trace = slice$dispersion_trace, group_deviation = slice$group_deviation,
-    smooth_deviation = slice$block_deviation
-  )
+    smooth_deviation = slice$block_deviation)
   if (length(terms) == 0L) return(list(traces = traces, draw = list(intercepts = slice$kept)))
   parameters <- deviations_and_correlations(slice$covariance_trace, terms)
   traces[c("group_deviation", "group_correlation")] <- parameters[c("deviations", "correlations")]
   scale <- unlist(lapply(terms, function(term) rep(term$scale, length(term$levels))))
   list(traces = traces, draw = list(effects = slice$kept / scale))
 }
-
-# Moves of src/regression/level_moves.h in the place of Polya-Gamma sweeps: 0 never, 1 where they pay, 2 always.
-level_moves <- 1
 
 has_level_moves <- function(state) length(state$moves) > 0L && state$moves[[1L]] > 0
 
@@ -136,9 +127,8 @@ logit_sampler_words <- function(fit) {
   }
   moves <- fit$state[[1L]]$ellipse[1L]
   if (length(moves) == 0L || moves == 0) return("Polya-Gamma sweeps")
-  sprintf("Polya-Gamma sweeps, each followed by %s (alone, sweeps would have %s)",
-    count_words(moves, "elliptical slice move"),
-    sprintf("about 1 effective draw in %s", format(signif(2 * fit$state[[1L]]$ellipse[[2L]] - 1, 2))))
+  sprintf("Polya-Gamma sweeps, each followed by %s (alone, sweeps would have about 1 effective draw in %s)",
+    count_words(moves, "elliptical slice move"), format(signif(2 * fit$state[[1L]]$ellipse[[2L]] - 1, 2)))
 }
 
 # Scales of the prior at the start, as src/regression/regression.h orders them.
@@ -157,15 +147,13 @@ logit_start <- function(fit) {
   groups <- if (isTRUE(fit$design$single)) length(fit$design$terms[[1L]]$levels) else 0
   outcomes <- outcomes_of(fit)
   dual <- is_dual(fit$design)
-  summed <- if (dual) 0 else p
   coefficients <- matrix(0, p, outcomes)
   if (any(design$is_intercept)) coefficients[design$is_intercept, ] <- family$start(fit$response)
-  c(list(
-    coefficients = as.double(coefficients),
+  c(list(coefficients = as.double(coefficients),
     statistics = numeric(if (dual) 2 * nrow(fit$design$x) else p * (p + 1) / 2 + p), intercepts = numeric(groups),
-    group_statistics = numeric(groups * (summed + 2)), shrinkage = rep(shrinkage_start(fit$prior, p), outcomes),
-    scalars = c(as.double(family$has_dispersion), 1, 1), ellipse = ellipse_start(fit)
-  ), start_terms(fit))
+    group_statistics = numeric(groups * ((if (dual) 0 else p) + 2)),
+    shrinkage = rep(shrinkage_start(fit$prior, p), outcomes), scalars = c(as.double(family$has_dispersion), 1, 1),
+    ellipse = ellipse_start(fit)), start_terms(fit))
 }
 
 # The distinct counts and their weights, for the gamma functions in the law of the dispersion.
@@ -173,9 +161,8 @@ dispersion_counts <- function(fit) {
   if (!family_of(fit)$has_dispersion) return(NULL)
   y <- fit$response$observed
   value <- sort(unique(y))
-  at <- match(y, value)
   rows <- fit$response$dispersed * !isTRUE(fit$prior_only)
-  list(value = value, weight = as.double(rowsum(rows, factor(at, seq_along(value)))), rows = sum(rows))
+  list(value = value, weight = as.double(rowsum(rows, factor(match(y, value), seq_along(value)))), rows = sum(rows))
 }
 
 # Converts sweeps x coefficients from the sampler's units to the data's. Columns are added one by one in a fixed order,

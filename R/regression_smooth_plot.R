@@ -4,7 +4,7 @@
 smooth_picture <- function(fit, parameters, main) {
   smooths <- fit$design$smooths
   if (length(smooths) == 0L) stop_input("type", "is \"smooths\", but the formula of the fit has none")
-  labels <- vapply(smooths, function(smooth) smooth$label, "")
+  labels <- vapply(smooths, `[[`, "", "label")
   grids <- lapply(smooths, smooth_grids, frame = fit$frame)
   drawn <- lengths(grids) > 0L
   shown <- match(chosen_parameters(parameters, labels, labels[drawn]), labels)
@@ -70,7 +70,7 @@ smooth_grids <- function(smooth, frame) {
     by <- data[[smooth$spec$by]]
     level <- smooth$spec$by.level
     grid[[smooth$spec$by]] <- if (is.factor(by)) factor(level, levels(by), ordered = is.ordered(by)) else 1
-    if (is.factor(by)) values <- values[as.character(by) == smooth$spec$by.level]
+    if (is.factor(by)) values <- values[as.character(by) == level]
   }
   list(list(data = grid, x = if (is.factor(x)) levels(x) else x, title = "", rug = unique(values)))
 }

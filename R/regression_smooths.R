@@ -29,22 +29,22 @@ read_smooth <- function(call, envir) {
 smooth_design <- function(frame, smooths, sizes, before) {
   smooths <- lapply(smooths, c, list(before = before))
   made <- unlist(lapply(smooths, make_smooths, frame = frame, sizes = sizes), recursive = FALSE)
-  labels <- vapply(made, function(smooth) smooth$label, "")
+  labels <- vapply(made, `[[`, "", "label")
   if (anyDuplicated(labels)) {
     stop_input("formula", "has the smooth ", dQuote(labels[duplicated(labels)][[1L]], FALSE), " twice")
   }
   has_levels <- vapply(made, has_level_columns, NA)
   made <- made[order(has_levels + vapply(made, has_band, NA))]
   owner <- rep(seq_along(made), vapply(made, function(smooth) length(smooth$block), 0L))
-  own_block <- unlist(lapply(made, function(smooth) smooth$block))
+  own_block <- unlist(lapply(made, `[[`, "block"))
   pairs <- paste(owner, own_block)
   block <- match(pairs, unique(pairs[own_block > 0L]), nomatch = 0L)
   order <- order(block)
-  values <- lapply(made, function(smooth) smooth$values)
+  values <- lapply(made, `[[`, "values")
   levels <- values[sort(has_levels)]
   x <- do.call(cbind, c(list(matrix(0, nrow(frame), 0L)), values[!sort(has_levels)]))
   x <- x[, order[order <= ncol(x)], drop = FALSE]
-  dimnames(x) <- list(NULL, unlist(lapply(made, function(smooth) smooth$names))[order[seq_len(ncol(x))]])
+  dimnames(x) <- list(NULL, unlist(lapply(made, `[[`, "names"))[order[seq_len(ncol(x))]])
   for (i in seq_along(made)) {
     made[[i]]$columns <- before + match(which(owner == i), order)
     made[[i]]$values <- NULL
@@ -171,8 +171,7 @@ finish_smooth <- function(smooth, data, sizes, bases, fail) {
   }
   kept <- c(free$columns, which(block > 0L))
   # The sign of a column is arbitrary, and could depend on the unit of a variable.
-  flip <- ifelse((values %*% unit)[which(weight > 0)[[1L]], ] < 0, -1, 1)
-  unit <- unit * rep(flip, each = nrow(unit))
+  unit <- unit * rep(ifelse((values %*% unit)[which(weight > 0)[[1L]], ] < 0, -1, 1), each = nrow(unit))
   smooth$transform <- smooth$transform %*% unit[, kept, drop = FALSE]
   if (!is.null(smooth$centre)) smooth$centre <- smooth$centre %*% unit[, kept, drop = FALSE]
   smooth$values <- values %*% unit[, kept, drop = FALSE]
@@ -218,10 +217,8 @@ with_smooths <- function(x, smooths) {
 
 smooth_deviation_names <- function(fit) {
   names_of_regressions(fit, function(fit) {
-    names <- unlist(lapply(fit$design$smooths, function(smooth) smooth$block_names))
-    classes <- predictor_classes(fit$response)[-1L]
-    if (length(classes) == 0L || length(names) == 0L) return(names)
-    as.vector(outer(names, classes, function(name, class) paste0(class, ":", name)))
+    names <- unlist(lapply(fit$design$smooths, `[[`, "block_names"))
+    of_each_class(names, predictor_classes(fit$response)[-1L])
   })
 }
 

@@ -40,8 +40,7 @@ summaries_of_columns <- function(values, tails) {
   quantile <- function(p) {
     at <- 1 + (draws - 1) * p
     low <- floor(at)
-    high <- min(low + 1, draws)
-    sorted[low, ] + (at - low) * (sorted[high, ] - sorted[low, ])
+    sorted[low, ] + (at - low) * (sorted[min(low + 1, draws), ] - sorted[low, ])
   }
   cbind(mean, deviation, matrix(vapply(tails, quantile, mean), length(mean)), deparse.level = 0L)
 }
@@ -158,8 +157,7 @@ regression_linear <- function(fit, rows, used, block, effects) {
 # What `values_of` makes of the linear predictors of blocks of rows, whose draws of `each` values take at most 64 MB.
 for_blocks <- function(fit, rows, used, which, values_of, each = 1) {
   effects <- row_effects(fit, rows, used)
-  size <- max(1, floor(2^23 / (length(used) * each)))
-  lapply(split(which, ceiling(seq_along(which) / size)), function(block) {
+  lapply(split(which, ceiling(seq_along(which) / max(1, floor(2^23 / (length(used) * each))))), function(block) {
     values_of(linear_draws(fit, rows, used, block, effects), block)
   })
 }
@@ -176,9 +174,8 @@ path_effects <- function(fit, paths, used) {
     unit <- lattice$at$unit
     lapply(seq_len(outcomes), function(k) {
       effects <- coefficient_matrix(fit)[used, (k - 1L) * ncol(fit$design$x) + smooth$columns, drop = FALSE]
-      names <- length(smooth_deviation_names(fit)) / outcomes
-      first <- (k - 1L) * names + match(smooth$block_names[[1L]],
-        unlist(lapply(fit$design$smooths, function(smooth) smooth$block_names)))
+      first <- (k - 1L) * length(smooth_deviation_names(fit)) / outcomes + match(smooth$block_names[[1L]],
+        unlist(lapply(fit$design$smooths, `[[`, "block_names")))
       parameters <- lapply(first + 0:1, function(j) as.vector(fit$smooth_deviation[sweeps, , j])[used])
       draw <- matrix(0, length(used), length(path$time))
       for (one in unique(path$unit)) {
@@ -196,9 +193,8 @@ draw_path <- function(from, known, to, deviation, correlation, step) {
   time <- c(from, to)
   values <- cbind(known, matrix(0, length(deviation), length(to)))
   for (i in length(from) + seq_along(to)) {
-    seen <- seq_len(i - 1L)
     side <- function(sign) {
-      distance <- sign * (time[seen] - time[[i]])
+      distance <- sign * (time[seq_len(i - 1L)] - time[[i]])
       j <- which(distance > 0 & distance == min(distance[distance > 0], Inf))
       if (length(j) == 0L) return(list(weight = numeric(length(deviation)), value = 0))
       list(weight = correlation^(distance[[j]] / step), value = values[, j])

@@ -91,8 +91,7 @@ long_coefficients <- function(fit) {
   }
   # The intercept in the data's units has the means of the predictors times their coefficients.
   if (length(columns)) columns <- c(colnames(fit$design$x)[fit$design$is_intercept], columns)
-  if (outcomes_of(fit) == 1L) return(columns)
-  as.vector(outer(columns, fit$response$classes[-1L], function(name, class) paste0(class, ":", name)))
+  if (outcomes_of(fit) == 1L) columns else of_each_class(columns, fit$response$classes[-1L])
 }
 
 long_deviations <- function(fit) {
@@ -245,8 +244,7 @@ misfit <- function(fit, draws = 50L, most = 20000L) {
   varies <- if (any(trials > 1) || family$is_count) {
     compare(function(y) sum(weight * (y - mean)^2 / variance), sqrt(sum(weight * (2 + 1 / (trials * mean)))))
   }
-  freedom <- max(sum(weight) - sum(is_shown_coefficient(fit)), 1) / sum(weight)
-  ratio <- varies$own / (varies$expected * freedom)
+  ratio <- varies$own / (varies$expected * (max(sum(weight) - sum(is_shown_coefficient(fit)), 1) / sum(weight)))
   if (isTRUE(ratio >= 2 && varies$beyond > 6)) {
     return(reason("overdispersed", figure = ratio, responses = family$observations, law = family$law,
       so = family$wider, ratio = format(signif(ratio, 2), scientific = FALSE)))

@@ -18,11 +18,9 @@ grouping_terms <- function(frame, bars, contrasts, sizes) {
 
 grouping_term <- function(bar, frame, contrasts, sizes) {
   group <- group_factor(frame, bar$group)
-  term <- list(
-    label = bar_words(bar), group = deparse1(bar$group), expression = bar$group, columns = "(Intercept)",
+  term <- list(label = bar_words(bar), group = deparse1(bar$group), expression = bar$group, columns = "(Intercept)",
     levels = levels(group), level = as.integer(group), z = NULL, scale = 1, independent = TRUE, terms = NULL,
-    contrasts = NULL
-  )
+    contrasts = NULL)
   if (is_intercept_bar(bar)) return(term)
   complain <- function(...) {
     stop_input("formula", "has the grouping term ", dQuote(paste0("(", term$label, ")"), FALSE), " ", ...)
@@ -105,10 +103,8 @@ start_terms <- function(fit) {
   })
   effects <- sum(vapply(terms, function(term) length(term$levels) * length(term$columns), 0),
     vapply(banded, function(smooth) length(smooth$columns), 0))
-  list(
-    effects = numeric(outcomes_of(fit) * effects),
-    covariances = rep(as.double(c(unlist(covariances), rep(c(1, 1, 0), length(banded)))), outcomes_of(fit))
-  )
+  list(effects = numeric(outcomes_of(fit) * effects),
+    covariances = rep(as.double(c(unlist(covariances), rep(c(1, 1, 0), length(banded)))), outcomes_of(fit)))
 }
 
 sort_groups <- function(design) {
@@ -131,6 +127,11 @@ outcome_terms <- function(fit) {
 }
 
 of_class <- function(term, names) if (is.null(term$class)) names else sprintf("%s:%s", term$class, names)
+
+of_each_class <- function(names, classes) {
+  if (length(names) == 0L || length(classes) == 0L) return(names)
+  as.vector(outer(names, classes, function(name, class) paste0(class, ":", name)))
+}
 
 deviation_names <- function(terms) {
   unlist(lapply(terms, function(term) {
@@ -200,9 +201,8 @@ effect_draws <- function(fit) {
 
 # The covariance of each term's effects in the kept draws, chain by chain: columns x columns x draws.
 covariance_draws <- function(fit) {
-  sweeps <- kept_sweeps(fit)
   flat <- function(trace) if (!is.null(trace)) matrix(trace, fit$iter * fit$chains)
-  rows <- as.vector(outer(sweeps, fit$iter * (seq_len(fit$chains) - 1), `+`))
+  rows <- as.vector(outer(kept_sweeps(fit), fit$iter * (seq_len(fit$chains) - 1), `+`))
   deviations <- flat(fit$group_deviation)[rows, , drop = FALSE]
   correlations <- if (!is.null(fit$group_correlation)) flat(fit$group_correlation)[rows, , drop = FALSE]
   used <- c(0L, 0L)
@@ -226,10 +226,8 @@ new_term_rows <- function(fit, newdata, kept) {
   Map(function(term, kept) {
     if (!any(kept)) return(list(level = rep(-1L, nrow(newdata)), new_level = rep(1L, nrow(newdata)), kept = kept))
     known <- term$group %in% names(newdata) || all(all.vars(term$expression) %in% names(newdata))
-    values <- tryCatch(
-      if (known) as.character(group_values(term$expression, newdata, environment(fit$formula))),
-      error = pass_on
-    )
+    values <- tryCatch(if (known) as.character(group_values(term$expression, newdata, environment(fit$formula))),
+      error = pass_on)
     if (length(values) != nrow(newdata)) stop_input("newdata", "lacks the groups ", dQuote(term$group, FALSE))
     level <- match(values, term$levels, nomatch = 0L)
     level[is.na(values)] <- NA

@@ -91,9 +91,8 @@ coefficient_draws <- function(fit) {
 coefficient_matrix <- function(fit) {
   sweeps <- kept_sweeps(fit)
   if (length(sweeps) == 0L) stop_without_draws(fit)
-  matrix(fit$coefficient_trace[sweeps, , ],
-    ncol = length(fit$coefficient_names), dimnames = list(NULL, fit$coefficient_names)
-  )
+  matrix(fit$coefficient_trace[sweeps, , ], ncol = length(fit$coefficient_names),
+    dimnames = list(NULL, fit$coefficient_names))
 }
 
 # `all`: also the coefficients that summaries do not show.

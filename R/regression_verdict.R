@@ -87,8 +87,7 @@ lacks_mean <- function(fit, rows, type) {
   if (is_mean_count) {
     unseen <- c(unseen, list(rows$unseen), lapply(rows$paths, function(path) path$level > 0L))
   } else {
-    columns <- colnames(part$design$x) %in% sub("^.*:", "", long_coefficients(part))
-    unseen <- c(unseen, list(rep(any(columns), n)))
+    unseen <- c(unseen, list(rep(any(colnames(part$design$x) %in% sub("^.*:", "", long_coefficients(part))), n)))
   }
   Reduce(`|`, Filter(length, unseen), logical(n)) & rows$complete
 }

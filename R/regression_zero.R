@@ -133,10 +133,8 @@ log_no_count <- function(log_mean, size) {
 
 # Linear predictors as vectors. Poisson counts are negative binomial ones of infinite `size`.
 zero_values <- function(linear) {
-  list(
-    log_mean = as.vector(linear[, , 1L]), mean = exp(as.vector(linear[, , 1L])), zero = as.vector(linear[, , 2L]),
-    size = if (dim(linear)[[3L]] == 3L) as.vector(linear[, , 3L]) else Inf
-  )
+  list(log_mean = as.vector(linear[, , 1L]), mean = exp(as.vector(linear[, , 1L])),
+    zero = as.vector(linear[, , 2L]), size = if (dim(linear)[[3L]] == 3L) as.vector(linear[, , 3L]) else Inf)
 }
 
 zero_log_likelihood <- function(fit, linear, y) {
@@ -146,8 +144,7 @@ zero_log_likelihood <- function(fit, linear, y) {
   none <- log_no_count(at$log_mean, at$size)
   counted <- log_other + stats::dnbinom(y, size = at$size, mu = at$mean, log = TRUE)
   if (fit$zero$kind == "hu") return(ifelse(y == 0, log_zero, counted - log(-expm1(none))))
-  log_excess <- pmax(log_zero, log_other + none) + log1p(exp(-abs(log_zero - (log_other + none))))
-  ifelse(y == 0, log_excess, counted)
+  ifelse(y == 0, pmax(log_zero, log_other + none) + log1p(exp(-abs(log_zero - (log_other + none)))), counted)
 }
 
 zero_moments <- function(fit, linear, variance = FALSE) {
@@ -192,19 +189,17 @@ family_wrappers$zero <- function(record, fit) {
   kind <- zero_kinds[[if (identical(as.list(fit$zero)$kind, "hu")) "hu" else "zi"]]
   moments <- function(linear) zero_moments(fit, linear)
   of_counts <- function(linear) linear[, , 1L, drop = FALSE]
+  spread <- function(linear, ...) zero_moments(fit, linear, variance = TRUE)
   own <- list(
     title = paste(sub("^(.)", "\\U\\1", kind, perl = TRUE), sub("^Negative", "negative", record$title)),
     mean = moments, link = of_counts,
     respond = function(linear, ...) draw_zero_responses(fit, linear),
     log_likelihood = function(linear, observed, ...) zero_log_likelihood(fit, linear, observed),
-    types = list(
-      response = moments, link = of_counts, count = function(linear) exp(of_counts(linear)),
-      zero = function(linear) stats::plogis(linear[, , 2L])
-    ),
+    types = list(response = moments, link = of_counts, count = function(linear) exp(of_counts(linear)),
+      zero = function(linear) stats::plogis(linear[, , 2L])),
     residual_weights = function(fit, trials) 1,
     variance = function(...) {
-      summarise_by_blocks(fit, prediction_rows(fit, NULL), draws_used(fit, NULL), 1L, c(0, 1),
-        function(linear) zero_moments(fit, linear, variance = TRUE))[, 1L, 1L]
+      summarise_by_blocks(fit, prediction_rows(fit, NULL), draws_used(fit, NULL), 1L, c(0, 1), spread)[, 1L, 1L]
     },
     lost = function(...) stop_input("object", "has ", kind, " counts, which have no deviance"),
     object = function(size) {
@@ -219,9 +214,7 @@ family_wrappers$zero <- function(record, fit) {
     },
     sampling = list(sampler = zero_sampler, start = zero_start, words = zero_sampler_words), check = check_zero_parts,
     formula_words = function(fit) sprintf(", %s = ~ %s", fit$zero$kind, deparse1(fit$zero$part$formula[[3L]])),
-    support = zero_support, law = paste(kind, record$law), spread = function(linear, ...) {
-      zero_moments(fit, linear, variance = TRUE)
-    }
+    support = zero_support, law = paste(kind, record$law), spread = spread
   )
   record[names(own)] <- own
   record["kernel"] <- list(NULL)

@@ -19,8 +19,7 @@ zero_sampler <- function(fit) {
 }
 
 zero_count_data <- function(fit, counts, zeros) {
-  rows <- seq_along(fit$weights)
-  order_of <- function(view) if (is.null(view$design$order)) rows else view$design$order
+  order_of <- function(view) if (is.null(view$design$order)) seq_along(fit$weights) else view$design$order
   order <- order_of(counts)
   y <- as.double(fit$response$observed)[order]
   weight <- fit$weights[order]
@@ -39,10 +38,7 @@ zero_part_prior <- function(view) {
   some <- counts$value > 0
   if (!is.null(counts)) counts <- list(value = counts$value[some], weight = counts$weight[some],
     rows = sum(counts$weight[some]))
-  prior <- compiled_logit_prior(view$prior, counts)
-  prior$effect_scale <- effect_scales(view)
-  prior$moves <- c(view$warmup, level_moves)
-  prior
+  compiled_logit_prior(view, counts)
 }
 
 # The state that both regressions start from. Surrogates of Poisson rows have the dispersions of `unit`.

@@ -235,8 +235,7 @@ power_of_trial <- function(counting, f, outputs, accuracy, run) {
 
 first_of_sum <- function(x, y, outputs, accuracy, run) {
   if (max(x) == 0 || max(y) == 0) return(0)
-  count <- min(outputs, length(x) + length(y) - 1)
-  native(C_pmf_first, x, y, count, accuracy, fourier_cache(), run)
+  native(C_pmf_first, x, y, min(outputs, length(x) + length(y) - 1), accuracy, fourier_cache(), run)
 }
 
 # The distribution without upper tail and leading impossible values. `cut`: `g` ends before the last possible value.

@@ -81,8 +81,7 @@ generating_function <- function(x, z, log = FALSE) {
   }
   vapply(z, function(one) {
     if (is.na(one)) return(NA_real_)
-    powers <- ifelse(weights$value == 0, 0, weights$value * base::log(abs(one)))
-    terms <- weights$log_share + powers
+    terms <- weights$log_share + ifelse(weights$value == 0, 0, weights$value * base::log(abs(one)))
     if (one >= 0) return(if (log) log_of_sum(terms) else exp(log_of_sum(terms)))
     odd <- weights$value %% 2 == 1
     exp(log_of_sum(c(terms[!odd], -Inf))) - exp(log_of_sum(c(terms[odd], -Inf)))

@@ -156,8 +156,7 @@ sums_of_same <- function(pool, i, k, n, numbers, add_row) {
       numbers$times(numbers$times(at_value(variable$here[[i]], equal[[j]]),
         at_value(variable$before[[i]], n - a - equal[[j]])), ways[[j]])
     }))
-    grown <- c(sums, rep(numbers$zero, length(above) - length(sums)))
-    sums <- numbers$plus(grown, numbers$times(above, ties))
+    sums <- numbers$plus(c(sums, rep(numbers$zero, length(above) - length(sums))), numbers$times(above, ties))
   }
   if (any(sums > numbers$zero)) sums
 }
@@ -215,8 +214,7 @@ opposed_pools_pmf <- function(x, y, pairs = NULL, ties = c("lose", "win")) {
     reached <- move(reached, own, other$met, i)
     if (ties == "win") reached <- move_other()
   }
-  wins <- reached[states[[1L]], states[[2L]], ]
-  leave_out_of_pool(pmf_at(wins, NULL, whole_lattice, FALSE), c(x, y))
+  leave_out_of_pool(pmf_at(reached[states[[1L]], states[[2L]], ], NULL, whole_lattice, FALSE), c(x, y))
 }
 
 # How many variables have been `met` in each state: counts of each kind, of which the first varies fastest.

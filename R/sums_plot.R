@@ -220,8 +220,7 @@ curve_layers <- function(curve, colour, style, points) {
   curve <- thin_line(curve$x, curve$y)
   seen <- is.finite(curve$y)
   curve$y[!seen] <- NA
-  alone <- seen & !c(FALSE, seen[-length(seen)]) & !c(seen[-1L], FALSE)
-  dots <- which(points | alone)
+  dots <- which(points | (seen & !c(FALSE, seen[-length(seen)]) & !c(seen[-1L], FALSE)))
   line <- if (!points && any(seen)) {
     layer("lines", x = curve$x, y = curve$y, colour = colour, width = style$width, dash = style$dash)
   }
@@ -251,8 +250,7 @@ value_axis <- function(ends, whole) {
 
 # Powers of ten, or probabilities if the axis spans less than one power.
 power_axis <- function(ends) {
-  power <- function(at) lapply(at, function(one) bquote(10^.(format(one, scientific = FALSE))))
-  ticks <- axis_of(ends, power, 5L)
+  ticks <- axis_of(ends, function(at) lapply(at, function(one) bquote(10^.(format(one, scientific = FALSE)))), 5L)
   whole <- ticks$at == floor(ticks$at)
   if (sum(whole) > 1L || ends[[1L]] < -300) return(if (sum(whole) > 1L) lapply(ticks, `[`, whole) else ticks)
   axis <- axis_of(10^ends, function(at) format(at, trim = TRUE))

@@ -29,9 +29,8 @@ moments_table <- function(summary) {
 }
 
 in_chunk.pmf <- function(x) {
-  content <- report_content.pmf(x)
   list(words = c(paste("Distribution of a random variable on", format_values(x)), format_left_out(x)),
-    tables = list(content$main()))
+    tables = list(report_content.pmf(x)$main()))
 }
 
 in_chunk.summary_pmf <- function(x) {

@@ -31,8 +31,7 @@ expected_value <- function(x, f, ...) {
   check_is_function(f, "f")
   weights <- relative_weights(x)
   possible <- which(weights > 0)
-  value <- check_function_values(f(values_of(x, possible), ...), length(possible))
-  sum(weights[possible] / sum(weights) * value)
+  sum(weights[possible] / sum(weights) * check_function_values(f(values_of(x, possible), ...), length(possible)))
 }
 
 #' @rdname expected_value
@@ -106,8 +105,7 @@ stop_loss_premium <- function(x, retention) {
   upper <- cumulative_weights(x, upper = TRUE, log = FALSE)
   # Entry i is the expected excess over value i.
   size <- length(value)
-  beyond <- upper[-1L] * diff(value)
-  excess <- c(if (size > 1L) cumulate(beyond, FALSE, TRUE), 0)
+  excess <- c(if (size > 1L) cumulate(upper[-1L] * diff(value), FALSE, TRUE), 0)
   following <- pmin(findInterval(retention, value) + 1L, size)
   result <- excess[following] + upper[following] * (value[following] - retention)
   result[which(retention >= value[[size]])] <- 0

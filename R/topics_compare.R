@@ -120,9 +120,8 @@ compare_scores <- function(log_likelihood, tokens, part) {
     max(of_sums(rest), if (length(unique(part)) > 2L) of_sums(as.vector(rowsum(rest, part))))
   }
   errors <- apply(log_likelihood, 2L, error)
-  differences <- log_likelihood - log_likelihood[, best]
   data.frame(perplexity = exp(-means), perplexity_se = exp(-means) * errors, difference = means - means[[best]],
-    difference_se = apply(differences, 2L, error), row.names = NULL)
+    difference_se = apply(log_likelihood - log_likelihood[, best], 2L, error), row.names = NULL)
 }
 
 comparison_verdict <- function(topics, best, alike, table, fits) {

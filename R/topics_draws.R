@@ -4,8 +4,7 @@ array_of_draws.topic_model <- function(x, topics = FALSE, ...) {
   check_method(x, "x", ...)
   topics <- check_flag(topics, "topics")
   count <- kept_draws(x$iter, x)
-  sweeps <- x$warmup + x$thin * seq_len(count)
-  parts <- lapply(topic_traces(x), function(trace) trace[sweeps, , drop = FALSE])
+  parts <- lapply(topic_traces(x), function(trace) trace[x$warmup + x$thin * seq_len(count), , drop = FALSE])
   for (part in if (topics) intersect(c("alpha", "phi", "effects", "theta"), names(x$draws))) {
     number <- seq_len(x$topics)
     terms <- rownames(x$draws$effects)

@@ -18,13 +18,11 @@ topic_explorer <- function(fit, most, n) {
   # All circles first, so that none covers a number.
   circles <- label("", places$x, places$y, sprintf("<i style=\"width:%1$spx;height:%1$spx\"></i>", places$d))
   numbers <- label("class=\"number\" ", places$number[, 1L], places$number[, 2L], shown)
-  note <- paste0(
-    if (length(used) > most) sprintf("The %d largest of %s topics. ", most, whole_words(length(used))),
+  note <- paste0(if (length(used) > most) sprintf("The %d largest of %s topics. ", most, whole_words(length(used))),
     "Topics with similar terms are close to each other, and the area of a circle is the share of the topic in all ",
     "tokens. Click on a topic. Blue: tokens of the term in this topic; grey: all its tokens. ",
     "Relevance is that of Sievert and Shirley (2014), with lambda = 1 for the terms that are common, 0.6 for those ",
-    "that are relevant, and 0.2 for those that are rare elsewhere."
-  )
+    "that are relevant, and 0.2 for those that are rare elsewhere.")
   page <- html(
     "<div class=\"explorer\">",
     pickers("radio", "topic", id, seq_along(shown) == 1L, labels),
@@ -48,10 +46,9 @@ map_places <- function(fit, shown, prevalence) {
   middle <- (apply(at, 2L, max) + apply(at, 2L, min)) / 2
   span <- max(apply(at, 2L, function(values) diff(range(values))), 1e-9)
   pixels <- function(values, column, sign) round(170 + sign * 270 * (values - middle[[column]]) / span, 1)
-  diameter <- 62 * sqrt(prevalence / max(prevalence, 1e-300))
   x <- pixels(at[, 1L], 1L, 1)
   y <- pixels(at[, 2L], 2L, -1)
-  list(x = x, y = y, d = round(pmax(diameter, 3), 1),
+  list(x = x, y = y, d = round(pmax(62 * sqrt(prevalence / max(prevalence, 1e-300)), 3), 1),
     axes = sprintf("--centre:%spx;--middle:%spx", pixels(0, 1L, 1), pixels(0, 2L, -1)),
     number = unname(free_places(x, y, 4 + 8 * max(nchar(shown)), 14, 340)))
 }

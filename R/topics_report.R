@@ -5,12 +5,10 @@ report_content.topic_model <- function(fit, topics = 100, terms = 15, ...) {
   topics <- check_count(topics, "topics", max = 500)
   terms <- check_count(terms, "terms", max = 200)
   summary <- summary.topic_model(fit)
-  list(
-    title = "Topic model", words = summary$words, converged = summary$converged, verdict = summary$verdict,
+  list(title = "Topic model", words = summary$words, converged = summary$converged, verdict = summary$verdict,
     main = function() topic_rows(summary$topics), sections = function() topic_sections(fit, summary, topics, terms),
     made = made_words(fit, c(Method = if (fit$method == "gibbs") "Gibbs sampling" else "mean-for-mode estimation")),
-    prior = topic_prior_words(fit), code = topic_code(fit), rows = 12L
-  )
+    prior = topic_prior_words(fit), code = topic_code(fit), rows = 12L)
 }
 
 topic_rows <- function(table) {
@@ -37,20 +35,16 @@ topic_sections <- function(fit, summary, topics, terms) {
       list(title = "Which topics go together", parts = list(picture_part(paste("Correlations between the logarithms of",
         "the amounts of topics in documents. White: unrelated."), draw("correlation"), c(0.75, 1.1))))
     },
-    list(title = "Convergence", parts = list(
-      table_part(topic_diagnostics_words(summary$diagnostics)),
-      picture_part("Log likelihood per token over the sweeps.", draw("log_likelihood"), c(0.5, 0.9))
-    ))
+    list(title = "Convergence", parts = list(table_part(topic_diagnostics_words(summary$diagnostics)),
+      picture_part("Log likelihood per token over the sweeps.", draw("log_likelihood"), c(0.5, 0.9))))
   )
 }
 
 topic_diagnostics_words <- function(table) {
   number <- function(value, sd) if (is.na(value)) "-" else format_to_spread(value, sd)
-  data.frame(
-    quantity = sub("^the ", "", topic_quantity_words(table$quantity)),
+  data.frame(quantity = sub("^the ", "", topic_quantity_words(table$quantity)),
     mean = as.character(Map(number, table$mean, table$sd)), sd = as.character(Map(number, table$sd, table$sd)),
-    Rhat = rhat_words(table$rhat), ESS = ess_words(table$ess_bulk)
-  )
+    Rhat = rhat_words(table$rhat), ESS = ess_words(table$ess_bulk))
 }
 
 topic_prior_words <- function(fit) {

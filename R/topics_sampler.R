@@ -178,8 +178,7 @@ topic_finish <- function(fit) {
   } else {
     if (is.null(fit$groups)) state$alpha else fit$alpha
   }
-  drawn <- fit$learn$beta && length(fit$draws$beta)
-  fit$beta <- if (drawn) mean(fit$draws$beta[, fit$reference]) else state$beta
+  fit$beta <- if (fit$learn$beta && length(fit$draws$beta)) mean(fit$draws$beta[, fit$reference]) else state$beta
   fit$chain_phi <- if (fit$chains > 1) lapply(closed, `[[`, "phi")
   fit$tokens <- topic_sizes(lapply(fit$state, `[[`, "topics"), fit$topics)
   # What relabel() added is of fewer sweeps.

@@ -76,7 +76,6 @@ process_start_number <- function(fit, key, run) {
   }
   start_in_steps(fit, c(numbers, 1), c(50, 25), key, topic_start_iteration + 1e6, run, look)
   worse <- score[, which.max(colSums(score))] - score
-  alike <- colSums(worse) <= sqrt(nrow(worse) * apply(worse, 2L, stats::var))
-  number <- max(tried[alike])
+  number <- max(tried[colSums(worse) <= sqrt(nrow(worse) * apply(worse, 2L, stats::var))])
   if (number == most) fit$topics else number
 }

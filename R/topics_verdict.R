@@ -86,8 +86,7 @@ topic_traces <- function(fit) {
 }
 
 judged_traces <- function(fit) {
-  after <- seq_len(fit$iter) > fit$warmup
-  lapply(topic_traces(fit), function(trace) trace[after, , drop = FALSE])
+  lapply(topic_traces(fit), function(trace) trace[seq_len(fit$iter) > fit$warmup, , drop = FALSE])
 }
 
 topic_quantity_words <- function(name) {
