@@ -47,10 +47,12 @@ uint64_t wb_interface_iterated_key(const warpbayes_source *from);
   FUNCTION(stream_normal) \
   FUNCTION(normal_draw) \
   FUNCTION(stream_exponential) \
-  FUNCTION(exponential_draw) FUNCTION(stream_gumbel) FUNCTION(gumbel_draw) FUNCTION(stream_gamma) FUNCTION(gamma_draw) \
-      FUNCTION(stream_beta) FUNCTION(beta_draw) FUNCTION(stream_truncated_normal) FUNCTION(truncated_normal_draw) \
-          FUNCTION(stream_binomial) FUNCTION(binomial_draw) FUNCTION(stream_dirichlet) FUNCTION(dirichlet_draw) \
-              FUNCTION(stream_multinomial) FUNCTION(multinomial_draw) FUNCTION(stream_multivariate_normal) \
-                  FUNCTION(multivariate_normal_draw) FUNCTION(stream_wishart) FUNCTION(wishart_draw)
+  FUNCTION(exponential_draw) \
+  FUNCTION(stream_gumbel) \
+  FUNCTION(gumbel_draw) FUNCTION(stream_gamma) FUNCTION(gamma_draw) FUNCTION(stream_beta) FUNCTION(beta_draw) \
+      FUNCTION(stream_truncated_normal) FUNCTION(truncated_normal_draw) FUNCTION(stream_binomial) \
+          FUNCTION(binomial_draw) FUNCTION(stream_dirichlet) FUNCTION(dirichlet_draw) FUNCTION(stream_multinomial) \
+              FUNCTION(multinomial_draw) FUNCTION(stream_multivariate_normal) FUNCTION(multivariate_normal_draw) \
+                  FUNCTION(stream_wishart) FUNCTION(wishart_draw)
 #define WB_DECLARE(name) __typeof__(*((warpbayes_table *)0)->name) wb_interface_##name;
 WB_INTERFACE(WB_DECLARE)
