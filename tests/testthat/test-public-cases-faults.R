@@ -101,11 +101,12 @@ test_that("a child that was forked after the use of threads ends (data.table iss
 
 test_that("tables with compact, spare or assigned columns are read, and stay (data.table issues 970, 4734, 6734)", {
   skip_if_not_installed("data.table")
+  of_package <- function(name) getExportedValue("data.table", name)
   plain <- data.frame(x = 1:40, y = rep(0:1, 20))
-  assigned <- data.table::as.data.table(plain)
+  assigned <- of_package("as.data.table")(plain)
   assigned[["y"]] <- plain$y
-  tables <- list(compact = data.table::setDT(list(x = 1:40, y = rep(0:1, 20))), assigned = assigned,
-    spare = data.table::setalloccol(data.table::as.data.table(plain), 3000L))
+  tables <- list(compact = of_package("setDT")(list(x = 1:40, y = rep(0:1, 20))), assigned = assigned,
+    spare = of_package("setalloccol")(of_package("as.data.table")(plain), 3000L))
   read <- function(rows) {
     fit <- bayes_logit(y ~ x, rows, chains = 1, iter = 20, seed = 1, threads = 1, progress = FALSE)
     list(fit$draws, predict(fit, rows), dp_mixture(rows, components = 2, iter = 10, seed = 1, threads = 1)$draws)
@@ -116,7 +117,7 @@ test_that("tables with compact, spare or assigned columns are read, and stay (da
     expect_identical(read(tables[[name]]), expected, label = name)
     expect_identical(serialize(tables[[name]], NULL), before, label = name)
   }
-  expect_named(data.table::set(tables$spare, j = "z", value = 1), c("x", "y", "z"))
+  expect_named(of_package("set")(tables$spare, j = "z", value = 1), c("x", "y", "z"))
 })
 
 test_that("waiting times are one variable if R chose another unit for each animal (amt issue 1)", {
