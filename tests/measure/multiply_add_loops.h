@@ -3,8 +3,7 @@
  * are more than that. They are few enough to stay in registers with a and b (AVX2 has 16 registers). */
 
 /* Iterates every x `rounds` times; *count: multiply-adds of a round. Returns the sum, lest the work be left out. */
-#define multiply_add REAL_NAME(multiply_add_double, multiply_add_single)
-static double multiply_add(int64_t rounds, int *count) {
+static double REAL_NAME(multiply_add)(int64_t rounds, int *count) {
   enum { LANES = WB_VECTOR_BYTES / sizeof(REAL), CHAINS = WB_VECTOR_BYTES == 64 ? 24 : 12 };
   const REAL_VECTOR a = REAL_SET((REAL)0.75), b = REAL_SET((REAL)0.25);
   REAL_VECTOR x[CHAINS];

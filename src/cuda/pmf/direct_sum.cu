@@ -181,12 +181,13 @@ int launch_tiled(const wb_convolution &a, cudaStream_t stream, wb_message *messa
 
 int64_t tiles_of(const wb_convolution &a, int R) { return ceiling(a.count, tiled_threads * R); }
 
-int launch_convolution(const wb_convolution &a, int processors, cudaStream_t stream, wb_message *message) {
-  if (use_skew(a)) {
-    const size_t values = size_t(skew_pairs) * size_t(2 * (a.m + a.n) - 1);
-    return launch(cover(32 * skew_pairs, 32 * a.pairs).sharing(values * sizeof(double)).on(stream), convolve_skew,
-                  "convolving pairs", message, a);
-  }
+int launch_skew(const wb_convolution &a, cudaStream_t stream, wb_message *message) {
+  const size_t values = size_t(skew_pairs) * size_t(2 * (a.m + a.n) - 1);
+  return launch(cover(32 * skew_pairs, 32 * a.pairs).sharing(values * sizeof(double)).on(stream), convolve_skew,
+                "convolving pairs", message, a);
+}
+
+int launch_tiles(const wb_convolution &a, int processors, cudaStream_t stream, wb_message *message) {
   /* The time grows with tiles (R + 1): large R needs fewer reads, and small R leaves less of the last tile empty. */
   int best = 5;
   for (const int R : {17, 25}) {
@@ -196,6 +197,10 @@ int launch_convolution(const wb_convolution &a, int processors, cudaStream_t str
   return best == 25   ? launch_tiled<25>(a, stream, message)
          : best == 17 ? launch_tiled<17>(a, stream, message)
                       : launch_tiled<5>(a, stream, message);
+}
+
+int launch_convolution(const wb_convolution &a, int processors, cudaStream_t stream, wb_message *message) {
+  return use_skew(a) ? launch_skew(a, stream, message) : launch_tiles(a, processors, stream, message);
 }
 
 /* A launch's least products, and tiles a multiprocessor: some tenths of a second between polls for interrupts. */
