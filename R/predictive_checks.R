@@ -86,10 +86,8 @@ is_discrete <- function(y) {
 # counts between them and the next such places on both sides must be 5 deviations and a fourth of the counts.
 is_heaped <- function(y) {
   y <- sort(as.double(y))
-  gaps <- diff(y)
-  gaps <- gaps[gaps > 1e-9 * sum(gaps)]
-  if (!length(gaps)) return(FALSE)
-  step <- min(gaps)
+  step <- rounding_step(y)
+  if (is.infinite(step)) return(FALSE)
   place <- round((y - y[[1L]]) / step)
   last <- max(place)
   if (!anyDuplicated(place) || max(abs(y - y[[1L]] - place * step)) > 1e-6 * step) return(FALSE)

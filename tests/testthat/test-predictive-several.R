@@ -191,4 +191,8 @@ test_that("skewed columns are predicted on scales of their own, in any unit, and
   one <- fit(cbind(a = qnorm(u), b = skewed[, 2]), at)
   expect_match(said_of(one, "scale")[[1L]], "asinh scales of b:")
   expect_null(fit(qnorm(cbind(u, u[order(cos(5 * 1:60))])), at)$scales)
+  # Values that repeat have no density that a scale could raise.
+  for (discrete in list(rep(0:1, 30), rep(c(0, 0, 1), 20) * skewed[, 1])) {
+    expect_identical(lengths(bent_scales(cbind(discrete, skewed[, 2]))), c(0L, 2L))
+  }
 })
