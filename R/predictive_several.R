@@ -35,10 +35,10 @@ on_better_axes <- function(fit, run) {
   best
 }
 
-# A scale gains without end where it is steep at values that repeat, so discrete columns have none.
+# A scale gains without end where it is steep at values that repeat, so columns with frequent values have none.
 bent_scales <- function(y) {
   lapply(seq_len(ncol(y)), function(j) {
-    scale <- if (!is_discrete(as_given(y[, j]))) find_bend(new_scale(), y[, j])
+    scale <- if (max(tabulate(match(y[, j], y[, j]))) <= nrow(y) / 10) find_bend(new_scale(), y[, j])
     if (is.null(scale)) return(NULL)
     scale <- with_ends(scale, y[, j])
     list(scale = scale, standard = standard_of(matrix(to_scale(scale, y[, j])), TRUE, "y"))
