@@ -34,25 +34,22 @@ int wb_interface_numbers(const char *name, const double *values, int64_t length,
 uint64_t wb_interface_iterated_key(const warpbayes_source *from);
 
 /* All functions of the table: wb_interface_<name>() has the type of its entry <name>. */
+/* clang-format off */
 #define WB_INTERFACE(FUNCTION) \
-  FUNCTION(key) \
-  FUNCTION(stream_open) \
-  FUNCTION(polyagamma_draw) \
-  FUNCTION(categorical_draw) \
-  FUNCTION(pmf_convolve) \
-  FUNCTION(mixture_evaluate) \
-  FUNCTION(mixture_allocate) \
-  FUNCTION(stream_uniform) \
-  FUNCTION(uniform_draw) \
-  FUNCTION(stream_normal) \
-  FUNCTION(normal_draw) \
-  FUNCTION(stream_exponential) \
-  FUNCTION(exponential_draw) \
-  FUNCTION(stream_gumbel) \
-  FUNCTION(gumbel_draw) FUNCTION(stream_gamma) FUNCTION(gamma_draw) FUNCTION(stream_beta) FUNCTION(beta_draw) \
-      FUNCTION(stream_truncated_normal) FUNCTION(truncated_normal_draw) FUNCTION(stream_binomial) \
-          FUNCTION(binomial_draw) FUNCTION(stream_dirichlet) FUNCTION(dirichlet_draw) FUNCTION(stream_multinomial) \
-              FUNCTION(multinomial_draw) FUNCTION(stream_multivariate_normal) FUNCTION(multivariate_normal_draw) \
-                  FUNCTION(stream_wishart) FUNCTION(wishart_draw)
+  FUNCTION(key) FUNCTION(stream_open) FUNCTION(polyagamma_draw) FUNCTION(categorical_draw) \
+  FUNCTION(pmf_convolve) FUNCTION(mixture_evaluate) FUNCTION(mixture_allocate) \
+  FUNCTION(stream_uniform) FUNCTION(uniform_draw) \
+  FUNCTION(stream_normal) FUNCTION(normal_draw) \
+  FUNCTION(stream_exponential) FUNCTION(exponential_draw) \
+  FUNCTION(stream_gumbel) FUNCTION(gumbel_draw) \
+  FUNCTION(stream_gamma) FUNCTION(gamma_draw) \
+  FUNCTION(stream_beta) FUNCTION(beta_draw) \
+  FUNCTION(stream_truncated_normal) FUNCTION(truncated_normal_draw) \
+  FUNCTION(stream_binomial) FUNCTION(binomial_draw) \
+  FUNCTION(stream_dirichlet) FUNCTION(dirichlet_draw) \
+  FUNCTION(stream_multinomial) FUNCTION(multinomial_draw) \
+  FUNCTION(stream_multivariate_normal) FUNCTION(multivariate_normal_draw) \
+  FUNCTION(stream_wishart) FUNCTION(wishart_draw)
+/* clang-format on */
 #define WB_DECLARE(name) __typeof__(*((warpbayes_table *)0)->name) wb_interface_##name;
 WB_INTERFACE(WB_DECLARE)
