@@ -3,7 +3,7 @@
 # needs nothing and takes minutes, stands before `build`.
 # tools/step says what each step does.
 steps = scripts rules library $(turn) build check plugin audit emulator cpu client torture \
-  install geweke measure processors symbols loops documents
+  geweke measure processors symbols loops documents
 
 # Steps that look once more, with another tool or system, at code which other steps run: each day one fifth of them, as
 # of long lists of cases in the tests. --full runs all. WARPBAYES_TEST_PART, 0 to 4, chooses the fifth instead of the
@@ -12,7 +12,7 @@ WARPBAYES_TEST_PART ?= $(shell echo $$(($$(date +%s) / 86400 % 5)))
 export WARPBAYES_TEST_PART
 turn_0 = sanitizers
 turn_1 = newer rules-selftest
-turn_2 = vectors valgrind fuzz
+turn_2 = vectors valgrind fuzz install
 turn_3 = clang emulator-selftest emulator-access
 turn_4 = races emulator-sanitizers
 turns = $(turn_0) $(turn_1) $(turn_2) $(turn_3) $(turn_4)
