@@ -135,7 +135,7 @@ cell_image <- function(x, y, colour, colours, bins) {
   total <- rowSums(count)
   filled <- which(total > 0)
   if (!length(filled)) return(NULL)
-  majority <- max.col(count[filled, , drop = FALSE], ties.method = "first")
+  majority <- max.col(count[filled, , drop = FALSE], "first")
   # Images with few shades make small files.
   depth <- 0.35 + 0.65 * round(4 * log1p(total[filled]) / log1p(max(total))) / 4
   rgb <- grDevices::col2rgb(colours)[, majority, drop = FALSE]

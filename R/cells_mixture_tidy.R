@@ -63,7 +63,7 @@ augment.dp_mixture <- function(x, data = NULL, ndraws = NULL, backend = NULL, th
   # 2^24 probabilities at a time: 128 MB.
   for (slice in row_slices(nrow(cells), max(1, floor(2^24 / x$components)))) {
     part <- evaluate_mixture(x, reference, cells_in(cells, slice), "prob", run, if (is.null(data)) x$sample[slice])
-    class[slice] <- max.col(part, ties.method = "first")
+    class[slice] <- max.col(part, "first")
     probability[slice] <- part[cbind(seq_along(slice), class[slice])]
   }
   as_table(cbind(all_columns(x, data, cells), .class = class, .prob = probability, .log_density = density))

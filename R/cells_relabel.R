@@ -176,7 +176,7 @@ predict.relabelled_mixture <- function(object, newdata = NULL,
       }
       sum / nrow(used)
     })
-    best <- max.col(mean, ties.method = "first")
+    best <- max.col(mean, "first")
     top <- mean[cbind(seq_along(slice), best)]
     if (prob) result[slice, ] <- mean else result[slice] <- if (type == "class") best else 1 - pmin(top, 1)
   }

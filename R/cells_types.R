@@ -99,7 +99,7 @@ summarise_types <- function(fit, map, own, labels, least, how, threads) {
   speck[edge_types(fit, own$type)] <- TRUE
   apart <- type_distances(map$tree, map$group)
   if (!all(speck)) apart[, speck] <- Inf
-  nearest <- replace(max.col(-apart, ties.method = "first"), rowSums(is.finite(apart)) == 0, NA)
+  nearest <- replace(max.col(-apart, "first"), rowSums(is.finite(apart)) == 0, NA)
   types <- data.frame(
     type = labels, proportion = zap_share(proportion), lower = zap_share(interval[, 1L]),
     upper = zap_share(interval[, 2L]),

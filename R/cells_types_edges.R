@@ -41,8 +41,8 @@ joining_edges <- function(x) {
 other_joinings <- function(map, least) {
   Reduce(`+`, lapply(map$others, function(weights) {
     weights <- rowsum(weights, map$group)
-    into <- max.col(weights, ties.method = "first")
-    from <- max.col(t(weights), ties.method = "first")
+    into <- max.col(weights, "first")
+    from <- max.col(t(weights), "first")
     together <- outer(into, into, "==")
     parts <- vapply(seq_len(map$count), function(t) sum(weights[t, from == t] >= least * sum(weights)), 0)
     diag(together) <- parts > 1

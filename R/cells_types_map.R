@@ -78,7 +78,7 @@ chain_pairs <- function(map) {
   of_chain <- lapply(draws, function(some) {
     votes <- vapply(seq_len(map$count), function(t) rowSums(type[, some, drop = FALSE] == t, na.rm = TRUE),
       numeric(nrow(type)))
-    max.col(matrix(votes, nrow(type)), ties.method = "first")
+    max.col(matrix(votes, nrow(type)), "first")
   })
   utils::combn(of_chain, 2L, function(pair) {
     matrix(tabulate(pair[[1L]] + (pair[[2L]] - 1L) * map$count, map$count^2), map$count)
@@ -100,7 +100,7 @@ cut_of_draw <- function(averaged, own, weights, count, fixed) {
   mass <- matrix(0, max(own), count)
   sums <- rowsum(weights[free], own[free] + (averaged[free] - 1) * max(own))
   mass[as.integer(rownames(sums))] <- sums
-  averaged[free] <- max.col(mass, ties.method = "first")[own[free]]
+  averaged[free] <- max.col(mass, "first")[own[free]]
   averaged
 }
 

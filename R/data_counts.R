@@ -97,15 +97,10 @@ pack_counts <- function(parts, argument) {
   if (tokens >= 2^31) {
     stop_input(argument, sprintf("has %s tokens; at most 2147483647 can be fitted", exact_words(tokens)))
   }
-  if (tokens == 0) {
-    stop_input(argument, "has no tokens: all counts of its ", size[[1L]], " documents and ", size[[2L]], " terms are 0")
-  }
+  # New documents may be empty.
+  if (tokens == 0 && argument == "x") stop_input(argument, "has no tokens: all its counts are 0")
   if (is.null(parts$p)) parts <- by_columns(parts, size)
-  if (any(parts$count == 0L)) {
-    used <- parts$count > 0L
-    parts$p <- c(0L, cumsum(used))[parts$p + 1L]
-    parts[c("i", "count")] <- lapply(parts[c("i", "count")], `[`, used)
-  }
+  if (any(parts$count == 0L)) parts <- pick_counts(parts, parts$count, parts$count > 0L)
   structure(list(
     p = parts$p, i = parts$i, count = parts$count,
     documents = as.character(names_or(parts$documents, size[[1L]])),
@@ -174,15 +169,22 @@ sums_of <- function(count, place, size) {
 
 # The same documents with exactly the given terms. `unknown`: how many tokens of each document belong to none of them.
 match_terms <- function(counts, terms) {
-  to <- match(counts$terms, terms)[term_columns(counts)]
-  known <- which(!is.na(to))
-  order <- known[order(to[known], counts$i[known])]
-  lost <- which(is.na(to))
   tell_forms(setdiff(counts$terms, terms), terms, "unknown term")
-  unknown <- sums_of(counts$count[lost], counts$i[lost] + 1L, counts$size[[1L]])
+  to <- match(counts$terms, terms)[term_columns(counts)]
+  lost <- is.na(to)
+  counts$unknown <- sums_of(counts$count[lost], counts$i[lost] + 1L, counts$size[[1L]])
+  counts$terms <- terms
   counts$size[[2L]] <- length(terms)
-  counts[c("p", "i", "count", "terms", "tokens", "unknown")] <- list(c(0L, cumsum(tabulate(to[order], length(terms)))),
-    counts$i[order], counts$count[order], terms, sum(counts$count[order]), unknown)
+  known <- list(row = counts$i[!lost] + 1L, column = to[!lost], count = counts$count[!lost])
+  counts[c("p", "i", "count")] <- by_columns(known, counts$size)[c("p", "i", "count")]
+  replace(counts, "tokens", sum(counts$count))
+}
+
+pick_counts <- function(counts, values, entries) {
+  counts$p <- c(0L, cumsum(tabulate(term_columns(counts)[entries], counts$size[[2L]])))
+  counts$i <- counts$i[entries]
+  counts$count <- as.integer(values[entries])
+  counts$tokens <- sum(counts$count)
   counts
 }
 

@@ -71,6 +71,7 @@ check_factors <- function(frame, terms, contrasts = NULL, source = "data") {
   factors <- intersect(names(frame)[is_factor], used)
   for (name in factors) {
     values <- frame[[name]][!is.na(frame[[name]])]
+    tell_forms(as.character(unique(values)), NULL, "level")
     if (!is.logical(values) && length(unique(values)) == 1L) {
       stop_input(source, sprintf("has only the level %s of the predictor %s: leave it out of the formula",
         dQuote(substr(as.character(values[[1L]]), 1L, 60L), FALSE), dQuote(name, FALSE)))

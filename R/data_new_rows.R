@@ -51,6 +51,7 @@ as_fitted_classes <- function(fit, frame, argument = "newdata", unknown = FALSE)
     levels <- fit$xlevels[[name]]
     if (!is.null(levels)) {
       new <- setdiff(as.character(values), c(levels, NA))
+      tell_forms(new, levels, "new level")
       if (length(new) && !unknown) {
         stop_input(argument, sprintf("has the new level %s of %s, which the fit has not seen",
           dQuote(substr(new[[1L]], 1L, 60L), FALSE), dQuote(name, FALSE)))

@@ -4,16 +4,14 @@ known_terms <- function(fit, newdata) {
   counts <- count_matrix(newdata, "newdata")
   if (counts$named[["terms"]] && fit$x$named[["terms"]]) {
     counts <- match_terms(counts, fit$terms)
-    if (counts$tokens > 0 || counts$size[[1L]] <= 1L) return(counts)
+    if (counts$tokens > 0 || sum(counts$unknown) == 0 || counts$size[[1L]] <= 1L) return(counts)
     stop_input("newdata", sprintf("shares no term with the fit: of its %d tokens none is among the %d terms ",
       sum(counts$unknown), length(fit$terms)), "that were fitted")
   }
   if (counts$size[[2L]] != length(fit$terms)) {
     stop_input("newdata", sprintf("has %d terms without names, the fit has %d", counts$size[[2L]], length(fit$terms)))
   }
-  counts$terms <- fit$terms
-  counts$unknown <- numeric(counts$size[[1L]])
-  counts
+  replace(counts, c("terms", "unknown"), list(fit$terms, numeric(counts$size[[1L]])))
 }
 
 report_unknown <- function(counts) {
@@ -25,19 +23,10 @@ report_unknown <- function(counts) {
 }
 
 take_documents <- function(counts, documents) {
-  to <- match(seq_len(counts$size[[1L]]), documents)[counts$i + 1L]
+  counts$i <- match(seq_len(counts$size[[1L]]), documents)[counts$i + 1L] - 1L
   counts$documents <- counts$documents[documents]
   counts$size[[1L]] <- length(documents)
-  counts$i <- to - 1L
-  pick_counts(counts, counts$count, order(term_columns(counts), to, na.last = NA))
-}
-
-pick_counts <- function(counts, values, entries) {
-  counts$p <- c(0L, cumsum(tabulate(term_columns(counts)[entries], counts$size[[2L]])))
-  counts$i <- counts$i[entries]
-  counts$count <- as.integer(values[entries])
-  counts$tokens <- sum(counts$count)
-  counts
+  pick_counts(counts, counts$count, order(term_columns(counts), counts$i, na.last = NA))
 }
 
 split_tokens <- function(counts, share, seed) {

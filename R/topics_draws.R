@@ -66,21 +66,20 @@ tidy.topic_model <- function(x, matrix = c("beta", "gamma", "share"), ...) {
 #' @exportS3Method generics::augment topic_model
 augment.topic_model <- function(x, data = NULL, seed = NULL, backend = NULL, threads = NULL, ...) {
   check_method(x, "x", ...)
-  new <- if (!is.null(data)) known_terms(x, data)
-  known <- topics_of_documents(x, new, 100, new_document_prior(x, NULL), seed, backend, threads, certain = TRUE)
-  counts <- if (is.null(new)) x$x else new
-  theta <- known$theta
+  counts <- if (is.null(data)) x$x else known_terms(x, data)
+  known <- topics_of_documents(x, if (!is.null(data)) counts, 100, new_document_prior(x, NULL), seed, backend, threads,
+    certain = TRUE)
   document <- counts$i + 1L
   term <- term_columns(counts)
   topic <- integer(length(document))
   best <- rep(-1, length(document))
   for (k in seq_len(x$topics)) {
-    weight <- theta[document, k] * x$phi[k, term]
+    weight <- known$theta[document, k] * x$phi[k, term]
     topic[weight > best] <- k
     best <- pmax(best, weight)
   }
   as_table(data.frame(document = counts$documents[document], term = counts$terms[term], count = counts$count,
-    .topic = topic, .first = max.col(theta, "first")[document], .certainty = known$certainty[document]))
+    .topic = topic, .first = max.col(known$theta, "first")[document], .certainty = known$certainty[document]))
 }
 
 glance_of.topic_model <- function(x) {

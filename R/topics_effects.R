@@ -52,9 +52,7 @@ topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = 
     stop_input("formula", "is missing: it has the covariates, such as ~ party")
   } else {
     if (!is.null(data)) stop_input("data", "is of no use without `formula`: the fit has its covariates")
-    if (kept_draws(fit$iter, fit) < 2) {
-      stop_input("fit", "has kept fewer than two draws: continue(fit, 100) runs more sweeps")
-    }
+    if (kept_draws(fit$iter, fit) < 2) stop_input("fit", "has kept fewer than two draws: continue(fit, 100) adds more")
     design <- fit$prevalence
   }
   rows <- effect_rows(design, at)
@@ -75,7 +73,7 @@ topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = 
   fewer <- topics[vapply(draws, ncol, 1L) < fit$chains]
   verdict <- new_verdict("the effects", effect_reason(convergence, fit), if (!is.null(at)) outside_reason(design, at),
     if (length(fewer)) reason("effects_missed", quantity = topic_labels(fit, fewer), figure = length(fewer)),
-    rests_on = list(verdict(fit)))
+    few_reason(design$x, rows), rests_on = list(verdict(fit)))
   structure(table, level = level, documents = nrow(design$x), star = star_words(fit, topics),
     expected = !is.null(at), verdict = verdict, class = c("topic_effects", "warpbayes", "data.frame"))
 }
@@ -184,6 +182,16 @@ effect_reason <- function(table, fit) {
   reason(if (any(table$differ)) "topic_effects_differ" else "topic_effects_agree", figure = sum(table$differ),
     all = nrow(table), quantity = paste0("topic ", topic_labels(fit, worst$topic), ", ", worst$term),
     rhat = format_rhat(worst$rhat))
+}
+
+# The Bayesian bootstrap misses 1/n of the variance of a group of n documents.
+most_variance_missed <- 0.15
+
+few_reason <- function(x, rows) {
+  basis <- orthonormal(x)
+  weight <- (basis$q %*% backsolve(basis$r, t(rows), transpose = TRUE))^2
+  few <- rownames(rows)[colSums(weight * rowSums(basis$q^2)) > most_variance_missed * colSums(weight)]
+  if (length(few)) reason("effects_few", quantity = list_some(few), figure = length(few))
 }
 
 effects_title <- function(x) {

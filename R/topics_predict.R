@@ -39,7 +39,7 @@ predict.topic_model <- function(object, newdata = NULL, type = c("topics", "clas
   }, prior$outside, certainty_reason(object, known$certainty), rests_on = list(verdict(object)))
   value <- known$theta
   if (type == "class") {
-    value <- structure(max.col(value, ties.method = "first"), names = rownames(value))
+    value <- structure(max.col(value, "first"), names = rownames(value))
     value[if (is.null(counts)) object$document_tokens == 0 else document_sizes(counts) == 0] <- NA
     attr(value, "certainty") <- known$certainty
   }
@@ -79,7 +79,7 @@ topics_of_documents <- function(fit, counts, iter, prior, seed, backend, threads
 
 certainty_at <- function(shares, theta, tokens) {
   if (is.null(shares)) return(NULL)
-  value <- shares[cbind(max.col(theta, ties.method = "first"), seq_len(nrow(theta)))]
+  value <- shares[cbind(max.col(theta, "first"), seq_len(nrow(theta)))]
   stats::setNames(ifelse(tokens > 0, value, NA_real_), rownames(theta))
 }
 

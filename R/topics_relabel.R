@@ -25,8 +25,7 @@ relabel.topic_model <- function(fit, average = TRUE, ...) {
   check_method(fit, "fit", ...)
   average <- check_flag(average, "average")
   k <- fit$topics
-  fit$agreement <- NULL
-  fit$agreement <- agreement_of(fit)
+  fit$agreement <- agreement_of(replace(fit, "agreement", list(NULL)))
   fit$match <- fit$agreement$match
   fit$found <- if (fit$chains == 1) rep(NA_real_, k) else found_topics(fit)
   for (chain in seq_len(fit$chains)) fit <- renumber_chain(fit, chain, fit$match[, chain])

@@ -123,18 +123,18 @@ check_seed_words <- function(seed_words, topics, counts) {
     refuse("has no word that a document has for topic ", shown_name(name, nothing[[1L]]), ": ",
       list_some(lost[[nothing[[1L]]]]))
   }
-  lost <- unique(unlist(lost, use.names = FALSE))
+  lost <- unique(unlist(lost))
   if (length(lost)) {
     tell_forms(lost, present, "seed word")
     message(sprintf("no document has %s, which %s left out: ", count_words(length(lost), "seed word"),
       if (length(lost) == 1L) "is" else "are"), list_some(lost))
   }
-  list(words = lapply(found, function(terms) unique(unlist(terms, use.names = FALSE))), weight = weight)
+  list(words = lapply(found, function(terms) unique(unlist(terms))), weight = weight)
 }
 
 seed_prior <- function(seed_words, weight, topics, counts) {
   if (is.null(seed_words)) return(NULL)
-  terms <- unique(unlist(seed_words, use.names = FALSE))
+  terms <- unique(unlist(seed_words))
   size <- term_sizes(counts)[match(terms, counts$terms)]
   prior <- matrix(0, topics, length(terms), dimnames = list(NULL, terms))
   prior[seq_along(seed_words), ] <- weight * t(size * listed_terms(seed_words, terms))
@@ -153,7 +153,7 @@ seed_names <- function(seed_words, topics) {
 
 seed_words_of <- function(fit) {
   if (is.null(fit$seed_words)) return(NULL)
-  terms <- unique(unlist(fit$seed_words, use.names = FALSE))
+  terms <- unique(unlist(fit$seed_words))
   tokens <- sum(term_sizes(fit$x)[match(terms, fit$terms)])
   shares <- seed_shares(fit)
   pulled <- pulled_words(fit)
@@ -177,7 +177,7 @@ informed_start <- function(session, fit, key, topics, alpha, beta, merged = FALS
   } else {
     matrix(rep(term_sizes(fit$x) / fit$topics, each = fit$topics), fit$topics)
   }
-  terms <- unique(unlist(fit$seed_words, use.names = FALSE))
+  terms <- unique(unlist(fit$seed_words))
   seeds <- match(terms, fit$terms)
   size <- colSums(counts)[seeds]
   counts[, seeds] <- 0
@@ -233,7 +233,7 @@ numbered_by_seeds <- function(fit, topics) {
 
 seed_shares <- function(fit, topics = NULL) {
   words <- fit$seed_words
-  terms <- unique(unlist(words, use.names = FALSE))
+  terms <- unique(unlist(words))
   counts <- if (is.null(topics)) topic_counts(fit) else count_topics(fit, topics)
   counts <- t(counts[, match(terms, fit$terms), drop = FALSE])
   own <- listed_terms(words, terms)

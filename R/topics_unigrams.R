@@ -11,5 +11,5 @@ unigram_weights <- function(counts, phi, share) {
     document <- as.integer(rownames(sums)) + 1L
     weight[document, k] <- weight[document, k] + sums
   }
-  exp(weight - weight[cbind(seq_len(nrow(weight)), max.col(weight, ties.method = "first"))])
+  exp(weight - weight[cbind(seq_len(nrow(weight)), max.col(weight, "first"))])
 }

@@ -59,7 +59,7 @@ same_topics <- function(fit, used) {
 }
 
 lone_reason <- function(fit, used) {
-  lone <- sort(setdiff(used, max.col(fit$theta[fit$document_tokens > 0, , drop = FALSE], ties.method = "first")))
+  lone <- sort(setdiff(used, max.col(fit$theta[fit$document_tokens > 0, , drop = FALSE], "first")))
   if (!length(lone) || nrow(judged_traces(fit)[[1L]]) < fewest_sweeps) return(NULL)
   reason(if (length(lone) < length(used) - 1L) "topics_lone" else "topics_but_one", figure = length(lone),
     quantity = topic_labels(fit, utils::head(lone, 12L)))
@@ -185,7 +185,7 @@ share_intervals <- function(fit, topics) {
 # first. Returns the `first` topic and its share of all draws, `probability`; the `shares` of all topics; and `wrong`,
 # the share of sure documents to which another chain gives another topic, NA for one chain.
 certainty_of <- function(shares, counted = TRUE) {
-  best <- function(share) max.col(t(share), ties.method = "first")
+  best <- function(share) max.col(t(share), "first")
   at <- function(share, topic) share[cbind(topic, seq_along(topic))]
   all <- Reduce(`+`, shares)
   first <- best(all)

@@ -1,7 +1,7 @@
 # Collections of texts for the other scripts on topic models, as a list of sparse matrices, documents x terms: political
-# blogs (package stm), newsgroups (package lda; 5,000 of them), film reviews (package text2vec), AssociatedPress, and
-# simulated documents of 20 topics. A package that is not installed leaves its texts out. Stop words and rare terms are
-# left out; the lists of words are of package tm.
+# blogs (package stm), newsgroups (package lda; 5,000 of them), film reviews (package text2vec), 70 news of Reuters
+# (package tm), AssociatedPress, and simulated documents of 20 topics. A package that is not installed leaves its texts
+# out. Stop words and rare terms are left out; the lists of words are of package tm.
 #   cd bench && Rscript topic-model-data.R COUNTS.csv.gz TERMS.txt TEXTS.rds
 # COUNTS.csv.gz has the columns document, term and count, and TERMS.txt the terms.
 library(Matrix)
@@ -25,10 +25,18 @@ from_lists <- function(documents, terms, base) {
   sparseMatrix(row, both[1, ] + base, x = as.double(both[2, ]), dims = c(length(documents), length(terms)),
     dimnames = list(NULL, terms))
 }
+from_words <- function(words, least) {
+  terms <- sort(unique(unlist(words)))
+  trim(sparseMatrix(rep(seq_along(words), lengths(words)), match(unlist(words), terms), x = 1,
+    dims = c(length(words), length(terms)), dimnames = list(NULL, terms)), least)
+}
 
 counts <- read.csv(arguments[[1]])
 texts <- list(AssociatedPress = trim(sparseMatrix(counts$document, counts$term, x = as.double(counts$count),
   dimnames = list(NULL, readLines(arguments[[2]]))), 1))
+news <- c(of_package("acq", "tm")$acq, of_package("crude", "tm")$crude)
+news <- vapply(news, function(text) paste(NLP::content(text), collapse = " "), "")
+texts$reuters <- from_words(strsplit(gsub("[^a-z]+", " ", tolower(news)), " +"), 2)
 if (requireNamespace("lda", quietly = TRUE)) {
   news <- from_lists(of_package("newsgroup.train.documents", "lda")[[1]], of_package("newsgroup.vocab", "lda")[[1]], 1)
   set.seed(1)
@@ -37,9 +45,7 @@ if (requireNamespace("lda", quietly = TRUE)) {
 if (requireNamespace("text2vec", quietly = TRUE)) {
   reviews <- tolower(of_package("movie_review", "text2vec")$movie_review$review)
   words <- strsplit(gsub("[^a-z]+", " ", gsub("'", "", gsub("<[^>]*>", " ", reviews))), " +")
-  terms <- sort(unique(unlist(words)))
-  texts$reviews <- trim(sparseMatrix(rep(seq_along(words), lengths(words)), match(unlist(words), terms), x = 1,
-    dims = c(length(words), length(terms)), dimnames = list(NULL, terms)), 20)
+  texts$reviews <- from_words(words, 20)
 }
 # stm itself is not needed to read its data.
 if (nzchar(system.file(package = "stm"))) {

@@ -13,7 +13,8 @@ set.seed(1)
 words <- function(documents, tokens, p) t(vapply(seq_len(documents), function(d) rmultinom(1, tokens, p(d))[, 1], p(1)))
 texts <- c(list(disjoint = words(200, 50, function(d) as.double(rep(0:1, each = 20) == d %% 2)),
   noise = words(300, 40, function(d) rep(1, 100))), readRDS(arguments[[1]]))
-topics <- c(disjoint = 2, noise = 5, gadarian = 3, AssociatedPress = 20, blogs = 20, reviews = 20, newsgroups = 20)
+topics <- c(disjoint = 2, noise = 5, gadarian = 3, reuters = 4, AssociatedPress = 20, blogs = 20, reviews = 20,
+  newsgroups = 20)
 given <- !is.na(value) & name %in% names(texts)
 topics[name[given]] <- value[given]
 chosen <- if (any(given)) name[given] else intersect(names(texts), names(topics))
