@@ -12,9 +12,9 @@ group_counts <- function(size = 2000) {
   dimnames(counts) <- list(names(share), paste0("s", 1:8))
   counts
 }
-eight <- data.frame(sample_id = paste0("s", 1:8),
-  group = factor(rep(c("ctl", "ill"), each = 4), c("none", "ctl", "ill")), sex = rep(c("f", "m"), 4), age = c(30, 40, 50, 60, 35, 45, 55, 65), patient = rep(1:4, 2), pair = rep(1:4, each = 2),
-  batch = rep(1:2, each = 4), one = c(1, 1, 2:7))
+eight <- data.frame(sample_id = paste0("s", 1:8), sex = rep(c("f", "m"), 4), age = c(30, 40, 50, 60, 35, 45, 55, 65),
+  group = factor(rep(c("ctl", "ill"), each = 4), c("none", "ctl", "ill")), patient = rep(1:4, 2),
+  pair = rep(1:4, each = 2), batch = rep(1:2, each = 4), one = c(1, 1, 2:7))
 
 abundance <- function(formula, data = eight, ..., counts = group_counts(), iter = 60) {
   suppressMessages(differential_abundance(counts, formula, data, ..., iter = iter, warmup = 20, chains = 2, seed = 1,
