@@ -21,14 +21,13 @@
 #'   least four tested types, otherwise `"share"`.
 #' @inheritParams computing_arguments
 #' @return An object of class `differential_abundance`. `as.data.frame()`, `tidy()` and `glance()` give tables.
-#'   \item{effects}{a row for each `type` and `effect`, a coefficient such as `grouppatient`. `share`: the mean share in
-#'     the samples. `tested`: `FALSE` for specks and types without cells. `estimate`, `lower`, `upper`: posterior median
-#'     and interval of the effect on the log odds; `above`: the probability that it is above 0. `change`,
+#'   \item{effects}{a row for each `type` and `effect`, such as `grouppatient`. `share`: the mean share in the samples.
+#'     `tested`: `FALSE` for specks and types with none or all of the cells. `estimate`, `lower`, `upper`: posterior
+#'     median and interval of the effect on the log odds; `above`: the probability that it is above 0. `change`,
 #'     `change_lower`, `change_upper`: the same of the tested change, on the log scale. `p`: twice the probability of
-#'     the less probable sign. `fdr`: the smallest false discovery rate at which the type is reported, by Benjamini and
-#'     Hochberg (1995) and the learned share of types without a change. `null`, `lfsr`: the probabilities of no change,
-#'     and of no change or the other sign (Stephens 2017). `deviation`: posterior median of the standard deviation
-#'     between samples, in log odds. `rhat`, `ess`: see [convergence].}
+#'     the less probable sign. `fdr`: the smallest false discovery rate at which the type is reported (Benjamini and
+#'     Hochberg, with the learned share of unchanged types). `null`, `lfsr`: the probabilities of no change, and of that
+#'     or the other sign (Stephens 2017). `deviation`: median standard deviation between samples, in log odds.}
 #'   \item{counts, totals}{the counts, types x samples (mean over draws), and all cells of each sample.}
 #'   \item{draws}{`effects` (draws x chains x tested types x coefficients), `deviation` (draws x chains x tested types),
 #'     and `group_deviation` if the formula has groups.}
@@ -40,19 +39,15 @@
 #'
 #' If a frequent type trebles, all other shares fall. So each effect has a common shift of the logs of all shares, and
 #' the change beyond it is absolute, if most types do not change in one direction.
-#' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used, dependent predictors, and too few samples.
 #' @references
-#' Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate. *Journal of the Royal Statistical
-#' Society B* **57**, 289-300.
-#'
 #' Stephens, M. (2017). False discovery rates: a new deal. *Biostatistics* **18**, 275-294.
-#' @seealso [type_proportions()] for the proportions themselves, [differential_state()] for markers
+#' @seealso [type_proportions()], [differential_state()] for markers
 #' @examples
 #' counts <- rbind(T = c(510, 480, 450, 400, 380, 440), B = c(40, 52, 45, 160, 120, 143))
 #' patients <- data.frame(group = rep(c("control", "patient"), each = 3))
 #' result <- differential_abundance(counts, ~ group, patients, totals = rep(1000, 6), seed = 1)
 #' result
+#' summary(result)
 #' plot(result)
 #' @export
 differential_abundance <- function(types, formula, data = NULL, effect = NULL, level = 0.9, fdr = 0.1, totals = NULL,
@@ -88,16 +83,17 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
   kept <- model$kept
   mean <- rowMeans(counts, dims = 2L)
   share <- rowMeans(mean[, kept, drop = FALSE] / rep(totals[kept], each = nrow(mean)))
-  # A speck is no type, and a type without cells tells nothing.
-  tested <- share > 0
+  # A speck is no type. A type with none or all of the cells tells nothing.
+  tested <- share > 0 & share < 1
   if (own) tested <- tested & !types$types$speck
-  if (!any(tested)) stop_input("types", "has no type with cells in these samples")
+  if (!any(tested)) stop_input("types", "has no type with cells in these samples, or one with all of them")
   if (change == "auto") change <- if (sum(tested) >= fewest_references) "absolute" else "share"
   fitted <- fit_abundance(counts[tested, kept, , drop = FALSE], as.double(totals[kept]), model, chains, iter, warmup,
     seed, run)
   compared <- compare_effects(fitted, level, chains, share[tested], change == "absolute")
   names <- dimnames(counts)[[1L]]
-  place <- c(outer(match(names, names[tested]), (seq_len(ncol(model$contrasts)) - 1L) * sum(tested), "+"))
+  before <- (seq_len(ncol(model$contrasts)) - 1L) * sum(tested)
+  place <- c(outer(match(names, names[tested]), before, "+"))
   effects <- data.frame(type = factor(names, names), effect = rep(colnames(model$contrasts), each = length(names)),
     share = share, tested = tested, compared$effects[place, -(1:2)], row.names = NULL)
   structure(c(list(
@@ -117,7 +113,7 @@ fewest_references <- 4L
 
 check_type_counts <- function(counts) {
   counts <- given_data(counts, "types")
-  if (is.data.frame(counts)) counts <- as.matrix(counts)
+  if (is.data.frame(counts) || is_sparse_matrix(counts)) counts <- as.matrix(counts)
   if (!is.matrix(counts) || !is.numeric(counts) || !length(counts)) {
     stop_input("types", "must come from cell_types() or be a matrix of counts, not ", show_value(counts))
   }

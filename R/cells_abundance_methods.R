@@ -71,10 +71,6 @@ abundance_table <- function(x, effects = x$effects) {
 #' @inheritParams computing_arguments
 #' @return `print()` and `plot()` return `x`, invisibly, and `summary()` a list that prints all types. `tidy()` gives
 #'   `type`, `term`, `estimate`, `std.error`, `conf.low`, `conf.high`, `fdr`, `rhat`, `ess_bulk`.
-#' @examples
-#' counts <- rbind(T = c(510, 480, 450, 400), B = c(40, 52, 160, 120), NK = c(12, 0, 4, 11))
-#' patients <- data.frame(group = c("a", "a", "b", "b"))
-#' summary(differential_abundance(counts, ~ group, patients, totals = rep(1000, 4), seed = 1))
 #' @name summary.differential_abundance
 NULL
 

@@ -83,11 +83,10 @@ runs_of <- function(sample, most = Inf) {
 # The design of a formula without a response: a list of `x` (samples x columns, in the data's units); `center`, `scale`
 # and `is_intercept` of each column, for the sampler; `contrasts` (columns x effects: combinations of coefficients);
 # `matched` ("name", "order" or "formula": how rows of `data` found their samples); `group` of each sample (a factor or
-# NULL), `group_name`; `kept`: the samples without missing values.
+# NULL), `group_name`, `of_group` (samples x groups); `kept`: the samples without missing values.
 abundance_model <- function(formula, data, samples, effect, named = TRUE) {
   check_formula(formula, response = FALSE, takes = "bar", example = "~ group")
   parts <- split_formula(formula)
-  group <- sample_group(parts$bars)
   of_frame <- frame_formula(parts$fixed, parts$bars)
   joined <- join_variables(of_frame, data, if (named) samples, length(samples), "sample")
   data <- joined$data
@@ -116,27 +115,38 @@ abundance_model <- function(formula, data, samples, effect, named = TRUE) {
     assigned[[first]] <- 0L
   }
   is_intercept <- assigned == 0L
-  group <- if (!is.null(group)) list(name = deparse1(group), of = group_factor(frame, group))
-  alone <- !is.null(group) && !anyDuplicated(group$of)
+  groups <- sample_factors(parts$bars, frame)
   center <- if (any(is_intercept)) ifelse(is_intercept, 0, colMeans(x)) else numeric(ncol(x))
   scale <- apply(x, 2L, stats::sd)
   scale[is_intercept | scale == 0] <- 1
   list(
     x = x, center = unname(center), scale = unname(scale), is_intercept = is_intercept,
-    contrasts = compared$weights, labels = labels, group = if (!alone) group$of,
-    group_name = if (!alone) group$name, alone = if (alone) group$name, kept = kept, matched = joined$how,
-    values = format(frame[[1L]])
+    contrasts = compared$weights, labels = labels,
+    group = groups$of, group_name = groups$name, alone = groups$alone,
+    of_group = vapply(levels(groups$of), function(level) (groups$of == level) + 0, numeric(nrow(x))), kept = kept,
+    matched = joined$how, values = format(frame[[1L]])
   )
 }
 
-sample_group <- function(bars) {
+# Terms (1 | g) with one sample a level are `alone`.
+sample_factors <- function(bars, frame) {
   other <- Filter(Negate(is_intercept_bar), bars)
   if (length(other)) {
     stop_input("formula", "has the term ", dQuote(sprintf("(%s)", bar_words(other[[1L]])), FALSE),
       "; of terms with | only (1 | g) is known")
   }
-  if (length(bars) > 1L) stop_input("formula", sprintf("has %d terms (1 | g); one is known", length(bars)))
-  if (length(bars)) bars[[1L]]$group
+  groups <- lapply(bars, function(bar) group_factor(frame, bar$group))
+  names <- vapply(bars, function(bar) deparse1(bar$group), "")
+  several <- vapply(groups, anyDuplicated, 0L) > 0L
+  count <- sum(several)
+  if (count > 1L) stop_input("formula", sprintf("has %d terms (1 | g); one is known", count))
+  list(of = unlist(groups[several]), name = if (any(several)) names[several], alone = names[!several])
+}
+
+# Whether rows of a design tell combinations of its first coefficients.
+are_told <- function(design, contrasts) {
+  contrasts <- cbind(t(contrasts), matrix(0, ncol(contrasts), ncol(design) - nrow(contrasts)))
+  qr(rbind(design, contrasts))$rank == qr(design)$rank
 }
 
 check_design <- function(x) {

@@ -27,17 +27,21 @@ compare_effects <- function(fitted, level, chains, share, absolute) {
     no_effect[[j]] <<- tests$share
     shift[j, ] <<- tests$shift(ends)
     changes <- vapply(types, function(t) {
-      change <- change_of_share(spaced_values(chains_of[[t]]), share[[t]], 2 / unit)
+      # Over two deviations of the predictor around the share.
+      half <- spaced_values(chains_of[[t]]) / unit
+      side <- function(by) stats::plogis(stats::qlogis(share[[t]]) + by, log.p = TRUE)
+      change <- (side(half) - side(-half)) * unit / 2
       stats::quantile(outer(change, tests$shift((seq_len(20) - 0.5) / 20, t), "-"), ends, names = FALSE)
     }, numeric(3))
-    # The smallest rate at which a type is reported: that of Benjamini and Hochberg times the share of types without a
-    # change, if the smallest rate of all types is below nine tenths of the limit without this factor.
+    # The rate of Benjamini and Hochberg times the share of types without a change, if the smallest rate is below
+    # nine tenths of the limit.
     rate <- stats::p.adjust(tests$p, "BH")
     data.frame(
-      type = factor(names[[3L]], names[[3L]]), effect = names[[4L]][[j]], estimate = points[1L, ], lower = points[2L, ],
-      upper = points[3L, ], above = vapply(chains_of, function(draws) mean(draws > 0), 0),
+      type = factor(names[[3L]], names[[3L]]), effect = names[[4L]][[j]],
+      estimate = points[1L, ], lower = points[2L, ], upper = points[3L, ],
+      above = vapply(chains_of, function(draws) mean(draws > 0), 0),
       change = changes[1L, ], change_lower = changes[2L, ], change_upper = changes[3L, ],
-      null = tests$null, lfsr = tests$lfsr, p = tests$p, fdr = pmax(rate * tests$share, min(rate) / 0.9),
+      null = tests$null, lfsr = tests$lfsr, p = tests$p, fdr = pmax(rate * tests$share, min(1, rate / 0.9)),
       deviation = deviation, rhat = mapply(rhat_within, chains_of, tables_of),
       ess = mapply(size_within, chains_of, tables_of)
     )
@@ -47,13 +51,6 @@ compare_effects <- function(fitted, level, chains, share, absolute) {
   list(effects = effects, no_effect = no_effect, shift = shift,
     rhat = if (all(is.finite(rhat))) max(rhat) else NA_real_,
     converged = all(is.finite(rhat) & rhat <= rhat_limit) && all(effects$ess >= ess_wanted))
-}
-
-# The change of a share's log per unit, if its log odds change by `effect` per unit: over `span` units around the share.
-change_of_share <- function(effect, share, span) {
-  middle <- stats::qlogis(share)
-  half <- effect * span / 2
-  (stats::plogis(middle + half, log.p = TRUE) - stats::plogis(middle - half, log.p = TRUE)) / span
 }
 
 # Chains of different draws of counts have different laws, so the variance between chains is that within `table`.

@@ -102,8 +102,7 @@ choose_markers <- function(fit, markers, reference, most = 5L) {
   chosen
 }
 
-# The range that is shown, without the outermost 0.02% of the cells on either side. Without cells: three standard
-# deviations around the means of components with 1% of the weight.
+# The range without the outermost 0.02% of the cells or, without cells, means of heavy components +- 3 sd.
 marker_range <- function(reference, marker, cells, column) {
   values <- if (NROW(cells)) cells[seq(1, nrow(cells), by = max(1, floor(nrow(cells) / 2e5))), column]
   values <- values[!is.na(values)]
@@ -225,8 +224,7 @@ marker_parts <- function(fit, reference, marker, limits, values) {
   known <- length(values)
   if (length(spikes$at)) values <- values[!values %in% spikes$at]
   if (length(values)) {
-    # About 60 bars, which all hold the same number of whole numbers: otherwise neighbours would differ for this reason.
-    # They begin at half a bar, so that whole numbers lie inside bars.
+    # About 60 bars, each with as many whole numbers inside.
     width <- diff(limits) / 60
     some <- utils::head(values, 1000L)
     if (all(some == floor(some))) width <- max(1, round(width))

@@ -55,8 +55,8 @@ edge_types <- function(fit, type) {
 }
 
 # How far each sample lies from the others in each marker: samples x markers, 0 for those that lie with them, or NULL.
-# Densities of samples are moved to where they overlap that of the largest sample most (Bhattacharyya coefficient), at
-# most 1.5 standard deviations. A normal population that moves by its standard deviation loses 0.12 of this overlap.
+# Densities are moved to where they overlap that of the largest sample most
+# (Bhattacharyya coefficient, of which a normal population loses 0.12 by its standard deviation).
 sample_shifts <- function(fit, least = 0.1, most = 500L) {
   if (is.null(fit$x) || length(fit$samples) < 2L) return(NULL)
   cells <- tabulate(fit$sample, length(fit$samples))
@@ -67,7 +67,10 @@ sample_shifts <- function(fit, least = 0.1, most = 500L) {
   shifts <- vapply(seq_along(fit$markers), function(j) {
     values <- lapply(rows, function(own) fit$x[own, j][!is.na(fit$x[own, j])])
     all <- unlist(values)
-    if (any(lengths(values) < 50L) || mean(is_piled(all)) > 0.2) return(numeric(length(large)))
+    # A pile stays where it is in every sample.
+    values <- lapply(values, function(own) own[!own %in% all[is_piled(all)]])
+    all <- unlist(values)
+    if (any(lengths(values) < 50L)) return(numeric(length(large)))
     width <- stats::bw.nrd0(all) / 2
     ends <- stats::quantile(all, c(0.001, 0.999), names = FALSE) + c(-2, 2) * fit$scale[[j]]
     if (!(width > 0)) return(numeric(length(large)))
@@ -89,10 +92,7 @@ sample_shifts <- function(fit, least = 0.1, most = 500L) {
     stays <- colSums(roots * roots[, middle]) * step
     ifelse(stays < 1 - least & overlap[cbind(seq_along(best), best)] - stays > least, shift, 0)
   }, numeric(length(large)))
-  if (!any(shifts != 0)) return(NULL)
-  out <- matrix(0, length(cells), length(fit$markers))
-  out[large, ] <- shifts
-  out
+  if (any(shifts != 0)) replace(matrix(0, length(cells), ncol(shifts)), cbind(large, c(col(shifts))), shifts)
 }
 
 piled_words <- function(piled) vapply(ifelse(abs(piled$value) < 1e-9, 0, piled$value), format, "", digits = 4)

@@ -160,11 +160,6 @@ tidy.type_proportions <- function(x, conf.level = NULL, ...) {
 #' @param types which types: names or numbers; `NULL`: the twelve most frequent.
 #' @inheritParams computing_arguments
 #' @return `x`, invisibly.
-#' @examples
-#' set.seed(1)
-#' x <- list(a = matrix(rnorm(400), 200), b = matrix(rnorm(400, mean = rep(c(0, 5), 100)), 200))
-#' types <- cell_types(dp_mixture(x, components = 6, iter = 200, seed = 1, threads = 2), threads = 2)
-#' plot(type_proportions(types), group = c("control", "patient"))
 #' @export
 plot.type_proportions <- function(x, group = NULL, types = NULL, main = NULL, ...) {
   check_dots_empty(...)

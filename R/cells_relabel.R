@@ -241,14 +241,8 @@ picture_of.relabelled_mixture <- function(x, type = types, components = 12, mark
 }
 
 check_component_tables <- function(x) {
-  for (part in c("component_weights", "component_means")) {
-    table <- x[[part]]
-    columns <- c("component", "mean", "lower", "upper", if (part == "component_weights") c("present", "stability"))
-    if (!is.data.frame(table) || !all(vapply(columns, function(column) is.numeric(table[[column]]), NA)) ||
-      part == "component_means" && !is.character(table$marker)) {
-      stop_changed("x", part, "a table of components", table)
-    }
-  }
+  check_described(x, "x", list(component_weights = part_table("component mean lower upper present stability"),
+    component_means = part_table("component mean lower upper", marker = is.character)))
 }
 
 component_picture <- function(x, components, markers, main, ..., argument) {

@@ -26,7 +26,7 @@ mixture_sections <- function(fit, summary, markers) {
     pairs_of(chosen[seq_len(min(3L, length(chosen)))])
   }
   pairs <- paste("Markers against each other. Below the diagonal: the cells, coloured by component. Above: the regions",
-    "that hold 50, 80, 95 and 99% of the mixture. On a narrow screen: three markers.")
+    "that hold 50, 80, 95 and 99% of the mixture.")
   components <- components_words(summary, 30L)
   list(
     list(title = "The mixture", parts = list(
@@ -121,9 +121,7 @@ sample_section <- function(types) {
   list(title = "Samples", parts = list(
     picture_part("Share of each type in each sample, with 90% intervals.", function() plot.type_proportions(shares),
       c(0.35 + 0.2 * panels, 1.2)),
-    table_part(table, "Share of each type in each sample, and 90% interval"),
-    paragraphs(paste("These intervals are about these samples alone: differential_abundance() compares the groups of",
-      "patients that the samples come from."), "note")
+    table_part(table, "Share of each type in each sample, and 90% interval")
   ))
 }
 

@@ -61,11 +61,14 @@ differential_state <- function(types, formula, data = NULL, effect = NULL, marke
   names <- cells$types[cells$shown]
   rows <- expand.grid(type = factor(names, names), marker = factor(cells$markers, cells$markers),
     effect = colnames(model$contrasts), stringsAsFactors = FALSE)
+  tied <- rows$marker[which(compared$tied)]
   table <- data.frame(rows, samples = compared$samples, cells = sizes, compared$table)
   table$fdr <- stats::ave(table$p, table$effect, FUN = function(p) stats::p.adjust(p, "BH"))
   table$reported <- !is.na(table$fdr) & table$fdr <= fdr
   structure(table, level = level, limit = fdr, formula = formula, effect_labels = model$labels,
-    design_reasons = design_reasons(model), rests_on = if (inherits(types, "cell_types")) list(verdict(types)),
+    design_reasons = c(design_reasons(model), if (length(tied)) {
+      reason("tied_states", quantity = list_some(unique(tied), 3L), figure = length(tied), statistic = statistic)
+    }, cells$skewed), rests_on = if (inherits(types, "cell_types")) list(verdict(types)),
     class = c("differential_state", "warpbayes", "data.frame"))
 }
 
@@ -96,36 +99,40 @@ compare_states <- function(value, variance, model, scale, level) {
   pairs <- function(part) matrix(aperm(array(part, shape), c(2L, 1L, 3L)), shape[[2L]])
   y <- pairs(value / unit)
   v <- pairs(variance / unit^2)
-  x <- standard_design(model)
-  deviation <- ifelse(model$is_intercept, state_prior$intercept, state_prior$coefficient)
-  contrasts <- model$contrasts / model$scale
-  if (!is.null(model$group)) {
-    of_group <- stats::model.matrix(~ 0 + model$group)
-    x <- cbind(x, of_group)
-    deviation <- c(deviation, rep(state_prior$intercept, ncol(of_group)))
-    contrasts <- rbind(contrasts, matrix(0, ncol(of_group), ncol(contrasts)))
-  }
-  grid <- seq(log(0.002), log(5), length.out = 40L)
-  # The samples that count must tell each contrast.
+  x <- cbind(standard_design(model), model$of_group)
+  groups <- ncol(model$of_group)
+  contrasts <- rbind(model$contrasts / model$scale, matrix(0, groups, ncol(model$contrasts)))
+  # Differences within groups tell all effects, or else a part of the variance is between groups.
+  within <- are_told(x, contrasts)
+  fixed <- seq_len(ncol(x) - if (within) 0L else groups)
+  part <- if (within) 0 else c(0.02, 0.2, 0.4, 0.6, 0.8, 0.98)
+  grid <- expand.grid(total = seq(log(0.002), log(5), length.out = 40L), part = part)
+  deviation <- ifelse(c(model$is_intercept, rep(TRUE, groups)), state_prior$intercept, state_prior$coefficient)
+  deviation <- matrix(deviation, ncol(x), nrow(grid))
+  deviation[-fixed, ] <- rep(exp(grid$total) * sqrt(grid$part), each = ncol(x) - length(fixed))
+  # The samples that count must tell each contrast, and differ.
   usable <- vapply(seq_len(ncol(y)), function(i) {
-    there <- x[!is.na(y[, i]), , drop = FALSE]
-    rank <- qr(there)$rank
-    nrow(there) > rank && all(apply(contrasts, 2L, function(contrast) qr(rbind(there, contrast))$rank == rank))
+    known <- !is.na(y[, i])
+    there <- x[known, fixed, drop = FALSE]
+    most <- if (within) sum(known) else qr(x[known, ])$rank
+    differs <- any(diff(y[known, i]) != 0)
+    differs && qr(there)$rank < most && are_told(there, contrasts[fixed, , drop = FALSE])
   }, NA)
   effects <- ncol(contrasts)
   out <- array(NA_real_, c(ncol(y), effects, 5L))
   if (any(usable)) {
-    fits <- fit_states(y[, usable, drop = FALSE], v[, usable, drop = FALSE], x, deviation, contrasts, grid)
-    post <- learn_deviations(fits$evidence, grid)
+    fits <- fit_states(y[, usable, drop = FALSE], v[, usable, drop = FALSE], x, deviation, contrasts,
+      grid$total + log1p(-grid$part) / 2)
+    post <- learn_deviations(fits$evidence, grid$total, grid$part)
   }
   for (k in seq_len(sum(usable))) {
     for (j in seq_len(effects)) {
       part <- mixture_points(fits$mean[k, , j], sqrt(fits$variance[k, , j]), post[k, ], c(0.5, interval_ends(level)))
-      out[which(usable)[[k]], j, ] <- c(part$points, part$p, sum(post[k, ] * exp(grid)))
+      out[which(usable)[[k]], j, ] <- c(part$points, part$p, sum(post[k, ] * exp(grid$total)))
     }
   }
   out[, , -4L] <- out[, , -4L] * rep(scale, each = shape[[1L]])
-  list(samples = rep(colSums(!is.na(y)), effects),
+  list(samples = rep(colSums(!is.na(y)), effects), tied = colMeans(v == 0, na.rm = TRUE) >= 0.5,
     table = data.frame(estimate = c(out[, , 1L]), lower = c(out[, , 2L]), upper = c(out[, , 3L]), p = c(out[, , 4L]),
       fdr = NA_real_, reported = NA, deviation = c(out[, , 5L])))
 }
@@ -134,7 +141,7 @@ compare_states <- function(value, variance, model, scale, level) {
 fit_states <- function(y, v, x, deviation, contrasts, grid) {
   out <- list(evidence = matrix(0, ncol(y), length(grid)), mean = array(0, c(ncol(y), length(grid), ncol(contrasts))))
   out$variance <- out$mean
-  for (some in row_slices(ncol(y), max(1, floor(1e5 / max(nrow(x), ncol(x) * (ncol(x) + ncol(contrasts))))))) {
+  for (some in row_slices(ncol(y), max(1, floor(4e6 / length(grid) / (nrow(x) + (ncol(x) + ncol(contrasts))^2))))) {
     part <- fit_some_states(y[, some, drop = FALSE], v[, some, drop = FALSE], x, deviation, contrasts, grid)
     out$evidence[some, ] <- part$evidence
     out$mean[some, , ] <- part$mean
@@ -160,7 +167,7 @@ fit_some_states <- function(y, v, x, deviation, contrasts, grid) {
   for (j in seq_len(q)) {
     for (i in seq(j, rows)) {
       entry <- if (i <= q) {
-        drop(crossprod(weight, x[, i] * x[, j])) + (i == j) / deviation[[j]]^2
+        drop(crossprod(weight, x[, i] * x[, j])) + if (i == j) rep(deviation[j, ]^-2, each = ncol(y)) else 0
       } else if (i == q + 1L) data[, j] else contrasts[j, i - q - 1L]
       for (k in seq_len(j - 1L)) entry <- entry - factor[[i, k]] * factor[[j, k]]
       factor[[i, j]] <- if (i == j) sqrt(entry) else entry / factor[[j, j]]
@@ -170,18 +177,21 @@ fit_some_states <- function(y, v, x, deviation, contrasts, grid) {
   diagonal <- Reduce(`+`, lapply(seq_len(q), function(j) log(factor[[j, j]])))
   fit <- colSums(weight * y[, at]^2) - products(q + 1L, q + 1L)
   of_contrast <- seq_len(ncol(contrasts)) + q + 1L
+  diagonal <- diagonal + rep(colSums(log(deviation)), each = ncol(y))
   list(evidence = 0.5 * colSums(log(weight + !there[, at])) - diagonal - 0.5 * fit,
     mean = vapply(of_contrast, function(i) products(i, q + 1L), numeric(length(at))),
     variance = vapply(of_contrast, function(i) products(i, i), numeric(length(at))))
 }
 
-# The posterior of log(sigma) of each row of `evidence` (pairs x grid), given all rows.
-learn_deviations <- function(evidence, grid) {
-  law <- expand.grid(level = seq(log(0.003), log(3), length.out = 30L), spread = c(0.05, 0.1, 0.2, 0.35, 0.6, 1))
+# The posterior of log(sigma) of each row of `evidence` (pairs x grid), given all rows. They have the same `part`.
+learn_deviations <- function(evidence, grid, part) {
+  law <- expand.grid(level = seq(log(0.003), log(3), length.out = 30L), spread = c(0.05, 0.1, 0.2, 0.35, 0.6, 1),
+    part = unique(part))
   log_prior <- stats::dnorm(law$level, state_prior$level[[1L]], state_prior$level[[2L]], log = TRUE) +
     stats::dnorm(law$spread, 0, state_prior$spread, log = TRUE) +
     log(c(0.05, 0.075, 0.125, 0.2, 0.325, 0.4))[match(law$spread, unique(law$spread))]
-  density <- t(exp(-0.5 * ((outer(grid, law$level, "-")) / rep(law$spread, each = length(grid)))^2))
+  density <- exp(-0.5 * ((outer(grid, law$level, "-")) / rep(law$spread, each = length(grid)))^2)
+  density <- t(density * outer(part, law$part, "=="))
   density <- density / rowSums(density)
   top <- apply(evidence, 1L, max)
   given <- exp(evidence - top)

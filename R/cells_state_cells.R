@@ -28,6 +28,7 @@ state_cells <- function(types, x, sample, markers, threads) {
       if (is.null(x)) "; `x` takes other markers of the cells")
   }
   cells$columns <- match(markers, cells$markers)
+  if (!is.null(x)) cells$skewed <- skewed_reason(cells, cells$columns)
   cells$scale <- cells$scale[cells$columns]
   cells$markers <- markers
   if (own) return(c(cells, named))

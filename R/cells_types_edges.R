@@ -107,8 +107,7 @@ alike_types <- function(x) {
   groups[lengths(groups) > 1L]
 }
 
-# Whether any marker has a valley between the medians of two types. Both count alike, by the `rows` of some cells of
-# each type, without cells at a pile: see marker_thresholds().
+# Whether any marker has a valley between the medians of two types, by the `rows` of some cells of each, without piles.
 valley_between <- function(x, rows, one, other) {
   rows <- rows[c(one, other)]
   weight <- rep(1 / lengths(rows), lengths(rows))

@@ -104,8 +104,7 @@ type_cells_picture <- function(x, markers, main) {
   reference <- mixture_of_draw(fit, x$draw, x$chain)
   chosen <- choose_markers(fit, markers, reference)
   if (length(chosen) < 2L) {
-    stop_input("markers", "must be two or more markers for this picture; with one marker, see ",
-      "plot(x, type = \"proportions\")")
+    stop_input("markers", "must be two or more for this picture; with one, see plot(x, type = \"proportions\")")
   }
   parts <- placed_cells(reference, chosen, fit$x[, chosen, drop = FALSE])
   colours <- c(component_colours[seq_len(min(nrow(x$types), length(component_colours)))], other_colour)

@@ -87,23 +87,27 @@ few_cells_reason <- function(fit) {
 }
 
 # Whether half of the markers have one peak and a long tail. Skewness of an exponential law: 0.56, log-normal: 0.68.
-skewed_reason <- function(fit) {
+skewed_reason <- function(fit, markers = seq_along(fit$markers)) {
   cells <- if (is.null(fit$reader)) fit$x else fit$reader$some
   if (is.null(cells) || nrow(cells) < 100L) return(NULL)
-  skewed <- vapply(seq_along(fit$markers), function(j) {
+  skewed <- vapply(markers, function(j) {
     values <- some_values(cells, j)
     values <- values[!is_piled(values)]
     if (length(values) < 50L) return(FALSE)
-    # Only raw values of a cytometer lie so far above the low ones: 40 times the spread of the low ones.
+    # Raw values lie 40 times the spread of the low ones above them, and the high ones have a long tail.
     points <- stats::quantile(values, c(0.01, 0.1, 0.99), names = FALSE)
-    raw <- points[[3L]] - points[[2L]] > 40 * (points[[2L]] - points[[1L]])
+    above <- values[values > sum(points * c(0, 0.8, 0.2))] - points[[2L]]
+    tail <- stats::quantile(above, c(0.8, 0.99), names = FALSE)
+    apart <- diff(points)
+    raw <- apart[[2L]] > 40 * apart[[1L]] && tail[[2L]] > 1.6 * tail[[1L]]
     if (raw && type_of_marker(fit$transform, j) == "none") return(TRUE)
     if (abs(skewness_of(values)) < 0.6) return(FALSE)
     between <- stats::quantile(values, c(0.05, 0.95), names = FALSE)
     is.na(deepest_valley(values, rep(1, length(values)), between, 0.5))
   }, NA)
-  if (sum(skewed) < 2L || mean(skewed) < 0.5) return(NULL)
-  reason("skewed_data", quantity = list_some(fit$markers[skewed], 3L), figure = sum(skewed), all = length(skewed))
+  if (sum(skewed) < min(2L, length(skewed)) || mean(skewed) < 0.5) return(NULL)
+  reason("skewed_data", quantity = list_some(fit$markers[markers[skewed]], 3L), figure = sum(skewed),
+    all = length(skewed))
 }
 
 # From -1 to 1: how much farther the 95% point lies from the median than the 5% point does.
@@ -296,17 +300,21 @@ channels_without_markers <- paste0("^(time|hdr-t|event[ _.]?(#|length|number|id)
   "bead_?dist|file[ _]?number|sample_?id)$")
 
 design_reasons <- function(model) {
-  freedom <- nrow(model$x) - ncol(model$x)
-  of_group <- if (!is.null(model$group)) stats::model.matrix(~ 0 + model$group)
+  both <- cbind(model$x, model$of_group)
+  rows <- nrow(both)
+  rank <- qr(both)$rank
+  # Effects that groups do not tell within are told between them.
+  within <- are_told(both, model$contrasts)
+  freedom <- (if (within) rows else rank) - ncol(model$x)
+  what <- if (within) "samples" else sprintf("the groups (%s)", model$group_name)
   how <- switch(model$matched,
     order = "`data` does not name the samples, so its rows are in their order",
     formula = "The variables of the formula do not name the samples, so they are in their order")
   shown <- paste(rownames(model$x), model$values, sep = " is ")
-  c(if (freedom < 4L) reason("few_samples", figure = freedom),
-    if (!is.null(model$alone)) reason("group_alone", quantity = model$alone),
-    if (!is.null(of_group) && qr(cbind(model$x, of_group))$rank == nrow(model$x)) {
-      reason("group_untold", quantity = model$group_name)
-    },
+  c(if (freedom == 0L) reason("group_confounded", quantity = model$group_name),
+    if (freedom %in% 1:3) reason("few_samples", figure = freedom, what = what),
+    if (length(model$alone)) reason("group_alone", quantity = model$alone[[1L]]),
+    if (!is.null(model$group) && rows < rank + 2L) reason("group_untold", quantity = model$group_name),
     if (!is.null(how)) {
       reason("samples_by_order", how = how,
         shown = paste0(paste(utils::head(shown, 8L), collapse = ", "), if (length(shown) > 8L) ", ..."))

@@ -120,7 +120,7 @@ data_frame_matrix <- function(x, argument) {
       "a factor"
     } else if (!is.null(dim(column))) {
       "itself a matrix or data frame"
-    } else if (!is.numeric(column)) {
+    } else if (!is.numeric(column) && !(is.logical(column) && all(is.na(column)))) {
       paste("of class", dQuote(class(column)[[1L]], FALSE))
     }
     if (!is.null(wrong)) {

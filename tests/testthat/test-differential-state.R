@@ -244,7 +244,7 @@ test_that("evidence and contrasts are those of a multivariate normal", {
   deviation <- c(10, 2.5, 1)
   contrasts <- cbind(c(0, 1, 0), c(0, -1, 1))
   grid <- log(c(0.1, 0.5, 2))
-  found <- fit_states(y, v, x, deviation, contrasts, grid)
+  found <- fit_states(y, v, x, matrix(deviation, 3, 3), contrasts, grid)
   for (pair in 1:2) {
     there <- !is.na(y[, pair])
     z <- y[there, pair] - mean(y[there, pair])
