@@ -58,7 +58,7 @@ test_that("events are counted at rare levels and cells, and in rare classes of o
   one <- at("1 successes where `g` is \"r\"")
   # Whether the level is the reference or not, in rows or aggregated, under any contrasts.
   expect_match(said(y ~ x + g, rare), one)
-  expect_match(said(y ~ x + relevel(factor(g), "r"), rare), sub("`g`", "`relevel\\(factor\\(g\\), \"r\"\\)`", one))
+  expect_match(said(y ~ x + g, transform(rare, g = relevel(factor(g), "r"))), one)
   expect_match(said(y ~ x + g, rare, contrasts = list(g = "contr.sum")), one)
   expect_match(said(cbind(y, n - y) ~ g, aggregate(cbind(y, n = 1) ~ g, rare, sum)), one)
   expect_match(said(y ~ (g == "r"), rare), at("1 successes where `g == \"r\"` is \"TRUE\""))
