@@ -127,15 +127,21 @@ is_dots_element <- function(expression) {
   !missing(expression) && is.symbol(expression) && grepl("^[.]{2}[0-9]+$", expression)
 }
 
-# Other expressions than names become values, as in model.frame(): resume() must not run code from a file.
+# Other expressions than names become values, as in model.frame(): resume() must not run code from a file. What a
+# wrapper passed on as `...` is read in the data too, and where that fails as its own caller sees it.
 given_rows <- function(call, formula, data, envir) {
+  whole <- without_dots(call, envir)
   evaluate <- function(name) {
-    expression <- call[[name]]
-    is_dots <- is_dots_element(expression)
-    if (!is.call(expression) && !is_dots) return(expression)
-    is_of_rows <- !is_dots && name %in% c("weights", "offset", "subset") && inherits(formula, "formula")
-    tryCatch(if (is_of_rows) eval(expression, data, environment(formula)) else eval(expression, envir),
-      error = function(error) stop_input(name, "cannot be evaluated with `data`: ", because = error))
+    expression <- whole[[name]]
+    is_dots <- is_dots_element(call[[name]])
+    is_column <- is.name(expression) && (!is_dots || as.character(expression) %in% names(data))
+    if (!is.language(expression) || is_column) return(expression)
+    passed <- function(error) if (is_dots || is.null(error)) eval(call[[name]], envir) else stop(error)
+    is_of_rows <- is.call(expression) && name %in% c("weights", "offset", "subset") && inherits(formula, "formula")
+    tryCatch(
+      if (is_of_rows) tryCatch(eval(expression, data, environment(formula)), error = passed) else passed(NULL),
+      error = function(error) stop_input(name, "cannot be evaluated with `data`: ", because = error)
+    )
   }
   sapply(intersect(c("weights", "offset", "subset", "na.action"), names(call)), evaluate, simplify = FALSE)
 }

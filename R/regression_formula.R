@@ -6,7 +6,11 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   for (name in intersect(c("weights", "offset"), names(given))) {
     check_no_integer64(given[[name]], data, name, environment(formula))
     values <- given[[name]]
-    if (is.name(values) && !as.character(values) %in% names(data)) values <- get0(values, environment(formula))
+    if (is.name(values) && !as.character(values) %in% names(data)) {
+      values <- tryCatch(get(values, environment(formula)), error = function(error) {
+        stop_input(name, "cannot be evaluated with `data`: ", because = error)
+      })
+    }
     if (is.atomic(values)) given[[name]] <- by_rows(given_data(values, name), data, name)
   }
   variables <- unlist(lapply(smooths, `[[`, "variables"), recursive = FALSE)

@@ -87,7 +87,8 @@ smooth_data <- function(smooth, frame) {
         dQuote(deparse1(variable), FALSE), " is a matrix")
     }
     is_time <- inherits(column, c("Date", "POSIXct", "difftime"))
-    if (is.character(column)) factor(column) else if (is.numeric(column) || is_time) as.double(column) else column
+    if (is.character(column) || is.logical(column)) factor(column)
+    else if (is.numeric(column) || is_time) as.double(column) else column
   })
   structure(values, names = smooth$texts, class = "data.frame", row.names = seq_len(nrow(frame)))
 }
@@ -127,7 +128,9 @@ smooth_columns <- function(smooth, data) {
   if (length(complete) == 0L) return(out)
   data <- data[complete, , drop = FALSE]
   values <- if (is.null(smooth$lattice)) {
-    mgcv::PredictMat(smooth$spec, data, n = nrow(data)) %*% smooth$transform
+    # mgcv cannot predict a single row of s(x, m = c(2, 0)).
+    two <- data[c(seq_len(nrow(data)), if (nrow(data) == 1L) 1L), , drop = FALSE]
+    mgcv::PredictMat(smooth$spec, two, n = nrow(two))[seq_len(nrow(data)), , drop = FALSE] %*% smooth$transform
   } else {
     known <- smooth$transform[lattice_levels(smooth, data), , drop = FALSE]
     if (is.null(smooth$gap)) known else replace(known, is.na(known), 0)

@@ -3,39 +3,69 @@
 support_reasons <- function(fit) {
   if (isTRUE(fit$prior_only)) return(NULL)
   whole <- fit
-  fit <- regressions_of(fit)[[1L]]
-  family <- family_of(fit)
-  fit <- family$rows(fit)
+  first <- regressions_of(fit)[[1L]]
+  family <- family_of(first)
+  fit <- family$rows(first)
   counts <- fit$weights > 0
-  events <- events_of(if (family$has_classes) whole else fit)
-  of_responses <- if (family$has_classes) {
-    unlist(lapply(names(events)[events == 0], function(class) reason("absent_class", quantity = class)), FALSE)
-  } else equal_responses(fit, events)
-  c(of_responses, rare_events(fit, events), separation(fit, counts)$reasons, dependence(fit, counts), long_tail(whole),
+  rows <- row_events(first)
+  events <- colSums(rows)
+  of_responses <- if (!family$has_classes) equal_responses(fit, events) else {
+    unlist(lapply(first$response$classes[events == 0], function(class) reason("absent_class", quantity = class)), FALSE)
+  }
+  few <- few_events(first, events[events > 0 & events < 10], "The estimates")
+  if (is.null(c(few, of_responses))) few <- few_events(first, few_at_levels(first, rows), "Estimates of rare levels")
+  c(of_responses, few, separation(fit, counts)$reasons, dependence(fit, counts), long_tail(whole),
     levels_alone(fit, counts), misfit(whole), family_of(whole)$support(whole))
 }
 
-# The numbers of responses of each kind: of failures and successes, of the classes, or the sum of counts.
-events_of <- function(fit) {
-  counts <- fit$weights > 0
-  observed <- as.matrix(fit$response$observed)[counts, , drop = FALSE]
-  weight <- fit$weights[counts]
-  if (family_of(fit)$has_classes) return(colSums(weight * observed))
-  if (family_of(fit)$is_count) return(c("counted events" = sum(weight * observed)))
-  trials <- fit$response$trials[counts]
-  stats::setNames(c(sum(weight * (trials - observed)), sum(weight * observed)), outcome_words(fit))
+# The responses of each kind in each row with weight: failures and successes, the classes, or counts.
+row_events <- function(fit) {
+  family <- family_of(fit)
+  observed <- as.matrix(fit$response$observed)
+  kinds <- if (family$has_classes) sprintf("of class `%s`", fit$response$classes) else "counted events"
+  if (!family$has_classes && !family$is_count) {
+    kinds <- outcome_words(fit)
+    observed <- cbind(fit$response$trials - observed, observed)
+  }
+  `colnames<-`(fit$weights * observed, kinds)[fit$weights > 0, , drop = FALSE]
 }
 
 # Fewer events than ten say little. They are named if they are rare too: then the rows do not tell how few they are.
-rare_events <- function(fit, events) {
-  family <- family_of(fit)
-  all <- if (family$is_count) sum(fit$weights) else sum(events)
-  few <- which(events > 0 & events < 10 & events < all / 20)
-  if (length(few) == 0L || isTRUE(fit$response$steps)) return(NULL)
-  kinds <- if (family$has_classes) sprintf("of class `%s`", names(events)) else names(events)
-  reason("few_events", quantity = names(events)[few], figure = min(events[few]),
-    shown = paste(signif(events[few], 2), kinds[few], collapse = ", "),
-    all = paste(whole_words(all), if (family$is_count) "counts" else "responses"))
+few_events <- function(fit, events, who) {
+  all <- sum(fit$weights * family_of(fit)$trials(fit$response))
+  events <- events[events < all / 20]
+  n <- length(events)
+  if (n == 0L) return(NULL)
+  shown <- paste(signif(events, 2), names(events))
+  reason("few_events", quantity = names(events), figure = min(events), who = who,
+    shown = c(utils::head(shown, 5L), if (n > 5L) sprintf("and %d more", n - 5L)),
+    all = paste(whole_words(all), if (family_of(fit)$is_count) "counts" else "responses"))
+}
+
+# The rarest kind of response at each level, or cell of an interaction, that fewer than 1 in 20 responses have. A term
+# has levels if the rows of its columns have no more values than it has columns, and one. Steps share coefficients.
+few_at_levels <- function(fit, events) {
+  x <- fit$design$x
+  counts <- fit$weights > 0
+  size <- (fit$weights * family_of(fit)$trials(fit$response))[counts]
+  if (isTRUE(fit$response$ordered)) events <- cbind(responses = size)
+  used <- attr(fit$terms, "factors")
+  unlist(lapply(if (length(used) && !is_sparse_matrix(x)) seq_len(ncol(used)), function(term) {
+    columns <- which(attr(x, "assign") == term)
+    key <- numeric(length(size))
+    for (i in seq_along(columns)) key <- key + cos(i) * x[counts, columns[[i]]]
+    if (length(unique(utils::head(key, 1000L))) > length(columns) + 1L) return(NULL)
+    cell <- match(key, unique(key))
+    at <- rowsum(events, cell)
+    if (nrow(at) > length(columns) + 1L) return(NULL)
+    lapply(which(rowsum(size, cell) < sum(size) / 20 & do.call(pmin, as.data.frame(at)) < 10), function(i) {
+      inside <- fit$frame[counts, rownames(used)[used[, term] > 0], drop = FALSE][cell == i, , drop = FALSE]
+      values <- Filter(function(values) length(values) == 1L, lapply(inside, function(of) unique(as.character(of))))
+      where <- paste(sprintf("`%s` is \"%s\"", names(values), values), collapse = " and ")
+      least <- which.min(at[i, ])
+      if (length(values)) stats::setNames(at[i, least], paste(colnames(at)[[least]], "where", where))
+    })
+  }))
 }
 
 equal_responses <- function(fit, events) {

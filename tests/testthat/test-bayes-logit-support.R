@@ -50,6 +50,37 @@ test_that("few events are counted where they are rare", {
   expect_identical(said(y ~ x, rare, control = warp_control(prior_only = TRUE)), character())
 })
 
+test_that("events are counted at rare levels and cells, and in rare classes of ordinal responses", {
+  skip_where_repeated()
+  rare <- data.frame(x = sin(1:400), g = rep(c("r", "p", "q"), c(4, 196, 200)), h = rep(c("u", "v"), 200))
+  rare$y <- as.numeric(seq_len(400) %% 3 == 2)
+  at <- function(words) paste0("^Estimates of rare levels rest on only ", words, " in [0-9]+ (responses|counts): ")
+  one <- at("1 successes where `g` is \"r\"")
+  # Whether the level is the reference or not, in rows or aggregated, under any contrasts.
+  expect_match(said(y ~ x + g, rare), one)
+  expect_match(said(y ~ x + g, transform(rare, g = relevel(factor(g), "r"))), one)
+  expect_match(said(y ~ x + g, rare, contrasts = list(g = "contr.sum")), one)
+  expect_match(said(cbind(y, n - y) ~ g, aggregate(cbind(y, n = 1) ~ g, rare, sum)), one)
+  expect_match(said(y ~ (g == "r"), rare), at("1 successes where `g == \"r\"` is \"TRUE\""))
+  expect_match(said(y ~ x + g, transform(rare, y = y * (g != "r"))), at("0 successes where `g` is \"r\""), all = FALSE)
+  expect_match(said(y ~ g, rare, "poisson"), at("1 counted events where `g` is \"r\""))
+  classes <- transform(rare, y = factor(rep(c("a", "b"), 200)))
+  expect_match(said(y ~ x + g, classes, "multinomial"), at("2 of class `a` where `g` is \"r\""))
+  classes$y <- factor(classes$y, ordered = TRUE)
+  expect_match(said(y ~ x + g, classes, "cratio"), at("4 responses where `g` is \"r\""))
+  cells <- transform(rare, g = ifelse(x > 0, "p", "q"), h = ifelse(seq_len(400) %% 60 == 0 | x < 0.2, "u", "v"))
+  expect_match(said(y ~ g * h, transform(cells, h = replace(h, 1:9, "v"))), "and `h` is \"v\"")
+  steps <- data.frame(x = sin(1:400), y = factor(rep(c("a", "b", "c"), c(250, 149, 1)), ordered = TRUE))
+  expect_match(said(y ~ x, steps, "cratio"), "^The estimates rest on only 1 of class `c` in 400 responses")
+  # Levels with many rows, with ten of each kind, without weight, and numbers.
+  expect_identical(said(y ~ x + h, rare), character())
+  expect_identical(said(y ~ g, rare[5:400, ]), character())
+  expect_identical(said(y ~ g, transform(rare, w = 10), weights = w), character())
+  expect_no_match(said(y ~ g, transform(rare, w = as.numeric(g != "r")), weights = w), "rare levels")
+  expect_identical(said(y ~ poly(x, 2), rare), character())
+  expect_identical(said(y ~ z, transform(rare, z = rep(0:5, c(4, 100, 100, 100, 90, 6)))), character())
+})
+
 test_that("separation is named, complete or at one value of a predictor", {
   skip_where_repeated()
   data <- data.frame(x = 1:6, y = c(0, 0, 0, 1, 1, 1))
