@@ -32,7 +32,7 @@ list_some <- function(values, most = 12L) {
   if (length(values) > most) sprintf("%s and %d more", text, length(values) - most) else text
 }
 
-percent <- function(share, digits = 1) paste0(formatC(100 * share, format = "f", digits = digits), "%")
+percent <- function(share, digits = 1) sub("A%", "A", paste0(formatC(100 * share, format = "f", digits = digits), "%"))
 
 short_number <- function(value) {
   scientific <- any(abs(value) >= 1e6)

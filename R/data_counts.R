@@ -167,7 +167,7 @@ sums_of <- function(count, place, size) {
   sizes
 }
 
-# The same documents with exactly the given terms. `unknown`: how many tokens of each document belong to none of them.
+# The same documents with exactly the given terms. `unknown`: the other tokens of each document.
 match_terms <- function(counts, terms) {
   tell_forms(setdiff(counts$terms, terms), terms, "unknown term")
   to <- match(counts$terms, terms)[term_columns(counts)]

@@ -45,9 +45,7 @@ agreement_of <- function(fit, most = Inf) {
   match_topics(fit, if (fit$chains == 1) list(fit$phi) else fit$chain_phi)
 }
 
-found_topics <- function(fit) {
-  if (fit$chains > 1 && !is.null(fit$agreement)) share_found(fit$agreement, -fit$reference)
-}
+found_topics <- function(fit) if (fit$chains > 1 && !is.null(fit$agreement)) share_found(fit$agreement, -fit$reference)
 
 matched_topics <- function(fit, chain) {
   if (is.null(fit$agreement)) seq_len(fit$topics) else fit$agreement$match[, chain]

@@ -87,7 +87,7 @@ chosen_topics <- function(fit, topics) {
   as.integer(at)
 }
 
-# The draws of the effects, coefficients x topics x draws x chains, from chains that begin where those of the fit stand.
+# Draws of effects, coefficients x topics x draws x chains, from chains that begin where those of the fit stand.
 draw_effects <- function(fit, design, ndraws, backend, threads, seed) {
   check_topic_state(fit)
   seed <- check_seed(seed)

@@ -74,7 +74,7 @@ check_structure_parts <- function(fit, argument) {
   ), "prior_counts")
 }
 
-# Checks the fit given to a function of ours that may mask another package's. The message names the other function.
+# Checks the fit given to a function that may mask another package's, which the message names.
 check_masking_fit <- function(fit, name) {
   if (missing(fit) || inherits(fit, "topic_model")) return(check_topic_fit(fit))
   loaded <- Filter(isNamespaceLoaded, c("topicmodels", "seededlda", "text2vec"))

@@ -83,8 +83,7 @@ certainty_at <- function(shares, theta, tokens) {
   stats::setNames(ifelse(tokens > 0, value, NA_real_), rownames(theta))
 }
 
-# What the prior knows of new documents: their groups, and the alphas of the groups, groups x topics; and the reason if
-# values lie `outside` those that were fitted.
+# The groups of new documents, and their alphas, groups x topics; and the reason if values lie `outside` the fitted.
 new_document_prior <- function(fit, data, counts) {
   if (is.null(data)) list(groups = NULL, alpha = rbind(fit$alpha)) else prevalence_prior(fit, data, counts)
 }

@@ -43,10 +43,12 @@ covariate_design <- function(formula, data, fit, argument) {
     stop_input(argument, sprintf("has %s, but only %s can be used", count_words(ncol(x), "coefficient"),
       count_words(nrow(x), "document")))
   }
-  if (qr(x)$rank < ncol(x)) stop_input(argument, "has coefficients that the documents do not tell apart: leave one out")
-  variables <- joined["." %in% all.vars(given) | names(joined) %in% all.vars(given)]
-  design <- c(fitted_frame(given, own, terms), list(variables = variables,
-    contrasts = attr(x, "contrasts"), used = used, x = x, scaling = covariate_scaling(x)))
+  scaling <- covariate_scaling(x)
+  rank <- if (attr(terms, "intercept")) length(scaling$columns) else qr(x)$rank
+  if (rank < ncol(x)) stop_input(argument, "has coefficients that the documents do not tell apart: leave one out")
+  design <- c(fitted_frame(given, own, terms), list(
+    variables = joined["." %in% all.vars(given) | names(joined) %in% all.vars(given)],
+    contrasts = attr(x, "contrasts"), used = used, x = x, scaling = scaling))
   design$basis <- covariate_basis(design, prevalence_columns(design, as_fitted_classes(design, frame, unknown = TRUE)))
   c(design, covariate_groups(design$basis))
 }

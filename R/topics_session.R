@@ -6,7 +6,7 @@ open_topics <- function(counts, topics, precision, run, structure = NULL) {
 }
 
 # What differs between documents and terms, for C_topic_open; NULL if nothing does. `groups` is a factor of documents
-# with the same alpha. `prior_counts` has topics in rows, and columns for the terms that have prior counts of their own.
+# with the same alpha. `prior_counts`: topics x the terms that have some.
 topic_structure <- function(groups, prior_counts, terms, covariates = NULL) {
   parts <- c(
     if (nlevels(groups) > 1L) list(groups = nlevels(groups), group = as.integer(groups) - 1L),

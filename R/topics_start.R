@@ -1,11 +1,11 @@
 # The first topics of all tokens: merged from many topics for the same words, and beyond 200 topics split from these.
 
-# Merging compares all pairs of topics, so more topics come from halves: see bench/results/topic-model-start-many.csv.
+# Merging compares all pairs of topics, so more come from halves: bench/results/topic-model-start-many.csv.
 topic_start_most <- 200
 
 topic_start_prior <- 0.1
 
-# Sweeps of the start have numbers from this one on, so that they share no random numbers with sweeps of the chain.
+# The first number of sweeps of the start, which share no random numbers with the chain.
 topic_start_iteration <- 2^31
 
 # The numbers of topics, in order: three times as many as the first that comes from merging, ..., `topics` (see

@@ -1,5 +1,5 @@
-# One topic a document: a mixture of unigrams (Nigam and others 2000, Machine Learning 39, 103-134). A chain's alpha is
-# this number times pi, the shares of topics, so averages and topics of tokens are those of any topic model.
+# One topic a document: a mixture of unigrams, see ?topic_model_structure. A chain's alpha is this number times pi, the
+# shares of topics, so averages and topics of tokens are those of any topic model.
 unigram_alpha <- 1e-12
 
 # Probabilities of topics, documents x topics, up to a factor of the document, given terms and shares of topics.

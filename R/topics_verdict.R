@@ -2,7 +2,7 @@
 
 # Chains whose perplexities differ by less than this share are of the same quality.
 same_perplexity <- 0.01
-# Scores rank modes whose means differ by more than so many standard deviations within chains (bench/topic-verdicts.R).
+# Scores rank modes whose means differ by more than so many standard deviations within chains.
 most_lower <- 3
 # After so many sweeps, chains that differ are at modes that they do not leave.
 settled_run <- 250

@@ -261,3 +261,16 @@ test_that("levels that differ in Unicode form alone are told, in the fit and in 
   expect_message(expect_error(effects(c(forms[[1]], "b"), at = data.frame(group = forms[[2]])), class = input),
     "1 new level differs from others in Unicode form alone")
 })
+
+test_that("many equal short documents take one topic, and leave the others to the texts (BERTopic 972)", {
+  skip_where_repeated()
+  equal <- matrix(rep(0:1, c(32 * 200, 2 * 200)), 200)
+  x <- rbind(cbind(planted, 0, 0), equal)
+  dimnames(x) <- list(paste0("d", 1:280), c(colnames(planted), "nothing", "to_say"))
+  fit <- topic_model(x, 5, iter = 100, chains = 1, seed = 1, threads = 1)
+  of_term <- apply(fit$phi, 2, which.max)
+  expect_identical(as.vector(table(of_term)[of_term[c("w1", "w9", "w17", "w25", "to_say")]]), c(8L, 8L, 8L, 8L, 2L))
+  shares <- fit$theta[81:280, of_term[["to_say"]]]
+  expect_gt(min(shares), 0.9)
+  expect_lt(diff(range(shares)), 0.05)
+})

@@ -61,6 +61,9 @@ test_that("effects do not depend on units, threads or documents without covariat
   expect_equal(as.data.frame(one), as.data.frame(topic_effects(fit, ~ party + day, ndraws = 4, seed = 1, threads = 1)))
   expect_equal(one$estimate[one$term == "day"],
     1000 * topic_effects(fit, ~ party + I(1000 * day), ndraws = 4, seed = 1, threads = 2)$estimate[c(3, 6, 9)])
+  # Seconds since 1970 are far from zero.
+  expect_equal(topic_effects(fit, ~ I(1e9 + day), ndraws = 4, seed = 1, threads = 1)$estimate[c(2, 4, 6)],
+    topic_effects(fit, ~ day, ndraws = 4, seed = 1, threads = 1)$estimate[c(2, 4, 6)], tolerance = 1e-6)
   basis <- function(formula, data = NULL, of = fit) covariate_design(formula, data, of, "formula")$basis
   expect_message(x <- basis(~ day, data.frame(day = c(NA, NA, 3:60))), "2 documents with missing")
   expect_identical(x[1:2, ], cbind(c(1, 1), 0))

@@ -25,6 +25,7 @@ test_that("restarts are the chains that a fit with more chains has", {
   # Nothing was compared, and nothing is called stable.
   nothing <- topic_stability(one, restarts = 0)
   expect_true(all(is.na(nothing$found)))
+  expect_output(print(nothing), "% +NA  ")
   expect_identical(relabel(one)$found, rep(NA_real_, 7))
   expect_output(print(one), "1 chain of 60 sweeps")
   expect_no_match(utils::capture.output(print(relabel(one))), "found by|\\*")
