@@ -58,23 +58,22 @@ edge_types <- function(fit, type) {
 # Densities are moved to where they overlap that of the largest sample most
 # (Bhattacharyya coefficient, of which a normal population loses 0.12 by its standard deviation).
 sample_shifts <- function(fit, least = 0.1, most = 500L) {
-  if (is.null(fit$x) || length(fit$samples) < 2L) return(NULL)
-  cells <- tabulate(fit$sample, length(fit$samples))
-  large <- which(cells >= 50L)
-  if (length(large) < 2L) return(NULL)
-  rows <- spaced_rows(fit$sample, pmin(cells, most))[large]
-  reference <- which.max(cells[large])
+  count <- length(fit$samples)
+  if (is.null(fit$x) || count < 2L) return(NULL)
+  cells <- tabulate(fit$sample, count)
+  rows <- spaced_rows(fit$sample, pmin(cells, most))
   shifts <- vapply(seq_along(fit$markers), function(j) {
     values <- lapply(rows, function(own) fit$x[own, j][!is.na(fit$x[own, j])])
     all <- unlist(values)
     # A pile stays where it is in every sample.
     values <- lapply(values, function(own) own[!own %in% all[is_piled(all)]])
-    all <- unlist(values)
-    if (any(lengths(values) < 50L)) return(numeric(length(large)))
-    width <- stats::bw.nrd0(all) / 2
+    large <- which(lengths(values) >= 50L)
+    all <- unlist(values[large])
+    reference <- which.max(cells[large])
+    width <- if (length(large) > 1L) stats::bw.nrd0(all) / 2 else 0
+    if (!(width > 0)) return(numeric(count))
     ends <- stats::quantile(all, c(0.001, 0.999), names = FALSE) + c(-2, 2) * fit$scale[[j]]
-    if (!(width > 0)) return(numeric(length(large)))
-    roots <- vapply(values, function(own) {
+    roots <- vapply(values[large], function(own) {
       sqrt(stats::density(own, bw = width, n = 256L, from = ends[[1L]], to = ends[[2L]])$y)
     }, numeric(256L))
     step <- diff(ends) / 255
@@ -90,9 +89,10 @@ sample_shifts <- function(fit, least = 0.1, most = 500L) {
     middle <- which(shift == 0)[[1L]]
     # The overlap with samples at the lower median of all shifts, if the sample stays there.
     stays <- colSums(roots * roots[, middle]) * step
-    ifelse(stays < 1 - least & overlap[cbind(seq_along(best), best)] - stays > least, shift, 0)
-  }, numeric(length(large)))
-  if (any(shifts != 0)) replace(matrix(0, length(cells), ncol(shifts)), cbind(large, c(col(shifts))), shifts)
+    moved <- stays < 1 - least & overlap[cbind(seq_along(best), best)] - stays > least
+    replace(numeric(count), large[moved], shift[moved])
+  }, numeric(count))
+  if (any(shifts != 0)) shifts
 }
 
 piled_words <- function(piled) vapply(ifelse(abs(piled$value) < 1e-9, 0, piled$value), format, "", digits = 4)
