@@ -84,13 +84,11 @@ sample_shifts <- function(fit, least = 0.1, most = 500L) {
       colSums(roots[at[inside], , drop = FALSE] * roots[inside, reference]) * step
     }, numeric(length(large)))
     best <- max.col(overlap, "first")
-    shift <- moves[best] * step
-    shift <- shift - sort(shift)[[ceiling(length(shift) / 2)]]
-    middle <- which(shift == 0)[[1L]]
-    # The overlap with samples at the lower median of all shifts, if the sample stays there.
-    stays <- colSums(roots * roots[, middle]) * step
+    # A sample stays if it moves with the lower median of all.
+    middle <- sort(best)[[ceiling(length(best) / 2)]]
+    stays <- overlap[, middle]
     moved <- stays < 1 - least & overlap[cbind(seq_along(best), best)] - stays > least
-    replace(numeric(count), large[moved], shift[moved])
+    replace(numeric(count), large[moved], (best[moved] - middle) * step)
   }, numeric(count))
   if (any(shifts != 0)) shifts
 }

@@ -198,6 +198,18 @@ test_that("a batch that moves a marker with a pile at zero is named", {
   }
 })
 
+test_that("samples of other shares are not named as moved", {
+  alarms <- vapply(1:12, function(seed) {
+    set.seed(seed)
+    share <- rgamma(8, 4) / 10
+    sample <- rep(1:8, each = 200)
+    x <- cbind(CD4 = rnorm(1600, 4 * (runif(1600) < share[sample]), 0.6))
+    fit <- list(x = x, samples = paste0("s", 1:8), sample = sample, markers = "CD4", scale = sd(x))
+    !is.null(sample_shifts(fit))
+  }, NA)
+  expect_lte(sum(alarms), 1)
+})
+
 test_that("cofactors are those of their markers, and the logicle scale takes any range", {
   # CATALYST 53 and 286: a cofactor for each marker, in any order. A plain table has no transformation.
   set.seed(6)
