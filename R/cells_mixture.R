@@ -59,7 +59,7 @@
 #' x <- matrix(rnorm(4000), ncol = 2, dimnames = list(NULL, c("CD4", "CD8")))
 #' x <- x + 5 * cbind(population == 2, population == 3)
 #' fit <- dp_mixture(x, components = 8, iter = 200, threads = 2)
-#' fit
+#' summary(fit)
 #' table(population, predict(fit, threads = 2))
 #' @export
 dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = dp_prior(), chains = NULL, iter = 1000,

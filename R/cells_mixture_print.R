@@ -25,12 +25,6 @@ fit_words <- function(fit) c(size_words(fit), chain_words(fit, count_kept(fit), 
 #' * `occupied`: how many components hold cells, sweeps x chains without warm-up. `piled`: see [piled_values].
 #'
 #' For [Bayesian EM][bayesian_em], `starts` and `best` replace `learned`, `diagnostics` and `occupied`.
-#' @examples
-#' set.seed(1)
-#' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))
-#' fit <- dp_mixture(x, components = 10, iter = 200, chains = 2, seed = 1, threads = 2)
-#' fit
-#' summary(fit)
 #' @name summary.dp_mixture
 NULL
 

@@ -54,45 +54,50 @@ edge_types <- function(fit, type) {
   which(cells > 0 & tabulate(type[at_edge], length(cells)) >= 0.9 * cells)
 }
 
-# How far each sample lies from the others in each marker: samples x markers, 0 for those that lie with them, or NULL.
-# Densities are moved to where they overlap that of the largest sample most
-# (Bhattacharyya coefficient, of which a normal population loses 0.12 by its standard deviation).
-sample_shifts <- function(fit, least = 0.1, most = 500L) {
-  if (is.null(fit$x) || length(fit$samples) < 2L) return(NULL)
-  cells <- tabulate(fit$sample, length(fit$samples))
-  large <- which(cells >= 50L)
-  if (length(large) < 2L) return(NULL)
-  rows <- spaced_rows(fit$sample, pmin(cells, most))[large]
-  reference <- which.max(cells[large])
+# How far each sample, or its part above a valley, lies from the others: samples x markers, 0 for most, or NULL for all.
+sample_shifts <- function(fit, most = 500L) {
+  count <- length(fit$samples)
+  if (is.null(fit$x) || count < 2L) return(NULL)
+  cells <- tabulate(fit$sample, count)
+  rows <- unlist(spaced_rows(fit$sample, pmin(cells, most)))
+  of <- factor(fit$sample[rows], seq_len(count))
   shifts <- vapply(seq_along(fit$markers), function(j) {
-    values <- lapply(rows, function(own) fit$x[own, j][!is.na(fit$x[own, j])])
-    all <- unlist(values)
+    x <- fit$x[rows, j]
+    known <- which(!is.na(x))
     # A pile stays where it is in every sample.
-    values <- lapply(values, function(own) own[!own %in% all[is_piled(all)]])
-    all <- unlist(values)
-    if (any(lengths(values) < 50L)) return(numeric(length(large)))
-    width <- stats::bw.nrd0(all) / 2
-    ends <- stats::quantile(all, c(0.001, 0.999), names = FALSE) + c(-2, 2) * fit$scale[[j]]
-    if (!(width > 0)) return(numeric(length(large)))
-    roots <- vapply(values, function(own) {
-      sqrt(stats::density(own, bw = width, n = 256L, from = ends[[1L]], to = ends[[2L]])$y)
-    }, numeric(256L))
-    step <- diff(ends) / 255
-    moves <- seq(-floor(1.5 * fit$scale[[j]] / step), floor(1.5 * fit$scale[[j]] / step))
-    overlap <- vapply(moves, function(move) {
-      at <- seq_len(256L) + move
-      inside <- at >= 1L & at <= 256L
-      colSums(roots[at[inside], , drop = FALSE] * roots[inside, reference]) * step
-    }, numeric(length(large)))
-    best <- max.col(overlap, "first")
-    shift <- moves[best] * step
-    shift <- shift - sort(shift)[[ceiling(length(shift) / 2)]]
-    middle <- which(shift == 0)[[1L]]
-    # The overlap with samples at the lower median of all shifts, if the sample stays there.
-    stays <- colSums(roots * roots[, middle]) * step
-    ifelse(stays < 1 - least & overlap[cbind(seq_along(best), best)] - stays > least, shift, 0)
+    free <- known[!is_piled(x[known])]
+    valley <- deepest_valley(x[free], rep(1, length(free)), stats::quantile(x[free], c(0.05, 0.95)), 0.5)
+    moves <- function(some) sample_moves(split(x[some], of[some]), cells, fit$scale[[j]])
+    whole <- moves(free)
+    if (is.na(valley)) whole else ifelse(whole == 0, moves(free[x[free] > valley]), whole)
+  }, numeric(count))
+  if (any(shifts != 0)) shifts
+}
+
+# Densities are moved to where they overlap that of the largest sample most (Bhattacharyya coefficient, of which a
+# normal population loses 0.12 by its standard deviation).
+sample_moves <- function(values, cells, scale, least = 0.1) {
+  large <- which(lengths(values) >= 50L)
+  all <- unlist(values[large])
+  width <- if (length(large) > 1L) stats::bw.nrd0(all) / 2 else 0
+  if (!(width > 0)) return(numeric(length(cells)))
+  ends <- stats::quantile(all, c(0.001, 0.999), names = FALSE) + c(-2, 2) * scale
+  roots <- vapply(values[large], function(own) {
+    sqrt(stats::density(own, bw = width, n = 256L, from = ends[[1L]], to = ends[[2L]])$y)
+  }, numeric(256L))
+  step <- diff(ends) / 255
+  far <- floor(1.5 * scale / step)
+  overlap <- vapply(seq(-far, far), function(move) {
+    at <- seq_len(256L) + move
+    inside <- at >= 1L & at <= 256L
+    colSums(roots[at[inside], , drop = FALSE] * roots[inside, which.max(cells[large])]) * step
   }, numeric(length(large)))
-  if (any(shifts != 0)) replace(matrix(0, length(cells), ncol(shifts)), cbind(large, c(col(shifts))), shifts)
+  best <- max.col(overlap, "first")
+  # A sample stays if it moves with the lower median of all.
+  middle <- sort(best)[[ceiling(length(best) / 2)]]
+  stays <- overlap[, middle]
+  moved <- stays < 1 - least & overlap[cbind(seq_along(best), best)] - stays > least
+  replace(numeric(length(cells)), large[moved], (best[moved] - middle) * step)
 }
 
 piled_words <- function(piled) vapply(ifelse(abs(piled$value) < 1e-9, 0, piled$value), format, "", digits = 4)

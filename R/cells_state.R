@@ -24,7 +24,8 @@
 #' @section Model:
 #' The statistic of a type and marker in a sample is normal around the linear predictor of the formula. The variance
 #' between samples is learned from all types and markers. Coefficients of predictors with standard deviation 1 are
-#' normal with a standard deviation of 2.5 standard deviations of the marker.
+#' normal with a standard deviation of 2.5 standard deviations of the marker. With `(1 | g)`, effects are told within
+#' groups or, where they lie between groups, a learned part of the variance is between groups.
 #' @references
 #' Weber, L. M., Nowicka, M., Soneson, C. and Robinson, M. D. (2019). diffcyt: Differential discovery in
 #' high-dimensional cytometry via high-resolution clustering. *Communications Biology* **2**, 183.

@@ -303,9 +303,9 @@ design_reasons <- function(model) {
   both <- cbind(model$x, model$of_group)
   rows <- nrow(both)
   rank <- qr(both)$rank
-  # Effects that groups do not tell within are told between them.
   within <- are_told(both, model$contrasts)
   freedom <- (if (within) rows else rank) - ncol(model$x)
+  untold <- length(model$group) && (rows < rank + 2L || rank == ncol(model$x))
   what <- if (within) "samples" else sprintf("the groups (%s)", model$group_name)
   how <- switch(model$matched,
     order = "`data` does not name the samples, so its rows are in their order",
@@ -314,7 +314,7 @@ design_reasons <- function(model) {
   c(if (freedom == 0L) reason("group_confounded", quantity = model$group_name),
     if (freedom %in% 1:3) reason("few_samples", figure = freedom, what = what),
     if (length(model$alone)) reason("group_alone", quantity = model$alone[[1L]]),
-    if (!is.null(model$group) && rows < rank + 2L) reason("group_untold", quantity = model$group_name),
+    if (untold && freedom > 0L) reason("group_untold", quantity = model$group_name),
     if (!is.null(how)) {
       reason("samples_by_order", how = how,
         shown = paste0(paste(utils::head(shown, 8L), collapse = ", "), if (length(shown) > 8L) ", ..."))

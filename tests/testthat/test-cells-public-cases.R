@@ -44,6 +44,12 @@ test_that("the order of samples, unused levels and the class of the table do not
   expect_lt(plain$effects$fdr[plain$effects$type == "DC"], 0.01)
   expect_identical(abundance(~ group, eight[8:1, ])$effects, plain$effects)
   expect_identical(abundance(~ group, counts = as.data.frame(group_counts()))$effects, plain$effects)
+  # diffcyt 52: the cells of each cluster in each sample, of clusters from elsewhere and those without a cell.
+  cells <- state_data()
+  table <- table(factor(cells$type, c("T", "B", "none")), cells$sample)
+  made <- abundance(~ group, counts = table)
+  expect_identical(unname(made$totals), rep(60, 8))
+  expect_identical(made$effects$tested, c(TRUE, TRUE, FALSE))
   skip_if_not_installed("Matrix")
   expect_identical(abundance(~ group, counts = Matrix::Matrix(group_counts(), sparse = TRUE))$effects, plain$effects)
   # Rows of cells instead of samples.
@@ -96,6 +102,10 @@ test_that("an effect between groups is told by the groups, or not at all", {
   within <- states(~ group + (1 | patient), cells)
   expect_true(within$reported[within$type == "B" & within$marker == "pS6"])
   expect_no_match(said(within), "degrees of freedom")
+  # One level, or those of another term.
+  for (formula in c(~ group + (1 | rep("a", 8)), ~ group + batch:age + (1 | I(group == "ill")))) {
+    expect_match(said(states(formula)), "hardly tell|cannot be told")
+  }
   # Each batch is one group.
   for (result in list(states(~ group + (1 | batch)), abundance(~ group + (1 | batch)))) {
     expect_match(said(result), "^Cannot tell\\. The effect cannot be told from that of batch")
@@ -180,10 +190,30 @@ test_that("a batch that moves a marker with a pile at zero is named", {
     expect_null(sample_shifts(fit_of(x[, "CD4"])))
     shifts <- sample_shifts(fit_of(moved)) / unit
     expect_identical(unname(which(shifts != 0)), 2L)
-    # The noise above the pile does not move.
-    expect_gt(shifts[[2]], 0.75)
-    expect_lt(shifts[[2]], 1.75)
+    expect_equal(shifts[[2]], 1.5, tolerance = 0.3)
+    # Staining moves, noise does not, and there is no pile.
+    all <- list(x = cbind(CD4 = unit * moved), samples = paste0("s", 1:6), sample = sample, markers = "CD4",
+      scale = unit * sd(moved))
+    expect_identical(which(sample_shifts(all) != 0), 2L)
+    # A small sample does not hide the others.
+    expect_identical(unname(which(sample_shifts(fit_of(moved, which(sample < 6 | seq_len(1800) > 1770))) != 0)), 2L)
   }
+})
+
+test_that("samples of other shares are not named as moved", {
+  moves <- unlist(lapply(1:4, function(seed) {
+    set.seed(seed)
+    x <- do.call(rbind, lapply(1:8, function(i) {
+      share <- rgamma(3, 8 * c(0.5, 0.3, 0.2))
+      population <- sample(1:3, 300, TRUE, share / sum(share))
+      cbind(CD4 = rnorm(300, c(0, 4, 4)[population], 0.6), CD8 = rnorm(300, c(0, 0, 4)[population], 0.6))
+    }))
+    fit <- list(x = x, samples = paste0("s", 1:8), sample = rep(1:8, each = 300), markers = colnames(x),
+      scale = apply(x, 2L, sd))
+    c(sample_shifts(fit))
+  }))
+  # Overlaps with different samples once named moves of 0.05 (seed 2).
+  expect_null(moves)
 })
 
 test_that("cofactors are those of their markers, and the logicle scale takes any range", {
