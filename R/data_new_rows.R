@@ -1,6 +1,6 @@
-# New rows for a `fit` with `formula`, `frame`, `xlevels` and `rows`. What predict.glm() only warns of is an error.
+# New rows for a `fit` with `formula`, `frame`, `xlevels`, `rows`. What predict.glm() only warns of is an error.
 
-# As the variables were in the fit. `unknown`: levels that the fit has not seen are missing values.
+# Variables as in the fit. `unknown`: levels that the fit has not seen are missing values.
 new_frame <- function(fit, terms, newdata, argument = "newdata", unknown = FALSE) {
   newdata <- new_data(fit, newdata, argument)
   expressions <- attr(terms, "predvars")
@@ -106,7 +106,7 @@ in_unit <- function(values, fitted, name, argument) {
   stop_input(argument, sprintf("has %s as %s, but the fit had %s", dQuote(name, FALSE), words(values), words(fitted)))
 }
 
-# The predictors of a model frame as numbers where R's own functions take a class for numbers and lose its unit.
+# The predictors as numbers where R's own functions take a class for numbers and lose its unit.
 plain_columns <- function(frame) {
   others <- c(attr(attr(frame, "terms"), "response"), match("(weights)", names(frame)))
   for (j in setdiff(which(vapply(frame, inherits, NA, c("units", "ITime"))), others)) {

@@ -1,4 +1,4 @@
-# What a fitted regression says about itself: print(), summary() and the accessors of models.
+# What a regression says about itself: print(), summary() and accessors.
 
 # The groupings of a fit: " in 6 groups of g and 12 of h".
 term_words <- function(fit) {

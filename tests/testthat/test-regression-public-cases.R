@@ -19,9 +19,9 @@ rows_of <- function(values, rows) if (is.matrix(values)) values[rows, ] else val
 test_that("an offset or weights that cannot be found are an error, and wrappers read them in the data", {
   elsewhere <- `environment<-`(k ~ x, globalenv())
   unseen <- log(d$size)
-  expect_input_error(bayes_logit(elsewhere, d, "poisson", offset = unseen), "`offset` .* object 'unseen' not found")
-  expect_input_error(bayes_logit(k ~ x, d, "poisson", weights = no_such), "`weights` .* object 'no_such' not found")
-  expect_input_error(bayes_logit(k ~ x, d, "poisson", zi = ~1, weights = no_such), "`weights` .* not found")
+  expect_input_error(bayes_logit(elsewhere, d, "poisson", offset = unseen), "`offset` is \"unseen\", which is not in")
+  expect_input_error(bayes_logit(k ~ x, d, "poisson", weights = no_such), "`weights` is \"no_such\"")
+  expect_input_error(bayes_logit(k ~ x, d, "poisson", zi = ~1, weights = no_such), "`weights` is \"no_such\"")
   direct <- fits(k ~ x + offset(log(size)))
   size <- rep(1, 60)
   for (fit in list(fits(k ~ x, offset = log(size)), fits(elsewhere, offset = log(size)),
