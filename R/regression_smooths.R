@@ -1,7 +1,7 @@
 # A smooth with the basis B and the penalty S has the columns B U. Those in the null space of S are coefficients like
 # others. The rest form a block of independent coefficients whose variance is learned.
 
-# `texts` are the variables' names, by which mgcv finds them. A smooth has the `spec` of mgcv or a `lattice`.
+# `texts`: the variables' names, for mgcv. A smooth has the `spec` of mgcv or a `lattice`.
 read_smooth <- function(call, envir) {
   kind <- smooth_function(call)
   words <- dQuote(deparse1(call), FALSE)
