@@ -258,7 +258,7 @@ logit_families <- list(
   )
 )
 
-# Functions of record and fit, by the name of the part that changes the record.
+# Functions of record and fit, by the part that changes the record.
 family_wrappers <- list()
 
 family_of <- function(fit) {

@@ -87,7 +87,7 @@ smooth_data <- function(smooth, frame) {
         dQuote(deparse1(variable), FALSE), " is a matrix")
     }
     is_time <- inherits(column, c("Date", "POSIXct", "difftime"))
-    if (is.character(column) || is.logical(column)) factor(column)
+    if (is.logical(column)) factor(column, c(FALSE, TRUE)) else if (is.character(column)) factor(column)
     else if (is.numeric(column) || is_time) as.double(column) else column
   })
   structure(values, names = smooth$texts, class = "data.frame", row.names = seq_len(nrow(frame)))

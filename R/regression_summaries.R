@@ -126,7 +126,7 @@ regression_effects <- function(fit, rows, used) {
   c(paths, of_terms)
 }
 
-# Linear predictors: draws x rows x outcomes. `effects` comes from row_effects().
+# Linear predictors: draws x rows x outcomes. `effects`: of row_effects().
 linear_draws <- function(fit, rows, used, block, effects = row_effects(fit, rows, used)) {
   each <- Map(function(part, rows, effects) regression_linear(part, rows, used, block, effects),
     regressions_of(fit), c(list(rows), rows$others), effects)
@@ -162,7 +162,7 @@ for_blocks <- function(fit, rows, used, which, values_of, each = 1) {
   })
 }
 
-# Effects at new times, drawn given the effects at the times of the unit that the fit has seen.
+# Effects at new times, given those at the times of the unit that the fit has seen.
 path_effects <- function(fit, paths, used) {
   if (length(paths) == 0L) return(list())
   sweeps <- kept_sweeps(fit)

@@ -229,7 +229,7 @@ new_term_rows <- function(fit, newdata, kept) {
   }, fit$design$terms, kept)
 }
 
-# Effects of `count` new levels from the covariance of each draw: for each column draws x levels.
+# Effects of `count` new levels from each draw's covariance: for each column draws x levels.
 new_effects <- function(covariances, count) {
   q <- dim(covariances)[[1L]]
   draws <- dim(covariances)[[3L]]

@@ -41,7 +41,8 @@ test_that("an offset or weights that cannot be found are an error, and wrappers 
 test_that("smooths without a linear part, or by text, logical values or ordered factors, predict single rows", {
   skip_if_not_installed("mgcv")
   d$o <- factor(d$g, c("c", "a", "b", "unused"), ordered = TRUE)
-  for (formula in c(k ~ z + s(z, m = c(2, 0)), k ~ g + s(z, by = g), k ~ on + s(z, by = on), k ~ o + s(z, by = o))) {
+  for (formula in c(k ~ z + s(z, m = c(2, 0)), k ~ g + s(z, by = g), k ~ on + s(z, by = on), k ~ o + s(z, by = o),
+    k ~ s(on, bs = "re"))) {
     fit <- fits(formula, d)
     whole <- predict(fit)
     for (rows in list(7, c(9, 3))) {
@@ -75,7 +76,7 @@ test_that("levels that no row has change nothing, and cannot be predicted", {
   fit <- fits(k ~ g + x, d)
   more <- fits(k ~ g + x, transform(d, g = factor(g, c("first", "a", "b", "between", "c"), ordered = TRUE)))
   expect_identical(more$coefficient_trace, fit$coefficient_trace)
-  expect_error(predict(more, data.frame(x = 0, g = "between")), "new level \"between\"", class = "warpbayes_error_input")
+  expect_input_error(predict(more, data.frame(x = 0, g = "between")), "new level \"between\"")
 })
 
 # parsnip 491, statsmodels 5535
