@@ -1,6 +1,6 @@
 # Model frames and designs. In errors `argument` has the formula, and `source` the data.
 
-# The model frame, by the rules of lm(). `given`: more arguments of model.frame(), which are evaluated in `envir`.
+# The model frame, by the rules of lm(). `given`: more arguments of model.frame(), evaluated in `envir`.
 covariate_frame <- function(formula, data, argument = "formula", source = "data",
                             given = list(na.action = quote(stats::na.pass)), envir = parent.frame()) {
   check_no_integer64(formula, data, source)

@@ -115,7 +115,7 @@ plain_columns <- function(frame) {
   frame
 }
 
-# Which values of new rows lie outside those of the data, `known`: words such as "day = 300 (1 to 30)", NULL for none.
+# Values of new rows outside those of the data, `known`: words such as "day = 300 (1 to 30)", NULL for none.
 values_outside <- function(known, new) {
   measured <- function(values) (is.numeric(values) || has_unit(values)) && is.null(dim(values))
   unlist(lapply(intersect(names(Filter(measured, known)), names(Filter(measured, new))), function(name) {

@@ -405,7 +405,7 @@ log_mean_exposure <- function(offset, weights) {
   largest + log(stats::weighted.mean(exp(offset - largest), weights[weights > 0]))
 }
 
-# `probability`: draws x rows x classes. Gives counts, or the number of the only class drawn.
+# `probability`: draws x rows x classes. Gives counts, or the number of the class drawn.
 draw_classes <- function(probability, trials, as_counts) {
   size <- dim(probability)
   counts <- array(0L, size)

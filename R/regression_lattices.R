@@ -213,7 +213,7 @@ finish_band <- function(smooth, data, sizes, links, fail) {
 }
 
 # The mean over the observations of the variance of levels about their unit's mean: a trace minus a square. The trace
-# is the slope of a log determinant, which is far cheaper than the inverse of a sparse matrix.
+# is the slope of a log determinant, far cheaper than the inverse of a sparse matrix.
 lattice_variance <- function(ends, weight, observed, unit) {
   count <- length(observed)
   observed <- observed / sum(observed)
@@ -232,7 +232,7 @@ lattice_variance <- function(ends, weight, observed, unit) {
   sum(c(8, -8, -1, 1) * vapply(step * c(1, -1, 2, -2), log_determinant, 0)) / (12 * step) - sum(squares)
 }
 
-# Each level is a coefficient. Their mean in each unit is 0, because its precision is far above that of differences.
+# Each level is a coefficient. Their mean in a unit is 0: its precision is far above that of differences.
 finish_levels <- function(smooth, data, sizes, penalty, basis, fail) {
   count <- nrow(penalty)
   unit <- match(smooth$lattice$at$unit, unique(smooth$lattice$at$unit))

@@ -11,7 +11,7 @@ prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
 }
 
 regression_rows <- function(fit, newdata, sparse, groups) {
-  # For each grouping term, which of its effects are part of the prediction.
+  # For each grouping term, its effects in the prediction.
   kept <- lapply(fit$design$terms, function(term) {
     if (is.list(groups)) term$columns %in% groups[[term$group]] else rep(groups, length(term$columns))
   })

@@ -22,11 +22,9 @@ support_reasons <- function(fit) {
 row_events <- function(fit) {
   family <- family_of(fit)
   y <- as.matrix(fit$response$observed)
-  kinds <- if (family$has_classes) sprintf("of class `%s`", fit$response$classes) else "counted events"
-  if (!family$has_classes && !family$is_count) {
-    kinds <- outcome_words(fit)
-    y <- cbind(fit$response$trials - y, y)
-  }
+  kinds <- if (family$has_classes) sprintf("of class `%s`", fit$response$classes) else outcome_words(fit)
+  if (family$is_count) kinds <- "counted events"
+  if (ncol(y) < length(kinds)) y <- cbind(fit$response$trials - y, y)
   `colnames<-`(fit$weights * y, kinds)[fit$weights > 0, , drop = FALSE]
 }
 
@@ -39,16 +37,17 @@ rare_events <- function(fit, events, who) {
   if (n == 0L) return(NULL)
   reason("few_events", quantity = names(few), figure = min(few), who = who,
     shown = c(paste(signif(few, 2), names(few))[seq_len(min(n, 5L))], if (n > 5L) sprintf("and %d more", n - 5L)),
-    all = paste(whole_words(all), if (family$is_count) "counts" else "responses"))
+    all = paste(whole_words(round(all)), if (family$is_count) "counts" else "responses"))
 }
 
-# The rarest kind of response at each level or cell that fewer than 1 in 20 responses have. A term has levels if its
-# columns have at most as many different rows as columns and one. Steps share coefficients.
+# The rarest kind of response at each level or cell of fewer than 1 in 20 responses. A term has levels if its columns
+# have at most as many different rows as columns and one. Steps share coefficients.
 few_at_levels <- function(fit, events) {
   x <- fit$design$x
   counts <- fit$weights > 0
   size <- (fit$weights * family_of(fit)$trials(fit$response))[counts]
   if (isTRUE(fit$response$ordered)) events <- cbind(responses = size)
+  named <- logical(length(size))
   used <- attr(fit$terms, "factors")
   if (is_sparse_matrix(x) || length(used) == 0L) return(NULL)
   unlist(lapply(seq_len(ncol(used)), function(term) {
@@ -63,11 +62,12 @@ few_at_levels <- function(fit, events) {
     few <- rowsum(size, cell) < sum(size) / 20 & apply(at, 1L, min) < 10
     frame <- fit$frame[counts, rownames(used)[used[, term] > 0], drop = FALSE]
     lapply(which(few), function(i) {
+      if (all(named[cell == i])) return(NULL)
+      named[cell == i] <<- TRUE
       values <- lapply(frame[cell == i, , drop = FALSE], function(of) unique(as.character(of)))
       values <- values[lengths(values) == 1L]
-      least <- which.min(at[i, ])
       where <- paste(sprintf("`%s` is \"%s\"", names(values), values), collapse = " and ")
-      if (nzchar(where)) stats::setNames(at[i, least], paste(colnames(at)[[least]], "where", where))
+      if (nzchar(where)) stats::setNames(min(at[i, ]), paste(colnames(at)[[which.min(at[i, ])]], "where", where))
     })
   }))
 }

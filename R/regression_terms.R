@@ -212,7 +212,7 @@ covariance_draws <- function(fit) {
   })
 }
 
-# The terms of new rows: `level` (0: unknown), `new_level` (numbers the values), `z`, and which effects are `kept`.
+# The terms of new rows: `level` (0: unknown), `new_level` (numbers the values), `z`, and the `kept` effects.
 new_term_rows <- function(fit, newdata, kept) {
   Map(function(term, kept) {
     if (!any(kept)) return(list(level = rep(-1L, nrow(newdata)), new_level = rep(1L, nrow(newdata)), kept = kept))
