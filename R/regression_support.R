@@ -60,7 +60,7 @@ few_at_levels <- function(fit, events) {
     if (max(cell) > most) return(NULL)
     at <- rowsum(events, cell)
     few <- rowsum(size, cell) < sum(size) / 20 & apply(at, 1L, min) < 10
-    frame <- fit$frame[counts, rownames(used)[used[, term] > 0], drop = FALSE]
+    frame <- fit$frame[counts, which(used[, term] > 0), drop = FALSE]
     lapply(which(few), function(i) {
       if (all(named[cell == i])) return(NULL)
       named[cell == i] <<- TRUE
