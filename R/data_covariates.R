@@ -1,6 +1,6 @@
-# Model frames and designs of formulas. In errors `argument` has the formula, and `source` the data.
+# Model frames and designs. In errors `argument` has the formula, and `source` the data.
 
-# The model frame, by the rules of lm(). `given`: more arguments of model.frame(), which are evaluated in `envir`.
+# The model frame, by the rules of lm(). `given`: more arguments of model.frame(), evaluated in `envir`.
 covariate_frame <- function(formula, data, argument = "formula", source = "data",
                             given = list(na.action = quote(stats::na.pass)), envir = parent.frame()) {
   check_no_integer64(formula, data, source)
@@ -25,7 +25,7 @@ covariate_frame <- function(formula, data, argument = "formula", source = "data"
   plain_columns(with_nested_bases(frame, data, environment(formula)))
 }
 
-# Adds to `predvars` what poly(), scale() or a spline inside other calls took from the data, as in I(scale(x)^2).
+# Adds to `predvars` what poly(), scale() or a spline inside a call took from the data, as in I(scale(x)^2).
 with_nested_bases <- function(frame, data, envir) {
   known <- function(part, call) {
     maker <- if (is.name(part[[1L]])) get0(as.character(part[[1L]]), envir, mode = "function") else part[[1L]]
@@ -63,7 +63,7 @@ check_frame <- function(frame, argument, missing = FALSE) {
   }
 }
 
-# Stops at what stats::model.matrix() refuses in words of its own. Returns the contrasts in the order of the levels.
+# Stops at what stats::model.matrix() refuses. Returns the contrasts in the order of the levels.
 check_factors <- function(frame, terms, contrasts = NULL, source = "data") {
   used <- attr(terms, "factors")
   used <- if (length(used)) rownames(used)[rowSums(used) > 0]

@@ -1,4 +1,4 @@
-# Formulas, and their special terms: grouping terms (x | g), smooths and offsets. Each model names those that it takes.
+# Formulas, and their special terms: grouping terms (x | g), smooths and offsets. Each model names what it takes.
 
 special_terms <- c(bar = "grouping terms", smooth = "smooths", offset = "offsets")
 

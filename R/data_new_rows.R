@@ -1,6 +1,6 @@
-# New rows for a `fit` with `formula`, `frame`, `xlevels` and `rows`. What predict.glm() only warns of is an error.
+# New rows for a `fit` with `formula`, `frame`, `xlevels`, `rows`. What predict.glm() only warns of is an error.
 
-# As the variables were in the fit. `unknown`: levels that the fit has not seen are missing values.
+# Variables as in the fit. `unknown`: levels that the fit has not seen are missing values.
 new_frame <- function(fit, terms, newdata, argument = "newdata", unknown = FALSE) {
   newdata <- new_data(fit, newdata, argument)
   expressions <- attr(terms, "predvars")
@@ -107,7 +107,7 @@ in_unit <- function(values, fitted, name, argument) {
   stop_input(argument, sprintf("has %s as %s, but the fit had %s", dQuote(name, FALSE), words(values), words(fitted)))
 }
 
-# The predictors of a model frame as numbers where R's own functions take a class for numbers and lose its unit.
+# The predictors as numbers where R's own functions take a class for numbers and lose its unit.
 plain_columns <- function(frame) {
   others <- c(attr(attr(frame, "terms"), "response"), match("(weights)", names(frame)))
   for (j in setdiff(which(vapply(frame, inherits, NA, c("units", "ITime"))), others)) {
@@ -116,7 +116,7 @@ plain_columns <- function(frame) {
   frame
 }
 
-# Which values of new rows lie outside those of the data, `known`: words such as "day = 300 (1 to 30)", NULL for none.
+# Values of new rows outside those of the data, `known`: words such as "day = 300 (1 to 30)", NULL for none.
 values_outside <- function(known, new) {
   measured <- function(values) (is.numeric(values) || has_unit(values)) && is.null(dim(values))
   unlist(lapply(intersect(names(Filter(measured, known)), names(Filter(measured, new))), function(name) {

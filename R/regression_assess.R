@@ -1,4 +1,4 @@
-# How well a fitted regression predicts responses: errors of predictions, and the explained variance of left-out rows.
+# How well a regression predicts: errors of predictions, and the explained variance of left-out rows.
 
 #' @rdname posterior_predict.bayes_logit
 #' @method predictive_error bayes_logit

@@ -1,4 +1,4 @@
-# A fitted regression for other packages: draws of posterior and coda, and tidy(), glance() and augment().
+# A regression for other packages: draws of posterior and coda, tidy(), glance() and augment().
 
 array_of_draws.bayes_logit <- function(x, groups = FALSE, pars = NULL, ...) {
   check_dots_empty(...)

@@ -1,4 +1,4 @@
-# What packages bayesplot, bayestestR, lme4 and loo ask of a fitted regression by generics of their own.
+# What packages bayesplot, bayestestR, lme4 and loo ask of a regression by their generics.
 
 #' @rdname log_lik.bayes_logit
 #' @method waic bayes_logit

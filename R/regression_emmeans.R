@@ -66,7 +66,7 @@ emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "la
     dffun = function(k, dfargs) Inf, dfargs = list(), misc = misc, post.beta = draws)
 }
 
-# Directions that the data do not determine, in the form of package emmeans, which marks cells on them as nonEst.
+# Directions that the data do not determine, on which package emmeans marks cells as nonEst.
 nonestimable_basis <- function(fit) {
   fit <- family_of(fit)$rows(fit)
   if (length(dependent_columns(fit)) == 0L) return(matrix(NA))
@@ -82,7 +82,7 @@ nonestimable_basis <- function(fit) {
 grid_of_probabilities <- function(grid, family) {
   linear <- tcrossprod(grid@post.beta, grid@linfct)
   classes <- length(grid@levels[[grid@roles$multresp]])
-  # Probabilities depend on the differences of the linear predictors from the first, and for steps on all but the last.
+  # Probabilities depend on the differences from the first linear predictor, and for steps on all but the last.
   linear <- array(linear, c(nrow(linear), ncol(linear) / classes, classes))
   share <- matrix(family$mean(family$of_grid(linear)), dim(linear)[[1L]])
   grid@post.beta <- structure(share, n.chains = attr(grid@post.beta, "n.chains"))

@@ -1,22 +1,21 @@
-# The families of bayes_logit(): a record for each, which the rest of the room asks through family_of(). `response` is
-# what a record's own response() returns. `linear` are linear predictors, draws x rows x outcomes, and `size` has the
-# dispersion of each draw or NULL.
+# A record for each family, which the room asks through family_of(). `response` is what the record's own response()
+# returns. `linear` are linear predictors, draws x rows x outcomes, and `size` the dispersions of draws or NULL.
 #   is_count, has_classes, has_outcomes, has_dispersion   has_outcomes: each class but the first has a linear predictor
 #   has_surrogates   rows have surrogates (src/regression/surrogate.c)
 #   title, kind, observations, law, wider   words
 #   kernel           the number of src/backend/regression_table.h for summaries of means; NULL: R summarises rows
-#   scale, grid(x, classes, mode), of_grid(linear)   the link, the rows, and linear predictors from rows, for emmeans
+#   scale, grid(x, classes, mode), of_grid(linear)   for emmeans: the link, the rows, and linear predictors of rows
 #   response(values, weights, complain)   what the sampler and the methods read: `shape` and `kappa` of
 #                    src/backend/regression_table.h, the `constant` of the log likelihood, the `observed` values (rows x
 #                    classes if it has classes) and `trials`. complain() raises the error.
 #   complete(response, offset, weights, parameters)   the response with what depends on offsets
-#   trials(response), sizes(response, weights, offset)   trials (1 for counts) and numbers of observations of each row
-#   occurs(response) whether a row has failures and successes, zeros and counts, or each class: rows x kinds
+#   trials(response), sizes(response, weights, offset)   trials (1 for counts) and observations of each row
+#   occurs(response) rows x kinds: whether a row has failures and successes, zeros and counts, or each class
 #   design(design, response), new_rows(fit, x)   the design, and of new rows, from that of the formula
 #   rows(fit)        the fit whose rows the sampler reads
 #   centre(response, weights, offset), start(response)   prior mean of each intercept, and where intercepts start
 #   cost(outcomes)   time of a sweep and its fixed part, as multiples of a binomial one
-#   steps(linear, intercepts), link(linear)   linear predictors of all outcomes; what users see as the linear predictor
+#   steps(linear, intercepts), link(linear)   linear predictors of all outcomes, and as users see them
 #   mean(linear)     means of responses: draws x rows x (1 or classes)
 #   draw(mean, trials, size, as_counts)   responses: draws x rows, or counts of classes; respond() takes `linear`
 #   types            what predict() shows of linear predictors, by its argument `type`
@@ -25,8 +24,8 @@
 #   residual_weights(fit, trials), lost(observed, mean, size)   weights of residuals; half the deviance of a trial
 #   object(size)     the family object, as of glm()
 # Fits with another regression besides (family_wrappers). These elements have the whole fit as argument.
-#   regressions(fit) its regressions as fits of their own, the first that of the family. `prefix` of the others stands
-#                    before the names of their quantities, and their name here before those of their traces.
+#   regressions(fit) its regressions as fits of their own, first that of the family. `prefix` of the others stands
+#                    before the names of their quantities, their name here before those of traces.
 #   join(linear, size)   linear predictors from those of each regression
 #   sampling         NULL, or the list of `sampler`, `start` and `words`, functions of the fit
 #   check(fit, argument), formula_words(fit), support(fit)   of the others: errors, words of print(), reasons
@@ -95,7 +94,7 @@ class_record <- function(name, mean, linkfun, ...) {
       for (k in seq_len(ncol(observed))) total <- total + ifelse(observed[, k] > 0, observed[, k] * log_prob[, k], 0)
       total
     },
-    # The differences add up to 0 over the classes, so that the sum over classes is the difference of a row.
+    # The differences add up to 0 over the classes: the sum is the difference of a row.
     lost = lost_of_counts,
     object = function(size) {
       list(family = name, link = "logit", linkfun = linkfun, linkinv = linkinv, variance = function(mu) mu * (1 - mu))
@@ -229,10 +228,12 @@ logit_families <- list(
       counts <- class_counts(values, is.ordered, complain,
         "n ordinal one is an ordered factor, as ordered(y) makes it,")
       trials <- rowSums(counts)
+      at_least <- rev(cumsum(rev(colSums(weights * counts))))
       list(
         shape = weights * trials, observed = counts, trials = trials, classes = colnames(counts), ordered = TRUE,
         constant = sum(weights * (lgamma(trials + 1) - rowSums(lgamma(counts + 1)))),
-        mean = step_shares(colSums(weights * counts)), information = weights * rowSums(reached_counts(counts)) / 4
+        mean = (at_least[-1L] + 0.5) / (at_least[-length(at_least)] + 1),
+        information = weights * rowSums(reached_counts(counts)) / 4
       )
     },
     design = function(design, response) with_step_intercepts(design, response$classes),
@@ -247,13 +248,17 @@ logit_families <- list(
       vapply(seq_len(ncol(reached)), of_step, 0)
     },
     start = function(response) stats::qlogis(response$mean),
-    steps = function(linear, intercepts) step_linear(linear, intercepts),
+    # Draws x rows x steps, from what steps share and the intercepts of each draw.
+    steps = function(linear, intercepts) {
+      array(as.vector(linear) + as.vector(intercepts[rep(seq_len(nrow(intercepts)), dim(linear)[[2L]]), ]),
+        c(dim(linear)[1:2], ncol(intercepts)))
+    },
     mean = function(linear) step_probabilities(linear),
     linkfun = function(mu) stats::qlogis(1 - mu[, -ncol(mu), drop = FALSE] / reached_counts(mu))
   )
 )
 
-# Functions of record and fit, by the name of the part that changes the record.
+# Functions of record and fit, by the part that changes the record.
 family_wrappers <- list()
 
 family_of <- function(fit) {
@@ -392,7 +397,7 @@ with_surrogates <- function(response, offset, weights, parameters) {
   ))
 }
 
-# The log of the mean of exp(offset). Rows of weight 0 have no part in it.
+# The log of the mean of exp(offset) in rows with weight.
 log_mean_exposure <- function(offset, weights) {
   offset <- offset[weights > 0]
   if (all(offset == 0)) return(0)
@@ -400,7 +405,7 @@ log_mean_exposure <- function(offset, weights) {
   largest + log(stats::weighted.mean(exp(offset - largest), weights[weights > 0]))
 }
 
-# `probability`: draws x rows x classes. Gives counts, or the number of the only class drawn.
+# `probability`: draws x rows x classes. Gives counts, or the number of the class drawn.
 draw_classes <- function(probability, trials, as_counts) {
   size <- dim(probability)
   counts <- array(0L, size)

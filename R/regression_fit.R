@@ -1,4 +1,4 @@
-# Regressions by Polya-Gamma variables: the arguments, the chains, and the parts of a fit.
+# Regressions by Polya-Gamma variables: arguments, chains, and parts of a fit.
 
 #' Logistic, ordinal, multinomial, Poisson and negative binomial regression
 #'
@@ -70,7 +70,9 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", 
   zero <- check_zero(zi, hu, formula, family, c(as.list(without_dots(call, parent.frame())), control))
   given <- given_rows(call, formula, data, parent.frame())
   if (!is.null(zero)) {
-    priors <- zero_priors(prior)
+    priors <- if (inherits(prior, "logit_prior")) list(count = prior, zero = prior) else prior
+    must_be(is.list(priors) && setequal(names(priors), c("count", "zero")), "prior",
+      "what logit_prior() gives, or a list of two such priors named count and zero", prior)
     prior <- priors$count
     chosen <- rows_of_both(given, data, formula, zero)
     given <- chosen$given
@@ -127,8 +129,8 @@ is_dots_element <- function(expression) {
   !missing(expression) && is.symbol(expression) && grepl("^[.]{2}[0-9]+$", expression)
 }
 
-# Other expressions than names become values, as in model.frame(): resume() must not run code from a file. What a
-# wrapper passed on as `...` is read in the data too, and where that fails as its own caller sees it.
+# Other expressions than names become values: resume() must not run code from a file. What a wrapper passed on as
+# `...` is read in the data too, and where that fails as its caller sees it.
 given_rows <- function(call, formula, data, envir) {
   whole <- without_dots(call, envir)
   evaluate <- function(name) {
@@ -136,10 +138,11 @@ given_rows <- function(call, formula, data, envir) {
     is_dots <- is_dots_element(call[[name]])
     is_column <- is.name(expression) && (!is_dots || as.character(expression) %in% names(data))
     if (!is.language(expression) || is_column) return(expression)
-    passed <- function(error) if (is_dots || is.null(error)) eval(call[[name]], envir) else stop(error)
-    is_of_rows <- is.call(expression) && name %in% c("weights", "offset", "subset") && inherits(formula, "formula")
+    passed <- function(...) eval(call[[name]], envir)
+    is_of_rows <- is.call(expression) && name != "na.action" && inherits(formula, "formula")
     tryCatch(
-      if (is_of_rows) tryCatch(eval(expression, data, environment(formula)), error = passed) else passed(NULL),
+      if (!is_of_rows) passed()
+      else tryCatch(eval(expression, data, environment(formula)), error = if (is_dots) passed else stop),
       error = function(error) stop_input(name, "cannot be evaluated with `data`: ", because = error)
     )
   }

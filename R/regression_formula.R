@@ -1,4 +1,4 @@
-# Turns a formula and data into the response, the design, and the rows in the order of their groups.
+# Turns a formula and data into response, design, and rows in the order of groups.
 
 logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   parts <- split_formula(check_formula(formula, takes = names(special_terms)))
@@ -7,9 +7,8 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
     check_no_integer64(given[[name]], data, name, environment(formula))
     values <- given[[name]]
     if (is.name(values) && !as.character(values) %in% names(data)) {
-      values <- tryCatch(get(values, environment(formula)), error = function(error) {
-        stop_input(name, "cannot be evaluated with `data`: ", because = error)
-      })
+      values <- get0(values, environment(formula), ifnotfound = values)
+      if (is.name(values)) stop_input(name, "is ", dQuote(shorten(values), FALSE), ", which is not in `data`")
     }
     if (is.atomic(values)) given[[name]] <- by_rows(given_data(values, name), data, name)
   }
@@ -40,14 +39,18 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   effects <- vapply(design$terms, function(term) length(term$levels) * length(term$columns), 0L)
   response <- record$complete(response, offset, weights, ncol(design$x) + sum(effects))
   design$information <- response$information
+  levels <- stats::.getXlevels(terms, frame)
+  for (one in c(design$terms, Filter(function(one) is.null(one$lattice), design$smooths))) {
+    own <- if (!is.null(one$terms)) stats::.getXlevels(one$terms, frame)
+    levels <- c(levels, own[setdiff(names(own), names(levels))])
+  }
   design$observations <- if (record$has_surrogates) sum(response$information) else sizes$total
   list(frame = frame, weights = weights, offset = offset, terms = terms,
-    xlevels = all_xlevels(frame, terms, c(design$terms, Filter(function(one) is.null(one$lattice), design$smooths))),
-    response = response, design = sort_groups(design),
+    xlevels = levels, response = response, design = sort_groups(design),
     group_name = if (isTRUE(design$single)) design$terms[[1L]]$group, na.action = attr(frame, "na.action"))
 }
 
-# Terms whose value in a row depends on other rows, such as I(x - mean(x)). They cannot be predicted.
+# Terms whose value depends on other rows, such as I(x - mean(x)), cannot be predicted.
 terms_of_all_rows <- function(terms, frame, data) {
   if (!is.data.frame(data)) return(NULL)
   terms <- stats::delete.response(terms)
@@ -69,7 +72,7 @@ terms_of_all_rows <- function(terms, frame, data) {
 
 coefficient_names <- function(design, response) of_each_class(colnames(design$x), predictor_classes(response)[-1L])
 
-# The design with mean and scale of each column, by `sizes` of row_sizes(): rows of weight 0 do not change them.
+# The design with mean and scale of each column, by `sizes` of row_sizes().
 logit_design <- function(frame, terms, contrasts, sparse, sizes, smooths = list()) {
   counts <- sizes$of_rows > 0
   if (!isFALSE(sparse)) {
@@ -120,7 +123,7 @@ check_squares <- function(deviations, names) {
   }
 }
 
-# The units of logit_prior(). With the deviation alone, the prior of a rare level would widen as the level gets rarer.
+# The units of logit_prior(). With the deviation alone, the prior of a level would widen as the level gets rarer.
 rare_units <- function(x, scale, sizes) {
   is_sparse <- is_sparse_matrix(x)
   if (is_sparse) squares <- cbind(Matrix::crossprod(x != 0, sizes), Matrix::crossprod(x^2, sizes))

@@ -46,8 +46,13 @@ hypothesis.bayes_logit <- function(x, statement, level = 0.9, ...) {
   table[vapply(read, function(one) any(one$names %in% long), NA), c("mean", "sd")] <- NA_real_
   of_holds <- function(what) vapply(read, function(one) if (is.null(one$holds)) NA_real_ else what(one$holds), 0)
   probability <- of_holds(mean)
+  error <- of_holds(function(holds) {
+    halves <- split_chains(holds + 0)
+    if (nrow(holds) < fewest_sweeps || is_constant(halves)) return(NA_real_)
+    sqrt(mean(holds) * (1 - mean(holds)) / effective_size(halves))
+  })
   result <- data.frame(statement = statement, mean = table$mean, sd = table$sd, lower = bounds[1L, ],
-    median = table$median, upper = bounds[2L, ], probability = probability, mcse = of_holds(share_error),
+    median = table$median, upper = bounds[2L, ], probability = probability, mcse = error,
     evidence_ratio = probability / (1 - probability), rhat = table$rhat, ess_bulk = table$ess_bulk)
   labels <- names(statement)
   if (!is.null(labels)) rownames(result) <- make.unique(ifelse(nzchar(labels), labels, seq_along(labels)))
@@ -56,17 +61,10 @@ hypothesis.bayes_logit <- function(x, statement, level = 0.9, ...) {
     Filter(function(one) one$answer != answers[[1L]], judge_convergence(differences, table, identity)))
 }
 
-# The Monte Carlo standard error of the share of draws, sweeps x chains, that are TRUE.
-share_error <- function(holds) {
-  halves <- split_chains(holds + 0)
-  if (nrow(holds) < fewest_sweeps || is_constant(halves)) return(NA_real_)
-  sqrt(mean(holds) * (1 - mean(holds)) / effective_size(halves))
-}
-
 statement_functions <- list(`+` = 1:2, `-` = 1:2, `*` = 2L, `/` = 2L, `^` = 2L, `(` = 1L, exp = 1L, log = 1L,
   sqrt = 1L, abs = 1L, plogis = 1L, qlogis = 1L)
 
-# The draws of the left side minus the right side of a statement. Only the functions above are called.
+# Draws of the left side minus the right side of a statement. Only the functions above are called.
 read_statement <- function(text, quantities) {
   refuse <- function(...) stop_input("statement", sprintf("has \"%s\", ", shorten(text, 60L)), ...)
   # Expressions of many levels would overflow the stack.

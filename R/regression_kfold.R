@@ -1,4 +1,4 @@
-# K-fold cross-validation of regressions: fits in which the rows of a fold have weight 0.
+# K-fold cross-validation: fits in which the rows of a fold have weight 0.
 
 #' K-fold cross-validation of a regression
 #'
@@ -112,7 +112,7 @@ check_folds <- function(folds, fit, point, has_part) {
   as.integer(folds)
 }
 
-# The log of the mean likelihood of rows over the draws of `fit`, which has no weights for them: those of `original`.
+# The log of the mean likelihood of rows over the draws of `fit`, with the weights of `original`.
 log_mean_densities <- function(fit, rows, original) {
   used <- draws_used(fit, NULL)
   unlist(for_blocks(fit, prediction_rows(fit, NULL), used, rows, function(linear, block) {

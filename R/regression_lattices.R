@@ -6,7 +6,7 @@ fewest_level_columns <- 32L
 fewest_banded <- 300L
 most_levels <- 1024L
 
-# The precision, in units of the block, with which the mean of levels over the observations is 0.
+# The precision, in units of the block, of the mean of levels over the observations, 0.
 sum_precision <- 1e6
 
 lattice_kinds <- c(car = "car(area, adjacency)", rw = "rw(time) or rw(time | unit)",
@@ -120,7 +120,7 @@ is_banded <- function(smooth, count, neighbours, fail) {
   can && count >= fewest_banded
 }
 
-# Areas in the reverse order of Cuthill & McKee (1969), in which neighbours are close; only those that are connected.
+# Connected areas in the reverse order of Cuthill & McKee (1969), in which neighbours are close.
 levels_in_order <- function(pairs, count) {
   near <- split(pairs$to, factor(pairs$from, seq_len(count)))
   degree <- lengths(near)
@@ -213,7 +213,7 @@ finish_band <- function(smooth, data, sizes, links, fail) {
 }
 
 # The mean over the observations of the variance of levels about their unit's mean: a trace minus a square. The trace
-# is the slope of a log determinant, which is far cheaper than the inverse of a sparse matrix.
+# is the slope of a log determinant, far cheaper than the inverse of a sparse matrix.
 lattice_variance <- function(ends, weight, observed, unit) {
   count <- length(observed)
   observed <- observed / sum(observed)
@@ -232,7 +232,7 @@ lattice_variance <- function(ends, weight, observed, unit) {
   sum(c(8, -8, -1, 1) * vapply(step * c(1, -1, 2, -2), log_determinant, 0)) / (12 * step) - sum(squares)
 }
 
-# Each level is a coefficient. Their mean in each unit is 0, because its precision is far above that of differences.
+# Each level is a coefficient. Their mean in a unit is 0: its precision is far above that of differences.
 finish_levels <- function(smooth, data, sizes, penalty, basis, fail) {
   count <- nrow(penalty)
   unit <- match(smooth$lattice$at$unit, unique(smooth$lattice$at$unit))
@@ -258,15 +258,12 @@ with_level_columns <- function(smooth, data, ...) {
   smooth <- c(smooth, list(...))
   smooth$block <- rep(1L, nrow(smooth$lattice$at))
   smooth$block_names <- sprintf(c("sd(%s)", if (!is.null(smooth$gap)) "cor(%s)"), smooth$label)
-  smooth$names <- sprintf("%s.%s", smooth$label, level_names(smooth$lattice))
+  place <- smooth$lattice$at$place
+  if (is.numeric(place)) place <- format(unique(place), trim = TRUE, digits = 15)[match(place, unique(place))]
+  if (smooth$lattice$has_unit) place <- paste(smooth$lattice$at$unit, place, sep = ".")
+  smooth$names <- sprintf("%s.%s", smooth$label, place)
   smooth$values <- (if (is.null(smooth$transform)) level_columns else smooth_columns)(smooth, data)
   smooth
-}
-
-level_names <- function(lattice) {
-  place <- lattice$at$place
-  if (is.numeric(place)) place <- format(unique(place), trim = TRUE, digits = 15)[match(place, unique(place))]
-  if (lattice$has_unit) paste(lattice$at$unit, place, sep = ".") else place
 }
 
 level_columns <- function(smooth, data) {
@@ -322,13 +319,6 @@ banded_terms <- function(design, order) {
     c(list(level = if (is.null(order)) level - 1L else level[order] - 1L, levels = ncol(x), independent = TRUE),
       smooth$band[names(smooth$band) != "order"])
   })
-}
-
-traced_columns <- function(fit) {
-  p <- ncol(fit$design$x)
-  last <- unlist(lapply(banded_smooths(fit$design), function(smooth) smooth$columns[smooth$band$order]))
-  traced <- c(setdiff(seq_len(p), last), last)
-  rep(order(traced), outcomes_of(fit)) + rep((seq_len(outcomes_of(fit)) - 1L) * p, each = p)
 }
 
 # New times of an autoregression: for each row the number of its new time, or 0; their times and units. NULL: none.

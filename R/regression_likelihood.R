@@ -1,4 +1,4 @@
-# Log likelihoods of rows, of the fit or of new data, and what package loo makes of them.
+# Log likelihoods of rows, fitted or new, and what package loo makes of them.
 
 #' Log likelihoods of rows, cross-validation and explained variance
 #'
@@ -27,7 +27,7 @@ NULL
 #' @export
 log_lik <- function(object, ...) UseMethod("log_lik")
 
-# If attached after rstantools, this hides its generic of the same name, so other objects are passed on to it.
+# If attached after rstantools, this hides its generic, so other objects are passed on to it.
 #' @export
 log_lik.default <- function(object, ...) {
   check_present(!missing(object), "object")
@@ -62,7 +62,7 @@ log_likelihoods <- function(fit, newdata, used, re_formula) {
   out
 }
 
-# The response of new data as of logit_response(), with the fit's levels. `advice` ends the error without response.
+# The response of new data, with the fit's levels. `advice` ends the error without response.
 new_response <- function(fit, newdata, advice = "") {
   expression <- fit$formula[[2L]]
   check_new_variables(expression, fit, newdata, advice = advice)
@@ -117,7 +117,7 @@ loo.bayes_logit <- function(x, ndraws = NULL, ...) {
   }
   values <- log_likelihoods(x, NULL, as.vector(outer(of_chain, kept * (seq_len(x$chains) - 1), `+`)), NULL)
   values <- values[, x$response$information > 0, drop = FALSE]
-  # Effective sizes do not depend on the unit of the likelihoods, and the largest of a row as unit avoids zeros.
+  # Effective sizes do not depend on the unit of likelihoods: the largest of a row avoids zeros.
   likelihoods <- exp(values - rep(apply(values, 2L, max), each = nrow(values)))
   share <- loo::relative_eff(likelihoods, chain_id = rep(seq_len(x$chains), each = length(of_chain)))
   judged(loo::loo(values, r_eff = ifelse(is.finite(share), share, 1), ...), "the estimate", list(x))

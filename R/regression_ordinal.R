@@ -7,11 +7,6 @@ reached_counts <- function(counts) {
   above[, -ncol(counts), drop = FALSE]
 }
 
-step_shares <- function(totals) {
-  at_least <- rev(cumsum(rev(totals)))
-  (at_least[-1L] + 0.5) / (at_least[-length(totals)] + 1)
-}
-
 # The columns of the steps' intercepts are 0: rows_of_steps() puts the 1 of each step there.
 with_step_intercepts <- function(design, classes) {
   if (is_sparse_matrix(design$x)) {
@@ -37,7 +32,7 @@ with_step_intercepts <- function(design, classes) {
   design
 }
 
-# Each observation has its first step even without responses, so that no group is without rows.
+# Each observation has its first step even without responses: no group is without rows.
 rows_of_steps <- function(fit) {
   counts <- fit$response$observed
   steps <- ncol(counts) - 1L
@@ -67,12 +62,6 @@ rows_of_steps <- function(fit) {
   fit$weights <- weights
   fit$offset <- fit$offset[row]
   fit
-}
-
-# Linear predictors of all steps, draws x rows x steps, from what steps share and the `intercepts` of each draw.
-step_linear <- function(linear, intercepts) {
-  array(as.vector(linear) + as.vector(intercepts[rep(seq_len(nrow(intercepts)), dim(linear)[[2L]]), ]),
-    c(dim(linear)[1:2], ncol(intercepts)))
 }
 
 step_probabilities <- function(linear) {

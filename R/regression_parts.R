@@ -1,4 +1,4 @@
-# Parts of a fitted regression under the names of packages nlme, lme4 and rstantools.
+# Parts of a regression under the names of packages nlme, lme4 and rstantools.
 
 #' @rdname ranef.bayes_logit
 #' @export
@@ -29,7 +29,13 @@ ranef.bayes_logit <- function(object, prob = NULL, ...) {
   of_groupings(object, "object", function(fit, terms) {
     values <- effect_draws(fit)
     if (!is.null(prob)) {
-      tables <- Map(effect_intervals, terms, values, prob)
+      tables <- Map(function(term, draws) {
+        q <- length(term$columns)
+        draws <- matrix(draws, q * length(term$levels))
+        bounds <- apply(draws, 1L, stats::quantile, interval_ends(prob), names = FALSE)
+        data.frame(group = rep(term$levels, each = q), effect = rep(of_class(term, term$columns), length(term$levels)),
+          mean = rowMeans(draws), sd = apply(draws, 1L, stats::sd), lower = bounds[1L, ], upper = bounds[2L, ])
+      }, terms, values)
       return(lapply(of_terms(fit, tables), function(parts) do.call(rbind, parts)))
     }
     means <- Map(function(term, draws) {
@@ -51,14 +57,6 @@ of_groupings <- function(fit, argument, values_of) {
   values <- unlist(values, recursive = FALSE)
   if (length(values) == 0L) stop_input(argument, "has no grouping terms")
   values
-}
-
-effect_intervals <- function(term, draws, prob) {
-  q <- length(term$columns)
-  values <- matrix(draws, q * length(term$levels))
-  bounds <- apply(values, 1L, stats::quantile, interval_ends(prob), names = FALSE)
-  data.frame(group = rep(term$levels, each = q), effect = rep(of_class(term, term$columns), length(term$levels)),
-    mean = rowMeans(values), sd = apply(values, 1L, stats::sd), lower = bounds[1L, ], upper = bounds[2L, ])
 }
 
 #' @rdname ranef.bayes_logit

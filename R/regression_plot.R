@@ -101,7 +101,7 @@ calibration_picture <- function(fit, main) {
   ))), main, "predicted without the row itself", "observed, with two standard errors")
 }
 
-# Each draw has the weight 1/likelihood of the row, at most the mean weight times the root of the number of draws.
+# A draw has the weight 1/likelihood of the row, at most the mean weight times the root of the number of draws.
 left_out_means <- function(fit) {
   if (isTRUE(fit$prior_only)) return(fitted_means(fit))
   used <- draws_used(fit, max(100, min(1000, floor(1e7 / fit$rows))))

@@ -1,4 +1,4 @@
-# What a fitted regression tells about rows: predict(), fitted() and simulate().
+# What a regression tells about rows: predict(), fitted() and simulate().
 
 #' Predictions of a fitted regression
 #'

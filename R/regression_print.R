@@ -1,4 +1,4 @@
-# What a fitted regression says about itself: print(), summary() and the accessors of models.
+# What a regression says about itself: print(), summary() and accessors.
 
 # The groupings of a fit: " in 6 groups of g and 12 of h".
 term_words <- function(fit) {
@@ -188,10 +188,11 @@ update.bayes_logit <- function(object, formula., ..., evaluate = TRUE) {
   if (evaluate) eval(call, environment_of_call(call, list(parent.frame(), environment(object$formula)))) else call
 }
 
-# A fit that was made inside a function has its data where its formula was written.
+# A fit made in a function has its data, such as `data`, where its formula was written.
 environment_of_call <- function(call, environments) {
   arguments <- as.list(call)[-1L]
   needed <- unique(unlist(lapply(arguments[!(names(arguments) %in% "formula" & !is.null(call$data))], all.vars)))
-  found <- vapply(environments, function(envir) sum(vapply(needed, exists, NA, envir = envir)), 0L)
+  is_value <- function(name, envir) !is.function(get0(name, envir, ifnotfound = stop))
+  found <- vapply(environments, function(envir) sum(vapply(needed, is_value, NA, envir)), 0L)
   environments[[which.max(found)]]
 }

@@ -263,7 +263,7 @@ zellner_precision <- function(design, slopes, g) {
   information / g
 }
 
-# Moves of src/regression/level_moves.h in the place of Polya-Gamma sweeps: 0 never, 1 where they pay, 2 always.
+# Moves of src/regression/level_moves.h in place of Polya-Gamma sweeps: 0 never, 1 where they pay, 2 always.
 level_moves <- 1
 
 compiled_logit_prior <- function(fit, counts) {

@@ -1,8 +1,8 @@
-# What a checkpoint of a regression leaves out, and how resume() finds it again.
+# What a checkpoint leaves out, and how resume() finds it again.
 
 logit_data_parts <- c("terms", "xlevels", "weights", "offset", "response", "design", "na.action", "frame")
 
-# The environment of a formula may hold anything, the data included: it is replaced by the global environment.
+# The environment of a formula may hold the data: it is replaced by the global environment.
 logit_without_data <- function(fit) {
   fit <- replace(fit, logit_data_parts, list(NULL))
   environment(fit$formula) <- globalenv()

@@ -1,4 +1,4 @@
-# The rows that a fitted regression predicts: their design, offsets and groups, from new data or from the fit.
+# The rows that a regression predicts: their design, offsets and groups, from new data or the fit.
 
 # Design, offset and grouping terms of rows. `others`: those of other regressions; `groups`: of check_re_formula().
 prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
@@ -11,7 +11,7 @@ prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
 }
 
 regression_rows <- function(fit, newdata, sparse, groups) {
-  # For each grouping term, which of its effects are part of the prediction.
+  # For each grouping term, its effects in the prediction.
   kept <- lapply(fit$design$terms, function(term) {
     if (is.list(groups)) term$columns %in% groups[[term$group]] else rep(groups, length(term$columns))
   })
@@ -46,7 +46,7 @@ regression_rows <- function(fit, newdata, sparse, groups) {
     stop_input("newdata", sprintf("gives a design of %d columns, but the fit had %d", ncol(x), ncol(fit$design$x)))
   }
   rows <- list(x = x, offset = new_offset(fit, frame, newdata), paths = smooths$paths, unseen = smooths$unseen)
-  rows$complete <- complete_rows(x) & stats::complete.cases(frame) & finite_offset(rows$offset)
+  rows$complete <- complete_rows(x) & stats::complete.cases(frame) & complete_rows(as.matrix(rows$offset))
   if (any(unlist(kept))) {
     rows$terms <- new_term_rows(fit, newdata, kept)
     for (term in rows$terms) {
@@ -99,7 +99,7 @@ new_sparse_design <- function(fit, terms, frame, sparse) {
 
 stop_unread_sparse <- function(why) stop_input("sparse", "is given, but ", why)
 
-# With na.action = na.exclude, puts NA for the rows that were left out of `values` (a row or element for each row).
+# With na.action = na.exclude, puts NA for the rows that were left out of `values`.
 pad_rows <- function(fit, values) {
   if (!inherits(fit$na.action, "exclude")) return(values)
   at <- stats::naresid(fit$na.action, seq_len(fit$rows))

@@ -1,4 +1,4 @@
-# The Gibbs sampler of regressions, as R/run_chains.R runs it: how chains start, and how a slice of sweeps runs.
+# The Gibbs sampler of regressions: how chains start, and how a slice of sweeps runs (R/run_chains.R).
 
 logit_sampler <- function(fit) {
   own <- family_of(fit)$sampling
@@ -71,11 +71,16 @@ logit_step <- function(fit) {
   }
 }
 
-# The traces and the kept draws of a slice in the data's units, but for the log likelihood.
+# The traces and kept draws of a slice in the data's units, without the log likelihood.
 slice_traces <- function(slice, fit) {
   terms <- if (!isTRUE(fit$design$single)) outcome_terms(fit)
   coefficients <- slice$coefficient_trace
-  if (length(banded_smooths(fit$design))) coefficients <- coefficients[, traced_columns(fit), drop = FALSE]
+  last <- unlist(lapply(banded_smooths(fit$design), function(smooth) smooth$columns[smooth$band$order]))
+  if (length(last)) {
+    p <- ncol(fit$design$x)
+    first <- (seq_len(outcomes_of(fit)) - 1L) * p
+    coefficients <- coefficients[, outer(order(c(setdiff(seq_len(p), last), last)), first, `+`), drop = FALSE]
+  }
   traces <- list(coefficient_trace = to_data_units(coefficients, fit$design),
     dispersion_trace = slice$dispersion_trace, group_deviation = slice$group_deviation,
     smooth_deviation = slice$block_deviation)
@@ -102,14 +107,6 @@ ellipse_size <- function(p, levels = 0, columns = 1, is_group = TRUE, outcomes =
   2 + d + d * (d + 1) / 2 + effects * (d + (q + 1) / 2 + 1)
 }
 
-ellipse_start <- function(fit) {
-  terms <- fit$design$terms
-  if (is_dual(fit$design) || length(banded_smooths(fit$design))) return(numeric(2L))
-  size <- function(part) if (length(terms)) lengths(lapply(terms, `[[`, part)) else as.numeric(part == "columns")
-  numeric(ellipse_size(ncol(fit$design$x), size("levels"), size("columns"),
-    length(terms) == 0L || isTRUE(fit$design$single), outcomes_of(fit)))
-}
-
 logit_sampler_words <- function(fit) {
   if (isTRUE(fit$prior_only)) return("draws from the prior: the responses were not used (prior_only = TRUE)")
   own <- family_of(fit)$sampling
@@ -131,14 +128,7 @@ logit_sampler_words <- function(fit) {
     count_words(moves, "elliptical slice move"), format(signif(2 * fit$state[[1L]]$ellipse[[2L]] - 1, 2)))
 }
 
-# Scales of the prior at the start, as src/regression/regression.h orders them.
-shrinkage_start <- function(prior, p) {
-  local <- ifelse(rep_len(as.double(prior$law), p) == 2, prior$law_scale^2, 1)
-  c(if (is.null(prior$law)) rep(1, p) else local, rep(1, p), 1, 1,
-    if (is.null(prior$slab_scale)) 1 else prior$slab_scale^2)
-}
-
-# The common start of all chains. The compiled code climbs from here to the mode, and then moves the chains apart.
+# The common start of all chains. The compiled code climbs to the mode, and then moves the chains apart.
 logit_start <- function(fit) {
   family <- family_of(fit)
   if (!is.null(family$sampling)) return(family$sampling$start(fit))
@@ -148,15 +138,23 @@ logit_start <- function(fit) {
   outcomes <- outcomes_of(fit)
   dual <- is_dual(fit$design)
   coefficients <- matrix(0, p, outcomes)
+  # Scales of the prior, as src/regression/regression.h orders them.
+  prior <- fit$prior
+  local <- if (is.null(prior$law)) rep(1, p) else ifelse(rep_len(as.double(prior$law), p) == 2, prior$law_scale^2, 1)
+  shrinkage <- c(local, rep(1, p), 1, 1, if (is.null(prior$slab_scale)) 1 else prior$slab_scale^2)
+  terms <- fit$design$terms
+  size <- function(part) if (length(terms)) lengths(lapply(terms, `[[`, part)) else as.numeric(part == "columns")
+  ellipse <- if (dual || length(banded_smooths(fit$design))) 2 else ellipse_size(ncol(fit$design$x), size("levels"),
+    size("columns"), length(terms) == 0L || isTRUE(fit$design$single), outcomes)
   if (any(design$is_intercept)) coefficients[design$is_intercept, ] <- family$start(fit$response)
   c(list(coefficients = as.double(coefficients),
     statistics = numeric(if (dual) 2 * nrow(fit$design$x) else p * (p + 1) / 2 + p), intercepts = numeric(groups),
     group_statistics = numeric(groups * ((if (dual) 0 else p) + 2)),
-    shrinkage = rep(shrinkage_start(fit$prior, p), outcomes), scalars = c(as.double(family$has_dispersion), 1, 1),
-    ellipse = ellipse_start(fit)), start_terms(fit))
+    shrinkage = rep(shrinkage, outcomes), scalars = c(as.double(family$has_dispersion), 1, 1),
+    ellipse = numeric(ellipse)), start_terms(fit))
 }
 
-# The distinct counts and their weights, for the gamma functions in the law of the dispersion.
+# The distinct counts and their weights, for the law of the dispersion.
 dispersion_counts <- function(fit) {
   if (!family_of(fit)$has_dispersion) return(NULL)
   y <- fit$response$observed

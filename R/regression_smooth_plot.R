@@ -20,7 +20,8 @@ smooth_picture <- function(fit, parameters, main) {
     for (k in seq_along(classes)) {
       of_smooth <- draws[, (k - 1L) * p + smooths[[i]]$columns, drop = FALSE]
       panels <- c(panels, lapply(grids[[i]], function(grid) {
-        values <- smooth_values(smooths[[i]], grid$data, of_smooth)
+        values <- if (!has_level_columns(smooths[[i]])) tcrossprod(of_smooth, smooth_columns(smooths[[i]], grid$data))
+        else of_smooth[, lattice_levels(smooths[[i]], grid$data), drop = FALSE]
         smooth_panel(grid, values, paste0(classes[[k]], labels[[i]], grid$title))
       }))
     }
@@ -50,7 +51,7 @@ smooth_panel <- function(grid, values, title) {
   panel(around(x, 0.01), around(bounds), layers, title = title)
 }
 
-# For each panel of a smooth of one variable the `data`, the values `x`, numbers or names, and a `title`.
+# For each panel of a smooth of one variable: `data`, values `x` (numbers or names), and a `title`.
 smooth_grids <- function(smooth, frame) {
   data <- smooth_data(smooth, frame)
   lattice <- smooth$lattice

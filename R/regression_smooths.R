@@ -1,7 +1,7 @@
 # A smooth with the basis B and the penalty S has the columns B U. Those in the null space of S are coefficients like
 # others. The rest form a block of independent coefficients whose variance is learned.
 
-# `texts` are the variables' names, by which mgcv finds them. A smooth has the `spec` of mgcv or a `lattice`.
+# `texts`: the variables' names, for mgcv. A smooth has the `spec` of mgcv or a `lattice`.
 read_smooth <- function(call, envir) {
   kind <- smooth_function(call)
   words <- dQuote(deparse1(call), FALSE)
@@ -87,13 +87,13 @@ smooth_data <- function(smooth, frame) {
         dQuote(deparse1(variable), FALSE), " is a matrix")
     }
     is_time <- inherits(column, c("Date", "POSIXct", "difftime"))
-    if (is.character(column) || is.logical(column)) factor(column)
+    if (is.logical(column)) factor(column, c(FALSE, TRUE)) else if (is.character(column)) factor(column)
     else if (is.numeric(column) || is_time) as.double(column) else column
   })
   structure(values, names = smooth$texts, class = "data.frame", row.names = seq_len(nrow(frame)))
 }
 
-# Bases of the space without a penalty (first) and of each penalty, in which it is the sum of squared coefficients.
+# Bases of the space without a penalty (first) and of each penalty, then the sum of squared coefficients.
 penalty_bases <- function(penalties, size, fail) {
   if (length(penalties) == 0L) return(list(diag(1, size)))
   bases <- lapply(penalties, function(penalty) {
@@ -109,17 +109,12 @@ penalty_bases <- function(penalties, size, fail) {
   c(list(total$vectors[, seq_len(size) > sum(vapply(bases, ncol, 0L)), drop = FALSE]), bases)
 }
 
-# The part of the rows, from 1, over whose observations the smooth has mean 0. Rows outside all parts have 0.
+# The part of the rows, from 1, over which the smooth has mean 0. Rows outside all parts have 0.
 smooth_part <- function(smooth, data) {
   if (!is.null(smooth$lattice)) return(match(lattice_places(smooth$lattice, data)$unit, unique(smooth$lattice$at$unit)))
   if (!is.null(smooth$spec$by.level)) return(as.integer(as.character(data[[smooth$spec$by]]) == smooth$spec$by.level))
   # What is multiplied by numbers keeps its mean, which no other term has.
   rep(if (smooth$spec$by == "NA") 1L else 0L, nrow(data))
-}
-
-smooth_values <- function(smooth, data, draws) {
-  if (has_level_columns(smooth)) draws[, lattice_levels(smooth, data), drop = FALSE]
-  else tcrossprod(draws, smooth_columns(smooth, data))
 }
 
 smooth_columns <- function(smooth, data) {
@@ -167,7 +162,7 @@ finish_smooth <- function(smooth, data, sizes, bases, fail) {
   free <- free_columns(free, values, weight)
   unit[free$columns, free$columns] <- free$unit
   for (number in unique(block[block > 0L])) {
-    # The coefficients' variance is then the mean variance of this part of the smooth over the observations.
+    # Their variance is then the mean variance of this part of the smooth over the observations.
     variance <- sum(weight * values[, block == number]^2)
     if (!(variance > 0)) fail("which does not vary in the data")
     unit[cbind(which(block == number), which(block == number))] <- 1 / sqrt(variance)
@@ -186,7 +181,7 @@ finish_smooth <- function(smooth, data, sizes, bases, fail) {
   smooth
 }
 
-# Makes those of the columns that do not depend on others uncorrelated, with variance 1 over the observations.
+# Makes columns that do not depend on others uncorrelated, with variance 1 over the observations.
 free_columns <- function(free, values, weight) {
   if (length(free) == 0L) return(list(columns = free, unit = matrix(0, 0L, 0L)))
   scaled <- values[, free, drop = FALSE] * sqrt(weight)

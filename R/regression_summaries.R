@@ -1,4 +1,4 @@
-# Summaries of rows over the draws of a fit, computed in blocks of rows by the compiled code, and the draws themselves.
+# Summaries of rows over the draws of a fit, in blocks of rows by the compiled code, and the draws themselves.
 
 # Mean, standard deviation and the quantiles `tails`: rows x (1, classes or linear predictors) x 4 or 5.
 summarise_rows <- function(fit, rows, used, type, tails = c(0.05, 0.95), backend = NULL, threads = NULL) {
@@ -45,7 +45,7 @@ summaries_of_columns <- function(values, tails) {
   cbind(mean, deviation, matrix(vapply(tails, quantile, mean), length(mean)), deparse.level = 0L)
 }
 
-# New groups need draws, so that rows come in blocks of 64 MB, which share no group of the term with most new groups.
+# New groups need draws: rows come in blocks of 64 MB that share no group of the term with most new groups.
 effect_blocks <- function(rows, draws) {
   n <- nrow(rows$x)
   at_once <- max(1, floor(2^23 / draws))
@@ -68,7 +68,7 @@ subset_rows <- function(rows, block) {
   rows
 }
 
-# Calls of the compiled code between which R can be interrupted have about so many multiply-adds.
+# Multiply-adds of the compiled code between which R can be interrupted.
 slice_work <- c(cpu = 2^28, cuda = 2^33)
 
 summarise_block <- function(fit, rows, draws, used, shown, run) {
@@ -126,7 +126,7 @@ regression_effects <- function(fit, rows, used) {
   c(paths, of_terms)
 }
 
-# Linear predictors: draws x rows x outcomes. `effects` comes from row_effects().
+# Linear predictors: draws x rows x outcomes. `effects`: of row_effects().
 linear_draws <- function(fit, rows, used, block, effects = row_effects(fit, rows, used)) {
   each <- Map(function(part, rows, effects) regression_linear(part, rows, used, block, effects),
     regressions_of(fit), c(list(rows), rows$others), effects)
@@ -154,7 +154,7 @@ regression_linear <- function(fit, rows, used, block, effects) {
   family_of(fit)$steps(linear, coefficients[, fit$design$is_intercept, drop = FALSE])
 }
 
-# What `values_of` makes of the linear predictors of blocks of rows, whose draws of `each` values take at most 64 MB.
+# What `values_of` makes of linear predictors of blocks of rows, whose draws of `each` values take at most 64 MB.
 for_blocks <- function(fit, rows, used, which, values_of, each = 1) {
   effects <- row_effects(fit, rows, used)
   lapply(split(which, ceiling(seq_along(which) / max(1, floor(2^23 / (length(used) * each))))), function(block) {
@@ -162,7 +162,7 @@ for_blocks <- function(fit, rows, used, which, values_of, each = 1) {
   })
 }
 
-# Effects at new times, drawn given the effects at the times of the unit that the fit has seen.
+# Effects at new times, given those at the times of the unit that the fit has seen.
 path_effects <- function(fit, paths, used) {
   if (length(paths) == 0L) return(list())
   sweeps <- kept_sweeps(fit)

@@ -12,58 +12,62 @@ support_reasons <- function(fit) {
   of_responses <- if (!family$has_classes) equal_responses(fit, events) else {
     unlist(lapply(first$response$classes[events == 0], function(class) reason("absent_class", quantity = class)), FALSE)
   }
-  few <- few_events(first, events[events > 0 & events < 10], "The estimates")
-  if (is.null(c(few, of_responses))) few <- few_events(first, few_at_levels(first, rows), "Estimates of rare levels")
+  few <- rare_events(first, events[events > 0 & events < 10], "The estimates")
+  if (is.null(c(few, of_responses))) few <- rare_events(first, few_at_levels(first, rows), "Estimates of rare levels")
   c(of_responses, few, separation(fit, counts)$reasons, dependence(fit, counts), long_tail(whole),
     levels_alone(fit, counts), misfit(whole), family_of(whole)$support(whole))
 }
 
-# The responses of each kind in each row with weight: failures and successes, the classes, or counts.
+# Responses of each kind in rows with weight: failures and successes, classes, or counts.
 row_events <- function(fit) {
   family <- family_of(fit)
-  observed <- as.matrix(fit$response$observed)
-  kinds <- if (family$has_classes) sprintf("of class `%s`", fit$response$classes) else "counted events"
-  if (!family$has_classes && !family$is_count) {
-    kinds <- outcome_words(fit)
-    observed <- cbind(fit$response$trials - observed, observed)
-  }
-  `colnames<-`(fit$weights * observed, kinds)[fit$weights > 0, , drop = FALSE]
+  y <- as.matrix(fit$response$observed)
+  kinds <- if (family$has_classes) sprintf("of class `%s`", fit$response$classes) else outcome_words(fit)
+  if (family$is_count) kinds <- "counted events"
+  if (ncol(y) < length(kinds)) y <- cbind(fit$response$trials - y, y)
+  `colnames<-`(fit$weights * y, kinds)[fit$weights > 0, , drop = FALSE]
 }
 
-# Fewer events than ten say little. They are named if they are rare too: then the rows do not tell how few they are.
-few_events <- function(fit, events, who) {
-  all <- sum(fit$weights * family_of(fit)$trials(fit$response))
-  events <- events[events < all / 20]
-  n <- length(events)
+# Fewer than ten events say little. They are named if rare too: then rows do not tell how few they are.
+rare_events <- function(fit, events, who) {
+  family <- family_of(fit)
+  all <- sum(fit$weights * family$trials(fit$response))
+  few <- events[events < all / 20]
+  n <- length(few)
   if (n == 0L) return(NULL)
-  shown <- paste(signif(events, 2), names(events))
-  reason("few_events", quantity = names(events), figure = min(events), who = who,
-    shown = c(utils::head(shown, 5L), if (n > 5L) sprintf("and %d more", n - 5L)),
-    all = paste(whole_words(all), if (family_of(fit)$is_count) "counts" else "responses"))
+  reason("few_events", quantity = names(few), figure = min(few), who = who,
+    shown = c(paste(signif(few, 2), names(few))[seq_len(min(n, 5L))], if (n > 5L) sprintf("and %d more", n - 5L)),
+    all = paste(whole_words(round(all)), if (family$is_count) "counts" else "responses"))
 }
 
-# The rarest kind of response at each level, or cell of an interaction, that fewer than 1 in 20 responses have. A term
-# has levels if the rows of its columns have no more values than it has columns, and one. Steps share coefficients.
+# The rarest kind of response at each level or cell of fewer than 1 in 20 responses. A term has levels if its columns
+# have at most as many different rows as columns and one. Steps share coefficients.
 few_at_levels <- function(fit, events) {
   x <- fit$design$x
   counts <- fit$weights > 0
   size <- (fit$weights * family_of(fit)$trials(fit$response))[counts]
   if (isTRUE(fit$response$ordered)) events <- cbind(responses = size)
+  named <- logical(length(size))
   used <- attr(fit$terms, "factors")
-  unlist(lapply(if (length(used) && !is_sparse_matrix(x)) seq_len(ncol(used)), function(term) {
+  if (is_sparse_matrix(x) || length(used) == 0L) return(NULL)
+  unlist(lapply(seq_len(ncol(used)), function(term) {
     columns <- which(attr(x, "assign") == term)
-    key <- numeric(length(size))
+    most <- length(columns) + 1L
+    key <- 0 * size
     for (i in seq_along(columns)) key <- key + cos(i) * x[counts, columns[[i]]]
-    if (length(unique(utils::head(key, 1000L))) > length(columns) + 1L) return(NULL)
+    if (length(unique(utils::head(key, 1000L))) > most) return(NULL)
     cell <- match(key, unique(key))
+    if (max(cell) > most) return(NULL)
     at <- rowsum(events, cell)
-    if (nrow(at) > length(columns) + 1L) return(NULL)
-    lapply(which(rowsum(size, cell) < sum(size) / 20 & do.call(pmin, as.data.frame(at)) < 10), function(i) {
-      inside <- fit$frame[counts, rownames(used)[used[, term] > 0], drop = FALSE][cell == i, , drop = FALSE]
-      values <- Filter(function(values) length(values) == 1L, lapply(inside, function(of) unique(as.character(of))))
+    few <- rowsum(size, cell) < sum(size) / 20 & apply(at, 1L, min) < 10
+    frame <- fit$frame[counts, which(used[, term] > 0), drop = FALSE]
+    lapply(which(few), function(i) {
+      if (all(named[cell == i])) return(NULL)
+      named[cell == i] <<- TRUE
+      values <- lapply(frame[cell == i, , drop = FALSE], function(of) unique(as.character(of)))
+      values <- values[lengths(values) == 1L]
       where <- paste(sprintf("`%s` is \"%s\"", names(values), values), collapse = " and ")
-      least <- which.min(at[i, ])
-      if (length(values)) stats::setNames(at[i, least], paste(colnames(at)[[least]], "where", where))
+      if (nzchar(where)) stats::setNames(min(at[i, ]), paste(colnames(at)[[which.min(at[i, ])]], "where", where))
     })
   }))
 }
@@ -76,8 +80,8 @@ equal_responses <- function(fit, events) {
   reason("equal_responses", kind = names(events)[[if (events[[2L]] == 0) 1L else 2L]], first = first)
 }
 
-# Separation (Albert and Anderson 1984): the likelihood grows without end along a direction. Two signs are looked for:
-# the posterior means tell the classes of all rows, or a class does not occur at one value of a predictor of two values.
+# Separation (Albert and Anderson 1984): the likelihood grows without end along a direction. Two signs are found: the
+# posterior means tell the classes of all rows, or a class does not occur at a value of a predictor of two values.
 # Other kinds are not found. Effects of groups do not limit such a direction.
 separation <- function(fit, counts) {
   x <- fit$design$x
@@ -98,8 +102,8 @@ separation <- function(fit, counts) {
   list(reasons = reason("unlimited", quantity = names(unlimited), n = n, shown = shown), columns = names(unlimited))
 }
 
-# Quantities without a posterior mean or standard deviation: coefficients that the data do not limit, dispersions (large
-# ones are like Poisson counts), and deviations of groups of which fewer than two have responses of several kinds.
+# Quantities without posterior mean or standard deviation: coefficients that the data do not limit, dispersions (large
+# ones are like Poisson counts), and deviations of groups of which fewer than two have several kinds of responses.
 long_tailed <- function(fit) {
   names_of_regressions(fit, function(part) {
     c(long_coefficients(part), long_deviations(part), if (is_long_dispersion(part)) "dispersion",
@@ -119,7 +123,7 @@ long_coefficients <- function(fit) {
     rows <- family_of(fit)$rows(fit)
     columns <- intersect(columns, separation(rows, rows$weights > 0)$columns)
   }
-  # The intercept in the data's units has the means of the predictors times their coefficients.
+  # The intercept in the data's units has the means of predictors times coefficients.
   if (length(columns)) columns <- c(colnames(fit$design$x)[fit$design$is_intercept], columns)
   if (outcomes_of(fit) == 1L) columns else of_each_class(columns, fit$response$classes[-1L])
 }
@@ -222,12 +226,11 @@ predictor_words <- function(fit, name, value, pair) {
   is_logical <- vapply(fit$frame, is.logical, NA)
   factors <- c(fit$xlevels, lapply(fit$frame[is_logical], function(values) c("FALSE", "TRUE")))
   for (variable in names(factors)) {
-    level <- which(paste0(variable, factors[[variable]]) == name)
-    if (length(level) == 1L && identical(unname(pair), c(0, 1))) {
-      here <- if (value == 1) factors[[variable]][[level]] else factors[[variable]][-level]
-      is_other <- length(here) > 1L
-      return(sprintf("`%s` is %s\"%s\"", variable, if (is_other) "not " else "",
-        if (is_other) factors[[variable]][[level]] else here))
+    is_level <- paste0(variable, factors[[variable]]) == name
+    if (sum(is_level) == 1L && identical(unname(pair), c(0, 1))) {
+      here <- factors[[variable]][is_level == value]
+      if (length(here) > 1L) here <- factors[[variable]][is_level]
+      return(sprintf("`%s` is %s\"%s\"", variable, if (sum(is_level == value) > 1L) "not " else "", here))
     }
   }
   sprintf("`%s` is %s", name, format(value, digits = 6))

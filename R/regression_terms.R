@@ -1,4 +1,4 @@
-# Grouping terms of regressions, (x | g) as in lme4: how they are read, what the sampler reads, and their draws.
+# Grouping terms (x | g) as in lme4: how they are read, what the sampler reads, and their draws.
 
 predictor_classes <- function(response) if (!isTRUE(response$ordered)) response$classes
 outcomes_of <- function(fit) max(1L, length(predictor_classes(fit$response)) - 1L)
@@ -48,16 +48,7 @@ bar_terms <- function(bar, frame) {
   with_bases(stats::terms(stats::as.formula(call("~", bar$left), environment(attr(frame, "terms")))), frame)
 }
 
-all_xlevels <- function(frame, terms, groups) {
-  levels <- stats::.getXlevels(terms, frame)
-  for (group in groups) {
-    own <- if (!is.null(group$terms)) stats::.getXlevels(group$terms, frame)
-    levels <- c(levels, own[setdiff(names(own), names(levels))])
-  }
-  levels
-}
-
-# A parent has the same effects, and its levels are unions of the term's. The sampler moves what both share.
+# A parent has the same effects, and unions of the term's levels. The sampler moves what both share.
 with_parents <- function(terms) {
   sizes <- lengths(lapply(terms, `[[`, "levels"))
   for (i in seq_along(terms)) {
@@ -162,7 +153,7 @@ correlated_pairs <- function(term) {
   do.call(rbind, lapply(2:q, function(row) cbind(row, seq_len(row - 1L))))
 }
 
-# Deviations and correlations in the data's units, sweeps x parameters, from sweeps x packed covariances.
+# Deviations and correlations in the data's units, from sweeps x packed covariances.
 deviations_and_correlations <- function(covariances, terms) {
   deviations <- correlations <- NULL
   first <- 0L
@@ -221,7 +212,7 @@ covariance_draws <- function(fit) {
   })
 }
 
-# The terms of new rows: `level` (0: unknown), `new_level` (numbers the values), `z`, and which effects are `kept`.
+# The terms of new rows: `level` (0: unknown), `new_level` (numbers the values), `z`, and the `kept` effects.
 new_term_rows <- function(fit, newdata, kept) {
   Map(function(term, kept) {
     if (!any(kept)) return(list(level = rep(-1L, nrow(newdata)), new_level = rep(1L, nrow(newdata)), kept = kept))
@@ -238,7 +229,7 @@ new_term_rows <- function(fit, newdata, kept) {
   }, fit$design$terms, kept)
 }
 
-# Effects of `count` new levels from the covariance of each draw: for each column draws x levels.
+# Effects of `count` new levels from each draw's covariance: for each column draws x levels.
 new_effects <- function(covariances, count) {
   q <- dim(covariances)[[1L]]
   draws <- dim(covariances)[[3L]]

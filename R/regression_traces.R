@@ -1,4 +1,4 @@
-# What a regression stores of its chains, whether it is as bayes_logit() made it, and the draws by their names.
+# What a regression stores of its chains, whether it is as it was made, and the draws by their names.
 
 logit_plan <- function(fit) {
   parts <- regressions_of(fit)
@@ -60,7 +60,7 @@ check_logit_fit <- function(fit, argument = "fit") {
   check_stored(fit, argument, logit_plan(fit))
 }
 
-# Kept draws (`warmup`: all sweeps) x chains x parameters of all that is learned, except the groups' intercepts.
+# Kept draws (`warmup`: all sweeps) x chains x parameters that are learned, without the groups' intercepts.
 logit_draws <- function(fit, warmup = FALSE) {
   sweeps <- if (warmup) seq_len(fit$iter) else kept_sweeps(fit)
   values <- c(
@@ -113,7 +113,7 @@ draws_used <- function(fit, draws) {
   unique(round(seq(1, total, length.out = min(check_count(draws, "ndraws"), total))))
 }
 
-# The posterior mean of the dispersion, or its median if the prior leaves it no mean.
+# The posterior mean of the dispersion, or its median if it has no mean.
 dispersion_estimate <- function(fit) {
   if (!family_of(fit)$has_dispersion) return(NULL)
   (if (is_long_dispersion(fit)) stats::median else mean)(dispersion_used(fit, draws_used(fit, NULL)))

@@ -10,7 +10,7 @@ verdict.bayes_logit <- function(x, ...) {
   logit_verdict(x)
 }
 
-# The last verdicts, with what tells their fits from others: predictions ask often, and a verdict can take seconds.
+# The last verdicts, with what tells their fits: predictions ask often, and a verdict can take seconds.
 last_verdicts <- new.env(parent = emptyenv())
 
 logit_verdict <- function(fit, table = logit_table(fit, quantities), quantities = logit_quantities(fit)) {
@@ -22,7 +22,16 @@ logit_verdict <- function(fit, table = logit_table(fit, quantities), quantities 
     pass_on(error)
     stop_input("fit", "has a part that was changed since it was made: ", because = error)
   })
-  verdict <- new_verdict("the regression", chains, lengthening_reason(fit, table, chains), of_data)
+  # How many more sweeps give 100 effective draws a chain, if chains go on as fast.
+  least <- suppressWarnings(min(table$ess_bulk, na.rm = TRUE))
+  wanted <- ess_wanted * fit$chains
+  longer <- if (chains[[1L]]$answer != "not yet" && is.finite(least) && least < wanted) {
+    more <- (fit$iter - fit$warmup) * (wanted / max(least, 1) - 1)
+    unit <- 10^max(1, floor(log10(more)) - 1)
+    reason("more_sweeps", figure = least, wanted = whole_words(wanted),
+      more = format(unit * ceiling(more / unit), scientific = FALSE))
+  }
+  verdict <- new_verdict("the regression", chains, longer, of_data)
   last_verdicts$kept <- utils::head(c(list(list(fit = of_fit, verdict = verdict)), last_verdicts$kept), 8L)
   verdict
 }
@@ -41,17 +50,6 @@ logit_table <- function(fit, quantities = logit_quantities(fit), tail = FALSE, p
   }
   table[table$quantity %in% long_tailed(fit), c("mean", "sd")] <- NA
   table
-}
-
-# How many more sweeps give 100 effective draws a chain, if the draws so far show how fast the chains move.
-lengthening_reason <- function(fit, table, chains) {
-  least <- suppressWarnings(min(table$ess_bulk, na.rm = TRUE))
-  wanted <- ess_wanted * fit$chains
-  if (chains[[1L]]$answer == "not yet" || !is.finite(least) || least >= wanted) return(NULL)
-  more <- (fit$iter - fit$warmup) * (wanted / max(least, 1) - 1)
-  unit <- 10^max(1, floor(log10(more)) - 1)
-  reason("more_sweeps", figure = least, wanted = whole_words(wanted),
-    more = format(unit * ceiling(more / unit), scientific = FALSE))
 }
 
 #' @exportS3Method loo::loo_compare

@@ -50,7 +50,7 @@ frame_offsets <- function(frame) {
   c(given, lapply(attr(attr(frame, "terms"), "offset"), function(i) frame[[i]]))
 }
 
-# A matrix with a column for every class is for their log probabilities up to a constant, as in nnet::multinom().
+# A column for every class is for their log probabilities up to a constant, as in nnet::multinom().
 one_offset <- function(values, classes, argument) {
   if (is.null(classes) || (length(classes) == 2L && !is.matrix(values))) {
     if (is.matrix(values) && ncol(values) != 1L) {
@@ -75,4 +75,3 @@ one_offset <- function(values, classes, argument) {
 }
 
 offset_rows <- function(offset, rows) if (is.matrix(offset)) offset[rows, , drop = FALSE] else offset[rows]
-finite_offset <- function(offset) if (is.matrix(offset)) complete_rows(offset) else is.finite(offset)

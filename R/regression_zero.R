@@ -45,15 +45,6 @@ rows_of_both <- function(given, data, formula, zero) {
   list(data = data[rows, , drop = FALSE], given = given[names(given) != "subset"])
 }
 
-zero_priors <- function(prior) {
-  if (inherits(prior, "logit_prior")) return(list(count = prior, zero = prior))
-  if (!is.list(prior) || !setequal(names(prior), c("count", "zero"))) {
-    stop_input("prior", "must come from logit_prior(), or be a list of two such priors named count and zero, not ",
-      show_value(prior))
-  }
-  prior
-}
-
 # The mean of Poisson counts whose positive ones have the mean of those in the data.
 untruncated_mean <- function(y, weights) {
   some <- y > 0 & weights > 0
@@ -77,7 +68,7 @@ with_zero_part <- function(fit, zero, data, contrasts, prior, envir) {
   }
   names <- colnames(parts$design$x)
   parts$response$outcomes <- c("counts above 0", "counts of 0")
-  # The number of rows that are 0 beyond a hurdle, or beyond the zeros of counts with the mean of those above 0.
+  # The rows that are 0 beyond a hurdle, or beyond the zeros of counts with the mean of those above 0.
   size <- sum(fit$weights)
   zeros <- sum(fit$weights * parts$response$observed)
   if (zero$kind == "zi") zeros <- max(0, (zeros - size * exp(-fit$response$mean)) / -expm1(-fit$response$mean))
@@ -137,16 +128,6 @@ zero_values <- function(linear) {
     zero = as.vector(linear[, , 2L]), size = if (dim(linear)[[3L]] == 3L) as.vector(linear[, , 3L]) else Inf)
 }
 
-zero_log_likelihood <- function(fit, linear, y) {
-  at <- zero_values(linear)
-  log_zero <- stats::plogis(at$zero, log.p = TRUE)
-  log_other <- stats::plogis(at$zero, lower.tail = FALSE, log.p = TRUE)
-  none <- log_no_count(at$log_mean, at$size)
-  counted <- log_other + stats::dnbinom(y, size = at$size, mu = at$mean, log = TRUE)
-  if (fit$zero$kind == "hu") return(ifelse(y == 0, log_zero, counted - log(-expm1(none))))
-  ifelse(y == 0, pmax(log_zero, log_other + none) + log1p(exp(-abs(log_zero - (log_other + none)))), counted)
-}
-
 zero_moments <- function(fit, linear, variance = FALSE) {
   at <- zero_values(linear)
   other <- stats::plogis(at$zero, lower.tail = FALSE)
@@ -172,7 +153,7 @@ zero_support <- function(fit) {
   zeros <- zero_view(fit)
   counts <- zeros$weights > 0
   is_hurdle <- fit$zero$kind == "hu"
-  # Where predictors separate counts of 0 from the others, the likelihood of excess zeros grows without end too.
+  # Where predictors separate zeros from other counts, the likelihood of excess zeros grows without end too.
   reasons <- if (is_hurdle) {
     support_reasons(zeros)
   } else {
@@ -194,7 +175,15 @@ family_wrappers$zero <- function(record, fit) {
     title = paste(sub("^(.)", "\\U\\1", kind, perl = TRUE), sub("^Negative", "negative", record$title)),
     mean = moments, link = of_counts,
     respond = function(linear, ...) draw_zero_responses(fit, linear),
-    log_likelihood = function(linear, observed, ...) zero_log_likelihood(fit, linear, observed),
+    log_likelihood = function(linear, y, ...) {
+      at <- zero_values(linear)
+      log_zero <- stats::plogis(at$zero, log.p = TRUE)
+      log_other <- stats::plogis(at$zero, lower.tail = FALSE, log.p = TRUE)
+      none <- log_no_count(at$log_mean, at$size)
+      counted <- log_other + stats::dnbinom(y, size = at$size, mu = at$mean, log = TRUE)
+      if (fit$zero$kind == "hu") return(ifelse(y == 0, log_zero, counted - log(-expm1(none))))
+      ifelse(y == 0, pmax(log_zero, log_other + none) + log1p(exp(-abs(log_zero - (log_other + none)))), counted)
+    },
     types = list(response = moments, link = of_counts, count = function(linear) exp(of_counts(linear)),
       zero = function(linear) stats::plogis(linear[, , 2L])),
     residual_weights = function(fit, trials) 1,
@@ -212,7 +201,12 @@ family_wrappers$zero <- function(record, fit) {
       parts <- c(unname(linear), list(size)[!is.null(size)])
       array(unlist(parts), c(dim(linear[[1L]])[1:2], length(parts)))
     },
-    sampling = list(sampler = zero_sampler, start = zero_start, words = zero_sampler_words), check = check_zero_parts,
+    sampling = list(sampler = zero_sampler, start = function(fit) {
+      start <- list(count = logit_start(count_view(fit)), zero = logit_start(zero_view(fit)), ellipse = 0)
+      # Surrogates of Poisson rows have the dispersions of `unit`.
+      if (record$has_surrogates) start$count$scalars[[1L]] <- 1
+      start
+    }, words = zero_sampler_words), check = check_zero_parts,
     formula_words = function(fit) sprintf(", %s = ~ %s", fit$zero$kind, deparse1(fit$zero$part$formula[[3L]])),
     support = zero_support, law = paste(kind, record$law), spread = spread
   )

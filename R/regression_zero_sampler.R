@@ -32,25 +32,16 @@ zero_count_data <- function(fit, counts, zeros) {
   ))
 }
 
-zero_part_prior <- function(view) {
-  counts <- dispersion_counts(view)
-  # Counts of 0 have no part in the gamma functions of the dispersion, and only they come and go.
-  some <- counts$value > 0
-  if (!is.null(counts)) counts <- list(value = counts$value[some], weight = counts$weight[some],
-    rows = sum(counts$weight[some]))
-  compiled_logit_prior(view, counts)
-}
-
-# The state that both regressions start from. Surrogates of Poisson rows have the dispersions of `unit`.
-zero_start <- function(fit) {
-  start <- list(count = logit_start(count_view(fit)), zero = logit_start(zero_view(fit)), ellipse = 0)
-  if (family_of(fit)$has_surrogates) start$count$scalars[[1L]] <- 1
-  start
-}
-
 zero_step <- function(fit, counts, zeros) {
   views <- list(count = counts, zero = zeros)
-  priors <- lapply(views, zero_part_prior)
+  priors <- lapply(views, function(view) {
+    counts <- dispersion_counts(view)
+    # Counts of 0 have no part in the gamma functions of the dispersion, and only they come and go.
+    some <- counts$value > 0
+    if (!is.null(counts)) counts <- list(value = counts$value[some], weight = counts$weight[some],
+      rows = sum(counts$weight[some]))
+    compiled_logit_prior(view, counts)
+  })
   constant <- fit$response$constant
   parts <- lapply(views, function(view) state_parts(length(effect_scales(view)) > 0L))
   both <- function(session, state) {

@@ -70,6 +70,10 @@ test_that("events are counted at rare levels and cells, and in rare classes of o
   expect_match(said(y ~ x + g, classes, "cratio"), at("4 responses where `g` is \"r\""))
   cells <- transform(rare, g = ifelse(x > 0, "p", "q"), h = ifelse(seq_len(400) %% 60 == 0 | x < 0.2, "u", "v"))
   expect_match(said(y ~ g * h, transform(cells, h = replace(h, 1:9, "v"))), "and `h` is \"v\"")
+  odd <- transform(rare, `a b` = g, `if` = h, check.names = FALSE)
+  expect_match(said(y ~ x + (1 | `if`) + `a b`, odd), at("1 successes where `a b` is \"r\""))
+  # Cells within a level that is named are not.
+  expect_match(said(y ~ g * h, rare), at("1 successes where `g` is \"r\""), all = FALSE)
   steps <- data.frame(x = sin(1:400), y = factor(rep(c("a", "b", "c"), c(250, 149, 1)), ordered = TRUE))
   expect_match(said(y ~ x, steps, "cratio"), "^The estimates rest on only 1 of class `c` in 400 responses")
   # Levels with many rows, with ten of each kind, without weight, and numbers.
