@@ -104,7 +104,8 @@ ellipse_size <- function(p, levels = 0, columns = 1, is_group = TRUE, outcomes =
 
 ellipse_start <- function(fit) {
   terms <- fit$design$terms
-  if (is_dual(fit$design) || length(banded_smooths(fit$design))) return(numeric(2L))
+  if (is_dual(fit$design)) return(numeric(2L + nrow(fit$design$x)))
+  if (length(banded_smooths(fit$design))) return(numeric(2L))
   size <- function(part) if (length(terms)) lengths(lapply(terms, `[[`, part)) else as.numeric(part == "columns")
   numeric(ellipse_size(ncol(fit$design$x), size("levels"), size("columns"),
     length(terms) == 0L || isTRUE(fit$design$single), outcomes_of(fit)))
