@@ -3,12 +3,11 @@
 
 #include "regression/dual_draw.h"
 
+#include "core/regression_row.h"
 #include "numeric/memory.h"
 #include "numeric/root.h"
-#include "core/regression_row.h"
 #include "regression/draws.h"
 #include "regression/ellipse.h"
-#include "regression/quadratic.h"
 
 enum { MOST = WB_REGRESSION_MOST_TERM_COLUMNS, MOST_PACKED = MOST * (MOST + 1) / 2 };
 
@@ -25,8 +24,8 @@ int wb_regression_dual_open(const wb_regression_chain *chain, wb_regression_dual
       WB_PARTS("the system of the rows", chain->message, WB_PART(dual->gram, padded * stride),
                WB_PART(dual->system, padded * stride), WB_PART(dual->root, padded), WB_PART(dual->solution, padded),
                WB_PART(dual->linear, padded), WB_PART(dual->residual, padded), WB_PART(dual->variance, state->columns),
-               WB_PART(dual->point, state->columns), WB_PART(dual->effects, effects), WB_PART(dual->moved, 6 * padded),
-               WB_CLEARED(dual->group, padded));
+               WB_PART(dual->point, state->columns), WB_PART(dual->effects, effects), WB_PART(dual->moved, 5 * padded),
+               WB_PART(dual->group, padded));
   if (!dual->memory) return WB_ERROR_MEMORY;
   for (int32_t g = 0; g < state->groups; g++)
     for (int64_t row = start[g]; row < start[g + 1]; row++) dual->group[row] = g;
@@ -35,9 +34,8 @@ int wb_regression_dual_open(const wb_regression_chain *chain, wb_regression_dual
 
 wb_regression_dual_grouping wb_regression_dual_groups(const wb_regression_chain *chain) {
   const wb_regression_state *const state = &chain->state;
-  return (wb_regression_dual_grouping){
-      .term = {.columns = state->groups > 0, .levels = state->groups, .level = chain->dual->group},
-      .covariance = state->scalars + WB_REGRESSION_GROUP_VARIANCE};
+  return (wb_regression_dual_grouping){.term = {.columns = 1, .levels = state->groups, .level = chain->dual->group},
+                                       .covariance = state->scalars + WB_REGRESSION_GROUP_VARIANCE};
 }
 
 static double z_of(const wb_regression_term *term, int32_t rows, int32_t k, int32_t row) {
@@ -50,10 +48,6 @@ static double add_effects(const wb_regression_term *term, int32_t rows, int32_t 
   const double *const own = effects + (size_t)term->level[row] * (size_t)term->columns;
   for (int32_t k = 0; k < term->columns; k++) value = wb_fma(weight * z_of(term, rows, k, row), own[k], value);
   return value;
-}
-
-static void add_to_rows(const wb_regression_term *term, int32_t rows, const double *effects, double *linear) {
-  for (int32_t i = 0; i < rows; i++) linear[i] = add_effects(term, rows, i, 1.0, effects, linear[i]);
 }
 
 /* The covariance that effects give two rows of one level. */
@@ -79,14 +73,6 @@ static int draw_effects(const wb_regression_dual_grouping *grouping, wb_stream *
   return 1;
 }
 
-static int not_positive(const wb_regression_chain *chain, uint32_t iteration) {
-  return wb_fail(
-      chain->message, WB_ERROR_INPUT,
-      "the system of the rows is not positive in sweep %u: values of the data are too large, or the prior is "
-      "too wide",
-      (unsigned)iteration);
-}
-
 /* The upper triangle of the system, of which eight rows are read from the gram matrix at a time. */
 static void make_system(const wb_regression_dual *dual, const wb_regression_dual_grouping *grouping, int32_t rows) {
   const size_t stride = dual->stride;
@@ -101,19 +87,6 @@ static void make_system(const wb_regression_dual *dual, const wb_regression_dual
         }
         dual->system[(size_t)c * stride + (size_t)r] = c == r ? 1.0 + value : value;
       }
-}
-
-/* Draws coefficients and effects from their prior. `linear`: rows. */
-static int draw_prior(const wb_regression_chain *chain, int32_t outcome, const wb_regression_dual_grouping *grouping,
-                      wb_stream *stream, double *linear, int *positive) {
-  wb_regression_dual *const dual = chain->dual;
-  for (int32_t c = 0; c < chain->state.columns; c++)
-    dual->point[c] = wb_fma(wb_sqrt(dual->variance[c]), wb_draw_normal(stream),
-                            wb_regression_prior_mean(&chain->prior, &chain->state, outcome, c));
-  WB_TRY(chain->backend->regression->multiply(chain->session, dual->point, linear, chain->message));
-  *positive = !grouping || draw_effects(grouping, stream, dual->effects);
-  if (*positive && grouping) add_to_rows(&grouping->term, chain->state.dual_rows, dual->effects, linear);
-  return WB_OK;
 }
 
 /* Solves U'U x = b, or U'x = b. */
@@ -136,18 +109,27 @@ int wb_regression_draw_dual(const wb_regression_chain *chain, int32_t outcome, u
     WB_TRY(table->gram(chain->session, dual->variance, dual->stride, dual->gram, chain->message));
     dual->known = !chain->prior.law;
   }
-  int positive;
-  WB_TRY(draw_prior(chain, outcome, grouping, stream, dual->linear, &positive));
+  for (int32_t c = 0; c < p; c++)
+    dual->point[c] = wb_fma(wb_sqrt(dual->variance[c]), wb_draw_normal(stream),
+                            wb_regression_prior_mean(&chain->prior, state, outcome, c));
+  WB_TRY(table->multiply(chain->session, dual->point, dual->linear, chain->message));
+  int positive = !grouping || draw_effects(grouping, stream, dual->effects);
   memset(dual->root, 0, (size_t)dual->padded * sizeof(double));
   memset(dual->solution, 0, (size_t)dual->padded * sizeof(double));
   for (int32_t i = 0; i < n; i++) {
     const double root = wb_sqrt(omega[i] > LEAST_WEIGHT ? omega[i] : LEAST_WEIGHT);
+    double linear = dual->linear[i];
+    if (grouping) linear = add_effects(&grouping->term, n, i, 1.0, dual->effects, linear);
     dual->root[i] = root;
-    dual->solution[i] = wb_fma(-root, dual->linear[i], z[i] / root) - wb_draw_normal(stream);
+    dual->solution[i] = wb_fma(-root, linear, z[i] / root) - wb_draw_normal(stream);
   }
   make_system(dual, grouping, n);
   positive = positive && wb_root(chain->counts.isa, dual->padded, dual->stride, dual->system) == 0;
-  if (!positive) return not_positive(chain, iteration);
+  if (!positive)
+    return wb_fail(chain->message, WB_ERROR_INPUT,
+                   "the system of the rows is not positive in sweep %u: values of the data are too large, or the "
+                   "prior is too wide",
+                   (unsigned)iteration);
   solve(chain, 1, dual->solution);
   for (int32_t i = 0; i < n; i++) dual->solution[i] *= dual->root[i];
   WB_TRY(table->multiply_transposed(chain->session, dual->solution, coefficients, chain->message));
@@ -185,17 +167,16 @@ void wb_regression_dual_change(const wb_regression_term *term, int32_t rows, con
   for (int32_t i = 0; i < rows; i++) z[i] = add_effects(term, rows, i, -weight * omega[i], change, z[i]);
 }
 
-/* Given the dispersion r, the coefficients are about normal: about a reference, a row's likelihood is that of a normal t
- * with the row's slope and information W there. From (u, e) a draw of this law is made as in regression/dual_draw.h,
- * with S = W^(1/2) and S t in place of S^-1 z. In a move of r (u, e) stay, and the coefficients and a grouping's effects
- * follow (as in regression/level_moves.h). With f the linear predictors and m their prior's mean, the density is
- *   p(r) p(y | f, r) N(t; m, X D X' + C + W^-1) / N(t; f, W^-1).
- * If (u, e) gives f* and the state has f, then X u + f - f* and e - S (f - f*) give f. */
+/* Given the dispersion r, the coefficients are about normal: about a reference, a row's likelihood is that of a normal
+ * t with the row's slope and information W there. A draw of this law is made of u and e as in regression/dual_draw.h,
+ * with S = W^(1/2) and S t in place of S^-1 z. In a move of r u and e stay, and the coefficients follow (compare
+ * regression/level_moves.h). With f = X (coefficients less their prior's means) the density is
+ *   p(r) p(y | f, r) N(t; 0, X D X' + W^-1) / N(t; f, W^-1).
+ * If u and e give f* and the state has f, then X u + f - f* and e - S (f - f*) give f. */
 typedef struct dispersion_move {
   const wb_regression_chain *chain;
-  const wb_regression_dual_grouping *grouping;
-  double *reference, *fixed, *mean; /* rows; `fixed`: offsets and effects of other terms */
-  double *start, *noise, *at, *now; /* rows: X u, e, f, and f of the state, then S w */
+  double *reference, *fixed;        /* rows; `fixed`: the rest of the linear predictors */
+  double *start, *noise, *at, *now; /* rows: X u, e, f, and f of the state */
 } dispersion_move;
 
 /* No row has less information: linear predictors are differences over its root. */
@@ -214,14 +195,12 @@ static double moved_density(const void *of, double log_r) {
                  shape = wb_regression_shape(data->shape[i], data->dispersed[i], r),
                  slope = wb_regression_slope(wb_regression_kappa(data->kappa[i], data->dispersed[i], r), shape, psi),
                  information = wb_regression_information(shape, psi),
-                 root = wb_sqrt(information > LEAST_INFORMATION ? information : LEAST_INFORMATION),
-                 pull = wb_fma(root, move->reference[i], slope / root);
+                 root = wb_sqrt(information > LEAST_INFORMATION ? information : LEAST_INFORMATION);
     dual->root[i] = root;
-    dual->linear[i] = pull;
-    move->at[i] = dual->solution[i] = wb_fma(-root, move->start[i], pull) - move->noise[i];
-    dual->residual[i] = wb_fma(-root, move->mean[i], pull);
+    dual->linear[i] = dual->residual[i] = wb_fma(root, move->reference[i], slope / root);
+    dual->solution[i] = move->at[i] = wb_fma(-root, move->start[i], dual->linear[i]) - move->noise[i];
   }
-  make_system(dual, move->grouping, n);
+  make_system(dual, NULL, n);
   if (wb_root(chain->counts.isa, dual->padded, dual->stride, dual->system) != 0) return -wb_infinity();
   solve(chain, 1, dual->solution);
   solve(chain, 0, dual->residual);
@@ -238,72 +217,46 @@ static double moved_density(const void *of, double log_r) {
   return sum;
 }
 
-/* The linear predictors of the state and of the prior's mean, and (u, e). */
-static int begin_move(const dispersion_move *move, const double *effects, wb_stream *stream, int *positive) {
-  const wb_regression_chain *const chain = move->chain;
-  const wb_regression_state *const state = &chain->state;
-  const wb_regression_functions *const table = chain->backend->regression;
-  const wb_regression_term *term = &move->grouping->term;
-  const int32_t n = state->dual_rows, terms = state->grouping ? state->grouping->count : 1;
-  WB_TRY(table->multiply(chain->session, state->coefficients, move->now, chain->message));
-  add_to_rows(term, n, effects, move->now);
-  if (chain->data->offset) memcpy(move->fixed, chain->data->offset, (size_t)n * sizeof(double));
-  for (int32_t t = 1; t < terms; t++, term = state->grouping->terms + t) {
-    effects += (size_t)term->levels * (size_t)term->columns;
-    add_to_rows(state->grouping->terms + t, n, effects, move->fixed);
-  }
-  for (int32_t c = 0; c < state->columns; c++)
-    chain->dual->point[c] = wb_regression_prior_mean(&chain->prior, state, 0, c);
-  WB_TRY(table->multiply(chain->session, chain->dual->point, move->mean, chain->message));
-  for (int32_t i = 0; i < n; i++) move->noise[i] = wb_draw_normal(stream);
-  return draw_prior(chain, 0, move->grouping, stream, move->start, positive);
-}
-
-/* The effects of a grouping grow by C Z'v. `room`: as many numbers. */
-static void follow_effects(const wb_regression_dual_grouping *grouping, int32_t rows, const double *v, double *room,
-                           double *effects) {
-  const size_t q = (size_t)grouping->term.columns, levels = (size_t)grouping->term.levels;
-  double own[MOST];
-  memset(room, 0, levels * q * sizeof(double));
-  for (int32_t i = 0; i < rows; i++)
-    for (int32_t k = 0; k < (int32_t)q; k++)
-      room[(size_t)grouping->term.level[i] * q + (size_t)k] += z_of(&grouping->term, rows, k, i) * v[i];
-  for (size_t l = 0; l < levels; l++) {
-    wb_regression_apply_symmetric((int)q, grouping->covariance, room + l * q, own);
-    for (size_t k = 0; k < q; k++) effects[l * q + k] += own[k];
-  }
-}
-
 int wb_regression_move_dispersion(const wb_regression_chain *chain, uint32_t iteration) {
   const wb_regression_state *const state = &chain->state;
+  const wb_regression_functions *const table = chain->backend->regression;
   wb_regression_dual *const dual = chain->dual;
-  const int32_t n = state->dual_rows;
+  const int32_t n = state->dual_rows, p = state->columns;
   const size_t padded = (size_t)dual->padded;
-  wb_regression_dual_grouping own = wb_regression_dual_groups(chain);
-  if (state->grouping) own = (wb_regression_dual_grouping){state->grouping->terms[0], state->covariances};
-  double *const effects = state->grouping ? state->effects : state->intercepts, *const room = dual->moved,
-                *const dispersion = state->scalars + WB_REGRESSION_DISPERSION;
+  double *const room = dual->moved, *const point = dual->point;
   const dispersion_move move = {chain,
-                                &own,
                                 state->ellipse + WB_REGRESSION_ELLIPSE_HEAD,
                                 room,
                                 room + padded,
                                 room + 2 * padded,
                                 room + 3 * padded,
-                                room + 4 * padded,
-                                room + 5 * padded};
-  const double log_r = wb_log(*dispersion);
+                                room + 4 * padded};
+  const double *effects = state->effects;
+  const double log_r = wb_log(state->scalars[WB_REGRESSION_DISPERSION]);
   wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_DISPERSION, iteration, 1);
-  int positive;
-  memset(room, 0, 6 * padded * sizeof(double));
-  WB_TRY(begin_move(&move, effects, &stream, &positive));
-  /* The reference is learned in the warm-up, in which late sweeps weigh more. */
-  for (int32_t i = 0; i < n && iteration <= chain->warmup; i++)
-    move.reference[i] = wb_fma(2.0 / (iteration + 1.0), move.now[i] - move.reference[i], move.reference[i]);
+  for (int32_t c = 0; c < p; c++) point[c] = wb_regression_prior_mean(&chain->prior, state, 0, c);
+  WB_TRY(table->multiply(chain->session, point, move.fixed, chain->message));
+  for (int32_t c = 0; c < p; c++) point[c] = state->coefficients[c] - point[c];
+  WB_TRY(table->multiply(chain->session, point, move.now, chain->message));
+  for (int32_t c = 0; c < p; c++) point[c] = wb_sqrt(dual->variance[c]) * wb_draw_normal(&stream);
+  WB_TRY(table->multiply(chain->session, point, move.start, chain->message));
+  for (int32_t i = 0; i < n; i++) {
+    move.noise[i] = wb_draw_normal(&stream);
+    if (chain->data->offset) move.fixed[i] += chain->data->offset[i];
+    if (state->groups > 0) move.fixed[i] += state->intercepts[dual->group[i]];
+    /* The reference is learned in the warm-up, in which late sweeps weigh more. */
+    if (iteration <= chain->warmup)
+      move.reference[i] = wb_fma(2.0 / (iteration + 1.0), move.now[i] - move.reference[i], move.reference[i]);
+  }
+  for (int32_t t = 0; state->grouping && t < state->grouping->count; t++) {
+    const wb_regression_term *const term = state->grouping->terms + t;
+    for (int32_t i = 0; i < n; i++) move.fixed[i] = add_effects(term, n, i, 1.0, effects, move.fixed[i]);
+    effects += (size_t)term->levels * (size_t)term->columns;
+  }
   memset(dual->root, 0, padded * sizeof(double));
   memset(dual->solution, 0, padded * sizeof(double));
   memset(dual->residual, 0, padded * sizeof(double));
-  if (!positive || !(moved_density(&move, log_r) > -wb_infinity())) return not_positive(chain, iteration);
+  if (!(moved_density(&move, log_r) > -wb_infinity())) return WB_OK;
   for (int32_t i = 0; i < n; i++) {
     const double off = move.now[i] - move.at[i];
     move.start[i] += off;
@@ -312,11 +265,9 @@ int wb_regression_move_dispersion(const wb_regression_chain *chain, uint32_t ite
   }
   const double to = wb_slice_draw(moved_density, &move, 1.0, 8, WB_REGRESSION_DISPERSION_MOST, log_r, &stream);
   if (to == log_r) return WB_OK;
-  *dispersion = wb_exp(to);
+  state->scalars[WB_REGRESSION_DISPERSION] = wb_exp(to);
   for (int32_t i = 0; i < n; i++) dual->solution[i] -= move.now[i];
-  follow_effects(&own, n, dual->solution, dual->effects, effects);
-  WB_TRY(chain->backend->regression->multiply_transposed(chain->session, dual->solution, dual->point, chain->message));
-  for (int32_t c = 0; c < state->columns; c++)
-    state->coefficients[c] = wb_fma(dual->variance[c], dual->point[c], state->coefficients[c]);
+  WB_TRY(table->multiply_transposed(chain->session, dual->solution, point, chain->message));
+  for (int32_t c = 0; c < p; c++) state->coefficients[c] = wb_fma(dual->variance[c], point[c], state->coefficients[c]);
   return WB_OK;
 }
