@@ -144,8 +144,10 @@ logit_start <- function(fit) {
   shrinkage <- c(local, rep(1, p), 1, 1, if (is.null(prior$slab_scale)) 1 else prior$slab_scale^2)
   terms <- fit$design$terms
   size <- function(part) if (length(terms)) lengths(lapply(terms, `[[`, part)) else as.numeric(part == "columns")
-  ellipse <- if (dual || length(banded_smooths(fit$design))) 2 else ellipse_size(ncol(fit$design$x), size("levels"),
-    size("columns"), length(terms) == 0L || isTRUE(fit$design$single), outcomes)
+  ellipse <- if (dual) 2 + nrow(fit$design$x) else if (length(banded_smooths(fit$design))) 2 else {
+    ellipse_size(ncol(fit$design$x), size("levels"), size("columns"),
+      length(terms) == 0L || isTRUE(fit$design$single), outcomes)
+  }
   if (any(design$is_intercept)) coefficients[design$is_intercept, ] <- family$start(fit$response)
   c(list(coefficients = as.double(coefficients),
     statistics = numeric(if (dual) 2 * nrow(fit$design$x) else p * (p + 1) / 2 + p), intercepts = numeric(groups),

@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 /* Raise it by one whenever a struct or a function of these headers changes. */
-#define WB_ABI_VERSION 27
+#define WB_ABI_VERSION 28
 
 typedef struct wb_backend {
   uint32_t abi_version;

@@ -180,10 +180,8 @@ typedef struct wb_regression_functions {
   /* Of a session of counts and its session of zeros, with the parameters of both: completes the data by draws of
    * (key, iteration, row), or by expectations, for which a search for a mode reads `completed`. */
   int (*complete)(const wb_regression_pair *pair, const uint64_t *key, uint32_t iteration, wb_message *message);
-  /* The log likelihood of all rows up to a constant, with what completes the data summed out. `linear`: rows x 2, gets
-   * psi of the counts and the linear predictor of zeros, in the order of the counts; or NULL. */
-  int (*pair_log_likelihood)(const wb_regression_pair *pair, double *linear, double *log_likelihood,
-                             wb_message *message);
+  /* The log likelihood of all rows up to a constant, with what completes the data summed out. */
+  int (*pair_log_likelihood)(const wb_regression_pair *pair, double *log_likelihood, wb_message *message);
   /* The same of the rows of each level of a term of the counts (`part` 0) or of zeros (1), as above. */
   int (*pair_level_log_likelihoods)(const wb_regression_pair *pair, int part, int32_t term, double *log_likelihoods,
                                     wb_message *message);

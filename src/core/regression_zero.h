@@ -65,7 +65,7 @@ WB_HD void wb_zero_completed(int hurdle, double count, double weight, double uni
 
 /* What a row knows of the linear predictor of the counts (`part` 0) or zeros (1), with what completes the data summed
  * out: the slope of its log likelihood, and less its second derivative (Louis 1982, Journal of the Royal Statistical
- * Society B 44, 226-233), or 0 if that is negative. */
+ * Society B 44, 226-233), which may be negative. */
 WB_HD_CALLED void wb_zero_inform(int part, int poisson, int hurdle, double count, double weight, double size,
                                  double psi, double zero, double *slope, double *information) {
   const double none = wb_zero_log_none(poisson, size, psi), share = wb_zero_share(none, zero), most = 1e15;
@@ -83,5 +83,5 @@ WB_HD_CALLED void wb_zero_inform(int part, int poisson, int hurdle, double count
     *slope = weight * wb_fma(1.0 - p, count, -all * mean);
     known = wb_fma(1.0 - p, wb_fma(all, mean, count * p), -variance * mean * mean);
   }
-  *information = known > 0.0 ? weight * known : 0.0;
+  *information = weight * known;
 }

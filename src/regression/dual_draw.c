@@ -3,9 +3,11 @@
 
 #include "regression/dual_draw.h"
 
+#include "core/regression_row.h"
 #include "numeric/memory.h"
 #include "numeric/root.h"
 #include "regression/draws.h"
+#include "regression/ellipse.h"
 
 enum { MOST = WB_REGRESSION_MOST_TERM_COLUMNS, MOST_PACKED = MOST * (MOST + 1) / 2 };
 
@@ -22,7 +24,8 @@ int wb_regression_dual_open(const wb_regression_chain *chain, wb_regression_dual
       WB_PARTS("the system of the rows", chain->message, WB_PART(dual->gram, padded * stride),
                WB_PART(dual->system, padded * stride), WB_PART(dual->root, padded), WB_PART(dual->solution, padded),
                WB_PART(dual->linear, padded), WB_PART(dual->residual, padded), WB_PART(dual->variance, state->columns),
-               WB_PART(dual->point, state->columns), WB_PART(dual->effects, effects), WB_PART(dual->group, padded));
+               WB_PART(dual->point, state->columns), WB_PART(dual->effects, effects), WB_PART(dual->moved, 5 * padded),
+               WB_PART(dual->group, padded));
   if (!dual->memory) return WB_ERROR_MEMORY;
   for (int32_t g = 0; g < state->groups; g++)
     for (int64_t row = start[g]; row < start[g + 1]; row++) dual->group[row] = g;
@@ -86,6 +89,13 @@ static void make_system(const wb_regression_dual *dual, const wb_regression_dual
       }
 }
 
+/* Solves U'U x = b, or U'x = b. */
+static void solve(const wb_regression_chain *chain, int both, double *x) {
+  const wb_regression_dual *const dual = chain->dual;
+  wb_root_solve_transposed(chain->counts.isa, dual->padded, dual->stride + 1, dual->padded, dual->system, x);
+  if (both) wb_root_solve(chain->counts.isa, dual->padded, dual->stride + 1, dual->padded, dual->system, x);
+}
+
 int wb_regression_draw_dual(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration,
                             const wb_regression_dual_grouping *grouping, const double *omega, const double *z,
                             wb_stream *stream) {
@@ -120,9 +130,7 @@ int wb_regression_draw_dual(const wb_regression_chain *chain, int32_t outcome, u
                    "the system of the rows is not positive in sweep %u: values of the data are too large, or the "
                    "prior is too wide",
                    (unsigned)iteration);
-  wb_root_solve_transposed(chain->counts.isa, dual->padded, dual->stride + 1, dual->padded, dual->system,
-                           dual->solution);
-  wb_root_solve(chain->counts.isa, dual->padded, dual->stride + 1, dual->padded, dual->system, dual->solution);
+  solve(chain, 1, dual->solution);
   for (int32_t i = 0; i < n; i++) dual->solution[i] *= dual->root[i];
   WB_TRY(table->multiply_transposed(chain->session, dual->solution, coefficients, chain->message));
   for (int32_t c = 0; c < p; c++) coefficients[c] = wb_fma(dual->variance[c], coefficients[c], dual->point[c]);
@@ -157,4 +165,109 @@ int wb_regression_dual_sums(const wb_regression_chain *chain, int32_t outcome,
 void wb_regression_dual_change(const wb_regression_term *term, int32_t rows, const double *change, double weight,
                                const double *omega, double *z) {
   for (int32_t i = 0; i < rows; i++) z[i] = add_effects(term, rows, i, -weight * omega[i], change, z[i]);
+}
+
+/* Given the dispersion r, the coefficients are about normal: about a reference, a row's likelihood is that of a normal
+ * t with the row's slope and information W there. A draw of this law is made of u and e as in regression/dual_draw.h,
+ * with S = W^(1/2) and S t in place of S^-1 z. In a move of r u and e stay, and the coefficients follow (compare
+ * regression/level_moves.h). With f = X (coefficients less their prior's means) the density is
+ *   p(r) p(y | f, r) N(t; 0, X D X' + W^-1) / N(t; f, W^-1).
+ * If u and e give f* and the state has f, then X u + f - f* and e - S (f - f*) give f. */
+typedef struct dispersion_move {
+  const wb_regression_chain *chain;
+  double *reference, *fixed;        /* rows; `fixed`: the rest of the linear predictors */
+  double *start, *noise, *at, *now; /* rows: X u, e, f, and f of the state */
+} dispersion_move;
+
+/* No row has less information: linear predictors are differences over its root. */
+#define LEAST_INFORMATION 1e-3
+
+static double moved_density(const void *of, double log_r) {
+  const dispersion_move *const move = of;
+  const wb_regression_chain *const chain = move->chain;
+  const wb_regression_data *const data = chain->data;
+  wb_regression_dual *const dual = chain->dual;
+  const int32_t n = chain->state.dual_rows;
+  const double r = wb_exp(log_r);
+  double sum = wb_regression_count_constant(&chain->counts, r) + wb_regression_log_dispersion(&chain->prior, log_r);
+  for (int32_t i = 0; i < n; i++) {
+    const double psi = move->reference[i] + move->fixed[i] - log_r,
+                 shape = wb_regression_shape(data->shape[i], data->dispersed[i], r),
+                 slope = wb_regression_slope(wb_regression_kappa(data->kappa[i], data->dispersed[i], r), shape, psi),
+                 information = wb_regression_information(shape, psi),
+                 root = wb_sqrt(information > LEAST_INFORMATION ? information : LEAST_INFORMATION);
+    dual->root[i] = root;
+    dual->linear[i] = dual->residual[i] = wb_fma(root, move->reference[i], slope / root);
+    dual->solution[i] = move->at[i] = wb_fma(-root, move->start[i], dual->linear[i]) - move->noise[i];
+  }
+  make_system(dual, NULL, n);
+  if (wb_root(chain->counts.isa, dual->padded, dual->stride, dual->system) != 0) return -wb_infinity();
+  solve(chain, 1, dual->solution);
+  solve(chain, 0, dual->residual);
+  for (int32_t i = 0; i < n; i++) {
+    const double root = dual->root[i], f = move->start[i] + (move->at[i] - dual->solution[i]) / root,
+                 off = wb_fma(root, f, -dual->linear[i]),
+                 shape = wb_regression_shape(data->shape[i], data->dispersed[i], r);
+    sum += wb_regression_log_counts(data->shape[i], shape, -log_r, f + move->fixed[i] - log_r) +
+           0.5 * (off * off - dual->residual[i] * dual->residual[i]) -
+           wb_log(dual->system[(size_t)i * (dual->stride + 1)]);
+    move->at[i] = f;
+    dual->solution[i] *= root;
+  }
+  return sum;
+}
+
+int wb_regression_move_dispersion(const wb_regression_chain *chain, uint32_t iteration) {
+  const wb_regression_state *const state = &chain->state;
+  const wb_regression_functions *const table = chain->backend->regression;
+  wb_regression_dual *const dual = chain->dual;
+  const int32_t n = state->dual_rows, p = state->columns;
+  const size_t padded = (size_t)dual->padded;
+  double *const room = dual->moved, *const point = dual->point;
+  const dispersion_move move = {chain,
+                                state->ellipse + WB_REGRESSION_ELLIPSE_HEAD,
+                                room,
+                                room + padded,
+                                room + 2 * padded,
+                                room + 3 * padded,
+                                room + 4 * padded};
+  const double *effects = state->effects;
+  const double log_r = wb_log(state->scalars[WB_REGRESSION_DISPERSION]);
+  wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_DISPERSION, iteration, 1);
+  for (int32_t c = 0; c < p; c++) point[c] = wb_regression_prior_mean(&chain->prior, state, 0, c);
+  WB_TRY(table->multiply(chain->session, point, move.fixed, chain->message));
+  for (int32_t c = 0; c < p; c++) point[c] = state->coefficients[c] - point[c];
+  WB_TRY(table->multiply(chain->session, point, move.now, chain->message));
+  for (int32_t c = 0; c < p; c++) point[c] = wb_sqrt(dual->variance[c]) * wb_draw_normal(&stream);
+  WB_TRY(table->multiply(chain->session, point, move.start, chain->message));
+  for (int32_t i = 0; i < n; i++) {
+    move.noise[i] = wb_draw_normal(&stream);
+    if (chain->data->offset) move.fixed[i] += chain->data->offset[i];
+    if (state->groups > 0) move.fixed[i] += state->intercepts[dual->group[i]];
+    /* The reference is learned in the warm-up, in which late sweeps weigh more. */
+    if (iteration <= chain->warmup)
+      move.reference[i] = wb_fma(2.0 / (iteration + 1.0), move.now[i] - move.reference[i], move.reference[i]);
+  }
+  for (int32_t t = 0; state->grouping && t < state->grouping->count; t++) {
+    const wb_regression_term *const term = state->grouping->terms + t;
+    for (int32_t i = 0; i < n; i++) move.fixed[i] = add_effects(term, n, i, 1.0, effects, move.fixed[i]);
+    effects += (size_t)term->levels * (size_t)term->columns;
+  }
+  memset(dual->root, 0, padded * sizeof(double));
+  memset(dual->solution, 0, padded * sizeof(double));
+  memset(dual->residual, 0, padded * sizeof(double));
+  if (!(moved_density(&move, log_r) > -wb_infinity())) return WB_OK;
+  for (int32_t i = 0; i < n; i++) {
+    const double off = move.now[i] - move.at[i];
+    move.start[i] += off;
+    move.noise[i] = wb_fma(-dual->root[i], off, move.noise[i]);
+    move.now[i] = dual->solution[i];
+  }
+  const double to = wb_slice_draw(moved_density, &move, 1.0, 8, WB_REGRESSION_DISPERSION_MOST, log_r, &stream);
+  if (to == log_r) return WB_OK;
+  state->scalars[WB_REGRESSION_DISPERSION] = wb_exp(to);
+  for (int32_t i = 0; i < n; i++) dual->solution[i] -= move.now[i];
+  WB_TRY(table->multiply_transposed(chain->session, dual->solution, point, chain->message));
+  for (int32_t c = 0; c < p; c++) state->coefficients[c] = wb_fma(dual->variance[c], point[c], state->coefficients[c]);
+  return WB_OK;
 }

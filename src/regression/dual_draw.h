@@ -26,6 +26,7 @@ typedef struct wb_regression_dual {
   double *linear, *residual; /* rows: X u or X beta; z without what is not drawn */
   double *variance, *point;  /* columns */
   double *effects;           /* of any grouping */
+  double *moved;             /* 5 padded */
   int32_t *group;            /* rows: the group of each */
   void *memory;              /* of all; the caller frees it */
 } wb_regression_dual;
@@ -53,3 +54,6 @@ int wb_regression_dual_sums(const wb_regression_chain *chain, int32_t outcome,
 /* The effects of a term change by `change` (columns x levels): takes weight W Z change from z. */
 void wb_regression_dual_change(const wb_regression_term *term, int32_t rows, const double *change, double weight,
                                const double *omega, double *z);
+
+/* A move of the dispersion, which the coefficients follow. The system has the prior's present scales. */
+int wb_regression_move_dispersion(const wb_regression_chain *chain, uint32_t iteration);

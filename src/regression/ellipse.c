@@ -14,7 +14,7 @@
 #define TWO_PI 6.283185307179586
 
 size_t wb_regression_ellipse_size(const wb_regression_state *state) {
-  if (!wb_regression_is_movable(state)) return WB_REGRESSION_ELLIPSE_HEAD;
+  if (!wb_regression_is_movable(state)) return WB_REGRESSION_ELLIPSE_HEAD + (size_t)state->dual_rows;
   const wb_regression_layout l = wb_regression_layout_of(state);
   return WB_REGRESSION_ELLIPSE_HEAD + wb_regression_quadratic_size((size_t)l.wide, (size_t)l.blocks, (size_t)l.q);
 }

@@ -31,7 +31,7 @@ int wb_regression_evaluate(const wb_regression_chain *chain, const wb_regression
   const wb_regression_functions *const table = chain->backend->regression;
   if (!chain->beside) return table->log_likelihood(chain->session, own, sum, chain->message);
   const wb_regression_pair pair = wb_regression_pair_of(chain, own);
-  return table->pair_log_likelihood(&pair, NULL, sum, chain->message);
+  return table->pair_log_likelihood(&pair, sum, chain->message);
 }
 
 void wb_regression_draw_group_scale(const wb_regression_chain *chain, uint32_t iteration) {

@@ -218,8 +218,13 @@ int wb_level_make_records(const wb_regression_chain *chain, const wb_level_term 
   copy_modes(t, at->effects, 0);
   memcpy(at->coefficients + (size_t)t->outcome * (size_t)t->p, t->mean, (size_t)t->p * sizeof(double));
   WB_TRY(weigh(chain, at, t->outcome, WB_REGRESSION_INFORMATION));
-  for (int32_t l = 0; l < t->levels; l++)
-    make_record(t, sums_of(chain, t, at->sums, l), events[t->first + (uint64_t)l], t->records + (size_t)l * t->record);
+  /* Where zeros are of two kinds, a level's rows have as much information on either side of its reference. */
+  const int even = chain->beside && !chain->data->zeros;
+  for (int32_t l = 0; l < t->levels; l++) {
+    const wb_regression_level own = sums_of(chain, t, at->sums, l);
+    const double stand_ins = even ? wb_fma(2.0, own.own[0], own.slope[0]) : events[t->first + (uint64_t)l];
+    make_record(t, own, stand_ins, t->records + (size_t)l * t->record);
+  }
   return WB_OK;
 }
 

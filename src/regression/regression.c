@@ -6,6 +6,7 @@
 #include "regression/draws.h"
 #include "regression/ellipse.h"
 #include "regression/regression.h"
+#include "regression/target.h"
 
 static int pass(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, double *log_likelihood) {
   const wb_regression_state *const state = &chain->state;
@@ -29,7 +30,7 @@ int wb_regression_start(const wb_regression_chain *chain, double spread) {
   int status = WB_OK;
   const int has_mode =
       (state->outcomes == 1 && state->dual_rows == 0 && !(state->grouping && state->grouping->lattices > 0)) ||
-      wb_regression_ellipse_size(state) > WB_REGRESSION_ELLIPSE_HEAD;
+      wb_regression_is_movable(state);
   if (spread > 0.0 && !chain->beside) status = wb_level_start(chain);
   if (spread > 0.0 && has_mode && status == WB_OK) status = wb_regression_find_mode(chain, spread);
   if (wb_level_used(state) && state->ellipse) state->ellipse[0] = 0.0;
@@ -199,6 +200,7 @@ int wb_regression_sweep(wb_regression_sweeper *sweeper, uint32_t iteration, doub
   if (levels) return move_levels(chain, iteration, &sweeper->levels, more, log_likelihood);
   if (!state->grouping && chain->data->completed) WB_TRY(pass(chain, 0, iteration, log_likelihood));
   if (!state->grouping) WB_TRY(draw_without_terms(chain, iteration, room, more));
+  if (learned && state->dual_rows > 0 && !chain->beside) WB_TRY(wb_regression_move_dispersion(chain, iteration));
   if (state->groups > 0) wb_regression_draw_group_scale(chain, iteration);
   for (int32_t k = 0; k < state->outcomes && chain->prior.law; k++) wb_regression_draw_shrinkage(chain, k, iteration);
   for (int32_t k = 0; k < state->outcomes && chain->prior.law && state->dual_rows > 0; k++)

@@ -3,7 +3,7 @@
 
 #include "regression/zeros.h"
 
-#include "core/regression_zero.h"
+#include "core/regression_row.h"
 #include "numeric/memory.h"
 #include "regression/draws.h"
 #include "regression/ellipse.h"
@@ -53,9 +53,9 @@ static int complete(const wb_regression_both *both, const uint64_t *key, uint32_
   return both->counts.backend->regression->complete(&pair, key, iteration, both->counts.message);
 }
 
-static int log_likelihood(const wb_regression_both *both, double *linear, double *sum) {
+static int log_likelihood(const wb_regression_both *both, double *sum) {
   const wb_regression_pair pair = pair_of(both);
-  WB_TRY(both->counts.backend->regression->pair_log_likelihood(&pair, linear, sum, both->counts.message));
+  WB_TRY(both->counts.backend->regression->pair_log_likelihood(&pair, sum, both->counts.message));
   if (is_learned(both)) *sum += wb_regression_count_constant(&both->counts.counts, pair.of_counts.dispersion);
   return WB_OK;
 }
@@ -78,7 +78,7 @@ static int log_density(void *context, double *point, double *density) {
   *density = -wb_infinity();
   if (!(log_r >= -WB_REGRESSION_DISPERSION_MOST && log_r <= WB_REGRESSION_DISPERSION_MOST)) return WB_OK;
   copy_point(law, point, 0);
-  WB_TRY(log_likelihood(law->both, NULL, &law->log_likelihood));
+  WB_TRY(log_likelihood(law->both, &law->log_likelihood));
   double sum = is_learned(law->both) ? wb_regression_log_dispersion(&counts->prior, log_r) : 0.0;
   for (int i = 0; i < 2; i++) {
     const wb_regression_prior *const prior = &part_of(law->both, i)->prior;
@@ -102,93 +102,73 @@ static void colour(void *context, double *w) {
   wb_triangle_solve_transposed((int)law->d, law->root, w, w);
 }
 
-/* Derivatives are differences over this distance. */
+/* What a part of the data says about its coefficients at a point, with what completes the data summed out. */
+static int inform(const joint_law *law, double *point, int part) {
+  const wb_regression_chain *const chain = part_of(law->both, part);
+  const wb_regression_functions *const table = chain->backend->regression;
+  double unused;
+  copy_point(law, point, 0);
+  const wb_regression_pair pair = pair_of(law->both);
+  wb_regression_parameters parameters = wb_regression_own_parameters(&chain->state);
+  parameters.weights = WB_REGRESSION_GIVEN;
+  WB_TRY(table->inform(&pair, part, chain->message));
+  return table->sweep(chain->session, &parameters, 0, 0, 0, chain->state.statistics,
+                      chain->state.groups > 0 ? chain->state.group_statistics : NULL, &unused, chain->message);
+}
+
+/* Derivatives that no pass computes are differences over this distance. */
 #define STEP 1e-3
 
-/* A row's log likelihood if psi with the same r, the zeros' predictor, and log(r) with the same mean change. */
-static double row_at(const wb_regression_both *both, const double *linear, int64_t row, const double *move) {
-  const wb_regression_data *const data = both->counts.data;
-  const wb_regression_zeros *const what = data->zeros;
-  const wb_regression_parameters of_counts = wb_regression_own_parameters(&both->counts.state);
-  const double psi = linear[row] + move[0] - move[2], zero = linear[data->rows + row] + move[1];
-  const double size = of_counts.dispersion * what->unit[row] * (move[2] == 0.0 ? 1.0 : wb_exp(move[2]));
-  const double none = wb_zero_log_none(data->poisson, size, psi);
-  const double counted = wb_zero_log_count(data->poisson, what->count[row], size, of_counts.shift - move[2], psi);
-  return what->weight[row] * wb_zero_log_likelihood(what->hurdle, what->count[row], counted, none, zero);
-}
-
-/* Slopes of a row in its three quantities, and less the second derivatives. */
-static void row_derivatives(const wb_regression_both *both, const double *linear, int64_t row, double *slope,
-                            double information[3][3]) {
-  const int size = 2 + is_learned(both);
-  double move[3] = {0, 0, 0};
-  const double here = row_at(both, linear, row, move);
-  for (int i = 0; i < size; i++) {
-    for (int j = 0; j <= i; j++) {
-      double value[4];
-      for (int k = 0; k < (j == i ? 2 : 4); k++) {
-        move[j] = k % 2 == 0 ? STEP : -STEP;
-        if (j < i) move[i] = k < 2 ? STEP : -STEP;
-        value[k] = row_at(both, linear, row, move);
-      }
-      move[i] = move[j] = 0.0;
-      if (j == i) slope[i] = (value[0] - value[1]) / (2.0 * STEP);
-      information[i][j] = j == i ? (2.0 * here - value[0] - value[1]) / (STEP * STEP)
-                                 : (value[1] + value[2] - value[0] - value[3]) / (4.0 * STEP * STEP);
-    }
-  }
-}
-
-/* The design's row of both regressions, and 1 for log(r). */
-static void row_design(const joint_law *law, int64_t row, double *x) {
-  for (int i = 0; i < 2; i++) {
-    const wb_regression_data *const data = part_of(law->both, i)->data;
-    const int64_t own = i == 0 ? row : law->both->counts.data->zeros->row[row];
-    for (int32_t c = 0; c < data->columns; c++)
-      *x++ = wb_regression_scaled(data->x[(size_t)c * (size_t)data->rows + (size_t)own], data->center[c],
-                                  data->inverse_scale[c]);
-  }
-  *x = 1.0;
-}
-
-/* The gradient of the log posterior at a point, and less its second derivatives, packed. `x`: d + 1. */
-static void derivatives(const joint_law *law, const double *point, const double *linear, double *x, double *gradient,
-                        double *precision) {
+/* The gradient of the log posterior at a point, and less its second derivatives, packed. */
+static int derivatives(joint_law *law, double *point, double *gradient, double *precision) {
   const wb_regression_both *const both = law->both;
-  const size_t of_counts = law->p[0], d = law->d, ahead = of_counts + law->p[1];
-  memset(gradient, 0, d * sizeof(double));
-  memset(precision, 0, wb_packed_size((int)d) * sizeof(double));
-  for (int64_t row = 0; row < both->counts.data->rows; row++) {
-    double slope[3], information[3][3];
-    row_derivatives(both, linear, row, slope, information);
-    row_design(law, row, x);
-    for (size_t i = 0; i < d; i++) {
-      const int own = i < of_counts ? 0 : i < ahead ? 1 : 2;
-      double *const to = precision + wb_packed_row((int)i);
-      gradient[i] = wb_fma(slope[own], x[i], gradient[i]);
-      for (size_t j = 0; j <= i; j++)
-        to[j] = wb_fma(information[own][j < of_counts ? 0 : j < ahead ? 1 : 2] * x[i], x[j], to[j]);
-    }
-  }
-  for (int i = 0, first = 0; i < 2; first += (int)law->p[i++]) {
-    const wb_regression_prior *const prior = &part_of(both, i)->prior;
-    const int p = (int)law->p[i];
-    for (int c = 0; c < p; c++) x[c] = point[first + c] - prior->mean[c];
-    wb_regression_apply_symmetric(p, law->tie[i], x, law->spare);
-    for (int r = 0; r < p; r++) {
-      gradient[first + r] -= law->spare[r];
-      for (int c = 0; c <= r; c++) precision[wb_packed_at(first + r, first + c)] += law->tie[i][wb_packed_at(r, c)];
-    }
-  }
-  if (!is_learned(both)) return;
+  const size_t ahead = law->p[0] + law->p[1], d = law->d;
   double value[3];
-  for (int i = 0; i < 3; i++) {
-    const double log_r = point[d - 1] + (i - 1) * STEP;
-    value[i] = wb_regression_log_dispersion(&both->counts.prior, log_r) +
-               wb_regression_count_constant(&both->counts.counts, wb_exp(log_r));
+  memset(precision, 0, wb_packed_size((int)d) * sizeof(double));
+  for (size_t i = 0, first = 0; i < 2; first += law->p[i++]) {
+    const wb_regression_chain *const part = part_of(both, (int)i);
+    const size_t p = law->p[i], triangle = wb_packed_size((int)p);
+    double *const away = law->spare, *const tied = away + p;
+    WB_TRY(inform(law, point, (int)i));
+    for (size_t c = 0; c < p; c++) away[c] = point[first + c] - part->prior.mean[c];
+    wb_regression_apply_symmetric((int)p, law->tie[i], away, tied);
+    for (size_t r = 0; r < p; r++) {
+      gradient[first + r] = part->state.statistics[triangle + r] - tied[r];
+      for (size_t c = 0, at = wb_packed_row((int)r); c <= r; c++, at++)
+        precision[wb_packed_row((int)(first + r)) + first + c] = part->state.statistics[at] + law->tie[i][at];
+    }
   }
-  gradient[d - 1] += (value[2] - value[0]) / (2.0 * STEP);
-  precision[wb_packed_row((int)d) - 1] += (2.0 * value[1] - value[0] - value[2]) / (STEP * STEP);
+  /* How zeros follow the counts' coordinates, and counts their dispersion. A part knows its slope without the prior's,
+   * which does not depend on the other's coordinates. */
+  for (size_t c = 0; c < d; c = c + 1 == law->p[0] ? ahead : c + 1) {
+    const double from = point[c];
+    double above[WB_REGRESSION_MOST_MOVED];
+    for (int side = 0; side < 2; side++) {
+      point[c] = side == 0 ? from + STEP : from - STEP;
+      for (size_t i = c < ahead ? 1 : 0, first = i * law->p[0]; i < 2; first += law->p[i++]) {
+        const double *const slope = part_of(both, (int)i)->state.statistics + wb_packed_size((int)law->p[i]);
+        WB_TRY(inform(law, point, (int)i));
+        for (size_t r = 0; r < law->p[i]; r++) {
+          if (side == 0) above[first + r] = slope[r];
+          else precision[wb_packed_at((int)(first + r), (int)c)] = (slope[r] - above[first + r]) / (2.0 * STEP);
+        }
+      }
+    }
+    point[c] = from;
+  }
+  for (int i = 2; i >= 0 && d > ahead; i--) {
+    const double from = point[ahead];
+    /* The last is the point itself. */
+    point[ahead] = from + (i == 2 ? STEP : -STEP * i);
+    WB_TRY(log_density(law, point, &value[i]));
+    point[ahead] = from;
+  }
+  if (d > ahead) {
+    gradient[ahead] = (value[2] - value[1]) / (2.0 * STEP);
+    precision[wb_packed_size((int)d) - 1] = (2.0 * value[0] - value[1] - value[2]) / (STEP * STEP);
+  }
+  copy_point(law, point, 0);
+  return WB_OK;
 }
 
 /* Replaces the precision by its root. Directions without information, in which the mode may be far away, get the
@@ -205,17 +185,16 @@ static int make_root(wb_isa isa, int d, double *precision, double *room) {
   return 0;
 }
 
-/* Newton's method with halved steps to the mode, and the ellipse there. `x`, `trial`: d + 1; `room`: packed. */
-static int climb(joint_law *law, double *linear, double *x, double *trial, double *room) {
+/* Newton's method with halved steps to the mode, and the ellipse there. `x`, `trial`: d; `room`: packed. */
+static int climb(joint_law *law, double *x, double *trial, double *room) {
   const wb_regression_both *const both = law->both;
   const size_t d = law->d;
   double *const point = both->ellipse + 1, *const root = point + d, density, there;
   copy_point(law, point, 1);
   WB_TRY(log_density(law, point, &density));
   for (int i = 0;; i++) {
-    double unused, length = 1.0;
-    WB_TRY(log_likelihood(both, linear, &unused));
-    derivatives(law, point, linear, x, trial, root);
+    double length = 1.0;
+    WB_TRY(derivatives(law, point, trial, root));
     if (!make_root(both->counts.counts.isa, (int)d, root, room)) return WB_OK;
     if (i == 20) break;
     wb_cholesky_solve((int)d, root, trial, x);
@@ -255,13 +234,12 @@ static joint_law law_of(const wb_regression_both *both, double *room) {
 
 static int find_ellipse(const wb_regression_both *both) {
   const size_t d = coordinates(both);
-  double *linear, *x, *trial, *room, *own;
-  void *const memory = WB_PARTS("the search for the mode", both->counts.message,
-                                WB_PART(linear, 2 * both->counts.data->rows), WB_PART(x, d + 1), WB_PART(trial, d + 1),
+  double *x, *trial, *room, *own;
+  void *const memory = WB_PARTS("the search for the mode", both->counts.message, WB_PART(x, d), WB_PART(trial, d),
                                 WB_PART(room, wb_packed_size((int)d)), WB_PART(own, law_room(both)));
   if (!memory) return WB_ERROR_MEMORY;
   joint_law law = law_of(both, own);
-  const int status = climb(&law, linear, x, trial, room);
+  const int status = climb(&law, x, trial, room);
   wb_aligned_free(memory);
   return status;
 }
@@ -368,7 +346,7 @@ static int sweep(wb_regression_both *both, wb_regression_sweeper *sweeper, uint3
   for (int moved = 0; moved < 2; moved++)
     for (int i = 1; i >= 0; i--)
       if (moves[i] == moved) WB_TRY(wb_regression_sweep(sweeper + i, iteration, &unused));
-  return both->ellipse[0] > 0.0 && can_move(both) ? move(both, iteration, room, sum) : log_likelihood(both, NULL, sum);
+  return both->ellipse[0] > 0.0 && can_move(both) ? move(both, iteration, room, sum) : log_likelihood(both, sum);
 }
 
 int wb_regression_both_run(wb_regression_both *both, const wb_regression_sweeps *counts,

@@ -762,12 +762,11 @@ bool run_pair(const wb_backend *backend, const PairCase &c, Record *record) {
     good = good && call("completed counts", backend->regression->complete, &pair, with, 3);
     record->add(dispersed, kappa);
   }
-  std::vector<double> linear(2 * n), sums(2), statistics(WB_REGRESSION_STATISTICS(p));
-  good =
-      good && call("log likelihood of both", backend->regression->pair_log_likelihood, &pair, linear.data(), &sums[0]);
+  std::vector<double> sums(2), statistics(WB_REGRESSION_STATISTICS(p));
+  good = good && call("log likelihood of both", backend->regression->pair_log_likelihood, &pair, &sums[0]);
   good = good && call("sweep of counts", backend->regression->sweep, pair.counts, &pair.of_counts, 0, key, 3,
                       statistics.data(), nullptr, &sums[1]);
-  record->add(linear, sums, statistics);
+  record->add(sums, statistics);
   backend->regression->close(pair.counts);
   backend->regression->close(pair.zeros);
   return good && sums[0] - sums[0] == 0;

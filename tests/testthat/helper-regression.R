@@ -186,7 +186,8 @@ draw_toy_parameters <- function(toy) {
 }
 
 toy_ellipse_size <- function(toy) {
-  if (toy$p > toy$rows || any(vapply(toy$terms, function(term) !is.null(term$gap), NA))) return(2)
+  if (toy$p > toy$rows) return(2 + toy$rows)
+  if (any(vapply(toy$terms, function(term) !is.null(term$gap), NA))) return(2)
   if (is.null(toy$terms)) return(ellipse_size(toy$p, toy$groups, outcomes = toy$outcomes))
   ellipse_size(toy$p, vapply(toy$terms, function(term) term$levels, 0),
     vapply(toy$terms, function(term) max(1, ncol(term$z)), 0), is_group = FALSE, outcomes = toy$outcomes)

@@ -288,14 +288,13 @@ static void sum_segments(const wb_regression_session *session, int64_t leaf, int
   }
 }
 
-/* The rows of a pair: zeros' linear predictors, what to do, for which part, and where to write both predictors. */
+/* The rows of a pair: zeros' linear predictors, what to do, and for which part. */
 typedef enum pair_task { COMPLETE, INFORM, EVALUATE, EVALUATE_ROWS } pair_task;
 typedef struct pair_rows {
   const wb_regression_session *zeros;
   pair_task task;
   int part;
   const uint64_t *key;
-  double *linear;
 } pair_rows;
 
 typedef struct shared_pass {
@@ -355,10 +354,6 @@ static void pair_leaf(const shared_pass *pass, int64_t begin, int rows, leaf_roo
     zero[l] = pass->pair->zeros->row_values[what->row[begin + l]];
   }
   WB_LOOP(regression_log_none, isa)(to_eight(rows), data->poisson, size, room->psi, none);
-  if (pass->pair->linear) {
-    memcpy(pass->pair->linear + begin, room->psi, (size_t)rows * sizeof(double));
-    memcpy(pass->pair->linear + data->rows + begin, zero, (size_t)rows * sizeof(double));
-  }
   if (pass->pair->task == COMPLETE) complete_leaf(pass, begin, rows, none, zero);
   if (pass->pair->task == INFORM) inform_leaf(pass, begin, rows, room);
   if (pass->pair->task < EVALUATE) return;
@@ -511,8 +506,8 @@ static int inform(const wb_regression_pair *pair, int part, wb_message *message)
   return pass_pair(pair, &rows, 0, &unused, message);
 }
 
-static int pair_log_likelihood(const wb_regression_pair *pair, double *linear, double *sum, wb_message *message) {
-  const pair_rows rows = {.zeros = pair->zeros, .task = EVALUATE, .linear = linear};
+static int pair_log_likelihood(const wb_regression_pair *pair, double *sum, wb_message *message) {
+  const pair_rows rows = {.zeros = pair->zeros, .task = EVALUATE};
   return pass_pair(pair, &rows, 0, sum, message);
 }
 

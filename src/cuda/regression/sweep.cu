@@ -141,13 +141,13 @@ __device__ double one_logit(const regression_rows &data, const term_list &terms,
   return free + (fixed_part(data, terms, 0, row, &effects) + at.shift);
 }
 
-/* The log likelihood of each row of a pair, and both predictors if there is `linear`; or completes the data; or writes
- * what a row knows of the predictor of a part. `to`: of the part, to which EVALUATE_ROWS also writes.
+/* The log likelihood of each row of a pair; or completes the data; or writes what a row knows of the predictor of a
+ * part. `to`: of the part, to which EVALUATE_ROWS also writes.
  * Launch: a thread for each row of the counts. Bytes of global memory: 8 (columns + 10) a row; operations:
  * a multiply-add a column, and six exp or log. */
 __global__ void __launch_bounds__(row_threads)
     regression_join(regression_both both, term_list terms, term_list zero_terms, pair_task task, int part,
-                    bool expected, uint64_t key, uint32_t iteration, double *dispersed, double *kappa, double *linear,
+                    bool expected, uint64_t key, uint32_t iteration, double *dispersed, double *kappa,
                     double *log_likelihood, double *information, double *to) {
   const int64_t row = thread_number<row_threads>();
   if (row >= both.counts.rows) return;
@@ -165,10 +165,6 @@ __global__ void __launch_bounds__(row_threads)
     wb_zero_completed(both.hurdle, count, weight, both.unit[row], more, dispersed + row, kappa + both.row[row]);
   }
   if (task < EVALUATE) return;
-  if (linear != nullptr) {
-    linear[row] = psi;
-    linear[both.counts.rows + row] = zero;
-  }
   const double counted = wb_zero_log_count(both.counts.poisson, count, size, both.of_counts.shift, psi);
   log_likelihood[row] = weight * wb_zero_log_likelihood(both.hurdle, count, counted, none, zero);
   if (task == EVALUATE_ROWS) to[own] = log_likelihood[row];
@@ -227,7 +223,7 @@ struct wb_regression_session {
   wb::device_array<double> omega, z, log_likelihood, sums, segment_sums;
   wb::device_array<int32_t> row_start, column, group;
   wb::device_array<int64_t> segment_row;
-  wb::device_array<double> count, weight, unit, linear; /* of counts beside zeros */
+  wb::device_array<double> count, weight, unit; /* of counts beside zeros */
   wb::device_array<int32_t> zero_row;
   int32_t hurdle = 0;
   double *completed = nullptr; /* the host's copy of `dispersed` or `kappa`, whichever changes */
@@ -302,7 +298,6 @@ struct wb_regression_session {
       WB_TRY(wb::bring(run, weight, what.weight, n, "the responses", message));
       WB_TRY(wb::bring(run, unit, what.unit, n, "the responses", message));
       WB_TRY(wb::bring(run, zero_row, what.row, n, "the responses", message));
-      WB_TRY(linear.allocate(2 * n, "the linear predictors", message));
     }
     WB_TRY(root.allocate(node, "the sums", message));
     WB_TRY(packet.allocate(wb::packet_head + p * m, "the coefficients", message));
@@ -379,7 +374,7 @@ struct wb_regression_session {
   }
 
   int join(const wb_regression_pair &pair, wb::pair_task task, int part, const uint64_t *key, uint32_t iteration,
-           double *to, double *total, wb_message *message) {
+           double *total, wb_message *message) {
     const char *const what = task == wb::COMPLETE ? "completing the counts" : "joining the regressions";
     wb_regression_session &other = *pair.zeros, &own = part == 0 ? *this : other;
     const size_t n = size_t(rows);
@@ -393,15 +388,13 @@ struct wb_regression_session {
     both.of_zeros = *other.here();
     WB_TRY(wb::launch(wb::cover(wb::row_threads, rows), wb::regression_join, what, message, both, terms.list(),
                       other.terms.list(), task, part, key == nullptr, key == nullptr ? uint64_t(0) : *key, iteration,
-                      dispersed.data(), other.kappa.data(), to == nullptr ? nullptr : linear.data(),
-                      log_likelihood.data(), own.omega.data(),
+                      dispersed.data(), other.kappa.data(), log_likelihood.data(), own.omega.data(),
                       task == wb::INFORM ? own.z.data() : own.log_likelihood.data()));
     if (task == wb::INFORM || task == wb::EVALUATE_ROWS || key != nullptr) return stream.wait(what, message);
     if (task == wb::COMPLETE) {
       WB_TRY(dispersed.download(completed, n, "copying the completed counts from the device", message));
       return other.kappa.download(other.completed, n, "copying the completed counts from the device", message);
     }
-    if (to != nullptr) WB_TRY(linear.download(to, 2 * n, "copying the linear predictors from the device", message));
     WB_TRY(sum(both.counts, false, message));
     WB_TRY(stream.wait("joining the regressions", message));
     *total = root.data()[node - 1];
@@ -480,23 +473,23 @@ static int log_likelihood(wb_regression_session *session, const wb_regression_pa
 
 static int complete(const wb_regression_pair *pair, const uint64_t *key, uint32_t iteration, wb_message *message) {
   WB_ON_DEVICE(pair->counts->device, message, &pair->counts->stream);
-  return pair->counts->join(*pair, wb::COMPLETE, 0, key, iteration, nullptr, nullptr, message);
+  return pair->counts->join(*pair, wb::COMPLETE, 0, key, iteration, nullptr, message);
 }
 
 static int inform(const wb_regression_pair *pair, int part, wb_message *message) {
   WB_ON_DEVICE(pair->counts->device, message, &pair->counts->stream);
-  return pair->counts->join(*pair, wb::INFORM, part, nullptr, 0, nullptr, nullptr, message);
+  return pair->counts->join(*pair, wb::INFORM, part, nullptr, 0, nullptr, message);
 }
 
-static int pair_log_likelihood(const wb_regression_pair *pair, double *linear, double *sum, wb_message *message) {
+static int pair_log_likelihood(const wb_regression_pair *pair, double *sum, wb_message *message) {
   WB_ON_DEVICE(pair->counts->device, message, &pair->counts->stream);
-  return pair->counts->join(*pair, wb::EVALUATE, 0, nullptr, 0, linear, sum, message);
+  return pair->counts->join(*pair, wb::EVALUATE, 0, nullptr, 0, sum, message);
 }
 
 static int pair_level_log_likelihoods(const wb_regression_pair *pair, int part, int32_t term, double *log_likelihoods,
                                       wb_message *message) {
   WB_ON_DEVICE(pair->counts->device, message, &pair->counts->stream);
-  WB_TRY(pair->counts->join(*pair, wb::EVALUATE_ROWS, part, nullptr, 0, nullptr, nullptr, message));
+  WB_TRY(pair->counts->join(*pair, wb::EVALUATE_ROWS, part, nullptr, 0, nullptr, message));
   return (part == 0 ? pair->counts : pair->zeros)->total(term, log_likelihoods, message);
 }
 
