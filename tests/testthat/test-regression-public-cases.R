@@ -90,6 +90,15 @@ test_that("a numeric group is the same as integer, double or text, in new data t
   }
 })
 
+test_that("areas may be numbers whose text R would write as 1e+05", {
+  groups <- transform(d, id = 1e5 * rep(1:3, 20))
+  names <- c("100000", "200000", "300000")
+  near <- matrix(c(0, 1, 0, 1, 0, 1, 0, 1, 0), 3, dimnames = list(names, names))
+  fit <- fits(k ~ x + car(id, near), groups)
+  expect_identical(fits(k ~ x + car(id, near), transform(groups, id = as.integer(id)))$draws, fit$draws)
+  expect_rows(predict(fit, transform(groups[4:6, ], id = as.integer(id))), predict(fit), 4:6)
+})
+
 # parsnip 491, statsmodels 5535
 test_that("the modelled response is the same in every form, and print() names it", {
   forms <- transform(d, yes = y == 1, word = ifelse(y == 1, "yes", "no"), f = factor(y), unused = factor(y, 0:2),
