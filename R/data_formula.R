@@ -126,13 +126,13 @@ frame_formula <- function(fixed, bars, variables = list()) {
   fixed
 }
 
-# Levels are in the order of interaction(), without its table of all pairs.
+# Levels in the order of interaction(), without its table of all pairs.
 group_values <- function(group, data, envir = baseenv()) {
   name <- deparse1(group)
   if (name %in% names(data)) return(data[[name]])
   if (!is.call(group) || !identical(group[[1L]], quote(`:`))) return(eval(group, data, envir))
-  first <- factor(group_values(group[[2L]], data, envir))
-  second <- factor(group_values(group[[3L]], data, envir))
+  first <- as_groups(group_values(group[[2L]], data, envir))
+  second <- as_groups(group_values(group[[3L]], data, envir))
   code <- (as.double(second) - 1) * nlevels(first) + as.double(first)
   found <- sort(unique(code))
   labels <- paste(levels(first)[(found - 1) %% nlevels(first) + 1], levels(second)[(found - 1) %/% nlevels(first) + 1],
@@ -151,5 +151,12 @@ group_factor <- function(frame, group) {
   if (!is_vector) stop_input("formula", "has a grouping that is not a vector: ", show_value(values))
   row <- which(is.na(values))[1L]
   if (!is.na(row)) stop_input("data", "has no value of the grouping ", dQuote(name, FALSE), " in row ", row)
+  as_groups(values)
+}
+
+# A number has one text, integer or double: 100000, not 1e+05.
+as_groups <- function(values) {
+  old <- options(scipen = 99L)
+  on.exit(options(old))
   factor(values)
 }

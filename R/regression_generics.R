@@ -169,7 +169,7 @@ model.frame.bayes_logit <- function(formula, ...) part_of(formula, "formula", fu
 #' @export
 terms.bayes_logit <- function(x, ...) part_of(x, "x", function(fit) fit$terms)
 
-# As in lme4: no family has a scale besides its parameters.
+# As in lme4: no family has a scale of its own.
 #' @rdname ranef.bayes_logit
 #' @export
 sigma.bayes_logit <- function(object, ...) part_of(object, "object", function(fit) 1, ...)

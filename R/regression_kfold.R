@@ -28,7 +28,13 @@ kfold.bayes_logit <- function(x, K = 10, group = NULL, folds = NULL, seed = NULL
   refit <- refit_with_weights(x, parent.frame())
   has_part <- x$response$information > 0
   point <- if (is.null(group)) seq_len(x$rows) else kfold_groups(x, group, refit$data)
-  folds <- if (is.null(folds)) random_folds(K, point, has_part, seed) else check_folds(folds, x, point, has_part)
+  if (is.null(folds)) {
+    points <- unique(point[has_part])
+    if (length(points) < 2L) stop_input("x", "has fewer than two rows or groups, so that none can be left out")
+    K <- min(check_count(K, "K", min = 2), length(points))
+    folds <- as.vector(draw_with_seed(seed, sample(rep_len(seq_len(K), length(points)))))[match(point, points)]
+    folds[is.na(folds)] <- 1L
+  } else folds <- check_folds(folds, x, point, has_part)
   elpd <- numeric(x$rows)
   verdicts <- list(verdict(x))
   for (fold in unique(folds[has_part])) {
@@ -91,14 +97,6 @@ kfold_groups <- function(fit, group, data) {
       " rows that were fitted, not ", show_value(group))
   }
   match(group, unique(group))
-}
-
-random_folds <- function(K, point, has_part, seed) {
-  points <- unique(point[has_part])
-  if (length(points) < 2L) stop_input("x", "has fewer than two rows or groups, so that none can be left out")
-  K <- min(check_count(K, "K", min = 2), length(points))
-  folds <- as.vector(draw_with_seed(seed, sample(rep_len(seq_len(K), length(points)))))[match(point, points)]
-  ifelse(is.na(folds), 1L, folds)
 }
 
 check_folds <- function(folds, fit, point, has_part) {

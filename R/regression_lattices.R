@@ -159,10 +159,10 @@ with_times <- function(lattice, data, fail) {
   lattice
 }
 
-# The level of each row; NA if an autoregression that is made has no level for it.
+# The level of each row; NA if a made autoregression has none for it.
 lattice_levels <- function(smooth, data) {
   lattice <- smooth$lattice
-  if (is.character(lattice$at$place)) data[[1L]] <- as.character(data[[1L]])
+  if (is.character(lattice$at$place)) data[[1L]] <- as.character(as_groups(data[[1L]]))
   key <- function(rows) paste(match(rows$place, lattice$at$place), rows$unit)
   level <- match(key(lattice_places(lattice, data)), key(lattice$at))
   if (anyNA(level) && is.null(smooth$gap)) {

@@ -93,24 +93,20 @@ kept_effects <- function(re_formula, fit) {
   kept <- list()
   for (bar in parts$bars) {
     group <- deparse1(bar$group)
-    columns <- bar_columns(bar, fit)
+    words <- dQuote(sprintf("(%s)", bar_words(bar)), FALSE)
+    stop_at <- function(...) stop_input("re_formula", "has the term ", words, ...)
+    columns <- if (is_intercept_bar(bar)) "(Intercept)" else tryCatch(
+      colnames(stats::model.matrix(bar_terms(bar, fit$frame), fit$frame)),
+      error = function(error) stop_at(", which the fit does not have")
+    )
     has <- unlist(lapply(terms, function(term) if (term$group == group) term$columns))
     if (!all(columns %in% has)) {
       labels <- unique(vapply(terms, function(term) sprintf("(%s)", term$label), ""))
-      stop_input("re_formula", "has the term ", dQuote(sprintf("(%s)", bar_words(bar)), FALSE), ", but the fit has ",
-        if (length(labels)) paste(labels, collapse = " + ") else "no grouping terms")
+      stop_at(", but the fit has ", if (length(labels)) paste(labels, collapse = " + ") else "no grouping terms")
     }
     kept[[group]] <- union(kept[[group]], columns)
   }
   kept
-}
-
-bar_columns <- function(bar, fit) {
-  if (is_intercept_bar(bar)) return("(Intercept)")
-  tryCatch(colnames(stats::model.matrix(bar_terms(bar, fit$frame), fit$frame)), error = function(error) {
-    stop_input("re_formula", "has the term ", dQuote(sprintf("(%s)", bar_words(bar)), FALSE),
-      ", which the fit does not have")
-  })
 }
 
 #' @rdname predict.bayes_logit

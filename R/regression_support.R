@@ -184,8 +184,7 @@ is_separated <- function(fit, x, occurs) {
   all(own > do.call(pmax, lapply(seq_len(ncol(linear)), function(k) linear[, k])) | rowSums(occurs) == 0)
 }
 
-# With an intercept, the linear predictors of the rows with one value can change alone. Without one they can if the
-# other value is 0.
+# With an intercept, linear predictors of rows with one value can change alone; without, if the other value is 0.
 unlimited_columns <- function(fit, x, occurs) {
   family <- family_of(fit)
   has_intercept <- any(fit$design$is_intercept)

@@ -217,8 +217,8 @@ new_term_rows <- function(fit, newdata, kept) {
   Map(function(term, kept) {
     if (!any(kept)) return(list(level = rep(-1L, nrow(newdata)), new_level = rep(1L, nrow(newdata)), kept = kept))
     known <- term$group %in% names(newdata) || all(all.vars(term$expression) %in% names(newdata))
-    values <- tryCatch(if (known) as.character(group_values(term$expression, newdata, environment(fit$formula))),
-      error = pass_on)
+    values <- tryCatch(if (known) group_values(term$expression, newdata, environment(fit$formula)), error = pass_on)
+    values <- as.character(as_groups(values))
     if (length(values) != nrow(newdata)) stop_input("newdata", "lacks the groups ", dQuote(term$group, FALSE))
     level <- match(values, term$levels, nomatch = 0L)
     level[is.na(values)] <- NA

@@ -79,6 +79,26 @@ test_that("levels that no row has change nothing, and cannot be predicted", {
   expect_input_error(predict(more, data.frame(x = 0, g = "between")), "new level \"between\"")
 })
 
+test_that("a numeric group is the same as integer, double or text, in new data too", {
+  groups <- transform(d, id = 1e5 * rep(1:3, 20))
+  for (term in c("(1 | id)", "(1 | id:g)", "(x | id)")) {
+    fit <- fits(reformulate(c("x", term), "k"), groups)
+    whole <- predict(fit)
+    for (change in list(identity, as.integer, function(id) sprintf("%d", as.integer(id)))) {
+      expect_rows(predict(fit, transform(groups[4:6, ], id = change(id))), whole, 4:6)
+    }
+  }
+})
+
+test_that("areas may be numbers whose text R would write as 1e+05", {
+  groups <- transform(d, id = 1e5 * rep(1:3, 20))
+  names <- c("100000", "200000", "300000")
+  near <- matrix(c(0, 1, 0, 1, 0, 1, 0, 1, 0), 3, dimnames = list(names, names))
+  fit <- fits(k ~ x + car(id, near), groups)
+  expect_identical(fits(k ~ x + car(id, near), transform(groups, id = as.integer(id)))$draws, fit$draws)
+  expect_rows(predict(fit, transform(groups[4:6, ], id = as.integer(id))), predict(fit), 4:6)
+})
+
 # parsnip 491, statsmodels 5535
 test_that("the modelled response is the same in every form, and print() names it", {
   forms <- transform(d, yes = y == 1, word = ifelse(y == 1, "yes", "no"), f = factor(y), unused = factor(y, 0:2),
