@@ -126,48 +126,42 @@ static int derivatives(joint_law *law, double *point, double *gradient, double *
   double value[3];
   memset(precision, 0, wb_packed_size((int)d) * sizeof(double));
   for (size_t i = 0, first = 0; i < 2; first += law->p[i++]) {
-    const wb_regression_chain *const part = part_of(both, (int)i);
-    const size_t p = law->p[i], triangle = wb_packed_size((int)p);
-    double *const away = law->spare, *const tied = away + p;
+    const double *const statistics = part_of(both, (int)i)->state.statistics;
     WB_TRY(inform(law, point, (int)i));
-    for (size_t c = 0; c < p; c++) away[c] = point[first + c] - part->prior.mean[c];
-    wb_regression_apply_symmetric((int)p, law->tie[i], away, tied);
-    for (size_t r = 0; r < p; r++) {
-      gradient[first + r] = part->state.statistics[triangle + r] - tied[r];
-      for (size_t c = 0, at = wb_packed_row((int)r); c <= r; c++, at++)
-        precision[wb_packed_row((int)(first + r)) + first + c] = part->state.statistics[at] + law->tie[i][at];
-    }
+    memcpy(gradient + first, statistics + wb_packed_size((int)law->p[i]), law->p[i] * sizeof(double));
+    for (size_t r = 0, at = 0; r < law->p[i]; r++)
+      for (size_t c = 0; c <= r; c++, at++)
+        precision[wb_packed_row((int)(first + r)) + first + c] = statistics[at] + law->tie[i][at];
   }
-  /* How zeros follow the counts' coordinates, and counts their dispersion. A part knows its slope without the prior's,
-   * which does not depend on the other's coordinates. */
+  /* Zeros follow the coordinates of the counts, and counts their dispersion. */
   for (size_t c = 0; c < d; c = c + 1 == law->p[0] ? ahead : c + 1) {
     const double from = point[c];
-    double above[WB_REGRESSION_MOST_MOVED];
-    for (int side = 0; side < 2; side++) {
-      point[c] = side == 0 ? from + STEP : from - STEP;
-      for (size_t i = c < ahead ? 1 : 0, first = i * law->p[0]; i < 2; first += law->p[i++]) {
-        const double *const slope = part_of(both, (int)i)->state.statistics + wb_packed_size((int)law->p[i]);
-        WB_TRY(inform(law, point, (int)i));
-        for (size_t r = 0; r < law->p[i]; r++) {
-          if (side == 0) above[first + r] = slope[r];
-          else precision[wb_packed_at((int)(first + r), (int)c)] = (slope[r] - above[first + r]) / (2.0 * STEP);
-        }
-      }
+    point[c] += STEP;
+    for (size_t i = c < ahead, first = i * law->p[0]; i < 2; first += law->p[i++]) {
+      const double *const slope = part_of(both, (int)i)->state.statistics + wb_packed_size((int)law->p[i]);
+      WB_TRY(inform(law, point, (int)i));
+      for (size_t r = first; r < first + law->p[i]; r++)
+        precision[wb_packed_at((int)r, (int)c)] = (gradient[r] - slope[r - first]) / STEP;
     }
     point[c] = from;
   }
-  for (int i = 2; i >= 0 && d > ahead; i--) {
-    const double from = point[ahead];
-    /* The last is the point itself. */
-    point[ahead] = from + (i == 2 ? STEP : -STEP * i);
+  for (size_t i = 0, first = 0; i < 2; first += law->p[i++]) {
+    double *const away = law->spare, *const tied = away + law->p[i];
+    for (size_t c = 0; c < law->p[i]; c++) away[c] = point[first + c] - part_of(both, (int)i)->prior.mean[c];
+    wb_regression_apply_symmetric((int)law->p[i], law->tie[i], away, tied);
+    for (size_t c = 0; c < law->p[i]; c++) gradient[first + c] -= tied[c];
+  }
+  /* The last is the point itself, at which the state stays. */
+  for (int i = 2; i >= 0; i--) {
+    const double from = point[d - 1];
+    if (d > ahead) point[d - 1] += i == 2 ? STEP : -STEP * i;
     WB_TRY(log_density(law, point, &value[i]));
-    point[ahead] = from;
+    point[d - 1] = from;
   }
   if (d > ahead) {
     gradient[ahead] = (value[2] - value[1]) / (2.0 * STEP);
     precision[wb_packed_size((int)d) - 1] = (2.0 * value[0] - value[1] - value[2]) / (STEP * STEP);
   }
-  copy_point(law, point, 0);
   return WB_OK;
 }
 
@@ -183,35 +177,6 @@ static int make_root(wb_isa isa, int d, double *precision, double *room) {
     if (good) return 1;
   }
   return 0;
-}
-
-/* Newton's method with halved steps to the mode, and the ellipse there. `x`, `trial`: d; `room`: packed. */
-static int climb(joint_law *law, double *x, double *trial, double *room) {
-  const wb_regression_both *const both = law->both;
-  const size_t d = law->d;
-  double *const point = both->ellipse + 1, *const root = point + d, density, there;
-  copy_point(law, point, 1);
-  WB_TRY(log_density(law, point, &density));
-  for (int i = 0;; i++) {
-    double length = 1.0;
-    WB_TRY(derivatives(law, point, trial, root));
-    if (!make_root(both->counts.counts.isa, (int)d, root, room)) return WB_OK;
-    if (i == 20) break;
-    wb_cholesky_solve((int)d, root, trial, x);
-    for (there = density; length > 1e-3; length *= 0.5) {
-      for (size_t c = 0; c < d; c++) trial[c] = wb_fma(length, x[c], point[c]);
-      WB_TRY(log_density(law, trial, &there));
-      if (there > density) break;
-    }
-    if (!(there > density + 1e-6)) {
-      WB_TRY(log_density(law, point, &density));
-      break;
-    }
-    density = there;
-    memcpy(point, trial, d * sizeof(double));
-  }
-  both->ellipse[0] = 1.0;
-  return WB_OK;
 }
 
 /* `room`: law_room() doubles. */
@@ -232,14 +197,24 @@ static joint_law law_of(const wb_regression_both *both, double *room) {
   return law;
 }
 
+/* Newton's method to the mode, and the ellipse there. */
 static int find_ellipse(const wb_regression_both *both) {
+  enum { STEPS = 12 };
   const size_t d = coordinates(both);
-  double *x, *trial, *room, *own;
-  void *const memory = WB_PARTS("the search for the mode", both->counts.message, WB_PART(x, d), WB_PART(trial, d),
+  double *const point = both->ellipse + 1, *step, *room, *own;
+  void *const memory = WB_PARTS("the search for the mode", both->counts.message, WB_PART(step, d),
                                 WB_PART(room, wb_packed_size((int)d)), WB_PART(own, law_room(both)));
   if (!memory) return WB_ERROR_MEMORY;
   joint_law law = law_of(both, own);
-  const int status = climb(&law, x, trial, room);
+  int status = WB_OK;
+  copy_point(&law, point, 1);
+  for (int i = 0; i <= STEPS && status == WB_OK; i++) {
+    status = derivatives(&law, point, step, law.root);
+    if (status != WB_OK || !make_root(both->counts.counts.isa, (int)d, law.root, room)) break;
+    if (i == STEPS) both->ellipse[0] = 1.0;
+    wb_cholesky_solve((int)d, law.root, step, step);
+    for (size_t c = 0; c < d && i < STEPS; c++) point[c] += wb_level_within(step[c], WB_LEVEL_MOST_STEP);
+  }
   wb_aligned_free(memory);
   return status;
 }
