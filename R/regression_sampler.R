@@ -104,7 +104,6 @@ ellipse_size <- function(p, levels = 0, columns = 1, is_group = TRUE, outcomes =
 
 ellipse_start <- function(fit) {
   terms <- fit$design$terms
-  if (is_dual(fit$design)) return(numeric(2L + nrow(fit$design$x)))
   if (length(banded_smooths(fit$design))) return(numeric(2L))
   size <- function(part) if (length(terms)) lengths(lapply(terms, `[[`, part)) else as.numeric(part == "columns")
   numeric(ellipse_size(ncol(fit$design$x), size("levels"), size("columns"),
@@ -154,7 +153,7 @@ logit_start <- function(fit) {
     statistics = numeric(if (dual) 2 * nrow(fit$design$x) else p * (p + 1) / 2 + p), intercepts = numeric(groups),
     group_statistics = numeric(groups * ((if (dual) 0 else p) + 2)),
     shrinkage = rep(shrinkage_start(fit$prior, p), outcomes), scalars = c(as.double(family$has_dispersion), 1, 1),
-    ellipse = ellipse_start(fit)), start_terms(fit))
+    ellipse = if (dual) numeric(2L + nrow(fit$design$x)) else ellipse_start(fit)), start_terms(fit))
 }
 
 # The distinct counts and their weights, for the gamma functions in the law of the dispersion.
