@@ -234,9 +234,8 @@ int wb_regression_move_dispersion(const wb_regression_chain *chain, uint32_t ite
   const double *effects = state->grouping ? state->effects : state->intercepts;
   const double log_r = wb_log(state->scalars[WB_REGRESSION_DISPERSION]);
   wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_DISPERSION, iteration, 1);
-  for (int32_t c = 0; c < p; c++) point[c] = wb_regression_prior_mean(&chain->prior, state, 0, c);
-  WB_TRY(table->multiply(chain->session, point, move.fixed, chain->message));
-  for (int32_t c = 0; c < p; c++) point[c] = state->coefficients[c] - point[c];
+  WB_TRY(table->multiply(chain->session, chain->prior.mean, move.fixed, chain->message));
+  for (int32_t c = 0; c < p; c++) point[c] = state->coefficients[c] - chain->prior.mean[c];
   WB_TRY(table->multiply(chain->session, point, move.now, chain->message));
   for (int32_t c = 0; c < p; c++) point[c] = wb_sqrt(dual->variance[c]) * wb_draw_normal(&stream);
   WB_TRY(table->multiply(chain->session, point, move.start, chain->message));
