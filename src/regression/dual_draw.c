@@ -23,9 +23,9 @@ int wb_regression_dual_open(const wb_regression_chain *chain, wb_regression_dual
   dual->memory =
       WB_PARTS("the system of the rows", chain->message, WB_PART(dual->gram, padded * stride),
                WB_PART(dual->system, padded * stride), WB_PART(dual->root, padded), WB_PART(dual->solution, padded),
-               WB_PART(dual->linear, padded), WB_PART(dual->residual, padded), WB_PART(dual->variance, state->columns),
-               WB_PART(dual->point, state->columns), WB_PART(dual->effects, effects), WB_PART(dual->moved, 5 * padded),
-               WB_PART(dual->group, padded));
+               WB_PART(dual->linear, padded), WB_CLEARED(dual->residual, padded),
+               WB_PART(dual->variance, state->columns), WB_PART(dual->point, state->columns),
+               WB_PART(dual->effects, effects), WB_PART(dual->moved, 5 * padded), WB_PART(dual->group, padded));
   if (!dual->memory) return WB_ERROR_MEMORY;
   for (int32_t g = 0; g < state->groups; g++)
     for (int64_t row = start[g]; row < start[g + 1]; row++) dual->group[row] = g;
@@ -231,31 +231,27 @@ int wb_regression_move_dispersion(const wb_regression_chain *chain, uint32_t ite
                                 room + 2 * padded,
                                 room + 3 * padded,
                                 room + 4 * padded};
-  const double *effects = state->effects;
+  const double *effects = state->grouping ? state->effects : state->intercepts;
   const double log_r = wb_log(state->scalars[WB_REGRESSION_DISPERSION]);
   wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_DISPERSION, iteration, 1);
-  for (int32_t c = 0; c < p; c++) point[c] = wb_regression_prior_mean(&chain->prior, state, 0, c);
-  WB_TRY(table->multiply(chain->session, point, move.fixed, chain->message));
-  for (int32_t c = 0; c < p; c++) point[c] = state->coefficients[c] - point[c];
+  WB_TRY(table->multiply(chain->session, chain->prior.mean, move.fixed, chain->message));
+  for (int32_t c = 0; c < p; c++) point[c] = state->coefficients[c] - chain->prior.mean[c];
   WB_TRY(table->multiply(chain->session, point, move.now, chain->message));
   for (int32_t c = 0; c < p; c++) point[c] = wb_sqrt(dual->variance[c]) * wb_draw_normal(&stream);
   WB_TRY(table->multiply(chain->session, point, move.start, chain->message));
   for (int32_t i = 0; i < n; i++) {
     move.noise[i] = wb_draw_normal(&stream);
     if (chain->data->offset) move.fixed[i] += chain->data->offset[i];
-    if (state->groups > 0) move.fixed[i] += state->intercepts[dual->group[i]];
     /* The reference is learned in the warm-up, in which late sweeps weigh more. */
     if (iteration <= chain->warmup)
       move.reference[i] = wb_fma(2.0 / (iteration + 1.0), move.now[i] - move.reference[i], move.reference[i]);
   }
-  for (int32_t t = 0; state->grouping && t < state->grouping->count; t++) {
-    const wb_regression_term *const term = state->grouping->terms + t;
+  const wb_regression_dual_grouping groups = wb_regression_dual_groups(chain);
+  const wb_regression_term *term = state->grouping ? state->grouping->terms : &groups.term;
+  for (int32_t t = state->grouping ? state->grouping->count : state->groups > 0; t > 0; t--, term++) {
     for (int32_t i = 0; i < n; i++) move.fixed[i] = add_effects(term, n, i, 1.0, effects, move.fixed[i]);
     effects += (size_t)term->levels * (size_t)term->columns;
   }
-  memset(dual->root, 0, padded * sizeof(double));
-  memset(dual->solution, 0, padded * sizeof(double));
-  memset(dual->residual, 0, padded * sizeof(double));
   if (!(moved_density(&move, log_r) > -wb_infinity())) return WB_OK;
   for (int32_t i = 0; i < n; i++) {
     const double off = move.now[i] - move.at[i];

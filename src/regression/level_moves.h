@@ -25,7 +25,7 @@
 #define WB_LEVEL_TOGETHER 12
 #define WB_LEVEL_PART 8
 /* There are moves only up to so many coefficients, and if the term of most levels has at least so many. */
-#define WB_LEVEL_MOST_COEFFICIENTS 64
+#define WB_LEVEL_MOST_COEFFICIENTS 128
 #define WB_LEVEL_LEAST_LEVELS 20
 /* There are moves if Polya-Gamma sweeps are expected to give fewer effective draws in 1,000. In eight models that
  * had 20 to 619 the expectation was 0.3 to 1.8 times that; in five with 3 to 14 it was 0.1 to 0.6 times that. */

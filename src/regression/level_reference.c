@@ -164,13 +164,14 @@ static void semidefinite_root(int32_t n, double *a) {
   }
 }
 
-/* The stand-in rows of a level from its sums at the reference point, and its `events`. */
-static void make_record(const wb_level_term *t, wb_regression_level sums, double events, double *record) {
+/* The stand-in rows of a level from its sums at the reference point, and its `events`. Where zeros are of two kinds,
+ * rows have `even` information on both sides of the reference. */
+static void make_record(const wb_level_term *t, wb_regression_level sums, int even, double events, double *record) {
   const int32_t q = t->q, p = t->p, rows = WB_LEVEL_ROWS(q);
   double *const linear = record + 2 + q, *const z = linear + q, *const g = z + (size_t)rows * (size_t)q;
   const double information = sums.own[0];
   double factor[WB_LEVEL_MOST_PACKED];
-  wb_level_stand_in(rows, events, sums.slope[0], information, record);
+  wb_level_stand_in(rows, even ? sums.slope[0] + 2.0 * information : events, sums.slope[0], information, record);
   for (int32_t j = 0; j < rows; j++) z[(size_t)j * (size_t)q] = 1.0;
   if (q > 1) {
     double mean[WB_LEVEL_MOST], spread[WB_LEVEL_MOST_PACKED];
@@ -218,13 +219,10 @@ int wb_level_make_records(const wb_regression_chain *chain, const wb_level_term 
   copy_modes(t, at->effects, 0);
   memcpy(at->coefficients + (size_t)t->outcome * (size_t)t->p, t->mean, (size_t)t->p * sizeof(double));
   WB_TRY(weigh(chain, at, t->outcome, WB_REGRESSION_INFORMATION));
-  /* Where zeros are of two kinds, a level's rows have as much information on either side of its reference. */
   const int even = chain->beside && !chain->data->zeros;
-  for (int32_t l = 0; l < t->levels; l++) {
-    const wb_regression_level own = sums_of(chain, t, at->sums, l);
-    const double stand_ins = even ? wb_fma(2.0, own.own[0], own.slope[0]) : events[t->first + (uint64_t)l];
-    make_record(t, own, stand_ins, t->records + (size_t)l * t->record);
-  }
+  for (int32_t l = 0; l < t->levels; l++)
+    make_record(t, sums_of(chain, t, at->sums, l), even, events[t->first + (uint64_t)l],
+                t->records + (size_t)l * t->record);
   return WB_OK;
 }
 

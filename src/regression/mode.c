@@ -4,6 +4,7 @@
 
 #include "regression/ellipse.h"
 
+#include "core/regression_level.h"
 #include "numeric/memory.h"
 #include "regression/target.h"
 #include "regression/wide_design.h"
@@ -250,11 +251,7 @@ static void scatter(const wb_regression_target *t, const wb_regression_quadratic
   for (size_t i = 0; i < size; i++) s->step[i] = scale * wb_draw_normal(&stream);
   wb_regression_factor_colour(e, &s->f, s->step);
   for (size_t i = 0; i < size; i++) s->step[i] += s->point[i];
-  if (e->d > e->p) {
-    double *const log_r = s->step + e->p;
-    if (*log_r > WB_REGRESSION_DISPERSION_MOST) *log_r = WB_REGRESSION_DISPERSION_MOST;
-    if (*log_r < -WB_REGRESSION_DISPERSION_MOST) *log_r = -WB_REGRESSION_DISPERSION_MOST;
-  }
+  if (e->d > e->p) s->step[e->p] = wb_level_within(s->step[e->p], WB_REGRESSION_DISPERSION_MOST);
   wb_regression_put_point(t, s->step);
 }
 

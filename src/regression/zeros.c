@@ -102,72 +102,36 @@ static void colour(void *context, double *w) {
   wb_triangle_solve_transposed((int)law->d, law->root, w, w);
 }
 
-/* What a part of the data says about its coefficients at a point, with what completes the data summed out. */
-static int inform(const joint_law *law, double *point, int part) {
-  const wb_regression_chain *const chain = part_of(law->both, part);
-  const wb_regression_functions *const table = chain->backend->regression;
-  double unused;
-  copy_point(law, point, 0);
-  const wb_regression_pair pair = pair_of(law->both);
-  wb_regression_parameters parameters = wb_regression_own_parameters(&chain->state);
-  parameters.weights = WB_REGRESSION_GIVEN;
-  WB_TRY(table->inform(&pair, part, chain->message));
-  return table->sweep(chain->session, &parameters, 0, 0, 0, chain->state.statistics,
-                      chain->state.groups > 0 ? chain->state.group_statistics : NULL, &unused, chain->message);
-}
-
 /* Derivatives that no pass computes are differences over this distance. */
 #define STEP 1e-3
 
-/* The gradient of the log posterior at a point, and less its second derivatives, packed. */
-static int derivatives(joint_law *law, double *point, double *gradient, double *precision) {
-  const wb_regression_both *const both = law->both;
-  const size_t ahead = law->p[0] + law->p[1], d = law->d;
-  double value[3];
-  memset(precision, 0, wb_packed_size((int)d) * sizeof(double));
+/* The gradient of the log posterior at a point. */
+static int score(joint_law *law, double *point, double *gradient) {
+  const double log_r = point[law->d - 1];
+  double above = 0.0, below = 0.0, unused;
   for (size_t i = 0, first = 0; i < 2; first += law->p[i++]) {
-    const wb_regression_chain *const part = part_of(both, (int)i);
-    const size_t p = law->p[i], triangle = wb_packed_size((int)p);
-    double *const away = law->spare, *const tied = away + p;
-    WB_TRY(inform(law, point, (int)i));
-    for (size_t c = 0; c < p; c++) away[c] = point[first + c] - part->prior.mean[c];
-    wb_regression_apply_symmetric((int)p, law->tie[i], away, tied);
-    for (size_t r = 0; r < p; r++) {
-      gradient[first + r] = part->state.statistics[triangle + r] - tied[r];
-      for (size_t c = 0, at = wb_packed_row((int)r); c <= r; c++, at++)
-        precision[wb_packed_row((int)(first + r)) + first + c] = part->state.statistics[at] + law->tie[i][at];
-    }
+    const wb_regression_chain *const chain = part_of(law->both, (int)i);
+    const wb_regression_functions *const table = chain->backend->regression;
+    const int p = chain->state.columns;
+    double *const own = gradient + first, *const away = law->spare, *const tied = away + p;
+    copy_point(law, point, 0);
+    const wb_regression_pair pair = pair_of(law->both);
+    wb_regression_parameters parameters = wb_regression_own_parameters(&chain->state);
+    parameters.weights = WB_REGRESSION_GIVEN;
+    WB_TRY(table->inform(&pair, (int)i, chain->message));
+    WB_TRY(table->sweep(chain->session, &parameters, 0, 0, 0, chain->state.statistics,
+                        chain->state.groups > 0 ? chain->state.group_statistics : NULL, &unused, chain->message));
+    for (int c = 0; c < p; c++) away[c] = point[first + (size_t)c] - chain->prior.mean[c];
+    wb_regression_apply_symmetric(p, law->tie[i], away, tied);
+    for (int c = 0; c < p; c++) own[c] = chain->state.statistics[wb_packed_size(p) + (size_t)c] - tied[c];
   }
-  /* How zeros follow the counts' coordinates, and counts their dispersion. A part knows its slope without the prior's,
-   * which does not depend on the other's coordinates. */
-  for (size_t c = 0; c < d; c = c + 1 == law->p[0] ? ahead : c + 1) {
-    const double from = point[c];
-    double above[WB_REGRESSION_MOST_MOVED];
-    for (int side = 0; side < 2; side++) {
-      point[c] = side == 0 ? from + STEP : from - STEP;
-      for (size_t i = c < ahead ? 1 : 0, first = i * law->p[0]; i < 2; first += law->p[i++]) {
-        const double *const slope = part_of(both, (int)i)->state.statistics + wb_packed_size((int)law->p[i]);
-        WB_TRY(inform(law, point, (int)i));
-        for (size_t r = 0; r < law->p[i]; r++) {
-          if (side == 0) above[first + r] = slope[r];
-          else precision[wb_packed_at((int)(first + r), (int)c)] = (slope[r] - above[first + r]) / (2.0 * STEP);
-        }
-      }
-    }
-    point[c] = from;
-  }
-  for (int i = 2; i >= 0 && d > ahead; i--) {
-    const double from = point[ahead];
-    /* The last is the point itself. */
-    point[ahead] = from + (i == 2 ? STEP : -STEP * i);
-    WB_TRY(log_density(law, point, &value[i]));
-    point[ahead] = from;
-  }
-  if (d > ahead) {
-    gradient[ahead] = (value[2] - value[1]) / (2.0 * STEP);
-    precision[wb_packed_size((int)d) - 1] = (2.0 * value[0] - value[1] - value[2]) / (STEP * STEP);
-  }
-  copy_point(law, point, 0);
+  if (!is_learned(law->both)) return WB_OK;
+  point[law->d - 1] = log_r + STEP;
+  WB_TRY(log_density(law, point, &above));
+  point[law->d - 1] = log_r - STEP;
+  WB_TRY(log_density(law, point, &below));
+  point[law->d - 1] = log_r;
+  gradient[law->d - 1] = (above - below) / (2.0 * STEP);
   return WB_OK;
 }
 
@@ -183,35 +147,6 @@ static int make_root(wb_isa isa, int d, double *precision, double *room) {
     if (good) return 1;
   }
   return 0;
-}
-
-/* Newton's method with halved steps to the mode, and the ellipse there. `x`, `trial`: d; `room`: packed. */
-static int climb(joint_law *law, double *x, double *trial, double *room) {
-  const wb_regression_both *const both = law->both;
-  const size_t d = law->d;
-  double *const point = both->ellipse + 1, *const root = point + d, density, there;
-  copy_point(law, point, 1);
-  WB_TRY(log_density(law, point, &density));
-  for (int i = 0;; i++) {
-    double length = 1.0;
-    WB_TRY(derivatives(law, point, trial, root));
-    if (!make_root(both->counts.counts.isa, (int)d, root, room)) return WB_OK;
-    if (i == 20) break;
-    wb_cholesky_solve((int)d, root, trial, x);
-    for (there = density; length > 1e-3; length *= 0.5) {
-      for (size_t c = 0; c < d; c++) trial[c] = wb_fma(length, x[c], point[c]);
-      WB_TRY(log_density(law, trial, &there));
-      if (there > density) break;
-    }
-    if (!(there > density + 1e-6)) {
-      WB_TRY(log_density(law, point, &density));
-      break;
-    }
-    density = there;
-    memcpy(point, trial, d * sizeof(double));
-  }
-  both->ellipse[0] = 1.0;
-  return WB_OK;
 }
 
 /* `room`: law_room() doubles. */
@@ -232,14 +167,32 @@ static joint_law law_of(const wb_regression_both *both, double *room) {
   return law;
 }
 
+/* Newton's method to the mode, and the ellipse there. Second derivatives are those of some steps. */
 static int find_ellipse(const wb_regression_both *both) {
+  enum { STEPS = 12, STEPS_OF_ONE = 4 };
   const size_t d = coordinates(both);
-  double *x, *trial, *room, *own;
-  void *const memory = WB_PARTS("the search for the mode", both->counts.message, WB_PART(x, d), WB_PART(trial, d),
+  double *const point = both->ellipse + 1, *step, *room, *own;
+  void *const memory = WB_PARTS("the search for the mode", both->counts.message, WB_PART(step, d),
                                 WB_PART(room, wb_packed_size((int)d)), WB_PART(own, law_room(both)));
   if (!memory) return WB_ERROR_MEMORY;
   joint_law law = law_of(both, own);
-  const int status = climb(&law, x, trial, room);
+  int status = WB_OK, good = 1;
+  copy_point(&law, point, 1);
+  for (int i = 0; i <= STEPS && status == WB_OK && good; i++) {
+    status = score(&law, point, step);
+    for (size_t c = 0; c < d && i % STEPS_OF_ONE == 0 && status == WB_OK; c++) {
+      const double from = point[c];
+      point[c] += STEP;
+      status = score(&law, point, room);
+      point[c] = from;
+      for (size_t r = c; r < d; r++) law.root[wb_packed_row((int)r) + c] = (step[r] - room[r]) / STEP;
+    }
+    if (i % STEPS_OF_ONE == 0) good = make_root(both->counts.counts.isa, (int)d, law.root, room);
+    wb_cholesky_solve((int)d, law.root, step, step);
+    for (size_t c = 0; c < d && i < STEPS && good; c++) point[c] += wb_level_within(step[c], WB_LEVEL_MOST_STEP);
+  }
+  both->ellipse[0] = good;
+  copy_point(&law, point, 0);
   wb_aligned_free(memory);
   return status;
 }

@@ -8,6 +8,8 @@ toys <- list(
   "Poisson, horseshoe, crossed terms" = dual_toy("poisson", "horseshoe", terms = "crossed"),
   "Poisson, groups, offset" = dual_toy("poisson", groups = 4, offset = TRUE),
   "negative binomial, regularised horseshoe" = dual_toy("negbinomial", "regularised", dispersion_scale = 1),
+  "negative binomial, groups" = dual_toy("negbinomial", groups = 4),
+  "negative binomial, slopes, offset" = dual_toy("negbinomial", terms = "slopes", offset = TRUE, dispersion_scale = 1),
   "multinomial, horseshoe" = dual_toy("multinomial", "horseshoe"),
   "multinomial, two terms with slopes" = dual_toy("multinomial", terms = "both"),
   "binomial, nested terms" = dual_toy(terms = "nested"), "Poisson, slopes" = dual_toy("poisson", terms = "slopes")
@@ -17,6 +19,20 @@ test_that("sweeps leave the joint law of parameters and responses invariant", {
   skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
   expect_joint_laws(toys, if (extended()) 10000 else 200)
+})
+
+test_that("the dispersion mixes though the coefficients could explain all of it", {
+  skip_where_repeated()
+  set.seed(10)
+  d <- data.frame(g = rep(1:10, 6))
+  d$x <- matrix(rnorm(60 * 90), 60)
+  d$y <- rnbinom(60, size = 5, mu = exp(6 + d$x[, 1] / 2))
+  for (formula in list(y ~ x, y ~ x + (1 | g))) {
+    fit <- bayes_logit(formula, d, "negbinomial", prior = logit_prior(scale = 0.1), chains = 1, iter = 1300,
+      warmup = 300, seed = 1, threads = 1, progress = FALSE)
+    # Draws of the dispersion given the coefficients alone have 19 to 35; with effects of groups, which stay, 66 to 285.
+    expect_gt(effective_size(as.matrix(log(logit_draws(fit)[, 1, "dispersion"]))), 50)
+  }
 })
 
 test_that("the comparison of joint laws finds planted errors", {

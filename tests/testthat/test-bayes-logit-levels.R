@@ -143,7 +143,7 @@ test_that("moves of levels are used where Polya-Gamma sweeps would not mix, and 
   expect_true(uses(y ~ x + (1 | g), d, weights = rep(0:1, length.out = 1500)))
   expect_true(uses(cbind(y, n - y) ~ 1 + (1 | g), transform(totals, n = ifelse(g %% 2 == 0 & y == 0, 0, n))))
   # Many coefficients, all priors, classes, and Poisson rows, whose surrogates mix slowly.
-  d$noise <- matrix(rnorm(1500 * 62), 1500)
+  d$noise <- matrix(rnorm(1500 * 126), 1500)
   expect_true(uses(y ~ noise + (1 | g), d))
   expect_true(uses(y ~ x + (1 | g), d, prior = logit_prior("horseshoe")))
   expect_true(uses(y ~ x + (1 | g), d, prior = logit_prior("cauchy")))
