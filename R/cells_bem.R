@@ -6,7 +6,7 @@
 #' @section How it works:
 #' A step weighs each cell by its probabilities of all components, and sets the parameters to their most probable values
 #' given these. A start ends after `iter` steps, or when a step changes the log posterior by no more than `tolerance`
-#' (default: 1e-4) per cell. The log posterior is the density in \eqn{\mu_j}, \eqn{\Sigma_j}, \eqn{-\log(1 - v_j)} for
+#' (default: 1e-3) per cell. The log posterior is the density in \eqn{\mu_j}, \eqn{\Sigma_j}, \eqn{-\log(1 - v_j)} for
 #' each stick \eqn{v_j}, and \eqn{\alpha}.
 #' @section Starts:
 #' `chains` is the number of starts, which end at different modes. Each begins from its own clustering with `warmup`
@@ -33,7 +33,7 @@ NULL
 bem_schedule <- function(iter, warmup, control) {
   sweeps <- if (inherits(control$start, "dp_mixture")) 0 else 50
   list(warmup = 0, thin = 1, start_sweeps = if (is.null(warmup)) sweeps else check_count(warmup, "warmup", min = 0),
-    tolerance = check_number(or_else(control$tolerance, 1e-4), "tolerance", min = 0, open = FALSE),
+    tolerance = check_number(or_else(control$tolerance, 1e-3), "tolerance", min = 0, open = FALSE),
     estimate = control$estimate)
 }
 

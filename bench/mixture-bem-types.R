@@ -6,7 +6,7 @@ source("common.R")
 source("flow-data.R")
 source("gates.R")
 sets <- gated_sets(commandArgs(TRUE)[[1]])
-settings <- list("50 sweeps, 1e-4" = c(50, 1e-4), "100 sweeps, 1e-5" = c(100, 1e-5))
+settings <- list("50 sweeps, 1e-3" = c(50, 1e-3), "50 sweeps, 1e-4" = c(50, 1e-4), "100 sweeps, 1e-5" = c(100, 1e-5))
 
 rows <- list()
 for (seed in 1:2) {
