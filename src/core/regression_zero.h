@@ -69,11 +69,10 @@ WB_HD void wb_zero_completed(int hurdle, double count, double weight, double uni
 WB_HD_CALLED void wb_zero_inform(int part, int poisson, int hurdle, double count, double weight, double size,
                                  double psi, double zero, double *slope, double *information) {
   const double none = wb_zero_log_none(poisson, size, psi), share = wb_zero_share(none, zero), most = 1e15;
-  double known;
   if (part == 1) {
     const double p = wb_zero_share(0.0, zero), excess = count > 0.0 ? 0.0 : hurdle ? 1.0 : share;
     *slope = weight * (excess - p);
-    known = wb_fma(p, 1.0 - p, -excess * (1.0 - excess));
+    *information = weight * wb_fma(p, 1.0 - p, -excess * (1.0 - excess));
   } else {
     /* The expected number of counts of 0 that belong to the row, or were missed before it, and its variance. */
     const double missed = wb_exp(none - wb_zero_log_some(none)), some = missed < most ? missed : most;
@@ -81,7 +80,6 @@ WB_HD_CALLED void wb_zero_inform(int part, int poisson, int hurdle, double count
     const double variance = zeros * (hurdle ? 1.0 + zeros : 1.0 - zeros), all = zeros + (count > 0.0 ? 1.0 : 0.0);
     const double p = poisson ? 0.0 : wb_zero_share(0.0, psi), mean = size * (poisson ? wb_exp(psi) : p);
     *slope = weight * wb_fma(1.0 - p, count, -all * mean);
-    known = wb_fma(1.0 - p, wb_fma(all, mean, count * p), -variance * mean * mean);
+    *information = weight * wb_fma(1.0 - p, wb_fma(all, mean, count * p), -variance * mean * mean);
   }
-  *information = weight * known;
 }

@@ -20,12 +20,13 @@ int wb_regression_dual_open(const wb_regression_chain *chain, wb_regression_dual
   const size_t padded = (size_t)wb_root_padded(state->dual_rows), stride = wb_root_stride(state->dual_rows),
                effects = state->grouping ? wb_regression_effects(state->grouping) : (size_t)state->groups;
   *dual = (wb_regression_dual){.padded = (int32_t)padded, .stride = stride};
-  dual->memory =
-      WB_PARTS("the system of the rows", chain->message, WB_PART(dual->gram, padded * stride),
-               WB_PART(dual->system, padded * stride), WB_PART(dual->root, padded), WB_PART(dual->solution, padded),
-               WB_PART(dual->linear, padded), WB_CLEARED(dual->residual, padded),
-               WB_PART(dual->variance, state->columns), WB_PART(dual->point, state->columns),
-               WB_PART(dual->effects, effects), WB_PART(dual->moved, 5 * padded), WB_PART(dual->group, padded));
+  dual->memory = WB_PARTS("the system of the rows", chain->message, WB_PART(dual->gram, padded * stride),
+                          WB_PART(dual->system, padded * stride), WB_PART(dual->root, padded),
+                          WB_PART(dual->solution, padded), WB_PART(dual->linear, padded),
+                          WB_CLEARED(dual->residual, padded), WB_PART(dual->variance, state->columns),
+                          WB_PART(dual->point, state->columns), WB_PART(dual->effects, effects),
+                          WB_PART(dual->fixed, padded), WB_PART(dual->start, padded), WB_PART(dual->noise, padded),
+                          WB_PART(dual->at, padded), WB_PART(dual->now, padded), WB_PART(dual->group, padded));
   if (!dual->memory) return WB_ERROR_MEMORY;
   for (int32_t g = 0; g < state->groups; g++)
     for (int64_t row = start[g]; row < start[g + 1]; row++) dual->group[row] = g;
@@ -150,14 +151,12 @@ int wb_regression_dual_sums(const wb_regression_chain *chain, int32_t outcome,
   for (int32_t i = 0; i < n && status == WB_OK; i++) {
     double *const own = sums + (size_t)term->level[i] * size;
     const double rest = wb_fma(-omega[i], chain->dual->linear[i], z[i]);
+    double value[MOST];
     for (int32_t k = 0; k < q; k++) {
-      const double value = z_of(term, n, k, i);
-      for (int32_t m = 0; m <= k; m++) {
-        double *const to = own + wb_packed_at(k, m);
-        *to = wb_fma(omega[i] * value, z_of(term, n, m, i), *to);
-      }
-      own[triangle + (size_t)k] = wb_fma(rest, value, own[triangle + (size_t)k]);
+      value[k] = z_of(term, n, k, i);
+      own[triangle + (size_t)k] = wb_fma(rest, value[k], own[triangle + (size_t)k]);
     }
+    wb_symmetric_add_outer(q, omega[i], value, own);
   }
   return status;
 }
@@ -172,46 +171,40 @@ void wb_regression_dual_change(const wb_regression_term *term, int32_t rows, con
  * with S = W^(1/2) and S t in place of S^-1 z. In a move of r u and e stay, and the coefficients follow (compare
  * regression/level_moves.h). With f = X (coefficients less their prior's means) the density is
  *   p(r) p(y | f, r) N(t; 0, X D X' + W^-1) / N(t; f, W^-1).
- * If u and e give f* and the state has f, then X u + f - f* and e - S (f - f*) give f. */
-typedef struct dispersion_move {
-  const wb_regression_chain *chain;
-  double *reference, *fixed;        /* rows; `fixed`: the rest of the linear predictors */
-  double *start, *noise, *at, *now; /* rows: X u, e, f, and f of the state */
-} dispersion_move;
-
-/* No row has less information: linear predictors are differences over its root. */
+ * If u and e give f* and the state has f, then X u + f - f* and e - S (f - f*) give f. No row has less than the least
+ * information: linear predictors are differences over its root. */
 #define LEAST_INFORMATION 1e-3
 
 static double moved_density(const void *of, double log_r) {
-  const dispersion_move *const move = of;
-  const wb_regression_chain *const chain = move->chain;
+  const wb_regression_chain *const chain = of;
   const wb_regression_data *const data = chain->data;
   wb_regression_dual *const dual = chain->dual;
+  const double *const reference = chain->state.ellipse + WB_REGRESSION_ELLIPSE_HEAD;
   const int32_t n = chain->state.dual_rows;
   const double r = wb_exp(log_r);
   double sum = wb_regression_count_constant(&chain->counts, r) + wb_regression_log_dispersion(&chain->prior, log_r);
   for (int32_t i = 0; i < n; i++) {
-    const double psi = move->reference[i] + move->fixed[i] - log_r,
+    const double psi = reference[i] + dual->fixed[i] - log_r,
                  shape = wb_regression_shape(data->shape[i], data->dispersed[i], r),
                  slope = wb_regression_slope(wb_regression_kappa(data->kappa[i], data->dispersed[i], r), shape, psi),
                  information = wb_regression_information(shape, psi),
                  root = wb_sqrt(information > LEAST_INFORMATION ? information : LEAST_INFORMATION);
     dual->root[i] = root;
-    dual->linear[i] = dual->residual[i] = wb_fma(root, move->reference[i], slope / root);
-    dual->solution[i] = move->at[i] = wb_fma(-root, move->start[i], dual->linear[i]) - move->noise[i];
+    dual->linear[i] = dual->residual[i] = wb_fma(root, reference[i], slope / root);
+    dual->solution[i] = dual->at[i] = wb_fma(-root, dual->start[i], dual->linear[i]) - dual->noise[i];
   }
   make_system(dual, NULL, n);
   if (wb_root(chain->counts.isa, dual->padded, dual->stride, dual->system) != 0) return -wb_infinity();
   solve(chain, 1, dual->solution);
   solve(chain, 0, dual->residual);
   for (int32_t i = 0; i < n; i++) {
-    const double root = dual->root[i], f = move->start[i] + (move->at[i] - dual->solution[i]) / root,
+    const double root = dual->root[i], f = dual->start[i] + (dual->at[i] - dual->solution[i]) / root,
                  off = wb_fma(root, f, -dual->linear[i]),
                  shape = wb_regression_shape(data->shape[i], data->dispersed[i], r);
-    sum += wb_regression_log_counts(data->shape[i], shape, -log_r, f + move->fixed[i] - log_r) +
+    sum += wb_regression_log_counts(data->shape[i], shape, -log_r, f + dual->fixed[i] - log_r) +
            0.5 * (off * off - dual->residual[i] * dual->residual[i]) -
            wb_log(dual->system[(size_t)i * (dual->stride + 1)]);
-    move->at[i] = f;
+    dual->at[i] = f;
     dual->solution[i] *= root;
   }
   return sum;
@@ -222,47 +215,39 @@ int wb_regression_move_dispersion(const wb_regression_chain *chain, uint32_t ite
   const wb_regression_functions *const table = chain->backend->regression;
   wb_regression_dual *const dual = chain->dual;
   const int32_t n = state->dual_rows, p = state->columns;
-  const size_t padded = (size_t)dual->padded;
-  double *const room = dual->moved, *const point = dual->point;
-  const dispersion_move move = {chain,
-                                state->ellipse + WB_REGRESSION_ELLIPSE_HEAD,
-                                room,
-                                room + padded,
-                                room + 2 * padded,
-                                room + 3 * padded,
-                                room + 4 * padded};
+  double *const reference = state->ellipse + WB_REGRESSION_ELLIPSE_HEAD, *const point = dual->point;
   const double *effects = state->grouping ? state->effects : state->intercepts;
   const double log_r = wb_log(state->scalars[WB_REGRESSION_DISPERSION]);
   wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_DISPERSION, iteration, 1);
-  WB_TRY(table->multiply(chain->session, chain->prior.mean, move.fixed, chain->message));
+  WB_TRY(table->multiply(chain->session, chain->prior.mean, dual->fixed, chain->message));
   for (int32_t c = 0; c < p; c++) point[c] = state->coefficients[c] - chain->prior.mean[c];
-  WB_TRY(table->multiply(chain->session, point, move.now, chain->message));
+  WB_TRY(table->multiply(chain->session, point, dual->now, chain->message));
   for (int32_t c = 0; c < p; c++) point[c] = wb_sqrt(dual->variance[c]) * wb_draw_normal(&stream);
-  WB_TRY(table->multiply(chain->session, point, move.start, chain->message));
+  WB_TRY(table->multiply(chain->session, point, dual->start, chain->message));
   for (int32_t i = 0; i < n; i++) {
-    move.noise[i] = wb_draw_normal(&stream);
-    if (chain->data->offset) move.fixed[i] += chain->data->offset[i];
+    dual->noise[i] = wb_draw_normal(&stream);
+    if (chain->data->offset) dual->fixed[i] += chain->data->offset[i];
     /* The reference is learned in the warm-up, in which late sweeps weigh more. */
     if (iteration <= chain->warmup)
-      move.reference[i] = wb_fma(2.0 / (iteration + 1.0), move.now[i] - move.reference[i], move.reference[i]);
+      reference[i] = wb_fma(2.0 / (iteration + 1.0), dual->now[i] - reference[i], reference[i]);
   }
   const wb_regression_dual_grouping groups = wb_regression_dual_groups(chain);
   const wb_regression_term *term = state->grouping ? state->grouping->terms : &groups.term;
   for (int32_t t = state->grouping ? state->grouping->count : state->groups > 0; t > 0; t--, term++) {
-    for (int32_t i = 0; i < n; i++) move.fixed[i] = add_effects(term, n, i, 1.0, effects, move.fixed[i]);
+    for (int32_t i = 0; i < n; i++) dual->fixed[i] = add_effects(term, n, i, 1.0, effects, dual->fixed[i]);
     effects += (size_t)term->levels * (size_t)term->columns;
   }
-  if (!(moved_density(&move, log_r) > -wb_infinity())) return WB_OK;
+  if (!(moved_density(chain, log_r) > -wb_infinity())) return WB_OK;
   for (int32_t i = 0; i < n; i++) {
-    const double off = move.now[i] - move.at[i];
-    move.start[i] += off;
-    move.noise[i] = wb_fma(-dual->root[i], off, move.noise[i]);
-    move.now[i] = dual->solution[i];
+    const double off = dual->now[i] - dual->at[i];
+    dual->start[i] += off;
+    dual->noise[i] = wb_fma(-dual->root[i], off, dual->noise[i]);
+    dual->now[i] = dual->solution[i];
   }
-  const double to = wb_slice_draw(moved_density, &move, 1.0, 8, WB_REGRESSION_DISPERSION_MOST, log_r, &stream);
+  const double to = wb_slice_draw(moved_density, chain, 1.0, 8, WB_REGRESSION_DISPERSION_MOST, log_r, &stream);
   if (to == log_r) return WB_OK;
   state->scalars[WB_REGRESSION_DISPERSION] = wb_exp(to);
-  for (int32_t i = 0; i < n; i++) dual->solution[i] -= move.now[i];
+  for (int32_t i = 0; i < n; i++) dual->solution[i] -= dual->now[i];
   WB_TRY(table->multiply_transposed(chain->session, dual->solution, point, chain->message));
   for (int32_t c = 0; c < p; c++) state->coefficients[c] = wb_fma(dual->variance[c], point[c], state->coefficients[c]);
   return WB_OK;

@@ -20,15 +20,15 @@ static inline int wb_regression_is_dual(int64_t rows, int64_t columns) { return 
 typedef struct wb_regression_dual {
   int32_t padded;
   size_t stride;
-  int known;                 /* whether `gram` is X D X' for every draw */
-  double *gram, *system;     /* padded x stride */
-  double *root, *solution;   /* padded */
-  double *linear, *residual; /* rows: X u or X beta; z without what is not drawn */
-  double *variance, *point;  /* columns */
-  double *effects;           /* of any grouping */
-  double *moved;             /* 5 padded */
-  int32_t *group;            /* rows: the group of each */
-  void *memory;              /* of all; the caller frees it */
+  int known;                                /* whether `gram` is X D X' for every draw */
+  double *gram, *system;                    /* padded x stride */
+  double *root, *solution;                  /* padded */
+  double *linear, *residual;                /* rows: X u or X beta; z without what is not drawn */
+  double *variance, *point;                 /* columns */
+  double *effects;                          /* of any grouping */
+  double *fixed, *start, *noise, *at, *now; /* rows in a move of r: all but f, X u, e, f, and f of the state */
+  int32_t *group;                           /* rows: the group of each */
+  void *memory;                             /* of all; the caller frees it */
 } wb_regression_dual;
 
 int wb_regression_dual_open(const wb_regression_chain *chain, wb_regression_dual *dual);

@@ -31,13 +31,14 @@ int wb_regression_move_along(const wb_regression_curve *curve, wb_stream *stream
                              double *aside, double *trial, double *density) {
   const size_t size = curve->size;
   const double half_df = 0.5 * (WB_REGRESSION_T_FREEDOM + (double)size);
-  curve->whiten(curve->context, ahead, white);
+  if (curve->whiten) curve->whiten(curve->context, ahead, white);
+  else memcpy(white, ahead, size * sizeof(double));
   const double own = wb_regression_dot(size, white, white);
   /* Given the point, the scale of a t is inverse gamma; given the scale, the other axis is normal. */
   const double scale = wb_sqrt((WB_REGRESSION_T_FREEDOM + own) / (2.0 * wb_draw_gamma(stream, half_df)));
   for (size_t i = 0; i < size; i++) aside[i] = scale * wb_draw_normal(stream);
   const double other = wb_regression_dot(size, aside, aside), mixed = wb_regression_dot(size, white, aside);
-  curve->colour(curve->context, aside);
+  if (curve->colour) curve->colour(curve->context, aside);
   const double level = *density + half_df * wb_log1p(own / WB_REGRESSION_T_FREEDOM) - wb_draw_exponential(stream);
   double angle = TWO_PI * wb_stream_uniform(stream), low = angle - TWO_PI, high = angle;
   for (;;) {

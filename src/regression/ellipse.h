@@ -37,8 +37,8 @@ size_t wb_regression_ellipse_size(const wb_regression_state *state);
  * cannot be moves, the effects of terms stay as they are. */
 int wb_regression_find_mode(const wb_regression_chain *chain, double spread);
 
-/* What a move follows: ellipses of a t about `centre`. log_density() makes a point the state. whiten() gives the
- * vector whose squared length is that of a point in the t's scale; colour() is its inverse, in place. */
+/* What a move follows: ellipses of a t about `centre`. log_density() makes a point the state. whiten() gives the vector
+ * whose squared length is that of a point in the t's scale; colour() is its inverse, in place. Both NULL: the same. */
 typedef struct wb_regression_curve {
   size_t size;
   const double *centre;

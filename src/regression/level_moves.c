@@ -115,12 +115,6 @@ typedef struct moving {
   wb_level_covariance at;
 } moving;
 
-static void keep(void *context, const double *x, double *w) {
-  const moving *const own = context;
-  memcpy(w, x, (size_t)own->count * sizeof(double));
-}
-static void stay(void *context, double *w) { (void)context, (void)w; }
-
 /* The density with standardised effects fixed. Effects and likelihoods of the levels are in the room. */
 static int moved_density(void *context, double *white, double *density) {
   moving *const own = context;
@@ -151,7 +145,7 @@ static int move(level_pass *pass, int number, int32_t first, int32_t count, doub
   for (int32_t c = 0; c < t->d; c++) trial[c] = theta[c] - pass->centre[c];
   wb_triangle_apply_transposed(t->d, pass->room->root, trial, own.white);
   memcpy(ahead, own.white + first, (size_t)count * sizeof(double));
-  const wb_regression_curve curve = {(size_t)count, origin, &own, moved_density, keep, stay};
+  const wb_regression_curve curve = {(size_t)count, origin, &own, moved_density, NULL, NULL};
   WB_TRY(wb_regression_move_along(&curve, &stream, ahead, white, aside, trial, density));
   memcpy(theta, own.theta, (size_t)t->d * sizeof(double));
   memcpy(pass->room->logs, pass->room->trial_logs, (size_t)t->levels * sizeof(double));

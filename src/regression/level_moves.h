@@ -70,6 +70,9 @@ typedef struct wb_level_passes {
   double *coefficients, *effects, *statistics, *sums;
 } wb_level_passes;
 
+/* A pass with weights; of a chain with one beside it, information has what completes the data summed out. */
+int wb_level_pass(const wb_regression_chain *chain, const wb_level_passes *at, int32_t outcome, int32_t weights);
+
 /* Whether something that a term's map depends on changes from sweep to sweep. */
 int wb_level_changes(const wb_regression_chain *chain);
 

@@ -125,7 +125,7 @@ wb_regression_parameters wb_level_parameters(const wb_regression_chain *chain, c
   return parameters;
 }
 
-static int weigh(const wb_regression_chain *chain, const wb_level_passes *at, int32_t outcome, int32_t weights) {
+int wb_level_pass(const wb_regression_chain *chain, const wb_level_passes *at, int32_t outcome, int32_t weights) {
   double unused;
   wb_regression_parameters parameters = wb_level_parameters(chain, at->coefficients, at->effects);
   parameters.weights = weights;
@@ -218,12 +218,20 @@ int wb_level_make_records(const wb_regression_chain *chain, const wb_level_term 
                           const wb_level_passes *at) {
   copy_modes(t, at->effects, 0);
   memcpy(at->coefficients + (size_t)t->outcome * (size_t)t->p, t->mean, (size_t)t->p * sizeof(double));
-  WB_TRY(weigh(chain, at, t->outcome, WB_REGRESSION_INFORMATION));
+  WB_TRY(wb_level_pass(chain, at, t->outcome, WB_REGRESSION_INFORMATION));
   const int even = chain->beside && !chain->data->zeros;
   for (int32_t l = 0; l < t->levels; l++)
     make_record(t, sums_of(chain, t, at->sums, l), even, events[t->first + (uint64_t)l],
                 t->records + (size_t)l * t->record);
   return WB_OK;
+}
+
+/* The root of a level's precision; of the prior's where rows with zeros of two kinds have too negative information. */
+static int factor_level(int32_t q, const double *own, const double *tie, double *factor) {
+  for (size_t i = 0; i < wb_packed_size(q); i++) factor[i] = own[i] + tie[i];
+  if (wb_cholesky(q, factor) == 0) return 0;
+  memcpy(factor, tie, wb_packed_size(q) * sizeof(double));
+  return wb_cholesky(q, factor);
 }
 
 /* Adds the information about the coefficients with the effects of a term integrated out to `precision`, packed.
@@ -237,8 +245,7 @@ static int eliminate(const wb_regression_chain *chain, const wb_level_term *t, c
   for (size_t i = 0; i < wb_packed_size(p); i++) precision[i] += statistics[i];
   for (int32_t l = 0; l < t->levels; l++) {
     const wb_regression_level own = sums_of(chain, t, sums, l);
-    for (size_t i = 0; i < wb_packed_size(q); i++) factor[i] = own.own[i] + tie[i];
-    if (wb_cholesky(q, factor) > 0) return 0;
+    if (factor_level(q, own.own, tie, factor) > 0) return 0;
     if (linear) {
       wb_regression_apply_symmetric(q, tie, effects + t->effect + (size_t)l * (size_t)q, slope);
       for (int32_t k = 0; k < q; k++) slope[k] = own.slope[k] - slope[k];
@@ -263,8 +270,7 @@ static void step_levels(const wb_regression_chain *chain, const wb_level_term *t
   for (int32_t l = 0; l < t->levels; l++) {
     const wb_regression_level own = sums_of(chain, t, sums, l);
     double *const u = effects + t->effect + (size_t)l * (size_t)q;
-    for (size_t i = 0; i < wb_packed_size(q); i++) factor[i] = own.own[i] + tie[i];
-    if (wb_cholesky(q, factor) > 0) continue;
+    if (factor_level(q, own.own, tie, factor) > 0) continue;
     wb_regression_apply_symmetric(q, tie, u, step);
     for (int32_t k = 0; k < q; k++) {
       step[k] = own.slope[k] - step[k];
@@ -417,7 +423,7 @@ int wb_level_learn(const wb_regression_chain *chain, const double *events, const
     memcpy(own, t.mean, (size_t)t.p * sizeof(double));
     const int good = wb_level_covariance_of(&t, t.mean + t.p, &there);
     for (int step = 0; step < LEARNING_STEPS && good && status == WB_OK; step++) {
-      status = weigh(chain, at, t.outcome, WB_REGRESSION_INFORMATION);
+      status = wb_level_pass(chain, at, t.outcome, WB_REGRESSION_INFORMATION);
       if (status == WB_OK) step_levels(chain, &t, there.tie, at->sums, NULL, at->effects, squares);
     }
     copy_modes(&t, at->effects, 1);
@@ -543,7 +549,7 @@ static int climb(const wb_regression_chain *chain, const start_room *room, doubl
   }
   for (int32_t i = 0; i < CLIMB_PASSES * state->outcomes + CLIMB_PASSES_OF_TERM * terms; i++) {
     const wb_level_term t = wb_level_term_of(chain, i % terms);
-    WB_TRY(weigh(chain, &room->at, t.outcome, WB_REGRESSION_INFORMATION));
+    WB_TRY(wb_level_pass(chain, &room->at, t.outcome, WB_REGRESSION_INFORMATION));
     step_term(chain, &t, room);
   }
   double least = 1.0, most = 1.0;
@@ -553,7 +559,7 @@ static int climb(const wb_regression_chain *chain, const start_room *room, doubl
     copy_modes(&t, room->at.effects, 1);
     WB_TRY(wb_level_make_records(chain, &t, room->events, &room->at));
     make_shape(chain, &t, &room->at, NULL, 0.0);
-    WB_TRY(weigh(chain, &room->expected, t.outcome, WB_REGRESSION_EXPECTED));
+    WB_TRY(wb_level_pass(chain, &room->expected, t.outcome, WB_REGRESSION_EXPECTED));
     expect_draws(chain, &t, room, &least, &most);
   }
   *expected = wb_level_effective_draws(least, most);

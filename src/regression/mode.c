@@ -21,24 +21,16 @@ static wb_regression_level sums_of(const wb_regression_target *t, const double *
   return wb_regression_level_at(t->place.main < 0, t->place.each, t->place.each_q, blocks, block);
 }
 
-/* Puts `sign` times a symmetric matrix of n rows, packed, at row `row` and column `column` of a packed matrix: there
- * the coordinates of one outcome meet the coordinates of the same outcome or an earlier one. */
-static void put_pair(int32_t n, double sign, const double *from, int32_t row, int32_t column, double *to) {
-  for (int32_t r = 0; r < n; r++)
-    for (int32_t c = 0; c < (row == column ? r + 1 : n); c++)
-      to[wb_packed_at(row + r, column + c)] = sign * from[wb_packed_at(r, c)];
-}
-
 /* Puts what a pass says about an outcome and the same or an earlier one into e. */
 static void put_information(const wb_regression_target *t, const wb_regression_quadratic *e,
                             wb_regression_weighing what, double sign, const double *statistics, const double *blocks) {
   const int32_t each = t->place.each, q = t->place.each_q, pair[2] = {what.outcome, what.other};
   const size_t most = (size_t)e->p + 1;
-  put_pair(each, sign, statistics, pair[0] * each, pair[1] * each, e->information);
+  wb_regression_put_pair(each, sign, statistics, pair[0] * each, pair[1] * each, e->information);
   for (int32_t b = 0; b < e->blocks; b++) {
     const wb_regression_level sums = sums_of(t, blocks, b);
     double *const block = e->block + (size_t)b * e->stride;
-    put_pair(q, sign, sums.own, pair[0] * q, pair[1] * q, block + (size_t)e->q * most);
+    wb_regression_put_pair(q, sign, sums.own, pair[0] * q, pair[1] * q, block + (size_t)e->q * most);
     for (int32_t i = 0; i < 2; i++)
       for (int32_t r = 0; r < q; r++)
         for (int32_t c = 0; c < each; c++)

@@ -83,10 +83,10 @@ void wb_regression_put_point(const wb_regression_target *t, double *point) {
   if (t->chain.counts.distinct > 0) t->chain.state.scalars[WB_REGRESSION_DISPERSION] = wb_exp(point[t->place.wide]);
 }
 
-/* Copies a packed symmetric matrix of n rows to row and column `first` of a larger one. The two may share memory. */
-static void place_symmetric(int32_t n, const double *from, int32_t first, double *to) {
+void wb_regression_put_pair(int32_t n, double sign, const double *from, int32_t row, int32_t column, double *to) {
   for (int32_t r = n - 1; r >= 0; r--)
-    memmove(to + wb_packed_row(first + r) + first, from + wb_packed_row(r), ((size_t)r + 1) * sizeof(double));
+    for (int32_t c = row == column ? r : n - 1; c >= 0; c--)
+      to[wb_packed_at(row + r, column + c)] = sign * from[wb_packed_at(r, c)];
 }
 
 /* The prior's mean and precision of the coefficients and of the effects of the terms other than the main one. */
@@ -100,7 +100,7 @@ static void widen_prior(const wb_regression_target *t, double *mean, double *pre
   for (int32_t k = place->outcomes - 1; k >= 0; k--) {
     const int32_t own = k * place->each;
     wb_regression_prior_precision(prior, state, k, precision);
-    place_symmetric(p, precision, own, precision);
+    wb_regression_put_pair(p, 1.0, precision, own, own, precision);
     for (int32_t c = 0; c < place->each; c++) mean[own + c] = c < p ? prior->mean[k * p + c] : 0.0;
   }
   /* Between outcomes: regression/chain.h. */
@@ -118,7 +118,8 @@ static void widen_prior(const wb_regression_target *t, double *mean, double *pre
       const int32_t q = state->grouping->terms[i].columns, levels = state->grouping->terms[i].levels;
       const double *const tie = covariance + wb_packed_size(q);
       covariance += WB_REGRESSION_COVARIANCE(q);
-      for (int32_t l = 0; i != place->main && l < levels; l++, first += q) place_symmetric(q, tie, first, precision);
+      for (int32_t l = 0; i != place->main && l < levels; l++, first += q)
+        wb_regression_put_pair(q, 1.0, tie, first, first, precision);
     }
 }
 
@@ -130,7 +131,8 @@ static const double *tie_of(const wb_regression_state *state, const wb_regressio
   for (int32_t k = 0; k < place->outcomes; k++)
     for (int32_t t = 0; t < state->grouping->count; t++) {
       if (t == place->main)
-        place_symmetric(place->each_q, covariance + wb_packed_size(place->each_q), k * place->each_q, tie);
+        wb_regression_put_pair(place->each_q, 1.0, covariance + wb_packed_size(place->each_q), k * place->each_q,
+                               k * place->each_q, tie);
       covariance += WB_REGRESSION_COVARIANCE(state->grouping->terms[t].columns);
     }
   return tie;

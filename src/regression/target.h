@@ -30,6 +30,10 @@ typedef struct wb_regression_target {
   double tie[WB_REGRESSION_MOST_PACKED]; /* room for the precision of a block */
 } wb_regression_target;
 
+/* Puts `sign` times a symmetric matrix of n rows, packed, at row `row` and column `column` of a packed matrix: there
+ * coordinates of one outcome meet the same or an earlier one's. At a diagonal the two may share memory. */
+void wb_regression_put_pair(int32_t n, double sign, const double *from, int32_t row, int32_t column, double *to);
+
 /* Sets the prior, for which `mean` (wide) and `precision` (packed) are room. */
 void wb_regression_target_tie(wb_regression_target *t, double *mean, double *precision);
 

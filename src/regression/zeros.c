@@ -102,28 +102,23 @@ static void colour(void *context, double *w) {
   wb_triangle_solve_transposed((int)law->d, law->root, w, w);
 }
 
-/* Derivatives that no pass computes are differences over this distance. */
+/* The gradient of the log posterior at a point. Other derivatives are differences over this distance. */
 #define STEP 1e-3
-
-/* The gradient of the log posterior at a point. */
 static int score(joint_law *law, double *point, double *gradient) {
   const double log_r = point[law->d - 1];
-  double above = 0.0, below = 0.0, unused;
+  double above = 0.0, below = 0.0;
   for (size_t i = 0, first = 0; i < 2; first += law->p[i++]) {
     const wb_regression_chain *const chain = part_of(law->both, (int)i);
-    const wb_regression_functions *const table = chain->backend->regression;
-    const int p = chain->state.columns;
+    const wb_regression_state *const state = &chain->state;
+    const wb_level_passes at = {state->coefficients, state->grouping ? state->effects : state->intercepts,
+                                state->statistics, state->groups > 0 ? state->group_statistics : NULL};
+    const int p = state->columns;
     double *const own = gradient + first, *const away = law->spare, *const tied = away + p;
     copy_point(law, point, 0);
-    const wb_regression_pair pair = pair_of(law->both);
-    wb_regression_parameters parameters = wb_regression_own_parameters(&chain->state);
-    parameters.weights = WB_REGRESSION_GIVEN;
-    WB_TRY(table->inform(&pair, (int)i, chain->message));
-    WB_TRY(table->sweep(chain->session, &parameters, 0, 0, 0, chain->state.statistics,
-                        chain->state.groups > 0 ? chain->state.group_statistics : NULL, &unused, chain->message));
+    WB_TRY(wb_level_pass(chain, &at, 0, WB_REGRESSION_INFORMATION));
     for (int c = 0; c < p; c++) away[c] = point[first + (size_t)c] - chain->prior.mean[c];
     wb_regression_apply_symmetric(p, law->tie[i], away, tied);
-    for (int c = 0; c < p; c++) own[c] = chain->state.statistics[wb_packed_size(p) + (size_t)c] - tied[c];
+    for (int c = 0; c < p; c++) own[c] = state->statistics[wb_packed_size(p) + (size_t)c] - tied[c];
   }
   if (!is_learned(law->both)) return WB_OK;
   point[law->d - 1] = log_r + STEP;
@@ -181,10 +176,9 @@ static int find_ellipse(const wb_regression_both *both) {
   for (int i = 0; i <= STEPS && status == WB_OK && good; i++) {
     status = score(&law, point, step);
     for (size_t c = 0; c < d && i % STEPS_OF_ONE == 0 && status == WB_OK; c++) {
-      const double from = point[c];
       point[c] += STEP;
       status = score(&law, point, room);
-      point[c] = from;
+      point[c] -= STEP;
       for (size_t r = c; r < d; r++) law.root[wb_packed_row((int)r) + c] = (step[r] - room[r]) / STEP;
     }
     if (i % STEPS_OF_ONE == 0) good = make_root(both->counts.counts.isa, (int)d, law.root, room);
