@@ -166,13 +166,11 @@ void wb_regression_dual_change(const wb_regression_term *term, int32_t rows, con
   for (int32_t i = 0; i < rows; i++) z[i] = add_effects(term, rows, i, -weight * omega[i], change, z[i]);
 }
 
-/* Given the dispersion r, the coefficients are about normal: about a reference, a row's likelihood is that of a normal
- * t with the row's slope and information W there. A draw of this law is made of u and e as in regression/dual_draw.h,
- * with S = W^(1/2) and S t in place of S^-1 z. In a move of r u and e stay, and the coefficients follow (compare
- * regression/level_moves.h). With f = X (coefficients less their prior's means) the density is
+/* Given r, the coefficients are about normal: about a reference, a row has the likelihood of a normal t with its slope
+ * and information W there. A draw of this law is made of u and e as in regression/dual_draw.h, with S = W^(1/2). In a
+ * move of r u and e stay, and the coefficients follow. With f = X (coefficients less prior means) the density is
  *   p(r) p(y | f, r) N(t; 0, X D X' + W^-1) / N(t; f, W^-1).
- * If u and e give f* and the state has f, then X u + f - f* and e - S (f - f*) give f. No row has less than the least
- * information: linear predictors are differences over its root. */
+ * If u and e give f* and the state has f, then X u + f - f* and e - S (f - f*) give f. */
 #define LEAST_INFORMATION 1e-3
 
 static double moved_density(const void *of, double log_r) {

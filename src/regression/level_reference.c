@@ -164,8 +164,7 @@ static void semidefinite_root(int32_t n, double *a) {
   }
 }
 
-/* The stand-in rows of a level from its sums at the reference point, and its `events`. Where zeros are of two kinds,
- * rows have `even` information on both sides of the reference. */
+/* The stand-in rows of a level from its sums at the reference point, and its `events` or information that is `even`. */
 static void make_record(const wb_level_term *t, wb_regression_level sums, int even, double events, double *record) {
   const int32_t q = t->q, p = t->p, rows = WB_LEVEL_ROWS(q);
   double *const linear = record + 2 + q, *const z = linear + q, *const g = z + (size_t)rows * (size_t)q;
@@ -219,9 +218,8 @@ int wb_level_make_records(const wb_regression_chain *chain, const wb_level_term 
   copy_modes(t, at->effects, 0);
   memcpy(at->coefficients + (size_t)t->outcome * (size_t)t->p, t->mean, (size_t)t->p * sizeof(double));
   WB_TRY(wb_level_pass(chain, at, t->outcome, WB_REGRESSION_INFORMATION));
-  const int even = chain->beside && !chain->data->zeros;
   for (int32_t l = 0; l < t->levels; l++)
-    make_record(t, sums_of(chain, t, at->sums, l), even, events[t->first + (uint64_t)l],
+    make_record(t, sums_of(chain, t, at->sums, l), chain->beside && !chain->data->zeros, events[t->first + (uint64_t)l],
                 t->records + (size_t)l * t->record);
   return WB_OK;
 }

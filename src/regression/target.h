@@ -30,8 +30,7 @@ typedef struct wb_regression_target {
   double tie[WB_REGRESSION_MOST_PACKED]; /* room for the precision of a block */
 } wb_regression_target;
 
-/* Puts `sign` times a symmetric matrix of n rows, packed, at row `row` and column `column` of a packed matrix: there
- * coordinates of one outcome meet the same or an earlier one's. At a diagonal the two may share memory. */
+/* Puts `sign` times a packed matrix of n rows at a row and column of another. Both may share memory at its diagonal. */
 void wb_regression_put_pair(int32_t n, double sign, const double *from, int32_t row, int32_t column, double *to);
 
 /* Sets the prior, for which `mean` (wide) and `precision` (packed) are room. */
