@@ -78,9 +78,10 @@ read_statement <- function(text, quantities) {
     head <- if (is.call(part) && is.symbol(part[[1L]])) as.character(part[[1L]]) else ""
     is_operator <- head %in% names(statement_functions)[1:6]
     name <- if (is.symbol(part)) as.character(part) else if (is.call(part) && !is_operator) deparse1(part) else ""
-    if (name %in% names(quantities)) {
-      used <<- c(used, name)
-      return(quantities[[name]])
+    at <- match(gsub("`", "", name), gsub("`", "", names(quantities)))
+    if (!is.na(at)) {
+      used <<- c(used, names(quantities)[[at]])
+      return(quantities[[at]])
     }
     if (head %in% names(statement_functions)) {
       arguments <- as.list(part)[-1L]

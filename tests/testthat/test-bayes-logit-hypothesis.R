@@ -26,6 +26,17 @@ test_that("statements are computed from the draws of coefficients", {
   expect_equal(one("hp < 0.05")$mcse, posterior::mcse_mean(holds), tolerance = 0.01)
 })
 
+test_that("parameters of variables whose names stand in backticks have names with and without them", {
+  data <- stats::setNames(mtcars[c("am", "wt", "cyl")], c("am", "the weight", "no. of cylinders"))
+  fit <- bayes_logit(am ~ `the weight` * factor(`no. of cylinders`), data, chains = 1, iter = 100, seed = 1,
+    threads = 1, progress = FALSE)
+  expect_identical(hypothesis(fit, "`the weight` < 0")$probability,
+    mean(as.matrix(fit)[, "`the weight`"] < 0))
+  for (name in colnames(as.matrix(fit))[-1L]) {
+    expect_equal(hypothesis(fit, sprintf("`%s`", gsub("`", "", name)))$mean, mean(as.matrix(fit)[, name]))
+  }
+})
+
 test_that("probabilities agree with a known distribution", {
   prior <- bayes_logit(am ~ wt, mtcars, prior = logit_prior(scale = 2, autoscale = FALSE),
     control = warp_control(prior_only = TRUE),
