@@ -1,4 +1,4 @@
-# Runs the chains of any sampler. The sampler itself belongs to a topic, which describes it as follows.
+# Runs the chains of any sampler, which a topic describes as follows.
 #
 # The fit is a list that has at least `chains`, `warmup`, `thin` and `seed` as the user gave them; `iter`, the sweeps
 # done; `interrupted`; `elapsed`, c(start = 0, sweeps = 0) for a new fit: seconds; and `state` from start_chains(): for
