@@ -1,4 +1,4 @@
-/* Files that hold the state of a run. A file is replaced as a whole, and is verified when it is read.
+/* Files with the state of a run, replaced as a whole and verified when read.
  *
  * A file is a header of 64 bytes and its parts, one after the other. The header:
  *   bytes 0-15   magic; its line ends and end-of-file sign show a transfer as text

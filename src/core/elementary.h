@@ -1,4 +1,4 @@
-/* Elementary functions from +, -, *, /, fma and sqrt alone: the same bits on every machine.
+/* Elementary functions from +, -, *, /, fma and sqrt alone: the same bits for every machine, compiler and vector width.
  *
  * Coefficients: Remez minimax fits in 60 digits, rounded. tests/vectors/ulp.c measures errors against quadruple
  * precision, and fails above the bound:

@@ -1,8 +1,8 @@
 /* Replaces core/rounding.h in files that compute much for one instruction set. x86-64 compilers make fma() a call; here
- * wb_fma() is the instruction if the processor has it.
+ * wb_fma() is the instruction if the processor has it, with the same result.
  *
  * Functions of core/ are not inlined everywhere here: that makes objects up to seven times as large. Files with
- * numeric/isa.h need no such wb_fma(). */
+ * numeric/isa.h need no such wb_fma(): their compilers know the instruction. */
 #pragma once
 
 #define WB_SCALAR

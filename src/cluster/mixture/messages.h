@@ -1,6 +1,6 @@
 /* A mixture whose rows are spread over several workers. The manager runs the host algorithm with the table of
- * cluster/mixture/session.c. A worker returns sums as nodes of the tree over all rows: the fewest nodes that make up
- * its part. The manager adds them in the tree's order, so results do not depend on the number of workers.
+ * cluster/mixture/session.c. A worker returns sums as the fewest nodes of the tree over all rows. The manager adds them
+ * in order, so results do not depend on the number of workers.
  *
  * Requests and replies are bytes in this machine's order: items one after the other, each padded to a multiple of 8.
  * Their size depends on components and columns, not on rows, unless labels are kept. */
