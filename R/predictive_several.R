@@ -70,7 +70,7 @@ on_scales <- function(fit, scales, run) {
     at = density_points(fit, as_columns(fit$points, "points")))
 }
 
-# The fit on axes without correlation, and with a curve between two of them, if the prequential score repays them.
+# The fit on axes without correlation, and with a curve between two, if the prequential score repays them.
 on_axes <- function(fit, run) {
   d <- ncol(fit$data$y)
   lower <- t(chol(crossprod(fit$data$y) / fit$n))

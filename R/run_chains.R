@@ -263,7 +263,7 @@ store_slice <- function(store, chain, done, sweeps, slice, kept) {
 draw_size <- function(dims) prod(dims[seq_len(length(dims) - 2L)])
 draw_count <- function(dims) dims[[length(dims) - 1L]]
 
-# For each array, the number of consecutive values of one chain: the sweeps of a trace, or all values of its draws.
+# Of each array, a chain's consecutive values: the sweeps of a trace, or all values of its draws.
 chain_lengths <- function(traces, draws) {
   c(vapply(traces, `[[`, 0, 1L), vapply(draws, function(dims) draw_size(dims) * draw_count(dims), 0))
 }

@@ -100,7 +100,7 @@ typedef struct wb_cluster_share {
   int64_t first_row, rows, whole; /* whole: the rows of all workers */
 } wb_cluster_share;
 
-/* What is wrong with the values of a request or of a reply, whose items are placed, in words; NULL if nothing is. */
+/* What is wrong with the values of a placed request or reply, in words; NULL if nothing. */
 const char *wb_cluster_wrong_request(const wb_cluster_request *request, const wb_cluster_share *share);
 const char *wb_cluster_wrong_part(const wb_cluster_part *part, const wb_cluster_head *head,
                                   const wb_cluster_share *share);
