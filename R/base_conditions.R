@@ -37,8 +37,8 @@ short_message <- function(error) shorten(paste(conditionMessage(error), collapse
 # Raises errors again that are about the session, not about what was evaluated: a time limit, and too deep calls.
 pass_on <- function(error) if (is_time_limit(error) || is_too_deep(error)) stop(error)
 
-# The call of this package that the user's code made: outward, also through functions such as lapply(), until a function
-# of the user or the console. An error in pmf(rcategorical(y)) about `y` names rcategorical(y).
+# The call of this package that the user's code made, also through functions such as lapply(). An error in
+# pmf(rcategorical(y)) about `y` names rcategorical(y).
 user_call <- function() {
   own <- topenv()
   calls <- sys.calls()

@@ -1,4 +1,4 @@
-# Refuses what is too large before it starts. A system that promises more memory than it has would kill the process.
+# Refuses what is too large: a system that promises more memory than it has would kill the process.
 check_operations <- function(operations, argument) {
   most <- getOption("warpbayes.max_operations", 1e16)
   if (!is_one_number(most)) most <- 1e16

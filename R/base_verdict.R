@@ -38,8 +38,8 @@ verdict.verdict <- function(x, ...) x
 # The answers, each weaker than the one before.
 answers <- c("usable", "usable with reservations", "not yet", "cannot tell")
 
-# A rule has the best answer that its reason allows, a template of its words, and `but`, what the opening of the verdict
-# adds to "Usable". In templates, {name} is a value, and {name|one|many} one of two words, by whether the value is 1.
+# A rule has the best answer that its reason allows, a template, and `but`, what the verdict's opening adds to "Usable".
+# In templates, {name} is a value, and {name|one|many} one of two words, by whether the value is 1.
 rule_of <- function(code) {
   rules <- read_once("verdicts.csv")
   as.list(rules[match(code, rules$code), ])

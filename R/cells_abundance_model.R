@@ -1,4 +1,4 @@
-# The model of differential_abundance(): counts of cells, the design, the chains, and what is said of the effects.
+# The model of differential_abundance().
 
 # The numbers of cells of each type in each sample, in draws of the fit: types x samples x draws.
 draw_type_counts <- function(types, draws) {

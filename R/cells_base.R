@@ -1,4 +1,4 @@
-# What all methods of a mixture share: their records, the plan of traces and draws, the checks of a fit, and its draws.
+# What all methods of a mixture share.
 
 # The record of each method, filled by R/cells_mixture_methods.R when the package is loaded:
 #   settings   the settings of warp_control() that only this method has;

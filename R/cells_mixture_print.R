@@ -1,4 +1,4 @@
-# print() and summary() of a fitted mixture, and its convergence by quantities that do not depend on numbering.
+# print() and summary() of a fitted mixture. Quantities of convergence do not depend on numbering.
 
 where_words <- function(fit) {
   sprintf("%s on %s, %s precision, seed %s", elapsed_words(fit$elapsed), backend_words(fit), fit$precision,

@@ -25,7 +25,7 @@ first_states <- function(fit, start, sweeps, run, atoms) {
 }
 
 # The last sweep in which components that share a population are joined; 0: in the start. With moves, each of the 20
-# sweeps up to it joins some. The sweeps before sort the cells. No kept draw may come before.
+# sweeps up to it joins some. Earlier sweeps sort the cells. No kept draw may come before.
 merge_after <- function(warmup, moves) min(if (moves) 100 else 50, floor(warmup / 2))
 
 # The sweeps after which each chain searches for a better start (src/mixture/search.c): up to 200 of the warm-up, after

@@ -1,4 +1,4 @@
-# Values that many cells share at an end of a marker, and too few cells for the markers: what a fit says of its data.
+# Values that many cells share at an end of a marker, and too few cells for the markers.
 
 #' Values that many cells share at an end of a marker
 #'

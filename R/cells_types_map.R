@@ -85,8 +85,8 @@ chain_pairs <- function(map) {
   }, simplify = FALSE)
 }
 
-# The share of each type's cells that chains have in common: twice the cells in both by the sum of the cells in each
-# (Dice), the smallest over pairs. NA for one chain or a type without cells.
+# The share of each type's cells that chains have in common (Dice), the smallest over pairs. NA for one chain or a type
+# without cells.
 cells_in_common <- function(map, pairs = chain_pairs(map)) {
   common <- vapply(pairs, function(both) 2 * diag(both) / (rowSums(both) + colSums(both)), numeric(map$count))
   least <- suppressWarnings(apply(matrix(unlist(common), map$count), 1L, min, na.rm = TRUE))

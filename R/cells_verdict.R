@@ -17,8 +17,8 @@ gibbs_verdict <- function(fit, table = diagnose(fit), agreement = NULL) {
     data_reasons(fit), if (!is_usable(new_verdict("", chains)) %in% TRUE) cause_reasons(fit))
 }
 
-# Judged by the density: numbers of components depend on small components, which come and go more slowly. Chains that
-# stay at different modes differ in density, so long runs that do not drift are judged by the masses of these modes.
+# Judged by the density: small components come and go more slowly. Chains at different modes differ in density, so long
+# runs that do not drift are judged by the modes' masses.
 convergence_reasons <- function(fit, table = diagnose(fit)) {
   quantities <- judged_quantities(fit)
   own <- table$quantity != "score"

@@ -3,8 +3,8 @@
 # What the worker holds, by names of the manager: cells (lists with `x`) and sessions of the compiled code.
 worker_data <- new.env(parent = emptyenv())
 
-# Ctrl-C may reach all processes of a machine, but only the manager heeds it: it waits for replies. So a worker ignores
-# it from the first contact until it holds nothing more (or suspends it, where the system cannot).
+# Ctrl-C may reach all processes of a machine, but only the manager heeds it. A worker ignores it (or suspends it, where
+# the system cannot) from the first contact until it holds nothing more.
 ignore_interrupts <- function() .Call(C_interrupts_ignore, TRUE)
 
 answer_manager <- function(sealed) {

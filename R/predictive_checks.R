@@ -1,5 +1,5 @@
-# Do the data look like draws that the model could predict? Each check is a statistic with a limit, which data that suit
-# the model exceed in at most 3% of the sets (bench/predictive-checks.R). Checks with p values use -log10 p.
+# Do the data look like draws of the model? Each check is a statistic with a limit, which suitable data exceed in at
+# most 3% of the sets (bench/predictive-checks.R). Checks with p values use -log10 p.
 
 rank_scores <- function(y) stats::qnorm((rank(y) - 0.5) / length(y))
 minus_log10 <- function(log_p) -log_p / log(10)

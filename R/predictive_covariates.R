@@ -35,7 +35,7 @@ formula_data <- function(fit, y) {
 
 covariate_names <- function(frame, terms) intersect(rownames(attr(terms, "factors")), names(frame))
 
-# The attribute "group" is the covariate of each column. A factor of more than two levels has an indicator for each.
+# The attribute "group" is each column's covariate. A factor of over two levels has an indicator for each.
 covariate_columns <- function(frame, terms) {
   coding <- NULL
   for (name in covariate_names(frame, terms)) {

@@ -46,7 +46,7 @@ in_console.predictive_model <- function(x, ...) {
   cat("<predictive model> ", record(x)$words(x), "\n", sep = "")
 }
 
-# Compiled code trusts the sizes of these parts and the values of those, so methods refuse a fit with other ones.
+# Compiled code trusts these sizes and values, so methods refuse a fit with other ones.
 sized_parts <- c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score", "inner",
   "calibration", "scale", "atoms", "response_at", "inner_at", "trend", "axes", "bend", "standard", "standard_x",
   "frame", "trajectories", "times", "cdf", "density", "probability")

@@ -1,6 +1,6 @@
-# The mean function beneath the copulas of a regression, or the log odds of a classification. It is linear in the
-# columns of a design: the covariates, curves of them, or the terms of the user's formula. Each resample has slopes of
-# its own; the steps of a regression move the level. A record has as its `line`
+# The mean function beneath a regression's copulas, or a classification's log odds, linear in the columns of a design:
+# the covariates, curves of them, or the terms of the user's formula. Each resample has its own slopes; steps of a
+# regression move the level. A record has as its `line`
 #   enough(y, knots, slopes)          whether there are enough data for the slopes
 #   larger                            whether curves take the next larger number of knots
 #   solve(trend, x, y, solved)        `trend` with slopes, or NULL; `solved`: a decomposition of the design x

@@ -1,4 +1,4 @@
-# Densities by copulas: scales are in R/predictive_scale.R, the calibration in R/predictive_calibration.R.
+# Densities by copulas (R/predictive_scale.R, R/predictive_calibration.R).
 
 #' Densities by copulas as predictive models
 #'

@@ -1,8 +1,8 @@
 # The scale on which the copulas of one variable work, and values that carry a point mass.
 #
-# Copulas start from a normal law, so they predict well where the data look like one. `scale` has two layers. The first
-# maps the support to the line (log or logit). The second is asinh((x - center)/width), or that of two groups (below).
-# Beyond the data both go on as straight lines, since the data say nothing about the tails there.
+# Copulas predict well where data look normal. `scale` has two layers. The first maps the support to the line (log or
+# logit). The second is asinh((x - center)/width), or that of two groups (below). Both are straight lines beyond the
+# data, which say nothing about the tails.
 
 
 new_scale <- function(support = c(-Inf, Inf), softness = Inf) {

@@ -1,7 +1,7 @@
 # Densities of two and three variables: axes without correlation, calibrated resampling, and quantities.
 #
-# The calibration is that of one variable (R/predictive_calibration.R) for each coordinate. A vector is the location of
-# a resample, and a lower triangular matrix its scale.
+# Each coordinate is calibrated as one variable (R/predictive_calibration.R). A resample has a vector as its location
+# and a lower triangular matrix as its scale.
 
 # Rows y as z with y = L z, and back. No matrix product: in some libraries its last bits depend on the number of rows.
 solve_lower <- function(lower, y) {
@@ -70,7 +70,7 @@ on_scales <- function(fit, scales, run) {
     at = density_points(fit, as_columns(fit$points, "points")))
 }
 
-# The fit on axes without correlation, and with a curve between two of them, if the prequential score repays them.
+# The fit on axes without correlation, and with a curve between two, if the prequential score repays them.
 on_axes <- function(fit, run) {
   d <- ncol(fit$data$y)
   lower <- t(chol(crossprod(fit$data$y) / fit$n))

@@ -1,4 +1,4 @@
-# Summaries of rows over the draws of a fit, in blocks of rows by the compiled code, and the draws themselves.
+# Summaries of rows over the draws of a fit, and the draws themselves.
 
 # Mean, standard deviation and the quantiles `tails`: rows x (1, classes or linear predictors) x 4 or 5.
 summarise_rows <- function(fit, rows, used, type, tails = c(0.05, 0.95), backend = NULL, threads = NULL) {

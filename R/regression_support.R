@@ -80,9 +80,9 @@ equal_responses <- function(fit, events) {
   reason("equal_responses", kind = names(events)[[if (events[[2L]] == 0) 1L else 2L]], first = first)
 }
 
-# Separation (Albert and Anderson 1984): the likelihood grows without end along a direction. Two signs are found: the
-# posterior means tell the classes of all rows, or a class does not occur at a value of a predictor of two values.
-# Other kinds are not found. Effects of groups do not limit such a direction.
+# Separation (Albert and Anderson 1984): the likelihood grows without end along a direction. Only two signs are found:
+# the posterior means tell the classes of all rows, or a class does not occur at a value of a binary predictor. Effects
+# of groups do not limit such a direction.
 separation <- function(fit, counts) {
   x <- fit$design$x
   occurs <- class_occurs(fit, counts)

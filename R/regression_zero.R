@@ -1,6 +1,6 @@
 # Zero-inflated and hurdle counts. `fit$zero` has the `kind` ("zi" or "hu") and the `part`, a logistic regression of
-# zeros without draws. The fit's own design, prior and response are of the counts. Its traces hold both: coefficients of
-# counts first, then those of zeros. count_view() and zero_view() give the two as fits of their own.
+# zeros without draws. The fit's design, prior and response are of the counts. Its traces hold coefficients of counts,
+# then of zeros. count_view() and zero_view() give each as a fit.
 
 zero_kinds <- c(zi = "zero-inflated", hu = "hurdle")
 

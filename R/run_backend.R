@@ -1,4 +1,4 @@
-# Chooses the backend, device, threads and vector instruction set of a computation; warp_info() shows them.
+# Chooses backend, device, threads and instruction set of a computation.
 
 isa_names <- c("baseline", "avx2", "avx512", "neon")
 

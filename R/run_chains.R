@@ -1,4 +1,4 @@
-# Runs the chains of any sampler. The sampler itself belongs to a topic, which describes it as follows.
+# Runs the chains of any sampler, which a topic describes as follows.
 #
 # The fit is a list that has at least `chains`, `warmup`, `thin` and `seed` as the user gave them; `iter`, the sweeps
 # done; `interrupted`; `elapsed`, c(start = 0, sweeps = 0) for a new fit: seconds; and `state` from start_chains(): for
@@ -263,7 +263,7 @@ store_slice <- function(store, chain, done, sweeps, slice, kept) {
 draw_size <- function(dims) prod(dims[seq_len(length(dims) - 2L)])
 draw_count <- function(dims) dims[[length(dims) - 1L]]
 
-# For each array, the number of consecutive values of one chain: the sweeps of a trace, or all values of its draws.
+# Of each array, a chain's consecutive values: the sweeps of a trace, or all values of its draws.
 chain_lengths <- function(traces, draws) {
   c(vapply(traces, `[[`, 0, 1L), vapply(draws, function(dims) draw_size(dims) * draw_count(dims), 0))
 }

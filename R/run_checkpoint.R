@@ -1,9 +1,9 @@
 # Writes checkpoints: files for continuing a killed run. R/run_resume.R reads them.
 #
-# A checkpoint has a head of text, which R/run_fields.R describes. The values of the fields of checkpoint_head() follow
-# as they are in memory, then those of the traces and kept draws. src/checkpoint/file.h describes the bytes around them.
+# A checkpoint has a head of text, which R/run_fields.R describes. The values of the fields of checkpoint_head(), traces
+# and kept draws follow as in memory; src/checkpoint/file.h has the bytes around them.
 
-# A file that cannot be written is an error before any sweep. The path is absolute, since the folder may change.
+# Fails before any sweep if the file cannot be written. The path is absolute, since the folder may change.
 check_checkpoint <- function(checkpoint, every, given = list(), argument = "checkpoint") {
   every <- check_every(every)
   if (is.null(checkpoint)) return(NULL)

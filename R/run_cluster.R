@@ -1,5 +1,5 @@
 # The connection of this process, the manager, to the workers of a cluster (R/cells_worker.R). Every call has a number.
-# After a call that broke off, the next reply has another number, and the cluster is refused.
+# After a broken call the next reply has another number, and the cluster is refused.
 
 cluster_calls <- new.env(parent = emptyenv())
 cluster_calls$count <- 0

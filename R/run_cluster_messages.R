@@ -1,6 +1,6 @@
-# How messages reach the workers of a cluster and come back. R's sockets heed an interrupt while they send or receive,
-# even where R code suspends interrupts, and half a message is lost. So this process waits for replies with
-# socketSelect(), where an interrupt does no harm, and the compiled code holds interrupts back during the messages.
+# How messages reach the workers of a cluster and come back. An interrupt while R's sockets send or receive loses half a
+# message, even where R code suspends interrupts. So this process waits with socketSelect(), which interrupts do not
+# harm, and compiled code holds them back during messages.
 
 # Calls fun(each[[i]], number) on worker i of the cluster, and returns the values. The caller has suspended interrupts:
 # an interrupt that comes meanwhile comes again afterwards. A second interrupt, any on Windows, and one within a message

@@ -33,7 +33,7 @@ ess_wanted <- 100
 # Autocorrelations cannot be estimated from fewer sweeps.
 fewest_sweeps <- 12
 
-# Draws of several quantities are an array, sweeps x chains x quantities. One by one, they would take much longer.
+# Draws of several quantities are an array, sweeps x chains x quantities: faster than one by one.
 
 quantities_in <- function(draws) if (length(dim(draws)) == 3L) dim(draws)[[3L]] else 1L
 
@@ -203,8 +203,8 @@ chance_of_difference <- function(draws) {
   min(1, 2 * halves_test(normal_scores(draws)), 2 * halves_test(normal_scores(folded)))
 }
 
-# Which quantities differ by more than chance explains. A drift that lasts for a whole run looks like a long correlation
-# time, which would explain it. A drift of several chains in the same direction is not chance.
+# Which quantities differ by more than chance explains. A drift of a whole run looks like a long correlation time, but a
+# drift of several chains in one direction is not chance.
 differing <- function(quantities, table) {
   varying <- !is.na(table$rhat)
   high <- varying & table$rhat > rhat_limit

@@ -1,10 +1,10 @@
-# The fields of checkpoints: plain values, each of which has a line of text with its type, its length and the names of
-# its attributes. Each class of fits declares its fields in one table, read by check_fields().
+# The fields of checkpoints: plain values, each with a line of text: its type, length and names of attributes. Each
+# class of fits declares its fields in one table, read by check_fields().
 #
 # A table is a named character vector. The name is the path of a field; `*` stands for each element of a list. The text
-# has the kind of the field and its dimensions, such as "finite[topics, documents]?". A dimension is a number, or an
-# expression of fields before it, in which a field stands for its value if it is one number, and otherwise for its
-# length. `*` is any length, and no brackets mean one value. `?` marks a field that may be absent, and `1..9` a range.
+# is the field's kind and dimensions, such as "finite[topics, documents]?". A dimension is a number, or an expression in
+# which an earlier field of one number stands for its value, another for its length. `*` is any length, and no brackets
+# mean one value. `?` marks a field that may be absent, and `1..9` a range.
 
 field_kinds <- list(
   raw = is.raw, flag = function(value) is.logical(value) && !anyNA(value),

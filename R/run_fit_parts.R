@@ -1,5 +1,5 @@
-# Checks that the parts of a result, a list that anybody can change, have the types and sizes that methods and compiled
-# code rely on. Each class describes its parts by a list of part_whole(), part_numbers(), ... for check_described().
+# Checks that the parts of a result, which anybody can change, have the types and sizes that code relies on. A class
+# describes its parts by a list of part_whole(), part_numbers(), ... for check_described().
 
 check_method <- function(x, argument, ...) {
   if (...length() > 0L) refuse_dots(...names(), parent.frame())

@@ -1,4 +1,4 @@
-# Passes the interrupt of a run on to R, to end a loop around it, but only after the result has been assigned.
+# Passes a run's interrupt on to R, to end a loop around it, after the result has been assigned.
 
 # As if Ctrl-C were typed. R checks for interrupts once in about a thousand evaluations. This restarts the counts, so
 # that R checks only after the result has been assigned. On Windows a signal would end R.

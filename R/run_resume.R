@@ -93,7 +93,7 @@ on_cluster <- function(x, connection) UseMethod("on_cluster")
 
 on_cluster.default <- function(x, connection) x
 
-# Evaluates `code`. An error that is not about the user's data becomes one about the file, which may hold nonsense.
+# Evaluates `code`. An error that is not about the user's data becomes one about the file.
 intact <- function(file, code) {
   tryCatch(code, error = function(error) {
     pass_on(error)

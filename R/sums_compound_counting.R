@@ -1,7 +1,7 @@
 # The distributions of the number of variables that compound_pmf() knows by name, and how far their sums reach.
 
-# How many variables are not zero. `size` is what size_on_lattice() returns. No difference of nearly equal numbers is
-# taken, so that the smallest and the largest parameters are right too. Each of these functions returns a list:
+# How many variables are not zero. `size` is what size_on_lattice() returns. No nearly equal numbers are subtracted, so
+# extreme parameters are right too. Each function returns a list:
 #   log_generating  the log of the generating function at 1 + excess
 #   log_none        the log of the probability that no variable differs from zero
 #   parts           the number is the sum of this many independent numbers

@@ -1,6 +1,6 @@
 # Densities of distributions by name, by Loader (2000), "Fast and accurate computation of binomial probabilities". R's
-# own functions lose up to nine digits if parameters are large or probabilities near 1, because they subtract a rounded
-# mean from a value. Here this difference is formed exactly. The error of a logarithm l is below 5e-15 (1 + |l|).
+# own functions lose up to nine digits at large parameters or probabilities near 1: they subtract a rounded mean from a
+# value. Here this difference is exact. The error of a logarithm l is below 5e-15 (1 + |l|).
 
 # log(n!) less Stirling's approximation of it, for n above 0.
 stirling_error <- function(n) {

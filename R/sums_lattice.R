@@ -1,6 +1,6 @@
 # Exact lattices. The values of a distribution are (origin + step * position) / parts: `origin`, `step` and `parts` are
-# whole numbers, and so are positions. All verbs work on these numbers, and lattice_value() alone forms values. As it
-# divides one whole number by another, equal values are equal doubles, whatever they were computed from.
+# whole numbers, and so are positions. Only lattice_value() forms values, by one division: equal values are equal
+# doubles.
 
 whole_limit <- 2^53
 
@@ -162,8 +162,8 @@ common_step_of_two <- function(a, b) {
 }
 
 # Codes of whole numbers `at`, so that sums of at most `most` of them need few positions: long gaps between numbers
-# become shorter, but are still longer than the codes of all that smaller gaps can add up to. So `value(code)` gives the
-# sum that a sum of codes stands for. The order of codes need not be the order of the sums.
+# become shorter, but are still longer than the codes of all that smaller gaps can add up to. `value(code)` is the sum
+# that a sum of codes stands for. Their orders may differ.
 encode_gaps <- function(at, most) {
   values <- sort(unique(c(0, at)))
   gap <- diff(values)

@@ -168,9 +168,9 @@ check_pool <- function(x, argument) {
   lapply(seq_along(x), function(i) check_pmf(x[[i]], sprintf("%s[[%d]]", argument, i)))
 }
 
-# All possible values of several variables: `at` are their positions on a common lattice. For each variable the
-# probabilities of each of these values (here), of the lower ones (before), of these and the lower ones (up_to), of the
-# higher ones (after), and of these and the higher ones (from).
+# All possible values of several variables: `at` are their positions on a common lattice. For each variable, the
+# probabilities of each value (here), of lower values (before; up_to: with it) and of higher values (after; from: with
+# it).
 pool_on_lattice <- function(x) {
   log <- any(vapply(x, is_log, NA))
   nothing <- if (log) -Inf else 0

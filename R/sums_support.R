@@ -1,6 +1,6 @@
 # The values of a distribution are from + by * at, where the positions `at` are whole numbers that begin with 0. Most
-# distributions have all positions 0, 1, 2, ... and store no `at`. A distribution of few values far apart ("sparse")
-# stores `at`. `from` and `by` are whole numbers divided by `parts` (sums_lattice.R). `by` or `parts` of 1 is left out.
+# distributions have all positions and store no `at`; "sparse" ones, of few values far apart, do. `from` and `by` are
+# whole numbers divided by `parts` (sums_lattice.R). `by` or `parts` of 1 is left out.
 
 new_pmf <- function(weights, from, log, by = 1, at = NULL) {
   x <- if (log) list(log_prob = weights, from = from) else list(prob = weights, from = from)

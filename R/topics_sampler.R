@@ -73,9 +73,9 @@ topic_kept_together <- function(fit) {
   max(1, floor(topic_slice_bytes / bytes))
 }
 
-# The sums of a chain are in a store that entries add to. Each run has a store of its own, in an environment of the
-# state, so the fit that it continues keeps its sums. Kept sweeps are added lazily: when the chain goes on, or at the
-# end. Until then their topics, alpha and beta are `pending`. `added` prevents double counting after a rollback.
+# The sums of a chain are in a store that entries add to. Each run has its own store, in an environment of the state, so
+# the fit that it continues keeps its sums. Kept sweeps are added when the chain goes on, or at the end. Until then
+# their topics, alpha and beta are `pending`. `added` prevents double counting after a rollback.
 topic_step <- function(fit) {
   kind <- kind_of(fit)
   method <- as.integer(c(fit$method == "mean_for_mode", kind$number, fit$learn$beta))

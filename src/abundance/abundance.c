@@ -1,8 +1,8 @@
 /* Draws from the model of abundance.h. Given the logits, the coefficients and b are normal. A logit of many cells is
- * proposed from the normal approximation of its law. All other draws are slice samplers of one number. Where counts are
- * small, coefficients and deviations are drawn a second time with the u_ts, or u_ts / sigma_t, held fixed, and the laws
- * of the deviations with the standardised log(sigma_t) held fixed: the interweaving of Yu & Meng (2011, "To center or
- * not to center: that is not the question", Journal of Computational and Graphical Statistics 20, 531-570). */
+ * proposed from a normal approximation. All other draws are univariate slice samplers. Where counts are small,
+ * coefficients and deviations are drawn a second time with the u_ts, or u_ts / sigma_t, held fixed, and the laws of the
+ * deviations with the standardised log(sigma_t) held fixed: the interweaving of Yu & Meng (2011, "To center or not to
+ * center: that is not the question", Journal of Computational and Graphical Statistics 20, 531-570). */
 #include "core/scalar.h"
 
 #include "abundance/abundance.h"

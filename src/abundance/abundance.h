@@ -2,8 +2,8 @@
  *
  * The number of cells of type t in sample s is binomial, out of the sample's total. The logit of its probability is
  *   psi_ts = x_s' beta_t + b_tg(s) + u_ts,   b_tg ~ N(0, omega_t^2),   u_ts ~ N(0, sigma_t^2).
- * log(sigma_t) is normal. Its mean is linear in the rarity of the type. Level, slope and standard deviation are learned
- * from all types: the first two have normal laws, the third is half-normal. log(omega_t) has a law of the same kind. */
+ * log(sigma_t) is normal. Its mean is linear in the type's rarity, with level and slope (normal) and standard deviation
+ * (half-normal) learned from all types; so has log(omega_t). */
 #pragma once
 
 #include "backend/types.h"

@@ -1,8 +1,8 @@
 /* A backend is a set of tables of functions, one for each topic: the processor's (src/cpu) or the card's (src/cuda).
  *
- * Plain C without R's headers: the package, the CUDA plugin and the emulator compile the same files. Every function
- * returns a wb_status. A function that fails has written one sentence into `message` and freed what it had allocated,
- * and its outputs are unspecified. Host arrays belong to the caller. A session's functions are called one at a time. */
+ * Plain C without R's headers, for the package, the CUDA plugin and the emulator. Every function returns a wb_status.
+ * One that fails has written one sentence into `message` and freed its memory; its outputs are unspecified. Host arrays
+ * belong to the caller. A session's functions are called one at a time. */
 #pragma once
 
 #include "backend/categorical_table.h"

@@ -45,7 +45,7 @@ typedef struct wb_mixture_parameters {
 /* The most pairs of one call. */
 #define WB_MIXTURE_MOST_PAIRS 32
 
-/* Disjoint pairs of components, to split one in two or join two to one. A pair has all rows of both components. */
+/* Disjoint pairs of components, to split or join. A pair has all rows of both components. */
 typedef struct wb_mixture_pairs {
   int32_t components, pairs; /* pairs: at most WB_MIXTURE_MOST_PAIRS */
   const int32_t *pair;       /* components: the pair of each; negative: none */

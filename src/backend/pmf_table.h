@@ -39,8 +39,8 @@ static inline wb_convolution wb_convolution_part(const wb_convolution *whole, in
 }
 
 typedef struct wb_pmf_functions {
-  /* Writes r for all pairs. If `seen` is not NULL, *seen becomes the union over all vectors of the flags of
-   * core/weight_look.h. If some weights cannot be used, the outputs are unspecified. */
+  /* Writes r for all pairs. *seen (or NULL) becomes the union of all vectors' flags of core/weight_look.h. Unusable
+   * weights give unspecified outputs. */
   int (*convolve)(const wb_convolution *convolution, const wb_run *run, wb_poll *poll, unsigned *seen,
                   wb_message *message);
 } wb_pmf_functions;

@@ -99,7 +99,7 @@ typedef struct wb_regression_effect {
   const double *draw;     /* draws x levels, column-major */
 } wb_regression_effect;
 
-/* Rows and draws to predict from. A predictor is the sum over columns, then the offset, then the effects, in order. */
+/* Rows and draws to predict from. A predictor adds columns, offset and effects, in order. */
 typedef struct wb_regression_prediction {
   const double *x; /* rows x columns, column-major, in the data's units; NULL: the design is sparse */
   int64_t rows;

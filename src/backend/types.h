@@ -58,7 +58,7 @@ typedef struct wb_run {
   void (*spread)(int32_t threads, int64_t pieces, wb_piece *work, void *context);
 } wb_run;
 
-/* Long work asks now and then whether to stop (numeric/poll.h), on the calling thread; then WB_INTERRUPTED. */
+/* Long work asks on the calling thread whether to stop (numeric/poll.h); then WB_INTERRUPTED. */
 typedef struct wb_poll {
   int (*interrupted)(void); /* whether to stop; NULL: never */
   double work;              /* nanoseconds of work since the last question */

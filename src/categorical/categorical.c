@@ -1,5 +1,5 @@
-/* Draws from many discrete distributions, in slices of rows so that a user can interrupt. A backend leaves rows open
- * that it cannot draw from: here they are found wrong, or drawn on their own. */
+/* Draws from many discrete distributions, in slices of rows so that a user can interrupt. Rows that a backend leaves
+ * open are found wrong here, or drawn one by one. */
 #include "core/rounding.h"
 
 #include "categorical/categorical.h"

@@ -1,4 +1,4 @@
-/* Draws from many discrete distributions. Functions return a wb_status; on failure they have written the message. */
+/* Draws from many discrete distributions. Functions return a wb_status, on failure with a message. */
 #pragma once
 
 #include "backend/backend.h"

@@ -156,8 +156,8 @@ static char *with_ending(const char *path, const char *ending, wb_message *messa
   return name;
 }
 
-/* Opens a new file beside `path`. A process that was killed may have left one. A file that holds anything else stays.
- * `temporary` is its name, which the caller frees, also after a failure. */
+/* Opens a new file beside `path`. A killed process may have left one; any other file stays. The caller frees
+ * `temporary`, its name, also after a failure. */
 static int open_temporary(const char *path, char **temporary, int *file, wb_message *message) {
   struct stat info;
   *file = -1;

@@ -1,4 +1,4 @@
-/* Files that hold the state of a run. A file is replaced as a whole, and is verified when it is read.
+/* Files with the state of a run, replaced as a whole and verified when read.
  *
  * A file is a header of 64 bytes and its parts, one after the other. The header:
  *   bytes 0-15   magic; its line ends and end-of-file sign show a transfer as text
@@ -21,16 +21,16 @@ typedef struct wb_checkpoint_part {
   size_t width, runs, run, stride;
 } wb_checkpoint_part;
 
-/* Makes this process the only one that writes the checkpoint, by a lock on the file `path`.lock. The system drops it
- * when the process ends. `lock` is -1 where there are no locks. If another process has it, the message says which. */
+/* Locks the file `path`.lock, so that only this process writes; the system drops the lock when the process ends. `lock`
+ * is -1 where there are no locks. The message names another process that has it. */
 int wb_checkpoint_hold(const char *path, int *lock, wb_message *message);
 void wb_checkpoint_free(const char *path, int lock);
 
-/* Makes a new file beside `path` and deletes it, to find out whether a checkpoint can be written there. */
+/* Finds out whether a checkpoint can be written: makes a file beside `path` and deletes it. */
 int wb_checkpoint_try(const char *path, wb_message *message);
 
 /* Writes a new file `path`.tmp, which must not exist, flushes it to the disk and renames it to `path`. On failure
- * `path` is unchanged, the new file is removed, and the message says why. */
+ * `path` is unchanged and the new file removed. */
 int wb_checkpoint_write(const char *path, const wb_checkpoint_part *part, size_t parts, wb_message *message);
 
 /* WB_OK if the file begins as a checkpoint does. If not, the message says what it is. */

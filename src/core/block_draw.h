@@ -1,7 +1,6 @@
-/* One draw from the weights of many items, block by block of items in a single pass that stores neither weights nor
- * prefix sums of all. Let `before` be the sum of the weights of the blocks that have passed. The current block, with
- * the sum `sum`, takes over with probability sum / (before + sum). Given that it does, the uniform that decided so is
- * again uniform over the block, and picks the item.
+/* One draw from the weights of many items in one pass, block by block, without storing all weights or prefix sums. With
+ * the weights of earlier blocks adding up to `before`, a block of weight `sum` takes over with probability sum /
+ * (before + sum). The uniform that decided so is then again uniform over the block, and picks the item.
  *
  * Weights come as logarithms, scaled by the largest seen so far; a larger one rescales `before`. */
 #pragma once
@@ -35,9 +34,8 @@ WB_HD float wb_next_belowf(float x) {
   return x;
 }
 
-/* Where the draw falls inside the current block; u in (0, 1). Negative or NaN if the block does not take over, as
- * without weight. Otherwise at least 0 and below `sum`, so that the first item whose prefix sum exceeds it has a
- * positive weight. */
+/* Where the draw falls inside the current block; u in (0, 1). Negative or NaN if the block does not take over.
+ * Otherwise in [0, sum), so the first item whose prefix sum exceeds it has a positive weight. */
 WB_HD double wb_block_position(double u, double before, double sum) {
   const double position = u * (before + sum) - before;
   const double last = wb_next_below(sum);

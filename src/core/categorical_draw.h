@@ -1,7 +1,7 @@
 /* Draws from discrete distributions given by non-negative weights, exact except for rounding. One pass (one draw for
- * each row of a matrix): blocks of WB_BLOCK_ITEMS items take one uniform each (core/block_draw.h). Prefix sums within a
- * block are added in order, and so are the sums of the blocks. Inversion (many draws): the first item whose prefix sum,
- * added up in order, exceeds wb_target(u, total). */
+ * each row of a matrix): blocks of WB_BLOCK_ITEMS items take one uniform each (core/block_draw.h). Prefix sums and
+ * block sums are added in order. Inversion (many draws): the first item whose prefix sum, added up in order, exceeds
+ * wb_target(u, total). */
 #pragma once
 
 #include "core/host_device.h"

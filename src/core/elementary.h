@@ -1,7 +1,7 @@
-/* Elementary functions from +, -, *, /, fma and sqrt alone: every machine, compiler and vector width has the same bits.
+/* Elementary functions from +, -, *, /, fma and sqrt alone: the same bits for every machine, compiler and vector width.
  *
- * Coefficients: minimax fits by the Remez algorithm, computed in 60 digits for this file and rounded to the nearest
- * double or float. tests/vectors/ulp.c measures the errors against quadruple precision, and fails above the bound:
+ * Coefficients: Remez minimax fits in 60 digits, rounded. tests/vectors/ulp.c measures errors against quadruple
+ * precision, and fails above the bound:
  *
  *                       worst ulp  bound   instructions a vector
  *   wb_exp_weight         0.89      1.0     24
@@ -15,8 +15,8 @@
  *   wb_exp_weightf        0.88      1.0     19
  *   wb_logf               0.85      1.0     41
  *
- * Functions with a count have no branches. It counts a loop that calls them, but for the loop's own three instructions
- * (GCC 12, AVX2). Adding 2^52 converts integers to and from doubles. Adding to the exponent field multiplies by 2^k. */
+ * Functions with a count (of a calling loop, less its own three instructions; GCC 12, AVX2) have no branches. Adding
+ * 2^52 converts integers to and from doubles. Adding to the exponent field multiplies by 2^k. */
 #pragma once
 
 #include "core/fma_chain.h"

@@ -1,8 +1,8 @@
 /* Linear algebra on small triangles, p up to a few hundred, in double precision (Golub & Van Loan, Matrix Computations,
  * 4th ed., sections 3.1, 4.2).
  *
- * A lower triangle L, or the lower half of a symmetric matrix, is packed row by row: entry (r, c), c <= r, is at
- * r (r + 1)/2 + c. Every sum runs over increasing index with one fused multiply-add for each term. */
+ * A lower triangle L, or the lower half of a symmetric matrix, is packed row by row: entry (r, c <= r) is at r (r +
+ * 1)/2 + c. Sums run over increasing index, one fused multiply-add a term. */
 #pragma once
 
 #include "core/elementary.h"

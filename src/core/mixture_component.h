@@ -1,5 +1,5 @@
-/* One component of a mixture of Gaussians: draws its mean and covariance given the statistics of its rows, and computes
- * what the rest of a sweep needs of it, by a team (team.h):
+/* One component of a mixture of Gaussians: a team (team.h) draws its mean and covariance given the statistics of its
+ * rows:
  *
  *    mu | Sigma ~ N(m, gamma Sigma),  Sigma ~ IW(nu + p + 1, nu Phi).
  *

@@ -6,13 +6,13 @@
  *   G F P' = [ A 0 ]
  *            [ B C ]
  * is a lower triangle again, where A has as many rows as coordinates are observed. Its square is P Sigma^-1 P', so that
- * A'A = (Sigma_OO)^-1. So A and the first part of G offset give the density of the observed coordinates, with
- * log det A = log det F - log det C. The other rows give the law of the missing ones: C x_M = e + (G offset)_M - B x_O,
- * e ~ N(0, I). One triangle serves both.
+ * A'A = (Sigma_OO)^-1. A and the first part of G offset give the observed coordinates' density, with log det A = log
+ * det F - log det C. The other rows give the missing ones' law: C x_M = e + (G offset)_M - B x_O, e ~ N(0, I). One
+ * triangle serves both.
  *
- * The missing columns are moved to the end one by one, the last first. A moved column c still has entries in all rows
- * from c on. Rotations of rows r and r + 1, r = c, c + 1, ..., clear these until the column begins in the row where it
- * belongs: about 3 (p - c)(p + c) operations for each column, as accurate as F.
+ * The missing columns are moved to the end, the last first. A moved column c has entries in all rows from c on.
+ * Rotations of rows r and r + 1, r = c, c + 1, ..., clear them down to its new place: about 3 (p - c)(p + c) operations
+ * for each column, as accurate as F.
  *
  * The factor of the floor, exp(-tr(Sigma^-1 E)/2) of each row (mixture/mixture.h), is the same for all patterns: the
  * weight of a component is pi_j N(x_O | mu_O, Sigma_OO) exp(-tr(Sigma_j^-1 E)/2). With a factor of the observed

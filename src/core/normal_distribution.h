@@ -1,6 +1,5 @@
 /* The standard normal distribution function, from +, -, *, / and fma alone and without branches. Worst error
- * (tests/vectors/ulp.c): 2.2 ulp above 0 (bound 2.5), 7.6 ulp in the far lower tail (bound 8; relative 1e-15). The
- * inverse is wb_normal_quantile() of elementary.h. */
+ * (tests/vectors/ulp.c): 2.2 ulp above 0 (bound 2.5), 7.6 in the far lower tail (8; relative 1e-15). */
 #pragma once
 
 #include "core/elementary.h"

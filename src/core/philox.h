@@ -1,5 +1,5 @@
 /* The counter-based generator Philox4x32-10 (Salmon, Moraes, Dror & Shaw 2011, "Parallel random numbers: as easy as 1,
- * 2, 3", SC11), the uniforms made from its words, and the stream of words that belongs to one element.
+ * 2, 3", SC11), its uniforms, and the stream of words of one element.
  *
  * There is no generator state: 128 bits are a function of the chain's key and a counter,
  *   c0 = block within the element's stream,   c1 = element, low 32 bits,

@@ -118,9 +118,9 @@ WB_HD wb_polyagamma_unit wb_polyagamma_unit_prepare(double c) {
 }
 
 /* One trial of PG(1, c): the draw, or -1 if it is rejected. The first word chooses the side and the place there: 1/N^2
- * with N a normal beyond the middle, or the middle plus an exponential. The second word accepts. With q = exp(-4/y) on
- * the left and exp(-pi^2 y) on the right, the series divided by its first term is 1 - 3 q + 5 q^3 - 7 q^6 + .... On the
- * left the acceptance includes the factor exp(-z^2 y/2). */
+ * with N a normal beyond the middle, or the middle plus an exponential. The second word accepts. With q = exp(-4/y)
+ * (left) or exp(-pi^2 y) (right), the series over its first term is 1 - 3 q + 5 q^3 - 7 q^6 + .... On the left the
+ * acceptance includes the factor exp(-z^2 y/2). */
 WB_HD double wb_polyagamma_unit_trial(wb_polyagamma_unit unit, uint64_t first, uint64_t second) {
   double at = wb_uniform(first) * unit.total;
   double v = wb_uniform(second);

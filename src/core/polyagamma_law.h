@@ -4,10 +4,10 @@
  * With v = c^2/4 + s/2 the transform is (cosh(c/2)/cosh(sqrt v))^b, analytic except for a cut from v = -pi^2/4 to the
  * left. The inversion integral is taken along a parabola
  *   v(u) = v0 + bend (2 i u - u^2)
- * through a point v0 of the real axis near the saddlepoint, where it bends as the path of steepest descent does. Along
- * it the integrand is a bump without oscillation, so nothing cancels and the trapezoidal rule converges geometrically
- * (Trefethen & Weideman 2014, "The exponentially convergent trapezoidal rule", SIAM Review 56, 385-458). The pole of
- * the distribution function at s = 0 is left of the parabola for the lower tail and right of it for the upper. */
+ * through a real v0 near the saddlepoint, bent like the path of steepest descent. There the integrand does not
+ * oscillate, so nothing cancels and the trapezoidal rule converges geometrically (Trefethen & Weideman 2014, "The
+ * exponentially convergent trapezoidal rule", SIAM Review 56, 385-458). The pole of the distribution function at s = 0
+ * is left of the parabola for the lower tail and right of it for the upper. */
 #pragma once
 
 #include "core/polyagamma_expansion.h"
@@ -271,8 +271,7 @@ WB_HD_CALLED double wb_polyagamma_log_evaluate(int quantity, double x, double b,
 }
 
 /* The x whose lower or upper tail (quantity WB_POLYAGAMMA_LOWER or _UPPER) has this logarithm. Newton's method for the
- * log of the tail as a function of log x, where the tail is computed directly, within a bracket that each step
- * narrows. */
+ * log of the directly computed tail in log x, within a narrowing bracket. */
 WB_HD_CALLED double wb_polyagamma_quantile(int quantity, double log_p, double b, double c) {
   c = c < 0.0 ? -c : c;
   if (!(b > 0.0 && b < wb_infinity() && c < wb_infinity()) || !(log_p <= 0.0)) return wb_nan();

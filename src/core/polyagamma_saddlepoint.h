@@ -1,6 +1,6 @@
-/* Draws from the saddlepoint approximation to the density of PG(b, c), b >= 1, which Windle, Polson & Scott 2014
- * ("Sampling Polya-Gamma random variates: alternate and approximate techniques", arXiv 1405.0506, section 4) propose
- * for large b. The envelope differs from theirs.
+/* Draws from the saddlepoint approximation to the density of PG(b, c), b >= 1, as Windle, Polson & Scott 2014
+ * ("Sampling Polya-Gamma random variates: alternate and approximate techniques", arXiv 1405.0506, section 4), with
+ * another envelope.
  *
  * Let K be the cumulant function of PG(1, c), x = b K'(t) and r = sign(t) sqrt(2 (t K'(t) - K(t))). In terms of z =
  * sqrt(b) r the density is the normal density times w = r/(t sqrt(K''(t))). The two roots x of one z^2 are proposed

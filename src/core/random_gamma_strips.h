@@ -3,11 +3,11 @@
  * as high as the density at its inner end, and exponentials with at most that area cover the two tails. A trial takes
  * one of WB_GAMMA_STRIPS numbers with equal probabilities, a point along the strip and a height (Marsaglia & Tsang
  * 2000, "The ziggurat method for generating random variables", Journal of Statistical Software 5(8), turned by a right
- * angle). 97% of the points lie below the density at the strip's outer end, which a comparison of integers finds.
+ * angle). 97% of the points lie below the density at the strip's outer end: a comparison of integers.
  *
- * Words: trial 0 of element e takes word e % 2 of block 0 of element e / 2. 9 bits choose the strip, 12 are the
- * height, 43 the point along it. If that does not decide, blocks 1, 2, ... of element e follow: one word has further
- * digits of the height; after a rejection the other is the next trial. */
+ * Words: trial 0 of element e takes word e % 2 of block 0 of element e / 2. 9 bits choose the strip, 12 are the height,
+ * 43 the point along it. If that does not decide, blocks 1, 2, ... of element e follow: one word for digits of the
+ * height, one for the next trial. */
 #pragma once
 
 #include "core/elementary.h"

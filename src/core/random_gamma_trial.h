@@ -1,6 +1,5 @@
-/* Gamma draws for loops over many elements: one trial of a rejection sampler as a function of two words, without
- * branches, so that the loop is vectorized. A draw is the outcome of the first accepted of trials 0, 1, ...; trial t
- * takes the two words of block t of the element's stream.
+/* Gamma draws for vectorized loops over many elements: one rejection trial without branches. A draw is the first
+ * accepted of trials 0, 1, ...; trial t takes the two words of block t of the element's stream.
  *
  * Shape below 1: Ahrens & Dieter 1974, "Computer methods for sampling from gamma, beta, Poisson and binomial
  * distributions", Computing 12, 223-246, algorithm GS; draws below 2^-1022 are 0. Otherwise as in random_gamma.h. */

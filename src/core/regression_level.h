@@ -51,10 +51,10 @@ WB_HD double wb_level_share(double deviation, double information) {
 }
 
 /* How much of a deviation is drawn anew by a sweep, which draws it given the effects, and then given the effects in
- * units of the deviation (regression/draws.h). Take the information about its logarithm, and 1 for the prior: it is
- * `informed` if effects are integrated out, 2 for each level if effects are known, and `rows` if standardised effects
- * are known. The first step remembers the share 1 - informed/(2 levels), the second 1 - informed/rows, and both
- * together about the product (Yu & Meng 2011, theorem 1). */
+ * units of the deviation (regression/draws.h). The information about its logarithm, and 1 for the prior, is `informed`
+ * with effects integrated out, 2 a level given the effects, and `rows` given standardised effects. The first step
+ * remembers the share 1 - informed/(2 levels), the second 1 - informed/rows, and both together about the product (Yu &
+ * Meng 2011, theorem 1). */
 WB_HD double wb_level_forgotten(double informed, double levels, double rows) {
   const double known = 1.0 + informed;
   const double first = 1.0 - known / (1.0 + 2.0 * levels), second = known < rows ? 1.0 - known / rows : 0.0;

@@ -1,8 +1,7 @@
 /* One row of zero-inflated or hurdle counts (Lambert 1992, Technometrics 34, 1-14; Mullahy 1986, Journal of
- * Econometrics 33, 341-365). With the probability logistic(zero) the row is an excess zero, or beyond a hurdle any
- * zero. Otherwise it is a count, or beyond a hurdle a count above 0. `size` is the dispersion r of a negative binomial
- * count, whose logit is psi, or the r of the surrogate of a Poisson count (core/regression_row.h), whose mean is
- * r exp(psi).
+ * Econometrics 33, 341-365). With probability logistic(zero) the row is an excess zero (hurdle: any zero), otherwise a
+ * count (hurdle: above 0). `size` is the dispersion r of a negative binomial count, whose logit is psi, or the r of the
+ * surrogate of a Poisson count (core/regression_row.h), whose mean is r exp(psi).
  *
  * What completes the data: a count of 0 is an excess zero with the probability of wb_zero_share(). A count above 0
  * beyond a hurdle comes after some zeros that nobody saw, at least j of them with the probability exp(none)^j. */

@@ -2,8 +2,7 @@
  * file that computes includes this first: R puts its own and the user's flags after those of the package. nvcc and the
  * C++ compilers get the flag on their command lines.
  *
- * A file that defines WB_COMPACT before this include unrolls only the loops that say WB_UNROLL: unrolling others makes
- * loops of mixtures longer, not faster. */
+ * With WB_COMPACT defined before, only loops that say WB_UNROLL are unrolled: others get longer, not faster. */
 #pragma once
 
 #if !defined(__cplusplus)

@@ -1,8 +1,8 @@
-/* Takes the place of core/rounding.h in files that compute much and are compiled for one instruction set only. For
- * x86-64 compilers make fma() a call. Here wb_fma() is the instruction if the processor has it, with the same result.
+/* Replaces core/rounding.h in files that compute much for one instruction set. x86-64 compilers make fma() a call; here
+ * wb_fma() is the instruction if the processor has it, with the same result.
  *
  * Functions of core/ are not inlined everywhere here: that makes objects up to seven times as large. Files with
- * numeric/isa.h do not include this: their compilers know the instruction, and make vectors of it. */
+ * numeric/isa.h need no such wb_fma(): their compilers know the instruction. */
 #pragma once
 
 #define WB_SCALAR

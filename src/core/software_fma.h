@@ -92,9 +92,9 @@ static inline double wb_software_fma(double a, double b, double c) {
 
 #endif
 
-/* The product of floats is exact in double precision. The sum is rounded there to odd: if it is not exact, to the
- * neighbour whose last bit is 1. Rounding that to a float is rounding once (Boldo and Melquiond 2008, "Emulation of FMA
- * and correctly rounded sums", IEEE Transactions on Computers 57(4), 462-471). The error is Knuth's two-sum. */
+/* The product of floats is exact in double. The sum is rounded to odd: if inexact, to the neighbour whose last bit is
+ * 1. Rounding that to a float rounds once (Boldo and Melquiond 2008, "Emulation of FMA and correctly rounded sums",
+ * IEEE Transactions on Computers 57(4), 462-471). The error is Knuth's two-sum. */
 static inline float wb_software_fmaf(float a, float b, float c) {
   const double product = (double)a * (double)b;
   const double addend = (double)c;

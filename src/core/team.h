@@ -1,7 +1,7 @@
-/* Work on one small problem that the threads of a block of a graphics card share; on the processor, the work of one
- * thread. Every member of a team calls the same functions in the same order. A loop that the members share goes from
- * `rank` on in steps of `size`. One member computes a number from first to last, so that the size of the team changes
- * no bit. Others may read it after WB_TEAM_BARRIER(). cuda/mixture/components.cu defines WB_TEAM and this. */
+/* One small problem shared by the threads of a block of a graphics card, or done by one thread of the processor. Every
+ * member of a team calls the same functions in the same order. A loop that the members share goes from `rank` on in
+ * steps of `size`. One member computes a whole number, so the team's size changes no bit. Others may read it after
+ * WB_TEAM_BARRIER(). cuda/mixture/components.cu defines WB_TEAM and this. */
 #pragma once
 
 #include "core/linear_algebra.h"

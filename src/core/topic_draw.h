@@ -1,8 +1,8 @@
-/* The draw of a token's topic from the weights theta_k phi_kw of all topics, which are never stored. Topics lie in
- * rows of WB_TOPIC_LANES: topic k is lane k % 16 of row k / 16. Each lane adds up its own weights, row after row, by
- * fused multiply-adds. The lanes' sums after every stretch of rows are stored, and a tree, halves first, adds their
- * last sums. A draw goes down the tree to a lane, finds the stretch of rows from the stored sums, and the row by adding
- * its weights again. Each step takes the first sum above the position: never a topic of zero weight. */
+/* The draw of a token's topic from the weights theta_k phi_kw of all topics, which are never stored. Topics lie in rows
+ * of WB_TOPIC_LANES: topic k is lane k % 16 of row k / 16. Each lane adds up its own weights, row after row, by fused
+ * multiply-adds. The lanes' sums after every stretch of rows are stored; a tree, halves first, adds the last ones. A
+ * draw goes down the tree to a lane, to a stretch by the stored sums, and to a row by adding its weights again. Each
+ * step takes the first sum above the position: never a topic of zero weight. */
 #pragma once
 
 #include "core/block_draw.h"

@@ -4,10 +4,10 @@
  *   Gamma(a + n)/Gamma(a) = prod_{i<n} (a + i): one table for token i with probability a/(a + i);
  *   Gamma(A)/Gamma(A + N) = int h^(A-1) (1 - h)^(N-1) dh / Gamma(N).
  *
- * Only sums of tables over many counts n with the same a are needed. All tokens i of the counts open a table with the
- * same probability, so their tables are one binomial draw, from the number of counts above i, which a histogram gives.
- * Tokens above its last level are drawn one by one. Likewise the sum of -log h over many rows is a sum over i of gammas
- * of rate A + i, whose shape is the number of rows with more than i tokens. */
+ * Only sums of tables over many counts n with the same a are needed. The tables of tokens i are one binomial draw, from
+ * the number of counts above i, by a histogram. Tokens above its last level are drawn one by one. Likewise the sum of
+ * -log h over many rows is a sum over i of gammas of rate A + i, whose shape is the number of rows with more than i
+ * tokens. */
 #pragma once
 
 #include "core/random_beta.h"

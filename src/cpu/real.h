@@ -1,4 +1,4 @@
-/* Macros by which a loop is written once for both precisions. Each inclusion defines them for REAL_BITS, 64 or 32.
+/* Macros to write a loop once for both precisions; each inclusion defines them for REAL_BITS, 64 or 32.
  * REAL_NAME(block_sum) is block_sum_double or block_sum_single. In files that isa.h includes, WB_NAME() adds the
  * instruction set. REAL_LOOP(name, isa) is the variant of a loop for an instruction set. */
 #undef REAL

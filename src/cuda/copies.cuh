@@ -1,6 +1,5 @@
-/* Copies of many bytes between the caller's memory and the device, at about the speed of the bus. The host's threads,
- * not one as in cudaMemcpy(), fill and empty a few slots of page-locked memory, each with a stream of its own, while
- * others cross the bus. */
+/* Large copies to and from the device at about the bus's speed. The host's threads, not one as in cudaMemcpy(), fill
+ * and empty slots of page-locked memory, each with its stream, while others cross the bus. */
 #pragma once
 
 #include <cstring>

@@ -1,6 +1,5 @@
 /* The draw in a single pass of core/block_draw.h, and the evaluation of all weights in the same order, for the R rows
- * of a thread. core/block_draw.h explains the law. The mixture's labels, its rows with missing values, and categorical
- * draws use it. */
+ * of a thread, for mixtures and categorical draws. */
 #pragma once
 
 #include "core/block_draw.h"

@@ -1,5 +1,5 @@
-/* Every entry of the package: its name and how many arguments it has. entry/entry.h includes this list to declare
- * wb_entry_<name>(), and init.c to register it as <name>, which R code calls C_<name>. */
+/* Every entry: its name and number of arguments. entry/entry.h declares wb_entry_<name>() by this list, and init.c
+ * registers <name>, which R code calls C_<name>. */
 ENTRY(abundance_run, 9)
 ENTRY(assignment_solve, 1)
 ENTRY(backend_abi, 0)

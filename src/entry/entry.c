@@ -102,7 +102,7 @@ static void come_back(void *here, Rboolean jumps) {
 }
 
 /* Where R goes on after an interrupt, a time limit or an error in one of its events. wb_interrupted() keeps the jump,
- * and wb_entry_interrupts_resume() makes it once, when nothing is half done. It returns if no jump waits. */
+ * and wb_entry_interrupts_resume() makes it once, if one waits, when nothing is half done. */
 static SEXP kept_jump = NULL;
 static int jump_waits = 0;
 

@@ -1,4 +1,4 @@
-/* What the files of entry/ share: conversions of values between R and C. An entry converts and computes nothing. */
+/* Conversions of values between R and C for entries, which compute nothing. */
 #pragma once
 
 #ifndef R_NO_REMAP
@@ -63,7 +63,7 @@ SEXP wb_list_element(SEXP list, const char *name);
 /* A new list with these names, which one space separates. Not protected. */
 SEXP wb_list_new(const char *names);
 
-/* Makes `value` the element of this name, which must exist and keeps it from garbage collection; returns it. */
+/* Makes `value` the (existing) element of this name, which protects it; returns it. */
 SEXP wb_list_put(SEXP list, const char *name, SEXP value);
 
 /* The values of a new vector or matrix that becomes the element of this name. */

@@ -199,8 +199,8 @@ SEXP wb_entry_signals_release(void) {
   return R_NilValue;
 }
 
-/* Makes this process ignore interrupts, or heed them again as before. While R waits for a message, it puts a handler of
- * its own in place of SIG_IGN, so the signal is blocked too. What came meanwhile is forgotten. */
+/* Makes this process ignore interrupts, or heed them again as before. R, waiting for a message, replaces SIG_IGN, so
+ * the signal is blocked too. What came meanwhile is forgotten. */
 SEXP wb_entry_interrupts_ignore(SEXP ignore) {
 #ifndef _WIN32
   static int ignoring, blocked;

@@ -1,5 +1,4 @@
-/* Entries that take a matrix: its values that are not finite and the moments of its columns (numeric/matrix_scan.h),
- * medians or means of groups of rows (numeric/group_statistics.h), and assignments (numeric/assignment.h). */
+/* Entries that take a matrix: see numeric/matrix_scan.h, numeric/group_statistics.h and numeric/assignment.h. */
 #include "entry/entry.h"
 
 #include <math.h>

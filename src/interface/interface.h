@@ -1,5 +1,5 @@
-/* The C interface for other packages: the functions behind the table of inst/include/warpbayes.h. They check all
- * arguments, compute nothing and never call R. Their structs must not change. */
+/* The C interface for other packages: the functions behind the table of inst/include/warpbayes.h. They check arguments
+ * and never call R. Their structs must not change. */
 #pragma once
 
 #define WARPBAYES_WITHOUT_R

@@ -1,4 +1,4 @@
-/* Cell types from the draws of a mixture: branches of the averaged density of some draws, and of each draw's own. */
+/* Cell types: branches of the averaged density of some draws, and of each draw's own. */
 #include "core/rounding.h"
 
 #include "mixture/cell_types.h"

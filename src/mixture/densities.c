@@ -1,4 +1,4 @@
-/* The sum of the densities of several mixtures that are given by their moments; and the most probable of several. */
+/* Sums of densities of mixtures given by moments, and the most probable mixture. */
 #include "core/rounding.h"
 
 #include "mixture/mixture.h"

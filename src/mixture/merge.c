@@ -1,7 +1,7 @@
-/* Joins clusters of a start as long as that raises their marginal posterior: the Gibbs sampler takes long to empty one
- * of two components that share a population. A few sweeps should sort the cells first. The method is greedy
- * agglomeration (Heller & Ghahramani 2005). With means and covariances integrated out, a cluster of n rows contributes,
- * apart from terms that merging leaves unchanged (Murphy 2007, equation 266, in our notation),
+/* Joins clusters of a start while that raises their marginal posterior, by greedy agglomeration (Heller & Ghahramani
+ * 2005): the Gibbs sampler takes long to empty one of two components of a population. A few sweeps should sort the
+ * cells first. With means and covariances integrated out, a cluster of n rows contributes, apart from terms that
+ * merging leaves unchanged (Murphy 2007, equation 266, in our notation),
  *
  *    log Gamma_p(df_n/2) - log Gamma_p(df/2) + df/2 log|nu Phi| - df_n/2 log|Psi_n|
  *    - p/2 log(1 + gamma n),   df = nu + p + 1, df_n = df + n,

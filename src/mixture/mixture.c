@@ -1,4 +1,4 @@
-/* One sweep of the Gibbs sampler (mixture.h): sticks, alpha, exchanges of labels, and the prior's density. */
+/* One sweep of the Gibbs sampler (mixture.h). */
 #include "core/scalar.h"
 
 #include "mixture/mixture.h"

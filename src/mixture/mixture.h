@@ -167,7 +167,7 @@ typedef struct wb_mixture_draw {
   double *covariances;          /* columns x columns x components */
 } wb_mixture_draw;
 
-/* The draws that are kept: of the sweeps first, first + every, ... (from 0), one after the other. NULL: not wanted. */
+/* The kept draws: of sweeps first, first + every, ... (from 0), one after the other. NULL: not wanted. */
 typedef struct wb_mixture_kept {
   int32_t first, every, count;
   wb_mixture_draw moments;
@@ -191,7 +191,7 @@ int wb_mixture_run(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, con
 int wb_mixture_scaled_row(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_data *data,
                           int64_t row, double *values, wb_message *message);
 
-/* The means and covariances that `draw` asks for, from the state's parameters. Uses the state's workspace. */
+/* The means and covariances that `draw` asks for. Uses the state's workspace. */
 void wb_mixture_moments(wb_mixture_state *state, const wb_mixture_draw *draw);
 
 wb_mixture_parameters wb_mixture_parameters_of(const wb_mixture_state *state);
@@ -237,7 +237,7 @@ typedef struct wb_mixture_draws {
   const int32_t *which;      /* count: the position of each among all draws, from 0 */
 } wb_mixture_draws;
 
-/* Adds densities of rows first..first + count - 1 under each draw: add_densities() of backend/mixture_table.h. */
+/* Adds densities of rows under each draw: add_densities() of backend/mixture_table.h. */
 int wb_mixture_add_densities(const wb_backend *backend, wb_mixture_session *session, int32_t threads,
                              const wb_mixture_draws *draws, const double *center, const double *inverse_scale,
                              int64_t first, int64_t count, const double *log_unit, int64_t units, double *log_density,

@@ -1,4 +1,4 @@
-/* Converts rows, means and covariances between the data's and scaled units; evaluates a mixture given by moments. */
+/* Converts between the data's and scaled units; evaluates a mixture given by moments. */
 #include "core/scalar.h"
 
 #include "core/elementary.h"

@@ -1,6 +1,6 @@
 /* Widened densities of mixtures and their peaks. A sheet of cells that share one value gets the thickness `floor` of a
- * usual component. Sums run over blocks of LANES components, which any compiler can vectorise. No multiply-add is
- * fused: fma() is slow where the compiler may not use the instruction. */
+ * usual component. Sums run over blocks of LANES components, for vectors. No multiply-add is fused: fma() may be a slow
+ * call. */
 #include "core/rounding.h"
 
 #include "mixture/peaks.h"

@@ -1,5 +1,5 @@
-/* A search for a better start, in the warm-up: after a sweep, a component is dropped, joined to another, or split, and
- * some sweeps later the result is kept if it raises the score. */
+/* A search for a better start, in the warm-up: a component is dropped, joined to another, or split, and some sweeps
+ * later the result is kept if it raises the score. */
 #include "core/scalar.h"
 
 #include "core/elementary.h"

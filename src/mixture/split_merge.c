@@ -19,8 +19,8 @@
  * anchors, so its odds lack n_U^2 / (n_A n_B). After the decision the pair's two labels are exchanged with the
  * conditional probability of the exchanged order.
  *
- * At the start of a chain many small clusters share a population, and no launch would divide it as they do. There
- * neighbours are joined with q from the halves' own parameters; without q too many that overlap would be joined. */
+ * At the start of a chain many small clusters share a population, which no launch would divide as they do. Neighbours
+ * are then joined with q from the halves' parameters; without q too many that overlap would be joined. */
 #include "core/scalar.h"
 
 #include "core/elementary.h"

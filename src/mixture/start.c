@@ -112,7 +112,7 @@ static double squared_distance(const sample *s, const double *row, const double 
   return seen > 0 ? sum * p / seen : 0;
 }
 
-/* Draws a row by its squared distance: the first whose running sum exceeds u times the total. -1: all are centres. */
+/* Draws a row by its squared distance. -1: all are centres. */
 static int64_t far_row(const sample *s, double u) {
   double total = 0, sum = 0;
   int64_t last = -1;

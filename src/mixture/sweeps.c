@@ -91,7 +91,7 @@ static int keep(wb_mixture_chain *chain, const wb_mixture_kept *kept, size_t at)
   return WB_OK;
 }
 
-/* Sweeps from one score to the next. With many components and markers a score takes longer than a sweep of a card. */
+/* Sweeps between scores: a score of many components and markers takes longer than a card's sweep. */
 static uint32_t between_scores(const wb_mixture_state *state) {
   const double p = state->columns, every = 1 + state->components * p * p * p / 100000;
   return every > 50 ? 50 : (uint32_t)every;

@@ -44,7 +44,7 @@ static inline uint64_t add_word(uint64_t lane, const unsigned char *bytes) {
   return product << 29 | product >> 35;
 }
 
-/* Eight variables instead of an array: compilers would keep the array in memory, which takes twice as long. */
+/* Eight variables: compilers would keep an array in memory, which takes twice as long. */
 static void add_blocks(uint64_t lane[LANES], const unsigned char *bytes, size_t blocks) {
   uint64_t l0 = lane[0], l1 = lane[1], l2 = lane[2], l3 = lane[3], l4 = lane[4], l5 = lane[5], l6 = lane[6],
            l7 = lane[7];

@@ -1,8 +1,8 @@
 /* A 128-bit digest of a stream of bytes or values, the same on every machine, against accidents: not cryptographic.
  *
  * Words of 64 bits, lowest byte first, go in turn to eight lanes: lane = rotl((lane ^ word) * K, 29). K is odd, so
- * changing one word always changes its lane. The last words are padded with zeros. At the end the lanes are the keys of
- * eight successive Philox steps; the first step starts from the number of bytes. */
+ * changing one word changes its lane. Zeros pad the last words. At the end the lanes are the keys of eight successive
+ * Philox steps, from the number of bytes. */
 #pragma once
 
 #include <stddef.h>

@@ -9,9 +9,9 @@
  *   WB_VECTOR_SET, WB_VECTOR_SETF  a vector whose elements are all the same number
  * Afterwards, WB_LOOP(log_add_to, run->isa)(count, ...) calls the variant for an instruction set known at run time.
  *
- * x86-64 has AVX-512, AVX2 and the baseline, which is slow, since fma() is a function there. On arm64 WB_VECTOR_FMA of
- * the baseline is scalar instructions unless the compiler joins them. Other processors have only the baseline, and so
- * do builds with WB_NARROW_VECTORS (configure.win). A file with WB_WITHOUT_AVX512 is as fast with AVX2. */
+ * x86-64 has AVX-512, AVX2 and the baseline, where fma() is a slow function. On arm64 the baseline's WB_VECTOR_FMA is
+ * scalar unless the compiler joins instructions. Other processors have only the baseline, and so do builds with
+ * WB_NARROW_VECTORS (configure.win). A file with WB_WITHOUT_AVX512 is as fast with AVX2. */
 #ifndef WB_ISA_ONCE
 #define WB_ISA_ONCE
 

@@ -1,6 +1,6 @@
-/* Adds vectors of sums, one for each leaf of rows, by a fixed binary tree. Any number of threads may complete the
- * leaves in any order. Node i of a level is always the sum of nodes 2i and 2i + 1 of the level below; a last node
- * without a sibling moves up unchanged. Usually about threads + log2(leaves) vectors are held at a time. */
+/* Adds vectors of sums, one for each leaf of rows, by a fixed binary tree. Threads may complete leaves in any order.
+ * Node i of a level is the sum of nodes 2i and 2i + 1 below; a last node without a sibling moves up unchanged. Usually
+ * about threads + log2(leaves) vectors are held at a time. */
 #pragma once
 
 #include <stddef.h>

@@ -17,9 +17,9 @@ void wb_on_threads(int32_t threads, void (*work)(void *context), void *context);
 /* A piece of work, with working memory of the thread that does it. */
 typedef void wb_memory_piece(void *context, int64_t piece, void *memory);
 
-/* Like wb_spread(), but each thread has its own `memory`: `bytes` at a multiple of 64, not cleared between its
- * pieces. While other programs keep cores busy, fewer threads work (numeric/idle.h). If memory is short, the threads
- * that have some do all the work. Returns 0 if no thread has any; then no piece is done. */
+/* Like wb_spread(), but each thread has its own `memory`: `bytes` at a multiple of 64, not cleared between its pieces.
+ * While other programs keep cores busy, fewer threads work (numeric/idle.h). Threads for which memory suffices do all
+ * the work. Returns 0, with no piece done, if there are none. */
 int wb_spread_with_memory(int32_t threads, int64_t pieces, size_t bytes, wb_memory_piece *work, void *context);
 
 /* The next piece of work, from *next on, that no thread has taken. An `omp for` would allocate memory. */

@@ -9,8 +9,8 @@
  * (u * g)_s + (v * h)_s: two convolutions. If a >= 0 and a + b >= 0, their terms are not negative and nothing cancels.
  * The relative error of an entry is about that of one multiply-add times the number of variables in its value.
  *
- * Entry s needs all entries before it. So the outputs are halved again and again: when the first half of an interval is
- * known, one direct sum of the backend adds its terms to the second half. The order of the terms is always the same. */
+ * Entry s needs all before it. So outputs are halved recursively: when the first half of an interval is known, one
+ * direct sum adds its terms to the second, in a fixed order. */
 #include "core/rounding.h"
 
 #include "pmf/convolve.h"

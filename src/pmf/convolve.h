@@ -1,5 +1,5 @@
 /* Internal interface of the sum of two variables: convolve.c chooses among direct sums (direct.c), one Fourier
- * transform (flat.c) and windows of exponential tilting (window.c). sum.c adds many variables by calling it.
+ * transform (flat.c) and windows of exponential tilting (window.c). sum.c adds many variables.
  *
  * "Wide" weights are those of numeric/wide.h. p is always the shorter vector, whichever was named first. */
 #pragma once

@@ -1,8 +1,8 @@
 /* The distribution of the sum of two variables whose weights are spread out, by one Fourier transform.
  *
  * Without a tilt the transform certifies the outputs that are not much smaller than the product of the factors' 2-norms
- * (wb_fft_product_error); the others are summed directly. Four outputs, an eighth of the length from either end, decide
- * whether the transform is tried. */
+ * (wb_fft_product_error); the others are summed directly. Four outputs, an eighth of the length from the ends, decide
+ * whether to try it. */
 #include "core/rounding.h"
 
 #include "pmf/convolve.h"

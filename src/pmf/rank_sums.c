@@ -1,10 +1,9 @@
 /* How probable each sum of scores of a group drawn at random is, by Fourier inversion under exponential tilting
  * (Daniels 1954, section 2), for samples too large to count their groups one score after the other.
  *
- * Let item j be in a random set with the odds exp(alpha + beta a_j), independently. Given that the set has m items,
- * each set has a probability in proportion to exp(beta times its sum). So for every tilt beta the probability of the
- * sum s under the tilt gives that without it, and tilts whose means lie near s give it to almost all digits. The joint
- * probability of size and sum is an average of
+ * Let item j be in a random set with the odds exp(alpha + beta a_j), independently. Sets of m items then have
+ * probabilities proportional to exp(beta times the sum). So the probability of the sum s under any tilt gives that
+ * without it, to almost all digits if the tilt's mean is near s. The joint probability of size and sum is an average of
  *   prod_j (q_j + p_j e^(i theta) e^(i phi a_j)), where p_j + q_j = 1,
  * over K angles theta and L angles phi. Sizes K apart and sums L apart fall together; Bernstein's inequality and
  * Chernoff's bound choose K and L so that this does not matter. With w_j = p_j q_j the product is at most

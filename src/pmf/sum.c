@@ -1,9 +1,8 @@
 /* The distribution of a sum of many independent variables, by convolution of pairs, the two shortest first (Huffman's
  * order). On the log scale partial sums are kept as wide numbers (numeric/wide.h), so that nothing underflows.
  *
- * At worst the relative errors of the pairs add up. So the allowed error is divided among the pairs that are large
- * enough for the fast method. If partial sums of weights that are not probabilities leave the range of doubles, they
- * are wide numbers, too. */
+ * At worst the pairs' relative errors add up, so the allowed error is divided among pairs that are large enough for the
+ * fast method. Partial sums beyond the range of doubles are wide numbers, too. */
 #include "core/rounding.h"
 
 #include "pmf/convolve.h"

@@ -1,13 +1,13 @@
 /* Convolution by windows of exponential tilting.
  *
- * For any slope t, r_i = 2^(-t i) sum_j (p_j 2^(t j)) (q_{i-j} 2^(t (i-j))). So the factors may be tilted until their
- * mass lies on the entries that contribute to a window of outputs, and all other entries may be left out (compare
- * Daniels 1954; Keich 2005; Wilson & Keich 2016). The tilted parts are convolved directly or by the fast Fourier
- * transform. Then every output is certified or refused. Its error has two sources:
+ * For any slope t, r_i = 2^(-t i) sum_j (p_j 2^(t j)) (q_{i-j} 2^(t (i-j))). So factors can be tilted until their mass
+ * lies on what contributes to a window of outputs, and other entries left out (compare Daniels 1954; Keich 2005; Wilson
+ * & Keich 2016). The tilted parts are convolved directly or by the fast Fourier transform. Then every output is
+ * certified or refused. Its error has two sources:
  *   - the entries left out: at most outside_p max(q) + max(p) outside_q, by upper bounds on blocks of entries;
  *   - the transform: at most wb_fft_product_error().
- * An output is certified if the sum of both is at most `accuracy` times the output. Refused outputs get a window of
- * their own, and in the end the direct sum. The choice of windows counts operations and reads no clock. */
+ * An output is certified if the sum of both is at most `accuracy` times the output. Refused outputs get their own
+ * window, in the end the direct sum. The choice of windows counts operations, not time. */
 #include "core/rounding.h"
 
 #include "pmf/convolve.h"

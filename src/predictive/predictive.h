@@ -38,8 +38,8 @@ typedef struct wb_predictive_urn {
 void wb_predictive_urns(const wb_predictive_urn *urn);
 
 /* The limit of Gnedin's urn given n data. `unseen` (resamples) are the numbers of new types. The values seen have
- * Dirichlet shapes shape[], their counts plus 1, and each new type 1. If there are more than `sticks` new types, each
- * of `sticks` new values stands for as many types as the others, so that all have their mass. */
+ * Dirichlet shapes shape[], their counts plus 1, and each new type 1. Of more than `sticks` new types, each of `sticks`
+ * new values stands for an equal number, so that all have their mass. */
 void wb_predictive_gnedin(const wb_predictive_urn *urn, double n, double gamma, double *unseen);
 
 /* Prequential fits for each of `sets` bandwidths (rho: sets x dimensions, rho_x: sets x covariates) and each of `count`

@@ -2,8 +2,7 @@
  *
  * The cost of merging topics a and b is the loss of log likelihood of their words, each topic with its own frequencies
  * of terms: n_ab log n_ab - n_a log n_a - n_b log n_b - S_ab, where S_ab sums the same difference of the counts c log c
- * of each term. It is divided by the square root of the number of words, as the loss itself would favour small
- * subjects. */
+ * of each term. It is divided by the root of the number of words, as the loss itself favours small subjects. */
 #include "core/scalar.h"
 
 #include "topic_model/topic_model.h"

@@ -1,4 +1,4 @@
-/* A worker's answers to the requests of cluster/mixture/session.c. The worker runs each request on its own rows. */
+/* A worker's answers to the requests of cluster/mixture/session.c. */
 #include "core/rounding.h"
 
 #include <stdlib.h>

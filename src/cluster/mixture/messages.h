@@ -1,6 +1,6 @@
 /* A mixture whose rows are spread over several workers. The manager runs the host algorithm with the table of
- * cluster/mixture/session.c. A worker returns sums as nodes of the tree over all rows: the fewest nodes that make up
- * its part. The manager adds them in the tree's order, so results do not depend on the number of workers.
+ * cluster/mixture/session.c. A worker returns sums as the fewest nodes of the tree over all rows. The manager adds them
+ * in order, so results do not depend on the number of workers.
  *
  * Requests and replies are bytes in this machine's order: items one after the other, each padded to a multiple of 8.
  * Their size depends on components and columns, not on rows, unless labels are kept. */
@@ -100,7 +100,7 @@ typedef struct wb_cluster_share {
   int64_t first_row, rows, whole; /* whole: the rows of all workers */
 } wb_cluster_share;
 
-/* What is wrong with the values of a request or of a reply, whose items are placed, in words; NULL if nothing is. */
+/* What is wrong with the values of a placed request or reply, in words; NULL if nothing. */
 const char *wb_cluster_wrong_request(const wb_cluster_request *request, const wb_cluster_share *share);
 const char *wb_cluster_wrong_part(const wb_cluster_part *part, const wb_cluster_head *head,
                                   const wb_cluster_share *share);

@@ -1,5 +1,5 @@
-/* The table of mixtures whose rows are on the workers of a cluster (cluster/mixture/messages.h). A session of the
- * processor without rows computes what concerns the components alone. */
+/* The table of mixtures whose rows are on the workers of a cluster (cluster/mixture/messages.h). A processor's session
+ * without rows computes the components. */
 #include "core/rounding.h"
 
 #include <stdlib.h>

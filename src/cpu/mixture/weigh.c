@@ -1,7 +1,6 @@
-/* The pass over the rows of a Bayesian EM step: adds every row to the sums of all components, weighted by its
- * probability of each.
+/* The pass of a Bayesian EM step: adds every row to all components' sums, weighted by its probabilities.
  *
- * A thread takes one tile of a leaf at a time, so at most MIXTURE_TILE rows of probabilities exist for each. */
+ * A thread takes one tile of a leaf at a time and holds at most MIXTURE_TILE rows of probabilities. */
 #include "core/rounding.h"
 
 #include "cpu/mixture/sums.h"

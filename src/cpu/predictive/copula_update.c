@@ -1,6 +1,6 @@
-/* Copula updates (core/copula.h) of points that many resamples share, and the prequential fit, which updates the data's
- * own points by one observation after the other. A thread carries a run of points of one resample through a chunk of
- * steps. The random numbers of a step are computed once for all points of the run. */
+/* Copula updates (core/copula.h) of points that many resamples share, and the prequential fit, at the data's own
+ * points. A thread carries a run of points of one resample through a chunk of steps, whose random numbers it computes
+ * once. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"

@@ -1,8 +1,8 @@
 /* Predictive resampling of a normal mean, and the Bayesian bootstrap, by the laws of core/predictive_draw.h.
  *
- * Lower bound of a step with known variance: about 80 vector instructions for one step in each lane, namely half a
- * Philox block (10 rounds of two 32-bit products), the centre of the normal quantile function (25 and a division) and,
- * for 15% of the normals, its tail (60 more with a root and a division). */
+ * Lower bound of a step with known variance: about 80 vector instructions, namely half a Philox block (10 rounds of two
+ * 32-bit products), the normal quantile's centre (25 and a division) and, for 15%, its tail (60, a root and a
+ * division). */
 #include "core/rounding.h"
 
 #include "cpu/table.h"

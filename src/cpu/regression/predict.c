@@ -1,10 +1,9 @@
 /* Predictions on the processor: linear predictors of a few rows for all draws, which stay in the cache, then the sums
- * and quantiles of each row. Quantiles are exact: the draws in an interval around a guess, some thirty, are collected
- * and ranked among themselves; if the quantile is not among them, all draws of the row are searched. The GPU's twin is
- * cuda/regression/predict.cu.
+ * and quantiles of each row. Quantiles are exact: some thirty draws around a guess are ranked; if the quantile is not
+ * among them, all draws are searched. The GPU's twin is cuda/regression/predict.cu.
  *
- * For 10 columns and 500 draws, a row takes 5,000 multiply-adds, 500 logistic functions of about 30 instructions for 8
- * draws and a division, and reads its draws four times from the cache. The design is read once: 8 bytes a column. */
+ * For 10 columns and 500 draws, a row takes 5,000 multiply-adds, 500 logistic functions (30 instructions and a division
+ * for 8), four reads of its draws from the cache, and 8 bytes of the design a column. */
 #include "core/rounding.h"
 
 #include "cpu/table.h"

@@ -1,6 +1,6 @@
-/* Documents of one topic: a thread draws the topics of a group of documents. Only cpu/topic_model/tokens.c includes
- * this file. Lower bound of a sweep besides draw_terms(): a logarithm for each topic of each term, a multiply-add and
- * two loads for each topic of each pair, and an exponential for each topic of each document. */
+/* Documents of one topic, a thread for a group; for cpu/topic_model/tokens.c. Lower bound besides draw_terms(): a
+ * logarithm for each topic of each term, a multiply-add and two loads for each topic of each pair, and an exponential
+ * for each topic of each document. */
 #pragma once
 
 static void log_leaf(void *context, int64_t leaf) {

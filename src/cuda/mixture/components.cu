@@ -1,8 +1,9 @@
 /* The components of a mixture on a graphics card: draws them, computes numbers about them, and lays them out
  * for the next pass over the rows. The twin of cpu/mixture/components.c.
  *
- * One page-locked buffer holds what the host sends and reads, with a place for each item. A call that does not wait
- * leaves its place alone until the host has waited for the next pass, during which another stream answers questions. */
+ * One page-locked buffer holds what the host sends and reads, with a place for each item. After a call that does not
+ * wait, its place is left alone until the host has waited for the next pass, during which another stream answers
+ * questions. */
 #include "core/half.h"
 #include "cuda/mixture/state.cuh"
 

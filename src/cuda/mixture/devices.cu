@@ -1,7 +1,7 @@
 /* The table of the mixture's functions, for a session on one or several graphics cards.
  *
- * Each card has a part of the leaves of rows, from where a node of the tree over all leaves begins, and draws the same
- * components. The host adds the sums of the cards' largest complete subtrees in the order of the tree. */
+ * Each card has some leaves, from the beginning of a node of the tree, and draws the same components. The host adds the
+ * sums of the cards' largest complete subtrees in the tree's order. */
 #include <tuple>
 
 #include "core/mixture_half.h"

@@ -9,7 +9,7 @@
  * that is left out, 2^-39 of the largest number where a number is much smaller, and what wgmma cuts off.
  *
  * A warp has 16 rows. Lane 4g + q has rows g and g + 8, and components 2q and 2q + 1 of each eight. It draws one of its
- * own components. At the end one of the four lanes of a row is drawn by the sums of their weights. */
+ * components; then one of a row's four lanes is drawn by the sums of their weights. */
 #pragma once
 
 #include <cuda_pipeline.h>

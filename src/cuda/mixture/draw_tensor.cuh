@@ -1,9 +1,9 @@
 /* The draw of cuda/mixture/draw_tile.cuh in double precision, with squared distances by tensor cores
  * (cuda/mixture/tensor_cores.cuh), with the same bits.
  *
- * A line of the triangle is a matrix product of 16 components and 8 rows. A warp has 32 rows. Lane 4g + q holds
- * columns q, q + 4, ... of rows g, g + 8, g + 16 and g + 24 in its registers, as the product needs them. The lane gets
- * the squared distances of components g and g + 8 at two rows of each eight, for the lane that draws for their row. */
+ * A line of the triangle is a matrix product of 16 components and 8 rows. A warp has 32 rows. Lane 4g + q holds columns
+ * q, q + 4, ... of rows g, g + 8, g + 16 and g + 24 in its registers, as the product needs them. It gets squared
+ * distances of components g and g + 8 at two rows of each eight, for the lanes of these rows. */
 #pragma once
 
 #include <cuda_pipeline.h>

@@ -1,9 +1,9 @@
 /* Draws a component for each row, and evaluates all components at each row (Suchard et al. 2010, section 2). The twin
- * of cpu/mixture/draw_tile.h: every number is computed by the same operations in the same order.
+ * of cpu/mixture/draw_tile.h: the same operations in the same order.
  *
  * A thread has R rows, with their values in registers. Coefficients of blocks of WB_BLOCK_ITEMS components are read
- * from shared memory, 16 bytes at a time, and each serves R multiply-adds. While one stage of components is used, the
- * next one travels to the other half of the buffer. */
+ * from shared memory, 16 bytes at a time, and each serves R multiply-adds. The next stage of components travels
+ * meanwhile. */
 #pragma once
 
 #include <utility>

@@ -1,10 +1,10 @@
-/* One device's part of a mixture session: draws the component of every row from its posterior and sums the statistics
- * of the Gibbs sweep (Suchard et al. 2010, section 2 and appendix A), and evaluates all components at rows. The twin
- * of cpu/mixture/session.c, with the same bits in double precision.
+/* One device's part of a mixture session: draws every row's component and sums the statistics of the Gibbs sweep
+ * (Suchard et al. 2010, section 2 and appendix A). The twin of cpu/mixture/session.c, with the same bits in double
+ * precision.
  *
- * The scaled rows and the components stay on the device from sweep to sweep; rows that do not fit are sent in every
- * pass (cuda/mixture/stream.cu). Each chunk of rows goes through four kernels: drawing components, sorting the rows of
- * each leaf by component, summing products leaf by leaf, and combining the sums of a group of leaves. */
+ * Scaled rows and components stay on the device; rows that do not fit are sent in every pass (cuda/mixture/stream.cu).
+ * Four kernels draw a chunk's components, sort each leaf's rows by component, sum products by leaf, and combine the
+ * sums of groups of leaves. */
 #include "cuda/mixture/state.cuh"
 
 #include <memory>

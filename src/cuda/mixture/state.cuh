@@ -203,9 +203,9 @@ int on_device(wb_mixture_session *s, wb_message *message, Work work) {
   return on_device(s->device, message, [&] { return settled(s, with_precision(s->data.precision, work)); });
 }
 
-/* The functions of a part. cuda/mixture/devices.cu calls them chunk by chunk in turns, so that all devices have work. A
- * begin_part function does not wait. A draw_chunk function draws labels of the chunk from leaf `leaf` on. A sum_chunk
- * function adds up its rows and moves *leaf on. A finish_part function waits for the part. */
+/* The functions of a part. cuda/mixture/devices.cu calls them chunk by chunk in turns, so that all devices have work:
+ * begin_part does not wait, draw_chunk draws labels from leaf `leaf` on, sum_chunk adds up these rows and moves *leaf
+ * on, finish_part waits. */
 
 /* session.cu ---------------------------------------------------------------------- */
 

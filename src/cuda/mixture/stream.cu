@@ -1,12 +1,12 @@
-/* Sends rows of a mixture session to the graphics card. As many leaves as fit beside what a sweep needs stay on the
- * card. The others travel in every pass, in chunks: while one is computed, the next arrives in a second buffer. At the
- * end of a pass the first two chunks of the next are sent. The leaves are in a few spans of leaves that stay and that
- * travel, so that the bus works while leaves that stay are computed.
+/* Sends rows of a mixture session to the graphics card. Leaves that fit stay on the card. The others travel in every
+ * pass, in chunks: while one is computed, the next arrives in a second buffer, at the end of a pass the next pass's
+ * first two. Spans of leaves that stay and that travel alternate, so that the bus works while leaves that stay are
+ * computed.
  *
- * No pass copies rows on the host, because that would keep the bus waiting. In single precision the card makes a
- * page-locked copy of the scaled rows that travel once, in leaves. In double precision, or without memory for a copy,
- * the caller's matrix is page-locked, and the card scales and orders its columns. If the system refuses, and for rows
- * that are sent once, the host's threads copy rows through page-locked buffers. Locking takes time for each page. */
+ * No pass copies rows on the host: the bus would wait. In single precision the card makes one page-locked copy of the
+ * scaled rows that travel, in leaves. In double precision, or without memory for a copy, the caller's matrix is
+ * page-locked, and the card scales and orders its columns. If the system refuses, and for rows that are sent once
+ * (locking takes time), the host copies through page-locked buffers. */
 #include "cuda/mixture/state.cuh"
 
 #include "core/scaled_value.h"

@@ -158,9 +158,9 @@ __global__ void __launch_bounds__(SUM_THREADS, 9)
  * with those of the groups before it. After the last group the sum of all is in `root`.
  *
  * Node i of a level of the tree is the sum of nodes 2i and 2i + 1 of the level below, or node 2i alone where the level
- * ends with it. `waiting` holds left nodes whose right sibling is still to come: one for each bit set in `index`, at
- * the level of that bit, where a new sum is added to it and moves up, to wait at the first level whose bit is not set.
- * After the last leaf it moves up through all levels. One thread an entry of a node; reads 8 bytes a leaf and entry. */
+ * ends with it. `waiting` holds left nodes whose right sibling is still to come, one for each bit set in `index`. A new
+ * sum is added to them from level to level, and waits at the first level whose bit is not set; after the last leaf it
+ * goes all the way up. One thread an entry of a node; reads 8 bytes a leaf and entry. */
 static __global__ void __launch_bounds__(TREE_THREADS)
     mixture_combine(const double *sums, int leaves, size_t node, double *waiting, int64_t index, bool is_last,
                     double *root) {

@@ -1,7 +1,7 @@
 /* The sums of cuda/mixture/sums.cu by tensor cores (cuda/mixture/tensor_cores.cuh). The statistics of a component are
- * the product of its rows' values, (1, x), with themselves. One instruction adds four rows, in their order. A warp has
- * a component and keeps its sums of a leaf in registers. It adds up the sums of some leaves by the tree before it
- * writes them. There is a kernel for each number of values over 8, rounded up. */
+ * the product of its rows' values, (1, x), with themselves. One instruction adds four rows, in their order. A warp
+ * keeps a component's sums of a leaf in registers, and adds up those of some leaves by the tree before it writes them.
+ * One kernel for each number of values over 8, rounded up. */
 #include "cuda/mixture/sums.cuh"
 #include "cuda/mixture/tensor_cores.cuh"
 

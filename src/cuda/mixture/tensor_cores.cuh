@@ -1,9 +1,8 @@
 /* Double-precision multiply-adds on the tensor cores of compute capability 9.0 (PTX ISA, mma.m16n8k4). They have twice
- * the rate of ordinary multiply-adds and give the same results: each output is a chain of fused multiply-adds in the
- * order of their index, each rounded as usual.
+ * the rate of ordinary ones and the same results: each output is a chain of fused multiply-adds in order of index.
  *
  * NVIDIA does not document this: tests/emulator/selftest/operations.cu measures it on every such card on which
- * tools/gpu-test runs. For other generations the kernels that use it are compiled empty and never called. */
+ * tools/gpu-test runs. Elsewhere its kernels are empty and never called. */
 #pragma once
 
 #include <cuda_runtime.h>

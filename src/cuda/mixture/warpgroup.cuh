@@ -1,6 +1,6 @@
 /* Products of matrices of halves, with sums in single precision, by the four warps of a warpgroup: the instruction
  * wgmma of compute capability 9.0 (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"). Only code for sm_90a
- * has it. For other targets the kernels that use it are compiled empty and never called.
+ * has it; elsewhere its kernels are empty and never called.
  *
  * Products of halves are exact. Their sums seem to be cut off: errors have a bias. The emulator rounds them once. */
 #pragma once

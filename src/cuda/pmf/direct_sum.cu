@@ -92,9 +92,9 @@ constexpr int skew_pairs = 8;
 
 /* Launch: one warp for each pair, eight pairs a block. Lane l of a warp holds the weight that comes l-th in the order
  * of a group. The sum of skew diagonal i enters at lane 0 and moves one lane on in each step, taking up p_x q_y with x
- * + y = i: the 32 lanes work on 32 neighbouring diagonals, and every sum is added in the order that the processor uses.
- * n + 93 - (lanes unused) steps serve 32 n terms. Shared memory: (m + n + m + n - 1) doubles a pair. Each value is read
- * from and written to global memory once, 64 bytes side by side where pairs are neighbours in memory. */
+ * + y = i, in the processor's order; the 32 lanes work on neighbouring diagonals. n + 93 - (lanes unused) steps serve
+ * 32 n terms. Shared memory: (m + n + m + n - 1) doubles a pair. Each value is read from and written to global memory
+ * once, 64 bytes side by side where pairs are neighbours in memory. */
 __global__ void convolve_skew(wb_convolution a) {
   WB_DYNAMIC_SHARED(double, shared);
   const int m = int(a.m), n = int(a.n), outputs = m + n - 1;

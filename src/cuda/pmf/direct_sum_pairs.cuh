@@ -1,8 +1,8 @@
 /* Direct sums of many pairs of short vectors, which take less time to add than to transfer. Only
  * cuda/pmf/direct_sum.cu includes this file.
  *
- * Chunks of pairs go through a few slots, each with a stream of its own: at any time one is copied to page-locked
- * memory, one crosses the bus, one is computed, and one comes back. Threads touch the pages of the result before. */
+ * Chunks of pairs go through slots, each with its stream: one is copied to page-locked memory, while one crosses the
+ * bus, one is computed, and one comes back. Threads touch the result's pages before. */
 #pragma once
 
 namespace wb {

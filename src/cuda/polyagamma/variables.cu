@@ -1,6 +1,5 @@
-/* Polya-Gamma variables on a graphics card: the twin of cpu/polyagamma/variables.c. Elements are sorted by the method
- * that draws them and, if draws are sums, by the number of terms. Each method is one launch, whose threads differ only
- * in how often they reject. */
+/* Polya-Gamma variables on a graphics card: the twin of cpu/polyagamma/variables.c. Elements are sorted by method and
+ * number of terms. Each method is one launch, whose threads differ only in how often they reject. */
 #include "cuda/table.cuh"
 
 #include "core/polyagamma_draw.h"

@@ -2,8 +2,7 @@
  * each row. The twin of cpu/regression/predict.c: sums have the order of core/regression_predict.h, and quantiles are
  * exact, so both give the same bits.
  *
- * Draws of a block of rows lie side by side, draw by draw, so that the threads of a warp, which have neighbouring rows,
- * read neighbouring numbers. */
+ * Draws lie draw by draw, so that the threads of a warp, with neighbouring rows, read neighbouring numbers. */
 #include "cuda/table.cuh"
 
 #include <vector>

@@ -1,5 +1,4 @@
-/* The kernels of topic models: the loops of cpu/topic_model/tokens_loops.h and cpu/topic_model/token_weights.h with the
- * same operations in the same order. Only cuda/topic_model/tokens.cu includes this file.
+/* The kernels of cuda/topic_model/tokens.cu: cpu/topic_model/tokens_loops.h and token_weights.h in the same order.
  *
  * Terms: a thread draws the gammas of a topic for a leaf of terms, from counts that lie where phi will be. Documents: a
  * block counts topics in shared memory and draws gammas with one thread for each topic. Then a team of threads, which

@@ -1,4 +1,4 @@
-/* Entries of categorical draws. R code has checked types and sizes; weights are checked while they are drawn from. */
+/* Entries of categorical draws. R code has checked types and sizes, but not weights. */
 #include "entry/entry.h"
 
 #include "categorical/categorical.h"

@@ -1,4 +1,4 @@
-/* Entries of a mixture whose rows are on the workers of a cluster: the sessions of the manager and of a worker. */
+/* Entries of a mixture on the workers of a cluster: the sessions of manager and worker. */
 #include "entry/entry.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Adds up densities of rows under many draws, and chooses the most probable of several types (mixture/densities.c). */
+/* Adds up densities over draws, and chooses the most probable type (mixture/densities.c). */
 #include "entry/mixture/open_mixture.h"
 
 #include <string.h>

@@ -29,7 +29,7 @@ open_mixture *wb_mixture_from_sexp(SEXP pointer) {
 
 SEXP wb_mixture_closed(void) { return wb_refuse("the mixture session is closed"); }
 
-/* Checks. A user can change a fit: if its parts no longer agree, they must not be read past their ends. */
+/* A user can change a fit: parts that no longer agree must not be read past their ends. */
 
 static int is_data(SEXP x, SEXP center, SEXP inverse_scale) {
   return TYPEOF(x) == REALSXP && Rf_isMatrix(x) && wb_is_numbers(center, Rf_ncols(x)) &&

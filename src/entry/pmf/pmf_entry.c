@@ -1,5 +1,4 @@
-/* Entries of sums of discrete random variables (pmf/pmf.h). All numbers arrive as doubles. An entry returns its result,
- * or a failure that says why there is none. */
+/* Entries of sums of discrete random variables (pmf/pmf.h). All numbers arrive as doubles. */
 #include "entry/entry.h"
 
 #include "numeric/memory.h"

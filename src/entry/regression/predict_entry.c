@@ -1,4 +1,4 @@
-/* Entry of predictions: it converts between R's values and the host algorithm's (regression/regression.h). */
+/* Entry of predictions (regression/regression.h). */
 #include "entry/fields.h"
 
 #include "regression/regression.h"

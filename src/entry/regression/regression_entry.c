@@ -1,4 +1,4 @@
-/* Entries of regressions: they convert between R's values and the host algorithm's (regression/regression.h). */
+/* Entries of regressions (regression/regression.h). */
 #include "entry/fields.h"
 #include "entry/slices.h"
 
