@@ -27,7 +27,8 @@
 #'     `change_lower`, `change_upper`: the same of the tested change, on the log scale. `p`: twice the probability of
 #'     the less probable sign. `fdr`: the smallest false discovery rate at which the type is reported (Benjamini and
 #'     Hochberg, with the learned share of unchanged types). `null`, `lfsr`: the probabilities of no change, and of that
-#'     or the other sign (Stephens 2017). `deviation`: median standard deviation between samples, in log odds.}
+#'     or the other sign (Stephens 2017). `deviation`: median standard deviation between samples, in log odds.
+#'     `rhat`, `ess`: see [convergence].}
 #'   \item{counts, totals}{the counts, types x samples (mean over draws), and all cells of each sample.}
 #'   \item{draws}{`effects` (draws x chains x tested types x coefficients), `deviation` (draws x chains x tested types),
 #'     and `group_deviation` if the formula has groups.}
@@ -39,6 +40,8 @@
 #'
 #' If a frequent type trebles, all other shares fall. So each effect has a common shift of the logs of all shares, and
 #' the change beyond it is absolute, if most types do not change in one direction.
+#' @section Errors:
+#' `warpbayes_error_input` for arguments that cannot be used, dependent predictors, and too few samples.
 #' @references
 #' Stephens, M. (2017). False discovery rates: a new deal. *Biostatistics* **18**, 275-294.
 #' @seealso [type_proportions()], [differential_state()] for markers

@@ -58,10 +58,8 @@ start_bem <- function(fit, start, run, atoms) {
   fit <- start_chains(fit, function(key) {
     swept <- sweep(c(list(key = key, sweep = 0), first(key)), held)
     held <<- swept$prior
-    list(
-      statistics = order_by_size(swept$state$statistics, length(fit$markers)) * (fit$rows / few$rows),
-      concentration = swept$state$concentration, prior = held, log_posterior = NaN, stopped = FALSE, steps = 0
-    )
+    list(statistics = order_by_size(swept$state$statistics, length(fit$markers)) * (fit$rows / few$rows),
+      concentration = swept$state$concentration, prior = held, log_posterior = NaN, stopped = FALSE, steps = 0)
   })
   fit$prior <- hold_prior(fit$prior, held)
   fit
@@ -209,10 +207,8 @@ gather_modes <- function(fit) {
 
 bem_starts <- function(fit) {
   last <- function(trace) if (fit$iter > 0) trace[fit$iter, ] else rep(NA_real_, fit$chains)
-  data.frame(
-    start = seq_len(fit$chains), steps = fit$steps, converged = fit$converged,
-    log_posterior = last(fit$log_posterior), log_likelihood = last(fit$log_likelihood), occupied = last(fit$occupied)
-  )
+  data.frame(start = seq_len(fit$chains), steps = fit$steps, converged = fit$converged,
+    log_posterior = last(fit$log_posterior), log_likelihood = last(fit$log_likelihood), occupied = last(fit$occupied))
 }
 
 bem_words <- function(fit) {
