@@ -49,8 +49,9 @@ results <- function() {
   sampled <- dp_mixture(x, components = 3, iter = 4, warmup = 2, seed = 1, sample = rep(1:3, 10))
   samples <- type_proportions(cell_types(sampled))
   types <- cell_types(fit)[c("types", "type", "probability", "tree")]
-  abundance <- differential_abundance(cell_types(sampled), ~ g, data.frame(g = c(0, 0, 1)), chains = 1, iter = 15,
-    warmup = 3, seed = 1)$draws
+  counts <- rbind(a = c(4, 6, 3), b = c(6, 4, 7))
+  abundance <- differential_abundance(counts, ~ g, data.frame(g = c(0, 0, 1)), totals = rep(10, 3), chains = 1,
+    iter = 15, warmup = 3, seed = 1)$draws
   fit$elapsed <- NULL
   mode <- dp_mixture(x, components = 3, method = "bem", warmup = 2, iter = 3, chains = 2, seed = 1)
   mode <- dp_mixture(
