@@ -89,7 +89,7 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
   # A speck is no type. A type with none or all of the cells tells nothing.
   tested <- share > 0 & share < 1
   if (own) tested <- tested & !types$types$speck
-  if (!any(tested)) stop_input("types", "has no type with cells in these samples, or one with all of them")
+  if (!any(tested)) stop_input("types", "has only types with none or all of the cells of these samples")
   if (change == "auto") change <- if (sum(tested) >= fewest_references) "absolute" else "share"
   fitted <- fit_abundance(counts[tested, kept, , drop = FALSE], as.double(totals[kept]), model, chains, iter, warmup,
     seed, run)
