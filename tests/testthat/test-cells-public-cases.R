@@ -132,7 +132,7 @@ test_that("false discovery rates are at most 1, and a type with all cells is not
   effects <- abundance(~ group, counts = counts, totals = rep(2000, 8))$effects
   expect_lte(max(effects$fdr), 1)
   expect_error(abundance(~ group, counts = counts), "no cell in \"s3\"", class = "warpbayes_error_input")
-  expect_error(abundance(~ group, counts = group_counts()[1, , drop = FALSE]), "or one with all",
+  expect_error(abundance(~ group, counts = group_counts()[1, , drop = FALSE]), "none or all of the cells",
     class = "warpbayes_error_input")
 })
 

@@ -39,7 +39,7 @@ test_that("many absent types among many effects are not tested", {
   counts <- rbind(matrix(rpois(48, rep(c(50, 400), each = 24)), 8), matrix(0, 3, 6))
   effects <- compare(counts, totals = rep(5000, 6))$effects
   expect_identical(effects$tested, rep(c(TRUE, FALSE), c(8, 3)))
-  expect_error(compare(0 * counts, totals = rep(5000, 6)), "no type with cells", class = "warpbayes_error_input")
+  expect_error(compare(0 * counts, totals = rep(5000, 6)), "none or all of the cells", class = "warpbayes_error_input")
 })
 
 # Numbers of cells of `types` types in `each` samples of each of two groups: absolute numbers are log-normal and change
