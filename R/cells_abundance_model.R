@@ -143,7 +143,7 @@ sample_factors <- function(bars, frame) {
   list(of = unlist(groups[several]), name = if (any(several)) names[several], alone = names[!several])
 }
 
-# Whether rows of a design tell combinations of its first coefficients.
+# Whether the rows of a design determine these combinations of its first coefficients.
 are_told <- function(design, contrasts) {
   contrasts <- cbind(t(contrasts), matrix(0, ncol(contrasts), ncol(design) - nrow(contrasts)))
   qr(rbind(design, contrasts))$rank == qr(design)$rank

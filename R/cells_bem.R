@@ -168,10 +168,8 @@ bem_step <- function(fit) {
       state$mode <- list(weights = exp(slice$log_weight), means = slice$means, covariances = slice$covariances)
     }
     all <- rbind(made, matrix(rep(state$last, each = sweeps - NROW(made)), sweeps - NROW(made), 4 + ncol(probe)))
-    list(state = state, traces = list(
-      log_likelihood = all[, 1L], log_posterior = all[, 2L], concentration_trace = all[, 3L],
-      occupied = as.integer(all[, 4L]), probe_density = all[, -(1:4), drop = FALSE]
-    ))
+    list(state = state, traces = list(log_likelihood = all[, 1L], log_posterior = all[, 2L],
+      concentration_trace = all[, 3L], occupied = as.integer(all[, 4L]), probe_density = all[, -(1:4), drop = FALSE]))
   }
   function(sessions, states, sweeps, keep) Map(one_start, sessions, states, sweeps)
 }

@@ -54,7 +54,7 @@ edge_types <- function(fit, type) {
   which(cells > 0 & tabulate(type[at_edge], length(cells)) >= 0.9 * cells)
 }
 
-# How far each sample, or its part above a valley, lies from the others: samples x markers, 0 for most, or NULL for all.
+# How far a sample, or its part above a valley, lies from the others: samples x markers, or NULL if none lies apart.
 sample_shifts <- function(fit, most = 500L) {
   count <- length(fit$samples)
   if (is.null(fit$x) || count < 2L) return(NULL)

@@ -94,7 +94,7 @@ skewed_reason <- function(fit, markers = seq_along(fit$markers)) {
     values <- some_values(cells, j)
     values <- values[!is_piled(values)]
     if (length(values) < 50L) return(FALSE)
-    # Raw values lie 40 times the spread of the low ones above them, and the high ones have a long tail.
+    # High raw values lie above low ones by 40 times the spread of the low ones, and have a long tail.
     points <- stats::quantile(values, c(0.01, 0.1, 0.99), names = FALSE)
     above <- values[values > sum(points * c(0, 0.8, 0.2))] - points[[2L]]
     tail <- stats::quantile(above, c(0.8, 0.99), names = FALSE)

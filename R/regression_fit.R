@@ -130,7 +130,7 @@ is_dots_element <- function(expression) {
 }
 
 # Other expressions than names become values: resume() must not run code from a file. What a wrapper passed on as
-# `...` is read in the data too, and where that fails as its caller sees it.
+# `...` is looked up in the data, and otherwise where the wrapper was called.
 given_rows <- function(call, formula, data, envir) {
   whole <- without_dots(call, envir)
   evaluate <- function(name) {

@@ -6,7 +6,7 @@ fewest_level_columns <- 32L
 fewest_banded <- 300L
 most_levels <- 1024L
 
-# The precision, in units of the block, of the mean of levels over the observations, 0.
+# The precision, in units of the block, with which the mean of levels over the observations is 0.
 sum_precision <- 1e6
 
 lattice_kinds <- c(car = "car(area, adjacency)", rw = "rw(time) or rw(time | unit)",

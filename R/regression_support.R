@@ -35,8 +35,10 @@ rare_events <- function(fit, events, who) {
   few <- events[events < all / 20]
   n <- length(few)
   if (n == 0L) return(NULL)
+  one <- sub("^(.*?(success|failure|event|response|count))(es|s)\\b", "\\1", names(few), perl = TRUE)
+  shown <- paste(signif(few, 2), ifelse(few == 1, one, names(few)))
   reason("few_events", quantity = names(few), figure = min(few), who = who,
-    shown = c(paste(signif(few, 2), names(few))[seq_len(min(n, 5L))], if (n > 5L) sprintf("and %d more", n - 5L)),
+    shown = c(utils::head(shown, 5L), if (n > 5L) sprintf("and %d more", n - 5L)),
     all = paste(whole_words(round(all)), if (family$is_count) "counts" else "responses"))
 }
 

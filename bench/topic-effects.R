@@ -3,8 +3,7 @@
 # of 0.125 of a factor, of four groups or of a number, and a curve looked at in three places. `distance`: the total
 # variation by which the topics are off. The number is skewed: with theta known, the Bayesian bootstrap covers its
 # effect in 91% (100 documents, median of the largest leverage 0.3) and 92% (400, 0.17), and HC3 in 92%.
-# Groups of few documents are not among these: in 70 sets of 80 documents beside a group of 1, 2, 3, 5, 8 or 15,
-# 90% intervals of its effect cover 36, 67, 70, 71, 84 and 89%, and the verdict tells of those of up to five.
+# Groups of few documents are not among these: the verdict tells of those of up to six.
 #   cd bench && CORES=2 Rscript topic-effects.R [sets=21] [tokens=20,80] [documents=100,400]
 source("common.R")
 options(warpbayes.backend = "cpu", warpbayes.threads = 1)
