@@ -22,64 +22,6 @@ chosen_draws <- function(types, draws) {
   unique(ceiling((seq_len(draws) - 0.5) * nrow(types$map$used) / draws))
 }
 
-# Calls use(i, rows, type): types of some rows in draw some[[i]], by kept components or else components that are drawn.
-draw_cell_types <- function(types, some, seed, run, use) {
-  fit <- types$fit
-  used <- types$map$used
-  if (!is.null(fit$draws$labels)) {
-    for (i in seq_along(some)) {
-      component <- fit$draws$labels[, used$draw[[some[[i]]]], used$chain[[some[[i]]]]]
-      use(i, seq_len(fit$rows), types$map$type_of[component, some[[i]]])
-    }
-    return(invisible())
-  }
-  if (is.null(fit$x)) {
-    stop_input("types", "are of a fit that has lost its data, `fit$x`, which are needed to count cells")
-  }
-  # On the processor, a part's probabilities have less than 32 MB: malloc() takes new pages for larger ones.
-  on_card <- run$backend == "cuda"
-  most <- if (on_card) Inf else max(1, floor(min(2^18 * run$threads, 3.5e6) / fit$components))
-  each_part <- function(resident) {
-    for (slice in row_slices(nrow(fit$x), max(1, floor(2^23 / fit$components)))) {
-      for (part in runs_of(fit$sample[slice], most)) {
-        rows <- slice[part]
-        sample <- fit$sample[rows]
-        draw_part <- function(draw) {
-          for (i in seq_along(some)) {
-            mixture <- mixture_of_draw(fit, used$draw[[some[[i]]]], used$chain[[some[[i]]]])
-            component <- draw(mixture, c((seed + 1e6 * i + slice[[1L]]) %% 2^53, part[[1L]] - 1))
-            use(i, rows, types$map$type_of[component, some[[i]]])
-          }
-        }
-        if (on_card && all(sample == sample[[1L]])) {
-          draw_part(function(mixture, choice) {
-            mixture$weights <- mixture$sample_weights[, sample[[1L]]]
-            resident(mixture, "class", rows, choice)$class
-          })
-        } else {
-          evaluate_sampled(fit, cells_in(fit$x, rows), sample, run, function(evaluate) {
-            draw_part(function(mixture, choice) {
-              draw_categorical(evaluate(mixture, "prob")$prob, 1, FALSE, choice[[1L]], 0L, run, choice[[2L]])
-            })
-          })
-        }
-      }
-    }
-  }
-  # A card keeps the cells, and draws where their probabilities are.
-  if (on_card) evaluate_cells(fit, fit$x, run, each_part) else each_part(NULL)
-}
-
-# Positions of cells in parts of one sample each, of at most `most` cells; one part if samples change often.
-runs_of <- function(sample, most = Inf) {
-  starts <- c(1L, which(diff(sample) != 0L) + 1L)
-  if (length(starts) > 100L) return(list(seq_along(sample)))
-  runs <- Map(seq.int, starts, c(starts[-1L] - 1L, length(sample)))
-  unlist(lapply(runs, function(run) {
-    lapply(row_slices(length(run), min(most, length(run))), function(some) run[some])
-  }), recursive = FALSE)
-}
-
 # The design of a formula without a response: a list of `x` (samples x columns, in the data's units); `center`, `scale`
 # and `is_intercept` of each column, for the sampler; `contrasts` (columns x effects: combinations of coefficients);
 # `matched` ("name", "order" or "formula": how rows of `data` found their samples); `group` of each sample (a factor or

@@ -17,17 +17,17 @@ open_cells <- function(fit, cells, run) {
 
 # Hands the cells to the backend and calls use(evaluate). evaluate(mixture, what) takes a mixture in the data's
 # units: `weights` (k), `means` (k x p), `covariances` (p x p x k), and returns a list of `class`, `log_density` and
-# `prob` (rows x k), NULL unless `what` names it. It may take a range of `rows`, for class and prob. On a card it draws
-# `class` for a `choice`: a seed, and the number of the first row.
+# `prob` (rows x k), NULL unless `what` names it. On a card it draws `class` for `parts`: the first rows, the numbers of
+# rows, and a `choice`, with a column for each: a seed, and the number of the first row.
 evaluate_cells <- function(fit, cells, run, use) {
   session <- open_cells(fit, cells, run)
   on.exit(.Call(C_session_close, session))
   delayedAssign("log_unit", log_units(cells, fit$scale))
-  use(function(mixture, what, rows = c(1, nrow(cells)), choice = NULL) {
-    first <- rows[[1L]] - 1
+  whole <- list(first = 1, rows = nrow(cells))
+  use(function(mixture, what, parts = whole) {
     result <- native(C_mixture_evaluate, session, as.double(mixture$weights), as.double(mixture$means),
-      as.double(mixture$covariances), as.double(fit$center), 1 / fit$scale, first, rows[[length(rows)]] - first,
-      if (is.null(choice)) c("class", "log_density", "prob") %in% what else as.double(choice))
+      as.double(mixture$covariances), as.double(fit$center), 1 / fit$scale, parts$first - 1, as.double(parts$rows),
+      if (is.null(parts$choice)) c("class", "log_density", "prob") %in% what else as.double(parts$choice))
     if (!is.null(result$log_density)) result$log_density <- result$log_density - log_unit
     result
   })

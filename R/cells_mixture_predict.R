@@ -54,7 +54,7 @@ evaluate_slices <- function(fit, cells, what, run, sample) {
   fill <- function(evaluate) {
     result <- if (what == "prob") matrix(0, nrow(cells), fit$components) else integer(nrow(cells))
     for (slice in row_slices(nrow(cells))) {
-      part <- if (is.null(sample)) evaluate(reference, what, slice)[[what]]
+      part <- if (is.null(sample)) evaluate(reference, what, list(first = slice[[1L]], rows = length(slice)))[[what]]
       if (is.null(part)) part <- evaluate_mixture(fit, reference, cells_in(cells, slice), what, run, sample[slice])
       if (what == "prob") result[slice, ] <- part else result[slice] <- part
     }

@@ -82,10 +82,11 @@ sample_moves <- function(values, cells, scale, least = 0.1) {
   width <- if (length(large) > 1L) stats::bw.nrd0(all) / 2 else 0
   if (!(width > 0)) return(numeric(length(cells)))
   ends <- stats::quantile(all, c(0.001, 0.999), names = FALSE) + c(-2, 2) * scale
-  roots <- vapply(values[large], function(own) {
-    sqrt(stats::density(own, bw = width, n = 256L, from = ends[[1L]], to = ends[[2L]])$y)
-  }, numeric(256L))
   step <- diff(ends) / 255
+  binned <- vapply(values[large], function(own) {
+    tabulate(round((own - ends[[1L]]) / step) + 1, 256L) / length(own)
+  }, numeric(256L))
+  roots <- sqrt(stats::dnorm(outer(seq_len(256L), seq_len(256L), "-") * step, sd = width) %*% binned)
   far <- floor(1.5 * scale / step)
   overlap <- vapply(seq(-far, far), function(move) {
     at <- seq_len(256L) + move

@@ -93,8 +93,62 @@ transform_like <- function(transform, known, names) {
   stats::setNames(ifelse(names %in% known[!changed], "none", trimws(way)), names)
 }
 
+# The type of each cell in draws some, cells x draws, by kept components or else components that are drawn.
 types_in_draws <- function(types, some, seed, run) {
-  type <- matrix(0L, types$fit$rows, length(some))
-  draw_cell_types(types, some, seed, run, function(i, rows, drawn) type[rows, i] <<- drawn)
+  fit <- types$fit
+  draw <- types$map$used$draw[some]
+  chain <- types$map$used$chain[some]
+  type <- matrix(0L, fit$rows, length(some))
+  set <- function(rows, i, component) type[rows, i] <<- types$map$type_of[component, some[[i]]]
+  if (!is.null(fit$draws$labels)) {
+    for (i in seq_along(some)) set(seq_len(fit$rows), i, fit$draws$labels[, draw[[i]], chain[[i]]])
+    return(type)
+  }
+  if (is.null(fit$x)) {
+    stop_input("types", "are of a fit that has lost its data, `fit$x`, which are needed to count cells")
+  }
+  # On the processor, a part's probabilities have less than 32 MB: malloc() takes new pages for larger ones.
+  on_card <- run$backend == "cuda"
+  most <- if (on_card) Inf else max(1, floor(min(2^18 * run$threads, 3.5e6) / fit$components))
+  parts <- do.call(rbind, lapply(row_slices(fit$rows, max(1, floor(2^23 / fit$components))), function(slice) {
+    runs <- runs_of(fit$sample[slice], most)
+    of_one <- vapply(runs, function(run) all(fit$sample[slice[run]] == fit$sample[slice[[run[[1L]]]]]), NA)
+    start <- vapply(runs, `[[`, 1L, 1L) - 1
+    cbind(slice = slice[[1L]], start = start, first = slice[[1L]] + start, rows = lengths(runs), of_one = of_one)
+  }))
+  choice <- function(i, at) rbind((seed + 1e6 * i + parts[at, "slice"]) %% 2^53, parts[at, "start"])
+  # A card keeps the cells and draws where their probabilities are, a sample at a time.
+  resident <- on_card & parts[, "of_one"]
+  if (any(resident)) evaluate_cells(fit, fit$x, run, function(evaluate) {
+    at <- split(which(resident), list(fit$sample[parts[resident, "first"]], parts[resident, "first"] %/% 2^28), drop = TRUE)
+    for (i in seq_along(some)) {
+      mixture <- mixture_of_draw(fit, draw[[i]], chain[[i]])
+      for (own in at) {
+        mixture$weights <- mixture$sample_weights[, fit$sample[[parts[own[[1L]], "first"]]]]
+        drawn <- list(first = parts[own, "first"], rows = parts[own, "rows"], choice = choice(i, own))
+        set(sequence(drawn$rows, drawn$first), i, evaluate(mixture, "class", drawn)$class)
+      }
+    }
+  })
+  for (at in which(!resident)) {
+    rows <- seq.int(parts[at, "first"], length.out = parts[at, "rows"])
+    evaluate_sampled(fit, cells_in(fit$x, rows), fit$sample[rows], run, function(evaluate) {
+      for (i in seq_along(some)) {
+        prob <- evaluate(mixture_of_draw(fit, draw[[i]], chain[[i]]), "prob")$prob
+        of <- choice(i, at)
+        set(rows, i, draw_categorical(prob, 1, FALSE, of[[1L]], 0L, run, of[[2L]]))
+      }
+    })
+  }
   type
+}
+
+# Positions of cells in parts of one sample each, of at most `most` cells; one part if samples change often.
+runs_of <- function(sample, most = Inf) {
+  starts <- c(1L, which(diff(sample) != 0L) + 1L)
+  if (length(starts) > 100L) return(list(seq_along(sample)))
+  runs <- Map(seq.int, starts, c(starts[-1L] - 1L, length(sample)))
+  unlist(lapply(runs, function(run) {
+    lapply(row_slices(length(run), min(most, length(run))), function(some) run[some])
+  }), recursive = FALSE)
 }

@@ -408,11 +408,7 @@ test_that("draws of types do not depend on the blocks that threads change", {
   fit <- dp_mixture(x, 64, iter = 3, warmup = 1, chains = 1, seed = 1, threads = 2)
   fit$draws$labels <- NULL
   types <- list(fit = fit, map = list(used = spaced_draws(fit, 2), type_of = matrix(1:64, 64, 2)))
-  drawn <- function(threads) {
-    type <- matrix(0L, fit$rows, 2)
-    draw_cell_types(types, 1:2, 5, resolve_run("cpu", threads), function(i, rows, part) type[rows, i] <<- part)
-    type
-  }
+  drawn <- function(threads) types_in_draws(types, 1:2, 5, resolve_run("cpu", threads))
   found <- drawn(1)
   expect_true(all(found > 0L))
   expect_identical(drawn(2), found)
@@ -490,12 +486,11 @@ test_that("counts of cell types come from draws of the fit, and add up to the ce
   # The sampler's counts are those of its labels, or of labels drawn from the same law.
   counts <- draw_type_counts(types, 4)
   count_labels <- function(types) {
-    counted <- 0 * counts
-    draw_cell_types(types, chosen_draws(types, 4), 1, resolve_run(NULL, 2), function(i, rows, type) {
-      own <- table(factor(type, seq_len(nrow(counts))), factor(fit$sample[rows], seq_len(ncol(counts))))
-      counted[, , i] <<- counted[, , i] + own
-    })
-    counted
+    drawn <- types_in_draws(types, chosen_draws(types, 4), 1, resolve_run(NULL, 2))
+    for (i in 1:4) {
+      counts[, , i] <- table(factor(drawn[, i], seq_len(nrow(counts))), factor(fit$sample, seq_len(ncol(counts))))
+    }
+    counts
   }
   expect_identical(count_labels(types), counts)
   drawn <- types

@@ -44,7 +44,7 @@ test_that("the sum agrees with the densities one by one", {
       total <- rep(-Inf, nrow(cells))
       for (i in seq_len(draws)) {
         one <- native(C_mixture_evaluate, session, weights[, i], means[, , i, 1L], covariances[, , , i, 1L], center,
-          1 / scale, 0, nrow(cells), c(FALSE, TRUE, FALSE)
+          1 / scale, 0, as.double(nrow(cells)), c(FALSE, TRUE, FALSE)
         )
         total <- log_sum(total, one$log_density - 0.25)
       }

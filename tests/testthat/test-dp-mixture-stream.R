@@ -152,7 +152,7 @@ test_that("predictions of rows with missing values can be streamed", {
       on.exit(.Call(C_session_close, session))
       native(C_mixture_evaluate, session, c(.5, .5), rbind(c(0, 0), c(4, 4)), array(diag(2), c(2, 2, 2)), numeric(2),
         rep(1, 2),
-        0, nrow(x), c(TRUE, TRUE, TRUE))
+        0, as.double(nrow(x)), c(TRUE, TRUE, TRUE))
     })
   }
   expect_identical(ask("cuda", 2.6e5), ask("cpu", 0))

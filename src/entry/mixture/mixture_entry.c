@@ -445,7 +445,7 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
 SEXP wb_entry_mixture_sweeps(SEXP chains) { return wb_slices_run(prepare_sweeps, 10, chains); }
 
 /* Evaluates rows first..first + count - 1 (from 0) under a mixture. want: class, log density, probabilities. Or
- * numbers, on a card: the seed by which it draws the classes, and the number of the first row. */
+ * numbers, on a card, which draws classes of rows in several parts: a seed for each, and the number of its first row. */
 SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP center,
                                SEXP inverse_scale, SEXP first, SEXP count, SEXP want) {
   wb_message message;
@@ -455,11 +455,16 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
   if (!wb_is_numbers(weights, components) || components < 1 || !wb_is_numbers(means, components * p) ||
       !wb_is_numbers(covariances, components * p * p) || !wb_is_numbers(center, p) || !wb_is_numbers(inverse_scale, p))
     return wb_changed_fit();
-  const double begin = Rf_asReal(first), many = Rf_asReal(count);
-  if (!(begin >= 0 && many >= 0 && begin + many <= (double)opened->rows)) return wb_changed_fit();
-  const int draws = opened->backend->mixture->draw_rows && wb_are_finite(want, 2), drawn[3] = {1, 0, 0};
-  const int k = LENGTH(weights), *const wanted = draws ? drawn : LOGICAL_RO(want);
-  const int64_t rows = wb_size_from_sexp(count);
+  const R_xlen_t parts = Rf_xlength(first);
+  const int draws = opened->backend->mixture->draw_rows && wb_are_finite(want, 2 * (double)parts);
+  if (!wb_is_numbers(first, (double)parts) || !wb_is_numbers(count, draws ? (double)parts : 1)) return wb_changed_fit();
+  const double *const begin = REAL_RO(first), *const many = REAL_RO(count);
+  int64_t rows = 0;
+  for (R_xlen_t i = 0; i < parts; i++) {
+    if (!(begin[i] >= 0 && many[i] >= 0 && begin[i] + many[i] <= (double)opened->rows)) return wb_changed_fit();
+    rows += (int64_t)many[i];
+  }
+  const int k = LENGTH(weights), *const wanted = draws ? (int[]){1, 0, 0} : LOGICAL_RO(want);
   wb_mixture_state state = state_of(k, opened->columns);
   int status = wb_mixture_from_moments(&state, REAL_RO(weights), REAL_RO(means), REAL_RO(covariances), REAL_RO(center),
                                        REAL_RO(inverse_scale), &message);
@@ -468,15 +473,15 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
   int32_t *labels = wanted[0] ? wb_list_integers(out, "class", (double)rows) : NULL;
   double *log_density = wanted[1] ? wb_list_numbers(out, "log_density", (double)rows) : NULL;
   double *probability = wanted[2] ? wb_list_matrix(out, "prob", (double)rows, k) : NULL;
-  if (draws) {
-    const wb_mixture_parameters parameters = wb_mixture_parameters_of(&state);
-    status = opened->backend->mixture->draw_rows(opened->session, &parameters, wb_size_from_sexp(first), rows,
-                                                 wb_chain_key_of((uint64_t)REAL_RO(want)[0], 0),
-                                                 (int64_t)REAL_RO(want)[1], labels, &message);
-  } else {
-    status = wb_mixture_evaluate(opened->backend, opened->session, &state, wb_size_from_sexp(first), rows, labels,
-                                 log_density, probability, &message);
-  }
+  const wb_mixture_parameters parameters = wb_mixture_parameters_of(&state);
+  int32_t *next = labels;
+  for (R_xlen_t i = 0; draws && i < parts && status == WB_OK; next += (int64_t)many[i++])
+    status = opened->backend->mixture->draw_rows(opened->session, &parameters, (int64_t)begin[i], (int64_t)many[i],
+                                                 wb_chain_key_of((uint64_t)REAL_RO(want)[2 * i], 0),
+                                                 (int64_t)REAL_RO(want)[2 * i + 1], next, &message);
+  if (!draws)
+    status = wb_mixture_evaluate(opened->backend, opened->session, &state, (int64_t)begin[0], rows, labels, log_density,
+                                 probability, &message);
   if (labels && status == WB_OK) count_from_one(labels, rows);
   return wb_finish(out, status, &message);
 }
