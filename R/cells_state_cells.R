@@ -120,7 +120,8 @@ types_in_draws <- function(types, some, seed, run) {
   # A card keeps the cells and draws where their probabilities are, a sample at a time.
   resident <- on_card & parts[, "of_one"]
   if (any(resident)) evaluate_cells(fit, fit$x, run, function(evaluate) {
-    at <- split(which(resident), list(fit$sample[parts[resident, "first"]], parts[resident, "first"] %/% 2^28), drop = TRUE)
+    first <- parts[resident, "first"]
+    at <- split(which(resident), list(fit$sample[first], first %/% 2^28), drop = TRUE)
     for (i in seq_along(some)) {
       mixture <- mixture_of_draw(fit, draw[[i]], chain[[i]])
       for (own in at) {

@@ -444,8 +444,8 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
 
 SEXP wb_entry_mixture_sweeps(SEXP chains) { return wb_slices_run(prepare_sweeps, 10, chains); }
 
-/* Evaluates rows first..first + count - 1 (from 0) under a mixture. want: class, log density, probabilities. Or
- * numbers, on a card, which draws classes of rows in several parts: a seed for each, and the number of its first row. */
+/* Evaluates rows first..first + count - 1 (from 0) under a mixture. want: class, log density, probabilities; or numbers,
+ * for a card to draw classes in parts of the rows: the seed of each, and the number of its first row. */
 SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP center,
                                SEXP inverse_scale, SEXP first, SEXP count, SEXP want) {
   wb_message message;
@@ -457,9 +457,10 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
     return wb_changed_fit();
   const R_xlen_t parts = Rf_xlength(first);
   const int draws = opened->backend->mixture->draw_rows && wb_are_finite(want, 2 * (double)parts);
-  if (!wb_is_numbers(first, (double)parts) || !wb_is_numbers(count, draws ? (double)parts : 1)) return wb_changed_fit();
+  const double number = draws ? (double)parts : 1;
+  if (!wb_is_numbers(first, number) || !wb_is_numbers(count, number)) return wb_changed_fit();
   const double *const begin = REAL_RO(first), *const many = REAL_RO(count);
-  int64_t rows = 0;
+  int64_t rows = 0, next = 0;
   for (R_xlen_t i = 0; i < parts; i++) {
     if (!(begin[i] >= 0 && many[i] >= 0 && begin[i] + many[i] <= (double)opened->rows)) return wb_changed_fit();
     rows += (int64_t)many[i];
@@ -474,11 +475,10 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
   double *log_density = wanted[1] ? wb_list_numbers(out, "log_density", (double)rows) : NULL;
   double *probability = wanted[2] ? wb_list_matrix(out, "prob", (double)rows, k) : NULL;
   const wb_mixture_parameters parameters = wb_mixture_parameters_of(&state);
-  int32_t *next = labels;
   for (R_xlen_t i = 0; draws && i < parts && status == WB_OK; next += (int64_t)many[i++])
     status = opened->backend->mixture->draw_rows(opened->session, &parameters, (int64_t)begin[i], (int64_t)many[i],
                                                  wb_chain_key_of((uint64_t)REAL_RO(want)[2 * i], 0),
-                                                 (int64_t)REAL_RO(want)[2 * i + 1], next, &message);
+                                                 (int64_t)REAL_RO(want)[2 * i + 1], labels + next, &message);
   if (!draws)
     status = wb_mixture_evaluate(opened->backend, opened->session, &state, (int64_t)begin[0], rows, labels, log_density,
                                  probability, &message);
