@@ -23,7 +23,7 @@ namespace wb {
 
 namespace {
 
-constexpr int row_threads = 128;
+constexpr int row_threads = 128, draw_threads = 64;
 /* Sweeps that the host gives to the device before it waits. */
 constexpr int batch_sweeps = 256;
 
@@ -132,42 +132,40 @@ __global__ void __launch_bounds__(row_threads)
 /* A draw of coefficients, as regression/regression.c has it, for the sweep after that of `point`. Leaves its results, and
  * the log likelihood of the sweep before, in a ring of batch_sweeps sweeps, behind which are the row without a pivot and
  * the sweep (or 0), and the prior. After such a failure all later draws fail in the same way.
- * Launch: one block. Latency alone counts: some p^2 dependent multiply-adds, p roots and 3 p divisions. */
-__global__ void __launch_bounds__(row_threads)
+ * Launch: one block. Latency alone counts: some p^2 dependent multiply-adds, p roots and 2 p divisions. */
+__global__ void __launch_bounds__(draw_threads)
     regression_draw(int p, const double *sums, regression_point *point, double *ring) {
   WB_DYNAMIC_SHARED(double, precision);
-  const wb_team team = {int(threadIdx.x), int(blockDim.x)};
-  const int triangle = int(wb_packed_size(p)), rank = team.rank, size = team.size;
+  const int rank = int(threadIdx.x), triangle = int(wb_packed_size(p));
   const uint32_t before = point->iteration, sweep = before + 1;
   const wb_stream stream = wb_stream_open(point->key, WB_PURPOSE_COEFFICIENT, sweep, 0);
   double *const linear = precision + triangle, *const normal = linear + p,
                 *const coefficients = reinterpret_cast<double *>(point) + packet_head,
                 *const failed = ring + batch_sweeps * (p + 1), *const prior = failed + 2;
-  for (int i = rank; i < triangle; i += size) {
-    int row, column;
-    triangle_position(i, &row, &column);
-    precision[i] = prior[i] + sums[row * p + column];
+  for (int i = rank; i < p * p; i += draw_threads) {
+    const int r = i / p, c = i % p;
+    if (c <= r) precision[wb_packed_at(r, c)] = prior[wb_packed_at(r, c)] + sums[i];
   }
-  for (int r = rank; r < p; r += size) {
+  for (int r = rank; r < p; r += draw_threads) {
     double sum = sums[p * p + r];
     for (int c = 0; c < p; c++) sum = wb_fma(prior[wb_packed_at(r, c)], prior[triangle + c], sum);
     linear[r] = sum;
   }
-  wb_team_normals(team, &stream, p, normal);
+  /* Meanwhile the last warp. */
+  wb_team_normals({draw_threads - 1 - rank, draw_threads}, &stream, p, normal);
   __syncthreads();
-  const int row = wb_team_cholesky(team, p, precision);
+  const int row = wb_team_cholesky({rank, draw_threads}, p, p + 1, precision);
   if (rank == 0) ring[size_t(before % batch_sweeps) * (p + 1) + p] = sums[size_t(p + 1) * p];
   if (row > 0 && rank == 0) {
     failed[0] = row;
     failed[1] = sweep;
   }
   if (row > 0) return;
-  wb_team_triangle_solve(team, p, precision, linear);
-  for (int r = rank; r < p; r += size) normal[r] += linear[r];
+  for (int r = rank; r < p; r += draw_threads) normal[r] += linear[r];
   __syncthreads();
   if (rank == 0) wb_triangle_solve_transposed(p, precision, normal, normal);
   __syncthreads();
-  for (int r = rank; r < p; r += size)
+  for (int r = rank; r < p; r += draw_threads)
     coefficients[r] = ring[size_t(sweep % batch_sweeps) * (p + 1) + r] = normal[r];
   if (rank == 0) point->iteration = sweep;
 }
@@ -523,7 +521,7 @@ struct wb_regression_session {
     return wb::in_batches(count, wb::batch_sweeps, [&](int64_t first, int64_t some) -> int {
       for (int64_t i = 0; i < some; i++)
         WB_TRY(next.run(message, [&] {
-          WB_TRY(wb::launch(wb::grid(p <= 32 ? 32 : wb::row_threads, 1).sharing(bytes + p * sizeof(double)),
+          WB_TRY(wb::launch(wb::grid(wb::draw_threads, 1).sharing(bytes + p * sizeof(double)),
                             wb::regression_draw, what, message, columns, sums.data(),
                             static_cast<wb::regression_point *>(point.address()), ring.data()));
           return pass(true, message);
