@@ -34,12 +34,10 @@ count_matrix <- function(x, argument = "x") {
 }
 
 from_triplets <- function(x, argument) {
-  names <- x$dimnames
-  parts <- list(row = as.integer(x$i), column = as.integer(x$j), value = as.double(given_data(x$v, argument)),
-    size = as.integer(c(x$nrow, x$ncol)), documents = names[[1L]], terms = names[[2L]])
-  if (!inherits(x, "TermDocumentMatrix")) return(parts)
-  turned <- stats::setNames(parts, c("column", "row", "value", "size", "terms", "documents"))
-  replace(turned, "size", list(rev(parts$size)))
+  order <- if (inherits(x, "TermDocumentMatrix")) 2:1 else 1:2
+  c(list(value = as.double(given_data(x$v, argument)), size = as.integer(c(x$nrow, x$ncol))[order]),
+    stats::setNames(list(as.integer(x$i), as.integer(x$j)), c("row", "column")[order]),
+    stats::setNames(list(x$dimnames[[1L]], x$dimnames[[2L]]), c("documents", "terms")[order]))
 }
 
 table_columns <- list(document = c("document", "doc", "doc_id", "docid", "document_id", "doc.id", "document.id"),
@@ -71,13 +69,12 @@ find_column <- function(column, x, argument) {
   found <- which(names(x) == column)
   if (length(found) != 1L) found <- which(tolower(names(x)) %in% table_columns[[column]])
   if (length(found) == 1L) return(found)
-  shown <- function(names) paste(dQuote(names, FALSE), collapse = ", ")
   if (length(found)) {
     stop_input(argument, sprintf("has several columns that may be the %s: %s. Name one of them %s", column,
-      shown(names(x)[found]), shown(column)))
+      list_some(names(x)[found]), list_some(column)))
   }
-  stop_input(argument, "is a data frame without a column ", shown(column), " (it has ",
-    if (length(names(x))) shown(utils::head(names(x), 6L)) else "no columns", "). Name its columns document, term and ",
+  stop_input(argument, "is a data frame without a column ", list_some(column), " (it has ",
+    if (length(names(x))) list_some(names(x), 6L) else "no columns", "). Name its columns document, term and ",
     "count. If its rows are documents and its columns terms, give as.matrix() of it. If it has whole texts, ",
     "DocumentTermMatrix() of package tm counts their words")
 }
@@ -85,7 +82,7 @@ find_column <- function(column, x, argument) {
 pack_counts <- function(parts, argument) {
   size <- as.integer(parts$size)
   if (length(size) != 2L || anyNA(size) || any(size < 1L)) {
-    stop_input(argument, "has ", paste(size, c("documents", "terms"), collapse = " and "), ": there is nothing to fit")
+    stop_input(argument, "has ", paste(size, c("documents", "terms"), collapse = " and "), ": it is empty")
   }
   # NA for what is no integer.
   parts$count <- suppressWarnings(as.integer(parts$value))

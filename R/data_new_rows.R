@@ -79,7 +79,9 @@ in_fitted_units <- function(fit, newdata, argument) {
   for (name in intersect(c(used, if ("." %in% used) names(fitted)), names(newdata))) {
     values <- newdata[[name]]
     before <- fitted[[name]]
-    if (!is.null(before) || has_unit(values)) newdata[[name]] <- in_unit(values, before, name, argument)
+    # as_fitted_classes() tells of the others.
+    compared <- !is.null(before) || has_unit(values) && inherits(fit$frame[[name]], c("numeric", "integer", "NULL"))
+    if (compared) newdata[[name]] <- in_unit(values, before, name, argument)
   }
   newdata
 }

@@ -40,9 +40,10 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
                            backend = NULL, threads = NULL, progress = NULL) {
   require_arguments("x", "topics")
   counts <- count_matrix(x)
-  if (!is.numeric(topics) || length(unique(topics)) < 2L || !all(topics %in% seq_len(16384))) {
+  wrong <- if (is.numeric(topics)) setdiff(topics, seq_len(16384))
+  if (!is.numeric(topics) || length(unique(topics)) < 2L || length(wrong)) {
     stop_input("topics", "must be at least two whole numbers from 1 to 16384, such as c(10, 20, 50), not ",
-      show_value(topics))
+      show_value(if (length(wrong)) wrong[[1L]] else topics))
   }
   topics <- sort(unique(as.double(topics)))
   if (counts$size[[1L]] < 2) stop_input("x", "has one document: at least two are needed, because some are left out")
@@ -66,18 +67,22 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
     topic_model(take_documents(counts, documents), number, ..., prevalence = prevalence, data = rows(documents),
       chains = chains, seed = seeds[[run]], backend = backend, threads = threads, progress = progress)
   }
+  # The fit to all documents has told of the data.
+  quietly <- function(value) tryCatch(suppressMessages(value), warpbayes_error_input = function(error) {
+    stop_input("folds", "leaves out documents without which there is no fit: ", because = error)
+  })
   of_number <- lapply(topics, function(number) {
     started <- proc.time()[["elapsed"]]
-    fit <- fit_to(seq_len(counts$size[[1L]]), number, held_out + 1)
+    told <- if (number > topics[[1L]]) suppressMessages else identity
+    fit <- told(fit_to(seq_len(counts$size[[1L]]), number, held_out + 1))
     matched <- number^2 * counts$size[[2L]] * held_out <= most_matched
     parts <- lapply(seq_len(held_out), function(run) {
       out <- which(part == run)
-      other <- fit_to(which(part != run), number, run)
-      list(score = score_part(other, take_documents(counts, out), share, rows(out), seed, backend, threads),
+      other <- quietly(fit_to(which(part != run), number, run))
+      list(score = quietly(score_part(other, take_documents(counts, out), share, rows(out), seed, backend, threads)),
         found = if (matched) mean(share_found(match_topics(fit, list(other$phi)))) else NA_real_)
     })
-    coherent <- coherence(fit, n = n, measure = measure)
-    coherent <- coherent[!is.na(coherent)]
+    coherent <- stats::na.omit(coherence(fit, n = n, measure = measure))
     list(fit = fit, score = do.call(rbind, lapply(parts, `[[`, "score")), columns = data.frame(
       coherence = mean(coherent), coherence_se = stats::sd(coherent) / sqrt(length(coherent)),
       found = mean(vapply(parts, `[[`, 0, "found")), seconds = proc.time()[["elapsed"]] - started))

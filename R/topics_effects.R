@@ -168,6 +168,8 @@ effect_rows <- function(design, at = NULL) {
   check_frame(frame, "at")
   rows <- stats::model.matrix(design$terms, frame, contrasts.arg = design$contrasts)
   # The values of each row, such as party = left, day = 3.
+  read <- names(at) %in% all.vars(design$terms)
+  if (any(read)) at <- at[read]
   text <- Map(function(name, values) {
     words <- if (is.numeric(values)) format(signif(values, 4), trim = TRUE) else as.character(values)
     paste(name, "=", if (is.matrix(values)) apply(matrix(words, nrow(values)), 1L, paste, collapse = ", ") else words)

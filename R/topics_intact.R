@@ -42,10 +42,6 @@ check_topic_fit <- function(fit, argument = "fit") {
 check_intact.topic_model <- function(x, argument) check_topic_fit(x, argument)
 
 check_topic_state <- function(fit) {
-  check_described(fit, "fit", list(
-    topics = part_whole(1, 16384), iter = part_whole(0, 2^31), chains = part_whole(1, 1e4), state = part_list()
-  ))
-  check_structure_parts(fit, "fit")
   check_states(fit, resumable(fit), function(path, rule) {
     stop_input("fit", "has a part `", path, "` that is not ", rule, ": it has been changed since it was made")
   })

@@ -135,10 +135,7 @@ new_topics <- function(counts, topics, sweeps, run, seed, ...) {
 #' @export
 continue.topic_model <- function(fit, more, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60,
                                  progress = NULL, warmup = NULL, ...) {
-  check_dots_empty(...)
-  if (!inherits(fit$x, "count_matrix") || !identical(fit$x$size, c(length(fit$documents), length(fit$terms)))) {
-    stop_input("fit", "has lost its counts, `fit$x`, or has other counts than were fitted: more sweeps need them")
-  }
+  check_method(fit, "fit", ...)
   check_topic_state(fit)
   fit <- average_anew(fit, check_count(more, "more"), warmup)
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)

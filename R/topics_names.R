@@ -57,9 +57,7 @@ with_names <- function(table, fit) {
 
 columns_first <- function(table, first) table[union(intersect(first, names(table)), names(table))]
 
-topic_prevalence <- function(fit) {
-  colSums(fit$theta * fit$document_tokens) / sum(fit$document_tokens)
-}
+topic_prevalence <- function(fit) colSums(fit$theta * fit$document_tokens) / sum(fit$document_tokens)
 
 # Whole percents, or with a decimal if one is below ten percent.
 percent_words <- function(shares) format(percent(shares, if (isTRUE(any(shares < 0.1))) 1 else 0), justify = "right")

@@ -39,13 +39,15 @@ covariate_design <- function(formula, data, fit, argument) {
   terms <- attr(frame, "terms")
   check_factors(own, terms)
   x <- design_matrix(terms, own)
+  if (ncol(x) == 0L) stop_input(argument, "has no covariates: it is a formula such as ~ party")
   if (nrow(x) <= ncol(x)) {
     stop_input(argument, sprintf("has %s, but only %s can be used", count_words(ncol(x), "coefficient"),
       count_words(nrow(x), "document")))
   }
   scaling <- covariate_scaling(x)
-  rank <- if (attr(terms, "intercept")) length(scaling$columns) else qr(x)$rank
-  if (rank < ncol(x)) stop_input(argument, "has coefficients that the documents do not tell apart: leave one out")
+  known <- if (attr(terms, "intercept")) c(1L, scaling$columns - 1L) else qr(x)$pivot[seq_len(qr(x)$rank)]
+  lost <- colnames(x)[setdiff(seq_len(ncol(x)), known)]
+  if (length(lost)) stop_input(argument, "has coefficients that the documents do not tell apart: ", list_some(lost))
   design <- c(fitted_frame(given, own, terms), list(
     variables = joined["." %in% all.vars(given) | names(joined) %in% all.vars(given)],
     contrasts = attr(x, "contrasts"), used = used, x = x, scaling = scaling))

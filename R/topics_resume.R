@@ -49,8 +49,7 @@ resumable.topic_model <- function(x) {
       `pending$beta` = "finite[`pending$topics` / (2 * tokens)]",
       `pending$alpha` = "finite[topics * groups * `pending$topics` / (2 * tokens)]"
     ),
-    sizes = function(fit) {
-      list(tokens = fit$x$tokens, groups = max(1L, nlevels(document_groups(fit))), basis = NCOL(fit$prevalence$basis))
-    }
+    sizes = function(fit) list(tokens = fit$x$tokens, groups = max(1L, nlevels(document_groups(fit))),
+      basis = NCOL(fit$prevalence$basis))
   )
 }

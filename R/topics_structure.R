@@ -94,10 +94,12 @@ check_seed_words <- function(seed_words, topics, counts) {
     seed_words <- lapply(as.list(seed_words), function(words) as.character(unlist(words)))
   }
   refuse <- function(...) stop_input("seed_words", ...)
-  is_words <- is.list(seed_words) && !is.object(seed_words) && all(vapply(seed_words, is.character, NA))
-  if (!is_words || length(seed_words) == 0L) {
+  is_list <- is.list(seed_words) && !is.object(seed_words) && length(seed_words) > 0L
+  if (is_list) seed_words <- rapply(seed_words, as.character, "factor", how = "replace")
+  other <- if (is_list) Filter(Negate(is.character), seed_words) else list(seed_words)
+  if (length(other)) {
     refuse("must be a list with the words of each topic, such as list(sport = c(\"goal\", \"match\")), not ",
-      show_value(seed_words))
+      if (is_list) "a list that has ", show_value(other[[1L]]))
   }
   if (length(seed_words) > topics) {
     refuse(sprintf("has words of %d topics, but the model has %s", length(seed_words), count_words(topics, "topic")))
@@ -126,8 +128,8 @@ check_seed_words <- function(seed_words, topics, counts) {
   lost <- unique(unlist(lost))
   if (length(lost)) {
     tell_forms(lost, present, "seed word")
-    message(sprintf("no document has %s, which %s left out: ", count_words(length(lost), "seed word"),
-      if (length(lost) == 1L) "is" else "are"), list_some(lost))
+    many <- count_words(length(lost), "seed word, which is", "seed words, which are")
+    message("no document has ", many, " left out: ", list_some(lost))
   }
   list(words = lapply(found, function(terms) unique(unlist(terms))), weight = weight)
 }

@@ -43,7 +43,7 @@ topic_verdict <- function(fit, diagnostics = topic_diagnostics(fit)) {
   if (one || length(same) && length(same) == length(used)) chains <- NULL
   new_verdict("the topics", apart, agreement_reasons(fit, used), document_reason(fit), unexplained_reason(fit),
     effect_reason(effects, fit), chains, seed_reasons(fit), difference_reasons(fit, used), if (short) {
-    reason("short_texts", figure = tokens, tokens = format(signif(tokens, 2)))
+    reason("short_texts", figure = tokens, tokens = count_words(signif(tokens, 2), "token"))
   }, rests_on = fit$rests_on)
 }
 

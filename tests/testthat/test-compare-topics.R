@@ -94,7 +94,9 @@ test_that("bad arguments of a comparison are refused", {
   compare <- function(...) compare_topics(planted, ..., iter = 2, seed = 1, threads = 2)
   expect_error(compare(), "`topics`", class = input)
   expect_error(compare(3), "at least two whole numbers", class = input)
-  expect_error(compare(c(2, 2.5)), "at least two whole numbers", class = input)
+  for (wrong in c(2.5, NA, 0, -1, 20000)) {
+    expect_error(compare(c(2, wrong)), paste("at least two whole numbers .*, not", wrong), class = input)
+  }
   expect_error(compare(1:2, folds = 61), "`folds` must be", class = input)
   expect_error(compare_topics(planted[1, , drop = FALSE], 1:2), "`x` has one document", class = input)
   expect_error(compare(1:2, held_out = 6), "`held_out` must be", class = input)

@@ -274,3 +274,52 @@ test_that("many equal short documents take one topic, and leave the others to th
   expect_gt(min(shares), 0.9)
   expect_lt(diff(range(shares)), 0.05)
 })
+
+test_that("numbers of topics are compared with covariates that miss values or have a rare level (stm 144)", {
+  skip_where_repeated()
+  meta <- data.frame(party = rep(c("l", "r"), 40), once = 1:80 == 7, row.names = rownames(planted))
+  meta$party[3] <- NA
+  compare <- function(formula) {
+    compare_topics(planted, 1:2, folds = 2, iter = 4, n = 3, seed = 1, threads = 1, prevalence = formula, data = meta)
+  }
+  told <- capture_messages(compared <- compare(~ party))
+  expect_identical(sum(grepl("1 document with missing covariates left out", told)), 1L)
+  expect_true(all(is.finite(compared$table$perplexity)))
+  meta$once <- ifelse(meta$once, "rare", "common")
+  for (formula in list(~ once, ~ as.numeric(once == "rare"))) {
+    expect_error(suppressMessages(compare(formula)), "`folds` leaves out documents .*once", class = input)
+  }
+})
+
+test_that("effects at new dates are on the fitted spline, in table and picture (stm 281)", {
+  skip_where_repeated()
+  meta <- data.frame(day = as.Date("2020-01-01") + 1:80, party = rep(c("l", "r"), 40), row.names = rownames(planted))
+  fit <- suppressMessages(topic_model(planted, 4, prevalence = ~ party + splines::bs(day), data = meta, iter = 20,
+    chains = 1, seed = 1, threads = 1))
+  at <- topic_effects(fit, at = data.frame(day = meta$day[c(10, 70)], party = "l", no_variable = 1), topics = 4)
+  expect_identical(at$term, c("day = 2020-01-11, party = l", "day = 2020-03-11, party = l"))
+  expect_identical(at$topic, c(4L, 4L))
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_identical(plot(at), at)
+  for (wrong in list(18300, "2020-01-11", factor("a"))) {
+    expect_error(topic_effects(fit, at = data.frame(day = wrong, party = "l")), "\"day\" as", class = input)
+  }
+  for (wrong in list(meta$day[[1]], 1, TRUE)) {
+    expect_error(topic_effects(fit, at = data.frame(day = meta$day[[1]], party = wrong)),
+      "\"party\" as .*, but the fit had a factor", class = input)
+  }
+})
+
+test_that("weights of terms are no counts, and terms that never occur are fitted (tidytext 77, lda 61)", {
+  skip_where_repeated()
+  weights <- planted * rep(log(80 / colSums(planted > 0)), each = 80)
+  expect_error(topic_model(weights, 4), "must hold counts, whole numbers", class = input)
+  greek <- cbind(planted, 0)
+  colnames(greek) <- c("\u03bb\u03cc\u03b3\u03bf\u03c2", colnames(planted)[-1], "nowhere")
+  fit <- topic_model(greek, 4, iter = 20, chains = 1, seed = 1, threads = 1)
+  expect_identical(colnames(fit$phi), colnames(greek))
+  expect_true(all(fit$phi > 0))
+  # A text of one word has a share of each topic (gensim 91).
+  expect_gt(min(predict(fit, t(planted[1, ] * 0 + (1:32 == 9)), seed = 1, threads = 1)), 1e-3)
+})

@@ -388,3 +388,34 @@ test_that("values outside the data are named by every door for new documents", {
   expect_false(identical(none$theta, later$theta))
   expect_error(add_documents(fit, two, data = new), "the fit has no `prevalence`", class = input)
 })
+
+test_that("expected shares at the documents' own values are the regression's, whatever the covariates are", {
+  skip_where_repeated()
+  x <- simulate_documents(40, 20, block_topics(2, 4), c(0.3, 0.3), seed = 2)$x
+  meta <- data.frame(day = as.Date("2020-01-01") + 1:40, span = as.difftime(1:40, units = "days"),
+    size = factor(rep(c("low", "mid", "high", "mid"), 10), c("low", "mid", "high"), ordered = TRUE),
+    flag = rep(c(TRUE, FALSE, FALSE, TRUE), 10), unused = factor(rep(c("u", "v"), 20), c("u", "v", "w")), z = 1:40)
+  meta$both <- cbind(a = sin(1:40), b = cos(1:40))
+  fit <- topic_model(x, 2, iter = 40, chains = 1, seed = 1, threads = 1)
+  for (formula in list(~ day, ~ span, ~ size, ~ flag, ~ unused, ~ both, ~ poly(z, 2), ~ splines::ns(z, 3), ~ s(day),
+    ~ flag * scale(z), ~ 0 + size)) {
+    effects <- function(...) {
+      suppressMessages(topic_effects(fit, formula, meta, ndraws = 4, seed = 1, threads = 1, topics = 1, ...))
+    }
+    design <- suppressMessages(covariate_design(formula, meta, fit, "formula"))
+    values <- design$x[5:8, ] %*% effects()$estimate
+    at <- effects(at = meta[5:8, ])
+    # Shares of single draws are within [0, 1].
+    inside <- at$lower > 0 & at$upper < 1
+    expect_equal(at$estimate[inside], values[inside], tolerance = 1e-6)
+    expect_true(any(inside))
+  }
+  refused <- function(formula, words) {
+    expect_error(suppressMessages(topic_effects(fit, formula, meta, threads = 1)), words, class = input)
+  }
+  refused(~ 0, "`formula` has no covariates")
+  meta$constant <- 3
+  refused(~ z + constant, "do not tell apart: \"constant\"")
+  refused(~ 0 + z + I(2 * z), "do not tell apart: \"I\\(2 \\* z\\)\"")
+  refused(~ z + I(z + 1) + flag, "do not tell apart: \"I\\(z \\+ 1\\)\"")
+})

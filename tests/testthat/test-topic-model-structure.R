@@ -236,3 +236,14 @@ test_that("bad priors of terms and seed words are refused", {
   broken$state[[1L]]$coefficients <- NULL
   expect_error(continue(broken, 1), class = "warpbayes_error")
 })
+
+test_that("seed words may be factors, and what is no words is named", {
+  x <- small_counts()
+  fit <- function(seeds) topic_model(x, 3, seed_words = seeds, iter = 4, chains = 1, seed = 1, threads = 1)
+  words <- list(a = c("w1", "w2"), b = "w3")
+  expect_same_topics(fit(lapply(words, factor)), fit(words))
+  for (wrong in list(NULL, 1, NA, list("w1"))) {
+    expect_error(fit(list(a = "w1", b = wrong)), paste("not a list that has", show_value(wrong)), fixed = TRUE,
+      class = input)
+  }
+})

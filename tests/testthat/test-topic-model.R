@@ -105,7 +105,7 @@ test_that("invalid counts are refused, and the message gives their place", {
   wrong[1, 7] <- Inf
   expect_error(fit(unname(wrong)), "but has Inf for document 1 and term 7", class = input)
   expect_error(fit(matrix(0, 3, 2)), "has no tokens: all its counts are 0", class = input)
-  expect_error(fit(matrix(0, 0, 2)), "has 0 documents and 2 terms: there is nothing to fit", class = input)
+  expect_error(fit(matrix(0, 0, 2)), "has 0 documents and 2 terms: it is empty", class = input)
   expect_error(fit(matrix(0, 2, 0)), "has 2 documents and 0 terms", class = input)
   twice <- news
   colnames(twice)[4] <- "w1"
@@ -167,7 +167,7 @@ test_that("other invalid arguments are refused", {
   expect_error(continue(small, 5, thraeds = 2), "unused argument", class = input)
   broken <- small
   broken$x <- NULL
-  expect_error(continue(broken, 5), "has lost its counts", class = input)
+  expect_error(continue(broken, 5), "has a part `x` that is not the counts", class = input)
   broken <- small
   broken$state[[1L]]$topics <- raw(4)
   expect_error(continue(broken, 5, threads = 2), "has been changed since it was made", class = input)
@@ -279,7 +279,7 @@ test_that("messages name sums and counts of draws that were changed by hand", {
   )
   broken$topics <- NULL
   expect_error(continue(broken, 4, threads = 2),
-    "`topics` that is not a whole number, but NULL", fixed = TRUE, class = "warpbayes_error_input"
+    "`topics` that is not a number of topics, but NULL", fixed = TRUE, class = "warpbayes_error_input"
   )
   broken <- fit
   broken$state <- 1
@@ -543,4 +543,23 @@ test_that("a document without tokens does not change the log likelihood, however
     expect_identical(with_empty$log_likelihood, alone$log_likelihood)
     expect_equal(unname(with_empty$theta[5, ]), c(0.5, 0.5))
   }
+})
+
+test_that("documents and terms in another order give the same topics, documents and effects, up to numbers", {
+  skip_where_repeated()
+  sim <- simulate_documents(100, 40, block_topics(3, 8), rep(0.2, 3), seed = 5)
+  meta <- data.frame(high = sim$theta[, 1] > 0.4, row.names = rownames(sim$x))
+  set.seed(3)
+  documents <- sample(100)
+  terms <- sample(24)
+  one <- topic_model(sim$x, 3, iter = 200, chains = 2, seed = 1, threads = 1)
+  two <- topic_model(sim$x[documents, terms], 3, iter = 200, chains = 2, seed = 1, threads = 1)
+  match <- solve_assignment(variation_distance(one$phi, two$phi[, colnames(sim$x)]))
+  expect_lt(max(abs(one$phi - two$phi[match, colnames(sim$x)])), 0.02)
+  expect_lt(mean(abs(one$theta - two$theta[rownames(sim$x), match])), 0.02)
+  effects <- lapply(list(one, two), function(fit) {
+    table <- suppressMessages(topic_effects(fit, ~ high, meta[documents, , drop = FALSE], seed = 1, threads = 1))
+    matrix(table$estimate, 2L)
+  })
+  expect_lt(max(abs(effects[[1L]] - effects[[2L]][, match])), 0.03)
 })

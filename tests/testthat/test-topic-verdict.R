@@ -298,3 +298,9 @@ test_that("topics that no document is about are told of, and noise of skewed wor
   expect_no_match(as.character(verdict(topic_model(planted, 3, iter = 60, chains = 2, seed = 1, threads = 2))),
     "first topic of no document")
 })
+
+test_that("texts of one word have one token", {
+  skip_where_repeated()
+  fit <- topic_model(diag(30)[rep(1:30, 4), ], 2, iter = 20, chains = 1, seed = 1, threads = 1)
+  expect_match(as.character(verdict(fit)), "Documents have 1 token on average", all = FALSE)
+})
