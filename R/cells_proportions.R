@@ -23,11 +23,12 @@
 type_proportions <- function(types, level = 0.9, ...) {
   check_dots_empty(...)
   draws <- sample_shares(types)
+  draws <- draws[, kinds_of_types(types$types) != "phantom", , drop = FALSE]
   level <- check_number(level, "level", min = 0, max = 1)
   chain <- types$map$used$chain
   values <- matrix(draws, length(chain))
   interval <- zap_share(share_interval(values, chain, level))
-  names <- types$types$type
+  names <- colnames(draws)
   samples <- types$fit$samples
   table <- data.frame(
     type = factor(rep(names, length(samples)), names), sample = factor(rep(samples, each = length(names)), samples),

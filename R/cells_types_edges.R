@@ -1,73 +1,39 @@
-# Types whose joining the data leave open: at the edge of the rule's distance, or with the same signs in every marker.
+# Types that some draws join or split, and types with the same signs in every marker.
 
-# Pairs of types, and types, that only some sets of averaged draws join, or that (or whose halves) lie on both sides of
-# the rule's limit in the middle 90% of the draws; the largest first. `see`: the call that shows the other joining, or
-# "" without a valley to split at. NULL if the user chose the cut.
+# Pairs of types that the cuts of 10% of the draws join, and types that as many split, if all parts have `least_share`;
+# the largest first. `see`: the call that shows the other joining, or "" without a valley to split at. NULL if the user
+# chose the cut.
 joining_edges <- function(x) {
-  map <- x$map
-  if (!is.null(x$requested) || is_bem(x$fit) || any(map$fixed)) return(NULL)
-  limit <- -2 * stats::qnorm(x$limit)
-  shown <- are_shown(x) & x$types$cells > 0
-  leaves <- unname(split(seq_along(map$group), factor(map$group, seq_len(map$count))))
-  others <- other_joinings(map, x$speck)
-  # A pair that is far apart in the averaged density is far apart in each draw.
-  near <- type_distances(map$tree, map$group) < limit + 1 | others > 0
-  near <- which(near & upper.tri(near) & outer(shown, shown), arr.ind = TRUE)
-  pairs <- c(lapply(seq_len(nrow(near)), function(i) leaves[near[i, ]]),
-    lapply(leaves[shown], halves_of_type, tree = map$tree))
-  size <- vapply(pairs, function(pair) min(1, vapply(pair, function(own) sum(map$tree$size[own]), 0)), 0)
-  measured <- lengths(pairs) > 0L & size >= x$speck
+  if (!is.null(x$requested) || is_bem(x$fit) || any(x$map$fixed)) return(NULL)
+  shown <- which(are_shown(x) & x$types$cells > 0 & x$types$proportion >= least_share)
+  first <- shown[row(diag(length(shown)))]
+  second <- shown[col(diag(length(shown)))]
+  leaves <- unname(split(seq_along(x$map$group), factor(x$map$group, seq_len(x$map$count))))
+  cuts <- cuts_of_draws(x)
+  share <- unlist(Map(function(a, b) {
+    if (a < b) 1 - apart_in_draws(leaves[c(a, b)], cuts) else if (a == b) split_in_draws(leaves[[a]], cuts) else 0
+  }, first, second))
+  open <- which(share >= 0.1)
+  open <- open[order(-x$types$proportion[second[open]])]
+  if (!length(open)) return(NULL)
   given <- given_names(x)
-  two <- rep(c(TRUE, FALSE), c(nrow(near), sum(shown)))
-  given_by <- function(two) c(sprintf(two, given[near[, 1L]], given[near[, 2L]]), given[shown])
-  found <- data.frame(types = given_by("%s and %s"), two, distance = NA_real_, lower = NA_real_, upper = NA_real_,
-    sets = c(others[near], diag(others)[shown]))
-  if (any(measured)) {
-    points <- column_quantiles(distances_in_draws(x$fit, map, pairs[measured]), c(0.5, 0.05, 0.95))
-    found[measured, c("distance", "lower", "upper")] <- points
-  }
-  found$why <- ifelse(found$sets > 0,
-    paste(found$sets, "of", length(map$others) + 1L, "sets of draws", ifelse(two, "join them", "split it")),
-    sprintf("the means are %.1f apart (%.1f to %.1f in 90%% of the draws): the rule joins below %.2f",
-      found$distance, found$lower, found$upper, limit))
-  found$see <- sprintf("%s(types, %s)", ifelse(two, "join_types", "split_type"), given_by("%s, %s"))
-  found$see[!two & !measured] <- ""
-  kept <- which(found$sets > 0 | measured & found$lower < limit & found$upper > limit)
-  if (length(kept)) found[kept[order(-size[kept])], ]
-}
-
-# How many of the other sets of draws join two types (types x types), and split a type in two (on the diagonal). Parts
-# below a share of `least` count for nothing.
-other_joinings <- function(map, least) {
-  Reduce(`+`, lapply(map$others, function(weights) {
-    weights <- rowsum(weights, map$group)
-    into <- max.col(weights, "first")
-    from <- max.col(t(weights), "first")
-    together <- outer(into, into, "==")
-    parts <- vapply(seq_len(map$count), function(t) sum(weights[t, from == t] >= least * sum(weights)), 0)
-    diag(together) <- parts > 1
-    together
-  }), matrix(0, map$count, map$count))
+  a <- given[first[open]]
+  b <- given[second[open]]
+  two <- a != b
+  data.frame(types = ifelse(two, paste(a, "and", b), a), two, share = share[open],
+    why = paste(percent(share[open], 0), "of the draws", ifelse(two, "join them", "split it")),
+    see = ifelse(two, sprintf("join_types(types, %s, %s)", a, b),
+      ifelse(lengths(leaves)[first[open]] > 1L, sprintf("split_type(types, %s)", a), "")))
 }
 
 given_names <- function(x) ifelse(grepl("^[0-9]+$", x$types$type), x$types$type, dQuote(x$types$type, FALSE))
 
-# The distance between the means of two sets of leaves, in units of the pooled covariance: cell_draws x pairs. Where a
-# draw has no component of a set, as near as in the draw where they are nearest.
-distances_in_draws <- function(fit, map, pairs) {
-  found <- vapply(seq_len(nrow(map$cell_draws)), function(i) {
-    mixture <- mixture_of_draw(fit, map$cell_draws$draw[[i]], map$cell_draws$chain[[i]])
-    weights <- mixture$weights * (mixture$weights * fit$rows >= 1)
-    p <- ncol(mixture$means)
-    pooled <- matrix(matrix(mixture$covariances, p^2) %*% weights, p) / sum(weights)
-    mean_of <- function(leaves) {
-      own <- weights * (map$leaf[, nrow(map$used) + i] %in% leaves)
-      colSums(own * mixture$means) / sum(own)
-    }
-    vapply(pairs, function(pair) sqrt(stats::mahalanobis(mean_of(pair[[1L]]), mean_of(pair[[2L]]), pooled)), 0)
-  }, numeric(length(pairs)))
-  found <- matrix(found, ncol = length(pairs), byrow = TRUE)
-  apply(found, 2L, function(own) ifelse(is.finite(own), own, min(own, na.rm = TRUE)))
+# In which share of the draws two branches have a share of the cells and most of their weight in some leaves.
+split_in_draws <- function(leaves, cuts) {
+  mean(vapply(cuts, function(cut) {
+    own <- rowSums(cut[, leaves, drop = FALSE])
+    sum(own >= least_share & own >= rowSums(cut) / 2) > 1
+  }, NA))
 }
 
 open_joins <- function(x) {
@@ -75,10 +41,7 @@ open_joins <- function(x) {
   alike <- alike_types(x)
   apart <- if (length(alike)) type_distances(x$map$tree, x$map$group)
   given <- vapply(alike, function(group) paste(given_names(x)[group], collapse = ", "), "")
-  overlap <- vapply(alike, function(group) {
-    within <- apart[group, group]
-    share_words(stats::pnorm(-max(within[is.finite(within)]) / 2))
-  }, "")
+  overlap <- vapply(alike, function(group) share_words(stats::pnorm(-max(setdiff(apart[group, group], Inf)) / 2)), "")
   rbind(if (NROW(edges)) edges[c("types", "why", "see")], if (length(alike)) {
     data.frame(types = given, why = paste("the same signs, no valley, overlap", overlap),
       see = sprintf("join_types(types, %s)", given))

@@ -2,9 +2,8 @@
 
 #' Join and split cell types by hand
 #'
-#' `join_types()` makes one type of several. `split_type()` splits a type in two where its branches join last in the
-#' [tree][plot.cell_types()]. Other types keep their names. Intervals of split types do not include the uncertainty of
-#' the cut.
+#' `join_types()` makes one type of several. `split_type()` splits a type at a valley that most draws have. Other types
+#' keep their names. Intervals of split types do not include the uncertainty of the cut.
 #' @param types cell types from [cell_types()].
 #' @param ... for `join_types()`: two or more types, each by its name or, if no type has that name, its row in
 #'   `types$types`.
@@ -45,7 +44,7 @@ split_type <- function(types, type, names = NULL, backend = NULL, threads = NULL
   check_cell_types(types)
   chosen <- type_number(type, types, "type")
   old <- types$types$type[[chosen]]
-  parts <- halves_of_type(types$map$tree, which(types$map$group == chosen))
+  parts <- halves_of_type(types, chosen)
   if (is.null(parts)) {
     stop_input("type", "is ", dQuote(old, FALSE), ", which has one peak: there is no valley to split at")
   }
@@ -102,17 +101,43 @@ type_number <- function(type, types, argument) {
   stop_input(argument, "must name types among ", list_some(names), ", not ", show_value(type))
 }
 
-# The two sets of leaves of the last join, the larger first; NULL for one leaf.
-halves_of_type <- function(tree, leaves) {
-  if (length(leaves) < 2L) return(NULL)
-  for (joins in rev(seq_along(tree$first))) {
-    before <- group_after(tree, joins - 1L)[leaves]
-    if (length(unique(before)) > 1L) {
-      sizes <- rowsum(tree$size[leaves], before)
-      first <- as.integer(rownames(sizes))[[which.max(sizes)]]
-      return(list(leaves[before == first], leaves[before != first]))
-    }
-  }
+# For each draw, the weight of each leaf (columns) in each branch of the draw's own cut.
+cuts_of_draws <- function(x) {
+  map <- x$map
+  weights <- matrix(x$fit$draws$weights, x$fit$components)
+  weights <- weights[, draw_positions(x$fit, rbind(map$used, map$cell_draws)), drop = FALSE]
+  lapply(seq_len(ncol(weights)), function(i) {
+    tapply(weights[, i], list(map$own[, i], factor(map$leaf[, i], seq_along(map$group))), sum, default = 0)
+  })
+}
+
+# In which share of the draws that have both, two sets of leaves have most of their weight in different branches.
+apart_in_draws <- function(pair, cuts) {
+  branch_of <- function(weight) if (any(weight > 0)) which.max(weight) else NA
+  mean(vapply(cuts, function(cut) {
+    branch <- vapply(pair, function(leaves) branch_of(rowSums(cut[, leaves, drop = FALSE])), 0L)
+    branch[[1L]] != branch[[2L]]
+  }, NA), na.rm = TRUE)
+}
+
+# The two sets of leaves of the join within a type that most draws cut, the larger first; of equal ones the last. Specks
+# are cut off where there is nothing else. NULL for one leaf.
+halves_of_type <- function(x, type) {
+  tree <- x$map$tree
+  own <- which(x$map$group == type)
+  size <- function(leaves) sum(tree$size[leaves])
+  halves <- lapply(seq_along(tree$first), function(joins) {
+    before <- group_after(tree, joins - 1L)
+    sides <- lapply(c(tree$first[[joins]], tree$second[[joins]]), function(leaf) own[before[own] == before[[leaf]]])
+    off <- sides[[which.min(vapply(sides, size, 0))]]
+    if (all(lengths(sides) > 0L)) list(setdiff(own, off), off)
+  })
+  halves <- Filter(length, halves)
+  if (!length(halves)) return(NULL)
+  score <- vapply(halves, apart_in_draws, 0, cuts_of_draws(x))
+  score <- ifelse(is.na(score), 0, score) + vapply(halves, function(half) min(vapply(half, size, 0)) >= x$speck, NA)
+  halves <- halves[[max(which(score == max(score)))]]
+  halves[order(-vapply(halves, size, 0))]
 }
 
 # The types with other groups of leaves. `group`: the type of each leaf, as positions in `labels` and `fixed`.

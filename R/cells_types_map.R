@@ -9,7 +9,6 @@ fewest_cell_draws <- 4
 #   cell_draws   draw and chain of those that classify cells; cell_types: the type of each component in them;
 #   leaf, own    components x draws, then x cell_draws: the leaf (R/cells_types_tree.R), and the branch by its own cut;
 #   tree, group  the tree of leaves, and the type of each leaf; fixed: whether a user chose the cut of the type;
-#   others       leaves x types of the other sets of averaged draws;
 #   averaged     the type of each leaf, group[leaf]; type_of: components x draws: the type by the cut of each draw;
 #   proportions  draws x types, by type_of; apart: the share of draws in which each type is a type;
 #   chosen       the draw that agrees best with the others; stability, count: of each type, and the number of types.
@@ -25,11 +24,27 @@ map_types <- function(fit, types, limit, join_below, draws, run) {
     stop_input("types", "is ", format(types), ", but the density of the draws has only ", count_words(peaks, "peak"))
   }
   map <- c(list(used = used, tree = tree, class = compared_classes(fit, cells, used, run)),
-    found[c("leaf", "own", "cell_draws", "others")])
-  # Types without a component in any draw join the nearest one.
-  present <- +(seq_along(tree$size) %in% found$leaf)
-  group <- join_specks(tree, cut_tree(tree, types, join_below), 1, present)
-  group_types(map, fit, group, rep(!is.null(types), max(group)))
+    found[c("leaf", "own", "cell_draws")])
+  group <- cut_tree(tree, types, join_below)
+  some <- cells[compared_rows(nrow(cells)), , drop = FALSE]
+  weights <- matrix(fit$draws$weights, fit$components)[, draw_positions(fit, map$cell_draws), drop = FALSE]
+  repeat {
+    map <- group_types(map, fit, group, rep(!is.null(types), max(group)))
+    # Types that most draws lack, or that are no cell's most probable one, join the types of their components.
+    all <- seq_len(map$count)
+    share <- vapply(all, function(t) sum(weights[map$cell_types == t]), 0) / sum(weights)
+    apart <- vapply(all, function(t) mean(colSums(map$cell_types == t) > 0), 0)
+    seen <- tabulate(most_probable_type(fit, map, some, run)$type, map$count)
+    weak <- apart == 0 | !map$fixed & (apart < 0.5 | seen == 0 & share * nrow(some) >= 10)
+    if (!any(weak) || all(weak)) return(map)
+    distance <- type_distances(tree, map$group)
+    into <- vapply(all, function(t) {
+      there <- map$averaged[, -seq_len(nrow(used))] == t
+      held <- vapply(all, function(other) if (weak[[other]]) 0 else sum(weights[there & map$cell_types == other]), 0)
+      if (!weak[[t]]) t else if (any(held > 0)) which.max(held) else which.min(ifelse(weak, Inf, distance[t, ]))
+    }, 0L)
+    group <- match(into[map$group], sort(unique(into)))
+  }
 }
 
 group_types <- function(map, fit, group, fixed) {

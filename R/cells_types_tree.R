@@ -16,8 +16,8 @@
 #' At most eight draws together give an averaged density, whose branches are types. Of three such sets, the set that
 #' agrees best with the others gives the types. The draws of all sets classify the cells.
 #'
-#' Every draw is also cut by itself, and each branch belongs to the type that holds most of its weight. `stability` is
-#' the mean over draws of the largest Jaccard index of the type and a branch of the draw.
+#' Each draw is also cut alone: a branch belongs to the type that has most of its weight. A type that most draws lack
+#' joins another. `stability` is the mean over draws of the largest Jaccard index of a type and a branch.
 #'
 #' Chains stay at different modes. So the interval of a share joins the quantiles of all draws with the interval by
 #' Student's t for a further chain's mean. `common`: twice the cells of a type in two chains by the sum of the cells in
@@ -44,9 +44,8 @@ averaged_sets <- 3
 averaged_draws <- 8
 averaged_components <- 640
 
-# What does not depend on the draws `used`: `type`, `mass` and `place` (leaves x markers, in W) of each leaf; `others`:
-# for each set of averaged draws but the central one, the weight that each leaf has in each of its types; `cell_draws`.
-# Then `own` and `leaf`: components x draws, those `used` before the cell_draws.
+# What does not depend on the draws `used`: `type`, `mass` and `place` (leaves x markers, in W) of each leaf, and
+# `cell_draws`. Then `own` and `leaf`: components x draws, those `used` before the cell_draws.
 find_branches <- function(fit, used, overlap, run) {
   weights <- matrix(fit$draws$weights, fit$components)
   held <- max(1, sum(weights * fit$rows >= 1) / ncol(weights))
@@ -64,12 +63,10 @@ find_branches <- function(fit, used, overlap, run) {
   type <- vapply(found, function(one) one$type[one$leaf[, first]], integer(length(weights)))
   central <- central_partition(type[rep(seq_along(weights), round(1000 * weights)), , drop = FALSE])
   chosen <- found[[central]]
-  leaf <- factor(chosen$leaf[, first], seq_along(chosen$mass))
   some <- draws_for_cells(fit, nrow(averaged))
   kept <- c(seq_along(which)[-first], some)
   list(own = found[[1L]]$own[, kept, drop = FALSE], leaf = chosen$leaf[, kept, drop = FALSE], type = chosen$type,
-    mass = chosen$mass, place = t(matrix(chosen$place, length(fit$markers))), cell_draws = averaged[some, ],
-    others = lapply(seq_along(found)[-central], function(s) tapply(weights, list(leaf, type[, s]), sum, default = 0)))
+    mass = chosen$mass, place = t(matrix(chosen$place, length(fit$markers))), cell_draws = averaged[some, ])
 }
 
 # The tree: `used` (leaves); the joins `first`, `second` (leaves) and `level` (overlap), the first `within` of them
@@ -128,10 +125,10 @@ type_distances <- function(tree, group) {
   unname(apart)
 }
 
-# Types with less than `speck` of the mass, the smallest first, join the nearest type. `size`: of each leaf.
-join_specks <- function(tree, group, speck, size = tree$size) {
+# Types with less than `speck` of the mass, the smallest first, join the nearest type.
+join_specks <- function(tree, group, speck) {
   repeat {
-    sizes <- as.vector(rowsum(size, group))
+    sizes <- as.vector(rowsum(tree$size, group))
     small <- which.min(sizes)
     if (sizes[[small]] >= speck || length(sizes) == 1L) return(group)
     group[group == small] <- which.min(type_distances(tree, group)[small, ])

@@ -214,7 +214,7 @@ verdict.cell_types <- function(x, ...) {
   types <- x$types
   agreement <- types_agreement(x)
   edges <- joining_edges(x)
-  small <- types[kinds_of_types(types) == "speck", ]
+  small <- types[setdiff(which(kinds_of_types(types) == "speck"), edge_types(x$fit, as.integer(x$type))), ]
   torn <- which(!types$speck & types$apart < 0.95)
   unsure <- mean(x$probability < 0.9)
   new_verdict("the cell types",
@@ -225,7 +225,7 @@ verdict.cell_types <- function(x, ...) {
         shown = paste0(dQuote(types$type[torn], FALSE), " ", percent(types$apart[torn], 0), collapse = ", "))
     },
     unlist(lapply(seq_len(min(2L, NROW(edges))), function(i) {
-      reason("joining_edge", quantity = edges$types[[i]], figure = edges$distance[[i]], why = edges$why[[i]],
+      reason("joining_edge", quantity = edges$types[[i]], figure = edges$share[[i]], why = edges$why[[i]],
         see = if (nzchar(edges$see[[i]])) paste("", edges$see[[i]], "shows the other joining.") else "",
         n = 1 + edges$two[[i]])
     }), recursive = FALSE),
@@ -245,8 +245,7 @@ channel_reasons <- function(x) {
   varies <- function(j) {
     # Few values tell of most channels that they vary.
     for (rows in c(1000, Inf)) {
-      some <- fit$x[seq_len(min(rows, nrow(fit$x))), j]
-      some <- some[!is.na(some)]
+      some <- stats::na.omit(fit$x[seq_len(min(rows, nrow(fit$x))), j])
       if (length(some) < 2L || any(some != some[[1L]])) return(TRUE)
     }
     FALSE
@@ -256,8 +255,7 @@ channel_reasons <- function(x) {
   rows <- rows[lengths(rows) >= 50L]
   skewed <- function(j) {
     for (own in rows) {
-      values <- fit$x[own, j]
-      values <- values[!is.na(values)]
+      values <- as.vector(stats::na.omit(fit$x[own, j]))
       values <- values[!is_piled(values)]
       if (length(values) < 50L || skewness_of(values) < 0.5) return(FALSE)
     }

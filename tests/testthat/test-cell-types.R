@@ -269,8 +269,7 @@ test_that("a type without cells has medians, and a type without components is no
   empty$map$averaged[, empty$map$chosen] <- 1L
   medians <- medians_of_types(fit, ifelse(truth == 3, 3L, 1L), empty$map, 2L)
   expect_equal(medians[2, ], c(CD4 = 12, CD8 = 0), tolerance = 0.05)
-  expect_identical(join_specks(types$map$tree, 1:3, 1, c(1, 0, 1))[c(1, 3)], 1:2)
-  expect_identical(join_specks(types$map$tree, 1:3, 1, c(1, 1, 1)), 1:3)
+  expect_identical(join_specks(types$map$tree, 1:3, 0), 1:3)
 })
 
 test_that("the reference draw is the one that most others agree with", {
@@ -333,24 +332,25 @@ torn_fit <- function(one = 11:12, far = 5) {
   torn
 }
 
-test_that("a pair that only some sets of draws join is named with the other joining, whatever the number of draws", {
+test_that("a joining that some draws do otherwise is named, whatever the number of draws", {
   set <- function(s) seq(s, 12, 3)
   said <- function(x) as.character(verdict(x))
   split <- cell_types(torn_fit(set(2), 6), threads = 2)
   expect_identical(nrow(split$types), 4L)
   edges <- joining_edges(split)
-  expect_identical(edges[c("types", "sets", "see")],
-    data.frame(types = "3 and 4", sets = 1, see = "join_types(types, 3, 4)"), ignore_attr = TRUE)
-  expect_match(said(split), "types 3 and 4 are one .*: 1 of 3 sets of draws join them. join_types.* shows", all = FALSE)
+  expect_identical(edges[c("types", "see")], data.frame(types = "3 and 4", see = "join_types(types, 3, 4)"),
+    ignore_attr = TRUE)
+  expect_equal(edges$share, 1 / 3)
+  expect_match(said(split), "types 3 and 4 are one .*: 33% of the draws join them. join_types.* shows", all = FALSE)
   joined <- cell_types(torn_fit(c(set(1), set(2)), 6), threads = 2)
   expect_identical(nrow(joined$types), 3L)
-  expect_match(said(joined), "Whether type 2 is one .*: 1 of 3 sets of draws split it.$", all = FALSE)
+  expect_match(said(joined), "Whether type 2 is one .*: 33% of the draws split it.", all = FALSE)
   expect_match(paste(capture.output(print(summary(joined))), collapse = " "), "may be one, or two: +types +why")
-  # All sets agree.
-  for (one in list(1:12, integer())) {
+  # All draws agree, or all but one in twelve.
+  for (one in list(1:12, integer(), 7)) {
     agreed <- cell_types(torn_fit(one, 6), threads = 2)
-    expect_null(joining_edges(agreed))
-    expect_no_match(said(agreed), "sets of draws")
+    expect_identical(NROW(joining_edges(agreed)), 0L)
+    expect_no_match(said(agreed), "of the draws (join|split)")
   }
   for (draws in list(1, 5, NULL)) {
     other <- cell_types(torn_fit(set(2), 6), ndraws = draws, threads = 2)
@@ -358,6 +358,31 @@ test_that("a pair that only some sets of draws join is named with the other join
     expect_equal(other$probability, split$probability)
     expect_identical(nrow(unique(cbind(other$type, split$type))), nlevels(droplevels(split$type)))
   }
+})
+
+test_that("a type that most draws lack, or that is no cell's, joins the type of its components", {
+  run <- resolve_run("cpu", 2)
+  counts <- vapply(0:12, function(n) {
+    torn <- torn_fit(seq_len(n), 6)
+    map <- map_types(torn, NULL, 0.04, 0, 12, run)
+    expect_true(all(map$apart >= 0.5))
+    expect_true(all(tabulate(most_probable_type(torn, map, fit$x, run)$type, map$count) > 0))
+    map$count
+  }, 0L)
+  expect_identical(counts, rep(4:3, c(7, 6)))
+})
+
+test_that("a type is split at the valley that most draws have, not at a speck that lies farther away", {
+  types <- cell_types(fit, types = 3, threads = 2)
+  types$map$tree[c("used", "type", "size", "place", "first", "second", "level")] <- list(1:4, rep(1:3, c(2, 1, 1)),
+    c(0.4, 0.2, 0.399, 0.001), types$map$tree$place[c(1, 1, 2, 3), ], c(1L, 1L, 1L), c(2L, 3L, 4L), c(0.03, 1e-4, 1e-9))
+  types$map$group <- rep(1L, 4L)
+  types$map$leaf[] <- rep_len(1:4, length(types$map$leaf))
+  types$map$own <- types$map$leaf
+  expect_identical(halves_of_type(types, 1L), list(c(1L, 2L, 4L), 3L))
+  # One branch has the third leaf, in all draws: the first two are apart.
+  types$map$own[types$map$leaf == 3L] <- 1L
+  expect_identical(halves_of_type(types, 1L), list(c(1L, 3L, 4L), 2L))
 })
 
 test_that("the cause of a disagreement between draws is named", {
