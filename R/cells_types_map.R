@@ -134,20 +134,22 @@ default_types <- function(fit, draws, run) {
 
 # The column of `partitions` (cells x draws) with the smallest mean variation of information.
 central_partition <- function(partitions) {
-  total <- numeric(ncol(partitions))
-  entropy_of <- function(type) {
-    share <- tabulate(type) / length(type)
-    share <- share[share > 0]
-    -sum(share * log(share))
+  draws <- seq_len(ncol(partitions))
+  count <- max(partitions)
+  # -sum p log p of each set of `bins` values. Those of set i lie (i - 1) * bins higher.
+  entropies <- function(values, bins, sets = draws) {
+    share <- matrix(tabulate(values, bins * length(sets)) / nrow(partitions), bins)
+    -colSums(ifelse(share > 0, share * log(share), 0))
   }
-  entropy <- apply(partitions, 2L, entropy_of)
-  for (i in seq_len(ncol(partitions) - 1L)) {
-    for (j in seq(i + 1L, ncol(partitions))) {
-      joint <- partitions[, i] + (partitions[, j] - 1L) * max(partitions[, i])
-      distance <- 2 * entropy_of(joint) - entropy[[i]] - entropy[[j]]
-      total[[i]] <- total[[i]] + distance
-      total[[j]] <- total[[j]] + distance
-    }
+  higher <- partitions + rep(count * (draws - 1L), each = nrow(partitions))
+  entropy <- entropies(higher, count)
+  total <- numeric(length(draws))
+  for (i in draws[-1L]) {
+    before <- draws[draws < i]
+    joint <- entropies(partitions[, i] + (higher[, before] - 1L) * count, count^2, before)
+    distance <- 2 * joint - entropy[before] - entropy[[i]]
+    total[before] <- total[before] + distance
+    total[[i]] <- sum(distance)
   }
   which.min(round(total, 10))
 }
@@ -222,6 +224,5 @@ predict_types <- function(fit, map, cells, what, names, run) {
     return(result)
   }
   found <- most_probable_type(fit, map, cells, run)
-  result <- if (what == "uncertainty") 1 - found$probability else found$type
-  stats::setNames(result, rownames(cells))
+  stats::setNames(if (what == "uncertainty") 1 - found$probability else found$type, rownames(cells))
 }

@@ -16,10 +16,13 @@ typedef struct search {
   const wb_mixture_draws *draws;
   double least;
   const wb_peaks_rule *rule;
+  const wb_run *run;
+  wb_poll *poll;
   wb_peaks_component *component; /* of the averaged density */
   wb_peaks_density density;
   double *top;      /* components of the averaged density x columns: where each climbs to */
   int32_t *leaf_of; /* components of the averaged density */
+  int64_t first;    /* of the pieces that are done together */
   int *status;      /* of each piece */
   wb_mixture_types *out;
 } search;
@@ -42,8 +45,9 @@ static int32_t used_components(const wb_mixture_draws *draws, double least, int3
   return count;
 }
 
-static void climb_piece(void *context, int64_t i) {
+static void climb_piece(void *context, int64_t piece) {
   search *const s = context;
+  const int64_t i = s->first + piece;
   const size_t p = (size_t)s->density.columns;
   double *const room = malloc(wb_peaks_climb_room(s->density.components, s->density.columns) * sizeof(double));
   s->status[i] = room ? WB_OK : WB_ERROR_MEMORY;
@@ -52,16 +56,6 @@ static void climb_piece(void *context, int64_t i) {
   memcpy(top, s->density.mean + (size_t)i * p, p * sizeof(double));
   wb_peaks_climb(&s->density, top, room);
   free(room);
-}
-
-static int place_all(const wb_peaks_density *density, size_t stride, const wb_peaks_component *of, double floor) {
-  double *const room = malloc(wb_peaks_place_room(density->columns) * sizeof(double));
-  if (!room) return WB_ERROR_MEMORY;
-  int status = WB_OK;
-  for (int32_t j = 0; j < density->components && status == WB_OK; j++)
-    status = wb_peaks_place(density, stride, of, floor, j, room);
-  free(room);
-  return status;
 }
 
 static void find_nearest(const search *s, const wb_peaks_density *density, int32_t draw, int32_t count,
@@ -112,26 +106,33 @@ static int cut_draw(const search *s, int32_t draw, own_cut *own, wb_message *mes
   const wb_mixture_draws *const draws = s->draws;
   const size_t k = (size_t)draws->components, p = (size_t)draws->columns;
   for (int32_t i = 0; i < own->count; i++) own->component[i] = component_of(draws, draw, own->used[i]);
-  WB_TRY(wb_peaks_open(&own->density, own->count, draws->columns, k, own->component, message));
-  WB_TRY(place_all(&own->density, k, own->component, s->rule->floor));
-  memcpy(own->top, own->density.mean, (size_t)own->count * p * sizeof(double));
+  WB_TRY(wb_peaks_open(&own->density, s->run->isa, own->count, draws->columns, k, own->component, message));
+  double *const z = own->room, *const share = z + p, *const mass = share + wb_peaks_share_size(s->density.components);
   if (s->out->own) {
+    WB_TRY(wb_peaks_place(&own->density, k, own->component, s->rule->floor));
+    memcpy(own->top, own->density.mean, (size_t)own->count * p * sizeof(double));
     for (int32_t i = 0; i < own->count; i++) wb_peaks_climb(&own->density, own->top + (size_t)i * p, own->room);
     WB_TRY(wb_peaks_branches(&own->density, own->top, s->rule, 1, own->branch, message));
+  } else {
+    for (int32_t i = 0; i < own->count; i++)
+      wb_peaks_point(&own->density, k, own->component[i].mean, own->density.mean + (size_t)i * p);
   }
-  find_nearest(s, &own->density, draw, own->count, own->used, own->room, own->nearest);
-  int32_t *const branch = s->out->own, *const leaf = s->out->leaf + (size_t)draw * k;
-  double *const z = own->room, *const share = z + p, *const mass = share + wb_peaks_share_size(s->density.components);
+  find_nearest(s, &own->density, draw, own->count, own->used, z, own->nearest);
+  for (int32_t i = 0; i < own->count; i++) {
+    wb_peaks_point(&s->density, k, own->component[i].mean, z);
+    own->used[i] = leaf_at(s, z, share, mass);
+  }
   for (size_t j = 0; j < k; j++) {
-    if (branch) branch[(size_t)draw * k + j] = own->branch[own->nearest[j]];
-    wb_peaks_point(&s->density, k, own->component[own->nearest[j]].mean, z);
-    leaf[j] = leaf_at(s, z, share, mass);
+    const size_t at = (size_t)draw * k + j;
+    if (s->out->own) s->out->own[at] = own->branch[own->nearest[j]];
+    s->out->leaf[at] = own->used[own->nearest[j]];
   }
   return WB_OK;
 }
 
-static void cut_piece(void *context, int64_t draw) {
+static void cut_piece(void *context, int64_t piece) {
   search *const s = context;
+  const int64_t draw = s->first + piece;
   const size_t k = (size_t)s->draws->components, p = (size_t)s->draws->columns;
   const size_t most = wb_peaks_climb_room(s->draws->components, s->draws->columns);
   const size_t other = p + wb_peaks_share_size(s->density.components) + 2 * (size_t)s->out->leaves;
@@ -146,25 +147,13 @@ static void cut_piece(void *context, int64_t draw) {
   wb_aligned_free(memory);
 }
 
-typedef struct part {
-  search *search;
-  wb_piece *work;
-  int64_t first;
-} part;
-
-static void do_part(void *context, int64_t i) {
-  const part *const own = context;
-  own->work(own->search, own->first + i);
-}
-
 /* Does all pieces, some at a time so that the user can interrupt. nanoseconds: of one piece, about. */
-static int spread(search *s, wb_piece *work, int64_t pieces, double nanoseconds, int32_t threads, wb_poll *poll,
-                  wb_message *message) {
-  const int64_t together = threads * (int64_t)(1 + WB_POLL_EVERY / nanoseconds);
+static int spread(search *s, wb_piece *work, int64_t pieces, double nanoseconds, wb_message *message) {
+  const int64_t together = s->run->threads * (int64_t)(1 + WB_POLL_EVERY / nanoseconds);
   for (int64_t first = 0; first < pieces; first += together) {
     const int64_t count = pieces - first < together ? pieces - first : together;
-    part own = {s, work, first};
-    wb_spread(threads, count, do_part, &own);
+    s->first = first;
+    wb_spread(s->run->threads, count, work, s);
     for (int64_t i = first; i < first + count; i++) {
       if (s->status[i] == WB_ERROR_MEMORY)
         return wb_fail(message, WB_ERROR_MEMORY, "the memory for cell types could not be allocated");
@@ -173,18 +162,18 @@ static int spread(search *s, wb_piece *work, int64_t pieces, double nanoseconds,
         return s->status[i];
       }
     }
-    if (wb_poll_after(poll, WB_POLL_EVERY)) return WB_INTERRUPTED;
+    if (wb_poll_after(s->poll, WB_POLL_EVERY)) return WB_INTERRUPTED;
   }
   return WB_OK;
 }
 
-/* The components of the averaged density; `used`: room for a draw's. Without `component`, only counts them. */
+/* The components of the averaged density; `used`: room for a draw's. */
 static int32_t gather(const wb_mixture_draws *draws, double least, int32_t averaged, const int32_t *which,
                       int32_t *used, wb_peaks_component *component) {
   int32_t total = 0;
   for (int32_t d = 0; d < averaged; d++) {
     const int32_t count = used_components(draws, least, which[d], used);
-    for (int32_t i = 0; component && i < count; i++) component[total + i] = component_of(draws, which[d], used[i]);
+    for (int32_t i = 0; i < count; i++) component[total + i] = component_of(draws, which[d], used[i]);
     total += count;
   }
   return total;
@@ -218,40 +207,33 @@ static void number_leaves(search *s, const int32_t *finest, const int32_t *type)
   }
 }
 
-static int cut_average(search *s, int32_t *branch, int32_t threads, wb_poll *poll, wb_message *message) {
+static int cut_average(search *s, int32_t *branch, wb_message *message) {
   const size_t k = (size_t)s->density.components;
   const double step = (double)k * (double)wb_packed_size(s->density.columns);
-  WB_TRY(spread(s, climb_piece, (int64_t)k, 1 + 30 * step, threads, poll, message));
+  WB_TRY(spread(s, climb_piece, (int64_t)k, 1 + 30 * step, message));
   const wb_peaks_rule rules[2] = {{s->rule->floor, 0, 0}, *s->rule};
   WB_TRY(wb_peaks_branches(&s->density, s->top, rules, 2, branch, message));
   number_leaves(s, branch, branch + k);
   return WB_OK;
 }
 
-int32_t wb_mixture_most_leaves(const wb_mixture_draws *draws, double least, int32_t averaged, const int32_t *which,
-                               int32_t *used) {
-  return gather(draws, least, averaged, which, used, NULL);
-}
-
 int wb_mixture_find_types(const wb_mixture_draws *draws, double least, int32_t averaged, const int32_t *which,
-                          const wb_peaks_rule *rule, int32_t threads, wb_poll *poll, wb_mixture_types *out,
+                          const wb_peaks_rule *rule, const wb_run *run, wb_poll *poll, wb_mixture_types *out,
                           wb_message *message) {
   const size_t k = (size_t)draws->components, p = (size_t)draws->columns, most = (size_t)averaged * k;
   const size_t pieces = most > (size_t)draws->count ? most : (size_t)draws->count;
   const double step = (double)k * (double)k * (double)wb_packed_size(draws->columns);
   int32_t *branch;
-  search s = {.draws = draws, .least = least, .rule = rule, .out = out};
+  search s = {.draws = draws, .least = least, .rule = rule, .run = run, .poll = poll, .out = out};
   void *const memory = WB_PARTS("cell types", message, WB_PART(s.component, most), WB_PART(s.top, most * p),
                                 WB_PART(s.status, pieces), WB_PART(s.leaf_of, most), WB_PART(branch, 2 * most));
   if (!memory) return WB_ERROR_MEMORY;
   const int32_t total = gather(draws, least, averaged, which, s.leaf_of, s.component);
-  int status = wb_peaks_open(&s.density, total, draws->columns, k, s.component, message);
-  if (status == WB_OK) {
-    status = place_all(&s.density, k, s.component, rule->floor);
-    if (status != WB_OK) wb_message_write(message, "the covariances of the components are not positive definite");
-  }
-  if (status == WB_OK) status = cut_average(&s, branch, threads, poll, message);
-  if (status == WB_OK) status = spread(&s, cut_piece, draws->count, 60 * step, threads, poll, message);
+  int status = wb_peaks_open(&s.density, run->isa, total, draws->columns, k, s.component, message);
+  if (status == WB_OK && wb_peaks_place(&s.density, k, s.component, rule->floor) != WB_OK)
+    status = wb_fail(message, WB_ERROR_INPUT, "the covariances of the components are not positive definite");
+  if (status == WB_OK) status = cut_average(&s, branch, message);
+  if (status == WB_OK) status = spread(&s, cut_piece, draws->count, 60 * step, message);
   wb_peaks_close(&s.density);
   wb_aligned_free(memory);
   return status;

@@ -15,12 +15,9 @@ typedef struct wb_mixture_types {
   double *place;  /* columns x leaves: the mean, in units of the averaged density */
 } wb_mixture_types;
 
-/* The most leaves that wb_mixture_find_types() finds: arrays of `out` have room for as many. used: components. */
-int32_t wb_mixture_most_leaves(const wb_mixture_draws *draws, double least, int32_t averaged, const int32_t *which,
-                               int32_t *used);
-
 /* which: the `averaged` draws, as positions among `draws`, whose components together are the averaged density. Its
- * finest branches, which any valley separates, cut by the branches of the rule, are the leaves. */
+ * finest branches, which any valley separates, cut by the branches of the rule, are the leaves. Arrays of `out` have
+ * room for as many leaves as components. */
 int wb_mixture_find_types(const wb_mixture_draws *draws, double least, int32_t averaged, const int32_t *which,
-                          const wb_peaks_rule *rule, int32_t threads, wb_poll *poll, wb_mixture_types *out,
+                          const wb_peaks_rule *rule, const wb_run *run, wb_poll *poll, wb_mixture_types *out,
                           wb_message *message);

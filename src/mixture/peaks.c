@@ -19,7 +19,11 @@
 #define LENGTHENED 1.8
 #define PLAIN_STEPS 4
 
-static size_t blocks_of(int32_t components) { return ((size_t)components + LANES - 1) / LANES; }
+static size_t whole_blocks(size_t count) { return (count + LANES - 1) / LANES * LANES; }
+
+size_t wb_peaks_share_size(int32_t components) { return whole_blocks((size_t)components); }
+
+static size_t moments_size(int32_t columns) { return whole_blocks(wb_packed_size(columns) + (size_t)columns); }
 
 /* The pooled covariance as its Cholesky factor, and the mean of the means. */
 static int find_unit(wb_peaks_density *d, size_t stride, const wb_peaks_component *of) {
@@ -38,16 +42,16 @@ static int find_unit(wb_peaks_density *d, size_t stride, const wb_peaks_componen
   return wb_cholesky(p, d->unit) == 0;
 }
 
-int wb_peaks_open(wb_peaks_density *density, int32_t components, int32_t columns, size_t stride,
+int wb_peaks_open(wb_peaks_density *density, wb_isa isa, int32_t components, int32_t columns, size_t stride,
                   const wb_peaks_component *of, wb_message *message) {
   const size_t k = (size_t)components, p = (size_t)columns, triangle = wb_packed_size(columns);
-  const size_t padded = blocks_of(components) * LANES;
-  *density = (wb_peaks_density){.components = components, .columns = columns};
-  density->memory =
-      WB_PARTS("cell types", message, WB_CLEARED(density->factor, padded * triangle), WB_PART(density->weight, k),
-               WB_CLEARED(density->offset, padded * p), WB_PART(density->constant, padded),
-               WB_PART(density->mean, k * p), WB_PART(density->precision, k * triangle), WB_PART(density->pull, k * p),
-               WB_CLEARED(density->unit, triangle), WB_CLEARED(density->center, p));
+  const size_t padded = whole_blocks(k);
+  *density = (wb_peaks_density){.isa = isa, .components = components, .columns = columns};
+  density->memory = WB_PARTS(
+      "cell types", message, WB_CLEARED(density->factor, padded * triangle), WB_PART(density->weight, k),
+      WB_CLEARED(density->offset, padded * p), WB_PART(density->constant, padded), WB_PART(density->mean, k * p),
+      WB_CLEARED(density->moments, k * moments_size(columns)), WB_CLEARED(density->unit, triangle),
+      WB_CLEARED(density->center, p), WB_PART(density->room, 2 * p * p + 2 * triangle));
   if (!density->memory) return WB_ERROR_MEMORY;
   for (size_t j = 0; j < padded; j++) density->constant[j] = -wb_infinity();
   if (find_unit(density, stride, of)) return WB_OK;
@@ -97,15 +101,11 @@ static void find_eigenvectors(int32_t columns, double *a, double *v) {
   }
 }
 
-size_t wb_peaks_place_room(int32_t columns) {
-  return 2 * (size_t)columns * (size_t)columns + 2 * wb_packed_size(columns);
-}
-
 /* The widened covariance, packed, of S in units of the density. */
-static void widen(const wb_peaks_density *d, const double *covariance, double floor, double *room, double *wide) {
+static void widen(const wb_peaks_density *d, const double *covariance, double floor, double *wide) {
   const int32_t p = d->columns;
   const size_t n = (size_t)p;
-  double *const whole = room, *const half = room + n * n, *const trial = half + n * n;
+  double *const whole = d->room, *const half = whole + n * n, *const trial = half + n * n;
   /* C^-1 S, by columns; then C^-1 (C^-1 S)', by columns. */
   for (size_t c = 0; c < n; c++) wb_triangle_solve(p, d->unit, covariance + c * n, half + c * n);
   for (size_t r = 0; r < n; r++) {
@@ -127,84 +127,38 @@ static void widen(const wb_peaks_density *d, const double *covariance, double fl
   }
 }
 
-int wb_peaks_place(const wb_peaks_density *density, size_t stride, const wb_peaks_component *of, double floor,
-                   int32_t component, double *room) {
+int wb_peaks_place(const wb_peaks_density *density, size_t stride, const wb_peaks_component *of, double floor) {
   const int32_t p = density->columns;
-  const size_t j = (size_t)component, n = (size_t)p, triangle = wb_packed_size(p);
-  double *const wide = room + 2 * n * n + triangle;
-  double *const mean = density->mean + j * n, *const precision = density->precision + j * triangle;
-  density->weight[j] = of[j].weight;
-  wb_peaks_point(density, stride, of[j].mean, mean);
-  widen(density, of[j].covariance, floor, room, wide);
-  if (wb_cholesky(p, wide) != 0) return WB_ERROR_INPUT;
-  wb_triangle_inverse(p, wide, wide);
-  wb_triangle_gram(p, wide, precision);
-  for (size_t i = 0; i < triangle; i++) density->factor[(j / LANES * triangle + i) * LANES + j % LANES] = wide[i];
-  double *const offset = room;
-  wb_triangle_apply(p, wide, mean, offset);
-  for (size_t c = 0; c < n; c++) density->offset[(j / LANES * n + c) * LANES + j % LANES] = offset[c];
-  wb_triangle_apply_transposed(p, wide, offset, density->pull + j * n);
-  density->constant[j] = wb_log(of[j].weight) + wb_triangle_log_determinant(p, wide);
+  const size_t n = (size_t)p, triangle = wb_packed_size(p);
+  double *const offset = density->room, *const wide = density->room + 2 * n * n + triangle;
+  for (size_t j = 0; j < (size_t)density->components; j++) {
+    double *const mean = density->mean + j * n, *const moments = density->moments + j * moments_size(p);
+    density->weight[j] = of[j].weight;
+    wb_peaks_point(density, stride, of[j].mean, mean);
+    widen(density, of[j].covariance, floor, wide);
+    if (wb_cholesky(p, wide) != 0) return WB_ERROR_INPUT;
+    wb_triangle_inverse(p, wide, wide);
+    wb_triangle_gram(p, wide, moments);
+    for (size_t i = 0; i < triangle; i++) density->factor[(j / LANES * triangle + i) * LANES + j % LANES] = wide[i];
+    wb_triangle_apply(p, wide, mean, offset);
+    for (size_t c = 0; c < n; c++) density->offset[(j / LANES * n + c) * LANES + j % LANES] = offset[c];
+    wb_triangle_apply_transposed(p, wide, offset, moments + triangle);
+    density->constant[j] = wb_log(of[j].weight) + wb_triangle_log_determinant(p, wide);
+  }
   return WB_OK;
 }
 
-size_t wb_peaks_share_size(int32_t components) { return blocks_of(components) * LANES; }
-
-/* Log weights of a block of components at z. */
-static void weigh_block(int32_t p, const double *restrict factor, const double *restrict offset,
-                        const double *restrict constant, const double *restrict z, double *restrict log_weight) {
-  double squares[LANES] = {0};
-  for (int32_t r = 0; r < p; r++, offset += LANES) {
-    double sum[LANES];
-    for (int l = 0; l < LANES; l++) sum[l] = -offset[l];
-    for (int32_t c = 0; c <= r; c++, factor += LANES)
-      for (int l = 0; l < LANES; l++) sum[l] += factor[l] * z[c];
-    for (int l = 0; l < LANES; l++) squares[l] += sum[l] * sum[l];
-  }
-  for (int l = 0; l < LANES; l++) log_weight[l] = constant[l] - 0.5 * squares[l];
+size_t wb_peaks_climb_room(int32_t components, int32_t columns) {
+  return wb_peaks_share_size(components) + moments_size(columns) + (size_t)components;
 }
+
+#define WB_LOOPS "mixture/peaks_loops.h"
+#include "numeric/isa.h"
 
 double wb_peaks_log_density(const wb_peaks_density *density, const double *z, double *share) {
-  const int32_t p = density->columns;
-  const size_t blocks = blocks_of(density->components), triangle = wb_packed_size(p);
-  for (size_t b = 0; b < blocks; b++)
-    weigh_block(p, density->factor + b * triangle * LANES, density->offset + b * (size_t)p * LANES,
-                density->constant + b * LANES, z, share + b * LANES);
-  double top = -wb_infinity(), total = 0;
-  for (size_t j = 0; j < blocks * LANES; j++) top = share[j] > top ? share[j] : top;
-  for (size_t j = 0; j < blocks * LANES; j++) {
-    share[j] = share[j] - top > LEAST_LOG_SHARE ? wb_exp(share[j] - top) : 0;
-    total += share[j];
-  }
-  for (size_t j = 0; j < blocks * LANES; j++) share[j] /= total;
-  return top + wb_log(total);
-}
-
-size_t wb_peaks_climb_room(int32_t components, int32_t columns) {
-  return wb_peaks_share_size(components) + wb_packed_size(columns) + (size_t)columns;
+  return WB_LOOP(peaks_log_density, density->isa)(density, z, share);
 }
 
 void wb_peaks_climb(const wb_peaks_density *density, double *z, double *room) {
-  const int32_t p = density->columns;
-  const size_t n = (size_t)p, triangle = wb_packed_size(p);
-  double *const share = room, *const precision = room + wb_peaks_share_size(density->components);
-  double *const next = precision + triangle;
-  for (int step = 0; step < MOST_STEPS; step++) {
-    wb_peaks_log_density(density, z, share);
-    memset(precision, 0, (triangle + n) * sizeof(double));
-    for (size_t j = 0; j < (size_t)density->components; j++) {
-      if (share[j] == 0) continue;
-      const double *const from = density->precision + j * triangle, *const pull = density->pull + j * n;
-      for (size_t i = 0; i < triangle; i++) precision[i] += share[j] * from[i];
-      for (size_t c = 0; c < n; c++) next[c] += share[j] * pull[c];
-    }
-    if (wb_cholesky(p, precision) != 0) return;
-    wb_cholesky_solve(p, precision, next, next);
-    double moved = 0;
-    for (size_t c = 0; c < n; c++) {
-      moved += (next[c] - z[c]) * (next[c] - z[c]);
-      z[c] = step < PLAIN_STEPS ? next[c] : z[c] + LENGTHENED * (next[c] - z[c]);
-    }
-    if (!(moved > LAST_STEP * LAST_STEP)) return;
-  }
+  WB_LOOP(peaks_climb, density->isa)(density, z, room);
 }

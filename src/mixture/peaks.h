@@ -19,26 +19,25 @@ typedef struct wb_peaks_component {
 } wb_peaks_component;
 
 typedef struct wb_peaks_density {
+  wb_isa isa;
   int32_t components, columns;
-  double *weight;    /* components */
-  double *mean;      /* components x columns: z_j */
-  double *factor;    /* blocks of components x packed triangle: F with F'F = S+^-1 */
-  double *offset;    /* blocks of components x columns: F z_j */
-  double *constant;  /* components, in whole blocks: log(w_j det F_j) */
-  double *precision; /* components x packed triangle: S+^-1 */
-  double *pull;      /* components x columns: S+^-1 z_j */
-  double *unit;      /* packed triangle: C */
-  double *center;    /* columns */
+  double *weight;   /* components */
+  double *mean;     /* components x columns: z_j */
+  double *factor;   /* blocks of components x packed triangle: F with F'F = S+^-1 */
+  double *offset;   /* blocks of components x columns: F z_j */
+  double *constant; /* components, in whole blocks: log(w_j det F_j) */
+  double *moments;  /* components x (packed triangle, columns): S+^-1 and S+^-1 z_j, in whole blocks */
+  double *unit;     /* packed triangle: C */
+  double *center;   /* columns */
+  double *room;
   void *memory;
 } wb_peaks_density;
 
-/* Allocates a density and computes its unit; wb_peaks_place() then places each component, in any order and on any
- * thread. `room`: wb_peaks_place_room(). WB_OK, WB_ERROR_MEMORY or, without a Cholesky factor, WB_ERROR_INPUT. */
-int wb_peaks_open(wb_peaks_density *density, int32_t components, int32_t columns, size_t stride,
+/* Allocates a density and computes its unit; wb_peaks_place() then places the components. WB_OK, WB_ERROR_MEMORY or,
+ * without a Cholesky factor, WB_ERROR_INPUT. */
+int wb_peaks_open(wb_peaks_density *density, wb_isa isa, int32_t components, int32_t columns, size_t stride,
                   const wb_peaks_component *of, wb_message *message);
-size_t wb_peaks_place_room(int32_t columns);
-int wb_peaks_place(const wb_peaks_density *density, size_t stride, const wb_peaks_component *of, double floor,
-                   int32_t component, double *room);
+int wb_peaks_place(const wb_peaks_density *density, size_t stride, const wb_peaks_component *of, double floor);
 void wb_peaks_close(wb_peaks_density *density);
 
 static inline double wb_peaks_square(int32_t columns, const double *a, const double *b) {

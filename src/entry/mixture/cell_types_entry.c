@@ -44,8 +44,7 @@ SEXP wb_entry_mixture_types(SEXP weights, SEXP means, SEXP covariances, SEXP col
     return wb_changed_fit();
   const wb_peaks_rule peaks = {REAL_RO(rule)[0], REAL_RO(rule)[1], REAL_RO(rule)[2]};
   const int32_t count = (int32_t)Rf_xlength(averaged), k = given.components;
-  int32_t *const used = (int32_t *)R_alloc((size_t)k, sizeof(int32_t));
-  const size_t most = (size_t)wb_mixture_most_leaves(&given, REAL_RO(least)[0], count, INTEGER_RO(averaged), used);
+  const size_t most = (size_t)count * (size_t)k;
   SEXP out = PROTECT(wb_list_new("own leaf type mass place"));
   wb_mixture_types types = {
       .own = Rf_asLogical(own) == 1 ? INTEGER(wb_list_put(out, "own", Rf_allocMatrix(INTSXP, k, given.count))) : NULL,
@@ -55,8 +54,8 @@ SEXP wb_entry_mixture_types(SEXP weights, SEXP means, SEXP covariances, SEXP col
       .place = (double *)R_alloc(most * (size_t)p, sizeof(double)),
   };
   wb_call call = wb_call_from_list(run, &message);
-  const int status = wb_mixture_find_types(&given, REAL_RO(least)[0], count, INTEGER_RO(averaged), &peaks,
-                                           call.run.threads, &call.poll, &types, &message);
+  const int status = wb_mixture_find_types(&given, REAL_RO(least)[0], count, INTEGER_RO(averaged), &peaks, &call.run,
+                                           &call.poll, &types, &message);
   if (status != WB_OK) return wb_finish(out, status, &message);
   for (size_t i = 0; i < (size_t)k * (size_t)given.count; i++) {
     if (types.own) types.own[i]++;
