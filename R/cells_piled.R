@@ -46,10 +46,7 @@ piled_at_low_end <- function(values) {
 edge_types <- function(fit, type) {
   piled <- fit$piled[fit$piled$share <= 0.05, ]
   if (is.null(fit$x) || !NROW(piled)) return(integer())
-  at_edge <- logical(length(type))
-  for (i in seq_len(nrow(piled))) {
-    at_edge <- at_edge | fit$x[, match(piled$marker[[i]], fit$markers)] %in% piled$at[[i]]
-  }
+  at_edge <- Reduce(`|`, Map(function(j, at) fit$x[, j] %in% at, match(piled$marker, fit$markers), piled$at))
   cells <- tabulate(type)
   which(cells > 0 & tabulate(type[at_edge], length(cells)) >= 0.9 * cells)
 }
@@ -69,6 +66,10 @@ sample_shifts <- function(fit, most = 500L) {
     valley <- deepest_valley(x[free], rep(1, length(free)), stats::quantile(x[free], c(0.05, 0.95)), 0.5)
     moves <- function(some) sample_moves(split(x[some], of[some]), cells, fit$scale[[j]])
     whole <- moves(free)
+    # Other units change a spread by far more than other shares of types do.
+    spread <- vapply(split(x[free], of[free]), function(own) diff(stats::quantile(own, c(0.05, 0.95))), 0)
+    usual <- stats::median(spread[cells >= 50], na.rm = TRUE)
+    whole <- ifelse((cells >= 50 & spread * usual > 0 & abs(log(spread / usual)) > 3) %in% TRUE, spread - usual, whole)
     if (is.na(valley)) whole else ifelse(whole == 0, moves(free[x[free] > valley]), whole)
   }, numeric(count))
   if (any(shifts != 0)) shifts

@@ -200,6 +200,25 @@ test_that("a batch that moves a marker with a pile at zero is named", {
   }
 })
 
+test_that("a sample in other units is named, whichever, and constant or missing values of others do not matter", {
+  sample <- rep(1:4, each = 200)
+  for (times in c(1e-3, 100, 1e3)) {
+    set.seed(7)
+    high <- runif(800) < 0.4
+    x <- cbind(CD4 = rnorm(800, 4 * high), CD8 = rnorm(800), CD3 = rep(1, 800))
+    fit_of <- function(x) {
+      list(x = x, samples = paste0("s", 1:4), sample = sample, markers = colnames(x),
+        scale = apply(x, 2L, sd, na.rm = TRUE))
+    }
+    expect_null(sample_shifts(fit_of(x)))
+    x[sample == 3, 1:2] <- times * x[sample == 3, 1:2]
+    x[sample == 1, "CD8"] <- NA
+    shifts <- sample_shifts(fit_of(x))
+    expect_identical(which(rowSums(shifts != 0) > 0), 3L)
+    expect_true(all(sign(shifts[3, 1:2]) == sign(log(times))))
+  }
+})
+
 test_that("samples of other shares are not named as moved", {
   moves <- unlist(lapply(1:4, function(seed) {
     set.seed(seed)

@@ -114,6 +114,10 @@ test_that("events at the edge of the scale are set aside, and all verbs count al
   expect_identical(sum(!types$types$speck), 3L)
   expect_match(as.character(verdict(types)), "The 30 cells of type .* lie at the edge of the scale \\(\"CD8 = 15\"\\)",
     all = FALSE)
+  # Events that are set aside are not said to be too few to tell.
+  only <- types
+  only$types$cells[only$types$speck & only$types$cells < 30] <- 0
+  expect_no_match(paste(as.character(verdict(only)), collapse = " "), "too few cells")
   expect_no_match(paste(as.character(verdict(types_of(three$x))), collapse = " "), "edge of the scale")
   specks <- sum(types$types$speck & types$types$cells > 0)
   expect_match(text_of(types), sprintf("^3 cell types and %s from", count_words(specks, "speck")))
