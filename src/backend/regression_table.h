@@ -141,13 +141,6 @@ typedef struct wb_regression_pair {
   wb_regression_parameters of_counts, of_zeros;
 } wb_regression_pair;
 
-/* The precision of coefficients has no root: its pivot in this row, from 1, is not positive. */
-#define WB_REGRESSION_NO_ROOT(row, sweep, message) \
-  wb_fail(message, WB_ERROR_INPUT, \
-          "the posterior precision of coefficient %d is not positive in sweep %u: its column nearly depends on others, " \
-          "values of the data are too large, or the prior is too wide", \
-          row, sweep)
-
 typedef struct wb_regression_functions {
   int (*open)(const wb_regression_data *data, const wb_run *run, wb_regression_session **session, wb_message *message);
   /* The log likelihood of all rows up to a constant. Sums over rows have the order of WB_LEAF_ROWS. */
@@ -166,12 +159,6 @@ typedef struct wb_regression_functions {
   int (*sweep)(wb_regression_session *session, const wb_regression_parameters *parameters, int32_t outcome,
                uint64_t key, uint32_t iteration, double *statistics, double *group_statistics, double *log_likelihood,
                wb_message *message);
-  /* Sweeps of one outcome with a normal prior (its precision, packed, and mean), and with neither groups nor terms, from
-   * number `iteration` on: draws coefficients given `statistics`, then passes the rows with them. `trace` gets both
-   * coefficients and log likelihood of each sweep, one sweep after the other. NULL: the backend leaves it to the host. */
-  int (*sweeps)(wb_regression_session *session, const wb_regression_parameters *parameters, const double *prior,
-                uint64_t key, uint32_t iteration, int32_t count, double *statistics, double *trace,
-                wb_message *message);
   /* Products of the scaled design X of a dual session. The lower triangle of X diag(weight) X' is written row by row
    * into `gram`, where rows are `stride` numbers apart. An entry adds (weight x_r) x_s over the columns, in order, with
    * the weight at the row r >= s. X v adds columns in order. X'v adds rows in order, row i to part i mod

@@ -72,7 +72,7 @@ WB_TEAM int wb_component_factor_scale(wb_team team, int p, const double *scale, 
       }
     }
     WB_TEAM_BARRIER();
-    if (wb_team_cholesky(team, p, p, factor) == 0) return 1;
+    if (wb_team_cholesky(team, p, factor) == 0) return 1;
     WB_TEAM_BARRIER();
   }
   return 0;

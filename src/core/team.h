@@ -17,9 +17,8 @@ typedef struct wb_team {
   int rank, size;
 } wb_team;
 
-/* wb_cholesky(), column by column, with the same sums. After a failure the triangle is neither matrix nor factor. Rows
- * that follow, up to `rows` in all, are linear terms b, and become L^-1 b as by wb_triangle_solve(). */
-WB_TEAM int wb_team_cholesky(wb_team team, int p, int rows, double *a) {
+/* wb_cholesky(), column by column, with the same sums. After a failure the triangle is neither matrix nor factor. */
+WB_TEAM int wb_team_cholesky(wb_team team, int p, double *a) {
   WB_ROLLED
   for (int c = 0; c < p; c++) {
     double *top = a + wb_packed_row(c);
@@ -28,7 +27,7 @@ WB_TEAM int wb_team_cholesky(wb_team team, int p, int rows, double *a) {
     if (!(pivot > 0.0 && pivot < wb_infinity())) return 1 + c;
     pivot = wb_sqrt(pivot);
     WB_ROLLED
-    for (int r = c + 1 + team.rank; r < rows; r += team.size) {
+    for (int r = c + 1 + team.rank; r < p; r += team.size) {
       double *row = a + wb_packed_row(r);
       double sum = row[c];
       for (int k = 0; k < c; k++) sum = wb_fma(-row[k], top[k], sum);

@@ -144,7 +144,11 @@ int wb_regression_root(wb_isa isa, int32_t n, double *a) {
 int wb_regression_draw_normal(wb_isa isa, int32_t columns, double *precision, double *linear, double *normal,
                               wb_stream *stream, uint32_t iteration, double *coefficients, wb_message *message) {
   const int row = wb_regression_root(isa, columns, precision);
-  if (row > 0) return WB_REGRESSION_NO_ROOT(row, (unsigned)iteration, message);
+  if (row > 0)
+    return wb_fail(message, WB_ERROR_INPUT,
+                   "the posterior precision of coefficient %d is not positive in sweep %u: its column nearly "
+                   "depends on others, values of the data are too large, or the prior is too wide",
+                   row, (unsigned)iteration);
   wb_triangle_solve(columns, precision, linear, linear);
   for (int32_t c = 0; c < columns; c++) normal[c] = linear[c] + wb_draw_normal(stream);
   wb_triangle_solve_transposed(columns, precision, normal, coefficients);

@@ -3,7 +3,6 @@
 #include "core/scalar.h"
 
 #include "numeric/memory.h"
-#include "numeric/root.h"
 #include "regression/draws.h"
 #include "regression/ellipse.h"
 #include "regression/regression.h"
@@ -291,40 +290,8 @@ void wb_regression_sweeper_close(wb_regression_sweeper *sweeper) {
   wb_aligned_free(sweeper->levels.memory);
 }
 
-/* Whether a sweep is no more than a draw of coefficients with a known normal prior and a pass, which the backend does. */
-static int runs_apart(const wb_regression_chain *chain) {
-  const wb_regression_state *const state = &chain->state;
-  const int more = chain->data->completed || chain->data->poisson || chain->counts.distinct > 0 || chain->prior.law;
-  return chain->backend->regression->sweeps && state->columns < WB_ROOT_WORTH && state->dual_rows == 0 &&
-         state->outcomes == 1 && state->groups == 0 && !state->grouping && !more && !wb_level_used(state) &&
-         !(state->ellipse && state->ellipse[0] > 0.0);
-}
-
-static int run_apart(const wb_regression_chain *chain, const wb_regression_sweeps *sweeps) {
-  const wb_regression_state *const state = &chain->state;
-  const wb_regression_parameters parameters = wb_regression_own_parameters(state);
-  const size_t p = (size_t)state->columns, triangle = wb_packed_size(state->columns);
-  double *prior, *trace;
-  void *const memory = WB_PARTS("the coefficients' draws", chain->message, WB_PART(prior, triangle + p),
-                                WB_PART(trace, (size_t)sweeps->count * (p + 1)));
-  if (!memory) return WB_ERROR_MEMORY;
-  wb_regression_prior_precision(&chain->prior, state, 0, prior);
-  memcpy(prior + triangle, chain->prior.mean, p * sizeof(double));
-  const int status =
-      chain->backend->regression->sweeps(chain->session, &parameters, prior, chain->key, sweeps->iteration,
-                                         sweeps->count, state->statistics, trace, chain->message);
-  for (int32_t i = 0; i < sweeps->count && status == WB_OK; i++) {
-    const double *const drawn = trace + (size_t)i * (p + 1);
-    memcpy(state->coefficients, drawn, p * sizeof(double));
-    wb_regression_note(sweeps, chain, i, drawn[p]);
-  }
-  wb_aligned_free(memory);
-  return status;
-}
-
 int wb_regression_run(const wb_regression_chain *chain, const wb_regression_sweeps *sweeps) {
   wb_regression_sweeper sweeper;
-  if (runs_apart(chain)) return run_apart(chain, sweeps);
   int status = wb_regression_sweeper_open(chain, &sweeper);
   for (int32_t i = 0; i < sweeps->count && status == WB_OK; i++) {
     double log_likelihood = 0.0;

@@ -25,15 +25,16 @@ struct regression_rows {
   const int32_t *group;                             /* nullptr: none */
 };
 
-/* Rows in shared memory at a time, a power of two, in one of two buffers. A buffer has the columns x, z, omega and 1. */
+/* Rows in shared memory at a time, a power of two, in one of two buffers. A row has x, z and omega. */
 constexpr size_t sum_shared = 16 * 1024;
+__host__ __device__ inline int sum_stride(int p) { return (p + 2) | 1; }
 __host__ __device__ inline int rows_in_shared(int p) {
   int rows = sum_threads;
-  while (rows > 1 && size_t(rows) * size_t(p + 3) * sizeof(double) > sum_shared) rows /= 2;
+  while (rows > 1 && size_t(rows) * size_t(sum_stride(p)) * sizeof(double) > sum_shared) rows /= 2;
   return rows;
 }
 inline size_t sum_shared_bytes(int p) {
-  const size_t buffers = 2 * size_t(rows_in_shared(p) | 1) * size_t(p + 3) * sizeof(double);
+  const size_t buffers = 2 * size_t(rows_in_shared(p)) * size_t(sum_stride(p)) * sizeof(double);
   return larger(buffers, WB_LEAF_ROWS * sizeof(double));
 }
 
@@ -55,7 +56,7 @@ __global__ void __launch_bounds__(sum_threads)
     regression_sum(regression_rows data, const double *omega, const double *z, const double *log_likelihood,
                    size_t node, double *sums) {
   WB_DYNAMIC_SHARED(double, shared);
-  const int thread = int(threadIdx.x), p = data.columns;
+  const int thread = int(threadIdx.x), p = data.columns, stride = sum_stride(p);
   const int64_t begin = int64_t(blockIdx.x) * WB_LEAF_ROWS;
   const int rows = data.rows - begin < WB_LEAF_ROWS ? int(data.rows - begin) : WB_LEAF_ROWS;
   sums += size_t(blockIdx.x) * node;
@@ -65,25 +66,23 @@ __global__ void __launch_bounds__(sum_threads)
     __syncthreads();
     if (thread != 0) return;
     double sum = 0;
-    WB_UNROLL_BY(32)
+    WB_UNROLL_BY(16)
     for (int i = 0; i < rows; i++) sum += shared[i];
     sums[node - 1] = sum;
     return;
   }
   if (omega == nullptr) return;
   const int at_once = rows_in_shared(p), lines = tiles_of<Side>(p), tiles = lines * (lines + 1) / 2;
-  const int own_row = thread % at_once, own_column = thread / at_once, columns_at_once = sum_threads / at_once,
-            stride = at_once | 1;
+  const int own_row = thread % at_once, own_column = thread / at_once, columns_at_once = sum_threads / at_once;
   const auto bring = [&](int first, double *to) {
     WB_UNROLL_BY(4)
     for (int c = own_column; c < p + 2 && first + own_row < rows; c += columns_at_once) {
       const double *const from = c < p ? data.x + c * data.rows : c == p ? z : omega;
-      __pipeline_memcpy_async(to + c * stride + own_row, from + begin + first + own_row, sizeof(double));
+      __pipeline_memcpy_async(to + own_row * stride + c, from + begin + first + own_row, sizeof(double));
     }
     __pipeline_commit();
   };
-  double *here = shared, *there = shared + (p + 3) * stride;
-  for (int i = thread; i < at_once; i += sum_threads) here[(p + 2) * stride + i] = there[(p + 2) * stride + i] = 1.0;
+  double *here = shared, *there = shared + at_once * stride;
   double sum[Side][Side] = {};
   int placed = -1, line = 0, column = 0;
   bring(0, here);
@@ -106,21 +105,14 @@ __global__ void __launch_bounds__(sum_threads)
         for (int j = 0; j < Side; j++)
           sum[i][j] = first > 0 && line + i <= p && column + j < p ? sums[size_t(line + i) * p + column + j] : 0.0;
       }
-      /* Loads wait for nothing, so that those of many rows are under way. */
-      const double *left[Side], *weight[Side], *right[Side];
-      WB_UNROLL
-      for (int i = 0; i < Side; i++) {
-        left[i] = here + smaller(line + i, p) * stride;
-        weight[i] = here + (line + i < p ? p + 1 : p + 2) * stride;
-        right[i] = here + smaller(column + i, p) * stride;
-      }
       WB_UNROLL_BY(8)
       for (int row = 0; row < count; row++) {
+        const double *const x = here + row * stride;
         double a[Side], b[Side];
         WB_UNROLL
         for (int i = 0; i < Side; i++) {
-          a[i] = left[i][row] * weight[i][row];
-          b[i] = right[i][row];
+          a[i] = x[smaller(line + i, p)] * (line + i < p ? x[p + 1] : 1.0);
+          b[i] = x[smaller(column + i, p)];
         }
         WB_UNROLL
         for (int i = 0; i < Side; i++) {

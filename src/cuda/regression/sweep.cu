@@ -15,17 +15,11 @@
 #include "cuda/regression/parts.cuh"
 #include "cuda/regression/row_sums.cuh"
 
-#define WB_TEAM static __device__ __forceinline__
-#define WB_TEAM_BARRIER() __syncthreads()
-#include "core/team.h"
-
 namespace wb {
 
 namespace {
 
-constexpr int row_threads = 128, draw_threads = 64;
-/* Sweeps that the host gives to the device before it waits. */
-constexpr int batch_sweeps = 256;
+constexpr int row_threads = 128;
 
 /* The parameters of a pass. */
 struct regression_point : wb_regression_parameters {
@@ -129,47 +123,6 @@ __global__ void __launch_bounds__(row_threads)
   z[row] = wb_fma(-drawn, fixed, kappa);
 }
 
-/* A draw of coefficients, as regression/regression.c has it, for the sweep after that of `point`. Leaves its results, and
- * the log likelihood of the sweep before, in a ring of batch_sweeps sweeps, behind which are the row without a pivot and
- * the sweep (or 0), and the prior. After such a failure all later draws fail in the same way.
- * Launch: one block. Latency alone counts: some p^2 dependent multiply-adds, p roots and 2 p divisions. */
-__global__ void __launch_bounds__(draw_threads)
-    regression_draw(int p, const double *sums, regression_point *point, double *ring) {
-  WB_DYNAMIC_SHARED(double, precision);
-  const int rank = int(threadIdx.x), triangle = int(wb_packed_size(p));
-  const uint32_t before = point->iteration, sweep = before + 1;
-  const wb_stream stream = wb_stream_open(point->key, WB_PURPOSE_COEFFICIENT, sweep, 0);
-  double *const linear = precision + triangle, *const normal = linear + p,
-                *const coefficients = reinterpret_cast<double *>(point) + packet_head,
-                *const failed = ring + batch_sweeps * (p + 1), *const prior = failed + 2;
-  for (int i = rank; i < p * p; i += draw_threads) {
-    const int r = i / p, c = i % p;
-    if (c <= r) precision[wb_packed_at(r, c)] = prior[wb_packed_at(r, c)] + sums[i];
-  }
-  for (int r = rank; r < p; r += draw_threads) {
-    double sum = sums[p * p + r];
-    for (int c = 0; c < p; c++) sum = wb_fma(prior[wb_packed_at(r, c)], prior[triangle + c], sum);
-    linear[r] = sum;
-  }
-  /* Meanwhile the last warp. */
-  wb_team_normals({draw_threads - 1 - rank, draw_threads}, &stream, p, normal);
-  __syncthreads();
-  const int row = wb_team_cholesky({rank, draw_threads}, p, p + 1, precision);
-  if (rank == 0) ring[size_t(before % batch_sweeps) * (p + 1) + p] = sums[size_t(p + 1) * p];
-  if (row > 0 && rank == 0) {
-    failed[0] = row;
-    failed[1] = sweep;
-  }
-  if (row > 0) return;
-  for (int r = rank; r < p; r += draw_threads) normal[r] += linear[r];
-  __syncthreads();
-  if (rank == 0) wb_triangle_solve_transposed(p, precision, normal, normal);
-  __syncthreads();
-  for (int r = rank; r < p; r += draw_threads)
-    coefficients[r] = ring[size_t(sweep % batch_sweeps) * (p + 1) + r] = normal[r];
-  if (rank == 0) point->iteration = sweep;
-}
-
 /* What to do with the rows of a pair, as in cpu/regression/sweep.c. */
 enum pair_task { COMPLETE, INFORM, EVALUATE, EVALUATE_ROWS };
 
@@ -266,9 +219,6 @@ struct wb_regression_session {
   std::vector<double> segment_host;
   wb::pinned_array<double> packet, root; /* what a pass sends, and gets */
   wb::graph passes[2];                   /* a pass for the log likelihood alone, and one that draws */
-  wb::graph next;                        /* a draw of coefficients, and a pass that draws */
-  wb::pinned_array<double> drawn;        /* the ring of regression_draw(), and its prior */
-  wb::device_array<double> ring;
   wb::device_array<double> x, value, offset, shape, kappa, dispersed, point, intercepts;
   wb::device_array<double> omega, z, log_likelihood, sums, segment_sums;
   wb::device_array<int32_t> row_start, column, group;
@@ -368,8 +318,7 @@ struct wb_regression_session {
             offset.data(), shape.data(),     kappa.data(),  dispersed.data(), group.data()};
   }
 
-  /* Sums of all leaves, then the tree, of which the first leaf's place gets the sums of all rows, or only their log
-   * likelihood. */
+  /* Sums of all leaves, then the tree; the sums of all rows will be in `root`, or only their log likelihood. */
   int sum(const wb::regression_rows &data, bool drawing, wb_message *message) {
     const bool dense = data.x != nullptr;
     const double *const weights = drawing && dense ? omega.data() : nullptr;
@@ -384,24 +333,8 @@ struct wb_regression_session {
       WB_TRY(wb::launch(wb::grid(wb::tree_entries * wb::tree_parts, wb::ceiling(int64_t(node - from), wb::tree_entries),
                                  wb::ceiling(leaves, step * wb::tree_size)),
                         wb::regression_combine, "adding the leaves", message, sums.data(), node, from, leaves, step));
-    return WB_OK;
-  }
-
-  /* Brings the sums from `from` on into `root`. */
-  int bring_sums(size_t from, wb_message *message) {
     return wb::copy_later(root.data() + from, sums.data() + from, (node - from) * sizeof(double),
                           cudaMemcpyDeviceToHost, "copying the sums from the device", message);
-  }
-
-  /* The statistics in `root`, and the other way. */
-  void read_root(double *statistics) const {
-    for (int r = 0; r <= columns; r++)
-      for (int c = 0; c <= r && c < columns; c++) *statistics++ = root.data()[r * columns + c];
-  }
-  void write_root(const double *statistics) {
-    std::memset(root.data(), 0, node * sizeof(double));
-    for (int r = 0; r <= columns; r++)
-      for (int c = 0; c <= r && c < columns; c++) root.data()[r * columns + c] = *statistics++;
   }
 
   int take_segments(const wb::regression_rows &data, double *group_statistics, wb_message *message) {
@@ -463,30 +396,24 @@ struct wb_regression_session {
       return other.kappa.download(other.completed, n, "copying the completed counts from the device", message);
     }
     WB_TRY(sum(both.counts, false, message));
-    WB_TRY(bring_sums(node - 1, message));
     WB_TRY(stream.wait("joining the regressions", message));
     *total = root.data()[node - 1];
     return WB_OK;
   }
 
-  /* Weighs the rows at `point` and adds them. */
-  int pass(bool drawing, wb_message *message) {
-    const wb::regression_rows data = rows_on_device();
-    WB_TRY(wb::launch(wb::cover(wb::row_threads, rows), wb::regression_weigh, "drawing Polya-Gamma variables", message,
-                      data, terms.list(), static_cast<const wb::regression_point *>(point.address()),
-                      drawing ? omega.data() : nullptr, z.data(), log_likelihood.data()));
-    return sum(data, drawing && dual == 0, message);
-  }
-
   int sweep(const wb_regression_parameters &parameters, int outcome, uint64_t key, uint32_t iteration,
             double *statistics, double *group_statistics, double *total, wb_message *message) {
+    const size_t p = size_t(columns);
+    const wb::regression_rows data = rows_on_device();
     const bool drawing = statistics != nullptr;
     WB_TRY(set_point(parameters, outcome, key, iteration, message));
     /* All that differs between two such passes is in the packet. */
     WB_TRY(passes[drawing].run(message, [&] {
       WB_TRY(send_point(message));
-      WB_TRY(pass(drawing, message));
-      return bring_sums(drawing && dual == 0 ? 0 : node - 1, message);
+      WB_TRY(wb::launch(wb::cover(wb::row_threads, rows), wb::regression_weigh, "drawing Polya-Gamma variables",
+                        message, data, terms.list(), static_cast<const wb::regression_point *>(point.address()),
+                        drawing ? omega.data() : nullptr, z.data(), log_likelihood.data()));
+      return sum(data, drawing && dual == 0, message);
     }));
     WB_TRY(stream.wait("drawing Polya-Gamma variables", message));
     *total = root.data()[node - 1];
@@ -496,49 +423,13 @@ struct wb_regression_session {
       WB_TRY(omega.download(statistics, n, "copying the Polya-Gamma variables from the device", message));
       return z.download(statistics + n, n, "copying the Polya-Gamma variables from the device", message);
     }
-    read_root(statistics);
+    size_t to = 0;
+    for (size_t r = 0; r < p; r++)
+      for (size_t c = 0; c <= r; c++) statistics[to++] = root.data()[r * p + c];
+    for (size_t c = 0; c < p; c++) statistics[to++] = root.data()[p * p + c];
     if (terms.list().count > 0 && group_statistics != nullptr)
       return terms.sum(level_rows(), group_statistics, message);
-    return groups > 0 ? take_segments(rows_on_device(), group_statistics, message) : WB_OK;
-  }
-
-  /* No sweep but the last of a batch is waited for. The device counts them, since a graph's arguments stay the same. */
-  int sweeps(const wb_regression_parameters &parameters, const double *prior, uint64_t key, uint32_t iteration,
-             int32_t count, double *statistics, double *trace, wb_message *message) {
-    const char *const what = "drawing coefficients";
-    const size_t p = size_t(columns), each = p + 1, triangle = wb_packed_size(columns), seen = wb::batch_sweeps * each,
-                 bytes = (triangle + p) * sizeof(double);
-    if (drawn.address() == nullptr) WB_TRY(drawn.allocate(seen + 2 + triangle + p, "the draws", message));
-    WB_TRY(ring.grow(seen + 2 + triangle + p, "the draws", message));
-    drawn.data()[seen] = 0.0;
-    std::memcpy(drawn.data() + seen + 2, prior, bytes);
-    write_root(statistics);
-    WB_TRY(set_point(parameters, 0, key, iteration - 1, message));
-    WB_TRY(send_point(message));
-    WB_TRY(wb::copy_later(sums.data(), root.data(), node * sizeof(double), cudaMemcpyHostToDevice, what, message));
-    WB_TRY(wb::copy_later(ring.data() + seen, drawn.data() + seen, ring.bytes() - seen * sizeof(double),
-                          cudaMemcpyHostToDevice, what, message));
-    return wb::in_batches(count, wb::batch_sweeps, [&](int64_t first, int64_t some) -> int {
-      for (int64_t i = 0; i < some; i++)
-        WB_TRY(next.run(message, [&] {
-          WB_TRY(wb::launch(wb::grid(wb::draw_threads, 1).sharing(bytes + p * sizeof(double)),
-                            wb::regression_draw, what, message, columns, sums.data(),
-                            static_cast<wb::regression_point *>(point.address()), ring.data()));
-          return pass(true, message);
-        }));
-      WB_TRY(wb::copy_later(drawn.data(), ring.data(), (seen + 2) * sizeof(double), cudaMemcpyDeviceToHost, what,
-                            message));
-      WB_TRY(bring_sums(0, message));
-      WB_TRY(stream.wait(what, message));
-      if (drawn.data()[seen] > 0.0)
-        return WB_REGRESSION_NO_ROOT(int(drawn.data()[seen]), unsigned(drawn.data()[seen + 1]), message);
-      for (int64_t i = first; i < first + some; i++)
-        std::memcpy(trace + size_t(i) * each, drawn.data() + (iteration + uint32_t(i)) % wb::batch_sweeps * each,
-                    each * sizeof(double));
-      trace[size_t(first + some) * each - 1] = root.data()[node - 1];
-      read_root(statistics);
-      return WB_OK;
-    });
+    return groups > 0 ? take_segments(data, group_statistics, message) : WB_OK;
   }
 
   /* The log likelihoods of the rows in their last pass, added for each level of a term or each group. */
@@ -573,13 +464,6 @@ static int sweep(wb_regression_session *session, const wb_regression_parameters 
                  wb_message *message) {
   WB_ON_DEVICE(session->device, message, &session->stream);
   return session->sweep(*parameters, outcome, key, iteration, statistics, group_statistics, log_likelihood, message);
-}
-
-static int sweeps(wb_regression_session *session, const wb_regression_parameters *parameters, const double *prior,
-                  uint64_t key, uint32_t iteration, int32_t count, double *statistics, double *trace,
-                  wb_message *message) {
-  WB_ON_DEVICE(session->device, message, &session->stream);
-  return session->sweeps(*parameters, prior, key, iteration, count, statistics, trace, message);
 }
 
 static int log_likelihood(wb_regression_session *session, const wb_regression_parameters *parameters, double *sum,
@@ -638,7 +522,6 @@ constexpr auto TERMS = &wb_regression_session::terms;
 extern const wb_regression_functions wb_cuda_regression = {open_session,
                                                            log_likelihood,
                                                            sweep,
-                                                           sweeps,
                                                            by_part<PRODUCTS, &wb::dual_products::gram>,
                                                            by_part<PRODUCTS, &wb::dual_products::multiply>,
                                                            by_part<PRODUCTS, &wb::dual_products::multiply_transposed>,
