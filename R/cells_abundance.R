@@ -4,7 +4,7 @@
 #'
 #' Says which cell types are more or less frequent in one group of patients than in another.
 #' @param types cell types from [cell_types()] of a fit of several samples. Or counts, types x samples: a matrix, data
-#'   frame, `DataFrame`, `SummarizedExperiment` or `DGEList`.
+#'   frame, `DataFrame`, `SummarizedExperiment` or `DGEList`, or `table(cluster, sample)` of cells.
 #' @param formula what the abundance depends on: `~ group`, `~ group + age` or, for patients with several samples each,
 #'   `~ group + (1 | patient)`. At most one term `(1 | g)`.
 #' @param data a data frame with the variables of the formula and a row for each sample, which is found by its [name
@@ -13,7 +13,7 @@
 #'   `NULL`: the first term.
 #' @param level probability of the intervals, between 0 and 1.
 #' @param fdr types are reported at this false discovery rate, between 0 and 1.
-#' @param totals for a matrix of counts: the number of cells of each sample. `NULL`: the sums of the columns.
+#' @param totals for counts: the number of cells of each sample. `NULL`: the sums of the columns.
 #' @param ndraws for cell types: how many draws of the fit give counts.
 #' @param chains number of chains for each draw of the counts. `NULL`: 2, or 4 for a matrix.
 #' @param iter,warmup sweeps of a chain, and how many of them are left out.
@@ -78,6 +78,7 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
     if (is.null(data)) data <- given
     if (is.null(totals)) totals <- given$lib.size
     counts <- check_type_counts(plain_table(types, "types"))
+    check_turned(counts, data)
     totals <- check_totals(totals, counts)
     counts <- array(counts, c(dim(counts), 1L), c(dimnames(counts), list(NULL)))
   }
@@ -116,9 +117,11 @@ fewest_references <- 4L
 
 check_type_counts <- function(counts) {
   counts <- given_data(counts, "types")
-  if (is.data.frame(counts) || is_sparse_matrix(counts)) counts <- as.matrix(counts)
+  if (is.data.frame(counts)) counts <- numbers_of_table(counts)
+  if (is_sparse_matrix(counts)) counts <- as.matrix(counts)
   if (!is.matrix(counts) || !is.numeric(counts) || !length(counts)) {
-    stop_input("types", "must come from cell_types() or be a matrix of counts, not ", show_value(counts))
+    stop_input("types", "must come from cell_types() or be a matrix of counts, not ", show_value(counts),
+      if (is.atomic(counts) && is.null(dim(counts))) ": table(cluster, sample) counts cells")
   }
   bad <- is.na(counts) | counts < 0 | counts != floor(counts) | counts > 2^53
   if (any(bad)) {
@@ -134,6 +137,29 @@ check_type_counts <- function(counts) {
   check_unique(names[[1L]], "rows", "types")
   check_unique(names[[2L]], "columns", "types")
   matrix(as.double(counts), nrow(counts), dimnames = names)
+}
+
+# A table of counts may have the names of its rows in a column.
+numbers_of_table <- function(table) {
+  is_name <- vapply(table, function(values) is.factor(values) || is.character(values), NA)
+  if (sum(is_name) == 2L && length(is_name) == 3L) {
+    stop_input("types", sprintf("has a row for each type and sample: xtabs(%s ~ %s + %s) makes types x samples",
+      names(table)[!is_name], names(table)[is_name][[1L]], names(table)[is_name][[2L]]))
+  }
+  numbers <- as.matrix(as.data.frame(table)[sum(is_name) != 1L | !is_name])
+  if (sum(is_name) == 1L) rownames(numbers) <- as.character(table[[which(is_name)]])
+  numbers
+}
+
+# Whether rows are samples, by their names or number.
+check_turned <- function(counts, data) {
+  data <- plain_table(data, "data")
+  if (!is.data.frame(data)) return(invisible())
+  named <- function(names) length(match_names(names, row_keys(data, names)$values)) > 0L
+  if (named(colnames(counts))) return(invisible())
+  known <- unlist(row_keys(data, colnames(counts))$values)
+  as_long <- nrow(data) == nrow(counts) && nrow(data) > ncol(counts) && !any(colnames(counts) %in% known)
+  if (as_long || named(rownames(counts))) stop_input("types", "has samples in its rows: t() makes them columns")
 }
 
 check_totals <- function(totals, counts) {

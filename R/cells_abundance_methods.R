@@ -15,7 +15,7 @@ reported <- function(effects, limit) effects[!is.na(effects$fdr) & effects$fdr <
 
 probability_words <- function(p) {
   shown <- sprintf("%.*f", ifelse(!is.na(p) & p < 0.1, 3L, 2L), p)
-  ifelse(p > 0 & p < 0.001, "< 0.001", ifelse(p < 1 & p > 0.99, "> 0.99", shown))
+  ifelse(p < 0.001, "< 0.001", ifelse(p < 1 & p > 0.99, "> 0.99", shown))
 }
 
 found_words <- function(x) {
@@ -36,8 +36,8 @@ found_words <- function(x) {
 
 # Ratios without the digits that another seed would change. `error`: Monte Carlo errors of their logs.
 ratio_words <- function(log_ratio, error = 0) {
-  digits <- pmax(1, pmin(3, floor(1 - log10(pmax(error, 1e-9)))))
-  ratio <- mapply(function(ratio, digits) format(signif(ratio, digits)), exp(log_ratio),
+  digits <- pmax(1, pmin(pmax(3, 2 - floor(log10(abs(log_ratio)))), floor(1 - log10(pmax(error, 1e-12)))))
+  ratio <- mapply(function(ratio, digits) format(signif(ratio, digits), digits = 15), exp(log_ratio),
     rep_len(ifelse(is.na(digits), 2, digits), length(log_ratio)))
   ifelse(log_ratio > log(1000), "> 1000", ifelse(log_ratio < -log(1000), "< 0.001", ratio))
 }
@@ -62,7 +62,7 @@ abundance_table <- function(x, effects = x$effects) {
 
 #' Print, summarise or plot a comparison of groups of samples
 #'
-#' `print()` shows the types with the smallest false discovery rates: the odds ratio of the share, and `absolute`, the
+#' `print()` shows the types with the smallest tail probabilities: the odds ratio of the share, and `absolute`, the
 #' factor of the absolute number. `plot()` draws the logs of the tested changes; reported types are filled.
 #' @param x,object from [differential_abundance()].
 #' @param types names or numbers of types to plot; `NULL`: the twelve with the smallest false discovery rates.
@@ -70,14 +70,16 @@ abundance_table <- function(x, effects = x$effects) {
 #' @param conf.level probability of the intervals of `tidy()`.
 #' @inheritParams computing_arguments
 #' @return `print()` and `plot()` return `x`, invisibly, and `summary()` a list that prints all types. `tidy()` gives
-#'   `type`, `term`, `estimate`, `std.error`, `conf.low`, `conf.high`, `fdr`, `rhat`, `ess_bulk`.
+#'   the effect on the log odds (`estimate` to `conf.high`), and the tested `change` with its `p.value` and `fdr`.
 #' @name summary.differential_abundance
 NULL
 
 in_console.differential_abundance <- function(x, types = 12, ...) {
   check_abundance(x, "x")
-  print_changes(x, abundance_words(x), abundance_table(x, x$effects[order(x$effects$p), ]), types)
+  print_changes(x, abundance_words(x), abundance_table(x, by_probability(x)), types)
 }
+
+by_probability <- function(x) x$effects[order(x$effects$p), ]
 
 print_changes <- function(x, words, table, types) {
   types <- check_count(types, "types")
@@ -149,7 +151,8 @@ tidy.differential_abundance <- function(x, conf.level = 0.9, ...) {
   as_table(data.frame(
     type = x$effects$type, term = x$effects$effect, estimate = x$effects$estimate,
     std.error = apply(draws, 2L, stats::sd)[place], conf.low = ends[, 1L],
-    conf.high = ends[, 2L], fdr = x$effects$fdr, rhat = x$effects$rhat, ess_bulk = x$effects$ess
+    conf.high = ends[, 2L], change = x$effects$change, p.value = x$effects$p, fdr = x$effects$fdr,
+    rhat = x$effects$rhat, ess_bulk = x$effects$ess
   ))
 }
 
@@ -158,7 +161,7 @@ glance_of.differential_abundance <- function(x) {
   shape <- dim(x$draws$effects)
   data.frame(
     types = shape[[3L]], samples = length(x$samples), reported = nrow(reported(x$effects, x$limit)),
-    chains = shape[[2L]], draws = shape[[1L]] * shape[[2L]], rhat = max(x$effects$rhat, na.rm = TRUE),
+    chains = shape[[2L]], draws = shape[[1L]] * shape[[2L]], rhat = x$rhat,
     ess_bulk = min(x$effects$ess, na.rm = TRUE), converged = x$converged, verdict = verdict(x)$answer
   )
 }
@@ -184,7 +187,8 @@ picture_of.differential_abundance <- function(x, types = NULL, effect = NULL, ma
   limits <- c(max(limits[[1L]] - 1, min(rows$lower, 0)), min(limits[[2L]] + 1, max(rows$upper, 0)))
   rows$name <- picture_names(levels(rows$type), 30L)[rows$type]
   what <- if (absolute) "Log of the absolute change" else "Log odds ratio"
-  changes_picture(rows, x$limit, main, sprintf("%s, %s", what, effect_words(x$effect_labels, effect)), limits)
+  changes_picture(rows, x$limit, main, sprintf("%s, %s", what, effect_words(x$effect_labels, effect)),
+    around(limits))
 }
 
 chosen_effect <- function(effect, known, labels) {
@@ -226,7 +230,7 @@ report_content.differential_abundance <- function(fit, ...) {
   check_method(fit, "fit", ...)
   list(
     title = "Differential abundance of cell types", words = abundance_words(fit), verdict = verdict(fit),
-    main = function() abundance_table(fit, fit$effects[order(fit$effects$fdr), ]),
+    main = function() abundance_table(fit, by_probability(fit)),
     sections = function() abundance_sections(fit),
     made = made_words(fit), prior = abundance_prior_words(),
     code = c(needed_words(needed_objects(fit$call, c("types", "data", "totals"))),
@@ -249,8 +253,8 @@ abundance_sections <- function(fit) {
   names(counts)[-(1:2)] <- rownames(fit$counts)
   list(
     list(title = "Effects", parts = c(
-      list(table_part(abundance_table(fit, fit$effects[order(fit$effects$fdr), ]),
-        "Odds ratios of shares and absolute changes, the type with the smallest false discovery rate first")),
+      list(table_part(abundance_table(fit, by_probability(fit)),
+        "Odds ratios of shares and absolute changes, the smallest tail probability first")),
       list(paragraphs(paste("absolute: the factor by which the absolute number changes; fdr: the smallest false",
         "discovery rate at which the type is reported; sd: standard deviation between samples, in log odds."), "note")),
       pictures

@@ -22,8 +22,8 @@ chosen_draws <- function(types, draws) {
   unique(ceiling((seq_len(draws) - 0.5) * nrow(types$map$used) / draws))
 }
 
-# The design of a formula without a response: a list of `x` (samples x columns, in the data's units); `center`, `scale`
-# and `is_intercept` of each column, for the sampler; `contrasts` (columns x effects: combinations of coefficients);
+# The design of a formula without a response: a list of `x` (samples x columns, in the data's units); `standard`, that
+# of the sampler; `scale` and `is_intercept` of columns; `contrasts` (columns x effects: combinations of coefficients);
 # `matched` ("name", "order" or "formula": how rows of `data` found their samples); `group` of each sample (a factor or
 # NULL), `group_name`, `of_group` (samples x groups); `kept`: the samples without missing values.
 abundance_model <- function(formula, data, samples, effect, named = TRUE) {
@@ -41,13 +41,13 @@ abundance_model <- function(formula, data, samples, effect, named = TRUE) {
   kept <- stats::complete.cases(frame)
   if (!any(kept)) stop_input("data", "has missing values in all samples")
   frame <- covariate_frame(of_frame, pick_rows(data, which(kept)))
-  terms <- with_bases(stats::terms(parts$fixed), frame)
+  terms <- with_bases(stats::terms(parts$fixed, data = data), frame)
   check_factors(frame, terms)
   x <- design_matrix(terms, frame)
   rownames(x) <- samples[kept]
   assigned <- attr(x, "assign")
-  check_design(x)
-  compared <- compared_effects(effect, x, assigned, attr(terms, "term.labels"))
+  check_design(centred(x, assigned))
+  compared <- compared_effects(effect, centred(x, assigned), assigned, attr(terms, "term.labels"))
   labels <- effect_labels(compared$weights, x, frame, terms, names(effect))
   first <- compared$first
   if (!is.null(first)) {
@@ -58,11 +58,10 @@ abundance_model <- function(formula, data, samples, effect, named = TRUE) {
   }
   is_intercept <- assigned == 0L
   groups <- sample_factors(parts$bars, frame)
-  center <- if (any(is_intercept)) ifelse(is_intercept, 0, colMeans(x)) else numeric(ncol(x))
-  scale <- apply(x, 2L, stats::sd)
+  scale <- unname(apply(x, 2L, stats::sd))
   scale[is_intercept | scale == 0] <- 1
   list(
-    x = x, center = unname(center), scale = unname(scale), is_intercept = is_intercept,
+    x = x, standard = centred(x, assigned) / rep(scale, each = nrow(x)), scale = scale, is_intercept = is_intercept,
     contrasts = compared$weights, labels = labels,
     group = groups$of, group_name = groups$name, alone = groups$alone,
     of_group = vapply(levels(groups$of), function(level) (groups$of == level) + 0, numeric(nrow(x))), kept = kept,
@@ -89,6 +88,12 @@ sample_factors <- function(bars, frame) {
 are_told <- function(design, contrasts) {
   contrasts <- cbind(t(contrasts), matrix(0, ncol(contrasts), ncol(design) - nrow(contrasts)))
   qr(rbind(design, contrasts))$rank == qr(design)$rank
+}
+
+# Beside an intercept, columns without their means: those of times and dates are large.
+centred <- function(x, assigned) {
+  if (all(assigned > 0L)) return(x)
+  x - rep(ifelse(assigned == 0L, 0, colMeans(x)), each = nrow(x))
 }
 
 check_design <- function(x) {
@@ -209,11 +214,6 @@ linear_operators <- list2env(mget(c("+", "-", "*", "/", "("), baseenv()), parent
 abundance_prior <- list(coefficient = 2.5, intercept = 10, level = c(-0.6931471805599453, 1), slope = c(0.1, 0.2),
   spread = 0.5, shift = 0.2, change = c(0.07, 0.7), unchanged = c(8, 1.5))
 
-standard_design <- function(model) {
-  rows <- nrow(model$x)
-  array((model$x - rep(model$center, each = rows)) / rep(model$scale, each = rows), dim(model$x), dimnames(model$x))
-}
-
 # Runs all chains. Returns kept x chains x types (x effects): effects in the data's units, their conditional means and
 # variances, and deviations. `unit`: each effect's prior standard deviation if the coefficients had 1.
 fit_abundance <- function(counts, totals, model, chains, iter, warmup, seed, run) {
@@ -222,7 +222,7 @@ fit_abundance <- function(counts, totals, model, chains, iter, warmup, seed, run
   kept <- iter - warmup
   effects <- ncol(model$contrasts)
   total <- chains * tables
-  x <- unname(standard_design(model))
+  x <- unname(model$standard)
   contrasts <- model$contrasts / model$scale
   prior <- list(mean = numeric(ncol(x)),
     precision = 1 / ifelse(model$is_intercept, abundance_prior$intercept, abundance_prior$coefficient)^2,

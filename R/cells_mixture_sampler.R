@@ -100,7 +100,7 @@ unit_jacobian <- function(fit) {
 # numbers alone are none. Columns: the number of the marker, from 0, and the value in the sampler's units.
 find_atoms <- function(fit) {
   found <- lapply(seq_along(fit$markers), function(j) {
-    some <- some_values(if (is.null(fit$reader)) fit$x else fit$reader$some, j)
+    some <- some_values(cells_at_hand(fit), j)
     values <- if (anyDuplicated(some)) sort(unique(some)) else numeric()
     counts <- tabulate(match(some, values), length(values))
     often <- which(counts >= max(5, length(some) / 200))

@@ -87,7 +87,8 @@ sample_moves <- function(values, cells, scale, least = 0.1) {
   binned <- vapply(values[large], function(own) {
     tabulate(round((own - ends[[1L]]) / step) + 1, 256L) / length(own)
   }, numeric(256L))
-  roots <- sqrt(stats::dnorm(outer(seq_len(256L), seq_len(256L), "-") * step, sd = width) %*% binned)
+  near <- min(ceiling(4 * width / step), 127)
+  roots <- sqrt(stats::filter(binned, stats::dnorm(seq(-near, near) * step, sd = width), circular = TRUE))
   far <- floor(1.5 * scale / step)
   overlap <- vapply(seq(-far, far), function(move) {
     at <- seq_len(256L) + move

@@ -35,31 +35,33 @@ read_samples <- function(x, sample, markers, argument = "x", assay = NULL) {
   }
   if (is.null(sample) || identical(sample, FALSE)) {
     sample <- if (is.null(sample)) own
-  } else if (is.character(sample) && length(sample) == 1L && !identical(dim(x)[1L], 1L)) {
-    if (isS4(x) && methods::is(x, "SummarizedExperiment")) {
-      sample <- experiment_column(x, sample, argument)
-    } else {
-      found <- match(sample, colnames(x))
-      if (is.na(found) || isS4(x)) {
-        stop_input("sample", "names ", dQuote(sample, FALSE), ", which is no column of `", argument, "`",
-          if (length(colnames(x))) paste("; it has", list_some(colnames(x))))
-      }
-      sample <- x[, sample, drop = TRUE]
-      if (is.null(markers)) x <- x[, -found, drop = FALSE]
-    }
+  } else if (names_column(sample, x)) {
+    sample <- cell_column(x, sample, argument, "sample")
+    if (is.null(markers)) x <- sample$others
+    sample <- sample$values
   }
   list(x = x, markers = markers, sample = sample, parts = own, assay = assay)
 }
 
-experiment_column <- function(x, column, argument) {
-  columns <- accessor("SummarizedExperiment", "colData")
-  if (is.null(columns)) assay_cells(x, argument)
-  columns <- columns(x)
-  if (!column %in% colnames(columns)) {
-    stop_input("sample", "names ", dQuote(column, FALSE), ", which is no column of colData(", argument, ")",
-      if (ncol(columns)) paste("; it has", list_some(colnames(columns))))
+names_column <- function(values, x) is.character(values) && length(values) == 1L && !identical(dim(x)[1L], 1L)
+
+# The column of cells or of their colData() that `by` names, and the cells without it.
+cell_column <- function(x, column, argument, by) {
+  of <- sprintf("`%s`", argument)
+  columns <- x
+  if (isS4(x) && methods::is(x, "SummarizedExperiment")) {
+    read <- accessor("SummarizedExperiment", "colData")
+    if (is.null(read)) assay_cells(x, argument)
+    columns <- read(x)
+    of <- sprintf("colData(%s)", argument)
   }
-  columns[[column]]
+  found <- match(column, colnames(columns))
+  if (is.na(found) || isS4(columns) && identical(columns, x)) {
+    stop_input(by, "names ", dQuote(column, FALSE), ", which is no column of ", of,
+      if (length(colnames(columns))) paste("; it has", list_some(colnames(columns))))
+  }
+  if (!identical(columns, x)) return(list(values = columns[[column]], others = x))
+  list(values = x[, column, drop = TRUE], others = x[, -found, drop = FALSE])
 }
 
 check_samples <- function(sample, rows, cells = NULL, argument = "sample",
@@ -70,7 +72,7 @@ check_samples <- function(sample, rows, cells = NULL, argument = "sample",
   known <- is.factor(sample) || is.character(sample) || is.numeric(sample) || is.logical(sample)
   if (!known || !is.null(dim(sample))) wrong(choices, " one value for each cell, not ", show_value(sample))
   if (length(sample) != rows) {
-    wrong(sprintf("has %s values for %s", whole_words(length(sample)), count_words(rows, "cell")))
+    wrong(sprintf("has %s for %s", count_words(length(sample), "value"), count_words(rows, "cell")))
   }
   if (anyNA(sample)) wrong("is missing for row ", format(which(is.na(sample))[[1L]]))
   if (!is.factor(sample)) sample <- factor(sample, unique(sample))

@@ -4,7 +4,8 @@
 #'
 #' Says which markers are higher or lower in a cell type in one group of patients than in another, by the medians or
 #' means of the type's cells in each sample.
-#' @param types cell types from [cell_types()] of a fit of several samples. Or the cluster of each cell of `x`.
+#' @param types cell types from [cell_types()] of a fit of several samples. Or the cluster of each cell of `x`, or the
+#'   name of its column.
 #' @param formula,data,effect,level,fdr as in [differential_abundance()].
 #' @param markers names of markers to compare. `NULL`: those of `x` that the fit lacks; without `x`, all.
 #' @param statistic `"median"` or `"mean"` of the cells of a type in a sample.
@@ -12,7 +13,7 @@
 #' @param seed seed of the draws of the cells' types.
 #' @param x the fit's cells with other markers, as [dp_mixture()] takes them, and transformed as the fit's. Samples are
 #'   found by name. `NULL`: the cells of the fit.
-#' @param sample for clusters: the sample of each cell, as in [dp_mixture()].
+#' @param sample for clusters: each cell's sample, as in [dp_mixture()].
 #' @inheritParams differential_abundance
 #' @inheritParams computing_arguments
 #' @return A data frame of class `differential_state` with a row for each `type` (but no specks), `marker` and `effect`
@@ -100,7 +101,7 @@ compare_states <- function(value, variance, model, scale, level) {
   pairs <- function(part) matrix(aperm(array(part, shape), c(2L, 1L, 3L)), shape[[2L]])
   y <- pairs(value / unit)
   v <- pairs(variance / unit^2)
-  x <- cbind(standard_design(model), model$of_group)
+  x <- cbind(model$standard, model$of_group)
   groups <- ncol(model$of_group)
   contrasts <- rbind(model$contrasts / model$scale, matrix(0, groups, ncol(model$contrasts)))
   # Differences within groups tell all effects, or else a part of the variance is between groups.
@@ -238,7 +239,7 @@ state_table <- function(x) {
   rows <- plain_frame(x)[order(x$p), ]
   rows <- rows[!is.na(rows$p), ]
   spread <- (rows$upper - rows$lower) / diff(stats::qnorm(interval_ends(attr(x, "level"))))
-  short <- function(values) mapply(format_to_spread, values, spread)
+  short <- function(values) as.character(mapply(format_to_spread, values, spread))
   interval <- paste(short(rows$lower), rep("to", nrow(rows)), short(rows$upper))
   table <- data.frame(type = as.character(rows$type), marker = as.character(rows$marker),
     effect = effect_words(attr(x, "effect_labels"), rows$effect), samples = rows$samples,

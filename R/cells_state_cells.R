@@ -5,6 +5,11 @@
 state_cells <- function(types, x, sample, markers, threads) {
   own <- inherits(types, "cell_types")
   fit <- if (own) types$fit
+  if (names_column(types, x) && !is.null(x)) {
+    types <- cell_column(x, types, "x", "types")
+    if (is.null(markers)) x <- types$others
+    types <- types$values
+  }
   if (own) {
     check_cell_types(types)
     need_samples(types)

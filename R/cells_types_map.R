@@ -14,7 +14,7 @@ fewest_cell_draws <- 4
 #   chosen       the draw that agrees best with the others; stability, count: of each type, and the number of types.
 map_types <- function(fit, types, limit, join_below, draws, run) {
   need_draws(fit)
-  cells <- if (is.null(fit$reader)) fit$x else fit$reader$some
+  cells <- cells_at_hand(fit)
   if (is.null(cells)) stop_input("fit", "has lost its data, `fit$x`: cell types need them")
   used <- spaced_draws(fit, draws)
   found <- find_branches(fit, used, limit, run)

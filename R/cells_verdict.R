@@ -88,7 +88,7 @@ few_cells_reason <- function(fit) {
 
 # Whether half of the markers have one peak and a long tail. Skewness of an exponential law: 0.56, log-normal: 0.68.
 skewed_reason <- function(fit, markers = seq_along(fit$markers)) {
-  cells <- if (is.null(fit$reader)) fit$x else fit$reader$some
+  cells <- cells_at_hand(fit)
   if (is.null(cells) || nrow(cells) < 100L) return(NULL)
   skewed <- vapply(markers, function(j) {
     values <- some_values(cells, j)
@@ -262,8 +262,7 @@ channel_reasons <- function(x) {
     length(rows) > 0L
   }
   constant <- fit$markers[!vapply(markers, varies, NA)]
-  named <- fit$markers[grepl(channels_without_markers, trimws(fit$markers), ignore.case = TRUE)]
-  found <- list(constant_markers = constant, no_markers = setdiff(named, constant),
+  found <- list(constant_markers = constant, no_markers = setdiff(without_marker(fit$markers), constant),
     skewed_types = fit$markers[vapply(markers, skewed, NA)])
   unlist(lapply(names(found)[lengths(found) > 0L], function(code) {
     reason(code, quantity = list_some(found[[code]]), figure = length(found[[code]]))
@@ -296,12 +295,13 @@ sample_reason <- function(fit) {
 # Columns that instruments and their software add: time, and what a mass cytometer and its bar codes say of events.
 channels_without_markers <- paste0("^(time|hdr-t|event[ _.]?(#|length|number|id)|(bc_separation|mahalanobis)_dist|",
   "bead_?dist|file[ _]?number|sample_?id)$")
+without_marker <- function(names) names[grepl(channels_without_markers, trimws(names), ignore.case = TRUE)]
 
 design_reasons <- function(model) {
-  both <- cbind(model$x, model$of_group)
+  both <- cbind(model$standard, model$of_group)
   rows <- nrow(both)
   rank <- qr(both)$rank
-  within <- are_told(both, model$contrasts)
+  within <- are_told(both, model$contrasts / model$scale)
   freedom <- (if (within) rows else rank) - ncol(model$x)
   untold <- length(model$group) && (rows < rank + 2L || rank == ncol(model$x))
   what <- if (within) "samples" else sprintf("the groups (%s)", model$group_name)
@@ -359,7 +359,9 @@ verdict.differential_state <- function(x, ...) {
   check_dots_empty(...)
   check_table(x, "x", state_table_part())
   without <- sum(is.na(x$p))
+  odd <- without_marker(levels(x$marker))
   new_verdict("the comparison", attr(x, "design_reasons"),
+    if (length(odd)) reason("states_without_marker", quantity = list_some(odd), figure = length(odd)),
     if (without == nrow(x)) reason("no_state_tested") else if (without) reason("states_untested", figure = without),
     rests_on = attr(x, "rests_on"))
 }

@@ -51,6 +51,9 @@ as_new_rows <- function(newdata, fit, argument = "newdata") {
   transform_columns(x, fit$transform)
 }
 
+# All cells, or those that a reader keeps.
+cells_at_hand <- function(fit) if (is.null(fit$reader)) fit$x else fit$reader$some
+
 cells_of <- function(fit, newdata, argument = "newdata") {
   if (!is.null(newdata)) return(as_new_rows(newdata, fit, argument))
   if (!is.null(fit$reader)) {

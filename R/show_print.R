@@ -79,7 +79,7 @@ print_rest <- function(all, shown, how, item = "more topic", n = all) {
 
 # Tables below their names, as summaries have them. A table may have an attribute `below`: a line that follows it.
 print_tables <- function(tables) {
-  for (title in names(tables)[lengths(tables) > 0L]) {
+  for (title in names(tables)[vapply(tables, NROW, 0L) > 0L]) {
     cat("\n", title, ":\n", sep = "")
     print(tables[[title]], row.names = FALSE, right = TRUE)
     writeLines(as.character(attr(tables[[title]], "below")))

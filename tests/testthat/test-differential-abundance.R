@@ -214,7 +214,8 @@ test_that("plot(), tidy() and glance() work", {
   expect_identical(tidied$term, rep(c("grouppatient", "age"), each = 5))
   expect_equal(tidied$conf.low, result$effects$lower)
   expect_identical(generics::glance(result)$types, 4L)
-  expect_true(is.finite(generics::glance(result)$rhat))
+  expect_identical(generics::glance(result)$rhat, result$rhat)
+  expect_identical(tidied$change, result$effects$change)
   expect_error(plot(result, types = "none"), class = "warpbayes_error_input")
 })
 
@@ -295,6 +296,42 @@ test_that("counts are read from Bioconductor's tables, with their samples", {
   skip_if_not_installed("edgeR")
   list <- getExportedValue("edgeR", "DGEList")(counts, lib.size = rep(1000, 6), group = two_groups$group)
   expect_identical(suppressMessages(compare(list, data = NULL, totals = NULL))$effects, expected)
+})
+
+test_that("counts are the same through every door, and turned or long tables are told from them", {
+  counts <- counts_of_six()
+  of_samples <- data.frame(two_groups, sample_id = colnames(counts))
+  quick <- function(types, ...) {
+    suppressMessages(compare(types, data = of_samples, totals = NULL, iter = 60, warmup = 10, chains = 1, ...))
+  }
+  expected <- quick(counts)
+  cells <- data.frame(type = rep(rep(rownames(counts), 6), counts),
+    sample = factor(rep(colnames(counts), colSums(counts))))
+  cells$type <- factor(cells$type, rownames(counts)[1:4])
+  mixed <- cells[sample(nrow(cells)), ]
+  expect_identical(quick(table(mixed))$effects$p, expected$effects$p[1:4])
+  named <- data.frame(type = factor(rownames(counts)), counts)
+  expect_identical(quick(named)$effects, expected$effects)
+  expect_identical(quick(transform(named[c(2:7, 1)], type = as.character(type)))$effects, expected$effects)
+  wrong <- function(words, ...) {
+    error <- expect_error(quick(...), words, class = "warpbayes_error_input")
+    error$argument
+  }
+  expect_identical(wrong("t\\(\\) makes them columns", t(counts)), "types")
+  expect_identical(wrong("t\\(\\) makes them columns", unname(t(counts))), "types")
+  expect_identical(wrong("xtabs\\(Freq ~ type \\+ sample\\)", as.data.frame(table(cells))), "types")
+  expect_identical(wrong("table\\(cluster, sample\\) counts cells", cells$type), "types")
+})
+
+test_that("large means and small units of predictors change nothing but units", {
+  p_of <- function(formula, ...) compare(formula = formula, iter = 60, warmup = 10, chains = 1, ...)$effects$p
+  expected <- p_of(~ age + group)
+  expect_equal(p_of(~ I(age + 1e9) + group), expected, tolerance = 1e-6)
+  expect_equal(p_of(~ I(1e-6 * age) + group), expected, tolerance = 1e-6)
+  expect_identical(p_of(~ ., data = two_groups[2:1]), expected)
+  expect_identical(ratio_words(c(2.6e-8, 0.0022, 0.3, 0), 1e-9), c("1.000000026", "1.0022", "1.35", "1"))
+  expect_identical(ratio_words(0.0022, 0.002), "1")
+  expect_identical(probability_words(c(0, 1e-9, 0.05, 1, NA)), c("< 0.001", "< 0.001", "0.050", "1.00", "NA"))
 })
 
 test_that("draws are those of the table, for one and for several draws of the counts", {

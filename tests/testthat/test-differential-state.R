@@ -100,6 +100,8 @@ test_that("markers outside the fit are compared within its types", {
   expect_identical(paste(given$type, given$marker)[given$reported], "B pS6")
   expect_no_match(paste(as.character(verdict(given)), collapse = " "), "rests on")
   expect_identical(compare(types = clusters, x = some$state, sample = paste0("s", some$sample)), given)
+  both <- data.frame(some$state, cluster = clusters, file = paste0("s", some$sample))
+  expect_identical(compare(types = "cluster", x = both, sample = "file"), given)
   wrong <- function(argument, words, ...) {
     error <- expect_error(compare(...), words, class = "warpbayes_error_input")
     expect_identical(error$argument, argument)
@@ -115,6 +117,10 @@ test_that("markers outside the fit are compared within its types", {
   wrong("x", "clusters have no markers", types = clusters, x = NULL)
   wrong("sample", "which sample is each cell of", types = clusters, x = some$state)
   wrong("types", "has 1,799 values for 1,800 cells", types = clusters[-1])
+  wrong("types", "names \"clust\", which is no column of `x`", types = "clust", x = both, sample = "file")
+  timed <- compare(x = cbind(some$state, Time = seq_len(1800)))
+  expect_match(as.character(verdict(timed)), "By its name, \"Time\" is no marker", all = FALSE)
+  expect_no_match(as.character(verdict(result)), "no marker")
 })
 
 test_that("words say what is reported and what cannot be tested", {
@@ -129,6 +135,7 @@ test_that("words say what is reported and what cannot be tested", {
   none$reported <- FALSE
   expect_match(as.character(verdict(none))[1:2], "^Cannot tell\\.|No change can be tested")
   expect_match(state_words(none)[[2]], "^b against a: no change is reported")
+  expect_no_match(capture.output(print(summary(none))), "Changes:")
   # Comparisons of one design have the same reservations.
   counts <- table(types$type, factor(types$fit$sample, labels = types$fit$samples))
   other <- differential_abundance(unclass(counts), ~ group, of_six, iter = 60, warmup = 9, seed = 1, threads = 2)
