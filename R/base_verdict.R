@@ -1,5 +1,4 @@
-# What a result can be used for. A topic gives reasons by reason(), whose rules are the rows of inst/verdicts.csv, and a
-# verdict by a method of verdict().
+# What a result can be used for: reason() has the rules of inst/verdicts.csv, and methods of verdict() join reasons.
 
 #' Can a result be used?
 #'

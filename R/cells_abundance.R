@@ -11,8 +11,8 @@
 #'   ][joining]. Samples with missing values are left out. `NULL`: the variables are where the formula was written.
 #' @param effect what is compared: terms, coefficients, or combinations such as `c("C - B" = "groupC - groupB")`.
 #'   `NULL`: the first term.
-#' @param level probability of the intervals, between 0 and 1.
-#' @param fdr types are reported at this false discovery rate, between 0 and 1.
+#' @param level probability of the intervals.
+#' @param fdr types are reported at this false discovery rate.
 #' @param totals for counts: the number of cells of each sample. `NULL`: the sums of the columns.
 #' @param ndraws for cell types: how many draws of the fit give counts.
 #' @param chains number of chains for each draw of the counts. `NULL`: 2, or 4 for a matrix.

@@ -197,7 +197,6 @@ chosen_effect <- function(effect, known, labels) {
   if (is.null(effect)) known[[1L]] else check_choice(effect, "effect", known)
 }
 
-# Changes with their intervals and false discovery rates. `rows` has `name`, `estimate`, `lower`, `upper` and `fdr`.
 changes_picture <- function(rows, fdr, main, xlab, limits = around(c(0, rows$lower, rows$upper))) {
   colours <- c(signal_colour, other_colour)
   rows$colour <- ifelse(rows$fdr <= fdr, colours[[1L]], colours[[2L]])

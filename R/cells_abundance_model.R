@@ -109,8 +109,7 @@ check_design <- function(x) {
   }
 }
 
-# `weights`: combinations of coefficients, columns of the design x effects. `first`: in a design without an intercept,
-# the column that takes its place.
+# `weights`: columns of the design x effects. `first`: the column in place of an intercept, if there is none.
 compared_effects <- function(effect, x, assigned, labels) {
   basis <- matrix(diag(ncol(x)), ncol(x), dimnames = list(colnames(x), colnames(x)))
   # A combination that changes if all samples change alike compares nothing.

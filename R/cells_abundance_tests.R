@@ -33,8 +33,7 @@ compare_effects <- function(fitted, level, chains, share, absolute) {
       change <- (side(half) - side(-half)) * unit / 2
       stats::quantile(outer(change, tests$shift((seq_len(20) - 0.5) / 20, t), "-"), ends, names = FALSE)
     }, numeric(3))
-    # The rate of Benjamini and Hochberg times the share of types without a change, if the smallest rate is below
-    # nine tenths of the limit.
+    # Benjamini and Hochberg's rate times the share of unchanged types, if the smallest is below .9 of the limit.
     rate <- stats::p.adjust(tests$p, "BH")
     data.frame(
       type = factor(names[[3L]], names[[3L]]), effect = names[[4L]][[j]],

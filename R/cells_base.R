@@ -103,7 +103,6 @@ mixture_of_draw <- function(fit, draw, chain) {
   )
 }
 
-# The kept draw with the highest log posterior. It stands for the fit where one mixture is needed.
 reference_draw <- function(fit) {
   need_draws(fit)
   log_posterior <- fit$log_posterior[method_of(fit)$kept(fit), , drop = FALSE]

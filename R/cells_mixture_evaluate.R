@@ -104,8 +104,7 @@ sample_of_cells <- function(fit, sample, x, own) {
   rep_len(number, rows)
 }
 
-# As evaluate_cells(), but each cell has the weights of its sample. `sample` is from sample_of_cells(). Sessions of
-# samples are opened one after the other.
+# As evaluate_cells(), with the weights of each cell's `sample`, from sample_of_cells(), a session after the other.
 evaluate_sampled <- function(fit, cells, sample, run, use) {
   if (is.null(sample)) return(evaluate_cells(fit, cells, run, use))
   rows <- split(seq_len(nrow(cells)), sample)

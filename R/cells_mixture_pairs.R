@@ -102,7 +102,6 @@ choose_markers <- function(fit, markers, reference, most = 5L) {
   chosen
 }
 
-# The range without the outermost 0.02% of the cells or, without cells, means of heavy components +- 3 sd.
 marker_range <- function(reference, marker, cells, column) {
   values <- if (NROW(cells)) cells[seq(1, nrow(cells), by = max(1, floor(nrow(cells) / 2e5))), column]
   values <- values[!is.na(values)]
@@ -167,7 +166,6 @@ ellipse_layers <- function(reference, pair, limits, colouring, min_weight, halo)
   }), recursive = FALSE)
 }
 
-# Regions of highest density of two markers. `z`: minus the share of the mass at points of higher density.
 region_layer <- function(reference, pair, limits, size = 100L) {
   grid <- lapply(limits, function(range) seq(range[[1L]], range[[2L]], length.out = size))
   density <- grid_density(reference, pair, grid)

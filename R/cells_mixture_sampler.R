@@ -85,8 +85,7 @@ compiled_prior <- function(prior) {
     })
 }
 
-# Log Jacobians to the data's units: of known values, of the components' means (1 per marker) and covariances (p + 1),
-# and of the prior's mean and scale, if learned.
+# Log Jacobians to the data's units: of values, means (1 per marker), covariances (p + 1), and a learned mean and scale.
 unit_jacobian <- function(fit) {
   p <- length(fit$markers)
   log_unit <- sum(log(fit$scale))

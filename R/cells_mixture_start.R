@@ -92,7 +92,6 @@ too_many_components <- function(count, fit) {
   stop_input("start", "has cells in ", format(count), " components, but `components` is ", format(fit$components))
 }
 
-# Statistics of another fit's last state. Of too many components, those with less than half a cell are left out.
 statistics_for <- function(state, fit) {
   p <- length(fit$markers)
   size <- 1 + p + p * (p + 1) / 2

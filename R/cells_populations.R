@@ -3,8 +3,7 @@
 # Types with a smaller share are left out, unless chains differ in them.
 least_share <- 0.01
 
-# How far the interval of a share may reach to either side: a point, a fifth of the share, or twice as far as the chance
-# of `rows` cells alone.
+# How far a share's interval may reach: a point, a fifth of the share, or twice as far as by the chance of `rows` cells.
 share_tolerance <- function(share, rows) {
   pmax(0.01, share / 5, 2 * stats::qnorm(0.95) * sqrt(share * (1 - share) / rows))
 }
@@ -107,7 +106,6 @@ print_chain_shares <- function(types, most = Inf) {
     if (is.infinite(most)) "common: of a type's cells, the share that the two chains have in common that differ most"))
 }
 
-# Shares without the digits that another seed would change. `error`: their Monte Carlo errors.
 share_percent <- function(share, error, most = 1) {
   digits <- pmin(most, pmax(0, floor(-log10(100 * error))))
   sprintf("%.*f%%", as.integer(ifelse(is.finite(digits), digits, most)), 100 * share)

@@ -85,14 +85,12 @@ data_units <- function(prior) {
   prior
 }
 
-# The values that a learned df can take: around the given value, or from 1/4 to 8 (p + 2).
 df_grid <- function(df, p) {
   ends <- if (is.null(df)) c(0.25, 8 * (p + prior_defaults$extra_df)) else df * c(1 / 8, 8)
   exp(seq(log(ends[[1L]]), log(ends[[2L]]), length.out = 25L))
 }
 
-# Each marker's error of rounding, gap / sqrt(12), if its values lie on a grid; otherwise 0. Transformed values have the
-# median gap.
+# Each marker's error of rounding, (median) gap / sqrt(12), if its values lie on a grid; otherwise 0.
 resolution <- function(data) {
   vapply(seq_along(data$markers), function(j) {
     values <- data_values(some_values(data$x, j), data$transform, j)

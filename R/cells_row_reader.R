@@ -91,7 +91,6 @@ reader_again <- function(reader, fit, markers) {
   complete_reader(reader, connection, markers)
 }
 
-# The reader with the cells that this process needs: `some` for some_values(), and `probe` for probe_rows().
 complete_reader <- function(reader, connection, markers) {
   reader["markers"] <- list(markers)
   reader$some <- collect_cells(connection, spread_over(reader$rows))

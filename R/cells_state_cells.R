@@ -69,7 +69,6 @@ read_state_cells <- function(x, sample, markers, fit, threads) {
   cells
 }
 
-# The row of each cell of the fit. `sample`: of each row. Samples without names are in the fit's order.
 rows_of_fit <- function(sample, fit) {
   at <- seq_along(fit$samples)
   given <- levels(sample)

@@ -133,7 +133,6 @@ deepest_valley <- function(values, weight, between = c(-Inf, Inf), most = 0.9) {
   if (!any(usable)) NA_real_ else found$x[low][usable][[which.min(ratio[usable])]]
 }
 
-# Of names like "CD3+ CD4-", shared markers are left out and positive ones come first. `names`: of all shown types.
 picture_names <- function(names, most = 24L) {
   number <- sub("^.*?( \\([0-9]+\\))?$", "\\1", names, perl = TRUE)
   words <- strsplit(substr(names, 1L, nchar(names) - nchar(number)), "(?<=[+-]) ", perl = TRUE)

@@ -1,8 +1,7 @@
 # Types that some draws join or split, and types with the same signs in every marker.
 
-# Pairs of types that the cuts of 10% of the draws join, and types that as many split, if all parts have `least_share`;
-# the largest first. `see`: the call that shows the other joining, or "" without a valley to split at. NULL if the user
-# chose the cut.
+# Pairs of types that the cuts of 10% of the draws join, and types that as many split, if all parts have `least_share`,
+# largest first. `see`: the call that shows the other joining; "" without a valley. NULL if the user chose the cut.
 joining_edges <- function(x) {
   if (!is.null(x$requested) || is_bem(x$fit) || any(x$map$fixed)) return(NULL)
   shown <- which(are_shown(x) & x$types$cells > 0 & x$types$proportion >= least_share)

@@ -84,8 +84,7 @@ types_of_cells <- function(class, type) {
   matrix(vapply(seq_len(ncol(class)), function(i) type[class[, i], i], integer(nrow(class))), nrow(class))
 }
 
-# For each pair of chains, how many of the compared cells have each pair of types: count x count. A cell has the type of
-# most draws of a chain.
+# For each pair of chains, the compared cells by their types (of most draws) in both: count x count.
 chain_pairs <- function(map) {
   draws <- split(seq_len(nrow(map$used)), map$used$chain)
   if (length(draws) < 2L || is.null(map$class)) return(list())
@@ -100,8 +99,7 @@ chain_pairs <- function(map) {
   }, simplify = FALSE)
 }
 
-# The share of each type's cells that chains have in common (Dice), the smallest over pairs. NA for one chain or a type
-# without cells.
+# The share of each type's cells that chains have in common (Dice), the smallest over pairs; NA if none can be.
 cells_in_common <- function(map, pairs = chain_pairs(map)) {
   common <- vapply(pairs, function(both) 2 * diag(both) / (rowSums(both) + colSums(both)), numeric(map$count))
   least <- suppressWarnings(apply(matrix(unlist(common), map$count), 1L, min, na.rm = TRUE))
@@ -161,7 +159,6 @@ best_jaccard <- function(target, other, count) {
   apply(ifelse(either > 0, both / either, 0), 1L, max)
 }
 
-# Each type's components in the draws that classify cells, as one mixture, without those of less than a cell.
 mixtures_of_types <- function(fit, map) {
   parts <- lapply(seq_len(nrow(map$cell_draws)), function(i) {
     mixture <- mixture_of_draw(fit, map$cell_draws$draw[[i]], map$cell_draws$chain[[i]])

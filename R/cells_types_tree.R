@@ -38,8 +38,7 @@ NULL
 peak_floor <- 0.7
 valley_depth <- 0.9
 
-# Each of `averaged_sets` sets of kept draws gives an averaged density, of so many draws, or as many as have so many
-# components together.
+# Each of `averaged_sets` sets gives an averaged density, of so many draws, or as have so many components together.
 averaged_sets <- 3
 averaged_draws <- 8
 averaged_components <- 640

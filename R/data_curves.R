@@ -13,7 +13,6 @@ with_curves <- function(design, knots) {
   do.call(cbind, c(list(design), lapply(bends, matrix, nrow = nrow(design))))
 }
 
-# s() of a model without penalties: a natural cubic spline with `k` knots at quantiles of the values that differ.
 natural_spline <- function(x, k = 5, ..., spline = NULL) {
   text <- deparse1(sys.call())
   refuse <- function(why) stop(text, why, call. = FALSE)

@@ -44,7 +44,6 @@ special_term <- function(side, kind) {
   }
 }
 
-# `fixed`: what model.matrix() reads; `bars`: grouping terms from split_bar(); `smooths`: their calls.
 split_formula <- function(formula, argument = "formula") {
   bars <- smooths <- list()
   without <- function(term) {

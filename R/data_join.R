@@ -225,7 +225,6 @@ by_rows <- function(values, data, argument, strict = TRUE) {
     "`data`: unname() takes it in the order of rows")
 }
 
-# `data` with the variables of a formula that are elsewhere, in the order of its rows or of the first of them.
 named_variables <- function(formula, data) {
   if (!is.null(data) && !is.data.frame(data)) return(data)
   rows <- data

@@ -60,7 +60,6 @@ complete_names <- function(given) {
   given
 }
 
-# Mean, sd, min and max of the known values of each column, NA without any. `advice`: what to do about NA.
 scan_columns <- function(x, markers, argument, missing = NULL, advice = NULL, parts = NULL, threads = 1L) {
   scan <- if (identical(missing, "model") && anyNA(x)) scan_known(x) else native(C_matrix_scan, x, threads)
   check_scan(scan, if (scan$count > 0) x[scan$first[[1L]], scan$first[[2L]]], markers, argument, advice, parts)

@@ -1,6 +1,5 @@
 # New rows for a `fit` with `formula`, `frame`, `xlevels`, `rows`. What predict.glm() only warns of is an error.
 
-# Variables as in the fit. `unknown`: levels that the fit has not seen are missing values.
 new_frame <- function(fit, terms, newdata, argument = "newdata", unknown = FALSE) {
   newdata <- new_data(fit, newdata, argument)
   expressions <- attr(terms, "predvars")
@@ -118,7 +117,6 @@ plain_columns <- function(frame) {
   frame
 }
 
-# Values of new rows outside those of the data, `known`: words such as "day = 300 (1 to 30)", NULL for none.
 values_outside <- function(known, new) {
   measured <- function(values) (is.numeric(values) || has_unit(values)) && is.null(dim(values))
   unlist(lapply(intersect(names(Filter(measured, known)), names(Filter(measured, new))), function(name) {

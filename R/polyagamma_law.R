@@ -77,7 +77,6 @@ qpolyagamma <- function(p, shape = 1, tilt = 0, lower.tail = TRUE, log.p = FALSE
   polyagamma_law(check_probabilities(p, "p", log.p), shape, tilt, quantity, log.p, backend, threads)
 }
 
-# `quantity` is a number of the enumeration wb_polyagamma_quantity in src/core/polyagamma_law.h.
 polyagamma_law <- function(x, shape, tilt, quantity, log, backend, threads) {
   all <- list(x, check_polyagamma_shape(shape, "shape"), check_values(tilt, "tilt"))
   run <- resolve_run(backend, threads, cost = polyagamma_law_cost(max(lengths(all))))

@@ -127,7 +127,6 @@ ends_reason <- function(y) {
   if (isTRUE(excess > 1)) reason("data_ends", figure = excess)
 }
 
-# The best of pairs of `columns` (a matrix, 2 x pairs) by -log10 p, of which the best of so many are less rare.
 pair_reason <- function(code, columns, chance, limit) {
   best <- which.max(chance)
   value <- chance[[best]] - log10(length(chance))

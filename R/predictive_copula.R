@@ -155,7 +155,6 @@ stop_overflow <- function() {
     "smaller correlations or fewer columns")
 }
 
-# Maximises the prequential score over the logits of correlations that are not given, from the best of a coarse grid.
 choose_bandwidth <- function(fit, run) {
   model <- fit$model
   d <- ncol(fit$data$y)

@@ -168,7 +168,6 @@ weighted_quantile <- function(y, weight, probs) {
   y[pmin(findInterval(probs - 1e-14, cumsum(weight), left.open = TRUE) + 1L, length(y))]
 }
 
-# The value at the edge of the share 1 - prob counts with a part of its weight. `y` is sorted.
 weighted_tail_mean <- function(y, weight, prob) {
   above <- pmin(weight, pmax(0, cumsum(weight) - prob))
   sum(above * y) / sum(above)

@@ -165,8 +165,7 @@ unplaced_trend <- function(fit, at) {
   drop(at$y) - moves
 }
 
-# Far from the data slopes move the mean beyond the inner values. These are moved so many deviations at most, and means
-# by the rest: mean functions x draws.
+# Far from the data, inner values are moved so many deviations at most, and means by the rest: mean functions x draws.
 held_moves <- function(moves) pmin(pmax(moves, -3), 3)
 further_moves <- function(fit, at) {
   if (is.null(fit$trend)) return(matrix(0, length(at$trend), fit$count))

@@ -139,8 +139,7 @@ check_cells <- function(y) {
   }
 }
 
-# The least number of sticks that leave a thousandth on average. Stick i leaves (rest + i discount)/(rest + 1 +
-# (i - 1) discount) of what there is.
+# The least sticks that leave a thousandth on average. Stick i leaves (rest + i discount)/(rest + 1 + (i - 1) discount).
 sticks_for <- function(rest, discount, most = 2000L) {
   i <- seq_len(most)
   left <- cumsum(log((rest + i * discount) / (rest + 1 + (i - 1) * discount)))
@@ -155,7 +154,6 @@ urn_population <- function(fit, drawn, r) {
     weight = drawn$weight[seq_len(length(fit$y) + new), r])
 }
 
-# draw(done, count) draws the weights of resamples, and returns a function of the number of one.
 drawn_quantities <- function(fit, unit, progress, draw) {
   all <- list()
   keep <- function(found) all[[length(all) + 1L]] <<- found

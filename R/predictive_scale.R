@@ -133,7 +133,6 @@ quartile_units <- function(scale, y) {
   if (unit > 1e-12 * max(abs(y))) list(t = (y - middle) / unit, middle = middle, unit = unit)
 }
 
-# The asinh scale on which the data look most like a normal law; NULL if the likelihood does not repay two parameters.
 find_bend <- function(scale, y) {
   data <- quartile_units(scale, y)
   if (is.null(data)) return(NULL)

@@ -1,7 +1,6 @@
 # Densities of two and three variables: axes without correlation, calibrated resampling, and quantities.
 #
-# Each coordinate is calibrated as one variable (R/predictive_calibration.R). A resample has a vector as its location
-# and a lower triangular matrix as its scale.
+# Coordinates are calibrated as single variables. A resample's location is a vector, its scale lower triangular.
 
 # Rows y as z with y = L z, and back. No matrix product: in some libraries its last bits depend on the number of rows.
 solve_lower <- function(lower, y) {

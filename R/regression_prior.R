@@ -1,7 +1,6 @@
 # The prior of a regression. In the sampler's units every predictor is centred and has standard deviation 1.
 
-# `law` is the number of src/regression/regression.h, `df` fixed degrees of freedom, `moments` what print() calls
-# location and scale, and lines() what it says.
+# `law`: as src/regression/regression.h; `df`: if fixed; `moments`: names of location and scale; lines(): what is said.
 coefficient_priors <- list(
   normal = list(
     law = 0L, name = "normal", moments = c("mean", "standard deviation"),

@@ -53,8 +53,7 @@ field_rules <- function(table) {
   })
 }
 
-# Stops, by refuse(path, rule), at the first field that is not as the table says. Returns the sizes of all. `sizes`:
-# further numbers for dimensions.
+# Stops, by refuse(path, rule), at the first field unlike the table. Returns all sizes; `sizes`: further dimensions.
 check_fields <- function(values, table, refuse, sizes = list(), rules = field_rules(table)) {
   if (!is.list(values)) refuse(NULL, "a list")
   known <- names(sizes)

@@ -1,6 +1,5 @@
-# Exact lattices. The values of a distribution are (origin + step * position) / parts: `origin`, `step` and `parts` are
-# whole numbers, and so are positions. Only lattice_value() forms values, by one division: equal values are equal
-# doubles.
+# Exact lattices. Values are (origin + step * position) / parts, of whole numbers. Only lattice_value() forms values, by
+# one division: equal values are equal doubles.
 
 whole_limit <- 2^53
 
@@ -66,9 +65,8 @@ new_lattice <- function(origin, step, parts) {
 
 whole_lattice <- list(origin = 0, step = 1, parts = 1)
 
-# The lattice with this first value and this step, both doubles. A first value that is a multiple of the step's parts up
-# to rounding is one. If both have no common parts below 2^53, the first value is rounded to its last digit, or if it is
-# too small for that, the others are.
+# The lattice with this first value and step. A first value that is a multiple of the step's parts up to rounding is
+# one. Without common parts below 2^53, the first value is rounded to its last digit, or if too small, the others are.
 read_lattice <- function(from, by) {
   step <- as_ratio(by)
   origin <- round(from * step[[2L]])

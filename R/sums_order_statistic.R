@@ -168,9 +168,8 @@ check_pool <- function(x, argument) {
   lapply(seq_along(x), function(i) check_pmf(x[[i]], sprintf("%s[[%d]]", argument, i)))
 }
 
-# All possible values of several variables: `at` are their positions on a common lattice. For each variable, the
-# probabilities of each value (here), of lower values (before; up_to: with it) and of higher values (after; from: with
-# it).
+# All possible values of several variables, at positions `at` of a common lattice. For each variable, probabilities of
+# a value (here), of lower values (before; up_to: with it) and of higher ones (after; from: with it).
 pool_on_lattice <- function(x) {
   log <- any(vapply(x, is_log, NA))
   nothing <- if (log) -Inf else 0
@@ -245,9 +244,8 @@ pool_moves <- function(states, i) {
   list(from = which[, 1L], to = which[, 2L], weight = moves[which])
 }
 
-# `reached` after the moves of the pool that its rows are for. A variable with this value wins if its partner has not
-# been met. These are the pairs after the first max(a, b), where a and b variables of the pools were met before: `met`
-# is b for each column, and Inf where none wins.
+# `reached` after the moves of its rows' pool. A variable with this value wins if its partner was not met: pairs after
+# the first max(a, b), where a and b variables of the pools were met. `met`: b for each column, Inf where none wins.
 move <- function(reached, states, met, i) {
   moves <- pool_moves(states, i)
   pairs <- dim(reached)[[3L]] - 1

@@ -108,10 +108,9 @@ pmf_picture <- function(x, y, type, log, lower.tail, xlim, ylim, labels, col, le
     plain = TRUE)
 }
 
-# What is drawn of each kind: `curves`, each with x and y (logarithms to base 10 on a logarithmic axis); `xlim`; heights
-# that the axis of y includes in any case (`fixed`), unless it is logarithmic; whether x and y are `whole` numbers;
-# `labels` of both axes; the `width` of bars; and whether there are `points`, a `diagonal`, and an axis that can be in
-# `powers` of ten.
+# What is drawn: `curves` of x and y (base 10 logarithms on such an axis); `xlim`; heights that a plain axis of y has in
+# any case (`fixed`); whether x and y are `whole`; `labels` of axes; `width` of bars; whether there are `points`, a
+# `diagonal`, and an axis that can be in `powers` of ten.
 probability_curves <- function(all, type, xlim, log) {
   if (is.null(xlim)) {
     xlim <- range(vapply(all, function(x) if (log) c(x$from, last_of(x)) else qpmf(x, c(1e-6, 1 - 1e-6)), numeric(2)))

@@ -8,8 +8,7 @@ topic_start_prior <- 0.1
 # The first number of sweeps of the start, which share no random numbers with the chain.
 topic_start_iteration <- 2^31
 
-# The numbers of topics, in order: three times as many as the first that comes from merging, ..., `topics` (see
-# bench/results/topic-model-start.csv).
+# Numbers of topics: three times the first that merging gives, ..., `topics` (bench/results/topic-model-start.csv).
 topic_start_steps <- function(topics) {
   halves <- topics
   while (halves[[1L]] > topic_start_most) halves <- c(ceiling(halves[[1L]] / 2), halves)

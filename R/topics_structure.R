@@ -81,8 +81,7 @@ add_prior <- function(one, two) {
   one
 }
 
-# The `words`: the terms of each seeded topic, as a list named like `seed_words`; and the number `weight`, if it was
-# given. NULL if there are no seed words.
+# `words`: terms of each seeded topic, named like `seed_words`; `weight`, if given. NULL without seed words.
 check_seed_words <- function(seed_words, topics, counts) {
   if (is.null(seed_words)) return(NULL)
   weight <- if (is.list(seed_words) && is.numeric(seed_words$weight)) seed_words$weight

@@ -179,7 +179,6 @@ static int32_t gather(const wb_mixture_draws *draws, double least, int32_t avera
   return total;
 }
 
-/* Leaves: components that share a branch of both, in the order of components. types: components. */
 static void number_leaves(search *s, const int32_t *finest, const int32_t *type) {
   wb_mixture_types *const out = s->out;
   const int32_t k = s->density.components;

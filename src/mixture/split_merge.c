@@ -200,7 +200,6 @@ static void choose_pairs(moves *m, uint64_t key, uint32_t iteration) {
   }
 }
 
-/* The posterior expectations of Sigma^-1, as `factor`, and of mu, as m->average. 0 if there is no Cholesky factor. */
 static int expect(const moves *m, const double *statistics, double *factor) {
   const int32_t p = m->state->columns;
   const double n = statistics[0], shrink = 1 / (1 + m->prior->mean_scale * n);

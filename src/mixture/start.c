@@ -96,7 +96,6 @@ static void read_rows(sample *s, const wb_mixture_spots *spots) {
   }
 }
 
-/* Squared distance of a row from a centre; with missing values p times the mean square over the others. */
 static double squared_distance(const sample *s, const double *row, const double *center) {
   const int32_t p = s->columns;
   double sum = 0;

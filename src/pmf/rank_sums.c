@@ -352,7 +352,6 @@ static void tilt_to(const ranking *r, double target, tilt *t) {
   }
 }
 
-/* All outputs beyond those of the tilt t, in one direction: +1 or -1. `next` is the first of them. */
 static int fill_beyond(ranking *r, tilt t, int64_t next, int direction) {
   const int64_t end = direction > 0 ? r->last : 0;
   while (direction > 0 ? next <= end : next >= end) {

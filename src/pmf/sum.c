@@ -181,7 +181,6 @@ int wb_pmf_sum(const wb_pmf_method *method, const wb_pmf_terms *terms, double *r
   return status;
 }
 
-/* How many convolutions may use the fast method, each counted as often as the result contains it. */
 static double repeat_plan(int64_t length, int64_t times, int wide) {
   double fast = 0, copies = 1;
   for (int64_t power = times; power > 1; power /= 2) {

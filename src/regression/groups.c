@@ -244,7 +244,6 @@ static void redraw_root(const term_place *term, int32_t p, wb_stream *stream) {
   wb_triangle_gram(q, inverse, tie);
 }
 
-/* Notes how the effects of a term have changed, and takes what they add to the fixed parts out of X'z. */
 static void note_change(const term_place *term, int32_t p, double *change, double *linear) {
   const int32_t q = term->columns;
   for (int32_t l = 0; l < term->levels; l++)
@@ -295,7 +294,6 @@ static int correct_term(const wb_regression_chain *chain, const term_place *term
   return WB_OK;
 }
 
-/* Draws the coefficients with the effects of a term integrated out, and leaves the statistics of its levels. */
 static int draw_dual(const wb_regression_chain *chain, const term_place *term, uint32_t iteration, wb_stream *stream) {
   const wb_regression_state *const state = &chain->state;
   const int32_t n = state->dual_rows;

@@ -211,7 +211,6 @@ static void draw_effects(lattice_law *law, const wb_regression_term_place *term,
   law->known = 0;
 }
 
-/* Takes the effects out of the fixed parts of rows, as eliminate_levels() of regression/groups.c does. */
 static void take_out(const wb_regression_term_place *term, int32_t p, double *linear, double *change) {
   for (int32_t l = 0; l < term->levels; l++) {
     double *const own = term->sums + (size_t)l * term->size;
@@ -260,7 +259,6 @@ int wb_regression_draw_lattice(const wb_regression_chain *chain, const wb_regres
   memcpy(linear, state->statistics + triangle, (size_t)p * sizeof(double));
   take_out(term, p, linear, change);
   wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_TERM_SCALE, iteration, term->number);
-  /* A random order makes the draws of all scales reversible, which the correction of Poisson rows needs. */
   enum { BLOCKS = 2 };
   const int backwards = wb_stream_uniform(&stream) < 0.5;
   double log_variance = wb_log(covariance[0]), logit = covariance[2];

@@ -133,7 +133,6 @@ static int moved_density(void *context, double *white, double *density) {
   return WB_OK;
 }
 
-/* Moves theta: `count` coordinates, from `first`. theta, `at`, `density`, effects and likelihoods follow. */
 static int move(level_pass *pass, int number, int32_t first, int32_t count, double *theta, wb_level_covariance *at,
                 double *density) {
   const wb_level_term *const t = &pass->t;

@@ -270,7 +270,6 @@ static int widen_dispersion(const wb_regression_target *t, const wb_regression_q
   return WB_OK;
 }
 
-/* The approximation at the mode, and lambda. Leaves a draw about the mode in the target's state. */
 static int approximate(const wb_regression_target *t, const wb_regression_quadratic *e, search *s, double spread,
                        double *head) {
   int found = 0;

@@ -10,7 +10,6 @@
 #include "regression/level_moves.h"
 #include "regression/quadratic.h"
 
-/* The posterior of all coefficients and of log(r), if it is learned, with effects of groups as they are. */
 typedef struct joint_law {
   const wb_regression_both *both;
   size_t p[2], d;        /* coefficients of counts and zeros, and all coordinates */

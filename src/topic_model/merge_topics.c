@@ -68,7 +68,6 @@ static void find_costs(const merger *m, int32_t topics) {
     }
 }
 
-/* Merges the cheapest pairs, each topic at most once, until `target` topics are left. Each merge looks at all pairs. */
 static void merge_pairs(const merger *m, int32_t topics, int32_t target) {
   uint8_t *const taken = (uint8_t *)m->listed;
   for (int32_t k = 0; k < topics; k++) {

@@ -317,7 +317,6 @@ static int learn_beta(const wb_topic_chain *chain, const wb_topic_draw *draw, do
   return status;
 }
 
-/* The topics of documents that have one, and then the shares of the topics among the documents. */
 static int draw_members(wb_topic_chain *chain, const wb_topic_draw *draw, double *log_likelihood, double *theta) {
   const size_t topics = (size_t)chain->state.topics;
   double *const alpha = chain->state.alpha, *share, sum = 0;

@@ -444,8 +444,8 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
 
 SEXP wb_entry_mixture_sweeps(SEXP chains) { return wb_slices_run(prepare_sweeps, 10, chains); }
 
-/* Evaluates rows first..first + count - 1 (from 0) under a mixture. want: class, log density, probabilities; or numbers,
- * for a card to draw classes in parts of the rows: the seed of each, and the number of its first row. */
+/* Evaluates `count` rows from `first` on (from 0) under a mixture. want: class, log density, probabilities; or numbers,
+ * by which a card draws classes of parts of the rows: the seed of each, and the number of its first row. */
 SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP center,
                                SEXP inverse_scale, SEXP first, SEXP count, SEXP want) {
   wb_message message;
