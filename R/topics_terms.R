@@ -76,9 +76,9 @@ term_scores <- function(fit, by, weight = 0.5) {
   share <- rep(pmax(size, 0.5) / sum(size), each = nrow(phi))
   if (by == "lift") return(phi / share)
   if (by == "relevance") return(log(pmax(phi, 1e-300)) - weight * log(share))
-  ranks <- function(values) rank(values) / length(values)
-  frequency <- t(apply(phi, 1L, ranks))
-  exclusivity <- t(apply(phi / rep(colSums(phi), each = nrow(phi)), 1L, ranks))
+  ranks <- function(x) matrix(apply(x, 1L, rank) / ncol(x), nrow(x), byrow = TRUE)
+  frequency <- ranks(phi)
+  exclusivity <- ranks(phi / rep(colSums(phi), each = nrow(phi)))
   1 / (weight / exclusivity + (1 - weight) / frequency)
 }
 
