@@ -295,6 +295,8 @@ test_that("top terms and coherence agree with a computation by hand", {
   lift <- small$phi[1, ] / (colSums(news) / sum(news))
   expect_identical(top_terms(small, 3, "lift")$term[1:3], colnames(news)[order(-lift)[1:3]])
   expect_true(all(top_terms(small, 3, "frex")$score <= 1))
+  one_term <- topic_model(matrix(3, 5, 1), 2, iter = 4, chains = 1, seed = 1, threads = 1)
+  for (by in term_rankings) expect_identical(top_terms(one_term, 3, by)$topic, 1:2)
   expect_identical(top_terms(small, 3, "frex", weight = 0)$term[1:3], top$term[1:3])
   order <- order(-small$phi[1, ])[1:3]
   with <- news[, order] > 0
