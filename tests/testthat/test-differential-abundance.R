@@ -331,7 +331,7 @@ test_that("large means and small units of predictors change nothing but units", 
   expect_identical(p_of(~ ., data = two_groups[2:1]), expected)
   expect_identical(ratio_words(c(2.6e-8, 0.0022, 0.3, 0), 1e-9), c("1.000000026", "1.0022", "1.35", "1"))
   expect_identical(ratio_words(0.0022, 0.002), "1")
-  expect_identical(probability_words(c(0, 1e-9, 0.05, 1, NA)), c("< 0.001", "< 0.001", "0.050", "1.00", "NA"))
+  expect_identical(probability_words(c(0, 1e-9, 0.05, 1, NA)), c("< 0.001", "< 0.001", "0.050", "1.00", NA))
 })
 
 test_that("draws are those of the table, for one and for several draws of the counts", {

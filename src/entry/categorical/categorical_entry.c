@@ -39,7 +39,7 @@ SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SE
 }
 
 static int is_whole(SEXP value, double least, double most) {
-  if ((TYPEOF(value) != REALSXP && TYPEOF(value) != INTSXP) || OBJECT(value) || XLENGTH(value) != 1) return 0;
+  if ((TYPEOF(value) != REALSXP && TYPEOF(value) != INTSXP) || Rf_isObject(value) || XLENGTH(value) != 1) return 0;
   const double x = Rf_asReal(value);
   return x >= least && x <= most && x == (double)(int64_t)x;
 }
@@ -48,8 +48,8 @@ static int is_whole(SEXP value, double least, double most) {
  * Without a seed, as check_seed() of R/base_random.R. */
 SEXP wb_entry_categorical_draw_few(SEXP weights, SEXP draws, SEXP seed, SEXP run) {
   const double few = 1e4 / (double)Rf_xlength(weights);
-  if (TYPEOF(weights) != REALSXP || OBJECT(weights) || Rf_getAttrib(weights, R_DimSymbol) != R_NilValue || few > 1e4 ||
-      !is_whole(draws, 1, few) || (seed != R_NilValue && !is_whole(seed, 0, 0x1.fffffffffffffp52)))
+  if (TYPEOF(weights) != REALSXP || Rf_isObject(weights) || Rf_getAttrib(weights, R_DimSymbol) != R_NilValue ||
+      few > 1e4 || !is_whole(draws, 1, few) || (seed != R_NilValue && !is_whole(seed, 0, 0x1.fffffffffffffp52)))
     return R_NilValue;
   double number = seed == R_NilValue ? 0 : Rf_asReal(seed);
   if (seed == R_NilValue) {
