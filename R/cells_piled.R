@@ -84,11 +84,10 @@ sample_moves <- function(values, cells, scale, least = 0.1) {
   if (!(width > 0)) return(numeric(length(cells)))
   ends <- stats::quantile(all, c(0.001, 0.999), names = FALSE) + c(-2, 2) * scale
   step <- diff(ends) / 255
-  binned <- vapply(values[large], function(own) {
-    tabulate(round((own - ends[[1L]]) / step) + 1, 256L) / length(own)
-  }, numeric(256L))
+  bins <- function(own) tabulate(round((own - ends[[1L]]) / step) + 1, 256L) / length(own)
   near <- min(ceiling(4 * width / step), 127)
-  roots <- sqrt(stats::filter(binned, stats::dnorm(seq(-near, near) * step, sd = width), circular = TRUE))
+  kernel <- prop.table(stats::dnorm(seq(-near, near) * step, sd = width))
+  roots <- sqrt(stats::filter(vapply(values[large], bins, numeric(256L)), kernel, circular = TRUE) / step)
   far <- floor(1.5 * scale / step)
   overlap <- vapply(seq(-far, far), function(move) {
     at <- seq_len(256L) + move

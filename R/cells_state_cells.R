@@ -97,7 +97,7 @@ transform_like <- function(transform, known, names) {
   stats::setNames(ifelse(names %in% known[!changed], "none", trimws(way)), names)
 }
 
-# The type of each cell in draws some, cells x draws, by kept components or else components that are drawn.
+# The type of each cell in the draws `some`, cells x draws, by kept components or else by drawn ones.
 types_in_draws <- function(types, some, seed, run) {
   fit <- types$fit
   draw <- types$map$used$draw[some]

@@ -1,9 +1,9 @@
 # Whether tempered chains with exchanges give small collections the same first topics more often than the default does,
 # at equal processor time: the share of documents to which two runs give another first topic, of all and of those sure
 # in one run (above 0.9 of its draws). The ladder has eight levels, spaced by 1.3 standard deviations of the log joint
-# density; tuning it is not counted. It pays for gadarian alone (3.7% of documents differ, 14% by default). For the
-# other five more documents differ, and for four of these 7% to 39% of the documents that a ladder calls sure (0% to 10%
-# by default), so topic_model() has no ladder.
+# density; tuning it is not counted. In three runs a collection it pays for gadarian alone (3.7% of documents differ,
+# 14% by default). For the other five more documents differ, and for four of these 7% to 39% of the documents that a
+# ladder calls sure (0% to 10% by default), so topic_model() has no ladder.
 #   R CMD SHLIB topic-tempering.c   # with CFLAGS = -O3 -march=native -ffast-math -fno-finite-math-only
 #   cd bench && Rscript topic-tempering.R TEXTS.rds [runs=3] [name=topics ...]
 # TEXTS.rds is a list of sparse matrices, as from topic-model-data.R. Measured were gadarian (package stm), reuters

@@ -252,3 +252,17 @@ test_that("cofactors are those of their markers, and the logicle scale takes any
   # A column that read.csv() found empty.
   expect_error(as_marker_matrix(data.frame(x, CD3 = NA)), "has NA in row 1, column 3 \\(\"CD3\"\\)")
 })
+
+test_that("a few values far outside neither make nor hide the shift of a sample", {
+  set.seed(2)
+  sample <- rep(1:6, each = 600)
+  x <- cbind(CD4 = rnorm(3600), CD8 = rnorm(3600))
+  x[sample(3600, 30), "CD4"] <- rnorm(30, 0, 3000)
+  shifts <- function(x) {
+    sample_shifts(list(samples = paste0("s", 1:6), x = x, sample = sample, markers = colnames(x),
+      scale = apply(x, 2, sd)))
+  }
+  expect_null(shifts(x))
+  x[sample == 4, "CD8"] <- x[sample == 4, "CD8"] + 2
+  expect_identical(unname(which(shifts(x) != 0)), 10L)
+})
